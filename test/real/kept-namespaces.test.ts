@@ -5,6 +5,7 @@ import { constants, cpus, tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { expect } from "chai";
+import { silent } from "../../hack/lib/silent-log.ts";
 import { until } from "../../hack/lib/until.ts";
 import { KeptUnknown, NamespacesUnknown } from "../../src/host/evidence.ts";
 import { Errno } from "../../src/host/linux/errno.ts";
@@ -13,6 +14,8 @@ import { LinuxEvidence } from "../../src/host/linux/linux-evidence.ts";
 import { loadMountCalls } from "../../src/host/linux/mount-calls.ts";
 import { identityOf, type MountIdentity } from "../../src/host/mount-table.ts";
 import { type MountEntry, parseMountinfo } from "../../src/host/mountinfo.ts";
+import type { Timers } from "../../src/ports.ts";
+import { realSystem } from "../../src/system.ts";
 import { keepNamespace } from "../lib/kept-namespace.ts";
 import { need } from "../lib/requirements.ts";
 
@@ -26,6 +29,8 @@ const older = { ...calls, namespaceID: refuse, namespaceBeside: refuse };
 /** As before Linux 6.12, or in a PID namespace of its own. */
 const unlisted = { ...calls, namespaceBeside: refuse };
 const nobody = async () => [];
+const { timers } = realSystem(silent);
+const by = (...command: [string, ...string[]]) => ({ command, timers });
 
 describe("a mount namespace that no process is in, where the kernel does not list them", () => {
   let base: string;
@@ -61,11 +66,11 @@ describe("a mount namespace that no process is in, where the kernel does not lis
     return process;
   }
 
-  const command = [process.execPath, child] as const;
+  const entering = by(process.execPath, child);
   for (const [how, evidence] of [
     ["by its id (Linux 6.11)", () => new LinuxEvidence("self", nobody, unlisted)],
-    ["by a child in it", () => new LinuxEvidence("self", nobody, unlisted, command)],
-    ["by a child in it, before Linux 6.11", () => new LinuxEvidence("self", nobody, older, command)],
+    ["by a child in it", () => new LinuxEvidence("self", nobody, unlisted, entering)],
+    ["by a child in it, before Linux 6.11", () => new LinuxEvidence("self", nobody, older, entering)],
   ] as const) {
     const held = () => evidence().holders(identity);
 
@@ -136,8 +141,12 @@ describe("a mount namespace that no process is in, where the kernel does not lis
     for (const [evidence, why] of [
       [new LinuxEvidence("self", nobody, older), "before Linux 6.11 no kernel tells what is mounted there"],
       [
-        new LinuxEvidence("self", nobody, older, ["/bin/sh", "-c", "read request; echo no >&2"]),
+        new LinuxEvidence("self", nobody, older, by("/bin/sh", "-c", "read request; echo no >&2")),
         "could not enter it: no",
+      ],
+      [
+        new LinuxEvidence("self", nobody, older, { ...by("/bin/sleep", "infinity"), timers: atOnce }),
+        "did not enter it within 10 s",
       ],
     ] as const) {
       const error = await evidence.holders(identity).catch((thrown: unknown) => thrown);
@@ -147,10 +156,10 @@ describe("a mount namespace that no process is in, where the kernel does not lis
         .and.to.contain(why)
         .and.to.contain("does not list mount namespaces");
     }
-    const noChild = new LinuxEvidence("self", nobody, older, ["/nowhere/at/all"]);
+    const noChild = new LinuxEvidence("self", nobody, older, by("/nowhere/at/all"));
     const failed = await noChild.holders(identity).catch((thrown: unknown) => thrown);
     expect(failed).to.include({ reason: "StillReferenced" }).and.not.to.be.an.instanceOf(NamespacesUnknown);
-    await new LinuxEvidence("self", nobody, older, command).holders(identity);
+    await new LinuxEvidence("self", nobody, older, entering).holders(identity);
     const left = () => children().filter((pid) => !before.includes(pid));
     await until("the children to be gone", 5_000, () => left().length === 0, left);
   });
@@ -158,7 +167,7 @@ describe("a mount namespace that no process is in, where the kernel does not lis
   it("is in use where something else hides the file that keeps it", async () => {
     using kept = keepNamespace(`${base}/kept`);
     execFileSync("mount", ["-t", "tmpfs", "hides", `${base}/kept`]);
-    const evidence = new LinuxEvidence("self", nobody, unlisted, command);
+    const evidence = new LinuxEvidence("self", nobody, unlisted, entering);
     const error = await evidence.holders(identity).catch((thrown: unknown) => thrown);
     expect(error).to.include({ reason: "StillReferenced" });
     expect((error as Error).message).to.contain(`${kept.name}: something else is in its place`);
@@ -175,7 +184,7 @@ describe("a mount namespace that no process is in, where the kernel does not lis
     const jailed = await started("unshare", "-m", "--propagation", "private", "python3", "-c", script);
     execFileSync("umount", [volume]);
     expect(readFileSync(`/proc/${jailed.pid}/mountinfo`, "utf8"), "what it shows itself").not.to.contain(volume);
-    const evidence = new LinuxEvidence("self", nobody, unlisted, command);
+    const evidence = new LinuxEvidence("self", nobody, unlisted, entering);
     const [holder, ...others] = await evidence.holders(identity);
     expect(holder).to.include({ pid: jailed.pid, mountPoint: volume });
     expect(others).to.deep.equal([]);
@@ -198,13 +207,21 @@ describe("a mount namespace that no process is in, where the kernel does not lis
     expect(done, "it is mounted").to.equal(true);
     const inner = `mnt:[${inOuter("stat", "-c", "%i", file).trim()}]`;
     execFileSync("umount", [volume]);
-    const evidence = new LinuxEvidence("self", nobody, unlisted, command);
+    const evidence = new LinuxEvidence("self", nobody, unlisted, entering);
     const names = async () => (await evidence.holders(identity)).map(({ namespace }) => namespace);
     expect(await names()).to.have.members([outer.name, inner]);
     outer[Symbol.dispose]();
     expect(await names()).to.deep.equal([]);
   });
 });
+
+/** Each deadline has passed already. */
+const atOnce: Timers = {
+  after(_, action) {
+    const immediate = setImmediate(action);
+    return () => clearImmediate(immediate);
+  },
+};
 
 /** Our own program in the role child: what has ended has no command line any more. */
 function children(): string[] {

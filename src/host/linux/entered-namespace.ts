@@ -1,5 +1,6 @@
 import { once } from "node:events";
 import { openSync, readlinkSync } from "node:fs";
+import type { Timers } from "../../ports.ts";
 import { CLONE_FS, CLONE_NEWNS } from "./constants.ts";
 import { Descriptor } from "./descriptor.ts";
 import type { SandboxCalls } from "./sandbox-calls.ts";
@@ -13,6 +14,14 @@ const readers = new Set<number>();
 
 /** Characters that are kept of what a child says. */
 const longest = 1_000;
+/** A child starts in 50 ms, and opens nothing that could hang. */
+const withinMs = 10_000;
+
+/** Our own program in the role `child`, and the clock by which it is given up. */
+export interface EnteringChild {
+  readonly command: readonly [string, ...string[]];
+  readonly timers: Timers;
+}
 
 export function onlyReads(pid: number): boolean {
   return readers.has(pid);
@@ -23,9 +32,11 @@ export function onlyReads(pid: number): boolean {
  */
 export class EnteredNamespace implements AsyncDisposable {
   readonly #child: SpawnedProcess;
+  readonly #timers: Timers;
 
-  /** @param command our own program in the role `child` @throws Errno if it could not be started */
-  constructor([file, ...args]: readonly [string, ...string[]]) {
+  /** @throws Errno if it could not be started */
+  constructor({ command: [file, ...args], timers }: EnteringChild) {
+    this.#timers = timers;
     this.#child = new SpawnedProcess({ file, args, env: ["PATH=/usr/sbin:/usr/bin:/sbin:/bin"] });
     readers.add(this.#child.pid);
   }
@@ -44,11 +55,24 @@ export class EnteredNamespace implements AsyncDisposable {
     });
     stdin.on("error", () => {}); // it has ended: said below
     stdin.write(`${JSON.stringify({ kind: "enterNamespace", path: `/proc/${process.pid}/fd/${fd}` })}\n`);
-    await Promise.race([once(stdout, "data"), ended]);
+    if (await this.#isLate(Promise.race([once(stdout, "data"), ended])))
+      return `a child process did not enter it within ${withinMs / 1_000} s`;
     if (unlessGone(() => readlinkSync(`${this.thread}/ns/mnt`)) === name) return undefined;
     this.#child.kill("SIGKILL");
     await ended;
     return `a child process could not enter it: ${said.trim()}`;
+  }
+
+  async #isLate(said: Promise<unknown>): Promise<boolean> {
+    let cancel = () => {};
+    const late = new Promise<true>((resolve) => {
+      cancel = this.#timers.after(withinMs, () => resolve(true));
+    });
+    try {
+      return await Promise.race([said.then(() => false), late]);
+    } finally {
+      cancel();
+    }
   }
 
   async [Symbol.asyncDispose](): Promise<void> {

@@ -1,15 +1,12 @@
 import { messageOf } from "../../errors.ts";
 import type { Descriptor } from "./descriptor.ts";
-import { EnteredNamespace } from "./entered-namespace.ts";
+import { EnteredNamespace, type EnteringChild } from "./entered-namespace.ts";
 import { errnoOf } from "./errno.ts";
 import { filesSeenBy, type KeptPlace, type Looked, loaded, placesThatKeep } from "./kept-places.ts";
 import { listedNamespace, type NamespaceCalls, nameOf } from "./listed-namespaces.ts";
 import { openNamespace } from "./open-kept.ts";
 import { scanTable } from "./scan-table.ts";
 import { type MountFilter, unreadable } from "./seen-mount.ts";
-
-/** Our own program in the role `child`. */
-export type ChildCommand = readonly [string, ...string[]];
 
 export interface KeptNamespace {
   readonly name: string;
@@ -43,7 +40,7 @@ export interface KeptVisit extends Looked {
    * Enters what is kept; undefined: the kernel is asked by its id (Linux 6.11), which does not tell what is kept by a
    * file in it.
    */
-  readonly command: ChildCommand | undefined;
+  readonly entering: EnteringChild | undefined;
   readonly state: KeptState;
   readonly visit: (namespace: KeptNamespace) => Promise<boolean>;
 }
@@ -168,18 +165,18 @@ async function visitOpen(
   left: Left,
   filesOf: FilesOf,
 ): Promise<string | undefined> {
-  const { calls, command, seen, visit, state } = kept;
+  const { calls, entering, seen, visit, state } = kept;
   const found = { name, members: () => (pid === undefined ? { kept: what } : { pid }) };
   state.left -= 1;
   state.again.delete(name);
   try {
-    if (command === undefined) {
+    if (entering === undefined) {
       const { id, scan } = listedNamespace(calls, file.fd);
       await visit({ ...found, id: () => `${id}`, scan: (filter) => scan(filter).then(() => true) });
       seen.add(name);
       return undefined;
     }
-    await using entered = startedBy(command);
+    await using entered = startedBy(entering);
     const refused = await entered.enter(file, name);
     if (refused !== undefined) return refused;
     const scan = (filter: MountFilter) => scanTable(`${entered.thread}/mountinfo`, filter);
@@ -198,9 +195,9 @@ async function visitOpen(
 }
 
 /** @throws VolumeError StillReferenced: of too little memory it is tried again, and nothing is unknown for good */
-function startedBy(command: ChildCommand): EnteredNamespace {
+function startedBy(entering: EnteringChild): EnteredNamespace {
   try {
-    return new EnteredNamespace(command);
+    return new EnteredNamespace(entering);
   } catch (error) {
     if (errnoOf(error) === undefined) throw error;
     throw unreadable(`a child process did not start: ${messageOf(error)}`, error);

@@ -7,8 +7,8 @@ import { isBeneath, joinPath, type MountIdentity, relativePath } from "../mount-
 import type { MountEntry } from "../mountinfo.ts";
 import type { ChildProcessID, Evidence, Holder } from "../ports.ts";
 import { diskSequence } from "./device-identity.ts";
+import type { EnteringChild } from "./entered-namespace.ts";
 import { isAlive } from "./is-alive.ts";
-import type { ChildCommand } from "./kept-namespaces.ts";
 import { kernelUsersOf } from "./kernel-users.ts";
 import { loadLibc } from "./libc.ts";
 import type { NamespaceCalls } from "./listed-namespaces.ts";
@@ -39,23 +39,23 @@ export class LinuxEvidence implements Evidence {
   readonly #nodeProcess: number | "self";
   readonly #usersOf: Evidence["users"];
   readonly #calls: NamespaceCalls;
-  readonly #command: ChildCommand | undefined;
+  readonly #entering: EnteringChild | undefined;
 
   /**
    * @param nodeProcess a process in the node's mount namespace
    * @param users who keeps a mount busy; in this process, which may take long, if nobody else is asked
-   * @param command a child that enters mount namespaces that no process is in, where the kernel does not list them
+   * @param entering a child that enters mount namespaces that no process is in, where the kernel does not list them
    */
   constructor(
     nodeProcess: number | "self",
     users: Evidence["users"] = (point) => usersOf(loadLibc(), point),
     calls: NamespaceCalls = loadMountCalls(),
-    command?: ChildCommand,
+    entering?: EnteringChild,
   ) {
     this.#nodeProcess = nodeProcess;
     this.#usersOf = users;
     this.#calls = calls;
-    this.#command = command;
+    this.#entering = entering;
   }
 
   /** Everybody who asks at the same time shares a look: a node that is drained asks for each of its volumes. */
@@ -113,7 +113,7 @@ export class LinuxEvidence implements Evidence {
   );
 
   #each(visit: (namespace: MountNamespace) => Promise<boolean>): Promise<void> {
-    return eachMountNamespace(this.#calls, visit, this.#command);
+    return eachMountNamespace(this.#calls, visit, this.#entering);
   }
 
   /** What each namespace shows for each question. A question that cannot be answered has an error, the others go on. */

@@ -70,6 +70,7 @@ export function linuxHost(options: LinuxHostOptions): LinuxHost {
       ? undefined
       : new LinuxMountTable(nodeProcess, system, tiers, () => mountTable.compareNext());
   const calls = loadMountCalls();
+  const entering = { command: childCommand, timers };
   const mountOf = mountOfByID(libc, calls);
   const here = (known: MountTable) => new InProcessMounter(libc, known, mountOf);
   const runner = new ChildRunner({ timers, command: childCommand });
@@ -79,12 +80,12 @@ export function linuxHost(options: LinuxHostOptions): LinuxHost {
     mountTable,
     ...(nodeTable && { nodeTable }),
     directories: new LinuxDirectories({ libc, trash: `${stateDir}/trash`, runner }),
-    evidence: new LinuxEvidence(nodeProcess ?? "self", usersByChild(runner), calls, childCommand),
+    evidence: new LinuxEvidence(nodeProcess ?? "self", usersByChild(runner), calls, entering),
     traces: new LinuxTraces(
       nodeProcess === undefined ? "/" : `/proc/${nodeProcess}/root`,
       nodeProcess,
       calls,
-      childCommand,
+      entering,
     ),
     servers: new LinuxServers(timers),
     swaps,

@@ -3,8 +3,8 @@ import { readdir, readFile } from "node:fs/promises";
 import type { Holder } from "../holder.ts";
 import { joinPath, type MountIdentity } from "../mount-table.ts";
 import type { StagedVolume, StaleLoop, Traces } from "../traces.ts";
+import type { EnteringChild } from "./entered-namespace.ts";
 import { errnoOf } from "./errno.ts";
-import type { ChildCommand } from "./kept-namespaces.ts";
 import type { NamespaceCalls } from "./listed-namespaces.ts";
 import { loadMountCalls } from "./mount-calls.ts";
 import { eachMountNamespace, type MountNamespace } from "./mount-namespaces.ts";
@@ -27,7 +27,7 @@ export class LinuxTraces implements Traces {
   readonly #cgroups: string;
   readonly #blocks: string;
   readonly #calls: NamespaceCalls;
-  readonly #command: ChildCommand | undefined;
+  readonly #entering: EnteringChild | undefined;
 
   /**
    * @param hostRoot where the node's root is seen
@@ -37,11 +37,11 @@ export class LinuxTraces implements Traces {
     hostRoot: string,
     nodeProcess: number | "self" = "self",
     calls: NamespaceCalls = loadMountCalls(),
-    command?: ChildCommand,
+    entering?: EnteringChild,
   ) {
     this.#hostRoot = hostRoot;
     this.#calls = calls;
-    this.#command = command;
+    this.#entering = entering;
     this.#nodeProcess = nodeProcess;
     this.#cgroups = joinPath(hostRoot, "sys/fs/cgroup");
     this.#blocks = joinPath(hostRoot, "sys/block");
@@ -116,7 +116,7 @@ export class LinuxTraces implements Traces {
       holders.push({ ...whoIsIn(namespace, false), mountPoint: apart.point });
       return true;
     };
-    await eachMountNamespace(this.#calls, visit, this.#command);
+    await eachMountNamespace(this.#calls, visit, this.#entering);
     return holders;
   }
 }

@@ -3,17 +3,11 @@ import { listed } from "../../api/listed.ts";
 import { messageOf } from "../../errors.ts";
 import { KeptUnknown, NamespacesUnknown } from "../evidence.ts";
 import { Descriptor } from "./descriptor.ts";
+import type { EnteringChild } from "./entered-namespace.ts";
 import { onlyReads } from "./entered-namespace.ts";
 import { errnoOf } from "./errno.ts";
 import { ifThere } from "./if-there.ts";
-import {
-  type ChildCommand,
-  type HiddenPlace,
-  type KeptState,
-  mostKept,
-  type Unread,
-  visitKept,
-} from "./kept-namespaces.ts";
+import { type HiddenPlace, type KeptState, mostKept, type Unread, visitKept } from "./kept-namespaces.ts";
 import { isNamespace } from "./kept-places.ts";
 import { eachListedNamespace, type NamespaceCalls, nameOf } from "./listed-namespaces.ts";
 import { scanTable } from "./scan-table.ts";
@@ -43,7 +37,7 @@ export interface NamespaceMembers {
 interface Asked {
   readonly calls: NamespaceCalls;
   /** A child that enters namespaces that no process is in, if the kernel does not list them. */
-  readonly command: ChildCommand | undefined;
+  readonly entering: EnteringChild | undefined;
   /** @returns false if the namespace is to be read again by another process in it */
   readonly visit: (namespace: MountNamespace) => Promise<boolean>;
 }
@@ -54,13 +48,13 @@ const turn = 256;
 /**
  * Visits each mount namespace of the node once: by the kernel's list, or where there is none, by the processes of /proc.
  * @param visit false if the namespace is to be read again by another process in it
- * @param command a child that enters namespaces that no process is in, if the kernel does not list them
+ * @param entering a child that enters namespaces that no process is in, if the kernel does not list them
  * @throws VolumeError StillReferenced if one cannot be read: what cannot be read is in use
  */
 export async function eachMountNamespace(
   calls: NamespaceCalls,
   visit: (namespace: MountNamespace) => Promise<boolean>,
-  command?: ChildCommand,
+  entering?: EnteringChild,
 ): Promise<void> {
   let known: ReadonlyMap<string, NamespaceMembers> | undefined;
   const unlisted = await eachListedNamespace(calls, async ({ name, id, scan }) => {
@@ -70,7 +64,7 @@ export async function eachMountNamespace(
     };
     await visit({ name, id: () => `${id}`, members, scan: (filter) => scan(filter).then(() => true) });
   });
-  if (unlisted !== undefined) await eachOfProcesses({ calls, command, visit }, unlisted);
+  if (unlisted !== undefined) await eachOfProcesses({ calls, entering, visit }, unlisted);
 }
 
 /**
@@ -126,7 +120,7 @@ interface Shown {
  * @param seen names of those that have been visited; gets those that are now
  */
 export async function visitProcesses(
-  { calls, command, visit }: Asked,
+  { calls, entering, visit }: Asked,
   seen: Set<string>,
   proc = "/proc",
 ): Promise<Shown> {
@@ -137,7 +131,7 @@ export async function visitProcesses(
   for (const { pid, path, name } of threads(unread, proc)) {
     if (++looks % turn === 0) await new Promise((resolve) => setImmediate(resolve));
     if (readers.has(name) && seen.has(name)) continue;
-    const root = command === undefined ? "/" : ifReadable(() => readlinkSync(`${path}/root`));
+    const root = entering === undefined ? "/" : ifReadable(() => readlinkSync(`${path}/root`));
     if (root !== "/") {
       if (root !== undefined && !hidden.has(name)) hidden.set(name, { pid, name, path: `${path}/ns/mnt` });
       continue;

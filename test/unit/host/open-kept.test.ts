@@ -2,7 +2,9 @@ import { closeSync, mkdirSync, mkdtempSync, openSync, readlinkSync, rmSync, syml
 import { constants, tmpdir } from "node:os";
 import { join } from "node:path";
 import { expect } from "chai";
+import { silent } from "../../../hack/lib/silent-log.ts";
 import { AT_STATX_DONT_SYNC, RESOLVE } from "../../../src/host/linux/constants.ts";
+import type { EnteringChild } from "../../../src/host/linux/entered-namespace.ts";
 import { Errno, errnoOf } from "../../../src/host/linux/errno.ts";
 import { type KeptVisit, mostKept, type Unread, visitPlaces } from "../../../src/host/linux/kept-namespaces.ts";
 import type { KeptPlace } from "../../../src/host/linux/kept-places.ts";
@@ -10,10 +12,13 @@ import { loadLibc } from "../../../src/host/linux/libc.ts";
 import { loadMountCalls } from "../../../src/host/linux/mount-calls.ts";
 import { visitProcesses } from "../../../src/host/linux/mount-namespaces.ts";
 import { openNamespace } from "../../../src/host/linux/open-kept.ts";
+import { realSystem } from "../../../src/system.ts";
 
 const libc = loadLibc();
 const calls = loadMountCalls();
 const own = "/proc/self/ns/mnt";
+const { timers } = realSystem(silent);
+const by = (...command: [string, ...string[]]): EnteringChild => ({ command, timers });
 const whys = (unread: readonly Unread[]) => unread.map(({ why }) => why);
 
 describe("what keeps a mount namespace, where others may let no call end", () => {
@@ -96,7 +101,7 @@ describe("what keeps a mount namespace, where others may let no call end", () =>
     const visited = (left: number, place: KeptPlace = { path: own, what: "a descriptor", name }) => {
       const kept: KeptVisit = {
         calls,
-        command: ["/bin/sh", "-c", "read request; echo no >&2"],
+        entering: by("/bin/sh", "-c", "read request; echo no >&2"),
         state: { left, again: new Set() },
         readers: new Map(),
         seen: new Set(),
@@ -116,7 +121,7 @@ describe("what keeps a mount namespace, where others may let no call end", () =>
     const visited: string[] = [];
     const kept: KeptVisit = {
       calls,
-      command: ["/bin/sh", "-c", "read request; echo there; read end"], // it is in our own namespace already
+      entering: by("/bin/sh", "-c", "read request; echo there; read end"), // it is in our own namespace already
       state: { left: mostKept, again: new Set() },
       readers: new Map(),
       seen: new Set(),
@@ -148,11 +153,11 @@ describe("a process whose root directory hides what is mounted", () => {
     symlinkSync(root, `${thread}/root`);
   }
 
-  async function visited(command?: [string]) {
+  async function visited(entering?: EnteringChild) {
     const names: string[] = [];
     const visit = async ({ name, members }: { name: string; members(): { pid?: number } }) =>
       names.push(`${name} by ${members().pid}`) > 0;
-    const { hidden } = await visitProcesses({ calls, command, visit }, new Set(), proc);
+    const { hidden } = await visitProcesses({ calls, entering, visit }, new Set(), proc);
     return { names, hidden: [...hidden.values()].map(({ name, pid }) => `${name} by ${pid}`) };
   }
 
@@ -162,7 +167,7 @@ describe("a process whose root directory hides what is mounted", () => {
     fakeProcess(3, "mnt:[2]", "/");
     fakeProcess(4, "mnt:[3]", "/jail");
     fakeProcess(5, "mnt:[3]", "/jail/inside");
-    expect(await visited(["child"])).to.deep.equal({
+    expect(await visited(by("child"))).to.deep.equal({
       names: ["mnt:[1] by 1", "mnt:[2] by 3"],
       hidden: ["mnt:[3] by 4"],
     });
