@@ -64,11 +64,11 @@ interface OpenPlace extends Pick<KeptPlace, "what" | "pid"> {
 type FilesOf = (thread: string) => Promise<readonly KeptPlace[] | undefined>;
 
 /**
- * Visits mount namespaces that no process is in, as far as processes show what keeps them: an open descriptor, or
- * a file of nsfs that is
- * mounted where they see it, or in another one that is kept; and those whose processes hide what is mounted there.
- * @returns those that are there, or may be, and cannot be read, and why; "again" if threads have ended meanwhile
- * that show what others may, too
+ * Visits mount namespaces that no process is in, as far as processes show what keeps them: an open descriptor, or a
+ * file of nsfs that is mounted where they see it, or in another one that is kept; and those whose processes hide what
+ * is mounted there.
+ * @returns those that are there, or may be, and cannot be read, and why; "again" if threads have ended meanwhile that
+ * show what others may, too
  */
 export async function visitKept(
   kept: KeptVisit & { readonly hidden: readonly HiddenPlace[] },
@@ -78,7 +78,10 @@ export async function visitKept(
   return places === undefined ? "again" : visitPlaces(kept, [...hidden, ...places]);
 }
 
-/** One child at a time: what is kept in one that is kept is opened by way of that, and entered later. @returns as visitKept */
+/**
+ * One child at a time: what is kept in one that is kept is opened by way of that, and entered later.
+ * @returns as visitKept
+ */
 export async function visitPlaces(
   kept: KeptVisit,
   places: readonly KeptPlace[],
