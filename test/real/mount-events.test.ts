@@ -95,7 +95,7 @@ describe("events of the mount table, on the real kernel", () => {
       let look = () => {};
       const cancel = table.watch(() => look());
       await table.read();
-      for (let round = 0; round < 5; round++) {
+      for (let round = 0; round < 3; round++) {
         const wanted = round % 2 === 0 ? "ro" : "rw";
         const seen = new Promise<void>((resolve, reject) => {
           const timer = setTimeout(() => reject(new Error(`${wanted} was not told of`)), deadlineMs);

@@ -11,7 +11,7 @@ export const wantedVariable = "NODEVOLUME_WANTED";
 
 /**
  * The parts of the test suite. What needs only processors runs first, on all of them at once; then those that touch the kernel, one after
- * another: nothing runs beside what waits for the kernel, or is timed, but for one pair with --all.
+ * another: nothing runs beside what waits for the kernel, or is timed, but for the lanes with `besideWithAll`.
  */
 export interface Lane {
   readonly name: string;
@@ -23,8 +23,9 @@ export interface Lane {
    */
   readonly processors?: "one" | "all";
   /**
-   * The lane beside which this one runs with --all: both wait for timers of others most of the time. Mounts and loop
-   * devices that they leave behind are looked for after all lanes then, files and network interfaces only without --all.
+   * The lane beside which this one runs with --all, as the two together leave the processors idle most of the time, or as this
+   * one has a kernel of its own. Mounts and loop devices that they leave behind are looked for after all lanes then, files and
+   * network interfaces only without --all.
    */
   readonly besideWithAll?: string;
   /** Set for what only a process in the machine's own PID namespace may see. */
@@ -156,6 +157,12 @@ export const lanes: readonly Lane[] = [
     limitMinutes: 90,
   },
   {
+    name: "e2e-tools",
+    what: "kubelet, scheduler, containerd and runc, built if the cache has none",
+    work: { kind: "command", command: ["node", "hack/tools.ts", "--e2e"] },
+    limitMinutes: 60,
+  },
+  {
     name: "cluster",
     what: "a real API server, controller, agents and mounts",
     work: kernelTests("cluster"),
@@ -173,15 +180,10 @@ export const lanes: readonly Lane[] = [
     fullMinutes: 180,
   },
   {
-    name: "e2e-tools",
-    what: "kubelet, scheduler, containerd and runc, built if the cache has none",
-    work: { kind: "command", command: ["node", "hack/tools.ts", "--e2e"] },
-    limitMinutes: 60,
-  },
-  {
     name: "e2e",
     what: "a real kubelet and its pods",
     work: kernelTests("e2e"),
+    besideWithAll: "cluster",
     secondTry: true,
     limitMinutes: 30,
     fullMinutes: 120,
@@ -195,15 +197,6 @@ export const lanes: readonly Lane[] = [
     limitMinutes: 10,
   },
   {
-    name: "install",
-    what: "the image from the Dockerfile, installed, upgraded and removed on a real kubelet",
-    work: { ...tests("install"), verbose: true, timeoutMs: 2 * kernelMs },
-    onlyAll: true,
-    secondTry: true,
-    limitMinutes: 20,
-    fullMinutes: 60,
-  },
-  {
     name: "arm64-tools",
     what: "an arm64 Node, QEMU for it and a kernel, unpacked into the cache, if Debian's packages can be had",
     work: { kind: "command", command: ["node", "hack/tools.ts", "--arm64"] },
@@ -211,20 +204,31 @@ export const lanes: readonly Lane[] = [
     limitMinutes: 15,
   },
   {
+    name: "install",
+    what: "the image from the Dockerfile, installed, upgraded and removed on a real kubelet",
+    work: { ...tests("install"), verbose: true, timeoutMs: 2 * kernelMs },
+    onlyAll: true,
+    secondTry: true,
+    limitMinutes: 30,
+    fullMinutes: 60,
+  },
+  {
     name: "arm64",
     what: "what touches the kernel, by an arm64 Node on this machine's kernel (QEMU's user mode)",
     work: { ...kernelTests("real"), files: `{${arm64Tests.join()}}`, arm64: true },
     onlyAll: true,
+    besideWithAll: "install",
     secondTry: true,
-    limitMinutes: 10,
+    limitMinutes: 20,
   },
   {
     name: "arm64-vm",
     what: "what QEMU's user mode lacks, on an arm64 kernel in a VM",
     work: kernelTests("arm64"),
     onlyAll: true,
+    besideWithAll: "install",
     secondTry: true,
-    limitMinutes: 10,
+    limitMinutes: 20,
   },
   {
     name: "vm-tools",
