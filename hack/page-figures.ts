@@ -14,7 +14,7 @@ const nodes = 5_000;
 const cluster = wellCluster(realSystem(silent), nodes, manySets(20));
 const { view, system } = cluster;
 const before = heap();
-const page = createPage({ system, view, version: "0", advice: () => undefined });
+const page = createPage({ system, view, version: "0" });
 
 async function measure(what: string): Promise<void> {
   const cpu = process.cpuUsage();

@@ -1,9 +1,6 @@
 // kubectl nvi, as one file: hack/lib/bundle-cli.ts makes dist/kubectl-nvi of it.
 import { run } from "./cli/run.ts";
 
-/** docs/reasons.md, put in when this is bundled. */
-declare const reasonsDocument: string;
-
 const interrupted = new AbortController();
 process.on("SIGINT", () => {
   if (interrupted.signal.aborted) process.exit(130);
@@ -17,7 +14,7 @@ const terminal = {
   out: (text: string) => void process.stdout.write(text),
   note: (line: string) => void process.stderr.write(`${line}\n`),
 };
-void run({ argv: process.argv.slice(2), terminal, interrupted: interrupted.signal, reasonsDocument }).then((code) =>
+void run({ argv: process.argv.slice(2), terminal, interrupted: interrupted.signal }).then((code) =>
   // What was written has left us only when this has.
   process.stdout.write("", () => process.exit(code)),
 );

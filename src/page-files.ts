@@ -1,11 +1,7 @@
 import { readFileSync } from "node:fs";
 
-/** What the browser gets beside data, and what docs/reasons.md says of each reason. */
-export interface PageFiles {
-  /** By the path of its URL. */
-  readonly files: ReadonlyMap<string, { readonly type: string; readonly text: string }>;
-  readonly reasonsDocument: string;
-}
+/** What the browser gets beside data, by the path of its URL. */
+export type PageFiles = ReadonlyMap<string, { readonly type: string; readonly text: string }>;
 
 /** By path, put in when this is bundled (hack/lib/bundle.ts); run from its sources it reads them itself. */
 declare const pageTexts: { readonly [path: string]: string } | undefined;
@@ -14,10 +10,9 @@ const names = [
   ...["index.html", "page.css", "icon.svg"],
   ...["page.js", "aside.js", "columns.js", "data.js", "dom.js", "panel.js", "picture.js", "table.js", "words.js"],
 ];
-const reasons = "docs/reasons.md";
 
 /** What a bundle has to have, as paths of the repository. */
-export const textPaths: readonly string[] = [...names.map((name) => `src/page/${name}`), reasons];
+export const textPaths: readonly string[] = names.map((name) => `src/page/${name}`);
 
 const types: { readonly [ending: string]: string } = {
   html: "text/html; charset=utf-8",
@@ -33,5 +28,5 @@ export function loadPageFiles(): PageFiles {
     const type = types[name.slice(name.lastIndexOf(".") + 1)] ?? "";
     return [name === "index.html" ? "/" : `/${name}`, { type, text: textOf(`src/page/${name}`) }] as const;
   });
-  return { files: new Map(files), reasonsDocument: textOf(reasons) };
+  return new Map(files);
 }

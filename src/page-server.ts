@@ -9,7 +9,7 @@ import type { Logger, Timers } from "./ports.ts";
 export interface PageServerDeps {
   readonly address: { readonly host: string | undefined; readonly port: number };
   readonly page: Page;
-  readonly files: PageFiles["files"];
+  readonly files: PageFiles;
   readonly timers: Timers;
   readonly log: Logger;
 }

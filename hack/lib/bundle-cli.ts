@@ -1,4 +1,4 @@
-import { chmodSync, mkdirSync, readFileSync, renameSync, writeFileSync } from "node:fs";
+import { chmodSync, mkdirSync, renameSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { build, type Plugin, stop } from "esbuild";
 import type { Bundle } from "./bundle.ts";
@@ -26,7 +26,6 @@ export async function buildCli(): Promise<Bundle> {
     minifyWhitespace: true,
     keepNames: true,
     banner: { js: "#!/usr/bin/env node" },
-    define: { reasonsDocument: JSON.stringify(readFileSync(join(root, "docs/reasons.md"), "utf8")) },
     legalComments: "none",
     logLevel: "warning",
     plugins: [kubeconfigOnly],

@@ -24,8 +24,6 @@ export interface Context {
   read(path: string | undefined): Promise<Uint8Array>;
   /** Makes a file that only its owner reads. Rejects if there is one. */
   write(path: string, content: Uint8Array): Promise<void>;
-  /** What docs/reasons.md says of a reason. */
-  advice(reason: string): string | undefined;
 }
 
 export interface Call {

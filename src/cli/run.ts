@@ -1,6 +1,5 @@
 import { readFileSync, writeFileSync } from "node:fs";
 import { messageOf } from "../errors.ts";
-import { parseAdvice } from "../explain/advice.ts";
 import { ApiError } from "../kube/api-error.ts";
 import { TransportError } from "../kube/transport.ts";
 import type { Logger } from "../ports.ts";
@@ -18,12 +17,10 @@ export interface RunInput {
   readonly argv: readonly string[];
   readonly terminal: Terminal;
   readonly interrupted: AbortSignal;
-  /** docs/reasons.md. */
-  readonly reasonsDocument: string;
 }
 
 /** Runs one command line, and resolves with the exit code. Never rejects; nothing that went wrong shows a stack trace but with -v. */
-export async function run({ argv, terminal, interrupted, reasonsDocument }: RunInput): Promise<number> {
+export async function run({ argv, terminal, interrupted }: RunInput): Promise<number> {
   let verbose = argv.some((word) => word === "-v" || word === "--verbose");
   let cluster: Cluster | undefined;
   try {
@@ -40,7 +37,6 @@ export async function run({ argv, terminal, interrupted, reasonsDocument }: RunI
     }
     const command = commandOf(name, args, values);
     const system = realSystem(verbose ? noting(terminal) : silent);
-    const advice = parseAdvice(reasonsDocument);
     const context: Context = {
       terminal,
       clock: system.clock,
@@ -53,7 +49,6 @@ export async function run({ argv, terminal, interrupted, reasonsDocument }: RunI
       },
       read: async (path) => readFileSync(path ?? 0),
       write: async (path, content) => writeFileSync(path, content, { flag: "wx", mode: 0o600 }),
-      advice: (reason) => advice.get(reason),
     };
     return await command.run({ args, values, context });
   } catch (error) {

@@ -2,7 +2,6 @@ import { Registry } from "prom-client";
 import { fieldManager } from "../api/names.ts";
 import type { ControllerConfig } from "../config.ts";
 import { messageOf } from "../errors.ts";
-import { parseAdvice } from "../explain/advice.ts";
 import { registerFeatureMetrics } from "../feature-metrics.ts";
 import { collectProcessMetrics, startHealthServer } from "../health-server.ts";
 import { createKubeClient } from "../kube/client.ts";
@@ -60,9 +59,8 @@ export async function runController(config: ControllerConfig, log: Logger, signa
 /** @returns what stops it. A port that is taken keeps nobody from the volumes. */
 async function startPage({ pageAddress }: ControllerConfig, system: System, { view }: Controller) {
   if (pageAddress === undefined) return () => Promise.resolve();
-  const { files, reasonsDocument } = loadPageFiles();
-  const advices = parseAdvice(reasonsDocument);
-  const page = createPage({ system, view, version, advice: (reason) => advices.get(reason) });
+  const files = loadPageFiles();
+  const page = createPage({ system, view, version });
   const { timers, log } = system;
   const server = await startPageServer({ address: pageAddress, page, files, timers, log }).catch((error: unknown) => {
     log.warn("the page is not served", { error: messageOf(error), remedy: "another --page-address" });

@@ -2,6 +2,7 @@ import { attachErrorCode, isForWantOfRoom, roomOn } from "../kube/attach-error.t
 import { arrayIn, recordIn, stringIn } from "../kube/json.ts";
 import { type Facts, named, type Raw } from "./facts.ts";
 import type { Finding } from "./finding.ts";
+import { nextStep } from "./next-steps.ts";
 
 /** PURE. What of a VolumeAttachment is needed. */
 export interface AttachmentFacts {
@@ -75,7 +76,7 @@ export function attachmentFindings(
     const limit = recordIn(driver, "allocatable")?.["count"];
     const room = roomOn(node, there.length, typeof limit === "number" ? limit : undefined, true);
     const text = `the driver ${attacher} has no room for it (VolumeAttachment ${name}): ${room}`;
-    const todo = facts.advice("AttachLimitReached") ?? "";
+    const todo = nextStep("AttachLimitReached", { node }) ?? "";
     return [{ state: "waiting", code: "AttachLimitReached", text, ...failed, on, todo }];
   }
   if (failed !== undefined)

@@ -26,8 +26,6 @@ export interface Facts {
   readonly states: readonly NodeVolumeState[];
   /** Kinds of which nothing is known, by the name of the list, and why. */
   readonly denied: { readonly [list in FactList]?: string };
-  /** What docs/reasons.md says to do. */
-  readonly advice: (reason: string) => string | undefined;
   /** SHA-256 in hexadecimal: kubelet's staging path of a CSI volume has that of its handle (behaviour 100). */
   readonly sha256: (text: string) => string;
 }

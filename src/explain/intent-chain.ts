@@ -4,6 +4,7 @@ import type { NodeVolumeIntent } from "../api/types.gen.ts";
 import { attachmentFindings, attachmentNamed } from "./attachment.ts";
 import type { Facts } from "./facts.ts";
 import type { Finding } from "./finding.ts";
+import { nextStep, type StepNames, stepNamesOf } from "./next-steps.ts";
 import { nodeFindings } from "./node-finding.ts";
 
 /**
@@ -13,31 +14,24 @@ import { nodeFindings } from "./node-finding.ts";
 export function intentFindings(facts: Facts, intent: NodeVolumeIntent): Finding[] {
   const { metadata, spec, status = {} } = intent;
   const waiting = status.waiting;
+  const names = stepNamesOf(intent);
+  const because = (reason: string, text: string, since?: string) => reasonFinding(reason, text, { since, names });
   const causes: Finding[] = [];
   if (spec.suspend)
-    causes.push(
-      reasonFinding(facts, "Suspended", "set-up and repair are suspended, by the set or by the Node's label"),
-    );
+    causes.push(because("Suspended", "set-up and repair are suspended, by the set or by the Node's label"));
   if (status.agentState?.state === "Lost" || status.observedGeneration === undefined) {
     const ofNode = nodeFindings(facts, spec.nodeName, { ours: true });
     causes.push(...ofNode);
     if (ofNode.length === 0 && status.observedGeneration === undefined)
-      causes.push(
-        reasonFinding(facts, "NotObserved", "the node's agent has not taken it in yet", metadata.creationTimestamp),
-      );
+      causes.push(because("NotObserved", "the node's agent has not taken it in yet", metadata.creationTimestamp));
   }
   if (status.drift !== undefined)
     causes.push(
-      reasonFinding(
-        facts,
-        "Drifted",
-        `the mount table is not as it was left: ${status.drift.message}`,
-        status.drift.since,
-      ),
+      because("Drifted", `the mount table is not as it was left: ${status.drift.message}`, status.drift.since),
     );
   if (waiting !== undefined)
     causes.push({
-      ...reasonFinding(facts, waiting.reason, waiting.message, waiting.since),
+      ...because(waiting.reason, waiting.message, waiting.since),
       ...(waiting.attempts !== undefined && { attempts: waiting.attempts }),
       ...(waiting.nextRetryTime !== undefined && { nextRetryTime: waiting.nextRetryTime }),
       ...(waiting.on !== undefined && { on: waiting.on }),
@@ -45,15 +39,14 @@ export function intentFindings(facts: Facts, intent: NodeVolumeIntent): Finding[
   const attach = status.attach;
   if (attach?.reason !== undefined && attach.reason !== waiting?.reason)
     causes.push({
-      ...reasonFinding(facts, attach.reason, attach.message ?? attach.reason, attach.since),
+      ...because(attach.reason, attach.message ?? attach.reason, attach.since),
       ...(attach.on !== undefined && { on: attach.on }),
     });
-  if (status.expansion !== undefined)
-    causes.push(reasonFinding(facts, status.expansion.reason, status.expansion.message));
+  if (status.expansion !== undefined) causes.push(because(status.expansion.reason, status.expansion.message));
   for (const { name, path, state, reason, message } of status.mounts ?? [])
     if (state !== "Mounted" && reason !== undefined && reason !== waiting?.reason)
-      causes.push(reasonFinding(facts, reason, `mount ${name} on ${path}: ${message ?? state}`));
-  if (causes.length === 0) causes.push(...fromReady(facts, intent));
+      causes.push(because(reason, `mount ${name} on ${path}: ${message ?? state}`));
+  if (causes.length === 0) causes.push(...fromReady(intent));
   return [stateFinding(intent), ...causes, ...holders(facts, intent)];
 }
 
@@ -76,16 +69,21 @@ function stateFinding({ metadata, spec, status = {} }: NodeVolumeIntent): Findin
 }
 
 /** What Ready says, where nothing else does. */
-function fromReady(facts: Facts, { status = {} }: NodeVolumeIntent): Finding[] {
-  const ready = findCondition(status.conditions, "Ready");
+function fromReady(intent: NodeVolumeIntent): Finding[] {
+  const ready = findCondition(intent.status?.conditions, "Ready");
   if (ready === undefined || ready.status === "True") return [];
-  return [reasonFinding(facts, ready.reason, ready.message || ready.reason, ready.lastTransitionTime)];
+  const of = { since: ready.lastTransitionTime, names: stepNamesOf(intent) };
+  return [reasonFinding(ready.reason, ready.message || ready.reason, of)];
 }
 
-/** PURE. A reason of docs/reasons.md as a finding, with what the document says to do. */
-export function reasonFinding(facts: Facts, reason: string, text: string, since?: string): Finding {
+/** PURE. A reason of docs/reasons.md as a finding, with what to do about it. */
+export function reasonFinding(
+  reason: string,
+  text: string,
+  { since, names }: { readonly since?: string | undefined; readonly names?: StepNames } = {},
+): Finding {
   const state = isBlocked(reason) ? "blocked" : isWaiting(reason) || !isReason(reason) ? "waiting" : "done";
-  const todo = facts.advice(reason);
+  const todo = nextStep(reason, names);
   return { state, code: reason, text, ...(since !== undefined && { since }), ...(todo !== undefined && { todo }) };
 }
 

@@ -1,6 +1,7 @@
 import { stringIn } from "../kube/json.ts";
 import { agentLease, conditionOf, type Facts, named } from "./facts.ts";
 import type { Finding } from "./finding.ts";
+import { nextStep } from "./next-steps.ts";
 
 /** Milliseconds after which the controller has long put an intent into the index of its node. */
 const indexedWithin = 60_000;
@@ -44,7 +45,7 @@ export function nodeFindings(facts: Facts, name: string, { ours }: { readonly ou
       on: { kind: "Node", name },
       todo: never
         ? `Does the DaemonSet select the node? kubectl -n nodevolume-system get pods -o wide --field-selector spec.nodeName=${name}`
-        : (facts.advice("AgentLost") ?? ""),
+        : (nextStep("AgentLost", { node: name }) ?? ""),
     });
   }
   return [...found, ...(ours ? [...deafFindings(facts, name), ...behindFindings(facts, name)] : [])];
@@ -64,7 +65,7 @@ function deafFindings(facts: Facts, name: string): Finding[] {
       quote: stringIn(ready, "message") ?? "",
       ...(since !== undefined && { since }),
       on: { kind: "NodeVolumeState", name },
-      todo: facts.advice(code) ?? "",
+      todo: nextStep(code, { node: name }) ?? "",
     },
   ];
 }
@@ -86,7 +87,7 @@ function behindFindings(facts: Facts, name: string): Finding[] {
       code: "IndexBehind",
       text: `the index of ${name} lacks ${lacking.length} of its intents, such as ${first.metadata.name}: nobody keeps it, and an agent that goes by it does not hear of them`,
       on: { kind: "NodeVolumeState", name },
-      todo: facts.advice("IndexBehind") ?? "",
+      todo: nextStep("IndexBehind") ?? "",
     },
   ];
 }

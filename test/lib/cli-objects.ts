@@ -174,7 +174,6 @@ export function facts(given: Partial<Facts>): Facts {
     intents: [],
     states: [],
     denied: {},
-    advice: (reason) => (reason.startsWith("Progress") ? undefined : `what docs/reasons.md says of ${reason}`),
     sha256: (text) => `sha256-of-${text}`,
     ...given,
   };

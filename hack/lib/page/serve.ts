@@ -1,6 +1,5 @@
 // The page as the controller serves it, of a cluster that is made up.
 import { createPage, type Page } from "../../../src/controller/page/page.ts";
-import { parseAdvice } from "../../../src/explain/advice.ts";
 import { loadPageFiles } from "../../../src/page-files.ts";
 import { startPageServer } from "../../../src/page-server.ts";
 import { version } from "../../../src/version.ts";
@@ -14,9 +13,8 @@ export interface Served {
 }
 
 export async function servePage({ view, system }: Cluster): Promise<Served> {
-  const { files, reasonsDocument } = loadPageFiles();
-  const advices = parseAdvice(reasonsDocument);
-  const page = createPage({ system, view, version, advice: (reason) => advices.get(reason) });
+  const files = loadPageFiles();
+  const page = createPage({ system, view, version });
   const { timers, log } = system;
   const server = await startPageServer({ address: { host: "127.0.0.1", port: 0 }, page, files, timers, log });
   return {

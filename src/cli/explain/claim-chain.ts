@@ -31,19 +31,13 @@ export function claimFindings(
     deleting === undefined
       ? []
       : [
-          reasonFinding(
-            facts,
-            "ClaimDeleting",
-            `${called} is being deleted; whoever has it may keep it, nobody gets it`,
-            deleting,
-          ),
+          reasonFinding("ClaimDeleting", `${called} is being deleted; whoever has it may keep it, nobody gets it`, {
+            since: deleting,
+          }),
         ];
   if (phase === "Lost") {
     return {
-      findings: [
-        ...leaving,
-        reasonFinding(facts, "ClaimLost", `${called} has lost its PersistentVolume ${volumeName ?? ""}`),
-      ],
+      findings: [...leaving, reasonFinding("ClaimLost", `${called} has lost its PersistentVolume ${volumeName ?? ""}`)],
     };
   }
   if (phase !== "Bound" || volumeName === undefined)
@@ -55,7 +49,7 @@ export function claimFindings(
   return {
     findings: [
       ...leaving,
-      reasonFinding(facts, "PersistentVolumeNotFound", `PersistentVolume ${volumeName} of ${called} is not there`),
+      reasonFinding("PersistentVolumeNotFound", `PersistentVolume ${volumeName} of ${called} is not there`),
     ],
   };
 }
@@ -122,7 +116,7 @@ function unbound(facts: Facts, claim: Raw, scheduled: boolean): Finding {
 }
 
 /** PURE. That a claim is kept from pods, because node volumes have it or shall. */
-export function keptFromPods(facts: Facts, claim: Raw): Finding[] {
+export function keptFromPods(claim: Raw): Finding[] {
   const labels = claim.metadata.labels ?? {};
   const called = `claim ${claim.metadata.namespace}/${claim.metadata.name}`;
   const [key, why] =
@@ -134,5 +128,5 @@ export function keptFromPods(facts: Facts, claim: Raw): Finding[] {
   if (key === undefined) return [];
   const todo =
     "Pods use it through the driver csi.nodevolume.dev (volumeAttributes: persistentVolumeClaim), and do not name the claim themselves.";
-  return [{ ...reasonFinding(facts, "SharedWithKubelet", `${called} is kept from pods: ${why} (label ${key})`), todo }];
+  return [{ ...reasonFinding("SharedWithKubelet", `${called} is kept from pods: ${why} (label ${key})`), todo }];
 }

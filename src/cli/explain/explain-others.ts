@@ -43,7 +43,7 @@ export function explainClaim(facts: Facts, claim: Raw): Explanation {
       title: `claim ${namespace}/${name}`,
       findings: [
         ...findings,
-        ...keptFromPods(facts, claim),
+        ...keptFromPods(claim),
         ...(who.length > 0 || facts.denied.pods !== undefined ? who : [nobody]),
       ],
     },

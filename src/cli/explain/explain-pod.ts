@@ -46,7 +46,7 @@ function keptOf(facts: Facts, pod: Raw, node: string | undefined): Chain[] {
     if (volume.kind !== "ours" || node === undefined) return [];
     const intent = intentOf(facts, node, { uid: pod.metadata.uid, volume: volume.name });
     if (intent === undefined) return [];
-    const entry = podEntry(facts, intent, pod.metadata.uid, volume.name);
+    const entry = podEntry(intent, pod.metadata.uid, volume.name);
     if (entry.every(({ state }) => state === "done")) return [];
     const findings = [...symptom(facts, pod, [volume.name]), ...entry, ...intentFindings(facts, intent)];
     return [{ title: titleOf(volume), findings: inOrder(findings, node) }];
@@ -152,7 +152,7 @@ function ofClaim(
   if (stranger.length > 0) return [...symptom(facts, pod, [name]), ...stranger];
   const { findings, volume } = claimFindings(facts, { namespace, name: claim }, node !== undefined);
   const object = named(facts.claims, claim, namespace);
-  const kept = object === undefined || hasStarted(pod) ? [] : keptFromPods(facts, object);
+  const kept = object === undefined || hasStarted(pod) ? [] : keptFromPods(object);
   if (volume === undefined || node === undefined) return [...findings, ...kept];
   const way = wayToNode(facts, volume, node);
   const names = [name, volume.metadata.name];
@@ -166,7 +166,7 @@ function ofClaim(
 function mounted(facts: Facts, pod: Raw, name: string, names: readonly string[]): Finding[] {
   const intent = observedFor(facts, pod, name);
   const seen =
-    intent === undefined ? [] : [...podEntry(facts, intent, pod.metadata.uid, name), ...intentFindings(facts, intent)];
+    intent === undefined ? [] : [...podEntry(intent, pod.metadata.uid, name), ...intentFindings(facts, intent)];
   if (hasStarted(pod)) {
     const started: Finding = {
       state: "done",

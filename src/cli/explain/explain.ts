@@ -70,7 +70,7 @@ export const explainCommand: Command = {
 };
 
 async function explain({ context }: Call, cluster: Cluster, word: string): Promise<Explanation> {
-  const from = gathering(cluster, context.clock.now(), context.advice);
+  const from = gathering(cluster, context.clock.now());
   const slash = word.indexOf("/");
   const prefix = slash < 0 ? "" : word.slice(0, slash).toLowerCase();
   const name = word.slice(slash + 1);

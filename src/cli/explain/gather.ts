@@ -17,7 +17,7 @@ export interface Gathering {
 
 const namespaces: Resource = { group: "", version: "v1", plural: "namespaces", kind: "Namespace" };
 
-export function gathering(cluster: Cluster, now: number, advice: Facts["advice"]): Gathering {
+export function gathering(cluster: Cluster, now: number): Gathering {
   const sha256 = (text: string) => createHash("sha256").update(text).digest("hex");
   const read = new Map<FactList, Map<string, KubeObject>>();
   const denied: { [list in FactList]?: string } = {};
@@ -41,7 +41,6 @@ export function gathering(cluster: Cluster, now: number, advice: Facts["advice"]
     },
     facts: () => ({
       now,
-      advice,
       sha256,
       denied,
       pods: of<Raw>("pods"),

@@ -3,6 +3,7 @@ import type { AllowedNamespaces, IntentPod, NodeVolumeIntent } from "../../api/t
 import { type Facts, named, type Raw } from "../../explain/facts.ts";
 import type { Finding } from "../../explain/finding.ts";
 import { intentFindings, reasonFinding } from "../../explain/intent-chain.ts";
+import { stepNamesOf } from "../../explain/next-steps.ts";
 import { nodeFindings } from "../../explain/node-finding.ts";
 import { recordIn } from "../../kube/json.ts";
 import { gidOf, lacksGroup, podGroups } from "../../kube/pod-groups.ts";
@@ -50,8 +51,8 @@ export function ourVolume(
       ...(near === undefined ? ofSet(facts, volume.set, node) : intentFindings(facts, near)),
     ];
   }
-  const group = groupTrouble(facts, pod, volumeOf(facts, namespace, volume, intent));
-  return [...podEntry(facts, intent, uid, volume.name), ...intentFindings(facts, intent), ...early, ...group];
+  const group = groupTrouble(pod, volumeOf(facts, namespace, volume, intent));
+  return [...podEntry(intent, uid, volume.name), ...intentFindings(facts, intent), ...early, ...group];
 }
 
 /** Of the pod's claim; or of its set's, which may be of another namespace: the grant names what it is bound to. */
@@ -66,10 +67,10 @@ function volumeOf(
 }
 
 /** Of a claim whose files the pod may not use, though it has the volume. */
-function groupTrouble(facts: Facts, pod: Raw, volume: Raw | undefined): Finding[] {
+function groupTrouble(pod: Raw, volume: Raw | undefined): Finding[] {
   const gid = volume && gidOf(volume);
   if (volume === undefined || gid === undefined || podGroups(recordIn(pod, "spec")).includes(gid)) return [];
-  return [{ ...reasonFinding(facts, "PodLacksGroup", lacksGroup(volume.metadata.name, gid)), also: true }];
+  return [{ ...reasonFinding("PodLacksGroup", lacksGroup(volume.metadata.name, gid)), also: true }];
 }
 
 /** PURE. The intent that names one pod's volume on a node, or whose agent still has it there. */
@@ -94,12 +95,9 @@ function isMeant(
 }
 
 /** PURE. What the node says of one pod's bind, of ours or of kubelet's. */
-export function podEntry(
-  facts: Facts,
-  { spec, status = {} }: NodeVolumeIntent,
-  uid: string | undefined,
-  volume: string,
-): Finding[] {
+export function podEntry(intent: NodeVolumeIntent, uid: string | undefined, volume: string): Finding[] {
+  const { spec, status = {} } = intent;
+  const names = stepNamesOf(intent);
   const entry = status.pods?.find((one) => one.uid === uid && one.volume === volume);
   const observed = spec.mode === "Observe";
   if (entry === undefined)
@@ -110,7 +108,7 @@ export function podEntry(
   if (entry.state === "Mounted" && entry.drift === undefined && entry.reason === undefined)
     return [{ state: "done", code: "Mounted", text: "the mount table shows it in the pod's directory" }];
   if (entry.drift !== undefined)
-    return [reasonFinding(facts, "Drifted", `in the pod's directory: ${entry.message ?? entry.drift}`)];
+    return [reasonFinding("Drifted", `in the pod's directory: ${entry.message ?? entry.drift}`, { names })];
   // The intent itself says what kubelet waits for.
   if (observed && entry.state === "Pending" && entry.reason === undefined) return [];
   if (entry.state === "Pending" && entry.reason === undefined)
@@ -122,7 +120,7 @@ export function podEntry(
         todo: "kubelet asks when it starts the pod; kubectl describe pod says what it waits for.",
       },
     ];
-  if (entry.reason !== undefined) return [reasonFinding(facts, entry.reason, entry.message ?? entry.reason)];
+  if (entry.reason !== undefined) return [reasonFinding(entry.reason, entry.message ?? entry.reason, { names })];
   return [{ state: "waiting", code: entry.state, text: `in the pod's directory it is ${entry.state}` }];
 }
 
@@ -156,7 +154,11 @@ function setTrouble(facts: Facts, namespace: string, name: string): Finding[] {
 function ofSet(facts: Facts, name: string | undefined, node: string): Finding[] {
   const failing = named(facts.sets, name ?? "")?.status?.failing?.find((entry) => entry.node === node);
   if (failing === undefined) return [];
-  return [reasonFinding(facts, failing.reason, `set ${name} on ${node}: ${failing.message ?? failing.reason}`)];
+  return [
+    reasonFinding(failing.reason, `set ${name} on ${node}: ${failing.message ?? failing.reason}`, {
+      names: { node, set: name },
+    }),
+  ];
 }
 
 /** PURE. undefined if the namespace's labels are not known and would decide. */

@@ -99,5 +99,5 @@ export function ownerTrouble(
       ? "nothing controls it"
       : `${stringIn(owner, "kind")} ${stringIn(owner, "name")} (UID ${stringIn(owner, "uid")}) does`;
   const text = `claim ${namespace}/${claim} is not the pod's: by its ownerReferences the pod (UID ${uid}) must control it, and ${whose}`;
-  return [reasonFinding(facts, "ClaimOfOther", text)];
+  return [reasonFinding("ClaimOfOther", text)];
 }

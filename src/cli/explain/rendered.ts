@@ -40,8 +40,8 @@ function linesOf(finding: Finding, now: number, because: boolean): string[] {
     ...(attempts === undefined || attempts < 2 ? [] : [`${attempts} attempts`]),
     ...retry(nextRetryTime, now),
   ];
-  const lines = wrapped(`${joint}${text}`, `  ${mark[state]} `, "    ");
-  if (facts.length > 0) lines[lines.length - 1] += ` (${facts.join(", ")})`;
+  const inBrackets = facts.length === 0 ? "" : ` (${facts.join(", ")})`;
+  const lines = wrapped(`${joint}${text}${inBrackets}`, `  ${mark[state]} `, "    ");
   if (quote !== undefined) lines.push(...wrapped(`"${quote.trim()}"`, "      ", "      "));
   if (todo !== undefined && todo !== "") lines.push(...wrapped(todo, "    → ", "      "));
   return lines;
@@ -61,7 +61,7 @@ function retry(time: string | undefined, now: number): string[] {
   return [at > now ? `next attempt in ${duration(at - now)}` : "next attempt is due"];
 }
 
-const widest = 110;
+const widest = 100;
 
 function wrapped(text: string, first: string, next: string): string[] {
   const lines: string[] = [];

@@ -10,7 +10,6 @@ export interface FactsInput {
   readonly leases: readonly Lease[];
   readonly intents: readonly NodeVolumeIntent[];
   readonly states: readonly NodeVolumeState[];
-  readonly advice: (reason: string) => string | undefined;
 }
 
 const notKept = "the page does not look at them";
@@ -19,12 +18,12 @@ const notKept = "the page does not look at them";
  * PURE. What the controller keeps, as the facts that a chain of causes rests on. Of pods, claims and attachments the chain of a volume
  * needs nothing that its intent does not say.
  */
-export function factsOf({ now, nodes, leases, intents, states, advice }: FactsInput): Facts {
+export function factsOf({ now, nodes, leases, intents, states }: FactsInput): Facts {
   const none = { pods: [], claims: [], persistentVolumes: [], volumeAttachments: [], csiDrivers: [], csiNodes: [] };
   const others = { storageClasses: [], namespaces: [], events: [], sets: [] };
   const denied = Object.fromEntries([...Object.keys(none), ...Object.keys(others)].map((list) => [list, notKept]));
   return {
-    ...{ now, leases, intents, states, advice, denied, ...none, ...others },
+    ...{ now, leases, intents, states, denied, ...none, ...others },
     nodes: nodes.map(({ metadata: { name }, ready }) => ({
       metadata: { name },
       status: { conditions: [{ type: "Ready", status: ready ? "True" : "False" }] },

@@ -29,8 +29,6 @@ export interface PageDeps {
   readonly system: System;
   readonly view: ClusterView;
   readonly version: string;
-  /** What docs/reasons.md says to do. */
-  readonly advice: (reason: string) => string | undefined;
 }
 
 /** What the page is made of: all of it is read, from the caches, but for one object when somebody asks for it. */
@@ -42,7 +40,7 @@ export interface Page extends Feed {
   stop(): void;
 }
 
-export function createPage({ system, view, version, advice }: PageDeps): Page {
+export function createPage({ system, view, version }: PageDeps): Page {
   const { watches, gatherer, leases } = view;
   const readLive = createLiveRead(system.timers, view.client);
   const lease = (node: string) => watches.leases.store.get(node, systemNamespace);
@@ -90,7 +88,7 @@ export function createPage({ system, view, version, advice }: PageDeps): Page {
   function factsAbout(names: readonly string[], states: readonly NodeVolumeState[] = []) {
     const nodes = [...new Set(names)];
     return factsOf({
-      ...{ now: system.clock.now(), advice, states },
+      ...{ now: system.clock.now(), states },
       nodes: nodes.flatMap((name) => watches.nodes.store.get(name) ?? []),
       leases: nodes.flatMap((name) => lease(name) ?? []),
       intents: nodes.flatMap((name) => gatherer.intentsOf(name)),

@@ -42,7 +42,7 @@ describe("codes of explain", () => {
     .join("\n");
   const document = readFileSync(join(root, "docs/kubectl-nvi.md"), "utf8");
   const codes = new Set(
-    [...text.matchAll(/\b(?:code: |reasonFinding\(facts, |\? )"([A-Z]\w+)"/g)].map(([, code = ""]) => code),
+    [...text.matchAll(/\b(?:code: |(?:reasonFinding|because)\(|\? )"([A-Z]\w+)"/g)].map(([, code = ""]) => code),
   );
 
   it("are reasons, or in the table of docs/kubectl-nvi.md", () => {

@@ -19,7 +19,7 @@ describe("gatherGranted", () => {
       api.apply("nodevolumeintents", one as never);
     for (const name of ["pv-a", "pv-c"]) api.apply("persistentvolumes", volume(name, "pg") as never);
     const cluster = { client: createKubeClient({ transport: api, fieldManager: "" }) } as unknown as Cluster;
-    const from = gathering(cluster, now, () => undefined);
+    const from = gathering(cluster, now);
     await from.list("intents", resource.intents);
     const read: string[] = [];
     api.fault = ({ path }) => {

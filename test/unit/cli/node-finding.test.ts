@@ -1,6 +1,7 @@
 import { expect } from "chai";
 import type { IndexedIntent, NodeVolumeState } from "../../../src/api/types.gen.ts";
 import type { Facts } from "../../../src/explain/facts.ts";
+import { nextStep } from "../../../src/explain/next-steps.ts";
 import { nodeFindings } from "../../../src/explain/node-finding.ts";
 
 describe("nodeFindings", () => {
@@ -11,7 +12,7 @@ describe("nodeFindings", () => {
     ];
     const states = [{ metadata: { name: "n1" }, status: { conditions } } as NodeVolumeState];
     const facts = { states, nodes: [], leases: [], denied: { nodes: "not asked", leases: "not asked" } };
-    return nodeFindings({ ...facts, advice: (code: string) => `do what ${code} says` } as unknown as Facts, "n1", {
+    return nodeFindings(facts as unknown as Facts, "n1", {
       ours,
     });
   }
@@ -26,7 +27,7 @@ describe("nodeFindings", () => {
           quote: "its NodeVolumeState has no spec.intents",
           since: "2026-01-01T00:00:00Z",
           on: { kind: "NodeVolumeState", name: "n1" },
-          todo: `do what ${code} says`,
+          todo: nextStep(code, { node: "n1" }),
         },
       ]);
     }
@@ -43,7 +44,7 @@ describe("nodeFindings", () => {
     const lacks = (index: readonly IndexedIntent[] | undefined, ...intents: readonly object[]) => {
       const states = [{ metadata: { name: "n1" }, ...(index && { spec: { intents: index } }) }];
       const denied = { nodes: "not asked", leases: "not asked" };
-      const facts = { now, states, intents, nodes: [], leases: [], denied, advice: (code: string) => code };
+      const facts = { now, states, intents, nodes: [], leases: [], denied };
       return nodeFindings(facts as unknown as Facts, "n1", { ours: true }).map(({ code, text }) => `${code}: ${text}`);
     };
 

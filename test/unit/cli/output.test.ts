@@ -5,7 +5,6 @@ import { age, duration } from "../../../src/cli/age.ts";
 import { formatOf } from "../../../src/cli/output.ts";
 import { aligned, table } from "../../../src/cli/table.ts";
 import { toYaml } from "../../../src/cli/yaml.ts";
-import { parseAdvice } from "../../../src/explain/advice.ts";
 
 describe("toYaml", () => {
   it("is read as what was written, whatever it is", () => {
@@ -124,16 +123,5 @@ describe("formatOf", () => {
       '-o "jsn" is not one of json, yaml; did you mean json?',
     );
     expect(formatOf({}, ["json"])).to.equal(undefined);
-  });
-});
-
-describe("parseAdvice", () => {
-  it("is what an entry says behind its first sentence", () => {
-    const document =
-      "# R\n\n## A\n\n### TargetBusy\nWaiting, until what uses the mount lets it go. The message names\nthem. End them.\n\n## B\n\n### Mounted\nNormal. All is well.\n";
-    expect([...parseAdvice(document)]).to.deep.equal([
-      ["TargetBusy", "The message names them. End them."],
-      ["Mounted", "All is well."],
-    ]);
   });
 });

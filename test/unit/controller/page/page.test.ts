@@ -3,10 +3,9 @@ import { type Cluster, manySets, troubledCluster, wellCluster } from "../../../.
 import type { Overview } from "../../../../src/controller/page/overview.ts";
 import { mostTroubles } from "../../../../src/controller/page/overview-of.ts";
 import { createPage, type Page } from "../../../../src/controller/page/page.ts";
+import { nextStep } from "../../../../src/explain/next-steps.ts";
 import { type VirtualSystem, virtualSystem } from "../../kube/virtual-system.ts";
 import { rawIntent, rawNode, rawSet, rawState, volumes, waitingStatus } from "./world.ts";
-
-const advice = (reason: string) => `what to do about ${reason}`;
 
 describe("the page of the controller", () => {
   let system: VirtualSystem;
@@ -15,7 +14,7 @@ describe("the page of the controller", () => {
   const open = (make: (system: VirtualSystem) => Cluster) => {
     system = virtualSystem();
     cluster = make(system);
-    page = createPage({ system: cluster.system, view: cluster.view, version: "1.2.3", advice });
+    page = createPage({ system: cluster.system, view: cluster.view, version: "1.2.3" });
   };
   afterEach(() => page.stop());
 
@@ -186,7 +185,7 @@ describe("the page of the controller", () => {
     expect(why).to.deep.include({
       code: "ForeignMount",
       state: "blocked",
-      todo: "what to do about ForeignMount",
+      todo: nextStep("ForeignMount", { node: "worker-5", path: "/mnt/nodevolume/scratch" }),
       attempts: 3,
     });
     expect(found?.chain.map(({ code }) => code)).to.deep.equal(["Waiting", "ForeignMount"]);

@@ -1,0 +1,264 @@
+import { label } from "../api/names.ts";
+import type { Reason } from "../api/reasons.ts";
+import type { NodeVolumeIntent } from "../api/types.gen.ts";
+
+/** Names that a next step may have in braces. */
+export interface StepNames {
+  readonly node?: string | undefined;
+  readonly intent?: string | undefined;
+  readonly set?: string | undefined;
+  readonly volume?: string | undefined;
+  /** Host that the source names. */
+  readonly server?: string | undefined;
+  /** Namespace of what is named beside it: a claim, a pod, an object whose content is mounted. */
+  readonly namespace?: string | undefined;
+  readonly claim?: string | undefined;
+  /** First path on the node at which the volume is to be mounted. */
+  readonly path?: string | undefined;
+  /** Path on the node that the source names. */
+  readonly source?: string | undefined;
+}
+
+const agentPods = "kubectl -n nodevolume-system get pods -o wide --field-selector spec.nodeName={node}";
+const controllerLog = "kubectl -n nodevolume-system logs deploy/nodevolume-controller";
+const asAgent = "--as system:serviceaccount:nodevolume-system:nodevolume-agent";
+
+/**
+ * What to do about a reason: at most two lines of explain, in words of their own, with names in braces. docs/reasons.md has the rest, at
+ * the anchor of the reason. Each reason that asks something of people has one.
+ */
+export const nextSteps: { readonly [reason in Reason]?: string } = {
+  NotObserved: `If it stays, check that the node's agent runs: ${agentPods}`,
+  NotGranted: `If it stays, read why the controller does not grant it: ${controllerLog}`,
+  Progressing: "Nothing to do. See how far it is: kubectl describe nvi {intent}",
+  WouldChange: "To have it done, set mode: Manage on the set {set}. See what it would do: kubectl nvi plan {node}",
+  WaitingForKubelet: "If it stays, read the pod's events: kubectl -n {namespace} describe pods",
+  Suspended: `To go on: kubectl patch nvs {set} --type merge -p '{"spec":{"suspend":false}}', or remove the Node's label nodevolume.dev/suspend`,
+  Unmounting: "If it stays, read what holds it: kubectl nvi explain {node}/{volume}. Do not remove the finalizer.",
+  Retained: "To end it, unmount it on {node}: umount {path}. To manage it again, create the set again.",
+  AgentLost: `Check that {node} is up and its agent runs: ${agentPods}. Mounts stay; until then a deletion waits.`,
+  ReleasedWithoutAcknowledgement: "Make sure that {node} is off: nothing proves that it has unmounted the volume.",
+
+  Invalid: "Correct the field that is named. A field that is not understood needs a newer agent or controller.",
+  StaleRead:
+    "After a restore of etcd, change the set's spec until the generation has caught up: kubectl get nvi {intent} -o yaml",
+  IndexMissing: "Apply config/components/index, or set NODEVOLUME_INTENTS=Watch for the agents.",
+  IndexBehind: `Check that the controller runs and keeps indexes: ${controllerLog}`,
+  IndexTooLarge: "Remove volumes from {node}, or start its agent with --intents=Watch.",
+  MountTableUnreadable: `Read the agent's log for the cause; find its pod: ${agentPods}`,
+  JournalFailed: "Make the agent's state directory on {node} writable: df -h /var/lib/nodevolume",
+
+  PathNotAllowed:
+    "Change the path in the set, or add the prefix to NODEVOLUME_ALLOWED_PREFIXES and to the agent's DaemonSet.",
+  PathConflict: "Change the path in one of the two sets: kubectl get nvi --field-selector spec.nodeName={node} -o wide",
+  SourceNotAllowed: "Name a source in the set that is not in the agent's own state directory.",
+  SourceNotFound:
+    "Create {source} on {node}, plug the device in, or correct the path: kubectl debug node/{node} -it --image=busybox -- ls -l /host{source}",
+  SourceDiffers:
+    "Bring back what was at {source} on {node}. If the new one is right, take the node out of the set and back in.",
+  SourceWrongType:
+    "Correct the type in the set, or what is at {source}: kubectl debug node/{node} -it --image=busybox -- ls -ld /host{source}",
+  TargetNotDirectory: "Move away what is at the path on {node}: a directory is needed there.",
+  TargetNotFile: "Move the directory away that is at the path on {node}: a file is needed there.",
+  DotDotInPath: "Write the path into the set without the segments . and ...",
+  SymlinkInPath: "Find the real path on {node} with readlink -f {path}, and write that into the set.",
+  ForeignMount:
+    "Unmount it on {node} (umount {path}) and remove what mounts it, such as fstab; or set adopt: IfSame on the mount.",
+  ForeignMountInPath: "Unmount it, or name another path. See what it is on {node}: findmnt -T {path}",
+  TargetMoved: "Rename the directory back on {node}, or unmount the volume where it is now: it is then mounted again.",
+  NotPropagated:
+    "Give the agent's DaemonSet the prefix as a volume with mountPropagation: Bidirectional. See on {node}: findmnt -o TARGET,PROPAGATION -T {path}",
+  TargetCovered: "Unmount what is mounted over {path} on {node}: findmnt -A shows it.",
+
+  DeviceBusy: "End what uses the device, or name another one. See on {node}: lsblk and fuser -v, with the device.",
+  DeviceNotEmpty:
+    "If the data may be DESTROYED, add what the message ends with to destroyAllDataOnDevices. Else name another device.",
+  DiskNotFound: "Plug the disk in, or correct the selector. See on {node}: lsblk -o NAME,SIZE,MODEL,SERIAL,FSTYPE",
+  DiskNotCompared: `If it stays, check that a controller of this version leads: ${controllerLog}`,
+  DiskAmbiguous: "Name the one disk in the set by its serial or byID.",
+  FilesystemReadOnly:
+    "Read dmesg on {node} and mend the disk. Then take the node out of the set and back in, to have it checked.",
+  FilesystemDuplicate:
+    "Unmount the other file system of this UUID on {node}, or give one a new UUID: xfs_admin -U generate, btrfstune -m",
+  FilesystemDamaged: "Copy the disk first, then run on {node} the command that the message ends with.",
+  JournalNotReplayed: "Mount it once without readOnly, on one node, and unmount it: that replays the journal.",
+  ReadError: "Read dmesg on {node}, and smartctl -a of the disk. Copy what can be read, and replace it.",
+  FilesystemMissing: "Once you are sure that it is the right device, name the file system to make in fsType.",
+  FilesystemMismatch: "Correct fsType in the set, leave it out, or empty the device by hand if its data may go.",
+  FilesystemUnsupported: "Install the kernel module on {node} that the message names, or choose another file system.",
+  PassphraseRefused: "Put the old passphrase back into the Secret, or add the new one on {node}: cryptsetup luksAddKey",
+  SwapNeeded:
+    "Free memory on {node}, such as by kubectl drain {node}, or turn other swap on. See there: swapon --show; free -m",
+  VolumeGroupFull: "Add a disk to the volume group on {node} (vgextend), or lower capacity in the set. See there: vgs",
+  ToolMissing: "Install the program that is named where the agent runs. The project's image has it.",
+  FormatFailed: "Read the words of mkfs above, and dmesg on {node}: the device may be too small, read-only or broken.",
+  OptionsRefused: "Change mountOptions in the set. What the kernel refuses stands in dmesg on {node}.",
+  QuotaUnsupported:
+    "Mount an xfs with prjquota at /var/lib/nodevolume on {node}, or remove sizeLimit, or use medium: Memory.",
+  ShareNotFound: "Correct the name in the set, or create the share, directory, image or target on the server.",
+  ImageUnsupported:
+    "Correct the image's features (rbd feature enable or disable), or set client: NBD or readOnly: true.",
+  CredentialsRefused:
+    "Correct the user and password in the Secret, or the user's rights on the server. A change is tried at once.",
+  InitiatorNotReady: "Install open-iscsi on {node} and start it: systemctl enable --now iscsid",
+  ServerUnreachable:
+    "Check name, port and firewall from {node}: getent hosts {server}; nc -vz {server} PORT. It is tried again by itself.",
+
+  RepositoryRefused:
+    "Correct the address or the Secret. With the Secret alone, git ls-remote or crane manifest must work.",
+  RevisionNotFound: "Push the commit or image again, or name another one. It is tried again by itself.",
+  ContentRefused: "Name a commit or image without the file that is named. If you did not make it, ask who did.",
+  ContentTooLarge: "Raise sizeLimit in the set, or name something smaller.",
+
+  ConfigMapNotFound: "Create it, correct its name in the set, or set optional: true.",
+  SecretNotFound: "Create it, correct its name in the set, or set optional: true.",
+  KeyNotFound: "Add the key to the object, correct items in the set, or set optional: true.",
+  ConfigMapAccessDenied:
+    "Let the owner of the namespace apply config/components/object-access, which lets the agent read it by name.",
+  SecretAccessDenied:
+    "Let the owner of the namespace apply config/components/object-access, which lets the agent read it by name.",
+  FileConflict: "Give one of the two sources another path in items.",
+  NodeNotFound: "It comes back when its kubelet registers. Check: kubectl get node {node}",
+  NodeAccessDenied: `Before Kubernetes 1.36, apply config/components/node-fields. Check: kubectl auth can-i watch nodes ${asAgent}`,
+  ServiceAccountNotFound: "Create the ServiceAccount, or correct its name in the set.",
+  TokenAccessDenied: "Let the owner of the namespace apply config/components/token-access, for this ServiceAccount.",
+  TrustBundleNotFound:
+    "Create it, or correct name, signerName or labelSelector: kubectl get clustertrustbundles --show-labels",
+  TrustBundleAccessDenied: "Apply config/rbac again: the agent's ClusterRole lacks clustertrustbundles.",
+  ContentUnknown: `If it stays, read the agent's log for what the API server answers; find its pod: ${agentPods}`,
+
+  WaitingForAttach:
+    "If it stays, check that the driver's controller and external-attacher run: kubectl describe volumeattachments",
+  AttachFailed: "Do what the driver's words say. It is tried again; the log of the driver's controller says more.",
+  Detaching: "If it stays, read the external-attacher's log: it removes the finalizer once the storage has let go.",
+  VolumeHeldElsewhere:
+    "Take the node that has it out of its set, or wait. If that node is off for good, taint it: node.kubernetes.io/out-of-service",
+  ForeignAttachment: "End the pods that use the claim, or let them use csi.nodevolume.dev.",
+  UsedByPods: "End the pods that are named, or take the claim out of the set.",
+  SharedWithKubelet: "End the pod that is named. The policy refuses new ones.",
+  AttachLimitReached:
+    "End pods that use other volumes of this driver on {node}, or take the node out of the set: kubectl get volumeattachments",
+  DriverNotOnNode: "If it stays, check that the driver's DaemonSet runs on {node}: kubectl get csinode {node} -o yaml",
+  NotProtected:
+    "Remove what refuses the finalizer, such as a webhook. Nobody should delete claim or PersistentVolume meanwhile.",
+  AttachNotManaged:
+    "Remove volumes.kubernetes.io/controller-managed-attach-detach from the Node, or the setting that is named.",
+  StaleNodeID: "Make sure that the old machine is off, then delete the VolumeAttachment that is named.",
+  PublishContextTooLarge: "Ask the driver's makers: what it says at attachment may be 4 KiB long.",
+  VolumeTooLarge: "Name fewer or shorter attributes and mountOptions in the StorageClass, and make the volume again.",
+  ClaimNotFound: "Create the claim, or correct its name in the set or pod: kubectl -n {namespace} get pvc",
+  ClaimNotBound: "If it stays, read its events: kubectl -n {namespace} describe pvc {claim}",
+  ClaimLost: "Restore the PersistentVolume, or delete the claim and create another. The data may be gone.",
+  ClaimDeleting: "Wait until the claim is gone and create another, or take it out of the set.",
+  SELinuxConflict: "Give the pods one securityContext.seLinuxOptions.level, or run them on different nodes.",
+  PodLacksGroup: "Add the group to the pod's securityContext.supplementalGroups, and create the pod again.",
+  ClaimOfOther: "Delete the claim if nobody needs it, or give the pod or its volume another name.",
+  ClaimMismatch: "Bind the claim to a volume of its own: kubectl -n {namespace} describe pvc {claim}",
+  PersistentVolumeNotFound: "Restore the PersistentVolume, or delete the claim and create another.",
+  VolumeModeMismatch: "Set volumeMode of the set to that of the claim: kubectl -n {namespace} get pvc {claim} -o yaml",
+  AccessModeMismatch: "Set readOnly: true, use one mount, or use a claim with another access mode.",
+  VolumeSourceUnsupported:
+    "Set the annotation that is named on the PersistentVolume, name its source in the set, or use a CSI volume.",
+  NodeAffinityMismatch: "Select other nodes in the set: the PersistentVolume's nodeAffinity excludes {node}.",
+  NeedsScheduler: "Select exactly one node in the set, or bind the claim by hand (spec.volumeName).",
+  ProvisioningRefusedForNode: "If it stays, read the provisioner's events: kubectl -n {namespace} describe pvc {claim}",
+  PolicyMissing:
+    "Apply the policies: kubectl apply -k config/policy. If somebody added to one: kubectl replace -k config/policy",
+  LifecycleModeUnsupported: "Name a volume of another driver, or use this one inline in pods.",
+  PerPodIdentity: "Take the mounts off the set and use the volume in pods, or name the claim in pods itself.",
+  CSIDriverWrong:
+    "Apply config/default. If a field cannot be changed, first: kubectl delete csidriver csi.nodevolume.dev",
+
+  FailedAttachVolume:
+    "Do what the driver's words say. It is tried again; the log of the driver's controller says more.",
+  FileSystemResizeFailed: "Give the node a mount without readOnly, or let another node that has one grow it.",
+  VolumeResizeFailed: "Do what the driver's words say. Of iscsi and fc, grow the LUN on the target first.",
+
+  DriverNotRegistered:
+    "If it stays, check the driver's pod and its registrar: kubectl get pods -A -o wide --field-selector spec.nodeName={node}",
+  DriverFailed: "Do what the driver's words say; its log says more. It is tried again.",
+  DriverUnavailable:
+    "If it stays, check the driver's pod: kubectl get pods -A -o wide --field-selector spec.nodeName={node}",
+  DriverBusy: "Nothing to do: it is tried again when the driver has ended what it does.",
+  DriverReplyInvalid: "Tell the driver's makers what the message says. It is tried again.",
+  DriverMissing: "Install the driver's program on {node}, executable, at the path in the message.",
+  DriverReplyFalse:
+    "If it stays, give the driver's pod --csi-dir at the same path, with mountPropagation: Bidirectional.",
+  DriverMayStillAct: "Nothing to do: it is over after two minutes.",
+  VolumeInUse: "To grow it now, take the node out of the set and back in. The mounts go on with the old size.",
+  NoWritableMount: "Give the node a mount without readOnly, if it has to grow here.",
+  FsGroupConflict: "Ask for one fsGroup in all sets that mount the volume.",
+  GrantOutdated: "Take the node out of the set and back in when nobody uses the volume there.",
+  SELinuxContextConflict: "Ask for one seLinuxOptions in all sets that mount the volume.",
+  VolumePermissionChangeInProgress: "Wait, or set fsGroupChangePolicy: OnRootMismatch to skip it the next time.",
+  VolumePermissionChangeRefused: "Export the share with no_root_squash, or ask for no fsGroup.",
+  VolumeConditionAbnormal: "Do what the driver's words say; its log says more.",
+  ExpansionInfeasible: "Ask for another size in the claim.",
+
+  SetUpFailed: "Do what the system's words say. It is tried again within two minutes.",
+  TearDownFailed: "Do what the system's words say. It is tried again within two minutes.",
+  TargetBusy: "End the processes that are named, or the pods that use the path. See all on {node}: fuser -vm {path}",
+  StillReferenced:
+    "Restart or delete the pod of the process that is named, or unmount it there: nsenter -t PID -m umount PATH",
+  ForeignMountOnTarget: "Unmount the one on top, which is not ours, on {node}: umount {path}",
+  ForeignMountBeneath: "Unmount both on {node}: umount {path}, twice. Ours is made again.",
+  TargetChanged: "If it repeats, find who may rename the directories above {path} on {node}: ls -ld of each",
+  NotAnswering: "Bring the server, FUSE process or device back; a stopped process goes on with kill -CONT PID.",
+  TimedOut: "If it repeats, look at the server or device, and at dmesg on {node}.",
+  OperationAbandoned: "Bring the server or device back. See what the process waits for on {node}: cat /proc/PID/stack",
+  ProcessLimitReached: "If it stays, find the volumes that hang: kubectl get nvi --field-selector spec.nodeName={node}",
+  LeftByKubelet: "Look first: kubectl nvi orphans {node} -o wide. Then do what its REMEDY says.",
+  UnexplainedRemoval: "Create its set again, or unmount it. See what is left: kubectl nvi orphans {node}",
+
+  BlockForPods: "Use a volume of volumeMode Filesystem in the pod.",
+  ConsumerStillRunning: "If it stays, check that kubelet runs on {node}, and there: crictl pods",
+  PodMismatch: "If it stays, delete the pod and let it be created again.",
+  PodNotListed: `If it stays and the pod has no Event, check that the controller runs: ${controllerLog}`,
+  WaitingForToken: "Nothing to do: kubelet calls again within two minutes.",
+  SubPathMissing: "Create the directory or file in the volume, or correct subPath in the pod.",
+  SetNotFound: "Create the set, or correct its name in the pod: kubectl get nvs",
+  SetNotServing: "Set mode: Manage on the set, or name another set in the pod.",
+  NamespaceNotAllowed: "Let the set's owner add the namespace to allowedNamespaces of the set.",
+  NodeNotSelected: "Select the node in the set, or give the pod the set's nodeSelector, affinity and tolerations.",
+  NodeAffinityConflict:
+    "Create the pod again with the node terms of its volumes, or with the label nodevolume.dev/no-gate.",
+
+  NoNodes: "Compare nodeSelector, affinity and tolerations of the set with kubectl get nodes --show-labels",
+  RollingOut: "Nothing to do. See how far it is: kubectl get nvs {set} -o wide",
+  RolloutPaused: "Mend the node that is named, or take the change back.",
+  NodesNotReady: "See which nodes, and why: kubectl nvi explain {set}",
+  Conflict: "Give one of the two sets another path or nodeSelector, or make their settings equal.",
+  Drifted: "Nothing to do in mode Manage: it is repaired at once.",
+  IntentTooLarge:
+    "Remove mounts from the sets of this volume, or split them by node: kubectl get nvi -l set.nodevolume.dev/{set} -o wide",
+  Deleting: "See which nodes still have it: kubectl get nvi -l set.nodevolume.dev/{set}",
+  NodeLost: "If you made sure that the machine is off: kubectl nvi release {node} {volume} --i-have-checked",
+};
+
+/**
+ * PURE. What to do about a reason, with its names filled in; a name that is not known stands in capitals, as in `kubectl` help.
+ * Undefined of a reason that asks nothing of people.
+ */
+export function nextStep(reason: string, names: StepNames = {}): string | undefined {
+  if (!Object.hasOwn(nextSteps, reason)) return undefined;
+  return nextSteps[reason as Reason]?.replace(/\{([a-z]+)\}/g, (_, name: string) => {
+    return names[name as keyof StepNames] ?? name.toUpperCase();
+  });
+}
+
+/** PURE. Names of an intent. */
+export function stepNamesOf({ metadata, spec, status }: NodeVolumeIntent): StepNames {
+  const { persistentVolumeClaim: claim, hostPath, local, nfs, cifs } = spec.source;
+  const on = status?.waiting?.on ?? status?.attach?.on;
+  return {
+    node: spec.nodeName,
+    intent: metadata.name,
+    volume: spec.volumeName,
+    set: metadata.labels?.[label.set],
+    namespace: on?.namespace ?? claim?.namespace,
+    claim: claim?.claimName,
+    path: spec.mounts?.[0]?.path,
+    source: hostPath?.path ?? local?.path,
+    server: nfs?.server ?? cifs?.server,
+  };
+}

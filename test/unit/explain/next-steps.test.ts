@@ -1,0 +1,62 @@
+import { expect } from "chai";
+import { type Reason, reasons } from "../../../src/api/reasons.ts";
+import type { NodeVolumeIntent } from "../../../src/api/types.gen.ts";
+import { nextStep, nextSteps, stepNamesOf } from "../../../src/explain/next-steps.ts";
+
+describe("nextStep", () => {
+  const intent = {
+    apiVersion: "nodevolume.dev/v1alpha1",
+    kind: "NodeVolumeIntent",
+    metadata: { name: "worker-1.data-38afb73ec3", labels: { "nodevolume.dev/set": "data" } },
+    spec: {
+      nodeName: "worker-1",
+      volumeName: "data",
+      source: { nfs: { server: "nas.example", path: "/data" } },
+      mounts: [
+        {
+          name: "host",
+          requester: { kind: "NodeVolumeSet", name: "data", uid: "u" },
+          path: "/mnt/nodevolume/data",
+          readOnly: false,
+        },
+      ],
+    },
+  } as unknown as NodeVolumeIntent;
+
+  it("is there for each reason that asks something of people", () => {
+    const asking = Object.entries(reasons).flatMap(([code, { kind }]) => (kind === "normal" ? [] : [code]));
+    expect(asking.filter((code) => nextStep(code) === undefined)).to.deep.equal([]);
+  });
+
+  it("fits into two lines of explain", () => {
+    const long = Object.entries(nextSteps).filter(([, text]) => text.length > 170);
+    expect(long.map(([code]) => code)).to.deep.equal([]);
+  });
+
+  it("has the names of the intent filled in", () => {
+    const names = stepNamesOf(intent);
+    expect(nextStep("ServerUnreachable", names)).to.equal(
+      "Check name, port and firewall from worker-1: getent hosts nas.example; nc -vz nas.example PORT. It is tried again by itself.",
+    );
+    expect(nextStep("TargetBusy", names)).to.match(/fuser -vm \/mnt\/nodevolume\/data$/);
+    expect(nextStep("NodeLost", names)).to.match(/kubectl nvi release worker-1 data --i-have-checked$/);
+    expect(nextStep("Suspended", names)).to.match(/^To go on: kubectl patch nvs data --type merge -p '\{"spec":\{/);
+  });
+
+  it("names what is waited for before the claim of the volume", () => {
+    const on = { kind: "Pod", namespace: "shop", name: "web" };
+    const status = { waiting: { reason: "WaitingForKubelet", message: "m", since: "2026-01-01T00:00:00Z", on } };
+    const names = stepNamesOf({ ...intent, status } as NodeVolumeIntent);
+    expect(nextStep("WaitingForKubelet", names)).to.match(/kubectl -n shop describe pods$/);
+  });
+
+  it("leaves in capitals what is not known, and has no brace left", () => {
+    for (const code of Object.keys(nextSteps) as Reason[]) expect(nextStep(code)).to.not.match(/\{[a-z]+\}/);
+    expect(nextStep("UnexplainedRemoval")).to.match(/kubectl nvi orphans NODE$/);
+  });
+
+  it("says nothing of what asks nothing, or is no reason", () => {
+    expect(nextStep("Mounted")).to.equal(undefined);
+    expect(nextStep("constructor")).to.equal(undefined);
+  });
+});
