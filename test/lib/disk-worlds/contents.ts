@@ -8,6 +8,9 @@ const MiB = 1024 * 1024;
 /** What somebody writes at once. */
 export const piece = 4096;
 
+/** Of a file system of somebody's: volumes ask for it. */
+export const somebodysLabel = "somebodys";
+
 /** What may stand on a disk, as a file that is copied there. */
 export interface Content {
   readonly path: string;
@@ -51,7 +54,7 @@ export async function makeContents(directory: string, somebody: Somebody): Promi
   const whole = (path: string) =>
     ({ path, contents: "data", bytes: 4 * MiB, places: [[0, piece]] as const }) satisfies Content;
   return [
-    { ...(await ext("ext4", 10, "-L", "somebodys")), contents: "fileSystem", label: "somebodys" },
+    { ...(await ext("ext4", 10, "-L", somebodysLabel)), contents: "fileSystem", label: somebodysLabel },
     { ...(await ext("ext4-other", 8, "-b", "1024")), contents: "fileSystem" },
     // It is none that anybody asks for: people give it away.
     { ...(await ext("ext3", 9, "-b", "1024")), contents: "fileSystem" },

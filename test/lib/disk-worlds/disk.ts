@@ -42,6 +42,8 @@ export class Disk {
   /** `volume`: what the agent has made. */
   contents: "nothing" | "data" | "fileSystem" | "volume" = "nothing";
   readonly places: [at: number, length: number][] = [];
+  /** Of the file system that its owner has made there. */
+  label: string | undefined;
   readonly users: User[] = [];
   /** It was attached after every volume had looked for a disk: by another driver. */
   late = false;
@@ -68,11 +70,16 @@ export class Disk {
     return { path, device, begin, end, places };
   }
 
-  /** @param mounted whether a volume has it mounted */
-  leaveNow(mounted: boolean): Leave {
+  /**
+   * @param mounted whether a volume has it mounted
+   * @param labels of file systems, as volumes ask for disks
+   */
+  leaveNow(mounted: boolean, labels: readonly string[]): Leave {
     if (this.contents === "volume") return this.mayBeWritten && !mounted ? "nothing" : "all"; // he may have begun to
     if (mounted) return "mount";
-    if (this.late || this.mayBeWritten) return "nothing";
+    if (this.mayBeWritten) return "nothing";
+    // By a label people name a file system, whenever its disk comes; nothing else is a reason to take one that was late.
+    if (this.late) return this.label !== undefined && labels.includes(this.label) ? "mount" : "nothing";
     if (this.given === this.changes && !this.isUsed) return "all";
     if (this.contents === "fileSystem") return "mount";
     return this.contents === "nothing" && !this.isUsed ? "all" : "nothing";
@@ -89,8 +96,8 @@ export class Disk {
   }
 
   /** Its owner has written to it. */
-  hasNow(contents: "data" | "fileSystem", places: readonly (readonly [number, number])[]): void {
-    this.contents = contents;
+  hasNow(contents: "data" | "fileSystem", places: readonly (readonly [number, number])[], label?: string): void {
+    [this.contents, this.label] = [contents, label];
     this.changes++;
     this.places.push(...places.map(([at, length]): [number, number] => [at, length]));
   }
@@ -110,7 +117,7 @@ export function harmTo(disk: Disk, now: Seen): string | undefined {
 /** What the agent has made of a disk that was nobody's is a volume's. */
 export function note(disk: Disk, now: Seen): void {
   if (disk.leave !== "all" || disk.seen === undefined || disk.seen.whole === now.whole) return;
-  disk.contents = "volume";
+  [disk.contents, disk.label] = ["volume", undefined];
   disk.places.length = 0;
   disk.given = undefined;
 }

@@ -117,11 +117,12 @@ export class DisksOfWorld {
     return fitting.length === 0 ? undefined : this.#randomly.one(fitting);
   }
 
-  async copy({ path, places, contents }: Content, disk: Disk): Promise<void> {
+  async copy({ path, places, contents, label }: Content, disk: Disk): Promise<void> {
     await this.#somebody.ask("copy", { path, device: disk.device });
     disk.hasNow(
       contents,
       places.map(([at, length]) => [disk.begin + at, length]),
+      label,
     );
   }
 

@@ -1,6 +1,7 @@
 import { intent } from "../../../hack/lib/agent-on-kernel/intent.ts";
 import type { NodeVolumeIntent } from "../../../src/api/types.gen.ts";
 import type { Randomly } from "../randomly.ts";
+import { somebodysLabel } from "./contents.ts";
 import type { DisksOfWorld } from "./disks-of-world.ts";
 import type { Naming } from "./focus.ts";
 
@@ -41,6 +42,11 @@ export class Wanted {
     this.#how = kind === 0 && raw ? { volumeMode: "Block" } : kind === 1 ? {} : { fsType: "ext4" };
   }
 
+  /** The label of the file system that it asks for. */
+  get label(): string | undefined {
+    return this.naming === "label" ? somebodysLabel : undefined;
+  }
+
   /** People say something else of it. */
   change(): void {
     this.#generation++;
@@ -62,5 +68,5 @@ function sourceOf(naming: Naming, { disks, links, aliases, least, most }: DisksO
   if (naming === "alias") return { path: randomly.one(aliases) };
   if (naming === "link") return { path: randomly.one(links) };
   const asked = { transport: "loop", minSize: least, maxSize: most };
-  return { disk: { ...asked, ...(naming === "label" ? { label: "somebodys" } : { empty: true }) } };
+  return { disk: { ...asked, ...(naming === "label" ? { label: somebodysLabel } : { empty: true }) } };
 }

@@ -265,8 +265,9 @@ export class World implements TroubledWorld {
   async #settle(): Promise<void> {
     const { disks } = this.disks;
     const seen = await this.somebody.ask("look", { disks: disks.map((disk) => disk.lookedAt) });
+    const labels = this.#volumes.flatMap(({ label }) => label ?? []);
     for (const [index, disk] of disks.entries()) {
-      disk.leave = disk.leaveNow(this.isMounted(disk));
+      disk.leave = disk.leaveNow(this.isMounted(disk), labels);
       disk.seen = seen[index];
     }
   }

@@ -89,6 +89,7 @@ describe("which disk is meant", () => {
     expect(strangeReason({ label: "data" }, lun, there)).to.match(/attached by fc.*any label/);
     expect(strangeReason({ label: "data", serial: "S1" }, lun, there)).to.equal(undefined);
     expect(strangeReason({ label: "data" }, ssd, there)).to.equal(undefined);
+    expect(strangeReason({ label: "data" }, ssd, { ...there, seen: [] }), "it may come later").to.equal(undefined);
     expect(strangeReason({ transport: "fc" }, lun, there), "it is not named by what is on it").to.equal(undefined);
   });
 
