@@ -214,8 +214,7 @@ export async function format(
   try {
     await context.devices.format({ root: "/", path }, fsType, onProgress, { ...licence, identity, label });
   } catch (error) {
-    if (context.unfinished === "volume" && endedByItself(error)) await keepLicence(path, context);
-    else if (context.unfinished !== "header")
+    if (context.unfinished !== "header")
       await context.recordFormatting(await licenceAfter(error, device, begun, context));
     throw error;
   }
@@ -230,43 +229,46 @@ async function licenceAfter(
   begun: string | undefined,
   context: StageContext,
 ): Promise<string | undefined> {
-  if (mayHaveBegun(error)) return licenceOfCutOff(error, device, context);
+  // What an mkfs that ended by itself has left on a volume of ours is the rest of ours, too.
+  const leavesRest = context.unfinished === "volume" && endedByItself(error);
+  if (mayHaveBegun(error) || leavesRest) return licenceOfRest(error, device, context);
   if (begun === undefined || endedByItself(error) || isSomebodys(error)) return undefined;
   return restRecord(begun, device.contents); // it never had the device: what is there is what was looked at
 }
 
 /**
- * What stands on record after what formats was cut off. What one has left that was killed at its deadline, and seen to
- * end, is looked at at once: what is written there from now on is somebody else's. A signature is not the rest of
- * anything.
+ * What stands on record of the rest that something of ours has left. Where that is seen to have ended, killed at its
+ * deadline or by itself, the rest is looked at at once: what is written there from now on is somebody else's. A signature
+ * is not the rest of anything.
  */
-export async function licenceOfCutOff(
+export async function licenceOfRest(
   error: unknown,
   { path, identity }: DeviceInfo,
   { devices }: Pick<StageContext, "devices">,
 ): Promise<string | undefined> {
-  if (!(error instanceof VolumeError) || error.reason !== "TimedOut") return identity;
+  if (!isKilled(error) && !endedByItself(error)) return identity;
   const now = await devices.probe({ root: "/", path }).catch(() => undefined); // it may not answer: the next attempt looks
   if (identity === undefined || now?.identity !== identity || now.signature !== undefined) return identity;
   if (now.busy !== undefined && now.allowsMount !== true) return undefined;
   return restRecord(identity, now.contents);
 }
 
-/** What an mkfs that ended by itself has left on a volume of ours is the rest of ours as it stands now, and nothing else. */
-async function keepLicence(path: string, context: StageContext): Promise<void> {
-  const { identity, busy, contents } = await context.devices.probe({ root: "/", path });
-  const known = identity !== undefined && busy === undefined;
-  await context.recordFormatting(known ? restRecord(identity, contents) : undefined);
+function isKilled(error: unknown): boolean {
+  return error instanceof VolumeError && error.reason === "TimedOut";
 }
 
-/** What formats had the device, and is not at work any more: it leaves no licence, also not the one that it began with. */
+/**
+ * What formats had the device, and is not at work any more: it leaves no licence, also not the one that it began with,
+ * except on a volume of ours.
+ */
 export function endedByItself(error: unknown): boolean {
   return error instanceof VolumeError && error.reason === "FormatFailed";
 }
 
 /**
- * Whether what formats may have been cut off while it had the device. If it was not, what is on that from now on is not the rest of ours: what
- * ended by itself is not at work any more, and what is written later is somebody else's (decision 0013).
+ * Whether what formats may have been cut off while it had the device. If it was not, what is on that from now on is not
+ * the rest of ours: what ended by itself is not at work any more, and what is written later is somebody else's (decision
+ * 0013).
  */
 export function mayHaveBegun(error: unknown): boolean {
   return !(error instanceof VolumeError) || error.errorClass === "uncertain";

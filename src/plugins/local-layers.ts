@@ -21,7 +21,7 @@ import {
   endedByItself,
   type FoundDevice,
   keptDisk,
-  licenceOfCutOff,
+  licenceOfRest,
   mayHaveBegun,
   probe,
   stageDevice,
@@ -281,7 +281,7 @@ export class LayeredStaging {
       });
     } catch (error) {
       if (!mayHaveBegun(error)) await refused(error);
-      else await this.#context.recordFormatting(await licenceOfCutOff(error, device, this.#context));
+      else await this.#context.recordFormatting(await licenceOfRest(error, device, this.#context));
       throw error;
     }
     return this.#context.devices.probe({ root: "/", path: device.path });

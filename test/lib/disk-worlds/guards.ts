@@ -9,16 +9,16 @@ export interface Guard {
   readonly edits: readonly Edit[];
 }
 
-const linux = (file: string, from: string, to: string): Edit => ({ file: `src/host/linux/${file}.ts`, from, to });
-const plugin = (file: string, from: string, to: string): Edit => ({ file: `src/plugins/${file}.ts`, from, to });
+const edit = (file: string, from: string, to: string): Edit => ({ file: `src/${file}.ts`, from, to });
+const secondNames = edit("host/linux/device-users", "if (aliased !== undefined) return {", "if (false) return {");
 
 export const guards: readonly Guard[] = [
   {
     name: "processes that have it open or mapped",
     focus: { troubles: ["open"], naming: "device" },
     edits: [
-      linux(
-        "device-users",
+      edit(
+        "host/linux/device-users",
         "const open = openersOf(libc, numbers, process.pid, remote, process.ppid);",
         "const open = openersOf(libc, numbers, process.pid, remote, process.ppid).slice(0, 0);",
       ),
@@ -28,36 +28,42 @@ export const guards: readonly Guard[] = [
     name: "exclusive opens, which mounts in other namespaces refuse",
     focus: { troubles: ["mount where nobody sees it"], naming: "device", disks: ["filled", "filled"], content: "ext3" },
     edits: [
-      linux("block-probe", "closeSync(openSync(path, constants.O_RDONLY | constants.O_EXCL));", ""),
-      linux("device-writes", "if (!exclusive) closeSync(", "if (false) closeSync("),
-      linux("device-writes", "constants.O_RDWR | constants.O_EXCL, refuseUsed", "constants.O_RDWR, refuseUsed"),
+      edit("host/linux/block-probe", "closeSync(openSync(path, constants.O_RDONLY | constants.O_EXCL));", ""),
+      edit("host/linux/device-writes", "if (!exclusive) closeSync(", "if (false) closeSync("),
+      edit(
+        "host/linux/device-writes",
+        "constants.O_RDWR | constants.O_EXCL, refuseUsed",
+        "constants.O_RDWR, refuseUsed",
+      ),
     ],
   },
   {
     name: "loop devices on it",
     focus: { troubles: ["make a loop device"], naming: "device" },
-    edits: [linux("device-users", "const loops = loopsOn(deviceNumber, path);", "const loops: string[] = [];")],
+    edits: [
+      edit("host/linux/device-users", "const loops = loopsOn(deviceNumber, path);", "const loops: string[] = [];"),
+    ],
   },
   {
     name: "that its node was given to somebody",
     focus: { troubles: ["publish its node"], naming: "device" },
-    edits: [linux("published-nodes", "/^(devtmpfs|tmpfs)$/.test(fsType)", "false")],
+    edits: [edit("host/linux/published-nodes", "/^(devtmpfs|tmpfs)$/.test(fsType)", "false")],
   },
   {
     name: "what stands beyond both ends of it",
     focus: { troubles: ["write"], naming: "device" },
     edits: [
-      linux("looked-at", "  if (sizeBytes <= whole) return [{ from: 0, to: sizeBytes }];\n", ""),
-      linux("looked-at", "...ofEnds, ...places, ...bounds, ...sampled]", "...ofEnds]"),
+      edit("host/linux/looked-at", "  if (sizeBytes <= whole) return [{ from: 0, to: sizeBytes }];\n", ""),
+      edit("host/linux/looked-at", "...ofEnds, ...places, ...bounds, ...sampled]", "...ofEnds]"),
     ],
   },
   {
     name: "who has it, asked once more on the descriptor",
     focus: { troubles: ["open"], before: ["format", "wipe"], naming: "device" },
     edits: [
-      linux("device-writes", "    refuseUsed({ path, deviceNumber, claimed: false });\n", ""),
-      linux(
-        "device-writes",
+      edit("host/linux/device-writes", "    refuseUsed({ path, deviceNumber, claimed: false });\n", ""),
+      edit(
+        "host/linux/device-writes",
         "    // Who has opened it while it was read, for seconds perhaps, writes where that was read already.\n    refuseUsed({ ...device, claimed: false });\n",
         "",
       ),
@@ -66,7 +72,7 @@ export const guards: readonly Guard[] = [
   {
     name: "what stands there, asked once more on the descriptor",
     focus: { troubles: ["write"], before: ["exec", "format"], naming: "device" },
-    edits: [linux("device-writes", "if (readContents(fd).digest !== contents) {", "if (false) {")],
+    edits: [edit("host/linux/device-writes", "if (readContents(fd).digest !== contents) {", "if (false) {")],
   },
   {
     name: "which disk it is, asked once more on the descriptor",
@@ -74,24 +80,24 @@ export const guards: readonly Guard[] = [
       troubles: ["attach a disk", "swap devices"],
       ...{ before: ["plan", "format"], naming: "fields", disks: ["empty"], mkfs: "ends" },
     },
-    edits: [linux("device-writes", "    prove(fd, device);\n", "")],
+    edits: [edit("host/linux/device-writes", "    prove(fd, device);\n", "")],
   },
   {
     name: "who has it, asked once more before it is mounted",
     focus: { troubles: ["open"], before: ["mountFilesystem"], naming: "device" },
-    edits: [plugin("local-device", ", options, device: lookedAt(device) };", ", options };")],
+    edits: [edit("plugins/local-device", ", options, device: lookedAt(device) };", ", options };")],
   },
   {
     name: "that only what is as it was when it was named may be destroyed",
     focus: { troubles: ["write to what has data"], before: ["exec", "wipe"], naming: "device" },
-    edits: [linux("device-writes", "if (found.digest !== digest) {", "if (false) {")],
+    edits: [edit("host/linux/device-writes", "if (found.digest !== digest) {", "if (false) {")],
   },
   {
     name: "that an mkfs that ended by itself leaves no licence",
     focus: { troubles: ["write"], before: ["plan"], naming: "device", mkfs: "ends" },
     edits: [
-      plugin(
-        "local-device",
+      edit(
+        "plugins/local-device",
         "if (begun === undefined || endedByItself(error) || isSomebodys(error)) return undefined;",
         "return device.identity;",
       ),
@@ -101,21 +107,25 @@ export const guards: readonly Guard[] = [
     name: "that an empty disk was there when the volume was first looked for",
     focus: { troubles: ["attach a disk"], naming: "fields", disks: ["filled", "filled"] },
     edits: [
-      plugin("disk-choice", "if (name !== undefined && seen.includes(name)) return undefined;", "return undefined;"),
+      edit(
+        "plugins/disk-choice",
+        "if (name !== undefined && seen.includes(name)) return undefined;",
+        "return undefined;",
+      ),
     ],
   },
   {
     name: "that a loop device on a disk is no disk, nor a name of it",
     focus: { troubles: ["make a loop device"], before: ["plan"], naming: "fields", disks: ["filled", "empty"] },
     edits: [
-      linux("disks", "return beneath === undefined ? undefined", "return true ? undefined"),
-      linux("device-users", "if (aliased !== undefined) return {", "if (false) return {"),
+      edit("host/linux/disks", "return beneath === undefined ? undefined", "return true ? undefined"),
+      secondNames,
     ],
   },
   {
     name: "that a loop device on a disk is no name of it",
     focus: { troubles: ["open"], naming: "alias" },
-    edits: [linux("device-users", "if (aliased !== undefined) return {", "if (false) return {")],
+    edits: [secondNames],
   },
   {
     name: "that the licence of an mkfs that was cut off ends when somebody has the device",
@@ -124,8 +134,8 @@ export const guards: readonly Guard[] = [
       ...{ naming: "device", mkfs: "halfway" },
     },
     edits: [
-      plugin(
-        "local-device",
+      edit(
+        "plugins/local-device",
         'if (busy === undefined || context.formatting === undefined || context.unfinished === "header") return;',
         "return;",
       ),

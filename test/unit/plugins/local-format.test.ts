@@ -175,6 +175,25 @@ describe("the licence of an mkfs that was cut off (decision 0013), on a made dev
     expect([await attempts.next(), attempts.formatted]).to.deep.equal(["DeviceNotEmpty", 2]);
   });
 
+  it("on a volume of ours ends with who may write to it when its mkfs fails, and not with who only reads", async () => {
+    const failed = new VolumeError("FormatFailed", "final", "mkfs.xfs: Filesystem must be larger than 300MB");
+    for (const allowsMount of [false, true]) {
+      const attempts = new Attempts();
+      [attempts.unfinished, attempts.failsWith, attempts.leaves] = ["volume", failed, changed];
+      attempts.opened = { busy: "/dev/sdb is open: somebody (7)", ...(allowsMount && { allowsMount }) };
+      await attempts.next();
+      expect(attempts.formatting).to.equal(allowsMount ? `${identity}, rest ${changed}` : undefined);
+    }
+  });
+
+  it("on a volume of ours that does not answer after mkfs has failed is looked at later, and the mkfs is told of", async () => {
+    const attempts = new Attempts();
+    attempts.unfinished = "volume";
+    attempts.failsWith = new VolumeError("FormatFailed", "final", "mkfs.xfs: Filesystem must be larger than 300MB");
+    attempts.silent = true;
+    expect([await attempts.next(), attempts.formatting]).to.deep.equal(["FormatFailed", identity]);
+  });
+
   for (const reason of ["DeviceBusy", "DeviceNotEmpty"] as const) {
     it(`ends when mkfs is refused with ${reason} on the descriptor that it gets`, async () => {
       const attempts = new Attempts();
