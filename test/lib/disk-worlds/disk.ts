@@ -1,3 +1,5 @@
+import { statSync } from "node:fs";
+import { deviceNumberOf } from "../../../src/host/linux/device-number.ts";
 import type { LookedAt, Opening, Seen } from "./somebody.ts";
 
 /**
@@ -120,4 +122,8 @@ export function note(disk: Disk, now: Seen): void {
   [disk.contents, disk.label] = ["volume", undefined];
   disk.places.length = 0;
   disk.given = undefined;
+}
+
+export function numberOf(device: string): string {
+  return deviceNumberOf(statSync(device));
 }

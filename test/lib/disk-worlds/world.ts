@@ -1,22 +1,21 @@
 import { randomBytes } from "node:crypto";
-import { closeSync, fsyncSync, openSync, statSync, writeSync } from "node:fs";
-import { fileURLToPath } from "node:url";
+import { closeSync, fsyncSync, openSync, writeSync } from "node:fs";
 import type { Operation } from "../../../src/agent/operations.ts";
 import type { ChildRequest } from "../../../src/host/linux/child-request.ts";
-import { type ChildResult, ChildRunner } from "../../../src/host/linux/child-runner.ts";
-import { deviceNumberOf } from "../../../src/host/linux/device-number.ts";
+import { ChildRunner } from "../../../src/host/linux/child-runner.ts";
 import { LinuxDevices } from "../../../src/host/linux/linux-devices.ts";
 import { Randomly } from "../randomly.ts";
 import { RealNode } from "../real-node.ts";
+import { Checker } from "./checker.ts";
 import type { Content } from "./contents.ts";
-import { type Disk, harmTo, note } from "./disk.ts";
+import { type Disk, numberOf } from "./disk.ts";
 import { DisksOfWorld } from "./disks-of-world.ts";
-import type { Ending, Focus } from "./focus.ts";
+import type { Focus } from "./focus.ts";
+import { MkfsEndings } from "./mkfs-endings.ts";
 import type { Somebody } from "./somebody.ts";
 import { endAll, ofCutOff, type TroubledWorld, troubles } from "./trouble.ts";
 import { type Placed, Wanted } from "./wanted.ts";
 
-const fakeCutOffMkfs = fileURLToPath(new URL("fake-cut-off-mkfs.ts", import.meta.url));
 const operationsOfRound = 6;
 /** Kinds of trouble that there are in one world: of few kinds, each comes often enough to meet what it needs. */
 const kindsOfWorld = 5;
@@ -41,21 +40,14 @@ export interface Shown {
   readonly story: readonly string[];
 }
 
-/** A child as it is run; of an mkfs, with its disk and how it is cut off. */
-interface Ended {
-  readonly request: ChildRequest;
-  readonly disk?: Disk;
-  readonly ending?: "killed" | "halfway";
-  readonly how?: { readonly deadlineMs: number };
-}
-
 /** Disks of other people, an agent that wants some, and somebody who does something to them between any two of its steps. */
 export class World implements TroubledWorld {
   readonly randomly: Randomly;
   readonly somebody: Somebody;
   readonly disks: DisksOfWorld;
   readonly #node = new RealNode();
-  readonly #harm: string[] = [];
+  readonly #checker: Checker;
+  readonly #mkfs: MkfsEndings;
   readonly #happened = new Map<string, number>();
   readonly #story: string[] = [];
   readonly #begun = performance.now();
@@ -66,12 +58,8 @@ export class World implements TroubledWorld {
   readonly #troubled: number;
   /** How often the agent tries, in worlds in which mkfs are cut off often enough that some are again. */
   readonly #rounds: number;
-  /** In ten mkfs, those that come to each of these ends. */
-  readonly #endings: { readonly [ending in Ending]: number };
   #volumes: Wanted[] = [];
   #looked = new Set<string>();
-  /** The device on which the agent makes a file system now (DeviceInfo.identity). */
-  #formatting: string | undefined;
 
   constructor(seed: number, { somebody, contents, place, focus, plain = false }: WorldOf) {
     this.randomly = new Randomly(seed);
@@ -80,9 +68,10 @@ export class World implements TroubledWorld {
     const kinds = Array.from({ length: kindsOfWorld }, () => this.randomly.one(Object.keys(troubles)));
     this.#kinds = focus?.troubles ?? ["open", ...kinds]; // what most depends on
     this.#troubled = plain ? 0 : focus === undefined ? 10 + this.randomly.below(60) : 70;
-    const halfway = this.randomly.below(4) === 0 ? 6 : 2;
-    this.#rounds = halfway > 2 || focus !== undefined ? 5 : 3;
-    this.#endings = { ends: 1, killed: 1, halfway, ...(focus?.mkfs && { [focus.mkfs]: 5 }) };
+    const of = { disks: () => this.disks.disks, count: (what: string) => this.#count(what) };
+    this.#checker = new Checker({ ...of, somebody });
+    this.#mkfs = new MkfsEndings({ ...of, randomly: this.randomly, most: focus?.mkfs, none: plain });
+    this.#rounds = this.#mkfs.often || focus !== undefined ? 5 : 3;
     const own = contents.filter(({ path }) => focus?.content === undefined || path.endsWith(`/${focus.content}`));
     this.disks = new DisksOfWorld(this.#node.path, { somebody, randomly: this.randomly, contents: own, place });
   }
@@ -101,13 +90,12 @@ export class World implements TroubledWorld {
     return looking.every(({ name }) => this.#looked.has(name));
   }
 
-  async isRestKnown({ device, cutOff, leaveEnded }: Disk): Promise<boolean> {
-    const number = `${numberOf(device)}, `;
-    // What it makes a file system on it has read, and compares what stands there with that.
-    if (cutOff === undefined || leaveEnded || this.#formatting?.startsWith(number) === true) return true;
+  async isRestKnown(disk: Disk): Promise<boolean> {
     const { records } = await this.#node.journal();
-    const licences = [...records.values()].filter(({ formatting }) => formatting?.startsWith(number) === true);
-    return licences.every(({ formatting }) => formatting?.includes(", rest ") === true);
+    return this.#mkfs.isRestKnown(
+      disk,
+      [...records.values()].flatMap(({ formatting }) => formatting ?? []),
+    );
   }
 
   async run(): Promise<Shown> {
@@ -117,17 +105,10 @@ export class World implements TroubledWorld {
     ChildRunner.prototype.run = async function (this: ChildRunner, request, operation, options) {
       await world.#step(request.kind === "mounter" ? request.method : request.kind);
       world.#noteRead(request, operation.volume);
-      const ended = world.#ended(request);
-      if (ended === "ends") return { code: 1, stdout: "", stderr: "it ended by itself" };
-      return world.#noteEnd(ended, run.call(this, ended.request, { ...operation, ...ended.how }, options));
+      return world.#mkfs.run(request, (replaced, how) => run.call(this, replaced, { ...operation, ...how }, options));
     };
-    LinuxDevices.prototype.format = async function (this: LinuxDevices, ...args) {
-      world.#formatting = args[3].identity;
-      try {
-        await format.apply(this, args);
-      } finally {
-        world.#formatting = undefined;
-      }
+    LinuxDevices.prototype.format = function (this: LinuxDevices, ...args) {
+      return world.#mkfs.during(args[3].identity, () => format.apply(this, args));
     };
     try {
       await this.#live();
@@ -138,7 +119,7 @@ export class World implements TroubledWorld {
       LinuxDevices.prototype.format = format;
       await this.#end();
     }
-    return { seed: this.randomly.seed, harm: this.#harm, happened: this.#happened, story: this.#story };
+    return { seed: this.randomly.seed, harm: this.#checker.harm, happened: this.#happened, story: this.#story };
   }
 
   async #live(): Promise<void> {
@@ -193,7 +174,7 @@ export class World implements TroubledWorld {
       if (operation === undefined) return;
       await this.#step("plan");
       await this.#node.run(operation);
-      await this.#check(`${operation.kind} of ${operation.volume}`);
+      await this.#checker.check(`${operation.kind} of ${operation.volume}`);
       await this.#settle();
       await this.#tellOf(operation);
     }
@@ -228,7 +209,7 @@ export class World implements TroubledWorld {
   /** Between two steps of the agent. */
   async #step(next: string): Promise<void> {
     if (this.#focus?.before?.includes(next) === false || this.randomly.below(100) >= this.#troubled) return;
-    await this.#check(`what came before ${next}`);
+    await this.#checker.check(`what came before ${next}`);
     const cutOff = this.#focus === undefined && this.disks.disks.some((disk) => disk.cutOff !== undefined);
     const name = this.randomly.one(cutOff ? [...this.#kinds, ...ofCutOff] : this.#kinds);
     if (await troubles[name]?.(this)) {
@@ -245,31 +226,9 @@ export class World implements TroubledWorld {
     return texts.join(", ");
   }
 
-  /** Fails nothing yet: the world goes on, and all harm is told. */
-  async #check(after: string): Promise<void> {
-    const { disks } = this.disks;
-    const seen = await this.somebody.ask("look", { disks: disks.map((disk) => disk.lookedAt) });
-    for (const [index, disk] of disks.entries()) {
-      const now = seen[index];
-      if (now === undefined) continue;
-      const harm = harmTo(disk, now);
-      if (harm !== undefined) this.#harm.push(`after ${after}: ${harm}`);
-      const before = disk.contents;
-      note(disk, now);
-      if (disk.cutOff !== undefined && disk.contents !== before) this.#count("an mkfs leaves its rest");
-      disk.seen = now;
-    }
-  }
-
-  /** From here on the agent may do this. */
-  async #settle(): Promise<void> {
-    const { disks } = this.disks;
-    const seen = await this.somebody.ask("look", { disks: disks.map((disk) => disk.lookedAt) });
+  #settle(): Promise<void> {
     const labels = this.#volumes.flatMap(({ label }) => label ?? []);
-    for (const [index, disk] of disks.entries()) {
-      disk.leave = disk.leaveNow(this.isMounted(disk), labels);
-      disk.seen = seen[index];
-    }
+    return this.#checker.settle((disk) => disk.leaveNow(this.isMounted(disk), labels));
   }
 
   #noteRead(request: ChildRequest, name: string | undefined): void {
@@ -279,46 +238,6 @@ export class World implements TroubledWorld {
       disk.read = { changes: disk.changes, used: disk.mayBeWritten };
       volume?.read.set(disk.name, stateOf(disk));
     }
-  }
-
-  /** An mkfs is cut off or ends by itself now and then. @returns what is run in its place, and when it is killed */
-  #ended(request: ChildRequest): "ends" | Ended {
-    if (request.kind !== "format") return { request };
-    const disk = this.disks.disks.find(({ device }) => numberOf(device) === request.device.deviceNumber);
-    if (disk === undefined) return { request };
-    const ending = this.#anyEnding();
-    if (ending === "ends") {
-      this.#count("mkfs ends by itself");
-      return ending;
-    }
-    // What was killed before it could tell that somebody has written there since it was read has leave to go on: no end
-    // of ours then.
-    if (ending === undefined || (ending === "killed" && disk.read.changes !== disk.changes)) return { request, disk };
-    if (ending === "killed") return { request, disk, ending, how: { deadlineMs: 20 + this.randomly.below(80) } };
-    const args = [fakeCutOffMkfs, `${this.randomly.below(2 ** 31)}`, `${disk.end - disk.begin}`, request.file];
-    return { request: { ...request, file: process.execPath, args: [...args, ...request.args] }, disk, ending };
-  }
-
-  /** What is refused has written nothing, and what ends well has left no rest. */
-  async #noteEnd({ disk, ending }: Ended, running: Promise<ChildResult>): Promise<ChildResult> {
-    try {
-      const result = await running;
-      if (disk !== undefined && result.code === 0) disk.cutOff = undefined;
-      return result;
-    } catch (error) {
-      if (disk !== undefined) [disk.cutOff, disk.leaveEnded] = [ending, false];
-      if (ending !== undefined) this.#count("mkfs is cut off");
-      throw error;
-    }
-  }
-
-  #anyEnding(): Ending | undefined {
-    if (this.#plain) return undefined;
-    const { ends, killed, halfway } = this.#endings;
-    const chance = this.randomly.below(10);
-    if (chance < ends) return "ends";
-    if (chance < ends + killed) return "killed";
-    return chance < ends + killed + halfway ? "halfway" : undefined;
   }
 
   /** Pods write to the volumes that are mounted: that is somebody's data from now on. */
@@ -368,10 +287,6 @@ export class World implements TroubledWorld {
   #count(what: string): void {
     this.#happened.set(what, (this.#happened.get(what) ?? 0) + 1);
   }
-}
-
-function numberOf(device: string): string {
-  return deviceNumberOf(statSync(device));
 }
 
 /** Which disk it is, and how often what is on it has changed. */
