@@ -5,7 +5,7 @@ import { type ChosenDisk, chosenOf, contentsName, isOtherDisk, type KnownDisk } 
 import { isRest, isSomebodys, restRecord } from "./format-licence.ts";
 import type { FoundSource, StageContext, Staged, VolumeSpec } from "./plugin.ts";
 import { readOnlyOptions, refuseJournalLeft } from "./read-only-device.ts";
-import { askForShared } from "./shared-disk.ts";
+import { requireGrantIfShared } from "./shared-disk.ts";
 import { sourceDiffers } from "./source-differs.ts";
 import { stageFilesystem } from "./staging.ts";
 
@@ -50,7 +50,7 @@ export async function stageDevice(
   }
   const seen = await probe(path, disk, context);
   const kept = made === undefined ? keptDisk(spec, seen, disk, context) : disk;
-  if (made === undefined) await askForShared(seen, context);
+  if (made === undefined) await requireGrantIfShared(seen, context);
   const device = await emptied(spec, seen, { disk, kept }, context);
   await still?.();
   // A signature says that mkfs came to its end: it writes that last.

@@ -29,7 +29,7 @@ import {
 import { type LayersMade, type MaybeMade, madeOf, mappingOf, randomUUIDOf, undoOf, uuidOf } from "./local-undo.ts";
 import { passphraseOf } from "./passphrase.ts";
 import type { FoundSource, StageContext, Staged, VolumeSpec } from "./plugin.ts";
-import { askForShared } from "./shared-disk.ts";
+import { requireGrantIfShared } from "./shared-disk.ts";
 import { stageSwap } from "./swap.ts";
 
 /** What the layers are made on: a device that was found, and the disk that a selector has found it by. */
@@ -226,7 +226,7 @@ export class LayeredStaging {
     if (disk !== undefined || this.#source.path !== undefined) this.#found = found;
     const seen = await probe(found.path, disk, this.#context);
     const kept = this.#source.lvm === undefined ? keptDisk(this.#spec, seen, disk, this.#context) : disk;
-    if (this.#source.lvm === undefined) await askForShared(seen, this.#context);
+    if (this.#source.lvm === undefined) await requireGrantIfShared(seen, this.#context);
     const device = await emptied(this.#spec, seen, { disk, kept }, this.#context);
     const spent = this.#random !== undefined && isSpent(this.#spec, disk, device);
     const makes = device.signature === undefined || spent;

@@ -197,7 +197,7 @@ export interface StageContext extends Effects, SwapOnRecord {
    * @throws VolumeError DiskNotCompared until the controller has said that no other node has it; SourceDiffers if the
    * volume had another
    */
-  askForDisk(name: string): Promise<void>;
+  requireDiskGrant(name: string): Promise<void>;
   /** Writes down on which device a file system is begun, durably, before it is; undefined once it is finished. */
   recordFormatting(device: string | undefined): Promise<void>;
   /** The values of a Secret as they are now, to be kept nowhere. @throws VolumeError */

@@ -6,7 +6,10 @@ import type { StageContext } from "./plugin.ts";
  * Nothing on a node tells who else has a disk that others may reach: the controller knows.
  * @throws VolumeError DiskNotCompared
  */
-export async function askForShared({ attached, lastingName }: DeviceAttributes, context: StageContext): Promise<void> {
+export async function requireGrantIfShared(
+  { attached, lastingName }: DeviceAttributes,
+  context: StageContext,
+): Promise<void> {
   const name = attached === undefined || lastingName === undefined ? undefined : diskName(lastingName);
-  if (name !== undefined) await context.askForDisk(name);
+  if (name !== undefined) await context.requireDiskGrant(name);
 }

@@ -4,7 +4,7 @@ import type { DeviceInfo } from "../host/ports.ts";
 import type { Swap, SwapHow } from "../host/swaps.ts";
 import { emptied, type FoundDevice, format, howToDestroy, keptDisk, probe } from "./local-device.ts";
 import type { FoundSource, StageContext, Staged, VolumeSpec } from "./plugin.ts";
-import { askForShared } from "./shared-disk.ts";
+import { requireGrantIfShared } from "./shared-disk.ts";
 
 export interface SwapOn {
   /** The disk that a selector has found. */
@@ -54,7 +54,7 @@ async function areaOn(
 ): Promise<DeviceInfo> {
   const seen = await probe(path, disk, context);
   const kept = layered === undefined ? keptDisk(spec, seen, disk, context) : disk;
-  if (layered === undefined) await askForShared(seen, context);
+  if (layered === undefined) await requireGrantIfShared(seen, context);
   const device = await emptied(spec, seen, { disk, kept }, context);
   if (device.signature !== undefined && context.formatting !== undefined) await context.recordFormatting(undefined);
   if (device.signature !== undefined && device.signature !== "swap") throw noSwapArea(spec, disk, device);

@@ -14,7 +14,7 @@ export function disksOf(
   context: ActionContext,
   volume: string,
   grant: Grant | undefined,
-): Pick<StageContext, "disk" | "otherDisks" | "recordDisk" | "seenDisks" | "recordSeenDisks" | "askForDisk"> {
+): Pick<StageContext, "disk" | "otherDisks" | "recordDisk" | "seenDisks" | "recordSeenDisks" | "requireDiskGrant"> {
   const { journal } = context;
   const claimed = onTheWay.get(journal) ?? new Map<string, ChosenDisk>();
   onTheWay.set(journal, claimed);
@@ -28,7 +28,7 @@ export function disksOf(
     otherDisks,
     seenDisks: journal.records.get(volume)?.seenDisks,
     recordSeenDisks: (seenDisks) => journal.put({ ...recordOf(context, volume), seenDisks }),
-    async askForDisk(name) {
+    async requireDiskGrant(name) {
       if (grant?.disk !== undefined && !["", name].includes(grant.disk)) {
         const what = `the disk is ${name} now, but was ${grant.disk} when the volume was set up: it is not used`;
         throw sourceDiffers(what, `Bring back ${grant.disk}`);

@@ -4,7 +4,7 @@ import { foundSource } from "../found-source.ts";
 import { stagedPath } from "../host-path.ts";
 import { stageDevice } from "../local-device.ts";
 import type { StageContext, Staged, VolumeSpec } from "../plugin.ts";
-import { askForShared } from "../shared-disk.ts";
+import { requireGrantIfShared } from "../shared-disk.ts";
 import { deviceOf, type LunDevice, refuseOther } from "./device-of.ts";
 
 /** A LUN that is on the node. */
@@ -39,7 +39,7 @@ export async function useLun(spec: VolumeSpec, lun: FoundLun, context: StageCont
   if (!isBlock || before?.deviceNumber !== deviceNumber) await refuseClaimed(device, context);
   const still = async () => refuseOther(device, await lun.look(), lun.name);
   if (!isBlock) return stageDevice(spec, found, context, { readOnly: lun.readOnly, still });
-  await askForShared(await context.devices.attributes(deviceNumber), context);
+  await requireGrantIfShared(await context.devices.attributes(deviceNumber), context);
   await still();
   const kind = "device";
   await context.record({ kind, path: found.path, found, deviceNumber });

@@ -33,7 +33,7 @@ describe("the disk that a local volume has found by a path", () => {
         const { lastingName = "no name", uuid = "nothing on it" } = chosenOf(known, of);
         events.push(`record ${lastingName}, ${uuid}, ${known.named ? "named" : "chosen"}`);
       },
-      async askForDisk(name: string) {
+      async requireDiskGrant(name: string) {
         events.push(`ask for ${name}`);
         if (!compared) throw new VolumeError("DiskNotCompared", "transient", name);
       },

@@ -55,7 +55,7 @@ describe("what an iSCSI volume is bound or mounted from", () => {
     };
     const context = {
       ...{ iscsi, scsi, mounter, devices, found, hostRoot: "/", table: new MountTable([]), progress: () => {} },
-      askForDisk: async (name: string) => {
+      requireDiskGrant: async (name: string) => {
         asked.push(name);
         if (compared === false) throw new VolumeError("DiskNotCompared", "transient", name);
       },

@@ -17,7 +17,7 @@ describe("a disk that other nodes may reach", () => {
     };
     const context = { journal: { records, put } } as unknown as ActionContext;
     const answer = await disksOf(context, "v", grant as Grant | undefined)
-      .askForDisk("36001")
+      .requireDiskGrant("36001")
       .then(
         () => "had",
         ({ reason }) => reason,
