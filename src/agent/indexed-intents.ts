@@ -23,7 +23,7 @@ const spreadMs = 30_000;
  * Within how long all is read after others may have written the statuses, in milliseconds: thousands of agents find
  * that out within the minutes in which they look. The controller waits for it (mendsInMs in src/controller/release.ts).
  */
-const mistrustMs = 120_000;
+const relistMs = 120_000;
 
 /**
  * The intents of a node by way of the index in its NodeVolumeState. The index says what to read; what is so, and above all that an
@@ -47,7 +47,7 @@ export class IndexedIntents implements IntentSource {
   #index: Index = indexIn(undefined);
   #unsubscribe: Cancel = () => {};
   #cancelAgain: Cancel = () => {};
-  #cancelMistrust: Cancel = () => {};
+  #cancelRelist: Cancel = () => {};
   #running = false;
   #told: SourceProblem["reason"] | undefined;
 
@@ -83,7 +83,7 @@ export class IndexedIntents implements IntentSource {
     this.#running = false;
     this.#unsubscribe();
     this.#cancelAgain();
-    this.#cancelMistrust();
+    this.#cancelRelist();
     for (const cancel of this.#doubts.values()) cancel();
     this.#reads.stop();
   }
@@ -126,10 +126,10 @@ export class IndexedIntents implements IntentSource {
     this.#doubts.set(name, cancel);
   }
 
-  mistrust(): void {
+  relist(): void {
     if (!this.#running) return;
-    this.#cancelMistrust();
-    this.#cancelMistrust = this.#system.timers.after(this.#system.random.next() * mistrustMs, () => this.#readAll());
+    this.#cancelRelist();
+    this.#cancelRelist = this.#system.timers.after(this.#system.random.next() * relistMs, () => this.#readAll());
   }
 
   #look(): void {

@@ -24,7 +24,7 @@ export interface IntentSource
   /** A write of ours to this intent may have been applied, or may still be: it is to be known what it is now. */
   doubt(name: string): void;
   /** Others may have written what this agent says, of any of them: it is to be known what is there now. */
-  mistrust(): void;
+  relist(): void;
 }
 
 export interface SourceProblem {
@@ -63,7 +63,7 @@ function watchedIntents({ system, transport, nodeName, onRestart }: IntentSource
     unread: () => undefined,
     onReached: (told) => reachedBy(intents, told),
     doubt: () => {}, // whatever becomes of a write, the watch shows it
-    mistrust: () => {}, // and who has written
+    relist: () => {}, // and who has written
   };
 }
 

@@ -123,7 +123,7 @@ export async function startAgent(deps: AgentDeps): Promise<Agent> {
         followPolicies({ system, transport }, bindingsOfAgent, changed),
     }),
   };
-  const onAgentsRight = () => intents.mistrust();
+  const onAgentsRight = () => intents.relist();
   const state = new NodeStateReporter({ ...place, ...heard, ...policies, onAgentsRight, vitals, ...kubelets, event });
   vitals.remark = () => state.policyMissing;
   const nodeState = () => ({ apiVersion, kind: resource.states.kind, name: nodeName, uid: state.uid });

@@ -75,7 +75,7 @@ export function awaitsRelease({ metadata }: Intent): boolean {
  * of its intents. One that watches mends at once; but for as long as a Lease lasts, one that somebody else renewed
  * makes its node look alive. One that goes by an index finds out by its own look at the policies, which it takes every
  * five minutes and a minute after one without an answer, and then reads all that it has within two minutes
- * (IndexedIntents.mistrust).
+ * (IndexedIntents.relist).
  */
 const mendsIn = { Watch: agentLeaseSeconds * 1000, Index: 600_000 } as const;
 /** A moment more. */

@@ -235,17 +235,17 @@ describe("IndexedIntents", () => {
     take();
     // As somebody does while no policy keeps him from it: no generation tells of it.
     api.patch(intents, "a", { status: { state: "Released", inUse: false } }, "status");
-    source.mistrust();
-    source.mistrust();
+    source.relist();
+    source.relist();
     await run(50_000);
     expect(takeReads(), "not all agents at once").to.deep.equal([]);
     await run(70_000);
     expect(takeReads().sort()).to.deep.equal(["a", "b", "of-record"]);
     expect(source.store.get("a")?.raw.status?.state).to.equal("Released");
     expect(take()).to.have.length(1);
-    source.mistrust();
+    source.relist();
     source.stop();
-    source.mistrust();
+    source.relist();
     await run(120_000);
     expect(takeReads()).to.deep.equal([]);
   });
