@@ -58,7 +58,7 @@ export const drainedCommand: Command = {
       context.terminal.out(table(columns, left, { headers: values["no-headers"] === undefined }));
       context.terminal.note(`node/${node} is not drained: ${left.length} left.`);
     }
-    await say(call, node, left.length === 0);
+    await noteDifferentStatus(call, node, left.length === 0);
     return left.length === 0 ? exitCode.done : exitCode.no;
   },
 };
@@ -68,7 +68,7 @@ function holdings(intents: readonly NodeVolumeIntent[]): Holding[] {
 }
 
 /** What the node's agent says, if it is something else: it is the newer word or the older one, and both are worth knowing. */
-async function say({ context }: Call, name: string, drained: boolean): Promise<void> {
+async function noteDifferentStatus({ context }: Call, name: string, drained: boolean): Promise<void> {
   const cluster = await context.connect();
   const { items } = await getIfAllowed<NodeVolumeState>(cluster, resource.states, { name });
   const word = findCondition(items[0]?.status?.conditions, "Drained");
