@@ -40,7 +40,7 @@ export const ofAttach: readonly Seed[] = [
     [
       "lets who could share a volume keep it from who must be alone",
       "else if (next === undefined || next === member || usesAlone(member) || isBegun(facts, member)) ready",
-      "else if (word === undefined) ready",
+      "else if (waitReason === undefined) ready",
     ],
     [
       "does not take the out-of-service taint for a proof",
@@ -71,13 +71,13 @@ export const ofAttach: readonly Seed[] = [
     ],
     [
       "grants with a publish context that does not fit",
-      "troubleOf(member, attachment) ?? contextWord(attachment);",
+      "troubleOf(member, attachment) ?? publishContextTooLarge(attachment);",
       "troubleOf(member, attachment);",
     ],
     [
       "does not make again what somebody has deleted under a grant",
-      'return { member, step: { do: "attach", again: true }, word: {',
-      "return { member, word: {",
+      'return { member, step: { do: "attach", again: true }, waitReason: {',
+      "return { member, waitReason: {",
     ],
   ]),
   ...seedsOf("attach", "src/controller/attach/obstacles.ts", [
@@ -197,7 +197,7 @@ export const ofAttach: readonly Seed[] = [
       "known?.uid === metadata.uid ?",
     ],
   ]),
-  ...seedsOf("attach", "src/controller/attach/word.ts", [
+  ...seedsOf("attach", "src/controller/attach/wait-reason.ts", [
     ["waits since now, each time it says so", "same ? (before.since ?? now) : now", "now"],
   ]),
   ...seedsOf("attach", "src/controller/claims/hold-claims.ts", [

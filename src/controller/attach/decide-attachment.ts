@@ -5,7 +5,7 @@ import { nodeNameOf } from "./facts.ts";
 import type { Attachment } from "./objects.ts";
 import { onAttachment } from "./obstacles.ts";
 import { contextTooLarge } from "./size-limits.ts";
-import type { Word } from "./word.ts";
+import type { WaitReason } from "./wait-reason.ts";
 
 /** One node's attachment of a volume. Pure. */
 
@@ -20,17 +20,17 @@ export function decideAttachment(facts: Survey, member: Member): Decision {
   if (attachment === undefined) {
     // Written and not seen yet, or not answered: to write it again finds out.
     if (facts.attaching.has(nodeName))
-      return { member, step: { do: "attach", again: false }, word: notYet(facts, member) };
-    const full = limitWord(facts.id.driver, nodeName, member.place);
-    if (full !== undefined) return { member, word: full };
-    return { member, step: { do: "attach", again: false }, word: notYet(facts, member) };
+      return { member, step: { do: "attach", again: false }, waitReason: notYet(facts, member) };
+    const full = limitReached(facts.id.driver, nodeName, member.place);
+    if (full !== undefined) return { member, waitReason: full };
+    return { member, step: { do: "attach", again: false }, waitReason: notYet(facts, member) };
   }
-  const word = troubleOf(member, attachment) ?? contextWord(attachment);
-  return word === undefined ? { member, step: { do: "grant", attachment } } : { member, word };
+  const waitReason = troubleOf(member, attachment) ?? publishContextTooLarge(attachment);
+  return waitReason === undefined ? { member, step: { do: "grant", attachment } } : { member, waitReason };
 }
 
 /** What keeps one more volume of a driver from a node that has as many as it takes. */
-export function limitWord(driver: string, node: string, { limit, attached }: Place): Word | undefined {
+export function limitReached(driver: string, node: string, { limit, attached }: Place): WaitReason | undefined {
   if (limit === undefined || attached < limit) return undefined;
   const message = `driver ${driver} may have no more volumes here: ${roomOn(node, attached, limit)}; ${roomComes}`;
   return { reason: "AttachLimitReached", message, on: { kind: "CSINode", name: node } };
@@ -50,31 +50,31 @@ export function decideGranted(facts: Survey, member: Member): Decision {
   if (foreign !== undefined) {
     const on = onAttachment(foreign.metadata.name, foreign.nodeName);
     const message = `the volume is in use here, and attached to node ${foreign.nodeName} for a pod that names it directly`;
-    return { member, word: { reason: "SharedWithKubelet", message, on } };
+    return { member, waitReason: { reason: "SharedWithKubelet", message, on } };
   }
   if (grant.volumeAttachment === undefined) return { member };
   const attachment = facts.ours.get(nodeNameOf(member));
   const on = onAttachment(grant.volumeAttachment.name, nodeNameOf(member));
   if (attachment === undefined) {
     const message = "somebody else has deleted the VolumeAttachment of a volume that is in use: it is made again";
-    return { member, step: { do: "attach", again: true }, word: { reason: "WaitingForAttach", message, on } };
+    return { member, step: { do: "attach", again: true }, waitReason: { reason: "WaitingForAttach", message, on } };
   }
   if (attachment.metadata.deletionTimestamp !== undefined) {
     const message =
       "somebody else deletes the VolumeAttachment of a volume that is in use; it is made again when it is gone";
-    return { member, word: { reason: "Detaching", message, on } };
+    return { member, waitReason: { reason: "Detaching", message, on } };
   }
-  const word = troubleOf(member, attachment);
-  return word === undefined ? { member } : { member, word };
+  const waitReason = troubleOf(member, attachment);
+  return waitReason === undefined ? { member } : { member, waitReason };
 }
 
-function notYet({ id }: Survey, member: Member): Word {
+function notYet({ id }: Survey, member: Member): WaitReason {
   const message = `driver ${id.driver} has not attached the volume to node ${nodeNameOf(member)} yet`;
   return { reason: "WaitingForAttach", message };
 }
 
 /** What is wrong with an attachment of ours that is there. */
-function troubleOf(member: Member, attachment: Attachment): Word | undefined {
+function troubleOf(member: Member, attachment: Attachment): WaitReason | undefined {
   const { name } = attachment.metadata;
   const { nodeName } = attachment;
   const on = onAttachment(name, nodeName);
@@ -103,7 +103,7 @@ export function staleNodeID({ metadata, nodeName }: Attachment, nodeID: string |
   return `the volume was attached to ${attachedTo}, and node ${nodeName} is ${nodeID} now, by its CSINode`;
 }
 
-function contextWord(attachment: Attachment): Word | undefined {
+function publishContextTooLarge(attachment: Attachment): WaitReason | undefined {
   const message = contextTooLarge(attachment.metadataOfDriver);
   if (message === undefined) return undefined;
   return { reason: "PublishContextTooLarge", message, on: onAttachment(attachment.metadata.name, attachment.nodeName) };

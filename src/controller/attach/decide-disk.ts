@@ -2,7 +2,7 @@ import { overlap } from "../../api/disk-name.ts";
 import { isCompared } from "../../api/source-traits.ts";
 import { compareText } from "../canonical-json.ts";
 import type { Intent } from "../projections.ts";
-import type { Word } from "./word.ts";
+import type { WaitReason } from "./wait-reason.ts";
 
 /** An intent that has, or asks for, a disk that several nodes may reach. */
 export interface DiskMember {
@@ -14,7 +14,7 @@ export interface DiskMember {
 /** What is to be done for one that asks, or that should not have what it has. */
 export type DiskDecision =
   | { readonly intent: Intent; readonly give: string }
-  | { readonly intent: Intent; readonly word: Word };
+  | { readonly intent: Intent; readonly waitReason: WaitReason };
 
 /**
  * What is to be done about one disk, whatever its intents call it: sources of different kinds, other targets, other
@@ -30,16 +30,16 @@ export function decideDisk(members: readonly DiskMember[]): readonly DiskDecisio
     const other = holders.find(
       (one) => one.intent !== intent && overlap(one.disk, asked) && !(reads(one.intent) && reads(intent)),
     );
-    if (other !== undefined) return [{ intent, word: heldBy(other.intent, asked) }];
+    if (other !== undefined) return [{ intent, waitReason: heldBy(other.intent, asked) }];
     holders.push({ intent, disk: asked });
     return [{ intent, give: asked }];
   });
 }
 
 /** What keeps an intent from its disk, of the others that have it, or ask for it. Pure. */
-export function diskWord(members: readonly DiskMember[], intent: Intent): Word | undefined {
+export function diskHeldElsewhere(members: readonly DiskMember[], intent: Intent): WaitReason | undefined {
   const decision = decideDisk(members).find((one) => one.intent.metadata.name === intent.metadata.name);
-  return decision !== undefined && "word" in decision ? decision.word : undefined;
+  return decision !== undefined && "waitReason" in decision ? decision.waitReason : undefined;
 }
 
 /**
@@ -68,7 +68,7 @@ function byAge({ intent: { metadata: a } }: DiskMember, { intent: { metadata: b 
   return compareText(a.creationTimestamp ?? "", b.creationTimestamp ?? "") || compareText(a.name, b.name);
 }
 
-function heldBy({ metadata, spec }: Intent, disk: string): Word {
+function heldBy({ metadata, spec }: Intent, disk: string): WaitReason {
   const since = metadata.creationTimestamp ?? "an unknown time";
   const message = `node ${spec.nodeName} has the disk ${disk} as ${spec.volumeName} (${metadata.name}) since ${since}, and one node at a time may use it, whatever path leads there: wait until that one is released, or take its node out of the set's nodeSelector`;
   return {

@@ -5,7 +5,7 @@ import type { Member, Survey, VolumeFacts } from "./facts.ts";
 import { asks, byAge, holds, nodeNameOf, survey, usesAlone } from "./facts.ts";
 import type { Attachment } from "./objects.ts";
 import { heldBy, onAttachment, othersObstacle, ownObstacle, queuesFor, releasedBy, usedBefore } from "./obstacles.ts";
-import type { Word } from "./word.ts";
+import type { WaitReason } from "./wait-reason.ts";
 
 /** What is to be done for one member. */
 export type Step =
@@ -17,7 +17,7 @@ export interface Decision {
   readonly member: Member;
   readonly step?: Step;
   /** What is waited for, or wrong; without it nothing is. */
-  readonly word?: Word;
+  readonly waitReason?: WaitReason;
   /** It waits for another's turn alone: what that one waits for, all wait for. */
   readonly behind?: true;
 }
@@ -54,11 +54,11 @@ export function decideVolume(found: VolumeFacts): VolumePlan {
     } else if (holds(member)) decisions.push(decideGranted(facts, member));
     else {
       const own = ownObstacle(facts, member);
-      const word = own ?? othersObstacle(facts, member);
+      const waitReason = own ?? othersObstacle(facts, member);
       if (own === undefined && usesAlone(member)) next ??= member;
-      if (word !== undefined) decisions.push({ member, word });
+      if (waitReason !== undefined) decisions.push({ member, waitReason });
       else if (next === undefined || next === member || usesAlone(member) || isBegun(facts, member)) ready.push(member);
-      else decisions.push({ member, word: queuesFor(next), behind: true });
+      else decisions.push({ member, waitReason: queuesFor(next), behind: true });
     }
   }
   const turns = turnsOf(facts, ready);
@@ -69,7 +69,7 @@ export function decideVolume(found: VolumeFacts): VolumePlan {
     const alone = usesAlone(member) || (oldest !== undefined && usesAlone(oldest));
     const before = inTurn.has(member) ? undefined : alone ? oldest : turnOn.get(nodeNameOf(member));
     if (before === undefined) decisions.push(decideAttachment(facts, member));
-    else decisions.push({ member, word: heldBy(facts, before), behind: true });
+    else decisions.push({ member, waitReason: heldBy(facts, before), behind: true });
   }
   const detach = dangling(facts, inTurn);
   const [first] = detach;
@@ -88,7 +88,7 @@ function afterDetach(decision: Decision, { metadata, nodeName }: Attachment): De
   const { member, step } = decision;
   if (step === undefined || step.do === "release" || holds(member) || !usesAlone(member)) return decision;
   const message = `the volume is attached to node ${nodeName}, where nobody asks for it any more: it is detached first`;
-  return { member, word: { reason: "Detaching", message, on: onAttachment(metadata.name, nodeName) } };
+  return { member, waitReason: { reason: "Detaching", message, on: onAttachment(metadata.name, nodeName) } };
 }
 
 /**
@@ -122,12 +122,12 @@ function leaving(facts: Survey, member: Member): Decision {
     const stale = staleNodeID(attachment, member.place.nodeID);
     if (stale !== undefined && !isGivenUp(member, attachment)) {
       const exit = releasedBy("nvi", member.intent.metadata.name, "the old machine is off");
-      return { member, word: { reason: "StaleNodeID", message: `${stale}: ${exit}`, on } };
+      return { member, waitReason: { reason: "StaleNodeID", message: `${stale}: ${exit}`, on } };
     }
     return { member, step: { do: "release" } };
   }
   const trouble = attachment.detachError === "" ? "" : `: ${attachment.detachError}`;
-  return { member, word: { reason: "Detaching", message: `the volume is being detached${trouble}`, on } };
+  return { member, waitReason: { reason: "Detaching", message: `the volume is being detached${trouble}`, on } };
 }
 
 /** By the Node's out-of-service taint, or an administrator's word on the intent or its VolumeAttachment. */

@@ -6,11 +6,11 @@ import type { ObjectStore } from "../../kube/object-store.ts";
 import type { Cancel, Logger } from "../../ports.ts";
 import type { Intent } from "../projections.ts";
 import { refOf } from "../write-intents.ts";
-import { askedBy, type DiskMember, decideDisk, diskWord } from "./decide-disk.ts";
+import type { AttachStatusWriter } from "./attach-status-writer.ts";
+import { askedBy, type DiskMember, decideDisk, diskHeldElsewhere } from "./decide-disk.ts";
 import { createGroups } from "./groups.ts";
-import type { Speaker } from "./speak.ts";
 import { isGuarded, type VolumeID, volumeKey } from "./volume-key.ts";
-import type { Word } from "./word.ts";
+import type { WaitReason } from "./wait-reason.ts";
 
 /** Of the key of a disk, whatever intents call it: no plugin of kubelet's is called so. */
 const driver = "kubernetes.io/any-disk";
@@ -19,7 +19,7 @@ export interface DiskGrantsDeps {
   readonly client: KubeClient;
   readonly log: Logger;
   readonly intents: ObjectStore<Intent>;
-  readonly speaker: Pick<Speaker, "say">;
+  readonly attachStatus: Pick<AttachStatusWriter, "write">;
   readonly upsertIntent: (raw: unknown) => void;
   /** A disk, or a volume that waits for one, is due, by its key. */
   readonly onDue: (key: string) => void;
@@ -35,7 +35,7 @@ export interface DiskGrants {
   /** @returns milliseconds after which to look again, if any */
   reconcile(id: VolumeID): Promise<number | undefined>;
   /** What keeps an intent from the disk that it has found. */
-  wordOf(intent: Intent): Word | undefined;
+  waitReasonOf(intent: Intent): WaitReason | undefined;
   all(): void;
   /** Another has led meanwhile, and all was read since. */
   forget(): void;
@@ -116,30 +116,30 @@ export function createDiskGrants(deps: DiskGrantsDeps): DiskGrants {
     isKey: (id) => id.driver === driver,
     async reconcile({ volumeHandle: disk }) {
       const members = membersOf(disk);
-      const waiting = new Map<string, Word>();
-      const sayInMs: number[] = [];
+      const waiting = new Map<string, WaitReason>();
+      const writeInMs: number[] = [];
       for (const decision of decideDisk(members)) {
         const { intent } = decision;
-        if ("word" in decision) {
-          waiting.set(intent.metadata.name, decision.word);
+        if ("waitReason" in decision) {
+          waiting.set(intent.metadata.name, decision.waitReason);
           continue;
         }
         // A wrong one would stay: an agent takes no other than it was given until the volume is released.
         const doubtMs = deps.doubtForMs(intent.spec.nodeName);
         if (doubtMs === undefined) await give(intent, decision.give);
-        else sayInMs.push(doubtMs);
+        else writeInMs.push(doubtMs);
       }
       for (const { intent } of members) {
         // Of what has a queue of its own that says all words.
         if (isGuarded(intent.spec.source)) deps.onDue(deps.keyOf(intent));
-        else sayInMs.push((await deps.speaker.say(intent, waiting.get(intent.metadata.name))) ?? Infinity);
+        else writeInMs.push((await deps.attachStatus.write(intent, waiting.get(intent.metadata.name))) ?? Infinity);
       }
-      const soonest = Math.min(...sayInMs);
+      const soonest = Math.min(...writeInMs);
       return Number.isFinite(soonest) ? soonest : undefined;
     },
-    wordOf: (intent) => {
+    waitReasonOf: (intent) => {
       const disk = intent.status.disk;
-      return disk === undefined ? undefined : diskWord(membersOf(wholeDisk(disk)), intent);
+      return disk === undefined ? undefined : diskHeldElsewhere(membersOf(wholeDisk(disk)), intent);
     },
     all() {
       for (const intent of intents.list()) see(intent);

@@ -2,7 +2,7 @@ import { podDriver } from "../../api/names.ts";
 import type { GrantedCSIVolume } from "../../api/types.gen.ts";
 import type { Intent } from "../projections.ts";
 import type { VolumeFacts } from "./facts.ts";
-import type { Word } from "./word.ts";
+import type { WaitReason } from "./wait-reason.ts";
 
 /**
  * PURE. What keeps a volume from being granted of which the driver acts as the pod that uses it (tokenRequests): mounted once for many, all
@@ -12,10 +12,10 @@ export function identityObstacle(
   { tokenAudiences, audiencesOfPods, id }: Pick<VolumeFacts, "tokenAudiences" | "audiencesOfPods" | "id">,
   { spec }: Pick<Intent, "spec">,
   { nodeStageSecretRef }: Pick<GrantedCSIVolume, "nodeStageSecretRef">,
-): Word | undefined {
+): WaitReason | undefined {
   if (tokenAudiences.length === 0) return undefined;
   const acts = `driver ${id.driver} acts as the pod that uses a volume (tokenRequests)`;
-  const refuse = (why: string, name: string): Word => {
+  const refuse = (why: string, name: string): WaitReason => {
     return { reason: "PerPodIdentity", message: `${acts}${why}`, on: { kind: "CSIDriver", name } };
   };
   if (spec.mounts.length > 0) {

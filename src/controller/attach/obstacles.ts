@@ -5,12 +5,12 @@ import { nodeNameOf, usesAlone } from "./facts.ts";
 import { identityObstacle } from "./identity-obstacle.ts";
 import type { Attachment } from "./objects.ts";
 import { isResolved } from "./resolve-volume.ts";
-import type { Word } from "./word.ts";
+import type { WaitReason } from "./wait-reason.ts";
 
 /** What keeps an intent that asks for a volume from being attached or granted. Pure. */
 
 /** What lies with the intent, its node and its volume; who waits for this holds up nobody. */
-export function ownObstacle(facts: VolumeFacts, member: Member): Word | undefined {
+export function ownObstacle(facts: VolumeFacts, member: Member): WaitReason | undefined {
   const { attachRequired, lifecycleModes, id } = facts;
   const { intent, node, resolution, place } = member;
   const { name } = intent.metadata;
@@ -58,7 +58,7 @@ function matchesTerms(terms: readonly unknown[], node: NonNullable<Member["node"
 }
 
 /** What lies with others who have the volume. Single-node volumes go to one node, others to one intent a node. */
-export function othersObstacle(facts: Survey, member: Member): Word | undefined {
+export function othersObstacle(facts: Survey, member: Member): WaitReason | undefined {
   const { attachments, attaching, asking, leaving, foreign } = facts;
   const nodeName = nodeNameOf(member);
   if (leaving !== undefined) {
@@ -86,7 +86,7 @@ export function othersObstacle(facts: Survey, member: Member): Word | undefined 
 }
 
 /** An attachment of ours that stays, perhaps because nothing proves that it is not in use. */
-export function leftAttached({ metadata, nodeName }: Attachment): Word {
+export function leftAttached({ metadata, nodeName }: Attachment): WaitReason {
   const since = metadata.creationTimestamp ?? "an unknown time";
   const exit = releasedBy("volumeattachment", metadata.name, "it is in use there no more");
   const way = usedBefore(metadata.annotations) ? `, and may be in use there: ${exit}` : "";
@@ -104,7 +104,7 @@ export function releasedBy(kind: "nvi" | "volumeattachment", name: string, condi
   return `kubectl annotate ${kind} ${name} ${annotation.release}='who, why' once it is certain that ${condition}`;
 }
 
-export function heldBy({ ours }: Survey, { intent }: Member): Word {
+export function heldBy({ ours }: Survey, { intent }: Member): WaitReason {
   const { nodeName, volumeName } = intent.spec;
   const attachedSince = ours.get(nodeName)?.metadata.creationTimestamp;
   const since = attachedSince ?? intent.metadata.creationTimestamp ?? "an unknown time";
@@ -117,7 +117,7 @@ export function heldBy({ ours }: Survey, { intent }: Member): Word {
 }
 
 /** The turn of one who must be alone comes before that of all who came later. */
-export function queuesFor({ intent: { metadata, spec } }: Member): Word {
+export function queuesFor({ intent: { metadata, spec } }: Member): WaitReason {
   const since = metadata.creationTimestamp ?? "an unknown time";
   const message = `node ${spec.nodeName} waits since ${since} for the volume (${spec.volumeName}) to be free for it alone, and has its turn first`;
   return {
@@ -127,6 +127,6 @@ export function queuesFor({ intent: { metadata, spec } }: Member): Word {
   };
 }
 
-export function onAttachment(name: string, node: string): NonNullable<Word["on"]> {
+export function onAttachment(name: string, node: string): NonNullable<WaitReason["on"]> {
   return { kind: "VolumeAttachment", name, node };
 }

@@ -6,11 +6,12 @@ import type { KubeClient } from "../../kube/client.ts";
 import type { EventRecorder } from "../../kube/event-recorder.ts";
 import type { Clock, Logger } from "../../ports.ts";
 import { atOnce } from "../at-once.ts";
-import { besideWord } from "../claims/decide-hold.ts";
+import { sharedWithKubelet } from "../claims/decide-hold.ts";
 import type { Hold, VolumeObjects } from "../claims/hold-claims.ts";
 import type { Intent } from "../projections.ts";
+import type { AttachStatusWriter } from "./attach-status-writer.ts";
 import { attachmentName, isOurs } from "./attachment-name.ts";
-import { limitWord } from "./decide-attachment.ts";
+import { limitReached } from "./decide-attachment.ts";
 import type { Decision, VolumePlan } from "./decide-volume.ts";
 import { decideVolume } from "./decide-volume.ts";
 import type { Member, VolumeFacts } from "./facts.ts";
@@ -21,11 +22,10 @@ import { grow } from "./grow.ts";
 import { projectAttachment } from "./objects.ts";
 import { onAttachment, usedBefore } from "./obstacles.ts";
 import type { Retries } from "./retries.ts";
-import type { Speaker } from "./speak.ts";
 import type { Teller } from "./teller.ts";
 import type { VolumeID } from "./volume-key.ts";
 import { volumeKey } from "./volume-key.ts";
-import type { Word } from "./word.ts";
+import type { WaitReason } from "./wait-reason.ts";
 import type { AttachmentWriter } from "./write-attachment.ts";
 import { attach, detachDangling } from "./write-attachment.ts";
 import type { GrantWriter } from "./write-grant.ts";
@@ -37,12 +37,12 @@ export interface ReconcileVolumeDeps extends GatherVolumeDeps, AttachmentWriter,
   readonly log: Logger;
   readonly hold: Hold;
   readonly retries: Retries;
-  readonly speaker: Speaker;
+  readonly attachStatus: AttachStatusWriter;
   readonly teller: Teller;
   readonly recorder: EventRecorder;
   readonly upsertClaim: (raw: unknown) => void;
   /** What keeps an intent from the disk that it has found. */
-  readonly diskWord: (intent: Intent) => Word | undefined;
+  readonly diskHeldElsewhere: (intent: Intent) => WaitReason | undefined;
   /** Milliseconds after which to look again, if others may have written what the agent of a node says. */
   readonly doubtForMs: (node: string) => number | undefined;
   /** Tries to let an intent go that is being deleted. @returns milliseconds after which to look again, if any */
@@ -82,7 +82,7 @@ export async function reconcileVolume(deps: ReconcileVolumeDeps, id: VolumeID): 
       deps.log.debug("no pod was tried at a reserved claim", { volume: key, error: messageOf(error) });
     });
   }
-  let unprotected: Word | undefined;
+  let unprotected: WaitReason | undefined;
   if (facts.members.some(uses)) {
     await attempt(() =>
       deps.hold.protect(objects).catch((error: unknown) => {
@@ -108,16 +108,16 @@ export async function reconcileVolume(deps: ReconcileVolumeDeps, id: VolumeID): 
         (begins || standsBehind(decision, waiting) ? waiting : undefined) ?? (await carryOut(deps, id, decision));
       againInMs = sooner(againInMs, outcome.againInMs);
       if (outcome.changed) return;
-      const beside = uses(decision.member) ? (besideWord(waiting?.word) ?? unprotected) : undefined;
-      const sayInMs = await deps.speaker.say(
+      const beside = uses(decision.member) ? (sharedWithKubelet(waiting?.waitReason) ?? unprotected) : undefined;
+      const writeInMs = await deps.attachStatus.write(
         decision.member.intent,
-        outcome.word ?? beside ?? deps.diskWord(decision.member.intent),
+        outcome.waitReason ?? beside ?? deps.diskHeldElsewhere(decision.member.intent),
       );
-      againInMs = sooner(againInMs, sayInMs);
+      againInMs = sooner(againInMs, writeInMs);
     });
   // What is waited for may be told to thousands of nodes: whose turn it is does not wait for that.
-  const [steps, words] = [plan.decisions.filter(({ step }) => step), plan.decisions.filter(({ step }) => !step)];
-  await atOnce(nodesAtOnce, [...steps, ...words], carryOutOne, ([error]) => error);
+  const [steps, waits] = [plan.decisions.filter(({ step }) => step), plan.decisions.filter(({ step }) => !step)];
+  await atOnce(nodesAtOnce, [...steps, ...waits], carryOutOne, ([error]) => error);
   againInMs = sooner(againInMs, await grow(deps, facts, attempt));
   const [first, ...others] = errors;
   for (const error of others) deps.log.warn("volume not brought on", { volume: key, error: messageOf(error) });
@@ -127,7 +127,7 @@ export async function reconcileVolume(deps: ReconcileVolumeDeps, id: VolumeID): 
 
 /** That a claim is being taken is over in a moment; who or what keeps it from everybody is told to everybody. */
 function standsBehind({ behind }: Decision, waiting: Outcome | undefined): boolean {
-  return behind === true && waiting?.word !== undefined && waiting.word.reason !== "WaitingForAttach";
+  return behind === true && waiting?.waitReason !== undefined && waiting.waitReason.reason !== "WaitingForAttach";
 }
 
 /** Every claim and PersistentVolume of the volume, and the claims that its intents name. */
@@ -171,7 +171,7 @@ function uses(member: Member): boolean {
 async function attachedByOthers(
   { client, index }: ReconcileVolumeDeps,
   { id }: VolumeFacts,
-): Promise<Word | undefined> {
+): Promise<WaitReason | undefined> {
   const { items } = await client.list(resource.volumeAttachments);
   for (const raw of items) {
     const one = projectAttachment(raw);
@@ -185,14 +185,14 @@ async function attachedByOthers(
 }
 
 interface Outcome {
-  readonly word?: Word | undefined;
+  readonly waitReason?: WaitReason | undefined;
   readonly againInMs?: number | undefined;
   /** The intent itself was written: what is to be said of it is said at the next look. */
   readonly changed?: boolean;
 }
 
 /** A refusal that stays until somebody changes something; what passes is tried again. */
-function notProtected(error: unknown): Word | undefined {
+function notProtected(error: unknown): WaitReason | undefined {
   if (!(error instanceof ApiError) || classifyWriteError(error) !== "final") return undefined;
   const message = `the finalizer nodevolume.dev/in-use, which keeps claim and PersistentVolume while they are used, cannot be set: ${messageOf(error)}`;
   return { reason: "NotProtected", message };
@@ -201,22 +201,26 @@ function notProtected(error: unknown): Word | undefined {
 /** Nobody begins without what could not be asked or written; a refusal that stays until somebody changes something is said. */
 function notHeld(error: unknown): Outcome {
   if (!(error instanceof ApiError) || classifyWriteError(error) !== "final") return { changed: true };
-  return { word: { reason: "PolicyMissing", message: `the claim cannot be taken: ${messageOf(error)}` } };
+  return { waitReason: { reason: "PolicyMissing", message: `the claim cannot be taken: ${messageOf(error)}` } };
 }
 
-async function carryOut(deps: ReconcileVolumeDeps, id: VolumeID, { member, step, word }: Decision): Promise<Outcome> {
+async function carryOut(
+  deps: ReconcileVolumeDeps,
+  id: VolumeID,
+  { member, step, waitReason }: Decision,
+): Promise<Outcome> {
   switch (step?.do) {
     case "attach":
       if (step.again) tellDrift(deps, member);
-      return await attachOne(deps, id, member, word);
+      return await attachOne(deps, id, member, waitReason);
     case "grant": {
       const tried = await deps.retries.run(member.intent, () => writeGrant(deps, member, step.attachment));
-      return { ...tried, changed: tried.word === undefined };
+      return { ...tried, changed: tried.waitReason === undefined };
     }
     case "release":
       return { changed: true, againInMs: await deps.release(member.intent) };
     case undefined:
-      return { word };
+      return { waitReason };
   }
 }
 
@@ -224,20 +228,20 @@ async function attachOne(
   deps: ReconcileVolumeDeps,
   id: VolumeID,
   member: Member,
-  word: Word | undefined,
+  waitReason: WaitReason | undefined,
 ): Promise<Outcome> {
-  const full = roomWord(deps, id, member);
-  if (full !== undefined) return { word: full };
+  const full = noRoom(deps, id, member);
+  if (full !== undefined) return { waitReason: full };
   const tried = await deps.retries.run(member.intent, () => attach(deps, id, member));
-  return { word: tried.word ?? word, againInMs: tried.againInMs };
+  return { waitReason: tried.waitReason ?? waitReason, againInMs: tried.againInMs };
 }
 
 /** Another volume may have taken the last place on the node since this one was looked at. What is under way has its own. */
-function roomWord(deps: ReconcileVolumeDeps, id: VolumeID, member: Member): Word | undefined {
+function noRoom(deps: ReconcileVolumeDeps, id: VolumeID, member: Member): WaitReason | undefined {
   const node = nodeNameOf(member);
   const name = attachmentName(id.driver, id.volumeHandle, node);
   if (holds(member) || deps.pending.attachingOn(id.driver, node).has(name)) return undefined;
-  return limitWord(id.driver, node, placeOf(deps, id.driver, node));
+  return limitReached(id.driver, node, placeOf(deps, id.driver, node));
 }
 
 /** It is over in a moment, so that no status would show it. */

@@ -8,7 +8,7 @@ import type { AccessMode, Claim, PersistentVolume, PersistentVolumeCSI } from ".
 import { ownershipOf } from "./ownership.ts";
 import { tooLarge } from "./size-limits.ts";
 import type { VolumeID } from "./volume-key.ts";
-import type { Word } from "./word.ts";
+import type { WaitReason } from "./wait-reason.ts";
 
 /** A volume that can be attached and granted, as far as its own objects go. */
 export interface ResolvedVolume {
@@ -26,7 +26,7 @@ export interface ResolvedVolume {
 
 /** Why it is not known which volume is meant, or why it cannot be used. */
 export interface UnresolvedVolume {
-  readonly waiting: Word;
+  readonly waiting: WaitReason;
   /** The claim waits for somebody to choose its node. */
   readonly needsNode?: Claim;
 }

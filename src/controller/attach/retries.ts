@@ -2,7 +2,7 @@ import type { BackoffLimits } from "../../kube/backoff.ts";
 import { equalJitter } from "../../kube/backoff.ts";
 import type { Clock, Random } from "../../ports.ts";
 import type { Intent } from "../projections.ts";
-import type { Word } from "./word.ts";
+import type { WaitReason } from "./wait-reason.ts";
 
 /**
  * When a write that failed is tried again. It leaves traces, as a grant marks its VolumeAttachment first, which come back by
@@ -14,7 +14,7 @@ export interface Retries {
    * Makes the attempt, if it is not too early for it. Another spec of the intent is tried at once.
    * @param write what the server has against it, if it refuses; anything that it throws is thrown on
    */
-  run(intent: Intent, write: () => Promise<Word | undefined>): Promise<Attempt>;
+  run(intent: Intent, write: () => Promise<WaitReason | undefined>): Promise<Attempt>;
   /** An intent that is gone. */
   forget(intent: Intent): void;
 }
@@ -22,7 +22,7 @@ export interface Retries {
 export interface Attempt {
   readonly done: boolean;
   /** Of this attempt, or the last one. */
-  readonly word?: Word | undefined;
+  readonly waitReason?: WaitReason | undefined;
   /** Milliseconds until the next attempt. */
   readonly againInMs?: number;
 }
@@ -33,7 +33,7 @@ interface Failed {
   readonly times: number;
   /** Of the next attempt, monotonic. */
   readonly at: number;
-  readonly word: Word | undefined;
+  readonly waitReason: WaitReason | undefined;
 }
 
 /** As those of the queues. */
@@ -48,11 +48,11 @@ export function createRetries({ clock, random }: { readonly clock: Clock; readon
     return known?.uid === metadata.uid && known?.generation === metadata.generation ? known : undefined;
   }
 
-  function fail(intent: Intent, word: Word | undefined): number {
+  function fail(intent: Intent, waitReason: WaitReason | undefined): number {
     const { name, uid, generation } = intent.metadata;
     const times = (earlier(intent)?.times ?? 0) + 1;
     const againInMs = equalJitter(times, limits, random);
-    failed.set(name, { uid, generation, times, at: clock.monotonic() + againInMs, word });
+    failed.set(name, { uid, generation, times, at: clock.monotonic() + againInMs, waitReason });
     return againInMs;
   }
 
@@ -60,12 +60,12 @@ export function createRetries({ clock, random }: { readonly clock: Clock; readon
     async run(intent, write) {
       const before = earlier(intent);
       const leftMs = before === undefined ? 0 : before.at - clock.monotonic();
-      if (leftMs > 0) return { done: false, word: before?.word, againInMs: leftMs };
+      if (leftMs > 0) return { done: false, waitReason: before?.waitReason, againInMs: leftMs };
       try {
-        const word = await write();
-        if (word !== undefined) return { done: false, word, againInMs: fail(intent, word) };
+        const waitReason = await write();
+        if (waitReason !== undefined) return { done: false, waitReason, againInMs: fail(intent, waitReason) };
       } catch (error) {
-        fail(intent, before?.word);
+        fail(intent, before?.waitReason);
         throw error;
       }
       failed.delete(intent.metadata.name);

@@ -2,7 +2,7 @@ import { isReason, type Reason } from "../../api/reasons.ts";
 import type { AttachStatus, NodeVolumeIntentStatus } from "../../api/types.gen.ts";
 import { isOurs } from "./attachment-name.ts";
 import type { Attachment } from "./objects.ts";
-import { bounded, type Word } from "./word.ts";
+import { bounded, type WaitReason } from "./wait-reason.ts";
 
 /** What people are told of a volume, each transition once, in kubelet's words where it has some. Pure. */
 export interface VolumeEvent {
@@ -34,14 +34,14 @@ export function attachmentEvent(
   return normal("WaitingForAttach", `driver ${attacher} is asked to attach the volume to node ${nodeName}`);
 }
 
-/** What a new word in status.attach is to people, beside being read there: that attaching fails, however often it is tried. */
+/** What a new reason in status.attach is to people, beside being read there: that attaching fails, however often it is tried. */
 export function attachEvent(
   node: string,
   before: AttachStatus | undefined,
-  word: Word | undefined,
+  waitReason: WaitReason | undefined,
 ): VolumeEvent | undefined {
-  if (!isFailure(word?.reason) || word === undefined || isFailure(before?.reason)) return undefined;
-  const message = bounded(`the volume cannot be attached to node ${node}: ${word.message}`);
+  if (!isFailure(waitReason?.reason) || waitReason === undefined || isFailure(before?.reason)) return undefined;
+  const message = bounded(`the volume cannot be attached to node ${node}: ${waitReason.message}`);
   return { type: "Warning", reason: "FailedAttachVolume", message };
 }
 

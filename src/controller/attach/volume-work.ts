@@ -10,6 +10,7 @@ import type { Gatherer } from "../gather.ts";
 import type { Intent, NodeInfo } from "../projections.ts";
 import { awaitsRelease } from "../release.ts";
 import type { IntentAttachments } from "../release-intent.ts";
+import { createAttachStatusWriter } from "./attach-status-writer.ts";
 import { createDiskGrants } from "./disk-grants.ts";
 import { isDisk } from "./disk-id.ts";
 import { createIntentAttachments } from "./intent-attachments.ts";
@@ -17,7 +18,6 @@ import type { Attachment, Claim } from "./objects.ts";
 import { createPending } from "./pending.ts";
 import { reconcileVolume } from "./reconcile-volume.ts";
 import { createRetries } from "./retries.ts";
-import { createSpeaker } from "./speak.ts";
 import type { Storage } from "./storage.ts";
 import { createTeller } from "./teller.ts";
 import { createVolumeIndex } from "./volume-index.ts";
@@ -84,7 +84,7 @@ export function createVolumeWork(deps: VolumeWorkDeps): VolumeWork {
     deps.intents.subscribe({
       onDelete(gone) {
         pending.endGrant(gone);
-        speaker.forget(gone);
+        attachStatus.forget(gone);
         retries.forget(gone);
       },
     }),
@@ -108,25 +108,25 @@ export function createVolumeWork(deps: VolumeWorkDeps): VolumeWork {
     index,
     complete: () => gatherer.complete() && storage.complete(),
   });
-  const speaker = createSpeaker({ client, clock, log, teller, ...upserts });
+  const attachStatus = createAttachStatusWriter({ client, clock, log, teller, ...upserts });
   const retries = createRetries({ clock, random });
   const reserved = followReserved(storage.claims.store, clock);
   const hold = createHold({ client, clock, random, log, reservedSince: reserved.since, ...upserts });
-  const shared = { client, clock, random, log, storage, index, pending, hold, speaker, teller, ...upserts };
+  const shared = { client, clock, random, log, storage, index, pending, hold, attachStatus, teller, ...upserts };
   const attachments = createIntentAttachments({ ...shared, intent: (name) => deps.intents.get(name) });
   const unbound = createUnbound(shared);
   const release = (intent: Intent) => {
     return deps.release(intent, isCSI(intent.spec.source) ? attachments : undefined);
   };
   const disks = createDiskGrants({
-    ...{ client: deps.client, log, intents: deps.intents, speaker, upsertIntent: deps.upsertIntent },
+    ...{ client: deps.client, log, intents: deps.intents, attachStatus, upsertIntent: deps.upsertIntent },
     onDue: deps.onDue,
     keyOf: index.keyOf,
     doubtForMs: deps.doubtForMs,
   });
   const volumeDeps = {
     ...shared,
-    diskWord: disks.wordOf,
+    diskHeldElsewhere: disks.waitReasonOf,
     retries,
     recorder: deps.recorder,
     release,

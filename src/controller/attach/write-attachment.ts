@@ -13,7 +13,7 @@ import type { Pending } from "./pending.ts";
 import { isResolved } from "./resolve-volume.ts";
 import type { VolumeID } from "./volume-key.ts";
 import { volumeKey } from "./volume-key.ts";
-import type { Word } from "./word.ts";
+import type { WaitReason } from "./wait-reason.ts";
 
 export interface AttachmentWriter {
   readonly client: KubeClient;
@@ -28,7 +28,7 @@ export interface AttachmentWriter {
  * that had no answer.
  * @returns what the server has against it, if it refuses
  */
-export async function attach(deps: AttachmentWriter, id: VolumeID, member: Member): Promise<Word | undefined> {
+export async function attach(deps: AttachmentWriter, id: VolumeID, member: Member): Promise<WaitReason | undefined> {
   const { client, pending } = deps;
   const nodeName = nodeNameOf(member);
   const name = attachmentName(id.driver, id.volumeHandle, nodeName);

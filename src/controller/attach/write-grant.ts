@@ -16,7 +16,7 @@ import type { Pending } from "./pending.ts";
 import type { ResolvedVolume } from "./resolve-volume.ts";
 import { isResolved } from "./resolve-volume.ts";
 import { contextTooLarge } from "./size-limits.ts";
-import type { Word } from "./word.ts";
+import type { WaitReason } from "./wait-reason.ts";
 
 export interface GrantWriter {
   readonly client: KubeClient;
@@ -41,7 +41,7 @@ export async function writeGrant(
   deps: GrantWriter,
   member: Member,
   attachment: Attachment | undefined,
-): Promise<Word | undefined> {
+): Promise<WaitReason | undefined> {
   const { intent, resolution } = member;
   if (!isResolved(resolution)) return undefined;
   const id = deps.random.uuid();

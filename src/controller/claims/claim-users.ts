@@ -3,13 +3,13 @@ import { resource } from "../../api/names.ts";
 import type { KubeClient } from "../../kube/client.ts";
 import { arrayIn, recordIn, stringIn } from "../../kube/json.ts";
 import type { Claim } from "../attach/objects.ts";
-import type { Word } from "../attach/word.ts";
+import type { WaitReason } from "../attach/wait-reason.ts";
 
 /** Those that have ended do not count. */
 export const notEnded = "status.phase!=Succeeded,status.phase!=Failed";
 
 /** Of the pods that name a claim, which can only be of its own namespace, scheduled or not, as the server has them now: the first, as a reason to wait. */
-export async function usedByPods(client: KubeClient, { metadata }: Claim): Promise<Word | undefined> {
+export async function usedByPods(client: KubeClient, { metadata }: Claim): Promise<WaitReason | undefined> {
   const { namespace = "", name } = metadata;
   const { items } = await client.list(resource.pods, { namespace, fieldSelector: notEnded });
   const users = items.filter((pod) => names(pod, name));

@@ -1,5 +1,5 @@
 import type { Claim } from "../attach/objects.ts";
-import type { Word } from "../attach/word.ts";
+import type { WaitReason } from "../attach/wait-reason.ts";
 
 /**
  * How far the taking of one claim has come. Times are in monotonic milliseconds.
@@ -24,7 +24,7 @@ const probeAgainMs = 10_000;
 
 /** What is said of a claim that is not ours yet, and when to go on. */
 export interface Waiting {
-  readonly word: Word;
+  readonly waitReason: WaitReason;
   readonly againInMs: number;
 }
 
@@ -41,18 +41,25 @@ export function notRefused(claim: Claim, { shutAt }: Taking, why: string, now: n
   if (now - shutAt < settleMs) return beingTaken(claim, probeEveryMs);
   const { namespace = "", name } = claim.metadata;
   const message = `claim ${namespace}/${name} is not used, as a pod that names it would be admitted beside: ${why}`;
-  return { word: { reason: "PolicyMissing", message, on: onClaim({ namespace, name }) }, againInMs: probeAgainMs };
+  return {
+    waitReason: { reason: "PolicyMissing", message, on: onClaim({ namespace, name }) },
+    againInMs: probeAgainMs,
+  };
 }
 
 export function beingTaken({ metadata: { namespace = "", name } }: Claim, againInMs: number): Waiting {
   const message = `claim ${namespace}/${name} is being taken: pods that name it are turned away first`;
-  return { word: { reason: "WaitingForAttach", message, on: onClaim({ namespace, name }) }, againInMs };
+  return { waitReason: { reason: "WaitingForAttach", message, on: onClaim({ namespace, name }) }, againInMs };
 }
 
 /** What is said of a volume that somebody of ours has, while others are found at one of its claims. */
-export function besideWord(word: Word | undefined): Word | undefined {
-  if (word?.reason !== "UsedByPods") return undefined;
-  return { ...word, reason: "SharedWithKubelet", message: `${word.message}, beside us: kubelet mounts it, too` };
+export function sharedWithKubelet(waitReason: WaitReason | undefined): WaitReason | undefined {
+  if (waitReason?.reason !== "UsedByPods") return undefined;
+  return {
+    ...waitReason,
+    reason: "SharedWithKubelet",
+    message: `${waitReason.message}, beside us: kubelet mounts it, too`,
+  };
 }
 
 export function onClaim({ namespace, name }: { readonly namespace: string; readonly name: string }) {

@@ -2,7 +2,7 @@ import { quantityBytes } from "../../api/quantity.ts";
 import type { Reason } from "../../api/reasons.ts";
 import { arrayIn, isRecord, recordIn, stringIn } from "../../kube/json.ts";
 import type { Claim, PersistentVolume } from "../attach/objects.ts";
-import { bounded } from "../attach/word.ts";
+import { bounded } from "../attach/wait-reason.ts";
 import type { Intent } from "../projections.ts";
 
 /** The growth of a volume, at both ends of the agent's part in it. Pure. */

@@ -4,7 +4,7 @@ import { resource } from "../../api/names.ts";
 import type { KubeClient } from "../../kube/client.ts";
 import type { Clock, Logger, Random } from "../../ports.ts";
 import type { Claim, PersistentVolume } from "../attach/objects.ts";
-import type { Word } from "../attach/word.ts";
+import type { WaitReason } from "../attach/wait-reason.ts";
 import { usedByPods } from "./claim-users.ts";
 import { beingTaken, leftMs, notRefused, podsAgainMs, settleMs, type Taking, type Waiting } from "./decide-hold.ts";
 import { holdPatch, isHeld, letGoPatch, protectPatch, takePatch, unholdPatch } from "./marks.ts";
@@ -47,7 +47,7 @@ export interface Hold {
   take(
     objects: VolumeObjects,
     use: VolumeUse,
-    attachedByOthers: () => Promise<Word | undefined>,
+    attachedByOthers: () => Promise<WaitReason | undefined>,
   ): Promise<Waiting | undefined>;
   /** All marks off: nobody of ours uses the volume any more. */
   letGo(objects: VolumeObjects): Promise<void>;
@@ -79,7 +79,7 @@ export function createHold(deps: HoldDeps): Hold {
     for (const one of objects.persistentVolumes) await mark(resource.persistentVolumes, one, patchOf(one));
   }
 
-  async function usedByAny(claims: readonly Claim[]): Promise<Word | undefined> {
+  async function usedByAny(claims: readonly Claim[]): Promise<WaitReason | undefined> {
     for (const claim of claims) {
       const used = await usedByPods(client, claim);
       if (used !== undefined) return used;
@@ -95,7 +95,7 @@ export function createHold(deps: HoldDeps): Hold {
   async function takeOne(
     claim: Claim,
     held: boolean,
-    attachedByOthers: () => Promise<Word | undefined>,
+    attachedByOthers: () => Promise<WaitReason | undefined>,
   ): Promise<Waiting | undefined> {
     const { uid = "" } = claim.metadata;
     const taking = takings.get(uid) ?? { shutAt: clock.monotonic() };
@@ -116,10 +116,10 @@ export function createHold(deps: HoldDeps): Hold {
       takings.delete(uid);
       return undefined;
     }
-    if (held) return { word: used, againInMs: podsAgainMs };
+    if (held) return { waitReason: used, againInMs: podsAgainMs };
     takings.delete(uid);
     await mark(resource.claims, claim, unholdPatch(claim));
-    return { word: used, againInMs: podsAgainMs };
+    return { waitReason: used, againInMs: podsAgainMs };
   }
 
   const takeReserved = createTakeReserved({
@@ -136,7 +136,7 @@ export function createHold(deps: HoldDeps): Hold {
       for (const claim of open) forgetOne(claim);
       // Nobody is turned away from a claim for a volume that is not to be had by another one.
       const used = held || open.length < 2 ? undefined : await usedByAny(open);
-      if (used !== undefined) return { word: used, againInMs: podsAgainMs };
+      if (used !== undefined) return { waitReason: used, againInMs: podsAgainMs };
       for (const claim of open) {
         const { uid = "" } = claim.metadata;
         const reservedAt = deps.reservedSince(claim);
@@ -148,7 +148,7 @@ export function createHold(deps: HoldDeps): Hold {
         }
         // Nor from one that pods use.
         const used = held ? undefined : await usedByPods(client, claim);
-        if (used !== undefined) return { word: used, againInMs: podsAgainMs };
+        if (used !== undefined) return { waitReason: used, againInMs: podsAgainMs };
         await mark(resource.claims, claim, holdPatch(claim));
         takings.set(uid, { shutAt: reservedAt ?? clock.monotonic() });
       }

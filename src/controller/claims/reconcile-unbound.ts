@@ -1,9 +1,9 @@
 import { annotation, resource } from "../../api/names.ts";
 import type { KubeClient } from "../../kube/client.ts";
 import type { Clock, Logger } from "../../ports.ts";
+import type { AttachStatusWriter } from "../attach/attach-status-writer.ts";
 import type { Claim } from "../attach/objects.ts";
 import { isResolved, resolveVolume } from "../attach/resolve-volume.ts";
-import type { Speaker } from "../attach/speak.ts";
 import type { VolumeIndex } from "../attach/volume-index.ts";
 import type { Intent } from "../projections.ts";
 import { chooseNode } from "./select-node.ts";
@@ -13,7 +13,7 @@ export interface UnboundDeps {
   readonly clock: Clock;
   readonly log: Logger;
   readonly index: VolumeIndex;
-  readonly speaker: Speaker;
+  readonly attachStatus: AttachStatusWriter;
   readonly upsertClaim: (raw: unknown) => void;
 }
 
@@ -49,7 +49,7 @@ export function createUnbound(deps: UnboundDeps): Unbound {
     async reconcile(intent) {
       const resolution = resolveVolume(intent.spec, deps.index.objects);
       if (isResolved(resolution)) return undefined;
-      if (resolution.needsNode === undefined) return deps.speaker.say(intent, resolution.waiting);
+      if (resolution.needsNode === undefined) return deps.attachStatus.write(intent, resolution.waiting);
       return choose(resolution.needsNode, intent);
     },
     gone({ metadata: { uid = "" } }) {
@@ -66,7 +66,7 @@ export function createUnbound(deps: UnboundDeps): Unbound {
     const nodes = nodesThatWant(deps.index.intentsOfClaim(namespace, name));
     const { waiting, select } = chooseNode(claim, nodes, earlier);
     const waitMs = Math.max(select?.inMs ?? 0, unsettledMs(uid, nodes, now));
-    const early = await deps.speaker.say(intent, waiting);
+    const early = await deps.attachStatus.write(intent, waiting);
     if (select === undefined || waitMs > 0) return select === undefined ? early : waitMs;
     const patch = { metadata: { annotations: { [annotation.selectedNode]: select.node } } };
     deps.upsertClaim(await deps.client.mergePatch(resource.claims, { namespace, name, uid, resourceVersion }, patch));

@@ -1,10 +1,10 @@
 import { annotation } from "../../api/names.ts";
 import type { Claim } from "../attach/objects.ts";
-import type { Word } from "../attach/word.ts";
+import type { WaitReason } from "../attach/wait-reason.ts";
 
 /** What becomes of a claim that waits for its first consumer. */
 export interface NodeChoice {
-  readonly waiting: Word;
+  readonly waiting: WaitReason;
   /** The node to write into the claim: now, or after so many milliseconds. */
   readonly select?: { readonly node: string; readonly inMs: number };
 }

@@ -1,7 +1,7 @@
 import type { KubeClient } from "../../kube/client.ts";
 import type { Clock, Random } from "../../ports.ts";
 import type { Claim } from "../attach/objects.ts";
-import type { Word } from "../attach/word.ts";
+import type { WaitReason } from "../attach/wait-reason.ts";
 import { usedByPods } from "./claim-users.ts";
 import { beingTaken, leftMs, notRefused, podsAgainMs, type Waiting } from "./decide-hold.ts";
 import { probePolicy } from "./probe-policy.ts";
@@ -20,7 +20,11 @@ export interface TakeReserved {
    * @param shutAt since when the owner keeps pods out, in monotonic milliseconds
    * @returns undefined when the claim is ours
    */
-  take(claim: Claim, shutAt: number, attachedByOthers: () => Promise<Word | undefined>): Promise<Waiting | undefined>;
+  take(
+    claim: Claim,
+    shutAt: number,
+    attachedByOthers: () => Promise<WaitReason | undefined>,
+  ): Promise<Waiting | undefined>;
   /**
    * Looks, once a term, whether a pod that names this claim is refused, before anybody wants one: who comes then need not wait for
    * it. It is asked once more then.
@@ -48,7 +52,7 @@ export function createTakeReserved(deps: TakeReservedDeps): TakeReserved {
       const [{ why, policies }, pods, others] = await Promise.all(asked);
       const now = clock.monotonic();
       const used = pods ?? others;
-      if (used !== undefined) return { word: used, againInMs: podsAgainMs };
+      if (used !== undefined) return { waitReason: used, againInMs: podsAgainMs };
       if (why !== undefined) return notRefused(claim, { shutAt }, why, now);
       const left = leftMs(shutAt, saw(policies, now).since, now);
       if (left > 0) return beingTaken(claim, left);

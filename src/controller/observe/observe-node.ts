@@ -4,16 +4,16 @@ import type { KubeClient } from "../../kube/client.ts";
 import { mergeDiff } from "../../kube/merge-diff.ts";
 import type { Logger } from "../../ports.ts";
 import { atOnce } from "../at-once.ts";
-import type { Speaker } from "../attach/speak.ts";
+import type { AttachStatusWriter } from "../attach/attach-status-writer.ts";
 import type { Intent, NodeInfo } from "../projections.ts";
 import { refOf } from "../write-intents.ts";
-import { type AttachFacts, attachWord } from "./attach-word.ts";
+import { type AttachFacts, attachState } from "./attach-state.ts";
 import { isKubelets, type ObservedIntent } from "./observed-intents.ts";
 
 export interface ObserveNodeDeps {
   readonly client: KubeClient;
   readonly log: Logger;
-  readonly speaker: Speaker;
+  readonly attachStatus: AttachStatusWriter;
   /** Whether all that this rests on was read completely and arrives now (law L8). */
   readonly complete: () => boolean;
   readonly node: (name: string) => NodeInfo | undefined;
@@ -67,8 +67,8 @@ async function bring(
 ): Promise<number | undefined> {
   const intent = found === undefined ? await create(deps, wanted) : await update(deps, wanted, found);
   if (intent === undefined || intent.metadata.deletionTimestamp !== undefined) return undefined;
-  const { word, volumeAttachment } = attachWord(intent, deps.facts(intent));
-  return deps.speaker.say(intent, word, volumeAttachment);
+  const { waitReason, volumeAttachment } = attachState(intent, deps.facts(intent));
+  return deps.attachStatus.write(intent, waitReason, volumeAttachment);
 }
 
 async function create(deps: ObserveNodeDeps, { name, labels, spec }: ObservedIntent): Promise<Intent | undefined> {

@@ -7,9 +7,9 @@ import type { ObjectStore } from "../../kube/object-store.ts";
 import { sameJson } from "../../kube/same-json.ts";
 import type { Cancel, System } from "../../ports.ts";
 import { accessModeOf, isSingleNode } from "../attach/access.ts";
+import { createAttachStatusWriter } from "../attach/attach-status-writer.ts";
 import { createGroups } from "../attach/groups.ts";
 import type { Attachment, Claim, PersistentVolume } from "../attach/objects.ts";
-import { createSpeaker } from "../attach/speak.ts";
 import { claimObjectsOf, type Storage } from "../attach/storage.ts";
 import type { Gatherer } from "../gather.ts";
 import type { PodEntry } from "../populate/pod-entry.ts";
@@ -53,13 +53,18 @@ export function createObserve(deps: ObserveDeps): Observe {
   const ofOthers = new Map<string, ReadonlySet<string>>();
   // kube-controller-manager writes Events of these volumes itself.
   const teller = { ofVolume: () => {} };
-  const speaker = createSpeaker({ ...deps.system, client: deps.client, upsertIntent: deps.upsertIntent, teller });
+  const attachStatus = createAttachStatusWriter({
+    ...deps.system,
+    client: deps.client,
+    upsertIntent: deps.upsertIntent,
+    teller,
+  });
   const due = (node: string) => deps.queue().add(node);
 
   const nodeDeps = {
     client: deps.client,
     log: deps.system.log,
-    speaker,
+    attachStatus,
     complete: () => pods.complete() && gatherer.complete() && (!on || storage.complete()),
     node: (name: string) => deps.nodes.get(name),
     intentsOf: gatherer.intentsOf,
@@ -80,7 +85,7 @@ export function createObserve(deps: ObserveDeps): Observe {
       };
     },
     upsert: deps.upsertIntent,
-    forget: speaker.forget,
+    forget: attachStatus.forget,
   };
 
   function rememberOthers(node: string, there: readonly PodEntry[]): void {
@@ -155,7 +160,7 @@ export function createObserve(deps: ObserveDeps): Observe {
       },
       onDelete(gone) {
         byClaim.remove(gone.metadata.name);
-        speaker.forget(gone);
+        attachStatus.forget(gone);
         if (isKubelets(gone)) due(gone.spec.nodeName);
         const claim = gone.spec.source.persistentVolumeClaim;
         if (claim !== undefined) dueElsewhere(claim);

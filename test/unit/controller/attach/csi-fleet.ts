@@ -27,7 +27,7 @@ export interface CSIFleet extends Fleet {
   claim(name: string, handle: string, more?: object): void;
   pod(name: string, claim: string, more?: object): void;
   /** `status.attach` of the intent on a node, as "reason on". */
-  word(node: string): string | undefined;
+  waitReason(node: string): string | undefined;
   granted(): string[];
   /** Lets `ms` pass, with everybody at work. */
   live(ms: number, eachMs?: number): Promise<void>;
@@ -129,7 +129,7 @@ export function createCSIFleet(): CSIFleet {
       const volumes = [{ name: "v", persistentVolumeClaim: { claimName: claim } }];
       api.apply("pods", { metadata: { name, namespace: "apps" }, spec: { volumes }, ...more });
     },
-    word(node) {
+    waitReason(node) {
       const attach = recordIn(fleet.intent(node).status, "attach");
       const on = recordIn(attach, "on");
       return attach && [stringIn(attach, "reason"), stringIn(on, "node") ?? stringIn(on, "name")].join(" ").trim();

@@ -64,7 +64,7 @@ describe("who gets a disk that several nodes reach", () => {
     decideDisk(members(...all)).map((one) =>
       "give" in one
         ? `${one.intent.metadata.name} gets ${one.give}`
-        : `${one.intent.metadata.name} waits for ${one.word.on?.name}`,
+        : `${one.intent.metadata.name} waits for ${one.waitReason.on?.name}`,
     );
 
   it("is who asked first, whatever the others call it", () => {

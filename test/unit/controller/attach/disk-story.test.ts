@@ -38,7 +38,7 @@ describe("a disk that several nodes can reach", () => {
     move(fleet);
     await fleet.live(600_000, 1_000);
     expect(fleet.granted()).to.deep.equal(["n0"]);
-    expect(fleet.word("n1")).to.equal("VolumeHeldElsewhere n0");
+    expect(fleet.waitReason("n1")).to.equal("VolumeHeldElsewhere n0");
     const { attach } = fleet.intent("n1").status;
     expect(attach?.message).to.match(/^node n0 has the volume \(disk-3\) since 20/);
     expect(attach?.since).to.be.a("string");
@@ -61,7 +61,7 @@ describe("a disk that several nodes can reach", () => {
     await fleet.live(120_000, 1_000);
     await stopped;
     expect(fleet.granted()).to.deep.equal(["n0"]);
-    expect(fleet.word("n1")).to.equal("VolumeHeldElsewhere n0");
+    expect(fleet.waitReason("n1")).to.equal("VolumeHeldElsewhere n0");
     fleet.stubborn.clear();
     await fleet.live(3_000);
     expect(fleet.granted()).to.deep.equal(["n1"]);
@@ -75,7 +75,7 @@ describe("a disk that several nodes can reach", () => {
     fleet.node("n1", { labels: { role: "a" } });
     await fleet.live(600_000, 1_000);
     expect(fleet.granted()).to.deep.equal(["n0"]);
-    expect(fleet.word("n1")).to.equal("VolumeHeldElsewhere n0");
+    expect(fleet.waitReason("n1")).to.equal("VolumeHeldElsewhere n0");
     const annotations = { "nodevolume.dev/release": "me: it is switched off" };
     fleet.api.patch("nodevolumeintents", fleet.intent("n0").metadata.name, { metadata: { annotations } });
     await fleet.live(5_000);
@@ -115,7 +115,7 @@ describe("a disk that several nodes can reach", () => {
       fleet.csiSet("b", lun(more), { ...at("b"), ...otherMount });
       await fleet.live(2_000);
       expect(fleet.granted()).to.deep.equal(["n0"]);
-      expect(fleet.word("n1")).to.equal("VolumeHeldElsewhere n0");
+      expect(fleet.waitReason("n1")).to.equal("VolumeHeldElsewhere n0");
       fleet.api.remove("nodevolumesets", "a");
       await fleet.live(3_000);
       expect(fleet.granted()).to.deep.equal(["n1"]);
@@ -137,7 +137,7 @@ describe("a disk that several nodes can reach", () => {
     addNodes(fleet, { n2: "c" });
     fleet.csiSet("b", lun(), { ...at("c"), ...otherMount });
     await fleet.live(2_000);
-    expect(fleet.word("n2")).to.match(/^VolumeHeldElsewhere n[01]$/);
+    expect(fleet.waitReason("n2")).to.match(/^VolumeHeldElsewhere n[01]$/);
     fleet.api.remove("nodevolumesets", "a");
     await fleet.live(3_000);
     expect(fleet.granted()).to.deep.equal(["n2"]);
@@ -148,11 +148,11 @@ describe("a disk that several nodes can reach", () => {
     addNodes(fleet, { n2: "c", n3: "d" });
     fleet.csiSet("writer", lun(), { ...at("c"), ...otherMount });
     await fleet.live(2_000);
-    expect(fleet.word("n2")).to.equal("VolumeHeldElsewhere n0");
+    expect(fleet.waitReason("n2")).to.equal("VolumeHeldElsewhere n0");
     fleet.csiSet("later", lun({ readOnly: true }), { ...at("d"), ...otherMount });
     await fleet.live(2_000);
     expect(fleet.granted()).to.deep.equal(["n0"]);
-    expect(fleet.word("n3")).to.equal("VolumeHeldElsewhere n2");
+    expect(fleet.waitReason("n3")).to.equal("VolumeHeldElsewhere n2");
     expect(fleet.intent("n3").status.attach?.message).to.match(/^node n2 waits since 20.* has its turn first$/);
     fleet.api.remove("nodevolumesets", "a");
     await fleet.live(3_000);

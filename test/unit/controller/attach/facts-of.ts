@@ -113,8 +113,8 @@ export function facts(members: Member[], attachments: Attachment[] = [], more: P
 
 /** "n0: attach", "n1: VolumeHeldElsewhere", "-n2" for an attachment that is taken away. */
 export function shown(plan: VolumePlan): string[] {
-  const steps = plan.decisions.map(({ member: { intent }, step, word }) => {
-    const what = [step?.do, word?.reason].filter((one) => one !== undefined).join(" ");
+  const steps = plan.decisions.map(({ member: { intent }, step, waitReason }) => {
+    const what = [step?.do, waitReason?.reason].filter((one) => one !== undefined).join(" ");
     return `${intent.spec.nodeName}: ${what}`;
   });
   return [...steps.sort(), ...plan.detach.map(({ nodeName }) => `-${nodeName}`).sort()];

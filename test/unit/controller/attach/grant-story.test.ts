@@ -42,7 +42,7 @@ describe("the controller and volumes of CSI drivers", () => {
     fleet.csiSet("a", source);
     fleet.start();
     await fleet.live(2_000);
-    expect(fleet.word("n0")).to.equal(`LifecycleModeUnsupported ${driver}`);
+    expect(fleet.waitReason("n0")).to.equal(`LifecycleModeUnsupported ${driver}`);
     expect(fleet.intent("n0").spec.grant).to.equal(undefined);
     const asks = { requiresRepublish: true, podInfoOnMount: true };
     const both = { ...spec, volumeLifecycleModes: ["Persistent", "Ephemeral"], ...asks };
@@ -68,7 +68,7 @@ describe("the controller and volumes of CSI drivers", () => {
     fleet.api.apply("pods", { ...rest, metadata: { name: metadata.name, namespace: "team" } } as FakeObject);
     fleet.start();
     await fleet.live(2_000);
-    expect(fleet.word("n0")).to.equal("PerPodIdentity csi.nodevolume.dev");
+    expect(fleet.waitReason("n0")).to.equal("PerPodIdentity csi.nodevolume.dev");
     expect(fleet.intent("n0").spec.grant).to.equal(undefined);
     ours(["aws", "vault"]);
     await fleet.live(2_000);
@@ -104,7 +104,7 @@ describe("the controller and volumes of CSI drivers", () => {
     await fleet.live(3_000);
     expect(fleet.attachments()[0]?.metadata.deletionTimestamp).not.to.equal(undefined);
     expect(fleet.intents()).to.have.length(1);
-    expect(fleet.word("n0")).to.equal("Detaching n0");
+    expect(fleet.waitReason("n0")).to.equal("Detaching n0");
 
     fleet.attacher.paused.clear();
     await fleet.live(2_000);

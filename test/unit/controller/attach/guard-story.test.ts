@@ -18,13 +18,13 @@ describe("one volume, several nodes", () => {
     expect(fleet.granted()).to.have.length(1);
     expect(fleet.attachments()).to.have.length(1);
     const others = ["n0", "n1", "n2"].filter((name) => name !== first);
-    for (const other of others) expect(fleet.word(other)).to.equal(`VolumeHeldElsewhere ${first}`);
+    for (const other of others) expect(fleet.waitReason(other)).to.equal(`VolumeHeldElsewhere ${first}`);
 
     fleet.attacher.paused.add("detach");
     fleet.node(first ?? "", { taints: [{ key: "k", effect: "NoExecute" }] });
     await fleet.live(3_000);
     expect(fleet.granted()).to.deep.equal([first]);
-    for (const other of others) expect(fleet.word(other)).to.equal(`Detaching ${first}`);
+    for (const other of others) expect(fleet.waitReason(other)).to.equal(`Detaching ${first}`);
     fleet.attacher.paused.clear();
     await fleet.live(3_000);
     expect(fleet.granted()).to.have.length(1);
@@ -61,16 +61,16 @@ describe("one volume, several nodes", () => {
     fleet.csiSet("a", volume("vol-1"));
     fleet.start();
     await fleet.live(1_000);
-    expect(fleet.word("n0")).to.equal("DriverNotOnNode n0");
+    expect(fleet.waitReason("n0")).to.equal("DriverNotOnNode n0");
     const name = kubeletsAttachmentName(driver, "vol-1", "n7");
     const source = { inlineVolumeSpec: { csi: { driver, volumeHandle: "vol-1" } } };
     fleet.api.apply("volumeattachments", { metadata: { name }, spec: { attacher: driver, nodeName: "n7", source } });
     fleet.driverNode("n0", 0);
     await fleet.live(1_000);
-    expect(fleet.word("n0")).to.equal("ForeignAttachment n7");
+    expect(fleet.waitReason("n0")).to.equal("ForeignAttachment n7");
     fleet.api.remove("volumeattachments", name);
     await fleet.live(1_000);
-    expect(fleet.word("n0")).to.equal("AttachLimitReached n0");
+    expect(fleet.waitReason("n0")).to.equal("AttachLimitReached n0");
     fleet.driverNode("n0", 1);
     await fleet.live(1_000);
     expect(fleet.granted()).to.deep.equal(["n0"]);
@@ -144,7 +144,7 @@ describe("one volume, several nodes", () => {
     fleet.api.patch("nodevolumeintents", intent, { metadata: { finalizers: null } });
     await fleet.live(30_000);
     expect(attachmentOf(fleet, first)?.metadata.deletionTimestamp).to.equal(undefined);
-    expect(fleet.word(other)).to.equal(`VolumeHeldElsewhere ${first}`);
+    expect(fleet.waitReason(other)).to.equal(`VolumeHeldElsewhere ${first}`);
     const kept = attachmentOf(fleet, first)?.metadata.name;
     const wayOut = `kubectl annotate volumeattachment ${kept} nodevolume.dev/release='who, why'`;
     expect(fleet.intent(other).status.attach?.message).to.include(wayOut);
@@ -164,7 +164,7 @@ describe("one volume, several nodes", () => {
     const marked = fleet.api.writes.filter(({ plural }) => plural === "persistentvolumeclaims").length;
     fleet.api.patch("persistentvolumes", "pv-vol-1", { spec: { csi: { volumeHandle: "vol-2" } } });
     await fleet.live(3_000);
-    expect(fleet.word("n0")).to.equal(undefined);
+    expect(fleet.waitReason("n0")).to.equal(undefined);
     expect(fleet.attachments()).to.have.length(1);
     const marks = fleet.api.writes.filter(({ plural }) => plural === "persistentvolumeclaims").slice(marked);
     expect(marks, "two volumes do not take it from each other").to.deep.equal([]);

@@ -38,7 +38,7 @@ describe("a single-node volume that many nodes wait for", () => {
     await fleet.live(5_000);
     for (const { status } of fleet.intents()) expect(status.attach?.reason).to.equal("PerPodIdentity");
     const before = fleet.api.writes.length;
-    // One look at once: forty have another word, and the youngest, by its name, has its turn.
+    // One look at once: forty have another reason, and the youngest, by its name, has its turn.
     fleet.api.apply("csidrivers", { metadata: { name: driver }, spec: {} });
     await fleet.live(2_000);
     const writes = fleet.api.writes.slice(before).filter(({ plural }) => plural !== "leases" && plural !== "events");

@@ -25,7 +25,7 @@ describe("what has to be known before a volume is attached", () => {
     fleet.csiSet("a", source);
     fleet.start();
     await fleet.live(3_000);
-    expect(fleet.word("n0")).to.equal("ClaimNotFound data");
+    expect(fleet.waitReason("n0")).to.equal("ClaimNotFound data");
     fleet.claim("data", "vol-1");
     await fleet.live(8_000);
     expect(fleet.granted()).to.deep.equal(["n0"]);
@@ -41,7 +41,7 @@ describe("what has to be known before a volume is attached", () => {
     fleet.csiSet("a", source);
     fleet.start();
     await fleet.live(8_000);
-    expect(fleet.word("n0")).to.equal("NodeAffinityMismatch n0");
+    expect(fleet.waitReason("n0")).to.equal("NodeAffinityMismatch n0");
     expect(fleet.attachments()).to.deep.equal([]);
     fleet.node("n0", { labels: { zone: "b" } });
     await fleet.live(8_000);

@@ -35,17 +35,17 @@ describe("a write that the server refuses", () => {
         fleet.csiSet("a", source);
         fleet.start();
         await fleet.live(10_000);
-        expect(fleet.word("n0")).to.equal(reason);
+        expect(fleet.waitReason("n0")).to.equal(reason);
         expect(fleet.intent("n0").status.attach?.message).to.include("a webhook says no");
         expect(state.refused).to.be.within(3, 12);
         const before = state.refused;
         await fleet.live(120_000);
         expect(state.refused - before).to.be.within(2, 8);
-        expect(fleet.word("n0")).to.equal(reason);
+        expect(fleet.waitReason("n0")).to.equal(reason);
         state.over = true;
         await fleet.live(61_000);
         expect(fleet.granted()).to.deep.equal(["n0"]);
-        expect(fleet.word("n0")).to.equal(undefined);
+        expect(fleet.waitReason("n0")).to.equal(undefined);
       });
     }
   }
@@ -102,13 +102,13 @@ describe("a claim that cannot be taken", () => {
     const state = refuse(fleet, listsPods, forbidden);
     fleet.start();
     await fleet.live(10_000);
-    expect(fleet.word("n0")).to.equal("PolicyMissing");
+    expect(fleet.waitReason("n0")).to.equal("PolicyMissing");
     expect(fleet.intent("n0").status.attach?.message).to.include("not for you");
     expect([fleet.granted(), fleet.attachments()]).to.deep.equal([[], []]);
     state.over = true;
     await fleet.live(90_000);
     expect(fleet.granted()).to.deep.equal(["n0"]);
-    expect(fleet.word("n0")).to.equal(undefined);
+    expect(fleet.waitReason("n0")).to.equal(undefined);
   });
 
   it("is granted to nobody while the server does not answer", async () => {
@@ -142,7 +142,7 @@ describe("a claim that cannot be taken", () => {
     await fleet.live(30_000);
     expect(fleet.attachments()).to.deep.equal([]);
     expect(fleet.intents().map((intent) => intent.spec.nodeName)).to.deep.equal(["n1"]);
-    expect(fleet.word("n1")).to.equal("PolicyMissing");
+    expect(fleet.waitReason("n1")).to.equal("PolicyMissing");
   });
 });
 

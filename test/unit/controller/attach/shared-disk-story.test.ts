@@ -40,7 +40,7 @@ describe("one LUN that two nodes find by different names", () => {
       finds(fleet, "n0");
       await fleet.live(2_000);
       expect(given(fleet)).to.deep.equal(["", disk]);
-      expect(fleet.word("n0")).to.equal("VolumeHeldElsewhere n1");
+      expect(fleet.waitReason("n0")).to.equal("VolumeHeldElsewhere n1");
       expect(fleet.intent("n0").status.attach?.message).to.include(`node n1 has the disk ${disk}`);
       fleet.stubborn.add("n1");
       fleet.api.remove("nodevolumesets", "b");
@@ -49,7 +49,7 @@ describe("one LUN that two nodes find by different names", () => {
       fleet.stubborn.clear();
       await fleet.live(3_000);
       expect(fleet.intent("n0").spec.grant?.disk).to.equal(disk);
-      expect(fleet.word("n0")).to.equal(undefined);
+      expect(fleet.waitReason("n0")).to.equal(undefined);
     });
   }
 
@@ -68,7 +68,7 @@ describe("one LUN that two nodes find by different names", () => {
     await fleet.live(120_000, 1_000);
     await stopped;
     expect(given(fleet)).to.deep.equal([disk, ""]);
-    expect(fleet.word("n1")).to.equal("VolumeHeldElsewhere n0");
+    expect(fleet.waitReason("n1")).to.equal("VolumeHeldElsewhere n0");
   });
 
   it("is not given to a node that finds another one at that moment", async () => {

@@ -17,7 +17,7 @@ describe("a machine that may be another one than the volume was attached to", ()
     const annotations = { "csi.alpha.kubernetes.io/node-id": "old-machine" };
     fleet.api.patch("volumeattachments", name, { metadata: { annotations } });
     await fleet.live(1_000);
-    expect(fleet.word("n0")).to.equal("StaleNodeID n0");
+    expect(fleet.waitReason("n0")).to.equal("StaleNodeID n0");
     fleet.api.remove("nodevolumesets", "a");
     await fleet.live(30_000);
     expect(attachmentOf(fleet, "n0")?.metadata.deletionTimestamp).to.equal(undefined);
@@ -42,7 +42,7 @@ describe("a machine that may be another one than the volume was attached to", ()
         fleet.api.remove("nodevolumesets", "a");
         await fleet.live(30_000);
         expect(fleet.intent("n0").spec.grant !== undefined).to.equal(granted);
-        expect(fleet.word("n0")).to.equal("StaleNodeID n0");
+        expect(fleet.waitReason("n0")).to.equal("StaleNodeID n0");
         const intent = fleet.intent("n0").metadata.name;
         const said = fleet.intent("n0").status.attach?.message;
         expect(said).to.include(`kubectl annotate nvi ${intent} nodevolume.dev/release='who, why'`);

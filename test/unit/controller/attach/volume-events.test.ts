@@ -35,18 +35,22 @@ describe("what is told of a VolumeAttachment", () => {
   }
 });
 
-describe("what is told of a new word in status.attach", () => {
-  const word = { reason: "AttachFailed", message: "no slot" } as const;
+describe("what is told of a new reason in status.attach", () => {
+  const waitReason = { reason: "AttachFailed", message: "no slot" } as const;
   it("that attaching fails, with the driver's words, bounded", () => {
-    const event = attachEvent("n0", undefined, word);
+    const event = attachEvent("n0", undefined, waitReason);
     expect(event).to.deep.include({ type: "Warning", reason: "FailedAttachVolume" });
     expect(event?.message).to.equal("the volume cannot be attached to node n0: no slot");
-    const long = attachEvent("n0", { reason: "WaitingForAttach" }, { ...word, message: `\u0000${"x".repeat(5_000)}` });
+    const long = attachEvent(
+      "n0",
+      { reason: "WaitingForAttach" },
+      { ...waitReason, message: `\u0000${"x".repeat(5_000)}` },
+    );
     expect(Buffer.byteLength(long?.message ?? "")).to.be.lessThan(1_025);
     expect(long?.message).not.to.include("\u0000");
   });
-  it("nothing of another attempt, of another word, or of none", () => {
-    expect(attachEvent("n0", { reason: "AttachFailed", message: "before" }, word)).to.equal(undefined);
+  it("nothing of another attempt, of another reason, or of none", () => {
+    expect(attachEvent("n0", { reason: "AttachFailed", message: "before" }, waitReason)).to.equal(undefined);
     expect(attachEvent("n0", undefined, { reason: "Detaching", message: "m" })).to.equal(undefined);
     expect(attachEvent("n0", { reason: "AttachFailed" }, undefined)).to.equal(undefined);
   });

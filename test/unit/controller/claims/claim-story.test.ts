@@ -22,7 +22,7 @@ describe("the controller and claims", () => {
     await fleet.live(4_500);
     expect(isHeld(fleet)).to.equal(true);
     expect(fleet.attachments()).to.deep.equal([]);
-    expect(fleet.word("n0")).to.equal("WaitingForAttach data");
+    expect(fleet.waitReason("n0")).to.equal("WaitingForAttach data");
     await fleet.live(2_000);
     expect(fleet.granted()).to.deep.equal(["n0"]);
     const { grant, capacityBytes } = fleet.intent("n0").spec;
@@ -133,12 +133,12 @@ describe("the controller and claims", () => {
     fleet.pod("app", "data", { status: { phase: "Running" } });
     fleet.start();
     await fleet.live(20_000);
-    for (const node of ["n0", "n1", "n2", "n3"]) expect(fleet.word(node), node).to.equal("UsedByPods app");
+    for (const node of ["n0", "n1", "n2", "n3"]) expect(fleet.waitReason(node), node).to.equal("UsedByPods app");
     fleet.api.remove("pods", "apps/app");
     await fleet.live(20_000);
     const [holder = ""] = fleet.granted();
     const others = ["n0", "n1", "n2", "n3"].filter((node) => node !== holder);
-    for (const node of others) expect(fleet.word(node), node).to.equal(`VolumeHeldElsewhere ${holder}`);
+    for (const node of others) expect(fleet.waitReason(node), node).to.equal(`VolumeHeldElsewhere ${holder}`);
   });
 
   it("says of a volume in use that its claim is not protected, while the server refuses that", async () => {
@@ -146,20 +146,20 @@ describe("the controller and claims", () => {
     fleet.claim("data", "vol-1");
     fleet.start();
     await fleet.live(8_000);
-    expect(fleet.word("n0")).to.equal(undefined);
+    expect(fleet.waitReason("n0")).to.equal(undefined);
     fleet.api.fault = ({ method, path, body }) =>
       method === "PATCH" && path.endsWith("claims/data") && JSON.stringify(body).includes("in-use")
         ? { status: 403 }
         : undefined;
     fleet.api.patch("persistentvolumeclaims", "apps/data", { metadata: { finalizers: [] } });
     await fleet.live(3_000);
-    expect(fleet.word("n0")).to.equal("NotProtected");
+    expect(fleet.waitReason("n0")).to.equal("NotProtected");
     expect(fleet.intent("n0").status.attach?.message).to.match(/in-use, .* cannot be set: .+/);
     expect(fleet.granted()).to.deep.equal(["n0"]);
     fleet.api.fault = () => undefined;
     await fleet.live(60_000);
     expect(claimOf(fleet)?.metadata.finalizers).to.deep.equal(["nodevolume.dev/in-use"]);
-    expect(fleet.word("n0")).to.equal(undefined);
+    expect(fleet.waitReason("n0")).to.equal(undefined);
   });
 
   it("gives the label back when a pod has slipped in", async () => {
@@ -171,7 +171,7 @@ describe("the controller and claims", () => {
     fleet.pod("app", "data");
     await fleet.live(4_000);
     expect(isHeld(fleet)).to.equal(false);
-    expect(fleet.word("n0")).to.equal("UsedByPods app");
+    expect(fleet.waitReason("n0")).to.equal("UsedByPods app");
     expect(fleet.attachments()).to.deep.equal([]);
   });
 
@@ -181,7 +181,7 @@ describe("the controller and claims", () => {
     fleet.claim("data", "vol-1");
     fleet.start();
     await fleet.live(20_000);
-    expect(fleet.word("n0")).to.equal("PolicyMissing data");
+    expect(fleet.waitReason("n0")).to.equal("PolicyMissing data");
     fleet.policy.installed = true;
     await fleet.live(20_000);
     expect(fleet.granted()).to.deep.equal(["n0"]);
@@ -196,10 +196,10 @@ describe("the controller and claims", () => {
     fleet.start();
     await fleet.live(3_000);
     expect(claimOf(fleet)?.metadata.annotations).to.deep.equal({ "volume.kubernetes.io/selected-node": "n0" });
-    expect(fleet.word("n0")).to.equal("ClaimNotBound data");
+    expect(fleet.waitReason("n0")).to.equal("ClaimNotBound data");
     fleet.api.patch("persistentvolumeclaims", "apps/data", { metadata: { annotations: null } });
     await fleet.live(1_000);
-    expect(fleet.word("n0")).to.equal("ProvisioningRefusedForNode data");
+    expect(fleet.waitReason("n0")).to.equal("ProvisioningRefusedForNode data");
     await fleet.live(16_000);
     expect(claimOf(fleet)?.metadata.annotations).to.deep.equal({ "volume.kubernetes.io/selected-node": "n0" });
   });
@@ -213,7 +213,7 @@ describe("the controller and claims", () => {
     fleet.start();
     await fleet.live(5_000);
     expect(claimOf(fleet)?.metadata.annotations ?? {}).to.deep.equal({});
-    for (const node of ["n0", "n1"]) expect(fleet.word(node)).to.equal("NeedsScheduler data");
+    for (const node of ["n0", "n1"]) expect(fleet.waitReason(node)).to.equal("NeedsScheduler data");
   });
 
   it("tells the node of a larger size, and the claim when the node has reached it", async () => {

@@ -29,7 +29,7 @@ describe("taking a claim", () => {
     await take(false);
     await advance(5_000);
     attachElsewhere({ reason: "ForeignAttachment", message: "of kubelet" });
-    expect((await take(true))?.word.reason).to.equal("ForeignAttachment");
+    expect((await take(true))?.waitReason.reason).to.equal("ForeignAttachment");
     expect(patches.at(-1)).to.deep.equal({ metadata: { labels: { "nodevolume.dev/held": null } } });
   });
 
@@ -42,11 +42,11 @@ describe("taking a claim", () => {
       pods.push(pod);
       if (meanwhile === "term") hold.forget();
       const waiting = await take(meanwhile === "term");
-      if (meanwhile === "label") expect(waiting?.word.reason).to.equal("UsedByPods");
+      if (meanwhile === "label") expect(waiting?.waitReason.reason).to.equal("UsedByPods");
       else {
         expect(waiting?.againInMs).to.equal(5_000);
         await advance(5_000);
-        expect((await take(true))?.word.reason).to.equal("UsedByPods");
+        expect((await take(true))?.waitReason.reason).to.equal("UsedByPods");
       }
     }
   });
@@ -79,7 +79,7 @@ describe("taking a claim", () => {
       expect((await take(true, true))?.againInMs, "settle").to.equal(1_000);
       pods.push(pod);
       await advance(1_000);
-      expect((await take(true, true))?.word.reason).to.equal("UsedByPods");
+      expect((await take(true, true))?.waitReason.reason).to.equal("UsedByPods");
       expect(patches).to.deep.equal(first ? [] : [{ metadata: { labels: { "nodevolume.dev/held": "" } } }]);
       pods.length = 0;
       expect(await take(true, true)).to.equal(undefined);
@@ -93,7 +93,7 @@ describe("taking a claim", () => {
     await take(false, true, false);
     expect(patches).to.have.length(1);
     await advance(5_000);
-    expect((await take(true, true, false))?.word.reason).to.equal("UsedByPods");
+    expect((await take(true, true, false))?.waitReason.reason).to.equal("UsedByPods");
   });
 });
 
@@ -106,10 +106,10 @@ describe("taking a volume that two claims name", () => {
     const volume = { claims: [twin, data], persistentVolumes: [] };
     const take = () => hold.take(volume, { held: false, begins: true }, () => Promise.resolve(undefined));
     pods.push(pod);
-    expect((await take())?.word.reason).to.equal("UsedByPods");
+    expect((await take())?.waitReason.reason).to.equal("UsedByPods");
     expect(patches).to.deep.equal([]);
     pods.pop();
-    expect((await take())?.word.reason).to.equal("WaitingForAttach");
+    expect((await take())?.waitReason.reason).to.equal("WaitingForAttach");
     expect(patches).to.have.length(2);
   });
 });
@@ -145,10 +145,10 @@ describe("taking a claim that its owner has reserved", () => {
   it("is neither marked nor taken while a pod uses it, or somebody else has it attached", async () => {
     const { take, pods, pod, attachElsewhere, patches } = await settled();
     pods.push(pod);
-    expect((await take(false))?.word.reason).to.equal("UsedByPods");
+    expect((await take(false))?.waitReason.reason).to.equal("UsedByPods");
     pods.pop();
     attachElsewhere({ reason: "ForeignAttachment", message: "of kubelet" });
-    expect((await take(false))?.word.reason).to.equal("ForeignAttachment");
+    expect((await take(false))?.waitReason.reason).to.equal("ForeignAttachment");
     expect(patches).to.deep.equal([]);
     attachElsewhere(undefined);
     expect(await take(false)).to.equal(undefined);
@@ -163,7 +163,7 @@ describe("taking a claim that its owner has reserved", () => {
     expect((await take(false))?.againInMs).to.equal(5_000);
     await advance(5_000);
     say("exceeded quota");
-    expect((await take(false))?.word.reason).to.equal("PolicyMissing");
+    expect((await take(false))?.waitReason.reason).to.equal("PolicyMissing");
     say("nodevolume.dev/reserved");
     expect(await take(false), "what keeps one pod away says nothing of the policies").to.equal(undefined);
   });
@@ -184,7 +184,7 @@ describe("taking a claim that its owner has reserved", () => {
     expect((await take(false))?.againInMs, "five seconds, as of any").to.equal(1_000);
     await advance(1_000);
     say("exceeded quota");
-    expect((await take(false))?.word.reason, "by now").to.equal("PolicyMissing");
+    expect((await take(false))?.waitReason.reason, "by now").to.equal("PolicyMissing");
     expect(patches).to.deep.equal([]);
     say("nodevolume.dev/reserved");
     expect(await take(false)).to.equal(undefined);
@@ -199,6 +199,6 @@ describe("taking a claim that its owner has reserved", () => {
   it("is told from one that is refused by the label of another binding", async () => {
     const { take, say } = await settled();
     say("nodevolume.dev/held");
-    expect((await take(false))?.word.reason).to.equal("PolicyMissing");
+    expect((await take(false))?.waitReason.reason).to.equal("PolicyMissing");
   });
 });

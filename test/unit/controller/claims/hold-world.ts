@@ -1,5 +1,5 @@
 import { projectClaim } from "../../../../src/controller/attach/objects.ts";
-import type { Word } from "../../../../src/controller/attach/word.ts";
+import type { WaitReason } from "../../../../src/controller/attach/wait-reason.ts";
 import { createHold } from "../../../../src/controller/claims/hold-claims.ts";
 import { ApiError } from "../../../../src/kube/api-error.ts";
 import type { KubeClient } from "../../../../src/kube/client.ts";
@@ -18,7 +18,7 @@ export function world() {
   const { clock, random, log, advance } = virtualSystem();
   let refusal = "nodevolume.dev/held nodevolume.dev/reserved";
   let policies = { uid: "p", generation: 1 };
-  let attached: Word | undefined;
+  let attached: WaitReason | undefined;
   const pods: object[] = [];
   let trials = 0;
   const patches: unknown[] = [];
@@ -48,8 +48,8 @@ export function world() {
   const say = (words: string) => {
     refusal = words;
   };
-  const attachElsewhere = (word: Word | undefined) => {
-    attached = word;
+  const attachElsewhere = (waitReason: WaitReason | undefined) => {
+    attached = waitReason;
   };
   const installAnew = () => {
     policies = { uid: "p", generation: policies.generation + 1 };

@@ -32,7 +32,7 @@ describe("a volume with two claims", () => {
     fleet.pod("app", "twin");
     fleet.start();
     await fleet.live(8_000);
-    expect(fleet.word("n0")).to.equal("UsedByPods app");
+    expect(fleet.waitReason("n0")).to.equal("UsedByPods app");
     fleet.api.remove("pods", "apps/app");
     await fleet.live(20_000);
     const labels = fleet.api.object("persistentvolumeclaims", "apps/twin")?.metadata.labels;
@@ -52,10 +52,10 @@ describe("a volume with two claims", () => {
     await fleet.live(8_000);
     const labels = fleet.api.object("persistentvolumeclaims", "apps/twin")?.metadata.labels;
     expect(labels).to.deep.equal({ "nodevolume.dev/held": "" });
-    expect(fleet.word("n0")).to.equal("SharedWithKubelet app");
+    expect(fleet.waitReason("n0")).to.equal("SharedWithKubelet app");
     fleet.api.remove("pods", "apps/app");
     await fleet.live(11_000);
-    expect(fleet.word("n0")).to.equal(undefined);
+    expect(fleet.waitReason("n0")).to.equal(undefined);
     fleet.api.remove("nodevolumesets", "a");
     await fleet.live(3_000);
     for (const name of ["data", "twin"]) {
@@ -85,7 +85,7 @@ describe("a claim on many nodes", () => {
     fleet.pod("app", "data");
     await fleet.live(9_000);
     expect(fleet.granted()).to.deep.equal(["n0"]);
-    expect(fleet.word("n1")).to.equal("UsedByPods app");
+    expect(fleet.waitReason("n1")).to.equal("UsedByPods app");
     expect(isHeld(fleet), "in use all the same").to.equal(true);
   });
 

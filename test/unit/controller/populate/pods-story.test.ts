@@ -210,7 +210,7 @@ describe("the controller and pods", () => {
     fleet.start();
     put(fleet, "apps/p", { volumes: claim, securityContext: { fsGroup: 5 } });
     await fleet.live(3_000);
-    expect(fleet.word("n0")).to.equal("WaitingForAttach data");
+    expect(fleet.waitReason("n0")).to.equal("WaitingForAttach data");
     await fleet.live(6_000);
     expect([fleet.granted(), podsIn(fleet), specWrites(fleet)]).to.deep.equal([["n0"], ["p"], "create patch"]);
     expect(fleet.intent("n0").spec.pods?.[0]).to.include({ fsGroup: 5 });
@@ -239,7 +239,7 @@ describe("the controller and pods", () => {
     await fleet.live(8_000);
     put(fleet, "apps/q", { volumes: claim, node: "n1" });
     await fleet.live(3_000);
-    expect([fleet.granted(), fleet.word("n1")]).to.deep.equal([["n0"], "VolumeHeldElsewhere n0"]);
+    expect([fleet.granted(), fleet.waitReason("n1")]).to.deep.equal([["n0"], "VolumeHeldElsewhere n0"]);
     fleet.api.remove("pods", "apps/p");
     await fleet.live(8_000);
     expect(fleet.granted()).to.deep.equal(["n1"]);

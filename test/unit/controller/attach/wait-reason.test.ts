@@ -1,22 +1,22 @@
 import { expect } from "chai";
-import { attachPatch, bounded } from "../../../../src/controller/attach/word.ts";
+import { attachPatch, bounded } from "../../../../src/controller/attach/wait-reason.ts";
 
 const on = { kind: "Node", name: "n0" };
-const word = { reason: "AttachFailed", message: "m", on } as const;
+const waitReason = { reason: "AttachFailed", message: "m", on } as const;
 const said = { reason: "AttachFailed", message: "m", on, since: "before" };
 
 describe("attachPatch", () => {
-  it("says a word, and not twice", () => {
-    expect(attachPatch(undefined, word, "va", "now")).to.deep.equal({
-      attach: { ...word, since: "now", volumeAttachment: "va" },
+  it("writes a reason, and not twice", () => {
+    expect(attachPatch(undefined, waitReason, "va", "now")).to.deep.equal({
+      attach: { ...waitReason, since: "now", volumeAttachment: "va" },
     });
-    expect(attachPatch(said, word, undefined, "now")).to.equal(undefined);
+    expect(attachPatch(said, waitReason, undefined, "now")).to.equal(undefined);
   });
   it("keeps since while reason and object stay", () => {
-    expect(attachPatch(said, { ...word, message: "other" }, undefined, "now")).to.deep.equal({
+    expect(attachPatch(said, { ...waitReason, message: "other" }, undefined, "now")).to.deep.equal({
       attach: { message: "other" },
     });
-    const other = { ...word, on: { kind: "Node", name: "n1" } };
+    const other = { ...waitReason, on: { kind: "Node", name: "n1" } };
     expect(attachPatch(said, other, undefined, "now")).to.deep.equal({ attach: { on: { name: "n1" }, since: "now" } });
   });
   it("takes it back", () => {

@@ -3,7 +3,7 @@ import { isForWantOfRoom, roomComes } from "../../kube/attach-error.ts";
 import { accessModeOf, isSingleNode } from "../attach/access.ts";
 import type { Attachment, CSINode, PersistentVolume } from "../attach/objects.ts";
 import { onAttachment } from "../attach/obstacles.ts";
-import type { Word } from "../attach/word.ts";
+import type { WaitReason } from "../attach/wait-reason.ts";
 import { type ClaimObjects, resolveClaim } from "../claims/resolve-claim.ts";
 import type { Intent } from "../projections.ts";
 
@@ -18,8 +18,8 @@ export interface AttachFacts {
 }
 
 /** What `status.attach` says: the node's VolumeAttachment, and what is waited for. */
-export interface AttachWord {
-  readonly word: Word | undefined;
+export interface AttachState {
+  readonly waitReason: WaitReason | undefined;
   readonly volumeAttachment: string | undefined;
 }
 
@@ -29,54 +29,61 @@ export interface AttachWord {
  *  claim bound ─► driver on the node ─► nobody else has it ─► VolumeAttachment ─► attached
  * ```
  */
-export function attachWord({ spec }: Intent, facts: AttachFacts): AttachWord {
+export function attachState({ spec }: Intent, facts: AttachFacts): AttachState {
   const source = spec.source.persistentVolumeClaim;
-  if (source === undefined) return { word: undefined, volumeAttachment: undefined };
+  if (source === undefined) return { waitReason: undefined, volumeAttachment: undefined };
   const { objects, csiNode, attachments } = facts;
   const { nodeName } = spec;
   const found = resolveClaim(source, objects);
   const ours = attachments.find((one) => one.nodeName === nodeName);
   const volumeAttachment = ours?.metadata.name;
   // A claim that is being deleted is mounted all the same for the pods that have it.
-  if ("waiting" in found) return { word: claimWord(found.waiting, source, objects), volumeAttachment };
+  if ("waiting" in found) return { waitReason: claimWaits(found.waiting, source, objects), volumeAttachment };
   const { csi, persistentVolume } = found;
   const attachRequired = objects.csiDriver(csi.driver)?.attachRequired ?? true;
-  if (ours?.metadata.deletionTimestamp !== undefined) return { word: detaching(ours), volumeAttachment };
+  if (ours?.metadata.deletionTimestamp !== undefined) return { waitReason: detaching(ours), volumeAttachment };
   if (csiNode?.drivers.some(({ name }) => name === csi.driver) !== true) {
     const message = `driver ${csi.driver} is not registered on node ${nodeName}: its CSINode does not name it`;
-    return { word: { reason: "DriverNotOnNode", message, on: { kind: "CSINode", name: nodeName } }, volumeAttachment };
+    return {
+      waitReason: { reason: "DriverNotOnNode", message, on: { kind: "CSINode", name: nodeName } },
+      volumeAttachment,
+    };
   }
-  if (!attachRequired || ours?.attached === true) return { word: undefined, volumeAttachment };
+  if (!attachRequired || ours?.attached === true) return { waitReason: undefined, volumeAttachment };
   const limit = csiNode.drivers.find(({ name }) => name === csi.driver)?.limit;
-  const word = heldWord(persistentVolume, nodeName, facts) ?? notAttached(ours, nodeName, limit);
-  return { word, volumeAttachment };
+  const waitReason = heldElsewhere(persistentVolume, nodeName, facts) ?? notAttached(ours, nodeName, limit);
+  return { waitReason, volumeAttachment };
 }
 
 /** In the claim's own words, and who is to bind it. */
-function claimWord(
-  word: Word,
+function claimWaits(
+  waitReason: WaitReason,
   { namespace, claimName }: { readonly namespace: string; readonly claimName: string },
   objects: ClaimObjects,
-): Word {
-  if (word.reason === "NeedsScheduler") return { ...word, reason: "ClaimNotBound" };
-  if (word.reason !== "ClaimNotBound") return word;
+): WaitReason {
+  if (waitReason.reason === "NeedsScheduler") return { ...waitReason, reason: "ClaimNotBound" };
+  if (waitReason.reason !== "ClaimNotBound") return waitReason;
   const claim = objects.claim(namespace, claimName);
   const storageClass = claim && objects.storageClass(claim.storageClassName);
   const node = claim?.metadata.annotations?.[annotation.selectedNode];
   const chosen = node === undefined ? "" : `; the scheduler has chosen node ${node}`;
   const who = storageClass === undefined ? "" : `; provisioner ${storageClass.provisioner} is to make its volume`;
   const events = `kubectl -n ${namespace} describe pvc ${claimName} shows what its provisioner says`;
-  return { ...word, message: `${word.message}${chosen}${who}: ${events}` };
+  return { ...waitReason, message: `${waitReason.message}${chosen}${who}: ${events}` };
 }
 
-function detaching({ metadata, nodeName, detachError }: Attachment): Word {
+function detaching({ metadata, nodeName, detachError }: Attachment): WaitReason {
   const trouble = detachError === "" ? "" : `: ${detachError}`;
   const message = `the volume is being detached from node ${nodeName}${trouble}`;
   return { reason: "Detaching", message, on: onAttachment(metadata.name, nodeName) };
 }
 
 /** Of a volume for one node at a time: who else has it. kube-controller-manager calls it Multi-Attach (behaviour 88). */
-function heldWord({ accessModes }: PersistentVolume, nodeName: string, facts: AttachFacts): Word | undefined {
+function heldElsewhere(
+  { accessModes }: PersistentVolume,
+  nodeName: string,
+  facts: AttachFacts,
+): WaitReason | undefined {
   if (!isSingleNode(accessModeOf(accessModes, false))) return undefined;
   const other = facts.attachments.find((one) => one.nodeName !== nodeName);
   if (other === undefined) return undefined;
@@ -100,7 +107,7 @@ function heldWord({ accessModes }: PersistentVolume, nodeName: string, facts: At
   return { reason: "VolumeHeldElsewhere", message, on };
 }
 
-function notAttached(ours: Attachment | undefined, nodeName: string, limit: number | undefined): Word {
+function notAttached(ours: Attachment | undefined, nodeName: string, limit: number | undefined): WaitReason {
   if (ours === undefined) {
     const message = `there is no VolumeAttachment of it for node ${nodeName} yet: kube-controller-manager makes it`;
     return { reason: "WaitingForAttach", message, on: { kind: "Node", name: nodeName } };

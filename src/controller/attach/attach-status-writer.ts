@@ -8,20 +8,20 @@ import type { Intent } from "../projections.ts";
 import { refOf } from "../write-intents.ts";
 import type { Teller } from "./teller.ts";
 import { attachEvent } from "./volume-events.ts";
-import { attachPatch, type Word } from "./word.ts";
+import { attachPatch, type WaitReason } from "./wait-reason.ts";
 
-/** Says in `status.attach` what an intent waits for. The agent may show it, and nobody decides by it. */
-export interface Speaker {
+/** Writes to `status.attach` what an intent waits for. The agent may show it, and nobody decides by it. */
+export interface AttachStatusWriter {
   /**
-   * @param volumeAttachment its name, if there is one; if not given, that which the word is on
-   * @returns milliseconds after which the word is to be said, if it is too early
+   * @param volumeAttachment its name, if there is one; if not given, that which the reason is about
+   * @returns milliseconds after which it is to be written, if it is too early
    */
-  say(intent: Intent, word: Word | undefined, volumeAttachment?: string): Promise<number | undefined>;
+  write(intent: Intent, waitReason: WaitReason | undefined, volumeAttachment?: string): Promise<number | undefined>;
   /** An intent that is gone. */
   forget(intent: Intent): void;
 }
 
-export interface SpeakerDeps {
+export interface AttachStatusWriterDeps {
   readonly client: KubeClient;
   readonly clock: Clock;
   readonly log: Logger;
@@ -31,30 +31,38 @@ export interface SpeakerDeps {
 
 /**
  * What usually ends by itself at once is said only when it has lasted, and so is the same in other words or of somebody else:
- * each word costs the server a write, and the hand-over of a volume has one for each node that waits for it.
+ * each reason costs the server a write, and the hand-over of a volume has one for each node that waits for it.
  */
 const passing: ReadonlySet<Reason> = new Set(["WaitingForAttach", "Detaching"]);
 const passingMs = 1_000;
 const againMs = 100;
 
-export function createSpeaker({ client, clock, log, upsertIntent, teller }: SpeakerDeps): Speaker {
+export function createAttachStatusWriter({
+  client,
+  clock,
+  log,
+  upsertIntent,
+  teller,
+}: AttachStatusWriterDeps): AttachStatusWriter {
   /** By name of the intent, since when a reason that may pass is to be said. */
   const since = new Map<string, { readonly reason: Reason; readonly at: number }>();
 
-  function tooEarlyMs({ metadata, status }: Intent, word: Word | undefined): number {
-    if (word === undefined || !(passing.has(word.reason) || status.attach?.reason === word.reason)) return 0;
+  function tooEarlyMs({ metadata, status }: Intent, waitReason: WaitReason | undefined): number {
+    if (waitReason === undefined || !(passing.has(waitReason.reason) || status.attach?.reason === waitReason.reason))
+      return 0;
     const known = since.get(metadata.name);
-    const begun = known?.reason === word.reason ? known : { reason: word.reason, at: clock.monotonic() };
+    const begun = known?.reason === waitReason.reason ? known : { reason: waitReason.reason, at: clock.monotonic() };
     since.set(metadata.name, begun);
     return Math.max(0, begun.at + passingMs - clock.monotonic());
   }
 
   return {
-    async say(intent, word, volumeAttachment) {
+    async write(intent, waitReason, volumeAttachment) {
       const { name } = intent.metadata;
-      const attachment = volumeAttachment ?? (word?.on?.kind === "VolumeAttachment" ? word.on.name : undefined);
-      const patch = attachPatch(intent.status.attach, word, attachment, timestamp(clock.now()));
-      const earlyMs = patch === undefined ? 0 : tooEarlyMs(intent, word);
+      const attachment =
+        volumeAttachment ?? (waitReason?.on?.kind === "VolumeAttachment" ? waitReason.on.name : undefined);
+      const patch = attachPatch(intent.status.attach, waitReason, attachment, timestamp(clock.now()));
+      const earlyMs = patch === undefined ? 0 : tooEarlyMs(intent, waitReason);
       if (earlyMs > 0) return earlyMs;
       since.delete(name);
       if (patch === undefined) return undefined;
@@ -65,9 +73,9 @@ export function createSpeaker({ client, clock, log, upsertIntent, teller }: Spea
         if (isConflict(error)) return againMs;
         throw error;
       }
-      const event = attachEvent(intent.spec.nodeName, intent.status.attach, word);
+      const event = attachEvent(intent.spec.nodeName, intent.status.attach, waitReason);
       if (event !== undefined) teller.ofVolume(intent, event);
-      log.info("attach state changed", { intent: name, reason: word?.reason ?? "none" });
+      log.info("attach state changed", { intent: name, reason: waitReason?.reason ?? "none" });
       return undefined;
     },
     forget: ({ metadata }) => void since.delete(metadata.name),

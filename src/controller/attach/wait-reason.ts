@@ -4,7 +4,7 @@ import { mergeDiff } from "../../kube/merge-diff.ts";
 import { sameJson } from "../../kube/same-json.ts";
 
 /** Why an intent has no grant yet, or what is wrong with what its grant rests on. */
-export interface Word {
+export interface WaitReason {
   readonly reason: Reason;
   readonly message: string;
   readonly on?: NonNullable<AttachStatus["on"]>;
@@ -14,20 +14,24 @@ export interface Word {
 const longestMessage = 1000;
 
 /**
- * The patch of `status.attach` that says this word, undefined if it is said already. `since` stays while reason and
+ * The patch of `status.attach` that has this reason, undefined if it stands there already. `since` stays while reason and
  * object stay. Pure.
  * @param volumeAttachment name of the VolumeAttachment, if there is one
  * @param now time of the transition, as metav1.Time
  */
 export function attachPatch(
   before: AttachStatus | undefined,
-  word: Word | undefined,
+  waitReason: WaitReason | undefined,
   volumeAttachment: string | undefined,
   now: string,
 ): { attach: object | null } | undefined {
-  const same = word !== undefined && before?.reason === word.reason && sameJson(before.on, word.on);
+  const same = waitReason !== undefined && before?.reason === waitReason.reason && sameJson(before.on, waitReason.on);
   const after: AttachStatus = {
-    ...(word && { ...word, message: bounded(word.message), since: same ? (before.since ?? now) : now }),
+    ...(waitReason && {
+      ...waitReason,
+      message: bounded(waitReason.message),
+      since: same ? (before.since ?? now) : now,
+    }),
     ...(volumeAttachment !== undefined && { volumeAttachment }),
   };
   if (Object.keys(after).length === 0) return before === undefined ? undefined : { attach: null };
