@@ -2,8 +2,8 @@ import { ApiError } from "../kube/api-error.ts";
 import type { ReadOptions } from "../kube/client.ts";
 
 /**
- * Reads as the agent, where an administrator has granted that; else as the agent's own node, which the API server lets read what is
- * of this node alone (KEP-5284, on by default since Kubernetes 1.36).
+ * Reads as the agent, where an administrator has granted that; else as the agent's own node, which the API server lets
+ * read what is of this node alone (KEP-5284, on by default since Kubernetes 1.36).
  */
 export async function asAgentOrNode<T>(nodeName: string, read: (options: ReadOptions) => Promise<T>): Promise<T> {
   try {

@@ -4,8 +4,8 @@ import type { AttachStatus, Waiting } from "../api/types.gen.ts";
 import type { Standing } from "./standing.ts";
 
 /**
- * PURE. Where a volume stands that waits to be granted, in the controller's own words: for people, who read one reason. Nothing
- * is decided by it.
+ * PURE. Where a volume stands that waits to be granted, in the controller's own words: for people, who read one reason.
+ * Nothing is decided by it.
  */
 export function withAttach(standing: Standing, attach: AttachStatus | undefined): Standing {
   const { reason, message = "" } = attach ?? {};

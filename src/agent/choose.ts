@@ -7,8 +7,8 @@ import type { VolumeRecord } from "./record.ts";
 import type { Steps } from "./step-context.ts";
 
 /**
- * PURE. The first step that may run now, the failure that stands in the way of an earlier one or of this one, and when that
- * may be tried again. An observed volume runs no step that changes anything, a suspended one lets consumers go.
+ * PURE. The first step that may run now, the failure that stands in the way of an earlier one or of this one, and when
+ * that may be tried again. An observed volume runs no step that changes anything, a suspended one lets consumers go.
  */
 export function choose(
   volume: string,

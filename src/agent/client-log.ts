@@ -12,7 +12,10 @@ export interface ClientLogDeps {
   readonly directories: Pick<Directories, "emptyIfLarger">;
 }
 
-/** Empties the log of a client whenever it has grown too large: it is on the disk of the state directory, and the client outlives the agent. */
+/**
+ * Empties the log of a client whenever it has grown too large: it is on the disk of the state directory, and the client
+ * outlives the agent.
+ */
 export function boundLog(path: string, { system, directories }: ClientLogDeps): Cancel {
   let failed = "";
   let cancel: Cancel = () => {};

@@ -7,7 +7,10 @@ import type { Plan } from "./plan.ts";
 
 /** Milliseconds after which a client that has ended was no failure to start: the next one is started at once. */
 const lastedMs = 60_000;
-/** Milliseconds that the second one in a row waits, and the longest: each mounts anew, and ends as the one before, perhaps. */
+/**
+ * Milliseconds that the second one in a row waits, and the longest: each mounts anew, and ends as the one before,
+ * perhaps.
+ */
 const firstWaitMs = 500;
 const longestWaitMs = 2 * 60_000;
 
@@ -19,8 +22,8 @@ export interface ClientWatchDeps extends ClientLogDeps {
 }
 
 /**
- * Hears at once when the client of a volume that is mounted by FUSE has ended: the mount table shows the mount as before, and everybody
- * who uses it gets ENOTCONN for ever. Its log is kept from filling the disk as long as it runs.
+ * Hears at once when the client of a volume that is mounted by FUSE has ended: the mount table shows the mount as
+ * before, and everybody who uses it gets ENOTCONN for ever. Its log is kept from filling the disk as long as it runs.
  */
 export class ClientWatch {
   readonly #deps: ClientWatchDeps;

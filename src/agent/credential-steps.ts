@@ -7,9 +7,10 @@ import type { StepContext } from "./step-context.ts";
 import type { Problem } from "./view.ts";
 
 /**
- * PURE. The Secret has other data than it was mounted with, and the mount answers with an error: as long as the session that it began
- * with goes on, nobody is disturbed; afterwards there is nothing left to disturb (decision 0051). A server that says nothing at all may
- * only be slow. What has begun to be taken down for it goes on: the server of that is asked no more.
+ * PURE. The Secret has other data than it was mounted with, and the mount answers with an error: as long as the session
+ * that it began with goes on, nobody is disturbed; afterwards there is nothing left to disturb (decision 0051). A
+ * server that says nothing at all may only be slow. What has begun to be taken down for it goes on: the server of that
+ * is asked no more.
  */
 export function mustReplaceForCredentials({ name, layout }: DesiredVolume, context: StepContext): boolean {
   const { input, record, view } = context;
@@ -20,7 +21,10 @@ export function mustReplaceForCredentials({ name, layout }: DesiredVolume, conte
   return input.silent?.get(name)?.said !== undefined;
 }
 
-/** PURE. What stands in the way of the pod's volume before that: the server, and then the pod; undefined while the server is not asked. */
+/**
+ * PURE. What stands in the way of the pod's volume before that: the server, and then the pod; undefined while the
+ * server is not asked.
+ */
 export function refusedAndHeld(
   { name }: DesiredVolume,
   holder: TargetRecord,

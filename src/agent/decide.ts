@@ -50,7 +50,9 @@ function decideWithoutIntent(context: StepContext): { phase: Phase; steps: Steps
   return { phase: "unexplained", steps: forgetSteps(context) };
 }
 
-/** An intent that was revoked. What takes it down is the record alone, so that even a spec not understood is released. */
+/**
+ * An intent that was revoked. What takes it down is the record alone, so that even a spec not understood is released.
+ */
 function decideRelease(desired: Desired, context: StepContext): { phase: Phase; steps: Steps } {
   const { record, view } = context;
   if (record?.retained === true) return { phase: "retained", steps: nothing };

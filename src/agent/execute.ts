@@ -27,11 +27,13 @@ import { Stagings } from "./stagings.ts";
 /** Milliseconds after which a child is given up (kubelet's csiTimeout). */
 const defaultDeadlineMs = 120_000;
 /**
- * Milliseconds after which an mkfs is given up: that of ext3 writes each inode table, minutes on a disk of terabytes, and
- * one that is killed has to begin again.
+ * Milliseconds after which an mkfs is given up: that of ext3 writes each inode table, minutes on a disk of terabytes,
+ * and one that is killed has to begin again.
  */
 const formatDeadlineMs = 30 * 60_000;
-/** When it is said that a driver has not answered yet, in milliseconds: as of a child (src/host/linux/child-slots.ts). */
+/**
+ * When it is said that a driver has not answered yet, in milliseconds: as of a child (src/host/linux/child-slots.ts).
+ */
 const slowCallMs = 3_000;
 
 export interface ExecutorDeps {

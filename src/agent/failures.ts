@@ -5,13 +5,14 @@ import type { System } from "../ports.ts";
 import type { Operation, OperationKind } from "./operations.ts";
 
 /**
- * kubelet's exponentialbackoff (behaviour 53): 500 ms, doubled to 2 min 2 s. Spread by up to a half, because a server that
- * came back would hear from all nodes at the same moment.
+ * kubelet's exponentialbackoff (behaviour 53): 500 ms, doubled to 2 min 2 s. Spread by up to a half, because a server
+ * that came back would hear from all nodes at the same moment.
  */
 const backoff = { baseMs: 500, maxMs: 122_000 };
 /**
- * The longest delay after an attempt that has waited for its whole deadline, in milliseconds: that was delay enough, and while
- * one waits, the answer of a server that comes back is heard at once. Nothing else tells of it. Also while a time runs out.
+ * The longest delay after an attempt that has waited for its whole deadline, in milliseconds: that was delay enough,
+ * and while one waits, the answer of a server that comes back is heard at once. Nothing else tells of it. Also while a
+ * time runs out.
  */
 const afterDeadlineMs = 5_000;
 
@@ -98,8 +99,8 @@ export class Failures {
   }
 
   /**
-   * Ends what is left of a delay: what the attempt waited for may have come. If it had not, the next delay is as long as
-   * this one was: an event too many must not make the wait longer. The caller triggers the loop.
+   * Ends what is left of a delay: what the attempt waited for may have come. If it had not, the next delay is as long
+   * as this one was: an event too many must not make the wait longer. The caller triggers the loop.
    * @returns whether there was a delay to end
    */
   pardon(slot: Slot): boolean {

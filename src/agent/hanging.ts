@@ -24,7 +24,9 @@ export interface SlowCall {
 
 type AllHanging = PlanInput["hanging"];
 
-/** PURE. Volumes of which something else hangs than before, or of which the mount table has to say what it waits for. */
+/**
+ * PURE. Volumes of which something else hangs than before, or of which the mount table has to say what it waits for.
+ */
 export function hangsOtherwise(before: AllHanging = new Map(), now: AllHanging = new Map()): Set<string> {
   const all = new Set([...before.keys(), ...now.keys()]);
   return new Set([...all].filter((name) => !isKnownAs(before.get(name), now.get(name))));

@@ -59,7 +59,10 @@ export class InFlight {
     return this.#ended;
   }
 
-  /** What the planner is told: changed in place when an operation begins or ends. @param ended counts as in flight, too */
+  /**
+   * What the planner is told: changed in place when an operation begins or ends.
+   * @param ended counts as in flight, too
+   */
   told(ended: readonly Ended[] = []): Required<Pick<PlanInput, "inFlight" | "begun">> {
     if (ended.length === 0) return { inFlight: this.#all(), begun: this.#begun };
     const all = this.#all();
@@ -81,7 +84,9 @@ export class InFlight {
     return all;
   }
 
-  /** Children that take long or were given up, drivers that take long, and files that are given to a group, by volume. */
+  /**
+   * Children that take long or were given up, drivers that take long, and files that are given to a group, by volume.
+   */
   hanging(): Map<string, Hanging | SlowCall | OwnershipChange> {
     const { journal, executor } = this.#deps;
     const hanging = new Map<string, Hanging | SlowCall | OwnershipChange>([

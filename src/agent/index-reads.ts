@@ -5,7 +5,9 @@ import type { IntentEntry } from "./intents.ts";
 /** The index of a node's intents by name, or why there is none that an agent could go by. */
 export type Index = { readonly entries: ReadonlyMap<string, IndexedIntent> } | { readonly problem: SourceProblem };
 
-/** PURE. The index that a NodeVolumeState has. What is missing is not empty: nobody says then that there are no intents. */
+/**
+ * PURE. The index that a NodeVolumeState has. What is missing is not empty: nobody says then that there are no intents.
+ */
 export function indexIn(state: NodeVolumeState | undefined): Index {
   if (state === undefined) return missing("the node has no NodeVolumeState yet");
   const { intents, omitted } = state.spec ?? {};
@@ -37,10 +39,12 @@ export interface IndexReads {
 }
 
 /**
- * PURE. To be read is each name of which the index says something else than when it was read last, and else than what is known. So an
- * index that is behind costs a read and brings nothing older; one that is of a restored API server brings what is so there.
+ * PURE. To be read is each name of which the index says something else than when it was read last, and else than what
+ * is known. So an index that is behind costs a read and brings nothing older; one that is of a restored API server
+ * brings what is so there.
  * @param known what was read
- * @param onRecord names of volumes that may be mounted: before one of them is taken for gone it is read, whatever the index says
+ * @param onRecord names of volumes that may be mounted: before one of them is taken for gone it is read, whatever the
+ * index says
  * @param answered by name, what the index said that was known last
  */
 export function indexReads(
@@ -60,7 +64,10 @@ export function indexReads(
   return reads;
 }
 
-/** Whether what the index says of an intent is known: by a read for another reason, or from the answer to a write of our own. */
+/**
+ * Whether what the index says of an intent is known: by a read for another reason, or from the answer to a write of our
+ * own.
+ */
 function isNoNews(entry: IndexedIntent | undefined, known: IntentEntry | undefined, answered = ""): boolean {
   if (entry === undefined || known === undefined) return false;
   const { uid, generation } = known.metadata;

@@ -11,13 +11,19 @@ import type { IntentSource, IntentSourceDeps, SourceProblem } from "./intent-sou
 import { type IntentEntry, understand } from "./intents.ts";
 
 /**
- * About how often each intent is read although the index tells nothing new of it, in milliseconds: what somebody with all rights does to
- * a status changes no generation. At 15,000 nodes of 60 intents that is 250 reads a second.
+ * About how often each intent is read although the index tells nothing new of it, in milliseconds: what somebody with
+ * all rights does to a status changes no generation. At 15,000 nodes of 60 intents that is 250 reads a second.
  */
 const againMs = 60 * 60_000;
-/** A request that had no answer is over by then, in milliseconds: the API server itself gives up after a minute (--request-timeout). */
+/**
+ * A request that had no answer is over by then, in milliseconds: the API server itself gives up after a minute
+ * (--request-timeout).
+ */
 const overMs = 70_000;
-/** Within how long of then what is doubted is read, in milliseconds: agents whose server went away at one time doubt at one time. */
+/**
+ * Within how long of then what is doubted is read, in milliseconds: agents whose server went away at one time doubt at
+ * one time.
+ */
 const spreadMs = 30_000;
 /**
  * Within how long all is read after others may have written the statuses, in milliseconds: thousands of agents find
@@ -26,8 +32,8 @@ const spreadMs = 30_000;
 const relistMs = 120_000;
 
 /**
- * The intents of a node by way of the index in its NodeVolumeState. The index says what to read; what is so, and above all that an
- * intent is gone, says a quorum read of the intent itself:
+ * The intents of a node by way of the index in its NodeVolumeState. The index says what to read; what is so, and above
+ * all that an intent is gone, says a quorum read of the intent itself:
  *
  * ```
  *   the state's watch ──► index ──► indexReads (pure) ──► IntentReads: GET ──► store
@@ -114,7 +120,9 @@ export class IndexedIntents implements IntentSource {
     return reachedBy(this.#states, told);
   }
 
-  /** Read now, as it mostly was or was not applied, and once more when it can no longer be: nothing else would show it. */
+  /**
+   * Read now, as it mostly was or was not applied, and once more when it can no longer be: nothing else would show it.
+   */
   doubt(name: string): void {
     if (!this.#running) return;
     this.#reads.again(name);

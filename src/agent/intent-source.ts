@@ -9,7 +9,10 @@ import { reachedBy } from "./api-reached.ts";
 import { IndexedIntents } from "./indexed-intents.ts";
 import { type IntentEntry, understand } from "./intents.ts";
 
-/** How an agent hears of the intents of its node: it watches them, or the index of them in its NodeVolumeState (decision 0067). */
+/**
+ * How an agent hears of the intents of its node: it watches them, or the index of them in its NodeVolumeState (decision
+ * 0067).
+ */
 export type IntentsBy = "Watch" | "Index";
 
 /** The intents of one node, the desired world, by whichever way. Reads begin with a quorum read (safety rule 4). */

@@ -23,7 +23,9 @@ export interface JournalState {
 }
 
 export interface ParsedJournal {
-  /** Undefined if the header is missing or damaged: then nothing is known of reboots since, and nothing is concluded. */
+  /**
+   * Undefined if the header is missing or damaged: then nothing is known of reboots since, and nothing is concluded.
+   */
   readonly bootID: string | undefined;
   readonly epoch: number;
   readonly lostIn: string | undefined;

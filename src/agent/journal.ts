@@ -34,9 +34,10 @@ interface Write {
 }
 
 /**
- * The records of all volumes, on disk and, as far as they are known to be there, in memory: what cannot be written is not
- * so, for this process as for the next one. A change is durable and seen when its promise resolves; changes that wait for
- * the disk at the same time are written together, with one wait for it. Changes of one volume come one after the other.
+ * The records of all volumes, on disk and, as far as they are known to be there, in memory: what cannot be written is
+ * not so, for this process as for the next one. A change is durable and seen when its promise resolves; changes that
+ * wait for the disk at the same time are written together, with one wait for it. Changes of one volume come one after
+ * the other.
  */
 export class Journal {
   readonly bootID: string;
@@ -44,8 +45,8 @@ export class Journal {
   /** What was lost to damage when it was opened: mounts that these lines spoke of look foreign now. */
   readonly damage: JournalDamage | undefined;
   /**
-   * Whether records of mounts of this boot may be lost: the journal was gone, or damaged. Of a journal that is whole it is
-   * proof that nothing was done if there is no record.
+   * Whether records of mounts of this boot may be lost: the journal was gone, or damaged. Of a journal that is whole it
+   * is proof that nothing was done if there is no record.
    */
   readonly mayHaveLost: boolean;
   readonly #file: JournalFile;

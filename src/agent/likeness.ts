@@ -36,7 +36,8 @@ export function likenessOf(mount: MountEntry, desired: DesiredVolume, context: L
     return own ? "own" : "same";
   }
   if (desired.type === "local" && (layout.hostPath === undefined || layout.opens === true)) {
-    // Which disk was chosen, or what was made of it, is known by what is mounted on the staging path; others may mount it too.
+    // Which disk was chosen, or what was made of it, is known by what is mounted on the staging path; others may mount
+    // it too.
     const staged = table.at(stagingPath(settings, spec.key));
     return staged !== undefined && sameIdentity(mount, identityOf(staged)) ? "same" : "other";
   }

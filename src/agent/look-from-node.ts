@@ -32,7 +32,9 @@ export function lookFromNode(
   return { differsOnNode: true, flagsOnNode: shown, ...(drifted && { drift: drift ?? "OptionsDiffer" }) };
 }
 
-/** Whether what is mounted beside this mount would arrive on the node: its parent is in one peer group with one there. */
+/**
+ * Whether what is mounted beside this mount would arrive on the node: its parent is in one peer group with one there.
+ */
 function reachesNode(ours: MountEntry, table: MountTable, nodeTable: MountTable): boolean {
   const group = table.byID(ours.parent)?.shared;
   return group !== undefined && nodeTable.peers(group).length > 0;

@@ -176,7 +176,9 @@ function lookAtForeign(
   return { truth: "absent", problem, ...(foreign && { foreign }), ...(like && { likeness: like }) };
 }
 
-/** Whether there is no record of a volume that may have been mounted, and something may be it, for all that is known. */
+/**
+ * Whether there is no record of a volume that may have been mounted, and something may be it, for all that is known.
+ */
 function mayBeLostWhole(input: LookInput, targets: readonly TargetView[]): boolean {
   const { record, desired, table, mayHaveLost } = input;
   if (record !== undefined || desired?.mode !== "Manage" || !desired.granted) return false;
@@ -185,8 +187,8 @@ function mayBeLostWhole(input: LookInput, targets: readonly TargetView[]): boole
 }
 
 /**
- * A mount that may have been made by us for this volume, whatever became of the record of it. Somebody else's may show the
- * same; while no record is lost it is theirs.
+ * A mount that may have been made by us for this volume, whatever became of the record of it. Somebody else's may show
+ * the same; while no record is lost it is theirs.
  */
 export function mayBeLost({ foreign, likeness }: TargetView, mayHaveLost: boolean): boolean {
   if (foreign === undefined || likeness === undefined) return false;

@@ -18,13 +18,13 @@ import { swapStates } from "./swap-states.ts";
 /** How often a child that was abandoned is looked for, in milliseconds. Nothing else tells that it has ended. */
 const childCheckMs = 5_000;
 /**
- * How often the table is looked at without being woken, in milliseconds: the kernel raises no event when the file that a
- * mount shows is renamed or removed.
+ * How often the table is looked at without being woken, in milliseconds: the kernel raises no event when the file that
+ * a mount shows is renamed or removed.
  */
 const unwokenMs = 60_000;
 /**
- * How often every volume is planned anew though nothing has changed for it, in milliseconds, give or take a quarter: what the
- * planner wrongly takes for unchanged would stay as it is for good.
+ * How often every volume is planned anew though nothing has changed for it, in milliseconds, give or take a quarter:
+ * what the planner wrongly takes for unchanged would stay as it is for good.
  */
 const recheckMs = 300_000;
 /** How long stop waits for what runs, and for an mkfs, in milliseconds: the DaemonSet's grace period is longer. */
@@ -97,8 +97,8 @@ export class Loop {
   }
 
   /**
-   * Starts nothing more, and waits a while for what runs. After that it may be cut off anywhere; every mount stays as it
-   * is (law L8).
+   * Starts nothing more, and waits a while for what runs. After that it may be cut off anywhere; every mount stays as
+   * it is (law L8).
    */
   async stop(): Promise<void> {
     this.#stopped = true;
@@ -151,7 +151,8 @@ export class Loop {
   async #look(): Promise<void> {
     const { system, settings, contents, observed, journal, failures, planner, onPlan } = this.#deps;
     await this.#inFlight.settle();
-    // What ends while the tables are read is newer than they are: it counts as in flight, and has asked for another look.
+    // What ends while the tables are read is newer than they are: it counts as in flight, and has asked for another
+    // look.
     const ended = this.#inFlight.ending();
     const table = await this.#readTable(this.#deps.host.mountTable);
     // After the agent's own: what is in that and not in this is missing on the node, not only younger.

@@ -7,10 +7,10 @@ import type { StepContext, Steps } from "./step-context.ts";
 import type { Problem, TargetView } from "./view.ts";
 
 /**
- * PURE. What has to be known or done before a volume of which there is no record is called released, if records
- * may be lost: what it mounted may still be there. What only we make is taken over, to be taken down; what may be ours or
- * somebody else's blocks, and says so; another file system does neither (safety rules 6 and 24). Of an intent that is not
- * understood all that may be its own blocks: nothing says how to take it down.
+ * PURE. What has to be known or done before a volume of which there is no record is called released, if records may be
+ * lost: what it mounted may still be there. What only we make is taken over, to be taken down; what may be ours or
+ * somebody else's blocks, and says so; another file system does neither (safety rules 6 and 24). Of an intent that is
+ * not understood all that may be its own blocks: nothing says how to take it down.
  * @returns undefined if nothing of the volume is left
  */
 export function lostSteps(desired: Desired, { input, view, record }: StepContext): Steps | undefined {

@@ -5,9 +5,10 @@ import type { TargetRecord, VolumeRecord } from "./record.ts";
 import type { Problem } from "./view.ts";
 
 /**
- * PURE. Our mount of a target where it is now, if a directory above it was renamed: the mount goes along, and its path in
- * the table with it. Known by its id, its peer group and by what it shows, all three: a peer group has whatever others
- * have bound of it, an id is used again, and in the namespace of another run of the agent it is that of another mount.
+ * PURE. Our mount of a target where it is now, if a directory above it was renamed: the mount goes along, and its path
+ * in the table with it. Known by its id, its peer group and by what it shows, all three: a peer group has whatever
+ * others have bound of it, an id is used again, and in the namespace of another run of the agent it is that of another
+ * mount.
  */
 export function movedMount(table: MountTable, target: TargetRecord, volume: VolumeRecord): MountEntry | undefined {
   const entry = target.mountID === undefined ? undefined : table.byID(target.mountID);

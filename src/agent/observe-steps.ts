@@ -4,8 +4,8 @@ import { hostSource, lookFor, type PlanInput } from "./plan-input.ts";
 import type { StepContext, Steps } from "./step-context.ts";
 
 /**
- * How long a look at a source holds, in milliseconds: nothing tells when a source appears, goes or is renamed. Longer once
- * two looks have shown the same: each one behind a symbolic link takes a process.
+ * How long a look at a source holds, in milliseconds: nothing tells when a source appears, goes or is renamed. Longer
+ * once two looks have shown the same: each one behind a symbolic link takes a process.
  */
 const holdsMs = 30_000;
 const steadyHoldsMs = 5 * 60_000;

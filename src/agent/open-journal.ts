@@ -16,7 +16,8 @@ export interface OpenJournalDeps {
 }
 
 /**
- * Opens the journal, until it succeeds: without one the agent touches nothing, but it stays, and says why it is not ready.
+ * Opens the journal, until it succeeds: without one the agent touches nothing, but it stays, and says why it is not
+ * ready.
  * @returns undefined if `signal` came first
  */
 export async function openJournal({ system, host, vitals, signal }: OpenJournalDeps): Promise<Journal | undefined> {

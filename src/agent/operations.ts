@@ -33,8 +33,8 @@ export type Action =
   /** Write down that mounts made for an earlier intent of this name now belong to this one. */
   | { readonly kind: "claim" }
   /**
-   * Unmount a target, if ours is mounted there, or where it is `at` after a directory above was renamed; remove the mount
-   * point, if we made it.
+   * Unmount a target, if ours is mounted there, or where it is `at` after a directory above was renamed; remove the
+   * mount point, if we made it.
    */
   | {
       readonly kind: "unpublish";

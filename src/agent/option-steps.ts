@@ -12,8 +12,8 @@ export function optionsDiffer(desired: DesiredVolume, stage: StageRecord | undef
 }
 
 /**
- * PURE. The new options need a new mount: the file system takes none in place, the kernel has refused them, or one is gone, which cannot be
- * said to a mount that exists.
+ * PURE. The new options need a new mount: the file system takes none in place, the kernel has refused them, or one is
+ * gone, which cannot be said to a mount that exists.
  */
 export function mustReplaceForOptions(desired: DesiredVolume, { input, record }: StepContext): boolean {
   if (record?.stage?.csi !== undefined) {

@@ -1,6 +1,9 @@
 import type { ApiRequest, ApiResponse, Transport } from "../kube/transport.ts";
 
-/** Requests in the agent's own name alone: what would be asked as the node is refused here, and the API server never hears of it. */
+/**
+ * Requests in the agent's own name alone: what would be asked as the node is refused here, and the API server never
+ * hears of it.
+ */
 export function inOwnNameOnly(transport: Transport): Transport {
   return {
     request: (request) =>

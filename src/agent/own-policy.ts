@@ -12,7 +12,8 @@ import {
 } from "../kube/policies.ts";
 
 /**
- * What is wrong with the policies that an agent's safety rests on: by their objects, and that of the agents also at work.
+ * What is wrong with the policies that an agent's safety rests on: by their objects, and that of the agents also at
+ * work.
  * @throws ApiError, TransportError if the API server could not be asked
  */
 export async function lookAtOwnPolicies(client: KubeClient, accepted: AcceptedPolicies): Promise<PolicyLook> {
@@ -24,9 +25,10 @@ export async function lookAtOwnPolicies(client: KubeClient, accepted: AcceptedPo
 }
 
 /**
- * Whether the policy of the agents is in force, by a dry run of what it must refuse: a Lease that is not this node's. RBAC lets an
- * agent make any, so that it is let through says that each agent could write for all. Where somebody else refuses, as a webhook for all
- * Leases, nothing is known of the policy: that is said, and is no reason for all agents of a cluster to be unready.
+ * Whether the policy of the agents is in force, by a dry run of what it must refuse: a Lease that is not this node's.
+ * RBAC lets an agent make any, so that it is let through says that each agent could write for all. Where somebody else
+ * refuses, as a webhook for all Leases, nothing is known of the policy: that is said, and is no reason for all agents
+ * of a cluster to be unready.
  * @returns what is wrong; undefined if the policy refused
  * @throws ApiError, TransportError if the API server could not be asked
  */

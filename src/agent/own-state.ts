@@ -5,8 +5,8 @@ import type { Transport } from "../kube/transport.ts";
 import type { System } from "../ports.ts";
 
 /**
- * The node's own NodeVolumeState, whose status the agent writes and whose spec may be the index of its intents. A watch by
- * metadata.name costs the API server nothing for other nodes' objects: it keeps an index of that.
+ * The node's own NodeVolumeState, whose status the agent writes and whose spec may be the index of its intents. A watch
+ * by metadata.name costs the API server nothing for other nodes' objects: it keeps an index of that.
  */
 export function watchOwnState(deps: {
   readonly system: System;

@@ -8,8 +8,8 @@ import type { AgentStatus } from "./status-of.ts";
 const passing: ReadonlySet<string> = new Set(["Staging", "Mounting", "Updating", "Unmounting"]);
 
 /**
- * PURE. Whether a state will end by itself, and soon. Not, if what is shown says that the volume is ready: that claims more
- * than is so, and is corrected within the usual time (law L10).
+ * PURE. Whether a state will end by itself, and soon. Not, if what is shown says that the volume is ready: that claims
+ * more than is so, and is corrected within the usual time (law L10).
  */
 export function isPassing(before: NodeVolumeIntentStatus, after: AgentStatus): boolean {
   const { state, waiting, drift, lastError } = after;
@@ -19,8 +19,8 @@ export function isPassing(before: NodeVolumeIntentStatus, after: AgentStatus): b
 }
 
 /**
- * PURE. Whether a step begins or runs that makes of the status a passing one, told without making the status: if this is so,
- * isPassing is (test/laws/passing.test.ts).
+ * PURE. Whether a step begins or runs that makes of the status a passing one, told without making the status: if this
+ * is so, isPassing is (test/laws/passing.test.ts).
  */
 export function isUnderWay(before: NodeVolumeIntentStatus, volume: VolumePlan): boolean {
   if (before.lastError !== undefined || isReady(before)) return false;

@@ -46,9 +46,15 @@ export interface PlanInput {
   readonly swaps?: ReadonlyMap<string, SwapState>;
   /** Whether a CSI driver is registered on the node; undefined if that is not known. */
   readonly registered?: (driver: string) => boolean;
-  /** Targets of pods that kubelet has given back, by path; changed in place. What changes is of a volume that is touched. */
+  /**
+   * Targets of pods that kubelet has given back, by path; changed in place. What changes is of a volume that is
+   * touched.
+   */
   readonly closingPods?: ReadonlySet<string>;
-  /** Of which targets of pods kubelet has handed over tokens, by path; changed in place. What changes is of a volume that is touched. */
+  /**
+   * Of which targets of pods kubelet has handed over tokens, by path; changed in place. What changes is of a volume
+   * that is touched.
+   */
   readonly tokens?: ReadonlyMap<string, TokenState>;
   readonly settings: PlanSettings;
   /** Milliseconds of the monotonic clock, and which run of the agent it is that counts them. */
@@ -74,7 +80,10 @@ export interface PlanSettings {
   readonly seLinux?: boolean;
 }
 
-/** What is known of something whose content is shown, or of all that a volume shows. `digest`: of what is in it (SaltedDigest). */
+/**
+ * What is known of something whose content is shown, or of all that a volume shows. `digest`: of what is in it
+ * (SaltedDigest).
+ */
 export type ContentState =
   /** As it was last seen; with a problem, if changes of it are not seen any more. */
   | { readonly known: true; readonly version: string; readonly problem?: Problem; digest?(salt: string): string }
@@ -97,7 +106,10 @@ export interface Observed {
   readonly source?: ObservedSource;
   /** Id of the mount that the source's path was in. */
   readonly mountID?: number;
-  /** Of a volume that kubelet manages: pods without a mount that were asked for, and those of them that have a mount point. */
+  /**
+   * Of a volume that kubelet manages: pods without a mount that were asked for, and those of them that have a mount
+   * point.
+   */
   readonly kubelet?: { readonly asked: string; readonly left: readonly string[] };
 }
 

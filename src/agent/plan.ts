@@ -62,7 +62,10 @@ export interface Plan {
   readonly volumes: ReadonlyMap<string, VolumePlan>;
   /** Volumes that were planned anew, with the plan that they had; those that are gone are among them. */
   readonly changed: ReadonlyMap<string, VolumePlan | undefined>;
-  /** Of `changed`, volumes that nothing had said to plan anew, and whose plan is another one all the same: a fault of ours. */
+  /**
+   * Of `changed`, volumes that nothing had said to plan anew, and whose plan is another one all the same: a fault of
+   * ours.
+   */
   readonly unexplained?: readonly string[];
   readonly operations: readonly Operation[];
   /** Milliseconds of the monotonic clock at which a failed operation may be tried again. */

@@ -15,8 +15,9 @@ import { besides, isAsKnown, type Known } from "./planned-from.ts";
 
 /**
  * The plan, kept up from one look to the next: only volumes of which an input has changed are planned anew. Says what
- * plan() of test/lib/plan-whole.ts says of the same input, which is its specification (decision 0002). Of volumes that may
- * have changed the inputs are compared by identity: what is in them must never be changed in place, but the maps may be.
+ * plan() of test/lib/plan-whole.ts says of the same input, which is its specification (decision 0002). Of volumes that
+ * may have changed the inputs are compared by identity: what is in them must never be changed in place, but the maps
+ * may be.
  */
 export class Planner {
   #input: PlanInput | undefined;
@@ -25,7 +26,9 @@ export class Planner {
   readonly #known = new Map<string, Known>();
   readonly #owners = new PathOwners();
   readonly #interests = new Interests();
-  /** Volumes whose plan also depends on the time, or on what is not compared: planned at each look, or when it is time. */
+  /**
+   * Volumes whose plan also depends on the time, or on what is not compared: planned at each look, or when it is time.
+   */
   readonly #restless = new Map<string, number>();
   /** Volumes of which an operation, a look or a content is known: what these are now is compared each time. */
   readonly #compared = new Set<string>();
@@ -67,8 +70,8 @@ export class Planner {
   }
 
   /**
-   * Plans every volume next time, and says of which nothing had told that its plan is another one. Heals what a dependency that
-   * is missing here would leave wrong for good.
+   * Plans every volume next time, and says of which nothing had told that its plan is another one. Heals what a
+   * dependency that is missing here would leave wrong for good.
    */
   recheck(): void {
     this.#recheck = true;
@@ -200,9 +203,9 @@ function changesOf(before: MountTable | undefined, after: MountTable | undefined
 }
 
 /**
- * Whether a plan was made from more than what is compared: an observed source, which has its time, a mount of which no record
- * says whose it is, which is compared with the records of all volumes, and a step that has failed, which may go further the
- * longer it fails.
+ * Whether a plan was made from more than what is compared: an observed source, which has its time, a mount of which no
+ * record says whose it is, which is compared with the records of all volumes, and a step that has failed, which may go
+ * further the longer it fails.
  */
 function isRestless({ desired, view, operation, failure }: VolumePlan, { table }: PlanInput): boolean {
   if (operation !== undefined && failure !== undefined) return true;

@@ -41,7 +41,10 @@ export interface VolumeRecord {
 }
 
 export interface DetachedCopy {
-  /** The mount namespace that it was in, as /proc names it. Absent: whether there was a copy, and where, could not be known. */
+  /**
+   * The mount namespace that it was in, as /proc names it. Absent: whether there was a copy, and where, could not be
+   * known.
+   */
   readonly namespace?: string;
   /** The kernel's id of it, where it could be had. */
   readonly namespaceID?: string;
@@ -60,7 +63,9 @@ export interface StageRecord {
   readonly fileKind?: "directory" | "file";
   readonly identity?: MountIdentity;
   readonly directory?: DirectoryID;
-  /** Inode of the data directory: what is left of `directory` after a reboot, which may give its device another number. */
+  /**
+   * Inode of the data directory: what is left of `directory` after a reboot, which may give its device another number.
+   */
   readonly inode?: number;
   readonly deviceNumber?: string;
   /** Node of that device, where it is made of what was found: by LVM or LUKS. */
@@ -81,7 +86,9 @@ export interface StageRecord {
   readonly client?: ChildProcessID;
   /** What the plugin has to undo beside the mount on the staging path. */
   readonly undo?: Undo;
-  /** Nobody on the node held it any more, and its plugin has begun to undo the rest: its device may be another's by now. */
+  /**
+   * Nobody on the node held it any more, and its plugin has begun to undo the rest: its device may be another's by now.
+   */
   readonly detaching?: boolean;
 }
 
@@ -94,17 +101,25 @@ export interface CSIRecord {
   /** The driver may have staged it: it had STAGE_UNSTAGE_VOLUME, or what it had is not known any more. */
   readonly needsUnstage: boolean;
   readonly block: boolean;
-  /** Everything that the driver was seen to mount for the volume: its release waits until no mount of the node shows it. */
+  /**
+   * Everything that the driver was seen to mount for the volume: its release waits until no mount of the node shows it.
+   */
   readonly shown: readonly ShownByDriver[];
   readonly calls: Calls;
-  /** The driver gives the files to a group itself (VOLUME_MOUNT_GROUP): to `mountGroup`, which it was told when it staged. */
+  /**
+   * The driver gives the files to a group itself (VOLUME_MOUNT_GROUP): to `mountGroup`, which it was told when it
+   * staged.
+   */
   readonly takesGroup?: boolean;
   readonly mountGroup?: number;
   /** SELinux label that the driver was told to mount with. */
   readonly seLinuxLabel?: string;
   /** Size that the volume was brought to here, in bytes. */
   readonly capacityBytes?: string;
-  /** A size that the driver does not bring it to as it stands, and why: it is not asked for that again until it is staged anew. */
+  /**
+   * A size that the driver does not bring it to as it stands, and why: it is not asked for that again until it is
+   * staged anew.
+   */
   readonly refused?: { readonly capacityBytes: string; readonly reason: Reason; readonly message: string };
 }
 
@@ -214,8 +229,8 @@ export function withoutChild(record: VolumeRecord): VolumeRecord {
 
 /**
  * The record after a reboot: no mount survives one, and device numbers may have changed. What is on disk does survive,
- * so a data directory is kept and known again by its inode; directories that we made to mount on stay ours to remove, and a path
- * stays with the volume that has it.
+ * so a data directory is kept and known again by its inode; directories that we made to mount on stay ours to remove,
+ * and a path stays with the volume that has it.
  */
 export function afterReboot(record: VolumeRecord): VolumeRecord {
   const { stage, child: _gone, copies: _ended, ...rest } = record;

@@ -24,16 +24,20 @@ export interface ReporterDeps {
 /** Changes within this time are written as one, but for those that somebody waits for (design.md section 2). */
 const coalesceMs = 200;
 /**
- * How long a state that ends by itself (Staging, Mounting, Updating, Unmounting, with nothing in the way) must last to be written, in
- * milliseconds: a node that sets up a thousand volumes would otherwise write each of them once more than needed.
+ * How long a state that ends by itself (Staging, Mounting, Updating, Unmounting, with nothing in the way) must last to
+ * be written, in milliseconds: a node that sets up a thousand volumes would otherwise write each of them once more than
+ * needed.
  */
 const passingMs = 1_000;
 const concurrency = 8;
-/** How long no status may have been written before what is less urgent is, in milliseconds: between two of a burst is no time for it. */
+/**
+ * How long no status may have been written before what is less urgent is, in milliseconds: between two of a burst is no
+ * time for it.
+ */
 const restMs = 200;
 /**
- * A change of nothing but the count and the times of attempts is for people, and a volume that fails makes one with each
- * attempt: at most one in about this time, in milliseconds.
+ * A change of nothing but the count and the times of attempts is for people, and a volume that fails makes one with
+ * each attempt: at most one in about this time, in milliseconds.
  */
 const attemptsMs = 60_000;
 
@@ -86,7 +90,9 @@ export class Reporter {
     }
   }
 
-  /** Resolves when every status that somebody waits for is written, or has failed, and no other has come for a moment. */
+  /**
+   * Resolves when every status that somebody waits for is written, or has failed, and no other has come for a moment.
+   */
   async settled(): Promise<void> {
     const { timers } = this.#deps.system;
     await this.#queue.settled();
@@ -200,8 +206,9 @@ function isWaitedFor(before: NodeVolumeIntentStatus, after: AgentStatus): boolea
 }
 
 /**
- * Whether a patch changes nothing but which start of the agent it is of, and the ids that mounts have in its mount namespace: what was
- * said is as true as before, and a node with a thousand volumes would write each of them anew (decision 0068).
+ * Whether a patch changes nothing but which start of the agent it is of, and the ids that mounts have in its mount
+ * namespace: what was said is as true as before, and a node with a thousand volumes would write each of them anew
+ * (decision 0068).
  */
 export function isOfStart(before: Partial<NodeVolumeIntentStatus>, patch: object): boolean {
   const { agent, mounts = before.mounts, ...rest } = patch as Partial<NodeVolumeIntentStatus>;

@@ -12,8 +12,9 @@ export interface SecretsDeps {
 
 /**
  * The values of a Secret, read right before they are used, so that one that was changed is never used old. They are
- * kept nowhere. Read as the agent, where an administrator has granted that; else as the agent's own node, which the API server lets
- * read the Secrets that a pod on it refers to, and no others (KEP-5284, on by default since Kubernetes 1.36).
+ * kept nowhere. Read as the agent, where an administrator has granted that; else as the agent's own node, which the API
+ * server lets read the Secrets that a pod on it refers to, and no others (KEP-5284, on by default since Kubernetes
+ * 1.36).
  * @throws VolumeError SecretNotFound, SecretAccessDenied, ContentUnknown
  */
 export async function readSecret(

@@ -19,7 +19,10 @@ interface Asked {
   /** `major:minor` of a disk whose file system tells of errors. */
   readonly telling?: string;
 }
-/** Milliseconds after which a server that has not answered does not: NFS sends again after 60 s only if timeo= says nothing. */
+/**
+ * Milliseconds after which a server that has not answered does not: NFS sends again after 60 s only if timeo= says
+ * nothing.
+ */
 const deadlineMs = 10_000;
 
 export interface ServerWatchDeps {
@@ -32,8 +35,9 @@ export interface ServerWatchDeps {
 }
 
 /**
- * Asks the servers of volumes that are mounted whether they answer: a server that stops tells nobody, and the mount table shows what
- * it did (decision 0042). Apart from everything else: nothing waits for an answer, and nothing is done for one.
+ * Asks the servers of volumes that are mounted whether they answer: a server that stops tells nobody, and the mount
+ * table shows what it did (decision 0042). Apart from everything else: nothing waits for an answer, and nothing is done
+ * for one.
  */
 export class ServerWatch {
   readonly #deps: ServerWatchDeps;
@@ -114,8 +118,8 @@ export class ServerWatch {
 }
 
 /**
- * PURE. What is mounted of a volume that comes from a server, of a disk that was brought to the node, or with a file system that tells of
- * errors; undefined while it is not, and when it is to go.
+ * PURE. What is mounted of a volume that comes from a server, of a disk that was brought to the node, or with a file
+ * system that tells of errors; undefined while it is not, and when it is to go.
  */
 function askedOf({ phase, view: { stage } }: VolumePlan): Asked | undefined {
   const { mount, record, truth } = stage;

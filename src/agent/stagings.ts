@@ -1,6 +1,8 @@
 import type { Desired } from "./desired-volume.ts";
 
-/** Volumes that are being staged: what is fetched for one may take hours, and is to end when nobody wants it any more. */
+/**
+ * Volumes that are being staged: what is fetched for one may take hours, and is to end when nobody wants it any more.
+ */
 export class Stagings {
   readonly #running = new Map<string, AbortController>();
 
@@ -15,7 +17,10 @@ export class Stagings {
     this.#running.delete(volume);
   }
 
-  /** Tells those whose intent is deleted or gone. @param intents all that there are; one that is not understood changes nothing */
+  /**
+   * Tells those whose intent is deleted or gone.
+   * @param intents all that there are; one that is not understood changes nothing
+   */
   endUnwanted(intents: ReadonlyMap<string, Desired>): void {
     for (const [volume, unwanted] of this.#running) {
       const intent = intents.get(volume);

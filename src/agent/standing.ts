@@ -65,8 +65,8 @@ export interface Obstacle {
 }
 
 /**
- * The one thing to tell: something of the table or the spec, then what hangs now, a server that does not answer, then a failure that is
- * tried again.
+ * The one thing to tell: something of the table or the spec, then what hangs now, a server that does not answer, then a
+ * failure that is tried again.
  */
 export function obstacleOf(volume: VolumePlan): Obstacle | undefined {
   const { problems, hanging, silent, failure, phase } = volume;
@@ -85,7 +85,8 @@ function whyOf(volume: VolumePlan): Pick<Obstacle, "reason" | "message"> | undef
 function settingUp(volume: VolumePlan, obstacle: ReturnType<typeof whyOf>): Standing {
   const { view, pending, desired, behind } = volume;
   const wanted = view.targets.filter((target) => target.desired !== undefined);
-  // What one pod asks for is no fault of what the others and the host have: a tenant could hold up nodes with it. status.pods says it.
+  // What one pod asks for is no fault of what the others and the host have: a tenant could hold up nodes with it.
+  // status.pods says it.
   const late = wanted.filter((target) => target.desired?.pod === undefined && !isAsWanted(target));
   const flipped = view.stage.drift === "ReadOnlyFlip";
   const swap = desired !== undefined && !isInvalid(desired) && desired.layout.swap === true;
@@ -157,7 +158,10 @@ function notGrantedTo(volume: VolumePlan) {
   return waitsForAttach(volume) ? notAttached : notGranted;
 }
 
-/** Of a volume that its source does not name: the controller attaches it first, and says in status.attach how that stands. */
+/**
+ * Of a volume that its source does not name: the controller attaches it first, and says in status.attach how that
+ * stands.
+ */
 function waitsForAttach({ desired }: VolumePlan): boolean {
   return desired !== undefined && !isInvalid(desired) && needsGrantedVolume(desired.spec);
 }

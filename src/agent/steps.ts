@@ -23,8 +23,8 @@ import type { Problem, TargetView, VolumeView } from "./view.ts";
  *   2. stage; bring content and options up to date
  *   3. mount each target, or mend what is there
  *
- * A change that the kernel refuses in place, of options or of a Secret, takes the volume down and sets it up again; while pods have it, all goes on
- * with the mount that there is, for them, for those that come, and for the host.
+ * A change that the kernel refuses in place, of options or of a Secret, takes the volume down and sets it up again;
+ * while pods have it, all goes on with the mount that there is, for them, for those that come, and for the host.
  */
 export function setUpSteps(desired: DesiredVolume, context: StepContext): Steps {
   const { view, record } = context;
@@ -73,7 +73,9 @@ export function tearDownSteps(context: StepContext, policy: TearDownPolicy): Ste
   return { actions: unpublishAll(ours, context, policy, problems), problems };
 }
 
-/** PURE. Steps for targets that kubelet has given back: they go whatever else is known of the volume (safety rule 19). */
+/**
+ * PURE. Steps for targets that kubelet has given back: they go whatever else is known of the volume (safety rule 19).
+ */
 export function givenBackSteps(context: StepContext, policy: TearDownPolicy, problems: Map<string, Problem>): Action[] {
   const given = context.view.targets.filter((target) => isGivenBack(target.record, context.input));
   return unpublishAll(given, context, policy, problems);
@@ -160,8 +162,8 @@ function unpublishAll(
 }
 
 /**
- * The old path of a mount whose new path is not there yet: new first, then old. Not where one lies beneath the other: the
- * new mount would be inside the old one, or hide it.
+ * The old path of a mount whose new path is not there yet: new first, then old. Not where one lies beneath the other:
+ * the new mount would be inside the old one, or hide it.
  */
 function awaitsSuccessor({ path, record }: TargetView, { mounts }: DesiredVolume, view: VolumeView): boolean {
   const successor = mounts.find((mount) => mount.name === record?.name);
@@ -174,8 +176,9 @@ function overlap(a: string, b: string): boolean {
 }
 
 /**
- * The ladder: how far an unmount may go now, by how long the gentler ones have failed. Force ends the requests of everybody
- * who uses the file system, whichever mount of it it is said to: only what we mounted ourselves is forced (decision 0020).
+ * The ladder: how far an unmount may go now, by how long the gentler ones have failed. Force ends the requests of
+ * everybody who uses the file system, whichever mount of it it is said to: only what we mounted ourselves is forced
+ * (decision 0020).
  */
 function rungFor(action: Action, policy: TearDownPolicy, { input, record }: StepContext): UnmountRung {
   const failure = input.failures.get(slotOf({ volume: policy.name, ...action }));

@@ -22,8 +22,8 @@ const changing: ReadonlySet<OperationKind> = new Set<OperationKind>([
 ]);
 
 /**
- * PURE. Whether what runs was begun for an earlier spec, and may yet change what the newest one has mounted: the mount table shows it as
- * it should be, and soon will not. What it does for one pod is that pod's alone.
+ * PURE. Whether what runs was begun for an earlier spec, and may yet change what the newest one has mounted: the mount
+ * table shows it as it should be, and soon will not. What it does for one pod is that pod's alone.
  */
 export function isSuperseded(begun: Begun | undefined, desired: Desired | undefined, view: VolumeView): boolean {
   if (begun === undefined || desired === undefined || begun.generation === desired.generation) return false;

@@ -16,8 +16,8 @@ export interface TableWatchesDeps {
 }
 
 /**
- * Watches the mount tables, and that of swap. One that cannot be watched, as where no more files may be opened, ends nothing: it is looked at
- * every ten seconds until it can.
+ * Watches the mount tables, and that of swap. One that cannot be watched, as where no more files may be opened, ends
+ * nothing: it is looked at every ten seconds until it can.
  */
 export class TableWatches {
   readonly #deps: TableWatchesDeps;

@@ -79,8 +79,8 @@ function adoptions(target: TargetView, desired: DesiredVolume, context: Pick<Ste
 
 /**
  * A mount without a record that shows what is staged: ours, if only we make that, or of a journal that was lost (safety
- * rule 24). Of a server or a disk the kernel gives the mounts of others the same file system: a journal that is whole says
- * that they are not ours.
+ * rule 24). Of a server or a disk the kernel gives the mounts of others the same file system: a journal that is whole
+ * says that they are not ours.
  */
 export function adoptOwn(target: TargetView, { view, input }: Pick<StepContext, "view" | "input">): Action[] {
   const { likeness, desired } = target;

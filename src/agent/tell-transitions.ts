@@ -15,7 +15,10 @@ export interface TransitionsTo {
   readonly nodeState: () => EventObject;
 }
 
-/** Tells of what changed from each plan to the next: in the log, by an Event, and of drift in a metric. @returns is given every plan */
+/**
+ * Tells of what changed from each plan to the next: in the log, by an Event, and of drift in a metric.
+ * @returns is given every plan
+ */
 export function tellTransitions({ log, metrics, events, nodeState }: TransitionsTo): (plan: Plan) => void {
   let knew = false;
   return (plan) => {

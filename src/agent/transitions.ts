@@ -13,7 +13,10 @@ export interface Transition {
   readonly message: string;
 }
 
-/** PURE. What changed from one plan to the next, by the volumes that were planned anew. @param synced of the plan before */
+/**
+ * PURE. What changed from one plan to the next, by the volumes that were planned anew.
+ * @param synced of the plan before
+ */
 export function transitions(synced: boolean, after: Plan): Transition[] {
   return [...after.changed].flatMap(([name, before]) => {
     const volume = after.volumes.get(name);

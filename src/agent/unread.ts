@@ -27,9 +27,9 @@ export interface UnreadInput {
 }
 
 /**
- * PURE. Of an intent that is understood each mount without a record is compared with what its source shows. Of one that is
- * not, the source says nothing: any mount where it may have one is taken for its own, unless the record of another volume
- * covers it, and what cannot be looked at is in use (laws L2 and L7, safety rules 6 and 24).
+ * PURE. Of an intent that is understood each mount without a record is compared with what its source shows. Of one that
+ * is not, the source says nothing: any mount where it may have one is taken for its own, unless the record of another
+ * volume covers it, and what cannot be looked at is in use (laws L2 and L7, safety rules 6 and 24).
  */
 export function lookAtUnread(input: UnreadInput): UnreadView | undefined {
   const { volume, record, mayHaveLost, table } = input;
@@ -55,7 +55,9 @@ function unrecordedPaths({ volume: { mayHave }, record, settings: { kubeletDir }
   return [...(mayHave?.paths ?? []), ...ofPods].filter((path) => !recorded.has(path));
 }
 
-/** A record that has no such target says that a mount there is not ours, unless it shows what is staged (see adoptOwn). */
+/**
+ * A record that has no such target says that a mount there is not ours, unless it shows what is staged (see adoptOwn).
+ */
 function mayBeOfIt(mount: MountEntry, { record, likeness }: UnreadInput): boolean {
   if (record === undefined) return likeness(mount) !== "other";
   const { kind, identity } = record.stage ?? {};

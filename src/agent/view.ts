@@ -54,15 +54,19 @@ export interface TargetView {
   /** It shows something else than the volume does now: it has to be replaced. */
   readonly outdated: boolean;
   readonly attributesDiffer: boolean;
-  /** Its files have another group or label than it asks for. It is not replaced for it: somebody may stand in the way. */
+  /**
+   * Its files have another group or label than it asks for. It is not replaced for it: somebody may stand in the way.
+   */
   readonly ownershipDiffers?: boolean;
   /** What the node has of this mount differs from what the agent has, so that it has to be made anew. */
   readonly differsOnNode?: boolean;
-  /** Flags of the node's copy, if they differ from those of the spec: flags do not propagate. None: there is no copy. */
+  /**
+   * Flags of the node's copy, if they differ from those of the spec: flags do not propagate. None: there is no copy.
+   */
   readonly flagsOnNode?: MountAttributes;
   /**
-   * What the driver published for it, of a CSI volume: there, there and covered by what the driver has mounted when it was called
-   * again, gone, or another mount.
+   * What the driver published for it, of a CSI volume: there, there and covered by what the driver has mounted when it
+   * was called again, gone, or another mount.
    */
   readonly published?: "there" | "covered" | "gone" | "differs";
   readonly problem?: Problem;

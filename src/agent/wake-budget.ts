@@ -1,7 +1,7 @@
 /**
- * How often a wait may end before its time. Whoever can make events, a pod that makes and removes a directory all day for
- * example, must not undo the backoff: eight attempts are free, and each quarter of a minute another one. A wake beyond that
- * is not lost but put off.
+ * How often a wait may end before its time. Whoever can make events, a pod that makes and removes a directory all day
+ * for example, must not undo the backoff: eight attempts are free, and each quarter of a minute another one. A wake
+ * beyond that is not lost but put off.
  */
 const most = 8;
 const refillMs = 15_000;

@@ -4,7 +4,9 @@ import type { Cancel, Logger } from "../ports.ts";
 import type { Slot } from "./failures.ts";
 import type { WakeSource } from "./wakes-of.ts";
 
-/** Sources that are listened to at once, so that a thousand volumes that wait do not take the node's inotify watches. */
+/**
+ * Sources that are listened to at once, so that a thousand volumes that wait do not take the node's inotify watches.
+ */
 const mostSources = 512;
 
 export interface WakeListeningDeps {

@@ -25,8 +25,8 @@ export interface WakesDeps {
 }
 
 /**
- * Ends the backoff of operations that failed as soon as what they wait for may have come. Follows the newest plan. What it
- * misses, the backoff finds.
+ * Ends the backoff of operations that failed as soon as what they wait for may have come. Follows the newest plan. What
+ * it misses, the backoff finds.
  */
 export class Wakes {
   readonly #deps: WakesDeps;

@@ -12,7 +12,10 @@ export interface CephPlace {
 /** As core/v1 has it. */
 export const defaultUser = "admin";
 
-/** Bytes before those of a key of cephx: its type (2), when it was made (8) and how many they are (2), each with the least byte first. */
+/**
+ * Bytes before those of a key of cephx: its type (2), when it was made (8) and how many they are (2), each with the
+ * least byte first.
+ */
 const headBytes = 12;
 /** AES, with as many bytes: the one type that Ceph has before version 20. */
 const keyType = { number: 1, bytes: 16 } as const;
@@ -37,7 +40,10 @@ export function cephKey(content: ObjectContent | undefined, { secretRef }: CephP
   throw new VolumeError("KeyNotFound", "final", message);
 }
 
-/** PURE. Whether clients can decode it: what they cannot they repeat in their logs, as it is. (Ceph: src/auth/Crypto.cc, CryptoKey::decode) */
+/**
+ * PURE. Whether clients can decode it: what they cannot they repeat in their logs, as it is. (Ceph: src/auth/Crypto.cc,
+ * CryptoKey::decode)
+ */
 function isKey(text: string): boolean {
   const bytes = Buffer.from(text, "base64");
   if (bytes.toString("base64") !== text || bytes.length !== headBytes + keyType.bytes) return false;

@@ -6,8 +6,9 @@ import type { Layout, StageContext, Staged, StagingPlugin, VolumeSpec } from "./
 import { stageFilesystem } from "./staging.ts";
 
 /**
- * A share of an SMB server, mounted once on the node by mount.cifs(8) in a disposable child, which gets the password in its
- * environment. kubelet has no such plugin; its users had flexvolume, or csi-driver-smb, whose Secrets have the same keys.
+ * A share of an SMB server, mounted once on the node by mount.cifs(8) in a disposable child, which gets the password in
+ * its environment. kubelet has no such plugin; its users had flexvolume, or csi-driver-smb, whose Secrets have the same
+ * keys.
  */
 export const cifs: StagingPlugin = {
   type: "cifs",

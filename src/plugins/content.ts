@@ -42,8 +42,8 @@ export interface TrustBundleRef {
 /** Content as it is shown, in memory only. */
 export interface ObjectContent {
   /**
-   * Equal versions have equal content: UID and resourceVersion that an object had when it got this content, `none` for an
-   * optional object that is not there. No secret.
+   * Equal versions have equal content: UID and resourceVersion that an object had when it got this content, `none` for
+   * an optional object that is not there. No secret.
    */
   readonly version: string;
   readonly data: ReadonlyMap<string, Uint8Array>;

@@ -5,7 +5,10 @@ import type { DiskSelector } from "../api/types.gen.ts";
 import type { Disk } from "../host/disk.ts";
 import type { DeviceInfo } from "../host/ports.ts";
 
-/** The disk that a volume has, as it is known again: in the journal, from before anything is written to it or mounted of it. */
+/**
+ * The disk that a volume has, as it is known again: in the journal, from before anything is written to it or mounted of
+ * it.
+ */
 export interface ChosenDisk {
   /** The name that it keeps for life, if it has one. */
   readonly lastingName?: string;
@@ -70,7 +73,10 @@ export function isOtherDisk(before: ChosenDisk, now: ChosenDisk): boolean {
   return told ?? (before.uuid !== undefined && before.uuid !== now.uuid);
 }
 
-/** PURE. Whether two names are of two disks; undefined if they do not tell. A map that multipathd has made of a path since is the same disk. */
+/**
+ * PURE. Whether two names are of two disks; undefined if they do not tell. A map that multipathd has made of a path
+ * since is the same disk.
+ */
 function isOtherName(before: string | undefined, now: string | undefined): boolean | undefined {
   if (before === undefined || now === undefined) return undefined;
   const [x, y] = [diskName(before), diskName(now)];
@@ -114,9 +120,9 @@ export function seenName({ lastingName, identity }: Disk): string | undefined {
 }
 
 /**
- * PURE. Why a disk that matches, and that nobody has open, is not taken; undefined if nothing is against it. Of one that another driver has just attached,
- * for a volume that was never written, nothing tells that it is somebody's: emptiness is no reason to take a disk, unless it is named, or
- * was there when the volume was first looked for.
+ * PURE. Why a disk that matches, and that nobody has open, is not taken; undefined if nothing is against it. Of one
+ * that another driver has just attached, for a volume that was never written, nothing tells that it is somebody's:
+ * emptiness is no reason to take a disk, unless it is named, or was there when the volume was first looked for.
  * @param look.seen names of the disks that were there then (seenName)
  */
 export function strangeReason(
@@ -164,8 +170,8 @@ export function disksText(disks: readonly Disk[], why: (disk: Disk) => string | 
 }
 
 /**
- * PURE. How a device and what is on it are named in destroyAllDataOnDevices: other contents, and so those that it has after it was
- * formatted, have another name. Undefined where nothing but zeros was found.
+ * PURE. How a device and what is on it are named in destroyAllDataOnDevices: other contents, and so those that it has
+ * after it was formatted, have another name. Undefined where nothing but zeros was found.
  */
 export function contentsName(disk: Disk | undefined, device: DeviceInfo): string | undefined {
   if (device.contents === undefined) return undefined;

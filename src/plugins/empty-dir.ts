@@ -12,8 +12,9 @@ const hugePages: { readonly [M in Medium]?: { readonly bytes: bigint; readonly p
 };
 
 /**
- * A directory of the node's own, empty at first. On disk it is a directory (0777) beneath the state directory, limited by a project quota, in memory a tmpfs, in
- * huge pages a hugetlbfs. All are gone with the volume. (kubelet: pkg/volume/emptydir, which gives a hugetlbfs no size)
+ * A directory of the node's own, empty at first. On disk it is a directory (0777) beneath the state directory, limited
+ * by a project quota, in memory a tmpfs, in huge pages a hugetlbfs. All are gone with the volume. (kubelet:
+ * pkg/volume/emptydir, which gives a hugetlbfs no size)
  */
 export const emptyDir: StagingPlugin = {
   type: "emptyDir",

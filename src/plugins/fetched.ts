@@ -8,9 +8,10 @@ export const defaultSizeLimit = 1024 ** 3;
 export const shownData = "tree";
 
 /**
- * Has files fetched into `tree` of the data directory, which comes last and whole: if it is there, nothing is fetched again,
- * after a reboot without the server too.
- * @param fetch makes `tree`; of what else it makes, or did not finish, `rest` has the names: thrown away before and after
+ * Has files fetched into `tree` of the data directory, which comes last and whole: if it is there, nothing is fetched
+ * again, after a reboot without the server too.
+ * @param fetch makes `tree`; of what else it makes, or did not finish, `rest` has the names: thrown away before and
+ * after
  */
 export async function stageFetched(
   context: StageContext,

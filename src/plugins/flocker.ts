@@ -7,8 +7,9 @@ import { stagedPath } from "./host-path.ts";
 import type { StageContext, Staged, StagingPlugin, VolumeSpec } from "./plugin.ts";
 
 /**
- * A dataset of Flocker, a product that does not exist any more: its control service is told to bring it to this node, where Flocker
- * mounts it; from there it is bound. Nothing moves it away again but the next that asks. (kubelet until 1.24: pkg/volume/flocker)
+ * A dataset of Flocker, a product that does not exist any more: its control service is told to bring it to this node,
+ * where Flocker mounts it; from there it is bound. Nothing moves it away again but the next that asks. (kubelet until
+ * 1.24: pkg/volume/flocker)
  */
 export const flocker: StagingPlugin = {
   type: "flocker",

@@ -3,8 +3,8 @@ import type { DeviceInfo } from "../host/ports.ts";
 import type { StageContext } from "./plugin.ts";
 
 /**
- * Leave to format a device that is not empty, as what is on it is the rest of our own mkfs that was cut off (decision 0013). As it stands in the
- * journal: the device's identity, and, once the rest was looked at, the digest of that.
+ * Leave to format a device that is not empty, as what is on it is the rest of our own mkfs that was cut off (decision
+ * 0013). As it stands in the journal: the device's identity, and, once the rest was looked at, the digest of that.
  */
 interface Licence {
   readonly identity: string;
@@ -27,8 +27,8 @@ export function restRecord(identity: string, contents: string | undefined): stri
 }
 
 /**
- * Whether what is on a device is the rest of what we began there. The first look writes down what that is; where something else is read later,
- * somebody has written it, and the licence goes, for good.
+ * Whether what is on a device is the rest of what we began there. The first look writes down what that is; where
+ * something else is read later, somebody has written it, and the licence goes, for good.
  * @param record context.formatting, or the identity of a device that is ours and was not looked at yet
  */
 export async function isRest(
@@ -44,7 +44,10 @@ export async function isRest(
   return first;
 }
 
-/** Whether an error proves that somebody else had, or has written to, a device: what is read there from now on may be his. */
+/**
+ * Whether an error proves that somebody else had, or has written to, a device: what is read there from now on may be
+ * his.
+ */
 export function isSomebodys(error: unknown): boolean {
   return error instanceof VolumeError && (error.reason === "DeviceBusy" || error.reason === "DeviceNotEmpty");
 }

@@ -8,8 +8,8 @@ const token = { pattern: /^[\x21-\x7e]{1,8192}$/, is: "one word of at most 8192 
 const most = 64 * 1024;
 
 /**
- * PURE. What the keys of a Secret let the node do at a repository: those of kubernetes.io/basic-auth, or bearerToken, with ca.crt, by
- * https; those of kubernetes.io/ssh-auth, with known_hosts, by ssh.
+ * PURE. What the keys of a Secret let the node do at a repository: those of kubernetes.io/basic-auth, or bearerToken,
+ * with ca.crt, by https; those of kubernetes.io/ssh-auth, with known_hosts, by ssh.
  * @throws VolumeError KeyNotFound, which says which key is missing or not to be used, and never what is in it
  */
 export function repositoryAccess(

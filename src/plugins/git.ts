@@ -5,8 +5,8 @@ import { repositoryAccess } from "./git-access.ts";
 import type { StageContext, Staged, StagingPlugin, VolumeSpec } from "./plugin.ts";
 
 /**
- * The files of one commit of a git repository, in a directory of our own, shown read-only. (kubelet: pkg/volume/git_repo, switched
- * off in 1.36 as it ran git as root, hooks and all)
+ * The files of one commit of a git repository, in a directory of our own, shown read-only. (kubelet:
+ * pkg/volume/git_repo, switched off in 1.36 as it ran git as root, hooks and all)
  */
 export const git: StagingPlugin = {
   type: "git",

@@ -8,8 +8,9 @@ const key = ".dockerconfigjson";
 const dockerHosts = ["docker.io", "index.docker.io", "registry-1.docker.io"];
 
 /**
- * PURE. What a Secret lets the node do at the registry of an image: that of kubernetes.io/dockerconfigjson, with ca.crt. Of its entries the one
- * counts whose address is that of the image, or the beginning of it, at the end of a name; the longest, as with kubelet. `*` stands for a part of a host name.
+ * PURE. What a Secret lets the node do at the registry of an image: that of kubernetes.io/dockerconfigjson, with
+ * ca.crt. Of its entries the one counts whose address is that of the image, or the beginning of it, at the end of a
+ * name; the longest, as with kubelet. `*` stands for a part of a host name.
  * @throws VolumeError KeyNotFound, which says what is missing or not to be used, and never what is in it
  */
 export function registryAccess(

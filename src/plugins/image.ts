@@ -6,8 +6,8 @@ import { registryAccess } from "./image-access.ts";
 import type { StageContext, Staged, StagingPlugin, VolumeSpec } from "./plugin.ts";
 
 /**
- * The files of a container image, in a directory of our own, shown read-only. (kubelet: pkg/volume/image, of which the container
- * runtime does all)
+ * The files of a container image, in a directory of our own, shown read-only. (kubelet: pkg/volume/image, of which the
+ * container runtime does all)
  */
 export const image: StagingPlugin = {
   type: "image",

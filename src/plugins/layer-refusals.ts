@@ -48,8 +48,8 @@ export function notEncrypted(spec: VolumeSpec, disk: Disk | undefined, device: D
 }
 
 /**
- * PURE. Whether a device has the header that was made for the volume with a random key: nobody can open it, so it, and what is behind it, are
- * ours to write over.
+ * PURE. Whether a device has the header that was made for the volume with a random key: nobody can open it, so it, and
+ * what is behind it, are ours to write over.
  * @throws VolumeError DeviceNotEmpty: somebody may have the key of the header that is there
  */
 export function isSpent(spec: VolumeSpec, disk: Disk | undefined, device: DeviceInfo): boolean {

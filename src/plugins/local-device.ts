@@ -9,7 +9,9 @@ import { requireGrantIfShared } from "./shared-disk.ts";
 import { sourceDiffers } from "./source-differs.ts";
 import { stageFilesystem } from "./staging.ts";
 
-/** What may be mounted from a disk, whoever has written it: the kernel's drivers for others trust what they read more. */
+/**
+ * What may be mounted from a disk, whoever has written it: the kernel's drivers for others trust what they read more.
+ */
 const mountable = ["ext2", "ext3", "ext4", "xfs", "btrfs"];
 
 /** A device as it was found: from here on by the path of its node, on which no link can lead elsewhere any more. */
@@ -23,7 +25,9 @@ export interface DeviceHow {
   readonly kept?: KnownDisk | undefined;
   /** The device is made of what was found, by LVM or LUKS. */
   readonly made?: { readonly found?: FoundSource };
-  /** Fails if the device is not what is meant any more: asked once it is looked into, and once more when it is mounted. */
+  /**
+   * Fails if the device is not what is meant any more: asked once it is looked into, and once more when it is mounted.
+   */
   still?(): Promise<void>;
 }
 
@@ -156,7 +160,10 @@ async function unmounted({ mounter, stagingTarget }: StageContext): Promise<void
   if (on !== undefined) await mounter.unmount(stagingTarget, on.mountID, "Normal");
 }
 
-/** A device that people have named to be destroyed, with what is on it, is emptied. @returns the device as it is then */
+/**
+ * A device that people have named to be destroyed, with what is on it, is emptied.
+ * @returns the device as it is then
+ */
 export async function emptied(
   spec: VolumeSpec,
   device: DeviceInfo,
@@ -238,8 +245,8 @@ async function licenceAfter(
 
 /**
  * What stands on record of the rest that something of ours has left. Where that is seen to have ended, killed at its
- * deadline or by itself, the rest is looked at at once: what is written there from now on is somebody else's. A signature
- * is not the rest of anything.
+ * deadline or by itself, the rest is looked at at once: what is written there from now on is somebody else's. A
+ * signature is not the rest of anything.
  */
 export async function licenceOfRest(
   error: unknown,
@@ -267,8 +274,8 @@ export function endedByItself(error: unknown): boolean {
 
 /**
  * Whether what formats may have been cut off while it had the device. If it was not, what is on that from now on is not
- * the rest of ours: what ended by itself is not at work any more, and what is written later is somebody else's (decision
- * 0013).
+ * the rest of ours: what ended by itself is not at work any more, and what is written later is somebody else's
+ * (decision 0013).
  */
 export function mayHaveBegun(error: unknown): boolean {
   return !(error instanceof VolumeError) || error.errorClass === "uncertain";

@@ -16,7 +16,10 @@ import {
 } from "./disk-choice.ts";
 import type { StageContext } from "./plugin.ts";
 
-/** Of the node's disks the one that a volume has; else the only one that matches. @throws VolumeError DiskNotFound, DiskAmbiguous */
+/**
+ * Of the node's disks the one that a volume has; else the only one that matches.
+ * @throws VolumeError DiskNotFound, DiskAmbiguous
+ */
 export async function diskOfVolume(asked: DiskSelector, context: StageContext): Promise<Disk> {
   const disks = await context.devices.disks(context.hostRoot);
   const { disk: chosen } = context;
@@ -24,7 +27,8 @@ export async function diskOfVolume(asked: DiskSelector, context: StageContext): 
   const [only, ...more] = await findDisks(chosen, disks, context);
   if (only !== undefined && more.length === 0) return only;
   if (only !== undefined) throw copied(chosen, [only, ...more]);
-  // Nothing tells which one it was, and nobody has had it: its file system would be on record, and a raw one has a name.
+  // Nothing tells which one it was, and nobody has had it: its file system would be on record, and a raw one has a
+  // name.
   if (chosen.lastingName === undefined && chosen.uuid === undefined) return chooseDisk(asked, disks, context);
   throw missing(chosen, disks);
 }
@@ -115,7 +119,10 @@ async function lookAll(disks: readonly Disk[], context: StageContext): Promise<R
   return looks;
 }
 
-/** A disk that cannot be read is no reason not to find another; one that does not answer holds up the volume's only child. */
+/**
+ * A disk that cannot be read is no reason not to find another; one that does not answer holds up the volume's only
+ * child.
+ */
 async function lookAt(disk: Disk, context: StageContext): Promise<Look> {
   try {
     const device: DeviceInfo = await context.devices.probe(nodeOf(disk, context));

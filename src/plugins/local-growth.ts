@@ -14,7 +14,10 @@ export interface LayeredGrowth {
   readonly undo: Undo;
 }
 
-/** Grows a logical volume, what is opened on it, and the file system on that, from below, while it is mounted. Done already is done. */
+/**
+ * Grows a logical volume, what is opened on it, and the file system on that, from below, while it is mounted. Done
+ * already is done.
+ */
 export async function expandLayers({ spec, source, size, undo }: LayeredGrowth, context: ExpandContext): Promise<void> {
   const { layers, devices, content } = context;
   const { volume, volumeIdentity, mapping } = madeOf(undo);

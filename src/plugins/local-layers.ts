@@ -101,8 +101,8 @@ export class LayeredStaging {
   }
 
   /**
-   * Grows the logical volume, and what is opened on it, to the size that is said. Nothing makes it smaller again: one that we have not made
-   * must have shown first that it is what the spec says.
+   * Grows the logical volume, and what is opened on it, to the size that is said. Nothing makes it smaller again: one
+   * that we have not made must have shown first that it is what the spec says.
    * @returns whether it has a size that is said
    */
   async #grow(): Promise<boolean> {
@@ -200,7 +200,10 @@ export class LayeredStaging {
     await layers.growLogicalVolume(volume, BigInt(capacityBytes));
   }
 
-  /** What was left on a volume that is not finished is known by its digest, which is another one once the volume has grown. */
+  /**
+   * What was left on a volume that is not finished is known by its digest, which is another one once the volume has
+   * grown.
+   */
   async #lookBeforeGrowth(volume: LogicalVolumeName): Promise<void> {
     const mapped = this.#made.fresh === "volume" ? await this.#context.layers.mapped(mapperName(volume)) : undefined;
     if (mapped === undefined || this.#licence === undefined) return;
@@ -287,7 +290,10 @@ export class LayeredStaging {
     return this.#context.devices.probe({ root: "/", path: device.path });
   }
 
-  /** A header of ours that was cut off before it had its key is opened by nothing, and nothing is behind it: it is made anew. */
+  /**
+   * A header of ours that was cut off before it had its key is opened by nothing, and nothing is behind it: it is made
+   * anew.
+   */
   async #beginAgain(error: unknown, header: DeviceInfo, passphrase: Uint8Array): Promise<void> {
     const refused = error instanceof VolumeError && error.reason === "PassphraseRefused";
     const begun = header.identity !== undefined && header.identity === this.#context.formatting;

@@ -12,8 +12,8 @@ export interface LayersMade {
   /** The logical volume had no device before we gave it one. */
   readonly activated?: boolean;
   /**
-   * The newest layer is ours, and nothing was ever finished on it: what it shows is the noise of an old volume or of a new key, and it may be
-   * formatted without being empty (law L11, decision 0053).
+   * The newest layer is ours, and nothing was ever finished on it: what it shows is the noise of an old volume or of a
+   * new key, and it may be formatted without being empty (law L11, decision 0053).
    */
   readonly fresh?: "volume" | "header";
 }
@@ -61,8 +61,8 @@ export function randomUUIDOf({ key }: Pick<VolumeSpec, "key">): string {
 }
 
 /**
- * Closes what was opened, and takes its device from a logical volume that had none. What is on them stays. One that we were about to make
- * is ours by its tag: somebody else may have made one of this name.
+ * Closes what was opened, and takes its device from a logical volume that had none. What is on them stays. One that we
+ * were about to make is ours by its tag: somebody else may have made one of this name.
  */
 export async function takeBack(undo: Undo, { layers, stagingTarget }: UndoContext): Promise<void> {
   const { mapping, volume, volumeIdentity, activated, fresh } = madeOf(undo);

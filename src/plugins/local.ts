@@ -19,7 +19,8 @@ import type { ExpandingPlugin } from "./undo.ts";
 /**
  * A directory of the node, or a block device: mounted with the file system that is on it, formatted only if fsType says
  * with what and it looks empty (law L11), or bound as it is (volumeMode Block). (kubelet: pkg/volume/local, which
- * formats with ext4 if no fsType is named) Beneath it a logical volume may be made, and LUKS (decision 0053). Or the node swaps to it (0054).
+ * formats with ext4 if no fsType is named) Beneath it a logical volume may be made, and LUKS (decision 0053). Or the
+ * node swaps to it (0054).
  */
 export const local: ExpandingPlugin = {
   type: "local",
@@ -84,7 +85,8 @@ async function lookAt(path: string, context: StageContext): Promise<SourceInfo> 
 }
 
 /**
- * The disk that a selector has found before and that is mounted still: it is not looked for, as it is neither empty nor free now.
+ * The disk that a selector has found before and that is mounted still: it is not looked for, as it is neither empty nor
+ * free now.
  */
 async function mountedDevice(spec: VolumeSpec, context: StageContext): Promise<FoundDevice | undefined> {
   const { stagingMount, found } = context;

@@ -55,10 +55,16 @@ export interface CSIVolume {
   /** Of the driver: what is published is published again from time to time; it is told for whom. */
   readonly requiresRepublish: boolean;
   readonly podInfoOnMount: boolean;
-  /** It acts as the pod that it publishes for, by tokens of that for these audiences, among the secrets or in the volume context. */
+  /**
+   * It acts as the pod that it publishes for, by tokens of that for these audiences, among the secrets or in the volume
+   * context.
+   */
   readonly tokenAudiences?: readonly string[];
   readonly tokensInSecrets: boolean;
-  /** Whether the agent may change whom its files belong to. Absent: the grant does not say, as it was written before there was that. */
+  /**
+   * Whether the agent may change whom its files belong to. Absent: the grant does not say, as it was written before
+   * there was that.
+   */
   readonly supportsFSGroup?: boolean;
   /** Whether it may be mounted with an SELinux label. */
   readonly seLinuxMount: boolean;
@@ -83,8 +89,8 @@ export interface Layout {
   /** What is shown: the content of each of these. */
   readonly content?: readonly ContentRef[];
   /**
-   * How its files come to belong to the group that a mount asks for, where no driver decides: all of them are gone through, or the
-   * content is written for it. Undefined: they stay as they are.
+   * How its files come to belong to the group that a mount asks for, where no driver decides: all of them are gone
+   * through, or the content is written for it. Undefined: they stay as they are.
    */
   readonly group?: "walk" | "write";
   /** Whether its plugin grows it while it is mounted. */
@@ -173,8 +179,8 @@ export interface StageContext extends Effects, SwapOnRecord {
   /** Identity of the device on which a file system was begun for this volume, and not seen to be finished. */
   readonly formatting: string | undefined;
   /**
-   * The device is a layer of ours that was never finished (decision 0053): of a `header`, nobody else has the key, whatever is read there; on
-   * a `volume`, also what an mkfs that failed has left there is ours, as it was left.
+   * The device is a layer of ours that was never finished (decision 0053): of a `header`, nobody else has the key,
+   * whatever is read there; on a `volume`, also what an mkfs that failed has left there is ours, as it was left.
    */
   readonly unfinished?: "volume" | "header";
   /** The disk that the volume has, as it was chosen by what it is, or was found where the volume says. */

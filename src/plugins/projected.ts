@@ -9,8 +9,8 @@ import { memoryLayout, stageInMemory, withPayload } from "./staging.ts";
 const tokenSeconds = 3600; // core/v1: ServiceAccountTokenProjection.expirationSeconds
 
 /**
- * Several sources in one directory, in memory, written as one. A source that is not there and not optional leaves all as it is.
- * (kubelet: pkg/volume/projected; its podCertificate needs a pod: decision 0044)
+ * Several sources in one directory, in memory, written as one. A source that is not there and not optional leaves all
+ * as it is. (kubelet: pkg/volume/projected; its podCertificate needs a pod: decision 0044)
  */
 export const projected: ContentPlugin = {
   type: "projected",

@@ -81,9 +81,9 @@ export async function serve(
 }
 
 /**
- * Once nobody has the device any more: it is taken away, and its process writes what is left. Where the ladder allows more than an
- * ordinary unmount, one that has not ended by the next attempt is killed: its cluster may be gone. One of a device that nobody has used
- * has nothing to write, and may wait for its cluster for ever.
+ * Once nobody has the device any more: it is taken away, and its process writes what is left. Where the ladder allows
+ * more than an ordinary unmount, one that has not ended by the next attempt is killed: its cluster may be gone. One of
+ * a device that nobody has used has nothing to write, and may wait for its cluster for ever.
  */
 export async function endServing(
   { cookie, directory }: Place,

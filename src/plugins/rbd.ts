@@ -10,9 +10,10 @@ import type { StageContext, Staged, Undo, UndoContext, UndoingPlugin, VolumeSpec
 import { endServing, isUnused, placeIn, placeOf, serve, unused } from "./rbd-nbd.ts";
 
 /**
- * An image of a Ceph cluster, mapped by the kernel's own client, or by rbd-nbd(8) in its place, and mounted as a local disk is:
- * formatted only if fsType says with what and it looks empty. For writing it is mapped with the cluster's exclusive lock, so that it is mapped for one node at a time.
- * (kubelet until 1.30: pkg/volume/rbd, by rbd(8), after a look at who watches the image)
+ * An image of a Ceph cluster, mapped by the kernel's own client, or by rbd-nbd(8) in its place, and mounted as a local
+ * disk is: formatted only if fsType says with what and it looks empty. For writing it is mapped with the cluster's
+ * exclusive lock, so that it is mapped for one node at a time. (kubelet until 1.30: pkg/volume/rbd, by rbd(8), after a
+ * look at who watches the image)
  */
 export const rbd: UndoingPlugin = {
   type: "rbd",
@@ -54,7 +55,10 @@ export const rbd: UndoingPlugin = {
   },
 };
 
-/** Where the ladder allows more than an ordinary unmount: force, but only once it was not to be had without, which writes what is left. */
+/**
+ * Where the ladder allows more than an ordinary unmount: force, but only once it was not to be had without, which
+ * writes what is left.
+ */
 async function unmap(mapping: RBDMapping, device: RBDDevice, { rbd: devices, rung }: UndoContext): Promise<void> {
   try {
     await devices.unmap(mapping, device, false);
@@ -107,7 +111,10 @@ async function pathOf(source: RBDVolumeSource, { rbd: devices, undo }: StageCont
   return (await devices.find(mappingIn(undo) ?? mappingOf(source)))?.path;
 }
 
-/** While it is mounted nothing else gets its name or number: what is found then is what was mounted. @throws VolumeError DiskNotFound */
+/**
+ * While it is mounted nothing else gets its name or number: what is found then is what was mounted.
+ * @throws VolumeError DiskNotFound
+ */
 async function refuseOther(
   { path, deviceNumber }: FoundDevice,
   now: string | undefined,
@@ -136,7 +143,10 @@ async function nodeOf(path: string, context: StageContext): Promise<FoundDevice 
   return deviceNumber === undefined ? undefined : { ...found, deviceNumber };
 }
 
-/** What is mounted is of the device that was found when it was mounted; where that is not on record any more, of the image's. */
+/**
+ * What is mounted is of the device that was found when it was mounted; where that is not on record any more, of the
+ * image's.
+ */
 async function mountedOf(mount: MountEntry, source: RBDVolumeSource, context: StageContext): Promise<FoundDevice> {
   const { deviceNumber } = context.found ?? {};
   if (context.found !== undefined && deviceNumber !== undefined) return { ...context.found, deviceNumber };
@@ -162,8 +172,9 @@ const waits = 30;
 const secondVersion = /:3300$/;
 
 /**
- * PURE. With `noshare` each image has a client of its own: the kernel would have one for all of the same monitors and options, and
- * whoever breaks the lock of one image has the cluster blocklist its client, and so every other image of the node with it.
+ * PURE. With `noshare` each image has a client of its own: the kernel would have one for all of the same monitors and
+ * options, and whoever breaks the lock of one image has the cluster blocklist its client, and so every other image of
+ * the node with it.
  */
 export function mappingOf(source: RBDVolumeSource): RBDMapping {
   const { monitors, user = defaultUser, readOnly } = source;

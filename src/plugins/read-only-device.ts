@@ -1,7 +1,10 @@
 import { VolumeError } from "../errors.ts";
 import type { DeviceInfo } from "../host/ports.ts";
 
-/** Keeps each of them from writing its journal to its place, which they do under `ro`, too. The ext drivers know it by this name as well. */
+/**
+ * Keeps each of them from writing its journal to its place, which they do under `ro`, too. The ext drivers know it by
+ * this name as well.
+ */
 const withoutReplay: { readonly [fsType: string]: string } = {
   ext3: "norecovery",
   ext4: "norecovery",

@@ -43,7 +43,10 @@ export const plugins: { readonly [T in SourceType]: VolumePlugin } = {
   persistentVolumeClaim,
 };
 
-/** The one member of a source that is set. @throws Error if there is none or several; validation refuses such objects */
+/**
+ * The one member of a source that is set.
+ * @throws Error if there is none or several; validation refuses such objects
+ */
 export function sourceType(source: VolumeSource): SourceType {
   const types = (Object.keys(plugins) as SourceType[]).filter((type) => source[type] !== undefined);
   const [only] = types;

@@ -9,7 +9,10 @@ export interface Shape {
   readonly is: string;
 }
 
-/** PURE. A value of one line, without the end that an editor gives it; undefined if it is not there. @throws VolumeError KeyNotFound */
+/**
+ * PURE. A value of one line, without the end that an editor gives it; undefined if it is not there.
+ * @throws VolumeError KeyNotFound
+ */
 export function lineOf(
   values: ReadonlyMap<string, string>,
   key: string,

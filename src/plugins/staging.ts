@@ -30,7 +30,9 @@ export async function stageFilesystem(
   return { kind: "filesystem", path: target.path, fileKind: "directory", identity: staged.identity, ...device };
 }
 
-/** The name that a volume's file system in memory goes by in the mount table: it tells it from those of other volumes. */
+/**
+ * The name that a volume's file system in memory goes by in the mount table: it tells it from those of other volumes.
+ */
 export function memorySource({ key }: VolumeSpec): string {
   return `nodevolume-${key}`;
 }

@@ -11,7 +11,10 @@ export interface SwapOn {
   readonly disk?: Disk | undefined;
   /** The device is made of what was found, by LVM or LUKS. */
   readonly made?: { readonly found?: FoundSource } | undefined;
-  /** Brings the layers beneath to their size, once it is known that what they hold is swap. @returns whether they have one */
+  /**
+   * Brings the layers beneath to their size, once it is known that what they hold is swap.
+   * @returns whether they have one
+   */
   readonly grow?: (() => Promise<boolean>) | undefined;
 }
 

@@ -4,8 +4,8 @@ import type { ObjectContent } from "./content.ts";
 import type { StagingPlugin, VolumePlugin, VolumeSpec } from "./plugin.ts";
 
 /**
- * What a plugin needs to undo what it did beside a mount on the staging path, in the journal: by then there may be neither spec nor
- * API. No secrets.
+ * What a plugin needs to undo what it did beside a mount on the staging path, in the journal: by then there may be
+ * neither spec nor API. No secrets.
  */
 export type Undo = { readonly [name: string]: string };
 
@@ -28,7 +28,10 @@ export interface UndoContext extends Effects {
   readonly rung: UnmountRung;
   /** The mounts that the agent sees, now. */
   tableNow(): Promise<MountTable>;
-  /** Unmounts what is on a path of ours, as far as may be now. @throws VolumeError TargetBusy, with what keeps it busy */
+  /**
+   * Unmounts what is on a path of ours, as far as may be now.
+   * @throws VolumeError TargetBusy, with what keeps it busy
+   */
   unmount(target: TargetPath): Promise<void>;
   progress(message: string): void;
 }
@@ -41,13 +44,13 @@ export interface ExpandContext extends UndoContext {
 /** A plugin that has more to undo than a mount on the staging path: a device to detach, a session to log out of. */
 export interface UndoingPlugin extends StagingPlugin {
   /**
-   * Unmounts the staging path by means of the plugin's own. Idempotent, also where nothing is mounted. What is left there, the
-   * agent unmounts.
+   * Unmounts the staging path by means of the plugin's own. Idempotent, also where nothing is mounted. What is left
+   * there, the agent unmounts.
    */
   unmountStaged?(undo: Undo, context: UndoContext): Promise<void>;
   /**
-   * Undoes the rest, when no mount namespace of the node shows what was staged, and nobody has the device open. Idempotent: called
-   * again after a crash. While it rejects, the volume is in use.
+   * Undoes the rest, when no mount namespace of the node shows what was staged, and nobody has the device open.
+   * Idempotent: called again after a crash. While it rejects, the volume is in use.
    */
   detach(undo: Undo, context: UndoContext): Promise<void>;
 }

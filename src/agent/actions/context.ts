@@ -77,8 +77,8 @@ export function recordOf(context: ActionContext, name: string): VolumeRecord {
 }
 
 /**
- * The record of an intent of before: its leave to write over what it had begun on a disk is not that of another, as somebody else may have had the
- * disk between the two. A logical volume is this node's alone.
+ * The record of an intent of before: its leave to write over what it had begun on a disk is not that of another, as
+ * somebody else may have had the disk between the two. A logical volume is this node's alone.
  */
 function withoutLeave(record: VolumeRecord): VolumeRecord {
   const { formatting: _over, ...rest } = record;
@@ -92,8 +92,8 @@ export function stagingTarget({ settings }: ActionContext, key: string): TargetP
 }
 
 /**
- * A path that may be mounted on; undefined for any other. Of a pod, only the last segment is ours to make: kubelet makes what is
- * above it, and takes it away (CSI: NodePublishVolume).
+ * A path that may be mounted on; undefined for any other. Of a pod, only the last segment is ours to make: kubelet
+ * makes what is above it, and takes it away (CSI: NodePublishVolume).
  */
 export function allowedTarget({ settings }: ActionContext, path: string): TargetPath | undefined {
   if (podOfPath(settings.kubeletDir, path) !== undefined) return { prefix: path.slice(0, path.lastIndexOf("/")), path };

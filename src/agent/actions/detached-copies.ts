@@ -7,10 +7,11 @@ import { type ActionContext, recordOf } from "./context.ts";
 import { names, pids, processOf } from "./users.ts";
 
 /**
- * Of a pod's volume kubelet waits for the pod's own bind alone, and removes its directory: a private copy of it in another mount namespace
- * is detached by that, and what is open there goes on where nothing shows it. So the namespace is written down before, and
- * the release waits for its end (safety rule 6), not the pod.
- * @param copies looks for them. If which namespaces there are is not to be known, that is written down instead: kubelet would ask for ever
+ * Of a pod's volume kubelet waits for the pod's own bind alone, and removes its directory: a private copy of it in
+ * another mount namespace is detached by that, and what is open there goes on where nothing shows it. So the namespace
+ * is written down before, and the release waits for its end (safety rule 6), not the pod.
+ * @param copies looks for them. If which namespaces there are is not to be known, that is written down instead: kubelet
+ * would ask for ever
  */
 export async function noteCopies(
   context: ActionContext,
@@ -37,7 +38,10 @@ function copiesIn(holders: readonly Holder[], path: string): DetachedCopy[] {
   return holders.filter(({ onNode }) => onNode !== true).flatMap((holder) => copyIn(holder, path));
 }
 
-/** Of a namespace that cannot be read at least the name is known: with it goes what it may have. What is known of none stands for any. */
+/**
+ * Of a namespace that cannot be read at least the name is known: with it goes what it may have. What is known of none
+ * stands for any.
+ */
 function copiesIfUnknown(error: NamespacesUnknown, path: string): DetachedCopy[] {
   if (!(error instanceof KeptUnknown) || error.namespaces === undefined) return [{ path }];
   return [...copiesIn(error.holders, path), ...error.namespaces.map((namespace) => ({ namespace, path }))];

@@ -19,8 +19,8 @@ export async function refuseWhileHeld(
   if (holders.length === 0 || (shared && onNode !== undefined)) return;
   if (onNode !== undefined) {
     const owner = ownerOf(context, onNode.mountPoint);
-    // Its number was free and the next has got it, or both are of one file system, as directories of an export are: neither
-    // waits for the other (law L4). Copies on paths of this volume were looked for before (csi/still-used.ts).
+    // Its number was free and the next has got it, or both are of one file system, as directories of an export are:
+    // neither waits for the other (law L4). Copies on paths of this volume were looked for before (csi/still-used.ts).
     if (owner?.stage?.csi !== undefined && owner.name !== volume && isCSI(context, volume)) return;
     const other = owner?.name;
     if (other !== undefined && other !== volume) {

@@ -37,7 +37,8 @@ export async function unstage(
     const shown = await unmountStage(context, volume, stage, action);
     if (shown !== undefined) await refuseWhileHeld(context, volume, shown, isServed(record, shown));
     if (stage.deviceNumber !== undefined) await refuseWhileOpen(context, stage, stage.deviceNumber);
-    // A file system whose device could be claimed has ended, whatever was detached; a device may be open without a claim.
+    // A file system whose device could be claimed has ended, whatever was detached; a device may be open without a
+    // claim.
     const { kind, deviceNumber } = stage;
     if (deviceNumber === undefined || kind === "device") await refuseWhileDetached(context, recordOf(context, volume));
   }
@@ -86,7 +87,10 @@ async function unmountStage(
   return identity;
 }
 
-/** What is swapped out is read back first: that may take long (half an hour at most, then it is tried again), or fail for want of memory. */
+/**
+ * What is swapped out is read back first: that may take long (half an hour at most, then it is tried again), or fail
+ * for want of memory.
+ */
 async function turnOff(context: ActionContext, volume: string, stage: StageRecord): Promise<undefined> {
   const { deviceNumber } = stage;
   await context.journal.put({ ...recordOf(context, volume), stage: { ...stage, ready: false } });
@@ -97,8 +101,8 @@ async function turnOff(context: ActionContext, volume: string, stage: StageRecor
 
 /**
  * A file system lives on while anything on it is open, also where no mount is left of it: its device is claimed then. A
- * device that was bound as it is may be open without a claim. One that was pulled is held by nobody: neither its node nor
- * its number is there to be asked.
+ * device that was bound as it is may be open without a claim. One that was pulled is held by nobody: neither its node
+ * nor its number is there to be asked.
  */
 async function refuseWhileOpen(context: ActionContext, stage: StageRecord, deviceNumber: string): Promise<void> {
   const { devices, mounter } = context.effects;

@@ -53,8 +53,8 @@ export async function refresh(context: ActionContext): Promise<void> {
 }
 
 /**
- * What is to be undone stays on record while the volume is staged again, and so does its size. What is wanted when it is staged for
- * the first time, it counts as having.
+ * What is to be undone stays on record while the volume is staged again, and so does its size. What is wanted when it
+ * is staged for the first time, it counts as having.
  */
 function keptOf(context: ActionContext, desired: DesiredVolume): Kept {
   const record = recordOf(context, desired.name);
@@ -75,7 +75,10 @@ function secretOn({ contentVersion, mountedWith }: Partial<StageRecord> = {}): S
   return { ...(contentVersion !== undefined && { contentVersion }), ...(mountedWith && { mountedWith }) };
 }
 
-/** Whether it is to be known later which Secret a volume was mounted with: not of one that the Secret opens, whose digest could be guessed from. */
+/**
+ * Whether it is to be known later which Secret a volume was mounted with: not of one that the Secret opens, whose
+ * digest could be guessed from.
+ */
 function remembersSecret({ layout }: DesiredVolume): boolean {
   return layout.credentials === true && layout.opens !== true;
 }

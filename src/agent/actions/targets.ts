@@ -166,11 +166,11 @@ export async function unpublish(
 }
 
 /**
- * Whether a mount point of ours may be removed. A copy of our mount in another mount namespace would be detached by that,
- * and what is open in it go on where the release check does not see it (safety rule 6). The release of a file system or
- * device waits for it. A volume that lives on leaves the mount point behind: so its release finds the copy. That of a pod
- * goes with the pod, and the release waits for the copy. Of a path of the host nothing is to be released, and of a directory
- * of ours only files that are removed anyway.
+ * Whether a mount point of ours may be removed. A copy of our mount in another mount namespace would be detached by
+ * that, and what is open in it go on where the release check does not see it (safety rule 6). The release of a file
+ * system or device waits for it. A volume that lives on leaves the mount point behind: so its release finds the copy.
+ * That of a pod goes with the pod, and the release waits for the copy. Of a path of the host nothing is to be released,
+ * and of a directory of ours only files that are removed anyway.
  */
 async function mayGo(
   context: ActionContext,

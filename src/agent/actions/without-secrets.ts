@@ -3,10 +3,16 @@ import { messageOf, VolumeError } from "../../errors.ts";
 import type { ObjectContent } from "../../plugins/content.ts";
 import type { Layout } from "../../plugins/plugin.ts";
 
-/** Keys of names, by which people find out who was not let in: `username`, `domain`, `node.session.auth.username_in`, and ceph-csi's `userID`. */
+/**
+ * Keys of names, by which people find out who was not let in: `username`, `domain`, `node.session.auth.username_in`,
+ * and ceph-csi's `userID`.
+ */
 const ofName = /(^|\.)(username(_in)?|domain|userID)$/;
 
-/** PURE. What may be told to nobody of the Secrets by which a volume is mounted or opened: all that they hold, but names. */
+/**
+ * PURE. What may be told to nobody of the Secrets by which a volume is mounted or opened: all that they hold, but
+ * names.
+ */
 export function secretsIn({ credentials }: Layout, contents: readonly ObjectContent[] = []): string[] {
   if (credentials !== true) return [];
   const values = contents.flatMap(({ data }) => [...data].filter(([key]) => !ofName.test(key)));

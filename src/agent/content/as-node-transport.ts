@@ -7,8 +7,8 @@ export interface EitherTransport extends Transport {
 }
 
 /**
- * Begins as the node: the API server lets it read what is of this node alone (KEP-5284, on by default since Kubernetes 1.36), so that
- * an agent needs no right to read that of others.
+ * Begins as the node: the API server lets it read what is of this node alone (KEP-5284, on by default since Kubernetes
+ * 1.36), so that an agent needs no right to read that of others.
  */
 export function asNodeOrAgent(transport: Transport, nodeName: string): EitherTransport {
   let asNode = true;

@@ -16,7 +16,8 @@ const spreadMs = 10_000;
 
 /**
  * A token of a ServiceAccount that is exchanged in time: at 80 % of its life, or after a day (behaviour 79; kubelet:
- * pkg/kubelet/token). It is bound to the Node object, and so refused once that is gone. The last one stays until there is another.
+ * pkg/kubelet/token). It is bound to the Node object, and so refused once that is gone. The last one stays until there
+ * is another.
  */
 export class TokenContent implements FollowedContent {
   readonly #ref: TokenRef;

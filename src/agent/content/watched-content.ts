@@ -74,8 +74,8 @@ export class WatchedContent implements FollowedContent {
   }
 
   /**
-   * The content, under the version that it had first: a label or annotation that is touched writes nothing. While the store is not
-   * connected, a list may be half taken in: then what was known stays.
+   * The content, under the version that it had first: a label or annotation that is touched writes nothing. While the
+   * store is not connected, a list may be half taken in: then what was known stays.
    */
   #take(): void {
     const { store } = this.#reflector;

@@ -2,7 +2,10 @@
 export interface Calls {
   /** A call was sent, and its answer is not on record: it runs, or the agent was ended meanwhile. */
   readonly sent?: boolean;
-  /** A call ended without an answer, and may still take effect (safety rule 8). With when the driver answered a later one. */
+  /**
+   * A call ended without an answer, and may still take effect (safety rule 8). With when the driver answered a later
+   * one.
+   */
   readonly unanswered?: { readonly answeredAt?: Moment };
 }
 
@@ -19,7 +22,9 @@ export function sending({ sent, unanswered }: Calls): Calls {
   return { sent: true, ...(open && { unanswered: open }) };
 }
 
-/** PURE. After an answer, be it a refusal: the driver is at work, so that what it was sent earlier has reached it too. */
+/**
+ * PURE. After an answer, be it a refusal: the driver is at work, so that what it was sent earlier has reached it too.
+ */
 export function answered({ unanswered }: Calls, now: Moment): Calls {
   if (unanswered === undefined) return {};
   const { answeredAt } = unanswered;
@@ -31,14 +36,16 @@ export function unanswered(): Calls {
   return { unanswered: {} };
 }
 
-/** PURE. Whether nobody has answered since a call was left open, in this run of the agent: then its time does not run. */
+/**
+ * PURE. Whether nobody has answered since a call was left open, in this run of the agent: then its time does not run.
+ */
 export function awaitsAnswer({ sent, unanswered: open }: Calls, now: Moment): boolean {
   return sent === true || (open !== undefined && open.answeredAt?.epoch !== now.epoch);
 }
 
 /**
- * PURE. How long a call may still take effect that ended without an answer, in milliseconds: one deadline after the driver has
- * answered a later one, in this run of the agent. 0: none may.
+ * PURE. How long a call may still take effect that ended without an answer, in milliseconds: one deadline after the
+ * driver has answered a later one, in this run of the agent. 0: none may.
  */
 export function stillActingMs({ sent, unanswered: open }: Calls, now: Moment, deadlineMs: number): number {
   if (sent === true) return deadlineMs;

@@ -20,8 +20,8 @@ export function csiStageOf(record: VolumeRecord): StageRecord & { readonly csi: 
 }
 
 /**
- * Sends one call that changes something: written down before, with what else is known by then (`before`). The answer is not
- * written down if it is OK: that is for whoever has looked at the mount table.
+ * Sends one call that changes something: written down before, with what else is known by then (`before`). The answer is
+ * not written down if it is OK: that is for whoever has looked at the mount table.
  * @throws VolumeError as the driver's client says, and uncertain for anything else
  */
 export async function callDriver<T>(
@@ -54,8 +54,8 @@ export function withAnswer({ csi }: ActionContext, record: VolumeRecord): Volume
 }
 
 /**
- * Has the driver answer anything where a call is open and the release makes no other that would, as of a driver that stages nothing
- * after the last target went: the time of the open call runs from an answer (safety rule 8).
+ * Has the driver answer anything where a call is open and the release makes no other that would, as of a driver that
+ * stages nothing after the last target went: the time of the open call runs from an answer (safety rule 8).
  */
 export async function hearDriver(context: ActionContext, volume: string): Promise<void> {
   const { driver, calls } = csiStageOf(recordOf(context, volume)).csi;
@@ -75,8 +75,8 @@ export function refuseWhileActing({ csi }: ActionContext, record: VolumeRecord):
 }
 
 /**
- * The same at once, while the time runs that this waits for: what takes effect meanwhile is undone when it is over, and to ask the
- * driver again and again before tells nothing.
+ * The same at once, while the time runs that this waits for: what takes effect meanwhile is undone when it is over, and
+ * to ask the driver again and again before tells nothing.
  */
 export function refuseBeforeTime(context: ActionContext, record: VolumeRecord): void {
   const { sent, unanswered: open } = csiStageOf(record).csi.calls;

@@ -8,8 +8,8 @@ import { stillPublished } from "./publish.ts";
 import { falseReply } from "./reply.ts";
 
 /**
- * Has the driver grow what is on the node, by a target that may be written to. Called once also for a volume that has its size from the
- * start: only the driver knows. A driver without EXPAND_VOLUME has nothing to do on the node.
+ * Has the driver grow what is on the node, by a target that may be written to. Called once also for a volume that has
+ * its size from the start: only the driver knows. A driver without EXPAND_VOLUME has nothing to do on the node.
  */
 export async function expandByDriver(context: ActionContext): Promise<void> {
   const desired = wanted(context);
@@ -47,7 +47,10 @@ export async function expandByDriver(context: ActionContext): Promise<void> {
   await context.journal.put(withCSI(recordOf(context, desired.name), { capacityBytes }));
 }
 
-/** Failures that the same size meets again, until the volume is staged anew or another size is asked for (behaviours 73, 74). */
+/**
+ * Failures that the same size meets again, until the volume is staged anew or another size is asked for (behaviours 73,
+ * 74).
+ */
 const lasting: readonly Reason[] = ["VolumeInUse", "ExpansionInfeasible"];
 
 async function rememberRefusal(
@@ -76,7 +79,9 @@ async function sizeOf({ effects }: ActionContext, { block }: CSIVolume, path: st
   return block ? undefined : effects.mounter.sizeOf({ root: "/", path });
 }
 
-/** A file system is a little smaller than its device; one that is as large as before, and was to grow, has not grown. */
+/**
+ * A file system is a little smaller than its device; one that is as large as before, and was to grow, has not grown.
+ */
 async function refuseUnchanged(
   context: ActionContext,
   volume: CSIVolume,

@@ -13,7 +13,10 @@ export function hasTokens(path: string, { tokens, now }: Pick<PlanInput, "tokens
   return state !== undefined && now < state.until;
 }
 
-/** PURE. Which tokens there are for the targets of a volume, in one text that can be compared; undefined if none are asked for. */
+/**
+ * PURE. Which tokens there are for the targets of a volume, in one text that can be compared; undefined if none are
+ * asked for.
+ */
 export function tokensOf(
   desired: Pick<DesiredVolume, "layout" | "mounts"> | undefined,
   { tokens }: Pick<PlanInput, "tokens">,
@@ -24,8 +27,8 @@ export function tokensOf(
 }
 
 /**
- * Who a call for a target is made as; undefined where the driver does not ask. @throws VolumeError without tokens: the caller has done
- * nothing yet
+ * Who a call for a target is made as; undefined where the driver does not ask.
+ * @throws VolumeError without tokens: the caller has done nothing yet
  */
 export function identityFor(
   { csi }: ActionContext,

@@ -7,8 +7,8 @@ import { coveredMount, stillPublished } from "./publish.ts";
 import { isReadOnly } from "./shown.ts";
 
 /**
- * PURE. What a driver staged, by table and record. It is never absent while there is a record of it: only the driver's answer to
- * NodeUnstageVolume ends it. A driver that mounted nothing on the staging path is believed that it staged.
+ * PURE. What a driver staged, by table and record. It is never absent while there is a record of it: only the driver's
+ * answer to NodeUnstageVolume ends it. A driver that mounted nothing on the staging path is believed that it staged.
  */
 export function lookAtStageOfDriver(
   stage: StageRecord,
@@ -34,8 +34,8 @@ export function lookAtStageOfDriver(
 }
 
 /**
- * Whether what covers the staging path has come with what covers a publish path: they are peers, so that what a driver mounts on
- * the one, when it is called again, the kernel mounts on the other.
+ * Whether what covers the staging path has come with what covers a publish path: they are peers, so that what a driver
+ * mounts on the one, when it is called again, the kernel mounts on the other.
  */
 function isCoveredAgain(
   { identity }: StageRecord,

@@ -17,8 +17,8 @@ export interface PublishCall {
 }
 
 /**
- * What NodePublishVolume is called with for a target: by the grant and the record, the Secret as it is now, and, where the driver acts as the
- * pod, what kubelet has handed over for this very target.
+ * What NodePublishVolume is called with for a target: by the grant and the record, the Secret as it is now, and, where
+ * the driver acts as the pod, what kubelet has handed over for this very target.
  * @throws VolumeError of the Secret, or without the pod's tokens
  */
 export async function publishCall(

@@ -6,8 +6,9 @@ import { nothingShown, type TargetRecord } from "../record.ts";
 import { publishPathIn, stagingPathIn, volumeDirectory } from "./paths.ts";
 
 /**
- * Writes down all that may have been done for a CSI volume whose record may be lost: its paths are known from driver and handle
- * (safety rule 24). Each call that may have been sent is taken for one without an answer, until the driver has given another.
+ * Writes down all that may have been done for a CSI volume whose record may be lost: its paths are known from driver
+ * and handle (safety rule 24). Each call that may have been sent is taken for one without an answer, until the driver
+ * has given another.
  */
 export async function recover(context: ActionContext): Promise<void> {
   const desired = wanted(context);

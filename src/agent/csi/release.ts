@@ -17,7 +17,9 @@ import { falseReply } from "./reply.ts";
 import { withShown } from "./shown.ts";
 import { copiesOf, refuseWhileCopied, refuseWhileShown, refuseWhileUsed } from "./still-used.ts";
 
-/** Has the driver take back what it published for a target, for good: nothing that it was asked may still take effect. */
+/**
+ * Has the driver take back what it published for a target, for good: nothing that it was asked may still take effect.
+ */
 export async function unpublishByDriver(context: ActionContext, volume: string, target: TargetRecord): Promise<void> {
   refuseBeforeTime(context, recordOf(context, volume));
   const { published, pod } = target;
@@ -51,8 +53,9 @@ export async function takeBack(
 }
 
 /**
- * Takes down what the driver staged, when nothing of it is published any more (law L3), and makes sure that nothing on the node
- * shows it. Cut off anywhere, it begins again: NodeUnstageVolume is OK to a driver that has nothing staged. The record goes last.
+ * Takes down what the driver staged, when nothing of it is published any more (law L3), and makes sure that nothing on
+ * the node shows it. Cut off anywhere, it begins again: NodeUnstageVolume is OK to a driver that has nothing staged.
+ * The record goes last.
  */
 export async function unstageByDriver(context: ActionContext, volume: string): Promise<void> {
   const { journal, host, effects, settings } = context;
@@ -89,7 +92,9 @@ export async function unstageByDriver(context: ActionContext, volume: string): P
   await journal.put(withoutStage(recordOf(context, volume)));
 }
 
-/** Publish paths of which no record is left, or that a late call has filled: nobody else mounts there (safety rule 24). */
+/**
+ * Publish paths of which no record is left, or that a late call has filled: nobody else mounts there (safety rule 24).
+ */
 async function takeBackStray(context: ActionContext, volume: string): Promise<void> {
   const { csi } = csiStageOf(recordOf(context, volume));
   const paths = (await context.host.mountTable.read()).beneath(mountsIn(csi.directory)).map(({ point }) => point);
@@ -100,9 +105,9 @@ async function takeBackStray(context: ActionContext, volume: string): Promise<vo
 }
 
 /**
- * Whether the driver has NodeUnstageVolume still. One that has not, or that never had it while the record was lost, may refuse:
- * the mount table alone says then whether something is staged (kubelet: csi_attacher.go, UnmountDevice, does not ask). It is
- * asked all the same, because its answer is what an earlier call without one waits for (safety rule 8).
+ * Whether the driver has NodeUnstageVolume still. One that has not, or that never had it while the record was lost, may
+ * refuse: the mount table alone says then whether something is staged (kubelet: csi_attacher.go, UnmountDevice, does
+ * not ask). It is asked all the same, because its answer is what an earlier call without one waits for (safety rule 8).
  */
 async function stagesStill(context: ActionContext, { driver }: CSIRecord): Promise<boolean> {
   return (await driverNamed(context, driver).node.capabilities()).stageUnstage;

@@ -9,9 +9,9 @@ import { hasTokens } from "./identity.ts";
 const intervalMs = { least: 45_000, spread: 30_000 } as const;
 
 /**
- * PURE. Targets for which the driver has to be called again, because it asks to be (requiresRepublish), and when the next one is
- * due. Only what is there as it should be: anything else is set up first, which calls the driver as well. Where it acts as the pod, tokens that
- * it has not had yet are due at once, and without any it is not called.
+ * PURE. Targets for which the driver has to be called again, because it asks to be (requiresRepublish), and when the
+ * next one is due. Only what is there as it should be: anything else is set up first, which calls the driver as well.
+ * Where it acts as the pod, tokens that it has not had yet are due at once, and without any it is not called.
  */
 export function republishSteps(
   { layout }: DesiredVolume,
@@ -22,7 +22,8 @@ export function republishSteps(
     const published = publishedThere(target);
     if (published === undefined) return [];
     const { path } = target;
-    // What was not looked at when the driver had answered, or was mounted after its time: it is not to stay until the next call.
+    // What was not looked at when the driver had answered, or was mounted after its time: it is not to stay until the
+    // next call.
     if (target.published === "covered") return [{ path, at: Number.NEGATIVE_INFINITY }];
     if (layout.csi?.tokenAudiences !== undefined && !hasTokens(path, input)) return [];
     const { fresh = false, until = Number.POSITIVE_INFINITY } = input.tokens?.get(path) ?? {};
@@ -37,8 +38,8 @@ export function republishSteps(
 }
 
 /**
- * PURE. The volume while its driver is called again: it may mount and unmount on its own path meanwhile, and whoever called it looks at
- * that when it has answered. The targets, which are binds, show whatever they show.
+ * PURE. The volume while its driver is called again: it may mount and unmount on its own path meanwhile, and whoever
+ * called it looks at that when it has answered. The targets, which are binds, show whatever they show.
  */
 export function whileRepublishing(view: VolumeView): VolumeView {
   const targets = view.targets.map((target): TargetView => {
@@ -57,8 +58,8 @@ function publishedThere({ desired, truth, published, outdated, record }: TargetV
 }
 
 /**
- * Which part of the spread, the name of its publish path says: so the targets of a node do not come together. What another run
- * of the agent has published is due at once, as after a restart of kubelet.
+ * Which part of the spread, the name of its publish path says: so the targets of a node do not come together. What
+ * another run of the agent has published is due at once, as after a restart of kubelet.
  */
 function dueAt({ path, at }: Published, epoch: number | undefined): number {
   if (at === undefined || at.epoch !== epoch) return Number.NEGATIVE_INFINITY;

@@ -9,8 +9,9 @@ import { falseReply } from "./reply.ts";
 import { withShown } from "./shown.ts";
 
 /**
- * Calls the driver again for what it has published for a target, because it asks to be called (requiresRepublish): what it hands
- * out is brought up to date. Whatever comes of it, what is mounted stays (behaviour 78), and nothing lies over it (law L9).
+ * Calls the driver again for what it has published for a target, because it asks to be called (requiresRepublish): what
+ * it hands out is brought up to date. Whatever comes of it, what is mounted stays (behaviour 78), and nothing lies over
+ * it (law L9).
  */
 export async function republish(context: ActionContext, path: string): Promise<void> {
   const { journal, host } = context;
@@ -59,8 +60,8 @@ export async function republish(context: ActionContext, path: string): Promise<v
 }
 
 /**
- * PURE. The target after the driver was called again. Where it has another mount there now, what that shows is not known: the target is
- * brought to it as to any other change of what is published.
+ * PURE. The target after the driver was called again. Where it has another mount there now, what that shows is not
+ * known: the target is brought to it as to any other change of what is published.
  */
 function republished(
   target: TargetRecord,
@@ -72,7 +73,8 @@ function republished(
 }
 
 /**
- * Unmounts what lies over the mount that was on a publish path before a call. Nobody else mounts there (safety rule 24).
+ * Unmounts what lies over the mount that was on a publish path before a call. Nobody else mounts there (safety rule
+ * 24).
  * @returns whether anything did
  */
 async function uncover(

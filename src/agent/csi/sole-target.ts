@@ -2,9 +2,9 @@ import type { DesiredVolume } from "../desired-volume.ts";
 import type { Problem, VolumeView } from "../view.ts";
 
 /**
- * PURE. Why a target of a ReadWriteOncePod volume may not be set up: another has it, or is to have it. One at a time, also
- * while the other is uncertain or on its way out; a driver may not look (safety rule 16; kubelet: operation_generator.go,
- * checkForSingleMount). Undefined if it may.
+ * PURE. Why a target of a ReadWriteOncePod volume may not be set up: another has it, or is to have it. One at a time,
+ * also while the other is uncertain or on its way out; a driver may not look (safety rule 16; kubelet:
+ * operation_generator.go, checkForSingleMount). Undefined if it may.
  */
 export function soleTargetProblem(
   path: string,

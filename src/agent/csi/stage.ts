@@ -13,8 +13,8 @@ import { falseReply } from "./reply.ts";
 import { withShown } from "./shown.ts";
 
 /**
- * Has the driver stage the volume, once for all its targets, if it stages at all (STAGE_UNSTAGE_VOLUME). Idempotent: what is
- * staged already the driver takes for done, also after a restart of either (CSI: NodeStageVolume).
+ * Has the driver stage the volume, once for all its targets, if it stages at all (STAGE_UNSTAGE_VOLUME). Idempotent:
+ * what is staged already the driver takes for done, also after a restart of either (CSI: NodeStageVolume).
  */
 export async function stageByDriver(context: ActionContext, desired: DesiredVolume, volume: CSIVolume): Promise<void> {
   const { journal, host, settings } = context;
@@ -61,8 +61,8 @@ export async function stageByDriver(context: ActionContext, desired: DesiredVolu
 }
 
 /**
- * A volume has one staging path on a node (CSI), and so one intent: of two that name it, by a claim and by its handle perhaps, the
- * first is its user, and another would unstage it under that one (safety rule 13).
+ * A volume has one staging path on a node (CSI), and so one intent: of two that name it, by a claim and by its handle
+ * perhaps, the first is its user, and another would unstage it under that one (safety rule 13).
  */
 function takeAlone({ journal, csi }: ActionContext, volume: string, directory: string): void {
   const other =
@@ -78,8 +78,8 @@ function takeAlone({ journal, csi }: ActionContext, volume: string, directory: s
 }
 
 /**
- * Where nothing is attached, a volume that has to be is not begun, however it came by its grant. What is set up stays in use.
- * (kubelet: enableControllerAttachDetach; by itself neither attaches)
+ * Where nothing is attached, a volume that has to be is not begun, however it came by its grant. What is set up stays
+ * in use. (kubelet: enableControllerAttachDetach; by itself neither attaches)
  */
 function refuseAttached({ journal, settings }: ActionContext, volume: string, { attached, driver }: CSIVolume): void {
   const { controllerAttachDetach = true } = settings;

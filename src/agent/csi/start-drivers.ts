@@ -7,7 +7,9 @@ import { callMetrics } from "./call-metrics.ts";
 import type { LoadedDrivers } from "./late-drivers.ts";
 import { meteredDialer } from "./metered-dialer.ts";
 
-/** What talks to drivers, with the gRPC library: a module of its own, so that it is loaded only where there is a driver. */
+/**
+ * What talks to drivers, with the gRPC library: a module of its own, so that it is loaded only where there is a driver.
+ */
 export function startDrivers(deps: {
   readonly system: System;
   readonly sockets: Sockets;

@@ -14,7 +14,9 @@ export interface StartPodDriverDeps extends Omit<PodDriverDeps, "read" | "onCall
 /** kubelet's buckets (pkg/volume/util/metrics.go), in seconds. */
 const buckets = [0.1, 0.25, 0.5, 1, 2.5, 5, 10, 15, 25, 50, 120];
 
-/** The driver for pods, with the gRPC library: a module of its own, so that it is loaded only where there is a kubelet. */
+/**
+ * The driver for pods, with the gRPC library: a module of its own, so that it is loaded only where there is a kubelet.
+ */
 export function startPodDriver({ client, registry, vitals, ...deps }: StartPodDriverDeps): PodDriver {
   const registers = [registry];
   const seconds = new Histogram({

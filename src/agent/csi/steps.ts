@@ -2,7 +2,9 @@ import type { DesiredVolume } from "../desired-volume.ts";
 import type { Action } from "../operations.ts";
 import type { StepContext } from "../step-context.ts";
 
-/** PURE. Brings what is on the node to the size that the volume has at its backend. Nothing that is there goes for it. */
+/**
+ * PURE. Brings what is on the node to the size that the volume has at its backend. Nothing that is there goes for it.
+ */
 export function expandActions(desired: DesiredVolume, { view, record }: StepContext): Action[] {
   if (desired.layout.csi === undefined) {
     const grows = wantsMore(desired, record?.stage?.capacityBytes) && view.stage.truth === "mounted";
@@ -22,7 +24,9 @@ export function wantsMore({ capacityBytes, layout }: DesiredVolume, reached: str
   return reached === undefined || BigInt(capacityBytes) > BigInt(reached);
 }
 
-/** PURE. Whether all that may have been done for a volume has to be written down first, because its record may be lost. */
+/**
+ * PURE. Whether all that may have been done for a volume has to be written down first, because its record may be lost.
+ */
 export function mustRecover(desired: DesiredVolume, { input, record }: Pick<StepContext, "input" | "record">): boolean {
   return desired.layout.csi !== undefined && desired.granted && input.mayHaveLost && record === undefined;
 }

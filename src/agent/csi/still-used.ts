@@ -10,7 +10,8 @@ import type { ShownByDriver } from "../record.ts";
 
 /**
  * Refuses while the node shows what the driver had mounted, or its device is in use (safety rule 6).
- * @param of `shared`: without NodeStageVolume others may use the volume here in their own right, as kubelet does (safety rule 13)
+ * @param of `shared`: without NodeStageVolume others may use the volume here in their own right, as kubelet does
+ * (safety rule 13)
  * @returns whether its device proves that nothing of it is open, also where no mount shows it
  */
 export async function refuseWhileShown(
@@ -27,16 +28,17 @@ export async function refuseWhileShown(
 }
 
 /**
- * A directory of a file system that is mounted somewhere besides: its disk is claimed in the right of others. Where nobody shows
- * the file system any more and its disk is claimed all the same, a file of it is open where no mount is left to tell.
+ * A directory of a file system that is mounted somewhere besides: its disk is claimed in the right of others. Where
+ * nobody shows the file system any more and its disk is claimed all the same, a file of it is open where no mount is
+ * left to tell.
  */
 async function isOthersToo({ host }: ActionContext, identity: MountIdentity): Promise<boolean> {
   return identity.root !== "/" && (await host.evidence.holders({ ...identity, root: "/" })).length > 0;
 }
 
 /**
- * Refuses while a private copy of what is published is in another mount namespace. The driver removes the mount point, which
- * detaches the copy, and what is open in it would go on where nothing sees it (safety rule 6). Where the unmount
+ * Refuses while a private copy of what is published is in another mount namespace. The driver removes the mount point,
+ * which detaches the copy, and what is open in it would go on where nothing sees it (safety rule 6). Where the unmount
  * is told of, in the driver's own namespace first of all, it goes by itself.
  */
 export async function refuseWhileCopied(context: ActionContext, path: string): Promise<void> {

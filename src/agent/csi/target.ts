@@ -13,9 +13,9 @@ import { publishByDriver, stillPublished } from "./publish.ts";
 import { takeBack } from "./release.ts";
 
 /**
- * Brings a CSI volume to a target: published by the driver, where nobody but root comes, and bound from there. The driver is not
- * asked if what it published is there still. What the target shows stays until there is something to put in its place, but for a
- * publish path that has to be emptied first.
+ * Brings a CSI volume to a target: published by the driver, where nobody but root comes, and bound from there. The
+ * driver is not asked if what it published is there still. What the target shows stays until there is something to put
+ * in its place, but for a publish path that has to be emptied first.
  */
 export async function publishTarget(
   context: ActionContext,
@@ -76,7 +76,10 @@ export async function publishTarget(
   await bindTarget(context, desired.name, source, { target, intended: { ...rest, kind, identity, published } });
 }
 
-/** Whether the driver has to take back what it published before it is asked again; what is not known yet it may have done. */
+/**
+ * Whether the driver has to take back what it published before it is asked again; what is not known yet it may have
+ * done.
+ */
 function mustGoFirst({ path, identity, readOnly, refuted }: Published, wanted: boolean, table: MountTable): boolean {
   if (refuted === true) return true;
   return table.layers(path).length > 0 && (identity !== undefined || readOnly !== wanted);

@@ -14,8 +14,8 @@ const gauges: readonly { readonly name: string; readonly unit: VolumeUsage["unit
 ];
 
 /**
- * How full volumes of CSI drivers are, by what the drivers said last. Of a claim under kubelet's names, with kubelet's labels; of a volume
- * that has none under ours, by its intent. A volume that goes takes its numbers with it.
+ * How full volumes of CSI drivers are, by what the drivers said last. Of a claim under kubelet's names, with kubelet's
+ * labels; of a volume that has none under ours, by its intent. A volume that goes takes its numbers with it.
  */
 export function registerVolumeStatsMetrics(registry: Registry, polled: () => ReadonlyMap<string, Polled>): void {
   for (const { name, unit, field } of gauges) {

@@ -8,7 +8,9 @@ import { isSamePolled, type PolledVolume, polledVolume } from "./polled-volume.t
 const intervalMs = 60_000;
 /** Within how many milliseconds a volume that has come is asked for the first time. */
 const firstMs = 10_000;
-/** Questions that a driver has at a time: one that hangs has as many for two minutes each, and delays no other driver. */
+/**
+ * Questions that a driver has at a time: one that hangs has as many for two minutes each, and delays no other driver.
+ */
 const mostOfDriver = 2;
 /** Milliseconds until a volume whose driver has that many already is looked at again. */
 const againMs = 5_000;
@@ -41,8 +43,9 @@ export interface VolumeStatsDeps {
 }
 
 /**
- * Asks drivers with GET_VOLUME_STATS, about once a minute and volume, how full their volumes are, and with VOLUME_CONDITION in which
- * state (NodeGetVolumeStats). Apart from everything else: a driver that does not answer holds up no operation and no other driver.
+ * Asks drivers with GET_VOLUME_STATS, about once a minute and volume, how full their volumes are, and with
+ * VOLUME_CONDITION in which state (NodeGetVolumeStats). Apart from everything else: a driver that does not answer holds
+ * up no operation and no other driver.
  */
 export class VolumeStatsPoller {
   readonly #deps: VolumeStatsDeps;

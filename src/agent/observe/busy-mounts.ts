@@ -9,7 +9,10 @@ import { type Leftover, shown } from "./kubelet-orphans.ts";
 
 /** Of the schema. */
 const longest = 512;
-/** Milliseconds that a pod's mount stays after its intent has let the pod go, before anybody is asked who uses it, and until the next time. */
+/**
+ * Milliseconds that a pod's mount stays after its intent has let the pod go, before anybody is asked who uses it, and
+ * until the next time.
+ */
 const askAfterMs = 10_000;
 /** Of one look: each goes through all processes of the node. */
 const mostAsked = 4;
@@ -26,8 +29,9 @@ export interface BusyMount extends Leftover {
 }
 
 /**
- * Mounts of pods that have ended which a process keeps from being unmounted: kubelet tries again and again, and tells nobody but its
- * log. What an intent has named, and names no more as its pod has ended, is known as long as the agent runs.
+ * Mounts of pods that have ended which a process keeps from being unmounted: kubelet tries again and again, and tells
+ * nobody but its log. What an intent has named, and names no more as its pod has ended, is known as long as the agent
+ * runs.
  */
 export class BusyMounts {
   readonly #deps: { readonly clock: Clock; readonly users: Evidence["users"] };

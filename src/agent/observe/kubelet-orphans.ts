@@ -26,8 +26,9 @@ const longestPath = 1024;
 const reason = "LeftByKubelet";
 
 /**
- * PURE. Mounts of pods that are gone, volumes that are staged and nobody has (behaviour 45: kubelet never finds them), and loop
- * devices whose file was removed. Only reported: what is here now may be on its way out, so it counts once it has lasted.
+ * PURE. Mounts of pods that are gone, volumes that are staged and nobody has (behaviour 45: kubelet never finds them),
+ * and loop devices whose file was removed. Only reported: what is here now may be on its way out, so it counts once it
+ * has lasted.
  */
 export function leftovers({ table, kubeletDir, volumes, pods, loops }: LeftoversInput): Leftover[] {
   const { uids, points } = knownTo(volumes);
@@ -43,7 +44,10 @@ export function leftovers({ table, kubeletDir, volumes, pods, loops }: Leftovers
   return [...ofPods, ...staged.map(stagedForNobody), ...loops.flatMap((loop) => ofLoop(loop, table))];
 }
 
-/** What an intent speaks of is told there: pods of the list, and each path that is one of ours or is looked at for a pod. */
+/**
+ * What an intent speaks of is told there: pods of the list, and each path that is one of ours or is looked at for a
+ * pod.
+ */
 function knownTo(volumes: Iterable<VolumePlan>): { uids: Set<string>; points: Set<string> } {
   const uids = new Set<string>();
   const points = new Set<string>();
@@ -66,7 +70,10 @@ function uidIn(point: string, kubeletDir: string): string | undefined {
   return first === "publish" || second === "dev" ? third : undefined;
 }
 
-/** plugins/kubernetes.io/csi/DRIVER/HASH/globalmount, and where it was before 1.24; of a block volume, volumeDevices/staging/PV. */
+/**
+ * plugins/kubernetes.io/csi/DRIVER/HASH/globalmount, and where it was before 1.24; of a block volume,
+ * volumeDevices/staging/PV.
+ */
 function isStaged(point: string, kubeletDir: string): boolean {
   const root = `${kubeletDir}/plugins/kubernetes.io/csi/`;
   if (!point.startsWith(root)) return false;

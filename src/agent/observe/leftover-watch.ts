@@ -21,8 +21,8 @@ interface Look {
 }
 
 /**
- * Milliseconds for which something must have been there: kubelet takes a pod down in steps, and its own housekeeping comes after
- * two seconds, a driver's call after up to two minutes (behaviours 46, 49).
+ * Milliseconds for which something must have been there: kubelet takes a pod down in steps, and its own housekeeping
+ * comes after two seconds, a driver's call after up to two minutes (behaviours 46, 49).
  */
 const graceMs = 150_000;
 

@@ -4,8 +4,8 @@ import { type KubeletVolume, lookAtKubelet, podKey } from "./kubelet-view.ts";
 import { absent } from "./plan-kubelet.ts";
 
 /**
- * Whether kubelet has a mount point where nothing is mounted: a driver removes it when it unpublishes. Reads only, and where
- * anything remote is mounted on the way, in a child.
+ * Whether kubelet has a mount point where nothing is mounted: a driver removes it when it unpublishes. Reads only, and
+ * where anything remote is mounted on the way, in a child.
  */
 export async function lookForMountPoints(context: ActionContext, volume: KubeletVolume): Promise<Observed> {
   const { host, settings, effects } = context;

@@ -8,15 +8,15 @@ import type { Problem } from "../view.ts";
 import { type KubeletPod, type KubeletView, type KubeletVolume, lookAtKubelet, podKey } from "./kubelet-view.ts";
 
 /**
- * Milliseconds until kubelet's directories are looked at again. A driver makes the mount point and then mounts; one that is
- * still there without a mount after this time is one that somebody unmounted.
+ * Milliseconds until kubelet's directories are looked at again. A driver makes the mount point and then mounts; one
+ * that is still there without a mount after this time is one that somebody unmounted.
  */
 const settleMs = 5_000;
 const steadyMs = 60_000;
 
 /**
- * PURE. A volume that kubelet manages: what the node's table shows of it, and whether kubelet has a mount point where nothing
- * is mounted. Nothing is done but to look.
+ * PURE. A volume that kubelet manages: what the node's table shows of it, and whether kubelet has a mount point where
+ * nothing is mounted. Nothing is done but to look.
  */
 export function planKubelet(desired: DesiredVolume, volume: KubeletVolume, input: PlanInput): VolumePlan {
   const { name, generation } = desired;

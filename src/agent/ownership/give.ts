@@ -11,8 +11,9 @@ type Shown = Published & { readonly identity: MountIdentity };
 type Place = Pick<OwnershipRequest, "path" | "mountID" | "device" | "directory" | "readOnly">;
 
 /**
- * Gives what is published for a target to its group, if that is due (behaviour 75): before it is bound, so that nobody uses files that
- * are not theirs yet. That it was done is written down when the root was done, last; until then it is begun again.
+ * Gives what is published for a target to its group, if that is due (behaviour 75): before it is bound, so that nobody
+ * uses files that are not theirs yet. That it was done is written down when the root was done, last; until then it is
+ * begun again.
  * @param anew what is published may have other files in it than when it was given: all of it is given once more
  * @returns what is published, with its group
  */
@@ -47,8 +48,8 @@ export async function giveToGroup(
 }
 
 /**
- * Gives a volume that no driver has to the group of a mount, before it is bound for that. What the mount shows already was given for
- * it, and stays as it is.
+ * Gives a volume that no driver has to the group of a mount, before it is bound for that. What the mount shows already
+ * was given for it, and stays as it is.
  * @returns whom it belongs to now; undefined: to whom it did
  */
 export async function giveVolume(

@@ -39,7 +39,10 @@ export class OwnershipChanges {
     return this.#told;
   }
 
-  /** Ends those that no mount asks for any more; if one asks again, they begin again. @param intents all that there are */
+  /**
+   * Ends those that no mount asks for any more; if one asks again, they begin again.
+   * @param intents all that there are
+   */
   endUnwanted(intents: ReadonlyMap<string, Desired>): void {
     for (const [volume, { path, fsGroup, unwanted }] of this.#running) {
       const intent = intents.get(volume);

@@ -4,8 +4,8 @@ import type { Problem, VolumeView } from "../view.ts";
 import { groupOf, type Known, labelOf, othersThan, ownedOf, takesLabels, type Wanted } from "./ownership.ts";
 
 /**
- * PURE. Why a mount waits whose group or label is not the volume's: another mount has it, or has not left yet (safety rule 18).
- * Undefined if it need not.
+ * PURE. Why a mount waits whose group or label is not the volume's: another mount has it, or has not left yet (safety
+ * rule 18). Undefined if it need not.
  */
 export function ownershipProblem(
   mount: DesiredMount,
@@ -31,7 +31,8 @@ export function ownershipProblem(
     const what = group === undefined ? "is mounted for no group" : `belongs to group ${group}`;
     return conflict("FsGroupConflict", what, holderOf(mount, desired, record, "fsGroup", group));
   }
-  // The old path of a mount goes only when its new one is there: it has the volume as that mount would have it at its old path.
+  // The old path of a mount goes only when its new one is there: it has the volume as that mount would have it at its
+  // old path.
   for (const { desired: wanted, truth, record: of, name, path } of view.targets) {
     const given = kind === "write" ? record?.stage?.fsGroup : of && ownedOf(of).fsGroup;
     const left = wanted === undefined && !desired.mounts.some((one) => one.name === name);

@@ -2,7 +2,9 @@ import type { DesiredMount, DesiredVolume } from "../desired-volume.ts";
 import type { PlanSettings } from "../plan-input.ts";
 import type { CSIRecord, Owned, TargetRecord, VolumeRecord } from "../record.ts";
 
-/** Whom the files of a volume belong to, and how they are labelled: one group and one label for all its mounts. Pure. */
+/**
+ * Whom the files of a volume belong to, and how they are labelled: one group and one label for all its mounts. Pure.
+ */
 
 export type Wanted = Pick<DesiredVolume, "layout" | "mounts">;
 export type Known = Pick<VolumeRecord, "stage" | "targets"> | undefined;
@@ -11,8 +13,9 @@ export type Known = Pick<VolumeRecord, "stage" | "targets"> | undefined;
 export type ToldOwnership = Pick<CSIRecord, "takesGroup" | "mountGroup" | "seLinuxLabel">;
 
 /**
- * The group that the volume has or is to have: the one it was given to, as long as a mount asks for that; else the first that
- * one asks for, which a driver that gives it itself is told only when that takes the volume from nobody. Undefined: none.
+ * The group that the volume has or is to have: the one it was given to, as long as a mount asks for that; else the
+ * first that one asks for, which a driver that gives it itself is told only when that takes the volume from nobody.
+ * Undefined: none.
  */
 export function groupOf(desired: Wanted, record: Known): number | undefined {
   const asked = desired.mounts.flatMap(({ fsGroup }) => fsGroup ?? []);
@@ -38,8 +41,8 @@ export function ownedOf({ published, owned }: TargetRecord): Owned {
 }
 
 /**
- * The group that content is to be written for. Nothing is taken back when nobody asks any more; and while a mount is on its way out, it keeps
- * what it was mounted with.
+ * The group that content is to be written for. Nothing is taken back when nobody asks any more; and while a mount is on
+ * its way out, it keeps what it was mounted with.
  */
 export function groupToWrite(desired: Wanted, record: Known): number | undefined {
   if (desired.layout.group !== "write") return undefined;
@@ -67,14 +70,17 @@ export function labelOf(desired: Wanted, record: Known, settings: PlanSettings):
   return othersThan(desired, record, "seLinuxLabel", next).length === 0 ? next : given;
 }
 
-/** Whether mounts of the volume have the label that they ask for: the node has SELinux, and the driver passes the option on. */
+/**
+ * Whether mounts of the volume have the label that they ask for: the node has SELinux, and the driver passes the option
+ * on.
+ */
 export function takesLabels({ layout }: Wanted, { seLinux }: PlanSettings): boolean {
   return seLinux === true && layout.csi?.seLinuxMount === true;
 }
 
 /**
- * The targets on record whose mounts do not ask for this group or label. To stage the volume anew for it would take them down,
- * and what is mounted stays (safety rule 15).
+ * The targets on record whose mounts do not ask for this group or label. To stage the volume anew for it would take
+ * them down, and what is mounted stays (safety rule 15).
  */
 export function othersThan(
   { mounts }: Wanted,
@@ -104,7 +110,10 @@ export function toldOwnership(
   };
 }
 
-/** Whether the driver has to stage the volume anew, because it was told another group or label: CSI has no call that changes them. */
+/**
+ * Whether the driver has to stage the volume anew, because it was told another group or label: CSI has no call that
+ * changes them.
+ */
 export function mustStageForOwnership(desired: Wanted, record: Known, settings: PlanSettings): boolean {
   const { takesGroup, mountGroup, seLinuxLabel } = record?.stage?.csi ?? {};
   const group = groupOf(desired, record);
@@ -113,8 +122,9 @@ export function mustStageForOwnership(desired: Wanted, record: Known, settings: 
 }
 
 /**
- * The group that the agent has to give what is shown to a mount, before it may be used; undefined if there is none to give, it was
- * done, or the driver does it. What a mount only reads stays as it is (behaviour 107), but for what every mount of it only reads.
+ * The group that the agent has to give what is shown to a mount, before it may be used; undefined if there is none to
+ * give, it was done, or the driver does it. What a mount only reads stays as it is (behaviour 107), but for what every
+ * mount of it only reads.
  */
 export function groupDue(mount: DesiredMount, desired: Wanted, record: Known): number | undefined {
   return groupDiffers(mount, desired, record) ? groupToGive(mount, desired, record) : undefined;
@@ -138,13 +148,19 @@ export function awaitsGroup({ fsGroup }: DesiredMount, { layout }: Wanted, recor
   return layout.group === "write" && fsGroup !== undefined && fsGroup !== record?.stage?.fsGroup;
 }
 
-/** The group to give once more what the driver has written since (behaviour 78); any other is for a publish to give, which waits for it. */
+/**
+ * The group to give once more what the driver has written since (behaviour 78); any other is for a publish to give,
+ * which waits for it.
+ */
 export function groupAgain({ fsGroup, path }: DesiredMount, desired: Wanted, record: Known): number | undefined {
   const given = groupAt(path, record);
   return fsGroup === given && fsGroup === groupOf(desired, record) ? fsGroup : undefined;
 }
 
-/** The record before files are given to a group: what is on record with another has it no more, for they are the same files. */
+/**
+ * The record before files are given to a group: what is on record with another has it no more, for they are the same
+ * files.
+ */
 export function onlyGiven(record: VolumeRecord, group: number): VolumeRecord {
   const isStale = (target: TargetRecord) => ![undefined, group].includes(ownedOf(target).fsGroup);
   if (!record.targets.some(isStale)) return record;
@@ -163,7 +179,10 @@ function groupAt(path: string, record: Known): number | undefined {
   return target && ownedOf(target).fsGroup;
 }
 
-/** Whether a mount that is there has not the group or the label that it asks for; it is not as wanted, whoever stands in the way. */
+/**
+ * Whether a mount that is there has not the group or the label that it asks for; it is not as wanted, whoever stands in
+ * the way.
+ */
 export function ownershipDiffers(
   mount: DesiredMount,
   desired: Wanted,

@@ -2,8 +2,8 @@ import type { Problem, TargetView, VolumeView } from "../view.ts";
 import { ownedOf } from "./ownership.ts";
 
 /**
- * PURE. Of a mount whose files could not be given to its group: as kubelet, the agent mounts it all the same, and it is ready. An NFS
- * server that squashes root refuses every file, for instance.
+ * PURE. Of a mount whose files could not be given to its group: as kubelet, the agent mounts it all the same, and it is
+ * ready. An NFS server that squashes root refuses every file, for instance.
  */
 export function refusedGroup({ desired, record, truth }: TargetView): Problem | undefined {
   const { fsGroup, refusedGroup: refused } = record === undefined ? {} : ownedOf(record);

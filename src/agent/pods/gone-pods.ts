@@ -17,8 +17,8 @@ export interface GonePodsDeps {
 }
 
 /**
- * Looks after the pods that still have a volume which is to go, or which they may not have any more. kubelet gives it back, but one that
- * was started anew without the pod's directory does not.
+ * Looks after the pods that still have a volume which is to go, or which they may not have any more. kubelet gives it
+ * back, but one that was started anew without the pod's directory does not.
  */
 export class GonePods {
   readonly #deps: GonePodsDeps;
@@ -68,7 +68,10 @@ export class GonePods {
     this.#followed.delete(path);
   }
 
-  /** Gone is a pod whose directory is not there, while the one of all pods can be seen, and of which nothing is mounted on the target. */
+  /**
+   * Gone is a pod whose directory is not there, while the one of all pods can be seen, and of which nothing is mounted
+   * on the target.
+   */
   async #check(path: string, directory: string): Promise<void> {
     const { host, system, kubeletDir, onGone } = this.#deps;
     const { mounter } = host.effects({ deadlineMs, formatDeadlineMs: deadlineMs, onChild: async () => {} });
@@ -85,8 +88,9 @@ export class GonePods {
 }
 
 /**
- * Targets that wait for nothing but their pod, with its UID. No other reason needs it: whatever else is wrong with a target that is to go,
- * this is what is said of it while its pod holds it, and one that is to stay is mounted again as long as the intent names its pod.
+ * Targets that wait for nothing but their pod, with its UID. No other reason needs it: whatever else is wrong with a
+ * target that is to go, this is what is said of it while its pod holds it, and one that is to stay is mounted again as
+ * long as the intent names its pod.
  */
 function heldIn(volume: VolumePlan | undefined): Map<string, string> {
   const held = (volume?.view.targets ?? []).flatMap(({ path, record }) => {

@@ -18,8 +18,8 @@ export interface IdentitySource {
 }
 
 /**
- * The tokens that kubelet has handed over for targets of pods, each for its own target, in memory alone, until kubelet gives the target
- * back (decision 0041). A path names pod and volume: no other pod's target has it.
+ * The tokens that kubelet has handed over for targets of pods, each for its own target, in memory alone, until kubelet
+ * gives the target back (decision 0041). A path names pod and volume: no other pod's target has it.
  */
 export class KeptTokens implements IdentitySource {
   readonly #clock: Clock;
@@ -36,8 +36,8 @@ export class KeptTokens implements IdentitySource {
   }
 
   /**
-   * Keeps of what kubelet has handed over what the grant names, in place of what was kept before. What is the same, or names less, leaves
-   * that as it is.
+   * Keeps of what kubelet has handed over what the grant names, in place of what was kept before. What is the same, or
+   * names less, leaves that as it is.
    * @param audiences of the grant; undefined: its driver acts as nobody, and nothing is kept
    * @returns whether anything is otherwise now
    */

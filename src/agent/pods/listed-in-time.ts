@@ -2,14 +2,18 @@ import type { PodVolumes } from "../../csi/server/ports.ts";
 import type { Timers } from "../../ports.ts";
 
 /**
- * Milliseconds that a call waits for an intent to name its pod, or for what is wrong with a volume that the pod has already. Usually the pod is named before kubelet asks. A kubelet that was killed while
- * a pod ended asks for its volumes once more, and does not give them back before it has an answer (seen with 1.36.3): the pod
- * would not end for as long as a call can wait. Whom nobody names is called again, later each time. Nor does a pod end while kubelet brings
- * new tokens for it, about each minute, and has no answer: what it has is mended without a call.
+ * Milliseconds that a call waits for an intent to name its pod, or for what is wrong with a volume that the pod has
+ * already. Usually the pod is named before kubelet asks. A kubelet that was killed while a pod ended asks for its
+ * volumes once more, and does not give them back before it has an answer (seen with 1.36.3): the pod would not end for
+ * as long as a call can wait. Whom nobody names is called again, later each time. Nor does a pod end while kubelet
+ * brings new tokens for it, about each minute, and has no answer: what it has is mended without a call.
  */
 const listedWithinMs = 20_000;
 
-/** The same volumes, of which a publish ends early while no intent names the pod, or where the pod has had its volume before. */
+/**
+ * The same volumes, of which a publish ends early while no intent names the pod, or where the pod has had its volume
+ * before.
+ */
 export function listedInTime(
   volumes: PodVolumes,
   {

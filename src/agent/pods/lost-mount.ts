@@ -11,8 +11,8 @@ export interface LostMountContext {
 }
 
 /**
- * PURE. What is mounted for a pod of which neither record nor intent is left, if it is ours beyond doubt: alone on a path that only a
- * driver for pods mounts on, a volume of ours or a part of one, by device and root (safety rule 24).
+ * PURE. What is mounted for a pod of which neither record nor intent is left, if it is ours beyond doubt: alone on a
+ * path that only a driver for pods mounts on, a volume of ours or a part of one, by device and root (safety rule 24).
  * @param path of kubelet's, which it has given back
  */
 export function lostMount(path: string, context: LostMountContext): MountEntry | undefined {
@@ -22,7 +22,9 @@ export function lostMount(path: string, context: LostMountContext): MountEntry |
   return ownVolumes(path, context).some(shows) ? mount : undefined;
 }
 
-/** What is staged where only we and drivers for us stage, our own directories, and paths of the host that are on record. */
+/**
+ * What is staged where only we and drivers for us stage, our own directories, and paths of the host that are on record.
+ */
 function ownVolumes(path: string, { table, settings, records }: LostMountContext): MountIdentity[] {
   const { stateDir, csiDir } = settings;
   const published = publishPathIn("", path); // named after the target: it is for this one

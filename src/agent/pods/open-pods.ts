@@ -1,6 +1,6 @@
 /**
- * Which targets of pods kubelet has asked for, and which it has given back. What the journal has a record of is asked for as well:
- * kubelet does not say it again after a restart of the agent.
+ * Which targets of pods kubelet has asked for, and which it has given back. What the journal has a record of is asked
+ * for as well: kubelet does not say it again after a restart of the agent.
  *
  *   publish ─► open ─► unpublish ─► closing ─► nothing is left ─► forgotten
  */

@@ -3,8 +3,8 @@ import { attributesOf, type Desired, type DesiredMount, type DesiredVolume, isIn
 import { podTargetPath } from "./pod-path.ts";
 
 /**
- * PURE. An intent with a mount for each of its pods that kubelet has asked for and not given back: from there on these are targets
- * like any other (decision 0034). The very same object if there is none.
+ * PURE. An intent with a mount for each of its pods that kubelet has asked for and not given back: from there on these
+ * are targets like any other (decision 0034). The very same object if there is none.
  * @param isOpen of the path of a target
  */
 export function withPods(desired: Desired, kubeletDir: string, isOpen: (path: string) => boolean): Desired {
@@ -16,7 +16,10 @@ export function withPods(desired: Desired, kubeletDir: string, isOpen: (path: st
   return mounts.length === 0 ? desired : { ...desired, mounts: [...desired.mounts, ...mounts] };
 }
 
-/** PURE. Whether pods get binds of the volume: kubelet manages what is observed, and takes block devices by itself (safety rule 18). */
+/**
+ * PURE. Whether pods get binds of the volume: kubelet manages what is observed, and takes block devices by itself
+ * (safety rule 18).
+ */
 export function takesPods({ mode, spec }: DesiredVolume): boolean {
   return mode === "Manage" && spec.volumeMode === "Filesystem";
 }

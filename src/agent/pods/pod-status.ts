@@ -11,7 +11,9 @@ import { takesPods } from "./pod-mounts.ts";
 /** Pods that the schema takes: the spec's 256, and as many that have left and still run. */
 const longest = 512;
 
-/** PURE. The pods of a volume: those of the spec in its order, then those that have left it and still have the volume. */
+/**
+ * PURE. The pods of a volume: those of the spec in its order, then those that have left it and still have the volume.
+ */
 export function podStatuses(volume: VolumePlan): PodMountStatus[] {
   const { desired, view } = volume;
   const managed = desired === undefined || isInvalid(desired) || takesPods(desired) ? desired : undefined;

@@ -5,16 +5,16 @@ import type { Problem } from "../view.ts";
 type Closing = Pick<PlanInput, "closingPods">;
 
 /**
- * PURE. Whether kubelet still has the target of a pod: nobody but kubelet takes it away (safety rule 7), whatever has become of the
- * intent. After a reboot it is no pod's any more (afterReboot).
+ * PURE. Whether kubelet still has the target of a pod: nobody but kubelet takes it away (safety rule 7), whatever has
+ * become of the intent. After a reboot it is no pod's any more (afterReboot).
  */
 export function isHeldByPod(target: TargetRecord | undefined, { closingPods }: Closing): target is TargetRecord {
   return target?.pod !== undefined && closingPods?.has(target.path) !== true;
 }
 
 /**
- * PURE. Whether kubelet has given the target back, so that it goes whatever the intent says. By its path alone, which can be no other's:
- * after a reboot the record names no pod any more, and kubelet gives back what it finds of before.
+ * PURE. Whether kubelet has given the target back, so that it goes whatever the intent says. By its path alone, which
+ * can be no other's: after a reboot the record names no pod any more, and kubelet gives back what it finds of before.
  */
 export function isGivenBack(target: TargetRecord | undefined, { closingPods }: Closing): boolean {
   return target !== undefined && closingPods?.has(target.path) === true;

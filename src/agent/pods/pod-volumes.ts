@@ -31,8 +31,9 @@ export interface PodVolumesDeps {
 }
 
 /**
- * What kubelet asks of the agent for pods. Nothing is mounted here: a target that was asked for is a part of the desired world, one
- * that was given back is not, and the planner does the rest. What is waited for is looked at after each plan.
+ * What kubelet asks of the agent for pods. Nothing is mounted here: a target that was asked for is a part of the
+ * desired world, one that was given back is not, and the planner does the rest. What is waited for is looked at after
+ * each plan.
  */
 export class AgentPodVolumes implements PodVolumes {
   readonly #deps: PodVolumesDeps;
@@ -41,7 +42,10 @@ export class AgentPodVolumes implements PodVolumes {
   /** How many calls of each kind there are for a target. */
   readonly #publishing = new Map<string, number>();
   readonly #unpublishing = new Map<string, number>();
-  /** Targets that were there before this process, or that a publish has brought about: a later one that gives up leaves them. */
+  /**
+   * Targets that were there before this process, or that a publish has brought about: a later one that gives up leaves
+   * them.
+   */
   readonly established = new Set<string>();
   #plan: Plan | undefined;
 
@@ -101,7 +105,9 @@ export class AgentPodVolumes implements PodVolumes {
     for (const path of [...this.#deps.open.closing]) if (this.#isClean(path)) this.#deps.open.forget(path);
   }
 
-  /** Where records may be lost, what is mounted for a pod that an intent names is taken for what kubelet once asked for. */
+  /**
+   * Where records may be lost, what is mounted for a pod that an intent names is taken for what kubelet once asked for.
+   */
   found(table: MountTable): void {
     const { open, world } = this.#deps;
     const lost = [...world.podPaths].filter((path) => !open.isOpen(path) && !open.closing.has(path) && table.at(path));
@@ -109,8 +115,9 @@ export class AgentPodVolumes implements PodVolumes {
   }
 
   /**
-   * @returns what a publish looks at: it opens the target once an intent lets the pod have it, and not before, so that nothing is begun
-   * of what is refused. It ends when kubelet gives the target back, or the pod leaves the intent that named it
+   * @returns what a publish looks at: it opens the target once an intent lets the pod have it, and not before, so that
+   * nothing is begun of what is refused. It ends when kubelet gives the target back, or the pod leaves the intent that
+   * named it
    */
   #lookAt(request: PodPublish): () => Problem | undefined {
     const { open, world, intent } = this.#deps;

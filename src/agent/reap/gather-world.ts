@@ -31,8 +31,8 @@ export interface GatheredReap {
 }
 
 /**
- * What there is to know before the mount at a path is removed, all of it read now. The API server is asked first: what the node itself
- * says is never older than that. Rejects if any of it cannot be read.
+ * What there is to know before the mount at a path is removed, all of it read now. The API server is asked first: what
+ * the node itself says is never older than that. Rejects if any of it cannot be read.
  */
 export async function gatherReap(deps: GatherDeps, path: string): Promise<GatheredReap> {
   const { client, host, nodeName, kubeletDir, graceMs, life } = deps;

@@ -26,8 +26,8 @@ const unstaged: ReadonlySet<string> = new Set([
 ]);
 
 /**
- * Every pod that the API server has on a node, ended ones too: a quorum read, never from a cache, for it is asked right before
- * something is removed. Rejects if it cannot be read completely.
+ * Every pod that the API server has on a node, ended ones too: a quorum read, never from a cache, for it is asked right
+ * before something is removed. Rejects if it cannot be read completely.
  */
 export async function podsOnNode(client: Pick<KubeClient, "list">, nodeName: string): Promise<readonly NodePod[]> {
   const fieldSelector = `spec.nodeName=${nodeName}`;

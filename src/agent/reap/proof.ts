@@ -49,8 +49,9 @@ export function neverReaped({ kind, reason, path }: Leftover, kubeletDir: string
 }
 
 /**
- * PURE. Whether it is proved that nobody has what an orphan shows, and that kubelet does not come back to it. The caller has found
- * the orphan in the same table once more (kubelet-orphans.ts): no intent names it, and no pod's cgroup or mount has it.
+ * PURE. Whether it is proved that nobody has what an orphan shows, and that kubelet does not come back to it. The
+ * caller has found the orphan in the same table once more (kubelet-orphans.ts): no intent names it, and no pod's cgroup
+ * or mount has it.
  */
 export function proofOf(orphan: Leftover, world: ReapWorld): Proof {
   const never = neverReaped(orphan, world.kubeletDir);

@@ -22,9 +22,9 @@ export interface ReapActionDeps {
 type Proved = Extract<Proof, { readonly proof: string }>;
 
 /**
- * Removes one mount of which it is proved that nobody has it: that of a pod by umount(2), of this mount and no other; a staged volume by
- * its driver, which may have more to take down than a mount. Nothing is forced, nothing detached, and of directories only the mount
- * point goes that a driver would have removed, if it is empty.
+ * Removes one mount of which it is proved that nobody has it: that of a pod by umount(2), of this mount and no other; a
+ * staged volume by its driver, which may have more to take down than a mount. Nothing is forced, nothing detached, and
+ * of directories only the mount point goes that a driver would have removed, if it is empty.
  * @throws VolumeError
  */
 export async function reap(deps: ReapActionDeps, proved: Proved): Promise<void> {

@@ -1,8 +1,9 @@
 import type { ChildProcessID } from "../../host/ports.ts";
 
 /**
- * What the agent sets out to remove of what kubelet has left, written down before it does: should it be killed meanwhile, the next one
- * knows who has unmounted that, and does not begin again while a child of this one is at it (safety rule 8).
+ * What the agent sets out to remove of what kubelet has left, written down before it does: should it be killed
+ * meanwhile, the next one knows who has unmounted that, and does not begin again while a child of this one is at it
+ * (safety rule 8).
  */
 export interface ReapRecord {
   readonly path: string;

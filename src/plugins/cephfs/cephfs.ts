@@ -6,8 +6,8 @@ import { cephFuseSource, cephFuseType, stageByCephFuse } from "./fuse.ts";
 import { kernelSource, stageByKernel } from "./kernel.ts";
 
 /**
- * A directory of a CephFS, mounted once on the node: by a ceph-fuse(8) of its own, or by the kernel's client, as the source says.
- * (kubelet: pkg/volume/cephfs, until 1.30, which took ceph-fuse and, where that failed, the kernel's)
+ * A directory of a CephFS, mounted once on the node: by a ceph-fuse(8) of its own, or by the kernel's client, as the
+ * source says. (kubelet: pkg/volume/cephfs, until 1.30, which took ceph-fuse and, where that failed, the kernel's)
  */
 export const cephfs: UndoingPlugin = {
   type: "cephfs",

@@ -7,7 +7,10 @@ import { type ClientPlace, stageByClient } from "../fuse/client.ts";
 import type { StageContext, Staged } from "../plugin.ts";
 
 export const cephFuseType = "fuse.ceph-fuse";
-/** Seconds that ceph-fuse waits for monitors and an MDS: less than the agent waits for ceph-fuse, so that it can say what it waited for. */
+/**
+ * Seconds that ceph-fuse waits for monitors and an MDS: less than the agent waits for ceph-fuse, so that it can say
+ * what it waited for.
+ */
 const mountTimeout = 30;
 
 /** Mounts by a ceph-fuse(8), with the key by descriptor. */

@@ -6,16 +6,22 @@ import { stageFilesystem } from "../staging.ts";
 
 /** The port of Ceph's older protocol, and of the newer one. */
 const ports = { legacy: 6789, msgr2: 3300 } as const;
-/** What Ceph's own programs take where nobody says how the newer protocol is to be spoken: checksums, encrypted if the cluster insists. */
+/**
+ * What Ceph's own programs take where nobody says how the newer protocol is to be spoken: checksums, encrypted if the
+ * cluster insists.
+ */
 const usualMode = "prefer-crc";
 
 /**
- * Seconds that the kernel waits for a monitor, then for an MDS, at the mount: the two together take less than the agent waits for its child,
- * so that the kernel can say what it waited for.
+ * Seconds that the kernel waits for a monitor, then for an MDS, at the mount: the two together take less than the agent
+ * waits for its child, so that the kernel can say what it waited for.
  */
 const mountTimeout = 30;
 
-/** Mounts a directory of a CephFS by the kernel's own client, without mount.ceph(8): user and key are said to the kernel by a system call. */
+/**
+ * Mounts a directory of a CephFS by the kernel's own client, without mount.ceph(8): user and key are said to the kernel
+ * by a system call.
+ */
 export function stageByKernel(
   source: CephFSVolumeSource,
   mountOptions: readonly string[],
@@ -27,8 +33,8 @@ export function stageByKernel(
 }
 
 /**
- * PURE. What the kernel is told, and shows: all monitors, each with its port, and the directory. The way of writing it that all kernels know:
- * that of 5.17 wants the cluster's id.
+ * PURE. What the kernel is told, and shows: all monitors, each with its port, and the directory. The way of writing it
+ * that all kernels know: that of 5.17 wants the cluster's id.
  */
 export function kernelSource({ monitors, path = "/" }: CephPath, mountOptions: readonly string[]): string {
   const port = ports[modeOf(monitors, mountOptions) === undefined ? "legacy" : "msgr2"];
@@ -36,9 +42,9 @@ export function kernelSource({ monitors, path = "/" }: CephPath, mountOptions: r
 }
 
 /**
- * PURE. What the kernel is told beside source, user and key. `noshare`: the superblock is ours alone, so that what is known of it at
- * the release is not of somebody else's mount of the same directory, and no other's options or session are taken for ours.
- * `norequire_active_mds`: an MDS is waited for, too, so that a failure before that is a refusal.
+ * PURE. What the kernel is told beside source, user and key. `noshare`: the superblock is ours alone, so that what is
+ * known of it at the release is not of somebody else's mount of the same directory, and no other's options or session
+ * are taken for ours. `norequire_active_mds`: an MDS is waited for, too, so that a failure before that is a refusal.
  */
 export function kernelOptions(source: CephPath, mountOptions: readonly string[]): string[] {
   const { monitors, fsName, readOnly } = source;
@@ -56,7 +62,10 @@ export function kernelOptions(source: CephPath, mountOptions: readonly string[])
 
 type CephPath = Pick<CephFSVolumeSource, "path" | "fsName" | "readOnly"> & Pick<CephPlace, "monitors">;
 
-/** PURE. How the newer protocol is spoken; undefined: the older one is. A monitor that listens at its own port for the one does not speak the other there. */
+/**
+ * PURE. How the newer protocol is spoken; undefined: the older one is. A monitor that listens at its own port for the
+ * one does not speak the other there.
+ */
 function modeOf(monitors: readonly string[], mountOptions: readonly string[]): string | undefined {
   const said = mountOptions.find((option) => optionName(option) === "ms_mode")?.slice("ms_mode=".length);
   if (said !== undefined) return said === "legacy" ? undefined : said;

@@ -4,13 +4,17 @@ import type { StageContext } from "../plugin.ts";
 import { sourceDiffers } from "../source-differs.ts";
 import { type FCLun, fibreChannel, lunText, pathsOf, portsOf } from "./lun.ts";
 
-/** Drivers of hosts that have neither Fibre Channel nor anything like it behind them: a scan there takes long, and finds nothing. */
+/**
+ * Drivers of hosts that have neither Fibre Channel nor anything like it behind them: a scan there takes long, and finds
+ * nothing.
+ */
 const notScanned = /^(ahci|ata_|pata_|sata_|ata|usb|uas|iscsi_tcp|iser)/;
 
 /**
- * Finds the LUN on the node, and looks for it where it may be if it is not there: at the ports of the targets that are named, for that LUN
- * alone. A LUN that is only named by itself is looked for at all ports; on a node without any, as a virtual machine that gets LUNs from its
- * hypervisor, by all adapters but those of other kinds of disks. (kubelet: searchDisk, which has every adapter of the node scan everything)
+ * Finds the LUN on the node, and looks for it where it may be if it is not there: at the ports of the targets that are
+ * named, for that LUN alone. A LUN that is only named by itself is looked for at all ports; on a node without any, as a
+ * virtual machine that gets LUNs from its hypervisor, by all adapters but those of other kinds of disks. (kubelet:
+ * searchDisk, which has every adapter of the node scan everything)
  * @returns all paths to it, those that are named first, else in the order of the node's adapters; at least one
  * @throws VolumeError DiskNotFound, DiskAmbiguous
  */

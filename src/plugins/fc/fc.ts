@@ -9,9 +9,9 @@ import { attach } from "./attach.ts";
 import { type FCLun, lunOf, lunText, pathsOf, undoOf } from "./lun.ts";
 
 /**
- * A LUN of a Fibre Channel target: looked for where it may be, mounted by dm-multipath's map of its paths where there is one, formatted only
- * if fsType says with what and it looks empty (law L11), and taken off the node when nobody has it any more. (kubelet: pkg/volume/fc;
- * decision 0061)
+ * A LUN of a Fibre Channel target: looked for where it may be, mounted by dm-multipath's map of its paths where there
+ * is one, formatted only if fsType says with what and it looks empty (law L11), and taken off the node when nobody has
+ * it any more. (kubelet: pkg/volume/fc; decision 0061)
  */
 export const fc: ExpandingPlugin = {
   type: "fc",

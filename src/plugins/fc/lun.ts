@@ -43,9 +43,9 @@ export function fibreChannel(ports: readonly ScsiPort[]): FCPort[] {
 }
 
 /**
- * PURE. The paths to the LUN: its disks at the targets that are named, or those of its name; once one is known, all that are the same disk,
- * whichever way they come. But for iSCSI: who has a target there has its disks call themselves what they like, and another volume of this
- * node may have logged in to it.
+ * PURE. The paths to the LUN: its disks at the targets that are named, or those of its name; once one is known, all
+ * that are the same disk, whichever way they come. But for iSCSI: who has a target there has its disks call themselves
+ * what they like, and another volume of this node may have logged in to it.
  */
 export function pathsOf({ source, lasting }: FCLun, tree: ScsiTree): ScsiDisk[] {
   const { lun = 0, wwids = [] } = source;

@@ -3,8 +3,8 @@ import type { TargetPath } from "../../host/ports.ts";
 import type { Undo } from "../plugin.ts";
 
 /**
- * How far something got that has to be undone: `begun` before the driver is asked, as it may have been done; `done` once the mount
- * table agrees; `ours` if the agent did it, because the driver does not support it.
+ * How far something got that has to be undone: `begun` before the driver is asked, as it may have been done; `done`
+ * once the mount table agrees; `ours` if the agent did it, because the driver does not support it.
  */
 export type Progress = "begun" | "done" | "ours";
 
@@ -36,7 +36,10 @@ export function doneOf(undo: Undo): FlexDone {
   return { driver, volume, node, ...known, ...(progress as Pick<FlexDone, "attach" | "deviceMount" | "mount">) };
 }
 
-/** Where the driver mounts the device, which then is bound, or mounted by the driver, to the staging path (kubelet: mounts/NAME). */
+/**
+ * Where the driver mounts the device, which then is bound, or mounted by the driver, to the staging path (kubelet:
+ * mounts/NAME).
+ */
 export function deviceTarget({ prefix, path }: TargetPath): TargetPath {
   return { prefix, path: `${path}.device` };
 }

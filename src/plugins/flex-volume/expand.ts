@@ -13,9 +13,9 @@ export interface Growth {
 }
 
 /**
- * Has the driver grow the volume where it is kept, and then what is on the node, by the path of the device's mount, or of the
- * volume's if it has none. A driver without expandfs has its file system grown as kubelet does it, unless it says that none is
- * needed (requiresFSResize). (kubelet: pkg/volume/flexvolume/expander.go)
+ * Has the driver grow the volume where it is kept, and then what is on the node, by the path of the device's mount, or
+ * of the volume's if it has none. A driver without expandfs has its file system grown as kubelet does it, unless it
+ * says that none is needed (requiresFSResize). (kubelet: pkg/volume/flexvolume/expander.go)
  */
 export async function expandVolume({ key, source, size, undo }: Growth, context: UndoContext): Promise<void> {
   const { driver: name, device = "" } = doneOf(undo);

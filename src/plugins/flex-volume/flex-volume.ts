@@ -6,8 +6,8 @@ import { detach, unmountStaged } from "./release.ts";
 import { FlexStaging } from "./stage.ts";
 
 /**
- * A volume that a vendor's driver sets up: a program on the node that is run with a command and JSON, and answers in JSON. The mount
- * table says whether it did. (kubelet: pkg/volume/flexvolume; decision 0043)
+ * A volume that a vendor's driver sets up: a program on the node that is run with a command and JSON, and answers in
+ * JSON. The mount table says whether it did. (kubelet: pkg/volume/flexvolume; decision 0043)
  */
 export const flexVolume: ExpandingPlugin = {
   type: "flexVolume",

@@ -1,16 +1,22 @@
 import type { FlexVolumeSource } from "../../api/types.gen.ts";
 
-/** Name of the option that says what the volume is called; kubelet's for it is the PersistentVolume's, or the volume's in its pod. */
+/**
+ * Name of the option that says what the volume is called; kubelet's for it is the PersistentVolume's, or the volume's
+ * in its pod.
+ */
 const nameOption = "kubernetes.io/pvOrVolumeName";
 
-/** PURE. What the volume is called to its driver: by an option of the source if there is one, else by a name of ours. */
+/**
+ * PURE. What the volume is called to its driver: by an option of the source if there is one, else by a name of ours.
+ */
 export function volumeNameOf({ options = {} }: FlexVolumeSource, key: string): string {
   return options[nameOption] ?? `nodevolume-${key}`;
 }
 
 /**
- * PURE. The options of a call as JSON: kubelet's own, then those of the Secret, and over them those of the source. What kubelet says
- * of a pod (kubernetes.io/pod.…) is not among them: the volume is the node's. (kubelet: NewOptionsForDriver, addSecretsToOptions)
+ * PURE. The options of a call as JSON: kubelet's own, then those of the Secret, and over them those of the source. What
+ * kubelet says of a pod (kubernetes.io/pod.…) is not among them: the volume is the node's. (kubelet:
+ * NewOptionsForDriver, addSecretsToOptions)
  */
 export function optionsJson(
   source: FlexVolumeSource,

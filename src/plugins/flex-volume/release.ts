@@ -5,8 +5,9 @@ import { deviceTarget, doneOf, falseReply, type Progress } from "./done.ts";
 import { FlexDriver } from "./driver.ts";
 
 /**
- * Has the driver unmount what it mounted, the volume before its device. What a driver does not unmount although it says so, or
- * refuses to, is unmounted by the agent only where the ladder allows more than an ordinary unmount: the driver may have more to undo.
+ * Has the driver unmount what it mounted, the volume before its device. What a driver does not unmount although it says
+ * so, or refuses to, is unmounted by the agent only where the ladder allows more than an ordinary unmount: the driver
+ * may have more to undo.
  */
 export async function unmountStaged(undo: Undo, context: UndoContext): Promise<void> {
   const done = doneOf(undo);
@@ -32,7 +33,8 @@ async function takeDown(
   if (done === undefined) return;
   const isMounted = async () => (await context.tableNow()).layers(target.path).length > 0;
   if (done === "ours" || context.rung !== "Normal") return context.unmount(target);
-  // A device that is not mounted is not asked for again (kubelet: UnmountDevice); a volume is, as more may have been set up for it.
+  // A device that is not mounted is not asked for again (kubelet: UnmountDevice); a volume is, as more may have been
+  // set up for it.
   if (command === "unmountdevice" && !(await isMounted())) return;
   try {
     const supported = await driver.call(command, target.path);

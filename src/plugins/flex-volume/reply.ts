@@ -1,6 +1,9 @@
 import type { ProgramResult } from "../../host/programs.ts";
 
-/** What a driver can do, by its answer to init; what it says nothing of it can, but for metrics (kubelet: defaultCapabilities). */
+/**
+ * What a driver can do, by its answer to init; what it says nothing of it can, but for metrics (kubelet:
+ * defaultCapabilities).
+ */
 export interface FlexCapabilities {
   readonly attach: boolean;
   readonly fsGroup: boolean;
@@ -35,9 +38,9 @@ const byDefault: FlexCapabilities = {
 };
 
 /**
- * PURE. What a driver answered: one JSON object, whose members may be in any case, as Go reads it. Of a program that wrote nothing to
- * standard output its errors count, as kubelet reads both. What it said is whole in the message: secrets are still to be taken out.
- * (kubelet: pkg/volume/flexvolume/driver-call.go)
+ * PURE. What a driver answered: one JSON object, whose members may be in any case, as Go reads it. Of a program that
+ * wrote nothing to standard output its errors count, as kubelet reads both. What it said is whole in the message:
+ * secrets are still to be taken out. (kubelet: pkg/volume/flexvolume/driver-call.go)
  */
 export function replyOf({ code, stdout, stderr }: ProgramResult): FlexReply {
   const members = membersOf(stdout.trim() === "" ? stderr : stdout);

@@ -15,9 +15,9 @@ import { optionsJson, volumeNameOf } from "./options.ts";
  *
  *   attach ─► waitforattach ─► mountdevice on STAGING.device ─► mount on STAGING
  *
- * The first three are for drivers that attach. What a driver does not support is done here as kubelet does it: the device is
- * mounted with its file system, and its mount bound. Each step is written down before it begins. Of one that was begun and
- * not seen to end, what is mounted is taken down and made again.
+ * The first three are for drivers that attach. What a driver does not support is done here as kubelet does it: the
+ * device is mounted with its file system, and its mount bound. Each step is written down before it begins. Of one that
+ * was begun and not seen to end, what is mounted is taken down and made again.
  */
 export class FlexStaging {
   readonly #spec: VolumeSpec;
@@ -87,7 +87,10 @@ export class FlexStaging {
     await this.#find(this.#done.device ?? "");
   }
 
-  /** A device that is one is known by its number, so that its release waits until nobody has it. What a driver calls a device may be anything. */
+  /**
+   * A device that is one is known by its number, so that its release waits until nobody has it. What a driver calls a
+   * device may be anything.
+   */
   async #find(device: string): Promise<void> {
     this.#found = undefined;
     if (!/^\/[^/]/.test(device)) return;
@@ -111,7 +114,10 @@ export class FlexStaging {
     return this.#mountOn(target, "mountdevice");
   }
 
-  /** As kubelet's FormatAndMount, by the rules of `local`: only an empty device is formatted, and only if fsType says with what. */
+  /**
+   * As kubelet's FormatAndMount, by the rules of `local`: only an empty device is formatted, and only if fsType says
+   * with what.
+   */
   async #mountDisk(target: TargetPath, device: string): Promise<MountEntry | undefined> {
     await this.#record({ deviceMount: "ours" });
     if (device === "") return undefined; // there is none: its driver mounts the volume by other means

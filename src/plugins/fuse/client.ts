@@ -23,11 +23,15 @@ export interface ClientPlace {
   readonly log: string;
 }
 
-/** Milliseconds that a client has to write what is left when its file system was unmounted, before people are told of it. */
+/**
+ * Milliseconds that a client has to write what is left when its file system was unmounted, before people are told of
+ * it.
+ */
 const flushMs = 3_000;
 
 /**
- * Mounts on the staging path by a client that goes on when the agent ends. One of before that runs and has mounted is left as it is.
+ * Mounts on the staging path by a client that goes on when the agent ends. One of before that runs and has mounted is
+ * left as it is.
  *
  *   mounted, runs       nothing to do
  *   mounted, has ended  everybody gets ENOTCONN: unmounted, and mounted anew
@@ -72,7 +76,10 @@ function meaningOf({ failure }: FuseVolume, error: unknown): unknown {
   return (error instanceof VolumeError && error.reason === "ServerUnreachable" && failure?.(error.message)) || error;
 }
 
-/** @returns what went wrong; undefined: the volume answers. @throws VolumeError TimedOut, OperationAbandoned: uncertain */
+/**
+ * @returns what went wrong; undefined: the volume answers.
+ * @throws VolumeError TimedOut, OperationAbandoned: uncertain
+ */
 async function answerOf({ mounter, stagingTarget }: StageContext): Promise<string | undefined> {
   try {
     await mounter.sizeOf({ root: "/", path: stagingTarget.path });
@@ -84,8 +91,8 @@ async function answerOf({ mounter, stagingTarget }: StageContext): Promise<strin
 }
 
 /**
- * Waits until the client has ended, as it does by itself when nothing shows its file system: it may write until then, also what
- * programs think was written when they closed their files.
+ * Waits until the client has ended, as it does by itself when nothing shows its file system: it may write until then,
+ * also what programs think was written when they closed their files.
  */
 export async function endClient({ directory }: Undo, context: UndoContext): Promise<void> {
   if (directory === undefined) return;

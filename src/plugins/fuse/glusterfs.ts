@@ -3,8 +3,9 @@ import type { UndoingPlugin, VolumeSpec } from "../plugin.ts";
 import { type ClientPlace, endClient, type FuseVolume, stageByClient } from "./client.ts";
 
 /**
- * A GlusterFS volume, mounted once on the node by a glusterfs(8) of its own: started itself, and not by mount.glusterfs(8), which is a
- * shell script that puts the same arguments together. (kubelet: pkg/volume/glusterfs, until 1.25)
+ * A GlusterFS volume, mounted once on the node by a glusterfs(8) of its own: started itself, and not by
+ * mount.glusterfs(8), which is a shell script that puts the same arguments together. (kubelet: pkg/volume/glusterfs,
+ * until 1.25)
  */
 export const glusterfs: UndoingPlugin = {
   type: "glusterfs",
@@ -29,7 +30,10 @@ function volumeOf(spec: VolumeSpec): FuseVolume {
   };
 }
 
-/** PURE. The arguments that mount.glusterfs(8) would give, with what it does not ask for: nosuid, nodev, and errors only in the log. */
+/**
+ * PURE. The arguments that mount.glusterfs(8) would give, with what it does not ask for: nosuid, nodev, and errors only
+ * in the log.
+ */
 export function glusterfsArgs(
   { servers, path, readOnly }: GlusterfsVolumeSource,
   options: readonly string[],

@@ -7,8 +7,8 @@ import { detach } from "./release.ts";
 import { stageLun } from "./stage.ts";
 
 /**
- * A LUN of an iSCSI target, by the node's own open-iscsi: iscsid has the session, so it outlives the agent. (kubelet: pkg/volume/iscsi;
- * decision 0052)
+ * A LUN of an iSCSI target, by the node's own open-iscsi: iscsid has the session, so it outlives the agent. (kubelet:
+ * pkg/volume/iscsi; decision 0052)
  */
 export const iscsi: ExpandingPlugin = {
   type: "iscsi",

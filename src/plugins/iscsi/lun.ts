@@ -41,8 +41,8 @@ export function lunOf({ iqn, lun, interface: name, portals }: Undo): Lun {
 }
 
 /**
- * The interface of all sessions that are ours, and of one configuration and Secret: whoever else logs in to the same target has a session
- * of another name, and volumes with the same have one session.
+ * The interface of all sessions that are ours, and of one configuration and Secret: whoever else logs in to the same
+ * target has a session of another name, and volumes with the same have one session.
  */
 export function interfaceOf(source: ISCSIVolumeSource): ISCSIInterface {
   const { iscsiInterface: like = "default", initiatorName, chapAuthSession = false, secretRef } = source;

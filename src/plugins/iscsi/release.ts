@@ -5,10 +5,11 @@ import { mapOver } from "../scsi/device-of.ts";
 import { disksOf, isAmong, type Lun, type LunPath, lunOf, pathsOf } from "./lun.ts";
 
 /**
- * Takes the LUN off the node: the multipath map over it, each of its disks in sessions of ours, and then each session of ours that no
- * disk is left of. Nobody's else sessions and disks are touched, nor those that another volume has on record, too: the last one to go
- * takes them away.
- * @throws VolumeError DeviceBusy, also of a disk whose server is gone: who has it loses it no sooner than the kernel says so
+ * Takes the LUN off the node: the multipath map over it, each of its disks in sessions of ours, and then each session
+ * of ours that no disk is left of. Nobody's else sessions and disks are touched, nor those that another volume has on
+ * record, too: the last one to go takes them away.
+ * @throws VolumeError DeviceBusy, also of a disk whose server is gone: who has it loses it no sooner than the kernel
+ * says so
  */
 export async function detach(undo: Undo, context: UndoContext): Promise<void> {
   const lun = lunOf(undo);

@@ -18,9 +18,9 @@ export interface LunWay {
 }
 
 /**
- * The device by which a LUN is used. Where multipathd runs, it is told of each path that is in no map, and asked so whether it wants it: a
- * path that is mounted could not become part of a map any more, and the volume would end with it. (multipath -c is what udev's rules ask, and
- * says no of two paths that multipathd is about to make a map of.)
+ * The device by which a LUN is used. Where multipathd runs, it is told of each path that is in no map, and asked so
+ * whether it wants it: a path that is mounted could not become part of a map any more, and the volume would end with
+ * it. (multipath -c is what udev's rules ask, and says no of two paths that multipathd is about to make a map of.)
  * @param paths at least one
  * @param look the paths, as they are now
  * @throws VolumeError DiskNotFound, while multipathd cannot say; DeviceBusy, when the map is made of anything else, too
@@ -59,7 +59,9 @@ function lastingOf(disk: ScsiDisk | undefined): Pick<LunDevice, "lasting"> {
   return disk?.lasting === undefined ? {} : { lasting: disk.lasting };
 }
 
-/** multipathd goes by what udev has found of a disk: of one that udev has not looked at it says that it is none of its. */
+/**
+ * multipathd goes by what udev has found of a disk: of one that udev has not looked at it says that it is none of its.
+ */
 function refuseUntold(paths: readonly ScsiDisk[]): void {
   const untold = paths.filter(({ told }) => !told);
   const [first] = untold;
@@ -73,7 +75,8 @@ function namesOf(paths: readonly ScsiDisk[]): string {
 }
 
 /**
- * PURE. What multipath has made of the paths to one LUN. It goes by what LUNs call themselves, which others may call themselves as well.
+ * PURE. What multipath has made of the paths to one LUN. It goes by what LUNs call themselves, which others may call
+ * themselves as well.
  * @param paths all that are the volume's
  * @throws VolumeError DeviceBusy, if it is made of anything else, too
  */
