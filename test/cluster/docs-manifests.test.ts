@@ -2,17 +2,12 @@ import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join, relative } from "node:path";
 import { expect } from "chai";
-import { load, loadAll } from "js-yaml";
+import { loadAll } from "js-yaml";
 import { root } from "../../hack/lib/root.ts";
+import { agentPodIn, nestedIn, prefixesIn, unseenIn } from "../lib/agent-pod.ts";
 import { type TestCluster, testCluster } from "../lib/cluster.ts";
-import { type Block, blocksOf, pages } from "../lib/docs/blocks.ts";
-
-interface Manifest {
-  readonly kind: string;
-  readonly metadata: { readonly name?: string; readonly namespace?: string };
-}
-
-const namespace = "docs-manifests";
+import { blocksOf, pages } from "../lib/docs/blocks.ts";
+import { manifestsOf, docsNamespace as namespace } from "../lib/docs/manifests.ts";
 
 describe("YAML in the documentation", () => {
   let cluster: TestCluster;
@@ -32,16 +27,20 @@ describe("YAML in the documentation", () => {
 
   for (const block of pages().flatMap(blocksOf)) {
     if (block.language !== "yaml" || block.told.has("not run")) continue;
-    const [part] = block.told.get("part of") ?? [];
-    const whole = wholeOf(block, part);
+    const whole = manifestsOf(block);
 
     if (whole === "Kustomization")
       it(`of ${block.page}:${block.line} renders`, async () => {
         const directory = mkdtempSync(join(tmpdir(), "nodevolume-docs-"));
         const config = relative(directory, join(root, "config"));
         writeFileSync(join(directory, "kustomization.yaml"), block.text.replaceAll("../", `${config}/`));
-        expect(loadAll(await cluster.kubectl.run(["kustomize", directory]))).not.to.be.empty;
+        const text = await cluster.kubectl.run(["kustomize", directory]);
         rmSync(directory, { recursive: true });
+        expect(loadAll(text)).not.to.be.empty;
+        if (!/^kind: DaemonSet$/m.test(text)) return;
+        const pod = agentPodIn(text);
+        expect(unseenIn(pod, prefixesIn(text)), "prefixes that the agent does not see").to.deep.equal([]);
+        expect(nestedIn(pod), "nested in another that spreads").to.deep.equal([]);
       });
     else
       for (const manifest of whole)
@@ -55,29 +54,3 @@ describe("YAML in the documentation", () => {
         });
   }
 });
-
-/** The objects of a block; what is a part of one only gets the rest that it needs. */
-function wholeOf(block: Block, part: string | undefined): Manifest[] | "Kustomization" {
-  if (part === "Kustomization") return "Kustomization";
-  if (part === undefined) {
-    const objects = (loadAll(block.text) as Manifest[]).filter((object) => object !== null);
-    return objects.some(({ kind }) => kind === "Kustomization") ? "Kustomization" : objects;
-  }
-  const metadata = { name: "of-the-documentation" };
-  const given = load(block.text) as { readonly [field: string]: unknown };
-  const node = { volume: { source: { emptyDir: {} } } };
-  const containers = [{ name: "c", image: "registry.example.com/c:1" }];
-  const kinds: { readonly [part: string]: Manifest & { readonly [field: string]: unknown } } = {
-    "Pod spec": { apiVersion: "v1", kind: "Pod", metadata: { ...metadata, namespace }, spec: { containers, ...given } },
-    "NodeVolumeSet spec": {
-      apiVersion: "nodevolume.dev/v1alpha1",
-      kind: "NodeVolumeSet",
-      metadata,
-      spec: { ...node, ...given },
-    },
-  };
-  const found = kinds[part];
-  if (found === undefined)
-    throw new Error(`${block.page}:${block.line}: part of ${part}, of which no test knows the rest`);
-  return [found];
-}
