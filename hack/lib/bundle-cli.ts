@@ -1,7 +1,8 @@
-import { chmodSync, mkdirSync, renameSync, writeFileSync } from "node:fs";
+import { mkdirSync } from "node:fs";
 import { join } from "node:path";
 import { build, type Plugin, stop } from "esbuild";
 import type { Bundle } from "./bundle.ts";
+import { placeFile } from "./place-file.ts";
 import { root } from "./root.ts";
 
 /** The oldest Node that runs it: people have their own, older than the image's. */
@@ -34,18 +35,10 @@ export async function buildCli(): Promise<Bundle> {
   const [file] = outputFiles;
   if (file === undefined) throw new Error("esbuild made nothing of src/kubectl-nvi.ts");
   mkdirSync(join(root, "dist"), { recursive: true });
-  place(join(root, "dist/package.json"), `${JSON.stringify({ type: "commonjs" })}\n`);
-  place(file.path, file.contents, 0o755);
+  placeFile(join(root, "dist/package.json"), `${JSON.stringify({ type: "commonjs" })}\n`);
+  placeFile(file.path, file.contents, 0o755);
   const inputs = Object.keys(metafile.outputs["dist/kubectl-nvi"]?.inputs ?? {});
   return { name: "kubectl-nvi", path: file.path, inputs };
-}
-
-/** Renamed into place: whoever starts it meanwhile never reads half of it. */
-function place(path: string, contents: string | Uint8Array, mode = 0o644): void {
-  const half = `${path}.${process.pid}.half`;
-  writeFileSync(half, contents);
-  chmodSync(half, mode);
-  renameSync(half, path);
 }
 
 /** Of client-node only the kubeconfig is used: its generated client, 10 MB of it, and its HTTP client stay away. */

@@ -1,7 +1,8 @@
-import { mkdirSync, readFileSync, renameSync, writeFileSync } from "node:fs";
+import { mkdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { build, type Plugin, stop } from "esbuild";
 import { textPaths } from "../../src/page-files.ts";
+import { placeFile } from "./place-file.ts";
 import { root } from "./root.ts";
 
 export interface Bundle {
@@ -49,12 +50,7 @@ export async function buildBundles(): Promise<Bundle[]> {
   });
   await stop(); // its service would stay until we end
   mkdirSync(join(root, "dist"), { recursive: true });
-  for (const { path, contents } of outputFiles) {
-    // Renamed into place: whoever starts a role meanwhile, or after we were killed, never reads half a bundle.
-    const half = `${path}.${process.pid}.half`;
-    writeFileSync(half, contents);
-    renameSync(half, path);
-  }
+  for (const { path, contents } of outputFiles) placeFile(path, contents);
   return Object.keys(entries).map((name) => {
     const file = `dist/${name}.cjs`;
     return { name, path: join(root, file), inputs: Object.keys(metafile.outputs[file]?.inputs ?? {}) };

@@ -1,4 +1,5 @@
 import { execFileSync } from "node:child_process";
+import { randomUUID } from "node:crypto";
 import { mkdirSync, readdirSync, readFileSync } from "node:fs";
 import { loopDevice } from "./loop-device.ts";
 import type { RealNode } from "./real-node.ts";
@@ -20,7 +21,7 @@ export function layeredDevice(node: RealNode, megabytes: number): string {
 
 /** A volume group on a disk of its own, gone with the node. @returns its name */
 export function volumeGroup(node: RealNode, megabytes: number): string {
-  const name = `nvo-test_${process.pid}.${++groups}`;
+  const name = `nvo-test_${randomUUID().slice(0, 8)}.${++groups}`;
   mkdirSync(`${node.path}/disks`, { recursive: true });
   const disk = loopDevice(`${node.path}/disks`, name, megabytes);
   run("lvm", "vgcreate", "-q", name, disk.path);
