@@ -15,6 +15,9 @@ export interface NodeStateInput {
   readonly synced: boolean;
   readonly stateDir: string;
   readonly csiDir: string;
+  /** Where the agent sees the node's root. */
+  readonly hostRoot: string;
+  readonly kubeletDir?: string | undefined;
   readonly agent: { readonly version: string; readonly bootID: string; readonly epoch: number };
   /** What the journal had lost when the agent started. */
   readonly damage?: JournalDamage | undefined;

@@ -25,8 +25,7 @@ export interface NodeStateReporterDeps {
   /** The node's own state, which is watched from start() to stop(). */
   readonly states: Reflector<NodeVolumeState>;
   readonly nodeName: string;
-  readonly stateDir: string;
-  readonly csiDir: string;
+  readonly settings: Pick<NodeStateInput, "stateDir" | "csiDir" | "hostRoot" | "kubeletDir">;
   readonly agent: NodeStateInput["agent"];
   readonly vitals?: Vitals;
   readonly damage?: NodeStateInput["damage"];
@@ -127,15 +126,15 @@ export class NodeStateReporter {
 
   async #patch(): Promise<{ state: NodeVolumeState; patch: object } | undefined> {
     const others = await this.#left();
-    const { nodeName, stateDir, csiDir, agent, synced, system, damage } = this.#deps;
+    const { nodeName, settings, agent, synced, system, damage } = this.#deps;
+    const { stateDir, csiDir, hostRoot, kubeletDir } = settings;
     const state = this.#states.store.get(nodeName);
     if (state === undefined || this.#latest === undefined) return undefined;
     const input = {
       ...this.#latest,
       synced: synced(),
       deaf: this.#deps.problem?.(),
-      stateDir,
-      csiDir,
+      ...{ stateDir, csiDir, hostRoot, kubeletDir },
       agent,
       damage,
       others,

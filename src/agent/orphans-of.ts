@@ -1,7 +1,7 @@
 import { cut, timestamp } from "../api/conditions.ts";
 import { shellWord } from "../api/printable.ts";
 import type { Orphan } from "../api/types.gen.ts";
-import { isBeneath, type MountTable, sameFilesystem } from "../host/mount-table.ts";
+import { isBeneath, joinPath, type MountTable, relativePath, sameFilesystem } from "../host/mount-table.ts";
 import type { MountEntry } from "../host/mountinfo.ts";
 import type { VolumePlan } from "./plan.ts";
 
@@ -10,6 +10,9 @@ export interface OrphansInput {
   readonly table: MountTable | undefined;
   readonly stateDir: string;
   readonly csiDir: string;
+  /** Where the agent sees the node's root; "/" outside of a container. */
+  readonly hostRoot: string;
+  readonly kubeletDir?: string | undefined;
   /** What was reported last: since when. */
   readonly previous: readonly Orphan[];
   /** Wall time in milliseconds since the epoch. */
@@ -26,7 +29,8 @@ const longestPath = 1024;
  * PURE. What is left of volumes that no intent names, with what tells so: the journal, or that it shows a directory of ours.
  * Only what is the agent's own beyond doubt: what others have mounted beneath a prefix is theirs.
  */
-export function orphansOf({ volumes, table, stateDir, csiDir, previous, now }: OrphansInput): Orphan[] {
+export function orphansOf(input: OrphansInput): Orphan[] {
+  const { volumes, table, stateDir, csiDir, previous, now } = input;
   const found = [
     ...volumes.filter(({ phase }) => phase === "unexplained").flatMap(ofRecord),
     ...(table === undefined
@@ -34,7 +38,7 @@ export function orphansOf({ volumes, table, stateDir, csiDir, previous, now }: O
       : [
           ...stagedWithoutRecord(volumes, table, `${stateDir}/staging`),
           ...stagedWithoutRecord(volumes, table, csiDir),
-          ...ofOurData(volumes, table, stateDir),
+          ...ofOurData(input, table),
         ]),
   ];
   return found.map((orphan) => {
@@ -99,22 +103,39 @@ function stagedWithoutRecord(volumes: readonly VolumePlan[], table: MountTable, 
     }));
 }
 
-/** Mounts that show a data directory of ours on a path that no record and no intent has. */
-function ofOurData(volumes: readonly VolumePlan[], table: MountTable, stateDir: string): Found[] {
+/**
+ * Mounts that show a data directory of ours on a path that no record and no intent has. In a container the agent sees each
+ * mount of the node a second time, beneath hostRoot: it goes by the path that the node has for it.
+ */
+function ofOurData({ volumes, stateDir, hostRoot, kubeletDir }: OrphansInput, table: MountTable): Found[] {
   const data = table.identityOf(`${stateDir}/data`);
   if (data === undefined || data.root === "/") return [];
   const known = new Set(volumes.flatMap(({ view }) => view.targets.flatMap(({ path, ours }) => [path, ours?.point])));
-  return table.entries
+  const found = table.entries
     .filter((mount) => sameFilesystem(mount, data) && mount.root !== data.root && isBeneath(mount.root, data.root))
-    .filter(({ point }) => !known.has(point) && !isBeneath(point, stateDir))
-    .map((mount) => ({
-      path: mount.point,
+    .map((mount) => ({ mount, path: pathOnNode(mount.point, hostRoot) }))
+    .filter(({ path }) => !known.has(path) && !isBeneath(path, stateDir) && !isSubPath(path, kubeletDir));
+  const own = new Set(found.filter(({ mount, path }) => mount.point === path).map(({ path }) => path));
+  return found
+    .filter(({ mount, path }) => mount.point === path || !own.has(path))
+    .map(({ mount, path }) => ({
+      path,
       kind: "Mount",
       reason: "UnexplainedRemoval",
       ...shownBy(mount),
       message: "it shows a data directory of the agent, and no record of it is left",
-      remedy: unmounting(mount.point),
+      remedy: unmounting(path),
     }));
+}
+
+function pathOnNode(point: string, hostRoot: string): string {
+  return hostRoot !== "/" && isBeneath(point, hostRoot) ? joinPath("/", relativePath(hostRoot, point)) : point;
+}
+
+/** Where kubelet binds a part of a volume for a container (subPath): what it has left of that is told apart. */
+function isSubPath(path: string, kubeletDir: string | undefined): boolean {
+  if (kubeletDir === undefined || !isBeneath(path, `${kubeletDir}/pods`)) return false;
+  return path.split("/").includes("volume-subpaths");
 }
 
 function shownBy(mount: MountEntry | undefined): Pick<Found, "source" | "mountID"> {

@@ -106,8 +106,8 @@ export async function startAgent(deps: AgentDeps): Promise<Agent> {
   vitals.needs("intents", () => intents.notSynced());
   const reporter = new Reporter({ system, client, intents, agent: identity, vitals });
   const agent = { ...identity, version: deps.version };
-  const { stateDir, csiDir, kubeletDir } = settings;
-  const place = { system, states, client, nodeName, stateDir, csiDir, agent, damage: journal.damage };
+  const { kubeletDir } = settings;
+  const place = { system, states, client, nodeName, settings, agent, damage: journal.damage };
   const event = (told: Omit<EventInput, "object">) => events.event({ object: nodeState(), ...told });
   const kubelets = orphansOfKubelet({
     ...{ system, host, client, journal, nodeName, settings, drivers: deps.drivers, registry: deps.registry },

@@ -28,7 +28,7 @@ describe("npm run quickstart", () => {
     for (const text of [
       /nodevolumeset\.nodevolume\.dev\/scratch +1 +1 +0 +0/,
       /nodevolumeintent\.nodevolume\.dev\/node-1\.scratch-\S+ +node-1 +scratch +emptyDir +Mounted +True +1\/1 +true/,
-      /nodevolumestate\.nodevolume\.dev\/node-1 +True +3 /,
+      /nodevolumestate\.nodevolume\.dev\/node-1 +True +3 +\d+ +\d+ +0 /,
       / \/mnt\/nodevolume\/scratch rw,nosuid,nodev,noexec,.* - tmpfs /,
       /it was gone for .* ms, by the kernel's mount table/,
       /the kernel agrees: nothing is mounted/,

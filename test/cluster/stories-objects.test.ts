@@ -2,6 +2,8 @@ import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect } from "chai";
 import { root } from "../../hack/lib/root.ts";
+import { findCondition } from "../../src/api/conditions.ts";
+import type { NodeVolumeIntent } from "../../src/api/types.gen.ts";
 import { testWorld, type World } from "../lib/world.ts";
 
 const memory = { source: { emptyDir: { medium: "Memory", sizeLimit: "1Mi" } } };
@@ -39,6 +41,19 @@ describe("content of the API", () => {
     await world.cluster.adminKubectl.run(["apply", "-n", namespace, "-f", "-"], access);
     await world.objects.ready("settings", 3, 60_000);
     for (const node of world.nodes) expect(await node.host.run("cat", `${path}/motd`), node.name).to.equal("one");
+  });
+
+  it("is an orphan of no node, though each agent sees it a second time beneath its host root", async () => {
+    const isReady = ({ status }: NodeVolumeIntent) => findCondition(status?.conditions, "Ready")?.status === "True";
+    for (const { name } of world.nodes) {
+      const state = () => world.objects.states.get(name)?.status;
+      await world.objects.until(`${name} to count what it has`, 30_000, () => {
+        const there = [...world.objects.intents.values()].filter(({ spec }) => spec.nodeName === name);
+        return state()?.volumes === there.length && state()?.ready === there.filter(isReady).length;
+      });
+      const orphans = state()?.orphans ?? [];
+      expect(orphans.filter((orphan) => orphan.path.endsWith(path))).to.deep.equal([]);
+    }
   });
 
   it("changes as one on every host when the ConfigMap changes", async () => {

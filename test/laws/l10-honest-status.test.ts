@@ -106,7 +106,7 @@ describe("L10: the status claims no more than the mount table shows", () => {
     check(choice, reached) {
       const { input } = buildWorld(choice);
       const result = plan(input);
-      const { stateDir, csiDir } = settings;
+      const { stateDir, csiDir, hostRoot } = settings;
       const agent = { version: "test", ...context.agent };
       const { synced, table } = input;
       const object = {
@@ -120,6 +120,7 @@ describe("L10: the status claims no more than the mount table shows", () => {
         synced,
         stateDir,
         csiDir,
+        hostRoot,
         agent,
         now: 0,
       });

@@ -12,6 +12,7 @@ import {
   prefix,
   record,
   staged,
+  targetRecord,
   volume,
   type World,
   wanted,
@@ -22,7 +23,8 @@ const state: NodeVolumeState = { metadata: { name: "node" } } as NodeVolumeState
 
 function inputOf(world: World): NodeStateInput {
   const table = Array.isArray(world.mounts) ? new MountTable(world.mounts) : undefined;
-  return { plan: planWorld(world), table, synced: true, stateDir: "/state", csiDir: "/csi", agent, now: 0 };
+  const settings = { stateDir: "/state", csiDir: "/csi", hostRoot: "/" };
+  return { plan: planWorld(world), table, synced: true, ...settings, agent, now: 0 };
 }
 
 function seen(world: World, more: Partial<NodeStateInput> = {}) {
@@ -92,6 +94,7 @@ describe("nodeStateOf", () => {
       synced: true,
       stateDir: "/state",
       csiDir: "/csi",
+      hostRoot: "/",
       agent,
       now: 0,
     });
@@ -161,6 +164,47 @@ describe("nodeStateOf", () => {
     expect(more).to.deep.equal([]);
     expect(orphan).to.include({ path: `${prefix}/lost`, kind: "Mount", mountID: 41, remedy: `umount ${prefix}/lost` });
     expect(orphan?.source).to.contain("/state/data/key of it");
+  });
+
+  describe("in a container, which sees the node a second time beneath /host", () => {
+    const disk = { device: "8:1", fsType: "ext4", source: "/dev/sda1" };
+    const root = entry({ id: 1, parent: 1, point: "/", device: "0:40", fsType: "overlay" });
+    const state = entry({ ...disk, id: 2, point: "/state", root: "/var/lib/nodevolume" });
+    const host = entry({ ...disk, id: 3, point: "/host" });
+    const data = { ...disk, root: "/var/lib/nodevolume/data/key" };
+    const shown = (id: number, point: string, group: number, more = {}) => [
+      entry({ ...data, id, point, shared: group, ...more }),
+      entry({ ...data, id: id + 1, point: `/host${point}`, master: group, ...more }),
+    ];
+    const paths = (world: World, more: Partial<NodeStateInput> = {}) => {
+      const base = Array.isArray(world.mounts) ? world.mounts : [];
+      const seenBy = { ...world, mounts: [root, state, host, ...base] };
+      return (seen(seenBy, { hostRoot: "/host", ...more }).orphans ?? []).map(({ path, remedy }) => [path, remedy]);
+    };
+
+    it("no orphan is a mount of ours on its own path, nor what the state directory is mounted on", () => {
+      const own = shown(41, `${prefix}/a`, 15);
+      const identity = { device: data.device, root: data.root };
+      const targets = [targetRecord({ mountID: 41, peerGroup: 15, identity })];
+      expect(paths({ records: [record({ targets })], intents: [wanted()], mounts: own })).to.deep.equal([]);
+      expect(paths({ mounts: shown(51, "/state/mounts/b", 16) })).to.deep.equal([]);
+    });
+
+    it("an orphan is listed once, by the path that it has on the node", () => {
+      expect(paths({ mounts: shown(41, `${prefix}/lost`, 15) })).to.deep.equal([
+        [`${prefix}/lost`, `umount ${prefix}/lost`],
+      ]);
+      const elsewhere = entry({ ...data, id: 60, point: "/host/srv/lost", master: 17 });
+      expect(paths({ mounts: [elsewhere] })).to.deep.equal([["/srv/lost", "umount /srv/lost"]]);
+    });
+
+    it("what kubelet binds of it for a container's subPath is kubelet's", () => {
+      const subPath = "/var/lib/kubelet/pods/uid-web/volume-subpaths/data/main/0";
+      const mounts = shown(41, subPath, 15, { root: `${data.root}/part` });
+      expect(paths({ mounts }, { kubeletDir: "/var/lib/kubelet" })).to.deep.equal([]);
+      const lost = "/var/lib/kubelet/pods/uid-web/volumes/kubernetes.io~csi/data/mount";
+      expect(paths({ mounts: shown(41, lost, 15) }, { kubeletDir: "/var/lib/kubelet" })).to.have.length(1);
+    });
   });
 
   it("gives no command of somebody else's making, and no path that the schema refuses", () => {
