@@ -81,9 +81,14 @@ export function isLocal(fsType: string): boolean {
   return local.has(fsType);
 }
 
-/** Whether this is the only mount of a file system that an unmount would have to write out. */
+/**
+ * Whether an unmount of this takes the last mount of a file system that has to be written out. In a container the agent sees
+ * it a second time beneath /host, as a slave: that one goes with it.
+ */
 export function isLastOf(table: MountTable, mountID: number): boolean {
   const mount = table.byID(mountID);
   if (mount === undefined || inMemory.has(mount.fsType)) return false;
-  return table.ofDevice(mount.device).length === 1;
+  const goesAlong = ({ master, root }: MountEntry) =>
+    mount.shared !== undefined && master === mount.shared && root === mount.root;
+  return table.ofDevice(mount.device).every((other) => other === mount || goesAlong(other));
 }

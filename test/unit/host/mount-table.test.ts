@@ -174,4 +174,14 @@ describe("mayHang", () => {
     expect(isLastOf(new MountTable([root, disk, again]), 2)).to.equal(false);
     expect(isLastOf(new MountTable([root, memory]), 4)).to.equal(false);
   });
+
+  it("isLastOf: what the agent's container has of it beneath /host goes with it, another bind of it does not", () => {
+    const disk = entry({ id: 2, parent: 1, point: "/d", device: "7:0", fsType: "ext4", shared: 15 });
+    const onHost = entry({ id: 3, parent: 1, point: "/host/d", device: "7:0", fsType: "ext4", master: 15 });
+    const peer = entry({ id: 4, parent: 1, point: "/e", device: "7:0", fsType: "ext4", shared: 15 });
+    const ofOther = entry({ id: 5, parent: 1, point: "/host/e", device: "7:0", fsType: "ext4", master: 16 });
+    expect(isLastOf(new MountTable([root, disk, onHost]), 2)).to.equal(true);
+    expect(isLastOf(new MountTable([root, disk, onHost, peer]), 2)).to.equal(false);
+    expect(isLastOf(new MountTable([root, disk, ofOther]), 2)).to.equal(false);
+  });
 });
