@@ -51,11 +51,11 @@ export class PathOwners {
     // Always the same one of several, whatever order they came in: a status that changes its mind is written each time.
     const [holder] = others.filter(({ recorded }) => recorded || !has).sort(byWeight);
     if (holder === undefined) return undefined;
-    const relation =
-      holder.path === path ? "the same path" : isBeneath(path, holder.path) ? "a path above it" : "a path beneath it";
+    const same = holder.path === path;
+    const relation = same ? "the same path" : isBeneath(path, holder.path) ? "a path above it" : "a path beneath it";
     const message = holder.recorded
       ? `${path}: ${relation} (${holder.path}) is mounted for ${holder.volume}: it has to be unmounted first`
-      : `${path}: ${holder.volume} wants ${relation} (${holder.path}) too: neither is mounted until one gives way`;
+      : `${path}: ${holder.volume} wants ${same ? "it, too" : `${relation} (${holder.path})`}: neither is mounted until one gives way`;
     return { reason: "PathConflict", message, on: { kind: "NodeVolumeIntent", name: holder.volume } };
   }
 

@@ -15,8 +15,8 @@ export interface Claim {
 export interface Conflict {
   /** The other set. */
   readonly with: string;
-  /** The path that both want, or one beneath the other's. */
-  readonly path?: string;
+  /** The path that this set wants, and that of the other: the same one, or one is beneath the other. */
+  readonly paths?: { readonly own: string; readonly other: string };
   /** The sets want one volume with different settings; or each wants a path that the other still has. */
   readonly over?: "settings" | "exchange";
 }
@@ -29,6 +29,13 @@ export interface Verdict {
   readonly held: boolean;
   /** A set that no longer wants a path still has it: this one must wait, but nobody needs to change anything. */
   readonly waitsFor: string | undefined;
+}
+
+/** One of two sets that are in each other's way: whether it has what both want, and by which path, if it is one. */
+interface Side {
+  readonly set: string;
+  readonly has: boolean;
+  readonly path?: string;
 }
 
 type MutableVerdict = { conflicts: Conflict[]; held: boolean; waitsFor: string | undefined };
@@ -44,31 +51,32 @@ export function weighClaims(claims: readonly Claim[]): Map<string, Verdict> {
   );
   const bySet = new Map(claims.map((claim) => [claim.set, claim]));
 
-  const clash = (a: Claim, b: Claim, aHas: boolean, bHas: boolean, what: Omit<Conflict, "with">) => {
-    for (const [me, other, proceeds] of [
-      [a, b, aHas && !bHas],
-      [b, a, bHas && !aHas],
+  const clash = (a: Side, b: Side) => {
+    for (const [me, other] of [
+      [a, b],
+      [b, a],
     ] as const) {
       const verdict = verdicts.get(me.set);
       if (verdict === undefined) continue;
-      verdict.conflicts.push({ with: other.set, ...what });
-      verdict.held ||= !proceeds;
+      const paths = { own: me.path ?? "", other: other.path ?? "" };
+      verdict.conflicts.push({ with: other.set, ...(me.path === undefined ? { over: "settings" } : { paths }) });
+      verdict.held ||= !me.has || other.has;
     }
   };
 
   for (const [a, b, aPath, bPath] of overlaps(claims.flatMap(wantedPaths))) {
     const [claimA, claimB] = [bySet.get(a), bySet.get(b)];
     if (claimA === undefined || claimB === undefined) continue;
-    const path = aPath.length < bPath.length ? bPath : aPath;
-    clash(claimA, claimB, has(claimA, aPath), has(claimB, bPath), { path });
+    clash({ set: a, has: has(claimA, aPath), path: aPath }, { set: b, has: has(claimB, bPath), path: bPath });
   }
 
   const wishes = claims.flatMap((claim) => claim.wanted.map((part) => ({ claim, part })));
   for (const [intentName, sharers] of Map.groupBy(wishes, ({ part }) => part.intentName)) {
+    const side = ({ claim }: (typeof wishes)[number]): Side => ({ set: claim.set, has: holds(claim, intentName) });
     for (const [i, a] of sharers.entries()) {
       for (const b of sharers.slice(i + 1)) {
         if (sameSettings(a.part.settings, b.part.settings)) continue;
-        clash(a.claim, b.claim, holds(a.claim, intentName), holds(b.claim, intentName), { over: "settings" });
+        clash(side(a), side(b));
       }
     }
   }
@@ -87,9 +95,15 @@ export function weighClaims(claims: readonly Claim[]): Map<string, Verdict> {
   }
 
   for (const verdict of verdicts.values()) {
-    verdict.conflicts.sort((a, b) => compareText(a.with, b.with) || compareText(a.path ?? "", b.path ?? ""));
+    verdict.conflicts.sort((a, b) => compareText(a.with, b.with) || compareText(pathOf(a), pathOf(b)));
   }
   return verdicts;
+}
+
+/** The deeper of the two. */
+function pathOf({ paths }: Conflict): string {
+  if (paths === undefined) return "";
+  return paths.own.length < paths.other.length ? paths.other : paths.own;
 }
 
 function waitsForItself(set: string, verdicts: ReadonlyMap<string, Verdict>): boolean {

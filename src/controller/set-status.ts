@@ -170,7 +170,11 @@ function conflictCondition(nodes: readonly RolloutNode[]): ConditionInput {
 }
 
 function conflictText(conflict: Conflict): string {
-  if (conflict.path !== undefined) return `set ${conflict.with} wants ${conflict.path} too`;
+  if (conflict.paths !== undefined) {
+    const { own, other } = conflict.paths;
+    if (own === other) return `set ${conflict.with} wants ${own}, too`;
+    return `set ${conflict.with} wants ${other}, ${own.length < other.length ? "beneath" : "above"} ${own}`;
+  }
   return conflict.over === "exchange"
     ? `set ${conflict.with} has a path that this set wants, and waits for one that this set has`
     : `set ${conflict.with} wants the same volume with other settings`;

@@ -85,6 +85,15 @@ describe("paths that a volume may be mounted on", () => {
       expect(reasons(a, `${prefix}/ab`)).to.deep.equal([undefined, undefined]);
     });
 
+    it("and each is told what the other wants", () => {
+      const messages = (theirs: string, mine: string) =>
+        world(theirs, mine, false).volumes.get("node.volume-1")?.problems.get(mine)?.message;
+      const end = "neither is mounted until one gives way";
+      expect(messages(a, a)).to.equal(`${a}: ${other} wants it, too: ${end}`);
+      expect(messages(a, b)).to.equal(`${b}: ${other} wants a path above it (${a}): ${end}`);
+      expect(messages(b, a)).to.equal(`${a}: ${other} wants a path beneath it (${b}): ${end}`);
+    });
+
     it("and stay with the one that has it", () => {
       expect(reasons(a, b, true)).to.deep.equal(["PathConflict", undefined]);
       expect(reasons(b, a, true)).to.deep.equal(["PathConflict", undefined]);

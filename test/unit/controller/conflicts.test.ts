@@ -10,9 +10,14 @@ function at(name: string, ...paths: string[]) {
 }
 
 function conflictsOf(world: OneNode): { [set: string]: string[] } {
+  const short = (path: string | undefined) => path?.replace("/mnt/nodevolume/", "");
   const told = [...world.stakes().values()].map(({ set, conflicts }) => [
     set,
-    conflicts.map((c) => `${c.with} ${c.path?.replace("/mnt/nodevolume/", "") ?? c.over}`),
+    conflicts.map((c) =>
+      c.paths?.own === c.paths?.other
+        ? `${c.with} ${short(c.paths?.own) ?? c.over}`
+        : `${c.with} ${short(c.paths?.other)} for ${short(c.paths?.own)}`,
+    ),
   ]);
   return Object.fromEntries(told);
 }
@@ -24,10 +29,10 @@ describe("weighClaims: two sets that want one path", () => {
     expect(conflictsOf(world)).to.deep.equal({ a: ["b x"], b: ["a x"] });
   });
 
-  it("one beneath the other is the same thing, and names the deeper path", () => {
+  it("one beneath the other is the same thing, and each is told of the other's path", () => {
     const world = oneNode([at("a", "x"), at("b", "x/deep/er")]);
     expect(world.settle()).to.deep.equal([]);
-    expect(conflictsOf(world)).to.deep.equal({ a: ["b x/deep/er"], b: ["a x/deep/er"] });
+    expect(conflictsOf(world)).to.deep.equal({ a: ["b x/deep/er for x"], b: ["a x for x/deep/er"] });
   });
 
   it("a common beginning of the name is not", () => {

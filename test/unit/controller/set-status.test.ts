@@ -101,7 +101,7 @@ describe("setStatus", () => {
     );
   });
 
-  it("a conflict names the other set, the path and a node", () => {
+  it("a conflict names the other set, what that one wants, and a node", () => {
     const worlds = fleet(2, [
       setEntry("a"),
       setEntry("b", {
@@ -111,8 +111,15 @@ describe("setStatus", () => {
     const status = statusOf(worlds);
     expect(short(status)).to.deep.equal(["Ready=False/Conflict", "Stalled=True/Conflict", "Conflict=True/Conflict"]);
     expect(status.conflict).to.equal(2);
-    expect(status.conditions?.[2]?.message).to.equal("set b wants /mnt/nodevolume/a/x too, on node n0 and 1 more");
-    expect(statusOf(worlds, {}, "b").conditions?.[2]?.message).to.contain("set a wants /mnt/nodevolume/a/x too");
+    expect(status.conditions?.[2]?.message).to.equal(
+      "set b wants /mnt/nodevolume/a/x, beneath /mnt/nodevolume/a, on node n0 and 1 more",
+    );
+    expect(statusOf(worlds, {}, "b").conditions?.[2]?.message).to.contain(
+      "set a wants /mnt/nodevolume/a, above /mnt/nodevolume/a/x",
+    );
+    const taken = { volume: { source: { emptyDir: {} } }, mounts: [{ name: "m", path: "/mnt/nodevolume/a" }] };
+    const same = statusOf(fleet(1, [setEntry("a"), setEntry("b", { spec: taken })]));
+    expect(same.conditions?.[2]?.message).to.equal("set b wants /mnt/nodevolume/a, too, on node n0");
   });
 
   it("a path that is not allowed counts as failed, although nothing is written", () => {
