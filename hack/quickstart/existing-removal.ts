@@ -49,13 +49,20 @@ export async function removeMade({ kubectl, client, node, made, sample, screen }
   for (const object of removable) screen.note(`  ${keyOf(object).trim()}`);
 }
 
-/** The word that the policy nodevolume-definitions asks for: nothing of the kinds is left that could be unmounted. */
+/** The words that config/policy/definitions.yaml asks for: nothing of the kinds is left that could be unmounted. */
 async function allowRemoval(client: ApiClient, removable: readonly Manifest[]): Promise<void> {
+  const admission = "/apis/admissionregistration.k8s.io/v1";
   for (const { kind, metadata } of removable) {
-    if (kind !== "CustomResourceDefinition") continue;
-    const path = `/apis/apiextensions.k8s.io/v1/customresourcedefinitions/${metadata.name}`;
-    const body = { metadata: { annotations: { "nodevolume.dev/allow-removal": "true" } } };
-    await client.call("PATCH", path, { contentType: mergePatch, body });
+    const words = { annotations: { "nodevolume.dev/allow-removal": "true" } };
+    const patched = (path: string, change: object) =>
+      client.call("PATCH", `${path}/${metadata.name}`, { contentType: mergePatch, body: { metadata: change } });
+    if (kind === "CustomResourceDefinition")
+      await patched("/apis/apiextensions.k8s.io/v1/customresourcedefinitions", words);
+    if (metadata.name !== "nodevolume-definitions") continue;
+    if (kind === "ValidatingAdmissionPolicy")
+      await patched(`${admission}/validatingadmissionpolicies`, { finalizers: null });
+    if (kind === "ValidatingAdmissionPolicyBinding")
+      await patched(`${admission}/validatingadmissionpolicybindings`, { finalizers: null });
   }
 }
 

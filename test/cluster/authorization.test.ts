@@ -11,6 +11,7 @@ import { Questions } from "../lib/authorization/ask.ts";
 import { questionOf, verdictOf } from "../lib/authorization/questions-of.ts";
 import { type MatrixWorld, matrixWorld } from "../lib/authorization/world.ts";
 import { type TestCluster, testCluster } from "../lib/cluster.ts";
+import { letGuardGo } from "../lib/definitions-guard.ts";
 import { paths } from "../lib/policy-world.ts";
 import { withKubeClient } from "../lib/with-kube-client.ts";
 
@@ -128,6 +129,7 @@ describe("authorization matrix", function () {
     let differing: string[] = [];
     expect(await notInForce(), "as the agent and the controller find them").to.deep.equal([undefined, undefined]);
     try {
+      await letGuardGo(adminKubectl);
       await adminKubectl.run(["delete", ...ours]);
       await until("the policies to be out of force", 20_000, async () => {
         differing = await ask(byPolicy, () => "allowed");

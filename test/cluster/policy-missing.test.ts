@@ -8,6 +8,7 @@ import { root } from "../../hack/lib/root.ts";
 import { until } from "../../hack/lib/until.ts";
 import { findCondition } from "../../src/api/conditions.ts";
 import type { NodeVolumeSet, NodeVolumeState } from "../../src/api/types.gen.ts";
+import { letGuardGo } from "../lib/definitions-guard.ts";
 import { expectStatus, patch, paths } from "../lib/policy-world.ts";
 import { testWorld, type World } from "../lib/world.ts";
 
@@ -64,6 +65,7 @@ describe("admission policies that are missing, to the processes that run", () =>
       const [node] = world.nodes;
       const before = await node.mountsAt(path);
       const all = await world.cluster.adminKubectl.run(["get", "validatingadmissionpolicybindings", "-o", "name"]);
+      await letGuardGo(world.cluster.adminKubectl);
       await removeBindings(...all.split("\n").flatMap((one) => /\/(nodevolume-.*)$/.exec(one)?.[1] ?? []));
       await world.objects.until("the agent to say so", patience, () => ofNode() !== undefined);
       expect(ofNode()).to.include({ status: "False", reason: "PolicyMissing" });

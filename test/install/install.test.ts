@@ -6,6 +6,7 @@ import { isDeepStrictEqual } from "node:util";
 import { expect } from "chai";
 import { createApiClient } from "../../hack/lib/api-client.ts";
 import { skipBecause } from "../../hack/lib/lanes/skip-reason.ts";
+import { letGuardGo } from "../lib/definitions-guard.ts";
 import { processOf, spawnWriter } from "../lib/install-processes.ts";
 import { InstallWorld, imageName } from "../lib/install-world.ts";
 import { ofSet, Pods } from "../lib/pods.ts";
@@ -220,6 +221,7 @@ describe("installed from its Dockerfile and config/default", function () {
     expect([await mounted(path), (await mounted(kept)).length]).to.deep.equal([[], 1]);
     const crds = ["nodevolumesets", "nodevolumeintents", "nodevolumestates"].map((name) => `${name}.nodevolume.dev`);
     await world.admin.run(["annotate", "crd", ...crds, "nodevolume.dev/allow-removal=true"]);
+    await letGuardGo(world.admin);
     await world.admin.run(["delete", "-k", overlay, "--timeout=120s"]);
     const names = await world.admin.run(["get", "crd,ns,clusterrole,clusterrolebinding,csidriver", "-o", "name"]);
     expect(names.split("\n").filter((name) => name.includes("nodevolume"))).to.deep.equal([]);
