@@ -1,5 +1,5 @@
 import { resource } from "../api/names.ts";
-import type { NodeVolumeIntent } from "../api/types.gen.ts";
+import type { NodeVolumeIntent, NodeVolumeSet } from "../api/types.gen.ts";
 import { listIfAllowed } from "./cluster.ts";
 import type { Call, Command } from "./command.ts";
 import { exitCode, UsageError } from "./exit-code.ts";
@@ -96,20 +96,21 @@ export function candidates(words: readonly string[], commands: readonly Command[
   return command.args.length === 0 ? [] : undefined;
 }
 
-/** Nodes and volumes, as far as the cluster says. A completion never fails aloud. */
+/** Nodes, volumes and sets, as far as the cluster says. A completion never fails aloud. */
 async function namesFor({ args, context }: Call, commands: readonly Command[]): Promise<string[]> {
   const command = commands.find(({ name }) => name === args[0]);
   const words = [...(command?.words ?? [])];
   try {
     const cluster = await context.connect();
     const { items } = await listIfAllowed<NodeVolumeIntent>(cluster, resource.intents);
+    const sets = (await listIfAllowed<NodeVolumeSet>(cluster, resource.sets)).items;
     const at = args.filter((word) => !word.startsWith("-")).length - 2;
     const kinds = command?.args[at] ?? "";
     const names = items.flatMap(({ spec }) => [
       ...(kinds.includes("NODE") ? [spec.nodeName] : []),
       ...(kinds.includes("VOLUME") ? [spec.volumeName] : []),
     ]);
-    return [...words, ...names];
+    return [...words, ...names, ...(kinds.includes("SET") ? sets.map(({ metadata }) => metadata.name) : [])];
   } catch {
     return words;
   }

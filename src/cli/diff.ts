@@ -1,10 +1,10 @@
 import { resource } from "../api/names.ts";
-import type { NodeVolumeIntent } from "../api/types.gen.ts";
-import type { Cluster } from "./cluster.ts";
+import type { NodeVolumeIntent, NodeVolumeSet } from "../api/types.gen.ts";
+import { type Cluster, listIfAllowed } from "./cluster.ts";
 import type { Command } from "./command.ts";
-import { type Difference, differencesOf } from "./differences.ts";
+import { type Difference, differencesOf, differencesOfSet } from "./differences.ts";
 import { exitCode } from "./exit-code.ts";
-import { inOrder, intentsOf } from "./find-intents.ts";
+import { inOrder, isOfSet, type Meant, meantBy } from "./find-intents.ts";
 import { nodeNames } from "./nodes.ts";
 import { formatOf, serialized } from "./output.ts";
 import { type Column, table } from "./table.ts";
@@ -21,10 +21,11 @@ const columns: Column<Difference>[] = [
 
 export const diffCommand: Command = {
   name: "diff",
-  args: ["[NODE|VOLUME]"],
+  args: ["[NODE|SET|VOLUME]"],
   summary: "Where what is on the nodes differs from what is wanted there",
   details: [
-    "One line for each path and each pod that is not as wanted, and for each that is still there although nobody wants it.",
+    "One line for each path and each pod that is not as wanted, and for each that is still there although nobody wants it. What",
+    "nobody can say, because the node's agent is lost, is Unknown.",
     "Ends with 0 if there is no difference, and with 1 if there is one, as kubectl diff does.",
   ].join("\n"),
   flags: ["selector", "no-headers"],
@@ -34,7 +35,16 @@ export const diffCommand: Command = {
   async run({ args: [word], values, context }) {
     const format = formatOf(values, this.formats);
     const cluster = await context.connect();
-    const rows = inOrder(await selected(cluster, word, values.selector)).flatMap(differencesOf);
+    const { intents, sets, node } = await selected(cluster, word, values.selector);
+    const ofSets = sets.flatMap((set) => {
+      const name = set.metadata.name;
+      return differencesOfSet(
+        set,
+        intents.filter((intent) => isOfSet(intent, name)),
+        node,
+      );
+    });
+    const rows = [...inOrder(intents).flatMap(differencesOf), ...ofSets];
     if (format === "json" || format === "yaml") context.terminal.out(serialized({ differences: rows }, format));
     else if (rows.length > 0) {
       const options = { wide: format === "wide", headers: values["no-headers"] === undefined };
@@ -44,14 +54,11 @@ export const diffCommand: Command = {
   },
 };
 
-/** The intents that a word of the command line means, a node's or a volume's; all without one. */
-export async function selected(
-  cluster: Cluster,
-  word: string | undefined,
-  labelSelector?: string,
-): Promise<NodeVolumeIntent[]> {
+/** What a word of the command line means, a node's name, a set's or a volume's; all without one. Labels are those of intents. */
+export async function selected(cluster: Cluster, word: string | undefined, labelSelector?: string): Promise<Meant> {
   const options = labelSelector === undefined ? {} : { labelSelector };
-  const { items } = await cluster.client.list<NodeVolumeIntent>(resource.intents, options);
-  const known = word === undefined || items.some(({ spec }) => spec.nodeName === word) ? [] : await nodeNames(cluster);
-  return intentsOf(word, items, known);
+  const { items: intents } = await cluster.client.list<NodeVolumeIntent>(resource.intents, options);
+  const ofSets = labelSelector === undefined ? await listIfAllowed<NodeVolumeSet>(cluster, resource.sets) : undefined;
+  const isKnown = word === undefined || intents.some(({ spec }) => spec.nodeName === word);
+  return meantBy(word, { intents, sets: ofSets?.items ?? [], nodes: isKnown ? [] : await nodeNames(cluster) });
 }

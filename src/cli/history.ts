@@ -64,7 +64,7 @@ export const historyCommand: Command = {
     const format = formatOf(values, this.formats);
     if (word === undefined) throw new UsageError("history needs the name of a volume: kubectl nvi volumes lists them");
     const cluster = await context.connect();
-    const intents = inOrder(await selected(cluster, word));
+    const intents = inOrder((await selected(cluster, word)).intents);
     const fieldSelector = "involvedObject.kind=NodeVolumeIntent";
     const events = await listIfAllowed<Raw>(cluster, resource.events, { namespace: "default", fieldSelector });
     const entries = intents.flatMap((intent) => entriesOf(intent, events.items));

@@ -28,7 +28,7 @@ export function stepsOf({ spec, status }: NodeVolumeIntent): Step[] {
 
 export const planCommand: Command = {
   name: "plan",
-  args: ["[NODE|VOLUME]"],
+  args: ["[NODE|SET|VOLUME]"],
   summary: "What would be done where nothing may be touched yet",
   details: [
     "In mode Observe, and while suspended, the agents touch nothing and say what they would do: one line a step, in order.",
@@ -41,7 +41,7 @@ export const planCommand: Command = {
   async run({ args: [word], values, context }) {
     const format = formatOf(values, this.formats);
     const cluster = await context.connect();
-    const steps = inOrder(await selected(cluster, word, values.selector)).flatMap(stepsOf);
+    const steps = inOrder((await selected(cluster, word, values.selector)).intents).flatMap(stepsOf);
     if (format === "json" || format === "yaml") context.terminal.out(serialized({ steps }, format));
     else if (steps.length > 0)
       context.terminal.out(table(columns, steps, { headers: values["no-headers"] === undefined }));

@@ -37,7 +37,8 @@ export const releaseCommand: Command = {
     });
     const found = intentsNamed(word, items);
     const [intent] = found;
-    if (intent === undefined) throw new CommandError(`on node ${node}: ${notFound(word, items)}`);
+    if (intent === undefined)
+      throw new CommandError(`on node ${node}: ${notFound(word, { intents: items, sets: [], nodes: [] })}`);
     if (found.length > 1)
       throw new CommandError(
         `${JSON.stringify(word)} is more than one volume on ${node}: ${found.map(({ metadata }) => metadata.name).join(", ")}`,

@@ -6,8 +6,9 @@ import { parseDuration } from "./arguments.ts";
 import { type Cluster, getIfAllowed } from "./cluster.ts";
 import type { Call, Command } from "./command.ts";
 import { CommandError, exitCode, UsageError } from "./exit-code.ts";
-import { intentsNamed, notFound } from "./find-intents.ts";
+import { notFound, volumesNamed } from "./find-intents.ts";
 import { didYouMean } from "./nearest.ts";
+import { typedName } from "./typed-name.ts";
 import { type WaitEnd, waitUntil } from "./wait-until.ts";
 import { podNotReady, podNotReleased, setNotReady, volumesNotReady, volumesNotReleased } from "./waiting-for.ts";
 
@@ -24,7 +25,8 @@ export const waitCommand: Command = {
   args: ["SET|VOLUME|pod/NAME"],
   summary: "Wait until a set, a volume or a pod's volumes are ready, or released",
   details: [
-    "Follows the objects and says on standard error why it waits, each time that changes. A name is a set's, or else a volume's.",
+    "Follows the objects and says on standard error why it waits, each time that changes. A name is a set's, or else a volume's;",
+    "set/NAME and volume/NAME say which.",
     "--for=ready: with the newest spec, on every node. --for=released: no node has it any more; nothing of that name is released, too.",
     "Ends with 0 when it is so, with 1 when --timeout (5m) is over, with 3 if there is no such thing to wait for.",
   ].join("\n"),
@@ -48,9 +50,10 @@ export const waitCommand: Command = {
       );
     const timeoutMs = parseDuration(values.timeout ?? "5m", "--timeout");
     const cluster = await context.connect();
-    const wait = word.startsWith("pod/")
-      ? waitForPod(call, cluster, word.slice(4), goal)
-      : await waitForVolume(call, cluster, word, goal);
+    const { kind, name } = typedName(word) ?? { name: word };
+    if (kind === "node" || kind === "pvc") throw new UsageError(`${word} is no set, volume or pod`);
+    const wait =
+      kind === "pod" ? waitForPod(call, cluster, name, goal) : await waitForVolume(call, cluster, word, goal);
     const end = await wait.run(timeoutMs);
     if (end === "interrupted") return exitCode.interrupted;
     if (end === "timeout") {
@@ -69,31 +72,32 @@ export const waitCommand: Command = {
 type Goal = (typeof states)[number];
 
 async function waitForVolume(call: Call, cluster: Cluster, word: string, goal: Goal): Promise<Wait> {
-  const set = (await getIfAllowed<NodeVolumeSet>(cluster, resource.sets, { name: word })).items[0];
+  const { kind, name } = typedName(word) ?? { name: word };
+  const mayBeSet = kind === undefined || kind === "set";
+  const sets = mayBeSet ? (await getIfAllowed<NodeVolumeSet>(cluster, resource.sets, { name })).items : [];
   const intents = (options: object, why: (all: readonly NodeVolumeIntent[]) => string | undefined) => (ms: number) =>
     waitUntil<NodeVolumeIntent>(call, cluster, resource.intents, options, ms, why);
-  if (set !== undefined || goal === "released") {
-    const called = `nodevolumeset.nodevolume.dev/${word}`;
-    if (set !== undefined && goal === "ready") {
-      const options = { fieldSelector: `metadata.name=${word}` };
-      const run = (ms: number) =>
-        waitUntil<NodeVolumeSet>(call, cluster, resource.sets, options, ms, ([one]) => setNotReady(one));
-      return { called, run };
-    }
-    if (set !== undefined)
-      return { called, run: intents({ labelSelector: setLabelPrefix + word }, volumesNotReleased) };
+  if (sets.length > 0 || (kind === "set" && goal === "released")) {
+    const called = `nodevolumeset.nodevolume.dev/${name}`;
+    if (goal === "released")
+      return { called, run: intents({ labelSelector: setLabelPrefix + name }, volumesNotReleased) };
+    const options = { fieldSelector: `metadata.name=${name}` };
+    const run = (ms: number) =>
+      waitUntil<NodeVolumeSet>(call, cluster, resource.sets, options, ms, ([one]) => setNotReady(one));
+    return { called, run };
   }
   const { items } = await cluster.client.list<NodeVolumeIntent>(resource.intents);
-  const meant = intentsNamed(word, items);
-  if (meant.length === 0 && goal === "ready") throw new CommandError(notFound(word, items));
+  const namedIn = (all: readonly NodeVolumeIntent[]) => volumesNamed(word, { intents: all, sets: [] })?.intents ?? [];
+  const meant = namedIn(items);
+  if (meant.length === 0 && goal === "ready")
+    throw new CommandError(notFound(word, { intents: items, sets, nodes: [] }));
   const exact = meant.length === 1 ? meant[0]?.metadata.name : undefined;
   const options = exact === undefined ? {} : { fieldSelector: `metadata.name=${exact}` };
   const check = goal === "ready" ? volumesNotReady : volumesNotReleased;
-  return { called: `volume/${word}`, run: intents(options, (all) => check(intentsNamed(exact ?? word, all))) };
+  return { called: `volume/${name}`, run: intents(options, (all) => check(exact === undefined ? namedIn(all) : all)) };
 }
 
 function waitForPod(call: Call, cluster: Cluster, name: string, goal: Goal): Wait {
-  if (name === "") throw new UsageError("pod/ needs a name behind it");
   const { namespace } = cluster;
   const called = `pod/${name}`;
   if (goal === "released") {

@@ -5,6 +5,7 @@ import { expect } from "chai";
 import { root } from "../../hack/lib/root.ts";
 import { until } from "../../hack/lib/until.ts";
 import { commands } from "../../src/cli/commands.ts";
+import { condition, posting, setsPath } from "../lib/cli-post.ts";
 import { type CliResult, type CliWorld, cliWorld } from "../lib/cli-world.ts";
 import { prepare, startCluster, type TestCluster } from "../lib/cluster.ts";
 import { patch, paths } from "../lib/policy-world.ts";
@@ -134,6 +135,34 @@ describe("kubectl nvi", () => {
     expect(away.code).to.equal(3);
     expect(away.stderr).to.match(/^error: the cluster cannot be reached: .*ECONNREFUSED.*\n$/);
     expect((await world.sh("kubectl nvi volumes --kubeconfig away -v")).stderr).to.include("    at ");
+  });
+
+  it("explains and compares a set that no node has an intent of, by each name that kubectl gives it", async () => {
+    const message = "/srv/outside is beneath no allowed prefix";
+    const mounts = [{ name: "host", path: "/srv/outside" }];
+    await posting(cluster.admin)(
+      setsPath,
+      { metadata: { name: "outside" }, spec: { volume: { source: { emptyDir: { medium: "Memory" } } }, mounts } },
+      {
+        observedGeneration: 1,
+        desired: 1,
+        failing: [{ node: "worker-4", reason: "PathNotAllowed", message }],
+        conditions: [condition("Ready", "False", "NodesNotReady", `ready on 0 of 1 node; worker-4: ${message}`)],
+      },
+    );
+    try {
+      for (const word of ["outside", "set/outside", "nvs/outside", "nodevolumeset.nodevolume.dev/outside"]) {
+        const explained = await world.sh(`kubectl nvi explain ${word}`);
+        expect(explained.code, word).to.equal(0);
+        expect(explained.stdout).to.match(/✗ on worker-4: .* beneath no allowed prefix \(PathNotAllowed/);
+        const compared = await world.sh(`kubectl nvi diff ${word} --no-headers`);
+        expect(compared.code, word).to.equal(1);
+        expect(compared.stdout).to.match(/^worker-4 +outside +\/srv\/outside +Mounted +Absent +PathNotAllowed\n$/);
+      }
+      expect(await world.sh("kubectl nvi plan set/outside")).to.include({ code: 0, stdout: "" });
+    } finally {
+      await cluster.admin.call("DELETE", `${setsPath}/outside`);
+    }
   });
 
   it("gives objects that kubectl takes, in JSON and YAML", async () => {

@@ -1,5 +1,5 @@
 import { findCondition } from "../../api/conditions.ts";
-import type { NodeVolumeIntent, Orphan } from "../../api/types.gen.ts";
+import type { NodeVolumeIntent, NodeVolumeSet, Orphan } from "../../api/types.gen.ts";
 import { attachmentFacts, attachmentFindings } from "../../explain/attachment.ts";
 import { type Facts, named, type Raw } from "../../explain/facts.ts";
 import type { Chain, Explanation, Finding } from "../../explain/finding.ts";
@@ -7,6 +7,7 @@ import { intentFindings } from "../../explain/intent-chain.ts";
 import { nodeFindings } from "../../explain/node-finding.ts";
 import { arrayIn, recordIn, stringIn } from "../../kube/json.ts";
 import { claimFindings, keptFromPods } from "./claim-chain.ts";
+import { setFindings } from "./explain-set.ts";
 import { nodeOf, phaseOf, podsOf } from "./pod-facts.ts";
 
 /** PURE. Where a claim stands: its volume, who uses it, where it is attached, and what is left of it. */
@@ -121,24 +122,42 @@ export function orphanChain(
   };
 }
 
-/** PURE. Volumes of a name, one or on many nodes; what is not well comes first. */
-export function explainVolumes(facts: Facts, word: string, intents: readonly NodeVolumeIntent[]): Explanation {
+/**
+ * PURE. Volumes of a name, one or on many nodes; what is not well comes first. @param set the set of that name, which says why
+ * where no intent can
+ */
+export function explainVolumes(
+  facts: Facts,
+  word: string,
+  intents: readonly NodeVolumeIntent[],
+  set?: NodeVolumeSet,
+): Explanation {
   const isWell = ({ status }: NodeVolumeIntent) =>
     findCondition(status?.conditions, "Ready")?.status === "True" ? 1 : 0;
   const sorted = [...intents].sort((a, b) => isWell(a) - isWell(b) || (a.metadata.name < b.metadata.name ? -1 : 1));
-  const well = sorted.filter((intent) => isWell(intent) === 1).length;
   const names = new Set(intents.map(({ metadata }) => metadata.name));
   const orphans = facts.states.flatMap(({ metadata, status }) =>
     (status?.orphans ?? [])
       .filter(({ volume }) => volume !== undefined && names.has(volume))
       .map((orphan) => orphanChain(metadata.name, orphan)),
   );
+  const said = set === undefined ? [] : setFindings(facts, set, intents);
   return {
-    subject: { kind: "NodeVolumeIntent", name: word },
-    summary: `${word}: ready on ${well} of ${intents.length} ${intents.length === 1 ? "node" : "nodes"}`,
-    chains: [...sorted.map((intent) => intentChain(facts, intent)), ...orphans],
+    subject: { kind: set === undefined ? "NodeVolumeIntent" : "NodeVolumeSet", name: word },
+    summary: `${word}: ${readiness(intents.filter((intent) => isWell(intent) === 1).length, intents.length, set)}`,
+    chains: [
+      ...(said.length === 0 ? [] : [{ title: `set ${word}`, findings: said }]),
+      ...sorted.map((intent) => intentChain(facts, intent)),
+      ...orphans,
+    ],
     notRead: Object.values(facts.denied),
   };
+}
+
+function readiness(well: number, there: number, set: NodeVolumeSet | undefined): string {
+  const all = Math.max(there, set?.status?.desired ?? 0);
+  if (all === 0) return "no node has it";
+  return `ready on ${well} of ${all} ${all === 1 ? "node" : "nodes"}`;
 }
 
 /** PURE. A node as a whole: itself, its agent, its drivers, what is not well there, and what nobody asks for. */

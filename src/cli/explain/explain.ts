@@ -1,14 +1,15 @@
 import { resource } from "../../api/names.ts";
-import type { NodeVolumeIntent } from "../../api/types.gen.ts";
+import type { NodeVolumeIntent, NodeVolumeSet } from "../../api/types.gen.ts";
 import type { Raw } from "../../explain/facts.ts";
 import type { Explanation } from "../../explain/finding.ts";
 import type { Cluster } from "../cluster.ts";
 import type { Call, Command } from "../command.ts";
 import { CommandError, exitCode, UsageError } from "../exit-code.ts";
-import { intentsNamed, notFound } from "../find-intents.ts";
+import { notFound, volumesNamed } from "../find-intents.ts";
 import { didYouMean } from "../nearest.ts";
 import { missingNode } from "../nodes.ts";
 import { formatOf, serialized } from "../output.ts";
+import { typedName } from "../typed-name.ts";
 import { explainClaim, explainNode, explainVolumes } from "./explain-others.ts";
 import { explainPod } from "./explain-pod.ts";
 import {
@@ -24,26 +25,15 @@ import {
 import { nodeOf, volumesOf } from "./pod-facts.ts";
 import { rendered } from "./rendered.ts";
 
-const kinds: { readonly [prefix: string]: "pod" | "pvc" | "node" } = {
-  pod: "pod",
-  pods: "pod",
-  po: "pod",
-  pvc: "pvc",
-  persistentvolumeclaim: "pvc",
-  persistentvolumeclaims: "pvc",
-  node: "node",
-  nodes: "node",
-  no: "node",
-};
-
 export const explainCommand: Command = {
   name: "explain",
-  args: ["pod/NAME|pvc/NAME|node/NAME|VOLUME"],
-  summary: "Why a pod, a claim, a node or a volume is as it is, and what to do",
+  args: ["pod/NAME|pvc/NAME|node/NAME|SET|VOLUME"],
+  summary: "Why a pod, a claim, a node, a set or a volume is as it is, and what to do",
   details: [
     "The chain of causes, from what is seen to what has to change: since when, who holds it, when it is tried again, what to do.",
     "Also for volumes that kubelet manages: then by the API's objects, and by what the node's agent observes where it does.",
-    "VOLUME is an intent, a volume or a set by name, or NODE/VOLUME. ✓ is done, … waits, ✗ needs somebody, ? is not known.",
+    "SET is one by name, VOLUME a volume or an intent, or NODE/VOLUME; set/NAME, nvi/NAME and nvstate/NAME say which is meant.",
+    "✓ is done, … waits, ✗ needs somebody, ? is not known.",
   ].join("\n"),
   flags: ["namespace"],
   formats: ["json", "yaml"],
@@ -54,13 +44,13 @@ export const explainCommand: Command = {
     "kubectl nvi explain node/worker-1",
     "kubectl nvi explain datasets",
   ],
-  words: ["pod/", "pvc/", "node/"],
+  words: ["pod/", "pvc/", "node/", "set/"],
   async run(call) {
     const { args, values, context } = call;
     const format = formatOf(values, this.formats);
     const [word] = args;
     if (word === undefined)
-      throw new UsageError("explain needs what to explain: pod/NAME, pvc/NAME, node/NAME or a volume");
+      throw new UsageError("explain needs what to explain: pod/NAME, pvc/NAME, node/NAME, a set or a volume");
     const cluster = await context.connect();
     const explanation = await explain(call, cluster, word);
     if (format === "json" || format === "yaml") context.terminal.out(serialized(explanation, format));
@@ -71,11 +61,7 @@ export const explainCommand: Command = {
 
 async function explain({ context }: Call, cluster: Cluster, word: string): Promise<Explanation> {
   const from = gathering(cluster, context.clock.now());
-  const slash = word.indexOf("/");
-  const prefix = slash < 0 ? "" : word.slice(0, slash).toLowerCase();
-  const name = word.slice(slash + 1);
-  const kind = Object.hasOwn(kinds, prefix) ? kinds[prefix] : undefined;
-  if (kind !== undefined && name === "") throw new UsageError(`${prefix}/ needs a name behind it`);
+  const { kind, name } = typedName(word) ?? { name: word };
   switch (kind) {
     case "pod":
       return ofPod(from, cluster, name);
@@ -83,8 +69,8 @@ async function explain({ context }: Call, cluster: Cluster, word: string): Promi
       return ofClaim(from, cluster, name);
     case "node":
       return ofNode(from, cluster, name);
-    case undefined:
-      return ofVolume(from, cluster, word);
+    default:
+      return ofVolume(from, cluster, word, name);
   }
 }
 
@@ -140,14 +126,16 @@ async function ofNode(from: Gathering, cluster: Cluster, name: string): Promise<
   return explainNode(from.facts(), name);
 }
 
-async function ofVolume(from: Gathering, cluster: Cluster, word: string): Promise<Explanation> {
+async function ofVolume(from: Gathering, cluster: Cluster, word: string, name: string): Promise<Explanation> {
   const { items } = await cluster.client.list<NodeVolumeIntent>(resource.intents);
-  const intents = intentsNamed(word, items);
-  if (intents.length === 0) throw new CommandError(notFound(word, items));
+  const sets = await from.list<NodeVolumeSet>("sets", resource.sets);
+  const meant = volumesNamed(word, { intents: items, sets });
+  if (meant === undefined) throw new CommandError(notFound(word, { intents: items, sets, nodes: [] }));
+  const { intents } = meant;
   const nodes = [...new Set(intents.map(({ spec }) => spec.nodeName))];
   await Promise.all([gatherAttachments(from), ...nodes.slice(0, 20).map((node) => gatherNode(from, node))]);
   await gatherHolders(from, nodes);
-  return explainVolumes(from.facts(), word, intents);
+  return explainVolumes(from.facts(), name, intents, meant.sets[0]);
 }
 
 async function noSuch(from: Gathering, kind: "pod" | "pvc", name: string, namespace: string): Promise<string> {

@@ -4,10 +4,11 @@ import { expect } from "chai";
 import { loadAll } from "js-yaml";
 import { root } from "../../../hack/lib/root.ts";
 import type { NodeVolumeIntent } from "../../../src/api/types.gen.ts";
-import { differencesOf } from "../../../src/cli/differences.ts";
-import { intentsNamed, intentsOf } from "../../../src/cli/find-intents.ts";
+import { differencesOf, differencesOfSet } from "../../../src/cli/differences.ts";
+import { intentsNamed, meantBy } from "../../../src/cli/find-intents.ts";
 import { holdingOf } from "../../../src/cli/holding.ts";
 import { troubleWith } from "../../../src/cli/release.ts";
+import { typedName } from "../../../src/cli/typed-name.ts";
 import { podNotReady, podNotReleased, setNotReady, volumesNotReady } from "../../../src/cli/waiting-for.ts";
 import { ago, claimVolume, intent, pod, ready, set } from "../../lib/cli-objects.ts";
 
@@ -60,6 +61,19 @@ describe("differencesOf", () => {
         { pods: [{ uid: "p", volume: "data", state: "Absent", reason: "SetUpFailed" }] },
       ),
       ["Mounted Absent SetUpFailed"],
+    ],
+    [
+      "mounted when its agent was last heard",
+      intent(
+        "n.data",
+        { ...granted, pods },
+        {
+          mounts: target("Mounted"),
+          pods: [{ uid: "p", volume: "data", state: "Mounted" }],
+          agentState: { state: "Lost", since: ago(400) },
+        },
+      ),
+      ["Mounted Unknown AgentLost", "Mounted Unknown AgentLost"],
     ],
     [
       "drift of the volume alone",
@@ -178,10 +192,83 @@ describe("intentsNamed", () => {
     expect(names("n2/data")).to.deep.equal(["n2.data"]);
     expect(names("dat")).to.deep.equal([]);
   });
-  it("is a node first, also one without volumes; and what is neither is refused with the nearest", () => {
-    expect(intentsOf("n1", all, [])).to.have.length(2);
-    expect(intentsOf("n3", all, ["n3"])).to.deep.equal([]);
-    expect(() => intentsOf("lgos", all, [])).to.throw('there is no node, volume or set "lgos"; did you mean logs?');
+});
+
+describe("meantBy", () => {
+  const labels = { "set.nodevolume.dev/sets": "" };
+  const intents = [intent("n1.data", {}, {}, { labels }), intent("n2.data", {}, {}, { labels }), intent("n1.logs", {})];
+  const sets = [set("sets"), set("outside")];
+  const known = { intents, sets, nodes: ["n3"] };
+  const rows: readonly [word: string, intents: string[], sets: string[]][] = [
+    ["n1", ["n1.data", "n1.logs"], ["sets", "outside"]],
+    ["n3", [], ["sets", "outside"]],
+    ["node/n1", ["n1.data", "n1.logs"], ["sets", "outside"]],
+    ["nvstate/n1", ["n1.data", "n1.logs"], ["sets", "outside"]],
+    ["data", ["n1.data", "n2.data"], []],
+    ["volume/logs", ["n1.logs"], []],
+    ["n2/data", ["n2.data"], []],
+    ["sets", ["n1.data", "n2.data"], ["sets"]],
+    ["nvs/sets", ["n1.data", "n2.data"], ["sets"]],
+    ["outside", [], ["outside"]],
+    ["set/outside", [], ["outside"]],
+    ["nodevolumeset.nodevolume.dev/outside", [], ["outside"]],
+    ["nvi/n1.logs", ["n1.logs"], []],
+    ["nodevolumeintents.v1alpha1.nodevolume.dev/n1.logs", ["n1.logs"], []],
+  ];
+  for (const [word, volumes, ofSets] of rows)
+    it(word, () => {
+      const meant = meantBy(word, known);
+      const names = (objects: readonly { metadata: { name: string } }[]) =>
+        objects.map(({ metadata }) => metadata.name);
+      expect([names(meant.intents), names(meant.sets)]).to.deep.equal([volumes, ofSets]);
+    });
+
+  const refused: readonly [word: string, message: string][] = [
+    ["lgos", 'there is no node, volume or set "lgos"; did you mean logs?'],
+    ["otside", 'there is no node, volume or set "otside"; did you mean outside?'],
+    ["set/otside", 'there is no set "otside"; did you mean outside?'],
+    ["set/logs", 'there is no set "logs"'],
+    ["node/n4", 'there is no node "n4"; did you mean n3?'],
+    ["nvi/n1.lgos", 'there is no intent "n1.lgos"; did you mean n1.logs?'],
+    ["pod/web", "pod/web is no node, set or volume: kubectl nvi explain pod/web says how its volumes are"],
+    ["set/", "set/ needs a name behind it"],
+  ];
+  for (const [word, message] of refused)
+    it(`refuses ${word}`, () => expect(() => meantBy(word, known)).to.throw(message));
+
+  it("a node may have the name of a kind, as long as no volume follows that is one's own", () =>
+    expect([typedName("pod"), typedName("n1/data")]).to.deep.equal([undefined, undefined]));
+});
+
+describe("differencesOfSet", () => {
+  const spec = { mounts: [{ name: "host", path: "/mnt/nodevolume/a" }] } as never;
+  const status = (reason: string, more = {}) => ({
+    observedGeneration: 1,
+    conditions: ready("False", reason, "m"),
+    ...more,
+  });
+  const failing = ["n1", "n2"].map((node) => ({ node, reason: "PathNotAllowed", message: "not beneath" }));
+  const short = (one: ReturnType<typeof set>, intents: readonly NodeVolumeIntent[] = [], node?: string) =>
+    differencesOfSet(one, intents, node).map((row) => `${row.node} ${row.target} ${row.actual} ${row.reason}`);
+  const outside = set("outside", spec, status("NodesNotReady", { failing }));
+
+  it("has a line for each node of which only the set says why nothing is there", () => {
+    const row = (node: string) => `${node} /mnt/nodevolume/a Absent PathNotAllowed`;
+    expect(short(outside)).to.deep.equal([row("n1"), row("n2")]);
+    expect(short(outside, [intent("n1.a", {})])).to.deep.equal([row("n2")]);
+    expect(short(outside, [], "n2")).to.deep.equal([row("n2")]);
+    expect(short(outside, [], "n3")).to.deep.equal([]);
+  });
+
+  it("has one without a node where the set itself is in the way", () => {
+    expect(short(set("newer", spec, status("Invalid")))).to.deep.equal([" /mnt/nodevolume/a Unknown Invalid"]);
+    expect(short(set("fresh", spec, {}))).to.deep.equal([" /mnt/nodevolume/a Unknown NotObserved"]);
+  });
+
+  it("has none of a set that wants nothing, or is going", () => {
+    const nowhere = { observedGeneration: 1, conditions: ready("True", "NoNodes") };
+    expect(short(set("nowhere", spec, nowhere))).to.deep.equal([]);
+    expect(short({ ...outside, metadata: { ...outside.metadata, ...deleted } })).to.deep.equal([]);
   });
 });
 

@@ -9,8 +9,9 @@ import { readGolden, writeGolden, writeVariable } from "./golden.ts";
 import { ofClaims } from "./stories-claims.ts";
 import { ofKubeletsVolumes } from "./stories-kubelet.ts";
 import { ofOurVolumes } from "./stories-ours.ts";
+import { ofSets } from "./stories-sets.ts";
 
-const stories = { ...ofClaims, ...ofKubeletsVolumes, ...ofOurVolumes };
+const stories = { ...ofClaims, ...ofKubeletsVolumes, ...ofOurVolumes, ...ofSets };
 
 const file = "explain.golden.txt";
 

@@ -1,0 +1,81 @@
+import { findCondition } from "../../api/conditions.ts";
+import { listed } from "../../api/listed.ts";
+import { systemNamespace } from "../../api/names.ts";
+import type { FailingNode, NodeVolumeIntent, NodeVolumeSet } from "../../api/types.gen.ts";
+import type { Facts } from "../../explain/facts.ts";
+import type { Finding } from "../../explain/finding.ts";
+import { reasonFinding } from "../../explain/intent-chain.ts";
+
+/** What Ready of a set says of nodes whose intents say more. */
+const toldByIntents: ReadonlySet<string> = new Set([
+  "AllReady",
+  "NodesNotReady",
+  "RollingOut",
+  "Suspended",
+  "Deleting",
+  "NodeLost",
+]);
+
+/**
+ * PURE. What a set says that no intent of it does: why it has none, and what keeps it as a whole. Nothing if its intents say it
+ * all.
+ */
+export function setFindings(facts: Facts, set: NodeVolumeSet, intents: readonly NodeVolumeIntent[]): Finding[] {
+  const { metadata, status = {} } = set;
+  const ready = findCondition(status.conditions, "Ready");
+  const found: Finding[] = [];
+  if (status.observedGeneration !== metadata.generation)
+    found.push({
+      state: "waiting",
+      code: "NotObserved",
+      text: "the controller has not taken in the newest spec of the set",
+      todo: `If it stays: does the controller run? kubectl -n ${systemNamespace} get pods; kubectl -n ${systemNamespace} logs deploy/nodevolume-controller`,
+    });
+  const without = failingWithout(set, intents);
+  for (const [said, nodes] of Map.groupBy(without, ({ reason, message }) => message ?? reason)) {
+    const on = listed(
+      nodes.map(({ node }) => node),
+      3,
+    );
+    found.push(reasonFinding(facts, nodes[0]?.reason ?? "", `on ${on}: ${said}`, ready?.lastTransitionTime));
+  }
+  const isTold = (reason: string) => without.some((failing) => failing.reason === reason);
+  for (const type of ["Conflict", "Stalled"] as const) {
+    const condition = findCondition(status.conditions, type);
+    const isOwn = condition?.status === "True" && (type === "Conflict" || condition.reason === "RolloutPaused");
+    if (condition === undefined || !isOwn || isTold(condition.reason)) continue;
+    found.push(reasonFinding(facts, condition.reason, condition.message, condition.lastTransitionTime));
+  }
+  const isOfNodes = intents.length > 0 && toldByIntents.has(ready?.reason ?? "");
+  if (ready !== undefined && found.length === 0 && !isOfNodes) found.push(readyFinding(facts, set, ready));
+  const policies = findCondition(status.conditions, "PoliciesInForce");
+  if (policies?.status === "False")
+    found.push({ ...reasonFinding(facts, policies.reason, policies.message, policies.lastTransitionTime), also: true });
+  return found;
+}
+
+/** PURE. Nodes of which the set alone says why nothing is there. */
+export function failingWithout(
+  { status }: NodeVolumeSet,
+  intents: readonly NodeVolumeIntent[],
+): readonly FailingNode[] {
+  const there = new Set(intents.map(({ spec }) => spec.nodeName));
+  return (status?.failing ?? []).filter(({ node }) => !there.has(node));
+}
+
+function readyFinding(
+  facts: Facts,
+  { spec, status }: NodeVolumeSet,
+  ready: NonNullable<ReturnType<typeof findCondition>>,
+): Finding {
+  const finding = reasonFinding(facts, ready.reason, ready.message || ready.reason, ready.lastTransitionTime);
+  const selector = Object.entries(spec.nodeSelector ?? {}).map(([key, value]) => `${key}=${value}`);
+  const isNowhere = status?.desired === 0 && ready.reason.startsWith("NoNodes");
+  if (!isNowhere || selector.length === 0) return isNowhere ? { ...finding, state: "waiting" } : finding;
+  return {
+    ...finding,
+    state: "waiting",
+    text: `${finding.text}: its nodeSelector is ${selector.join(",")}`,
+    todo: `Correct the set, or label a Node: kubectl get nodes --show-labels. Nodes with these labels, which taints or affinity may keep out: kubectl get nodes -l ${selector.join(",")}`,
+  };
+}
