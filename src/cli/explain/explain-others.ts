@@ -141,7 +141,7 @@ export function explainVolumes(
       .filter(({ volume }) => volume !== undefined && names.has(volume))
       .map((orphan) => orphanChain(metadata.name, orphan)),
   );
-  const said = set === undefined ? [] : setFindings(facts, set, intents);
+  const said = set === undefined ? [] : setFindings(set, intents);
   return {
     subject: { kind: set === undefined ? "NodeVolumeIntent" : "NodeVolumeSet", name: word },
     summary: `${word}: ${readiness(intents.filter((intent) => isWell(intent) === 1).length, intents.length, set)}`,

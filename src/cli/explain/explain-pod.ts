@@ -1,14 +1,14 @@
 import type { NodeVolumeIntent } from "../../api/types.gen.ts";
 import { conditionOf, type Facts, named, type Raw } from "../../explain/facts.ts";
 import type { Chain, Explanation, Finding } from "../../explain/finding.ts";
-import { intentFindings } from "../../explain/intent-chain.ts";
+import { intentFindings, reasonFinding } from "../../explain/intent-chain.ts";
 import { nodeFindings } from "../../explain/node-finding.ts";
 import { arrayIn, recordIn, stringIn } from "../../kube/json.ts";
 import { claimFindings, keptFromPods } from "./claim-chain.ts";
 import { orphanChain } from "./explain-others.ts";
 import { registration, wayToNode } from "./kubelet-chain.ts";
 import { failureEvent, isSymptom } from "./kubelet-events.ts";
-import { intentOf, ourVolume, podEntry } from "./our-chain.ts";
+import { intentOf, ourVolume, podEntry, refusal } from "./our-chain.ts";
 import { hasEnded, hasStarted, nodeOf, ownerTrouble, type PodVolume, phaseOf, volumesOf } from "./pod-facts.ts";
 
 /** PURE. Why a pod does not have its volumes, volume by volume. */
@@ -74,26 +74,7 @@ function podFindings(facts: Facts, pod: Raw, node: string | undefined): Finding[
   }
   if (node !== undefined) return hasStarted(pod) ? [] : nodeFindings(facts, node, { ours: false });
   const gates = arrayIn(recordIn(pod, "spec"), "schedulingGates").map((gate) => stringIn(gate, "name") ?? "");
-  if (gates.length > 0) {
-    const since = pod.metadata.creationTimestamp;
-    const ours = gates.filter((gate) => gate.startsWith("nodevolume.dev/"));
-    const why = ours.length > 0 ? stringIn(conditionOf(pod, "nodevolume.dev/VolumesReady"), "message") : undefined;
-    const todo = ours.includes("nodevolume.dev/volumes")
-      ? "The gate nodevolume.dev/volumes goes when it is known on which nodes the pod's volumes are to be had (docs/readiness.md)."
-      : ours.length > 0
-        ? `The gate ${ours[0]} is lifted when the set has a node for it: kubectl nvi volumes -l set.${ours[0]}`
-        : `Whoever set the gate lifts it: ${gates.join(", ")}.`;
-    return [
-      {
-        state: "waiting",
-        code: "PodGated",
-        text: `it is held back from scheduling by ${gates.join(", ")}`,
-        ...(since !== undefined && { since }),
-        ...(why !== undefined && { quote: why }),
-        todo,
-      },
-    ];
-  }
+  if (gates.length > 0) return gatedBy(facts, pod, gates);
   const scheduled = conditionOf(pod, "PodScheduled");
   const message = stringIn(scheduled, "message");
   const since = stringIn(scheduled, "lastTransitionTime") ?? pod.metadata.creationTimestamp;
@@ -109,6 +90,33 @@ function podFindings(facts: Facts, pod: Raw, node: string | undefined): Finding[
   ];
 }
 
+/** That it waits at gates, and why at ours, where none of its volumes says so. */
+function gatedBy(facts: Facts, pod: Raw, gates: readonly string[]): Finding[] {
+  const since = pod.metadata.creationTimestamp;
+  const ours = gates.filter((gate) => gate.startsWith("nodevolume.dev/"));
+  const shown = ours.length > 0 ? conditionOf(pod, "nodevolume.dev/VolumesReady") : undefined;
+  const reason = stringIn(shown, "status") === "True" ? undefined : stringIn(shown, "reason");
+  const ofVolumes = volumesOf(pod).flatMap((volume) => (volume.kind === "ours" ? refusal(facts, pod, volume) : []));
+  const todo = ours.includes("nodevolume.dev/volumes")
+    ? "The gate nodevolume.dev/volumes goes when it is known on which nodes the pod's volumes are to be had (docs/readiness.md)."
+    : ours.length > 0
+      ? `The gate ${ours[0]} is lifted when the set has a node for it: kubectl nvi volumes -l set.${ours[0]}`
+      : `Whoever set the gate lifts it: ${gates.join(", ")}.`;
+  const gated: Finding = {
+    state: "waiting",
+    code: "PodGated",
+    text: `it is held back from scheduling by ${gates.join(", ")}`,
+    ...(since !== undefined && { since }),
+    ...(reason === undefined && ofVolumes.length === 0 && { todo }),
+  };
+  if (reason === undefined || ofVolumes.some(({ code }) => code === reason)) return [gated];
+  const cause = reasonFinding(reason, stringIn(shown, "message") ?? reason, {
+    since: stringIn(shown, "lastTransitionTime"),
+    names: { namespace: pod.metadata.namespace },
+  });
+  return [gated, cause.state === "done" ? { ...cause, state: "waiting", todo } : cause];
+}
+
 function volumeChain(facts: Facts, pod: Raw, volume: PodVolume, node: string | undefined): Chain {
   switch (volume.kind) {
     case "claim": {
@@ -117,7 +125,9 @@ function volumeChain(facts: Facts, pod: Raw, volume: PodVolume, node: string | u
     }
     case "ours": {
       const findings =
-        node === undefined ? [] : [...symptom(facts, pod, [volume.name]), ...ourVolume(facts, pod, volume, node)];
+        node === undefined
+          ? refusal(facts, pod, volume)
+          : [...symptom(facts, pod, [volume.name]), ...ourVolume(facts, pod, volume, node)];
       return { title: titleOf(volume), findings: inOrder(findings, node) };
     }
     case "inline": {

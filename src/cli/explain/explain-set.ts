@@ -2,7 +2,6 @@ import { findCondition } from "../../api/conditions.ts";
 import { listed } from "../../api/listed.ts";
 import { systemNamespace } from "../../api/names.ts";
 import type { FailingNode, NodeVolumeIntent, NodeVolumeSet } from "../../api/types.gen.ts";
-import type { Facts } from "../../explain/facts.ts";
 import type { Finding } from "../../explain/finding.ts";
 import { reasonFinding } from "../../explain/intent-chain.ts";
 
@@ -20,7 +19,7 @@ const toldByIntents: ReadonlySet<string> = new Set([
  * PURE. What a set says that no intent of it does: why it has none, and what keeps it as a whole. Nothing if its intents say it
  * all.
  */
-export function setFindings(facts: Facts, set: NodeVolumeSet, intents: readonly NodeVolumeIntent[]): Finding[] {
+export function setFindings(set: NodeVolumeSet, intents: readonly NodeVolumeIntent[]): Finding[] {
   const { metadata, status = {} } = set;
   const ready = findCondition(status.conditions, "Ready");
   const found: Finding[] = [];
@@ -37,20 +36,33 @@ export function setFindings(facts: Facts, set: NodeVolumeSet, intents: readonly 
       nodes.map(({ node }) => node),
       3,
     );
-    found.push(reasonFinding(facts, nodes[0]?.reason ?? "", `on ${on}: ${said}`, ready?.lastTransitionTime));
+    found.push(
+      reasonFinding(nodes[0]?.reason ?? "", `on ${on}: ${said}`, {
+        since: ready?.lastTransitionTime,
+        names: { set: metadata.name, node: nodes[0]?.node },
+      }),
+    );
   }
   const isTold = (reason: string) => without.some((failing) => failing.reason === reason);
   for (const type of ["Conflict", "Stalled"] as const) {
     const condition = findCondition(status.conditions, type);
     const isOwn = condition?.status === "True" && (type === "Conflict" || condition.reason === "RolloutPaused");
     if (condition === undefined || !isOwn || isTold(condition.reason)) continue;
-    found.push(reasonFinding(facts, condition.reason, condition.message, condition.lastTransitionTime));
+    found.push(
+      reasonFinding(condition.reason, condition.message, {
+        since: condition.lastTransitionTime,
+        names: { set: metadata.name },
+      }),
+    );
   }
   const isOfNodes = intents.length > 0 && toldByIntents.has(ready?.reason ?? "");
-  if (ready !== undefined && found.length === 0 && !isOfNodes) found.push(readyFinding(facts, set, ready));
+  if (ready !== undefined && found.length === 0 && !isOfNodes) found.push(readyFinding(set, ready));
   const policies = findCondition(status.conditions, "PoliciesInForce");
   if (policies?.status === "False")
-    found.push({ ...reasonFinding(facts, policies.reason, policies.message, policies.lastTransitionTime), also: true });
+    found.push({
+      ...reasonFinding(policies.reason, policies.message, { since: policies.lastTransitionTime }),
+      also: true,
+    });
   return found;
 }
 
@@ -64,11 +76,13 @@ export function failingWithout(
 }
 
 function readyFinding(
-  facts: Facts,
-  { spec, status }: NodeVolumeSet,
+  { metadata, spec, status }: NodeVolumeSet,
   ready: NonNullable<ReturnType<typeof findCondition>>,
 ): Finding {
-  const finding = reasonFinding(facts, ready.reason, ready.message || ready.reason, ready.lastTransitionTime);
+  const finding = reasonFinding(ready.reason, ready.message || ready.reason, {
+    since: ready.lastTransitionTime,
+    names: { set: metadata.name },
+  });
   const selector = Object.entries(spec.nodeSelector ?? {}).map(([key, value]) => `${key}=${value}`);
   const isNowhere = status?.desired === 0 && ready.reason.startsWith("NoNodes");
   if (!isNowhere || selector.length === 0) return isNowhere ? { ...finding, state: "waiting" } : finding;

@@ -10,7 +10,7 @@ import { gidOf, lacksGroup, podGroups } from "../../kube/pod-groups.ts";
 import { claimFindings } from "./claim-chain.ts";
 import { registration } from "./kubelet-chain.ts";
 import { matchesSelector } from "./label-selector.ts";
-import { ourDriver, type PodVolume } from "./pod-facts.ts";
+import { nodeOf, ourDriver, type PodVolume } from "./pod-facts.ts";
 
 /** PURE. Why a pod does not have a volume that it uses through csi.nodevolume.dev. */
 export function ourVolume(
@@ -20,15 +20,7 @@ export function ourVolume(
   node: string,
 ): Finding[] {
   const { namespace = "", uid } = pod.metadata;
-  if ((volume.set === undefined) === (volume.claim === undefined)) {
-    const todo =
-      "volumeAttributes needs exactly one of `set` and `persistentVolumeClaim`. A pod's volumes cannot be changed: make it anew.";
-    return [{ state: "blocked", code: "InvalidAttributes", text: "the pod does not say which volume it wants", todo }];
-  }
-  const refused =
-    volume.set === undefined
-      ? claimTrouble(facts, namespace, volume.claim ?? "")
-      : setTrouble(facts, namespace, volume.set);
+  const refused = refusal(facts, pod, volume);
   if (refused.length > 0) return refused;
   const intents = facts.intents.filter(({ spec }) => spec.nodeName === node);
   const intent = intentOf(facts, node, { uid, volume: volume.name });
@@ -53,6 +45,19 @@ export function ourVolume(
   }
   const group = groupTrouble(pod, volumeOf(facts, namespace, volume, intent));
   return [...podEntry(intent, uid, volume.name), ...intentFindings(facts, intent), ...early, ...group];
+}
+
+/** PURE. Why a pod may not have such a volume on any node, whether it has one or not. */
+export function refusal(facts: Facts, pod: Raw, volume: Extract<PodVolume, { kind: "ours" }>): Finding[] {
+  const { namespace = "" } = pod.metadata;
+  if ((volume.set === undefined) === (volume.claim === undefined)) {
+    const todo =
+      "volumeAttributes needs exactly one of `set` and `persistentVolumeClaim`. A pod's volumes cannot be changed: make it anew.";
+    return [{ state: "blocked", code: "InvalidAttributes", text: "the pod does not say which volume it wants", todo }];
+  }
+  if (volume.set !== undefined) return setTrouble(facts, namespace, volume.set);
+  const { findings } = claimFindings(facts, { namespace, name: volume.claim ?? "" }, nodeOf(pod) !== undefined);
+  return findings.filter(({ state }) => state !== "done");
 }
 
 /** Of the pod's claim; or of its set's, which may be of another namespace: the grant names what it is bound to. */
@@ -122,10 +127,6 @@ export function podEntry(intent: NodeVolumeIntent, uid: string | undefined, volu
     ];
   if (entry.reason !== undefined) return [reasonFinding(entry.reason, entry.message ?? entry.reason, { names })];
   return [{ state: "waiting", code: entry.state, text: `in the pod's directory it is ${entry.state}` }];
-}
-
-function claimTrouble(facts: Facts, namespace: string, claim: string): Finding[] {
-  return claimFindings(facts, { namespace, name: claim }, true).findings.filter(({ state }) => state !== "done");
 }
 
 function setTrouble(facts: Facts, namespace: string, name: string): Finding[] {

@@ -10,6 +10,7 @@ import {
   ourVolume,
   pod,
   podState,
+  raw,
   ready,
   set,
   volume,
@@ -21,6 +22,22 @@ const ourNode = { csiNodes: [csiNode("worker-1", "csi.nodevolume.dev")] };
 const allowed = { sets: [set("datasets", { allowedNamespaces: { names: ["shop"] } })] };
 const ourIntent = (status: Parameters<typeof intent>[2]) =>
   intent("worker-1.datasets", { pods: [listedPod("web")] }, status, { labels: { "set.nodevolume.dev/datasets": "" } });
+
+const firstConsumer = { provisioner: "disk.example", volumeBindingMode: "WaitForFirstConsumer" };
+const atGate = { spec: { schedulingGates: [{ name: "nodevolume.dev/volumes" }] } };
+const gated = (reason?: string, message?: string) => {
+  const condition = {
+    type: "nodevolume.dev/VolumesReady",
+    status: "False",
+    reason,
+    message,
+    lastTransitionTime: ago(60),
+  };
+  return pod("web", ourVolume({ set: "datasets" }), {
+    ...atGate,
+    ...(reason !== undefined && { status: { conditions: [condition] } }),
+  });
+};
 
 const meta = { deletionTimestamp: ago(300) };
 const ended = pod("web", ourVolume({ set: "datasets" }), { node: "worker-1", status: { phase: "Succeeded" }, meta });
@@ -45,22 +62,28 @@ export const ofOurVolumes: Stories = {
     ),
   "namespace not allowed": () =>
     explainPod(facts({ ...ourNode, sets: [set("datasets", { allowedNamespaces: { names: ["data"] } })] }), ours),
-  "at the gate of its volumes": () =>
+  "at the gate of its volumes: the set is missing": () =>
+    explainPod(facts({}), gated("SetNotFound", "there is no NodeVolumeSet datasets")),
+  "at the gate of its volumes: the namespace is not allowed": () =>
     explainPod(
-      facts({}),
-      pod("web", ourVolume({ set: "datasets" }), {
-        spec: { schedulingGates: [{ name: "nodevolume.dev/volumes" }] },
-        status: {
-          conditions: [
-            {
-              type: "nodevolume.dev/VolumesReady",
-              status: "False",
-              reason: "SetNotFound",
-              message: "there is no NodeVolumeSet datasets",
-            },
-          ],
-        },
-      }),
+      facts({ sets: [set("datasets", { allowedNamespaces: { names: ["data"] } })] }),
+      gated("NamespaceNotAllowed", "NodeVolumeSet datasets does not allow pods of namespace shop"),
+    ),
+  "at the gate of its volumes: for a user who may not read sets": () =>
+    explainPod(
+      facts({ denied: { sets: "you may not read nodevolumesets" } }),
+      gated("NamespaceNotAllowed", "NodeVolumeSet datasets does not allow pods of namespace shop"),
+    ),
+  "at the gate of its volumes: its own affinity is in the way": () =>
+    explainPod(
+      facts(allowed),
+      gated("NodeAffinityConflict", "the pod's nodes and those of set datasets have none in common"),
+    ),
+  "at the gate of its volumes, and nobody has said why": () => explainPod(facts(allowed), gated()),
+  "at the gate of its volumes: its claim waits for the pod": () =>
+    explainPod(
+      facts({ claims: [claim("pg", undefined)], storageClasses: [raw("fast", undefined, firstConsumer)] }),
+      pod("web", ourVolume({ persistentVolumeClaim: "pg" }), atGate),
     ),
   "set missing": () => explainPod(facts({ ...ourNode }), ours),
   "no intent yet": () => explainPod(facts({ ...ourNode, ...allowed }), ours),
