@@ -56,7 +56,8 @@ function readShort(letters: string, give: (name: FlagName, given: string | undef
   for (let at = 0; at < letters.length; at++) {
     const letter = letters[at] ?? "";
     const name = names.find((known) => table[known]?.short === letter);
-    if (name === undefined) throw new UsageError(`unknown flag -${letter} in -${letters}`);
+    if (name === undefined)
+      throw new UsageError(`unknown flag -${letter}${letters === letter ? "" : ` in -${letters}`}`);
     const takesValue = table[name]?.value !== undefined;
     const behind = takesValue || letters[at + 1] === "=" ? letters.slice(at + 1).replace(/^=/, "") : undefined;
     give(name, at + 1 < letters.length ? behind : undefined, `-${letter}`);

@@ -24,13 +24,17 @@ describe("parseArguments", () => {
 
   const refused: readonly [line: string, message: string][] = [
     ["volumes --contxt x", "unknown flag --contxt; did you mean --context?"],
-    ["volumes -x", "unknown flag -x in -x"],
+    ["volumes -A", "unknown flag -A"],
+    ["volumes -wA", "unknown flag -A in -wA"],
     ["volumes --output", "--output needs a value: --output FORMAT"],
     ["volumes --watch=maybe", '--watch is a switch: it takes true or false, not "maybe"'],
     ["volumes --toString", "unknown flag --toString"],
   ];
   for (const [line, message] of refused) {
-    it(`refuses ${line}`, () => expect(() => parseArguments(line.split(" "))).to.throw(UsageError, message));
+    it(`refuses ${line}`, () =>
+      expect(() => parseArguments(line.split(" ")))
+        .to.throw(UsageError)
+        .with.property("message", message));
   }
 });
 
