@@ -53,6 +53,7 @@ export function connect(values: FlagValues, system: System, version: string): Cl
   return {
     client: createKubeClient({ transport, fieldManager }),
     transport,
+    server: cluster.server,
     namespace: values.namespace ?? config.getContextObject(config.getCurrentContext())?.namespace ?? "default",
     user: config.getCurrentUser()?.name ?? "",
     close: () => transport.close(),

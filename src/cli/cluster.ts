@@ -10,6 +10,8 @@ import type { System } from "../ports.ts";
 export interface Cluster {
   readonly client: KubeClient;
   readonly transport: Transport;
+  /** Its address, as the kubeconfig has it. */
+  readonly server: string;
   /** Of --namespace, or of the context. */
   readonly namespace: string;
   /** Whom the kubeconfig names; the server may call him otherwise. */

@@ -1,15 +1,16 @@
 import { findCondition } from "../api/conditions.ts";
 import { resource } from "../api/names.ts";
 import type { NodeVolumeIntent, NodeVolumeState } from "../api/types.gen.ts";
+import type { ListOptions } from "../kube/client.ts";
 import { parseDuration } from "./arguments.ts";
-import { getIfAllowed } from "./cluster.ts";
+import { type Cluster, getIfAllowed } from "./cluster.ts";
 import type { Call, Command } from "./command.ts";
 import { exitCode, UsageError } from "./exit-code.ts";
 import { type Holding, holdingOf } from "./holding.ts";
 import { missingNode } from "./nodes.ts";
 import { formatOf, serialized } from "./output.ts";
 import { type Column, table } from "./table.ts";
-import { waitUntil } from "./wait-until.ts";
+import { silence, waitUntil, within } from "./wait-until.ts";
 
 const columns: Column<Holding>[] = [
   { name: "VOLUME", of: ({ volume }) => volume },
@@ -38,14 +39,17 @@ export const drainedCommand: Command = {
     const timeoutMs = values.wait === undefined ? 0 : parseDuration(values.timeout ?? "5m", "--timeout");
     const cluster = await context.connect();
     const selection = { fieldSelector: `spec.nodeName=${node}` };
-    const { items } = await cluster.client.list<NodeVolumeIntent>(resource.intents, selection);
-    if (items.length === 0) {
-      const missing = await missingNode(cluster, node);
-      if (missing !== undefined) throw missing;
+    const began = context.system.clock.monotonic();
+    const first = await within(context, timeoutMs, intentsOn(cluster, node, selection));
+    if (first === "interrupted") return exitCode.interrupted;
+    if (first === "timeout") {
+      context.terminal.note(`${silence}\nnobody can say whether node/${node} is drained`);
+      return exitCode.failed;
     }
-    let left = holdings(items);
+    let left = holdings(first);
     if (left.length > 0 && timeoutMs > 0) {
-      const end = await waitUntil<NodeVolumeIntent>(call, cluster, resource.intents, selection, timeoutMs, (all) => {
+      const leftMs = Math.max(1, timeoutMs - (context.system.clock.monotonic() - began));
+      const end = await waitUntil<NodeVolumeIntent>(call, cluster, resource.intents, selection, leftMs, (all) => {
         left = holdings(all);
         return left.length === 0 ? undefined : left.map(({ volume, why }) => `${volume}: ${why}`).join("; ");
       });
@@ -62,6 +66,14 @@ export const drainedCommand: Command = {
     return left.length === 0 ? exitCode.done : exitCode.no;
   },
 };
+
+/** @throws CommandError if there is no such node */
+async function intentsOn(cluster: Cluster, node: string, selection: ListOptions): Promise<NodeVolumeIntent[]> {
+  const { items } = await cluster.client.list<NodeVolumeIntent>(resource.intents, selection);
+  const missing = items.length > 0 ? undefined : await missingNode(cluster, node);
+  if (missing !== undefined) throw missing;
+  return items;
+}
 
 function holdings(intents: readonly NodeVolumeIntent[]): Holding[] {
   return intents.map(holdingOf).filter((holding) => holding !== undefined);

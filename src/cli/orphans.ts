@@ -69,8 +69,9 @@ export const orphansCommand: Command = {
 
     async function statesOf(name: string | undefined): Promise<readonly NodeVolumeState[]> {
       if (name === undefined) return (await cluster.client.list<NodeVolumeState>(resource.states)).items;
-      const state = await cluster.client.get<NodeVolumeState>(resource.states, { name });
-      if (state !== undefined) return [state];
+      const fieldSelector = `metadata.name=${name}`; // a list says if the kind is not served
+      const { items } = await cluster.client.list<NodeVolumeState>(resource.states, { fieldSelector });
+      if (items.length > 0) return items;
       throw (await missingNode(cluster, name)) ?? new CommandError(`no agent has reported of node ${name} yet`);
     }
   },

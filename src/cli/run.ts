@@ -1,7 +1,4 @@
 import { readFileSync, writeFileSync } from "node:fs";
-import { messageOf } from "../errors.ts";
-import { ApiError } from "../kube/api-error.ts";
-import { TransportError } from "../kube/transport.ts";
 import type { Logger } from "../ports.ts";
 import { realSystem } from "../system.ts";
 import { version } from "../version.ts";
@@ -10,8 +7,9 @@ import { parseArguments } from "./arguments.ts";
 import type { Cluster } from "./cluster.ts";
 import type { Context, Terminal } from "./command.ts";
 import { commandOf, commands } from "./commands.ts";
-import { CommandError, exitCode, UsageError } from "./exit-code.ts";
+import { exitCode, UsageError } from "./exit-code.ts";
 import { helpOf, overview } from "./help.ts";
+import { told } from "./told.ts";
 
 export interface RunInput {
   readonly argv: readonly string[];
@@ -53,7 +51,7 @@ export async function run({ argv, terminal, interrupted }: RunInput): Promise<nu
     return await command.run({ args, values, context });
   } catch (error) {
     if (interrupted.aborted) return exitCode.interrupted;
-    terminal.note(`error: ${told(error)}`);
+    terminal.note(`error: ${told(error, cluster?.server)}`);
     if (error instanceof UsageError) return exitCode.usage;
     if (verbose && error instanceof Error && error.stack !== undefined) terminal.note(error.stack);
     return exitCode.failed;
@@ -65,22 +63,6 @@ export async function run({ argv, terminal, interrupted }: RunInput): Promise<nu
 /** What follows is somebody's unfinished command line, and none of ours. */
 function asksForCompletion([first]: readonly string[]): boolean {
   return first === "__complete";
-}
-
-/** What went wrong, in words of people who use kubectl. */
-function told(error: unknown): string {
-  if (error instanceof ApiError && error.status === 401)
-    return "the cluster does not accept the kubeconfig's credentials";
-  if (error instanceof ApiError && error.status === 403) {
-    const words = error.message.replace(/^\S+ \S+: 403 \w+: /, "");
-    return `${words}\nThe ClusterRole nvi-viewer lets its bearer read what this command needs (config/components/nvi-viewer).`;
-  }
-  if (error instanceof TransportError) {
-    const cause = error.cause instanceof Error && error.cause.message !== "" ? error.cause.message : error.message;
-    if (error.cause instanceof CommandError) return cause;
-    return `the cluster cannot be reached: ${cause}`;
-  }
-  return messageOf(error);
 }
 
 const silent: Logger = { debug() {}, info() {}, warn() {}, error() {}, child: () => silent };

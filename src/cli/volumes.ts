@@ -100,6 +100,8 @@ async function watch({ values, context }: Call, cluster: Cluster, selection: obj
   const format = formatOf(values, volumesCommand.formats);
   if (format === "json" || format === "yaml" || format === "name")
     throw new UsageError("-w shows a table: -o wide or none. For objects: kubectl get nvi -w -o json");
+  // A watch that is refused, or of a kind that is not served, is tried again without an end: a list says so at once.
+  await cluster.client.list<NodeVolumeIntent>(resource.intents, selection);
   const widths: number[] = [];
   const wide = format === "wide";
   const rows = (intents: readonly NodeVolumeIntent[], headers: boolean) =>

@@ -2,12 +2,36 @@ import type { KubeObject } from "../api/meta.ts";
 import type { Resource } from "../api/names.ts";
 import type { ListOptions } from "../kube/client.ts";
 import { type Cluster, follow } from "./cluster.ts";
-import type { Call } from "./command.ts";
+import type { Call, Context } from "./command.ts";
+import { ending } from "./interrupt.ts";
 
 /** For the one look of --timeout 0, milliseconds. */
 const oneLookMs = 30_000;
 
+/** Why it waits, where nothing is known. */
+export const silence = "waiting: the API server has not answered";
+
 export type WaitEnd = "done" | "timeout" | "interrupted";
+
+/**
+ * What `work` resolves to, or how the wait for it has ended: a request to an API server that hangs is given up much later.
+ * @param timeoutMs as of --timeout: 0 leaves it to the request
+ */
+export async function within<T>(
+  { system, interrupted }: Pick<Context, "system" | "interrupted">,
+  timeoutMs: number,
+  work: Promise<T>,
+): Promise<T | "timeout" | "interrupted"> {
+  let cancel = () => {};
+  const over = new Promise<"timeout">((resolve) => {
+    if (timeoutMs > 0) cancel = system.timers.after(timeoutMs, () => resolve("timeout"));
+  });
+  try {
+    return await Promise.race([work, over, ending(interrupted).then(() => "interrupted" as const)]);
+  } finally {
+    cancel();
+  }
+}
 
 /**
  * Watches objects until `why` has no more reason to wait. Each reason is noted when it changes, and looked at only when an object
@@ -26,7 +50,10 @@ export async function waitUntil<T extends KubeObject>(
   const reflector = follow<T>(cluster, context.system, resource, options);
   return new Promise<WaitEnd>((resolve) => {
     let said = "";
-    const cancelTimeout = context.system.timers.after(timeoutMs === 0 ? oneLookMs : timeoutMs, () => end("timeout"));
+    const cancelTimeout = context.system.timers.after(timeoutMs === 0 ? oneLookMs : timeoutMs, () => {
+      if (!reflector.store.state().synced) context.terminal.note(silence);
+      end("timeout");
+    });
     const onAbort = () => end("interrupted");
     const end = (how: WaitEnd) => {
       cancelTimeout();

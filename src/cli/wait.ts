@@ -9,7 +9,7 @@ import { CommandError, exitCode, UsageError } from "./exit-code.ts";
 import { notFound, volumesNamed } from "./find-intents.ts";
 import { didYouMean } from "./nearest.ts";
 import { typedName } from "./typed-name.ts";
-import { type WaitEnd, waitUntil } from "./wait-until.ts";
+import { silence, type WaitEnd, waitUntil, within } from "./wait-until.ts";
 import { podNotReady, podNotReleased, setNotReady, volumesNotReady, volumesNotReleased } from "./waiting-for.ts";
 
 const states = ["ready", "released"] as const;
@@ -52,19 +52,19 @@ export const waitCommand: Command = {
     const cluster = await context.connect();
     const { kind, name } = typedName(word) ?? { name: word };
     if (kind === "node" || kind === "pvc") throw new UsageError(`${word} is no set, volume or pod`);
-    const wait =
-      kind === "pod" ? waitForPod(call, cluster, name, goal) : await waitForVolume(call, cluster, word, goal);
-    const end = await wait.run(timeoutMs);
+    const began = context.system.clock.monotonic();
+    const finding = kind === "pod" ? waitForPod(call, cluster, name, goal) : waitForVolume(call, cluster, word, goal);
+    const wait = await within(context, timeoutMs, finding);
+    if (wait === "timeout") context.terminal.note(silence);
+    const { called } = typeof wait === "string" ? { called: word } : wait;
+    const leftMs = Math.max(1, timeoutMs - (context.system.clock.monotonic() - began));
+    const end = typeof wait === "string" ? wait : await wait.run(timeoutMs === 0 ? 0 : leftMs);
     if (end === "interrupted") return exitCode.interrupted;
     if (end === "timeout") {
-      context.terminal.note(
-        timeoutMs === 0
-          ? `${wait.called} is not ${goal}`
-          : `${wait.called} is not ${goal} after ${duration(timeoutMs)}`,
-      );
+      context.terminal.note(`${called} is not ${goal}${timeoutMs === 0 ? "" : ` after ${duration(timeoutMs)}`}`);
       return exitCode.no;
     }
-    context.terminal.out(`${wait.called} ${goal}\n`);
+    context.terminal.out(`${called} ${goal}\n`);
     return exitCode.done;
   },
 };
@@ -97,21 +97,18 @@ async function waitForVolume(call: Call, cluster: Cluster, word: string, goal: G
   return { called: `volume/${name}`, run: intents(options, (all) => check(exact === undefined ? namedIn(all) : all)) };
 }
 
-function waitForPod(call: Call, cluster: Cluster, name: string, goal: Goal): Wait {
+async function waitForPod(call: Call, cluster: Cluster, name: string, goal: Goal): Promise<Wait> {
   const { namespace } = cluster;
   const called = `pod/${name}`;
   if (goal === "released") {
     const why = (all: readonly NodeVolumeIntent[]) => podNotReleased({ namespace, name }, all);
     return { called, run: (ms) => waitUntil<NodeVolumeIntent>(call, cluster, resource.intents, {}, ms, why) };
   }
+  const pod = await cluster.client.get<Raw>(resource.pods, { name, namespace });
+  if (pod === undefined) throw new CommandError(`there is no pod ${JSON.stringify(name)} in namespace ${namespace}`);
+  const options = { namespace, fieldSelector: `metadata.name=${name}` };
   return {
     called,
-    async run(ms) {
-      const pod = await cluster.client.get<Raw>(resource.pods, { name, namespace });
-      if (pod === undefined)
-        throw new CommandError(`there is no pod ${JSON.stringify(name)} in namespace ${namespace}`);
-      const options = { namespace, fieldSelector: `metadata.name=${name}` };
-      return waitUntil<Raw>(call, cluster, resource.pods, options, ms, ([one]) => podNotReady(one));
-    },
+    run: (ms) => waitUntil<Raw>(call, cluster, resource.pods, options, ms, ([one]) => podNotReady(one)),
   };
 }

@@ -84,7 +84,7 @@ export function createHttpTransport(deps: HttpTransportDeps): HttpTransport {
         );
       });
       const cancelTimeout = timers.after(timeoutMs, () => {
-        fail(new Error(`no answer within ${timeoutMs} ms`));
+        fail(new Error(`no answer within ${timeoutMs / 1_000} s`));
         sent.destroy();
       });
       const settle = (outcome: () => void) => {

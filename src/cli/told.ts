@@ -1,0 +1,24 @@
+import { messageOf } from "../errors.ts";
+import { ApiError } from "../kube/api-error.ts";
+import { TransportError } from "../kube/transport.ts";
+import { CommandError } from "./exit-code.ts";
+
+/** PURE. What went wrong, in words of people who use kubectl. @param server that was asked */
+export function told(error: unknown, server?: string): string {
+  if (error instanceof ApiError && error.status === 401)
+    return "the cluster does not accept the kubeconfig's credentials";
+  if (error instanceof ApiError && error.status === 403) {
+    const words = error.message.replace(/^\S+ \S+: 403 \w+: /, "");
+    return `${words}\nThe ClusterRole nvi-viewer lets its bearer read what this command needs (config/components/nvi-viewer).`;
+  }
+  // Only a whole kind that is not served: an object that is not there is no error.
+  const [, version, plural] = /^\S+ \/apis\/(nodevolume\.dev\/\w+)\/(\w+): /.exec(messageOf(error)) ?? [];
+  if (error instanceof ApiError && error.status === 404 && version !== undefined)
+    return `node-volume-operator is not installed in this cluster: it has no ${plural} of ${version} (kubectl get crd; README.md says how to install)`;
+  if (error instanceof TransportError) {
+    const cause = error.cause instanceof Error && error.cause.message !== "" ? error.cause.message : error.message;
+    if (error.cause instanceof CommandError) return cause;
+    return `the cluster cannot be reached: ${cause}${server === undefined ? "" : ` (${server})`}`;
+  }
+  return messageOf(error);
+}

@@ -1,0 +1,94 @@
+import { expect } from "chai";
+import type { Cluster } from "../../../src/cli/cluster.ts";
+import type { Context } from "../../../src/cli/command.ts";
+import { drainedCommand } from "../../../src/cli/drained.ts";
+import { told } from "../../../src/cli/told.ts";
+import { waitCommand } from "../../../src/cli/wait.ts";
+import { apiErrorOf } from "../../../src/kube/api-error.ts";
+import { createKubeClient } from "../../../src/kube/client.ts";
+import { type Transport, TransportError } from "../../../src/kube/transport.ts";
+import { set } from "../../lib/cli-objects.ts";
+import { createFakeApiServer } from "../fake-api-server.ts";
+import { virtualSystem } from "../kube/virtual-system.ts";
+
+/** Answers nothing, as behind a firewall that drops what it gets. */
+const hangingFake: Transport = { request: () => new Promise(() => {}), stream: () => () => {} };
+
+function story(transport: (system: ReturnType<typeof virtualSystem>) => Transport) {
+  const system = virtualSystem();
+  const used = transport(system);
+  const client = createKubeClient({ transport: used, fieldManager: "" });
+  const notes: string[] = [];
+  const interruption = new AbortController();
+  const context = {
+    terminal: { out: (text: string) => notes.push(text), note: (line: string) => notes.push(line) },
+    clock: system.clock,
+    system,
+    interrupted: interruption.signal,
+    connect: async () => ({ client, transport: used, namespace: "shop" }) as unknown as Cluster,
+  } as unknown as Context;
+  const run = (command: typeof waitCommand, args: string[], values = {}) => command.run({ args, values, context });
+  return { system, notes, run, interruption };
+}
+
+describe("kubectl nvi wait", () => {
+  for (const word of ["datasets", "set/datasets", "volume/datasets", "pod/web"]) {
+    it(`ends by its own --timeout while the API server hangs: ${word}`, async () => {
+      const { system, notes, run } = story(() => hangingFake);
+      const code = run(waitCommand, [word], { timeout: "5s" });
+      await system.advance(5_000);
+      expect(await code).to.equal(1);
+      expect(notes).to.deep.equal(["waiting: the API server has not answered", `${word} is not ready after 5s`]);
+    });
+  }
+
+  it("counts what the first answer has taken, and says that the watch has none", async () => {
+    const { system, notes, run } = story(({ timers }) => {
+      const api = createFakeApiServer(timers);
+      api.apply("nodevolumesets", set("datasets") as never);
+      return { request: (call) => api.request(call), stream: () => () => {} };
+    });
+    const code = run(waitCommand, ["datasets"], { timeout: "5s" });
+    await system.advance(5_000);
+    expect(await code).to.equal(1);
+    expect(notes.at(-1)).to.equal("nodevolumeset.nodevolume.dev/datasets is not ready after 5s");
+  });
+
+  it("ends by Ctrl-C while the API server hangs", async () => {
+    const { system, run, interruption } = story(() => hangingFake);
+    const code = run(waitCommand, ["datasets"]);
+    await system.advance(100);
+    interruption.abort();
+    expect(await code).to.equal(130);
+  });
+});
+
+describe("kubectl nvi drained --wait", () => {
+  it("ends by its own --timeout while the API server hangs, and claims nothing", async () => {
+    const { system, notes, run } = story(() => hangingFake);
+    const code = run(drainedCommand, ["n1"], { wait: "true", timeout: "5s" });
+    await system.advance(5_000);
+    expect(await code).to.equal(3);
+    expect(notes.join("\n")).to.equal(
+      "waiting: the API server has not answered\nnobody can say whether node/n1 is drained",
+    );
+  });
+});
+
+describe("told", () => {
+  const notServed = (path: string) => apiErrorOf({ status: 404, body: "404 page not found" }, `GET ${path}`);
+
+  it("says that the operator is not installed where its kinds are not served", () => {
+    expect(told(notServed("/apis/nodevolume.dev/v1alpha1/nodevolumeintents"))).to.match(
+      /^node-volume-operator is not installed in this cluster: it has no nodevolumeintents of nodevolume.dev\/v1alpha1 /,
+    );
+    expect(told(notServed("/apis/storage.k8s.io/v1/csinodes"))).to.include("404");
+  });
+
+  it("says which server cannot be reached", () => {
+    const error = new TransportError("GET /x: late", { cause: new Error("no answer within 30 s") });
+    expect(told(error, "https://192.0.2.1:6443")).to.equal(
+      "the cluster cannot be reached: no answer within 30 s (https://192.0.2.1:6443)",
+    );
+  });
+});
