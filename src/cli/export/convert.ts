@@ -36,12 +36,17 @@ const kernelTypes =
 const systemPaths =
   /^\/($|(proc|sys|dev|run|boot|efi|tmp|usr|snap)(\/|$)|var\/lib\/(kubelet|containerd|docker|containers|nodevolume)(\/|$))/;
 
+/** The prefix that agents are shipped with, beside one in /var/lib/nodevolume: an fstab that has it is people's wish. */
+const agentsPath = /^\/mnt\/nodevolume\//;
+
 /** PURE. A line of the file as a set. @param taken names of sets that are given already */
 export function convert(written: MountLine, taken: ReadonlySet<string>, node: string | undefined): Converted {
   const none = (reason: string, ofSystem = false): Converted => ({ kind: "none", line: written, reason, ofSystem });
   const system = systemReason(written);
   if (system !== undefined) return none(system, true);
   if (written.unfit !== undefined) return none(written.unfit);
+  if (written.byKernel && agentsPath.test(written.target))
+    return none("it is beneath /mnt/nodevolume, where agents mount: a set has asked for it");
   const line = { ...written, options: effectiveOptions(written) };
   const name = setName(line.target, taken);
   const source = localSource(line) ?? networkSource(line, name);

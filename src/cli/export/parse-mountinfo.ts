@@ -34,6 +34,23 @@ export function parseMountinfo(raw: readonly RawLine[]): MountFile {
   return { kind: "mountinfo", lines: entries.map((entry) => lineOf(entry, entries)), unread };
 }
 
+/** Where agents stage volumes and keep what they make themselves, and where drivers stage for them. */
+const agents = /\/nodevolume\/(staging|data)\/|\/plugins\/nodevolume\.dev\//;
+
+/** Where an agent has staged it before it was mounted here. Who has mounted it before is no agent. */
+function stagedAt(entry: Entry, all: readonly Entry[]): string | undefined {
+  return all
+    .slice(0, all.indexOf(entry))
+    .find(
+      ({ device, root, target }) =>
+        device === entry.device && agents.test(target) && (entry.root === root || isPartOf(entry.root, root)),
+    )?.target;
+}
+
+function isPartOf(root: string, of: string): boolean {
+  return of === "/" ? root !== "/" : root.startsWith(`${of}/`);
+}
+
 /** A mount of a part of a file system that is mounted elsewhere, or of all of it a second time, is a bind of that. */
 function lineOf(entry: Entry, all: readonly Entry[]): MountLine {
   const { device: _, root, superOptions, ...line } = entry;
@@ -43,9 +60,12 @@ function lineOf(entry: Entry, all: readonly Entry[]): MountLine {
   ];
   const whole = { ...line, options: withSuper([...line.options, ...superOptions]) };
   if (root.endsWith("//deleted")) return { ...whole, unfit: "the directory that it shows has been removed" };
+  const source = bindSource(entry, all);
+  const ofAgent = stagedAt(entry, all) ?? (source !== undefined && agents.test(source) ? source : undefined);
+  if (ofAgent !== undefined)
+    return { ...whole, unfit: `an agent shows there what it has on ${ofAgent}: a set has asked for it` };
   const isWhole = root === "/" || isNamedBy(line.source, root);
   if (isWhole && isNetwork(line.type)) return whole;
-  const source = bindSource(entry, all);
   if (source !== undefined) return { ...line, options: withSuper(line.options), source, bind: true };
   return isWhole
     ? whole
@@ -62,7 +82,7 @@ function bindSource(entry: Entry, all: readonly Entry[]): string | undefined {
   const at = all.indexOf(entry);
   for (const [place, from] of all.entries()) {
     if (from.device !== entry.device || from === entry) continue;
-    const isPart = from.root === "/" ? entry.root !== "/" : entry.root.startsWith(`${from.root}/`);
+    const isPart = isPartOf(entry.root, from.root);
     if (!isPart && (from.root !== entry.root || place > at)) continue;
     const path = tidy(`${from.target}/${entry.root.slice(from.root.length)}`);
     if (mountOf(path, all) === from) return path;

@@ -1,6 +1,9 @@
 import { expect } from "chai";
 import { gist } from "./fstab-gist.ts";
 
+const ofSystem = (path: string) =>
+  `${path}: no set: it belongs to the operating system, or to kubelet and the container runtime`;
+
 /** Tables of the kernel, and what export makes of each line. */
 const tables: readonly {
   readonly title: string;
@@ -103,6 +106,33 @@ const tables: readonly {
     says: ["/mnt/a: {nfs:{server:nas,path:/a}} [vers=3,hard]"],
   },
   {
+    title: "what agents have mounted of their own staging, also beneath another prefix, and what was there before",
+    table: [
+      "25 1 8:1 / / rw - ext4 /dev/sda1 rw",
+      "70 25 0:40 / /data rw - nfs nas:/a rw,vers=4.2",
+      "71 25 0:40 / /var/lib/nodevolume/staging/k1 rw shared:5 - nfs nas:/a rw,vers=4.2",
+      "72 25 0:40 / /mnt/nodevolume/a rw shared:6 - nfs nas:/a rw,vers=4.2",
+      "73 25 0:41 / /var/lib/nodevolume/staging/k2 rw shared:7 - tmpfs tmpfs rw,mode=777",
+      "74 25 0:41 /part /srv/volumes/b rw shared:8 - tmpfs tmpfs rw,mode=777",
+      "75 25 8:1 /var/lib/nodevolume/data/k3 /srv/volumes/c rw - ext4 /dev/sda1 rw",
+      "76 25 8:17 / /var/lib/kubelet/plugins/nodevolume.dev/k4/staging rw - ext4 /dev/sdb rw",
+      "77 25 8:17 / /srv/volumes/d rw - ext4 /dev/sdb rw",
+      "78 25 8:1 /srv/models /mnt/nodevolume/models rw - ext4 /dev/sda1 rw",
+    ],
+    says: [
+      ofSystem("/"),
+      "/data: {nfs:{server:nas,path:/a}} [vers=4.2]",
+      ofSystem("/var/lib/nodevolume/staging/k1"),
+      "/mnt/nodevolume/a: no set: an agent shows there what it has on /var/lib/nodevolume/staging/k1: a set has asked for it",
+      ofSystem("/var/lib/nodevolume/staging/k2"),
+      "/srv/volumes/b: no set: an agent shows there what it has on /var/lib/nodevolume/staging/k2: a set has asked for it",
+      "/srv/volumes/c: no set: an agent shows there what it has on /var/lib/nodevolume/data/k3: a set has asked for it",
+      ofSystem("/var/lib/kubelet/plugins/nodevolume.dev/k4/staging"),
+      "/srv/volumes/d: no set: an agent shows there what it has on /var/lib/kubelet/plugins/nodevolume.dev/k4/staging: a set has asked for it",
+      "/mnt/nodevolume/models: no set: it is beneath /mnt/nodevolume, where agents mount: a set has asked for it",
+    ],
+  },
+  {
     title: "two mounts on one path, and a line that is cut off",
     table: [
       "75 25 8:17 / /mnt/a rw - ext4 /dev/disk/by-id/b rw",
@@ -118,6 +148,16 @@ const tables: readonly {
 ];
 
 describe("export of mount tables", () => {
+  it("takes what an fstab has beneath the agents' prefix for people's wish, and what /proc/mounts has for an agent's", () => {
+    expect(gist("nas:/a /mnt/nodevolume/a nfs defaults 0 0")).to.deep.equal([
+      "/mnt/nodevolume/a: {nfs:{server:nas,path:/a}}",
+    ]);
+    expect(gist("proc /proc proc rw 0 0\nnas:/a /mnt/nodevolume/a nfs rw,vers=3 0 0")).to.deep.equal([
+      "/proc: no set: proc is the system's own",
+      "/mnt/nodevolume/a: no set: it is beneath /mnt/nodevolume, where agents mount: a set has asked for it",
+    ]);
+  });
+
   for (const { title, table, says } of tables)
     it(`has ${title}`, () => expect(gist(table.join("\n"))).to.deep.equal(says));
 });
