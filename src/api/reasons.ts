@@ -223,7 +223,7 @@ export const reasons = {
 
   // Sets
   AllReady: { kind: "normal", endedBy: "" },
-  NoNodes: { kind: "normal", endedBy: "a Node matches the set" },
+  NoNodesSelected: { kind: "waiting", endedBy: "the set selects a Node" },
   NoConsumers: { kind: "normal", endedBy: "the set has a mount" },
   RollingOut: { kind: "waiting", endedBy: "every selected node has the newest spec" },
   RolloutPaused: { kind: "blocked", endedBy: "the node that fails is mended, or the set is changed" },

@@ -3104,7 +3104,17 @@ export const schema = {
     "status": {
      "$ref": "#/definitions/NodeVolumeSetStatus",
      "default": {
-      "observedGeneration": -1
+      "observedGeneration": -1,
+      "summary": "NotObserved",
+      "conditions": [
+       {
+        "type": "Ready",
+        "status": "Unknown",
+        "reason": "NotObserved",
+        "message": "The controller has not taken this set in yet.",
+        "lastTransitionTime": "1970-01-01T00:00:00Z"
+       }
+      ]
      }
     }
    },
@@ -3319,6 +3329,10 @@ export const schema = {
    "properties": {
     "observedGeneration": {
      "type": "integer"
+    },
+    "summary": {
+     "type": "string",
+     "maxLength": 512
     },
     "desired": {
      "type": "integer"

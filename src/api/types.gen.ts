@@ -1484,6 +1484,10 @@ export interface NodeVolumeSetStatus {
    */
   observedGeneration?: number;
   /**
+   * For people, and the column STATUS: the reason why the set is Ready or not, with the first node that it comes from, such as "SourceNotFound on node-2 and 3 more". Programs read conditions and failing.
+   */
+  summary?: string;
+  /**
    * Nodes that the set selects and writes an intent for.
    */
   desired?: number;

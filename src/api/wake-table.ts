@@ -221,7 +221,7 @@ export const wokenBy = {
 
   // Sets
   AllReady: [],
-  NoNodes: [],
+  NoNodesSelected: ["state"],
   NoConsumers: [],
   RollingOut: ["state"],
   RolloutPaused: ["state"],

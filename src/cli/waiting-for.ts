@@ -13,6 +13,7 @@ export function setNotReady(set: NodeVolumeSet | undefined): string | undefined 
   if (status.observedGeneration !== metadata.generation) return "the controller has not taken in the newest spec";
   const ready = findCondition(status.conditions, "Ready");
   if (ready?.status === "True") return undefined;
+  if (ready?.reason === "NoNodesSelected") return `${ready.message} (${ready.reason})`;
   const failing = (status.failing ?? []).map(
     ({ node, reason, message }) => `${node}: ${reason}${message === undefined ? "" : ` (${message})`}`,
   );

@@ -1,4 +1,5 @@
 import { setLabelPrefix } from "../api/names.ts";
+import type { NodeVolumeSetSpec } from "../api/types.gen.ts";
 import { inTurns } from "../kube/in-turns.ts";
 import type { ObjectStore } from "../kube/object-store.ts";
 import type { Cancel, System } from "../ports.ts";
@@ -8,6 +9,7 @@ import type { Intent, NodeInfo, SetEntry } from "./projections.ts";
 import type { NodeInput, Stake } from "./resolve-node.ts";
 import { resolveNode } from "./resolve-node.ts";
 import type { RolloutNode } from "./rollout.ts";
+import { selectNode } from "./select-nodes.ts";
 
 export interface Stores {
   readonly sets: ObjectStore<SetEntry>;
@@ -30,6 +32,8 @@ export interface Gatherer {
   stakes(node: string): ReadonlyMap<string, Stake>;
   /** The nodes where a set wants or has something. */
   nodesOf(set: string): RolloutNode[];
+  /** Whether a set selects any Node, also one that has no mounts. */
+  selectsNodes(spec: NodeVolumeSetSpec): boolean;
   /** The intents of a node, also those that are being deleted. */
   intentsOf(node: string): Intent[];
   /** Intents that carry the label of a set, also those that are being deleted. */
@@ -164,6 +168,10 @@ export function createGatherer(
         const stake = stakes(node).get(set);
         return stake === undefined ? [] : [{ node, stake }];
       });
+    },
+    selectsNodes(spec) {
+      for (const node of stores.nodes.list()) if (selectNode(spec, node) === "run") return true;
+      return false;
     },
     intentsOf,
     intentsOfSet: (set) => [...(bySet.get(setLabel(set))?.values() ?? [])],

@@ -91,7 +91,8 @@ async function report(
   const nodes = deps.gatherer.nodesOf(name);
   const pods = deps.podCount.of(name);
   const unguarded = deps.unguarded();
-  const status = setStatus({ entry, nodes, rollout, remaining, pods, unguarded }, deps.clock.now());
+  const selectsNodes = entry.spec !== undefined && deps.gatherer.selectsNodes(entry.spec);
+  const status = setStatus({ entry, nodes, rollout, remaining, selectsNodes, pods, unguarded }, deps.clock.now());
   if (sameStatus(entry.status, status)) return;
   const putOffMs = deps.podCount.putOffMs(name, entry.status, status);
   if (putOffMs > 0) return deps.later(name, putOffMs);

@@ -19,6 +19,8 @@ export interface SetStatusInput {
   readonly rollout: Rollout;
   /** Intents that carry the set's label, and of these the ones whose Node is gone; for a set that is being deleted. */
   readonly remaining: { readonly intents: number; readonly lost: readonly string[] };
+  /** Whether the set selects any Node, also one that it has no mounts for. */
+  readonly selectsNodes: boolean;
   /** Pods that use the volume; undefined: not known now, so that what was said stays. */
   readonly pods: number | undefined;
   /** Which admission policies are not in force, in a sentence. */
@@ -49,12 +51,13 @@ export function setStatus(input: SetStatusInput, now: number): NodeVolumeSetStat
   const failing = troubles.filter(({ reason }) => !onItsWay.has(reason));
   const wanted =
     entry.metadata.deletionTimestamp === undefined
-      ? [readyCondition(input, counts, troubles), ...settling(input, counts, troubles), conflictCondition(counted)]
+      ? [...standing(input, counts, troubles), conflictCondition(counted)]
       : deleting(input);
   const conditions = [...wanted, ...policiesCondition(input.unguarded)];
   const pods = input.pods ?? entry.status.pods;
   return {
     observedGeneration: generation,
+    summary: summaryOf(conditions, troubles, input.remaining.lost),
     ...counts,
     // Most sets are none that pods use.
     ...(pods !== undefined && (pods > 0 || entry.status.pods !== undefined) && { pods }),
@@ -107,17 +110,30 @@ function worstFirst(a: Trouble, b: Trouble): number {
   return Number(b.blocked) - Number(a.blocked) || compareText(a.node, b.node);
 }
 
-function readyCondition({ entry }: SetStatusInput, counts: Counts, troubles: readonly Trouble[]): ConditionInput {
+/** Ready, and what kstatus wants beside it. */
+function standing(input: SetStatusInput, counts: Counts, troubles: readonly Trouble[]): ConditionInput[] {
+  const ready = readyCondition(input, counts, troubles);
+  return [ready, ...(ready.reason === "NoNodesSelected" ? settlingOf(ready) : settling(input, counts, troubles))];
+}
+
+const noNodes = "no Node is selected by spec.nodeSelector, spec.affinity and spec.tolerations";
+
+function readyCondition(
+  { entry, selectsNodes }: SetStatusInput,
+  counts: Counts,
+  troubles: readonly Trouble[],
+): ConditionInput {
   const ready = (status: "True" | "False", reason: Reason, message: string) =>
     ({ type: "Ready", status, reason, message }) as const;
   if (entry.spec === undefined) {
     return ready("False", "Invalid", `${entry.invalid ?? "not understood"}; what is mounted stays as it is`);
   }
-  if (entry.spec.mounts.length === 0 && !isOfNodeItself(entry.spec.volume)) {
+  const hasNoMounts = entry.spec.mounts.length === 0 && !isOfNodeItself(entry.spec.volume);
+  if (hasNoMounts ? !selectsNodes : counts.desired === 0) return ready("False", "NoNodesSelected", noNodes);
+  if (hasNoMounts) {
     const forPods = entry.spec.allowedNamespaces === undefined ? "" : ": it is where pods use it, and only there";
     return ready("True", "NoConsumers", `the set has no mounts${forPods}`);
   }
-  if (counts.desired === 0) return ready("True", "NoNodes", "no Node matches the set");
   const all = counts.ready === counts.desired && counts.updated === counts.desired;
   if (all && counts.conflict === 0 && counts.failed === 0) {
     return ready("True", "AllReady", `ready on ${nodesText(counts.desired)}`);
@@ -154,6 +170,25 @@ function settling({ entry, rollout }: SetStatusInput, counts: Counts, troubles: 
     return condition("Reconciling", "NodesNotReady", "every node has the newest spec, not every node is ready");
   }
   return [];
+}
+
+/** Reasons of Ready that stand for what single nodes say. */
+const ofNodes: ReadonlySet<string> = new Set<Reason>(["NodesNotReady", "RollingOut", "Conflict", "NodeLost"]);
+
+/** One look for people: why it is Ready or not, and the first node that says so. */
+function summaryOf(
+  conditions: readonly ConditionInput[],
+  troubles: readonly Trouble[],
+  lost: readonly string[],
+): string {
+  const reason = conditions.find(({ type }) => type === "Ready")?.reason ?? "NotObserved";
+  if (!ofNodes.has(reason)) return reason;
+  const all = reason === "NodeLost" ? lost.map((node) => ({ node, reason })) : troubles;
+  const meant = reason === "Conflict" ? all.filter((trouble) => trouble.reason === reason) : all;
+  const first = meant.find((trouble) => !onItsWay.has(trouble.reason)) ?? meant[0];
+  if (first === undefined) return reason;
+  const more = meant.filter((trouble) => trouble.reason === first.reason).length - 1;
+  return `${first.reason} on ${first.node}${more === 0 ? "" : ` and ${more} more`}`;
 }
 
 function conflictCondition(nodes: readonly RolloutNode[]): ConditionInput {

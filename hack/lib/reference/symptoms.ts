@@ -6,7 +6,7 @@ export const symptoms: readonly (readonly [seen: string, codes: string])[] = [
      MountTableUnreadable StaleRead IndexMissing IndexBehind IndexTooLarge Invalid IntentTooLarge
      ProcessLimitReached`,
   ],
-  ["A set is not ready, or does not go", "NodesNotReady Conflict Deleting Drifted"],
+  ["A set is not ready, or does not go", "NodesNotReady NoNodesSelected Conflict Deleting Drifted"],
   [
     "A path cannot be mounted on",
     `PathNotAllowed PathConflict ForeignMount ForeignMountInPath TargetCovered TargetNotDirectory

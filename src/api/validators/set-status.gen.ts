@@ -2,7 +2,7 @@
 // @ts-nocheck: it is JavaScript
 import { codePoints } from "../code-points.ts";
 export const validate = validate10;
-const schema12 = {"type":"object","properties":{"observedGeneration":{"type":"integer"},"desired":{"type":"integer"},"updated":{"type":"integer"},"ready":{"type":"integer"},"drifted":{"type":"integer"},"conflict":{"type":"integer"},"failed":{"type":"integer"},"pods":{"type":"integer"},"failing":{"type":"array","maxItems":10,"items":{"$ref":"#/definitions/FailingNode"}},"conditions":{"type":"array","maxItems":16,"items":{"$ref":"#/definitions/Condition"},"mapKeys":["type"]}},"required":[],"additionalProperties":false};
+const schema12 = {"type":"object","properties":{"observedGeneration":{"type":"integer"},"summary":{"type":"string","maxLength":512},"desired":{"type":"integer"},"updated":{"type":"integer"},"ready":{"type":"integer"},"drifted":{"type":"integer"},"conflict":{"type":"integer"},"failed":{"type":"integer"},"pods":{"type":"integer"},"failing":{"type":"array","maxItems":10,"items":{"$ref":"#/definitions/FailingNode"}},"conditions":{"type":"array","maxItems":16,"items":{"$ref":"#/definitions/Condition"},"mapKeys":["type"]}},"required":[],"additionalProperties":false};
 const schema14 = {"type":"object","required":["lastTransitionTime","message","reason","status","type"],"properties":{"type":{"type":"string","maxLength":316},"status":{"type":"string","enum":["True","False","Unknown"]},"observedGeneration":{"type":"integer","minimum":0},"lastTransitionTime":{"type":"string"},"reason":{"type":"string","minLength":1,"maxLength":128,"pattern":"^[A-Za-z]([A-Za-z0-9_,:]*[A-Za-z0-9_])?$"},"message":{"type":"string","maxLength":1024}},"additionalProperties":false};
 const func2 = Object.prototype.hasOwnProperty;
 const func3 = codePoints;
@@ -19,222 +19,233 @@ if(!(((typeof data0 == "number") && (!(data0 % 1) && !isNaN(data0))) && (isFinit
 const err0 = {instancePath:instancePath+"/observedGeneration",schemaPath:"#/properties/observedGeneration/type",keyword:"type",params:{type: "integer"},message:"must be integer"};
 if(vErrors === null){vErrors = [err0];}
 else {vErrors.push(err0);}errors++;}}
-if(data.desired !== undefined){
-let data1 = data.desired;
-if(!(((typeof data1 == "number") && (!(data1 % 1) && !isNaN(data1))) && (isFinite(data1)))){
-const err1 = {instancePath:instancePath+"/desired",schemaPath:"#/properties/desired/type",keyword:"type",params:{type: "integer"},message:"must be integer"};
+if(data.summary !== undefined){
+let data1 = data.summary;
+if(typeof data1 === "string"){
+if(func3(data1) > 512){
+const err1 = {instancePath:instancePath+"/summary",schemaPath:"#/properties/summary/maxLength",keyword:"maxLength",params:{limit: 512},message:"must NOT have more than 512 characters"};
 if(vErrors === null){vErrors = [err1];}
 else {vErrors.push(err1);}errors++;}}
-if(data.updated !== undefined){
-let data2 = data.updated;
-if(!(((typeof data2 == "number") && (!(data2 % 1) && !isNaN(data2))) && (isFinite(data2)))){
-const err2 = {instancePath:instancePath+"/updated",schemaPath:"#/properties/updated/type",keyword:"type",params:{type: "integer"},message:"must be integer"};
+else {
+const err2 = {instancePath:instancePath+"/summary",schemaPath:"#/properties/summary/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){vErrors = [err2];}
 else {vErrors.push(err2);}errors++;}}
-if(data.ready !== undefined){
-let data3 = data.ready;
-if(!(((typeof data3 == "number") && (!(data3 % 1) && !isNaN(data3))) && (isFinite(data3)))){
-const err3 = {instancePath:instancePath+"/ready",schemaPath:"#/properties/ready/type",keyword:"type",params:{type: "integer"},message:"must be integer"};
+if(data.desired !== undefined){
+let data2 = data.desired;
+if(!(((typeof data2 == "number") && (!(data2 % 1) && !isNaN(data2))) && (isFinite(data2)))){
+const err3 = {instancePath:instancePath+"/desired",schemaPath:"#/properties/desired/type",keyword:"type",params:{type: "integer"},message:"must be integer"};
 if(vErrors === null){vErrors = [err3];}
 else {vErrors.push(err3);}errors++;}}
-if(data.drifted !== undefined){
-let data4 = data.drifted;
-if(!(((typeof data4 == "number") && (!(data4 % 1) && !isNaN(data4))) && (isFinite(data4)))){
-const err4 = {instancePath:instancePath+"/drifted",schemaPath:"#/properties/drifted/type",keyword:"type",params:{type: "integer"},message:"must be integer"};
+if(data.updated !== undefined){
+let data3 = data.updated;
+if(!(((typeof data3 == "number") && (!(data3 % 1) && !isNaN(data3))) && (isFinite(data3)))){
+const err4 = {instancePath:instancePath+"/updated",schemaPath:"#/properties/updated/type",keyword:"type",params:{type: "integer"},message:"must be integer"};
 if(vErrors === null){vErrors = [err4];}
 else {vErrors.push(err4);}errors++;}}
-if(data.conflict !== undefined){
-let data5 = data.conflict;
-if(!(((typeof data5 == "number") && (!(data5 % 1) && !isNaN(data5))) && (isFinite(data5)))){
-const err5 = {instancePath:instancePath+"/conflict",schemaPath:"#/properties/conflict/type",keyword:"type",params:{type: "integer"},message:"must be integer"};
+if(data.ready !== undefined){
+let data4 = data.ready;
+if(!(((typeof data4 == "number") && (!(data4 % 1) && !isNaN(data4))) && (isFinite(data4)))){
+const err5 = {instancePath:instancePath+"/ready",schemaPath:"#/properties/ready/type",keyword:"type",params:{type: "integer"},message:"must be integer"};
 if(vErrors === null){vErrors = [err5];}
 else {vErrors.push(err5);}errors++;}}
-if(data.failed !== undefined){
-let data6 = data.failed;
-if(!(((typeof data6 == "number") && (!(data6 % 1) && !isNaN(data6))) && (isFinite(data6)))){
-const err6 = {instancePath:instancePath+"/failed",schemaPath:"#/properties/failed/type",keyword:"type",params:{type: "integer"},message:"must be integer"};
+if(data.drifted !== undefined){
+let data5 = data.drifted;
+if(!(((typeof data5 == "number") && (!(data5 % 1) && !isNaN(data5))) && (isFinite(data5)))){
+const err6 = {instancePath:instancePath+"/drifted",schemaPath:"#/properties/drifted/type",keyword:"type",params:{type: "integer"},message:"must be integer"};
 if(vErrors === null){vErrors = [err6];}
 else {vErrors.push(err6);}errors++;}}
-if(data.pods !== undefined){
-let data7 = data.pods;
-if(!(((typeof data7 == "number") && (!(data7 % 1) && !isNaN(data7))) && (isFinite(data7)))){
-const err7 = {instancePath:instancePath+"/pods",schemaPath:"#/properties/pods/type",keyword:"type",params:{type: "integer"},message:"must be integer"};
+if(data.conflict !== undefined){
+let data6 = data.conflict;
+if(!(((typeof data6 == "number") && (!(data6 % 1) && !isNaN(data6))) && (isFinite(data6)))){
+const err7 = {instancePath:instancePath+"/conflict",schemaPath:"#/properties/conflict/type",keyword:"type",params:{type: "integer"},message:"must be integer"};
 if(vErrors === null){vErrors = [err7];}
 else {vErrors.push(err7);}errors++;}}
-if(data.failing !== undefined){
-let data8 = data.failing;
-if(Array.isArray(data8)){
-if(data8.length > 10){
-const err8 = {instancePath:instancePath+"/failing",schemaPath:"#/properties/failing/maxItems",keyword:"maxItems",params:{limit: 10},message:"must NOT have more than 10 items"};
+if(data.failed !== undefined){
+let data7 = data.failed;
+if(!(((typeof data7 == "number") && (!(data7 % 1) && !isNaN(data7))) && (isFinite(data7)))){
+const err8 = {instancePath:instancePath+"/failed",schemaPath:"#/properties/failed/type",keyword:"type",params:{type: "integer"},message:"must be integer"};
 if(vErrors === null){vErrors = [err8];}
-else {vErrors.push(err8);}errors++;}
-const len0 = data8.length;
-for(let i0=0; i0<len0; i0++){
-let data9 = data8[i0];
-if(data9 && typeof data9 == "object" && !Array.isArray(data9)){
-if(data9.node === undefined){
-const err9 = {instancePath:instancePath+"/failing/" + i0,schemaPath:"#/definitions/FailingNode/required",keyword:"required",params:{missingProperty: "node"},message:"must have required property '"+"node"+"'"};
+else {vErrors.push(err8);}errors++;}}
+if(data.pods !== undefined){
+let data8 = data.pods;
+if(!(((typeof data8 == "number") && (!(data8 % 1) && !isNaN(data8))) && (isFinite(data8)))){
+const err9 = {instancePath:instancePath+"/pods",schemaPath:"#/properties/pods/type",keyword:"type",params:{type: "integer"},message:"must be integer"};
 if(vErrors === null){vErrors = [err9];}
-else {vErrors.push(err9);}errors++;}
-if(data9.reason === undefined){
-const err10 = {instancePath:instancePath+"/failing/" + i0,schemaPath:"#/definitions/FailingNode/required",keyword:"required",params:{missingProperty: "reason"},message:"must have required property '"+"reason"+"'"};
+else {vErrors.push(err9);}errors++;}}
+if(data.failing !== undefined){
+let data9 = data.failing;
+if(Array.isArray(data9)){
+if(data9.length > 10){
+const err10 = {instancePath:instancePath+"/failing",schemaPath:"#/properties/failing/maxItems",keyword:"maxItems",params:{limit: 10},message:"must NOT have more than 10 items"};
 if(vErrors === null){vErrors = [err10];}
 else {vErrors.push(err10);}errors++;}
-for(const key1 in data9){
-if(!(((key1 === "node") || (key1 === "reason")) || (key1 === "message"))){delete data9[key1];}}
-if(data9.node !== undefined){
-let data10 = data9.node;
-if(typeof data10 === "string"){
-if(func3(data10) > 253){
-const err11 = {instancePath:instancePath+"/failing/" + i0+"/node",schemaPath:"#/definitions/FailingNode/properties/node/maxLength",keyword:"maxLength",params:{limit: 253},message:"must NOT have more than 253 characters"};
+const len0 = data9.length;
+for(let i0=0; i0<len0; i0++){
+let data10 = data9[i0];
+if(data10 && typeof data10 == "object" && !Array.isArray(data10)){
+if(data10.node === undefined){
+const err11 = {instancePath:instancePath+"/failing/" + i0,schemaPath:"#/definitions/FailingNode/required",keyword:"required",params:{missingProperty: "node"},message:"must have required property '"+"node"+"'"};
 if(vErrors === null){vErrors = [err11];}
-else {vErrors.push(err11);}errors++;}}
-else {
-const err12 = {instancePath:instancePath+"/failing/" + i0+"/node",schemaPath:"#/definitions/FailingNode/properties/node/type",keyword:"type",params:{type: "string"},message:"must be string"};
+else {vErrors.push(err11);}errors++;}
+if(data10.reason === undefined){
+const err12 = {instancePath:instancePath+"/failing/" + i0,schemaPath:"#/definitions/FailingNode/required",keyword:"required",params:{missingProperty: "reason"},message:"must have required property '"+"reason"+"'"};
 if(vErrors === null){vErrors = [err12];}
-else {vErrors.push(err12);}errors++;}}
-if(data9.reason !== undefined){
-let data11 = data9.reason;
+else {vErrors.push(err12);}errors++;}
+for(const key1 in data10){
+if(!(((key1 === "node") || (key1 === "reason")) || (key1 === "message"))){delete data10[key1];}}
+if(data10.node !== undefined){
+let data11 = data10.node;
 if(typeof data11 === "string"){
-if(func3(data11) > 128){
-const err13 = {instancePath:instancePath+"/failing/" + i0+"/reason",schemaPath:"#/definitions/FailingNode/properties/reason/maxLength",keyword:"maxLength",params:{limit: 128},message:"must NOT have more than 128 characters"};
+if(func3(data11) > 253){
+const err13 = {instancePath:instancePath+"/failing/" + i0+"/node",schemaPath:"#/definitions/FailingNode/properties/node/maxLength",keyword:"maxLength",params:{limit: 253},message:"must NOT have more than 253 characters"};
 if(vErrors === null){vErrors = [err13];}
 else {vErrors.push(err13);}errors++;}}
 else {
-const err14 = {instancePath:instancePath+"/failing/" + i0+"/reason",schemaPath:"#/definitions/FailingNode/properties/reason/type",keyword:"type",params:{type: "string"},message:"must be string"};
+const err14 = {instancePath:instancePath+"/failing/" + i0+"/node",schemaPath:"#/definitions/FailingNode/properties/node/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){vErrors = [err14];}
 else {vErrors.push(err14);}errors++;}}
-if(data9.message !== undefined){
-let data12 = data9.message;
+if(data10.reason !== undefined){
+let data12 = data10.reason;
 if(typeof data12 === "string"){
-if(func3(data12) > 512){
-const err15 = {instancePath:instancePath+"/failing/" + i0+"/message",schemaPath:"#/definitions/FailingNode/properties/message/maxLength",keyword:"maxLength",params:{limit: 512},message:"must NOT have more than 512 characters"};
+if(func3(data12) > 128){
+const err15 = {instancePath:instancePath+"/failing/" + i0+"/reason",schemaPath:"#/definitions/FailingNode/properties/reason/maxLength",keyword:"maxLength",params:{limit: 128},message:"must NOT have more than 128 characters"};
 if(vErrors === null){vErrors = [err15];}
 else {vErrors.push(err15);}errors++;}}
 else {
-const err16 = {instancePath:instancePath+"/failing/" + i0+"/message",schemaPath:"#/definitions/FailingNode/properties/message/type",keyword:"type",params:{type: "string"},message:"must be string"};
+const err16 = {instancePath:instancePath+"/failing/" + i0+"/reason",schemaPath:"#/definitions/FailingNode/properties/reason/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){vErrors = [err16];}
-else {vErrors.push(err16);}errors++;}}}
-else {
-const err17 = {instancePath:instancePath+"/failing/" + i0,schemaPath:"#/definitions/FailingNode/type",keyword:"type",params:{type: "object"},message:"must be object"};
+else {vErrors.push(err16);}errors++;}}
+if(data10.message !== undefined){
+let data13 = data10.message;
+if(typeof data13 === "string"){
+if(func3(data13) > 512){
+const err17 = {instancePath:instancePath+"/failing/" + i0+"/message",schemaPath:"#/definitions/FailingNode/properties/message/maxLength",keyword:"maxLength",params:{limit: 512},message:"must NOT have more than 512 characters"};
 if(vErrors === null){vErrors = [err17];}
-else {vErrors.push(err17);}errors++;}}}
+else {vErrors.push(err17);}errors++;}}
 else {
-const err18 = {instancePath:instancePath+"/failing",schemaPath:"#/properties/failing/type",keyword:"type",params:{type: "array"},message:"must be array"};
+const err18 = {instancePath:instancePath+"/failing/" + i0+"/message",schemaPath:"#/definitions/FailingNode/properties/message/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){vErrors = [err18];}
-else {vErrors.push(err18);}errors++;}}
-if(data.conditions !== undefined){
-let data13 = data.conditions;
-if(Array.isArray(data13)){
-if(data13.length > 16){
-const err19 = {instancePath:instancePath+"/conditions",schemaPath:"#/properties/conditions/maxItems",keyword:"maxItems",params:{limit: 16},message:"must NOT have more than 16 items"};
+else {vErrors.push(err18);}errors++;}}}
+else {
+const err19 = {instancePath:instancePath+"/failing/" + i0,schemaPath:"#/definitions/FailingNode/type",keyword:"type",params:{type: "object"},message:"must be object"};
 if(vErrors === null){vErrors = [err19];}
-else {vErrors.push(err19);}errors++;}
-const len1 = data13.length;
-for(let i1=0; i1<len1; i1++){
-let data14 = data13[i1];
-if(data14 && typeof data14 == "object" && !Array.isArray(data14)){
-if(data14.lastTransitionTime === undefined){
-const err20 = {instancePath:instancePath+"/conditions/" + i1,schemaPath:"#/definitions/Condition/required",keyword:"required",params:{missingProperty: "lastTransitionTime"},message:"must have required property '"+"lastTransitionTime"+"'"};
+else {vErrors.push(err19);}errors++;}}}
+else {
+const err20 = {instancePath:instancePath+"/failing",schemaPath:"#/properties/failing/type",keyword:"type",params:{type: "array"},message:"must be array"};
 if(vErrors === null){vErrors = [err20];}
-else {vErrors.push(err20);}errors++;}
-if(data14.message === undefined){
-const err21 = {instancePath:instancePath+"/conditions/" + i1,schemaPath:"#/definitions/Condition/required",keyword:"required",params:{missingProperty: "message"},message:"must have required property '"+"message"+"'"};
+else {vErrors.push(err20);}errors++;}}
+if(data.conditions !== undefined){
+let data14 = data.conditions;
+if(Array.isArray(data14)){
+if(data14.length > 16){
+const err21 = {instancePath:instancePath+"/conditions",schemaPath:"#/properties/conditions/maxItems",keyword:"maxItems",params:{limit: 16},message:"must NOT have more than 16 items"};
 if(vErrors === null){vErrors = [err21];}
 else {vErrors.push(err21);}errors++;}
-if(data14.reason === undefined){
-const err22 = {instancePath:instancePath+"/conditions/" + i1,schemaPath:"#/definitions/Condition/required",keyword:"required",params:{missingProperty: "reason"},message:"must have required property '"+"reason"+"'"};
+const len1 = data14.length;
+for(let i1=0; i1<len1; i1++){
+let data15 = data14[i1];
+if(data15 && typeof data15 == "object" && !Array.isArray(data15)){
+if(data15.lastTransitionTime === undefined){
+const err22 = {instancePath:instancePath+"/conditions/" + i1,schemaPath:"#/definitions/Condition/required",keyword:"required",params:{missingProperty: "lastTransitionTime"},message:"must have required property '"+"lastTransitionTime"+"'"};
 if(vErrors === null){vErrors = [err22];}
 else {vErrors.push(err22);}errors++;}
-if(data14.status === undefined){
-const err23 = {instancePath:instancePath+"/conditions/" + i1,schemaPath:"#/definitions/Condition/required",keyword:"required",params:{missingProperty: "status"},message:"must have required property '"+"status"+"'"};
+if(data15.message === undefined){
+const err23 = {instancePath:instancePath+"/conditions/" + i1,schemaPath:"#/definitions/Condition/required",keyword:"required",params:{missingProperty: "message"},message:"must have required property '"+"message"+"'"};
 if(vErrors === null){vErrors = [err23];}
 else {vErrors.push(err23);}errors++;}
-if(data14.type === undefined){
-const err24 = {instancePath:instancePath+"/conditions/" + i1,schemaPath:"#/definitions/Condition/required",keyword:"required",params:{missingProperty: "type"},message:"must have required property '"+"type"+"'"};
+if(data15.reason === undefined){
+const err24 = {instancePath:instancePath+"/conditions/" + i1,schemaPath:"#/definitions/Condition/required",keyword:"required",params:{missingProperty: "reason"},message:"must have required property '"+"reason"+"'"};
 if(vErrors === null){vErrors = [err24];}
 else {vErrors.push(err24);}errors++;}
-for(const key2 in data14){
-if(!((((((key2 === "type") || (key2 === "status")) || (key2 === "observedGeneration")) || (key2 === "lastTransitionTime")) || (key2 === "reason")) || (key2 === "message"))){delete data14[key2];}}
-if(data14.type !== undefined){
-let data15 = data14.type;
-if(typeof data15 === "string"){
-if(func3(data15) > 316){
-const err25 = {instancePath:instancePath+"/conditions/" + i1+"/type",schemaPath:"#/definitions/Condition/properties/type/maxLength",keyword:"maxLength",params:{limit: 316},message:"must NOT have more than 316 characters"};
+if(data15.status === undefined){
+const err25 = {instancePath:instancePath+"/conditions/" + i1,schemaPath:"#/definitions/Condition/required",keyword:"required",params:{missingProperty: "status"},message:"must have required property '"+"status"+"'"};
 if(vErrors === null){vErrors = [err25];}
-else {vErrors.push(err25);}errors++;}}
-else {
-const err26 = {instancePath:instancePath+"/conditions/" + i1+"/type",schemaPath:"#/definitions/Condition/properties/type/type",keyword:"type",params:{type: "string"},message:"must be string"};
+else {vErrors.push(err25);}errors++;}
+if(data15.type === undefined){
+const err26 = {instancePath:instancePath+"/conditions/" + i1,schemaPath:"#/definitions/Condition/required",keyword:"required",params:{missingProperty: "type"},message:"must have required property '"+"type"+"'"};
 if(vErrors === null){vErrors = [err26];}
-else {vErrors.push(err26);}errors++;}}
-if(data14.status !== undefined){
-let data16 = data14.status;
-if(typeof data16 !== "string"){
-const err27 = {instancePath:instancePath+"/conditions/" + i1+"/status",schemaPath:"#/definitions/Condition/properties/status/type",keyword:"type",params:{type: "string"},message:"must be string"};
+else {vErrors.push(err26);}errors++;}
+for(const key2 in data15){
+if(!((((((key2 === "type") || (key2 === "status")) || (key2 === "observedGeneration")) || (key2 === "lastTransitionTime")) || (key2 === "reason")) || (key2 === "message"))){delete data15[key2];}}
+if(data15.type !== undefined){
+let data16 = data15.type;
+if(typeof data16 === "string"){
+if(func3(data16) > 316){
+const err27 = {instancePath:instancePath+"/conditions/" + i1+"/type",schemaPath:"#/definitions/Condition/properties/type/maxLength",keyword:"maxLength",params:{limit: 316},message:"must NOT have more than 316 characters"};
 if(vErrors === null){vErrors = [err27];}
-else {vErrors.push(err27);}errors++;}
-if(!(((data16 === "True") || (data16 === "False")) || (data16 === "Unknown"))){
-const err28 = {instancePath:instancePath+"/conditions/" + i1+"/status",schemaPath:"#/definitions/Condition/properties/status/enum",keyword:"enum",params:{allowedValues: schema14.properties.status.enum},message:"must be equal to one of the allowed values"};
+else {vErrors.push(err27);}errors++;}}
+else {
+const err28 = {instancePath:instancePath+"/conditions/" + i1+"/type",schemaPath:"#/definitions/Condition/properties/type/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){vErrors = [err28];}
 else {vErrors.push(err28);}errors++;}}
-if(data14.observedGeneration !== undefined){
-let data17 = data14.observedGeneration;
-if(!(((typeof data17 == "number") && (!(data17 % 1) && !isNaN(data17))) && (isFinite(data17)))){
-const err29 = {instancePath:instancePath+"/conditions/" + i1+"/observedGeneration",schemaPath:"#/definitions/Condition/properties/observedGeneration/type",keyword:"type",params:{type: "integer"},message:"must be integer"};
+if(data15.status !== undefined){
+let data17 = data15.status;
+if(typeof data17 !== "string"){
+const err29 = {instancePath:instancePath+"/conditions/" + i1+"/status",schemaPath:"#/definitions/Condition/properties/status/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){vErrors = [err29];}
 else {vErrors.push(err29);}errors++;}
-if((typeof data17 == "number") && (isFinite(data17))){
-if(data17 < 0 || isNaN(data17)){
-const err30 = {instancePath:instancePath+"/conditions/" + i1+"/observedGeneration",schemaPath:"#/definitions/Condition/properties/observedGeneration/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0"};
+if(!(((data17 === "True") || (data17 === "False")) || (data17 === "Unknown"))){
+const err30 = {instancePath:instancePath+"/conditions/" + i1+"/status",schemaPath:"#/definitions/Condition/properties/status/enum",keyword:"enum",params:{allowedValues: schema14.properties.status.enum},message:"must be equal to one of the allowed values"};
 if(vErrors === null){vErrors = [err30];}
-else {vErrors.push(err30);}errors++;}}}
-if(data14.lastTransitionTime !== undefined){
-if(typeof data14.lastTransitionTime !== "string"){
-const err31 = {instancePath:instancePath+"/conditions/" + i1+"/lastTransitionTime",schemaPath:"#/definitions/Condition/properties/lastTransitionTime/type",keyword:"type",params:{type: "string"},message:"must be string"};
+else {vErrors.push(err30);}errors++;}}
+if(data15.observedGeneration !== undefined){
+let data18 = data15.observedGeneration;
+if(!(((typeof data18 == "number") && (!(data18 % 1) && !isNaN(data18))) && (isFinite(data18)))){
+const err31 = {instancePath:instancePath+"/conditions/" + i1+"/observedGeneration",schemaPath:"#/definitions/Condition/properties/observedGeneration/type",keyword:"type",params:{type: "integer"},message:"must be integer"};
 if(vErrors === null){vErrors = [err31];}
-else {vErrors.push(err31);}errors++;}}
-if(data14.reason !== undefined){
-let data19 = data14.reason;
-if(typeof data19 === "string"){
-if(func3(data19) > 128){
-const err32 = {instancePath:instancePath+"/conditions/" + i1+"/reason",schemaPath:"#/definitions/Condition/properties/reason/maxLength",keyword:"maxLength",params:{limit: 128},message:"must NOT have more than 128 characters"};
+else {vErrors.push(err31);}errors++;}
+if((typeof data18 == "number") && (isFinite(data18))){
+if(data18 < 0 || isNaN(data18)){
+const err32 = {instancePath:instancePath+"/conditions/" + i1+"/observedGeneration",schemaPath:"#/definitions/Condition/properties/observedGeneration/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0"};
 if(vErrors === null){vErrors = [err32];}
-else {vErrors.push(err32);}errors++;}
-if(func3(data19) < 1){
-const err33 = {instancePath:instancePath+"/conditions/" + i1+"/reason",schemaPath:"#/definitions/Condition/properties/reason/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters"};
+else {vErrors.push(err32);}errors++;}}}
+if(data15.lastTransitionTime !== undefined){
+if(typeof data15.lastTransitionTime !== "string"){
+const err33 = {instancePath:instancePath+"/conditions/" + i1+"/lastTransitionTime",schemaPath:"#/definitions/Condition/properties/lastTransitionTime/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){vErrors = [err33];}
-else {vErrors.push(err33);}errors++;}
-if(!pattern0.test(data19)){
-const err34 = {instancePath:instancePath+"/conditions/" + i1+"/reason",schemaPath:"#/definitions/Condition/properties/reason/pattern",keyword:"pattern",params:{pattern: "^[A-Za-z]([A-Za-z0-9_,:]*[A-Za-z0-9_])?$"},message:"must match pattern \""+"^[A-Za-z]([A-Za-z0-9_,:]*[A-Za-z0-9_])?$"+"\""};
-if(vErrors === null){vErrors = [err34];}
-else {vErrors.push(err34);}errors++;}}
-else {
-const err35 = {instancePath:instancePath+"/conditions/" + i1+"/reason",schemaPath:"#/definitions/Condition/properties/reason/type",keyword:"type",params:{type: "string"},message:"must be string"};
-if(vErrors === null){vErrors = [err35];}
-else {vErrors.push(err35);}errors++;}}
-if(data14.message !== undefined){
-let data20 = data14.message;
+else {vErrors.push(err33);}errors++;}}
+if(data15.reason !== undefined){
+let data20 = data15.reason;
 if(typeof data20 === "string"){
-if(func3(data20) > 1024){
-const err36 = {instancePath:instancePath+"/conditions/" + i1+"/message",schemaPath:"#/definitions/Condition/properties/message/maxLength",keyword:"maxLength",params:{limit: 1024},message:"must NOT have more than 1024 characters"};
+if(func3(data20) > 128){
+const err34 = {instancePath:instancePath+"/conditions/" + i1+"/reason",schemaPath:"#/definitions/Condition/properties/reason/maxLength",keyword:"maxLength",params:{limit: 128},message:"must NOT have more than 128 characters"};
+if(vErrors === null){vErrors = [err34];}
+else {vErrors.push(err34);}errors++;}
+if(func3(data20) < 1){
+const err35 = {instancePath:instancePath+"/conditions/" + i1+"/reason",schemaPath:"#/definitions/Condition/properties/reason/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters"};
+if(vErrors === null){vErrors = [err35];}
+else {vErrors.push(err35);}errors++;}
+if(!pattern0.test(data20)){
+const err36 = {instancePath:instancePath+"/conditions/" + i1+"/reason",schemaPath:"#/definitions/Condition/properties/reason/pattern",keyword:"pattern",params:{pattern: "^[A-Za-z]([A-Za-z0-9_,:]*[A-Za-z0-9_])?$"},message:"must match pattern \""+"^[A-Za-z]([A-Za-z0-9_,:]*[A-Za-z0-9_])?$"+"\""};
 if(vErrors === null){vErrors = [err36];}
 else {vErrors.push(err36);}errors++;}}
 else {
-const err37 = {instancePath:instancePath+"/conditions/" + i1+"/message",schemaPath:"#/definitions/Condition/properties/message/type",keyword:"type",params:{type: "string"},message:"must be string"};
+const err37 = {instancePath:instancePath+"/conditions/" + i1+"/reason",schemaPath:"#/definitions/Condition/properties/reason/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){vErrors = [err37];}
-else {vErrors.push(err37);}errors++;}}}
-else {
-const err38 = {instancePath:instancePath+"/conditions/" + i1,schemaPath:"#/definitions/Condition/type",keyword:"type",params:{type: "object"},message:"must be object"};
+else {vErrors.push(err37);}errors++;}}
+if(data15.message !== undefined){
+let data21 = data15.message;
+if(typeof data21 === "string"){
+if(func3(data21) > 1024){
+const err38 = {instancePath:instancePath+"/conditions/" + i1+"/message",schemaPath:"#/definitions/Condition/properties/message/maxLength",keyword:"maxLength",params:{limit: 1024},message:"must NOT have more than 1024 characters"};
 if(vErrors === null){vErrors = [err38];}
-else {vErrors.push(err38);}errors++;}}}
+else {vErrors.push(err38);}errors++;}}
 else {
-const err39 = {instancePath:instancePath+"/conditions",schemaPath:"#/properties/conditions/type",keyword:"type",params:{type: "array"},message:"must be array"};
+const err39 = {instancePath:instancePath+"/conditions/" + i1+"/message",schemaPath:"#/definitions/Condition/properties/message/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){vErrors = [err39];}
 else {vErrors.push(err39);}errors++;}}}
 else {
-const err40 = {instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"};
+const err40 = {instancePath:instancePath+"/conditions/" + i1,schemaPath:"#/definitions/Condition/type",keyword:"type",params:{type: "object"},message:"must be object"};
 if(vErrors === null){vErrors = [err40];}
-else {vErrors.push(err40);}errors++;}
+else {vErrors.push(err40);}errors++;}}}
+else {
+const err41 = {instancePath:instancePath+"/conditions",schemaPath:"#/properties/conditions/type",keyword:"type",params:{type: "array"},message:"must be array"};
+if(vErrors === null){vErrors = [err41];}
+else {vErrors.push(err41);}errors++;}}}
+else {
+const err42 = {instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"};
+if(vErrors === null){vErrors = [err42];}
+else {vErrors.push(err42);}errors++;}
 validate11.errors = vErrors;
 return errors === 0;}
 function validate10(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){

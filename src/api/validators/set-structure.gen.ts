@@ -3765,7 +3765,7 @@ function validate10(data, {instancePath="", parentData, parentDataProperty, root
 let vErrors = null;
 let errors = 0;
 if(data && typeof data == "object" && !Array.isArray(data)){
-if(data.status === undefined){data.status = {"observedGeneration":-1};}
+if(data.status === undefined){data.status = {"observedGeneration":-1,"summary":"NotObserved","conditions":[{"type":"Ready","status":"Unknown","reason":"NotObserved","message":"The controller has not taken this set in yet.","lastTransitionTime":"1970-01-01T00:00:00Z"}]};}
 if(data.metadata === undefined){
 const err0 = {instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: "metadata"},message:"must have required property '"+"metadata"+"'"};
 if(vErrors === null){vErrors = [err0];}

@@ -10,7 +10,7 @@ export interface SetTrouble extends Judged {
 }
 
 /**
- * PURE. Why a set is not had where no volume of it says so: it cannot be understood, or no intent may be written.
+ * PURE. Why a set is not had where no volume of it says so: it cannot be understood, selects no node, or no intent may be written.
  * @param troubled nodes of which a volume of the set is in the list already
  */
 export function setTroubles({ invalid, status }: SetEntry, troubled: (node: string) => boolean): SetTrouble[] {
@@ -30,6 +30,7 @@ export function setTroubles({ invalid, status }: SetEntry, troubled: (node: stri
       ...(since !== undefined && { since }),
     }));
   return [
+    ...(ready?.reason === "NoNodesSelected" ? [asSaid(ready, "waiting")] : []),
     ...(conflict?.status === "True" ? [asSaid(conflict)] : []),
     ...(stalled?.reason === "RolloutPaused" ? [asSaid(stalled)] : []),
     ...(policies?.status === "False" ? [asSaid(policies)] : []),
@@ -37,6 +38,9 @@ export function setTroubles({ invalid, status }: SetEntry, troubled: (node: stri
   ];
 }
 
-function asSaid({ reason, message, lastTransitionTime: since }: Condition): SetTrouble {
-  return { standing: "blocked", reason, message, since };
+function asSaid(
+  { reason, message, lastTransitionTime: since }: Condition,
+  standing: Judged["standing"] = "blocked",
+): SetTrouble {
+  return { standing, reason, message, since };
 }

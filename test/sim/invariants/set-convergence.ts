@@ -30,13 +30,16 @@ function unmetSet(world: World, set: NodeVolumeSet): string[] {
   });
   // Where it has no mounts it is for pods, which are not counted.
   const counted = spec.mounts.length === 0 ? 0 : selected.size;
+  const expected = selected.size === 0 ? "False NoNodesSelected" : "True";
   const astray = intents.filter((intent) => !selected.has(intent.spec.nodeName));
   const ready = findCondition(status.conditions, "Ready");
   return [
     ...found,
     ...astray.map((intent) => `${intent.metadata.name} is on a node that is not selected`),
     ...(status.observedGeneration === metadata.generation ? [] : ["is not observed"]),
-    ...(ready?.status === "True" ? [] : [`not Ready: ${ready?.reason} ${ready?.message}`]),
+    ...(`${ready?.status} ${ready?.reason}`.startsWith(expected)
+      ? []
+      : [`Ready is not ${expected}: ${ready?.status} ${ready?.reason} ${ready?.message}`]),
     ...(status.desired === counted && status.ready === counted
       ? []
       : [`counts ${status.ready} of ${status.desired} ready, not ${counted}`]),

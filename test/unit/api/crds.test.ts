@@ -78,6 +78,16 @@ describe("the CRDs", () => {
     for (const other of others) expect(other).to.deep.equal(first);
   });
 
+  it("show in kubectl get what to look at first", () => {
+    const shown = (kind: string) => {
+      const spec = crds.get(kind)?.["spec"] as { versions: [{ additionalPrinterColumns: Column[] }] };
+      return spec.versions[0].additionalPrinterColumns
+        .filter(({ priority = 0 }) => priority === 0)
+        .map(({ name }) => name);
+    };
+    expect(shown("NodeVolumeSet").join(" ")).to.equal("Ready Status Desired Mounted Drifted Conflict Age");
+  });
+
   it("have a check in code for every rule that does not compare with the object before", () => {
     const found = rulesIn(schema);
     expect(found.length).to.be.greaterThan(50);
@@ -101,6 +111,11 @@ describe("the CRDs", () => {
     expect(messages.filter((text) => text.endsWith(".") || text.length < 15 || text.length > 700)).to.deep.equal([]);
   });
 });
+
+interface Column {
+  readonly name: string;
+  readonly priority?: number;
+}
 
 function specOf(kind: string): Schema {
   return fields(schemaOf(crds.get(kind) ?? {}))["spec"] ?? {};

@@ -225,7 +225,9 @@ describe("parseSet", () => {
     const parsed = parseSet({ metadata: { name: "a" }, spec: { volume: { source: { emptyDir: {} } } } });
     if (!parsed.ok) throw new Error(JSON.stringify(parsed.errors));
     expect(parsed.value.spec.rollout).to.deep.equal({ maxUnavailable: 1, pauseOnFailure: true });
-    expect(parsed.value.status).to.deep.equal({ observedGeneration: -1 });
+    expect(parsed.value.status).to.include({ observedGeneration: -1, summary: "NotObserved" });
+    expect(parsed.value.status.conditions).to.have.length(1);
+    expect(parsed.value.status.conditions?.[0]).to.include({ type: "Ready", status: "Unknown", reason: "NotObserved" });
   });
 
   it("names a label in brackets", () => {

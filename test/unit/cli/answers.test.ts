@@ -153,6 +153,8 @@ describe("wait", () => {
     expect(setNotReady(set("data", {}, status(1, "True")))).to.equal(undefined);
     expect(setNotReady(set("data", {}, status(0, "True")))).to.include("newest spec");
     expect(setNotReady(set("data", {}, status(1, "False")))).to.equal("1 of 2 nodes are ready, NodesNotReady");
+    const nowhere = { observedGeneration: 1, desired: 0, conditions: ready("False", "NoNodesSelected", "no Node") };
+    expect(setNotReady(set("data", {}, nowhere))).to.equal("no Node (NoNodesSelected)");
     expect(setNotReady(undefined)).to.include("not there");
   });
   it("for volumes: each of them, by a status of this very object", () => {

@@ -6,12 +6,13 @@ import { setEntry } from "./objects.ts";
 
 describe("setStatus, of policies", () => {
   const rollout = { admitted: new Set<string>(), pausedBy: undefined, outdated: 0 };
-  const about = { entry: setEntry("a"), nodes: [], rollout, remaining: { intents: 0, lost: [] }, pods: undefined };
+  const remaining = { intents: 0, lost: [] };
+  const about = { entry: setEntry("a"), nodes: [], rollout, remaining, selectsNodes: false, pods: undefined };
   const conditions = (unguarded?: string) =>
     setStatus({ ...about, unguarded }, 0).conditions?.map(({ type, status, reason }) => `${type}=${status}/${reason}`);
 
   it("says that one is not in force, beside all else, and only then", () => {
-    const others = ["Ready=True/NoNodes", "Conflict=False/NoConflict"];
+    const others = ["Ready=False/NoNodesSelected", "Reconciling=True/NoNodesSelected", "Conflict=False/NoConflict"];
     expect(conditions("there is no policy")).to.deep.equal([...others, "PoliciesInForce=False/PolicyMissing"]);
     expect(conditions()).to.deep.equal(others);
   });

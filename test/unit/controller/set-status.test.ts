@@ -1,6 +1,7 @@
 import { expect } from "chai";
 import type { NodeVolumeSetStatus } from "../../../src/api/types.gen.ts";
 import { decideRollout } from "../../../src/controller/rollout.ts";
+import { selectNode } from "../../../src/controller/select-nodes.ts";
 import { sameStatus, setStatus } from "../../../src/controller/set-status.ts";
 import { kstatus } from "../../lib/kstatus.ts";
 import { condition, setEntry, settledStatus } from "./objects.ts";
@@ -22,8 +23,10 @@ function statusOf(worlds: OneNode[], before: NodeVolumeSetStatus = {}, set = "a"
     entry.spec === undefined
       ? { admitted: new Set<string>(), pausedBy: undefined, outdated: 0 }
       : decideRollout(entry.spec.rollout, counted, new Set());
-  const remaining = { intents: 2, lost: ["n7"] };
-  return setStatus({ entry: { ...entry, status: before }, nodes, rollout, remaining, pods: undefined }, now);
+  const about = { entry: { ...entry, status: before }, nodes, rollout, remaining: { intents: 2, lost: ["n7"] } };
+  const { spec } = entry;
+  const selectsNodes = spec !== undefined && worlds.some(({ node }) => node && selectNode(spec, node) === "run");
+  return setStatus({ ...about, selectsNodes, pods: undefined }, now);
 }
 
 const short = (status: NodeVolumeSetStatus) => status.conditions?.map((c) => `${c.type}=${c.status}/${c.reason}`);
@@ -61,12 +64,39 @@ describe("setStatus", () => {
     expect(status.observedGeneration).to.equal(1);
   });
 
-  it("no node, and no mount", () => {
-    const nowhere = oneNode([setEntry("a", { spec: { nodeSelector: { no: "where" } } })]);
-    expect(short(statusOf([nowhere]))?.[0]).to.equal("Ready=True/NoNodes");
+  it("no node: it is not ready, so that a mistyped label is seen, also of a set for pods alone", () => {
+    for (const mounts of [undefined, []]) {
+      const spec = { nodeSelector: { no: "where" }, ...(mounts && { mounts }) };
+      const status = statusOf([oneNode([setEntry("a", { spec })])]);
+      expect(short(status)).to.deep.equal([
+        "Ready=False/NoNodesSelected",
+        "Reconciling=True/NoNodesSelected",
+        "Conflict=False/NoConflict",
+      ]);
+      expect(status).to.include({ desired: 0, summary: "NoNodesSelected" });
+      expect(status.conditions?.[0]?.message).to.include("no Node is selected by spec.nodeSelector");
+    }
+  });
+
+  it("no mount, on nodes that it selects", () => {
     const podsOnly = oneNode([setEntry("a", { spec: { mounts: [] } })]);
     expect(short(statusOf([podsOnly]))?.[0]).to.equal("Ready=True/NoConsumers");
-    expect(statusOf([podsOnly]).desired).to.equal(0);
+    expect(statusOf([podsOnly])).to.include({ desired: 0, summary: "NoConsumers" });
+  });
+
+  it("one look: the reason, and the first node that it comes from", () => {
+    const worlds = fleet(5);
+    expect(statusOf(worlds).summary).to.equal("AllReady");
+    report(worlds[0], "Ready", "False", "Progressing", "mount");
+    expect(statusOf(worlds).summary).to.equal("Progressing on n0");
+    report(worlds[1], "Ready", "False", "ServerUnreachable", "no answer");
+    expect(statusOf(worlds).summary, "what is on its way comes last").to.equal("ServerUnreachable on n1");
+    report(worlds[2], "Ready", "False", "ServerUnreachable", "no answer");
+    expect(statusOf(worlds).summary).to.equal("ServerUnreachable on n1 and 1 more");
+    report(worlds[3], "Ready", "False", "SourceNotFound", "no /data/share");
+    expect(statusOf(worlds).summary, "what needs somebody comes first").to.equal("SourceNotFound on n3");
+    for (const world of worlds) world.sets = [setEntry("a", { deleted: true })];
+    expect(statusOf(worlds).summary).to.equal("Deleting");
   });
 
   it("nothing is written yet, and nothing is observed yet", () => {
@@ -110,7 +140,7 @@ describe("setStatus", () => {
     ]);
     const status = statusOf(worlds);
     expect(short(status)).to.deep.equal(["Ready=False/Conflict", "Stalled=True/Conflict", "Conflict=True/Conflict"]);
-    expect(status.conflict).to.equal(2);
+    expect(status).to.include({ conflict: 2, summary: "Conflict on n0 and 1 more" });
     expect(status.conditions?.[2]?.message).to.equal(
       "set b wants /mnt/nodevolume/a/x, beneath /mnt/nodevolume/a, on node n0 and 1 more",
     );
@@ -159,11 +189,13 @@ describe("setStatus", () => {
     const worlds = fleet(1, [setEntry("a", { spec: { suspend: true } })]);
     report(worlds[0], "Ready", "False", "Suspended", "m");
     expect(short(statusOf(worlds))?.[0]).to.equal("Ready=False/Suspended");
+    expect(statusOf(worlds).summary).to.equal("Suspended");
   });
 
   it("a set that is not understood says which field", () => {
     const worlds = fleet(1);
     for (const world of worlds) world.sets = [setEntry("a", { spec: { future: true } as object })];
+    expect(statusOf(worlds).summary).to.equal("Invalid");
     const [ready] = statusOf(worlds).conditions ?? [];
     expect(ready).to.deep.include({ status: "False", reason: "Invalid" });
     expect(ready?.message).to.contain(".spec.future");
@@ -211,6 +243,10 @@ describe("setStatus, as kstatus reads it", () => {
     const worlds = fleet(2);
     report(worlds[0], "Ready", "False", "ServerUnreachable", "m");
     expect(settled(worlds)).to.equal("InProgress");
+  });
+
+  it("is InProgress while no node is selected", () => {
+    expect(settled([oneNode([setEntry("a", { spec: { nodeSelector: { no: "where" } } })])])).to.equal("InProgress");
   });
 
   it("is Failed when somebody must change something", () => {

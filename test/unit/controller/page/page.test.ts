@@ -80,6 +80,7 @@ describe("the page of the controller", () => {
   it("says of a set that has no volume why, and not twice what a volume says", async () => {
     open((real) => wellCluster(real, 2));
     const [first, second] = volumes;
+    const nowhere = { ...first, set: "nowhere" };
     const failing = [{ node: "worker-2", reason: "PathNotAllowed", message: "not beneath a prefix" }];
     const condition = (type: string, status: string, reason: string) => ({
       ...{ type, status, reason, message: `${reason}!`, lastTransitionTime: "2026-11-25T11:00:00Z" },
@@ -88,15 +89,20 @@ describe("the page of the controller", () => {
       "nodevolumesets",
       rawSet(first, { failing, conditions: [condition("Conflict", "True", "Conflict")] }),
     );
+    cluster.view.put(
+      "nodevolumesets",
+      rawSet(nowhere, { conditions: [condition("Ready", "False", "NoNodesSelected")] }),
+    );
     const broken = rawSet(second);
     cluster.view.put("nodevolumesets", { ...broken, spec: { volume: 7 } });
     const { troubles, totals } = await overview();
     expect(troubles.map(({ kind, name, reason, node }) => [kind, name, reason, node]).sort()).to.deep.equal([
       ["set", "datasets", "Conflict", undefined],
       ["set", "datasets", "PathNotAllowed", 1],
+      ["set", "nowhere", "NoNodesSelected", undefined],
       ["set", "scratch", "Invalid", undefined],
     ]);
-    expect(totals.badSets).to.equal(2);
+    expect(totals.badSets).to.equal(3);
     const now = system.clock.now();
     cluster.view.put(
       "nodevolumeintents",
