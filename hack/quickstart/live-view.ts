@@ -29,7 +29,8 @@ interface IntentObject {
   readonly spec: { readonly nodeName: string };
   readonly status?: {
     readonly state?: string;
-    readonly mountsReady?: string;
+    readonly desiredMounts?: number;
+    readonly readyMounts?: number;
     readonly waiting?: { readonly reason: string; readonly message: string };
     readonly conditions?: readonly Condition[];
   };
@@ -65,9 +66,9 @@ function row(name: string, set: SetObject | undefined): { cells: string[]; ready
 }
 
 function describeIntent(intent: IntentObject): string {
-  const { state = "not taken in yet", mountsReady, waiting } = intent.status ?? {};
+  const { state = "not taken in yet", desiredMounts, readyMounts = 0, waiting } = intent.status ?? {};
   const why = waiting === undefined ? "" : `, ${waiting.reason}: ${waiting.message}`;
-  return `  ${intent.metadata.name}: ${state}${mountsReady === undefined ? "" : ` ${mountsReady}`}${why}`;
+  return `  ${intent.metadata.name}: ${state}${desiredMounts === undefined ? "" : ` ${readyMounts}/${desiredMounts}`}${why}`;
 }
 
 function isReady(conditions: readonly Condition[] | undefined): boolean {

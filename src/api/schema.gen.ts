@@ -2991,9 +2991,13 @@ export const schema = {
       "Unknown"
      ]
     },
-    "mountsReady": {
-     "type": "string",
-     "maxLength": 16
+    "desiredMounts": {
+     "type": "integer",
+     "minimum": 0
+    },
+    "readyMounts": {
+     "type": "integer",
+     "minimum": 0
     },
     "devicePath": {
      "type": "string",

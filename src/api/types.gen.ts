@@ -1050,9 +1050,13 @@ export interface NodeVolumeIntentStatus {
     | "Invalid"
     | "Unknown";
   /**
-   * Mounts that the mount table shows as wanted, and all mounts of the spec: "1/2".
+   * Mounts that the spec asks for, with those of its pods.
    */
-  mountsReady?: string;
+  desiredMounts?: number;
+  /**
+   * Of these, mounts that the mount table shows as wanted.
+   */
+  readyMounts?: number;
   devicePath?: string;
   /**
    * The disk that the volume has, or asks for, where other nodes may reach it: its wwid, as udev has it, whatever the path; of a partition also which one.

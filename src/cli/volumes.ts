@@ -2,6 +2,7 @@ import { findCondition } from "../api/conditions.ts";
 import type { KubeObject } from "../api/meta.ts";
 import { label, resource } from "../api/names.ts";
 import type { NodeVolumeIntent } from "../api/types.gen.ts";
+import { mountCounts } from "../explain/intent-chain.ts";
 import { age } from "./age.ts";
 import { type Cluster, follow } from "./cluster.ts";
 import type { Call, Command } from "./command.ts";
@@ -16,12 +17,13 @@ import { type Column, table } from "./table.ts";
 export function volumeColumns(now: number): Column<NodeVolumeIntent>[] {
   return [
     { name: "NODE", of: ({ spec }) => spec.nodeName },
+    { name: "SET", of: ({ metadata }) => metadata.labels?.[label.set] },
     { name: "VOLUME", of: ({ spec }) => spec.volumeName },
     { name: "TYPE", of: ({ metadata, spec }) => metadata.labels?.[label.type] ?? Object.keys(spec.source)[0] },
     { name: "MODE", of: ({ spec }) => spec.mode },
     { name: "STATE", of: ({ status }) => status?.state },
     { name: "READY", of: ({ status }) => findCondition(status?.conditions, "Ready")?.status },
-    { name: "MOUNTS", of: ({ status }) => status?.mountsReady },
+    { name: "MOUNTS", of: ({ status }) => status && mountCounts(status) },
     { name: "PODS", of: podsReady },
     { name: "IN-USE", of: ({ status }) => (status?.inUse === undefined ? "unknown" : String(status.inUse)) },
     { name: "WAITING", of: waitingReason },
@@ -29,7 +31,6 @@ export function volumeColumns(now: number): Column<NodeVolumeIntent>[] {
     { name: "REASON", of: ({ status }) => findCondition(status?.conditions, "Ready")?.reason, wide: true },
     { name: "DRIFT", of: ({ status }) => status?.drift?.class, wide: true },
     { name: "PATH", of: ({ spec }) => spec.mounts[0]?.path, wide: true },
-    { name: "SET", of: ({ metadata }) => metadata.labels?.[label.set], wide: true },
     { name: "NAME", of: ({ metadata }) => metadata.name, wide: true },
   ];
 }
@@ -56,7 +57,7 @@ export const volumesCommand: Command = {
   details: [
     "One line for each volume on each node, also those that kubelet manages and this system only observes (MODE).",
     "IN-USE is by the kernel's evidence: false means that no mount namespace of the node shows it, unknown that nobody has said.",
-    "-o wide adds what Ready says, drift, path, set and the name of the object. -w goes on and shows each change.",
+    "-o wide adds what Ready says, drift, path and the name of the object. -w goes on and shows each change.",
   ].join("\n"),
   flags: ["selector", "watch", "no-headers"],
   formats: ["wide", "json", "yaml", "name"],

@@ -98,7 +98,8 @@ export function projectIntent(raw: unknown): Intent | undefined {
     plan: _p,
     stagingPath: _s,
     devicePath: _d,
-    mountsReady: _m,
+    desiredMounts: _w,
+    readyMounts: _r,
     ...status
   } = (recordIn(raw, "status") ?? {}) as NodeVolumeIntentStatus;
   return { metadata, spec: spec as unknown as NodeVolumeIntentSpec, status };

@@ -1,6 +1,6 @@
 import { findCondition } from "../api/conditions.ts";
 import { isBlocked, isReason, isWaiting } from "../api/reasons.ts";
-import type { NodeVolumeIntent } from "../api/types.gen.ts";
+import type { NodeVolumeIntent, NodeVolumeIntentStatus } from "../api/types.gen.ts";
 import { attachmentFindings, attachmentNamed } from "./attachment.ts";
 import type { Facts } from "./facts.ts";
 import type { Finding } from "./finding.ts";
@@ -54,7 +54,8 @@ export function intentFindings(facts: Facts, intent: NodeVolumeIntent): Finding[
 function stateFinding({ metadata, spec, status = {} }: NodeVolumeIntent): Finding {
   const ready = findCondition(status.conditions, "Ready");
   const state = status.state ?? "Unknown";
-  const mounts = status.mountsReady === undefined ? "" : `, ${status.mountsReady} mounts`;
+  const counts = mountCounts(status);
+  const mounts = counts === undefined ? "" : `, ${counts} mounts`;
   const inUse = status.inUse === false ? "not in use" : status.inUse === true ? "in use" : "perhaps in use";
   const deleting = metadata.deletionTimestamp === undefined ? "" : "; it is being given back";
   const watched = spec.mode === "Observe" ? ", only observed" : "";
@@ -66,6 +67,11 @@ function stateFinding({ metadata, spec, status = {} }: NodeVolumeIntent): Findin
     text,
     ...(since !== undefined && { since }),
   };
+}
+
+/** PURE. Mounts that are as wanted, and all that are wanted: "1/2". */
+export function mountCounts({ readyMounts, desiredMounts }: NodeVolumeIntentStatus): string | undefined {
+  return desiredMounts === undefined ? undefined : `${readyMounts ?? 0}/${desiredMounts}`;
 }
 
 /** What Ready says, where nothing else does. */

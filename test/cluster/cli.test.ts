@@ -85,11 +85,11 @@ describe("kubectl nvi", () => {
     const ended = new Promise<number | null>((resolve) => child.on("exit", resolve));
     await until("the table", 20_000, () => out.split("\n").length === 4);
     await patch(cluster.admin, `${paths.intents}/worker-1.scratch-9a8fb0fbcd/status`, {
-      status: { mountsReady: "0/1" },
+      status: { readyMounts: 0 },
     });
     await until("the change", 20_000, () => /scratch +emptyDir +Manage +Mounted +True +0\/1/.test(out));
     await patch(cluster.admin, `${paths.intents}/worker-1.scratch-9a8fb0fbcd/status`, {
-      status: { mountsReady: "1/1" },
+      status: { readyMounts: 1 },
     });
     await until("the change back", 20_000, () => out.split("\n").length === 6);
     child.kill("SIGINT");

@@ -37,7 +37,7 @@ slowSuite("a claim of kubelet's own", () => {
       { uid, namespace: "default", name: "watched", volume: "data", readOnly: false },
     ]);
     expect(intent?.status?.pods?.map(({ state }) => state)).to.deep.equal(["Mounted"]);
-    expect(intent?.status).to.include({ inUse: true, mountsReady: "1/1", state: "Observed" });
+    expect(intent?.status).to.include({ inUse: true, desiredMounts: 1, readyMounts: 1, state: "Observed" });
     expect(line, "a mount of the node").not.to.equal(undefined);
     expect(intent?.status?.attach?.volumeAttachment).to.match(/^csi-/);
 

@@ -50,13 +50,11 @@ describe("L10: the status claims no more than the mount table shows", () => {
           const current = record?.stage?.identity === undefined || shows(mount, record.stage.identity);
           if (observed ? wanted !== undefined : flags === true && current) asWanted++;
         }
-        const [claimed = 0, of = 0] = (status.mountsReady ?? "").split("/").map(Number);
-        if (claimed > asWanted)
-          throw new Error(`${volume.name} claims ${status.mountsReady}, and ${asWanted} are as wanted`);
+        const { readyMounts: claimed = 0, desiredMounts: of = 0 } = status;
+        if (claimed > asWanted) throw new Error(`${volume.name} claims ${claimed}, and ${asWanted} are as wanted`);
         const ready = findCondition(status.conditions, "Ready")?.status === "True";
         const wants = desired !== undefined && !isInvalid(desired) ? desired.mounts.length : 0;
-        if (of !== wants && !isStale(volume.desired, record))
-          throw new Error(`${volume.name} wants ${wants}: ${status.mountsReady}`);
+        if (of !== wants && !isStale(volume.desired, record)) throw new Error(`${volume.name} wants ${wants}: ${of}`);
         if (ready && desired !== undefined && !isInvalid(desired) && desired.mode === "Manage" && asWanted < wants) {
           throw new Error(`${volume.name} is Ready with ${asWanted} of ${wants} mounts`);
         }

@@ -61,7 +61,8 @@ export async function fillIntents(
     {
       state: "Mounted",
       inUse: true,
-      mountsReady: "1/1",
+      desiredMounts: 1,
+      readyMounts: 1,
       mounts: target("datasets", "Mounted"),
       pods: bound("web-0", "Mounted"),
       conditions: isReady,
@@ -81,7 +82,8 @@ export async function fillIntents(
     {
       state: "Waiting",
       inUse: false,
-      mountsReady: "0/1",
+      desiredMounts: 1,
+      readyMounts: 0,
       mounts: target("datasets", "Absent"),
       pods: bound("web-1", "Pending"),
       waiting,
@@ -94,7 +96,8 @@ export async function fillIntents(
     {
       state: "Mounted",
       inUse: true,
-      mountsReady: "1/1",
+      desiredMounts: 1,
+      readyMounts: 1,
       mounts: target("datasets", "Mounted"),
       agentState: { state: "Lost", since: ago(1300) },
       conditions: [condition("Ready", "Unknown", "AgentLost", "the agent of worker-3 is silent")],
@@ -103,7 +106,14 @@ export async function fillIntents(
   await intent(
     "worker-1.scratch-9a8fb0fbcd",
     { source: memory },
-    { state: "Mounted", inUse: true, mountsReady: "1/1", mounts: target("scratch", "Mounted"), conditions: isReady },
+    {
+      state: "Mounted",
+      inUse: true,
+      desiredMounts: 1,
+      readyMounts: 1,
+      mounts: target("scratch", "Mounted"),
+      conditions: isReady,
+    },
   );
   const plan = ["stage nas.example:/datasets", "publish /mnt/nodevolume/archive"];
   await intent(
@@ -112,7 +122,8 @@ export async function fillIntents(
     {
       state: "Observed",
       inUse: false,
-      mountsReady: "0/1",
+      desiredMounts: 1,
+      readyMounts: 0,
       mounts: target("archive", "Absent"),
       plan,
       conditions: [condition("Ready", "False", "WouldChange", "2 steps would be taken")],

@@ -94,10 +94,10 @@ export function observe(client: ApiClient): Objects {
 function dump(objects: Objects): string {
   const lines = [...objects.sets.values()].map((set) => `set ${set.metadata.name}: ${JSON.stringify(set.status)}`);
   for (const { metadata, spec, status } of objects.intents.values()) {
-    const { state, mountsReady, waiting, lastError, drift } = status ?? {};
+    const { state, desiredMounts, readyMounts, waiting, lastError, drift } = status ?? {};
     const deleting = metadata.deletionTimestamp === undefined ? "" : " deleting";
     lines.push(
-      `intent ${metadata.name} on ${spec.nodeName}${deleting}: ${JSON.stringify({ state, mountsReady, waiting, lastError, drift })}`,
+      `intent ${metadata.name} on ${spec.nodeName}${deleting}: ${JSON.stringify({ state, desiredMounts, readyMounts, waiting, lastError, drift })}`,
     );
   }
   return lines.map((line) => line.slice(0, 600)).join("\n");

@@ -58,7 +58,7 @@ describe("swap on a local disk, on the real kernel", function () {
       "spare",
     );
     const status = statusOf(swap(), volume, { agent: { bootID: "b", epoch: 1 }, now: 0 });
-    expect(status).to.include({ state: "Mounted", inUse: true, mountsReady: "0/0", devicePath: disk });
+    expect(status).to.include({ state: "Mounted", inUse: true, desiredMounts: 0, readyMounts: 0, devicePath: disk });
     const shown = status.conditions?.map(({ type, status: is, reason }) => `${type} ${is} ${reason}`);
     expect(shown).to.include.members(["Ready True InUseAsSwap", "Mounted True InUseAsSwap", "Drifted False InSync"]);
     const area = areaOn(disk);

@@ -52,7 +52,15 @@ export function rawIntent(node: string, volume: Volume, now: number, status: Nod
   };
   const ready = { type: "Ready", status: "True", reason: "Mounted", message: "", lastTransitionTime: since };
   const mounted: NodeVolumeIntentStatus = {
-    ...{ observedUID: uid, observedGeneration: 1, grantID: "g1", inUse: true, state: "Mounted", mountsReady: "1/1" },
+    ...{
+      observedUID: uid,
+      observedGeneration: 1,
+      grantID: "g1",
+      inUse: true,
+      state: "Mounted",
+      desiredMounts: 1,
+      readyMounts: 1,
+    },
     mounts: [{ name: "host", path, state: "Mounted" }],
     agent: { bootID: `boot-${node}`, epoch: 3 },
     conditions: [ready as never],
@@ -76,7 +84,7 @@ export function waitingStatus(
   const { attempts = 3, retryIn = 70, ...rest } = more;
   const since = ago(now, seconds);
   return {
-    ...{ inUse: false, state: "Waiting", mountsReady: "0/1", mounts: [] },
+    ...{ inUse: false, state: "Waiting", desiredMounts: 1, readyMounts: 0, mounts: [] },
     waiting: { reason, message, since, attempts, nextRetryTime: ago(now, -retryIn) },
     conditions: [{ type: "Ready", status: "False", reason, message, lastTransitionTime: since }],
     history: [

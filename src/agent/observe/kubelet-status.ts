@@ -10,12 +10,13 @@ const longestMessage = 256;
 /** PURE. What of a status speaks of a volume that kubelet manages, as the mount table shows it (law L10). */
 export function kubeletStatus(
   view: KubeletView | undefined,
-): Pick<NodeVolumeIntentStatus, "mountsReady" | "stagingPath" | "devicePath" | "pods"> {
+): Pick<NodeVolumeIntentStatus, "desiredMounts" | "readyMounts" | "stagingPath" | "devicePath" | "pods"> {
   if (view === undefined) return {};
   const mounted = view.pods.filter(({ mount }) => mount !== undefined);
   const device = (view.staged ?? mounted[0]?.mount)?.source;
   return {
-    mountsReady: `${mounted.length}/${view.pods.length}`,
+    desiredMounts: view.pods.length,
+    readyMounts: mounted.length,
     ...(view.staged && { stagingPath: cut(view.staged.point, 1024) }),
     ...(device?.startsWith("/dev/") === true && { devicePath: cut(device, 1024) }),
     pods: view.pods.map(podStatus),

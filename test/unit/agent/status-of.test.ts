@@ -43,7 +43,8 @@ describe("statusOf", () => {
     const s = status(settled);
     expect(s).to.include({
       state: "Mounted",
-      mountsReady: "1/1",
+      desiredMounts: 1,
+      readyMounts: 1,
       inUse: true,
       observedGeneration: 1,
       observedUID: "uid-1",
@@ -57,7 +58,7 @@ describe("statusOf", () => {
 
   it("claims no more than the table shows, whatever is on record (law L10)", () => {
     const s = status({ ...settled, mounts: [staged] });
-    expect(s).to.include({ mountsReady: "0/1", state: "Mounting" });
+    expect(s).to.include({ desiredMounts: 1, readyMounts: 0, state: "Mounting" });
     expect(ready(s)).to.equal("False Progressing");
     expect(s.drift).to.include({ class: "Missing" });
     expect(findCondition(s.conditions, "Drifted")?.status).to.equal("True");
@@ -75,7 +76,7 @@ describe("statusOf", () => {
 
   it("a table that cannot be read means in use, and nothing is claimed mounted", () => {
     const s = status({ ...settled, mounts: "unreadable" });
-    expect(s).to.include({ inUse: true, mountsReady: "0/1" });
+    expect(s).to.include({ inUse: true, desiredMounts: 1, readyMounts: 0 });
     expect(s.mounts?.[0]?.state).to.equal("Uncertain");
   });
 
@@ -121,7 +122,7 @@ describe("statusOf", () => {
     expect(findCondition(s.conditions, "Mounted")).to.include({ status: "False", reason: "NotPropagated" });
     expect(s.mounts?.[0]).to.include({ state: "Blocked", reason: "NotPropagated" });
     expect(s.mounts?.[0]).not.to.have.property("mountID");
-    expect(s).to.include({ mountsReady: "0/1", inUse: true });
+    expect(s).to.include({ desiredMounts: 1, readyMounts: 0, inUse: true });
     expect(s.state).not.to.equal("Degraded");
   });
 
@@ -164,7 +165,7 @@ describe("statusOf", () => {
   it("one of two mounts in place: Degraded, and 1/2", () => {
     const mounts = [{ path: `${prefix}/a` }, { path: "/outside" }];
     const s = status({ ...settled, intents: [wanted({ mounts })] });
-    expect(s).to.include({ state: "Degraded", mountsReady: "1/2" });
+    expect(s).to.include({ state: "Degraded", desiredMounts: 2, readyMounts: 1 });
     expect(ready(s)).to.equal("False PathNotAllowed");
   });
 

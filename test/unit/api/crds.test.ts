@@ -86,6 +86,8 @@ describe("the CRDs", () => {
         .map(({ name }) => name);
     };
     expect(shown("NodeVolumeSet").join(" ")).to.equal("Ready Status Desired Mounted Drifted Conflict Age");
+    const volumes = "Node Set Volume Type State Ready Mounts In-Use Waiting Age";
+    expect(shown("NodeVolumeIntent").join(" ")).to.equal(volumes);
   });
 
   it("have a check in code for every rule that does not compare with the object before", () => {

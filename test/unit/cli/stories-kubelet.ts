@@ -162,7 +162,8 @@ export const ofKubeletsVolumes: Stories = {
       {
         state: "Mounted",
         inUse: true,
-        mountsReady: "1/1",
+        desiredMounts: 1,
+        readyMounts: 1,
         conditions: ready("True", "Mounted"),
         history: [{ time: ago(3600), state: "Mounted" }],
       },

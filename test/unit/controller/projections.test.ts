@@ -61,7 +61,15 @@ describe("projections", () => {
   it("projectIntent leaves out what the agent says for people alone", () => {
     const decided = { state: "Mounted", inUse: true, mounts: [], conditions: [] };
     const history = Array(10).fill({ time: "2026-11-22T00:00:00Z", state: "Mounted", reason: "Mounted" });
-    const status = { ...decided, history, plan: ["mount"], mountsReady: "1/1", stagingPath: "/s", devicePath: "/d" };
+    const status = {
+      ...decided,
+      history,
+      plan: ["mount"],
+      desiredMounts: 1,
+      readyMounts: 1,
+      stagingPath: "/s",
+      devicePath: "/d",
+    };
     expect(projectIntent({ metadata: { name: "n" }, spec: {}, status })?.status).to.deep.equal(decided);
   });
 

@@ -75,7 +75,7 @@ export function statusOf(intent: NodeVolumeIntent, bootID: string, time: string)
     ...(spec.grant && { grantID: spec.grant.id }),
     inUse: !leaving,
     state,
-    mountsReady: leaving ? "0/0" : `${targets}/${targets}`,
+    ...(leaving ? { desiredMounts: 0, readyMounts: 0 } : { desiredMounts: targets, readyMounts: targets }),
     ...(!leaving && { stagingPath: `/var/lib/kubelet/plugins/nodevolume.dev/staging/${uid}` }),
     mounts: [],
     ...(spec.pods !== undefined && {

@@ -77,7 +77,8 @@ describe("a volume that kubelet manages, as the node's table shows it", () => {
     expect(pods).to.deep.equal([{ uid, volume: "data", state: "Mounted", mountID: "41" }]);
     expect(status).to.include({
       inUse: true,
-      mountsReady: "1/1",
+      desiredMounts: 1,
+      readyMounts: 1,
       stagingPath: globalmount.point,
       devicePath: "/dev/loop0",
     });
@@ -94,7 +95,7 @@ describe("a volume that kubelet manages, as the node's table shows it", () => {
       on: { kind: "Pod", namespace: "team-a", name: "web-1" },
     });
     expect(waiting?.message).to.contain("team-a/web-1").and.to.contain("it is staged on the node");
-    expect(status.mountsReady).to.equal("1/2");
+    expect(status).to.include({ desiredMounts: 2, readyMounts: 1 });
     expect(look({}).waiting?.message).to.contain("nothing of it is mounted");
     expect(look({}).status.inUse).to.equal(false);
   });
