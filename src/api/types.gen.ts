@@ -16,6 +16,9 @@ export interface NodeVolumeIntent {
   spec: NodeVolumeIntentSpec;
   status: NodeVolumeIntentStatus;
 }
+/**
+ * The volume that the node shall have, and its mounts there. Written by the controller.
+ */
 export interface NodeVolumeIntentSpec {
   /**
    * Node that the volume is for. Agents watch their own by this field.
@@ -29,12 +32,18 @@ export interface NodeVolumeIntentSpec {
    * Name of the volume for people. The name of the intent is what identifies it.
    */
   volumeName: string;
+  /**
+   * Manage mounts, repairs and unmounts. Observe touches nothing, and reports.
+   */
   mode: "Manage" | "Observe";
   /**
    * True stops set-up and repair. Removal goes on.
    */
   suspend: boolean;
   source: VolumeSource;
+  /**
+   * Filesystem, or Block to bind the device node itself to the targets.
+   */
   volumeMode: "Filesystem" | "Block";
   /**
    * File system of a local block device: what is expected there, and what an empty device is formatted with. Without it, what is found is mounted, and nothing is formatted. swap: the node swaps to it, and nothing is mounted.
@@ -123,6 +132,9 @@ export interface EmptyDirVolumeSource {
  * A file or directory of the node, bound to the targets. Mounts beneath it are not carried along.
  */
 export interface HostPathVolumeSource {
+  /**
+   * Absolute path on the node, such as /srv/models or /dev/nvme1n1.
+   */
   path: string;
   /**
    * What must be there, and what is made if nothing is. "" checks nothing.
@@ -133,6 +145,9 @@ export interface HostPathVolumeSource {
  * A directory of the node, or a block device, by path, by what the disk is, or by its logical volume, encrypted if asked. It is formatted only if it looks empty.
  */
 export interface LocalVolumeSource {
+  /**
+   * Absolute path on the node, such as /srv/models or /dev/nvme1n1.
+   */
   path?: string;
   disk?: DiskSelector;
   /**
@@ -191,7 +206,13 @@ export interface DiskSelector {
  * A logical volume of a volume group that the node has. With capacity of the set it is made if it is not there, and grown while it is mounted. It is never removed: a release leaves it, with its data.
  */
 export interface LogicalVolume {
+  /**
+   * Name of the volume group, such as vg0.
+   */
   volumeGroup: string;
+  /**
+   * Name of the logical volume, such as models.
+   */
   logicalVolume: string;
 }
 /**
@@ -208,7 +229,13 @@ export interface DiskEncryption {
  * Secret with the passphrase. The agents need to be let read it (config/components/object-access). When it changes, what is open stays open; the next time, the passphrase that it has then must open the disk.
  */
 export interface PassphraseReference {
+  /**
+   * Namespace of the object.
+   */
   namespace: string;
+  /**
+   * Name of the object.
+   */
   name: string;
   /**
    * Key of the Secret; passphrase if not given.
@@ -219,7 +246,13 @@ export interface PassphraseReference {
  * The keys of a ConfigMap as files, updated as one when it changes. The agent must be allowed to read it (components/object-access).
  */
 export interface ConfigMapVolumeSource {
+  /**
+   * Namespace of the object.
+   */
   namespace: string;
+  /**
+   * Name of the object.
+   */
   name: string;
   /**
    * Keys to show and the relative path of each; all keys under their own names if there are none.
@@ -237,7 +270,13 @@ export interface ConfigMapVolumeSource {
   optional?: boolean;
 }
 export interface KeyToPath {
+  /**
+   * Key of the object.
+   */
   key: string;
+  /**
+   * File that shows it, relative to the volume, such as conf/app.yaml.
+   */
   path: string;
   /**
    * Permission bits of the file; defaultMode if not given. JSON takes decimal only (0644 is 420).
@@ -248,7 +287,13 @@ export interface KeyToPath {
  * The keys of a Secret as files in memory, updated as one when it changes. The agent must be allowed to read it (components/object-access).
  */
 export interface SecretVolumeSource {
+  /**
+   * Namespace of the object.
+   */
   namespace: string;
+  /**
+   * Name of the object.
+   */
   secretName: string;
   /**
    * Keys to show and the relative path of each; all keys under their own names if there are none.
@@ -281,6 +326,9 @@ export interface DownwardAPIVolumeSource {
   defaultMode?: number;
 }
 export interface DownwardAPIVolumeFile {
+  /**
+   * File that shows it, relative to the volume, such as conf/app.yaml.
+   */
   path: string;
   fieldRef?: NodeFieldSelector;
   resourceFieldRef?: NodeResourceSelector;
@@ -293,12 +341,18 @@ export interface DownwardAPIVolumeFile {
  * A field of the Node, as a pod would name its own.
  */
 export interface NodeFieldSelector {
+  /**
+   * Field of the Node, such as metadata.labels['topology.kubernetes.io/zone'] or status.hostIP.
+   */
   fieldPath: string;
 }
 /**
  * An amount of the Node, 0 if it has none of it, divided by divisor and rounded up.
  */
 export interface NodeResourceSelector {
+  /**
+   * Resource of the Node, such as allocatable.memory or capacity.cpu.
+   */
   resource: string;
   /**
    * Unit of the amount; 1 if not given.
@@ -310,6 +364,8 @@ export interface NodeResourceSelector {
  */
 export interface ProjectedVolumeSource {
   /**
+   * What is shown in the directory. Each entry has exactly one member.
+   *
    * @maxItems 8
    */
   sources: VolumeProjection[];
@@ -329,7 +385,13 @@ export interface VolumeProjection {
  * Keys of a ConfigMap. The agent must be allowed to read it (components/object-access).
  */
 export interface ConfigMapProjection {
+  /**
+   * Namespace of the object.
+   */
   namespace: string;
+  /**
+   * Name of the object.
+   */
   name: string;
   /**
    * Keys to show and the relative path of each; all keys under their own names if there are none. Of two sources with one key the later is shown.
@@ -346,7 +408,13 @@ export interface ConfigMapProjection {
  * Keys of a Secret. The agent must be allowed to read it (components/object-access).
  */
 export interface SecretProjection {
+  /**
+   * Namespace of the object.
+   */
   namespace: string;
+  /**
+   * Name of the object.
+   */
   name: string;
   /**
    * Keys to show and the relative path of each; all keys under their own names if there are none. Of two sources with one key the later is shown.
@@ -374,7 +442,13 @@ export interface DownwardAPIProjection {
  * A token of a ServiceAccount, bound to the Node, exchanged at 80 % of its life or after a day. The agent must be allowed to create tokens of it (components/token-access).
  */
 export interface ServiceAccountTokenProjection {
+  /**
+   * Namespace of the object.
+   */
   namespace: string;
+  /**
+   * Name of the object.
+   */
   serviceAccountName: string;
   /**
    * Whom the token is for; the API server if not given.
@@ -384,43 +458,68 @@ export interface ServiceAccountTokenProjection {
    * Life that is asked for; the API server may give another. 3600 if not given.
    */
   expirationSeconds?: number;
+  /**
+   * File that shows it, relative to the volume, such as conf/app.yaml.
+   */
   path: string;
 }
 /**
  * Certificates of one ClusterTrustBundle, or of all of a signer that the labels select, each once.
  */
 export interface ClusterTrustBundleProjection {
+  /**
+   * Name of one bundle, in place of signerName.
+   */
   name?: string;
+  /**
+   * Signer of the bundles, such as example.com/ca, in place of name.
+   */
   signerName?: string;
   labelSelector?: TrustBundleSelector;
   /**
    * True shows an empty file while there is no such bundle.
    */
   optional?: boolean;
+  /**
+   * File that shows it, relative to the volume, such as conf/app.yaml.
+   */
   path: string;
 }
 /**
  * Without it none is selected, an empty one selects all of the signer.
  */
 export interface TrustBundleSelector {
+  /**
+   * Labels, each with the value that it must have.
+   */
   matchLabels?: {
     [k: string]: string;
   };
   /**
+   * Conditions on labels, all of which must hold.
+   *
    * @maxItems 8
    */
   matchExpressions?: TrustBundleRequirement[];
 }
 export interface TrustBundleRequirement {
+  /**
+   * Name of the label, such as example.com/disktype.
+   */
   key: string;
+  /**
+   * How the label is compared with values.
+   */
   operator: "In" | "NotIn" | "Exists" | "DoesNotExist";
   /**
+   * Values for In and NotIn, none for Exists and DoesNotExist.
+   *
    * @maxItems 16
    */
   values?: string[];
 }
 /**
- * The files of one commit of a git repository, read-only, as they are in it: no hook, filter or submodule, and symbolic links as links. They are fetched once a node.
+ * Experimental: it may change or go in any release. The files of one commit of a git repository, read-only, as they are in it: no hook, filter or submodule, and symbolic links as links. They are fetched once a node.
  */
 export interface GitVolumeSource {
   /**
@@ -445,7 +544,13 @@ export interface GitVolumeSource {
  * Secret for the server or driver, read when the volume is set up. The agents need to be let read it (config/components/object-access).
  */
 export interface SecretReference {
+  /**
+   * Namespace of the object.
+   */
   namespace: string;
+  /**
+   * Name of the object.
+   */
   name: string;
 }
 /**
@@ -467,6 +572,9 @@ export interface ImageVolumeSource {
  * An image in a directory of the node that is an OCI layout, as skopeo, umoci, crane and docker buildx write it.
  */
 export interface ImageLayout {
+  /**
+   * Absolute path on the node, such as /srv/models or /dev/nvme1n1.
+   */
   path: string;
   /**
    * Of the image's manifest or index, as index.json of the layout has it. Another digest is another volume.
@@ -477,6 +585,9 @@ export interface ImageLayout {
  * An NFS export. Its file system is mounted once on a node and bound to the targets.
  */
 export interface NFSVolumeSource {
+  /**
+   * Host name or IP address of the server. An IPv6 address stands in brackets, such as [2001:db8::1].
+   */
   server: string;
   /**
    * Path of the export on the server; / is the root of an NFS 4 server's exports.
@@ -488,7 +599,7 @@ export interface NFSVolumeSource {
   readOnly?: boolean;
 }
 /**
- * A GlusterFS volume, or a directory in it. A client of its own serves it on the node, and is bound to the targets.
+ * Experimental: it may change or go in any release. A GlusterFS volume, or a directory in it. A client of its own serves it on the node, and is bound to the targets.
  */
 export interface GlusterfsVolumeSource {
   /**
@@ -496,6 +607,8 @@ export interface GlusterfsVolumeSource {
    *
    * @minItems 1
    * @maxItems 8
+   *
+   * Items: Host name or IP address of the server. An IPv6 address stands in brackets, such as [2001:db8::1].
    */
   servers: string[];
   /**
@@ -511,6 +624,9 @@ export interface GlusterfsVolumeSource {
  * A share of an SMB server. Its file system is mounted once on a node and bound to the targets.
  */
 export interface CIFSVolumeSource {
+  /**
+   * Host name or IP address of the server. An IPv6 address stands in brackets, such as [2001:db8::1].
+   */
   server: string;
   /**
    * Name of the share, or share/directory/... for a directory in it.
@@ -526,7 +642,13 @@ export interface CIFSVolumeSource {
  * Secret with the keys username and password, and domain if there is one; without it the node is a guest. The agents need to be let read it (config/components/object-access). When it changes, the share is mounted anew as soon as the server refuses the session that it was mounted with.
  */
 export interface CIFSSecretReference {
+  /**
+   * Namespace of the object.
+   */
   namespace: string;
+  /**
+   * Name of the object.
+   */
   name: string;
 }
 /**
@@ -566,7 +688,13 @@ export interface CephFSVolumeSource {
  * Secret with the key "key": what ceph auth print-key says of the user. The agents need to be let read it (config/components/object-access).
  */
 export interface CephSecretReference {
+  /**
+   * Namespace of the object.
+   */
   namespace: string;
+  /**
+   * Name of the object.
+   */
   name: string;
 }
 /**
@@ -635,7 +763,7 @@ export interface ISCSIVolumeSource {
    */
   iscsiInterface?: string;
   /**
-   * Name of the target.
+   * Name that the node logs in by, in place of its own (/etc/iscsi/initiatorname.iscsi).
    */
   initiatorName?: string;
   /**
@@ -660,7 +788,13 @@ export interface ISCSIVolumeSource {
  * Secret with what CHAP goes by, as of the type kubernetes.io/iscsi-chap. The agents need to be let read it (config/components/object-access). When it changes, nothing is disturbed until the disk fails; then the node logs in anew.
  */
 export interface ISCSISecretReference {
+  /**
+   * Namespace of the object.
+   */
   namespace: string;
+  /**
+   * Name of the object.
+   */
   name: string;
 }
 /**
@@ -698,6 +832,9 @@ export interface FCVolumeSource {
  * A volume of a CSI driver, as a PersistentVolume names it, without claim and PersistentVolume. It must exist already.
  */
 export interface CSIVolumeSource {
+  /**
+   * Name of the CSI driver, such as disk.csi.example.com.
+   */
   driver: string;
   /**
    * What the driver calls the volume (volume_id).
@@ -727,7 +864,7 @@ export interface CSIVolumeSource {
   nodeExpandSecretRef?: SecretReference;
 }
 /**
- * A volume that a vendor's flexvolume driver sets up, a program on the node, for those that have no CSI driver. The driver must be installed on each node, and decides what it makes of the options.
+ * Experimental: it may change or go in any release. A volume that a vendor's flexvolume driver sets up, a program on the node, for those that have no CSI driver. The driver must be installed on each node, and decides what it makes of the options.
  */
 export interface FlexVolumeSource {
   /**
@@ -755,13 +892,16 @@ export interface FlexVolumeSource {
   secretInArguments?: "" | "Allow";
 }
 /**
- * A dataset of Flocker, whose control service (--flocker-control-service) brings it to the node. The product does not exist any more: for who runs it still. Select one node: the next that asks takes it away from the one that has it.
+ * Experimental: it may change or go in any release. A dataset of Flocker, whose control service (--flocker-control-service) brings it to the node. The product does not exist any more: for who runs it still. Select one node: the next that asks takes it away from the one that has it.
  */
 export interface FlockerVolumeSource {
   /**
    * Name in the metadata of the dataset.
    */
   datasetName?: string;
+  /**
+   * UUID of the dataset, in place of datasetName.
+   */
   datasetUUID?: string;
   /**
    * True shows the dataset read-only.
@@ -772,7 +912,13 @@ export interface FlockerVolumeSource {
  * The volume that is bound to a claim. The claim is held while an intent uses it; no pod may name it meanwhile.
  */
 export interface PersistentVolumeClaimVolumeSource {
+  /**
+   * Namespace of the object.
+   */
   namespace: string;
+  /**
+   * Name of the object.
+   */
   claimName: string;
   /**
    * True attaches and publishes the volume read-only.
@@ -801,26 +947,47 @@ export interface Grant {
     [k: string]: string;
   };
 }
+/**
+ * The VolumeAttachment that attaches the volume to the node.
+ */
 export interface GrantedVolumeAttachment {
+  /**
+   * Name of that object.
+   */
   name: string;
+  /**
+   * UID of that object.
+   */
   uid: string;
 }
 /**
  * The PersistentVolume that the claim was bound to.
  */
 export interface GrantedObject {
+  /**
+   * Name of that object.
+   */
   name: string;
+  /**
+   * UID of that object.
+   */
   uid: string;
 }
 /**
  * The volume as the driver is told of it, of a source csi or of the claim's PersistentVolume.
  */
 export interface GrantedCSIVolume {
+  /**
+   * Name of the CSI driver, such as disk.csi.example.com.
+   */
   driver: string;
   /**
    * What the driver calls the volume (volume_id).
    */
   volumeHandle: string;
+  /**
+   * True publishes the volume read-only.
+   */
   readOnly?: boolean;
   /**
    * File system that the driver is asked for; the driver's own choice without it.
@@ -873,6 +1040,9 @@ export interface GrantedCSIVolume {
   seLinuxMount?: boolean;
 }
 export interface IntentMount {
+  /**
+   * Set and name of the mount, such as data.host.
+   */
   name: string;
   requester: Requester;
   /**
@@ -915,16 +1085,34 @@ export interface IntentMount {
  * Who asked for this mount.
  */
 export interface Requester {
+  /**
+   * Kind of that object.
+   */
   kind: "NodeVolumeSet";
+  /**
+   * Name of that object.
+   */
   name: string;
+  /**
+   * UID of that object.
+   */
   uid: string;
 }
 /**
  * Label that the volume is mounted with where the node has SELinux, CSIDriver.spec.seLinuxMount is true and the access mode is ReadWriteOncePod. A process label, as of a container: of a file's label it gives user and level.
  */
 export interface SELinuxOptions {
+  /**
+   * Part of the label, such as system_u, system_r or container_t.
+   */
   user?: string;
+  /**
+   * Part of the label, such as system_u, system_r or container_t.
+   */
   role?: string;
+  /**
+   * Part of the label, such as system_u, system_r or container_t.
+   */
   type?: string;
   /**
    * Sensitivity and categories, such as s0:c123,c456. Two volumes of one level can be read by the same processes.
@@ -936,7 +1124,13 @@ export interface IntentPod {
    * UID of the pod as kubelet has it; of a static pod not that of its mirror.
    */
   uid: string;
+  /**
+   * Namespace of the object.
+   */
   namespace: string;
+  /**
+   * Name of the object.
+   */
   name: string;
   /**
    * Name of the volume in the pod.
@@ -997,7 +1191,7 @@ export interface UnmountPolicy {
    */
   max: "Normal" | "Force" | "Lazy";
   /**
-   * Seconds on each rung of the ladder before the next is tried.
+   * Seconds that each kind of unmount is given (Normal, then Force, then Lazy, up to max) before the next is tried.
    */
   timeoutSeconds: number;
 }
@@ -1005,6 +1199,9 @@ export interface UnmountPolicy {
  * When a volume counts as released although its node never said so. A deleted Node may be a machine that still runs: Never waits for a proof, AfterTimeout trusts the clock.
  */
 export interface NodeLossPolicy {
+  /**
+   * Never, or AfterTimeout with minutes.
+   */
   type: "Never" | "AfterTimeout";
   /**
    * Minutes since the Node was deleted and the agent's Lease ran out.
@@ -1057,11 +1254,17 @@ export interface NodeVolumeIntentStatus {
    * Of these, mounts that the mount table shows as wanted.
    */
   readyMounts?: number;
+  /**
+   * Device that is mounted, such as /dev/sdb.
+   */
   devicePath?: string;
   /**
    * The disk that the volume has, or asks for, where other nodes may reach it: its wwid, as udev has it, whatever the path; of a partition also which one.
    */
   disk?: string;
+  /**
+   * Path of the one mount of the volume on the node that all targets are bound from.
+   */
   stagingPath?: string;
   /**
    * Size that the volume was brought to on this node, in bytes.
@@ -1103,6 +1306,8 @@ export interface NodeVolumeIntentStatus {
   agentState?: AgentState;
   attach?: AttachStatus;
   /**
+   * What holds of the object now, as metav1.Condition; docs/architecture.md explains each type.
+   *
    * @maxItems 16
    */
   conditions?: Condition[];
@@ -1115,17 +1320,35 @@ export interface ExpansionStatus {
    * The size that is wanted, in bytes.
    */
   capacityBytes: string;
+  /**
+   * Reason code, explained in docs/reasons.md.
+   */
   reason: string;
+  /**
+   * The reason in words.
+   */
   message: string;
 }
 export interface MountStatus {
+  /**
+   * Name of the mount, as in the spec.
+   */
   name: string;
+  /**
+   * Path of the target on the node.
+   */
   path: string;
+  /**
+   * State of the target by the mount table.
+   */
   state: "Mounted" | "Absent" | "Uncertain" | "Foreign" | "Blocked";
   /**
    * Mount id of the kernel in the mount namespace of the agent's start that status.agent names.
    */
   mountID?: string;
+  /**
+   * How the mount table differs from what was mounted.
+   */
   drift?:
     | "Missing"
     | "Unexpected"
@@ -1135,11 +1358,23 @@ export interface MountStatus {
     | "Stale"
     | "ReadOnlyFlip"
     | "PropagationDiffers";
+  /**
+   * Reason code, explained in docs/reasons.md.
+   */
   reason?: string;
+  /**
+   * The reason in words.
+   */
   message?: string;
 }
 export interface PodMountStatus {
+  /**
+   * UID of the pod.
+   */
   uid: string;
+  /**
+   * Name of the volume in the pod.
+   */
   volume: string;
   /**
    * As of a mount; Pending until kubelet asks for it.
@@ -1149,6 +1384,9 @@ export interface PodMountStatus {
    * Mount id of the kernel in the mount namespace of the agent's start that status.agent names.
    */
   mountID?: string;
+  /**
+   * How the mount table differs from what was mounted.
+   */
   drift?:
     | "Missing"
     | "Unexpected"
@@ -1158,30 +1396,69 @@ export interface PodMountStatus {
     | "Stale"
     | "ReadOnlyFlip"
     | "PropagationDiffers";
+  /**
+   * Reason code, explained in docs/reasons.md.
+   */
   reason?: string;
+  /**
+   * The reason in words.
+   */
   message?: string;
 }
 /**
  * The one thing that is waited for, and what would end the wait.
  */
 export interface Waiting {
+  /**
+   * Reason code, explained in docs/reasons.md.
+   */
   reason: string;
+  /**
+   * The reason in words.
+   */
   message: string;
   on?: WaitingOn;
+  /**
+   * Since when it is so.
+   */
   since: string;
+  /**
+   * Attempts so far.
+   */
   attempts?: number;
+  /**
+   * When it is tried again, if nothing tells before that the wait may be over.
+   */
   nextRetryTime?: string;
 }
+/**
+ * The object, path or process that is waited for.
+ */
 export interface WaitingOn {
+  /**
+   * Kind of what is waited for, such as Secret, Path or Process.
+   */
   kind: string;
+  /**
+   * Namespace of the object.
+   */
   namespace?: string;
+  /**
+   * Name of what is waited for, or the path.
+   */
   name: string;
+  /**
+   * Node that it is on, if that is another one.
+   */
   node?: string;
 }
 /**
  * How the mount table differs from what was mounted.
  */
 export interface Drift {
+  /**
+   * How the mount table differs from what was mounted.
+   */
   class:
     | "Missing"
     | "Unexpected"
@@ -1191,24 +1468,57 @@ export interface Drift {
     | "Stale"
     | "ReadOnlyFlip"
     | "PropagationDiffers";
+  /**
+   * The reason in words.
+   */
   message: string;
+  /**
+   * Since when it is so.
+   */
   since: string;
 }
+/**
+ * The last operation that failed, until the volume is Ready again.
+ */
 export interface LastError {
+  /**
+   * Reason code, explained in docs/reasons.md.
+   */
   reason: string;
+  /**
+   * The reason in words.
+   */
   message: string;
+  /**
+   * The operation, such as stage or unmount.
+   */
   operation: string;
+  /**
+   * When it failed.
+   */
   time: string;
 }
 export interface Transition {
+  /**
+   * When the state was reached.
+   */
   time: string;
+  /**
+   * The state, as in status.state.
+   */
   state: string;
+  /**
+   * Reason code, explained in docs/reasons.md.
+   */
   reason?: string;
 }
 /**
  * The agent's run that this status comes from.
  */
 export interface AgentIdentity {
+  /**
+   * Boot of the node, as in Node.status.nodeInfo.bootID.
+   */
   bootID: string;
   /**
    * Grows with each start of the agent on this node. Of the start that last wrote this status.
@@ -1219,16 +1529,31 @@ export interface AgentIdentity {
  * What the controller knows of the agent, from its Lease. Written by the controller.
  */
 export interface AgentState {
+  /**
+   * Live while the agent renews its Lease, Lost once that has run out.
+   */
   state: "Live" | "Lost";
+  /**
+   * Since when it is so.
+   */
   since: string;
 }
 /**
  * What the attachment of the volume waits for. Written by the controller.
  */
 export interface AttachStatus {
+  /**
+   * Reason code, explained in docs/reasons.md.
+   */
   reason?: string;
+  /**
+   * The reason in words.
+   */
   message?: string;
   on?: WaitingOn;
+  /**
+   * Since when it is so.
+   */
   since?: string;
   /**
    * Name of the VolumeAttachment.
@@ -1239,11 +1564,29 @@ export interface AttachStatus {
  * As metav1.Condition.
  */
 export interface Condition {
+  /**
+   * Type of the condition, such as Ready.
+   */
   type: string;
+  /**
+   * True, False or Unknown.
+   */
   status: "True" | "False" | "Unknown";
+  /**
+   * Generation of the spec that the condition speaks of.
+   */
   observedGeneration?: number;
+  /**
+   * When the status of the condition last changed.
+   */
   lastTransitionTime: string;
+  /**
+   * Reason code, explained in docs/reasons.md.
+   */
   reason: string;
+  /**
+   * The reason in words.
+   */
   message: string;
 }
 /**
@@ -1256,6 +1599,9 @@ export interface NodeVolumeSet {
   spec: NodeVolumeSetSpec;
   status: NodeVolumeSetStatus;
 }
+/**
+ * The volume, where it is mounted, and on which nodes. Written by people.
+ */
 export interface NodeVolumeSetSpec {
   /**
    * Labels that a Node must carry, as in a pod's nodeSelector. Empty selects every Node.
@@ -1316,6 +1662,9 @@ export interface NodeVolumeSetSpec {
 export interface Affinity {
   nodeAffinity?: NodeAffinity;
 }
+/**
+ * Conditions on the Node, as in a pod's nodeAffinity.
+ */
 export interface NodeAffinity {
   requiredDuringSchedulingIgnoredDuringExecution: NodeSelector;
 }
@@ -1324,6 +1673,8 @@ export interface NodeAffinity {
  */
 export interface NodeSelector {
   /**
+   * The terms. A term without any condition matches no Node.
+   *
    * @maxItems 16
    */
   nodeSelectorTerms: NodeSelectorTerm[];
@@ -1333,6 +1684,8 @@ export interface NodeSelector {
  */
 export interface NodeSelectorTerm {
   /**
+   * Conditions on labels, all of which must hold.
+   *
    * @maxItems 16
    */
   matchExpressions?: NodeSelectorRequirement[];
@@ -1344,33 +1697,58 @@ export interface NodeSelectorTerm {
   matchFields?: NodeFieldRequirement[];
 }
 export interface NodeSelectorRequirement {
+  /**
+   * Name of the label, such as example.com/disktype.
+   */
   key: string;
+  /**
+   * How the label is compared with values.
+   */
   operator: "In" | "NotIn" | "Exists" | "DoesNotExist" | "Gt" | "Lt";
   /**
+   * Values for In and NotIn, one integer for Gt and Lt, none for Exists and DoesNotExist.
+   *
    * @maxItems 64
    */
   values?: string[];
 }
 export interface NodeFieldRequirement {
+  /**
+   * The field, metadata.name.
+   */
   key: "metadata.name";
+  /**
+   * In takes the Nodes that are named, NotIn all others.
+   */
   operator: "In" | "NotIn";
   /**
+   * Names of Nodes.
+   *
    * @maxItems 64
    */
   values: string[];
 }
 export interface Toleration {
+  /**
+   * Key of the taint. Empty, with operator Exists, tolerates every taint.
+   */
   key?: string;
   /**
    * Equal if not given.
    */
   operator?: "Equal" | "Exists";
+  /**
+   * Value of the taint, for operator Equal.
+   */
   value?: string;
   /**
    * Every effect if not given.
    */
   effect?: "NoSchedule" | "NoExecute" | "PreferNoSchedule";
 }
+/**
+ * The volume: where its data is, and how it is set up.
+ */
 export interface VolumeTemplate {
   source: VolumeSource;
   /**
@@ -1395,6 +1773,9 @@ export interface VolumeTemplate {
   mountOptions?: string[];
 }
 export interface SetMount {
+  /**
+   * Name of the mount, such as host. No two mounts of the set have the same.
+   */
   name: string;
   /**
    * Host path of the target, beneath one of the prefixes that the agent is configured to allow.
@@ -1441,6 +1822,8 @@ export interface AllowedNamespaces {
    */
   readOnly?: boolean;
   /**
+   * Names of namespaces.
+   *
    * @maxItems 64
    */
   names?: string[];
@@ -1450,18 +1833,31 @@ export interface AllowedNamespaces {
  * As metav1.LabelSelector, of the labels of namespaces.
  */
 export interface NamespaceSelector {
+  /**
+   * Labels, each with the value that it must have.
+   */
   matchLabels?: {
     [k: string]: string;
   };
   /**
+   * Conditions on labels, all of which must hold.
+   *
    * @maxItems 16
    */
   matchExpressions?: NamespaceRequirement[];
 }
 export interface NamespaceRequirement {
+  /**
+   * Name of the label, such as example.com/disktype.
+   */
   key: string;
+  /**
+   * How the label is compared with values.
+   */
   operator: "In" | "NotIn" | "Exists" | "DoesNotExist";
   /**
+   * Values for In and NotIn, none for Exists and DoesNotExist.
+   *
    * @maxItems 32
    */
   values?: string[];
@@ -1526,17 +1922,28 @@ export interface NodeVolumeSetStatus {
    */
   failing?: FailingNode[];
   /**
+   * What holds of the object now, as metav1.Condition; docs/architecture.md explains each type.
+   *
    * @maxItems 16
    */
   conditions?: Condition[];
 }
 export interface FailingNode {
+  /**
+   * Name of the Node.
+   */
   node: string;
+  /**
+   * Reason code, explained in docs/reasons.md.
+   */
   reason: string;
+  /**
+   * The reason in words.
+   */
   message?: string;
 }
 /**
- * What one node's agent sees as a whole, for people: written rarely, at most once in five seconds. Nothing is decided by its status. The controller makes one for each Node; the agent of that Node writes its status. While the agent is silent, the controller says so in the conditions. With --index-intents the controller keeps in its spec which intents the node has, for agents that watch this one object instead of all intents.
+ * A node as its agent sees it, for people: nothing is decided by its status. The controller makes one for each Node. The agent of that Node writes the status, at most once in five seconds; while it is silent, the controller says so in the conditions. With --index-intents the spec lists the intents of the node, for agents that watch this one object instead of all intents.
  */
 export interface NodeVolumeState {
   apiVersion?: string;
@@ -1561,14 +1968,26 @@ export interface NodeVolumeStateSpec {
   omitted?: number;
 }
 export interface IndexedIntent {
+  /**
+   * Name of the intent.
+   */
   name: string;
+  /**
+   * UID of the intent.
+   */
   uid: string;
+  /**
+   * Generation of the intent.
+   */
   generation: number;
   /**
    * Of what the controller has written into the status of the intent (attach, agentState), if anything: another one than before says that the intent is to be read again.
    */
   controllerStatus?: string;
 }
+/**
+ * What is so on the node. Written by the node's agent.
+ */
 export interface NodeVolumeStateStatus {
   agent?: AgentRun;
   /**
@@ -1616,12 +2035,23 @@ export interface NodeVolumeStateStatus {
    */
   mountTableSize?: number;
   /**
+   * What holds of the object now, as metav1.Condition; docs/architecture.md explains each type.
+   *
    * @maxItems 16
    */
   conditions?: Condition[];
 }
+/**
+ * The agent's run that this status comes from.
+ */
 export interface AgentRun {
+  /**
+   * Version of the agent, such as 0.1.0.
+   */
   version: string;
+  /**
+   * Boot of the node, as in Node.status.nodeInfo.bootID.
+   */
   bootID: string;
   /**
    * Grows with each start of the agent on this node.
@@ -1629,6 +2059,9 @@ export interface AgentRun {
   epoch: number;
 }
 export interface Orphan {
+  /**
+   * Path on the node.
+   */
   path: string;
   /**
    * What it is: Mount, Staging (a file system that targets are bound from), Record (of what is not mounted), PodMount (of a pod that is gone), or LoopDevice.
@@ -1650,6 +2083,9 @@ export interface Orphan {
    * When the agent first reported it.
    */
   since?: string;
+  /**
+   * Reason code, explained in docs/reasons.md.
+   */
   reason: string;
   /**
    * Why the agent takes it for something that nobody asks for.

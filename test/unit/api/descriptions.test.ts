@@ -1,0 +1,63 @@
+import { expect } from "chai";
+import { readCRDs, type Schema, schemaOf } from "../../../hack/lib/generate-api.ts";
+
+/** What the API server says itself; of metadata it takes no description. */
+const ofEveryObject: ReadonlySet<string> = new Set(["apiVersion", "kind", "metadata"]);
+const longest = 400;
+
+describe("what kubectl explain says", () => {
+  const described = [...readCRDs()].flatMap(([kind, crd]) => [
+    { path: kind, schema: schemaOf(crd) },
+    ...fieldsOf(schemaOf(crd), kind).filter(({ path }) => !ofEveryObject.has(path.split(".")[1] ?? "")),
+  ]);
+  const text = ({ schema }: Field) => String(schema["description"] ?? "");
+  const wrong = (is: (field: Field) => boolean) => described.filter(is).map(({ path }) => path);
+
+  it("is something of each field", () => {
+    expect(described.length).to.be.greaterThan(500);
+    expect(wrong((field) => text(field).trim() === "")).to.deep.equal([]);
+  });
+
+  it("is sentences, not longer than a screen takes", () => {
+    expect(wrong((field) => !/^[A-Z"0-9].*[.)]$/s.test(text(field)))).to.deep.equal([]);
+    expect(wrong((field) => text(field).length > longest)).to.deep.equal([]);
+    expect(wrong((field) => /\s{2}|\n/.test(text(field)))).to.deep.equal([]);
+  });
+
+  it("is of a name of its own, not of the field beside it", () => {
+    for (const [path, word] of [
+      ["iscsi.iqn", "target"],
+      ["iscsi.initiatorName", "node"],
+    ] as const)
+      for (const field of described.filter((one) => one.path.endsWith(`.${path}`)))
+        expect(text(field), field.path).to.include(word);
+  });
+
+  it("is of legacy sources that they are experimental, and of no other", () => {
+    const experimental = wrong((field) => text(field).startsWith("Experimental: it may change or go in any release."));
+    const legacy = ["flexVolume", "flocker", "git", "glusterfs"];
+    const expected = ["NodeVolumeIntent.spec.source", "NodeVolumeSet.spec.volume.source"];
+    expect(experimental.sort()).to.deep.equal(expected.flatMap((at) => legacy.map((name) => `${at}.${name}`)));
+  });
+});
+
+interface Field {
+  readonly path: string;
+  readonly schema: Schema;
+}
+
+/** Every field beneath a schema, with its path. */
+function fieldsOf(schema: Schema, at: string): Field[] {
+  const named = Object.entries((schema["properties"] ?? {}) as { [name: string]: Schema });
+  const others = [
+    ["[]", schema["items"]],
+    ["{}", schema["additionalProperties"]],
+  ] as const;
+  return [
+    ...named.flatMap(([name, field]) => {
+      const path = `${at}.${name}`;
+      return [{ path, schema: field }, ...fieldsOf(field, path)];
+    }),
+    ...others.flatMap(([mark, inner]) => (typeof inner === "object" ? fieldsOf(inner as Schema, at + mark) : [])),
+  ];
+}
