@@ -1,7 +1,8 @@
+import type { DriftClass } from "../api/status-values.ts";
 import { attributeDifference, attributesOf } from "./attributes.ts";
 import { kubeletDrift } from "./observe/kubelet-status.ts";
 import type { VolumePlan } from "./plan.ts";
-import type { DriftClass, Problem, TargetView } from "./view.ts";
+import type { Problem, TargetView } from "./view.ts";
 
 export interface DriftFound {
   readonly class: DriftClass;

@@ -1,9 +1,10 @@
+import type { DriftClass } from "../api/status-values.ts";
 import { type MountTable, sameIdentity } from "../host/mount-table.ts";
 import type { MountEntry } from "../host/mountinfo.ts";
 import { attributeDifference, attributesOf } from "./attributes.ts";
 import type { DesiredMount } from "./desired-volume.ts";
 import type { TargetRecord } from "./record.ts";
-import type { DriftClass, TargetView } from "./view.ts";
+import type { TargetView } from "./view.ts";
 
 /**
  * PURE. Whether the node sees a mount of ours as the agent does. In a container the agent has a mount namespace of its

@@ -1,5 +1,5 @@
 import type { Reason } from "../api/reasons.ts";
-import type { NodeVolumeIntentStatus } from "../api/types.gen.ts";
+import type { IntentState } from "../api/status-values.ts";
 import type { WaitingOn } from "../errors.ts";
 import { needsGrantedVolume } from "../plugins/csi.ts";
 import { isInvalid } from "./desired-volume.ts";
@@ -9,7 +9,7 @@ import { isAsWanted, isShown } from "./view.ts";
 
 /** Where a volume stands, in one word, and whether that is good. */
 export interface Standing {
-  readonly state: NonNullable<NodeVolumeIntentStatus["state"]>;
+  readonly state: IntentState;
   readonly ready: "True" | "False" | "Unknown";
   readonly reason: Reason;
   readonly message: string;

@@ -1,5 +1,5 @@
 import type { Reason } from "../api/reasons.ts";
-import type { Drift } from "../api/types.gen.ts";
+import type { DriftClass } from "../api/status-values.ts";
 import type { WaitingOn } from "../errors.ts";
 import type { MountEntry } from "../host/mountinfo.ts";
 import type { MountAttributes } from "../host/ports.ts";
@@ -13,8 +13,6 @@ import type { UnreadView } from "./unread.ts";
  * Law L2: three truths, not two. Uncertain is set up again when wanted, torn down when not, and counts as in use.
  */
 export type Truth = "mounted" | "absent" | "uncertain";
-
-export type DriftClass = Drift["class"];
 
 /** Why something cannot go on as things are, until the table or the spec changes. */
 export interface Problem {

@@ -72,10 +72,7 @@ export const schema = {
    "properties": {
     "state": {
      "type": "string",
-     "enum": [
-      "Live",
-      "Lost"
-     ]
+     "maxLength": 64
     },
     "since": {
      "type": "string"
@@ -860,16 +857,7 @@ export const schema = {
    "properties": {
     "class": {
      "type": "string",
-     "enum": [
-      "Missing",
-      "Unexpected",
-      "SourceDiffers",
-      "OptionsDiffer",
-      "Stacked",
-      "Stale",
-      "ReadOnlyFlip",
-      "PropagationDiffers"
-     ]
+     "maxLength": 64
     },
     "message": {
      "type": "string",
@@ -2138,13 +2126,7 @@ export const schema = {
     },
     "state": {
      "type": "string",
-     "enum": [
-      "Mounted",
-      "Absent",
-      "Uncertain",
-      "Foreign",
-      "Blocked"
-     ]
+     "maxLength": 64
     },
     "mountID": {
      "type": "string",
@@ -2152,16 +2134,7 @@ export const schema = {
     },
     "drift": {
      "type": "string",
-     "enum": [
-      "Missing",
-      "Unexpected",
-      "SourceDiffers",
-      "OptionsDiffer",
-      "Stacked",
-      "Stale",
-      "ReadOnlyFlip",
-      "PropagationDiffers"
-     ]
+     "maxLength": 64
     },
     "reason": {
      "type": "string",
@@ -2974,22 +2947,7 @@ export const schema = {
     },
     "state": {
      "type": "string",
-     "enum": [
-      "Observed",
-      "WaitingForGrant",
-      "WaitingForAttach",
-      "Waiting",
-      "Staging",
-      "Mounting",
-      "Mounted",
-      "Degraded",
-      "Updating",
-      "Unmounting",
-      "Released",
-      "Retained",
-      "Invalid",
-      "Unknown"
-     ]
+     "maxLength": 64
     },
     "desiredMounts": {
      "type": "integer",
@@ -3668,14 +3626,7 @@ export const schema = {
     },
     "state": {
      "type": "string",
-     "enum": [
-      "Pending",
-      "Mounted",
-      "Absent",
-      "Uncertain",
-      "Foreign",
-      "Blocked"
-     ]
+     "maxLength": 64
     },
     "mountID": {
      "type": "string",
@@ -3683,16 +3634,7 @@ export const schema = {
     },
     "drift": {
      "type": "string",
-     "enum": [
-      "Missing",
-      "Unexpected",
-      "SourceDiffers",
-      "OptionsDiffer",
-      "Stacked",
-      "Stale",
-      "ReadOnlyFlip",
-      "PropagationDiffers"
-     ]
+     "maxLength": 64
     },
     "reason": {
      "type": "string",

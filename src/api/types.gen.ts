@@ -1229,23 +1229,9 @@ export interface NodeVolumeIntentStatus {
    */
   inUse?: boolean;
   /**
-   * Where the volume is in its life; docs/architecture.md draws it.
+   * Where the volume is in its life, for people: Observed, WaitingForGrant, WaitingForAttach, Waiting, Staging, Mounting, Mounted, Degraded, Updating, Unmounting, Released, Retained, Invalid or Unknown. Values may be added: whether all is well is what the conditions say. docs/concepts.md draws them.
    */
-  state?:
-    | "Observed"
-    | "WaitingForGrant"
-    | "WaitingForAttach"
-    | "Waiting"
-    | "Staging"
-    | "Mounting"
-    | "Mounted"
-    | "Degraded"
-    | "Updating"
-    | "Unmounting"
-    | "Released"
-    | "Retained"
-    | "Invalid"
-    | "Unknown";
+  state?: string;
   /**
    * Mounts that the spec asks for, with those of its pods.
    */
@@ -1339,25 +1325,17 @@ export interface MountStatus {
    */
   path: string;
   /**
-   * State of the target by the mount table.
+   * The target by the mount table: Mounted, Absent, Uncertain, Foreign or Blocked. Values may be added.
    */
-  state: "Mounted" | "Absent" | "Uncertain" | "Foreign" | "Blocked";
+  state: string;
   /**
    * Mount id of the kernel in the mount namespace of the agent's start that status.agent names.
    */
   mountID?: string;
   /**
-   * How the mount table differs from what was mounted.
+   * How the mount table differs from what was mounted: Missing, Unexpected, SourceDiffers, OptionsDiffer, Stacked, Stale, ReadOnlyFlip or PropagationDiffers. Values may be added.
    */
-  drift?:
-    | "Missing"
-    | "Unexpected"
-    | "SourceDiffers"
-    | "OptionsDiffer"
-    | "Stacked"
-    | "Stale"
-    | "ReadOnlyFlip"
-    | "PropagationDiffers";
+  drift?: string;
   /**
    * Reason code, explained in docs/reasons.md.
    */
@@ -1377,25 +1355,17 @@ export interface PodMountStatus {
    */
   volume: string;
   /**
-   * As of a mount; Pending until kubelet asks for it.
+   * Pending until kubelet asks for it, then as of a mount: Mounted, Absent, Uncertain, Foreign or Blocked. Values may be added.
    */
-  state: "Pending" | "Mounted" | "Absent" | "Uncertain" | "Foreign" | "Blocked";
+  state: string;
   /**
    * Mount id of the kernel in the mount namespace of the agent's start that status.agent names.
    */
   mountID?: string;
   /**
-   * How the mount table differs from what was mounted.
+   * How the mount table differs from what was mounted: Missing, Unexpected, SourceDiffers, OptionsDiffer, Stacked, Stale, ReadOnlyFlip or PropagationDiffers. Values may be added.
    */
-  drift?:
-    | "Missing"
-    | "Unexpected"
-    | "SourceDiffers"
-    | "OptionsDiffer"
-    | "Stacked"
-    | "Stale"
-    | "ReadOnlyFlip"
-    | "PropagationDiffers";
+  drift?: string;
   /**
    * Reason code, explained in docs/reasons.md.
    */
@@ -1457,17 +1427,9 @@ export interface WaitingOn {
  */
 export interface Drift {
   /**
-   * How the mount table differs from what was mounted.
+   * How the mount table differs from what was mounted: Missing, Unexpected, SourceDiffers, OptionsDiffer, Stacked, Stale, ReadOnlyFlip or PropagationDiffers. Values may be added.
    */
-  class:
-    | "Missing"
-    | "Unexpected"
-    | "SourceDiffers"
-    | "OptionsDiffer"
-    | "Stacked"
-    | "Stale"
-    | "ReadOnlyFlip"
-    | "PropagationDiffers";
+  class: string;
   /**
    * The reason in words.
    */
@@ -1530,9 +1492,9 @@ export interface AgentIdentity {
  */
 export interface AgentState {
   /**
-   * Live while the agent renews its Lease, Lost once that has run out.
+   * Live while the agent renews its Lease, Lost once that has run out. Values may be added.
    */
-  state: "Live" | "Lost";
+  state: string;
   /**
    * Since when it is so.
    */

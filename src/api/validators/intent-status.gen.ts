@@ -2,11 +2,7 @@
 // @ts-nocheck: it is JavaScript
 import { codePoints } from "../code-points.ts";
 export const validate = validate10;
-const schema12 = {"type":"object","properties":{"observedUID":{"type":"string","maxLength":64},"observedGeneration":{"type":"integer"},"grantID":{"type":"string","maxLength":64},"inUse":{"type":"boolean"},"state":{"type":"string","enum":["Observed","WaitingForGrant","WaitingForAttach","Waiting","Staging","Mounting","Mounted","Degraded","Updating","Unmounting","Released","Retained","Invalid","Unknown"]},"desiredMounts":{"type":"integer","minimum":0},"readyMounts":{"type":"integer","minimum":0},"devicePath":{"type":"string","maxLength":1024},"disk":{"type":"string","maxLength":512},"stagingPath":{"type":"string","maxLength":1024},"capacityBytes":{"type":"string","maxLength":19,"pattern":"^[1-9][0-9]{0,18}$"},"expansion":{"$ref":"#/definitions/ExpansionStatus"},"contentVersion":{"type":"string","maxLength":128},"mounts":{"type":"array","maxItems":128,"items":{"$ref":"#/definitions/MountStatus"}},"pods":{"type":"array","maxItems":512,"items":{"$ref":"#/definitions/PodMountStatus"}},"waiting":{"$ref":"#/definitions/Waiting"},"plan":{"type":"array","maxItems":16,"items":{"type":"string","maxLength":600}},"drift":{"$ref":"#/definitions/Drift"},"lastError":{"$ref":"#/definitions/LastError"},"history":{"type":"array","maxItems":10,"items":{"$ref":"#/definitions/Transition"}},"agent":{"$ref":"#/definitions/AgentIdentity"},"agentState":{"$ref":"#/definitions/AgentState"},"attach":{"$ref":"#/definitions/AttachStatus"},"conditions":{"type":"array","maxItems":16,"items":{"$ref":"#/definitions/Condition"},"mapKeys":["type"]}},"required":[],"additionalProperties":false};
-const schema14 = {"type":"object","required":["name","path","state"],"properties":{"name":{"type":"string","maxLength":128},"path":{"type":"string","maxLength":512},"state":{"type":"string","enum":["Mounted","Absent","Uncertain","Foreign","Blocked"]},"mountID":{"type":"string","maxLength":20},"drift":{"type":"string","enum":["Missing","Unexpected","SourceDiffers","OptionsDiffer","Stacked","Stale","ReadOnlyFlip","PropagationDiffers"]},"reason":{"type":"string","maxLength":128},"message":{"type":"string","maxLength":512}},"additionalProperties":false};
-const schema15 = {"type":"object","required":["state","uid","volume"],"properties":{"uid":{"type":"string","maxLength":64},"volume":{"type":"string","maxLength":63},"state":{"type":"string","enum":["Pending","Mounted","Absent","Uncertain","Foreign","Blocked"]},"mountID":{"type":"string","maxLength":20},"drift":{"type":"string","enum":["Missing","Unexpected","SourceDiffers","OptionsDiffer","Stacked","Stale","ReadOnlyFlip","PropagationDiffers"]},"reason":{"type":"string","maxLength":128},"message":{"type":"string","maxLength":256}},"additionalProperties":false};
-const schema18 = {"type":"object","required":["class","message","since"],"properties":{"class":{"type":"string","enum":["Missing","Unexpected","SourceDiffers","OptionsDiffer","Stacked","Stale","ReadOnlyFlip","PropagationDiffers"]},"message":{"type":"string","maxLength":1024},"since":{"type":"string"}},"additionalProperties":false};
-const schema22 = {"type":"object","required":["since","state"],"properties":{"state":{"type":"string","enum":["Live","Lost"]},"since":{"type":"string"}},"additionalProperties":false};
+const schema12 = {"type":"object","properties":{"observedUID":{"type":"string","maxLength":64},"observedGeneration":{"type":"integer"},"grantID":{"type":"string","maxLength":64},"inUse":{"type":"boolean"},"state":{"type":"string","maxLength":64},"desiredMounts":{"type":"integer","minimum":0},"readyMounts":{"type":"integer","minimum":0},"devicePath":{"type":"string","maxLength":1024},"disk":{"type":"string","maxLength":512},"stagingPath":{"type":"string","maxLength":1024},"capacityBytes":{"type":"string","maxLength":19,"pattern":"^[1-9][0-9]{0,18}$"},"expansion":{"$ref":"#/definitions/ExpansionStatus"},"contentVersion":{"type":"string","maxLength":128},"mounts":{"type":"array","maxItems":128,"items":{"$ref":"#/definitions/MountStatus"}},"pods":{"type":"array","maxItems":512,"items":{"$ref":"#/definitions/PodMountStatus"}},"waiting":{"$ref":"#/definitions/Waiting"},"plan":{"type":"array","maxItems":16,"items":{"type":"string","maxLength":600}},"drift":{"$ref":"#/definitions/Drift"},"lastError":{"$ref":"#/definitions/LastError"},"history":{"type":"array","maxItems":10,"items":{"$ref":"#/definitions/Transition"}},"agent":{"$ref":"#/definitions/AgentIdentity"},"agentState":{"$ref":"#/definitions/AgentState"},"attach":{"$ref":"#/definitions/AttachStatus"},"conditions":{"type":"array","maxItems":16,"items":{"$ref":"#/definitions/Condition"},"mapKeys":["type"]}},"required":[],"additionalProperties":false};
 const schema25 = {"type":"object","required":["lastTransitionTime","message","reason","status","type"],"properties":{"type":{"type":"string","maxLength":316},"status":{"type":"string","enum":["True","False","Unknown"]},"observedGeneration":{"type":"integer","minimum":0},"lastTransitionTime":{"type":"string"},"reason":{"type":"string","minLength":1,"maxLength":128,"pattern":"^[A-Za-z]([A-Za-z0-9_,:]*[A-Za-z0-9_])?$"},"message":{"type":"string","maxLength":1024}},"additionalProperties":false};
 const func2 = Object.prototype.hasOwnProperty;
 const func3 = codePoints;
@@ -287,12 +283,13 @@ if(vErrors === null){vErrors = [err5];}
 else {vErrors.push(err5);}errors++;}}
 if(data.state !== undefined){
 let data4 = data.state;
-if(typeof data4 !== "string"){
-const err6 = {instancePath:instancePath+"/state",schemaPath:"#/properties/state/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(typeof data4 === "string"){
+if(func3(data4) > 64){
+const err6 = {instancePath:instancePath+"/state",schemaPath:"#/properties/state/maxLength",keyword:"maxLength",params:{limit: 64},message:"must NOT have more than 64 characters"};
 if(vErrors === null){vErrors = [err6];}
-else {vErrors.push(err6);}errors++;}
-if(!((((((((((((((data4 === "Observed") || (data4 === "WaitingForGrant")) || (data4 === "WaitingForAttach")) || (data4 === "Waiting")) || (data4 === "Staging")) || (data4 === "Mounting")) || (data4 === "Mounted")) || (data4 === "Degraded")) || (data4 === "Updating")) || (data4 === "Unmounting")) || (data4 === "Released")) || (data4 === "Retained")) || (data4 === "Invalid")) || (data4 === "Unknown"))){
-const err7 = {instancePath:instancePath+"/state",schemaPath:"#/properties/state/enum",keyword:"enum",params:{allowedValues: schema12.properties.state.enum},message:"must be equal to one of the allowed values"};
+else {vErrors.push(err6);}errors++;}}
+else {
+const err7 = {instancePath:instancePath+"/state",schemaPath:"#/properties/state/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){vErrors = [err7];}
 else {vErrors.push(err7);}errors++;}}
 if(data.desiredMounts !== undefined){
@@ -483,12 +480,13 @@ if(vErrors === null){vErrors = [err41];}
 else {vErrors.push(err41);}errors++;}}
 if(data17.state !== undefined){
 let data20 = data17.state;
-if(typeof data20 !== "string"){
-const err42 = {instancePath:instancePath+"/mounts/" + i0+"/state",schemaPath:"#/definitions/MountStatus/properties/state/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(typeof data20 === "string"){
+if(func3(data20) > 64){
+const err42 = {instancePath:instancePath+"/mounts/" + i0+"/state",schemaPath:"#/definitions/MountStatus/properties/state/maxLength",keyword:"maxLength",params:{limit: 64},message:"must NOT have more than 64 characters"};
 if(vErrors === null){vErrors = [err42];}
-else {vErrors.push(err42);}errors++;}
-if(!(((((data20 === "Mounted") || (data20 === "Absent")) || (data20 === "Uncertain")) || (data20 === "Foreign")) || (data20 === "Blocked"))){
-const err43 = {instancePath:instancePath+"/mounts/" + i0+"/state",schemaPath:"#/definitions/MountStatus/properties/state/enum",keyword:"enum",params:{allowedValues: schema14.properties.state.enum},message:"must be equal to one of the allowed values"};
+else {vErrors.push(err42);}errors++;}}
+else {
+const err43 = {instancePath:instancePath+"/mounts/" + i0+"/state",schemaPath:"#/definitions/MountStatus/properties/state/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){vErrors = [err43];}
 else {vErrors.push(err43);}errors++;}}
 if(data17.mountID !== undefined){
@@ -504,12 +502,13 @@ if(vErrors === null){vErrors = [err45];}
 else {vErrors.push(err45);}errors++;}}
 if(data17.drift !== undefined){
 let data22 = data17.drift;
-if(typeof data22 !== "string"){
-const err46 = {instancePath:instancePath+"/mounts/" + i0+"/drift",schemaPath:"#/definitions/MountStatus/properties/drift/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(typeof data22 === "string"){
+if(func3(data22) > 64){
+const err46 = {instancePath:instancePath+"/mounts/" + i0+"/drift",schemaPath:"#/definitions/MountStatus/properties/drift/maxLength",keyword:"maxLength",params:{limit: 64},message:"must NOT have more than 64 characters"};
 if(vErrors === null){vErrors = [err46];}
-else {vErrors.push(err46);}errors++;}
-if(!((((((((data22 === "Missing") || (data22 === "Unexpected")) || (data22 === "SourceDiffers")) || (data22 === "OptionsDiffer")) || (data22 === "Stacked")) || (data22 === "Stale")) || (data22 === "ReadOnlyFlip")) || (data22 === "PropagationDiffers"))){
-const err47 = {instancePath:instancePath+"/mounts/" + i0+"/drift",schemaPath:"#/definitions/MountStatus/properties/drift/enum",keyword:"enum",params:{allowedValues: schema14.properties.drift.enum},message:"must be equal to one of the allowed values"};
+else {vErrors.push(err46);}errors++;}}
+else {
+const err47 = {instancePath:instancePath+"/mounts/" + i0+"/drift",schemaPath:"#/definitions/MountStatus/properties/drift/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){vErrors = [err47];}
 else {vErrors.push(err47);}errors++;}}
 if(data17.reason !== undefined){
@@ -591,12 +590,13 @@ if(vErrors === null){vErrors = [err61];}
 else {vErrors.push(err61);}errors++;}}
 if(data26.state !== undefined){
 let data29 = data26.state;
-if(typeof data29 !== "string"){
-const err62 = {instancePath:instancePath+"/pods/" + i1+"/state",schemaPath:"#/definitions/PodMountStatus/properties/state/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(typeof data29 === "string"){
+if(func3(data29) > 64){
+const err62 = {instancePath:instancePath+"/pods/" + i1+"/state",schemaPath:"#/definitions/PodMountStatus/properties/state/maxLength",keyword:"maxLength",params:{limit: 64},message:"must NOT have more than 64 characters"};
 if(vErrors === null){vErrors = [err62];}
-else {vErrors.push(err62);}errors++;}
-if(!((((((data29 === "Pending") || (data29 === "Mounted")) || (data29 === "Absent")) || (data29 === "Uncertain")) || (data29 === "Foreign")) || (data29 === "Blocked"))){
-const err63 = {instancePath:instancePath+"/pods/" + i1+"/state",schemaPath:"#/definitions/PodMountStatus/properties/state/enum",keyword:"enum",params:{allowedValues: schema15.properties.state.enum},message:"must be equal to one of the allowed values"};
+else {vErrors.push(err62);}errors++;}}
+else {
+const err63 = {instancePath:instancePath+"/pods/" + i1+"/state",schemaPath:"#/definitions/PodMountStatus/properties/state/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){vErrors = [err63];}
 else {vErrors.push(err63);}errors++;}}
 if(data26.mountID !== undefined){
@@ -612,12 +612,13 @@ if(vErrors === null){vErrors = [err65];}
 else {vErrors.push(err65);}errors++;}}
 if(data26.drift !== undefined){
 let data31 = data26.drift;
-if(typeof data31 !== "string"){
-const err66 = {instancePath:instancePath+"/pods/" + i1+"/drift",schemaPath:"#/definitions/PodMountStatus/properties/drift/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(typeof data31 === "string"){
+if(func3(data31) > 64){
+const err66 = {instancePath:instancePath+"/pods/" + i1+"/drift",schemaPath:"#/definitions/PodMountStatus/properties/drift/maxLength",keyword:"maxLength",params:{limit: 64},message:"must NOT have more than 64 characters"};
 if(vErrors === null){vErrors = [err66];}
-else {vErrors.push(err66);}errors++;}
-if(!((((((((data31 === "Missing") || (data31 === "Unexpected")) || (data31 === "SourceDiffers")) || (data31 === "OptionsDiffer")) || (data31 === "Stacked")) || (data31 === "Stale")) || (data31 === "ReadOnlyFlip")) || (data31 === "PropagationDiffers"))){
-const err67 = {instancePath:instancePath+"/pods/" + i1+"/drift",schemaPath:"#/definitions/PodMountStatus/properties/drift/enum",keyword:"enum",params:{allowedValues: schema15.properties.drift.enum},message:"must be equal to one of the allowed values"};
+else {vErrors.push(err66);}errors++;}}
+else {
+const err67 = {instancePath:instancePath+"/pods/" + i1+"/drift",schemaPath:"#/definitions/PodMountStatus/properties/drift/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){vErrors = [err67];}
 else {vErrors.push(err67);}errors++;}}
 if(data26.reason !== undefined){
@@ -694,12 +695,13 @@ for(const key4 in data37){
 if(!(((key4 === "class") || (key4 === "message")) || (key4 === "since"))){delete data37[key4];}}
 if(data37.class !== undefined){
 let data38 = data37.class;
-if(typeof data38 !== "string"){
-const err81 = {instancePath:instancePath+"/drift/class",schemaPath:"#/definitions/Drift/properties/class/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(typeof data38 === "string"){
+if(func3(data38) > 64){
+const err81 = {instancePath:instancePath+"/drift/class",schemaPath:"#/definitions/Drift/properties/class/maxLength",keyword:"maxLength",params:{limit: 64},message:"must NOT have more than 64 characters"};
 if(vErrors === null){vErrors = [err81];}
-else {vErrors.push(err81);}errors++;}
-if(!((((((((data38 === "Missing") || (data38 === "Unexpected")) || (data38 === "SourceDiffers")) || (data38 === "OptionsDiffer")) || (data38 === "Stacked")) || (data38 === "Stale")) || (data38 === "ReadOnlyFlip")) || (data38 === "PropagationDiffers"))){
-const err82 = {instancePath:instancePath+"/drift/class",schemaPath:"#/definitions/Drift/properties/class/enum",keyword:"enum",params:{allowedValues: schema18.properties.class.enum},message:"must be equal to one of the allowed values"};
+else {vErrors.push(err81);}errors++;}}
+else {
+const err82 = {instancePath:instancePath+"/drift/class",schemaPath:"#/definitions/Drift/properties/class/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){vErrors = [err82];}
 else {vErrors.push(err82);}errors++;}}
 if(data37.message !== undefined){
@@ -890,12 +892,13 @@ for(const key8 in data54){
 if(!((key8 === "state") || (key8 === "since"))){delete data54[key8];}}
 if(data54.state !== undefined){
 let data55 = data54.state;
-if(typeof data55 !== "string"){
-const err117 = {instancePath:instancePath+"/agentState/state",schemaPath:"#/definitions/AgentState/properties/state/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(typeof data55 === "string"){
+if(func3(data55) > 64){
+const err117 = {instancePath:instancePath+"/agentState/state",schemaPath:"#/definitions/AgentState/properties/state/maxLength",keyword:"maxLength",params:{limit: 64},message:"must NOT have more than 64 characters"};
 if(vErrors === null){vErrors = [err117];}
-else {vErrors.push(err117);}errors++;}
-if(!((data55 === "Live") || (data55 === "Lost"))){
-const err118 = {instancePath:instancePath+"/agentState/state",schemaPath:"#/definitions/AgentState/properties/state/enum",keyword:"enum",params:{allowedValues: schema22.properties.state.enum},message:"must be equal to one of the allowed values"};
+else {vErrors.push(err117);}errors++;}}
+else {
+const err118 = {instancePath:instancePath+"/agentState/state",schemaPath:"#/definitions/AgentState/properties/state/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){vErrors = [err118];}
 else {vErrors.push(err118);}errors++;}}
 if(data54.since !== undefined){

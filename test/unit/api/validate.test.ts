@@ -201,7 +201,7 @@ describe("parseIntent on a status", () => {
       { agent: { bootID: "a", epoch: 1, zone: "z" } },
       { agent: { bootID: "a", epoch: 1 } },
     ],
-    ["with a value of a later version", { state: "Frozen", inUse: false }, { conditions: birth }],
+    ["with a value of a later version", { state: "Frozen", inUse: false }, { state: "Frozen", inUse: false }],
     ["of a wrong form", "Mounted", { conditions: birth }],
     ["that is null", null, { conditions: birth }],
   ];

@@ -1,0 +1,28 @@
+/**
+ * What a status says in one word, for people. The schema takes any word there, so that a value may be added without another CRD: who
+ * reads one that it does not know goes by the conditions. The CRDs describe each; a test compares.
+ */
+
+/** status.state of an intent. */
+export const intentStates = [
+  ...(["Observed", "WaitingForGrant", "WaitingForAttach", "Waiting", "Staging", "Mounting", "Mounted"] as const),
+  ...(["Degraded", "Updating", "Unmounting", "Released", "Retained", "Invalid", "Unknown"] as const),
+] as const;
+export type IntentState = (typeof intentStates)[number];
+
+/** status.mounts[].state. */
+export const targetStates = ["Mounted", "Absent", "Uncertain", "Foreign", "Blocked"] as const;
+export type TargetState = (typeof targetStates)[number];
+
+/** status.pods[].state. */
+export const podTargetStates = ["Pending", ...targetStates] as const;
+
+/** status.drift.class, and drift of mounts and pods. */
+export const driftClasses = [
+  ...(["Missing", "Unexpected", "SourceDiffers", "OptionsDiffer", "Stacked", "Stale"] as const),
+  ...(["ReadOnlyFlip", "PropagationDiffers"] as const),
+] as const;
+export type DriftClass = (typeof driftClasses)[number];
+
+/** status.agentState.state. */
+export const agentStates = ["Live", "Lost"] as const;
