@@ -1619,7 +1619,6 @@ export const schema = {
    "required": [
     "name",
     "path",
-    "readOnly",
     "requester"
    ],
    "properties": {
@@ -1653,8 +1652,7 @@ export const schema = {
      ]
     },
     "readOnly": {
-     "type": "boolean",
-     "default": false
+     "type": "boolean"
     },
     "mountOptions": {
      "type": "array",
@@ -1727,7 +1725,6 @@ export const schema = {
    "required": [
     "name",
     "namespace",
-    "readOnly",
     "uid",
     "volume"
    ],
@@ -1773,8 +1770,7 @@ export const schema = {
      ]
     },
     "readOnly": {
-     "type": "boolean",
-     "default": false
+     "type": "boolean"
     },
     "noexec": {
      "type": "boolean"
@@ -4095,8 +4091,7 @@ export const schema = {
    "type": "object",
    "required": [
     "name",
-    "path",
-    "readOnly"
+    "path"
    ],
    "properties": {
     "name": {
@@ -4126,8 +4121,7 @@ export const schema = {
      ]
     },
     "readOnly": {
-     "type": "boolean",
-     "default": false
+     "type": "boolean"
     },
     "mountOptions": {
      "type": "array",

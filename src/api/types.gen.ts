@@ -1050,9 +1050,9 @@ export interface IntentMount {
    */
   path: string;
   /**
-   * True mounts read-only from the first instant.
+   * True mounts read-only from the first instant. False if not given.
    */
-  readOnly: boolean;
+  readOnly?: boolean;
   /**
    * Options of this mount alone. nosuid is set unless suid is named, and nodev unless dev is named or the volume is a device itself.
    *
@@ -1137,9 +1137,9 @@ export interface IntentPod {
    */
   volume: string;
   /**
-   * True binds read-only from the first instant, also a pod that does not ask for it (allowedNamespaces.readOnly of its set).
+   * True binds read-only from the first instant, also a pod that does not ask for it (allowedNamespaces.readOnly of its set). False if not given.
    */
-  readOnly: boolean;
+  readOnly?: boolean;
   /**
    * True lets no file be executed there.
    */
@@ -1744,9 +1744,9 @@ export interface SetMount {
    */
   path: string;
   /**
-   * True mounts read-only from the first instant.
+   * True mounts read-only from the first instant. False if not given.
    */
-  readOnly: boolean;
+  readOnly?: boolean;
   /**
    * Options of this mount alone. nosuid is set unless suid is named, and nodev unless dev is named or the volume is a device itself.
    *

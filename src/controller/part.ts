@@ -75,7 +75,7 @@ export function wantedPart(
     name: `${set.name}.${mount.name}`,
     requester,
     path: mount.path,
-    readOnly: mount.readOnly,
+    readOnly: mount.readOnly ?? false,
     ...optionsOf(mount),
     ...ownershipOf(mount),
   }));
@@ -114,7 +114,7 @@ export function byName(mounts: readonly IntentMount[]): IntentMount[] {
 
 /** A mount as wantedPart would write it. */
 function normalMount(mount: IntentMount): IntentMount {
-  const { name, requester, path, readOnly } = mount;
+  const { name, requester, path, readOnly = false } = mount;
   const { kind, name: setName, uid } = requester;
   return { name, requester: { kind, name: setName, uid }, path, readOnly, ...optionsOf(mount), ...ownershipOf(mount) };
 }

@@ -99,6 +99,17 @@ describe("kubectl", () => {
     expect(header?.replace(/\s+/g, " ").trim()).to.equal("NAME READY STATUS DESIRED MOUNTED DRIFTED CONFLICT AGE");
   });
 
+  it("apply of an unchanged set says so, also as kubectl does it by itself", async () => {
+    const metadata = { name: "unchanged" };
+    const mounts = [{ name: "host", path: "/mnt/nodevolume/unchanged" }];
+    const spec = { nodeSelector: { no: "where" }, volume: { source: { emptyDir: {} } }, mounts };
+    const set = JSON.stringify({ apiVersion: "nodevolume.dev/v1alpha1", kind: "NodeVolumeSet", metadata, spec });
+    const apply = () => cluster.kubectl.run(["apply", "-f", "-"], set);
+    expect(await apply()).to.equal("nodevolumeset.nodevolume.dev/unchanged created\n");
+    expect(await apply()).to.equal("nodevolumeset.nodevolume.dev/unchanged unchanged\n");
+    await cluster.kubectl.run(["delete", "nodevolumesets", "unchanged", "--wait=false"]);
+  });
+
   const columns: readonly [string, string][] = [
     ["nvs", "nodevolumesets.nodevolume.dev"],
     ["nvi", "nodevolumeintents.nodevolume.dev"],

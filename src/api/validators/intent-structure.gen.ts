@@ -3,7 +3,7 @@
 import { codePoints } from "../code-points.ts";
 export const validate = validate10;
 const schema12 = {"type":"object","required":["adopt","deletionPolicy","mode","mounts","nodeLossPolicy","nodeName","nodeUID","source","suspend","unmountPolicy","volumeMode","volumeName"],"properties":{"nodeName":{"type":"string","maxLength":253,"rules":[{"message":"must be the name of an object: lower-case letters, digits, '-' or '.', a letter or digit at both ends and beside each '.'","matches":"^[a-z0-9]([-a-z0-9]*[a-z0-9])?([.][a-z0-9]([-a-z0-9]*[a-z0-9])?)*$"}]},"nodeUID":{"type":"string","maxLength":64,"rules":[{"message":"must not be empty"}]},"volumeName":{"type":"string","maxLength":253,"rules":[{"message":"must be the name of an object: lower-case letters, digits, '-' or '.', a letter or digit at both ends and beside each '.'","matches":"^[a-z0-9]([-a-z0-9]*[a-z0-9])?([.][a-z0-9]([-a-z0-9]*[a-z0-9])?)*$"}]},"mode":{"type":"string","enum":["Manage","Observe"]},"suspend":{"type":"boolean","default":false},"source":{"$ref":"#/definitions/VolumeSource"},"volumeMode":{"type":"string","enum":["Filesystem","Block"]},"fsType":{"type":"string","enum":["ext4","ext3","ext2","xfs","btrfs","swap"]},"destroyAllDataOnDevices":{"type":"array","maxItems":32,"items":{"type":"string","maxLength":300,"rules":[{"message":"must be a device and its contents as the agent's message names them, such as eui.0025385b71b0@4f1c22aa90bd0815","matches":"^[^\\s]+@[0-9a-f]{16}$"}]}},"mountOptions":{"type":"array","maxItems":16,"items":{"type":"string","maxLength":64,"rules":[{"message":"must be one option: split the entry at its commas into several"}]},"rules":[{"message":"each option may be named once, with one value"},{"message":"options that contradict each other cannot both be named"}]},"grant":{"$ref":"#/definitions/Grant"},"capacityBytes":{"type":"string","maxLength":19,"rules":[{"message":"must be a number of bytes as a string","matches":"^[1-9][0-9]{0,18}$"}]},"mounts":{"type":"array","maxItems":64,"items":{"$ref":"#/definitions/IntentMount"},"rules":[{"message":"the paths of two mounts may not be the same, nor one beneath the other"}],"mapKeys":["name"]},"pods":{"type":"array","maxItems":256,"items":{"$ref":"#/definitions/IntentPod"},"mapKeys":["uid","volume"]},"observed":{"$ref":"#/definitions/ObservedVolume"},"unmountPolicy":{"$ref":"#/definitions/UnmountPolicy","default":{}},"deletionPolicy":{"type":"string","enum":["Unmount","Retain"],"default":"Unmount"},"adopt":{"type":"string","enum":["Never","IfSame"],"default":"Never"},"nodeLossPolicy":{"$ref":"#/definitions/NodeLossPolicy","default":{"type":"Never"}}},"rules":[{"message":"grant belongs to mode: Manage, an observing intent has none: delete the intent to stop managing the volume","field":".grant"},{"message":"the grant of a CSI volume must say which volume it is: grant.csi","field":".grant"},{"message":"observed belongs to mode: Observe: what kubelet manages is not managed by an agent","field":".observed"},{"message":"deletionPolicy: Retain needs mode: Manage, because an observing intent mounts nothing that could be retained","field":".deletionPolicy"},{"message":"deletionPolicy: Retain would leave a payload that nobody updates: use Unmount for configMap, secret, downwardAPI and projected","field":".deletionPolicy"},{"message":"deletionPolicy: Retain would leave a volume attached and mounted with nobody in charge: use Unmount for rbd, iscsi, fc, csi, flexVolume and persistentVolumeClaim","field":".deletionPolicy"},{"message":"adopt: IfSame needs source.local.path without encryption: which device is mounted is else known only to the agent that mounted it","field":".adopt"},{"message":"adopt: IfSame is for hostPath, local, nfs and cifs: no mount of another can show what the agent makes itself, serves by a client of its own (FUSE), or attaches","field":".adopt"},{"message":"fsType: swap is used by the node itself, by nobody else and not to be looked at: remove mounts, pods (allowedNamespaces) and adopt, and use mode: Manage","field":".fsType"},{"message":"mountOptions of a mount need volumeMode: Filesystem: a raw block device takes none","field":".mounts"},{"message":"readOnly needs volumeMode: Filesystem: it does not stop writes to a raw block device","field":".mounts"},{"message":"fsGroup is for csi, persistentVolumeClaim, emptyDir, local, iscsi, fc, configMap, secret, downwardAPI, projected, git and image with volumeMode: Filesystem: remove it","field":".mounts"},{"message":"seLinuxOptions is for source.csi and source.persistentVolumeClaim with volumeMode: Filesystem: remove it","field":".mounts"},{"message":"mounts of a hostPath of type CharDevice or BlockDevice take neither nodev, which keeps a device from being opened, nor readOnly, which does not stop writes to it: remove them","field":".mounts"},{"message":"no mount may be at the path of the source or above it: the mount would cover its own source","field":".mounts"},{"message":"no mount may be at the path of the source or above it: the mount would cover its own source","field":".mounts"},{"message":"volumeMode: Block needs source.local with the path of a block device, source.iscsi, source.fc, source.csi or source.persistentVolumeClaim","field":".volumeMode"},{"message":"destroyAllDataOnDevices is for source.local with fsType, with which the devices are formatted: add it, or remove them","field":".destroyAllDataOnDevices"},{"message":"source.local.fsLabel needs fsType, which says what is made on the device: name it, or remove fsLabel","field":".source.local.fsLabel"},{"message":"fsType is only for source.local with volumeMode: Filesystem: remove it","field":".fsType"},{"message":"encryption with randomKey: true loses what is on the device each time that it is opened: it is for fsType: swap alone, name a secretRef","field":".source.local.encryption"},{"message":"mountOptions of a volume are file system options, for source.nfs, source.glusterfs, source.cifs, source.cephfs with client Kernel, and for a source.local, source.iscsi, source.fc or source.csi with a file system, and a claim's are its PersistentVolume's: use mounts[].mountOptions for nosuid, noexec and the like","field":".mountOptions"},{"message":"mountOptions of source.local, source.iscsi and source.fc need fsType, because each file system has options of its own: add the one that the device has, or is to be formatted with","field":".mountOptions"},{"message":"each of mountOptions of source.csi must be one option as the file system takes it: letters, digits and _ - . : = @ % + /","field":".mountOptions","patterns":["^[A-Za-z0-9_][-A-Za-z0-9_.:=@%+/]*$"]},{"message":"each of mountOptions must be one option that is allowed for NFS: vers= or nfsvers= (3, 4, 4.0, 4.1, 4.2), hard, soft, softerr, proto= (tcp, tcp6, udp, udp6, rdma), port=, mountport=, timeo=, retrans=, rsize= or wsize= (a power of two from 1024 to 1048576), nconnect= (1 to 16), sec= (sys, krb5, krb5i, krb5p), ac, noac, acregmin=, acregmax=, acdirmin=, acdirmax=, actimeo=, lookupcache= (all, none, pos, positive), lock, nolock, fsc, nofsc, cto, nocto, resvport, noresvport; read-only is source.nfs.readOnly","field":".mountOptions","patterns":["^(vers=(3|4|4[.][0-2])|nfsvers=(3|4|4[.][0-2])|hard|soft|softerr|proto=(tcp|tcp6|udp|udp6|rdma)|(port|mountport)=(6553[0-5]|655[0-2][0-9]|65[0-4][0-9]{2}|6[0-4][0-9]{3}|[1-5][0-9]{4}|[1-9][0-9]{0,3})|timeo=[1-9][0-9]{0,5}|retrans=[0-9]{1,4}|(rsize|wsize)=(1024|2048|4096|8192|16384|32768|65536|131072|262144|524288|1048576)|nconnect=([1-9]|1[0-6])|sec=(sys|krb5|krb5i|krb5p)|ac|noac|(acregmin|acregmax|acdirmin|acdirmax|actimeo)=[0-9]{1,6}|lookupcache=(all|none|pos|positive)|lock|nolock|fsc|nofsc|cto|nocto|resvport|noresvport)$"]},{"message":"proto=udp, lock, nolock and mountport= are of NFS version 3 only: add vers=3, or remove them","field":".mountOptions"},{"message":"each of mountOptions must be one option that is allowed for GlusterFS: acl, resolve-gids, attribute-timeout=, entry-timeout=, negative-timeout= and gid-timeout= (seconds), direct-io-mode= (enable, disable, auto), use-readdirp=, fopen-keep-cache= and kernel-writeback-cache= (yes, no), background-qlen=, congestion-threshold=, lru-limit=, invalidate-limit=, reader-thread-count= (1 to 64); read-only is source.glusterfs.readOnly","field":".mountOptions","patterns":["^(acl|resolve-gids|(attribute-timeout|entry-timeout|negative-timeout|gid-timeout)=[0-9]{1,5}([.][0-9]{1,3})?|direct-io-mode=(enable|disable|auto)|use-readdirp=(yes|no)|fopen-keep-cache=(yes|no)|kernel-writeback-cache=(yes|no)|(background-qlen|congestion-threshold|lru-limit|invalidate-limit)=[0-9]{1,6}|reader-thread-count=([1-9]|[1-5][0-9]|6[0-4]))$"]},{"message":"each of mountOptions must be one option that is allowed for CIFS: vers= (2.0, 2.1, 3, 3.0, 3.0.2, 3.1.1), sec= (ntlmssp, ntlmsspi), seal, uid=, gid=, forceuid, noforceuid, forcegid, noforcegid, file_mode= or dir_mode= (0 and three octal digits), cache= (none, strict, loose), actimeo=, acregmax=, acdirmax=, hard, soft, rsize= or wsize= (a power of two from 65536 to 4194304), echo_interval= (1 to 600), serverino, noserverino, mfsymlinks, nobrl, noperm, nosharesock, port=; who is let in says secretRef, read-only is source.cifs.readOnly or mounts[].readOnly","field":".mountOptions","patterns":["^(vers=(2[.][01]|3|3[.]0|3[.]0[.]2|3[.]1[.]1)|sec=(ntlmssp|ntlmsspi)|seal|(uid|gid)=[0-9]{1,9}|forceuid|noforceuid|forcegid|noforcegid|(file_mode|dir_mode)=0[0-7]{3}|cache=(none|strict|loose)|actimeo=[0-9]{1,6}|acregmax=[0-9]{1,6}|acdirmax=[0-9]{1,6}|hard|soft|(rsize|wsize)=(65536|131072|262144|524288|1048576|2097152|4194304)|echo_interval=([1-9]|[1-9][0-9]|[1-5][0-9]{2}|600)|serverino|noserverino|mfsymlinks|nobrl|noperm|nosharesock|port=(6553[0-5]|655[0-2][0-9]|65[0-4][0-9]{2}|6[0-4][0-9]{3}|[1-5][0-9]{4}|[1-9][0-9]{0,3}))$"]},{"message":"each of mountOptions must be one option that is allowed for CephFS with client Kernel: ms_mode= (legacy, crc, secure, prefer-crc, prefer-secure), recover_session= (no, clean), rsize=, wsize= and rasize= (bytes), caps_max=, readdir_max_entries=, readdir_max_bytes=, osd_request_timeout= (seconds), crc, acl, wsync, asyncreaddir, dcache, dirstat, rbytes, quotadf, copyfrom, ino32, or one of these ten with no in front; read-only is source.cephfs.readOnly or mounts[].readOnly","field":".mountOptions","patterns":["^(ms_mode=(legacy|crc|secure|prefer-crc|prefer-secure)|recover_session=(no|clean)|(rsize|wsize|rasize)=[1-9][0-9]{3,7}|(caps_max|readdir_max_entries|readdir_max_bytes|osd_request_timeout)=[0-9]{1,7}|crc|nocrc|acl|noacl|wsync|nowsync|asyncreaddir|noasyncreaddir|dcache|nodcache|dirstat|nodirstat|rbytes|norbytes|quotadf|noquotadf|copyfrom|nocopyfrom|ino32|noino32)$"]},{"message":"each of mountOptions must be one option that is allowed for ext2: errors= (remount-ro, continue, panic), usrquota, grpquota, noquota, lazytime, nolazytime, user_xattr, acl; read-only is mounts[].readOnly","field":".mountOptions","patterns":["^(errors=(remount-ro|continue|panic)|usrquota|grpquota|noquota|lazytime|nolazytime|user_xattr|acl)$"]},{"message":"each of mountOptions must be one option that is allowed for ext3 and ext4: errors= (remount-ro, continue, panic), usrquota, grpquota, noquota, lazytime, nolazytime, user_xattr, acl, discard, nodiscard, barrier, nobarrier, barrier=0, barrier=1, commit=, data= (ordered, writeback, journal), and for ext4 journal_checksum; read-only is mounts[].readOnly","field":".mountOptions","patterns":["^(errors=(remount-ro|continue|panic)|usrquota|grpquota|noquota|lazytime|nolazytime|user_xattr|acl|discard|nodiscard|barrier|nobarrier|barrier=[01]|commit=[0-9]{1,5}|data=(ordered|writeback|journal))$"]},{"message":"each of mountOptions must be one option that is allowed for xfs: discard, nodiscard, inode64, largeio, nolargeio, swalloc, logbsize= (16k to 256k), logbufs= (2 to 8), allocsize= (a power of two from 4k to 1g), usrquota, grpquota, prjquota, uquota, gquota, pquota, noquota, lazytime, nolazytime; read-only is mounts[].readOnly","field":".mountOptions","patterns":["^(discard|nodiscard|inode64|largeio|nolargeio|swalloc|logbsize=(16|32|64|128|256)k|logbufs=[2-8]|allocsize=(4|8|16|32|64|128|256|512)k|allocsize=(1|2|4|8|16|32|64|128|256|512)m|allocsize=1g|usrquota|grpquota|prjquota|uquota|gquota|pquota|noquota|lazytime|nolazytime)$"]},{"message":"each of mountOptions must be one option that is allowed for btrfs: discard, discard= (sync, async), nodiscard, barrier, nobarrier, commit=, acl, noacl, compress= (no, lzo, zlib, zlib:1 to zlib:9, zstd, zstd:1 to zstd:15), autodefrag, noautodefrag, ssd, nossd, lazytime, nolazytime; read-only is mounts[].readOnly","field":".mountOptions","patterns":["^(discard|discard=(sync|async)|nodiscard|barrier|nobarrier|commit=[0-9]{1,5}|acl|noacl|compress=(no|lzo|zlib(:[1-9])?|zstd(:([1-9]|1[0-5]))?)|autodefrag|noautodefrag|ssd|nossd|lazytime|nolazytime)$"]},{"message":"each of mountOptions must be one option that is allowed for swap: pri= (0 to 32767), discard, discard= (once, pages)","field":".mountOptions","patterns":["^(pri=(3276[0-7]|327[0-5][0-9]|32[0-6][0-9]{2}|3[01][0-9]{3}|[12][0-9]{4}|[1-9][0-9]{0,3}|0)|discard|discard=(once|pages))$"]}],"additionalProperties":false};
-const schema75 = {"type":"object","required":["name","namespace","readOnly","uid","volume"],"properties":{"uid":{"type":"string","maxLength":64,"rules":[{"message":"must be a pod's UID: letters, digits and '-'","matches":"^[A-Za-z0-9]([-A-Za-z0-9]*[A-Za-z0-9])?$"}]},"namespace":{"type":"string","maxLength":253,"rules":[{"message":"must be the name of a namespace: at most 63 lower-case letters, digits or '-', a letter or digit at both ends","matches":"^[a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?$"}]},"name":{"type":"string","maxLength":253,"rules":[{"message":"must be the name of an object: lower-case letters, digits, '-' or '.', a letter or digit at both ends and beside each '.'","matches":"^[a-z0-9]([-a-z0-9]*[a-z0-9])?([.][a-z0-9]([-a-z0-9]*[a-z0-9])?)*$"}]},"volume":{"type":"string","maxLength":63,"rules":[{"message":"must be the name of a volume: at most 63 lower-case letters, digits or '-', a letter or digit at both ends","matches":"^[a-z0-9]([-a-z0-9]*[a-z0-9])?$"}]},"readOnly":{"type":"boolean","default":false},"noexec":{"type":"boolean"},"subPath":{"type":"string","maxLength":512,"rules":[{"message":"must be a relative path without '.', '..', '//', control or invisible characters or a trailing '/'","matches":"^([^/.\\p{Cc}\\p{Cf}\\p{Zl}\\p{Zp}][^/\\p{Cc}\\p{Cf}\\p{Zl}\\p{Zp}]*|[.][^/.\\p{Cc}\\p{Cf}\\p{Zl}\\p{Zp}][^/\\p{Cc}\\p{Cf}\\p{Zl}\\p{Zp}]*|[.][.][^/\\p{Cc}\\p{Cf}\\p{Zl}\\p{Zp}]+)(/([^/.\\p{Cc}\\p{Cf}\\p{Zl}\\p{Zp}][^/\\p{Cc}\\p{Cf}\\p{Zl}\\p{Zp}]*|[.][^/.\\p{Cc}\\p{Cf}\\p{Zl}\\p{Zp}][^/\\p{Cc}\\p{Cf}\\p{Zl}\\p{Zp}]*|[.][.][^/\\p{Cc}\\p{Cf}\\p{Zl}\\p{Zp}]+))*$"}]},"fsGroup":{"type":"integer","rules":[{"message":"must be a group id from 0 to 2147483647","from":0,"to":2147483647}]},"fsGroupChangePolicy":{"type":"string","enum":["Always","OnRootMismatch"]}},"additionalProperties":false};
+const schema75 = {"type":"object","required":["name","namespace","uid","volume"],"properties":{"uid":{"type":"string","maxLength":64,"rules":[{"message":"must be a pod's UID: letters, digits and '-'","matches":"^[A-Za-z0-9]([-A-Za-z0-9]*[A-Za-z0-9])?$"}]},"namespace":{"type":"string","maxLength":253,"rules":[{"message":"must be the name of a namespace: at most 63 lower-case letters, digits or '-', a letter or digit at both ends","matches":"^[a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?$"}]},"name":{"type":"string","maxLength":253,"rules":[{"message":"must be the name of an object: lower-case letters, digits, '-' or '.', a letter or digit at both ends and beside each '.'","matches":"^[a-z0-9]([-a-z0-9]*[a-z0-9])?([.][a-z0-9]([-a-z0-9]*[a-z0-9])?)*$"}]},"volume":{"type":"string","maxLength":63,"rules":[{"message":"must be the name of a volume: at most 63 lower-case letters, digits or '-', a letter or digit at both ends","matches":"^[a-z0-9]([-a-z0-9]*[a-z0-9])?$"}]},"readOnly":{"type":"boolean"},"noexec":{"type":"boolean"},"subPath":{"type":"string","maxLength":512,"rules":[{"message":"must be a relative path without '.', '..', '//', control or invisible characters or a trailing '/'","matches":"^([^/.\\p{Cc}\\p{Cf}\\p{Zl}\\p{Zp}][^/\\p{Cc}\\p{Cf}\\p{Zl}\\p{Zp}]*|[.][^/.\\p{Cc}\\p{Cf}\\p{Zl}\\p{Zp}][^/\\p{Cc}\\p{Cf}\\p{Zl}\\p{Zp}]*|[.][.][^/\\p{Cc}\\p{Cf}\\p{Zl}\\p{Zp}]+)(/([^/.\\p{Cc}\\p{Cf}\\p{Zl}\\p{Zp}][^/\\p{Cc}\\p{Cf}\\p{Zl}\\p{Zp}]*|[.][^/.\\p{Cc}\\p{Cf}\\p{Zl}\\p{Zp}][^/\\p{Cc}\\p{Cf}\\p{Zl}\\p{Zp}]*|[.][.][^/\\p{Cc}\\p{Cf}\\p{Zl}\\p{Zp}]+))*$"}]},"fsGroup":{"type":"integer","rules":[{"message":"must be a group id from 0 to 2147483647","from":0,"to":2147483647}]},"fsGroupChangePolicy":{"type":"string","enum":["Always","OnRootMismatch"]}},"additionalProperties":false};
 const schema77 = {"type":"object","properties":{"max":{"type":"string","enum":["Normal","Force","Lazy"],"default":"Normal"},"timeoutSeconds":{"type":"integer","default":90,"rules":[{"message":"must be from 1 to 3600 seconds","from":1,"to":3600}]}},"required":["max","timeoutSeconds"],"additionalProperties":false};
 const schema78 = {"type":"object","properties":{"type":{"type":"string","enum":["Never","AfterTimeout"],"default":"Never"},"minutes":{"type":"integer","rules":[{"message":"must be from 1 to 10080 minutes, a week","from":1,"to":10080}]}},"rules":[{"message":"minutes belongs to type: AfterTimeout: give both or neither","field":".minutes"}],"required":["type"],"additionalProperties":false};
 const func2 = Object.prototype.hasOwnProperty;
@@ -3228,13 +3228,12 @@ if(vErrors === null){vErrors = [err26];}
 else {vErrors.push(err26);}errors++;}
 validate57.errors = vErrors;
 return errors === 0;}
-const schema72 = {"type":"object","required":["name","path","readOnly","requester"],"properties":{"name":{"type":"string","maxLength":128,"rules":[{"message":"must be lower-case letters, digits, '-', '.' or '~', a letter or digit at both ends","matches":"^[a-z0-9]([-a-z0-9.~]*[a-z0-9])?$"}]},"requester":{"$ref":"#/definitions/Requester"},"path":{"type":"string","maxLength":512,"rules":[{"message":"must be an absolute path below / without '.', '..', '//', control or invisible characters or a trailing '/'","matches":"^(/([^/.\\p{Cc}\\p{Cf}\\p{Zl}\\p{Zp}][^/\\p{Cc}\\p{Cf}\\p{Zl}\\p{Zp}]*|[.][^/.\\p{Cc}\\p{Cf}\\p{Zl}\\p{Zp}][^/\\p{Cc}\\p{Cf}\\p{Zl}\\p{Zp}]*|[.][.][^/\\p{Cc}\\p{Cf}\\p{Zl}\\p{Zp}]+))+$"},{"message":"must have at most 2048 bytes, and each name in it at most 255 characters, or 63 if some are not ASCII: Linux takes no longer names","patterns":["^(([\\x00-.0-\\x7f]{0,255}|[^/]{0,63})/)*([\\x00-.0-\\x7f]{0,255}|[^/]{0,63})$"]}]},"readOnly":{"type":"boolean","default":false},"mountOptions":{"type":"array","maxItems":8,"items":{"type":"string","maxLength":64,"rules":[{"message":"must be one of nosuid, suid, nodev, dev, noexec, exec, noatime, relatime, strictatime, nodiratime and nosymfollow, one an entry; read-only is readOnly: true","oneOf":["nosuid","suid","nodev","dev","noexec","exec","noatime","relatime","strictatime","nodiratime","nosymfollow"]}]},"rules":[{"message":"an option may be named only once"},{"message":"an option and its opposite cannot both be named"},{"message":"only one of noatime, relatime and strictatime can be named"}]},"fsGroup":{"type":"integer","rules":[{"message":"must be a group id from 0 to 2147483647","from":0,"to":2147483647}]},"fsGroupChangePolicy":{"type":"string","enum":["Always","OnRootMismatch"]},"seLinuxOptions":{"$ref":"#/definitions/SELinuxOptions"}},"rules":[{"message":"fsGroupChangePolicy says how fsGroup is brought about: add fsGroup, or remove it","field":".fsGroupChangePolicy"}],"additionalProperties":false};
+const schema72 = {"type":"object","required":["name","path","requester"],"properties":{"name":{"type":"string","maxLength":128,"rules":[{"message":"must be lower-case letters, digits, '-', '.' or '~', a letter or digit at both ends","matches":"^[a-z0-9]([-a-z0-9.~]*[a-z0-9])?$"}]},"requester":{"$ref":"#/definitions/Requester"},"path":{"type":"string","maxLength":512,"rules":[{"message":"must be an absolute path below / without '.', '..', '//', control or invisible characters or a trailing '/'","matches":"^(/([^/.\\p{Cc}\\p{Cf}\\p{Zl}\\p{Zp}][^/\\p{Cc}\\p{Cf}\\p{Zl}\\p{Zp}]*|[.][^/.\\p{Cc}\\p{Cf}\\p{Zl}\\p{Zp}][^/\\p{Cc}\\p{Cf}\\p{Zl}\\p{Zp}]*|[.][.][^/\\p{Cc}\\p{Cf}\\p{Zl}\\p{Zp}]+))+$"},{"message":"must have at most 2048 bytes, and each name in it at most 255 characters, or 63 if some are not ASCII: Linux takes no longer names","patterns":["^(([\\x00-.0-\\x7f]{0,255}|[^/]{0,63})/)*([\\x00-.0-\\x7f]{0,255}|[^/]{0,63})$"]}]},"readOnly":{"type":"boolean"},"mountOptions":{"type":"array","maxItems":8,"items":{"type":"string","maxLength":64,"rules":[{"message":"must be one of nosuid, suid, nodev, dev, noexec, exec, noatime, relatime, strictatime, nodiratime and nosymfollow, one an entry; read-only is readOnly: true","oneOf":["nosuid","suid","nodev","dev","noexec","exec","noatime","relatime","strictatime","nodiratime","nosymfollow"]}]},"rules":[{"message":"an option may be named only once"},{"message":"an option and its opposite cannot both be named"},{"message":"only one of noatime, relatime and strictatime can be named"}]},"fsGroup":{"type":"integer","rules":[{"message":"must be a group id from 0 to 2147483647","from":0,"to":2147483647}]},"fsGroupChangePolicy":{"type":"string","enum":["Always","OnRootMismatch"]},"seLinuxOptions":{"$ref":"#/definitions/SELinuxOptions"}},"rules":[{"message":"fsGroupChangePolicy says how fsGroup is brought about: add fsGroup, or remove it","field":".fsGroupChangePolicy"}],"additionalProperties":false};
 const schema73 = {"type":"object","required":["kind","name","uid"],"properties":{"kind":{"type":"string","enum":["NodeVolumeSet"]},"name":{"type":"string","maxLength":253,"rules":[{"message":"must be the name of an object: lower-case letters, digits, '-' or '.', a letter or digit at both ends and beside each '.'","matches":"^[a-z0-9]([-a-z0-9]*[a-z0-9])?([.][a-z0-9]([-a-z0-9]*[a-z0-9])?)*$"}]},"uid":{"type":"string","maxLength":64,"rules":[{"message":"must not be empty"}]}},"additionalProperties":false};
 function validate61(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
 let errors = 0;
 if(data && typeof data == "object" && !Array.isArray(data)){
-if(data.readOnly === undefined){data.readOnly = false;}
 if(data.name === undefined){
 const err0 = {instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: "name"},message:"must have required property '"+"name"+"'"};
 if(vErrors === null){vErrors = [err0];}
@@ -3243,204 +3242,201 @@ if(data.path === undefined){
 const err1 = {instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: "path"},message:"must have required property '"+"path"+"'"};
 if(vErrors === null){vErrors = [err1];}
 else {vErrors.push(err1);}errors++;}
-if(data.readOnly === undefined){
-const err2 = {instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: "readOnly"},message:"must have required property '"+"readOnly"+"'"};
+if(data.requester === undefined){
+const err2 = {instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: "requester"},message:"must have required property '"+"requester"+"'"};
 if(vErrors === null){vErrors = [err2];}
 else {vErrors.push(err2);}errors++;}
-if(data.requester === undefined){
-const err3 = {instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: "requester"},message:"must have required property '"+"requester"+"'"};
-if(vErrors === null){vErrors = [err3];}
-else {vErrors.push(err3);}errors++;}
 for(const key0 in data){
 if(!((((((((key0 === "name") || (key0 === "requester")) || (key0 === "path")) || (key0 === "readOnly")) || (key0 === "mountOptions")) || (key0 === "fsGroup")) || (key0 === "fsGroupChangePolicy")) || (key0 === "seLinuxOptions"))){
-const err4 = {instancePath,schemaPath:"#/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties"};
-if(vErrors === null){vErrors = [err4];}
-else {vErrors.push(err4);}errors++;}}
+const err3 = {instancePath,schemaPath:"#/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties"};
+if(vErrors === null){vErrors = [err3];}
+else {vErrors.push(err3);}errors++;}}
 if(data.name !== undefined){
 let data0 = data.name;
 if(typeof data0 === "string"){
 if(func3(data0) > 128){
-const err5 = {instancePath:instancePath+"/name",schemaPath:"#/properties/name/maxLength",keyword:"maxLength",params:{limit: 128},message:"must NOT have more than 128 characters"};
+const err4 = {instancePath:instancePath+"/name",schemaPath:"#/properties/name/maxLength",keyword:"maxLength",params:{limit: 128},message:"must NOT have more than 128 characters"};
+if(vErrors === null){vErrors = [err4];}
+else {vErrors.push(err4);}errors++;}}
+else {
+const err5 = {instancePath:instancePath+"/name",schemaPath:"#/properties/name/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){vErrors = [err5];}
 else {vErrors.push(err5);}errors++;}}
-else {
-const err6 = {instancePath:instancePath+"/name",schemaPath:"#/properties/name/type",keyword:"type",params:{type: "string"},message:"must be string"};
-if(vErrors === null){vErrors = [err6];}
-else {vErrors.push(err6);}errors++;}}
 if(data.requester !== undefined){
 let data1 = data.requester;
 if(data1 && typeof data1 == "object" && !Array.isArray(data1)){
 if(data1.kind === undefined){
-const err7 = {instancePath:instancePath+"/requester",schemaPath:"#/definitions/Requester/required",keyword:"required",params:{missingProperty: "kind"},message:"must have required property '"+"kind"+"'"};
+const err6 = {instancePath:instancePath+"/requester",schemaPath:"#/definitions/Requester/required",keyword:"required",params:{missingProperty: "kind"},message:"must have required property '"+"kind"+"'"};
+if(vErrors === null){vErrors = [err6];}
+else {vErrors.push(err6);}errors++;}
+if(data1.name === undefined){
+const err7 = {instancePath:instancePath+"/requester",schemaPath:"#/definitions/Requester/required",keyword:"required",params:{missingProperty: "name"},message:"must have required property '"+"name"+"'"};
 if(vErrors === null){vErrors = [err7];}
 else {vErrors.push(err7);}errors++;}
-if(data1.name === undefined){
-const err8 = {instancePath:instancePath+"/requester",schemaPath:"#/definitions/Requester/required",keyword:"required",params:{missingProperty: "name"},message:"must have required property '"+"name"+"'"};
+if(data1.uid === undefined){
+const err8 = {instancePath:instancePath+"/requester",schemaPath:"#/definitions/Requester/required",keyword:"required",params:{missingProperty: "uid"},message:"must have required property '"+"uid"+"'"};
 if(vErrors === null){vErrors = [err8];}
 else {vErrors.push(err8);}errors++;}
-if(data1.uid === undefined){
-const err9 = {instancePath:instancePath+"/requester",schemaPath:"#/definitions/Requester/required",keyword:"required",params:{missingProperty: "uid"},message:"must have required property '"+"uid"+"'"};
-if(vErrors === null){vErrors = [err9];}
-else {vErrors.push(err9);}errors++;}
 for(const key1 in data1){
 if(!(((key1 === "kind") || (key1 === "name")) || (key1 === "uid"))){
-const err10 = {instancePath:instancePath+"/requester",schemaPath:"#/definitions/Requester/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key1},message:"must NOT have additional properties"};
-if(vErrors === null){vErrors = [err10];}
-else {vErrors.push(err10);}errors++;}}
+const err9 = {instancePath:instancePath+"/requester",schemaPath:"#/definitions/Requester/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key1},message:"must NOT have additional properties"};
+if(vErrors === null){vErrors = [err9];}
+else {vErrors.push(err9);}errors++;}}
 if(data1.kind !== undefined){
 let data2 = data1.kind;
 if(typeof data2 !== "string"){
-const err11 = {instancePath:instancePath+"/requester/kind",schemaPath:"#/definitions/Requester/properties/kind/type",keyword:"type",params:{type: "string"},message:"must be string"};
-if(vErrors === null){vErrors = [err11];}
-else {vErrors.push(err11);}errors++;}
+const err10 = {instancePath:instancePath+"/requester/kind",schemaPath:"#/definitions/Requester/properties/kind/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(vErrors === null){vErrors = [err10];}
+else {vErrors.push(err10);}errors++;}
 if(!(data2 === "NodeVolumeSet")){
-const err12 = {instancePath:instancePath+"/requester/kind",schemaPath:"#/definitions/Requester/properties/kind/enum",keyword:"enum",params:{allowedValues: schema73.properties.kind.enum},message:"must be equal to one of the allowed values"};
-if(vErrors === null){vErrors = [err12];}
-else {vErrors.push(err12);}errors++;}}
+const err11 = {instancePath:instancePath+"/requester/kind",schemaPath:"#/definitions/Requester/properties/kind/enum",keyword:"enum",params:{allowedValues: schema73.properties.kind.enum},message:"must be equal to one of the allowed values"};
+if(vErrors === null){vErrors = [err11];}
+else {vErrors.push(err11);}errors++;}}
 if(data1.name !== undefined){
 let data3 = data1.name;
 if(typeof data3 === "string"){
 if(func3(data3) > 253){
-const err13 = {instancePath:instancePath+"/requester/name",schemaPath:"#/definitions/Requester/properties/name/maxLength",keyword:"maxLength",params:{limit: 253},message:"must NOT have more than 253 characters"};
+const err12 = {instancePath:instancePath+"/requester/name",schemaPath:"#/definitions/Requester/properties/name/maxLength",keyword:"maxLength",params:{limit: 253},message:"must NOT have more than 253 characters"};
+if(vErrors === null){vErrors = [err12];}
+else {vErrors.push(err12);}errors++;}}
+else {
+const err13 = {instancePath:instancePath+"/requester/name",schemaPath:"#/definitions/Requester/properties/name/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){vErrors = [err13];}
 else {vErrors.push(err13);}errors++;}}
-else {
-const err14 = {instancePath:instancePath+"/requester/name",schemaPath:"#/definitions/Requester/properties/name/type",keyword:"type",params:{type: "string"},message:"must be string"};
-if(vErrors === null){vErrors = [err14];}
-else {vErrors.push(err14);}errors++;}}
 if(data1.uid !== undefined){
 let data4 = data1.uid;
 if(typeof data4 === "string"){
 if(func3(data4) > 64){
-const err15 = {instancePath:instancePath+"/requester/uid",schemaPath:"#/definitions/Requester/properties/uid/maxLength",keyword:"maxLength",params:{limit: 64},message:"must NOT have more than 64 characters"};
+const err14 = {instancePath:instancePath+"/requester/uid",schemaPath:"#/definitions/Requester/properties/uid/maxLength",keyword:"maxLength",params:{limit: 64},message:"must NOT have more than 64 characters"};
+if(vErrors === null){vErrors = [err14];}
+else {vErrors.push(err14);}errors++;}}
+else {
+const err15 = {instancePath:instancePath+"/requester/uid",schemaPath:"#/definitions/Requester/properties/uid/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){vErrors = [err15];}
-else {vErrors.push(err15);}errors++;}}
+else {vErrors.push(err15);}errors++;}}}
 else {
-const err16 = {instancePath:instancePath+"/requester/uid",schemaPath:"#/definitions/Requester/properties/uid/type",keyword:"type",params:{type: "string"},message:"must be string"};
+const err16 = {instancePath:instancePath+"/requester",schemaPath:"#/definitions/Requester/type",keyword:"type",params:{type: "object"},message:"must be object"};
 if(vErrors === null){vErrors = [err16];}
-else {vErrors.push(err16);}errors++;}}}
-else {
-const err17 = {instancePath:instancePath+"/requester",schemaPath:"#/definitions/Requester/type",keyword:"type",params:{type: "object"},message:"must be object"};
-if(vErrors === null){vErrors = [err17];}
-else {vErrors.push(err17);}errors++;}}
+else {vErrors.push(err16);}errors++;}}
 if(data.path !== undefined){
 let data5 = data.path;
 if(typeof data5 === "string"){
 if(func3(data5) > 512){
-const err18 = {instancePath:instancePath+"/path",schemaPath:"#/properties/path/maxLength",keyword:"maxLength",params:{limit: 512},message:"must NOT have more than 512 characters"};
+const err17 = {instancePath:instancePath+"/path",schemaPath:"#/properties/path/maxLength",keyword:"maxLength",params:{limit: 512},message:"must NOT have more than 512 characters"};
+if(vErrors === null){vErrors = [err17];}
+else {vErrors.push(err17);}errors++;}}
+else {
+const err18 = {instancePath:instancePath+"/path",schemaPath:"#/properties/path/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){vErrors = [err18];}
 else {vErrors.push(err18);}errors++;}}
-else {
-const err19 = {instancePath:instancePath+"/path",schemaPath:"#/properties/path/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(data.readOnly !== undefined){
+if(typeof data.readOnly !== "boolean"){
+const err19 = {instancePath:instancePath+"/readOnly",schemaPath:"#/properties/readOnly/type",keyword:"type",params:{type: "boolean"},message:"must be boolean"};
 if(vErrors === null){vErrors = [err19];}
 else {vErrors.push(err19);}errors++;}}
-if(typeof data.readOnly !== "boolean"){
-const err20 = {instancePath:instancePath+"/readOnly",schemaPath:"#/properties/readOnly/type",keyword:"type",params:{type: "boolean"},message:"must be boolean"};
-if(vErrors === null){vErrors = [err20];}
-else {vErrors.push(err20);}errors++;}
 if(data.mountOptions !== undefined){
 let data7 = data.mountOptions;
 if(Array.isArray(data7)){
 if(data7.length > 8){
-const err21 = {instancePath:instancePath+"/mountOptions",schemaPath:"#/properties/mountOptions/maxItems",keyword:"maxItems",params:{limit: 8},message:"must NOT have more than 8 items"};
-if(vErrors === null){vErrors = [err21];}
-else {vErrors.push(err21);}errors++;}
+const err20 = {instancePath:instancePath+"/mountOptions",schemaPath:"#/properties/mountOptions/maxItems",keyword:"maxItems",params:{limit: 8},message:"must NOT have more than 8 items"};
+if(vErrors === null){vErrors = [err20];}
+else {vErrors.push(err20);}errors++;}
 const len0 = data7.length;
 for(let i0=0; i0<len0; i0++){
 let data8 = data7[i0];
 if(typeof data8 === "string"){
 if(func3(data8) > 64){
-const err22 = {instancePath:instancePath+"/mountOptions/" + i0,schemaPath:"#/properties/mountOptions/items/maxLength",keyword:"maxLength",params:{limit: 64},message:"must NOT have more than 64 characters"};
+const err21 = {instancePath:instancePath+"/mountOptions/" + i0,schemaPath:"#/properties/mountOptions/items/maxLength",keyword:"maxLength",params:{limit: 64},message:"must NOT have more than 64 characters"};
+if(vErrors === null){vErrors = [err21];}
+else {vErrors.push(err21);}errors++;}}
+else {
+const err22 = {instancePath:instancePath+"/mountOptions/" + i0,schemaPath:"#/properties/mountOptions/items/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){vErrors = [err22];}
-else {vErrors.push(err22);}errors++;}}
+else {vErrors.push(err22);}errors++;}}}
 else {
-const err23 = {instancePath:instancePath+"/mountOptions/" + i0,schemaPath:"#/properties/mountOptions/items/type",keyword:"type",params:{type: "string"},message:"must be string"};
+const err23 = {instancePath:instancePath+"/mountOptions",schemaPath:"#/properties/mountOptions/type",keyword:"type",params:{type: "array"},message:"must be array"};
 if(vErrors === null){vErrors = [err23];}
-else {vErrors.push(err23);}errors++;}}}
-else {
-const err24 = {instancePath:instancePath+"/mountOptions",schemaPath:"#/properties/mountOptions/type",keyword:"type",params:{type: "array"},message:"must be array"};
-if(vErrors === null){vErrors = [err24];}
-else {vErrors.push(err24);}errors++;}}
+else {vErrors.push(err23);}errors++;}}
 if(data.fsGroup !== undefined){
 let data9 = data.fsGroup;
 if(!(((typeof data9 == "number") && (!(data9 % 1) && !isNaN(data9))) && (isFinite(data9)))){
-const err25 = {instancePath:instancePath+"/fsGroup",schemaPath:"#/properties/fsGroup/type",keyword:"type",params:{type: "integer"},message:"must be integer"};
-if(vErrors === null){vErrors = [err25];}
-else {vErrors.push(err25);}errors++;}}
+const err24 = {instancePath:instancePath+"/fsGroup",schemaPath:"#/properties/fsGroup/type",keyword:"type",params:{type: "integer"},message:"must be integer"};
+if(vErrors === null){vErrors = [err24];}
+else {vErrors.push(err24);}errors++;}}
 if(data.fsGroupChangePolicy !== undefined){
 let data10 = data.fsGroupChangePolicy;
 if(typeof data10 !== "string"){
-const err26 = {instancePath:instancePath+"/fsGroupChangePolicy",schemaPath:"#/properties/fsGroupChangePolicy/type",keyword:"type",params:{type: "string"},message:"must be string"};
-if(vErrors === null){vErrors = [err26];}
-else {vErrors.push(err26);}errors++;}
+const err25 = {instancePath:instancePath+"/fsGroupChangePolicy",schemaPath:"#/properties/fsGroupChangePolicy/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(vErrors === null){vErrors = [err25];}
+else {vErrors.push(err25);}errors++;}
 if(!((data10 === "Always") || (data10 === "OnRootMismatch"))){
-const err27 = {instancePath:instancePath+"/fsGroupChangePolicy",schemaPath:"#/properties/fsGroupChangePolicy/enum",keyword:"enum",params:{allowedValues: schema72.properties.fsGroupChangePolicy.enum},message:"must be equal to one of the allowed values"};
-if(vErrors === null){vErrors = [err27];}
-else {vErrors.push(err27);}errors++;}}
+const err26 = {instancePath:instancePath+"/fsGroupChangePolicy",schemaPath:"#/properties/fsGroupChangePolicy/enum",keyword:"enum",params:{allowedValues: schema72.properties.fsGroupChangePolicy.enum},message:"must be equal to one of the allowed values"};
+if(vErrors === null){vErrors = [err26];}
+else {vErrors.push(err26);}errors++;}}
 if(data.seLinuxOptions !== undefined){
 let data11 = data.seLinuxOptions;
 if(data11 && typeof data11 == "object" && !Array.isArray(data11)){
 if(data11.level === undefined){
-const err28 = {instancePath:instancePath+"/seLinuxOptions",schemaPath:"#/definitions/SELinuxOptions/required",keyword:"required",params:{missingProperty: "level"},message:"must have required property '"+"level"+"'"};
-if(vErrors === null){vErrors = [err28];}
-else {vErrors.push(err28);}errors++;}
+const err27 = {instancePath:instancePath+"/seLinuxOptions",schemaPath:"#/definitions/SELinuxOptions/required",keyword:"required",params:{missingProperty: "level"},message:"must have required property '"+"level"+"'"};
+if(vErrors === null){vErrors = [err27];}
+else {vErrors.push(err27);}errors++;}
 for(const key2 in data11){
 if(!((((key2 === "user") || (key2 === "role")) || (key2 === "type")) || (key2 === "level"))){
-const err29 = {instancePath:instancePath+"/seLinuxOptions",schemaPath:"#/definitions/SELinuxOptions/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key2},message:"must NOT have additional properties"};
-if(vErrors === null){vErrors = [err29];}
-else {vErrors.push(err29);}errors++;}}
+const err28 = {instancePath:instancePath+"/seLinuxOptions",schemaPath:"#/definitions/SELinuxOptions/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key2},message:"must NOT have additional properties"};
+if(vErrors === null){vErrors = [err28];}
+else {vErrors.push(err28);}errors++;}}
 if(data11.user !== undefined){
 let data12 = data11.user;
 if(typeof data12 === "string"){
 if(func3(data12) > 63){
-const err30 = {instancePath:instancePath+"/seLinuxOptions/user",schemaPath:"#/definitions/SELinuxOptions/properties/user/maxLength",keyword:"maxLength",params:{limit: 63},message:"must NOT have more than 63 characters"};
+const err29 = {instancePath:instancePath+"/seLinuxOptions/user",schemaPath:"#/definitions/SELinuxOptions/properties/user/maxLength",keyword:"maxLength",params:{limit: 63},message:"must NOT have more than 63 characters"};
+if(vErrors === null){vErrors = [err29];}
+else {vErrors.push(err29);}errors++;}}
+else {
+const err30 = {instancePath:instancePath+"/seLinuxOptions/user",schemaPath:"#/definitions/SELinuxOptions/properties/user/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){vErrors = [err30];}
 else {vErrors.push(err30);}errors++;}}
-else {
-const err31 = {instancePath:instancePath+"/seLinuxOptions/user",schemaPath:"#/definitions/SELinuxOptions/properties/user/type",keyword:"type",params:{type: "string"},message:"must be string"};
-if(vErrors === null){vErrors = [err31];}
-else {vErrors.push(err31);}errors++;}}
 if(data11.role !== undefined){
 let data13 = data11.role;
 if(typeof data13 === "string"){
 if(func3(data13) > 63){
-const err32 = {instancePath:instancePath+"/seLinuxOptions/role",schemaPath:"#/definitions/SELinuxOptions/properties/role/maxLength",keyword:"maxLength",params:{limit: 63},message:"must NOT have more than 63 characters"};
+const err31 = {instancePath:instancePath+"/seLinuxOptions/role",schemaPath:"#/definitions/SELinuxOptions/properties/role/maxLength",keyword:"maxLength",params:{limit: 63},message:"must NOT have more than 63 characters"};
+if(vErrors === null){vErrors = [err31];}
+else {vErrors.push(err31);}errors++;}}
+else {
+const err32 = {instancePath:instancePath+"/seLinuxOptions/role",schemaPath:"#/definitions/SELinuxOptions/properties/role/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){vErrors = [err32];}
 else {vErrors.push(err32);}errors++;}}
-else {
-const err33 = {instancePath:instancePath+"/seLinuxOptions/role",schemaPath:"#/definitions/SELinuxOptions/properties/role/type",keyword:"type",params:{type: "string"},message:"must be string"};
-if(vErrors === null){vErrors = [err33];}
-else {vErrors.push(err33);}errors++;}}
 if(data11.type !== undefined){
 let data14 = data11.type;
 if(typeof data14 === "string"){
 if(func3(data14) > 63){
-const err34 = {instancePath:instancePath+"/seLinuxOptions/type",schemaPath:"#/definitions/SELinuxOptions/properties/type/maxLength",keyword:"maxLength",params:{limit: 63},message:"must NOT have more than 63 characters"};
+const err33 = {instancePath:instancePath+"/seLinuxOptions/type",schemaPath:"#/definitions/SELinuxOptions/properties/type/maxLength",keyword:"maxLength",params:{limit: 63},message:"must NOT have more than 63 characters"};
+if(vErrors === null){vErrors = [err33];}
+else {vErrors.push(err33);}errors++;}}
+else {
+const err34 = {instancePath:instancePath+"/seLinuxOptions/type",schemaPath:"#/definitions/SELinuxOptions/properties/type/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){vErrors = [err34];}
 else {vErrors.push(err34);}errors++;}}
-else {
-const err35 = {instancePath:instancePath+"/seLinuxOptions/type",schemaPath:"#/definitions/SELinuxOptions/properties/type/type",keyword:"type",params:{type: "string"},message:"must be string"};
-if(vErrors === null){vErrors = [err35];}
-else {vErrors.push(err35);}errors++;}}
 if(data11.level !== undefined){
 let data15 = data11.level;
 if(typeof data15 === "string"){
 if(func3(data15) > 128){
-const err36 = {instancePath:instancePath+"/seLinuxOptions/level",schemaPath:"#/definitions/SELinuxOptions/properties/level/maxLength",keyword:"maxLength",params:{limit: 128},message:"must NOT have more than 128 characters"};
-if(vErrors === null){vErrors = [err36];}
-else {vErrors.push(err36);}errors++;}}
+const err35 = {instancePath:instancePath+"/seLinuxOptions/level",schemaPath:"#/definitions/SELinuxOptions/properties/level/maxLength",keyword:"maxLength",params:{limit: 128},message:"must NOT have more than 128 characters"};
+if(vErrors === null){vErrors = [err35];}
+else {vErrors.push(err35);}errors++;}}
 else {
-const err37 = {instancePath:instancePath+"/seLinuxOptions/level",schemaPath:"#/definitions/SELinuxOptions/properties/level/type",keyword:"type",params:{type: "string"},message:"must be string"};
+const err36 = {instancePath:instancePath+"/seLinuxOptions/level",schemaPath:"#/definitions/SELinuxOptions/properties/level/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(vErrors === null){vErrors = [err36];}
+else {vErrors.push(err36);}errors++;}}}
+else {
+const err37 = {instancePath:instancePath+"/seLinuxOptions",schemaPath:"#/definitions/SELinuxOptions/type",keyword:"type",params:{type: "object"},message:"must be object"};
 if(vErrors === null){vErrors = [err37];}
 else {vErrors.push(err37);}errors++;}}}
 else {
-const err38 = {instancePath:instancePath+"/seLinuxOptions",schemaPath:"#/definitions/SELinuxOptions/type",keyword:"type",params:{type: "object"},message:"must be object"};
+const err38 = {instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"};
 if(vErrors === null){vErrors = [err38];}
-else {vErrors.push(err38);}errors++;}}}
-else {
-const err39 = {instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"};
-if(vErrors === null){vErrors = [err39];}
-else {vErrors.push(err39);}errors++;}
+else {vErrors.push(err38);}errors++;}
 validate61.errors = vErrors;
 return errors === 0;}
 function validate11(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
@@ -3658,7 +3654,6 @@ const len3 = data16.length;
 for(let i3=0; i3<len3; i3++){
 let data17 = data16[i3];
 if(data17 && typeof data17 == "object" && !Array.isArray(data17)){
-if(data17.readOnly === undefined){data17.readOnly = false;}
 if(data17.name === undefined){
 const err39 = {instancePath:instancePath+"/pods/" + i3,schemaPath:"#/definitions/IntentPod/required",keyword:"required",params:{missingProperty: "name"},message:"must have required property '"+"name"+"'"};
 if(vErrors === null){vErrors = [err39];}
@@ -3667,268 +3662,265 @@ if(data17.namespace === undefined){
 const err40 = {instancePath:instancePath+"/pods/" + i3,schemaPath:"#/definitions/IntentPod/required",keyword:"required",params:{missingProperty: "namespace"},message:"must have required property '"+"namespace"+"'"};
 if(vErrors === null){vErrors = [err40];}
 else {vErrors.push(err40);}errors++;}
-if(data17.readOnly === undefined){
-const err41 = {instancePath:instancePath+"/pods/" + i3,schemaPath:"#/definitions/IntentPod/required",keyword:"required",params:{missingProperty: "readOnly"},message:"must have required property '"+"readOnly"+"'"};
+if(data17.uid === undefined){
+const err41 = {instancePath:instancePath+"/pods/" + i3,schemaPath:"#/definitions/IntentPod/required",keyword:"required",params:{missingProperty: "uid"},message:"must have required property '"+"uid"+"'"};
 if(vErrors === null){vErrors = [err41];}
 else {vErrors.push(err41);}errors++;}
-if(data17.uid === undefined){
-const err42 = {instancePath:instancePath+"/pods/" + i3,schemaPath:"#/definitions/IntentPod/required",keyword:"required",params:{missingProperty: "uid"},message:"must have required property '"+"uid"+"'"};
+if(data17.volume === undefined){
+const err42 = {instancePath:instancePath+"/pods/" + i3,schemaPath:"#/definitions/IntentPod/required",keyword:"required",params:{missingProperty: "volume"},message:"must have required property '"+"volume"+"'"};
 if(vErrors === null){vErrors = [err42];}
 else {vErrors.push(err42);}errors++;}
-if(data17.volume === undefined){
-const err43 = {instancePath:instancePath+"/pods/" + i3,schemaPath:"#/definitions/IntentPod/required",keyword:"required",params:{missingProperty: "volume"},message:"must have required property '"+"volume"+"'"};
-if(vErrors === null){vErrors = [err43];}
-else {vErrors.push(err43);}errors++;}
 for(const key1 in data17){
 if(!(func2.call(schema75.properties, key1))){
-const err44 = {instancePath:instancePath+"/pods/" + i3,schemaPath:"#/definitions/IntentPod/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key1},message:"must NOT have additional properties"};
-if(vErrors === null){vErrors = [err44];}
-else {vErrors.push(err44);}errors++;}}
+const err43 = {instancePath:instancePath+"/pods/" + i3,schemaPath:"#/definitions/IntentPod/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key1},message:"must NOT have additional properties"};
+if(vErrors === null){vErrors = [err43];}
+else {vErrors.push(err43);}errors++;}}
 if(data17.uid !== undefined){
 let data18 = data17.uid;
 if(typeof data18 === "string"){
 if(func3(data18) > 64){
-const err45 = {instancePath:instancePath+"/pods/" + i3+"/uid",schemaPath:"#/definitions/IntentPod/properties/uid/maxLength",keyword:"maxLength",params:{limit: 64},message:"must NOT have more than 64 characters"};
+const err44 = {instancePath:instancePath+"/pods/" + i3+"/uid",schemaPath:"#/definitions/IntentPod/properties/uid/maxLength",keyword:"maxLength",params:{limit: 64},message:"must NOT have more than 64 characters"};
+if(vErrors === null){vErrors = [err44];}
+else {vErrors.push(err44);}errors++;}}
+else {
+const err45 = {instancePath:instancePath+"/pods/" + i3+"/uid",schemaPath:"#/definitions/IntentPod/properties/uid/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){vErrors = [err45];}
 else {vErrors.push(err45);}errors++;}}
-else {
-const err46 = {instancePath:instancePath+"/pods/" + i3+"/uid",schemaPath:"#/definitions/IntentPod/properties/uid/type",keyword:"type",params:{type: "string"},message:"must be string"};
-if(vErrors === null){vErrors = [err46];}
-else {vErrors.push(err46);}errors++;}}
 if(data17.namespace !== undefined){
 let data19 = data17.namespace;
 if(typeof data19 === "string"){
 if(func3(data19) > 253){
-const err47 = {instancePath:instancePath+"/pods/" + i3+"/namespace",schemaPath:"#/definitions/IntentPod/properties/namespace/maxLength",keyword:"maxLength",params:{limit: 253},message:"must NOT have more than 253 characters"};
+const err46 = {instancePath:instancePath+"/pods/" + i3+"/namespace",schemaPath:"#/definitions/IntentPod/properties/namespace/maxLength",keyword:"maxLength",params:{limit: 253},message:"must NOT have more than 253 characters"};
+if(vErrors === null){vErrors = [err46];}
+else {vErrors.push(err46);}errors++;}}
+else {
+const err47 = {instancePath:instancePath+"/pods/" + i3+"/namespace",schemaPath:"#/definitions/IntentPod/properties/namespace/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){vErrors = [err47];}
 else {vErrors.push(err47);}errors++;}}
-else {
-const err48 = {instancePath:instancePath+"/pods/" + i3+"/namespace",schemaPath:"#/definitions/IntentPod/properties/namespace/type",keyword:"type",params:{type: "string"},message:"must be string"};
-if(vErrors === null){vErrors = [err48];}
-else {vErrors.push(err48);}errors++;}}
 if(data17.name !== undefined){
 let data20 = data17.name;
 if(typeof data20 === "string"){
 if(func3(data20) > 253){
-const err49 = {instancePath:instancePath+"/pods/" + i3+"/name",schemaPath:"#/definitions/IntentPod/properties/name/maxLength",keyword:"maxLength",params:{limit: 253},message:"must NOT have more than 253 characters"};
+const err48 = {instancePath:instancePath+"/pods/" + i3+"/name",schemaPath:"#/definitions/IntentPod/properties/name/maxLength",keyword:"maxLength",params:{limit: 253},message:"must NOT have more than 253 characters"};
+if(vErrors === null){vErrors = [err48];}
+else {vErrors.push(err48);}errors++;}}
+else {
+const err49 = {instancePath:instancePath+"/pods/" + i3+"/name",schemaPath:"#/definitions/IntentPod/properties/name/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){vErrors = [err49];}
 else {vErrors.push(err49);}errors++;}}
-else {
-const err50 = {instancePath:instancePath+"/pods/" + i3+"/name",schemaPath:"#/definitions/IntentPod/properties/name/type",keyword:"type",params:{type: "string"},message:"must be string"};
-if(vErrors === null){vErrors = [err50];}
-else {vErrors.push(err50);}errors++;}}
 if(data17.volume !== undefined){
 let data21 = data17.volume;
 if(typeof data21 === "string"){
 if(func3(data21) > 63){
-const err51 = {instancePath:instancePath+"/pods/" + i3+"/volume",schemaPath:"#/definitions/IntentPod/properties/volume/maxLength",keyword:"maxLength",params:{limit: 63},message:"must NOT have more than 63 characters"};
+const err50 = {instancePath:instancePath+"/pods/" + i3+"/volume",schemaPath:"#/definitions/IntentPod/properties/volume/maxLength",keyword:"maxLength",params:{limit: 63},message:"must NOT have more than 63 characters"};
+if(vErrors === null){vErrors = [err50];}
+else {vErrors.push(err50);}errors++;}}
+else {
+const err51 = {instancePath:instancePath+"/pods/" + i3+"/volume",schemaPath:"#/definitions/IntentPod/properties/volume/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){vErrors = [err51];}
 else {vErrors.push(err51);}errors++;}}
-else {
-const err52 = {instancePath:instancePath+"/pods/" + i3+"/volume",schemaPath:"#/definitions/IntentPod/properties/volume/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(data17.readOnly !== undefined){
+if(typeof data17.readOnly !== "boolean"){
+const err52 = {instancePath:instancePath+"/pods/" + i3+"/readOnly",schemaPath:"#/definitions/IntentPod/properties/readOnly/type",keyword:"type",params:{type: "boolean"},message:"must be boolean"};
 if(vErrors === null){vErrors = [err52];}
 else {vErrors.push(err52);}errors++;}}
-if(typeof data17.readOnly !== "boolean"){
-const err53 = {instancePath:instancePath+"/pods/" + i3+"/readOnly",schemaPath:"#/definitions/IntentPod/properties/readOnly/type",keyword:"type",params:{type: "boolean"},message:"must be boolean"};
-if(vErrors === null){vErrors = [err53];}
-else {vErrors.push(err53);}errors++;}
 if(data17.noexec !== undefined){
 if(typeof data17.noexec !== "boolean"){
-const err54 = {instancePath:instancePath+"/pods/" + i3+"/noexec",schemaPath:"#/definitions/IntentPod/properties/noexec/type",keyword:"type",params:{type: "boolean"},message:"must be boolean"};
-if(vErrors === null){vErrors = [err54];}
-else {vErrors.push(err54);}errors++;}}
+const err53 = {instancePath:instancePath+"/pods/" + i3+"/noexec",schemaPath:"#/definitions/IntentPod/properties/noexec/type",keyword:"type",params:{type: "boolean"},message:"must be boolean"};
+if(vErrors === null){vErrors = [err53];}
+else {vErrors.push(err53);}errors++;}}
 if(data17.subPath !== undefined){
 let data24 = data17.subPath;
 if(typeof data24 === "string"){
 if(func3(data24) > 512){
-const err55 = {instancePath:instancePath+"/pods/" + i3+"/subPath",schemaPath:"#/definitions/IntentPod/properties/subPath/maxLength",keyword:"maxLength",params:{limit: 512},message:"must NOT have more than 512 characters"};
+const err54 = {instancePath:instancePath+"/pods/" + i3+"/subPath",schemaPath:"#/definitions/IntentPod/properties/subPath/maxLength",keyword:"maxLength",params:{limit: 512},message:"must NOT have more than 512 characters"};
+if(vErrors === null){vErrors = [err54];}
+else {vErrors.push(err54);}errors++;}}
+else {
+const err55 = {instancePath:instancePath+"/pods/" + i3+"/subPath",schemaPath:"#/definitions/IntentPod/properties/subPath/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){vErrors = [err55];}
 else {vErrors.push(err55);}errors++;}}
-else {
-const err56 = {instancePath:instancePath+"/pods/" + i3+"/subPath",schemaPath:"#/definitions/IntentPod/properties/subPath/type",keyword:"type",params:{type: "string"},message:"must be string"};
-if(vErrors === null){vErrors = [err56];}
-else {vErrors.push(err56);}errors++;}}
 if(data17.fsGroup !== undefined){
 let data25 = data17.fsGroup;
 if(!(((typeof data25 == "number") && (!(data25 % 1) && !isNaN(data25))) && (isFinite(data25)))){
-const err57 = {instancePath:instancePath+"/pods/" + i3+"/fsGroup",schemaPath:"#/definitions/IntentPod/properties/fsGroup/type",keyword:"type",params:{type: "integer"},message:"must be integer"};
-if(vErrors === null){vErrors = [err57];}
-else {vErrors.push(err57);}errors++;}}
+const err56 = {instancePath:instancePath+"/pods/" + i3+"/fsGroup",schemaPath:"#/definitions/IntentPod/properties/fsGroup/type",keyword:"type",params:{type: "integer"},message:"must be integer"};
+if(vErrors === null){vErrors = [err56];}
+else {vErrors.push(err56);}errors++;}}
 if(data17.fsGroupChangePolicy !== undefined){
 let data26 = data17.fsGroupChangePolicy;
 if(typeof data26 !== "string"){
-const err58 = {instancePath:instancePath+"/pods/" + i3+"/fsGroupChangePolicy",schemaPath:"#/definitions/IntentPod/properties/fsGroupChangePolicy/type",keyword:"type",params:{type: "string"},message:"must be string"};
-if(vErrors === null){vErrors = [err58];}
-else {vErrors.push(err58);}errors++;}
+const err57 = {instancePath:instancePath+"/pods/" + i3+"/fsGroupChangePolicy",schemaPath:"#/definitions/IntentPod/properties/fsGroupChangePolicy/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(vErrors === null){vErrors = [err57];}
+else {vErrors.push(err57);}errors++;}
 if(!((data26 === "Always") || (data26 === "OnRootMismatch"))){
-const err59 = {instancePath:instancePath+"/pods/" + i3+"/fsGroupChangePolicy",schemaPath:"#/definitions/IntentPod/properties/fsGroupChangePolicy/enum",keyword:"enum",params:{allowedValues: schema75.properties.fsGroupChangePolicy.enum},message:"must be equal to one of the allowed values"};
+const err58 = {instancePath:instancePath+"/pods/" + i3+"/fsGroupChangePolicy",schemaPath:"#/definitions/IntentPod/properties/fsGroupChangePolicy/enum",keyword:"enum",params:{allowedValues: schema75.properties.fsGroupChangePolicy.enum},message:"must be equal to one of the allowed values"};
+if(vErrors === null){vErrors = [err58];}
+else {vErrors.push(err58);}errors++;}}}
+else {
+const err59 = {instancePath:instancePath+"/pods/" + i3,schemaPath:"#/definitions/IntentPod/type",keyword:"type",params:{type: "object"},message:"must be object"};
 if(vErrors === null){vErrors = [err59];}
 else {vErrors.push(err59);}errors++;}}}
 else {
-const err60 = {instancePath:instancePath+"/pods/" + i3,schemaPath:"#/definitions/IntentPod/type",keyword:"type",params:{type: "object"},message:"must be object"};
+const err60 = {instancePath:instancePath+"/pods",schemaPath:"#/properties/pods/type",keyword:"type",params:{type: "array"},message:"must be array"};
 if(vErrors === null){vErrors = [err60];}
-else {vErrors.push(err60);}errors++;}}}
-else {
-const err61 = {instancePath:instancePath+"/pods",schemaPath:"#/properties/pods/type",keyword:"type",params:{type: "array"},message:"must be array"};
-if(vErrors === null){vErrors = [err61];}
-else {vErrors.push(err61);}errors++;}}
+else {vErrors.push(err60);}errors++;}}
 if(data.observed !== undefined){
 let data27 = data.observed;
 if(data27 && typeof data27 == "object" && !Array.isArray(data27)){
 if(data27.plugin === undefined){
-const err62 = {instancePath:instancePath+"/observed",schemaPath:"#/definitions/ObservedVolume/required",keyword:"required",params:{missingProperty: "plugin"},message:"must have required property '"+"plugin"+"'"};
+const err61 = {instancePath:instancePath+"/observed",schemaPath:"#/definitions/ObservedVolume/required",keyword:"required",params:{missingProperty: "plugin"},message:"must have required property '"+"plugin"+"'"};
+if(vErrors === null){vErrors = [err61];}
+else {vErrors.push(err61);}errors++;}
+if(data27.volumeName === undefined){
+const err62 = {instancePath:instancePath+"/observed",schemaPath:"#/definitions/ObservedVolume/required",keyword:"required",params:{missingProperty: "volumeName"},message:"must have required property '"+"volumeName"+"'"};
 if(vErrors === null){vErrors = [err62];}
 else {vErrors.push(err62);}errors++;}
-if(data27.volumeName === undefined){
-const err63 = {instancePath:instancePath+"/observed",schemaPath:"#/definitions/ObservedVolume/required",keyword:"required",params:{missingProperty: "volumeName"},message:"must have required property '"+"volumeName"+"'"};
-if(vErrors === null){vErrors = [err63];}
-else {vErrors.push(err63);}errors++;}
 for(const key2 in data27){
 if(!(((((key2 === "plugin") || (key2 === "volumeName")) || (key2 === "driver")) || (key2 === "volumeHandle")) || (key2 === "attachRequired"))){
-const err64 = {instancePath:instancePath+"/observed",schemaPath:"#/definitions/ObservedVolume/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key2},message:"must NOT have additional properties"};
-if(vErrors === null){vErrors = [err64];}
-else {vErrors.push(err64);}errors++;}}
+const err63 = {instancePath:instancePath+"/observed",schemaPath:"#/definitions/ObservedVolume/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key2},message:"must NOT have additional properties"};
+if(vErrors === null){vErrors = [err63];}
+else {vErrors.push(err63);}errors++;}}
 if(data27.plugin !== undefined){
 let data28 = data27.plugin;
 if(typeof data28 === "string"){
 if(func3(data28) > 128){
-const err65 = {instancePath:instancePath+"/observed/plugin",schemaPath:"#/definitions/ObservedVolume/properties/plugin/maxLength",keyword:"maxLength",params:{limit: 128},message:"must NOT have more than 128 characters"};
+const err64 = {instancePath:instancePath+"/observed/plugin",schemaPath:"#/definitions/ObservedVolume/properties/plugin/maxLength",keyword:"maxLength",params:{limit: 128},message:"must NOT have more than 128 characters"};
+if(vErrors === null){vErrors = [err64];}
+else {vErrors.push(err64);}errors++;}}
+else {
+const err65 = {instancePath:instancePath+"/observed/plugin",schemaPath:"#/definitions/ObservedVolume/properties/plugin/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){vErrors = [err65];}
 else {vErrors.push(err65);}errors++;}}
-else {
-const err66 = {instancePath:instancePath+"/observed/plugin",schemaPath:"#/definitions/ObservedVolume/properties/plugin/type",keyword:"type",params:{type: "string"},message:"must be string"};
-if(vErrors === null){vErrors = [err66];}
-else {vErrors.push(err66);}errors++;}}
 if(data27.volumeName !== undefined){
 let data29 = data27.volumeName;
 if(typeof data29 === "string"){
 if(func3(data29) > 253){
-const err67 = {instancePath:instancePath+"/observed/volumeName",schemaPath:"#/definitions/ObservedVolume/properties/volumeName/maxLength",keyword:"maxLength",params:{limit: 253},message:"must NOT have more than 253 characters"};
+const err66 = {instancePath:instancePath+"/observed/volumeName",schemaPath:"#/definitions/ObservedVolume/properties/volumeName/maxLength",keyword:"maxLength",params:{limit: 253},message:"must NOT have more than 253 characters"};
+if(vErrors === null){vErrors = [err66];}
+else {vErrors.push(err66);}errors++;}}
+else {
+const err67 = {instancePath:instancePath+"/observed/volumeName",schemaPath:"#/definitions/ObservedVolume/properties/volumeName/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){vErrors = [err67];}
 else {vErrors.push(err67);}errors++;}}
-else {
-const err68 = {instancePath:instancePath+"/observed/volumeName",schemaPath:"#/definitions/ObservedVolume/properties/volumeName/type",keyword:"type",params:{type: "string"},message:"must be string"};
-if(vErrors === null){vErrors = [err68];}
-else {vErrors.push(err68);}errors++;}}
 if(data27.driver !== undefined){
 let data30 = data27.driver;
 if(typeof data30 === "string"){
 if(func3(data30) > 63){
-const err69 = {instancePath:instancePath+"/observed/driver",schemaPath:"#/definitions/ObservedVolume/properties/driver/maxLength",keyword:"maxLength",params:{limit: 63},message:"must NOT have more than 63 characters"};
+const err68 = {instancePath:instancePath+"/observed/driver",schemaPath:"#/definitions/ObservedVolume/properties/driver/maxLength",keyword:"maxLength",params:{limit: 63},message:"must NOT have more than 63 characters"};
+if(vErrors === null){vErrors = [err68];}
+else {vErrors.push(err68);}errors++;}}
+else {
+const err69 = {instancePath:instancePath+"/observed/driver",schemaPath:"#/definitions/ObservedVolume/properties/driver/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){vErrors = [err69];}
 else {vErrors.push(err69);}errors++;}}
-else {
-const err70 = {instancePath:instancePath+"/observed/driver",schemaPath:"#/definitions/ObservedVolume/properties/driver/type",keyword:"type",params:{type: "string"},message:"must be string"};
-if(vErrors === null){vErrors = [err70];}
-else {vErrors.push(err70);}errors++;}}
 if(data27.volumeHandle !== undefined){
 let data31 = data27.volumeHandle;
 if(typeof data31 === "string"){
 if(func3(data31) > 512){
-const err71 = {instancePath:instancePath+"/observed/volumeHandle",schemaPath:"#/definitions/ObservedVolume/properties/volumeHandle/maxLength",keyword:"maxLength",params:{limit: 512},message:"must NOT have more than 512 characters"};
+const err70 = {instancePath:instancePath+"/observed/volumeHandle",schemaPath:"#/definitions/ObservedVolume/properties/volumeHandle/maxLength",keyword:"maxLength",params:{limit: 512},message:"must NOT have more than 512 characters"};
+if(vErrors === null){vErrors = [err70];}
+else {vErrors.push(err70);}errors++;}}
+else {
+const err71 = {instancePath:instancePath+"/observed/volumeHandle",schemaPath:"#/definitions/ObservedVolume/properties/volumeHandle/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){vErrors = [err71];}
 else {vErrors.push(err71);}errors++;}}
-else {
-const err72 = {instancePath:instancePath+"/observed/volumeHandle",schemaPath:"#/definitions/ObservedVolume/properties/volumeHandle/type",keyword:"type",params:{type: "string"},message:"must be string"};
-if(vErrors === null){vErrors = [err72];}
-else {vErrors.push(err72);}errors++;}}
 if(data27.attachRequired !== undefined){
 if(typeof data27.attachRequired !== "boolean"){
-const err73 = {instancePath:instancePath+"/observed/attachRequired",schemaPath:"#/definitions/ObservedVolume/properties/attachRequired/type",keyword:"type",params:{type: "boolean"},message:"must be boolean"};
-if(vErrors === null){vErrors = [err73];}
-else {vErrors.push(err73);}errors++;}}}
+const err72 = {instancePath:instancePath+"/observed/attachRequired",schemaPath:"#/definitions/ObservedVolume/properties/attachRequired/type",keyword:"type",params:{type: "boolean"},message:"must be boolean"};
+if(vErrors === null){vErrors = [err72];}
+else {vErrors.push(err72);}errors++;}}}
 else {
-const err74 = {instancePath:instancePath+"/observed",schemaPath:"#/definitions/ObservedVolume/type",keyword:"type",params:{type: "object"},message:"must be object"};
-if(vErrors === null){vErrors = [err74];}
-else {vErrors.push(err74);}errors++;}}
+const err73 = {instancePath:instancePath+"/observed",schemaPath:"#/definitions/ObservedVolume/type",keyword:"type",params:{type: "object"},message:"must be object"};
+if(vErrors === null){vErrors = [err73];}
+else {vErrors.push(err73);}errors++;}}
 let data33 = data.unmountPolicy;
 if(data33 && typeof data33 == "object" && !Array.isArray(data33)){
 if(data33.max === undefined){data33.max = "Normal";}
 if(data33.timeoutSeconds === undefined){data33.timeoutSeconds = 90;}
 if(data33.max === undefined){
-const err75 = {instancePath:instancePath+"/unmountPolicy",schemaPath:"#/definitions/UnmountPolicy/required",keyword:"required",params:{missingProperty: "max"},message:"must have required property '"+"max"+"'"};
+const err74 = {instancePath:instancePath+"/unmountPolicy",schemaPath:"#/definitions/UnmountPolicy/required",keyword:"required",params:{missingProperty: "max"},message:"must have required property '"+"max"+"'"};
+if(vErrors === null){vErrors = [err74];}
+else {vErrors.push(err74);}errors++;}
+if(data33.timeoutSeconds === undefined){
+const err75 = {instancePath:instancePath+"/unmountPolicy",schemaPath:"#/definitions/UnmountPolicy/required",keyword:"required",params:{missingProperty: "timeoutSeconds"},message:"must have required property '"+"timeoutSeconds"+"'"};
 if(vErrors === null){vErrors = [err75];}
 else {vErrors.push(err75);}errors++;}
-if(data33.timeoutSeconds === undefined){
-const err76 = {instancePath:instancePath+"/unmountPolicy",schemaPath:"#/definitions/UnmountPolicy/required",keyword:"required",params:{missingProperty: "timeoutSeconds"},message:"must have required property '"+"timeoutSeconds"+"'"};
-if(vErrors === null){vErrors = [err76];}
-else {vErrors.push(err76);}errors++;}
 for(const key3 in data33){
 if(!((key3 === "max") || (key3 === "timeoutSeconds"))){
-const err77 = {instancePath:instancePath+"/unmountPolicy",schemaPath:"#/definitions/UnmountPolicy/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key3},message:"must NOT have additional properties"};
-if(vErrors === null){vErrors = [err77];}
-else {vErrors.push(err77);}errors++;}}
+const err76 = {instancePath:instancePath+"/unmountPolicy",schemaPath:"#/definitions/UnmountPolicy/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key3},message:"must NOT have additional properties"};
+if(vErrors === null){vErrors = [err76];}
+else {vErrors.push(err76);}errors++;}}
 let data34 = data33.max;
 if(typeof data34 !== "string"){
-const err78 = {instancePath:instancePath+"/unmountPolicy/max",schemaPath:"#/definitions/UnmountPolicy/properties/max/type",keyword:"type",params:{type: "string"},message:"must be string"};
+const err77 = {instancePath:instancePath+"/unmountPolicy/max",schemaPath:"#/definitions/UnmountPolicy/properties/max/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(vErrors === null){vErrors = [err77];}
+else {vErrors.push(err77);}errors++;}
+if(!(((data34 === "Normal") || (data34 === "Force")) || (data34 === "Lazy"))){
+const err78 = {instancePath:instancePath+"/unmountPolicy/max",schemaPath:"#/definitions/UnmountPolicy/properties/max/enum",keyword:"enum",params:{allowedValues: schema77.properties.max.enum},message:"must be equal to one of the allowed values"};
 if(vErrors === null){vErrors = [err78];}
 else {vErrors.push(err78);}errors++;}
-if(!(((data34 === "Normal") || (data34 === "Force")) || (data34 === "Lazy"))){
-const err79 = {instancePath:instancePath+"/unmountPolicy/max",schemaPath:"#/definitions/UnmountPolicy/properties/max/enum",keyword:"enum",params:{allowedValues: schema77.properties.max.enum},message:"must be equal to one of the allowed values"};
-if(vErrors === null){vErrors = [err79];}
-else {vErrors.push(err79);}errors++;}
 let data35 = data33.timeoutSeconds;
 if(!(((typeof data35 == "number") && (!(data35 % 1) && !isNaN(data35))) && (isFinite(data35)))){
-const err80 = {instancePath:instancePath+"/unmountPolicy/timeoutSeconds",schemaPath:"#/definitions/UnmountPolicy/properties/timeoutSeconds/type",keyword:"type",params:{type: "integer"},message:"must be integer"};
-if(vErrors === null){vErrors = [err80];}
-else {vErrors.push(err80);}errors++;}}
+const err79 = {instancePath:instancePath+"/unmountPolicy/timeoutSeconds",schemaPath:"#/definitions/UnmountPolicy/properties/timeoutSeconds/type",keyword:"type",params:{type: "integer"},message:"must be integer"};
+if(vErrors === null){vErrors = [err79];}
+else {vErrors.push(err79);}errors++;}}
 else {
-const err81 = {instancePath:instancePath+"/unmountPolicy",schemaPath:"#/definitions/UnmountPolicy/type",keyword:"type",params:{type: "object"},message:"must be object"};
-if(vErrors === null){vErrors = [err81];}
-else {vErrors.push(err81);}errors++;}
+const err80 = {instancePath:instancePath+"/unmountPolicy",schemaPath:"#/definitions/UnmountPolicy/type",keyword:"type",params:{type: "object"},message:"must be object"};
+if(vErrors === null){vErrors = [err80];}
+else {vErrors.push(err80);}errors++;}
 let data36 = data.deletionPolicy;
 if(typeof data36 !== "string"){
-const err82 = {instancePath:instancePath+"/deletionPolicy",schemaPath:"#/properties/deletionPolicy/type",keyword:"type",params:{type: "string"},message:"must be string"};
+const err81 = {instancePath:instancePath+"/deletionPolicy",schemaPath:"#/properties/deletionPolicy/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(vErrors === null){vErrors = [err81];}
+else {vErrors.push(err81);}errors++;}
+if(!((data36 === "Unmount") || (data36 === "Retain"))){
+const err82 = {instancePath:instancePath+"/deletionPolicy",schemaPath:"#/properties/deletionPolicy/enum",keyword:"enum",params:{allowedValues: schema12.properties.deletionPolicy.enum},message:"must be equal to one of the allowed values"};
 if(vErrors === null){vErrors = [err82];}
 else {vErrors.push(err82);}errors++;}
-if(!((data36 === "Unmount") || (data36 === "Retain"))){
-const err83 = {instancePath:instancePath+"/deletionPolicy",schemaPath:"#/properties/deletionPolicy/enum",keyword:"enum",params:{allowedValues: schema12.properties.deletionPolicy.enum},message:"must be equal to one of the allowed values"};
-if(vErrors === null){vErrors = [err83];}
-else {vErrors.push(err83);}errors++;}
 let data37 = data.adopt;
 if(typeof data37 !== "string"){
-const err84 = {instancePath:instancePath+"/adopt",schemaPath:"#/properties/adopt/type",keyword:"type",params:{type: "string"},message:"must be string"};
+const err83 = {instancePath:instancePath+"/adopt",schemaPath:"#/properties/adopt/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(vErrors === null){vErrors = [err83];}
+else {vErrors.push(err83);}errors++;}
+if(!((data37 === "Never") || (data37 === "IfSame"))){
+const err84 = {instancePath:instancePath+"/adopt",schemaPath:"#/properties/adopt/enum",keyword:"enum",params:{allowedValues: schema12.properties.adopt.enum},message:"must be equal to one of the allowed values"};
 if(vErrors === null){vErrors = [err84];}
 else {vErrors.push(err84);}errors++;}
-if(!((data37 === "Never") || (data37 === "IfSame"))){
-const err85 = {instancePath:instancePath+"/adopt",schemaPath:"#/properties/adopt/enum",keyword:"enum",params:{allowedValues: schema12.properties.adopt.enum},message:"must be equal to one of the allowed values"};
-if(vErrors === null){vErrors = [err85];}
-else {vErrors.push(err85);}errors++;}
 let data38 = data.nodeLossPolicy;
 if(data38 && typeof data38 == "object" && !Array.isArray(data38)){
 if(data38.type === undefined){data38.type = "Never";}
 if(data38.type === undefined){
-const err86 = {instancePath:instancePath+"/nodeLossPolicy",schemaPath:"#/definitions/NodeLossPolicy/required",keyword:"required",params:{missingProperty: "type"},message:"must have required property '"+"type"+"'"};
-if(vErrors === null){vErrors = [err86];}
-else {vErrors.push(err86);}errors++;}
+const err85 = {instancePath:instancePath+"/nodeLossPolicy",schemaPath:"#/definitions/NodeLossPolicy/required",keyword:"required",params:{missingProperty: "type"},message:"must have required property '"+"type"+"'"};
+if(vErrors === null){vErrors = [err85];}
+else {vErrors.push(err85);}errors++;}
 for(const key4 in data38){
 if(!((key4 === "type") || (key4 === "minutes"))){
-const err87 = {instancePath:instancePath+"/nodeLossPolicy",schemaPath:"#/definitions/NodeLossPolicy/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key4},message:"must NOT have additional properties"};
-if(vErrors === null){vErrors = [err87];}
-else {vErrors.push(err87);}errors++;}}
+const err86 = {instancePath:instancePath+"/nodeLossPolicy",schemaPath:"#/definitions/NodeLossPolicy/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key4},message:"must NOT have additional properties"};
+if(vErrors === null){vErrors = [err86];}
+else {vErrors.push(err86);}errors++;}}
 let data39 = data38.type;
 if(typeof data39 !== "string"){
-const err88 = {instancePath:instancePath+"/nodeLossPolicy/type",schemaPath:"#/definitions/NodeLossPolicy/properties/type/type",keyword:"type",params:{type: "string"},message:"must be string"};
+const err87 = {instancePath:instancePath+"/nodeLossPolicy/type",schemaPath:"#/definitions/NodeLossPolicy/properties/type/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(vErrors === null){vErrors = [err87];}
+else {vErrors.push(err87);}errors++;}
+if(!((data39 === "Never") || (data39 === "AfterTimeout"))){
+const err88 = {instancePath:instancePath+"/nodeLossPolicy/type",schemaPath:"#/definitions/NodeLossPolicy/properties/type/enum",keyword:"enum",params:{allowedValues: schema78.properties.type.enum},message:"must be equal to one of the allowed values"};
 if(vErrors === null){vErrors = [err88];}
 else {vErrors.push(err88);}errors++;}
-if(!((data39 === "Never") || (data39 === "AfterTimeout"))){
-const err89 = {instancePath:instancePath+"/nodeLossPolicy/type",schemaPath:"#/definitions/NodeLossPolicy/properties/type/enum",keyword:"enum",params:{allowedValues: schema78.properties.type.enum},message:"must be equal to one of the allowed values"};
-if(vErrors === null){vErrors = [err89];}
-else {vErrors.push(err89);}errors++;}
 if(data38.minutes !== undefined){
 let data40 = data38.minutes;
 if(!(((typeof data40 == "number") && (!(data40 % 1) && !isNaN(data40))) && (isFinite(data40)))){
-const err90 = {instancePath:instancePath+"/nodeLossPolicy/minutes",schemaPath:"#/definitions/NodeLossPolicy/properties/minutes/type",keyword:"type",params:{type: "integer"},message:"must be integer"};
+const err89 = {instancePath:instancePath+"/nodeLossPolicy/minutes",schemaPath:"#/definitions/NodeLossPolicy/properties/minutes/type",keyword:"type",params:{type: "integer"},message:"must be integer"};
+if(vErrors === null){vErrors = [err89];}
+else {vErrors.push(err89);}errors++;}}}
+else {
+const err90 = {instancePath:instancePath+"/nodeLossPolicy",schemaPath:"#/definitions/NodeLossPolicy/type",keyword:"type",params:{type: "object"},message:"must be object"};
 if(vErrors === null){vErrors = [err90];}
-else {vErrors.push(err90);}errors++;}}}
+else {vErrors.push(err90);}errors++;}}
 else {
-const err91 = {instancePath:instancePath+"/nodeLossPolicy",schemaPath:"#/definitions/NodeLossPolicy/type",keyword:"type",params:{type: "object"},message:"must be object"};
+const err91 = {instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"};
 if(vErrors === null){vErrors = [err91];}
-else {vErrors.push(err91);}errors++;}}
-else {
-const err92 = {instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"};
-if(vErrors === null){vErrors = [err92];}
-else {vErrors.push(err92);}errors++;}
+else {vErrors.push(err91);}errors++;}
 validate11.errors = vErrors;
 return errors === 0;}
 function validate10(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){

@@ -3120,12 +3120,11 @@ if(vErrors === null){vErrors = [err15];}
 else {vErrors.push(err15);}errors++;}
 validate20.errors = vErrors;
 return errors === 0;}
-const schema73 = {"type":"object","required":["name","path","readOnly"],"properties":{"name":{"type":"string","maxLength":253,"rules":[{"message":"must be at most 63 lower-case letters, digits or '-', a letter or digit at both ends","matches":"^[a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?$"}]},"path":{"type":"string","maxLength":512,"rules":[{"message":"must be an absolute path below / without '.', '..', '//', control or invisible characters or a trailing '/'","matches":"^(/([^/.\\p{Cc}\\p{Cf}\\p{Zl}\\p{Zp}][^/\\p{Cc}\\p{Cf}\\p{Zl}\\p{Zp}]*|[.][^/.\\p{Cc}\\p{Cf}\\p{Zl}\\p{Zp}][^/\\p{Cc}\\p{Cf}\\p{Zl}\\p{Zp}]*|[.][.][^/\\p{Cc}\\p{Cf}\\p{Zl}\\p{Zp}]+))+$"},{"message":"must have at most 2048 bytes, and each name in it at most 255 characters, or 63 if some are not ASCII: Linux takes no longer names","patterns":["^(([\\x00-.0-\\x7f]{0,255}|[^/]{0,63})/)*([\\x00-.0-\\x7f]{0,255}|[^/]{0,63})$"]}]},"readOnly":{"type":"boolean","default":false},"mountOptions":{"type":"array","maxItems":8,"items":{"type":"string","maxLength":64,"rules":[{"message":"must be one of nosuid, suid, nodev, dev, noexec, exec, noatime, relatime, strictatime, nodiratime and nosymfollow, one an entry; read-only is readOnly: true","oneOf":["nosuid","suid","nodev","dev","noexec","exec","noatime","relatime","strictatime","nodiratime","nosymfollow"]}]},"rules":[{"message":"an option may be named only once"},{"message":"an option and its opposite cannot both be named"},{"message":"only one of noatime, relatime and strictatime can be named"}]},"fsGroup":{"type":"integer","rules":[{"message":"must be a group id from 0 to 2147483647","from":0,"to":2147483647}]},"fsGroupChangePolicy":{"type":"string","enum":["Always","OnRootMismatch"]},"seLinuxOptions":{"$ref":"#/definitions/SELinuxOptions"}},"rules":[{"message":"fsGroupChangePolicy says how fsGroup is brought about: add fsGroup, or remove it","field":".fsGroupChangePolicy"}],"additionalProperties":false};
+const schema73 = {"type":"object","required":["name","path"],"properties":{"name":{"type":"string","maxLength":253,"rules":[{"message":"must be at most 63 lower-case letters, digits or '-', a letter or digit at both ends","matches":"^[a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?$"}]},"path":{"type":"string","maxLength":512,"rules":[{"message":"must be an absolute path below / without '.', '..', '//', control or invisible characters or a trailing '/'","matches":"^(/([^/.\\p{Cc}\\p{Cf}\\p{Zl}\\p{Zp}][^/\\p{Cc}\\p{Cf}\\p{Zl}\\p{Zp}]*|[.][^/.\\p{Cc}\\p{Cf}\\p{Zl}\\p{Zp}][^/\\p{Cc}\\p{Cf}\\p{Zl}\\p{Zp}]*|[.][.][^/\\p{Cc}\\p{Cf}\\p{Zl}\\p{Zp}]+))+$"},{"message":"must have at most 2048 bytes, and each name in it at most 255 characters, or 63 if some are not ASCII: Linux takes no longer names","patterns":["^(([\\x00-.0-\\x7f]{0,255}|[^/]{0,63})/)*([\\x00-.0-\\x7f]{0,255}|[^/]{0,63})$"]}]},"readOnly":{"type":"boolean"},"mountOptions":{"type":"array","maxItems":8,"items":{"type":"string","maxLength":64,"rules":[{"message":"must be one of nosuid, suid, nodev, dev, noexec, exec, noatime, relatime, strictatime, nodiratime and nosymfollow, one an entry; read-only is readOnly: true","oneOf":["nosuid","suid","nodev","dev","noexec","exec","noatime","relatime","strictatime","nodiratime","nosymfollow"]}]},"rules":[{"message":"an option may be named only once"},{"message":"an option and its opposite cannot both be named"},{"message":"only one of noatime, relatime and strictatime can be named"}]},"fsGroup":{"type":"integer","rules":[{"message":"must be a group id from 0 to 2147483647","from":0,"to":2147483647}]},"fsGroupChangePolicy":{"type":"string","enum":["Always","OnRootMismatch"]},"seLinuxOptions":{"$ref":"#/definitions/SELinuxOptions"}},"rules":[{"message":"fsGroupChangePolicy says how fsGroup is brought about: add fsGroup, or remove it","field":".fsGroupChangePolicy"}],"additionalProperties":false};
 function validate67(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
 let errors = 0;
 if(data && typeof data == "object" && !Array.isArray(data)){
-if(data.readOnly === undefined){data.readOnly = false;}
 if(data.name === undefined){
 const err0 = {instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: "name"},message:"must have required property '"+"name"+"'"};
 if(vErrors === null){vErrors = [err0];}
@@ -3134,144 +3133,141 @@ if(data.path === undefined){
 const err1 = {instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: "path"},message:"must have required property '"+"path"+"'"};
 if(vErrors === null){vErrors = [err1];}
 else {vErrors.push(err1);}errors++;}
-if(data.readOnly === undefined){
-const err2 = {instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: "readOnly"},message:"must have required property '"+"readOnly"+"'"};
-if(vErrors === null){vErrors = [err2];}
-else {vErrors.push(err2);}errors++;}
 for(const key0 in data){
 if(!(((((((key0 === "name") || (key0 === "path")) || (key0 === "readOnly")) || (key0 === "mountOptions")) || (key0 === "fsGroup")) || (key0 === "fsGroupChangePolicy")) || (key0 === "seLinuxOptions"))){
-const err3 = {instancePath,schemaPath:"#/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties"};
-if(vErrors === null){vErrors = [err3];}
-else {vErrors.push(err3);}errors++;}}
+const err2 = {instancePath,schemaPath:"#/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties"};
+if(vErrors === null){vErrors = [err2];}
+else {vErrors.push(err2);}errors++;}}
 if(data.name !== undefined){
 let data0 = data.name;
 if(typeof data0 === "string"){
 if(func3(data0) > 253){
-const err4 = {instancePath:instancePath+"/name",schemaPath:"#/properties/name/maxLength",keyword:"maxLength",params:{limit: 253},message:"must NOT have more than 253 characters"};
+const err3 = {instancePath:instancePath+"/name",schemaPath:"#/properties/name/maxLength",keyword:"maxLength",params:{limit: 253},message:"must NOT have more than 253 characters"};
+if(vErrors === null){vErrors = [err3];}
+else {vErrors.push(err3);}errors++;}}
+else {
+const err4 = {instancePath:instancePath+"/name",schemaPath:"#/properties/name/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){vErrors = [err4];}
 else {vErrors.push(err4);}errors++;}}
-else {
-const err5 = {instancePath:instancePath+"/name",schemaPath:"#/properties/name/type",keyword:"type",params:{type: "string"},message:"must be string"};
-if(vErrors === null){vErrors = [err5];}
-else {vErrors.push(err5);}errors++;}}
 if(data.path !== undefined){
 let data1 = data.path;
 if(typeof data1 === "string"){
 if(func3(data1) > 512){
-const err6 = {instancePath:instancePath+"/path",schemaPath:"#/properties/path/maxLength",keyword:"maxLength",params:{limit: 512},message:"must NOT have more than 512 characters"};
+const err5 = {instancePath:instancePath+"/path",schemaPath:"#/properties/path/maxLength",keyword:"maxLength",params:{limit: 512},message:"must NOT have more than 512 characters"};
+if(vErrors === null){vErrors = [err5];}
+else {vErrors.push(err5);}errors++;}}
+else {
+const err6 = {instancePath:instancePath+"/path",schemaPath:"#/properties/path/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){vErrors = [err6];}
 else {vErrors.push(err6);}errors++;}}
-else {
-const err7 = {instancePath:instancePath+"/path",schemaPath:"#/properties/path/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(data.readOnly !== undefined){
+if(typeof data.readOnly !== "boolean"){
+const err7 = {instancePath:instancePath+"/readOnly",schemaPath:"#/properties/readOnly/type",keyword:"type",params:{type: "boolean"},message:"must be boolean"};
 if(vErrors === null){vErrors = [err7];}
 else {vErrors.push(err7);}errors++;}}
-if(typeof data.readOnly !== "boolean"){
-const err8 = {instancePath:instancePath+"/readOnly",schemaPath:"#/properties/readOnly/type",keyword:"type",params:{type: "boolean"},message:"must be boolean"};
-if(vErrors === null){vErrors = [err8];}
-else {vErrors.push(err8);}errors++;}
 if(data.mountOptions !== undefined){
 let data3 = data.mountOptions;
 if(Array.isArray(data3)){
 if(data3.length > 8){
-const err9 = {instancePath:instancePath+"/mountOptions",schemaPath:"#/properties/mountOptions/maxItems",keyword:"maxItems",params:{limit: 8},message:"must NOT have more than 8 items"};
-if(vErrors === null){vErrors = [err9];}
-else {vErrors.push(err9);}errors++;}
+const err8 = {instancePath:instancePath+"/mountOptions",schemaPath:"#/properties/mountOptions/maxItems",keyword:"maxItems",params:{limit: 8},message:"must NOT have more than 8 items"};
+if(vErrors === null){vErrors = [err8];}
+else {vErrors.push(err8);}errors++;}
 const len0 = data3.length;
 for(let i0=0; i0<len0; i0++){
 let data4 = data3[i0];
 if(typeof data4 === "string"){
 if(func3(data4) > 64){
-const err10 = {instancePath:instancePath+"/mountOptions/" + i0,schemaPath:"#/properties/mountOptions/items/maxLength",keyword:"maxLength",params:{limit: 64},message:"must NOT have more than 64 characters"};
+const err9 = {instancePath:instancePath+"/mountOptions/" + i0,schemaPath:"#/properties/mountOptions/items/maxLength",keyword:"maxLength",params:{limit: 64},message:"must NOT have more than 64 characters"};
+if(vErrors === null){vErrors = [err9];}
+else {vErrors.push(err9);}errors++;}}
+else {
+const err10 = {instancePath:instancePath+"/mountOptions/" + i0,schemaPath:"#/properties/mountOptions/items/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){vErrors = [err10];}
-else {vErrors.push(err10);}errors++;}}
+else {vErrors.push(err10);}errors++;}}}
 else {
-const err11 = {instancePath:instancePath+"/mountOptions/" + i0,schemaPath:"#/properties/mountOptions/items/type",keyword:"type",params:{type: "string"},message:"must be string"};
+const err11 = {instancePath:instancePath+"/mountOptions",schemaPath:"#/properties/mountOptions/type",keyword:"type",params:{type: "array"},message:"must be array"};
 if(vErrors === null){vErrors = [err11];}
-else {vErrors.push(err11);}errors++;}}}
-else {
-const err12 = {instancePath:instancePath+"/mountOptions",schemaPath:"#/properties/mountOptions/type",keyword:"type",params:{type: "array"},message:"must be array"};
-if(vErrors === null){vErrors = [err12];}
-else {vErrors.push(err12);}errors++;}}
+else {vErrors.push(err11);}errors++;}}
 if(data.fsGroup !== undefined){
 let data5 = data.fsGroup;
 if(!(((typeof data5 == "number") && (!(data5 % 1) && !isNaN(data5))) && (isFinite(data5)))){
-const err13 = {instancePath:instancePath+"/fsGroup",schemaPath:"#/properties/fsGroup/type",keyword:"type",params:{type: "integer"},message:"must be integer"};
-if(vErrors === null){vErrors = [err13];}
-else {vErrors.push(err13);}errors++;}}
+const err12 = {instancePath:instancePath+"/fsGroup",schemaPath:"#/properties/fsGroup/type",keyword:"type",params:{type: "integer"},message:"must be integer"};
+if(vErrors === null){vErrors = [err12];}
+else {vErrors.push(err12);}errors++;}}
 if(data.fsGroupChangePolicy !== undefined){
 let data6 = data.fsGroupChangePolicy;
 if(typeof data6 !== "string"){
-const err14 = {instancePath:instancePath+"/fsGroupChangePolicy",schemaPath:"#/properties/fsGroupChangePolicy/type",keyword:"type",params:{type: "string"},message:"must be string"};
-if(vErrors === null){vErrors = [err14];}
-else {vErrors.push(err14);}errors++;}
+const err13 = {instancePath:instancePath+"/fsGroupChangePolicy",schemaPath:"#/properties/fsGroupChangePolicy/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(vErrors === null){vErrors = [err13];}
+else {vErrors.push(err13);}errors++;}
 if(!((data6 === "Always") || (data6 === "OnRootMismatch"))){
-const err15 = {instancePath:instancePath+"/fsGroupChangePolicy",schemaPath:"#/properties/fsGroupChangePolicy/enum",keyword:"enum",params:{allowedValues: schema73.properties.fsGroupChangePolicy.enum},message:"must be equal to one of the allowed values"};
-if(vErrors === null){vErrors = [err15];}
-else {vErrors.push(err15);}errors++;}}
+const err14 = {instancePath:instancePath+"/fsGroupChangePolicy",schemaPath:"#/properties/fsGroupChangePolicy/enum",keyword:"enum",params:{allowedValues: schema73.properties.fsGroupChangePolicy.enum},message:"must be equal to one of the allowed values"};
+if(vErrors === null){vErrors = [err14];}
+else {vErrors.push(err14);}errors++;}}
 if(data.seLinuxOptions !== undefined){
 let data7 = data.seLinuxOptions;
 if(data7 && typeof data7 == "object" && !Array.isArray(data7)){
 if(data7.level === undefined){
-const err16 = {instancePath:instancePath+"/seLinuxOptions",schemaPath:"#/definitions/SELinuxOptions/required",keyword:"required",params:{missingProperty: "level"},message:"must have required property '"+"level"+"'"};
-if(vErrors === null){vErrors = [err16];}
-else {vErrors.push(err16);}errors++;}
+const err15 = {instancePath:instancePath+"/seLinuxOptions",schemaPath:"#/definitions/SELinuxOptions/required",keyword:"required",params:{missingProperty: "level"},message:"must have required property '"+"level"+"'"};
+if(vErrors === null){vErrors = [err15];}
+else {vErrors.push(err15);}errors++;}
 for(const key1 in data7){
 if(!((((key1 === "user") || (key1 === "role")) || (key1 === "type")) || (key1 === "level"))){
-const err17 = {instancePath:instancePath+"/seLinuxOptions",schemaPath:"#/definitions/SELinuxOptions/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key1},message:"must NOT have additional properties"};
-if(vErrors === null){vErrors = [err17];}
-else {vErrors.push(err17);}errors++;}}
+const err16 = {instancePath:instancePath+"/seLinuxOptions",schemaPath:"#/definitions/SELinuxOptions/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key1},message:"must NOT have additional properties"};
+if(vErrors === null){vErrors = [err16];}
+else {vErrors.push(err16);}errors++;}}
 if(data7.user !== undefined){
 let data8 = data7.user;
 if(typeof data8 === "string"){
 if(func3(data8) > 63){
-const err18 = {instancePath:instancePath+"/seLinuxOptions/user",schemaPath:"#/definitions/SELinuxOptions/properties/user/maxLength",keyword:"maxLength",params:{limit: 63},message:"must NOT have more than 63 characters"};
+const err17 = {instancePath:instancePath+"/seLinuxOptions/user",schemaPath:"#/definitions/SELinuxOptions/properties/user/maxLength",keyword:"maxLength",params:{limit: 63},message:"must NOT have more than 63 characters"};
+if(vErrors === null){vErrors = [err17];}
+else {vErrors.push(err17);}errors++;}}
+else {
+const err18 = {instancePath:instancePath+"/seLinuxOptions/user",schemaPath:"#/definitions/SELinuxOptions/properties/user/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){vErrors = [err18];}
 else {vErrors.push(err18);}errors++;}}
-else {
-const err19 = {instancePath:instancePath+"/seLinuxOptions/user",schemaPath:"#/definitions/SELinuxOptions/properties/user/type",keyword:"type",params:{type: "string"},message:"must be string"};
-if(vErrors === null){vErrors = [err19];}
-else {vErrors.push(err19);}errors++;}}
 if(data7.role !== undefined){
 let data9 = data7.role;
 if(typeof data9 === "string"){
 if(func3(data9) > 63){
-const err20 = {instancePath:instancePath+"/seLinuxOptions/role",schemaPath:"#/definitions/SELinuxOptions/properties/role/maxLength",keyword:"maxLength",params:{limit: 63},message:"must NOT have more than 63 characters"};
+const err19 = {instancePath:instancePath+"/seLinuxOptions/role",schemaPath:"#/definitions/SELinuxOptions/properties/role/maxLength",keyword:"maxLength",params:{limit: 63},message:"must NOT have more than 63 characters"};
+if(vErrors === null){vErrors = [err19];}
+else {vErrors.push(err19);}errors++;}}
+else {
+const err20 = {instancePath:instancePath+"/seLinuxOptions/role",schemaPath:"#/definitions/SELinuxOptions/properties/role/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){vErrors = [err20];}
 else {vErrors.push(err20);}errors++;}}
-else {
-const err21 = {instancePath:instancePath+"/seLinuxOptions/role",schemaPath:"#/definitions/SELinuxOptions/properties/role/type",keyword:"type",params:{type: "string"},message:"must be string"};
-if(vErrors === null){vErrors = [err21];}
-else {vErrors.push(err21);}errors++;}}
 if(data7.type !== undefined){
 let data10 = data7.type;
 if(typeof data10 === "string"){
 if(func3(data10) > 63){
-const err22 = {instancePath:instancePath+"/seLinuxOptions/type",schemaPath:"#/definitions/SELinuxOptions/properties/type/maxLength",keyword:"maxLength",params:{limit: 63},message:"must NOT have more than 63 characters"};
+const err21 = {instancePath:instancePath+"/seLinuxOptions/type",schemaPath:"#/definitions/SELinuxOptions/properties/type/maxLength",keyword:"maxLength",params:{limit: 63},message:"must NOT have more than 63 characters"};
+if(vErrors === null){vErrors = [err21];}
+else {vErrors.push(err21);}errors++;}}
+else {
+const err22 = {instancePath:instancePath+"/seLinuxOptions/type",schemaPath:"#/definitions/SELinuxOptions/properties/type/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){vErrors = [err22];}
 else {vErrors.push(err22);}errors++;}}
-else {
-const err23 = {instancePath:instancePath+"/seLinuxOptions/type",schemaPath:"#/definitions/SELinuxOptions/properties/type/type",keyword:"type",params:{type: "string"},message:"must be string"};
-if(vErrors === null){vErrors = [err23];}
-else {vErrors.push(err23);}errors++;}}
 if(data7.level !== undefined){
 let data11 = data7.level;
 if(typeof data11 === "string"){
 if(func3(data11) > 128){
-const err24 = {instancePath:instancePath+"/seLinuxOptions/level",schemaPath:"#/definitions/SELinuxOptions/properties/level/maxLength",keyword:"maxLength",params:{limit: 128},message:"must NOT have more than 128 characters"};
-if(vErrors === null){vErrors = [err24];}
-else {vErrors.push(err24);}errors++;}}
+const err23 = {instancePath:instancePath+"/seLinuxOptions/level",schemaPath:"#/definitions/SELinuxOptions/properties/level/maxLength",keyword:"maxLength",params:{limit: 128},message:"must NOT have more than 128 characters"};
+if(vErrors === null){vErrors = [err23];}
+else {vErrors.push(err23);}errors++;}}
 else {
-const err25 = {instancePath:instancePath+"/seLinuxOptions/level",schemaPath:"#/definitions/SELinuxOptions/properties/level/type",keyword:"type",params:{type: "string"},message:"must be string"};
+const err24 = {instancePath:instancePath+"/seLinuxOptions/level",schemaPath:"#/definitions/SELinuxOptions/properties/level/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(vErrors === null){vErrors = [err24];}
+else {vErrors.push(err24);}errors++;}}}
+else {
+const err25 = {instancePath:instancePath+"/seLinuxOptions",schemaPath:"#/definitions/SELinuxOptions/type",keyword:"type",params:{type: "object"},message:"must be object"};
 if(vErrors === null){vErrors = [err25];}
 else {vErrors.push(err25);}errors++;}}}
 else {
-const err26 = {instancePath:instancePath+"/seLinuxOptions",schemaPath:"#/definitions/SELinuxOptions/type",keyword:"type",params:{type: "object"},message:"must be object"};
+const err26 = {instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"};
 if(vErrors === null){vErrors = [err26];}
-else {vErrors.push(err26);}errors++;}}}
-else {
-const err27 = {instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"};
-if(vErrors === null){vErrors = [err27];}
-else {vErrors.push(err27);}errors++;}
+else {vErrors.push(err26);}errors++;}
 validate67.errors = vErrors;
 return errors === 0;}
 const schema77 = {"type":"object","required":["key","operator"],"properties":{"key":{"type":"string","maxLength":317,"rules":[{"message":"must be a name such as disktype or example.com/disktype: at most 63 letters, digits, '-', '_' or '.', a letter or digit at both ends","matches":"^([a-z0-9]([-a-z0-9]*[a-z0-9])?([.][a-z0-9]([-a-z0-9]*[a-z0-9])?)*/)?[A-Za-z0-9]([-A-Za-z0-9_.]{0,61}[A-Za-z0-9])?$"}]},"operator":{"type":"string","enum":["In","NotIn","Exists","DoesNotExist"]},"values":{"type":"array","maxItems":32,"items":{"type":"string","maxLength":63,"rules":[{"message":"must be a label value: at most 63 letters, digits, '-', '_' or '.', a letter or digit at both ends","matches":"^([A-Za-z0-9]([-A-Za-z0-9_.]{0,61}[A-Za-z0-9])?)?$"}]}}},"rules":[{"message":"In and NotIn need values, Exists and DoesNotExist take none","field":".values"}],"additionalProperties":false};

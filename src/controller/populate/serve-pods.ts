@@ -107,7 +107,7 @@ function sharedWith(
   return { readOnly: wish.readOnly || readOnly, ...more };
 }
 
-function sharedOf({ readOnly, noexec }: IntentPod): SharedAs {
+function sharedOf({ readOnly = false, noexec }: IntentPod): SharedAs {
   return { readOnly, ...(noexec !== undefined && { noexec }) };
 }
 

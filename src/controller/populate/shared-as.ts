@@ -1,14 +1,14 @@
 import type { IntentPod, NodeVolumeSetSpec } from "../../api/types.gen.ts";
 
 /** What holds for the bind of a pod, whatever the pod asks for. */
-export type SharedAs = Pick<IntentPod, "readOnly" | "noexec">;
+export type SharedAs = Required<Pick<IntentPod, "readOnly">> & Pick<IntentPod, "noexec">;
 
 /**
  * PURE. How pods get the volume of a set. What is on the node's own file system, and what the set itself only reads, is not theirs to
  * write unless the set says so.
  */
 export function sharedAs({ allowedNamespaces, mounts, volume }: NodeVolumeSetSpec): SharedAs {
-  const isReadAlone = mounts.length > 0 && mounts.every((mount) => mount.readOnly);
+  const isReadAlone = mounts.length > 0 && mounts.every((mount) => mount.readOnly === true);
   const readOnly = allowedNamespaces?.readOnly ?? (isOfNode(volume) || isReadAlone);
   const noexec = mounts.length > 0 && mounts.every(({ mountOptions = [] }) => mountOptions.includes("noexec"));
   return { readOnly, ...(noexec && { noexec }) };

@@ -50,7 +50,9 @@ export class IntentHistory {
   changedFlags(name: string, uid: string, path: string): boolean {
     const versions = this.of(name).filter(({ metadata }) => metadata.uid === uid);
     const flags = versions.flatMap(({ spec }) =>
-      spec.mounts.filter((mount) => mount.path === path).map((m) => `${m.readOnly} ${m.mountOptions?.join(",")}`),
+      spec.mounts
+        .filter((mount) => mount.path === path)
+        .map((m) => `${m.readOnly === true} ${m.mountOptions?.join(",")}`),
     );
     return new Set(flags).size > 1 || versions.some(({ spec }) => spec.adopt === "IfSame");
   }

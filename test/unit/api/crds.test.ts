@@ -90,6 +90,11 @@ describe("the CRDs", () => {
     expect(shown("NodeVolumeIntent").join(" ")).to.equal(volumes);
   });
 
+  it("have no default in an entry of a list: kubectl apply replaces a list that the API server has added to, for ever", () => {
+    const defaulted = [...crds].flatMap(([kind, crd]) => defaultsOfEntries(schemaOf(crd), kind, false));
+    expect(defaulted).to.deep.equal([]);
+  });
+
   it("have a check in code for every rule that does not compare with the object before", () => {
     const found = rulesIn(schema);
     expect(found.length).to.be.greaterThan(50);
@@ -138,6 +143,16 @@ function messagesOf(node: Schema): unknown[] {
 /** A field without what a set says to people and an intent does not: descriptions and defaults. */
 function essence({ type, enum: values }: Schema): Schema {
   return { type, values };
+}
+
+/** Paths of fields with a default, in entries of lists and maps. */
+function defaultsOfEntries(node: Schema, path: string, inEntry: boolean): string[] {
+  const entries = [node["items"], node["additionalProperties"]].filter((entry) => typeof entry === "object");
+  return [
+    ...(inEntry && node["default"] !== undefined ? [path] : []),
+    ...Object.entries(fields(node)).flatMap(([name, field]) => defaultsOfEntries(field, `${path}.${name}`, inEntry)),
+    ...entries.flatMap((entry) => defaultsOfEntries(entry as Schema, `${path}[]`, true)),
+  ];
 }
 
 function allRules(node: unknown): Schema[] {

@@ -28,7 +28,6 @@ describe("parseIntent", () => {
     if (!parsed.ok) throw new Error(JSON.stringify(parsed.errors));
     expect(parsed.value.spec).to.deep.equal({
       ...spec,
-      mounts: [{ ...mount, readOnly: false }],
       suspend: false,
       unmountPolicy: { max: "Normal", timeoutSeconds: 90 },
       deletionPolicy: "Unmount",
