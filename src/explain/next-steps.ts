@@ -223,7 +223,7 @@ export const nextSteps: { readonly [reason in Reason]?: string } = {
   NodeAffinityConflict:
     "Create the pod again with the node terms of its volumes, or with the label nodevolume.dev/no-gate.",
 
-  NoNodes: "Compare nodeSelector, affinity and tolerations of the set with kubectl get nodes --show-labels",
+  NoNodesSelected: "Compare nodeSelector, affinity and tolerations of the set with kubectl get nodes --show-labels",
   RollingOut: "Nothing to do. See how far it is: kubectl get nvs {set} -o wide",
   RolloutPaused: "Mend the node that is named, or take the change back.",
   NodesNotReady: "See which nodes, and why: kubectl nvi explain {set}",
