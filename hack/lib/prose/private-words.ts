@@ -19,7 +19,7 @@ const verbs: readonly PrivateWord[] = [
   word("(give|gives|given|gave|giving)( (it|them|the volume|a volume))? back", "releases, detaches, returns"),
   word("(is|was|are|were) given up", "is abandoned"),
   word("(take|takes|taken|took) from (it|them|a pod)", "reassigned, unmounted, detached"),
-  word("(have|has) the node", "holds the lock of the node"),
+  word("(have|has) the node(?!'s)", "holds the lock of the node"),
   word("may not have it", "access is denied"),
   word("brought on|brings on", "advanced"),
   word("mend|mends|mended|mending", "repair, fix"),
