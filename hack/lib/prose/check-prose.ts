@@ -10,7 +10,7 @@ export const lineColumns = 160;
  * PURE. What is wrong with a page of Markdown, as `page:line: what`.
  * - A private word, in tables and headings, too (`private-words.ts`).
  * - A sentence that hides its subject, or has more than 30 words, outside of tables and headings. What stands in code quotes is
- *   one word, a link is its text.
+ *   one word, and so is a list of it; a link is its text.
  * - A line of more than 160 columns. Exempt is what cannot be broken: a console's output, a comment for the tests, and a
  *   row of a table none of whose cells is longer than that as it is shown (without the targets of links).
  */
@@ -74,9 +74,10 @@ export function sentencesOf(prose: string): string[] {
     .filter((sentence) => sentence !== "");
 }
 
-/** As a page shows it: a link is its text, and what is quoted as code is one word that ends no sentence. */
+/** As a page shows it: a link is its text, and quoted code, or a list of it, is one word that ends no sentence. */
 function shown(markdown: string): string {
-  return withoutTargets(markdown.replace(/`[^`]*`/g, "CODE")).replace(/<[^>]+>/g, "");
+  const quoted = markdown.replace(/`[^`]*`/g, "CODE").replace(/CODE(?:(?:, ?|\/)CODE)+/g, "CODE");
+  return withoutTargets(quoted).replace(/<[^>]+>/g, "");
 }
 
 function withoutTargets(markdown: string): string {

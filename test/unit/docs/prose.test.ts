@@ -37,7 +37,8 @@ describe("checkProse", () => {
     expect(checkProse("x.md", `A.\n\n${long}`).join("\n")).to.match(/^x\.md:3: a sentence of 31 words: One two.*…$/);
   });
 
-  it("takes code for one word, a link for its text, and a colon for no end", () => {
+  it("takes code, or a list of it, for one word, a link for its text, and a colon for no end", () => {
+    expect(checkProse("x.md", `\`a\`, \`b\`, \`c\`/\`d\` ${words(29).toLowerCase()}\n`)).to.deep.equal([]);
     expect(checkProse("x.md", `\`${words(20)}\`\n[a](b#${"c".repeat(20)}) ${words(28).toLowerCase()}\n`)).to.deep.equal(
       [],
     );
