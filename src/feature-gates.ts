@@ -24,14 +24,14 @@ export const featureGates = {
     default: true,
     since: "0.1.0",
     roles: ["agent"],
-    what: "the mount table is kept by statmount(2), listmount(2) and fanotify where the kernel has them; off: by /proc/PID/mountinfo alone",
+    what: "the agent reads the mount table with statmount(2), listmount(2) and fanotify, if the kernel has them; off: only /proc/PID/mountinfo",
   },
   ReadAsNode: {
     stage: "Beta",
     default: true,
     since: "0.1.0",
     roles: ["agent"],
-    what: "what was not granted to the agents is asked for as the agent's own node (KEP-5284, Beta in Kubernetes 1.36); off: only what was granted is read",
+    what: "the agent reads objects without a grant to the agents as its own node (KEP-5284, Beta in Kubernetes 1.36); off: only granted objects are read",
   },
 } as const satisfies GateTable;
 

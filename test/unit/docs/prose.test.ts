@@ -23,7 +23,7 @@ describe("prose of the documentation", () => {
   for (const [entry, files] of waiting)
     it(`of ${entry} is not done yet: once it is, take it off test/prose-not-done.txt`, () => {
       expect(files, "no such page").not.to.have.length(0);
-      expect(files.flatMap((page) => checkProse(page, readPage(page)))).not.to.have.length(0);
+      expect(files.some((page) => checkProse(page, readPage(page)).length > 0)).to.equal(true);
     });
 });
 
