@@ -68,9 +68,14 @@ export function renderResults(rows: readonly PluginRow[]): string {
 const intro = `<!-- Written by hack/plugin-results.ts from the results of the lanes contract and vm: do not edit. -->
 # Results of the plugin contract
 
-Each row is a volume, each of the last columns a point that every plugin keeps to (\`test/contract/points\`): what it says there is the title of a test. "✓" passed, "–" cannot be asked of this
-volume; "run" is the day of the run that it is from, or the first and the last one, if some points were asked again later; behind "cut off" stand the effects after which the agent was ended, and how many there are, if they were counted. Written by the run itself: \`npm test -- contract vm\`, then \`node hack/plugin-results.ts\`.
-\`csi\` and \`persistentVolumeClaim\` have no row: what a driver does is the driver's, and the lane csi has tests of its own with real ones and csi-sanity ([plugins.md](plugins.md)).
+Each row is a volume. Each of the last columns is a point that every plugin must pass (\`test/contract/points\`). Its name is the title of a test.
+- "✓" means passed, and "–" that the point does not apply to this volume.
+- "run" is the day of the run, or the first and the last day, if some points were repeated later.
+- "cut off" also shows the number of effects after which the agent was stopped, and the number of all effects, if they were counted.
+
+The test run writes this page: \`npm test -- contract vm\`, then \`node hack/plugin-results.ts\`.
+\`csi\` and \`persistentVolumeClaim\` have no row, because each driver is responsible for its own behaviour.
+The lane csi tests them with real drivers and csi-sanity ([plugins.md](plugins.md)).
 `;
 
 function days(runs: readonly string[]): string {
