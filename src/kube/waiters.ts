@@ -5,15 +5,21 @@ export interface Waiters {
   reject(error: Error): void;
 }
 
+interface Waiting {
+  readonly promise: Promise<void>;
+  readonly resolve: () => void;
+  readonly reject: (error: Error) => void;
+}
+
 export function createWaiters(): Waiters {
-  let waiting = Promise.withResolvers<void>();
+  let waiting = next();
   let any = false;
 
   /** Nobody waits for what nobody asked for: it would be a rejection that nobody handles. */
-  function settle(tell: (all: typeof waiting) => void): void {
+  function settle(tell: (all: Waiting) => void): void {
     if (!any) return;
     const all = waiting;
-    waiting = Promise.withResolvers<void>();
+    waiting = next();
     any = false;
     tell(all);
   }
@@ -26,4 +32,14 @@ export function createWaiters(): Waiters {
     resolve: () => settle((all) => all.resolve()),
     reject: (error) => settle((all) => all.reject(error)),
   };
+}
+
+/** Promise.withResolvers came with Node 22, and people's machines run this, too. */
+function next(): Waiting {
+  let settlers: Omit<Waiting, "promise"> | undefined;
+  const promise = new Promise<void>((resolve, reject) => {
+    settlers = { resolve, reject };
+  });
+  if (settlers === undefined) throw new Error("a promise has called nobody");
+  return { promise, ...settlers };
 }

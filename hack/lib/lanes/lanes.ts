@@ -78,7 +78,10 @@ export const lanes: readonly Lane[] = [
   {
     name: "types",
     what: "tsc",
-    work: { kind: "command", command: ["sh", "-c", "tsc --noEmit -p . && tsc --noEmit -p src/page"] },
+    work: {
+      kind: "command",
+      command: ["sh", "-c", "tsc --noEmit -p . && tsc --noEmit -p src/page && tsc --noEmit -p src/cli"],
+    },
     processors: "one",
     limitMinutes: 5,
   },
