@@ -1,5 +1,5 @@
 import { parseArgs } from "node:util";
-import { flexVolumeDir, reservedNodeNames } from "./api/names.ts";
+import { flexVolumeDir, reservedNodeNames, systemNamespace } from "./api/names.ts";
 import {
   absolute,
   address,
@@ -78,6 +78,7 @@ export function parseConfig(argv: readonly string[], env: Env): Config {
     throw new ConfigError(`the first argument is the role: ${roles}, not ${JSON.stringify(role ?? "")}`);
   }
   const values = parseFlags(rest);
+  ownNamespace(env["NODEVOLUME_NAMESPACE"]);
   const ofProcess: ProcessConfig = {
     api: {
       server: server(values["api-server"] ?? inClusterServer(env), "--api-server"),
@@ -186,6 +187,14 @@ function features(text: string): Features {
     if (error instanceof FeatureGateError) throw new ConfigError(`--feature-gates: ${error.message}`, { cause: error });
     throw error;
   }
+}
+
+/** Leases, RBAC and FlowSchemas name it, and an overlay's `namespace:` changes some of that. @throws ConfigError */
+function ownNamespace(name: string | undefined): void {
+  if (name === undefined || name === systemNamespace) return;
+  throw new ConfigError(
+    `this pod is in the namespace ${JSON.stringify(name)}, and runs in ${systemNamespace} alone: take namespace: out of the overlay`,
+  );
 }
 
 /** Whose agent could have no Lease of its own. */

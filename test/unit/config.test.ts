@@ -33,6 +33,18 @@ describe("parseConfig", () => {
     expect(() => controller(["--index-intents=yes"])).to.throw(ConfigError, "--index-intents");
   });
 
+  for (const [role, own] of Object.entries({ ...roles, "api-proxy": roles.agent })) {
+    it(`runs in the namespace nodevolume-system alone, or in no pod: ${role}`, () => {
+      const start = (env: { [name: string]: string }) => parseConfig([role, ...access, ...own], env);
+      expect(start({}).role).to.equal(role);
+      expect(start({ NODEVOLUME_NAMESPACE: "nodevolume-system" }).role).to.equal(role);
+      expect(() => start({ NODEVOLUME_NAMESPACE: "storage-system" })).to.throw(
+        ConfigError,
+        'in the namespace "storage-system", and runs in nodevolume-system alone',
+      );
+    });
+  }
+
   for (const [role, own] of Object.entries(roles)) {
     const parse = (flags: string[] = [], env = {}) => {
       const config = parseConfig([role, ...access, ...own, ...flags], env);
