@@ -66,6 +66,8 @@ const flags = {
   "reap-orphans-grace-period": { type: "string" },
 } as const;
 
+export const flagNames: readonly string[] = Object.keys(flags);
+
 /**
  * Flags and environment → a frozen configuration of one role. The only reader of process.env and process.argv.
  * Every flag has an environment variable beside it, because that is how kustomize hands in what both roles share.

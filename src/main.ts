@@ -3,6 +3,8 @@ import { messageOf } from "./errors.ts";
 import { followLogLevel } from "./follow-log-level.ts";
 import { whyNotOn } from "./host/linux/architecture.ts";
 import { createLogger } from "./log.ts";
+import { logWarnings } from "./log-warnings.ts";
+import { answerTo } from "./usage.ts";
 
 /** Exit codes: 0 ended as asked, 1 failed, 2 the configuration is wrong, 130 ended at once by a second signal. */
 const exitCode = { failed: 1, badConfiguration: 2, interrupted: 130 } as const;
@@ -15,8 +17,14 @@ async function main(argv: readonly string[]): Promise<number> {
     await runChild();
     return 0;
   }
+  const answer = answerTo(argv);
+  if (answer !== undefined) {
+    process.stdout.write(answer);
+    return 0;
+  }
   const config = parseConfig(argv, process.env);
   const log = createLogger(config.logLevel, { role: config.role });
+  logWarnings(process, log);
   if (config.logLevelDir !== undefined) {
     followLogLevel({ directory: config.logLevelDir, who: config, atStart: config.logLevel, log });
   }

@@ -6,6 +6,7 @@ import { fileURLToPath } from "node:url";
 import { expect } from "chai";
 import { until } from "../../hack/lib/until.ts";
 import { selfSigned } from "../../src/self-signed.ts";
+import { version } from "../../src/version.ts";
 
 const main = fileURLToPath(new URL("../../src/main.ts", import.meta.url));
 
@@ -30,6 +31,36 @@ describe("main", function () {
       expect(stderr).to.contain(message);
     });
   }
+
+  for (const args of [["--help"], ["-h"], ["help"], ["agent", "--help"]])
+    it(`says how it is called, on standard output, and exits with 0: ${args.join(" ")}`, () => {
+      const { status, stderr, stdout } = run(...args);
+      expect([status, stderr]).to.deep.equal([0, ""]);
+      expect(stdout)
+        .to.match(/^usage: main\.cjs controller\|agent\|api-proxy/)
+        .and.include("\n  --node-name\n");
+    });
+
+  for (const word of ["version", "--version"])
+    it(`says its version: ${word}`, () => {
+      expect(run(word)).to.deep.include({ status: 0, stdout: `node-volume-operator ${version}\n`, stderr: "" });
+    });
+
+  it("writes nothing but JSON to its log, warnings of Node.js, too", () => {
+    const warn =
+      'process.emitWarning("old","DeprecationWarning","DEP0000");process.emitWarning("later","ExampleWarning")';
+    const onListener = `process.on("newListener",(name)=>{if(name==="warning")setImmediate(()=>{${warn}})})`;
+    const files = ["--api-ca-file", "/nonexistent/ca", "--api-token-file", "/nonexistent/token"];
+    const args = [main, "controller", "--api-server", "https://127.0.0.1:1", "--identity", "a", ...files];
+    const started = ["--import", `data:text/javascript,${onListener}`, ...args];
+    const { stderr } = spawnSync(process.execPath, started, { encoding: "utf8", env: {}, timeout: 20_000 });
+    const lines = stderr
+      .trim()
+      .split("\n")
+      .map((line) => JSON.parse(line) as { level: string; error?: string });
+    expect(lines.map(({ level, error }) => [level, error])).to.deep.include(["warn", "later"]);
+    expect(stderr).not.to.include("DEP0000");
+  });
 
   describe("on a processor whose numbers are not known (this one, called riscv64)", () => {
     // Also what the bundle of the command line has in it.

@@ -1,0 +1,26 @@
+import { flagNames } from "./config.ts";
+import { version } from "./version.ts";
+
+const help = ["--help", "-h", "help"];
+
+/** PURE. What is answered at once, and is no role: how it is called, before or behind a role, and its version; undefined for all else. */
+export function answerTo(argv: readonly string[]): string | undefined {
+  const [first = "", second = ""] = argv;
+  if (help.includes(first) || second === "--help" || second === "-h") return usage();
+  return first === "version" || first === "--version" ? `node-volume-operator ${version}\n` : undefined;
+}
+
+function usage(): string {
+  return [
+    "usage: main.cjs controller|agent|api-proxy [FLAG VALUE]…",
+    "       main.cjs version",
+    "       main.cjs --help",
+    "",
+    "controller turns NodeVolumeSets into one NodeVolumeIntent for each node; agent mounts what the intents of its node say;",
+    "api-proxy stands before an agent and has its token. Each role has its own flags, and most have a variable and a default:",
+    "docs/settings.md has them.",
+    "",
+    ...flagNames.map((name) => `  --${name}`),
+    "",
+  ].join("\n");
+}
