@@ -3,6 +3,7 @@ import type { JsonObject } from "../lib/api-client.ts";
 import { follow } from "../lib/follow.ts";
 import { StepError } from "../lib/process.ts";
 import type { Demo } from "./demo.ts";
+import { keepLog } from "./kept-log.ts";
 import { viewOf } from "./live-view.ts";
 import type { Screen } from "./screen.ts";
 
@@ -20,12 +21,13 @@ export async function awaitReady(
 ): Promise<void> {
   const stop = new AbortController();
   const either = AbortSignal.any([signal, stop.signal]);
-  let sets: ReadonlyMap<string, JsonObject> = new Map();
-  let intents: ReadonlyMap<string, JsonObject> = new Map();
+  // Nothing is shown of what nobody has listed yet.
+  let sets: ReadonlyMap<string, JsonObject> | undefined;
+  let intents: ReadonlyMap<string, JsonObject> | undefined;
   try {
     await new Promise<void>((resolve, reject) => {
       const look = () => {
-        if (either.aborted) return;
+        if (either.aborted || sets === undefined || intents === undefined) return;
         const view = viewOf(names, sets, intents);
         screen.live(view.lines);
         if (view.ready) resolve();
@@ -92,8 +94,7 @@ export function watchProcesses(demo: Demo, signal: AbortSignal, onEnd: (error: S
   for (const process of demo.processes) {
     void process.ended.then((how) => {
       if (signal.aborted) return;
-      const remedy = `the end of its log is above; the whole log is ${process.logFile}`;
-      onEnd(new StepError(`${process.name} ${how}`, { logFile: process.logFile, remedy }));
+      onEnd(new StepError(`${process.name} ${how}`, { logFile: process.logFile, remedy: keepLog(process.logFile) }));
     });
   }
 }

@@ -11,7 +11,7 @@ import type { NodeRef } from "../lib/pretend-node/object.ts";
 import { type RunningProcess, StepError, startProcess } from "../lib/process.ts";
 import { startAgent, startController } from "../lib/roles.ts";
 import { root } from "../lib/root.ts";
-import { type Demo, sampleFolder } from "./demo.ts";
+import { type Demo, failingFolder, sampleFolder } from "./demo.ts";
 import { checkCluster, checkNoAgent, liveHolder } from "./existing-checks.ts";
 import { removeMade } from "./existing-removal.ts";
 import {
@@ -23,6 +23,7 @@ import {
   takeInventory,
   withLabel,
 } from "./inventory.ts";
+import { type KeptProcess, keepProcess } from "./kept-process.ts";
 import type { Screen } from "./screen.ts";
 
 export interface ExistingOptions {
@@ -46,10 +47,10 @@ export async function startOnExistingCluster(options: ExistingOptions): Promise<
   const access = { admin: client, server, ca };
   screen.step(`looking at ${server}, before anything is made`);
   const node = await checkCluster(client, options.node);
-  const sample = (await render(kubectl, [join(root, sampleFolder)])).map((object) =>
-    withLabel(onlyOn(node.name, object)),
-  );
-  await checkSample(kubectl, sample);
+  const ours = async (folder: string) =>
+    (await render(kubectl, [join(root, folder)])).map((object) => withLabel(onlyOn(node.name, object)));
+  const [sample, failing] = [await ours(sampleFolder), await ours(failingFolder)];
+  await checkSample(kubectl, [...sample, ...failing]);
   const { missing, foreign, left } = await inventory(kubectl);
   screen.note(
     `${foreign.length} objects are there and stay, ${left.length} are left of an earlier run, ${missing.length} are missing`,
@@ -59,9 +60,10 @@ export async function startOnExistingCluster(options: ExistingOptions): Promise<
   const made = [...left, ...missing];
   const processes: RunningProcess[] = [];
   const hosts: PretendHost[] = [];
+  const agents: KeptProcess[] = [];
   const remove = async () => {
     screen.step("removing what was made in the cluster");
-    await removeMade({ kubectl, client, node: node.name, made, sample, screen });
+    await removeMade({ kubectl, client, node: node.name, made, sample: [...sample, ...failing], screen });
     for (const process of processes.toReversed()) await process.stop();
     for (const host of hosts) await host.stop();
     client.close();
@@ -72,13 +74,14 @@ export async function startOnExistingCluster(options: ExistingOptions): Promise<
     await buildBundles();
     await make(kubectl, client, missing);
     await untilEnforced(access);
-    await startRoles(options, node, access, processes, hosts);
+    await startRoles(options, node, access, { processes, hosts, agents });
   } catch (error) {
     await remove();
     throw error;
   }
-  const items = JSON.stringify({ apiVersion: "v1", kind: "List", items: sample });
-  return { kubectl, client, hosts, processes: [...processes, proxy], sample: items, remove };
+  const list = (items: readonly Manifest[]) => JSON.stringify({ apiVersion: "v1", kind: "List", items });
+  const manifests = { sample: list(sample), failing: list(failing) };
+  return { kubectl, client, hosts, agents, processes: [...processes, proxy], ...manifests, remove };
 }
 
 /** What config/ would install, against what is there. */
@@ -94,8 +97,7 @@ async function startRoles(
   { directory, screen, env }: ExistingOptions,
   node: NodeRef,
   access: { admin: ApiClient; server: string; ca: string },
-  processes: RunningProcess[],
-  hosts: PretendHost[],
+  { processes, hosts, agents }: { processes: RunningProcess[]; hosts: PretendHost[]; agents: KeptProcess[] },
 ): Promise<void> {
   screen.step("starting the controller, and an agent in a mount namespace of its own");
   const { server } = access;
@@ -104,16 +106,17 @@ async function startRoles(
     screen.note(`the cluster has a controller, ${leader}: using that one`);
   else {
     const identity = await controllerIdentity(access, { [madeByQuickstart]: "true" }, join(directory, "controller"));
-    processes.push(
-      startController(ourController, { server, identity, logFile: join(directory, "logs/controller.log"), env }),
-    );
+    const ofController = { server, identity, logFile: join(directory, "logs/controller.log"), env };
+    processes.push(keepProcess(() => startController(ourController, ofController)));
   }
   const host = await startPretendHost(node.name);
   hosts.push(host);
   const identity = await agentIdentity(access, node, join(directory, "agents", node.name));
   const logFile = join(directory, `logs/agent-${node.name}.log`);
-  processes.push(startAgent(host, { server, identity, logFile, env }));
-  for (const process of processes) screen.note(`${process.name.padEnd(34)} pid ${process.pid}`);
+  const agent = keepProcess(() => startAgent(host, { server, identity, logFile, env }));
+  agents.push(agent);
+  processes.push(agent);
+  screen.note(processes.map(({ name, pid }) => `${name} ${pid}`).join(", "));
 }
 
 /** A kubeconfig with everything inside, on the sandbox's tmpfs, and what it says of the cluster. */

@@ -6,26 +6,33 @@ export interface FarewellInput {
   readonly hostPid: number;
   readonly hostName: string;
   readonly kubectl: string;
+  /** kubectl-nvi. */
+  readonly cli: string;
   readonly kubeconfig: string;
   readonly logs: string;
 }
 
+export interface PlainFarewellInput extends FarewellInput {
+  readonly agentPid: number;
+}
+
 /** Commands that work from another terminal: what the sandbox holds is reached through its first process. */
-export function farewell(input: FarewellInput): string {
+export function farewell(input: PlainFarewellInput): string {
   const inside = `/proc/${input.initPid}/root`;
   const enter = `nsenter -t ${input.hostPid} -m -p`;
   return `It stays up until Ctrl-C. From another terminal, as root:
-
-  export KUBECONFIG=${inside}${input.kubeconfig} PATH="${dirname(input.kubectl)}:$PATH"
-
+  ${exportLine(input)}
   kubectl get nvs,nvi,nvstate -o wide                      # sets, intents, nodes
-  kubectl describe nvi ${input.hostName}.scratch                       # one volume on one node (its name: kubectl get nvi)
-  ${enter} umount /mnt/nodevolume/scratch    # unmount behind the agent's back, on the host of ${input.hostName}
-  ${enter} grep /mnt/nodevolume/ /proc/self/mountinfo
+  kubectl nvi explain node/${input.hostName}                       # one node, in words; also a set, or a volume
+  ${enter} umount /mnt/nodevolume/shared/ro  # unmount behind the agent's back, on the host of ${input.hostName}
+  kill -9 ${input.agentPid}                                       # the agent: it is started again, and the mounts stay
   kubectl -n nodevolume-quickstart edit configmap settings # the files beneath /mnt/nodevolume/settings change as one
-  ${enter} head /mnt/nodevolume/settings/motd
   kubectl patch nvs scratch --type merge -p '{"spec":{"suspend":true}}'   # no repair while you maintain
-  kubectl delete nvs scratch                               # unmounted everywhere
   tail -f ${inside}${input.logs}/*.log
 `;
+}
+
+/** The cluster, kubectl and kubectl-nvi, as a shell takes them. */
+export function exportLine({ initPid, kubeconfig, kubectl, cli }: FarewellInput): string {
+  return `export KUBECONFIG=/proc/${initPid}/root${kubeconfig} PATH="${dirname(kubectl)}:${dirname(cli)}:$PATH"`;
 }

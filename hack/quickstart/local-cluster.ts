@@ -9,11 +9,11 @@ import { type ControlPlane, startControlPlane } from "../lib/control-plane/start
 import { createKubectl } from "../lib/kubectl.ts";
 import { type PretendHost, startPretendHost } from "../lib/pretend-node/node.ts";
 import { createNodeObject, type NodeRef } from "../lib/pretend-node/object.ts";
-import type { RunningProcess } from "../lib/process.ts";
 import { startAgent, startController } from "../lib/roles.ts";
 import { root } from "../lib/root.ts";
 import type { ToolPaths } from "../lib/tools/locate.ts";
-import type { Demo } from "./demo.ts";
+import { type Demo, failingFolder } from "./demo.ts";
+import { type KeptProcess, keepProcess } from "./kept-process.ts";
 import { rightsOfPeople } from "./people.ts";
 import type { Screen } from "./screen.ts";
 
@@ -40,7 +40,7 @@ export interface LocalCluster extends Demo {
 
 export interface LocalNode extends NodeRef {
   readonly host: PretendHost;
-  readonly agent: RunningProcess;
+  readonly agent: KeptProcess;
 }
 
 /** The kubeconfig of people, beneath the directory. */
@@ -49,26 +49,25 @@ export const peopleKubeconfig = "kubeconfig";
 /** A control plane of our own with the project installed, one controller, and an agent on each pretended node. */
 export async function startLocalCluster(options: LocalOptions): Promise<LocalCluster> {
   const { tools, directory, screen, signal } = options;
-  screen.step("starting etcd and kube-apiserver");
+  screen.step("starting etcd and kube-apiserver, with verified TLS and random credentials");
   const plane = await startControlPlane({ tools, directory: join(directory, "control-plane"), signal });
-  screen.note(`${plane.server}, verified TLS, random credentials`);
-  screen.step("installing CRDs, RBAC and admission policies");
+  screen.step("installing CRDs, RBAC and admission policies; each role gets a bound token of its own");
   const people = await install(plane, directory);
-  screen.note("each role gets a bound token of its own; the administrator's token is not used from here on");
   const logs = join(directory, "logs");
   mkdirSync(logs, { recursive: true });
   screen.step("bundling controller and agent");
   await buildBundles();
   screen.step("starting the controller, and an agent on each node in a mount namespace of its own");
-  const controller = startController("nodevolume-controller-0", {
+  const ofController = {
     server: plane.server,
     identity: await controllerIdentity(plane, {}, join(directory, "controller")),
     logFile: join(logs, "controller.log"),
     env: options.env,
-  });
+  };
+  const controller = keepProcess(() => startController("nodevolume-controller-0", ofController));
   const nodes = await startNodes(plane, options, logs);
   const processes = [plane.etcd, plane.apiServer(), controller, ...nodes.map((node) => node.agent)];
-  for (const process of processes) screen.note(`${process.name.padEnd(26)} pid ${process.pid}`);
+  screen.note(processes.map(({ name, pid }) => `${name} ${pid}`).join(", "));
   const hosts = nodes.map((node) => node.host);
   return {
     ...people,
@@ -76,8 +75,10 @@ export async function startLocalCluster(options: LocalOptions): Promise<LocalClu
     nodes,
     logs,
     hosts,
+    agents: nodes.map((node) => node.agent),
     processes,
     sample: await people.kubectl.run(["kustomize", join(root, options.sampleFolder)]),
+    failing: await people.kubectl.run(["kustomize", join(root, failingFolder)]),
     async remove() {
       for (const { agent } of nodes) await agent.stop();
       await controller.stop();
@@ -108,13 +109,14 @@ async function startNodes(plane: ControlPlane, options: LocalOptions, logs: stri
   for (let number = 1; number <= options.nodes; number += 1) {
     const node = await createNodeObject(plane.admin, `node-${number}`);
     const host = await startPretendHost(node.name);
-    const agent = startAgent(host, {
+    const ofAgent = {
       server: plane.server,
       identity: await agentIdentity(plane, node, join(options.directory, "agents", node.name)),
       logFile: join(logs, `agent-${node.name}.log`),
       env: options.env,
       ...(options.agentFlags && { flags: options.agentFlags }),
-    });
+    };
+    const agent = keepProcess(() => startAgent(host, ofAgent));
     nodes.push({ ...node, host, agent });
   }
   return nodes;

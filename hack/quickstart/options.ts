@@ -15,7 +15,8 @@ export const usage = `usage: npm run quickstart -- [--csi] [--once] [--nodes N]
        npm run quickstart -- --kubeconfig FILE --node NAME [--once]
 
 Starts a real API server with the controller and one agent a node, applies config/samples/quickstart, and shows what the
-kernel then has mounted, and how it is repaired. Needs root; everything happens in namespaces that end with it.
+kernel then has mounted, why one volume is not, how one is repaired, and what stays when an agent is killed. Needs root;
+everything happens in namespaces that end with it.
 
   --csi              show a claim instead: provisioned, attached, staged, published at two paths, grown, repaired and given
                      back, by a real CSI driver, its sidecars and kube-controller-manager (config/samples/quickstart-csi)

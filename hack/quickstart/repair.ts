@@ -5,9 +5,6 @@ import { StepError } from "../lib/process.ts";
 import { openMountLines, placeOf } from "./mount-lines.ts";
 
 export interface Repair {
-  /** The mount's line before and after, as the host's mountinfo has it. */
-  readonly before: string;
-  readonly after: string;
   /** Milliseconds without the mount, as seen by reading the table over and over (some 0.1 ms apart). */
   readonly goneMs: number;
 }
@@ -20,8 +17,7 @@ export async function unmountAndWatch(host: PretendHost, path: string): Promise<
   const table = openMountLines(host.pid);
   const find = () => table.read().find((line) => placeOf(line) === path);
   try {
-    const before = find();
-    if (before === undefined) throw new Error(`${path} is not mounted on ${host.name}`);
+    if (find() === undefined) throw new Error(`${path} is not mounted on ${host.name}`);
     let unmounted = false;
     const umount = host.run("umount", path).then(() => {
       unmounted = true;
@@ -35,7 +31,7 @@ export async function unmountAndWatch(host: PretendHost, path: string): Promise<
       // Gone and back between two readings: then the end of umount is all the evidence that it was gone.
       else if (gone !== undefined || unmounted) {
         await umount;
-        return { before, after: line, goneMs: gone === undefined ? 0 : now - gone };
+        return { goneMs: gone === undefined ? 0 : now - gone };
       }
       await Promise.race([nextTurn(), umount.catch(() => undefined).then(() => nextTurn())]);
     }

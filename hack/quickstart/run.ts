@@ -1,21 +1,25 @@
 import { join } from "node:path";
+import { buildCli } from "../lib/bundle-cli.ts";
 import type { Sandbox } from "../lib/sandbox/inside.ts";
 import { locateTools } from "../lib/tools/locate.ts";
 import { awaitMounts } from "./await-mounts.ts";
 import { awaitReady, awaitSummaries, stayUp } from "./await-ready.ts";
 import { quickstartCSI } from "./csi/run.ts";
-import { type Demo, prefix, sampleFolder } from "./demo.ts";
+import { type Demo, sampleFolder } from "./demo.ts";
+import { awaitEvent, eventsOf } from "./events.ts";
 import { startOnExistingCluster } from "./existing-cluster.ts";
+import { failingSet, showFailure } from "./explain-failure.ts";
 import { farewell } from "./farewell.ts";
 import { peopleKubeconfig, startLocalCluster } from "./local-cluster.ts";
-import { placeOf } from "./mount-lines.ts";
 import type { QuickstartOptions } from "./options.ts";
 import { unmountAndWatch } from "./repair.ts";
-import type { Screen } from "./screen.ts";
+import { milliseconds, oursOn, showRestart, tellRestarts } from "./restart.ts";
+import { type Screen, silent } from "./screen.ts";
 
 /** The folder of a run, on the sandbox's tmpfs. */
 const directory = "/tmp/nodevolume-quickstart";
 const sets = ["scratch", "shared-data", "settings"];
+const all = [...sets, failingSet];
 const victim = "/mnt/nodevolume/scratch";
 
 /** The demonstration that was asked for. Returns when it is over; throws StepError with what happened and what to do. */
@@ -48,33 +52,33 @@ async function demonstrate(demo: Demo, options: QuickstartOptions, sandbox: Sand
       initPid: await sandbox.outerPid(1),
       hostPid: await sandbox.outerPid(host?.pid ?? 1),
       hostName: host?.name ?? "",
+      agentPid: await sandbox.outerPid(demo.agents[0]?.pid ?? 1),
       kubectl: demo.kubectl.program,
+      cli: (await buildCli()).path,
       kubeconfig: join(directory, peopleKubeconfig),
       logs: join(directory, "logs"),
     }),
   );
+  tellRestarts(demo, screen, sandbox.stopped);
   await stayUp(demo, sandbox.stopped);
   screen.step("stopping; everything goes with it");
 }
 
-/** Applies the sample, waits, and shows the tables, the kernel's mounts, and a repair. */
+/** Applies the sample, waits, and shows the tables, the kernel's mounts, a failure, a repair, and an agent that ends. */
 async function show(demo: Demo, screen: Screen, signal: AbortSignal): Promise<void> {
   screen.step(`kubectl apply -k ${sampleFolder}`);
-  screen.block(await demo.kubectl.run(["apply", "--server-side", "-f", "-"], demo.sample));
+  const applied = (await demo.kubectl.run(["apply", "--server-side", "-f", "-"], demo.sample)).trim().split("\n");
+  screen.note(`${applied.length} objects, of these the sets ${sets.join(", ")}`);
   screen.step("waiting until every node has what the sets say");
   await awaitReady(demo, sets, screen, signal);
   await awaitMounts(demo, sets, screen, signal);
   await awaitSummaries(demo, signal);
   await showTables(demo, screen);
   await showMounts(demo, screen);
-  const host = demo.hosts[0];
-  if (host === undefined) return;
-  screen.step(`umount ${victim}, on the host of ${host.name}, behind the agent's back`);
-  const { before, after, goneMs } = await unmountAndWatch(host, victim);
-  screen.note(`it was gone for ${goneMs < 1 ? "less than 1" : goneMs.toFixed(1)} ms, by the kernel's mount table`);
-  screen.note(`before: ${before}`);
-  screen.note(`after:  ${after}`);
-  await awaitReady(demo, sets, screen, signal);
+  await showFailure(demo, screen, signal);
+  await showRepair(demo, screen, signal);
+  await showRestart(demo, victim, screen);
+  await awaitReady(demo, all, silent(screen), signal);
 }
 
 async function showTables(demo: Demo, screen: Screen): Promise<void> {
@@ -86,18 +90,26 @@ async function showTables(demo: Demo, screen: Screen): Promise<void> {
 async function showMounts(demo: Demo, screen: Screen): Promise<void> {
   for (const host of demo.hosts) {
     screen.step(`grep /mnt/nodevolume/ /proc/self/mountinfo, on the host of ${host.name}`);
-    screen.block((await ours(host)).join("\n"));
+    screen.block((await oursOn(host)).join("\n"));
   }
 }
 
-const ours = async (host: Demo["hosts"][number]) =>
-  (await host.mounts()).filter((line) => placeOf(line).startsWith(prefix));
+async function showRepair(demo: Demo, screen: Screen, signal: AbortSignal): Promise<void> {
+  const host = demo.hosts[0];
+  if (host === undefined) return;
+  screen.step(`umount ${victim}, on the host of ${host.name}, behind the agent's back`);
+  const told = await eventsOf(demo.client, host.name, "Drifted");
+  const { goneMs } = await unmountAndWatch(host, victim);
+  screen.note(`it was gone for ${milliseconds(goneMs)}, by the kernel's mount table`);
+  screen.note(`its Event: ${await awaitEvent(demo.client, host.name, "Drifted", told)}`);
+  await awaitReady(demo, sets, silent(screen), signal);
+}
 
 async function takeDown(demo: Demo, screen: Screen): Promise<void> {
-  screen.step(`kubectl delete nodevolumesets ${sets.join(" ")}`);
-  screen.block(await demo.kubectl.run(["delete", "nodevolumesets", ...sets, "--timeout=60s"]));
+  screen.step(`kubectl delete nodevolumesets ${all.join(" ")}`);
+  await demo.kubectl.run(["delete", "nodevolumesets", ...all, "--timeout=60s"]);
   for (const host of demo.hosts) {
-    const left = await ours(host);
+    const left = await oursOn(host);
     if (left.length > 0) throw new Error(`still mounted on ${host.name} after the deletion:\n${left.join("\n")}`);
   }
   screen.note("and the kernel agrees: nothing is mounted beneath /mnt/nodevolume on any node");

@@ -22,21 +22,29 @@ describe("npm run quickstart", () => {
     await locateTools({ env: process.env, report: (line) => console.log(`  ${line}`) });
   });
 
-  slowInGate("-- --once shows tables, mounts and a repair, exits 0 and leaves nothing", async () => {
-    const run = startQuickstart(["--once"]);
-    await run.exits(0);
-    for (const text of [
-      /nodevolumeset\.nodevolume\.dev\/scratch +1 +1 +0 +0/,
-      /nodevolumeintent\.nodevolume\.dev\/node-1\.scratch-\S+ +node-1 +scratch +emptyDir +Mounted +True +1\/1 +true/,
-      /nodevolumestate\.nodevolume\.dev\/node-1 +True +3 +\d+ +\d+ +0 /,
-      / \/mnt\/nodevolume\/scratch rw,nosuid,nodev,noexec,.* - tmpfs /,
-      /it was gone for .* ms, by the kernel's mount table/,
-      /the kernel agrees: nothing is mounted/,
-    ]) {
-      run.said(text);
-    }
-    expect(await leftOf(run)).to.deep.equal([]);
-  });
+  slowInGate(
+    "-- --once shows tables, mounts, a failure, a repair and a killed agent, exits 0 and leaves nothing",
+    async () => {
+      const run = startQuickstart(["--once"]);
+      await run.exits(0);
+      for (const text of [
+        /nodevolumeset\.nodevolume\.dev\/scratch +True +AllReady +1 +1 +0 +0/,
+        /nodevolumeintent\.nodevolume\.dev\/node-1\.scratch-\S+ +node-1 +scratch +scratch +emptyDir +Mounted +True +1 +true/,
+        /nodevolumestate\.nodevolume\.dev\/node-1 +True +3 /,
+        / \/mnt\/nodevolume\/scratch rw,nosuid,nodev,noexec,.* - tmpfs /,
+        /kubectl nvi explain reports\n(.*\n)*? +[✗…] .*there is no \/mnt\/quickstart-reports.*\(SourceNotFound\b.*\n +→ /,
+        /mkdir \/mnt\/quickstart-reports, .*\n +mounted by itself \d+ ms later/,
+        /it was gone for .* ms, by the kernel's mount table\n +its Event: Warning Drifted node-1\.scratch-\S+: .*\/mnt\/nodevolume\/scratch/,
+        /kill -9 \d+, the agent of node-1\n +started again as \d+, as by a DaemonSet; all 5 mounts stayed, each with its mount id\n.*was back in .* ms/,
+        /the kernel agrees: nothing is mounted/,
+      ]) {
+        run.said(text);
+      }
+      expect(run.output()).not.to.include("not there yet");
+      expect(run.output().trimEnd().split("\n")).to.have.length.at.most(60);
+      expect(await leftOf(run)).to.deep.equal([]);
+    },
+  );
 
   slow("stays up until Ctrl-C, tells what to try, and then leaves nothing", async () => {
     const run = startQuickstart([]);
@@ -53,6 +61,18 @@ describe("npm run quickstart", () => {
     await new Promise((resolve) => kubectl.on("close", resolve));
     expect(names).to.include("nodevolumeset.nodevolume.dev/scratch");
     // What a terminal does: to every process of the foreground group.
+    process.kill(-pidOf(run.npm), "SIGINT");
+    await run.ended;
+    expect(await leftOf(run)).to.deep.equal([]);
+  });
+
+  slow("starts an agent that is killed again, and stays up", async () => {
+    const run = startQuickstart([]);
+    await run.says("tail -f ");
+    const [, agent = ""] = /^ +kill -9 (\d+) /m.exec(run.output()) ?? [];
+    expect(readFileSync(`/proc/${agent}/cmdline`, "utf8")).to.include("main.cjs\0agent");
+    process.kill(Number(agent), "SIGKILL");
+    await run.says("agent of node-1 has ended, and was started again as ");
     process.kill(-pidOf(run.npm), "SIGINT");
     await run.ended;
     expect(await leftOf(run)).to.deep.equal([]);

@@ -67,6 +67,7 @@ const inOrder: readonly RegExp[] = [
   /objects +the claim has 640Mi/,
   /\/dev\/loop\d+ +576M .*\/mnt\/nodevolume\/archive\/rw/,
   /it was gone for .* ms, by the kernel's mount table/,
+  /its Event: Warning Drifted node-1\.archive-\S+: /,
   /and what was written is there: hello/,
   /kubectl delete nvs archive/,
   /kernel +unstaged/,

@@ -1,5 +1,4 @@
-import { dirname } from "node:path";
-import type { FarewellInput } from "../farewell.ts";
+import { exportLine, type FarewellInput } from "../farewell.ts";
 import { namespace } from "./beside.ts";
 
 export interface CSIFarewellInput extends Omit<FarewellInput, "hostName"> {
@@ -18,7 +17,7 @@ export function csiFarewell(input: CSIFarewellInput): string {
       : `  kubectl patch nvs archive --type merge -p '{"spec":{"nodeSelector":{"kubernetes.io/hostname":"${there}"}}}' # to another node`;
   return `It stays up until Ctrl-C. From another terminal, as root:
 
-  export KUBECONFIG=${inside}${input.kubeconfig} PATH="${dirname(input.kubectl)}:$PATH"
+  ${exportLine({ ...input, hostName: here })}
 
   kubectl get nvs,nvi -o wide
   kubectl get pvc,pv,volumeattachments -n ${namespace}

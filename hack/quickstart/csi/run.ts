@@ -1,5 +1,6 @@
 // npm run quickstart -- --csi: a claim of a CSI driver on a node, from its provisioning to its end.
 import { join } from "node:path";
+import { buildCli } from "../../lib/bundle-cli.ts";
 import { agentFlags } from "../../lib/csi/paths.ts";
 import type { Sandbox } from "../../lib/sandbox/inside.ts";
 import { stayUp } from "../await-ready.ts";
@@ -61,6 +62,7 @@ async function demonstrate(demo: Demo, beside: Beside, run: CSIRun): Promise<voi
       hostPid: await sandbox.outerPid(host?.pid ?? 1),
       hosts: demo.hosts.map(({ name }) => name),
       kubectl: demo.kubectl.program,
+      cli: (await buildCli()).path,
       kubeconfig: join(directory, peopleKubeconfig),
       logs: join(directory, "logs"),
     }),

@@ -1,6 +1,9 @@
 import { awaitReady } from "../await-ready.ts";
 import { csiSampleFolder } from "../demo.ts";
+import { awaitEvent, eventsOf } from "../events.ts";
 import { unmountAndWatch } from "../repair.ts";
+import { milliseconds } from "../restart.ts";
+import { silent } from "../screen.ts";
 import { inNamespace, patience, type Stage, tell, typed } from "./stage.ts";
 
 export const set = "archive";
@@ -71,10 +74,10 @@ async function showRepair(stage: Stage): Promise<void> {
   const [host] = demo.hosts;
   if (host === undefined) return;
   screen.step(`umount ${writable}, on the host of ${host.name}, behind the agent's back`);
-  const { before, after, goneMs } = await unmountAndWatch(host, writable);
-  screen.note(`it was gone for ${goneMs < 1 ? "less than 1" : goneMs.toFixed(1)} ms, by the kernel's mount table`);
-  screen.note(`before: ${before}`);
-  screen.note(`after:  ${after}`);
+  const told = await eventsOf(demo.client, host.name, "Drifted");
+  const { goneMs } = await unmountAndWatch(host, writable);
+  screen.note(`it was gone for ${milliseconds(goneMs)}, by the kernel's mount table`);
+  screen.note(`its Event: ${await awaitEvent(demo.client, host.name, "Drifted", told)}`);
   screen.note(`and what was written is there: ${(await host.run("cat", `${writable}/greeting`)).trim()}`);
-  await awaitReady(demo, [set], screen, signal);
+  await awaitReady(demo, [set], silent(screen), signal);
 }

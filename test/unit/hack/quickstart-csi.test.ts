@@ -81,7 +81,14 @@ describe("quickstart --csi", () => {
   });
 
   it("csiFarewell moves the claim only where there is another node", () => {
-    const input = { initPid: 7, hostPid: 9, kubectl: "/c/kubectl", kubeconfig: "/tmp/k", logs: "/tmp/l" };
+    const input = {
+      initPid: 7,
+      hostPid: 9,
+      kubectl: "/c/kubectl",
+      cli: "/d/nvi",
+      kubeconfig: "/tmp/k",
+      logs: "/tmp/l",
+    };
     expect(csiFarewell({ ...input, hosts: ["node-1"] }))
       .to.include("--nodes 2")
       .and.not.include("nodeSelector");

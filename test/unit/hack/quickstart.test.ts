@@ -1,11 +1,18 @@
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
 import { expect } from "chai";
 import { dynamicImports } from "../../../hack/lib/bundle.ts";
 import { StepError } from "../../../hack/lib/process.ts";
+import { root } from "../../../hack/lib/root.ts";
 import { notMounted } from "../../../hack/quickstart/await-mounts.ts";
+import { freshEvent } from "../../../hack/quickstart/events.ts";
 import { farewell } from "../../../hack/quickstart/farewell.ts";
+import { keepLog } from "../../../hack/quickstart/kept-log.ts";
 import { viewOf } from "../../../hack/quickstart/live-view.ts";
 import { parseOptions, UsageError } from "../../../hack/quickstart/options.ts";
-import { describeFailure } from "../../../hack/quickstart/screen.ts";
+import { changedMounts } from "../../../hack/quickstart/restart.ts";
+import { createScreen, describeFailure } from "../../../hack/quickstart/screen.ts";
 
 describe("quickstart", () => {
   it("parseOptions has defaults", () => {
@@ -86,11 +93,69 @@ describe("quickstart", () => {
       initPid: 7,
       hostPid: 9,
       hostName: "n",
+      agentPid: 11,
       kubectl: "/c/kubectl",
+      cli: "/d/kubectl-nvi",
       kubeconfig: "/tmp/k",
       logs: "/tmp/l",
     });
-    expect(text).to.include('KUBECONFIG=/proc/7/root/tmp/k PATH="/c:$PATH"').and.include("nsenter -t 9 -m -p umount");
+    expect(text)
+      .to.include('export KUBECONFIG=/proc/7/root/tmp/k PATH="/c:/d:$PATH"')
+      .and.include("nsenter -t 9 -m -p umount")
+      .and.include("kill -9 11");
+    expect(text.trimEnd().split("\n")).to.have.length.below(11);
+  });
+
+  for (const [where, isTTY] of [
+    ["a terminal", true],
+    ["a file", false],
+  ] as const)
+    it(`createScreen shows live lines in place on ${where}, or once, as they settled`, () => {
+      let text = "";
+      const screen = createScreen({ isTTY, columns: 80, write: (more) => (text += more) });
+      screen.step("waiting");
+      screen.live(["scratch 0"]);
+      screen.live(["scratch 1"]);
+      screen.settle();
+      screen.note("done");
+      const live = "    scratch 0\n\x1b[1A\x1b[J    scratch 1\n";
+      expect(text).to.equal(
+        isTTY ? `\n\x1b[1m==> waiting\x1b[0m\n${live}    done\n` : "==> waiting\n    scratch 1\n    done\n",
+      );
+    });
+
+  it("freshEvent is one that was not there, or was told again", () => {
+    const event = (uid: string, resourceVersion: string) => ({
+      metadata: { uid, resourceVersion },
+      involvedObject: { kind: "NodeVolumeIntent", name: "n.scratch-1" },
+      type: "Warning",
+      reason: "Drifted",
+      message: "m",
+    });
+    expect(freshEvent([event("a", "1")], [event("a", "1")])).to.equal(undefined);
+    expect(freshEvent([event("a", "1")], [event("a", "1"), event("b", "2")])?.metadata.uid).to.equal("b");
+    expect(freshEvent([event("a", "1")], [event("a", "3")])?.metadata.resourceVersion).to.equal("3");
+  });
+
+  it("changedMounts are places that came, went or have another mount id", () => {
+    const line = (id: number, place: string) => `${id} 25 0:32 / ${place} rw shared:1 - tmpfs tmpfs rw`;
+    const before = [line(1, "/a"), line(2, "/b"), line(3, "/c")];
+    expect(changedMounts(before, before)).to.deep.equal([]);
+    expect(changedMounts(before, [line(1, "/a"), line(9, "/b"), line(4, "/d")])).to.deep.equal(["/b", "/c", "/d"]);
+  });
+
+  it("keepLog copies a log to where it outlives the run, and says where", () => {
+    const directory = mkdtempSync(join(tmpdir(), "nodevolume-log-"));
+    const name = `agent-of-test-${process.pid}.log`;
+    writeFileSync(join(directory, name), "its last words\n");
+    try {
+      expect(keepLog(join(directory, name))).to.include(`dist/quickstart-logs/${name}`);
+      rmSync(directory, { recursive: true });
+      expect(readFileSync(join(root, "dist/quickstart-logs", name), "utf8")).to.equal("its last words\n");
+      expect(keepLog(join(directory, name))).to.equal("the end of its log is above");
+    } finally {
+      rmSync(join(root, "dist/quickstart-logs", name), { force: true });
+    }
   });
 
   it("dynamicImports names a bundle for each role of main.ts", () => {

@@ -1,0 +1,43 @@
+import { setTimeout as sleep } from "node:timers/promises";
+import type { ApiClient } from "../lib/api-client.ts";
+
+/** What is read of an Event of core/v1. */
+export interface EventObject {
+  readonly metadata: { readonly uid?: string; readonly resourceVersion?: string };
+  readonly involvedObject: { readonly kind: string; readonly name: string };
+  readonly type: string;
+  readonly reason: string;
+  readonly message: string;
+}
+
+/** Milliseconds; an agent writes an Event after what is more urgent, at most five seconds later. */
+const patience = 15_000;
+
+/** Events with a reason about intents of a node: of cluster-scoped objects they are in the namespace default. */
+export async function eventsOf(client: ApiClient, node: string, reason: string): Promise<EventObject[]> {
+  const { body } = await client.call("GET", `/api/v1/namespaces/default/events?fieldSelector=reason=${reason}`);
+  const items = (body["items"] ?? []) as EventObject[];
+  return items.filter(({ involvedObject }) => involvedObject.name.startsWith(`${node}.`));
+}
+
+/** PURE. The first of them that is new since `before`, or was told again. */
+export function freshEvent(before: readonly EventObject[], now: readonly EventObject[]): EventObject | undefined {
+  const known = new Set(before.map(({ metadata }) => `${metadata.uid} ${metadata.resourceVersion}`));
+  return now.find(({ metadata }) => !known.has(`${metadata.uid} ${metadata.resourceVersion}`));
+}
+
+/** Waits for one, and says it as `kubectl get events` would. */
+export async function awaitEvent(
+  client: ApiClient,
+  node: string,
+  reason: string,
+  before: readonly EventObject[],
+): Promise<string> {
+  const deadline = performance.now() + patience;
+  for (;;) {
+    const event = freshEvent(before, await eventsOf(client, node, reason));
+    if (event !== undefined) return `${event.type} ${event.reason} ${event.involvedObject.name}: ${event.message}`;
+    if (performance.now() > deadline) return `none with the reason ${reason} came within ${patience / 1000} s`;
+    await sleep(100);
+  }
+}
