@@ -3,8 +3,8 @@ import type { AccessMode } from "./objects.ts";
 /** Access modes, as CSI drivers and their volumes are asked for them. Pure. */
 
 /**
- * The one mode that a volume is used with: the widest that its PersistentVolume has, but ReadOnlyMany only for who reads.
- * kubelet takes the first of the list, whatever it is.
+ * The one mode that a volume is used with: the widest that its PersistentVolume has, but ReadOnlyMany only for who
+ * reads. kubelet takes the first of the list, whatever it is.
  */
 export function accessModeOf(modes: readonly AccessMode[], readOnly: boolean): AccessMode {
   if (modes.includes("ReadWriteMany")) return "ReadWriteMany";

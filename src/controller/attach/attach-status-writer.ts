@@ -30,8 +30,8 @@ export interface AttachStatusWriterDeps {
 }
 
 /**
- * What usually ends by itself at once is said only when it has lasted, and so is the same in other words or of somebody else:
- * each reason costs the server a write, and the hand-over of a volume has one for each node that waits for it.
+ * What usually ends by itself at once is said only when it has lasted, and so is the same in other words or of somebody
+ * else: each reason costs the server a write, and the hand-over of a volume has one for each node that waits for it.
  */
 const passing: ReadonlySet<Reason> = new Set(["WaitingForAttach", "Detaching"]);
 const passingMs = 1_000;

@@ -36,7 +36,9 @@ export function limitReached(driver: string, node: string, { limit, attached }: 
   return { reason: "AttachLimitReached", message, on: { kind: "CSINode", name: node } };
 }
 
-/** For a member that has a grant: whether what the grant rests on is still there. Nothing of it takes the grant away. */
+/**
+ * For a member that has a grant: whether what the grant rests on is still there. Nothing of it takes the grant away.
+ */
 export function decideGranted(facts: Survey, member: Member): Decision {
   const { grant } = member.intent.spec;
   if (grant === undefined) {
@@ -94,8 +96,8 @@ function troubleOf(member: Member, attachment: Attachment): WaitReason | undefin
 }
 
 /**
- * Whether the volume was attached to what the driver knew the node as earlier: another machine of the same name, perhaps,
- * which may still have it. To detach would then be done for the wrong one (safety rule 10).
+ * Whether the volume was attached to what the driver knew the node as earlier: another machine of the same name,
+ * perhaps, which may still have it. To detach would then be done for the wrong one (safety rule 10).
  */
 export function staleNodeID({ metadata, nodeName }: Attachment, nodeID: string | undefined): string | undefined {
   const attachedTo = metadata.annotations?.[nodeIDAnnotation] ?? "";

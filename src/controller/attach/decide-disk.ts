@@ -43,8 +43,8 @@ export function diskHeldElsewhere(members: readonly DiskMember[], intent: Intent
 }
 
 /**
- * PURE. The disk that an agent asks for, and was not given. Who has one keeps that until it is released: it may be in use,
- * though another is found.
+ * PURE. The disk that an agent asks for, and was not given. Who has one keeps that until it is released: it may be in
+ * use, though another is found.
  */
 export function askedBy({ metadata, spec, status }: Intent): string | undefined {
   if (metadata.deletionTimestamp !== undefined || spec.grant === undefined || spec.mode !== "Manage") return undefined;
@@ -54,7 +54,8 @@ export function askedBy({ metadata, spec, status }: Intent): string | undefined 
 
 function holdingOf({ intent, giving }: DiskMember): { intent: Intent; disk: string }[] {
   const { spec, status } = intent;
-  // A grant of before there was that: its agent has not waited. What has no such disk names none, whatever its status says.
+  // A grant of before there was that: its agent has not waited. What has no such disk names none, whatever its status
+  // says.
   const found = isCompared(spec.source) ? status.disk : undefined;
   const held = spec.grant === undefined ? undefined : (spec.grant.disk ?? found);
   return [held, giving].flatMap((disk) => (disk ? [{ intent, disk }] : []));

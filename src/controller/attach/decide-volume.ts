@@ -38,10 +38,10 @@ export interface VolumePlan {
  *            (DriverNotOnNode, …)            (Detaching,           oldest      (WaitingForAttach,     only by
  *                                             VolumeHeldElsewhere)  first       AttachFailed)          release-intent.ts
  * ```
- * Who must be alone waits until nobody has it, and who could share it and came later waits until that one had its turn: those who may
- * all have it at once would else keep it among themselves for ever.
- * A grant, even one that is only perhaps written, a VolumeAttachment of ours and one that is perhaps written all say that
- * its node has the volume. While any VolumeAttachment of the volume is being deleted nobody gets it.
+ * Who must be alone waits until nobody has it, and who could share it and came later waits until that one had its turn:
+ * those who may all have it at once would else keep it among themselves for ever. A grant, even one that is only
+ * perhaps written, a VolumeAttachment of ours and one that is perhaps written all say that its node has the volume.
+ * While any VolumeAttachment of the volume is being deleted nobody gets it.
  */
 export function decideVolume(found: VolumeFacts): VolumePlan {
   const facts = survey(found);
@@ -92,8 +92,8 @@ function afterDetach(decision: Decision, { metadata, nodeName }: Attachment): De
 }
 
 /**
- * Those whose turn it is: the oldest, and beside it who need not be alone, one on each node. Who is attached already comes
- * first, as to change one's mind costs time.
+ * Those whose turn it is: the oldest, and beside it who need not be alone, one on each node. Who is attached already
+ * comes first, as to change one's mind costs time.
  */
 function turnsOf(facts: Survey, ready: readonly Member[]): Member[] {
   const [begun, rest] = [true, false].map((wanted) => ready.filter((one) => isBegun(facts, one) === wanted));

@@ -28,7 +28,9 @@ export interface DiskGrantsDeps {
   readonly doubtForMs: (node: string) => number | undefined;
 }
 
-/** Gives a disk that several nodes reach to one at a time, once an agent has said which it has found (decision 0098). */
+/**
+ * Gives a disk that several nodes reach to one at a time, once an agent has said which it has found (decision 0098).
+ */
 export interface DiskGrants {
   /** Whether a key is that of a disk. */
   isKey(id: VolumeID): boolean;
@@ -87,7 +89,8 @@ export function createDiskGrants(deps: DiskGrantsDeps): DiskGrants {
       for (let left = attempts; ; left -= 1) {
         const intent = await deps.client.get<Intent>(resource.intents, { name });
         const same = intent?.metadata.uid === uid && intent.spec.grant?.id === seen.spec.grant?.id;
-        // Its agent may have found another one meanwhile, or the disk may have been given already by a write without an answer.
+        // Its agent may have found another one meanwhile, or the disk may have been given already by a write without an
+        // answer.
         if (intent === undefined || !same || askedBy(intent) !== disk) {
           giving.delete(uid);
           if (intent !== undefined) deps.upsertIntent(intent);

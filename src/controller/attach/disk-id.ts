@@ -11,9 +11,9 @@ export interface NamedDisk {
 const ofPlugin = "kubernetes.io/";
 
 /**
- * PURE. Which disk a source names, by what the disk is and not by the way to it; undefined if its file system is made for many nodes, or it
- * can be one node's alone. Two disks of one ID wait for each other for nothing, one disk of two IDs is written by two nodes: what does not
- * tell disks apart for certain is left out (decision 0062).
+ * PURE. Which disk a source names, by what the disk is and not by the way to it; undefined if its file system is made
+ * for many nodes, or it can be one node's alone. Two disks of one ID wait for each other for nothing, one disk of two
+ * IDs is written by two nodes: what does not tell disks apart for certain is left out (decision 0062).
  */
 export function diskOf({ iscsi, fc, rbd }: VolumeSource): NamedDisk | undefined {
   if (iscsi !== undefined) return named("iscsi", `${iscsi.iqn.toLowerCase()} ${iscsi.lun}`, iscsi);
@@ -62,7 +62,10 @@ function plainWwid(wwid: string): string {
   return /^[0-9a-f]+$/i.test(plain) ? plain.toLowerCase() : plain;
 }
 
-/** Of a monitor, without its ports: it has one for each version of the protocol. What other monitors name is the cluster's to refuse (decision 0057). */
+/**
+ * Of a monitor, without its ports: it has one for each version of the protocol. What other monitors name is the
+ * cluster's to refuse (decision 0057).
+ */
 function hostOf(monitor: string): string {
   return monitor.toLowerCase().replace(/:(6789|3300)$/, "");
 }

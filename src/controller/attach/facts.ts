@@ -12,7 +12,10 @@ export interface VolumeFacts {
   readonly id: VolumeID;
   /** Of the driver's CSIDriver object, true if there is none; of a disk that its source names never. */
   readonly attachRequired: boolean;
-  /** Audiences for which the driver is given tokens of the pod that uses the volume, and acts as that; of most drivers none. */
+  /**
+   * Audiences for which the driver is given tokens of the pod that uses the volume, and acts as that; of most drivers
+   * none.
+   */
   readonly tokenAudiences: readonly string[];
   /** Those for which kubelet hands them over to our agents. */
   readonly audiencesOfPods: readonly string[];

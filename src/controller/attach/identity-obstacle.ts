@@ -5,8 +5,9 @@ import type { VolumeFacts } from "./facts.ts";
 import type { WaitReason } from "./wait-reason.ts";
 
 /**
- * PURE. What keeps a volume from being granted of which the driver acts as the pod that uses it (tokenRequests): mounted once for many, all
- * would use it with the rights of one (safety rule 17). Undefined if it publishes for each pod by itself, as that, or does not act as any.
+ * PURE. What keeps a volume from being granted of which the driver acts as the pod that uses it (tokenRequests):
+ * mounted once for many, all would use it with the rights of one (safety rule 17). Undefined if it publishes for each
+ * pod by itself, as that, or does not act as any.
  */
 export function identityObstacle(
   { tokenAudiences, audiencesOfPods, id }: Pick<VolumeFacts, "tokenAudiences" | "audiencesOfPods" | "id">,

@@ -77,7 +77,10 @@ export interface CSINode extends KubeObject {
 
 export interface CSIDriver extends KubeObject {
   readonly attachRequired: boolean;
-  /** It is given tokens of the pod that a volume is published for, for these audiences, and acts as that (tokenRequests). */
+  /**
+   * It is given tokens of the pod that a volume is published for, for these audiences, and acts as that
+   * (tokenRequests).
+   */
   readonly tokenAudiences: readonly string[];
   readonly tokensInSecrets: boolean;
   /** volumeLifecycleModes: what its volumes may be, those of PersistentVolumes, or those that live as long as a pod. */

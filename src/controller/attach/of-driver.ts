@@ -2,8 +2,9 @@ import type { GrantedCSIVolume } from "../../api/types.gen.ts";
 import type { CSIDriver } from "./objects.ts";
 
 /**
- * PURE. What a grant says of the driver, as its CSIDriver has it now: the agent does not read that object. A grant never changes, so
- * what is changed on the CSIDriver later counts from the next grant on (decision 0027). Without the object nothing is asked for.
+ * PURE. What a grant says of the driver, as its CSIDriver has it now: the agent does not read that object. A grant
+ * never changes, so what is changed on the CSIDriver later counts from the next grant on (decision 0027). Without the
+ * object nothing is asked for.
  */
 export function grantedOfDriver(
   driver: CSIDriver | undefined,

@@ -142,7 +142,10 @@ function objectsOf({ index }: ReconcileVolumeDeps, { id, members }: VolumeFacts)
   return { claims: [...claims.values()], persistentVolumes: index.persistentVolumes(key) };
 }
 
-/** A claim whose PersistentVolume names another volume by now is that of whoever was granted it before: one only may mark it. */
+/**
+ * A claim whose PersistentVolume names another volume by now is that of whoever was granted it before: one only may
+ * mark it.
+ */
 function withoutThoseOfOthers({ index }: ReconcileVolumeDeps, { claims, persistentVolumes }: VolumeObjects) {
   const isOthers = ({ metadata: { namespace = "", name } }: VolumeObjects["claims"][number]) =>
     index.intentsOfClaim(namespace, name).some(({ spec }) => spec.grant?.csi !== undefined);
@@ -198,7 +201,10 @@ function notProtected(error: unknown): WaitReason | undefined {
   return { reason: "NotProtected", message };
 }
 
-/** Nobody begins without what could not be asked or written; a refusal that stays until somebody changes something is said. */
+/**
+ * Nobody begins without what could not be asked or written; a refusal that stays until somebody changes something is
+ * said.
+ */
 function notHeld(error: unknown): Outcome {
   if (!(error instanceof ApiError) || classifyWriteError(error) !== "final") return { changed: true };
   return { waitReason: { reason: "PolicyMissing", message: `the claim cannot be taken: ${messageOf(error)}` } };
@@ -236,7 +242,9 @@ async function attachOne(
   return { waitReason: tried.waitReason ?? waitReason, againInMs: tried.againInMs };
 }
 
-/** Another volume may have taken the last place on the node since this one was looked at. What is under way has its own. */
+/**
+ * Another volume may have taken the last place on the node since this one was looked at. What is under way has its own.
+ */
 function noRoom(deps: ReconcileVolumeDeps, id: VolumeID, member: Member): WaitReason | undefined {
   const node = nodeNameOf(member);
   const name = attachmentName(id.driver, id.volumeHandle, node);

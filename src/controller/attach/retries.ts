@@ -5,9 +5,9 @@ import type { Intent } from "../projections.ts";
 import type { WaitReason } from "./wait-reason.ts";
 
 /**
- * When a write that failed is tried again. It leaves traces, as a grant marks its VolumeAttachment first, which come back by
- * the watches at once: what they wake must not be the next attempt. And what was refused for good, as it seems, may be
- * accepted later, of which no watch tells.
+ * When a write that failed is tried again. It leaves traces, as a grant marks its VolumeAttachment first, which come
+ * back by the watches at once: what they wake must not be the next attempt. And what was refused for good, as it seems,
+ * may be accepted later, of which no watch tells.
  */
 export interface Retries {
   /**

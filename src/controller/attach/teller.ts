@@ -10,12 +10,18 @@ import { attachmentEvent, growthEvent, growthFailure, type VolumeEvent } from ".
 import type { VolumeIndex } from "./volume-index.ts";
 import { isCSI } from "./volume-key.ts";
 
-/** Tells people what happens to volumes: who reads the intent, and who has only the claim, which is in a namespace of theirs. */
+/**
+ * Tells people what happens to volumes: who reads the intent, and who has only the claim, which is in a namespace of
+ * theirs.
+ */
 export interface Teller {
   /** On the intent and on every claim of its volume. */
   ofVolume(intent: Intent, event: VolumeEvent): void;
   ofClaims(claims: readonly Claim[], event: VolumeEvent): void;
-  /** On the claims, once for each attachment: it stays although its intent has gone, until somebody vouches for its node. */
+  /**
+   * On the claims, once for each attachment: it stays although its intent has gone, until somebody vouches for its
+   * node.
+   */
   kept(claims: readonly Claim[], attachment: Attachment): void;
   stop(): void;
 }

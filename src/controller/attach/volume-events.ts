@@ -34,7 +34,10 @@ export function attachmentEvent(
   return normal("WaitingForAttach", `driver ${attacher} is asked to attach the volume to node ${nodeName}`);
 }
 
-/** What a new reason in status.attach is to people, beside being read there: that attaching fails, however often it is tried. */
+/**
+ * What a new reason in status.attach is to people, beside being read there: that attaching fails, however often it is
+ * tried.
+ */
 export function attachEvent(
   node: string,
   before: AttachStatus | undefined,

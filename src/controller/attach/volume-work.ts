@@ -57,7 +57,8 @@ export interface VolumeWork {
 
 export function createVolumeWork(deps: VolumeWorkDeps): VolumeWork {
   const { system, storage, gatherer } = deps;
-  // What is asked of the server before a claim is taken is asked for many volumes at once: all VolumeAttachments, a namespace's pods.
+  // What is asked of the server before a claim is taken is asked for many volumes at once: all VolumeAttachments, a
+  // namespace's pods.
   const client = joinReads(deps.client);
   const { clock, random, log } = system;
   const index = createVolumeIndex({

@@ -10,12 +10,14 @@ export interface WaitReason {
   readonly on?: NonNullable<AttachStatus["on"]>;
 }
 
-/** Bytes of a driver's own words that are shown (safety rule 22): the schema counts characters, so this is below both. */
+/**
+ * Bytes of a driver's own words that are shown (safety rule 22): the schema counts characters, so this is below both.
+ */
 const longestMessage = 1000;
 
 /**
- * The patch of `status.attach` that has this reason, undefined if it stands there already. `since` stays while reason and
- * object stay. Pure.
+ * The patch of `status.attach` that has this reason, undefined if it stands there already. `since` stays while reason
+ * and object stay. Pure.
  * @param volumeAttachment name of the VolumeAttachment, if there is one
  * @param now time of the transition, as metav1.Time
  */

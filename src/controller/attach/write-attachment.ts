@@ -24,8 +24,8 @@ export interface AttachmentWriter {
 }
 
 /**
- * Writes the VolumeAttachment of a member: the external-attacher does the rest. It may be there already, from an attempt
- * that had no answer.
+ * Writes the VolumeAttachment of a member: the external-attacher does the rest. It may be there already, from an
+ * attempt that had no answer.
  * @returns what the server has against it, if it refuses
  */
 export async function attach(deps: AttachmentWriter, id: VolumeID, member: Member): Promise<WaitReason | undefined> {
@@ -68,8 +68,8 @@ function sourceOf(id: VolumeID, { intent, resolution }: Member): object | undefi
 }
 
 /**
- * Takes away a VolumeAttachment that nobody uses or asks for. Read live in this order: first the VolumeAttachment, then the
- * intents of its node; a grant that comes in between changes the VolumeAttachment, and the deletion is refused.
+ * Takes away a VolumeAttachment that nobody uses or asks for. Read live in this order: first the VolumeAttachment, then
+ * the intents of its node; a grant that comes in between changes the VolumeAttachment, and the deletion is refused.
  */
 export async function detachDangling(deps: AttachmentWriter, id: VolumeID, seen: Attachment): Promise<void> {
   const { client } = deps;

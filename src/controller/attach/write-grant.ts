@@ -32,9 +32,9 @@ export interface GrantWriter {
 const attempts = 4;
 
 /**
- * Gives the leave to use a volume. First the VolumeAttachment gets the grant's id, which goes on only if nobody has begun to
- * delete it, and makes a deletion that is under way by an older version of it fail (safety rule 1); then the intent, as
- * the server has it now, gets the grant.
+ * Gives the leave to use a volume. First the VolumeAttachment gets the grant's id, which goes on only if nobody has
+ * begun to delete it, and makes a deletion that is under way by an older version of it fail (safety rule 1); then the
+ * intent, as the server has it now, gets the grant.
  * @returns what the server has against it, if it refuses
  */
 export async function writeGrant(
@@ -70,7 +70,8 @@ export async function writeGrant(
 async function annotate(deps: GrantWriter, { metadata }: Attachment, id: string): Promise<Attachment | undefined> {
   const { name, uid, resourceVersion } = metadata;
   const patch = { metadata: { annotations: { [annotation.grant]: id } } };
-  // As it was seen: a leader that stood still, and does not know that another leads, must not put its mark over that one's.
+  // As it was seen: a leader that stood still, and does not know that another leads, must not put its mark over that
+  // one's.
   const raw = await deps.client.mergePatch(resource.volumeAttachments, { name, uid, resourceVersion }, patch);
   deps.upsertAttachment(raw);
   const found = projectAttachment(raw);

@@ -8,7 +8,10 @@ import type { WaitReason } from "../attach/wait-reason.ts";
 /** Those that have ended do not count. */
 export const notEnded = "status.phase!=Succeeded,status.phase!=Failed";
 
-/** Of the pods that name a claim, which can only be of its own namespace, scheduled or not, as the server has them now: the first, as a reason to wait. */
+/**
+ * Of the pods that name a claim, which can only be of its own namespace, scheduled or not, as the server has them now:
+ * the first, as a reason to wait.
+ */
 export async function usedByPods(client: KubeClient, { metadata }: Claim): Promise<WaitReason | undefined> {
   const { namespace = "", name } = metadata;
   const { items } = await client.list(resource.pods, { namespace, fieldSelector: notEnded });
@@ -24,8 +27,9 @@ export async function usedByPods(client: KubeClient, { metadata }: Claim): Promi
 }
 
 /**
- * Whether a pod names the claim: itself, or by a generic ephemeral volume, whose claim has the pod's name and
- * its own. Whose the claim is by its ownerReferences does not count here: who sets them could make it the pod's the moment after.
+ * Whether a pod names the claim: itself, or by a generic ephemeral volume, whose claim has the pod's name and its own.
+ * Whose the claim is by its ownerReferences does not count here: who sets them could make it the pod's the moment
+ * after.
  */
 export function names(pod: KubeObject, claim: string): boolean {
   const phase = stringIn(recordIn(pod, "status"), "phase");

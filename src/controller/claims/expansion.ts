@@ -25,14 +25,18 @@ const ofResize = new Set([
 const kubeletKeeps = new Set(["ModifyVolumeError"]);
 
 const nodeResizeError = "NodeResizeError";
-/** Reasons of `status.expansion`: the driver will never grow it to this size, and it has ended without (behaviours 73, 74). */
+/**
+ * Reasons of `status.expansion`: the driver will never grow it to this size, and it has ended without (behaviours 73,
+ * 74).
+ */
 const infeasible: ReadonlySet<string> = new Set<Reason>(["ExpansionInfeasible"]);
 const final: ReadonlySet<string> = new Set<Reason>(["VolumeInUse", "DriverFailed", "DriverReplyFalse"]);
 
 /**
- * The patch of a claim's status that says how its growth stands on the nodes, as kubelet says it where it is the node side:
- * done when every node that has the volume and may write to it has reached the size, infeasible when one of them says so, and
- * NodeResizeError with the driver's words when one has failed otherwise. While all only read, it is not done: what is on the volume has not grown. undefined: as it is.
+ * The patch of a claim's status that says how its growth stands on the nodes, as kubelet says it where it is the node
+ * side: done when every node that has the volume and may write to it has reached the size, infeasible when one of them
+ * says so, and NodeResizeError with the driver's words when one has failed otherwise. While all only read, it is not
+ * done: what is on the volume has not grown. undefined: as it is.
  * @param users intents that have a grant of the volume
  */
 export function claimGrowthPatch(

@@ -8,9 +8,9 @@ const gaOf: ReadonlyMap<string, string> = new Map([
 ]);
 
 /**
- * The terms of a PersistentVolume's node affinity: a Node must match one of them. Volumes of plugins that drivers have replaced
- * name zones by labels that Nodes had in beta, or by a label of the PersistentVolume alone. Nodes have the GA label beside their
- * driver's own, so it is compared in its place. undefined: any Node. Pure.
+ * The terms of a PersistentVolume's node affinity: a Node must match one of them. Volumes of plugins that drivers have
+ * replaced name zones by labels that Nodes had in beta, or by a label of the PersistentVolume alone. Nodes have the GA
+ * label beside their driver's own, so it is compared in its place. undefined: any Node. Pure.
  */
 export function nodeTerms(raw: unknown, inTree: boolean): readonly unknown[] | undefined {
   const required = recordIn(recordIn(recordIn(raw, "spec"), "nodeAffinity"), "required");

@@ -8,7 +8,9 @@ import type { Claim } from "../attach/objects.ts";
 
 /** The policy that lets nobody but the controller set or clear our marks. */
 const marks = "nodevolume-claim-marks";
-/** The policies that a claim is closed by, with their bindings: beside our label, or by the label of its owner alone. */
+/**
+ * The policies that a claim is closed by, with their bindings: beside our label, or by the label of its owner alone.
+ */
 const guards = {
   held: [],
   reserved: [

@@ -6,8 +6,8 @@ import type { Claim } from "../attach/objects.ts";
 /** Since when the owners of claims have kept pods out of them, by the label `nodevolume.dev/reserved`. */
 export interface ReservedClaims {
   /**
-   * Monotonic milliseconds since when it is certain that this version of a claim had the label without a break; undefined if
-   * it has none. Any change of the claim begins anew: in a gap of the watch the label may have been off.
+   * Monotonic milliseconds since when it is certain that this version of a claim had the label without a break;
+   * undefined if it has none. Any change of the claim begins anew: in a gap of the watch the label may have been off.
    */
   since(claim: Claim): number | undefined;
   stop(): void;

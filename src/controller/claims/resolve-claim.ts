@@ -16,12 +16,14 @@ export interface BoundClaim {
   readonly csi: PersistentVolumeCSI;
 }
 
-/** Provisions nothing: its PersistentVolumes are made by hand, and who binds one chooses among them (safety rule 21). */
+/**
+ * Provisions nothing: its PersistentVolumes are made by hand, and who binds one chooses among them (safety rule 21).
+ */
 const noProvisioner = "kubernetes.io/no-provisioner";
 
 /**
- * The PersistentVolume of a claim, if the binding holds both ways, by UID; else what keeps the claim from being used, as
- * the claim itself says it. Pure.
+ * The PersistentVolume of a claim, if the binding holds both ways, by UID; else what keeps the claim from being used,
+ * as the claim itself says it. Pure.
  */
 export function resolveClaim(
   { namespace, claimName }: Pick<PersistentVolumeClaimVolumeSource, "namespace" | "claimName">,

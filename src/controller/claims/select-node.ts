@@ -19,8 +19,8 @@ const firstRetryMs = 15_000;
 const longestRetryMs = 300_000;
 
 /**
- * Chooses the node that a claim is provisioned for, which is otherwise the scheduler's work: the one that wants it. Several
- * are more than we decide among. What the provisioner takes away again it has refused (safety rule 21). Pure.
+ * Chooses the node that a claim is provisioned for, which is otherwise the scheduler's work: the one that wants it.
+ * Several are more than we decide among. What the provisioner takes away again it has refused (safety rule 21). Pure.
  * @param nodes that want the claim
  * @param earlier what this controller has written itself
  */

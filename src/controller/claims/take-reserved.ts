@@ -14,7 +14,10 @@ export interface TakeReservedDeps {
   readonly mark: (claim: Claim) => Promise<void>;
 }
 
-/** Takes claims that no pod could name for long: what has to be asked is asked before they are marked, all at once (decision 0028). */
+/**
+ * Takes claims that no pod could name for long: what has to be asked is asked before they are marked, all at once
+ * (decision 0028).
+ */
 export interface TakeReserved {
   /**
    * @param shutAt since when the owner keeps pods out, in monotonic milliseconds
@@ -26,8 +29,8 @@ export interface TakeReserved {
     attachedByOthers: () => Promise<WaitReason | undefined>,
   ): Promise<Waiting | undefined>;
   /**
-   * Looks, once a term, whether a pod that names this claim is refused, before anybody wants one: who comes then need not wait for
-   * it. It is asked once more then.
+   * Looks, once a term, whether a pod that names this claim is refused, before anybody wants one: who comes then need
+   * not wait for it. It is asked once more then.
    */
   prepare(claim: Claim): Promise<void>;
   /** Another has led meanwhile: the policies may have been away. */
@@ -36,7 +39,10 @@ export interface TakeReserved {
 
 export function createTakeReserved(deps: TakeReservedDeps): TakeReserved {
   const { client, clock, mark } = deps;
-  /** The policies that were seen to refuse a pod, and since when they are the same: one that was installed just now has let others in. */
+  /**
+   * The policies that were seen to refuse a pod, and since when they are the same: one that was installed just now has
+   * let others in.
+   */
   let refusing: { readonly policies: string; readonly since: number } | undefined;
   /** When it was last looked whether they do, and nobody wanted a claim. */
   let preparedAt = Number.NEGATIVE_INFINITY;
@@ -61,7 +67,8 @@ export function createTakeReserved(deps: TakeReservedDeps): TakeReserved {
       return undefined;
     },
     async prepare(claim) {
-      // Where the first one is refused by nobody, another one may be: it may be in a namespace that the policy leaves out.
+      // Where the first one is refused by nobody, another one may be: it may be in a namespace that the policy leaves
+      // out.
       if (refusing !== undefined || clock.monotonic() - preparedAt < podsAgainMs) return;
       preparedAt = clock.monotonic();
       const { why, policies } = await probePolicy(deps, claim, "reserved");

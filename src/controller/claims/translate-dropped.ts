@@ -6,9 +6,11 @@ import type { PersistentVolumeCSI } from "../attach/objects.ts";
 import { csiDefaults } from "./translate-in-tree.ts";
 
 /**
- * PersistentVolumes of plugins that Kubernetes dropped without a translation, as their vendors' drivers know them, by how the driver
- * takes its handle apart (decision 0065). What the fields do not say, annotations of the PersistentVolume do, as for Portworx. Pure.
- * @returns what is missing, as the end of a sentence about the PersistentVolume; undefined: it is of none of these plugins
+ * PersistentVolumes of plugins that Kubernetes dropped without a translation, as their vendors' drivers know them, by
+ * how the driver takes its handle apart (decision 0065). What the fields do not say, annotations of the
+ * PersistentVolume do, as for Portworx. Pure.
+ * @returns what is missing, as the end of a sentence about the PersistentVolume; undefined: it is of none of these
+ * plugins
  */
 export function translateDropped(raw: unknown): { readonly csi: PersistentVolumeCSI } | string | undefined {
   const spec = recordIn(raw, "spec");
@@ -22,7 +24,10 @@ export function translateDropped(raw: unknown): { readonly csi: PersistentVolume
 /** TENANT|VOLUME, or TENANT|VOLUME|DIRECTORY, by names or UUIDs: quobyte/quobyte-csi-driver, src/driver/node.go. */
 const quobyteHandle = /^[^|/]*\|(?!\.{1,2}(\||$))[^|/]+(\|[^|]+)?$/;
 
-/** Whom kubelet had Quobyte's client act as for everybody, if nothing is said. The driver has no such thing: each process acts as itself. */
+/**
+ * Whom kubelet had Quobyte's client act as for everybody, if nothing is said. The driver has no such thing: each
+ * process acts as itself.
+ */
 const actsAs = { user: "root", group: "nfsnobody" } as const;
 
 function ofQuobyte(source: JsonObject, named: string | undefined, annotations: JsonObject | undefined) {

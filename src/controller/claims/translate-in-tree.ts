@@ -4,9 +4,9 @@ import { numberIn, recordIn, stringIn } from "../../kube/json.ts";
 import type { AccessMode, PersistentVolumeCSI } from "../attach/objects.ts";
 
 /**
- * The PersistentVolumes of plugins that Kubernetes has replaced by CSI drivers, as their drivers know them: the same handles and
- * attributes as kubelet and kube-controller-manager make of them (k8s.io/csi-translation-lib v0.36.3, TranslateInTreePVToCSI of
- * each file in plugins/), or two would use one volume under two names. Pure.
+ * The PersistentVolumes of plugins that Kubernetes has replaced by CSI drivers, as their drivers know them: the same
+ * handles and attributes as kubelet and kube-controller-manager make of them (k8s.io/csi-translation-lib v0.36.3,
+ * TranslateInTreePVToCSI of each file in plugins/), or two would use one volume under two names. Pure.
  */
 export interface Translation {
   readonly csi: PersistentVolumeCSI;
@@ -116,7 +116,10 @@ export function translateInTree(raw: unknown): Translation | undefined {
   return undefined;
 }
 
-/** What a driver is told where nothing else is known of a volume of a plugin. @param source of the plugin, in the PersistentVolume */
+/**
+ * What a driver is told where nothing else is known of a volume of a plugin.
+ * @param source of the plugin, in the PersistentVolume
+ */
 export function csiDefaults(source: JsonObject): Omit<PersistentVolumeCSI, keyof Identity> {
   return {
     readOnly: source["readOnly"] === true,

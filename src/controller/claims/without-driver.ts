@@ -1,8 +1,9 @@
 import { recordIn } from "../../kube/json.ts";
 
 /**
- * PersistentVolumes of plugins that Kubernetes has neither kept nor translated to a CSI driver (k8s.io/csi-translation-lib has none of
- * them), by the member of `spec`, and what to do instead: only the volume's owner knows its handle to another driver. Pure.
+ * PersistentVolumes of plugins that Kubernetes has neither kept nor translated to a CSI driver
+ * (k8s.io/csi-translation-lib has none of them), by the member of `spec`, and what to do instead: only the volume's
+ * owner knows its handle to another driver. Pure.
  */
 const remedies: { readonly [member: string]: string } = {
   nfs: "name it in the set: source.nfs",

@@ -78,7 +78,9 @@ function detaching({ metadata, nodeName, detachError }: Attachment): WaitReason 
   return { reason: "Detaching", message, on: onAttachment(metadata.name, nodeName) };
 }
 
-/** Of a volume for one node at a time: who else has it. kube-controller-manager calls it Multi-Attach (behaviour 88). */
+/**
+ * Of a volume for one node at a time: who else has it. kube-controller-manager calls it Multi-Attach (behaviour 88).
+ */
 function heldElsewhere(
   { accessModes }: PersistentVolume,
   nodeName: string,

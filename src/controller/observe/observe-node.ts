@@ -31,8 +31,9 @@ export interface ObserveNodeDeps {
 const writesAtOnce = 4;
 
 /**
- * Makes the intents of what kubelet manages on a node what they shall be, and says in `status.attach` what is waited for. Nothing of it
- * holds anything: no grant, no finalizer, and to delete one does nothing on the node (safety rule 27).
+ * Makes the intents of what kubelet manages on a node what they shall be, and says in `status.attach` what is waited
+ * for. Nothing of it holds anything: no grant, no finalizer, and to delete one does nothing on the node (safety rule
+ * 27).
  * @returns milliseconds after which to look again, if time alone may change something
  */
 export async function observeNode(deps: ObserveNodeDeps, name: string): Promise<number | undefined> {

@@ -49,7 +49,10 @@ export function createObserve(deps: ObserveDeps): Observe {
   /** Intents by claim, whoever manages it: who else has the volume may be one of ours. */
   const byClaim = createGroups();
   const byVolume = createGroups();
-  /** By node, claims of other owners that its pods ask for: without an intent nothing else leads from the claim to the node. */
+  /**
+   * By node, claims of other owners that its pods ask for: without an intent nothing else leads from the claim to the
+   * node.
+   */
   const ofOthers = new Map<string, ReadonlySet<string>>();
   // kube-controller-manager writes Events of these volumes itself.
   const teller = { ofVolume: () => {} };

@@ -35,9 +35,9 @@ const longest = { driver: 63, volumeHandle: 512 } as const;
 const csiPlugin = "kubernetes.io/csi";
 
 /**
- * The intents of the claims that a node's pods name themselves, one for each claim. Pure. A claim that is not bound yet has one, too:
- * what it waits for stands in its status. What is known of the volume stays while the claim's objects are gone. Whom a claim is not
- * for, kubelet gives nothing of it: `kubectl nvi explain` says so.
+ * The intents of the claims that a node's pods name themselves, one for each claim. Pure. A claim that is not bound yet
+ * has one, too: what it waits for stands in its status. What is known of the volume stays while the claim's objects are
+ * gone. Whom a claim is not for, kubelet gives nothing of it: `kubectl nvi explain` says so.
  * @param pods of this node
  * @param existing by name
  */
@@ -83,8 +83,8 @@ interface User {
 }
 
 /**
- * Whether a generic ephemeral volume's claim is there, and is not the pod's: somebody else made it, or it was an earlier pod's of the
- * name (behaviour 26, kubelet's ephemeral.VolumeIsForPod). Pure.
+ * Whether a generic ephemeral volume's claim is there, and is not the pod's: somebody else made it, or it was an
+ * earlier pod's of the name (behaviour 26, kubelet's ephemeral.VolumeIsForPod). Pure.
  */
 export function isOfOther(objects: Pick<ClaimObjects, "claim">, { pod, claim }: User): boolean {
   if (!claim.ephemeral) return false;
@@ -110,7 +110,10 @@ function observedVolume(objects: ClaimObjects, namespace: string, claimName: str
   return { plugin: csiPlugin, volumeName: persistentVolume.metadata.name, ...named };
 }
 
-/** What kubelet mounts without a CSI driver (local, nfs, hostPath …) is not looked for on nodes, so nothing is said of it. */
+/**
+ * What kubelet mounts without a CSI driver (local, nfs, hostPath …) is not looked for on nodes, so nothing is said of
+ * it.
+ */
 function isOfOtherPlugin(objects: ClaimObjects, namespace: string, claimName: string): boolean {
   const persistentVolume = volumeOfClaim(objects, namespace, claimName);
   return persistentVolume !== undefined && persistentVolume.csi === undefined;
