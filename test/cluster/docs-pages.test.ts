@@ -130,7 +130,8 @@ async function leave({ world }: DocsWorld): Promise<void> {
   if (sets.length > 0) await world.remove(...sets);
   for (const { name, host } of world.nodes) {
     await world.cluster.adminKubectl.run(["uncordon", name]);
-    await world.cluster.adminKubectl.run(["label", "node", name, "nodevolume.dev/suspend-"]);
+    const labels = ["nodevolume.dev/suspend-", "example.com/gpu-", "example.com/role-"];
+    await world.cluster.adminKubectl.run(["label", "node", name, ...labels]);
     await world.cluster.adminKubectl.try(["taint", "node", name, "example.com/leaving-"]);
     const left = (await host.mounts()).flatMap((line) => line.split(" ")[4] ?? []);
     for (const path of left.reverse()) if (/^\/(mnt\/nodevolume\/|srv$)/.test(path)) await host.run("umount", path);
