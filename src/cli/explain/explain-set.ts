@@ -31,7 +31,8 @@ export function setFindings(set: NodeVolumeSet, intents: readonly NodeVolumeInte
       todo: `If it stays: does the controller run? kubectl -n ${systemNamespace} get pods; kubectl -n ${systemNamespace} logs deploy/nodevolume-controller`,
     });
   const without = failingWithout(set, intents);
-  for (const [said, nodes] of Map.groupBy(without, ({ reason, message }) => message ?? reason)) {
+  for (const said of new Set(without.map(({ reason, message }) => message ?? reason))) {
+    const nodes = without.filter(({ reason, message }) => (message ?? reason) === said);
     const on = listed(
       nodes.map(({ node }) => node),
       3,

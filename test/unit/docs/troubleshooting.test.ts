@@ -12,7 +12,7 @@ const quoted: readonly string[] = [
   "mode cannot go from Manage to Observe",
   "The ClusterRole nvi-viewer lets its bearer read",
   "the cluster cannot be reached",
-  "there is no node, volume or set",
+  "node, volume or set",
   "this cluster only looks",
   "this would delete every object of the kind, and unmount what is mounted on every node",
 ];
