@@ -49,7 +49,7 @@ describe("main", function () {
   it("writes nothing but JSON to its log, warnings of Node.js, too", () => {
     const warn =
       'process.emitWarning("old","DeprecationWarning","DEP0000");process.emitWarning("later","ExampleWarning")';
-    const onListener = `process.on("newListener",(name)=>{if(name==="warning")setImmediate(()=>{${warn}})})`;
+    const onListener = `process.on("newListener",(name)=>{if(name==="warning")process.nextTick(()=>{${warn}})})`;
     const files = ["--api-ca-file", "/nonexistent/ca", "--api-token-file", "/nonexistent/token"];
     const args = [main, "controller", "--api-server", "https://127.0.0.1:1", "--identity", "a", ...files];
     const started = ["--import", `data:text/javascript,${onListener}`, ...args];

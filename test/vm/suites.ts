@@ -17,7 +17,7 @@ const few = ".* (is mounted on each|comes back|is released without|change of opt
 export const suites: readonly Suite[] = [
   { title: "plugin contract: nfs", only: few, atLeast: 4 },
   { title: "plugin contract: cifs", only: ".* (is mounted on each|is released without|no Secret)", atLeast: 3 }, // the rest is as NFS has it
-  { title: "plugin contract: fc", only: " .*(is mounted on each|comes back|is released without|grows)", atLeast: 4 },
+  { title: "plugin contract: fc", only: ".*(is mounted on each|comes back|is released without|grows)", atLeast: 4 },
   { title: "an NFS server that stops", atLeast: 2 },
   { title: "an emptyDir with a limit on", atLeast: 6 },
   { title: "CIFS shares of two users", only: " (a password|credentials)", atLeast: 2 }, // what NFS has not
