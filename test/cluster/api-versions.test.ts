@@ -87,8 +87,14 @@ describe("docs/api-versions.md", () => {
 
   it("k+3: without the old version everything is still there", async () => {
     await release(releases["k+3"]);
-    const { body } = await cluster.admin.call("GET", path("v1beta1"));
-    const names = (body["items"] as { metadata: { name: string } }[]).map(({ metadata }) => metadata.name);
+    // While the API server exchanges its handler of the kind, it may answer 404.
+    let items: unknown;
+    await until("the list", 30_000, async () => {
+      const { status, body } = await cluster.admin.call("GET", path("v1beta1"));
+      items = body["items"];
+      return status === 200;
+    });
+    const names = (items as { metadata: { name: string } }[]).map(({ metadata }) => metadata.name);
     expect(names.sort()).to.deep.equal(["new", "old"]);
   });
 

@@ -106,7 +106,11 @@ describe("kubectl-nvi on the machine's own Node", function () {
 
   it("shows volumes with -w until Ctrl-C", async () => {
     const volumes = start("volumes", "-w");
-    await until("the table", 20_000, () => /^n +\S+ +datasets/m.test(volumes.said()) || volumes.child.exitCode !== null);
+    await until(
+      "the table",
+      20_000,
+      () => /^n +\S+ +datasets/m.test(volumes.said()) || volumes.child.exitCode !== null,
+    );
     volumes.child.kill("SIGINT");
     expect(await volumes.ended, volumes.said()).to.equal(130);
   });
