@@ -43,8 +43,8 @@ describe("npm run quickstart", () => {
       }
       expect(run.output()).not.to.include("not there yet");
       // Without what npm says first.
-    const own = run.output().slice(run.output().indexOf("==> "));
-    expect(own.trimEnd().split("\n")).to.have.length.at.most(60);
+      const own = run.output().slice(run.output().indexOf("==> "));
+      expect(own.trimEnd().split("\n")).to.have.length.at.most(60);
       expect(await leftOf(run)).to.deep.equal([]);
     },
   );
