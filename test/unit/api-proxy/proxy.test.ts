@@ -118,7 +118,7 @@ describe("ApiProxy, between an agent's transport and a server", () => {
     const given = Promise.withResolvers<void>();
     world.answer = (_, response) => void response.once("close", given.resolve);
     const asked = world.transport.request({ method: "GET", path: `${watch.path}/${intent}`, timeoutMs: 300 });
-    expect(await messageOf(asked)).to.include("no answer within 300 ms");
+    expect(await messageOf(asked)).to.include("no answer within 0.3 s");
     await given.promise;
     await until("its place to be free", 5_000, () => world.proxy.inFlight.requests === 0);
   });
