@@ -5,8 +5,7 @@ COPY package.json package-lock.json .npmrc ./
 RUN npm ci --ignore-scripts --engine-strict=false --loglevel=error
 COPY src src
 COPY hack/build.ts hack/
-COPY docs/reasons.md docs/
-COPY hack/lib/bundle.ts hack/lib/bundle-cli.ts hack/lib/root.ts hack/lib/
+COPY hack/lib/bundle.ts hack/lib/bundle-cli.ts hack/lib/place-file.ts hack/lib/root.ts hack/lib/
 # koffi is native and stays outside of the bundles.
 RUN node hack/build.ts \
  && mkdir -p /app/node_modules/@koromix \
