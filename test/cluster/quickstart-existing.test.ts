@@ -95,7 +95,7 @@ describe("npm run quickstart -- --kubeconfig", () => {
     const before = await inventory();
     const shown = run(kubeconfig, "this-machine");
     await finalizing(shown.exits(0));
-    shown.said(/nodevolumeset\.nodevolume\.dev\/scratch +1 +1 /);
+    shown.said(/nodevolumeset\.nodevolume\.dev\/scratch +True +AllReady +1 +1 /);
     shown.said(/it was gone for/);
     expect(await inventory()).to.deep.equal(before);
     expect(await leftOf(shown)).to.deep.equal([]);

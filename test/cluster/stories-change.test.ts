@@ -19,7 +19,7 @@ describe("a set on three nodes", () => {
       expect(mounts[0]).to.match(/rw,nosuid,nodev,.* shared:.* - tmpfs .*size=1024k/);
     }
     const table = await world.cluster.kubectl.run(["get", "nvs", "basic", "--no-headers"]);
-    expect(table.trim().split(/\s+/).slice(0, 5)).to.deep.equal(["basic", "3", "3", "0", "0"]);
+    expect(table.trim().split(/\s+/).slice(0, 5)).to.deep.equal(["basic", "True", "AllReady", "3", "3"]);
   });
 
   it("kubectl wait comes back, for the intent as for its node", async () => {

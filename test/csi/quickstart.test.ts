@@ -57,7 +57,7 @@ const inOrder: readonly RegExp[] = [
   /kernel +staged by the driver: \/dev\/loop\d+ is mounted as xfs/,
   /kernel +mounted on \/mnt\/nodevolume\/archive\/r[wo]/,
   /kernel +mounted on \/mnt\/nodevolume\/archive\/r[wo]/,
-  /nodevolumeintent\S+ +node-1 +archive +persistentVolumeClaim +Mounted +True +2\/2 +true/,
+  /nodevolumeintent\S+ +node-1 +archive +archive +persistentVolumeClaim +Mounted +True +2 +true/,
   /persistentvolumeclaim\/archive +Bound +pvc-.* 320Mi .*nodevolume\.dev\/held=/,
   /volumeattachment\S+\/nvi-[0-9a-f]{64} .* node-1 +true/,
   /\/mnt\/nodevolume\/archive\/ro ro,.* - xfs \/dev\/loop/,
