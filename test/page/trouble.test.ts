@@ -54,7 +54,7 @@ describe("the page, with a failing node, a volume that waits and an orphan", fun
     expect(text).to.match(
       /scratch .*blocked.* because \/mnt\/nodevolume\/scratch has a mount that is not ours.* ForeignMount for 4m, 3 attempts/,
     );
-    expect(text).to.match(/What to do\. Something that this agent did not mount is on the target/);
+    expect(text).to.match(/What to do\. Unmount it on worker-5 \(umount \/mnt\/nodevolume\/scratch\)/);
     expect(await tab.value("document.querySelectorAll('#panel .history li').length")).to.equal(3);
     expect(text).to.include("kubectl nvi explain worker-5/scratch");
     expect(await tab.value("location.hash")).to.equal("#volume/worker-5.scratch-9a8fb0fbcd");
