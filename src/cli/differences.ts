@@ -89,7 +89,7 @@ function lastKnown(since: string): Pick<Difference, "actual" | "reason" | "messa
 
 /**
  * PURE. Where a set has nothing because no intent was written: why, of each node that it names, and of itself where that is
- * nobody's. @param node only what is to be there
+ * nobody's. Nothing of a set that selects no node: it wants nothing there. @param node only what is to be there
  */
 export function differencesOfSet(
   set: NodeVolumeSet,
@@ -106,7 +106,7 @@ export function differencesOfSet(
   );
   if (rows.length > 0 || intents.length > 0 || node !== undefined) return rows;
   const ready = findCondition(status.conditions, "Ready");
-  if (ready?.status === "True") return [];
+  if (ready?.status === "True" || ready?.reason === "NoNodesSelected") return [];
   const isSeen = status.observedGeneration === metadata.generation;
   const reason = isSeen ? (ready?.reason ?? "NotObserved") : "NotObserved";
   const message = isSeen ? (ready?.message ?? "") : "the controller has not taken in the newest spec";

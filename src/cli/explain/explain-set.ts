@@ -77,7 +77,7 @@ export function failingWithout(
 }
 
 function readyFinding(
-  { metadata, spec, status }: NodeVolumeSet,
+  { metadata, spec }: NodeVolumeSet,
   ready: NonNullable<ReturnType<typeof findCondition>>,
 ): Finding {
   const finding = reasonFinding(ready.reason, ready.message || ready.reason, {
@@ -85,11 +85,9 @@ function readyFinding(
     names: { set: metadata.name },
   });
   const selector = Object.entries(spec.nodeSelector ?? {}).map(([key, value]) => `${key}=${value}`);
-  const isNowhere = status?.desired === 0 && ready.reason.startsWith("NoNodes");
-  if (!isNowhere || selector.length === 0) return isNowhere ? { ...finding, state: "waiting" } : finding;
+  if (ready.reason !== "NoNodesSelected" || selector.length === 0) return finding;
   return {
     ...finding,
-    state: "waiting",
     text: `${finding.text}: its nodeSelector is ${selector.join(",")}`,
     todo: `Correct the set, or label a Node: kubectl get nodes --show-labels. Nodes with these labels, which taints or affinity may keep out: kubectl get nodes -l ${selector.join(",")}`,
   };

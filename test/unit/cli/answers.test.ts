@@ -268,7 +268,7 @@ describe("differencesOfSet", () => {
   });
 
   it("has none of a set that wants nothing, or is going", () => {
-    const nowhere = { observedGeneration: 1, conditions: ready("True", "NoNodes") };
+    const nowhere = { observedGeneration: 1, conditions: ready("False", "NoNodesSelected") };
     expect(short(set("nowhere", spec, nowhere))).to.deep.equal([]);
     expect(short({ ...outside, metadata: { ...outside.metadata, ...deleted } })).to.deep.equal([]);
   });

@@ -14,6 +14,7 @@ const told = (name: string, spec: Spec, status: Status, intents: Parameters<type
   explainVolumes(facts({ intents }), name, intents, set(name, spec, status));
 
 const notAllowed = "/srv/outside is not beneath an allowed prefix: /mnt/nodevolume, /var/lib/nodevolume/mounts";
+const noNodes = "no Node is selected by spec.nodeSelector, spec.affinity and spec.tolerations";
 const clash = "set scratch wants /mnt/nodevolume/scratch, above /mnt/nodevolume/scratch/sub";
 const mounted = intent("worker-1.data", {}, { state: "Mounted", inUse: true, conditions: ready("True", "Mounted") });
 
@@ -30,7 +31,7 @@ export const ofSets: Stories = {
     return told("data", {}, { ...seen, desired: 2, ready: 1, conflict: 1, failing, conditions: said }, [mounted]);
   },
   "set whose nodeSelector matches no node": () => {
-    const said = ready("True", "NoNodes", "no Node matches the set");
+    const said = ready("False", "NoNodesSelected", noNodes);
     return told("nowhere", { nodeSelector: { disk: "nvme" } }, { ...seen, desired: 0, conditions: said });
   },
   "set that is for pods alone": () => {
