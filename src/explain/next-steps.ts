@@ -1,4 +1,5 @@
 import { label } from "../api/names.ts";
+import { shellWord } from "../api/printable.ts";
 import type { Reason } from "../api/reasons.ts";
 import type { NodeVolumeIntent } from "../api/types.gen.ts";
 
@@ -236,13 +237,15 @@ export const nextSteps: { readonly [reason in Reason]?: string } = {
 };
 
 /**
- * PURE. What to do about a reason, with its names filled in; a name that is not known stands in capitals, as in `kubectl` help.
+ * PURE. What to do about a reason, with its names filled in; a name that is not known stands in capitals, as in `kubectl` help, and so
+ * does one that nobody should paste. Agents and tenants write some of them, and people paste the commands: each is one word of a shell.
  * Undefined of a reason that asks nothing of people.
  */
 export function nextStep(reason: string, names: StepNames = {}): string | undefined {
   if (!Object.hasOwn(nextSteps, reason)) return undefined;
   return nextSteps[reason as Reason]?.replace(/\{([a-z]+)\}/g, (_, name: string) => {
-    return names[name as keyof StepNames] ?? name.toUpperCase();
+    const known = names[name as keyof StepNames] ?? "";
+    return (known === "" ? undefined : shellWord(known)) ?? name.toUpperCase();
   });
 }
 

@@ -1,4 +1,5 @@
 import { label } from "../../api/names.ts";
+import { shellWord } from "../../api/printable.ts";
 import { eventsOf, type Facts, named, type Raw, timeOf } from "../../explain/facts.ts";
 import type { Finding } from "../../explain/finding.ts";
 import { reasonFinding } from "../../explain/intent-chain.ts";
@@ -66,7 +67,7 @@ function unbound(facts: Facts, claim: Raw, scheduled: boolean): Finding {
   const className = stringIn(recordIn(claim, "spec"), "storageClassName");
   const wanted = stringIn(recordIn(claim, "spec"), "volumeName");
   if (wanted !== undefined && wanted !== "") {
-    const todo = `kubectl get pv ${wanted}: is it there, Available, of the same class and large enough, and its claimRef nobody else's?`;
+    const todo = `kubectl get pv ${shellWord(wanted) ?? "NAME"}: is it there, Available, of the same class and large enough, and its claimRef nobody else's?`;
     return {
       ...base,
       state: "blocked",

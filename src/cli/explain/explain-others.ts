@@ -1,4 +1,5 @@
 import { findCondition } from "../../api/conditions.ts";
+import { shellWord } from "../../api/printable.ts";
 import type { NodeVolumeIntent, NodeVolumeSet, Orphan } from "../../api/types.gen.ts";
 import { attachmentFacts, attachmentFindings } from "../../explain/attachment.ts";
 import { type Facts, named, type Raw } from "../../explain/facts.ts";
@@ -85,6 +86,7 @@ function isOfVolume({ path, volume }: Orphan, names: readonly string[], intents:
 /** PURE. One volume on one node. kubelet never finds what it staged for a pod that is gone: that is said, too. */
 export function intentChain(facts: Facts, intent: NodeVolumeIntent): Chain {
   const { metadata, spec, status = {} } = intent;
+  const staged = status.stagingPath === undefined ? undefined : shellWord(status.stagingPath);
   const left: Finding[] =
     spec.mode === "Observe" && (spec.pods ?? []).length === 0 && status.inUse === true
       ? [
@@ -92,7 +94,7 @@ export function intentChain(facts: Facts, intent: NodeVolumeIntent): Chain {
             state: "blocked",
             code: "StagedWithoutPod",
             text: `it is still staged on ${spec.nodeName}, and no pod there uses it: kubelet has lost track of it`,
-            todo: `On the node: umount ${status.stagingPath ?? "its globalmount"}, once nothing uses it; kubelet never does that for a pod that is gone.`,
+            todo: `On the node: umount ${staged ?? "its globalmount"}, once nothing uses it; kubelet never does that for a pod that is gone.`,
           },
         ]
       : [];

