@@ -10,6 +10,15 @@ export const intentStates = [
 ] as const;
 export type IntentState = (typeof intentStates)[number];
 
+/**
+ * PURE. The state of an intent as the label of a time series. An agent may write any word there: what is not known here is Other, so
+ * that there are as many as are named.
+ */
+export function countedState(state: string | undefined): IntentState | "NotObserved" | "Other" {
+  if (state === undefined) return "NotObserved";
+  return intentStates.find((known) => known === state) ?? "Other";
+}
+
 /** status.mounts[].state. */
 export const targetStates = ["Mounted", "Absent", "Uncertain", "Foreign", "Blocked"] as const;
 export type TargetState = (typeof targetStates)[number];

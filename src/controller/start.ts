@@ -1,5 +1,6 @@
 import type { Registry } from "prom-client";
 import { fieldManager, leaderLease, systemNamespace } from "../api/names.ts";
+import { countedState } from "../api/status-values.ts";
 import { messageOf } from "../errors.ts";
 import { createKubeClient } from "../kube/client.ts";
 import { createEventRecorder } from "../kube/event-recorder.ts";
@@ -71,7 +72,7 @@ export function startController(deps: ControllerDeps): Controller {
   const { clock, random, log } = system;
   // The metrics read from what is made below, and what is made below counts with them.
   const metrics: Metrics = createMetrics(deps.registry, {
-    intentsByState: () => countBy(watches.intents.store.list(), ({ status }) => status.state ?? "NotObserved"),
+    intentsByState: () => countBy(watches.intents.store.list(), ({ status }) => countedState(status.state)),
     sets: () => watches.sets.store.size,
     pods: () => pods.pods.store.size,
     setNodes: () => [...watches.sets.store.list()].map(({ metadata, status }) => [metadata.name, status] as const),

@@ -2,6 +2,7 @@ import { expect } from "chai";
 import { readCRDs, type Schema, schemaOf } from "../../../hack/lib/generate-api.ts";
 import {
   agentStates,
+  countedState,
   driftClasses,
   intentStates,
   podTargetStates,
@@ -34,6 +35,15 @@ describe("what a status says in one word", () => {
       expect(text).to.include("Values may be added");
       expect(field["maxLength"], "no value is longer").to.be.at.least(Math.max(...values.map(({ length }) => length)));
     });
+});
+
+describe("the state of an intent as a label", () => {
+  it("is one of a few, whatever an agent has written", () => {
+    expect(intentStates.map(countedState)).to.deep.equal([...intentStates]);
+    expect(countedState(undefined)).to.equal("NotObserved");
+    for (const made of ["", "mounted", "NotObserved", "series-4711", "constructor"])
+      expect(countedState(made), made).to.equal("Other");
+  });
 });
 
 /** A field of a schema; `name[]` is what its list has. */

@@ -242,6 +242,16 @@ describe("startController: two candidates, and an API server that is away", () =
     expect(text).to.match(/nodevolume_controller_reconcile_total\{queue="nodes",result="success"\} \d+/);
   });
 
+  it("counts in few time series, whatever word an agent writes for a state", async () => {
+    const fleet = await settledFleet(2);
+    fleet.mute.add("n0");
+    const { name } = fleet.intent("n0").metadata;
+    fleet.api.patch("nodevolumeintents", name, { status: { state: "series-4711" } }, "status");
+    await fleet.run(1_000);
+    const said = await fleet.registry.metrics();
+    expect(said).to.contain('nodevolume_controller_intents{state="Other"} 1').and.not.contain("series-4711");
+  });
+
   it("takes the leader's Lease for no sign of life of a Node that has its name, and does not delete it", async () => {
     const fleet = await settledFleet(1);
     fleet.node("nodevolume-controller");
