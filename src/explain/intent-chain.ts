@@ -45,7 +45,9 @@ export function intentFindings(facts: Facts, intent: NodeVolumeIntent): Finding[
   if (status.expansion !== undefined) causes.push(because(status.expansion.reason, status.expansion.message));
   for (const { name, path, state, reason, message } of status.mounts ?? [])
     if (state !== "Mounted" && reason !== undefined && reason !== waiting?.reason)
-      causes.push(because(reason, `mount ${name} on ${path}: ${message ?? state}`));
+      causes.push(
+        reasonFinding(reason, `mount ${name} on ${path}: ${message ?? state}`, { names: { ...names, path } }),
+      );
   if (causes.length === 0) causes.push(...fromReady(intent));
   return [stateFinding(intent), ...causes, ...holders(facts, intent)];
 }

@@ -9,15 +9,19 @@ export interface StepNames {
   readonly intent?: string | undefined;
   readonly set?: string | undefined;
   readonly volume?: string | undefined;
-  /** Host that the source names. */
+  /** Host that is asked: the source's, or the one that is waited for; without the brackets of an IPv6 address. */
   readonly server?: string | undefined;
+  readonly port?: string | undefined;
   /** Namespace of what is named beside it: a claim, a pod, an object whose content is mounted. */
   readonly namespace?: string | undefined;
   readonly claim?: string | undefined;
-  /** First path on the node at which the volume is to be mounted. */
+  readonly pod?: string | undefined;
+  /** Path on the node that the reason is about; undefined if that is not certain: commands that unmount stand before it. */
   readonly path?: string | undefined;
   /** Path on the node that the source names. */
   readonly source?: string | undefined;
+  /** Device that is waited for. */
+  readonly device?: string | undefined;
 }
 
 const agentPods = "kubectl -n nodevolume-system get pods -o wide --field-selector spec.nodeName={node}";
@@ -33,7 +37,7 @@ export const nextSteps: { readonly [reason in Reason]?: string } = {
   NotGranted: `If it stays, read why the controller does not grant it: ${controllerLog}`,
   Progressing: "Nothing to do. See how far it is: kubectl describe nvi {intent}",
   WouldChange: "To have it done, set mode: Manage on the set {set}. See what it would do: kubectl nvi plan {node}",
-  WaitingForKubelet: "If it stays, read the pod's events: kubectl -n {namespace} describe pods",
+  WaitingForKubelet: "If it stays, read the pod's events: kubectl -n {namespace} describe pod {pod}",
   Suspended: `To go on: kubectl patch nvs {set} --type merge -p '{"spec":{"suspend":false}}', or remove the Node's label nodevolume.dev/suspend`,
   Unmounting: "If it stays, read what holds it: kubectl nvi explain {node}/{volume}. Do not remove the finalizer.",
   Retained: "To end it, unmount it on {node}: umount {path}. To manage it again, create the set again.",
@@ -71,7 +75,7 @@ export const nextSteps: { readonly [reason in Reason]?: string } = {
     "Give the agent's DaemonSet the prefix as a volume with mountPropagation: Bidirectional. See on {node}: findmnt -o TARGET,PROPAGATION -T {path}",
   TargetCovered: "Unmount what is mounted over {path} on {node}: findmnt -A shows it.",
 
-  DeviceBusy: "End what uses the device, or name another one. See on {node}: lsblk and fuser -v, with the device.",
+  DeviceBusy: "End what uses the device, or name another one. See on {node}: lsblk {device}; fuser -v {device}",
   DeviceNotEmpty:
     "If the data may be DESTROYED, add what the message ends with to destroyAllDataOnDevices. Else name another device.",
   DiskNotFound: "Plug the disk in, or correct the selector. See on {node}: lsblk -o NAME,SIZE,MODEL,SERIAL,FSTYPE",
@@ -81,13 +85,16 @@ export const nextSteps: { readonly [reason in Reason]?: string } = {
     "Read dmesg on {node} and mend the disk. Then take the node out of the set and back in, to have it checked.",
   FilesystemDuplicate:
     "Unmount the other file system of this UUID on {node}, or give one a new UUID: xfs_admin -U generate, btrfstune -m",
-  FilesystemDamaged: "Copy the disk first, then run on {node} the command that the message ends with.",
-  JournalNotReplayed: "Mount it once without readOnly, on one node, and unmount it: that replays the journal.",
-  ReadError: "Read dmesg on {node}, and smartctl -a of the disk. Copy what can be read, and replace it.",
+  FilesystemDamaged:
+    "If it is mounted, take the node out of the set and back in. Else copy the disk, then run on {node} what the message says.",
+  JournalNotReplayed:
+    "Once no node uses the disk, mount it on one without readOnly, and unmount it: that replays the journal.",
+  ReadError: "Read dmesg on {node}, and smartctl -a {device}. Copy what can be read, and replace it.",
   FilesystemMissing: "Once you are sure that it is the right device, name the file system to make in fsType.",
   FilesystemMismatch: "Correct fsType in the set, leave it out, or empty the device by hand if its data may go.",
   FilesystemUnsupported: "Install the kernel module on {node} that the message names, or choose another file system.",
-  PassphraseRefused: "Put the old passphrase back into the Secret, or add the new one on {node}: cryptsetup luksAddKey",
+  PassphraseRefused:
+    "Put the old passphrase back into the Secret, or add the new one on {node}: cryptsetup luksAddKey {device}",
   SwapNeeded:
     "Free memory on {node}, such as by kubectl drain {node}, or turn other swap on. See there: swapon --show; free -m",
   VolumeGroupFull: "Add a disk to the volume group on {node} (vgextend), or lower capacity in the set. See there: vgs",
@@ -95,7 +102,7 @@ export const nextSteps: { readonly [reason in Reason]?: string } = {
   FormatFailed: "Read the words of mkfs above, and dmesg on {node}: the device may be too small, read-only or broken.",
   OptionsRefused: "Change mountOptions in the set. What the kernel refuses stands in dmesg on {node}.",
   QuotaUnsupported:
-    "Mount an xfs with prjquota at /var/lib/nodevolume on {node}, or remove sizeLimit, or use medium: Memory.",
+    "Remove sizeLimit, or use medium: Memory, or drain {node} and make /var/lib/nodevolume there an xfs with prjquota.",
   ShareNotFound: "Correct the name in the set, or create the share, directory, image or target on the server.",
   ImageUnsupported:
     "Correct the image's features (rbd feature enable or disable), or set client: NBD or readOnly: true.",
@@ -103,7 +110,7 @@ export const nextSteps: { readonly [reason in Reason]?: string } = {
     "Correct the user and password in the Secret, or the user's rights on the server. A change is tried at once.",
   InitiatorNotReady: "Install open-iscsi on {node} and start it: systemctl enable --now iscsid",
   ServerUnreachable:
-    "Check name, port and firewall from {node}: getent hosts {server}; nc -vz {server} PORT. It is tried again by itself.",
+    "Check name, port and firewall from {node}: getent hosts {server}; nc -vz {server} {port}. It is tried again by itself.",
 
   RepositoryRefused:
     "Correct the address or the Secret. With the Secret alone, git ls-remote or crane manifest must work.",
@@ -186,7 +193,8 @@ export const nextSteps: { readonly [reason in Reason]?: string } = {
   DriverReplyFalse:
     "If it stays, give the driver's pod --csi-dir at the same path, with mountPropagation: Bidirectional.",
   DriverMayStillAct: "Nothing to do: it is over after two minutes.",
-  VolumeInUse: "To grow it now, take the node out of the set and back in. The mounts go on with the old size.",
+  VolumeInUse:
+    "The mounts go on with the old size. To grow it, take the node out of the set and back in when nobody uses it there.",
   NoWritableMount: "Give the node a mount without readOnly, if it has to grow here.",
   FsGroupConflict: "Ask for one fsGroup in all sets that mount the volume.",
   GrantOutdated: "Take the node out of the set and back in when nobody uses the volume there.",
@@ -224,7 +232,8 @@ export const nextSteps: { readonly [reason in Reason]?: string } = {
   NodeAffinityConflict:
     "Create the pod again with the node terms of its volumes, or with the label nodevolume.dev/no-gate.",
 
-  NoNodesSelected: "Compare nodeSelector, affinity and tolerations of the set with kubectl get nodes --show-labels",
+  NoNodesSelected:
+    "Compare nodeSelector, affinity and tolerations of the set with kubectl get nodes --show-labels; uncordon a node.",
   RollingOut: "Nothing to do. See how far it is: kubectl get nvs {set} -o wide",
   RolloutPaused: "Mend the node that is named, or take the change back.",
   NodesNotReady: "See which nodes, and why: kubectl nvi explain {set}",
@@ -243,16 +252,39 @@ export const nextSteps: { readonly [reason in Reason]?: string } = {
  */
 export function nextStep(reason: string, names: StepNames = {}): string | undefined {
   if (!Object.hasOwn(nextSteps, reason)) return undefined;
-  return nextSteps[reason as Reason]?.replace(/\{([a-z]+)\}/g, (_, name: string) => {
+  const text = nextSteps[reason as Reason];
+  return text === undefined ? undefined : filled(text, names);
+}
+
+/**
+ * What to do about a reason of a pod's directory, where that is another thing than of a mount of the set. What is there belongs to
+ * kubelet, and the pod says which part of the volume it wants.
+ */
+const podSteps: { readonly [reason in Reason]?: string } = {
+  ForeignMount: "See what is mounted in the pod's directory on {node}, and unmount it there: findmnt {path}",
+  SymlinkInPath: "Name a path in subPath of the pod that leads by no link out of the volume.",
+  SourceWrongType: "Correct subPath in the pod, or what is there in the volume: directories and files are bound.",
+};
+
+/** PURE. As nextStep, of what the agent says of a pod's directory. */
+export function podStep(reason: string, names: StepNames = {}): string | undefined {
+  const own = Object.hasOwn(podSteps, reason) ? podSteps[reason as Reason] : undefined;
+  return own === undefined ? nextStep(reason, names) : filled(own, names);
+}
+
+function filled(text: string, names: StepNames): string {
+  return text.replace(/\{([a-z]+)\}/g, (_, name: string) => {
     const known = names[name as keyof StepNames] ?? "";
     return (known === "" ? undefined : shellWord(known)) ?? name.toUpperCase();
   });
 }
 
-/** PURE. Names of an intent. */
-export function stepNamesOf({ metadata, spec, status }: NodeVolumeIntent): StepNames {
-  const { persistentVolumeClaim: claim, hostPath, local, nfs, cifs } = spec.source;
+/** PURE. Names of an intent, and of what it waits for. */
+export function stepNamesOf(intent: NodeVolumeIntent): StepNames {
+  const { metadata, spec, status } = intent;
+  const { persistentVolumeClaim: claim, hostPath, local } = spec.source;
   const on = status?.waiting?.on ?? status?.attach?.on;
+  const onKind = (kind: string) => (on?.kind === kind ? on.name : undefined);
   return {
     node: spec.nodeName,
     intent: metadata.name,
@@ -260,8 +292,31 @@ export function stepNamesOf({ metadata, spec, status }: NodeVolumeIntent): StepN
     set: metadata.labels?.[label.set],
     namespace: on?.namespace ?? claim?.namespace,
     claim: claim?.claimName,
-    path: spec.mounts?.[0]?.path,
-    source: hostPath?.path ?? local?.path,
-    server: nfs?.server ?? cifs?.server,
+    pod: onKind("Pod"),
+    path: pathOf(intent),
+    source: onKind("Path") ?? hostPath?.path ?? local?.path,
+    device: onKind("Device") ?? (local?.path?.startsWith("/dev/") ? local.path : undefined),
+    ...serverOf(intent),
   };
+}
+
+/** The path that is waited for. That of another mount would be unmounted in its place. */
+function pathOf({ spec, status }: NodeVolumeIntent): string | undefined {
+  const { waiting, mounts = [] } = status ?? {};
+  if (waiting?.on?.kind === "Mount") return waiting.on.name;
+  if (waiting !== undefined) return mounts.find(({ reason }) => reason === waiting.reason)?.path;
+  return spec.mounts?.length === 1 ? spec.mounts[0]?.path : undefined;
+}
+
+/** Where a server is asked. */
+function serverOf({ spec, status }: NodeVolumeIntent): Pick<StepNames, "server" | "port"> {
+  const { nfs, cifs, glusterfs, iscsi, cephfs, rbd } = spec.source;
+  const on = status?.waiting?.on;
+  const named = nfs?.server ?? cifs?.server ?? glusterfs?.servers[0] ?? iscsi?.targetPortal;
+  const monitor = cephfs?.monitors[0] ?? rbd?.monitors[0];
+  const asked = on?.kind === "Server" ? on.name : (named ?? monitor ?? "");
+  const [, address, host, port] = /^(?:\[([0-9a-f:.]+)\]|([^:/\s[\]]+))(?::(\d+))?$/i.exec(asked) ?? [];
+  const usual = nfs ? "2049" : cifs ? "445" : glusterfs ? "24007" : iscsi ? "3260" : undefined;
+  const given = spec.mountOptions?.find((option) => option.startsWith("port="))?.slice("port=".length);
+  return { server: address ?? host, port: port ?? given ?? usual };
 }

@@ -3,7 +3,7 @@ import type { AllowedNamespaces, IntentPod, NodeVolumeIntent } from "../../api/t
 import { type Facts, named, type Raw } from "../../explain/facts.ts";
 import type { Finding } from "../../explain/finding.ts";
 import { intentFindings, reasonFinding } from "../../explain/intent-chain.ts";
-import { stepNamesOf } from "../../explain/next-steps.ts";
+import { podStep, type StepNames, stepNamesOf } from "../../explain/next-steps.ts";
 import { nodeFindings } from "../../explain/node-finding.ts";
 import { recordIn } from "../../kube/json.ts";
 import { gidOf, lacksGroup, podGroups } from "../../kube/pod-groups.ts";
@@ -102,7 +102,9 @@ function isMeant(
 /** PURE. What the node says of one pod's bind, of ours or of kubelet's. */
 export function podEntry(intent: NodeVolumeIntent, uid: string | undefined, volume: string): Finding[] {
   const { spec, status = {} } = intent;
-  const names = stepNamesOf(intent);
+  const on = status.waiting?.on;
+  const isHere = on?.kind === "Mount" && uid !== undefined && on.name.split("/").includes(uid);
+  const names = { ...stepNamesOf(intent), path: isHere ? on.name : undefined };
   const entry = status.pods?.find((one) => one.uid === uid && one.volume === volume);
   const observed = spec.mode === "Observe";
   if (entry === undefined)
@@ -125,8 +127,13 @@ export function podEntry(intent: NodeVolumeIntent, uid: string | undefined, volu
         todo: "kubelet asks when it starts the pod; kubectl describe pod says what it waits for.",
       },
     ];
-  if (entry.reason !== undefined) return [reasonFinding(entry.reason, entry.message ?? entry.reason, { names })];
+  if (entry.reason !== undefined) return [ofPodsDirectory(entry.reason, entry.message ?? entry.reason, names)];
   return [{ state: "waiting", code: entry.state, text: `in the pod's directory it is ${entry.state}` }];
+}
+
+function ofPodsDirectory(reason: string, text: string, names: StepNames): Finding {
+  const todo = podStep(reason, names);
+  return { ...reasonFinding(reason, text, { names }), ...(todo !== undefined && { todo }) };
 }
 
 function setTrouble(facts: Facts, namespace: string, name: string): Finding[] {

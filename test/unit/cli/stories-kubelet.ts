@@ -38,6 +38,9 @@ const ofKubelet = (status: Parameters<typeof intent>[2]) =>
     status,
   );
 
+/** As the agent names the pod that waits. */
+const onPod = { kind: "Pod", namespace: "shop", name: "web" };
+
 /** What can be in the way of a volume that kubelet manages, and how it is explained. The texts are in explain.golden.txt. */
 export const ofKubeletsVolumes: Stories = {
   "driver not registered": () => {
@@ -108,7 +111,12 @@ export const ofKubeletsVolumes: Stories = {
   "dead FUSE, by kubelet's words, while the agent sees no mount": () => {
     const message =
       'MountVolume.SetUp failed for volume "pv-1" : rpc error: code = Internal desc = stat /x: transport endpoint is not connected';
-    const waiting = { reason: "WaitingForKubelet", message: "kubelet has not mounted the volume yet", since: ago(60) };
+    const waiting = {
+      reason: "WaitingForKubelet",
+      message: "kubelet has not mounted the volume yet",
+      since: ago(60),
+      on: onPod,
+    };
     const intents = [ofKubelet({ state: "Observed", inUse: false, waiting })];
     return explainPod(facts({ ...bound, ...attached, intents, events: [event(here, "FailedMount", message)] }), here);
   },
@@ -226,7 +234,7 @@ export const ofKubeletsVolumes: Stories = {
   },
   "attached, and kubelet has not mounted it yet": () => {
     const message = "staged, and not in the directory of pod shop/web yet";
-    const waiting = { reason: "WaitingForKubelet", message, since: ago(20) };
+    const waiting = { reason: "WaitingForKubelet", message, since: ago(20), on: onPod };
     const pods = [podState("web", "Pending")];
     return explainPod(
       facts({ ...bound, ...attached, intents: [ofKubelet({ state: "Waiting", inUse: true, waiting, pods })] }),

@@ -1,7 +1,7 @@
 import { expect } from "chai";
 import { type Reason, reasons } from "../../../src/api/reasons.ts";
 import type { NodeVolumeIntent } from "../../../src/api/types.gen.ts";
-import { nextStep, nextSteps, stepNamesOf } from "../../../src/explain/next-steps.ts";
+import { nextStep, nextSteps, podStep, stepNamesOf } from "../../../src/explain/next-steps.ts";
 
 describe("nextStep", () => {
   const intent = {
@@ -36,7 +36,7 @@ describe("nextStep", () => {
   it("has the names of the intent filled in", () => {
     const names = stepNamesOf(intent);
     expect(nextStep("ServerUnreachable", names)).to.equal(
-      "Check name, port and firewall from worker-1: getent hosts nas.example; nc -vz nas.example PORT. It is tried again by itself.",
+      "Check name, port and firewall from worker-1: getent hosts nas.example; nc -vz nas.example 2049. It is tried again by itself.",
     );
     expect(nextStep("TargetBusy", names)).to.match(/fuser -vm \/mnt\/nodevolume\/data$/);
     expect(nextStep("NodeLost", names)).to.match(/kubectl nvi release worker-1 data --i-have-checked$/);
@@ -47,7 +47,53 @@ describe("nextStep", () => {
     const on = { kind: "Pod", namespace: "shop", name: "web" };
     const status = { waiting: { reason: "WaitingForKubelet", message: "m", since: "2026-01-01T00:00:00Z", on } };
     const names = stepNamesOf({ ...intent, status } as NodeVolumeIntent);
-    expect(nextStep("WaitingForKubelet", names)).to.match(/kubectl -n shop describe pods$/);
+    expect(nextStep("WaitingForKubelet", names)).to.match(/kubectl -n shop describe pod web$/);
+  });
+
+  it("unmounts nothing but what the reason is about", () => {
+    const [mount] = intent.spec.mounts;
+    const second = { ...mount, name: "second", path: "/mnt/nodevolume/second" };
+    const spec = { ...intent.spec, mounts: [mount, second] } as NodeVolumeIntent["spec"];
+    const of = (reason: string, more: object) => {
+      const waiting = { reason, message: "m", since: "2026-01-01T00:00:00Z", ...more };
+      const mounts = [
+        { name: "host", path: "/mnt/nodevolume/data", state: "Mounted" },
+        { name: "second", path: second.path, state: "Foreign", reason: "ForeignMount" },
+      ];
+      return nextStep(reason, stepNamesOf({ ...intent, spec, status: { waiting, mounts } } as NodeVolumeIntent));
+    };
+    const pods = "/var/lib/kubelet/pods/u/volumes/kubernetes.io~csi/data/mount";
+    expect(of("ForeignMount", {})).to.include("umount /mnt/nodevolume/second)");
+    expect(of("ForeignMountBeneath", { on: { kind: "Mount", name: pods } })).to.include(`umount ${pods}, twice`);
+    expect(of("TargetBusy", {}), "nobody has said which").to.match(/fuser -vm PATH$/);
+    expect(nextStep("ForeignMountOnTarget", stepNamesOf({ ...intent, spec } as NodeVolumeIntent))).to.match(/PATH$/);
+  });
+
+  it("names server and port as programs take them", () => {
+    const asked = (source: object, more: object = {}) =>
+      nextStep(
+        "ServerUnreachable",
+        stepNamesOf({ ...intent, spec: { ...intent.spec, source, ...more } } as NodeVolumeIntent),
+      );
+    expect(asked({ nfs: { server: "[2001:db8::1]", path: "/" } })).to.include(
+      "hosts 2001:db8::1; nc -vz 2001:db8::1 2049.",
+    );
+    expect(asked({ nfs: { server: "nas", path: "/" } }, { mountOptions: ["port=20049"] })).to.include("nas 20049.");
+    expect(asked({ iscsi: { targetPortal: "10.0.0.7:3261" } })).to.include("10.0.0.7 3261.");
+    expect(asked({ cephfs: { monitors: ["10.0.0.8"] } })).to.include("10.0.0.8 PORT.");
+    expect(asked({ git: { repository: "https://git.example" } })).to.include(
+      "getent hosts SERVER; nc -vz SERVER PORT.",
+    );
+  });
+
+  it("does not send to the disk of a file system that is mounted", () => {
+    expect(nextStep("FilesystemDamaged")).to.match(/^If it is mounted, take the node out of the set/);
+  });
+
+  it("speaks of the pod where its directory is meant", () => {
+    expect(podStep("SymlinkInPath")).to.include("subPath");
+    expect(podStep("ForeignMount", { node: "worker-1" })).to.not.match(/adopt|fstab/);
+    expect(podStep("TargetBusy", { node: "worker-1" })).to.match(/fuser -vm PATH$/);
   });
 
   it("has each name as one word of a shell, whoever has written it, and none that nobody should paste", () => {
