@@ -50,7 +50,11 @@ describe("commands of explain", () => {
 
   it("have as one word what an agent has reported", () => {
     const todoOf = (stagingPath: string) => {
-      const spec = { mode: "Observe", observed: { plugin: "kubernetes.io/csi", volumeName: "pv-1" }, pods: [] };
+      const spec = {
+        mode: "Observe" as const,
+        observed: { plugin: "kubernetes.io/csi", volumeName: "pv-1" },
+        pods: [],
+      };
       const observed = intent("worker-1.pg", spec, { state: "Observed", inUse: true, stagingPath });
       const pg = claim("pg", "pv-1");
       const { chains } = explainClaim(

