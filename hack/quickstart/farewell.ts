@@ -13,6 +13,7 @@ export interface FarewellInput {
 }
 
 export interface PlainFarewellInput extends FarewellInput {
+  /** 0 if it has none now: a command for it would end its own terminal. */
   readonly agentPid: number;
 }
 
@@ -20,17 +21,20 @@ export interface PlainFarewellInput extends FarewellInput {
 export function farewell(input: PlainFarewellInput): string {
   const inside = `/proc/${input.initPid}/root`;
   const enter = `nsenter -t ${input.hostPid} -m -p`;
+  const agent = input.agentPid === 0 ? "" : agentLine(input.agentPid);
   return `It stays up until Ctrl-C. From another terminal, as root:
   ${exportLine(input)}
   kubectl get nvs,nvi,nvstate -o wide                      # sets, intents, nodes
   kubectl nvi explain node/${input.hostName}                       # one node, in words; also a set, or a volume
   ${enter} umount /mnt/nodevolume/shared/ro  # unmount behind the agent's back, on the host of ${input.hostName}
-  kill -9 ${input.agentPid}                                       # the agent: it is started again, and the mounts stay
-  kubectl -n nodevolume-quickstart edit configmap settings # the files beneath /mnt/nodevolume/settings change as one
+${agent}  kubectl -n nodevolume-quickstart edit configmap settings # the files beneath /mnt/nodevolume/settings change as one
   kubectl patch nvs scratch --type merge -p '{"spec":{"suspend":true}}'   # no repair while you maintain
   tail -f ${inside}${input.logs}/*.log
 `;
 }
+
+const agentLine = (pid: number) =>
+  `  kill -9 ${pid}                                       # the agent: it is started again, and the mounts stay\n`;
 
 /** The cluster, kubectl and kubectl-nvi, as a shell takes them. */
 export function exportLine({ initPid, kubeconfig, kubectl, cli }: FarewellInput): string {

@@ -1,5 +1,6 @@
 import type { PretendHost } from "../lib/pretend-node/node.ts";
 import { StepError } from "../lib/process.ts";
+import type { Sandbox } from "../lib/sandbox/inside.ts";
 import { type Demo, prefix } from "./demo.ts";
 import { placeOf } from "./mount-lines.ts";
 import { unmountAndWatch } from "./repair.ts";
@@ -42,14 +43,20 @@ export function changedMounts(before: readonly string[], after: readonly string[
   return [...new Set(changed.map((each) => each.slice(each.indexOf(" ") + 1)))];
 }
 
-/** Says each time that an agent was started again, while the cluster is up. */
-export function tellRestarts(demo: Demo, screen: Screen, signal: AbortSignal): void {
-  for (const agent of demo.agents) {
+/** Says each time that an agent was started again, while the cluster is up, with the number that another terminal may kill it by. */
+export function tellRestarts(
+  { agents }: Pick<Demo, "agents">,
+  screen: Pick<Screen, "note">,
+  { stopped, outerPid }: Sandbox,
+): void {
+  for (const agent of agents) {
     const next = () =>
-      void agent.restarted().then(() => {
-        if (signal.aborted) return;
-        screen.note(`${agent.name} has ended, and was started again as ${agent.pid}`);
+      void agent.restarted().then(async () => {
+        if (stopped.aborted) return;
         next();
+        const pid = await outerPid(agent.pid);
+        // It may have ended once more, and then it has no number.
+        screen.note(`${agent.name} has ended, and was started again${pid === 0 ? "" : ` as ${pid}`}`);
       });
     next();
   }

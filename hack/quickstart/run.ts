@@ -59,7 +59,7 @@ async function demonstrate(demo: Demo, options: QuickstartOptions, sandbox: Sand
       logs: join(directory, "logs"),
     }),
   );
-  tellRestarts(demo, screen, sandbox.stopped);
+  tellRestarts(demo, screen, sandbox);
   await stayUp(demo, sandbox.stopped);
   screen.step("stopping; everything goes with it");
 }

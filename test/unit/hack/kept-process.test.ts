@@ -1,6 +1,7 @@
 import { expect } from "chai";
 import type { RunningProcess } from "../../../hack/lib/process.ts";
 import { keepProcess } from "../../../hack/quickstart/kept-process.ts";
+import { tellRestarts } from "../../../hack/quickstart/restart.ts";
 
 /** Stands in for a process: it ends when it is told to. */
 function fakeProcess(pid: number): RunningProcess {
@@ -58,5 +59,21 @@ describe("keepProcess", () => {
     }
     process.kill("SIGKILL");
     expect([await process.ended, started()]).to.deep.equal(["was killed by SIGKILL", 4]);
+  });
+
+  it("is told of by the number that another terminal has for it, or by none", async () => {
+    const { process } = kept();
+    const { signal } = new AbortController();
+    let told: (line: string) => void = () => undefined;
+    const outerPid = async (pid: number) => (pid === 2 ? 4002 : 0);
+    tellRestarts({ agents: [process] }, { note: (line) => told(line) }, { stopped: signal, outerPid });
+    const killed = () =>
+      new Promise<string>((resolve) => {
+        told = resolve;
+        process.kill("SIGKILL");
+      });
+    expect(await killed()).to.equal("agent of n has ended, and was started again as 4002");
+    expect(await killed()).to.equal("agent of n has ended, and was started again");
+    await process.stop();
   });
 });

@@ -89,7 +89,7 @@ describe("quickstart", () => {
   });
 
   it("farewell reaches everything through the first process of the sandbox", () => {
-    const text = farewell({
+    const input = {
       initPid: 7,
       hostPid: 9,
       hostName: "n",
@@ -98,12 +98,14 @@ describe("quickstart", () => {
       cli: "/d/kubectl-nvi",
       kubeconfig: "/tmp/k",
       logs: "/tmp/l",
-    });
+    };
+    const text = farewell(input);
     expect(text)
       .to.include('export KUBECONFIG=/proc/7/root/tmp/k PATH="/c:/d:$PATH"')
       .and.include("nsenter -t 9 -m -p umount")
       .and.include("kill -9 11");
     expect(text.trimEnd().split("\n")).to.have.length.below(11);
+    expect(farewell({ ...input, agentPid: 0 }), "that would end the terminal").to.not.include("kill");
   });
 
   for (const [where, isTTY] of [
