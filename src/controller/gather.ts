@@ -9,7 +9,7 @@ import type { Intent, NodeInfo, SetEntry } from "./projections.ts";
 import type { NodeInput, Stake } from "./resolve-node.ts";
 import { resolveNode } from "./resolve-node.ts";
 import type { RolloutNode } from "./rollout.ts";
-import { selectNode } from "./select-nodes.ts";
+import { type SelectedNodes, selectedNodes } from "./select-nodes.ts";
 
 export interface Stores {
   readonly sets: ObjectStore<SetEntry>;
@@ -33,7 +33,7 @@ export interface Gatherer {
   /** The nodes where a set wants or has something. */
   nodesOf(set: string): RolloutNode[];
   /** Whether a set selects any Node, also one that has no mounts. */
-  selectsNodes(spec: NodeVolumeSetSpec): boolean;
+  selectedNodes(spec: NodeVolumeSetSpec): SelectedNodes;
   /** The intents of a node, also those that are being deleted. */
   intentsOf(node: string): Intent[];
   /** Intents that carry the label of a set, also those that are being deleted. */
@@ -169,10 +169,7 @@ export function createGatherer(
         return stake === undefined ? [] : [{ node, stake }];
       });
     },
-    selectsNodes(spec) {
-      for (const node of stores.nodes.list()) if (selectNode(spec, node) === "run") return true;
-      return false;
-    },
+    selectedNodes: (spec) => selectedNodes(spec, stores.nodes.list()),
     intentsOf,
     intentsOfSet: (set) => [...(bySet.get(setLabel(set))?.values() ?? [])],
     refused(node, intent, message) {

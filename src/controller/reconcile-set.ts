@@ -91,8 +91,8 @@ async function report(
   const nodes = deps.gatherer.nodesOf(name);
   const pods = deps.podCount.of(name);
   const unguarded = deps.unguarded();
-  const selectsNodes = entry.spec !== undefined && deps.gatherer.selectsNodes(entry.spec);
-  const status = setStatus({ entry, nodes, rollout, remaining, selectsNodes, pods, unguarded }, deps.clock.now());
+  const selected = entry.spec === undefined ? "none" : deps.gatherer.selectedNodes(entry.spec);
+  const status = setStatus({ entry, nodes, rollout, remaining, selected, pods, unguarded }, deps.clock.now());
   if (sameStatus(entry.status, status)) return;
   const putOffMs = deps.podCount.putOffMs(name, entry.status, status);
   if (putOffMs > 0) return deps.later(name, putOffMs);

@@ -30,6 +30,19 @@ function releasesOnDrain({ releaseOnDrain, volume }: NodeVolumeSetSpec): boolean
   return releaseOnDrain ?? isGuarded(volume.source);
 }
 
+/** Whether a set selects any Node, or only such as are cordoned, which it gives its volume back on. */
+export type SelectedNodes = "some" | "cordoned" | "none";
+
+/** PURE. Which of the Nodes a set selects. */
+export function selectedNodes(spec: NodeVolumeSetSpec, nodes: Iterable<NodeInfo>): SelectedNodes {
+  let found: SelectedNodes = "none";
+  for (const node of nodes) {
+    if (selectNode(spec, node) === "run") return "some";
+    if (node.unschedulable && selectNode(spec, { ...node, unschedulable: false }) === "run") found = "cordoned";
+  }
+  return found;
+}
+
 export function selectNode(spec: NodeVolumeSetSpec, node: NodeInfo): Selection {
   if (!matchesSelector(spec, node)) return "leave";
   if (releasesOnDrain(spec) && node.unschedulable) return "leave";

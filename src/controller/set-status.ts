@@ -10,6 +10,7 @@ import type { Conflict } from "./conflicts.ts";
 import type { SetEntry } from "./projections.ts";
 import type { Stake } from "./resolve-node.ts";
 import type { Rollout, RolloutNode } from "./rollout.ts";
+import type { SelectedNodes } from "./select-nodes.ts";
 
 /** What the status of a set is made of. */
 export interface SetStatusInput {
@@ -20,7 +21,7 @@ export interface SetStatusInput {
   /** Intents that carry the set's label, and of these the ones whose Node is gone; for a set that is being deleted. */
   readonly remaining: { readonly intents: number; readonly lost: readonly string[] };
   /** Whether the set selects any Node, also one that it has no mounts for. */
-  readonly selectsNodes: boolean;
+  readonly selected: SelectedNodes;
   /** Pods that use the volume; undefined: not known now, so that what was said stays. */
   readonly pods: number | undefined;
   /** Which admission policies are not in force, in a sentence. */
@@ -116,10 +117,14 @@ function standing(input: SetStatusInput, counts: Counts, troubles: readonly Trou
   return [ready, ...(ready.reason === "NoNodesSelected" ? settlingOf(ready) : settling(input, counts, troubles))];
 }
 
-const noNodes = "no Node is selected by spec.nodeSelector, spec.affinity and spec.tolerations";
+const noNodes = {
+  none: "no Node is selected by spec.nodeSelector, spec.affinity and spec.tolerations",
+  cordoned:
+    "each Node that spec.nodeSelector, spec.affinity and spec.tolerations select is cordoned, and the set gives its volume back then (spec.releaseOnDrain)",
+};
 
 function readyCondition(
-  { entry, selectsNodes }: SetStatusInput,
+  { entry, selected }: SetStatusInput,
   counts: Counts,
   troubles: readonly Trouble[],
 ): ConditionInput {
@@ -129,7 +134,8 @@ function readyCondition(
     return ready("False", "Invalid", `${entry.invalid ?? "not understood"}; what is mounted stays as it is`);
   }
   const hasNoMounts = entry.spec.mounts.length === 0 && !isOfNodeItself(entry.spec.volume);
-  if (hasNoMounts ? !selectsNodes : counts.desired === 0) return ready("False", "NoNodesSelected", noNodes);
+  if (hasNoMounts ? selected !== "some" : counts.desired === 0)
+    return ready("False", "NoNodesSelected", noNodes[selected === "cordoned" ? "cordoned" : "none"]);
   if (hasNoMounts) {
     const forPods = entry.spec.allowedNamespaces === undefined ? "" : ": it is where pods use it, and only there";
     return ready("True", "NoConsumers", `the set has no mounts${forPods}`);

@@ -1,7 +1,7 @@
 import { expect } from "chai";
 import type { NodeVolumeSetStatus } from "../../../src/api/types.gen.ts";
 import { decideRollout } from "../../../src/controller/rollout.ts";
-import { selectNode } from "../../../src/controller/select-nodes.ts";
+import { selectedNodes } from "../../../src/controller/select-nodes.ts";
 import { sameStatus, setStatus } from "../../../src/controller/set-status.ts";
 import { kstatus } from "../../lib/kstatus.ts";
 import { condition, setEntry, settledStatus } from "./objects.ts";
@@ -25,8 +25,9 @@ function statusOf(worlds: OneNode[], before: NodeVolumeSetStatus = {}, set = "a"
       : decideRollout(entry.spec.rollout, counted, new Set());
   const about = { entry: { ...entry, status: before }, nodes, rollout, remaining: { intents: 2, lost: ["n7"] } };
   const { spec } = entry;
-  const selectsNodes = spec !== undefined && worlds.some(({ node }) => node && selectNode(spec, node) === "run");
-  return setStatus({ ...about, selectsNodes, pods: undefined }, now);
+  const there = worlds.flatMap(({ node }) => node ?? []);
+  const selected = spec === undefined ? "none" : selectedNodes(spec, there);
+  return setStatus({ ...about, selected, pods: undefined }, now);
 }
 
 const short = (status: NodeVolumeSetStatus) => status.conditions?.map((c) => `${c.type}=${c.status}/${c.reason}`);
@@ -75,6 +76,18 @@ describe("setStatus", () => {
       ]);
       expect(status).to.include({ desired: 0, summary: "NoNodesSelected" });
       expect(status.conditions?.[0]?.message).to.include("no Node is selected by spec.nodeSelector");
+    }
+  });
+
+  it("no node but one that is cordoned: the message does not blame the selector", () => {
+    for (const more of [{}, { mounts: [] }]) {
+      const world = oneNode([setEntry("a", { spec: { releaseOnDrain: true, ...more } })]);
+      if (world.node === undefined) throw new Error("no node");
+      expect(short(statusOf([world]))?.[0]).to.not.include("NoNodesSelected");
+      world.node = { ...world.node, unschedulable: true };
+      const [ready] = statusOf([world]).conditions ?? [];
+      expect(ready).to.include({ status: "False", reason: "NoNodesSelected" });
+      expect(ready?.message).to.match(/^each Node that .* select is cordoned, .*releaseOnDrain/);
     }
   });
 
