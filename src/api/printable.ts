@@ -24,5 +24,5 @@ export function quoted(name: string): string {
 /** PURE. One word of a shell command. Undefined if there is a character in it that nobody should paste. */
 export function shellWord(text: string): string | undefined {
   if (printable(text) !== text) return undefined;
-  return /^[\w/.@:+=%-][\w/.@:+=%~-]*$/.test(text) ? text : `'${text.replaceAll("'", "'\\''")}'`;
+  return /^[\w/.@:+=%-]+$/.test(text) ? text : `'${text.replaceAll("'", "'\\''")}'`;
 }

@@ -11,7 +11,7 @@ export const wantedVariable = "NODEVOLUME_WANTED";
 
 /**
  * The parts of the test suite. What needs only processors runs first, on all of them at once; then those that touch the kernel, one after
- * another: nothing runs beside what waits for the kernel, or is timed, but for the lanes with `besideWithAll`.
+ * another: nothing runs beside what waits for the kernel, or is timed, but for the lanes with `beside`.
  */
 export interface Lane {
   readonly name: string;
@@ -23,11 +23,10 @@ export interface Lane {
    */
   readonly processors?: "one" | "all";
   /**
-   * The lane beside which this one runs with --all, as the two together leave the processors idle most of the time, or as this
-   * one has a kernel of its own. Mounts and loop devices that they leave behind are looked for after all lanes then, files and
-   * network interfaces only without --all.
+   * The lane beside which this one runs, as the two together leave the processors idle most of the time, or as this one has a
+   * kernel of its own.
    */
-  readonly besideWithAll?: string;
+  readonly beside?: string;
   /** Set for what only a process in the machine's own PID namespace may see. */
   readonly pids?: "machine";
   /** Only with --all, or by its name. */
@@ -177,7 +176,7 @@ export const lanes: readonly Lane[] = [
     name: "csi",
     what: "real CSI drivers and sidecars",
     work: kernelTests("csi"),
-    besideWithAll: "cluster",
+    beside: "cluster",
     secondTry: true,
     limitMinutes: 40,
     fullMinutes: 180,
@@ -186,7 +185,7 @@ export const lanes: readonly Lane[] = [
     name: "e2e",
     what: "a real kubelet and its pods",
     work: kernelTests("e2e"),
-    besideWithAll: "cluster",
+    beside: "cluster",
     secondTry: true,
     limitMinutes: 30,
     fullMinutes: 120,
@@ -220,7 +219,7 @@ export const lanes: readonly Lane[] = [
     what: "what touches the kernel, by an arm64 Node on this machine's kernel (QEMU's user mode)",
     work: { ...kernelTests("real"), files: `{${arm64Tests.join()}}`, arm64: true },
     onlyAll: true,
-    besideWithAll: "install",
+    beside: "install",
     secondTry: true,
     limitMinutes: 20,
   },
@@ -229,7 +228,7 @@ export const lanes: readonly Lane[] = [
     what: "what QEMU's user mode lacks, on an arm64 kernel in a VM",
     work: kernelTests("arm64"),
     onlyAll: true,
-    besideWithAll: "install",
+    beside: "install",
     secondTry: true,
     limitMinutes: 20,
   },

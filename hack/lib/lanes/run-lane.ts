@@ -15,7 +15,7 @@ import {
   type TestWork,
   wantedVariable,
 } from "./lanes.ts";
-import { leftoversOf, lookForTraces, processesOf } from "./leftovers.ts";
+import { leftoversOf, lookForTraces, processesOf, type Traces } from "./leftovers.ts";
 import type { TestResult } from "./results.ts";
 import { slownessVariable } from "./slowness.ts";
 
@@ -55,21 +55,33 @@ export async function runLane(lane: Lane, how: How): Promise<TestResult[]> {
     const ran = found.some((r) => !["slow", "quarantined"].includes(r.outcome));
     if (!ran && code === 0) results.push(failure("the lane", "ran no test"));
   }
-  // Beside other lanes, what else is new on the machine is theirs, and each of them is asked for its own. In a lane of another run, which
-  // sees no process but its own, whose a loop device is cannot be told.
-  const isAlone = how.outputFile === undefined && process.env[runVariable] === undefined;
-  const left = isAlone ? await leftoversOf(id, before) : processesOf(id);
-  for (const trace of left) {
-    results.push(failure("nothing is left behind", trace));
-    // Nothing else ends a loop device whose test was killed.
-    const [, loop] = /^loop device (\w+)$/.exec(trace) ?? [];
-    if (loop !== undefined) spawnSync("losetup", ["--detach", `/dev/${loop}`]);
-  }
+  // Beside other lanes, what else is new on the machine may be theirs, and each of them is asked for its own.
+  const isAlone = how.outputFile === undefined && !isNested();
+  if (isAlone) results.push(...(await leftBehind(lane, id, before)));
+  else results.push(...processesOf(id).map((trace) => failure("nothing is left behind", trace)));
   // No sandbox ends a cgroup: that of a lane that was killed would stay for good.
   await removeCgroup(cgroupOf(id)).catch((error: unknown) =>
     results.push(failure("nothing is left behind", String(error))),
   );
   return results;
+}
+
+/** Whether this is in a lane of another run, which sees no process but its own: whose a loop device is cannot be told there. */
+export function isNested(): boolean {
+  return process.env[runVariable] !== undefined;
+}
+
+/** What is there that was not before, each a failure of the lane. */
+export async function leftBehind(lane: Lane, runId: string, before: Traces): Promise<TestResult[]> {
+  const left = await leftoversOf(runId, before);
+  for (const trace of left) {
+    // Nothing else ends a loop device whose test was killed.
+    const [, loop] = /^loop device (\w+)$/.exec(trace) ?? [];
+    if (loop !== undefined) spawnSync("losetup", ["--detach", `/dev/${loop}`]);
+  }
+  return left.map((reason) => {
+    return { lane: lane.name, title: "nothing is left behind", outcome: "failed" as const, ms: 0, reason };
+  });
 }
 
 async function runTests(lane: Lane, work: TestWork, how: How) {

@@ -2,9 +2,11 @@ import { mkdirSync, readFileSync } from "node:fs";
 import { availableParallelism } from "node:os";
 import { join } from "node:path";
 import { root } from "../root.ts";
-import { allVariable, type Lane } from "./lanes.ts";
+import { newRunId } from "../sandbox/outside.ts";
+import type { Lane } from "./lanes.ts";
+import { lookForTraces } from "./leftovers.ts";
 import { closingLine, type TestResult, total } from "./results.ts";
-import { runLane } from "./run-lane.ts";
+import { isNested, leftBehind, runLane } from "./run-lane.ts";
 
 interface Outcome {
   readonly results: readonly TestResult[];
@@ -14,21 +16,20 @@ interface Outcome {
 
 /**
  * Runs lanes: first those that need one processor, as many at once as there are processors, then those that need all of them, then the
- * others, one after another; with --all, what may run beside another of them does.
+ * others, one after another, each with those that may run beside it.
  */
 export async function runLanes(lanes: readonly Lane[], env: NodeJS.ProcessEnv): Promise<Outcome> {
   const ended = new Map<Lane, { readonly found: TestResult[]; readonly took: number }>();
   const waiting = lanes.filter((lane) => lane.processors === "one");
   const besides = waiting.length > 1;
-  const all = Boolean(env[allVariable]);
   await Promise.all(Array.from({ length: availableParallelism() }, runWaiting));
   for (const lane of lanes.filter((l) => l.processors === "all")) await run(lane);
   const others = lanes.filter((lane) => lane.processors === undefined);
-  const hasHost = (lane: Lane) => all && others.some(({ name }) => name === lane.besideWithAll);
+  const hasHost = (lane: Lane) => others.some(({ name }) => name === lane.beside);
   for (const lane of others.filter((one) => !hasHost(one))) {
-    const guests = others.filter(({ besideWithAll }) => all && besideWithAll === lane.name);
+    const guests = others.filter(({ beside }) => beside === lane.name);
     if (guests.length === 0) await run(lane);
-    else await Promise.all([lane, ...guests].map(runBeside));
+    else await runTogether(lane, guests);
   }
   return {
     results: lanes.flatMap((lane) => ended.get(lane)?.found ?? []),
@@ -43,6 +44,16 @@ export async function runLanes(lanes: readonly Lane[], env: NodeJS.ProcessEnv): 
   async function run(lane: Lane): Promise<void> {
     console.log(`\n== ${lane.name}: ${lane.what}`);
     console.log(await measured(lane));
+  }
+
+  /** What one of them leaves behind is only known once all have ended, and then counts as the first one's. */
+  async function runTogether(lane: Lane, guests: readonly Lane[]): Promise<void> {
+    const before = lookForTraces();
+    await Promise.all([lane, ...guests].map(runBeside));
+    if (isNested()) return;
+    const left = await leftBehind(lane, newRunId(), before);
+    for (const { reason } of left) console.log(`left by ${lane.name}, or what ran beside it: ${reason}`);
+    ended.get(lane)?.found.push(...left);
   }
 
   /** What it prints follows at its end, so that the lines of two lanes do not mix. */

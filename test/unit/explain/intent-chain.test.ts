@@ -35,7 +35,7 @@ describe("next steps of an intent with two mounts", () => {
       return podEntry(one, "uid-web", listedPod("web").volume)[0]?.todo;
     };
     expect(of()).to.match(/umount PATH$/);
-    expect(of({ kind: "Mount", name: place })).to.include(`umount ${place}`);
+    expect(of({ kind: "Mount", name: place })).to.include(`umount '${place}'`);
     expect(of({ kind: "Mount", name: "/mnt/nodevolume/first" })).to.match(/umount PATH$/);
   });
 });

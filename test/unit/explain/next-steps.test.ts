@@ -64,7 +64,7 @@ describe("nextStep", () => {
     };
     const pods = "/var/lib/kubelet/pods/u/volumes/kubernetes.io~csi/data/mount";
     expect(of("ForeignMount", {})).to.include("umount /mnt/nodevolume/second)");
-    expect(of("ForeignMountBeneath", { on: { kind: "Mount", name: pods } })).to.include(`umount ${pods}, twice`);
+    expect(of("ForeignMountBeneath", { on: { kind: "Mount", name: pods } })).to.include(`umount '${pods}', twice`);
     expect(of("TargetBusy", {}), "nobody has said which").to.match(/fuser -vm PATH$/);
     expect(nextStep("ForeignMountOnTarget", stepNamesOf({ ...intent, spec } as NodeVolumeIntent))).to.match(/PATH$/);
   });
