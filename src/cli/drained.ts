@@ -1,5 +1,6 @@
 import { findCondition } from "../api/conditions.ts";
 import { resource } from "../api/names.ts";
+import { printable } from "../api/printable.ts";
 import type { NodeVolumeIntent, NodeVolumeState } from "../api/types.gen.ts";
 import type { ListOptions } from "../kube/client.ts";
 import { parseDuration } from "./arguments.ts";
@@ -85,5 +86,5 @@ async function noteDifferentStatus({ context }: Call, name: string, drained: boo
   const { items } = await getIfAllowed<NodeVolumeState>(cluster, resource.states, { name });
   const word = findCondition(items[0]?.status?.conditions, "Drained");
   if (word === undefined || (word.status === "True") === drained) return;
-  context.terminal.note(`The agent of ${name} said ${word.status} of Drained: ${word.message}`);
+  context.terminal.note(printable(`The agent of ${name} said ${word.status} of Drained: ${word.message}`));
 }

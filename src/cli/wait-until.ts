@@ -1,5 +1,6 @@
 import type { KubeObject } from "../api/meta.ts";
 import type { Resource } from "../api/names.ts";
+import { printable } from "../api/printable.ts";
 import type { ListOptions } from "../kube/client.ts";
 import { type Cluster, follow } from "./cluster.ts";
 import type { Call, Context } from "./command.ts";
@@ -67,7 +68,7 @@ export async function waitUntil<T extends KubeObject>(
       const reason = why([...reflector.store.list()]);
       if (reason === undefined) return end("done");
       if (timeoutMs === 0) return end("timeout");
-      if (reason !== said) context.terminal.note(`waiting: ${reason}`);
+      if (reason !== said) context.terminal.note(printable(`waiting: ${reason}`));
       said = reason;
     };
     const unsubscribe: () => void = reflector.store.subscribe({

@@ -7,7 +7,7 @@ import { waitCommand } from "../../../src/cli/wait.ts";
 import { apiErrorOf } from "../../../src/kube/api-error.ts";
 import { createKubeClient } from "../../../src/kube/client.ts";
 import { type Transport, TransportError } from "../../../src/kube/transport.ts";
-import { set } from "../../lib/cli-objects.ts";
+import { raw, set, state } from "../../lib/cli-objects.ts";
 import { createFakeApiServer } from "../fake-api-server.ts";
 import { virtualSystem } from "../kube/virtual-system.ts";
 
@@ -54,6 +54,19 @@ describe("kubectl nvi wait", () => {
     expect(notes.at(-1)).to.equal("nodevolumeset.nodevolume.dev/datasets is not ready after 5s");
   });
 
+  it("says nothing that a terminal obeys, whatever an agent has written", async () => {
+    const failing = [{ node: "n1", reason: "SetUpFailed", message: "\u001b]0;owned\u0007\u001b[2Kmounted" }];
+    const { system, notes, run } = story(({ timers }) => {
+      const api = createFakeApiServer(timers);
+      api.apply("nodevolumesets", set("datasets", {}, { observedGeneration: 1, failing }) as never);
+      return api;
+    });
+    const code = run(waitCommand, ["datasets"], { timeout: "5s" });
+    await system.advance(5_000);
+    expect(await code).to.equal(1);
+    expect(notes[0]).to.contain("n1: SetUpFailed (\\x1b]0;owned\\x07\\x1b[2Kmounted)");
+  });
+
   it("ends by Ctrl-C while the API server hangs", async () => {
     const { system, run, interruption } = story(() => hangingFake);
     const code = run(waitCommand, ["datasets"]);
@@ -72,6 +85,28 @@ describe("kubectl nvi drained --wait", () => {
     expect(notes.join("\n")).to.equal(
       "waiting: the API server has not answered\nnobody can say whether node/n1 is drained",
     );
+  });
+});
+
+describe("kubectl nvi drained", () => {
+  it("says nothing that a terminal obeys, whatever an agent has written", async () => {
+    const condition = {
+      type: "Drained",
+      status: "False",
+      reason: "Mounted",
+      lastTransitionTime: "2026-01-01T00:00:00Z",
+    };
+    const conditions = [{ ...condition, message: "\u001b[2J" }] as never;
+    const { system, notes, run } = story(({ timers }) => {
+      const api = createFakeApiServer(timers);
+      api.apply("nodes", raw("n1", undefined, {}) as never);
+      api.apply("nodevolumestates", state("n1", { conditions }) as never);
+      return api;
+    });
+    const code = run(drainedCommand, ["n1"]);
+    await system.advance(1_000);
+    expect(await code).to.equal(0);
+    expect(notes.at(-1)).to.equal("The agent of n1 said False of Drained: \\x1b[2J");
   });
 });
 
