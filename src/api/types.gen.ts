@@ -1692,7 +1692,7 @@ export interface NodeFieldRequirement {
 }
 export interface Toleration {
   /**
-   * Key of the taint. Empty, with operator Exists, tolerates every taint.
+   * Key of the taint. If it is left out, with operator Exists, every taint is tolerated.
    */
   key?: string;
   /**

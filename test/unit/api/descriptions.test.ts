@@ -33,6 +33,12 @@ describe("what kubectl explain says", () => {
         expect(text(field), field.path).to.include(word);
   });
 
+  it("is nothing that the API server refuses: a key of a taint is left out, and not empty", () => {
+    const key = described.filter(({ path }) => path.endsWith(".tolerations[].key"));
+    expect(key.length).to.equal(1);
+    for (const field of key) expect(text(field)).to.match(/left out/).and.not.match(/empty/i);
+  });
+
   it("is of legacy sources that they are experimental, and of no other", () => {
     const experimental = wrong((field) => text(field).startsWith("Experimental: it may change or go in any release."));
     const legacy = ["flexVolume", "flocker", "git", "glusterfs"];
