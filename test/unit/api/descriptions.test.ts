@@ -36,7 +36,10 @@ describe("what kubectl explain says", () => {
   it("is nothing that the API server refuses: a key of a taint is left out, and not empty", () => {
     const key = described.filter(({ path }) => path.endsWith(".tolerations[].key"));
     expect(key.length).to.equal(1);
-    for (const field of key) expect(text(field)).to.match(/left out/).and.not.match(/empty/i);
+    for (const field of key)
+      expect(text(field))
+        .to.match(/left out/)
+        .and.not.match(/empty/i);
   });
 
   it("is of legacy sources that they are experimental, and of no other", () => {
