@@ -57,7 +57,7 @@ function chainOf(chain) {
         finding.quote !== undefined && finding.quote !== "" && make("blockquote", {}, finding.quote),
         finding.todo !== undefined &&
           finding.todo !== "" &&
-          make("p", { class: "todo" }, make("b", {}, "What to do. "), ...withCode(finding.todo)),
+          make("p", { class: "todo" }, make("b", {}, "What to do. "), finding.todo),
       );
     }),
   );
@@ -67,14 +67,6 @@ function chainOf(chain) {
 function next(time) {
   const ms = Date.parse(time) - now();
   return ms > 0 ? `next attempt in ${duration(ms)}` : "next attempt is due";
-}
-
-/**
- * docs/reasons.md has commands between backquotes.
- * @param {string} text
- */
-function withCode(text) {
-  return text.split("`").map((part, at) => (at % 2 === 1 ? make("code", {}, part) : part));
 }
 
 /**
@@ -227,7 +219,7 @@ export function nodeView(details) {
               make("code", {}, path),
               make("p", { class: "facts" }, make("code", {}, reason), " ", since(from)),
               message !== undefined && make("p", {}, message),
-              remedy !== undefined && make("p", { class: "todo" }, make("b", {}, "What to do. "), ...withCode(remedy)),
+              remedy !== undefined && make("p", { class: "todo" }, make("b", {}, "What to do. "), remedy),
               reapAt !== undefined && make("p", { class: "facts" }, `the agent removes it at ${clock(reapAt)}`),
               keptBecause !== undefined && make("p", { class: "facts" }, `kept because ${keptBecause}`),
             ),
