@@ -6,7 +6,7 @@ const mark = { done: "✓", waiting: "…", blocked: "✗", unknown: "?" } as co
 
 /** PURE. An explanation for people. @param now milliseconds since the epoch */
 export function rendered(explanation: Explanation, now: number): string {
-  const lines = [explanation.summary];
+  const lines = wrapped(explanation.summary, "", "  ");
   const advised = new Set<string>();
   for (const { title, findings } of explanation.chains) {
     lines.push("", title);

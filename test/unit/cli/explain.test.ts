@@ -26,6 +26,46 @@ describe("explain", () => {
     it(title, () => expect(text).to.equal(golden.get(title)));
   }
 
+  it("has lines of at most 100 columns, but for a word that is longer", () => {
+    for (const [title, text] of texts) {
+      const long = text.split("\n").filter((line) => line.length > 100 && !/^(orphan|volume) \S+ on \S+$/.test(line));
+      expect(long, title).to.deep.equal([]);
+    }
+  });
+
+  it("has a fault in at most five lines, of a volume that one thing is in the way of", () => {
+    const longer: string[] = [];
+    let short = 0;
+    for (const [title, tell] of Object.entries(stories))
+      for (const chain of tell().chains) {
+        const faults = chain.findings.filter(({ state }) => state !== "done");
+        if (faults.length === 0) continue;
+        const only = {
+          subject: { kind: "Pod", name: "" },
+          summary: "",
+          notRead: [],
+          chains: [{ ...chain, findings: faults }],
+        };
+        const lines = rendered(only, now).trim().split("\n").length - 1; // without the title
+        if (lines > 5) longer.push(title);
+        else short += 1;
+      }
+    expect(short).to.be.at.least(40);
+    // They quote what kubelet or a driver says, or have two causes.
+    expect(longer).to.have.members([
+      "claim of a generic ephemeral volume, of an earlier pod",
+      "attach refused for want of room",
+      "driver not registered",
+      "attach refused",
+      "Multi-Attach: another pod on another node has it",
+      "being detached elsewhere, and the driver refuses",
+      "dead FUSE, by kubelet's words, while the agent sees no mount",
+      "our driver is not on the node",
+      "agent was never there",
+      "through our driver: the server does not answer",
+    ]);
+  });
+
   it("has no text that nothing tells any more", () => {
     expect([...golden.keys()].filter((title) => !texts.has(title))).to.deep.equal([]);
   });
