@@ -23,6 +23,15 @@ describe("the CRDs", () => {
     }
   });
 
+  it("say of each list how server-side apply merges it", () => {
+    const listsOf = (node: Schema, path: string): string[] => [
+      ...(node["type"] === "array" && node["x-kubernetes-list-type"] === undefined ? [path] : []),
+      ...Object.entries(fields(node)).flatMap(([name, field]) => listsOf(field, `${path}.${name}`)),
+      ...(node["items"] === undefined ? [] : listsOf(node["items"] as Schema, `${path}[]`)),
+    ];
+    for (const [kind, crd] of crds) expect(listsOf(schemaOf(crd), kind)).to.deep.equal([]);
+  });
+
   it("have the same rules for a volume in a set and in an intent", () => {
     const volume = rulesOf(fields(specOf("NodeVolumeSet"))["volume"] ?? {});
     const intent = rulesOf(specOf("NodeVolumeIntent"));
