@@ -19,6 +19,12 @@ export function countedState(state: string | undefined): IntentState | "NotObser
   return intentStates.find((known) => known === state) ?? "Other";
 }
 
+/** PURE. The status of a condition of a Node as the label of a time series: its kubelet may write any word there. */
+export function countedStatus(status: string): "true" | "false" | "unknown" {
+  if (status === "True") return "true";
+  return status === "False" ? "false" : "unknown";
+}
+
 /** status.mounts[].state. */
 export const targetStates = ["Mounted", "Absent", "Uncertain", "Foreign", "Blocked"] as const;
 export type TargetState = (typeof targetStates)[number];

@@ -1,6 +1,6 @@
 import type { Registry } from "prom-client";
 import { fieldManager, leaderLease, systemNamespace } from "../api/names.ts";
-import { countedState } from "../api/status-values.ts";
+import { countedState, countedStatus } from "../api/status-values.ts";
 import { messageOf } from "../errors.ts";
 import { createKubeClient } from "../kube/client.ts";
 import { createEventRecorder } from "../kube/event-recorder.ts";
@@ -79,7 +79,7 @@ export function startController(deps: ControllerDeps): Controller {
     nodeReadiness: () =>
       countAll(watches.nodes.store.list(), ({ readiness: { tainted, condition } }) => [
         ...(tainted ? ["tainted"] : []),
-        ...(condition === undefined ? [] : [condition.status.toLowerCase()]),
+        ...(condition === undefined ? [] : [countedStatus(condition.status)]),
       ]),
     agentsByState: () => countBy(watches.nodes.store.list(), ({ metadata }) => leases.of(metadata.name).state),
     isLeader: () => election.isLeader(),

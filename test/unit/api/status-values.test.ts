@@ -3,6 +3,7 @@ import { readCRDs, type Schema, schemaOf } from "../../../hack/lib/generate-api.
 import {
   agentStates,
   countedState,
+  countedStatus,
   driftClasses,
   intentStates,
   podTargetStates,
@@ -44,6 +45,15 @@ describe("the state of an intent as a label", () => {
     for (const made of ["", "mounted", "NotObserved", "series-4711", "constructor"])
       expect(countedState(made), made).to.equal("Other");
   });
+});
+
+describe("the status of a Node's condition as a label", () => {
+  it("is one of three, whatever a kubelet has written", () =>
+    expect(["True", "False", "Unknown", "", "true", "series-4711"].map(countedStatus)).to.deep.equal([
+      "true",
+      "false",
+      ...Array(4).fill("unknown"),
+    ]));
 });
 
 /** A field of a schema; `name[]` is what its list has. */

@@ -252,6 +252,17 @@ describe("startController: two candidates, and an API server that is away", () =
     expect(said).to.contain('nodevolume_controller_intents{state="Other"} 1').and.not.contain("series-4711");
   });
 
+  it("counts in few time series, whatever word a kubelet writes into the condition of its Node", async () => {
+    const fleet = await settledFleet(1);
+    fleet.api.fault = ({ path: at, method }) =>
+      method === "PATCH" && at.includes("/nodes/") ? { status: 403 } : undefined;
+    const conditions = [{ type: "NodeVolumesReady", status: "series-4711", reason: "r", message: "" }];
+    fleet.api.patch("nodes", "n0", { status: { conditions } }, "status");
+    await fleet.run(1_000);
+    const said = await fleet.registry.metrics();
+    expect(said).to.contain('nodevolume_controller_node_readiness{state="unknown"} 1').and.not.contain("series-4711");
+  });
+
   it("takes the leader's Lease for no sign of life of a Node that has its name, and does not delete it", async () => {
     const fleet = await settledFleet(1);
     fleet.node("nodevolume-controller");
