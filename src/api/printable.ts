@@ -21,8 +21,11 @@ export function quoted(name: string): string {
   return /^[\w/.@:+=%~#[\]-]+$/.test(name) ? name : JSON.stringify(name);
 }
 
-/** PURE. One word of a shell command. Undefined if there is a character in it that nobody should paste. */
+/**
+ * PURE. One word of a shell command that is no option of it. Undefined if there is a character in it that nobody should paste, or if a
+ * program would take it for an option: kubectl has some that lead to another server.
+ */
 export function shellWord(text: string): string | undefined {
-  if (printable(text) !== text) return undefined;
+  if (printable(text) !== text || text.startsWith("-")) return undefined;
   return /^[\w/.@:+=%-]+$/.test(text) ? text : `'${text.replaceAll("'", "'\\''")}'`;
 }

@@ -35,4 +35,9 @@ describe("shellWord", () => {
   });
 
   it("is nothing for what cannot be pasted safely", () => expect(shellWord("a\nb")).to.equal(undefined));
+
+  it("is nothing for what a program takes for an option", () => {
+    expect(shellWord("--server=http://evil.example")).to.equal(undefined);
+    expect(shellWord("a--server")).to.equal("a--server");
+  });
 });

