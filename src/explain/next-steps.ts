@@ -25,7 +25,9 @@ export interface StepNames {
 }
 
 const agentPods = "kubectl -n nodevolume-system get pods -o wide --field-selector spec.nodeName={node}";
-const controllerLog = "kubectl -n nodevolume-system logs deploy/nodevolume-controller";
+/** Of each replica: `logs deploy/…` shows one, which may not lead. */
+export const controllerLog =
+  "kubectl -n nodevolume-system logs -l app.kubernetes.io/component=controller --prefix --tail=50";
 const asAgent = "--as system:serviceaccount:nodevolume-system:nodevolume-agent";
 
 /**
@@ -68,7 +70,7 @@ export const nextSteps: { readonly [reason in Reason]?: string } = {
   DotDotInPath: "Write the path into the set without the segments . and ...",
   SymlinkInPath: "Find the real path on {node} with readlink -f {path}, and write that into the set.",
   ForeignMount:
-    "Unmount it on {node} (umount {path}) and remove what mounts it, such as fstab; or set adopt: IfSame on the mount.",
+    "Unmount it on {node} (umount {path}) and remove what mounts it, such as fstab; or set adopt: IfSame on the set.",
   ForeignMountInPath: "Unmount it, or name another path. See what it is on {node}: findmnt -T {path}",
   TargetMoved: "Rename the directory back on {node}, or unmount the volume where it is now: it is then mounted again.",
   NotPropagated:

@@ -4,6 +4,7 @@ import { systemNamespace } from "../../api/names.ts";
 import type { FailingNode, NodeVolumeIntent, NodeVolumeSet } from "../../api/types.gen.ts";
 import type { Finding } from "../../explain/finding.ts";
 import { reasonFinding } from "../../explain/intent-chain.ts";
+import { controllerLog } from "../../explain/next-steps.ts";
 
 /** What Ready of a set says of nodes whose intents say more. */
 const toldByIntents: ReadonlySet<string> = new Set([
@@ -28,7 +29,7 @@ export function setFindings(set: NodeVolumeSet, intents: readonly NodeVolumeInte
       state: "waiting",
       code: "NotObserved",
       text: "the controller has not taken in the newest spec of the set",
-      todo: `If it stays: does the controller run? kubectl -n ${systemNamespace} get pods; kubectl -n ${systemNamespace} logs deploy/nodevolume-controller`,
+      todo: `If it stays: does the controller run? kubectl -n ${systemNamespace} get pods; ${controllerLog}`,
     });
   const without = failingWithout(set, intents);
   for (const said of new Set(without.map(({ reason, message }) => message ?? reason))) {

@@ -3,7 +3,7 @@ import type { AllowedNamespaces, IntentPod, NodeVolumeIntent } from "../../api/t
 import { type Facts, named, type Raw } from "../../explain/facts.ts";
 import type { Finding } from "../../explain/finding.ts";
 import { intentFindings, reasonFinding } from "../../explain/intent-chain.ts";
-import { podStep, type StepNames, stepNamesOf } from "../../explain/next-steps.ts";
+import { controllerLog, podStep, type StepNames, stepNamesOf } from "../../explain/next-steps.ts";
 import { nodeFindings } from "../../explain/node-finding.ts";
 import { recordIn } from "../../kube/json.ts";
 import { gidOf, lacksGroup, podGroups } from "../../kube/pod-groups.ts";
@@ -37,7 +37,7 @@ export function ourVolume(
           near === undefined
             ? `there is no intent for it on ${node} yet: the controller has not asked the node for it`
             : `the intent ${near.metadata.name} does not name the pod yet`,
-        todo: `If it stays: does the controller run? kubectl -n ${systemNamespace} get pods; kubectl -n ${systemNamespace} logs deploy/nodevolume-controller`,
+        todo: `If it stays: does the controller run? kubectl -n ${systemNamespace} get pods; ${controllerLog}`,
       },
       ...early.filter(({ state }) => state !== "done").map((finding) => ({ ...finding, also: true as const })),
       ...(near === undefined ? ofSet(facts, volume.set, node) : intentFindings(facts, near)),

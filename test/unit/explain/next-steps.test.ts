@@ -90,6 +90,12 @@ describe("nextStep", () => {
     expect(nextStep("FilesystemDamaged")).to.match(/^If it is mounted, take the node out of the set/);
   });
 
+  it("names fields where the CRD has them, and the log of each replica", () => {
+    expect(nextStep("ForeignMount")).to.match(/set adopt: IfSame on the set\.$/);
+    for (const text of Object.values(nextSteps)) expect(text).to.not.match(/logs deploy/);
+    expect(nextStep("NotGranted")).to.match(/logs -l app.kubernetes.io\/component=controller --prefix --tail=50$/);
+  });
+
   it("speaks of the pod where its directory is meant", () => {
     expect(podStep("SymlinkInPath")).to.include("subPath");
     expect(podStep("ForeignMount", { node: "worker-1" })).to.not.match(/adopt|fstab/);
