@@ -11,8 +11,9 @@ export function nodeFindings(facts: Facts, name: string, { ours }: { readonly ou
   const found: Finding[] = [];
   const node = named(facts.nodes, name);
   if (node === undefined && facts.denied.nodes === undefined) {
-    const todo =
-      "If the machine is gone for good, say so: kubectl nvi release. If it is not, its kubelet registers it again.";
+    const todo = ours
+      ? `If you made sure that the machine is off: kubectl nvi release ${name} VOLUME. If it runs, its kubelet registers it again.`
+      : "Kubernetes ends the pods of a Node that is gone. If the machine runs, its kubelet registers it again.";
     found.push({
       state: "blocked",
       code: "NodeLost",

@@ -3,6 +3,7 @@ import type { IndexedIntent, NodeVolumeState } from "../../../src/api/types.gen.
 import type { Facts } from "../../../src/explain/facts.ts";
 import { nextStep } from "../../../src/explain/next-steps.ts";
 import { nodeFindings } from "../../../src/explain/node-finding.ts";
+import { facts } from "../../lib/cli-objects.ts";
 
 describe("nodeFindings", () => {
   function found(reason: string, ours = true) {
@@ -11,8 +12,8 @@ describe("nodeFindings", () => {
       { type: "Ready", status: "False", reason, message, lastTransitionTime: "2026-01-01T00:00:00Z" },
     ];
     const states = [{ metadata: { name: "n1" }, status: { conditions } } as NodeVolumeState];
-    const facts = { states, nodes: [], leases: [], denied: { nodes: "not asked", leases: "not asked" } };
-    return nodeFindings(facts as unknown as Facts, "n1", {
+    const known = { states, nodes: [], leases: [], denied: { nodes: "not asked", leases: "not asked" } };
+    return nodeFindings(known as unknown as Facts, "n1", {
       ours,
     });
   }
@@ -44,8 +45,8 @@ describe("nodeFindings", () => {
     const lacks = (index: readonly IndexedIntent[] | undefined, ...intents: readonly object[]) => {
       const states = [{ metadata: { name: "n1" }, ...(index && { spec: { intents: index } }) }];
       const denied = { nodes: "not asked", leases: "not asked" };
-      const facts = { now, states, intents, nodes: [], leases: [], denied };
-      return nodeFindings(facts as unknown as Facts, "n1", { ours: true }).map(({ code, text }) => `${code}: ${text}`);
+      const known = { now, states, intents, nodes: [], leases: [], denied };
+      return nodeFindings(known as unknown as Facts, "n1", { ours: true }).map(({ code, text }) => `${code}: ${text}`);
     };
 
     it("says what it has lacked for longer than a minute, by UID", () => {
@@ -59,5 +60,11 @@ describe("nodeFindings", () => {
       expect(lacks([entry("a")], intent("a"), ...others, intent("d", undefined, { nodeName: "n2" }))).to.be.empty;
       expect(lacks(undefined, intent("a"))).to.be.empty;
     });
+  });
+
+  it("of a Node that is gone: what to release is ours alone, and only of a machine that is off", () => {
+    const todo = (ours: boolean) => nodeFindings(facts({}), "gone", { ours })[0]?.todo;
+    expect(todo(true)).to.match(/^If you made sure that the machine is off: kubectl nvi release gone VOLUME\./);
+    expect(todo(false)).to.not.include("nvi release");
   });
 });
