@@ -173,7 +173,7 @@ export const nextSteps: { readonly [reason in Reason]?: string } = {
   NeedsScheduler: "Select exactly one node in the set, or bind the claim by hand (spec.volumeName).",
   ProvisioningRefusedForNode: "If it stays, read the provisioner's events: kubectl -n {namespace} describe pvc {claim}",
   PolicyMissing:
-    "Apply the policies: kubectl apply -k config/policy. If somebody added to one: kubectl replace -k config/policy",
+    "Apply the policies: kubectl apply --server-side -k config/policy. If somebody has changed one, add --force-conflicts.",
   LifecycleModeUnsupported: "Name a volume of another driver, or use this one inline in pods.",
   PerPodIdentity: "Take the mounts off the set and use the volume in pods, or name the claim in pods itself.",
   CSIDriverWrong:
