@@ -5,17 +5,17 @@ import { root } from "../../../hack/lib/root.ts";
 import { type ReasonInfo, reasons } from "../../../src/api/reasons.ts";
 import { type WokenBy, wokenBy } from "../../../src/api/wake-table.ts";
 
-/** Reasons by who tells of them, as docs/reasons.md has it. */
+/** Reasons by what ends their wait, as docs/reasons.md has it: a long list has several rows. */
 function documented(): Map<string, string[]> {
   const text = readFileSync(join(root, "docs/reasons.md"), "utf8");
-  const [, section = ""] = text.split("## What tells that a wait may be over");
+  const [, section = ""] = text.split("## What ends a wait\n");
   const rows = (section.split(/^## /m)[0] ?? "").split("\n").filter((line) => /^\| [a-z]+ \| /.test(line));
-  return new Map(
-    rows.flatMap((row) => {
-      const [, by = "", , codes = ""] = row.split("|").map((cell) => cell.trim());
-      return by === "heard by" ? [] : [[by, codes.split(", ")]];
-    }),
-  );
+  const found = new Map<string, string[]>();
+  for (const row of rows) {
+    const [, by = "", , codes = ""] = row.split("|").map((cell) => cell.trim());
+    found.set(by, [...(found.get(by) ?? []), ...codes.split(", ")]);
+  }
+  return found;
 }
 
 describe("the table of what wakes a wait", () => {
