@@ -2953,6 +2953,10 @@ export const schema = {
      "type": "integer",
      "minimum": 0
     },
+    "mountsReady": {
+     "type": "string",
+     "maxLength": 16
+    },
     "devicePath": {
      "type": "string",
      "maxLength": 1024

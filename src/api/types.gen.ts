@@ -1241,6 +1241,10 @@ export interface NodeVolumeIntentStatus {
    */
   readyMounts?: number;
   /**
+   * Deprecated, and read by nobody: agents from before readyMounts and desiredMounts write it, as "1/2".
+   */
+  mountsReady?: string;
+  /**
    * Device that is mounted, such as /dev/sdb.
    */
   devicePath?: string;

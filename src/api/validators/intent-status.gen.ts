@@ -2,7 +2,7 @@
 // @ts-nocheck: it is JavaScript
 import { codePoints } from "../code-points.ts";
 export const validate = validate10;
-const schema12 = {"type":"object","properties":{"observedUID":{"type":"string","maxLength":64},"observedGeneration":{"type":"integer"},"grantID":{"type":"string","maxLength":64},"inUse":{"type":"boolean"},"state":{"type":"string","maxLength":64},"desiredMounts":{"type":"integer","minimum":0},"readyMounts":{"type":"integer","minimum":0},"devicePath":{"type":"string","maxLength":1024},"disk":{"type":"string","maxLength":512},"stagingPath":{"type":"string","maxLength":1024},"capacityBytes":{"type":"string","maxLength":19,"pattern":"^[1-9][0-9]{0,18}$"},"expansion":{"$ref":"#/definitions/ExpansionStatus"},"contentVersion":{"type":"string","maxLength":128},"mounts":{"type":"array","maxItems":128,"items":{"$ref":"#/definitions/MountStatus"}},"pods":{"type":"array","maxItems":512,"items":{"$ref":"#/definitions/PodMountStatus"}},"waiting":{"$ref":"#/definitions/Waiting"},"plan":{"type":"array","maxItems":16,"items":{"type":"string","maxLength":600}},"drift":{"$ref":"#/definitions/Drift"},"lastError":{"$ref":"#/definitions/LastError"},"history":{"type":"array","maxItems":10,"items":{"$ref":"#/definitions/Transition"}},"agent":{"$ref":"#/definitions/AgentIdentity"},"agentState":{"$ref":"#/definitions/AgentState"},"attach":{"$ref":"#/definitions/AttachStatus"},"conditions":{"type":"array","maxItems":16,"items":{"$ref":"#/definitions/Condition"},"mapKeys":["type"]}},"required":[],"additionalProperties":false};
+const schema12 = {"type":"object","properties":{"observedUID":{"type":"string","maxLength":64},"observedGeneration":{"type":"integer"},"grantID":{"type":"string","maxLength":64},"inUse":{"type":"boolean"},"state":{"type":"string","maxLength":64},"desiredMounts":{"type":"integer","minimum":0},"readyMounts":{"type":"integer","minimum":0},"mountsReady":{"type":"string","maxLength":16},"devicePath":{"type":"string","maxLength":1024},"disk":{"type":"string","maxLength":512},"stagingPath":{"type":"string","maxLength":1024},"capacityBytes":{"type":"string","maxLength":19,"pattern":"^[1-9][0-9]{0,18}$"},"expansion":{"$ref":"#/definitions/ExpansionStatus"},"contentVersion":{"type":"string","maxLength":128},"mounts":{"type":"array","maxItems":128,"items":{"$ref":"#/definitions/MountStatus"}},"pods":{"type":"array","maxItems":512,"items":{"$ref":"#/definitions/PodMountStatus"}},"waiting":{"$ref":"#/definitions/Waiting"},"plan":{"type":"array","maxItems":16,"items":{"type":"string","maxLength":600}},"drift":{"$ref":"#/definitions/Drift"},"lastError":{"$ref":"#/definitions/LastError"},"history":{"type":"array","maxItems":10,"items":{"$ref":"#/definitions/Transition"}},"agent":{"$ref":"#/definitions/AgentIdentity"},"agentState":{"$ref":"#/definitions/AgentState"},"attach":{"$ref":"#/definitions/AttachStatus"},"conditions":{"type":"array","maxItems":16,"items":{"$ref":"#/definitions/Condition"},"mapKeys":["type"]}},"required":[],"additionalProperties":false};
 const schema25 = {"type":"object","required":["lastTransitionTime","message","reason","status","type"],"properties":{"type":{"type":"string","maxLength":316},"status":{"type":"string","enum":["True","False","Unknown"]},"observedGeneration":{"type":"integer","minimum":0},"lastTransitionTime":{"type":"string"},"reason":{"type":"string","minLength":1,"maxLength":128,"pattern":"^[A-Za-z]([A-Za-z0-9_,:]*[A-Za-z0-9_])?$"},"message":{"type":"string","maxLength":1024}},"additionalProperties":false};
 const func2 = Object.prototype.hasOwnProperty;
 const func3 = codePoints;
@@ -314,716 +314,727 @@ if(data6 < 0 || isNaN(data6)){
 const err11 = {instancePath:instancePath+"/readyMounts",schemaPath:"#/properties/readyMounts/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0"};
 if(vErrors === null){vErrors = [err11];}
 else {vErrors.push(err11);}errors++;}}}
-if(data.devicePath !== undefined){
-let data7 = data.devicePath;
+if(data.mountsReady !== undefined){
+let data7 = data.mountsReady;
 if(typeof data7 === "string"){
-if(func3(data7) > 1024){
-const err12 = {instancePath:instancePath+"/devicePath",schemaPath:"#/properties/devicePath/maxLength",keyword:"maxLength",params:{limit: 1024},message:"must NOT have more than 1024 characters"};
+if(func3(data7) > 16){
+const err12 = {instancePath:instancePath+"/mountsReady",schemaPath:"#/properties/mountsReady/maxLength",keyword:"maxLength",params:{limit: 16},message:"must NOT have more than 16 characters"};
 if(vErrors === null){vErrors = [err12];}
 else {vErrors.push(err12);}errors++;}}
 else {
-const err13 = {instancePath:instancePath+"/devicePath",schemaPath:"#/properties/devicePath/type",keyword:"type",params:{type: "string"},message:"must be string"};
+const err13 = {instancePath:instancePath+"/mountsReady",schemaPath:"#/properties/mountsReady/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){vErrors = [err13];}
 else {vErrors.push(err13);}errors++;}}
-if(data.disk !== undefined){
-let data8 = data.disk;
+if(data.devicePath !== undefined){
+let data8 = data.devicePath;
 if(typeof data8 === "string"){
-if(func3(data8) > 512){
-const err14 = {instancePath:instancePath+"/disk",schemaPath:"#/properties/disk/maxLength",keyword:"maxLength",params:{limit: 512},message:"must NOT have more than 512 characters"};
+if(func3(data8) > 1024){
+const err14 = {instancePath:instancePath+"/devicePath",schemaPath:"#/properties/devicePath/maxLength",keyword:"maxLength",params:{limit: 1024},message:"must NOT have more than 1024 characters"};
 if(vErrors === null){vErrors = [err14];}
 else {vErrors.push(err14);}errors++;}}
 else {
-const err15 = {instancePath:instancePath+"/disk",schemaPath:"#/properties/disk/type",keyword:"type",params:{type: "string"},message:"must be string"};
+const err15 = {instancePath:instancePath+"/devicePath",schemaPath:"#/properties/devicePath/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){vErrors = [err15];}
 else {vErrors.push(err15);}errors++;}}
-if(data.stagingPath !== undefined){
-let data9 = data.stagingPath;
+if(data.disk !== undefined){
+let data9 = data.disk;
 if(typeof data9 === "string"){
-if(func3(data9) > 1024){
-const err16 = {instancePath:instancePath+"/stagingPath",schemaPath:"#/properties/stagingPath/maxLength",keyword:"maxLength",params:{limit: 1024},message:"must NOT have more than 1024 characters"};
+if(func3(data9) > 512){
+const err16 = {instancePath:instancePath+"/disk",schemaPath:"#/properties/disk/maxLength",keyword:"maxLength",params:{limit: 512},message:"must NOT have more than 512 characters"};
 if(vErrors === null){vErrors = [err16];}
 else {vErrors.push(err16);}errors++;}}
 else {
-const err17 = {instancePath:instancePath+"/stagingPath",schemaPath:"#/properties/stagingPath/type",keyword:"type",params:{type: "string"},message:"must be string"};
+const err17 = {instancePath:instancePath+"/disk",schemaPath:"#/properties/disk/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){vErrors = [err17];}
 else {vErrors.push(err17);}errors++;}}
-if(data.capacityBytes !== undefined){
-let data10 = data.capacityBytes;
+if(data.stagingPath !== undefined){
+let data10 = data.stagingPath;
 if(typeof data10 === "string"){
-if(func3(data10) > 19){
-const err18 = {instancePath:instancePath+"/capacityBytes",schemaPath:"#/properties/capacityBytes/maxLength",keyword:"maxLength",params:{limit: 19},message:"must NOT have more than 19 characters"};
+if(func3(data10) > 1024){
+const err18 = {instancePath:instancePath+"/stagingPath",schemaPath:"#/properties/stagingPath/maxLength",keyword:"maxLength",params:{limit: 1024},message:"must NOT have more than 1024 characters"};
 if(vErrors === null){vErrors = [err18];}
-else {vErrors.push(err18);}errors++;}
-if(!pattern0.test(data10)){
-const err19 = {instancePath:instancePath+"/capacityBytes",schemaPath:"#/properties/capacityBytes/pattern",keyword:"pattern",params:{pattern: "^[1-9][0-9]{0,18}$"},message:"must match pattern \""+"^[1-9][0-9]{0,18}$"+"\""};
+else {vErrors.push(err18);}errors++;}}
+else {
+const err19 = {instancePath:instancePath+"/stagingPath",schemaPath:"#/properties/stagingPath/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){vErrors = [err19];}
 else {vErrors.push(err19);}errors++;}}
-else {
-const err20 = {instancePath:instancePath+"/capacityBytes",schemaPath:"#/properties/capacityBytes/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(data.capacityBytes !== undefined){
+let data11 = data.capacityBytes;
+if(typeof data11 === "string"){
+if(func3(data11) > 19){
+const err20 = {instancePath:instancePath+"/capacityBytes",schemaPath:"#/properties/capacityBytes/maxLength",keyword:"maxLength",params:{limit: 19},message:"must NOT have more than 19 characters"};
 if(vErrors === null){vErrors = [err20];}
-else {vErrors.push(err20);}errors++;}}
-if(data.expansion !== undefined){
-let data11 = data.expansion;
-if(data11 && typeof data11 == "object" && !Array.isArray(data11)){
-if(data11.capacityBytes === undefined){
-const err21 = {instancePath:instancePath+"/expansion",schemaPath:"#/definitions/ExpansionStatus/required",keyword:"required",params:{missingProperty: "capacityBytes"},message:"must have required property '"+"capacityBytes"+"'"};
+else {vErrors.push(err20);}errors++;}
+if(!pattern0.test(data11)){
+const err21 = {instancePath:instancePath+"/capacityBytes",schemaPath:"#/properties/capacityBytes/pattern",keyword:"pattern",params:{pattern: "^[1-9][0-9]{0,18}$"},message:"must match pattern \""+"^[1-9][0-9]{0,18}$"+"\""};
 if(vErrors === null){vErrors = [err21];}
-else {vErrors.push(err21);}errors++;}
-if(data11.message === undefined){
-const err22 = {instancePath:instancePath+"/expansion",schemaPath:"#/definitions/ExpansionStatus/required",keyword:"required",params:{missingProperty: "message"},message:"must have required property '"+"message"+"'"};
+else {vErrors.push(err21);}errors++;}}
+else {
+const err22 = {instancePath:instancePath+"/capacityBytes",schemaPath:"#/properties/capacityBytes/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){vErrors = [err22];}
-else {vErrors.push(err22);}errors++;}
-if(data11.reason === undefined){
-const err23 = {instancePath:instancePath+"/expansion",schemaPath:"#/definitions/ExpansionStatus/required",keyword:"required",params:{missingProperty: "reason"},message:"must have required property '"+"reason"+"'"};
+else {vErrors.push(err22);}errors++;}}
+if(data.expansion !== undefined){
+let data12 = data.expansion;
+if(data12 && typeof data12 == "object" && !Array.isArray(data12)){
+if(data12.capacityBytes === undefined){
+const err23 = {instancePath:instancePath+"/expansion",schemaPath:"#/definitions/ExpansionStatus/required",keyword:"required",params:{missingProperty: "capacityBytes"},message:"must have required property '"+"capacityBytes"+"'"};
 if(vErrors === null){vErrors = [err23];}
 else {vErrors.push(err23);}errors++;}
-for(const key1 in data11){
-if(!(((key1 === "capacityBytes") || (key1 === "reason")) || (key1 === "message"))){delete data11[key1];}}
-if(data11.capacityBytes !== undefined){
-let data12 = data11.capacityBytes;
-if(typeof data12 === "string"){
-if(func3(data12) > 19){
-const err24 = {instancePath:instancePath+"/expansion/capacityBytes",schemaPath:"#/definitions/ExpansionStatus/properties/capacityBytes/maxLength",keyword:"maxLength",params:{limit: 19},message:"must NOT have more than 19 characters"};
+if(data12.message === undefined){
+const err24 = {instancePath:instancePath+"/expansion",schemaPath:"#/definitions/ExpansionStatus/required",keyword:"required",params:{missingProperty: "message"},message:"must have required property '"+"message"+"'"};
 if(vErrors === null){vErrors = [err24];}
 else {vErrors.push(err24);}errors++;}
-if(!pattern0.test(data12)){
-const err25 = {instancePath:instancePath+"/expansion/capacityBytes",schemaPath:"#/definitions/ExpansionStatus/properties/capacityBytes/pattern",keyword:"pattern",params:{pattern: "^[1-9][0-9]{0,18}$"},message:"must match pattern \""+"^[1-9][0-9]{0,18}$"+"\""};
+if(data12.reason === undefined){
+const err25 = {instancePath:instancePath+"/expansion",schemaPath:"#/definitions/ExpansionStatus/required",keyword:"required",params:{missingProperty: "reason"},message:"must have required property '"+"reason"+"'"};
 if(vErrors === null){vErrors = [err25];}
-else {vErrors.push(err25);}errors++;}}
-else {
-const err26 = {instancePath:instancePath+"/expansion/capacityBytes",schemaPath:"#/definitions/ExpansionStatus/properties/capacityBytes/type",keyword:"type",params:{type: "string"},message:"must be string"};
-if(vErrors === null){vErrors = [err26];}
-else {vErrors.push(err26);}errors++;}}
-if(data11.reason !== undefined){
-let data13 = data11.reason;
+else {vErrors.push(err25);}errors++;}
+for(const key1 in data12){
+if(!(((key1 === "capacityBytes") || (key1 === "reason")) || (key1 === "message"))){delete data12[key1];}}
+if(data12.capacityBytes !== undefined){
+let data13 = data12.capacityBytes;
 if(typeof data13 === "string"){
-if(func3(data13) > 128){
-const err27 = {instancePath:instancePath+"/expansion/reason",schemaPath:"#/definitions/ExpansionStatus/properties/reason/maxLength",keyword:"maxLength",params:{limit: 128},message:"must NOT have more than 128 characters"};
+if(func3(data13) > 19){
+const err26 = {instancePath:instancePath+"/expansion/capacityBytes",schemaPath:"#/definitions/ExpansionStatus/properties/capacityBytes/maxLength",keyword:"maxLength",params:{limit: 19},message:"must NOT have more than 19 characters"};
+if(vErrors === null){vErrors = [err26];}
+else {vErrors.push(err26);}errors++;}
+if(!pattern0.test(data13)){
+const err27 = {instancePath:instancePath+"/expansion/capacityBytes",schemaPath:"#/definitions/ExpansionStatus/properties/capacityBytes/pattern",keyword:"pattern",params:{pattern: "^[1-9][0-9]{0,18}$"},message:"must match pattern \""+"^[1-9][0-9]{0,18}$"+"\""};
 if(vErrors === null){vErrors = [err27];}
 else {vErrors.push(err27);}errors++;}}
 else {
-const err28 = {instancePath:instancePath+"/expansion/reason",schemaPath:"#/definitions/ExpansionStatus/properties/reason/type",keyword:"type",params:{type: "string"},message:"must be string"};
+const err28 = {instancePath:instancePath+"/expansion/capacityBytes",schemaPath:"#/definitions/ExpansionStatus/properties/capacityBytes/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){vErrors = [err28];}
 else {vErrors.push(err28);}errors++;}}
-if(data11.message !== undefined){
-let data14 = data11.message;
+if(data12.reason !== undefined){
+let data14 = data12.reason;
 if(typeof data14 === "string"){
-if(func3(data14) > 1024){
-const err29 = {instancePath:instancePath+"/expansion/message",schemaPath:"#/definitions/ExpansionStatus/properties/message/maxLength",keyword:"maxLength",params:{limit: 1024},message:"must NOT have more than 1024 characters"};
+if(func3(data14) > 128){
+const err29 = {instancePath:instancePath+"/expansion/reason",schemaPath:"#/definitions/ExpansionStatus/properties/reason/maxLength",keyword:"maxLength",params:{limit: 128},message:"must NOT have more than 128 characters"};
 if(vErrors === null){vErrors = [err29];}
 else {vErrors.push(err29);}errors++;}}
 else {
-const err30 = {instancePath:instancePath+"/expansion/message",schemaPath:"#/definitions/ExpansionStatus/properties/message/type",keyword:"type",params:{type: "string"},message:"must be string"};
+const err30 = {instancePath:instancePath+"/expansion/reason",schemaPath:"#/definitions/ExpansionStatus/properties/reason/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){vErrors = [err30];}
-else {vErrors.push(err30);}errors++;}}}
-else {
-const err31 = {instancePath:instancePath+"/expansion",schemaPath:"#/definitions/ExpansionStatus/type",keyword:"type",params:{type: "object"},message:"must be object"};
+else {vErrors.push(err30);}errors++;}}
+if(data12.message !== undefined){
+let data15 = data12.message;
+if(typeof data15 === "string"){
+if(func3(data15) > 1024){
+const err31 = {instancePath:instancePath+"/expansion/message",schemaPath:"#/definitions/ExpansionStatus/properties/message/maxLength",keyword:"maxLength",params:{limit: 1024},message:"must NOT have more than 1024 characters"};
 if(vErrors === null){vErrors = [err31];}
 else {vErrors.push(err31);}errors++;}}
-if(data.contentVersion !== undefined){
-let data15 = data.contentVersion;
-if(typeof data15 === "string"){
-if(func3(data15) > 128){
-const err32 = {instancePath:instancePath+"/contentVersion",schemaPath:"#/properties/contentVersion/maxLength",keyword:"maxLength",params:{limit: 128},message:"must NOT have more than 128 characters"};
-if(vErrors === null){vErrors = [err32];}
-else {vErrors.push(err32);}errors++;}}
 else {
-const err33 = {instancePath:instancePath+"/contentVersion",schemaPath:"#/properties/contentVersion/type",keyword:"type",params:{type: "string"},message:"must be string"};
+const err32 = {instancePath:instancePath+"/expansion/message",schemaPath:"#/definitions/ExpansionStatus/properties/message/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(vErrors === null){vErrors = [err32];}
+else {vErrors.push(err32);}errors++;}}}
+else {
+const err33 = {instancePath:instancePath+"/expansion",schemaPath:"#/definitions/ExpansionStatus/type",keyword:"type",params:{type: "object"},message:"must be object"};
 if(vErrors === null){vErrors = [err33];}
 else {vErrors.push(err33);}errors++;}}
-if(data.mounts !== undefined){
-let data16 = data.mounts;
-if(Array.isArray(data16)){
-if(data16.length > 128){
-const err34 = {instancePath:instancePath+"/mounts",schemaPath:"#/properties/mounts/maxItems",keyword:"maxItems",params:{limit: 128},message:"must NOT have more than 128 items"};
+if(data.contentVersion !== undefined){
+let data16 = data.contentVersion;
+if(typeof data16 === "string"){
+if(func3(data16) > 128){
+const err34 = {instancePath:instancePath+"/contentVersion",schemaPath:"#/properties/contentVersion/maxLength",keyword:"maxLength",params:{limit: 128},message:"must NOT have more than 128 characters"};
 if(vErrors === null){vErrors = [err34];}
-else {vErrors.push(err34);}errors++;}
-const len0 = data16.length;
-for(let i0=0; i0<len0; i0++){
-let data17 = data16[i0];
-if(data17 && typeof data17 == "object" && !Array.isArray(data17)){
-if(data17.name === undefined){
-const err35 = {instancePath:instancePath+"/mounts/" + i0,schemaPath:"#/definitions/MountStatus/required",keyword:"required",params:{missingProperty: "name"},message:"must have required property '"+"name"+"'"};
+else {vErrors.push(err34);}errors++;}}
+else {
+const err35 = {instancePath:instancePath+"/contentVersion",schemaPath:"#/properties/contentVersion/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){vErrors = [err35];}
-else {vErrors.push(err35);}errors++;}
-if(data17.path === undefined){
-const err36 = {instancePath:instancePath+"/mounts/" + i0,schemaPath:"#/definitions/MountStatus/required",keyword:"required",params:{missingProperty: "path"},message:"must have required property '"+"path"+"'"};
+else {vErrors.push(err35);}errors++;}}
+if(data.mounts !== undefined){
+let data17 = data.mounts;
+if(Array.isArray(data17)){
+if(data17.length > 128){
+const err36 = {instancePath:instancePath+"/mounts",schemaPath:"#/properties/mounts/maxItems",keyword:"maxItems",params:{limit: 128},message:"must NOT have more than 128 items"};
 if(vErrors === null){vErrors = [err36];}
 else {vErrors.push(err36);}errors++;}
-if(data17.state === undefined){
-const err37 = {instancePath:instancePath+"/mounts/" + i0,schemaPath:"#/definitions/MountStatus/required",keyword:"required",params:{missingProperty: "state"},message:"must have required property '"+"state"+"'"};
+const len0 = data17.length;
+for(let i0=0; i0<len0; i0++){
+let data18 = data17[i0];
+if(data18 && typeof data18 == "object" && !Array.isArray(data18)){
+if(data18.name === undefined){
+const err37 = {instancePath:instancePath+"/mounts/" + i0,schemaPath:"#/definitions/MountStatus/required",keyword:"required",params:{missingProperty: "name"},message:"must have required property '"+"name"+"'"};
 if(vErrors === null){vErrors = [err37];}
 else {vErrors.push(err37);}errors++;}
-for(const key2 in data17){
-if(!(((((((key2 === "name") || (key2 === "path")) || (key2 === "state")) || (key2 === "mountID")) || (key2 === "drift")) || (key2 === "reason")) || (key2 === "message"))){delete data17[key2];}}
-if(data17.name !== undefined){
-let data18 = data17.name;
-if(typeof data18 === "string"){
-if(func3(data18) > 128){
-const err38 = {instancePath:instancePath+"/mounts/" + i0+"/name",schemaPath:"#/definitions/MountStatus/properties/name/maxLength",keyword:"maxLength",params:{limit: 128},message:"must NOT have more than 128 characters"};
+if(data18.path === undefined){
+const err38 = {instancePath:instancePath+"/mounts/" + i0,schemaPath:"#/definitions/MountStatus/required",keyword:"required",params:{missingProperty: "path"},message:"must have required property '"+"path"+"'"};
 if(vErrors === null){vErrors = [err38];}
-else {vErrors.push(err38);}errors++;}}
-else {
-const err39 = {instancePath:instancePath+"/mounts/" + i0+"/name",schemaPath:"#/definitions/MountStatus/properties/name/type",keyword:"type",params:{type: "string"},message:"must be string"};
+else {vErrors.push(err38);}errors++;}
+if(data18.state === undefined){
+const err39 = {instancePath:instancePath+"/mounts/" + i0,schemaPath:"#/definitions/MountStatus/required",keyword:"required",params:{missingProperty: "state"},message:"must have required property '"+"state"+"'"};
 if(vErrors === null){vErrors = [err39];}
-else {vErrors.push(err39);}errors++;}}
-if(data17.path !== undefined){
-let data19 = data17.path;
+else {vErrors.push(err39);}errors++;}
+for(const key2 in data18){
+if(!(((((((key2 === "name") || (key2 === "path")) || (key2 === "state")) || (key2 === "mountID")) || (key2 === "drift")) || (key2 === "reason")) || (key2 === "message"))){delete data18[key2];}}
+if(data18.name !== undefined){
+let data19 = data18.name;
 if(typeof data19 === "string"){
-if(func3(data19) > 512){
-const err40 = {instancePath:instancePath+"/mounts/" + i0+"/path",schemaPath:"#/definitions/MountStatus/properties/path/maxLength",keyword:"maxLength",params:{limit: 512},message:"must NOT have more than 512 characters"};
+if(func3(data19) > 128){
+const err40 = {instancePath:instancePath+"/mounts/" + i0+"/name",schemaPath:"#/definitions/MountStatus/properties/name/maxLength",keyword:"maxLength",params:{limit: 128},message:"must NOT have more than 128 characters"};
 if(vErrors === null){vErrors = [err40];}
 else {vErrors.push(err40);}errors++;}}
 else {
-const err41 = {instancePath:instancePath+"/mounts/" + i0+"/path",schemaPath:"#/definitions/MountStatus/properties/path/type",keyword:"type",params:{type: "string"},message:"must be string"};
+const err41 = {instancePath:instancePath+"/mounts/" + i0+"/name",schemaPath:"#/definitions/MountStatus/properties/name/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){vErrors = [err41];}
 else {vErrors.push(err41);}errors++;}}
-if(data17.state !== undefined){
-let data20 = data17.state;
+if(data18.path !== undefined){
+let data20 = data18.path;
 if(typeof data20 === "string"){
-if(func3(data20) > 64){
-const err42 = {instancePath:instancePath+"/mounts/" + i0+"/state",schemaPath:"#/definitions/MountStatus/properties/state/maxLength",keyword:"maxLength",params:{limit: 64},message:"must NOT have more than 64 characters"};
+if(func3(data20) > 512){
+const err42 = {instancePath:instancePath+"/mounts/" + i0+"/path",schemaPath:"#/definitions/MountStatus/properties/path/maxLength",keyword:"maxLength",params:{limit: 512},message:"must NOT have more than 512 characters"};
 if(vErrors === null){vErrors = [err42];}
 else {vErrors.push(err42);}errors++;}}
 else {
-const err43 = {instancePath:instancePath+"/mounts/" + i0+"/state",schemaPath:"#/definitions/MountStatus/properties/state/type",keyword:"type",params:{type: "string"},message:"must be string"};
+const err43 = {instancePath:instancePath+"/mounts/" + i0+"/path",schemaPath:"#/definitions/MountStatus/properties/path/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){vErrors = [err43];}
 else {vErrors.push(err43);}errors++;}}
-if(data17.mountID !== undefined){
-let data21 = data17.mountID;
+if(data18.state !== undefined){
+let data21 = data18.state;
 if(typeof data21 === "string"){
-if(func3(data21) > 20){
-const err44 = {instancePath:instancePath+"/mounts/" + i0+"/mountID",schemaPath:"#/definitions/MountStatus/properties/mountID/maxLength",keyword:"maxLength",params:{limit: 20},message:"must NOT have more than 20 characters"};
+if(func3(data21) > 64){
+const err44 = {instancePath:instancePath+"/mounts/" + i0+"/state",schemaPath:"#/definitions/MountStatus/properties/state/maxLength",keyword:"maxLength",params:{limit: 64},message:"must NOT have more than 64 characters"};
 if(vErrors === null){vErrors = [err44];}
 else {vErrors.push(err44);}errors++;}}
 else {
-const err45 = {instancePath:instancePath+"/mounts/" + i0+"/mountID",schemaPath:"#/definitions/MountStatus/properties/mountID/type",keyword:"type",params:{type: "string"},message:"must be string"};
+const err45 = {instancePath:instancePath+"/mounts/" + i0+"/state",schemaPath:"#/definitions/MountStatus/properties/state/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){vErrors = [err45];}
 else {vErrors.push(err45);}errors++;}}
-if(data17.drift !== undefined){
-let data22 = data17.drift;
+if(data18.mountID !== undefined){
+let data22 = data18.mountID;
 if(typeof data22 === "string"){
-if(func3(data22) > 64){
-const err46 = {instancePath:instancePath+"/mounts/" + i0+"/drift",schemaPath:"#/definitions/MountStatus/properties/drift/maxLength",keyword:"maxLength",params:{limit: 64},message:"must NOT have more than 64 characters"};
+if(func3(data22) > 20){
+const err46 = {instancePath:instancePath+"/mounts/" + i0+"/mountID",schemaPath:"#/definitions/MountStatus/properties/mountID/maxLength",keyword:"maxLength",params:{limit: 20},message:"must NOT have more than 20 characters"};
 if(vErrors === null){vErrors = [err46];}
 else {vErrors.push(err46);}errors++;}}
 else {
-const err47 = {instancePath:instancePath+"/mounts/" + i0+"/drift",schemaPath:"#/definitions/MountStatus/properties/drift/type",keyword:"type",params:{type: "string"},message:"must be string"};
+const err47 = {instancePath:instancePath+"/mounts/" + i0+"/mountID",schemaPath:"#/definitions/MountStatus/properties/mountID/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){vErrors = [err47];}
 else {vErrors.push(err47);}errors++;}}
-if(data17.reason !== undefined){
-let data23 = data17.reason;
+if(data18.drift !== undefined){
+let data23 = data18.drift;
 if(typeof data23 === "string"){
-if(func3(data23) > 128){
-const err48 = {instancePath:instancePath+"/mounts/" + i0+"/reason",schemaPath:"#/definitions/MountStatus/properties/reason/maxLength",keyword:"maxLength",params:{limit: 128},message:"must NOT have more than 128 characters"};
+if(func3(data23) > 64){
+const err48 = {instancePath:instancePath+"/mounts/" + i0+"/drift",schemaPath:"#/definitions/MountStatus/properties/drift/maxLength",keyword:"maxLength",params:{limit: 64},message:"must NOT have more than 64 characters"};
 if(vErrors === null){vErrors = [err48];}
 else {vErrors.push(err48);}errors++;}}
 else {
-const err49 = {instancePath:instancePath+"/mounts/" + i0+"/reason",schemaPath:"#/definitions/MountStatus/properties/reason/type",keyword:"type",params:{type: "string"},message:"must be string"};
+const err49 = {instancePath:instancePath+"/mounts/" + i0+"/drift",schemaPath:"#/definitions/MountStatus/properties/drift/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){vErrors = [err49];}
 else {vErrors.push(err49);}errors++;}}
-if(data17.message !== undefined){
-let data24 = data17.message;
+if(data18.reason !== undefined){
+let data24 = data18.reason;
 if(typeof data24 === "string"){
-if(func3(data24) > 512){
-const err50 = {instancePath:instancePath+"/mounts/" + i0+"/message",schemaPath:"#/definitions/MountStatus/properties/message/maxLength",keyword:"maxLength",params:{limit: 512},message:"must NOT have more than 512 characters"};
+if(func3(data24) > 128){
+const err50 = {instancePath:instancePath+"/mounts/" + i0+"/reason",schemaPath:"#/definitions/MountStatus/properties/reason/maxLength",keyword:"maxLength",params:{limit: 128},message:"must NOT have more than 128 characters"};
 if(vErrors === null){vErrors = [err50];}
 else {vErrors.push(err50);}errors++;}}
 else {
-const err51 = {instancePath:instancePath+"/mounts/" + i0+"/message",schemaPath:"#/definitions/MountStatus/properties/message/type",keyword:"type",params:{type: "string"},message:"must be string"};
+const err51 = {instancePath:instancePath+"/mounts/" + i0+"/reason",schemaPath:"#/definitions/MountStatus/properties/reason/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){vErrors = [err51];}
-else {vErrors.push(err51);}errors++;}}}
-else {
-const err52 = {instancePath:instancePath+"/mounts/" + i0,schemaPath:"#/definitions/MountStatus/type",keyword:"type",params:{type: "object"},message:"must be object"};
+else {vErrors.push(err51);}errors++;}}
+if(data18.message !== undefined){
+let data25 = data18.message;
+if(typeof data25 === "string"){
+if(func3(data25) > 512){
+const err52 = {instancePath:instancePath+"/mounts/" + i0+"/message",schemaPath:"#/definitions/MountStatus/properties/message/maxLength",keyword:"maxLength",params:{limit: 512},message:"must NOT have more than 512 characters"};
 if(vErrors === null){vErrors = [err52];}
-else {vErrors.push(err52);}errors++;}}}
+else {vErrors.push(err52);}errors++;}}
 else {
-const err53 = {instancePath:instancePath+"/mounts",schemaPath:"#/properties/mounts/type",keyword:"type",params:{type: "array"},message:"must be array"};
+const err53 = {instancePath:instancePath+"/mounts/" + i0+"/message",schemaPath:"#/definitions/MountStatus/properties/message/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){vErrors = [err53];}
-else {vErrors.push(err53);}errors++;}}
-if(data.pods !== undefined){
-let data25 = data.pods;
-if(Array.isArray(data25)){
-if(data25.length > 512){
-const err54 = {instancePath:instancePath+"/pods",schemaPath:"#/properties/pods/maxItems",keyword:"maxItems",params:{limit: 512},message:"must NOT have more than 512 items"};
+else {vErrors.push(err53);}errors++;}}}
+else {
+const err54 = {instancePath:instancePath+"/mounts/" + i0,schemaPath:"#/definitions/MountStatus/type",keyword:"type",params:{type: "object"},message:"must be object"};
 if(vErrors === null){vErrors = [err54];}
-else {vErrors.push(err54);}errors++;}
-const len1 = data25.length;
-for(let i1=0; i1<len1; i1++){
-let data26 = data25[i1];
-if(data26 && typeof data26 == "object" && !Array.isArray(data26)){
-if(data26.state === undefined){
-const err55 = {instancePath:instancePath+"/pods/" + i1,schemaPath:"#/definitions/PodMountStatus/required",keyword:"required",params:{missingProperty: "state"},message:"must have required property '"+"state"+"'"};
+else {vErrors.push(err54);}errors++;}}}
+else {
+const err55 = {instancePath:instancePath+"/mounts",schemaPath:"#/properties/mounts/type",keyword:"type",params:{type: "array"},message:"must be array"};
 if(vErrors === null){vErrors = [err55];}
-else {vErrors.push(err55);}errors++;}
-if(data26.uid === undefined){
-const err56 = {instancePath:instancePath+"/pods/" + i1,schemaPath:"#/definitions/PodMountStatus/required",keyword:"required",params:{missingProperty: "uid"},message:"must have required property '"+"uid"+"'"};
+else {vErrors.push(err55);}errors++;}}
+if(data.pods !== undefined){
+let data26 = data.pods;
+if(Array.isArray(data26)){
+if(data26.length > 512){
+const err56 = {instancePath:instancePath+"/pods",schemaPath:"#/properties/pods/maxItems",keyword:"maxItems",params:{limit: 512},message:"must NOT have more than 512 items"};
 if(vErrors === null){vErrors = [err56];}
 else {vErrors.push(err56);}errors++;}
-if(data26.volume === undefined){
-const err57 = {instancePath:instancePath+"/pods/" + i1,schemaPath:"#/definitions/PodMountStatus/required",keyword:"required",params:{missingProperty: "volume"},message:"must have required property '"+"volume"+"'"};
+const len1 = data26.length;
+for(let i1=0; i1<len1; i1++){
+let data27 = data26[i1];
+if(data27 && typeof data27 == "object" && !Array.isArray(data27)){
+if(data27.state === undefined){
+const err57 = {instancePath:instancePath+"/pods/" + i1,schemaPath:"#/definitions/PodMountStatus/required",keyword:"required",params:{missingProperty: "state"},message:"must have required property '"+"state"+"'"};
 if(vErrors === null){vErrors = [err57];}
 else {vErrors.push(err57);}errors++;}
-for(const key3 in data26){
-if(!(((((((key3 === "uid") || (key3 === "volume")) || (key3 === "state")) || (key3 === "mountID")) || (key3 === "drift")) || (key3 === "reason")) || (key3 === "message"))){delete data26[key3];}}
-if(data26.uid !== undefined){
-let data27 = data26.uid;
-if(typeof data27 === "string"){
-if(func3(data27) > 64){
-const err58 = {instancePath:instancePath+"/pods/" + i1+"/uid",schemaPath:"#/definitions/PodMountStatus/properties/uid/maxLength",keyword:"maxLength",params:{limit: 64},message:"must NOT have more than 64 characters"};
+if(data27.uid === undefined){
+const err58 = {instancePath:instancePath+"/pods/" + i1,schemaPath:"#/definitions/PodMountStatus/required",keyword:"required",params:{missingProperty: "uid"},message:"must have required property '"+"uid"+"'"};
 if(vErrors === null){vErrors = [err58];}
-else {vErrors.push(err58);}errors++;}}
-else {
-const err59 = {instancePath:instancePath+"/pods/" + i1+"/uid",schemaPath:"#/definitions/PodMountStatus/properties/uid/type",keyword:"type",params:{type: "string"},message:"must be string"};
+else {vErrors.push(err58);}errors++;}
+if(data27.volume === undefined){
+const err59 = {instancePath:instancePath+"/pods/" + i1,schemaPath:"#/definitions/PodMountStatus/required",keyword:"required",params:{missingProperty: "volume"},message:"must have required property '"+"volume"+"'"};
 if(vErrors === null){vErrors = [err59];}
-else {vErrors.push(err59);}errors++;}}
-if(data26.volume !== undefined){
-let data28 = data26.volume;
+else {vErrors.push(err59);}errors++;}
+for(const key3 in data27){
+if(!(((((((key3 === "uid") || (key3 === "volume")) || (key3 === "state")) || (key3 === "mountID")) || (key3 === "drift")) || (key3 === "reason")) || (key3 === "message"))){delete data27[key3];}}
+if(data27.uid !== undefined){
+let data28 = data27.uid;
 if(typeof data28 === "string"){
-if(func3(data28) > 63){
-const err60 = {instancePath:instancePath+"/pods/" + i1+"/volume",schemaPath:"#/definitions/PodMountStatus/properties/volume/maxLength",keyword:"maxLength",params:{limit: 63},message:"must NOT have more than 63 characters"};
+if(func3(data28) > 64){
+const err60 = {instancePath:instancePath+"/pods/" + i1+"/uid",schemaPath:"#/definitions/PodMountStatus/properties/uid/maxLength",keyword:"maxLength",params:{limit: 64},message:"must NOT have more than 64 characters"};
 if(vErrors === null){vErrors = [err60];}
 else {vErrors.push(err60);}errors++;}}
 else {
-const err61 = {instancePath:instancePath+"/pods/" + i1+"/volume",schemaPath:"#/definitions/PodMountStatus/properties/volume/type",keyword:"type",params:{type: "string"},message:"must be string"};
+const err61 = {instancePath:instancePath+"/pods/" + i1+"/uid",schemaPath:"#/definitions/PodMountStatus/properties/uid/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){vErrors = [err61];}
 else {vErrors.push(err61);}errors++;}}
-if(data26.state !== undefined){
-let data29 = data26.state;
+if(data27.volume !== undefined){
+let data29 = data27.volume;
 if(typeof data29 === "string"){
-if(func3(data29) > 64){
-const err62 = {instancePath:instancePath+"/pods/" + i1+"/state",schemaPath:"#/definitions/PodMountStatus/properties/state/maxLength",keyword:"maxLength",params:{limit: 64},message:"must NOT have more than 64 characters"};
+if(func3(data29) > 63){
+const err62 = {instancePath:instancePath+"/pods/" + i1+"/volume",schemaPath:"#/definitions/PodMountStatus/properties/volume/maxLength",keyword:"maxLength",params:{limit: 63},message:"must NOT have more than 63 characters"};
 if(vErrors === null){vErrors = [err62];}
 else {vErrors.push(err62);}errors++;}}
 else {
-const err63 = {instancePath:instancePath+"/pods/" + i1+"/state",schemaPath:"#/definitions/PodMountStatus/properties/state/type",keyword:"type",params:{type: "string"},message:"must be string"};
+const err63 = {instancePath:instancePath+"/pods/" + i1+"/volume",schemaPath:"#/definitions/PodMountStatus/properties/volume/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){vErrors = [err63];}
 else {vErrors.push(err63);}errors++;}}
-if(data26.mountID !== undefined){
-let data30 = data26.mountID;
+if(data27.state !== undefined){
+let data30 = data27.state;
 if(typeof data30 === "string"){
-if(func3(data30) > 20){
-const err64 = {instancePath:instancePath+"/pods/" + i1+"/mountID",schemaPath:"#/definitions/PodMountStatus/properties/mountID/maxLength",keyword:"maxLength",params:{limit: 20},message:"must NOT have more than 20 characters"};
+if(func3(data30) > 64){
+const err64 = {instancePath:instancePath+"/pods/" + i1+"/state",schemaPath:"#/definitions/PodMountStatus/properties/state/maxLength",keyword:"maxLength",params:{limit: 64},message:"must NOT have more than 64 characters"};
 if(vErrors === null){vErrors = [err64];}
 else {vErrors.push(err64);}errors++;}}
 else {
-const err65 = {instancePath:instancePath+"/pods/" + i1+"/mountID",schemaPath:"#/definitions/PodMountStatus/properties/mountID/type",keyword:"type",params:{type: "string"},message:"must be string"};
+const err65 = {instancePath:instancePath+"/pods/" + i1+"/state",schemaPath:"#/definitions/PodMountStatus/properties/state/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){vErrors = [err65];}
 else {vErrors.push(err65);}errors++;}}
-if(data26.drift !== undefined){
-let data31 = data26.drift;
+if(data27.mountID !== undefined){
+let data31 = data27.mountID;
 if(typeof data31 === "string"){
-if(func3(data31) > 64){
-const err66 = {instancePath:instancePath+"/pods/" + i1+"/drift",schemaPath:"#/definitions/PodMountStatus/properties/drift/maxLength",keyword:"maxLength",params:{limit: 64},message:"must NOT have more than 64 characters"};
+if(func3(data31) > 20){
+const err66 = {instancePath:instancePath+"/pods/" + i1+"/mountID",schemaPath:"#/definitions/PodMountStatus/properties/mountID/maxLength",keyword:"maxLength",params:{limit: 20},message:"must NOT have more than 20 characters"};
 if(vErrors === null){vErrors = [err66];}
 else {vErrors.push(err66);}errors++;}}
 else {
-const err67 = {instancePath:instancePath+"/pods/" + i1+"/drift",schemaPath:"#/definitions/PodMountStatus/properties/drift/type",keyword:"type",params:{type: "string"},message:"must be string"};
+const err67 = {instancePath:instancePath+"/pods/" + i1+"/mountID",schemaPath:"#/definitions/PodMountStatus/properties/mountID/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){vErrors = [err67];}
 else {vErrors.push(err67);}errors++;}}
-if(data26.reason !== undefined){
-let data32 = data26.reason;
+if(data27.drift !== undefined){
+let data32 = data27.drift;
 if(typeof data32 === "string"){
-if(func3(data32) > 128){
-const err68 = {instancePath:instancePath+"/pods/" + i1+"/reason",schemaPath:"#/definitions/PodMountStatus/properties/reason/maxLength",keyword:"maxLength",params:{limit: 128},message:"must NOT have more than 128 characters"};
+if(func3(data32) > 64){
+const err68 = {instancePath:instancePath+"/pods/" + i1+"/drift",schemaPath:"#/definitions/PodMountStatus/properties/drift/maxLength",keyword:"maxLength",params:{limit: 64},message:"must NOT have more than 64 characters"};
 if(vErrors === null){vErrors = [err68];}
 else {vErrors.push(err68);}errors++;}}
 else {
-const err69 = {instancePath:instancePath+"/pods/" + i1+"/reason",schemaPath:"#/definitions/PodMountStatus/properties/reason/type",keyword:"type",params:{type: "string"},message:"must be string"};
+const err69 = {instancePath:instancePath+"/pods/" + i1+"/drift",schemaPath:"#/definitions/PodMountStatus/properties/drift/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){vErrors = [err69];}
 else {vErrors.push(err69);}errors++;}}
-if(data26.message !== undefined){
-let data33 = data26.message;
+if(data27.reason !== undefined){
+let data33 = data27.reason;
 if(typeof data33 === "string"){
-if(func3(data33) > 256){
-const err70 = {instancePath:instancePath+"/pods/" + i1+"/message",schemaPath:"#/definitions/PodMountStatus/properties/message/maxLength",keyword:"maxLength",params:{limit: 256},message:"must NOT have more than 256 characters"};
+if(func3(data33) > 128){
+const err70 = {instancePath:instancePath+"/pods/" + i1+"/reason",schemaPath:"#/definitions/PodMountStatus/properties/reason/maxLength",keyword:"maxLength",params:{limit: 128},message:"must NOT have more than 128 characters"};
 if(vErrors === null){vErrors = [err70];}
 else {vErrors.push(err70);}errors++;}}
 else {
-const err71 = {instancePath:instancePath+"/pods/" + i1+"/message",schemaPath:"#/definitions/PodMountStatus/properties/message/type",keyword:"type",params:{type: "string"},message:"must be string"};
+const err71 = {instancePath:instancePath+"/pods/" + i1+"/reason",schemaPath:"#/definitions/PodMountStatus/properties/reason/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){vErrors = [err71];}
-else {vErrors.push(err71);}errors++;}}}
-else {
-const err72 = {instancePath:instancePath+"/pods/" + i1,schemaPath:"#/definitions/PodMountStatus/type",keyword:"type",params:{type: "object"},message:"must be object"};
+else {vErrors.push(err71);}errors++;}}
+if(data27.message !== undefined){
+let data34 = data27.message;
+if(typeof data34 === "string"){
+if(func3(data34) > 256){
+const err72 = {instancePath:instancePath+"/pods/" + i1+"/message",schemaPath:"#/definitions/PodMountStatus/properties/message/maxLength",keyword:"maxLength",params:{limit: 256},message:"must NOT have more than 256 characters"};
 if(vErrors === null){vErrors = [err72];}
-else {vErrors.push(err72);}errors++;}}}
+else {vErrors.push(err72);}errors++;}}
 else {
-const err73 = {instancePath:instancePath+"/pods",schemaPath:"#/properties/pods/type",keyword:"type",params:{type: "array"},message:"must be array"};
+const err73 = {instancePath:instancePath+"/pods/" + i1+"/message",schemaPath:"#/definitions/PodMountStatus/properties/message/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){vErrors = [err73];}
-else {vErrors.push(err73);}errors++;}}
+else {vErrors.push(err73);}errors++;}}}
+else {
+const err74 = {instancePath:instancePath+"/pods/" + i1,schemaPath:"#/definitions/PodMountStatus/type",keyword:"type",params:{type: "object"},message:"must be object"};
+if(vErrors === null){vErrors = [err74];}
+else {vErrors.push(err74);}errors++;}}}
+else {
+const err75 = {instancePath:instancePath+"/pods",schemaPath:"#/properties/pods/type",keyword:"type",params:{type: "array"},message:"must be array"};
+if(vErrors === null){vErrors = [err75];}
+else {vErrors.push(err75);}errors++;}}
 if(data.waiting !== undefined){
 if(!(validate12(data.waiting, {instancePath:instancePath+"/waiting",parentData:data,parentDataProperty:"waiting",rootData}))){vErrors = vErrors === null ? validate12.errors : vErrors.concat(validate12.errors);errors = vErrors.length;}}
 if(data.plan !== undefined){
-let data35 = data.plan;
-if(Array.isArray(data35)){
-if(data35.length > 16){
-const err74 = {instancePath:instancePath+"/plan",schemaPath:"#/properties/plan/maxItems",keyword:"maxItems",params:{limit: 16},message:"must NOT have more than 16 items"};
-if(vErrors === null){vErrors = [err74];}
-else {vErrors.push(err74);}errors++;}
-const len2 = data35.length;
-for(let i2=0; i2<len2; i2++){
-let data36 = data35[i2];
-if(typeof data36 === "string"){
-if(func3(data36) > 600){
-const err75 = {instancePath:instancePath+"/plan/" + i2,schemaPath:"#/properties/plan/items/maxLength",keyword:"maxLength",params:{limit: 600},message:"must NOT have more than 600 characters"};
-if(vErrors === null){vErrors = [err75];}
-else {vErrors.push(err75);}errors++;}}
-else {
-const err76 = {instancePath:instancePath+"/plan/" + i2,schemaPath:"#/properties/plan/items/type",keyword:"type",params:{type: "string"},message:"must be string"};
+let data36 = data.plan;
+if(Array.isArray(data36)){
+if(data36.length > 16){
+const err76 = {instancePath:instancePath+"/plan",schemaPath:"#/properties/plan/maxItems",keyword:"maxItems",params:{limit: 16},message:"must NOT have more than 16 items"};
 if(vErrors === null){vErrors = [err76];}
-else {vErrors.push(err76);}errors++;}}}
-else {
-const err77 = {instancePath:instancePath+"/plan",schemaPath:"#/properties/plan/type",keyword:"type",params:{type: "array"},message:"must be array"};
+else {vErrors.push(err76);}errors++;}
+const len2 = data36.length;
+for(let i2=0; i2<len2; i2++){
+let data37 = data36[i2];
+if(typeof data37 === "string"){
+if(func3(data37) > 600){
+const err77 = {instancePath:instancePath+"/plan/" + i2,schemaPath:"#/properties/plan/items/maxLength",keyword:"maxLength",params:{limit: 600},message:"must NOT have more than 600 characters"};
 if(vErrors === null){vErrors = [err77];}
 else {vErrors.push(err77);}errors++;}}
-if(data.drift !== undefined){
-let data37 = data.drift;
-if(data37 && typeof data37 == "object" && !Array.isArray(data37)){
-if(data37.class === undefined){
-const err78 = {instancePath:instancePath+"/drift",schemaPath:"#/definitions/Drift/required",keyword:"required",params:{missingProperty: "class"},message:"must have required property '"+"class"+"'"};
+else {
+const err78 = {instancePath:instancePath+"/plan/" + i2,schemaPath:"#/properties/plan/items/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){vErrors = [err78];}
-else {vErrors.push(err78);}errors++;}
-if(data37.message === undefined){
-const err79 = {instancePath:instancePath+"/drift",schemaPath:"#/definitions/Drift/required",keyword:"required",params:{missingProperty: "message"},message:"must have required property '"+"message"+"'"};
+else {vErrors.push(err78);}errors++;}}}
+else {
+const err79 = {instancePath:instancePath+"/plan",schemaPath:"#/properties/plan/type",keyword:"type",params:{type: "array"},message:"must be array"};
 if(vErrors === null){vErrors = [err79];}
-else {vErrors.push(err79);}errors++;}
-if(data37.since === undefined){
-const err80 = {instancePath:instancePath+"/drift",schemaPath:"#/definitions/Drift/required",keyword:"required",params:{missingProperty: "since"},message:"must have required property '"+"since"+"'"};
+else {vErrors.push(err79);}errors++;}}
+if(data.drift !== undefined){
+let data38 = data.drift;
+if(data38 && typeof data38 == "object" && !Array.isArray(data38)){
+if(data38.class === undefined){
+const err80 = {instancePath:instancePath+"/drift",schemaPath:"#/definitions/Drift/required",keyword:"required",params:{missingProperty: "class"},message:"must have required property '"+"class"+"'"};
 if(vErrors === null){vErrors = [err80];}
 else {vErrors.push(err80);}errors++;}
-for(const key4 in data37){
-if(!(((key4 === "class") || (key4 === "message")) || (key4 === "since"))){delete data37[key4];}}
-if(data37.class !== undefined){
-let data38 = data37.class;
-if(typeof data38 === "string"){
-if(func3(data38) > 64){
-const err81 = {instancePath:instancePath+"/drift/class",schemaPath:"#/definitions/Drift/properties/class/maxLength",keyword:"maxLength",params:{limit: 64},message:"must NOT have more than 64 characters"};
+if(data38.message === undefined){
+const err81 = {instancePath:instancePath+"/drift",schemaPath:"#/definitions/Drift/required",keyword:"required",params:{missingProperty: "message"},message:"must have required property '"+"message"+"'"};
 if(vErrors === null){vErrors = [err81];}
-else {vErrors.push(err81);}errors++;}}
-else {
-const err82 = {instancePath:instancePath+"/drift/class",schemaPath:"#/definitions/Drift/properties/class/type",keyword:"type",params:{type: "string"},message:"must be string"};
+else {vErrors.push(err81);}errors++;}
+if(data38.since === undefined){
+const err82 = {instancePath:instancePath+"/drift",schemaPath:"#/definitions/Drift/required",keyword:"required",params:{missingProperty: "since"},message:"must have required property '"+"since"+"'"};
 if(vErrors === null){vErrors = [err82];}
-else {vErrors.push(err82);}errors++;}}
-if(data37.message !== undefined){
-let data39 = data37.message;
+else {vErrors.push(err82);}errors++;}
+for(const key4 in data38){
+if(!(((key4 === "class") || (key4 === "message")) || (key4 === "since"))){delete data38[key4];}}
+if(data38.class !== undefined){
+let data39 = data38.class;
 if(typeof data39 === "string"){
-if(func3(data39) > 1024){
-const err83 = {instancePath:instancePath+"/drift/message",schemaPath:"#/definitions/Drift/properties/message/maxLength",keyword:"maxLength",params:{limit: 1024},message:"must NOT have more than 1024 characters"};
+if(func3(data39) > 64){
+const err83 = {instancePath:instancePath+"/drift/class",schemaPath:"#/definitions/Drift/properties/class/maxLength",keyword:"maxLength",params:{limit: 64},message:"must NOT have more than 64 characters"};
 if(vErrors === null){vErrors = [err83];}
 else {vErrors.push(err83);}errors++;}}
 else {
-const err84 = {instancePath:instancePath+"/drift/message",schemaPath:"#/definitions/Drift/properties/message/type",keyword:"type",params:{type: "string"},message:"must be string"};
+const err84 = {instancePath:instancePath+"/drift/class",schemaPath:"#/definitions/Drift/properties/class/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){vErrors = [err84];}
 else {vErrors.push(err84);}errors++;}}
-if(data37.since !== undefined){
-if(typeof data37.since !== "string"){
-const err85 = {instancePath:instancePath+"/drift/since",schemaPath:"#/definitions/Drift/properties/since/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(data38.message !== undefined){
+let data40 = data38.message;
+if(typeof data40 === "string"){
+if(func3(data40) > 1024){
+const err85 = {instancePath:instancePath+"/drift/message",schemaPath:"#/definitions/Drift/properties/message/maxLength",keyword:"maxLength",params:{limit: 1024},message:"must NOT have more than 1024 characters"};
 if(vErrors === null){vErrors = [err85];}
-else {vErrors.push(err85);}errors++;}}}
+else {vErrors.push(err85);}errors++;}}
 else {
-const err86 = {instancePath:instancePath+"/drift",schemaPath:"#/definitions/Drift/type",keyword:"type",params:{type: "object"},message:"must be object"};
+const err86 = {instancePath:instancePath+"/drift/message",schemaPath:"#/definitions/Drift/properties/message/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){vErrors = [err86];}
 else {vErrors.push(err86);}errors++;}}
-if(data.lastError !== undefined){
-let data41 = data.lastError;
-if(data41 && typeof data41 == "object" && !Array.isArray(data41)){
-if(data41.message === undefined){
-const err87 = {instancePath:instancePath+"/lastError",schemaPath:"#/definitions/LastError/required",keyword:"required",params:{missingProperty: "message"},message:"must have required property '"+"message"+"'"};
+if(data38.since !== undefined){
+if(typeof data38.since !== "string"){
+const err87 = {instancePath:instancePath+"/drift/since",schemaPath:"#/definitions/Drift/properties/since/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){vErrors = [err87];}
-else {vErrors.push(err87);}errors++;}
-if(data41.operation === undefined){
-const err88 = {instancePath:instancePath+"/lastError",schemaPath:"#/definitions/LastError/required",keyword:"required",params:{missingProperty: "operation"},message:"must have required property '"+"operation"+"'"};
+else {vErrors.push(err87);}errors++;}}}
+else {
+const err88 = {instancePath:instancePath+"/drift",schemaPath:"#/definitions/Drift/type",keyword:"type",params:{type: "object"},message:"must be object"};
 if(vErrors === null){vErrors = [err88];}
-else {vErrors.push(err88);}errors++;}
-if(data41.reason === undefined){
-const err89 = {instancePath:instancePath+"/lastError",schemaPath:"#/definitions/LastError/required",keyword:"required",params:{missingProperty: "reason"},message:"must have required property '"+"reason"+"'"};
+else {vErrors.push(err88);}errors++;}}
+if(data.lastError !== undefined){
+let data42 = data.lastError;
+if(data42 && typeof data42 == "object" && !Array.isArray(data42)){
+if(data42.message === undefined){
+const err89 = {instancePath:instancePath+"/lastError",schemaPath:"#/definitions/LastError/required",keyword:"required",params:{missingProperty: "message"},message:"must have required property '"+"message"+"'"};
 if(vErrors === null){vErrors = [err89];}
 else {vErrors.push(err89);}errors++;}
-if(data41.time === undefined){
-const err90 = {instancePath:instancePath+"/lastError",schemaPath:"#/definitions/LastError/required",keyword:"required",params:{missingProperty: "time"},message:"must have required property '"+"time"+"'"};
+if(data42.operation === undefined){
+const err90 = {instancePath:instancePath+"/lastError",schemaPath:"#/definitions/LastError/required",keyword:"required",params:{missingProperty: "operation"},message:"must have required property '"+"operation"+"'"};
 if(vErrors === null){vErrors = [err90];}
 else {vErrors.push(err90);}errors++;}
-for(const key5 in data41){
-if(!((((key5 === "reason") || (key5 === "message")) || (key5 === "operation")) || (key5 === "time"))){delete data41[key5];}}
-if(data41.reason !== undefined){
-let data42 = data41.reason;
-if(typeof data42 === "string"){
-if(func3(data42) > 128){
-const err91 = {instancePath:instancePath+"/lastError/reason",schemaPath:"#/definitions/LastError/properties/reason/maxLength",keyword:"maxLength",params:{limit: 128},message:"must NOT have more than 128 characters"};
+if(data42.reason === undefined){
+const err91 = {instancePath:instancePath+"/lastError",schemaPath:"#/definitions/LastError/required",keyword:"required",params:{missingProperty: "reason"},message:"must have required property '"+"reason"+"'"};
 if(vErrors === null){vErrors = [err91];}
-else {vErrors.push(err91);}errors++;}}
-else {
-const err92 = {instancePath:instancePath+"/lastError/reason",schemaPath:"#/definitions/LastError/properties/reason/type",keyword:"type",params:{type: "string"},message:"must be string"};
+else {vErrors.push(err91);}errors++;}
+if(data42.time === undefined){
+const err92 = {instancePath:instancePath+"/lastError",schemaPath:"#/definitions/LastError/required",keyword:"required",params:{missingProperty: "time"},message:"must have required property '"+"time"+"'"};
 if(vErrors === null){vErrors = [err92];}
-else {vErrors.push(err92);}errors++;}}
-if(data41.message !== undefined){
-let data43 = data41.message;
+else {vErrors.push(err92);}errors++;}
+for(const key5 in data42){
+if(!((((key5 === "reason") || (key5 === "message")) || (key5 === "operation")) || (key5 === "time"))){delete data42[key5];}}
+if(data42.reason !== undefined){
+let data43 = data42.reason;
 if(typeof data43 === "string"){
-if(func3(data43) > 1024){
-const err93 = {instancePath:instancePath+"/lastError/message",schemaPath:"#/definitions/LastError/properties/message/maxLength",keyword:"maxLength",params:{limit: 1024},message:"must NOT have more than 1024 characters"};
+if(func3(data43) > 128){
+const err93 = {instancePath:instancePath+"/lastError/reason",schemaPath:"#/definitions/LastError/properties/reason/maxLength",keyword:"maxLength",params:{limit: 128},message:"must NOT have more than 128 characters"};
 if(vErrors === null){vErrors = [err93];}
 else {vErrors.push(err93);}errors++;}}
 else {
-const err94 = {instancePath:instancePath+"/lastError/message",schemaPath:"#/definitions/LastError/properties/message/type",keyword:"type",params:{type: "string"},message:"must be string"};
+const err94 = {instancePath:instancePath+"/lastError/reason",schemaPath:"#/definitions/LastError/properties/reason/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){vErrors = [err94];}
 else {vErrors.push(err94);}errors++;}}
-if(data41.operation !== undefined){
-let data44 = data41.operation;
+if(data42.message !== undefined){
+let data44 = data42.message;
 if(typeof data44 === "string"){
-if(func3(data44) > 32){
-const err95 = {instancePath:instancePath+"/lastError/operation",schemaPath:"#/definitions/LastError/properties/operation/maxLength",keyword:"maxLength",params:{limit: 32},message:"must NOT have more than 32 characters"};
+if(func3(data44) > 1024){
+const err95 = {instancePath:instancePath+"/lastError/message",schemaPath:"#/definitions/LastError/properties/message/maxLength",keyword:"maxLength",params:{limit: 1024},message:"must NOT have more than 1024 characters"};
 if(vErrors === null){vErrors = [err95];}
 else {vErrors.push(err95);}errors++;}}
 else {
-const err96 = {instancePath:instancePath+"/lastError/operation",schemaPath:"#/definitions/LastError/properties/operation/type",keyword:"type",params:{type: "string"},message:"must be string"};
+const err96 = {instancePath:instancePath+"/lastError/message",schemaPath:"#/definitions/LastError/properties/message/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){vErrors = [err96];}
 else {vErrors.push(err96);}errors++;}}
-if(data41.time !== undefined){
-if(typeof data41.time !== "string"){
-const err97 = {instancePath:instancePath+"/lastError/time",schemaPath:"#/definitions/LastError/properties/time/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(data42.operation !== undefined){
+let data45 = data42.operation;
+if(typeof data45 === "string"){
+if(func3(data45) > 32){
+const err97 = {instancePath:instancePath+"/lastError/operation",schemaPath:"#/definitions/LastError/properties/operation/maxLength",keyword:"maxLength",params:{limit: 32},message:"must NOT have more than 32 characters"};
 if(vErrors === null){vErrors = [err97];}
-else {vErrors.push(err97);}errors++;}}}
+else {vErrors.push(err97);}errors++;}}
 else {
-const err98 = {instancePath:instancePath+"/lastError",schemaPath:"#/definitions/LastError/type",keyword:"type",params:{type: "object"},message:"must be object"};
+const err98 = {instancePath:instancePath+"/lastError/operation",schemaPath:"#/definitions/LastError/properties/operation/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){vErrors = [err98];}
 else {vErrors.push(err98);}errors++;}}
-if(data.history !== undefined){
-let data46 = data.history;
-if(Array.isArray(data46)){
-if(data46.length > 10){
-const err99 = {instancePath:instancePath+"/history",schemaPath:"#/properties/history/maxItems",keyword:"maxItems",params:{limit: 10},message:"must NOT have more than 10 items"};
+if(data42.time !== undefined){
+if(typeof data42.time !== "string"){
+const err99 = {instancePath:instancePath+"/lastError/time",schemaPath:"#/definitions/LastError/properties/time/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){vErrors = [err99];}
-else {vErrors.push(err99);}errors++;}
-const len3 = data46.length;
-for(let i3=0; i3<len3; i3++){
-let data47 = data46[i3];
-if(data47 && typeof data47 == "object" && !Array.isArray(data47)){
-if(data47.state === undefined){
-const err100 = {instancePath:instancePath+"/history/" + i3,schemaPath:"#/definitions/Transition/required",keyword:"required",params:{missingProperty: "state"},message:"must have required property '"+"state"+"'"};
+else {vErrors.push(err99);}errors++;}}}
+else {
+const err100 = {instancePath:instancePath+"/lastError",schemaPath:"#/definitions/LastError/type",keyword:"type",params:{type: "object"},message:"must be object"};
 if(vErrors === null){vErrors = [err100];}
-else {vErrors.push(err100);}errors++;}
-if(data47.time === undefined){
-const err101 = {instancePath:instancePath+"/history/" + i3,schemaPath:"#/definitions/Transition/required",keyword:"required",params:{missingProperty: "time"},message:"must have required property '"+"time"+"'"};
+else {vErrors.push(err100);}errors++;}}
+if(data.history !== undefined){
+let data47 = data.history;
+if(Array.isArray(data47)){
+if(data47.length > 10){
+const err101 = {instancePath:instancePath+"/history",schemaPath:"#/properties/history/maxItems",keyword:"maxItems",params:{limit: 10},message:"must NOT have more than 10 items"};
 if(vErrors === null){vErrors = [err101];}
 else {vErrors.push(err101);}errors++;}
-for(const key6 in data47){
-if(!(((key6 === "time") || (key6 === "state")) || (key6 === "reason"))){delete data47[key6];}}
-if(data47.time !== undefined){
-if(typeof data47.time !== "string"){
-const err102 = {instancePath:instancePath+"/history/" + i3+"/time",schemaPath:"#/definitions/Transition/properties/time/type",keyword:"type",params:{type: "string"},message:"must be string"};
+const len3 = data47.length;
+for(let i3=0; i3<len3; i3++){
+let data48 = data47[i3];
+if(data48 && typeof data48 == "object" && !Array.isArray(data48)){
+if(data48.state === undefined){
+const err102 = {instancePath:instancePath+"/history/" + i3,schemaPath:"#/definitions/Transition/required",keyword:"required",params:{missingProperty: "state"},message:"must have required property '"+"state"+"'"};
 if(vErrors === null){vErrors = [err102];}
-else {vErrors.push(err102);}errors++;}}
-if(data47.state !== undefined){
-let data49 = data47.state;
-if(typeof data49 === "string"){
-if(func3(data49) > 32){
-const err103 = {instancePath:instancePath+"/history/" + i3+"/state",schemaPath:"#/definitions/Transition/properties/state/maxLength",keyword:"maxLength",params:{limit: 32},message:"must NOT have more than 32 characters"};
+else {vErrors.push(err102);}errors++;}
+if(data48.time === undefined){
+const err103 = {instancePath:instancePath+"/history/" + i3,schemaPath:"#/definitions/Transition/required",keyword:"required",params:{missingProperty: "time"},message:"must have required property '"+"time"+"'"};
 if(vErrors === null){vErrors = [err103];}
-else {vErrors.push(err103);}errors++;}}
-else {
-const err104 = {instancePath:instancePath+"/history/" + i3+"/state",schemaPath:"#/definitions/Transition/properties/state/type",keyword:"type",params:{type: "string"},message:"must be string"};
+else {vErrors.push(err103);}errors++;}
+for(const key6 in data48){
+if(!(((key6 === "time") || (key6 === "state")) || (key6 === "reason"))){delete data48[key6];}}
+if(data48.time !== undefined){
+if(typeof data48.time !== "string"){
+const err104 = {instancePath:instancePath+"/history/" + i3+"/time",schemaPath:"#/definitions/Transition/properties/time/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){vErrors = [err104];}
 else {vErrors.push(err104);}errors++;}}
-if(data47.reason !== undefined){
-let data50 = data47.reason;
+if(data48.state !== undefined){
+let data50 = data48.state;
 if(typeof data50 === "string"){
-if(func3(data50) > 128){
-const err105 = {instancePath:instancePath+"/history/" + i3+"/reason",schemaPath:"#/definitions/Transition/properties/reason/maxLength",keyword:"maxLength",params:{limit: 128},message:"must NOT have more than 128 characters"};
+if(func3(data50) > 32){
+const err105 = {instancePath:instancePath+"/history/" + i3+"/state",schemaPath:"#/definitions/Transition/properties/state/maxLength",keyword:"maxLength",params:{limit: 32},message:"must NOT have more than 32 characters"};
 if(vErrors === null){vErrors = [err105];}
 else {vErrors.push(err105);}errors++;}}
 else {
-const err106 = {instancePath:instancePath+"/history/" + i3+"/reason",schemaPath:"#/definitions/Transition/properties/reason/type",keyword:"type",params:{type: "string"},message:"must be string"};
+const err106 = {instancePath:instancePath+"/history/" + i3+"/state",schemaPath:"#/definitions/Transition/properties/state/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){vErrors = [err106];}
-else {vErrors.push(err106);}errors++;}}}
-else {
-const err107 = {instancePath:instancePath+"/history/" + i3,schemaPath:"#/definitions/Transition/type",keyword:"type",params:{type: "object"},message:"must be object"};
+else {vErrors.push(err106);}errors++;}}
+if(data48.reason !== undefined){
+let data51 = data48.reason;
+if(typeof data51 === "string"){
+if(func3(data51) > 128){
+const err107 = {instancePath:instancePath+"/history/" + i3+"/reason",schemaPath:"#/definitions/Transition/properties/reason/maxLength",keyword:"maxLength",params:{limit: 128},message:"must NOT have more than 128 characters"};
 if(vErrors === null){vErrors = [err107];}
-else {vErrors.push(err107);}errors++;}}}
+else {vErrors.push(err107);}errors++;}}
 else {
-const err108 = {instancePath:instancePath+"/history",schemaPath:"#/properties/history/type",keyword:"type",params:{type: "array"},message:"must be array"};
+const err108 = {instancePath:instancePath+"/history/" + i3+"/reason",schemaPath:"#/definitions/Transition/properties/reason/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){vErrors = [err108];}
-else {vErrors.push(err108);}errors++;}}
-if(data.agent !== undefined){
-let data51 = data.agent;
-if(data51 && typeof data51 == "object" && !Array.isArray(data51)){
-if(data51.bootID === undefined){
-const err109 = {instancePath:instancePath+"/agent",schemaPath:"#/definitions/AgentIdentity/required",keyword:"required",params:{missingProperty: "bootID"},message:"must have required property '"+"bootID"+"'"};
+else {vErrors.push(err108);}errors++;}}}
+else {
+const err109 = {instancePath:instancePath+"/history/" + i3,schemaPath:"#/definitions/Transition/type",keyword:"type",params:{type: "object"},message:"must be object"};
 if(vErrors === null){vErrors = [err109];}
-else {vErrors.push(err109);}errors++;}
-if(data51.epoch === undefined){
-const err110 = {instancePath:instancePath+"/agent",schemaPath:"#/definitions/AgentIdentity/required",keyword:"required",params:{missingProperty: "epoch"},message:"must have required property '"+"epoch"+"'"};
+else {vErrors.push(err109);}errors++;}}}
+else {
+const err110 = {instancePath:instancePath+"/history",schemaPath:"#/properties/history/type",keyword:"type",params:{type: "array"},message:"must be array"};
 if(vErrors === null){vErrors = [err110];}
-else {vErrors.push(err110);}errors++;}
-for(const key7 in data51){
-if(!((key7 === "bootID") || (key7 === "epoch"))){delete data51[key7];}}
-if(data51.bootID !== undefined){
-let data52 = data51.bootID;
-if(typeof data52 === "string"){
-if(func3(data52) > 64){
-const err111 = {instancePath:instancePath+"/agent/bootID",schemaPath:"#/definitions/AgentIdentity/properties/bootID/maxLength",keyword:"maxLength",params:{limit: 64},message:"must NOT have more than 64 characters"};
+else {vErrors.push(err110);}errors++;}}
+if(data.agent !== undefined){
+let data52 = data.agent;
+if(data52 && typeof data52 == "object" && !Array.isArray(data52)){
+if(data52.bootID === undefined){
+const err111 = {instancePath:instancePath+"/agent",schemaPath:"#/definitions/AgentIdentity/required",keyword:"required",params:{missingProperty: "bootID"},message:"must have required property '"+"bootID"+"'"};
 if(vErrors === null){vErrors = [err111];}
-else {vErrors.push(err111);}errors++;}}
-else {
-const err112 = {instancePath:instancePath+"/agent/bootID",schemaPath:"#/definitions/AgentIdentity/properties/bootID/type",keyword:"type",params:{type: "string"},message:"must be string"};
+else {vErrors.push(err111);}errors++;}
+if(data52.epoch === undefined){
+const err112 = {instancePath:instancePath+"/agent",schemaPath:"#/definitions/AgentIdentity/required",keyword:"required",params:{missingProperty: "epoch"},message:"must have required property '"+"epoch"+"'"};
 if(vErrors === null){vErrors = [err112];}
-else {vErrors.push(err112);}errors++;}}
-if(data51.epoch !== undefined){
-let data53 = data51.epoch;
-if(!(((typeof data53 == "number") && (!(data53 % 1) && !isNaN(data53))) && (isFinite(data53)))){
-const err113 = {instancePath:instancePath+"/agent/epoch",schemaPath:"#/definitions/AgentIdentity/properties/epoch/type",keyword:"type",params:{type: "integer"},message:"must be integer"};
+else {vErrors.push(err112);}errors++;}
+for(const key7 in data52){
+if(!((key7 === "bootID") || (key7 === "epoch"))){delete data52[key7];}}
+if(data52.bootID !== undefined){
+let data53 = data52.bootID;
+if(typeof data53 === "string"){
+if(func3(data53) > 64){
+const err113 = {instancePath:instancePath+"/agent/bootID",schemaPath:"#/definitions/AgentIdentity/properties/bootID/maxLength",keyword:"maxLength",params:{limit: 64},message:"must NOT have more than 64 characters"};
 if(vErrors === null){vErrors = [err113];}
-else {vErrors.push(err113);}errors++;}}}
+else {vErrors.push(err113);}errors++;}}
 else {
-const err114 = {instancePath:instancePath+"/agent",schemaPath:"#/definitions/AgentIdentity/type",keyword:"type",params:{type: "object"},message:"must be object"};
+const err114 = {instancePath:instancePath+"/agent/bootID",schemaPath:"#/definitions/AgentIdentity/properties/bootID/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){vErrors = [err114];}
 else {vErrors.push(err114);}errors++;}}
-if(data.agentState !== undefined){
-let data54 = data.agentState;
-if(data54 && typeof data54 == "object" && !Array.isArray(data54)){
-if(data54.since === undefined){
-const err115 = {instancePath:instancePath+"/agentState",schemaPath:"#/definitions/AgentState/required",keyword:"required",params:{missingProperty: "since"},message:"must have required property '"+"since"+"'"};
+if(data52.epoch !== undefined){
+let data54 = data52.epoch;
+if(!(((typeof data54 == "number") && (!(data54 % 1) && !isNaN(data54))) && (isFinite(data54)))){
+const err115 = {instancePath:instancePath+"/agent/epoch",schemaPath:"#/definitions/AgentIdentity/properties/epoch/type",keyword:"type",params:{type: "integer"},message:"must be integer"};
 if(vErrors === null){vErrors = [err115];}
-else {vErrors.push(err115);}errors++;}
-if(data54.state === undefined){
-const err116 = {instancePath:instancePath+"/agentState",schemaPath:"#/definitions/AgentState/required",keyword:"required",params:{missingProperty: "state"},message:"must have required property '"+"state"+"'"};
+else {vErrors.push(err115);}errors++;}}}
+else {
+const err116 = {instancePath:instancePath+"/agent",schemaPath:"#/definitions/AgentIdentity/type",keyword:"type",params:{type: "object"},message:"must be object"};
 if(vErrors === null){vErrors = [err116];}
-else {vErrors.push(err116);}errors++;}
-for(const key8 in data54){
-if(!((key8 === "state") || (key8 === "since"))){delete data54[key8];}}
-if(data54.state !== undefined){
-let data55 = data54.state;
-if(typeof data55 === "string"){
-if(func3(data55) > 64){
-const err117 = {instancePath:instancePath+"/agentState/state",schemaPath:"#/definitions/AgentState/properties/state/maxLength",keyword:"maxLength",params:{limit: 64},message:"must NOT have more than 64 characters"};
+else {vErrors.push(err116);}errors++;}}
+if(data.agentState !== undefined){
+let data55 = data.agentState;
+if(data55 && typeof data55 == "object" && !Array.isArray(data55)){
+if(data55.since === undefined){
+const err117 = {instancePath:instancePath+"/agentState",schemaPath:"#/definitions/AgentState/required",keyword:"required",params:{missingProperty: "since"},message:"must have required property '"+"since"+"'"};
 if(vErrors === null){vErrors = [err117];}
-else {vErrors.push(err117);}errors++;}}
-else {
-const err118 = {instancePath:instancePath+"/agentState/state",schemaPath:"#/definitions/AgentState/properties/state/type",keyword:"type",params:{type: "string"},message:"must be string"};
+else {vErrors.push(err117);}errors++;}
+if(data55.state === undefined){
+const err118 = {instancePath:instancePath+"/agentState",schemaPath:"#/definitions/AgentState/required",keyword:"required",params:{missingProperty: "state"},message:"must have required property '"+"state"+"'"};
 if(vErrors === null){vErrors = [err118];}
-else {vErrors.push(err118);}errors++;}}
-if(data54.since !== undefined){
-if(typeof data54.since !== "string"){
-const err119 = {instancePath:instancePath+"/agentState/since",schemaPath:"#/definitions/AgentState/properties/since/type",keyword:"type",params:{type: "string"},message:"must be string"};
+else {vErrors.push(err118);}errors++;}
+for(const key8 in data55){
+if(!((key8 === "state") || (key8 === "since"))){delete data55[key8];}}
+if(data55.state !== undefined){
+let data56 = data55.state;
+if(typeof data56 === "string"){
+if(func3(data56) > 64){
+const err119 = {instancePath:instancePath+"/agentState/state",schemaPath:"#/definitions/AgentState/properties/state/maxLength",keyword:"maxLength",params:{limit: 64},message:"must NOT have more than 64 characters"};
 if(vErrors === null){vErrors = [err119];}
-else {vErrors.push(err119);}errors++;}}}
+else {vErrors.push(err119);}errors++;}}
 else {
-const err120 = {instancePath:instancePath+"/agentState",schemaPath:"#/definitions/AgentState/type",keyword:"type",params:{type: "object"},message:"must be object"};
+const err120 = {instancePath:instancePath+"/agentState/state",schemaPath:"#/definitions/AgentState/properties/state/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){vErrors = [err120];}
 else {vErrors.push(err120);}errors++;}}
+if(data55.since !== undefined){
+if(typeof data55.since !== "string"){
+const err121 = {instancePath:instancePath+"/agentState/since",schemaPath:"#/definitions/AgentState/properties/since/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(vErrors === null){vErrors = [err121];}
+else {vErrors.push(err121);}errors++;}}}
+else {
+const err122 = {instancePath:instancePath+"/agentState",schemaPath:"#/definitions/AgentState/type",keyword:"type",params:{type: "object"},message:"must be object"};
+if(vErrors === null){vErrors = [err122];}
+else {vErrors.push(err122);}errors++;}}
 if(data.attach !== undefined){
 if(!(validate14(data.attach, {instancePath:instancePath+"/attach",parentData:data,parentDataProperty:"attach",rootData}))){vErrors = vErrors === null ? validate14.errors : vErrors.concat(validate14.errors);errors = vErrors.length;}}
 if(data.conditions !== undefined){
-let data58 = data.conditions;
-if(Array.isArray(data58)){
-if(data58.length > 16){
-const err121 = {instancePath:instancePath+"/conditions",schemaPath:"#/properties/conditions/maxItems",keyword:"maxItems",params:{limit: 16},message:"must NOT have more than 16 items"};
-if(vErrors === null){vErrors = [err121];}
-else {vErrors.push(err121);}errors++;}
-const len4 = data58.length;
-for(let i4=0; i4<len4; i4++){
-let data59 = data58[i4];
-if(data59 && typeof data59 == "object" && !Array.isArray(data59)){
-if(data59.lastTransitionTime === undefined){
-const err122 = {instancePath:instancePath+"/conditions/" + i4,schemaPath:"#/definitions/Condition/required",keyword:"required",params:{missingProperty: "lastTransitionTime"},message:"must have required property '"+"lastTransitionTime"+"'"};
-if(vErrors === null){vErrors = [err122];}
-else {vErrors.push(err122);}errors++;}
-if(data59.message === undefined){
-const err123 = {instancePath:instancePath+"/conditions/" + i4,schemaPath:"#/definitions/Condition/required",keyword:"required",params:{missingProperty: "message"},message:"must have required property '"+"message"+"'"};
+let data59 = data.conditions;
+if(Array.isArray(data59)){
+if(data59.length > 16){
+const err123 = {instancePath:instancePath+"/conditions",schemaPath:"#/properties/conditions/maxItems",keyword:"maxItems",params:{limit: 16},message:"must NOT have more than 16 items"};
 if(vErrors === null){vErrors = [err123];}
 else {vErrors.push(err123);}errors++;}
-if(data59.reason === undefined){
-const err124 = {instancePath:instancePath+"/conditions/" + i4,schemaPath:"#/definitions/Condition/required",keyword:"required",params:{missingProperty: "reason"},message:"must have required property '"+"reason"+"'"};
+const len4 = data59.length;
+for(let i4=0; i4<len4; i4++){
+let data60 = data59[i4];
+if(data60 && typeof data60 == "object" && !Array.isArray(data60)){
+if(data60.lastTransitionTime === undefined){
+const err124 = {instancePath:instancePath+"/conditions/" + i4,schemaPath:"#/definitions/Condition/required",keyword:"required",params:{missingProperty: "lastTransitionTime"},message:"must have required property '"+"lastTransitionTime"+"'"};
 if(vErrors === null){vErrors = [err124];}
 else {vErrors.push(err124);}errors++;}
-if(data59.status === undefined){
-const err125 = {instancePath:instancePath+"/conditions/" + i4,schemaPath:"#/definitions/Condition/required",keyword:"required",params:{missingProperty: "status"},message:"must have required property '"+"status"+"'"};
+if(data60.message === undefined){
+const err125 = {instancePath:instancePath+"/conditions/" + i4,schemaPath:"#/definitions/Condition/required",keyword:"required",params:{missingProperty: "message"},message:"must have required property '"+"message"+"'"};
 if(vErrors === null){vErrors = [err125];}
 else {vErrors.push(err125);}errors++;}
-if(data59.type === undefined){
-const err126 = {instancePath:instancePath+"/conditions/" + i4,schemaPath:"#/definitions/Condition/required",keyword:"required",params:{missingProperty: "type"},message:"must have required property '"+"type"+"'"};
+if(data60.reason === undefined){
+const err126 = {instancePath:instancePath+"/conditions/" + i4,schemaPath:"#/definitions/Condition/required",keyword:"required",params:{missingProperty: "reason"},message:"must have required property '"+"reason"+"'"};
 if(vErrors === null){vErrors = [err126];}
 else {vErrors.push(err126);}errors++;}
-for(const key9 in data59){
-if(!((((((key9 === "type") || (key9 === "status")) || (key9 === "observedGeneration")) || (key9 === "lastTransitionTime")) || (key9 === "reason")) || (key9 === "message"))){delete data59[key9];}}
-if(data59.type !== undefined){
-let data60 = data59.type;
-if(typeof data60 === "string"){
-if(func3(data60) > 316){
-const err127 = {instancePath:instancePath+"/conditions/" + i4+"/type",schemaPath:"#/definitions/Condition/properties/type/maxLength",keyword:"maxLength",params:{limit: 316},message:"must NOT have more than 316 characters"};
+if(data60.status === undefined){
+const err127 = {instancePath:instancePath+"/conditions/" + i4,schemaPath:"#/definitions/Condition/required",keyword:"required",params:{missingProperty: "status"},message:"must have required property '"+"status"+"'"};
 if(vErrors === null){vErrors = [err127];}
-else {vErrors.push(err127);}errors++;}}
-else {
-const err128 = {instancePath:instancePath+"/conditions/" + i4+"/type",schemaPath:"#/definitions/Condition/properties/type/type",keyword:"type",params:{type: "string"},message:"must be string"};
+else {vErrors.push(err127);}errors++;}
+if(data60.type === undefined){
+const err128 = {instancePath:instancePath+"/conditions/" + i4,schemaPath:"#/definitions/Condition/required",keyword:"required",params:{missingProperty: "type"},message:"must have required property '"+"type"+"'"};
 if(vErrors === null){vErrors = [err128];}
-else {vErrors.push(err128);}errors++;}}
-if(data59.status !== undefined){
-let data61 = data59.status;
-if(typeof data61 !== "string"){
-const err129 = {instancePath:instancePath+"/conditions/" + i4+"/status",schemaPath:"#/definitions/Condition/properties/status/type",keyword:"type",params:{type: "string"},message:"must be string"};
+else {vErrors.push(err128);}errors++;}
+for(const key9 in data60){
+if(!((((((key9 === "type") || (key9 === "status")) || (key9 === "observedGeneration")) || (key9 === "lastTransitionTime")) || (key9 === "reason")) || (key9 === "message"))){delete data60[key9];}}
+if(data60.type !== undefined){
+let data61 = data60.type;
+if(typeof data61 === "string"){
+if(func3(data61) > 316){
+const err129 = {instancePath:instancePath+"/conditions/" + i4+"/type",schemaPath:"#/definitions/Condition/properties/type/maxLength",keyword:"maxLength",params:{limit: 316},message:"must NOT have more than 316 characters"};
 if(vErrors === null){vErrors = [err129];}
-else {vErrors.push(err129);}errors++;}
-if(!(((data61 === "True") || (data61 === "False")) || (data61 === "Unknown"))){
-const err130 = {instancePath:instancePath+"/conditions/" + i4+"/status",schemaPath:"#/definitions/Condition/properties/status/enum",keyword:"enum",params:{allowedValues: schema25.properties.status.enum},message:"must be equal to one of the allowed values"};
+else {vErrors.push(err129);}errors++;}}
+else {
+const err130 = {instancePath:instancePath+"/conditions/" + i4+"/type",schemaPath:"#/definitions/Condition/properties/type/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){vErrors = [err130];}
 else {vErrors.push(err130);}errors++;}}
-if(data59.observedGeneration !== undefined){
-let data62 = data59.observedGeneration;
-if(!(((typeof data62 == "number") && (!(data62 % 1) && !isNaN(data62))) && (isFinite(data62)))){
-const err131 = {instancePath:instancePath+"/conditions/" + i4+"/observedGeneration",schemaPath:"#/definitions/Condition/properties/observedGeneration/type",keyword:"type",params:{type: "integer"},message:"must be integer"};
+if(data60.status !== undefined){
+let data62 = data60.status;
+if(typeof data62 !== "string"){
+const err131 = {instancePath:instancePath+"/conditions/" + i4+"/status",schemaPath:"#/definitions/Condition/properties/status/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){vErrors = [err131];}
 else {vErrors.push(err131);}errors++;}
-if((typeof data62 == "number") && (isFinite(data62))){
-if(data62 < 0 || isNaN(data62)){
-const err132 = {instancePath:instancePath+"/conditions/" + i4+"/observedGeneration",schemaPath:"#/definitions/Condition/properties/observedGeneration/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0"};
+if(!(((data62 === "True") || (data62 === "False")) || (data62 === "Unknown"))){
+const err132 = {instancePath:instancePath+"/conditions/" + i4+"/status",schemaPath:"#/definitions/Condition/properties/status/enum",keyword:"enum",params:{allowedValues: schema25.properties.status.enum},message:"must be equal to one of the allowed values"};
 if(vErrors === null){vErrors = [err132];}
-else {vErrors.push(err132);}errors++;}}}
-if(data59.lastTransitionTime !== undefined){
-if(typeof data59.lastTransitionTime !== "string"){
-const err133 = {instancePath:instancePath+"/conditions/" + i4+"/lastTransitionTime",schemaPath:"#/definitions/Condition/properties/lastTransitionTime/type",keyword:"type",params:{type: "string"},message:"must be string"};
+else {vErrors.push(err132);}errors++;}}
+if(data60.observedGeneration !== undefined){
+let data63 = data60.observedGeneration;
+if(!(((typeof data63 == "number") && (!(data63 % 1) && !isNaN(data63))) && (isFinite(data63)))){
+const err133 = {instancePath:instancePath+"/conditions/" + i4+"/observedGeneration",schemaPath:"#/definitions/Condition/properties/observedGeneration/type",keyword:"type",params:{type: "integer"},message:"must be integer"};
 if(vErrors === null){vErrors = [err133];}
-else {vErrors.push(err133);}errors++;}}
-if(data59.reason !== undefined){
-let data64 = data59.reason;
-if(typeof data64 === "string"){
-if(func3(data64) > 128){
-const err134 = {instancePath:instancePath+"/conditions/" + i4+"/reason",schemaPath:"#/definitions/Condition/properties/reason/maxLength",keyword:"maxLength",params:{limit: 128},message:"must NOT have more than 128 characters"};
+else {vErrors.push(err133);}errors++;}
+if((typeof data63 == "number") && (isFinite(data63))){
+if(data63 < 0 || isNaN(data63)){
+const err134 = {instancePath:instancePath+"/conditions/" + i4+"/observedGeneration",schemaPath:"#/definitions/Condition/properties/observedGeneration/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0"};
 if(vErrors === null){vErrors = [err134];}
-else {vErrors.push(err134);}errors++;}
-if(func3(data64) < 1){
-const err135 = {instancePath:instancePath+"/conditions/" + i4+"/reason",schemaPath:"#/definitions/Condition/properties/reason/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters"};
+else {vErrors.push(err134);}errors++;}}}
+if(data60.lastTransitionTime !== undefined){
+if(typeof data60.lastTransitionTime !== "string"){
+const err135 = {instancePath:instancePath+"/conditions/" + i4+"/lastTransitionTime",schemaPath:"#/definitions/Condition/properties/lastTransitionTime/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){vErrors = [err135];}
-else {vErrors.push(err135);}errors++;}
-if(!pattern2.test(data64)){
-const err136 = {instancePath:instancePath+"/conditions/" + i4+"/reason",schemaPath:"#/definitions/Condition/properties/reason/pattern",keyword:"pattern",params:{pattern: "^[A-Za-z]([A-Za-z0-9_,:]*[A-Za-z0-9_])?$"},message:"must match pattern \""+"^[A-Za-z]([A-Za-z0-9_,:]*[A-Za-z0-9_])?$"+"\""};
-if(vErrors === null){vErrors = [err136];}
-else {vErrors.push(err136);}errors++;}}
-else {
-const err137 = {instancePath:instancePath+"/conditions/" + i4+"/reason",schemaPath:"#/definitions/Condition/properties/reason/type",keyword:"type",params:{type: "string"},message:"must be string"};
-if(vErrors === null){vErrors = [err137];}
-else {vErrors.push(err137);}errors++;}}
-if(data59.message !== undefined){
-let data65 = data59.message;
+else {vErrors.push(err135);}errors++;}}
+if(data60.reason !== undefined){
+let data65 = data60.reason;
 if(typeof data65 === "string"){
-if(func3(data65) > 1024){
-const err138 = {instancePath:instancePath+"/conditions/" + i4+"/message",schemaPath:"#/definitions/Condition/properties/message/maxLength",keyword:"maxLength",params:{limit: 1024},message:"must NOT have more than 1024 characters"};
+if(func3(data65) > 128){
+const err136 = {instancePath:instancePath+"/conditions/" + i4+"/reason",schemaPath:"#/definitions/Condition/properties/reason/maxLength",keyword:"maxLength",params:{limit: 128},message:"must NOT have more than 128 characters"};
+if(vErrors === null){vErrors = [err136];}
+else {vErrors.push(err136);}errors++;}
+if(func3(data65) < 1){
+const err137 = {instancePath:instancePath+"/conditions/" + i4+"/reason",schemaPath:"#/definitions/Condition/properties/reason/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters"};
+if(vErrors === null){vErrors = [err137];}
+else {vErrors.push(err137);}errors++;}
+if(!pattern2.test(data65)){
+const err138 = {instancePath:instancePath+"/conditions/" + i4+"/reason",schemaPath:"#/definitions/Condition/properties/reason/pattern",keyword:"pattern",params:{pattern: "^[A-Za-z]([A-Za-z0-9_,:]*[A-Za-z0-9_])?$"},message:"must match pattern \""+"^[A-Za-z]([A-Za-z0-9_,:]*[A-Za-z0-9_])?$"+"\""};
 if(vErrors === null){vErrors = [err138];}
 else {vErrors.push(err138);}errors++;}}
 else {
-const err139 = {instancePath:instancePath+"/conditions/" + i4+"/message",schemaPath:"#/definitions/Condition/properties/message/type",keyword:"type",params:{type: "string"},message:"must be string"};
+const err139 = {instancePath:instancePath+"/conditions/" + i4+"/reason",schemaPath:"#/definitions/Condition/properties/reason/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){vErrors = [err139];}
-else {vErrors.push(err139);}errors++;}}}
-else {
-const err140 = {instancePath:instancePath+"/conditions/" + i4,schemaPath:"#/definitions/Condition/type",keyword:"type",params:{type: "object"},message:"must be object"};
+else {vErrors.push(err139);}errors++;}}
+if(data60.message !== undefined){
+let data66 = data60.message;
+if(typeof data66 === "string"){
+if(func3(data66) > 1024){
+const err140 = {instancePath:instancePath+"/conditions/" + i4+"/message",schemaPath:"#/definitions/Condition/properties/message/maxLength",keyword:"maxLength",params:{limit: 1024},message:"must NOT have more than 1024 characters"};
 if(vErrors === null){vErrors = [err140];}
-else {vErrors.push(err140);}errors++;}}}
+else {vErrors.push(err140);}errors++;}}
 else {
-const err141 = {instancePath:instancePath+"/conditions",schemaPath:"#/properties/conditions/type",keyword:"type",params:{type: "array"},message:"must be array"};
+const err141 = {instancePath:instancePath+"/conditions/" + i4+"/message",schemaPath:"#/definitions/Condition/properties/message/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){vErrors = [err141];}
 else {vErrors.push(err141);}errors++;}}}
 else {
-const err142 = {instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"};
+const err142 = {instancePath:instancePath+"/conditions/" + i4,schemaPath:"#/definitions/Condition/type",keyword:"type",params:{type: "object"},message:"must be object"};
 if(vErrors === null){vErrors = [err142];}
-else {vErrors.push(err142);}errors++;}
+else {vErrors.push(err142);}errors++;}}}
+else {
+const err143 = {instancePath:instancePath+"/conditions",schemaPath:"#/properties/conditions/type",keyword:"type",params:{type: "array"},message:"must be array"};
+if(vErrors === null){vErrors = [err143];}
+else {vErrors.push(err143);}errors++;}}}
+else {
+const err144 = {instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"};
+if(vErrors === null){vErrors = [err144];}
+else {vErrors.push(err144);}errors++;}
 validate11.errors = vErrors;
 return errors === 0;}
 function validate10(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){

@@ -32,6 +32,11 @@ describe("the CRDs", () => {
     for (const [kind, crd] of crds) expect(listsOf(schemaOf(crd), kind)).to.deep.equal([]);
   });
 
+  it("have what agents of the release before write into a status: a field that is not there has all of it refused", () => {
+    const status = fields(fields(schemaOf(crds.get("NodeVolumeIntent") as Schema))["status"] ?? {});
+    expect(Object.keys(status)).to.include("mountsReady");
+  });
+
   it("have the same rules for a volume in a set and in an intent", () => {
     const volume = rulesOf(fields(specOf("NodeVolumeSet"))["volume"] ?? {});
     const intent = rulesOf(specOf("NodeVolumeIntent"));
