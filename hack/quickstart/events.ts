@@ -1,5 +1,6 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import type { ApiClient } from "../lib/api-client.ts";
+import { StepError } from "../lib/process.ts";
 
 /** What is read of an Event of core/v1. */
 export interface EventObject {
@@ -11,7 +12,7 @@ export interface EventObject {
 }
 
 /** Milliseconds; an agent writes an Event after what is more urgent, at most five seconds later. */
-const patience = 15_000;
+const patience = 50_000;
 
 /** Events with a reason about intents of a node: of cluster-scoped objects they are in the namespace default. */
 export async function eventsOf(client: ApiClient, node: string, reason: string): Promise<EventObject[]> {
@@ -26,7 +27,7 @@ export function freshEvent(before: readonly EventObject[], now: readonly EventOb
   return now.find(({ metadata }) => !known.has(`${metadata.uid} ${metadata.resourceVersion}`));
 }
 
-/** Waits for one, and says it as `kubectl get events` would. */
+/** Waits for one, and says it as `kubectl get events` would. @throws StepError if none comes */
 export async function awaitEvent(
   client: ApiClient,
   node: string,
@@ -37,7 +38,11 @@ export async function awaitEvent(
   for (;;) {
     const event = freshEvent(before, await eventsOf(client, node, reason));
     if (event !== undefined) return `${event.type} ${event.reason} ${event.involvedObject.name}: ${event.message}`;
-    if (performance.now() > deadline) return `none with the reason ${reason} came within ${patience / 1000} s`;
+    if (performance.now() > deadline)
+      throw new StepError(`no Event with the reason ${reason} came within ${patience / 1000} s`, {
+        details: [],
+        remedy: "read the log of the agent: it says what the API server answers",
+      });
     await sleep(100);
   }
 }

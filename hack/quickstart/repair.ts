@@ -2,7 +2,10 @@
 import { setImmediate as nextTurn } from "node:timers/promises";
 import type { PretendHost } from "../lib/pretend-node/node.ts";
 import { StepError } from "../lib/process.ts";
+import type { Demo } from "./demo.ts";
+import { awaitEvent, eventsOf } from "./events.ts";
 import { openMountLines, placeOf } from "./mount-lines.ts";
+import type { Screen } from "./screen.ts";
 
 export interface Repair {
   /** Milliseconds without the mount, as seen by reading the table over and over (some 0.1 ms apart). */
@@ -11,6 +14,15 @@ export interface Repair {
 
 /** Milliseconds; a repair takes a few. */
 const patience = 30_000;
+
+/** Unmounts `path` on a host behind the agent's back, and shows how long it was gone, and the Event. */
+export async function showRepair({ client }: Pick<Demo, "client">, host: PretendHost, path: string, screen: Screen) {
+  screen.step(`umount ${path}, on the host of ${host.name}, behind the agent's back`);
+  const told = await eventsOf(client, host.name, "Drifted");
+  const { goneMs } = await unmountAndWatch(host, path);
+  screen.note(`it was gone for ${milliseconds(goneMs)}, by the kernel's mount table`);
+  screen.note(`its Event: ${await awaitEvent(client, host.name, "Drifted", told)}`);
+}
 
 /** Unmounts `path` in the host's namespace, and watches the host's mount table until it is mounted again. */
 export async function unmountAndWatch(host: PretendHost, path: string): Promise<Repair> {
@@ -43,4 +55,8 @@ export async function unmountAndWatch(host: PretendHost, path: string): Promise<
   } finally {
     table.close();
   }
+}
+
+export function milliseconds(ms: number): string {
+  return `${ms < 1 ? "less than 1" : ms.toFixed(1)} ms`;
 }

@@ -3,7 +3,7 @@ import { StepError } from "../lib/process.ts";
 import type { Sandbox } from "../lib/sandbox/inside.ts";
 import { type Demo, prefix } from "./demo.ts";
 import { placeOf } from "./mount-lines.ts";
-import { unmountAndWatch } from "./repair.ts";
+import { milliseconds, unmountAndWatch } from "./repair.ts";
 import type { Screen } from "./screen.ts";
 
 /** Kills the agent of the first node, and shows that its mounts stay, and that the next one goes on with them. */
@@ -60,8 +60,4 @@ export function tellRestarts(
       });
     next();
   }
-}
-
-export function milliseconds(ms: number): string {
-  return `${ms < 1 ? "less than 1" : ms.toFixed(1)} ms`;
 }

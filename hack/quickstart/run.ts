@@ -6,14 +6,13 @@ import { awaitMounts } from "./await-mounts.ts";
 import { awaitReady, awaitSummaries, stayUp } from "./await-ready.ts";
 import { quickstartCSI } from "./csi/run.ts";
 import { type Demo, sampleFolder } from "./demo.ts";
-import { awaitEvent, eventsOf } from "./events.ts";
 import { startOnExistingCluster } from "./existing-cluster.ts";
 import { failingSet, showFailure } from "./explain-failure.ts";
 import { farewell } from "./farewell.ts";
 import { peopleKubeconfig, startLocalCluster } from "./local-cluster.ts";
 import type { QuickstartOptions } from "./options.ts";
-import { unmountAndWatch } from "./repair.ts";
-import { milliseconds, oursOn, showRestart, tellRestarts } from "./restart.ts";
+import { showRepair } from "./repair.ts";
+import { oursOn, showRestart, tellRestarts } from "./restart.ts";
 import { type Screen, silent } from "./screen.ts";
 
 /** The folder of a run, on the sandbox's tmpfs. */
@@ -76,7 +75,7 @@ async function show(demo: Demo, screen: Screen, signal: AbortSignal): Promise<vo
   await showTables(demo, screen);
   await showMounts(demo, screen);
   await showFailure(demo, screen, signal);
-  await showRepair(demo, screen, signal);
+  await breakAndRepair(demo, screen, signal);
   await showRestart(demo, victim, screen);
   await awaitReady(demo, all, silent(screen), signal);
 }
@@ -94,14 +93,10 @@ async function showMounts(demo: Demo, screen: Screen): Promise<void> {
   }
 }
 
-async function showRepair(demo: Demo, screen: Screen, signal: AbortSignal): Promise<void> {
+async function breakAndRepair(demo: Demo, screen: Screen, signal: AbortSignal): Promise<void> {
   const host = demo.hosts[0];
   if (host === undefined) return;
-  screen.step(`umount ${victim}, on the host of ${host.name}, behind the agent's back`);
-  const told = await eventsOf(demo.client, host.name, "Drifted");
-  const { goneMs } = await unmountAndWatch(host, victim);
-  screen.note(`it was gone for ${milliseconds(goneMs)}, by the kernel's mount table`);
-  screen.note(`its Event: ${await awaitEvent(demo.client, host.name, "Drifted", told)}`);
+  await showRepair(demo, host, victim, screen);
   await awaitReady(demo, sets, silent(screen), signal);
 }
 

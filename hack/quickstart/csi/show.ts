@@ -1,8 +1,6 @@
 import { awaitReady } from "../await-ready.ts";
 import { csiSampleFolder } from "../demo.ts";
-import { awaitEvent, eventsOf } from "../events.ts";
-import { unmountAndWatch } from "../repair.ts";
-import { milliseconds } from "../restart.ts";
+import { showRepair } from "../repair.ts";
 import { silent } from "../screen.ts";
 import { inNamespace, patience, type Stage, tell, typed } from "./stage.ts";
 
@@ -15,7 +13,7 @@ export async function showLife(stage: Stage): Promise<void> {
   await showTables(stage);
   await showMounts(stage);
   await showGrowth(stage);
-  await showRepair(stage);
+  await breakAndRepair(stage);
 }
 
 async function showSetUp(stage: Stage): Promise<void> {
@@ -69,15 +67,11 @@ async function showGrowth(stage: Stage): Promise<void> {
   await df();
 }
 
-async function showRepair(stage: Stage): Promise<void> {
+async function breakAndRepair(stage: Stage): Promise<void> {
   const { demo, screen, signal } = stage;
   const [host] = demo.hosts;
   if (host === undefined) return;
-  screen.step(`umount ${writable}, on the host of ${host.name}, behind the agent's back`);
-  const told = await eventsOf(demo.client, host.name, "Drifted");
-  const { goneMs } = await unmountAndWatch(host, writable);
-  screen.note(`it was gone for ${milliseconds(goneMs)}, by the kernel's mount table`);
-  screen.note(`its Event: ${await awaitEvent(demo.client, host.name, "Drifted", told)}`);
+  await showRepair(demo, host, writable, screen);
   screen.note(`and what was written is there: ${(await host.run("cat", `${writable}/greeting`)).trim()}`);
   await awaitReady(demo, [set], silent(screen), signal);
 }
