@@ -91,7 +91,7 @@ async function report(
   const nodes = deps.gatherer.nodesOf(name);
   const pods = deps.podCount.of(name);
   const unguarded = deps.unguarded();
-  const selected = entry.spec === undefined ? "none" : deps.gatherer.selectedNodes(entry.spec);
+  const selected = () => (entry.spec === undefined ? "none" : deps.gatherer.selectedNodes(entry.spec));
   const status = setStatus({ entry, nodes, rollout, remaining, selected, pods, unguarded }, deps.clock.now());
   if (sameStatus(entry.status, status)) return;
   const putOffMs = deps.podCount.putOffMs(name, entry.status, status);

@@ -20,8 +20,8 @@ export interface SetStatusInput {
   readonly rollout: Rollout;
   /** Intents that carry the set's label, and of these the ones whose Node is gone; for a set that is being deleted. */
   readonly remaining: { readonly intents: number; readonly lost: readonly string[] };
-  /** Whether the set selects any Node, also one that it has no mounts for. */
-  readonly selected: SelectedNodes;
+  /** Whether the set selects any Node, also one that it has no mounts for. It goes through all Nodes: called only where that decides. */
+  readonly selected: () => SelectedNodes;
   /** Pods that use the volume; undefined: not known now, so that what was said stays. */
   readonly pods: number | undefined;
   /** Which admission policies are not in force, in a sentence. */
@@ -134,8 +134,9 @@ function readyCondition(
     return ready("False", "Invalid", `${entry.invalid ?? "not understood"}; what is mounted stays as it is`);
   }
   const hasNoMounts = entry.spec.mounts.length === 0 && !isOfNodeItself(entry.spec.volume);
-  if (hasNoMounts ? selected !== "some" : counts.desired === 0)
-    return ready("False", "NoNodesSelected", noNodes[selected === "cordoned" ? "cordoned" : "none"]);
+  const nodes = hasNoMounts || counts.desired === 0 ? selected() : "some";
+  if (hasNoMounts ? nodes !== "some" : counts.desired === 0)
+    return ready("False", "NoNodesSelected", noNodes[nodes === "cordoned" ? "cordoned" : "none"]);
   if (hasNoMounts) {
     const forPods = entry.spec.allowedNamespaces === undefined ? "" : ": it is where pods use it, and only there";
     return ready("True", "NoConsumers", `the set has no mounts${forPods}`);

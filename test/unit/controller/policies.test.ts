@@ -7,7 +7,14 @@ import { setEntry } from "./objects.ts";
 describe("setStatus, of policies", () => {
   const rollout = { admitted: new Set<string>(), pausedBy: undefined, outdated: 0 };
   const remaining = { intents: 0, lost: [] };
-  const about = { entry: setEntry("a"), nodes: [], rollout, remaining, selected: "none" as const, pods: undefined };
+  const about = {
+    entry: setEntry("a"),
+    nodes: [],
+    rollout,
+    remaining,
+    selected: () => "none" as const,
+    pods: undefined,
+  };
   const conditions = (unguarded?: string) =>
     setStatus({ ...about, unguarded }, 0).conditions?.map(({ type, status, reason }) => `${type}=${status}/${reason}`);
 

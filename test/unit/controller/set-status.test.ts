@@ -11,7 +11,12 @@ import { oneNode } from "./one-node.ts";
 const now = 1_700_000_000_000;
 
 /** The status of set a over these worlds, one a node. */
-function statusOf(worlds: OneNode[], before: NodeVolumeSetStatus = {}, set = "a"): NodeVolumeSetStatus {
+function statusOf(
+  worlds: OneNode[],
+  before: NodeVolumeSetStatus = {},
+  set = "a",
+  looked = () => {},
+): NodeVolumeSetStatus {
   const nodes = worlds.flatMap((world) => {
     const stake = world.stakes().get(set);
     return stake === undefined ? [] : [{ node: world.name, stake }];
@@ -26,7 +31,10 @@ function statusOf(worlds: OneNode[], before: NodeVolumeSetStatus = {}, set = "a"
   const about = { entry: { ...entry, status: before }, nodes, rollout, remaining: { intents: 2, lost: ["n7"] } };
   const { spec } = entry;
   const there = worlds.flatMap(({ node }) => node ?? []);
-  const selected = spec === undefined ? "none" : selectedNodes(spec, there);
+  const selected = () => {
+    looked();
+    return spec === undefined ? "none" : selectedNodes(spec, there);
+  };
   return setStatus({ ...about, selected, pods: undefined }, now);
 }
 
@@ -63,6 +71,17 @@ describe("setStatus", () => {
     expect(status.failing).to.deep.equal([]);
     expect(short(status)).to.deep.equal(["Ready=True/AllReady", "Conflict=False/NoConflict"]);
     expect(status.observedGeneration).to.equal(1);
+  });
+
+  it("goes through all Nodes only where no node has the volume", () => {
+    let looks = 0;
+    const count = () => {
+      looks += 1;
+    };
+    statusOf(fleet(3), {}, "a", count);
+    expect(looks).to.equal(0);
+    statusOf(fleet(1, [setEntry("a", { spec: { nodeSelector: { no: "where" } } })]), {}, "a", count);
+    expect(looks).to.equal(1);
   });
 
   it("no node: it is not ready, so that a mistyped label is seen, also of a set for pods alone", () => {

@@ -11,7 +11,7 @@ describe("the number of pods of a set", () => {
   const rollout = { admitted: new Set<string>(), pausedBy: undefined, outdated: 0 };
   const remaining = { intents: 0, lost: [] };
   const said = (status: NodeVolumeSetStatus, pods: number | undefined) =>
-    setStatus({ entry: { ...forPods(), status }, nodes: [], rollout, remaining, selected: "some", pods }, 0);
+    setStatus({ entry: { ...forPods(), status }, nodes: [], rollout, remaining, selected: () => "some", pods }, 0);
 
   it("is in the status once any pod used it, and stays while it is not known", () => {
     expect(said({}, 0)).not.to.have.property("pods");
