@@ -1,4 +1,5 @@
 import { setTimeout as sleep } from "node:timers/promises";
+import { succeed } from "../lib/api-answer.ts";
 import type { ApiClient } from "../lib/api-client.ts";
 import { StepError } from "../lib/process.ts";
 
@@ -16,7 +17,7 @@ const patience = 50_000;
 
 /** Events with a reason about intents of a node: of cluster-scoped objects they are in the namespace default. */
 export async function eventsOf(client: ApiClient, node: string, reason: string): Promise<EventObject[]> {
-  const { body } = await client.call("GET", `/api/v1/namespaces/default/events?fieldSelector=reason=${reason}`);
+  const body = await succeed(client, "GET", `/api/v1/namespaces/default/events?fieldSelector=reason=${reason}`);
   const items = (body["items"] ?? []) as EventObject[];
   return items.filter(({ involvedObject }) => involvedObject.name.startsWith(`${node}.`));
 }

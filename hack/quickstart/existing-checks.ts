@@ -1,5 +1,6 @@
 import { readFileSync } from "node:fs";
 import { systemNamespace } from "../../src/api/names.ts";
+import { ifThere, succeed } from "../lib/api-answer.ts";
 import type { ApiClient } from "../lib/api-client.ts";
 import type { NodeRef } from "../lib/pretend-node/object.ts";
 import { StepError } from "../lib/process.ts";
@@ -62,10 +63,10 @@ async function checkRights(client: ApiClient): Promise<void> {
     const [plural, subresource] = resource.split("/");
     const resourceAttributes = { verb, group, resource: plural, subresource, namespace };
     const path = "/apis/authorization.k8s.io/v1/selfsubjectaccessreviews";
-    const answer = await client.call("POST", path, {
+    const answer = await succeed(client, "POST", path, {
       body: { apiVersion: "authorization.k8s.io/v1", kind: "SelfSubjectAccessReview", spec: { resourceAttributes } },
     });
-    if ((answer.body["status"] as { allowed?: boolean } | undefined)?.allowed !== true) {
+    if ((answer["status"] as { allowed?: boolean } | undefined)?.allowed !== true) {
       missing.push(
         `${verb} ${resource}${group === "" ? "" : `.${group}`}${namespace === undefined ? "" : ` in ${namespace}`}`,
       );
@@ -88,10 +89,10 @@ export async function checkNoAgent(client: ApiClient, node: string): Promise<voi
   });
 }
 
-/** Who holds a Lease of ours, unless it has run out. */
+/** Who holds a Lease of ours, unless it has run out. @throws Error if that cannot be read: somebody may hold it */
 export async function liveHolder(client: ApiClient, name: string): Promise<string | undefined> {
   const path = `/apis/coordination.k8s.io/v1/namespaces/${systemNamespace}/leases/${encodeURIComponent(name)}`;
-  const lease = (await client.call("GET", path)).body["spec"] as
+  const lease = (await ifThere(client, "GET", path))?.["spec"] as
     | { renewTime?: string; leaseDurationSeconds?: number; holderIdentity?: string }
     | undefined;
   if (lease?.renewTime === undefined || !lease.holderIdentity) return undefined;

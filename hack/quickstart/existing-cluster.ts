@@ -63,11 +63,14 @@ export async function startOnExistingCluster(options: ExistingOptions): Promise<
   const agents: KeptProcess[] = [];
   const remove = async () => {
     screen.step("removing what was made in the cluster");
-    await removeMade({ kubectl, client, node: node.name, made, sample: [...sample, ...failing], screen });
-    for (const process of processes.toReversed()) await process.stop();
-    for (const host of hosts) await host.stop();
-    client.close();
-    await proxy.stop();
+    try {
+      await removeMade({ kubectl, client, node: node.name, made, sample: [...sample, ...failing], screen });
+    } finally {
+      for (const process of processes.toReversed()) await process.stop();
+      for (const host of hosts) await host.stop();
+      client.close();
+      await proxy.stop();
+    }
   };
   try {
     screen.step("bundling controller and agent; making what is missing");

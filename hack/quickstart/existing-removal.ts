@@ -1,4 +1,5 @@
 import { systemNamespace } from "../../src/api/names.ts";
+import { ifThere } from "../lib/api-answer.ts";
 import { type ApiClient, mergePatch } from "../lib/api-client.ts";
 import type { Kubectl } from "../lib/kubectl.ts";
 import type { Manifest } from "./inventory.ts";
@@ -18,6 +19,7 @@ export interface Removal {
 /**
  * Removes the sample while controller and agent still run, so that everything is unmounted first, then what was
  * installed, last made first. The kinds stay if somebody made sets of their own meanwhile: they would go with them.
+ * @throws Error if the cluster refuses a step; what comes after it is left in place
  */
 export async function removeMade({ kubectl, client, node, made, sample, screen }: Removal): Promise<void> {
   const sets = sample.filter(({ kind }) => kind === "NodeVolumeSet");
@@ -27,15 +29,16 @@ export async function removeMade({ kubectl, client, node, made, sample, screen }
     sample.filter((object) => !sets.includes(object)),
     ["--wait=false"],
   );
-  const others = await client.call("GET", "/apis/nodevolume.dev/v1alpha1/nodevolumesets?limit=1");
-  const used = ((others.body["items"] ?? []) as unknown[]).length > 0;
+  // Without the CRD there is no set. Whatever else keeps the list from being read must not be taken for an empty one.
+  const others = await ifThere(client, "GET", "/apis/nodevolume.dev/v1alpha1/nodevolumesets?limit=1");
+  const used = ((others?.["items"] ?? []) as unknown[]).length > 0;
   if (used) screen.note("the cluster has other NodeVolumeSets by now: what they need is left in place");
   const removable = used ? [] : made.toReversed();
   if (!removable.some((object) => object.kind === "Namespace")) {
     const leases = `/apis/coordination.k8s.io/v1/namespaces/${systemNamespace}/leases`;
-    await client.call("DELETE", `${leases}/${encodeURIComponent(node)}`);
+    await ifThere(client, "DELETE", `${leases}/${encodeURIComponent(node)}`);
     const secrets = `/api/v1/namespaces/${systemNamespace}/secrets`;
-    await client.call("DELETE", `${secrets}/nodevolume-controller-token-binding`);
+    await ifThere(client, "DELETE", `${secrets}/nodevolume-controller-token-binding`);
   }
   await allowRemoval(client, removable);
   await remove(kubectl, removable, ["--wait=false"]);
@@ -55,7 +58,7 @@ async function allowRemoval(client: ApiClient, removable: readonly Manifest[]): 
   for (const { kind, metadata } of removable) {
     const words = { annotations: { "nodevolume.dev/allow-removal": "true" } };
     const patched = (path: string, change: object) =>
-      client.call("PATCH", `${path}/${metadata.name}`, { contentType: mergePatch, body: { metadata: change } });
+      ifThere(client, "PATCH", `${path}/${metadata.name}`, { contentType: mergePatch, body: { metadata: change } });
     if (kind === "CustomResourceDefinition")
       await patched("/apis/apiextensions.k8s.io/v1/customresourcedefinitions", words);
     if (metadata.name !== "nodevolume-definitions") continue;

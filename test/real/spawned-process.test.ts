@@ -30,8 +30,9 @@ describe("SpawnedProcess", () => {
 
   it("says which signal ended it, is reaped, and leaves no descriptor", async () => {
     const before = descriptors();
-    const child = shell("read forever");
+    const child = shell("echo begun; read forever");
     expect(child.isRunning).to.equal(true);
+    await once(child.stdout, "data"); // where vfork(2) copies, as in QEMU's user mode, it has no group of its own at first
     child.kill("SIGKILL");
     expect(await child.ended).to.deep.equal({ code: null, signal: "SIGKILL" });
     expect(child.isRunning).to.equal(false);
