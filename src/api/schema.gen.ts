@@ -2358,21 +2358,21 @@ export const schema = {
      ],
      "default": "Never"
     },
-    "minutes": {
+    "timeoutSeconds": {
      "type": "integer",
      "rules": [
       {
-       "message": "must be from 1 to 10080 minutes, a week",
-       "from": 1,
-       "to": 10080
+       "message": "must be from 60 (a minute) to 604800 (a week)",
+       "from": 60,
+       "to": 604800
       }
      ]
     }
    },
    "rules": [
     {
-     "message": "minutes belongs to type: AfterTimeout: give both or neither",
-     "field": ".minutes"
+     "message": "timeoutSeconds belongs to type: AfterTimeout: give both or neither",
+     "field": ".timeoutSeconds"
     }
    ],
    "required": [
@@ -3212,8 +3212,12 @@ export const schema = {
       }
      ]
     },
-    "releaseOnDrain": {
-     "type": "boolean"
+    "drainPolicy": {
+     "type": "string",
+     "enum": [
+      "Release",
+      "Keep"
+     ]
     },
     "nodeLossPolicy": {
      "$ref": "#/definitions/NodeLossPolicy",
@@ -3240,8 +3244,8 @@ export const schema = {
      "field": ".capacity"
     },
     {
-     "message": "releaseOnDrain: true gives the volume back, which deletionPolicy: Retain would not do: use one of them",
-     "field": ".releaseOnDrain"
+     "message": "drainPolicy: Release unmounts the volume, and deletionPolicy: Retain keeps it mounted: use one of them",
+     "field": ".drainPolicy"
     },
     {
      "message": "adopt: IfSame needs source.local.path without encryption: which device is mounted is else known only to the agent that mounted it",
@@ -3835,14 +3839,18 @@ export const schema = {
       "string"
      ]
     },
-    "pauseOnFailure": {
-     "type": "boolean",
-     "default": true
+    "onFailure": {
+     "type": "string",
+     "enum": [
+      "Pause",
+      "Continue"
+     ],
+     "default": "Pause"
     }
    },
    "required": [
     "maxUnavailable",
-    "pauseOnFailure"
+    "onFailure"
    ],
    "additionalProperties": false
   },

@@ -86,15 +86,15 @@ const adoptedByPath: Check<Spec> = (spec) => {
 };
 
 const releaseUnmounts: Check<NodeVolumeSetSpec> = (spec) =>
-  spec.releaseOnDrain !== true || spec.deletionPolicy === "Unmount";
+  spec.drainPolicy !== "Release" || spec.deletionPolicy === "Unmount";
 
 const observerHasNoGrant: Check<NodeVolumeIntentSpec> = (spec) => spec.mode === "Manage" || spec.grant === undefined;
 
 const grantSaysVolume: Check<NodeVolumeIntentSpec> = ({ grant, source: { csi, persistentVolumeClaim } }) =>
   grant === undefined || (csi === undefined && persistentVolumeClaim === undefined) || grant.csi !== undefined;
 
-const minutesWithTimeout: Check<NodeLossPolicy> = ({ type, minutes }) =>
-  (type === "AfterTimeout") === (minutes !== undefined);
+const secondsWithTimeout: Check<NodeLossPolicy> = ({ type, timeoutSeconds }) =>
+  (type === "AfterTimeout") === (timeoutSeconds !== undefined);
 
 const nameIsLabelValue: Check<NodeVolumeSet> = ({ metadata }) => metadata.name.length <= 63;
 
@@ -124,10 +124,10 @@ export const setRules: Checks = [
   ["capacity is for source.flexVolume", capacityHasDriver],
   ["adopt: IfSame is for hostPath, local, nfs and cifs", adoptable],
   ["adopt: IfSame needs source.local.path", adoptedByPath],
-  ["releaseOnDrain: true gives the volume back", releaseUnmounts],
+  ["drainPolicy: Release unmounts the volume", releaseUnmounts],
   ["grant belongs to mode: Manage", observerHasNoGrant],
   ["the grant of a CSI volume must say", grantSaysVolume],
-  ["minutes belongs to type: AfterTimeout", minutesWithTimeout],
+  ["timeoutSeconds belongs to type: AfterTimeout", secondsWithTimeout],
   ["an option may be named only once", unique],
   ["an option and its opposite cannot both be named", noOpposites],
   ["only one of noatime, relatime and strictatime", oneTimeOption],

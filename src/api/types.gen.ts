@@ -1200,13 +1200,13 @@ export interface UnmountPolicy {
  */
 export interface NodeLossPolicy {
   /**
-   * Never, or AfterTimeout with minutes.
+   * Never, or AfterTimeout with timeoutSeconds.
    */
   type: "Never" | "AfterTimeout";
   /**
-   * Minutes since the Node was deleted and the agent's Lease ran out.
+   * Seconds since the Node was deleted and the agent's Lease ran out, such as 300 for five minutes.
    */
-  minutes?: number;
+  timeoutSeconds?: number;
 }
 /**
  * What is so on the node. Written by the node's agent, but for attach and agentState, which are the controller's.
@@ -1617,9 +1617,9 @@ export interface NodeVolumeSetSpec {
    */
   capacity?: string;
   /**
-   * True gives the volume back when its Node is cordoned, false keeps it, as a DaemonSet keeps its pods. If not given: true for rbd, iscsi, fc, csi and persistentVolumeClaim, false for all else.
+   * What happens when the Node is cordoned. Release unmounts and detaches the volume, Keep leaves it mounted, as a DaemonSet keeps its pods. Default: Release for rbd, iscsi, fc, csi and persistentVolumeClaim, which another node may wait for, and Keep for every other source.
    */
-  releaseOnDrain?: boolean;
+  drainPolicy?: "Release" | "Keep";
   nodeLossPolicy: NodeLossPolicy;
 }
 /**
@@ -1837,9 +1837,9 @@ export interface RolloutPolicy {
    */
   maxUnavailable: number | string;
   /**
-   * True stops a rollout when a node that got the change reports a failure.
+   * What a rollout does when a node that got the change reports a failure: Pause leaves the other nodes as they are, Continue changes them, too.
    */
-  pauseOnFailure: boolean;
+  onFailure: "Pause" | "Continue";
 }
 /**
  * What the controller found. Written by the controller only.

@@ -142,8 +142,8 @@ export function proofOf(
     return { kind: "Rebooted", message };
   }
   if (node === undefined && lostForMs >= timeoutMs(intent)) {
-    const { minutes } = intent.spec.nodeLossPolicy;
-    const message = `no Node and no sign of life for ${minutes} minutes; nodeLossPolicy trusts that, nothing proves it`;
+    const { timeoutSeconds } = intent.spec.nodeLossPolicy;
+    const message = `no Node and no sign of life for ${timeoutSeconds} s; nodeLossPolicy trusts that, nothing proves it`;
     return { kind: "NodeLostTimeout", message };
   }
   return wordOf(intent, { node });
@@ -181,7 +181,8 @@ function isRebooted({ status }: Intent, node: NodeInfo): boolean {
   return node.ready && node.bootID !== "" && bootID !== "" && node.bootID !== bootID;
 }
 
+/** Without a time there is no proof: where an intent has it by a name that the CRD lacks, the API server drops it. */
 function timeoutMs({ spec }: Intent): number {
-  const { type, minutes } = spec.nodeLossPolicy;
-  return type === "AfterTimeout" && minutes !== undefined ? minutes * 60_000 : Number.POSITIVE_INFINITY;
+  const { type, timeoutSeconds } = spec.nodeLossPolicy;
+  return type === "AfterTimeout" && timeoutSeconds !== undefined ? timeoutSeconds * 1000 : Number.POSITIVE_INFINITY;
 }

@@ -36,7 +36,7 @@ export function decideRollout(
   const sorted = [...nodes].sort((a, b) => compareText(a.node, b.node));
   const outdated = sorted.filter(({ stake }) => stake.state === "outdated");
   const candidates = outdated.filter(({ stake }) => !stake.held);
-  const pausedBy = policy.pauseOnFailure && candidates.length > 0 ? firstFailure(sorted) : undefined;
+  const pausedBy = policy.onFailure === "Pause" && candidates.length > 0 ? firstFailure(sorted) : undefined;
   if (pausedBy !== undefined) return { admitted: new Set(), pausedBy, outdated: outdated.length };
 
   const admitted = new Set(candidates.filter(({ stake }) => losesNothing(stake)).map(({ node }) => node));

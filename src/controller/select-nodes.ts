@@ -25,9 +25,11 @@ const always: readonly Toleration[] = [
   "node.kubernetes.io/network-unavailable",
 ].map((key) => ({ key, operator: "Exists" }));
 
+type DrainPolicy = NonNullable<NodeVolumeSetSpec["drainPolicy"]>;
+
 /** Where nothing is said, a volume that another node may wait for is given back, and any other is kept (safety rule 23). */
-function releasesOnDrain({ releaseOnDrain, volume }: NodeVolumeSetSpec): boolean {
-  return releaseOnDrain ?? isGuarded(volume.source);
+function drainPolicyOf({ drainPolicy, volume }: NodeVolumeSetSpec): DrainPolicy {
+  return drainPolicy ?? (isGuarded(volume.source) ? "Release" : "Keep");
 }
 
 /** Whether a set selects any Node, or only such as are cordoned, which it gives its volume back on. */
@@ -45,7 +47,7 @@ export function selectedNodes(spec: NodeVolumeSetSpec, nodes: Iterable<NodeInfo>
 
 export function selectNode(spec: NodeVolumeSetSpec, node: NodeInfo): Selection {
   if (!matchesSelector(spec, node)) return "leave";
-  if (releasesOnDrain(spec) && node.unschedulable) return "leave";
+  if (node.unschedulable && drainPolicyOf(spec) === "Release") return "leave";
   const tolerations = [...always, ...(spec.tolerations ?? [])];
   if (untolerated(tolerations, node, "NoExecute").length > 0) return "leave";
   return untolerated(tolerations, node, "NoSchedule").length > 0 ? "keep" : "run";

@@ -120,7 +120,7 @@ function standing(input: SetStatusInput, counts: Counts, troubles: readonly Trou
 const noNodes = {
   none: "no Node is selected by spec.nodeSelector, spec.affinity and spec.tolerations",
   cordoned:
-    "each Node that spec.nodeSelector, spec.affinity and spec.tolerations select is cordoned, and the set gives its volume back then (spec.releaseOnDrain)",
+    "each Node that spec.nodeSelector, spec.affinity and spec.tolerations select is cordoned, and the set releases its volume then (spec.drainPolicy)",
 };
 
 function readyCondition(

@@ -16,6 +16,7 @@ const shown = [
   "nodevolumeset/mounts-too-many",
   "nodevolumeset/name-too-long",
   "nodevolumeset/unknown-in-spec",
+  "nodevolumeset/old-release-on-drain",
   "nodevolumeset/volume-missing",
   "nodevolumeset/fs-type-unknown",
   "nodevolumeset/node-selector-value-space",

@@ -201,8 +201,8 @@ export function randomIntent(): fc.Arbitrary<object> {
       deletionPolicy: mostly(["Unmount", "Unmount", "Retain"], ["Delete"]),
       adopt: mostly(["Never"], ["IfSame", "Always"]),
       nodeLossPolicy: mostly<object>(
-        [{}, { type: "Never" }, { type: "AfterTimeout", minutes: 1 }],
-        [{ type: "AfterTimeout" }, { minutes: 5 }, { type: "AfterTimeout", minutes: 10081 }],
+        [{}, { type: "Never" }, { type: "AfterTimeout", timeoutSeconds: 60 }],
+        [{ type: "AfterTimeout" }, { timeoutSeconds: 300 }, { type: "AfterTimeout", timeoutSeconds: 604_801 }],
       ),
     },
     { requiredKeys: ["nodeName", "nodeUID", "volumeName", "mode", "volumeMode", "mounts"] },

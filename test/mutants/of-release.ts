@@ -43,8 +43,8 @@ export const ofRelease: readonly Seed[] = [
     ],
     [
       "detaches by force after six minutes",
-      "minutes * 60_000 : Number.POSITIVE_INFINITY;",
-      "minutes * 60_000 : 360_000;",
+      "timeoutSeconds * 1000 : Number.POSITIVE_INFINITY;",
+      "timeoutSeconds * 1000 : 360_000;",
       {
         kubelet: "#65392 #68086: six minutes are the proof, for everybody",
         test: "test/unit/controller/release.test.ts",

@@ -2,11 +2,11 @@
 // @ts-nocheck: it is JavaScript
 import { codePoints } from "../code-points.ts";
 export const validate = validate10;
-const schema12 = {"type":"object","required":["adopt","deletionPolicy","mode","mounts","nodeLossPolicy","nodeReadiness","rollout","suspend","unmountPolicy","volume"],"properties":{"nodeSelector":{"type":"object","maxProperties":32,"additionalProperties":{"type":"string","maxLength":253,"rules":[{"message":"must be a label value: at most 63 letters, digits, '-', '_' or '.', a letter or digit at both ends","matches":"^([A-Za-z0-9]([-A-Za-z0-9_.]{0,61}[A-Za-z0-9])?)?$"}]},"rules":[{"message":"each label must have a name such as disktype or example.com/disktype: at most 63 letters, digits, '-', '_' or '.', a letter or digit at both ends","patterns":["^([a-z0-9]([-a-z0-9]*[a-z0-9])?([.][a-z0-9]([-a-z0-9]*[a-z0-9])?)*/)?[A-Za-z0-9]([-A-Za-z0-9_.]{0,61}[A-Za-z0-9])?$"]}]},"affinity":{"$ref":"#/definitions/Affinity"},"tolerations":{"type":"array","maxItems":32,"items":{"$ref":"#/definitions/Toleration"}},"mode":{"type":"string","enum":["Manage","Observe"],"default":"Manage"},"suspend":{"type":"boolean","default":false},"volume":{"$ref":"#/definitions/VolumeTemplate"},"mounts":{"type":"array","maxItems":16,"default":[],"items":{"$ref":"#/definitions/SetMount"},"rules":[{"message":"the paths of two mounts may not be the same, nor one beneath the other"}],"mapKeys":["name"]},"allowedNamespaces":{"$ref":"#/definitions/AllowedNamespaces"},"nodeReadiness":{"type":"string","enum":["Ignored","Condition","Taint"],"default":"Ignored"},"unmountPolicy":{"$ref":"#/definitions/UnmountPolicy","default":{}},"rollout":{"$ref":"#/definitions/RolloutPolicy","default":{}},"deletionPolicy":{"type":"string","enum":["Unmount","Retain"],"default":"Unmount"},"adopt":{"type":"string","enum":["Never","IfSame"],"default":"Never"},"capacity":{"type":"string","maxLength":32,"rules":[{"message":"must be a size with its unit, such as 10Gi","matches":"^[1-9][0-9]{0,8}(Ki|Mi|Gi|Ti|Pi|k|M|G|T|P)$"}]},"releaseOnDrain":{"type":"boolean"},"nodeLossPolicy":{"$ref":"#/definitions/NodeLossPolicy","default":{"type":"Never"}}},"rules":[{"message":"deletionPolicy: Retain needs mode: Manage, because an observing set mounts nothing that could be retained","field":".deletionPolicy"},{"message":"deletionPolicy: Retain would leave a payload that nobody updates: use Unmount for configMap, secret, downwardAPI and projected","field":".deletionPolicy"},{"message":"deletionPolicy: Retain would leave a volume attached and mounted with nobody in charge: use Unmount for rbd, iscsi, fc, csi, flexVolume and persistentVolumeClaim","field":".deletionPolicy"},{"message":"capacity is for source.flexVolume, whose driver grows the volume to it, for source.iscsi and source.fc with a file system, which follows its LUN, and for source.local.lvm: remove it. A claim has its own, and an emptyDir its sizeLimit","field":".capacity"},{"message":"releaseOnDrain: true gives the volume back, which deletionPolicy: Retain would not do: use one of them","field":".releaseOnDrain"},{"message":"adopt: IfSame needs source.local.path without encryption: which device is mounted is else known only to the agent that mounted it","field":".adopt"},{"message":"adopt: IfSame is for hostPath, local, nfs and cifs: no mount of another can show what the agent makes itself, serves by a client of its own (FUSE), or attaches","field":".adopt"},{"message":"fsType: swap is used by the node itself, by nobody else and not to be looked at: remove mounts, pods (allowedNamespaces) and adopt, and use mode: Manage","field":".volume.fsType"},{"message":"mountOptions of a mount need volumeMode: Filesystem: a raw block device takes none","field":".mounts"},{"message":"readOnly needs volumeMode: Filesystem: it does not stop writes to a raw block device","field":".mounts"},{"message":"fsGroup is for csi, persistentVolumeClaim, emptyDir, local, iscsi, fc, configMap, secret, downwardAPI, projected, git and image with volumeMode: Filesystem: remove it","field":".mounts"},{"message":"seLinuxOptions is for source.csi and source.persistentVolumeClaim with volumeMode: Filesystem: remove it","field":".mounts"},{"message":"mounts of a hostPath of type CharDevice or BlockDevice take neither nodev, which keeps a device from being opened, nor readOnly, which does not stop writes to it: remove them","field":".mounts"},{"message":"no mount may be at the path of the source or above it: the mount would cover its own source","field":".mounts"},{"message":"no mount may be at the path of the source or above it: the mount would cover its own source","field":".mounts"}],"additionalProperties":false};
+const schema12 = {"type":"object","required":["adopt","deletionPolicy","mode","mounts","nodeLossPolicy","nodeReadiness","rollout","suspend","unmountPolicy","volume"],"properties":{"nodeSelector":{"type":"object","maxProperties":32,"additionalProperties":{"type":"string","maxLength":253,"rules":[{"message":"must be a label value: at most 63 letters, digits, '-', '_' or '.', a letter or digit at both ends","matches":"^([A-Za-z0-9]([-A-Za-z0-9_.]{0,61}[A-Za-z0-9])?)?$"}]},"rules":[{"message":"each label must have a name such as disktype or example.com/disktype: at most 63 letters, digits, '-', '_' or '.', a letter or digit at both ends","patterns":["^([a-z0-9]([-a-z0-9]*[a-z0-9])?([.][a-z0-9]([-a-z0-9]*[a-z0-9])?)*/)?[A-Za-z0-9]([-A-Za-z0-9_.]{0,61}[A-Za-z0-9])?$"]}]},"affinity":{"$ref":"#/definitions/Affinity"},"tolerations":{"type":"array","maxItems":32,"items":{"$ref":"#/definitions/Toleration"}},"mode":{"type":"string","enum":["Manage","Observe"],"default":"Manage"},"suspend":{"type":"boolean","default":false},"volume":{"$ref":"#/definitions/VolumeTemplate"},"mounts":{"type":"array","maxItems":16,"default":[],"items":{"$ref":"#/definitions/SetMount"},"rules":[{"message":"the paths of two mounts may not be the same, nor one beneath the other"}],"mapKeys":["name"]},"allowedNamespaces":{"$ref":"#/definitions/AllowedNamespaces"},"nodeReadiness":{"type":"string","enum":["Ignored","Condition","Taint"],"default":"Ignored"},"unmountPolicy":{"$ref":"#/definitions/UnmountPolicy","default":{}},"rollout":{"$ref":"#/definitions/RolloutPolicy","default":{}},"deletionPolicy":{"type":"string","enum":["Unmount","Retain"],"default":"Unmount"},"adopt":{"type":"string","enum":["Never","IfSame"],"default":"Never"},"capacity":{"type":"string","maxLength":32,"rules":[{"message":"must be a size with its unit, such as 10Gi","matches":"^[1-9][0-9]{0,8}(Ki|Mi|Gi|Ti|Pi|k|M|G|T|P)$"}]},"drainPolicy":{"type":"string","enum":["Release","Keep"]},"nodeLossPolicy":{"$ref":"#/definitions/NodeLossPolicy","default":{"type":"Never"}}},"rules":[{"message":"deletionPolicy: Retain needs mode: Manage, because an observing set mounts nothing that could be retained","field":".deletionPolicy"},{"message":"deletionPolicy: Retain would leave a payload that nobody updates: use Unmount for configMap, secret, downwardAPI and projected","field":".deletionPolicy"},{"message":"deletionPolicy: Retain would leave a volume attached and mounted with nobody in charge: use Unmount for rbd, iscsi, fc, csi, flexVolume and persistentVolumeClaim","field":".deletionPolicy"},{"message":"capacity is for source.flexVolume, whose driver grows the volume to it, for source.iscsi and source.fc with a file system, which follows its LUN, and for source.local.lvm: remove it. A claim has its own, and an emptyDir its sizeLimit","field":".capacity"},{"message":"drainPolicy: Release unmounts the volume, and deletionPolicy: Retain keeps it mounted: use one of them","field":".drainPolicy"},{"message":"adopt: IfSame needs source.local.path without encryption: which device is mounted is else known only to the agent that mounted it","field":".adopt"},{"message":"adopt: IfSame is for hostPath, local, nfs and cifs: no mount of another can show what the agent makes itself, serves by a client of its own (FUSE), or attaches","field":".adopt"},{"message":"fsType: swap is used by the node itself, by nobody else and not to be looked at: remove mounts, pods (allowedNamespaces) and adopt, and use mode: Manage","field":".volume.fsType"},{"message":"mountOptions of a mount need volumeMode: Filesystem: a raw block device takes none","field":".mounts"},{"message":"readOnly needs volumeMode: Filesystem: it does not stop writes to a raw block device","field":".mounts"},{"message":"fsGroup is for csi, persistentVolumeClaim, emptyDir, local, iscsi, fc, configMap, secret, downwardAPI, projected, git and image with volumeMode: Filesystem: remove it","field":".mounts"},{"message":"seLinuxOptions is for source.csi and source.persistentVolumeClaim with volumeMode: Filesystem: remove it","field":".mounts"},{"message":"mounts of a hostPath of type CharDevice or BlockDevice take neither nodev, which keeps a device from being opened, nor readOnly, which does not stop writes to it: remove them","field":".mounts"},{"message":"no mount may be at the path of the source or above it: the mount would cover its own source","field":".mounts"},{"message":"no mount may be at the path of the source or above it: the mount would cover its own source","field":".mounts"}],"additionalProperties":false};
 const schema19 = {"type":"object","properties":{"key":{"type":"string","maxLength":317,"rules":[{"message":"must be the key of a taint, such as dedicated or example.com/dedicated: at most 63 letters, digits, '-', '_' or '.', a letter or digit at both ends; leave it out, with operator: Exists, to tolerate every taint","matches":"^([a-z0-9]([-a-z0-9]*[a-z0-9])?([.][a-z0-9]([-a-z0-9]*[a-z0-9])?)*/)?[A-Za-z0-9]([-A-Za-z0-9_.]{0,61}[A-Za-z0-9])?$"}]},"operator":{"type":"string","enum":["Equal","Exists"]},"value":{"type":"string","maxLength":253,"rules":[{"message":"must be a label value: at most 63 letters, digits, '-', '_' or '.', a letter or digit at both ends","matches":"^([A-Za-z0-9]([-A-Za-z0-9_.]{0,61}[A-Za-z0-9])?)?$"}]},"effect":{"type":"string","enum":["NoSchedule","NoExecute","PreferNoSchedule"]}},"rules":[{"message":"key is needed unless operator is Exists: add the key of the taint, or operator: Exists to tolerate every taint"},{"message":"value must be empty for operator Exists","field":".value"}],"required":[],"additionalProperties":false};
 const schema78 = {"type":"object","properties":{"max":{"type":"string","enum":["Normal","Force","Lazy"],"default":"Normal"},"timeoutSeconds":{"type":"integer","default":90,"rules":[{"message":"must be from 1 to 3600 seconds","from":1,"to":3600}]}},"required":["max","timeoutSeconds"],"additionalProperties":false};
-const schema79 = {"type":"object","properties":{"maxUnavailable":{"maxLength":32,"default":1,"rules":[{"message":"must be a number of at least 1, without quotes, or a percentage from 1% to 100%","patterns":["^([1-9][0-9]?|100)%$"]}],"type":["integer","string"]},"pauseOnFailure":{"type":"boolean","default":true}},"required":["maxUnavailable","pauseOnFailure"],"additionalProperties":false};
-const schema80 = {"type":"object","properties":{"type":{"type":"string","enum":["Never","AfterTimeout"],"default":"Never"},"minutes":{"type":"integer","rules":[{"message":"must be from 1 to 10080 minutes, a week","from":1,"to":10080}]}},"rules":[{"message":"minutes belongs to type: AfterTimeout: give both or neither","field":".minutes"}],"required":["type"],"additionalProperties":false};
+const schema79 = {"type":"object","properties":{"maxUnavailable":{"maxLength":32,"default":1,"rules":[{"message":"must be a number of at least 1, without quotes, or a percentage from 1% to 100%","patterns":["^([1-9][0-9]?|100)%$"]}],"type":["integer","string"]},"onFailure":{"type":"string","enum":["Pause","Continue"],"default":"Pause"}},"required":["maxUnavailable","onFailure"],"additionalProperties":false};
+const schema80 = {"type":"object","properties":{"type":{"type":"string","enum":["Never","AfterTimeout"],"default":"Never"},"timeoutSeconds":{"type":"integer","rules":[{"message":"must be from 60 (a minute) to 604800 (a week)","from":60,"to":604800}]}},"rules":[{"message":"timeoutSeconds belongs to type: AfterTimeout: give both or neither","field":".timeoutSeconds"}],"required":["type"],"additionalProperties":false};
 const func2 = Object.prototype.hasOwnProperty;
 const func3 = codePoints;
 const schema17 = {"type":"object","required":["key","operator"],"properties":{"key":{"type":"string","maxLength":317,"rules":[{"message":"must be a name such as disktype or example.com/disktype: at most 63 letters, digits, '-', '_' or '.', a letter or digit at both ends","matches":"^([a-z0-9]([-a-z0-9]*[a-z0-9])?([.][a-z0-9]([-a-z0-9]*[a-z0-9])?)*/)?[A-Za-z0-9]([-A-Za-z0-9_.]{0,61}[A-Za-z0-9])?$"}]},"operator":{"type":"string","enum":["In","NotIn","Exists","DoesNotExist","Gt","Lt"]},"values":{"type":"array","maxItems":64,"items":{"type":"string","maxLength":63}}},"rules":[{"message":"values must name at least one value for operator In or NotIn","field":".values"},{"message":"values must be empty for operator Exists or DoesNotExist","field":".values"},{"message":"values must be label values: at most 63 letters, digits, '-', '_' or '.', a letter or digit at both ends","field":".values","patterns":["^([A-Za-z0-9]([-A-Za-z0-9_.]*[A-Za-z0-9])?)?$"]},{"message":"values must be exactly one integer for operator Gt or Lt","field":".values","patterns":["^-?[0-9]{1,18}$"]}],"additionalProperties":false};
@@ -3654,17 +3654,17 @@ else {vErrors.push(err40);}errors++;}
 let data19 = data.rollout;
 if(data19 && typeof data19 == "object" && !Array.isArray(data19)){
 if(data19.maxUnavailable === undefined){data19.maxUnavailable = 1;}
-if(data19.pauseOnFailure === undefined){data19.pauseOnFailure = true;}
+if(data19.onFailure === undefined){data19.onFailure = "Pause";}
 if(data19.maxUnavailable === undefined){
 const err41 = {instancePath:instancePath+"/rollout",schemaPath:"#/definitions/RolloutPolicy/required",keyword:"required",params:{missingProperty: "maxUnavailable"},message:"must have required property '"+"maxUnavailable"+"'"};
 if(vErrors === null){vErrors = [err41];}
 else {vErrors.push(err41);}errors++;}
-if(data19.pauseOnFailure === undefined){
-const err42 = {instancePath:instancePath+"/rollout",schemaPath:"#/definitions/RolloutPolicy/required",keyword:"required",params:{missingProperty: "pauseOnFailure"},message:"must have required property '"+"pauseOnFailure"+"'"};
+if(data19.onFailure === undefined){
+const err42 = {instancePath:instancePath+"/rollout",schemaPath:"#/definitions/RolloutPolicy/required",keyword:"required",params:{missingProperty: "onFailure"},message:"must have required property '"+"onFailure"+"'"};
 if(vErrors === null){vErrors = [err42];}
 else {vErrors.push(err42);}errors++;}
 for(const key4 in data19){
-if(!((key4 === "maxUnavailable") || (key4 === "pauseOnFailure"))){
+if(!((key4 === "maxUnavailable") || (key4 === "onFailure"))){
 const err43 = {instancePath:instancePath+"/rollout",schemaPath:"#/definitions/RolloutPolicy/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key4},message:"must NOT have additional properties"};
 if(vErrors === null){vErrors = [err43];}
 else {vErrors.push(err43);}errors++;}}
@@ -3678,83 +3678,93 @@ if(func3(data20) > 32){
 const err45 = {instancePath:instancePath+"/rollout/maxUnavailable",schemaPath:"#/definitions/RolloutPolicy/properties/maxUnavailable/maxLength",keyword:"maxLength",params:{limit: 32},message:"must NOT have more than 32 characters"};
 if(vErrors === null){vErrors = [err45];}
 else {vErrors.push(err45);}errors++;}}
-if(typeof data19.pauseOnFailure !== "boolean"){
-const err46 = {instancePath:instancePath+"/rollout/pauseOnFailure",schemaPath:"#/definitions/RolloutPolicy/properties/pauseOnFailure/type",keyword:"type",params:{type: "boolean"},message:"must be boolean"};
+let data21 = data19.onFailure;
+if(typeof data21 !== "string"){
+const err46 = {instancePath:instancePath+"/rollout/onFailure",schemaPath:"#/definitions/RolloutPolicy/properties/onFailure/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){vErrors = [err46];}
-else {vErrors.push(err46);}errors++;}}
-else {
-const err47 = {instancePath:instancePath+"/rollout",schemaPath:"#/definitions/RolloutPolicy/type",keyword:"type",params:{type: "object"},message:"must be object"};
+else {vErrors.push(err46);}errors++;}
+if(!((data21 === "Pause") || (data21 === "Continue"))){
+const err47 = {instancePath:instancePath+"/rollout/onFailure",schemaPath:"#/definitions/RolloutPolicy/properties/onFailure/enum",keyword:"enum",params:{allowedValues: schema79.properties.onFailure.enum},message:"must be equal to one of the allowed values"};
 if(vErrors === null){vErrors = [err47];}
-else {vErrors.push(err47);}errors++;}
-let data22 = data.deletionPolicy;
-if(typeof data22 !== "string"){
-const err48 = {instancePath:instancePath+"/deletionPolicy",schemaPath:"#/properties/deletionPolicy/type",keyword:"type",params:{type: "string"},message:"must be string"};
+else {vErrors.push(err47);}errors++;}}
+else {
+const err48 = {instancePath:instancePath+"/rollout",schemaPath:"#/definitions/RolloutPolicy/type",keyword:"type",params:{type: "object"},message:"must be object"};
 if(vErrors === null){vErrors = [err48];}
 else {vErrors.push(err48);}errors++;}
-if(!((data22 === "Unmount") || (data22 === "Retain"))){
-const err49 = {instancePath:instancePath+"/deletionPolicy",schemaPath:"#/properties/deletionPolicy/enum",keyword:"enum",params:{allowedValues: schema12.properties.deletionPolicy.enum},message:"must be equal to one of the allowed values"};
+let data22 = data.deletionPolicy;
+if(typeof data22 !== "string"){
+const err49 = {instancePath:instancePath+"/deletionPolicy",schemaPath:"#/properties/deletionPolicy/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){vErrors = [err49];}
 else {vErrors.push(err49);}errors++;}
-let data23 = data.adopt;
-if(typeof data23 !== "string"){
-const err50 = {instancePath:instancePath+"/adopt",schemaPath:"#/properties/adopt/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(!((data22 === "Unmount") || (data22 === "Retain"))){
+const err50 = {instancePath:instancePath+"/deletionPolicy",schemaPath:"#/properties/deletionPolicy/enum",keyword:"enum",params:{allowedValues: schema12.properties.deletionPolicy.enum},message:"must be equal to one of the allowed values"};
 if(vErrors === null){vErrors = [err50];}
 else {vErrors.push(err50);}errors++;}
-if(!((data23 === "Never") || (data23 === "IfSame"))){
-const err51 = {instancePath:instancePath+"/adopt",schemaPath:"#/properties/adopt/enum",keyword:"enum",params:{allowedValues: schema12.properties.adopt.enum},message:"must be equal to one of the allowed values"};
+let data23 = data.adopt;
+if(typeof data23 !== "string"){
+const err51 = {instancePath:instancePath+"/adopt",schemaPath:"#/properties/adopt/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){vErrors = [err51];}
 else {vErrors.push(err51);}errors++;}
+if(!((data23 === "Never") || (data23 === "IfSame"))){
+const err52 = {instancePath:instancePath+"/adopt",schemaPath:"#/properties/adopt/enum",keyword:"enum",params:{allowedValues: schema12.properties.adopt.enum},message:"must be equal to one of the allowed values"};
+if(vErrors === null){vErrors = [err52];}
+else {vErrors.push(err52);}errors++;}
 if(data.capacity !== undefined){
 let data24 = data.capacity;
 if(typeof data24 === "string"){
 if(func3(data24) > 32){
-const err52 = {instancePath:instancePath+"/capacity",schemaPath:"#/properties/capacity/maxLength",keyword:"maxLength",params:{limit: 32},message:"must NOT have more than 32 characters"};
-if(vErrors === null){vErrors = [err52];}
-else {vErrors.push(err52);}errors++;}}
-else {
-const err53 = {instancePath:instancePath+"/capacity",schemaPath:"#/properties/capacity/type",keyword:"type",params:{type: "string"},message:"must be string"};
+const err53 = {instancePath:instancePath+"/capacity",schemaPath:"#/properties/capacity/maxLength",keyword:"maxLength",params:{limit: 32},message:"must NOT have more than 32 characters"};
 if(vErrors === null){vErrors = [err53];}
 else {vErrors.push(err53);}errors++;}}
-if(data.releaseOnDrain !== undefined){
-if(typeof data.releaseOnDrain !== "boolean"){
-const err54 = {instancePath:instancePath+"/releaseOnDrain",schemaPath:"#/properties/releaseOnDrain/type",keyword:"type",params:{type: "boolean"},message:"must be boolean"};
+else {
+const err54 = {instancePath:instancePath+"/capacity",schemaPath:"#/properties/capacity/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){vErrors = [err54];}
 else {vErrors.push(err54);}errors++;}}
+if(data.drainPolicy !== undefined){
+let data25 = data.drainPolicy;
+if(typeof data25 !== "string"){
+const err55 = {instancePath:instancePath+"/drainPolicy",schemaPath:"#/properties/drainPolicy/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(vErrors === null){vErrors = [err55];}
+else {vErrors.push(err55);}errors++;}
+if(!((data25 === "Release") || (data25 === "Keep"))){
+const err56 = {instancePath:instancePath+"/drainPolicy",schemaPath:"#/properties/drainPolicy/enum",keyword:"enum",params:{allowedValues: schema12.properties.drainPolicy.enum},message:"must be equal to one of the allowed values"};
+if(vErrors === null){vErrors = [err56];}
+else {vErrors.push(err56);}errors++;}}
 let data26 = data.nodeLossPolicy;
 if(data26 && typeof data26 == "object" && !Array.isArray(data26)){
 if(data26.type === undefined){data26.type = "Never";}
 if(data26.type === undefined){
-const err55 = {instancePath:instancePath+"/nodeLossPolicy",schemaPath:"#/definitions/NodeLossPolicy/required",keyword:"required",params:{missingProperty: "type"},message:"must have required property '"+"type"+"'"};
-if(vErrors === null){vErrors = [err55];}
-else {vErrors.push(err55);}errors++;}
-for(const key5 in data26){
-if(!((key5 === "type") || (key5 === "minutes"))){
-const err56 = {instancePath:instancePath+"/nodeLossPolicy",schemaPath:"#/definitions/NodeLossPolicy/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key5},message:"must NOT have additional properties"};
-if(vErrors === null){vErrors = [err56];}
-else {vErrors.push(err56);}errors++;}}
-let data27 = data26.type;
-if(typeof data27 !== "string"){
-const err57 = {instancePath:instancePath+"/nodeLossPolicy/type",schemaPath:"#/definitions/NodeLossPolicy/properties/type/type",keyword:"type",params:{type: "string"},message:"must be string"};
+const err57 = {instancePath:instancePath+"/nodeLossPolicy",schemaPath:"#/definitions/NodeLossPolicy/required",keyword:"required",params:{missingProperty: "type"},message:"must have required property '"+"type"+"'"};
 if(vErrors === null){vErrors = [err57];}
 else {vErrors.push(err57);}errors++;}
-if(!((data27 === "Never") || (data27 === "AfterTimeout"))){
-const err58 = {instancePath:instancePath+"/nodeLossPolicy/type",schemaPath:"#/definitions/NodeLossPolicy/properties/type/enum",keyword:"enum",params:{allowedValues: schema80.properties.type.enum},message:"must be equal to one of the allowed values"};
+for(const key5 in data26){
+if(!((key5 === "type") || (key5 === "timeoutSeconds"))){
+const err58 = {instancePath:instancePath+"/nodeLossPolicy",schemaPath:"#/definitions/NodeLossPolicy/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key5},message:"must NOT have additional properties"};
 if(vErrors === null){vErrors = [err58];}
-else {vErrors.push(err58);}errors++;}
-if(data26.minutes !== undefined){
-let data28 = data26.minutes;
-if(!(((typeof data28 == "number") && (!(data28 % 1) && !isNaN(data28))) && (isFinite(data28)))){
-const err59 = {instancePath:instancePath+"/nodeLossPolicy/minutes",schemaPath:"#/definitions/NodeLossPolicy/properties/minutes/type",keyword:"type",params:{type: "integer"},message:"must be integer"};
+else {vErrors.push(err58);}errors++;}}
+let data27 = data26.type;
+if(typeof data27 !== "string"){
+const err59 = {instancePath:instancePath+"/nodeLossPolicy/type",schemaPath:"#/definitions/NodeLossPolicy/properties/type/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){vErrors = [err59];}
-else {vErrors.push(err59);}errors++;}}}
-else {
-const err60 = {instancePath:instancePath+"/nodeLossPolicy",schemaPath:"#/definitions/NodeLossPolicy/type",keyword:"type",params:{type: "object"},message:"must be object"};
+else {vErrors.push(err59);}errors++;}
+if(!((data27 === "Never") || (data27 === "AfterTimeout"))){
+const err60 = {instancePath:instancePath+"/nodeLossPolicy/type",schemaPath:"#/definitions/NodeLossPolicy/properties/type/enum",keyword:"enum",params:{allowedValues: schema80.properties.type.enum},message:"must be equal to one of the allowed values"};
 if(vErrors === null){vErrors = [err60];}
-else {vErrors.push(err60);}errors++;}}
-else {
-const err61 = {instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"};
+else {vErrors.push(err60);}errors++;}
+if(data26.timeoutSeconds !== undefined){
+let data28 = data26.timeoutSeconds;
+if(!(((typeof data28 == "number") && (!(data28 % 1) && !isNaN(data28))) && (isFinite(data28)))){
+const err61 = {instancePath:instancePath+"/nodeLossPolicy/timeoutSeconds",schemaPath:"#/definitions/NodeLossPolicy/properties/timeoutSeconds/type",keyword:"type",params:{type: "integer"},message:"must be integer"};
 if(vErrors === null){vErrors = [err61];}
-else {vErrors.push(err61);}errors++;}
+else {vErrors.push(err61);}errors++;}}}
+else {
+const err62 = {instancePath:instancePath+"/nodeLossPolicy",schemaPath:"#/definitions/NodeLossPolicy/type",keyword:"type",params:{type: "object"},message:"must be object"};
+if(vErrors === null){vErrors = [err62];}
+else {vErrors.push(err62);}errors++;}}
+else {
+const err63 = {instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"};
+if(vErrors === null){vErrors = [err63];}
+else {vErrors.push(err63);}errors++;}
 validate11.errors = vErrors;
 return errors === 0;}
 function validate10(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){

@@ -121,7 +121,7 @@ function refusedBySet(
 
 /** A cordoned node is none that the set's pods must leave: that they are evicted from it is for whoever drains it. */
 function runsOn(spec: NodeVolumeSetSpec, { node }: NodeInput): boolean {
-  return node !== undefined && selectNode({ ...spec, releaseOnDrain: false }, node) === "run";
+  return node !== undefined && selectNode({ ...spec, drainPolicy: "Keep" }, node) === "run";
 }
 
 type Place = Pick<Target, "intentName" | "source" | "identity">;

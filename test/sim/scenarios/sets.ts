@@ -71,7 +71,7 @@ export const sets: readonly Scenario[] = [
       world.cluster.createSet("data", {
         volume: at("old"),
         mounts: [target("data")],
-        rollout: { maxUnavailable: 1, pauseOnFailure: true },
+        rollout: { maxUnavailable: 1, onFailure: "Pause" },
       });
       await world.settle();
       world.cluster.changeSet("data", { volume: at("new") });

@@ -54,7 +54,7 @@ describe("the CRDs", () => {
       "fsType cannot",
       "the grant",
     ];
-    const ofSet = ["mode cannot go", "releaseOnDrain", "capacity is for"];
+    const ofSet = ["mode cannot go", "drainPolicy", "capacity is for"];
     const volume = rulesOf(fields(specOf("NodeVolumeSet"))["volume"] ?? {}).map((rule) => rule["message"]);
     const own = (messages: unknown[], except: string[]) =>
       messages.map(String).filter((m) => !except.some((start) => m.startsWith(start)) && !volume.includes(m));

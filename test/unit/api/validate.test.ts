@@ -21,6 +21,8 @@ const intent = (over: object = {}, beside: object = {}) => ({
   ...beside,
 });
 
+const notUnderstood = "is not understood: correct its name, or upgrade what reads it here";
+
 describe("parseIntent", () => {
   it("fills in the defaults of the CRD in a copy and leaves the input as it is", () => {
     const input = deepFreeze(intent());
@@ -48,7 +50,6 @@ describe("parseIntent", () => {
     expect(b.value.status.conditions).to.have.length(1);
   });
 
-  const notUnderstood = "is not understood: correct its name, or upgrade what reads it here";
   const notObjects: unknown[] = [undefined, null, "intent", 5, true, []];
   for (const input of notObjects) {
     it(`refuses ${JSON.stringify(input)}`, () => expect(parseIntent(input).ok).to.equal(false));
@@ -77,6 +78,27 @@ describe("parseIntent", () => {
       "an unknown field of a mount",
       intent({ mounts: [{ ...mount, subPath: "a" }] }),
       { path: ".spec.mounts[0].subPath", message: notUnderstood },
+    ],
+    [
+      "a field by the name that it had before",
+      intent({ nodeLossPolicy: { type: "AfterTimeout", minutes: 5 } }),
+      { path: ".spec.nodeLossPolicy.minutes", message: notUnderstood },
+    ],
+    [
+      "a policy without its time, as the API server shows one whose time had another name",
+      intent({ nodeLossPolicy: { type: "AfterTimeout" } }),
+      {
+        path: ".spec.nodeLossPolicy.timeoutSeconds",
+        message: "timeoutSeconds belongs to type: AfterTimeout: give both or neither",
+      },
+    ],
+    [
+      "a time below a minute",
+      intent({ nodeLossPolicy: { type: "AfterTimeout", timeoutSeconds: 59 } }),
+      {
+        path: ".spec.nodeLossPolicy.timeoutSeconds",
+        message: "must be from 60 (a minute) to 604800 (a week)",
+      },
     ],
     [
       "an unknown source",
@@ -223,11 +245,40 @@ describe("parseSet", () => {
   it("fills in the defaults of the CRD", () => {
     const parsed = parseSet({ metadata: { name: "a" }, spec: { volume: { source: { emptyDir: {} } } } });
     if (!parsed.ok) throw new Error(JSON.stringify(parsed.errors));
-    expect(parsed.value.spec.rollout).to.deep.equal({ maxUnavailable: 1, pauseOnFailure: true });
+    expect(parsed.value.spec.rollout).to.deep.equal({ maxUnavailable: 1, onFailure: "Pause" });
+    expect(parsed.value.spec).to.not.have.property("drainPolicy");
     expect(parsed.value.status).to.include({ observedGeneration: -1, summary: "NotObserved" });
     expect(parsed.value.status.conditions).to.have.length(1);
     expect(parsed.value.status.conditions?.[0]).to.include({ type: "Ready", status: "Unknown", reason: "NotObserved" });
   });
+
+  const closed: [what: string, spec: object, path: string, message: string][] = [
+    [
+      "onFailure, with an unknown value",
+      { rollout: { onFailure: "Stop" } },
+      ".spec.rollout.onFailure",
+      'must be one of "Pause", "Continue"',
+    ],
+    [
+      "drainPolicy, with an unknown value",
+      { drainPolicy: "Evict" },
+      ".spec.drainPolicy",
+      'must be one of "Release", "Keep"',
+    ],
+    [
+      "onFailure, by its old name",
+      { rollout: { pauseOnFailure: true } },
+      ".spec.rollout.pauseOnFailure",
+      notUnderstood,
+    ],
+    ["drainPolicy, by its old name", { releaseOnDrain: false }, ".spec.releaseOnDrain", notUnderstood],
+  ];
+  for (const [what, more, path, message] of closed) {
+    it(`refuses ${what}`, () => {
+      const parsed = parseSet({ metadata: { name: "a" }, spec: { volume: { source: { emptyDir: {} } }, ...more } });
+      expect(parsed.ok ? [] : parsed.errors).to.deep.equal([{ path, message }]);
+    });
+  }
 
   it("names a label in brackets", () => {
     const parsed = parseSet({

@@ -187,6 +187,20 @@ describe("compileNode: what stays because nobody said that it is no longer wante
     expect(world.settle()).to.deep.equal([]);
   });
 
+  it("a set and an intent whose policy of node loss has lost its time, also once the Node is gone for long", () => {
+    const world = settled();
+    const policy = { type: "AfterTimeout" } as const;
+    world.sets = [setEntry("a", { spec: { nodeLossPolicy: policy } }), ...world.sets.slice(1)];
+    expect(world.sets[0]?.invalid).to.contain(".spec.nodeLossPolicy.timeoutSeconds");
+    world.change(world.intent("share").metadata.name, (intent) => {
+      intent.spec.nodeLossPolicy = policy;
+    });
+    expect(world.settle()).to.deep.equal([]);
+    world.node = undefined;
+    world.lostForMs = 1e12;
+    expect(world.settle()).to.deep.equal([]);
+  });
+
   it("an intent without mounts, which is not ours", () => {
     const world = settled();
     const { name } = world.intent("share").metadata;
@@ -215,7 +229,7 @@ describe("compileNode: what stays because nobody said that it is no longer wante
   });
 
   it("and a Node that is lost for as long as the policy says, or by an administrator's word", () => {
-    const world = oneNode([setEntry("a", { spec: { nodeLossPolicy: { type: "AfterTimeout", minutes: 5 } } })]);
+    const world = oneNode([setEntry("a", { spec: { nodeLossPolicy: { type: "AfterTimeout", timeoutSeconds: 300 } } })]);
     world.settle();
     world.node = undefined;
     world.lostForMs = 299_999;

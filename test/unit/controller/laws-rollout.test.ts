@@ -1,5 +1,6 @@
 import { expect } from "chai";
 import fc from "fast-check";
+import type { RolloutPolicy } from "../../../src/api/types.gen.ts";
 import { decideRollout, unavailableLimit } from "../../../src/controller/rollout.ts";
 import { counter } from "./counter.ts";
 import { setEntry, settledStatus } from "./objects.ts";
@@ -16,7 +17,7 @@ describe("laws of decideRollout, over random fleets", () => {
   const fleet = fc.record({
     size: fc.integer({ min: 1, max: 6 }),
     maxUnavailable: fc.oneof(fc.integer({ min: 1, max: 3 }), fc.constantFrom("1%", "34%", "50%")),
-    pauseOnFailure: fc.boolean(),
+    onFailure: fc.constantFrom<RolloutPolicy["onFailure"]>("Pause", "Continue"),
     steps: fc.array(step, { minLength: 8, maxLength: 20 }),
     changeAt: fc.nat(3),
   });
@@ -25,9 +26,9 @@ describe("laws of decideRollout, over random fleets", () => {
     this.timeout(60_000); // thousands of fleets, on a machine that others use
     const seen = counter();
     fc.assert(
-      fc.property(fleet, ({ size, maxUnavailable, pauseOnFailure, steps, changeAt }) => {
+      fc.property(fleet, ({ size, maxUnavailable, onFailure, steps, changeAt }) => {
         let version = 1;
-        const policy = { maxUnavailable, pauseOnFailure };
+        const policy = { maxUnavailable, onFailure };
         const versions = [0, 1, 2].map((v) => setEntry("a", { spec: { ...spec(v), rollout: policy } }));
         const set = () => versions[version] ?? setEntry("a");
         const worlds = Array.from({ length: size }, (_, i) => oneNode([set()], `n${i}`));

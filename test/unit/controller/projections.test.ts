@@ -55,7 +55,7 @@ describe("projections", () => {
   it("projectSet fills in defaults, and a status of any kind makes no set invalid", () => {
     const entry = projectSet({ ...rawSet("a"), status: { nonsense: 1 } });
     expect(entry?.invalid).to.equal(undefined);
-    expect(entry?.spec?.rollout).to.deep.equal({ maxUnavailable: 1, pauseOnFailure: true });
+    expect(entry?.spec?.rollout).to.deep.equal({ maxUnavailable: 1, onFailure: "Pause" });
   });
 
   it("projectIntent leaves out what the agent says for people alone", () => {

@@ -137,7 +137,9 @@ describe("decideRelease", () => {
     });
     const lost = (lostForMs: number): NodeFacts => ({ node: undefined, lostForMs, silentForMs: lostForMs });
     const taints = [{ key: "node.kubernetes.io/out-of-service", value: "nodeshutdown", effect: "NoExecute" }];
-    const minutes = (i: Intent) => (i.spec.nodeLossPolicy = { type: "AfterTimeout", minutes: 5 });
+    const trusting = (i: Intent) => (i.spec.nodeLossPolicy = { type: "AfterTimeout", timeoutSeconds: 300 });
+    // As the API server shows a policy whose time was written by another name: it drops what the CRD does not have.
+    const timeless = (i: Intent) => (i.spec.nodeLossPolicy = { type: "AfterTimeout" });
     const cases: [string, string, NodeFacts, ((intent: Intent) => void)?][] = [
       ["the out-of-service taint", "OutOfService", facts({ taints })],
       ["another boot of a Ready node whose agent is silent", "Rebooted", facts({ bootID: "another" })],
@@ -151,9 +153,10 @@ describe("decideRelease", () => {
       ["no bootID in the status: none", "Unmounting", facts({ bootID: "another" }), (i) => delete i.status.agent],
       ["the Node is gone: none", "NodeLost", gone],
       ["gone for long, policy Never: none", "NodeLost", lost(1e12)],
-      ["gone for less than the policy says: not yet", "NodeLost", lost(299_999), minutes],
-      ["gone for as long as the policy says", "NodeLostTimeout", lost(300_000), minutes],
-      ["silent, but the Node is there: none", "Unmounting", facts({}, 1e12), minutes],
+      ["gone for less than the policy says: not yet", "NodeLost", lost(299_999), trusting],
+      ["gone for as long as the policy says", "NodeLostTimeout", lost(300_000), trusting],
+      ["gone for long, a policy without its time: none", "NodeLost", lost(1e12), timeless],
+      ["silent, but the Node is there: none", "Unmounting", facts({}, 1e12), trusting],
       [
         "an administrator's word",
         "AdministratorsWord",
@@ -171,15 +174,16 @@ describe("decideRelease", () => {
         const decision = decideRelease(intent, given);
         return decision.release ? "released" : decision.checkAgainInMs;
       };
-      expect(againInMs(deleted(minutes), lost(100_000))).to.equal(200_000);
-      expect(againInMs(deleted(minutes), lost(0)), "the Node has just gone").to.equal(300_000);
-      expect(againInMs(deleted(minutes), { node: undefined, lostForMs: 0, silentForMs: -7 })).to.equal(300_007);
+      expect(againInMs(deleted(trusting), lost(100_000))).to.equal(200_000);
+      expect(againInMs(deleted(trusting), lost(0)), "the Node has just gone").to.equal(300_000);
+      expect(againInMs(deleted(trusting), { node: undefined, lostForMs: 0, silentForMs: -7 })).to.equal(300_007);
       expect(againInMs(deleted(), lost(100_000))).to.equal(undefined);
+      expect(againInMs(deleted(timeless), lost(100_000)), "a policy without its time").to.equal(undefined);
       expect(againInMs(deleted(), facts({ bootID: "another" }, -7)), "rebooted, the agent still heard").to.equal(7);
       expect(againInMs(deleted(), facts({}, -7))).to.equal(undefined);
       expect(proofInMs(deleted(), facts({ bootID: "another" })), "the proof is there").to.equal(undefined);
-      expect(proofInMs(deleted(minutes), lost(300_000)), "the proof is there").to.equal(undefined);
-      expect(proofInMs(deleted(minutes), lost(299_999.8)), "timers count whole milliseconds").to.equal(1);
+      expect(proofInMs(deleted(trusting), lost(300_000)), "the proof is there").to.equal(undefined);
+      expect(proofInMs(deleted(trusting), lost(299_999.8)), "timers count whole milliseconds").to.equal(1);
     });
   });
 

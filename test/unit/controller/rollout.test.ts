@@ -1,4 +1,5 @@
 import { expect } from "chai";
+import type { RolloutPolicy } from "../../../src/api/types.gen.ts";
 import type { Stake } from "../../../src/controller/resolve-node.ts";
 import type { RolloutNode } from "../../../src/controller/rollout.ts";
 import { decideRollout, unavailableLimit } from "../../../src/controller/rollout.ts";
@@ -17,7 +18,7 @@ describe("unavailableLimit", () => {
   ];
   for (const [maxUnavailable, count, expected] of cases) {
     it(`${maxUnavailable} of ${count} is ${expected}`, () => {
-      expect(unavailableLimit({ maxUnavailable, pauseOnFailure: true }, count)).to.equal(expected);
+      expect(unavailableLimit({ maxUnavailable, onFailure: "Pause" }, count)).to.equal(expected);
     });
   }
 });
@@ -55,7 +56,10 @@ describe("decideRollout", () => {
     return { node: name, stake };
   }
 
-  const policy = (maxUnavailable: number | string = 1, pauseOnFailure = true) => ({ maxUnavailable, pauseOnFailure });
+  const policy = (
+    maxUnavailable: RolloutPolicy["maxUnavailable"] = 1,
+    onFailure: RolloutPolicy["onFailure"] = "Pause",
+  ) => ({ maxUnavailable, onFailure });
   const admittedOf = (nodes: RolloutNode[], more = policy(), writing: string[] = []) =>
     [...decideRollout(more, nodes, new Set(writing)).admitted].sort();
 
@@ -121,7 +125,7 @@ describe("decideRollout", () => {
     expect([...rollout.admitted]).to.deep.equal([]);
     expect(rollout.pausedBy).to.deep.equal({ node: "a", reason: "SourceNotFound", message: "m" });
     expect(rollout.outdated).to.equal(2);
-    expect(admittedOf(nodes, policy(3, false))).to.deep.equal(["b", "c"]);
+    expect(admittedOf(nodes, policy(3, "Continue"))).to.deep.equal(["b", "c"]);
   });
 
   it("pauses while a node that got the change cannot see whether it fails, and names rather one that does", () => {
@@ -129,7 +133,7 @@ describe("decideRollout", () => {
     const rollout = decideRollout(policy(3), nodes, new Set());
     expect([...rollout.admitted]).to.deep.equal([]);
     expect(rollout.pausedBy?.reason).to.equal("MountTableUnreadable");
-    expect(admittedOf(nodes, policy(3, false))).to.deep.equal(["b", "c"]);
+    expect(admittedOf(nodes, policy(3, "Continue"))).to.deep.equal(["b", "c"]);
     expect(admittedOf([member("a", "outdated", "blind"), member("b", "outdated")], policy(2))).to.deep.equal(["b"]);
     const failed = decideRollout(policy(3), [...nodes, member("d", "current", "blocked")], new Set());
     expect(failed.pausedBy?.node).to.equal("d");

@@ -1,4 +1,6 @@
 import { expect } from "chai";
+import { readCRDs, type Schema, schemaOf } from "../../../hack/lib/generate-api.ts";
+import { sourceTypes } from "../../../src/api/source-traits.ts";
 import type { NodeVolumeSetSpec } from "../../../src/api/types.gen.ts";
 import { matchesSelector } from "../../../src/controller/match-node.ts";
 import { selectNode } from "../../../src/controller/select-nodes.ts";
@@ -65,6 +67,7 @@ describe("matchesSelector, by the rules of the scheduler", () => {
 
 describe("selectNode, as a DaemonSet selects", () => {
   const taint = (effect: string, key = "k", value = "v") => ({ taints: [{ key, value, effect }] });
+  const volume = { source: { iscsi: { targetPortal: "san", iqn: "iqn.2026-01.example:d", lun: 0 } } };
   const cases: [string, NodeOptions, object, string][] = [
     ["a plain node", {}, {}, "run"],
     ["a node that is not ready", { ready: false }, {}, "run"],
@@ -89,13 +92,12 @@ describe("selectNode, as a DaemonSet selects", () => {
       "leave",
     ],
     ["cordoned", { unschedulable: true, ...taint("NoSchedule", "node.kubernetes.io/unschedulable", "") }, {}, "run"],
-    ["cordoned, with releaseOnDrain", { unschedulable: true }, { releaseOnDrain: true }, "leave"],
-    [
-      "cordoned, a disk that others may wait for",
-      { unschedulable: true },
-      { volume: { source: { iscsi: { targetPortal: "san", iqn: "iqn.2026-01.example:d", lun: 0 } } } },
-      "leave",
-    ],
+    ["cordoned, drainPolicy: Release", { unschedulable: true }, { drainPolicy: "Release" }, "leave"],
+    ["cordoned, drainPolicy: Keep", { unschedulable: true }, { drainPolicy: "Keep" }, "run"],
+    ["cordoned, a disk that others may wait for", { unschedulable: true }, { volume }, "leave"],
+    ["the same with drainPolicy: Release", { unschedulable: true }, { volume, drainPolicy: "Release" }, "leave"],
+    ["the same with drainPolicy: Keep", { unschedulable: true }, { volume, drainPolicy: "Keep" }, "run"],
+    ["drainPolicy: Release, not cordoned", {}, { volume, drainPolicy: "Release" }, "run"],
     ["not ready yet", taint("NoSchedule", "node.kubernetes.io/not-ready", ""), {}, "run"],
     ["unreachable", taint("NoExecute", "node.kubernetes.io/unreachable", ""), {}, "run"],
     ["out of service", taint("NoExecute", "node.kubernetes.io/out-of-service", "nodeshutdown"), {}, "leave"],
@@ -104,4 +106,21 @@ describe("selectNode, as a DaemonSet selects", () => {
   for (const [what, options, spec, expected] of cases) {
     it(what, () => expect(selectNode(validSet("s", { spec }).spec, node("n1", options))).to.equal(expected));
   }
+
+  it("without a drainPolicy, a cordoned node releases the sources that kubectl explain names, and keeps all others", () => {
+    const set = readCRDs().get("NodeVolumeSet") as Schema;
+    const { spec } = fieldsOf(schemaOf(set));
+    const said = String(fieldsOf(spec)["drainPolicy"]?.["description"]);
+    const [, named = ""] = /Default: Release for (.*), which another node may wait for/.exec(said) ?? [];
+    const released = sourceTypes.filter((type) => {
+      const volume = { source: { [type]: {} }, volumeMode: "Filesystem" as const };
+      return selectNode({ ...validSet("s").spec, volume }, node("n1", { unschedulable: true })) === "leave";
+    });
+    expect(named.split(/, | and /)).to.have.members(released);
+    expect(released).to.include("persistentVolumeClaim").and.not.include("nfs");
+  });
 });
+
+function fieldsOf(schema: Schema = {}): { [name: string]: Schema } {
+  return (schema["properties"] ?? {}) as { [name: string]: Schema };
+}

@@ -100,13 +100,13 @@ describe("setStatus", () => {
 
   it("no node but one that is cordoned: the message does not blame the selector", () => {
     for (const more of [{}, { mounts: [] }]) {
-      const world = oneNode([setEntry("a", { spec: { releaseOnDrain: true, ...more } })]);
+      const world = oneNode([setEntry("a", { spec: { drainPolicy: "Release", ...more } })]);
       if (world.node === undefined) throw new Error("no node");
       expect(short(statusOf([world]))?.[0]).to.not.include("NoNodesSelected");
       world.node = { ...world.node, unschedulable: true };
       const [ready] = statusOf([world]).conditions ?? [];
       expect(ready).to.include({ status: "False", reason: "NoNodesSelected" });
-      expect(ready?.message).to.match(/^each Node that .* select is cordoned, .*releaseOnDrain/);
+      expect(ready?.message).to.match(/^each Node that .* select is cordoned, .*drainPolicy/);
     }
   });
 

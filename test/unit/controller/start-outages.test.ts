@@ -63,7 +63,7 @@ describe("startController: nodes that come, go and are silent", () => {
   });
 
   it("a deleted set waits for a lost node for ever, and says so; the policy's clock ends it, aloud", async () => {
-    const fleet = await settledFleet(2, { nodeLossPolicy: { type: "AfterTimeout", minutes: 10 } });
+    const fleet = await settledFleet(2, { nodeLossPolicy: { type: "AfterTimeout", timeoutSeconds: 600 } });
     fleet.agents.delete("n0");
     fleet.api.remove("nodes", "n0");
     fleet.api.remove("nodevolumesets", "a");
@@ -78,7 +78,7 @@ describe("startController: nodes that come, go and are silent", () => {
   });
 
   it("nodeLossPolicy gives up a node that is lost though the set lives on, before and after its agent fell silent", async () => {
-    const fleet = await settledFleet(3, { nodeLossPolicy: { type: "AfterTimeout", minutes: 2 } });
+    const fleet = await settledFleet(3, { nodeLossPolicy: { type: "AfterTimeout", timeoutSeconds: 120 } });
     // The agent of n0 was silent for long when its Node is deleted: nothing will change any more but the time.
     fleet.agents.delete("n0");
     await fleet.run(200_000);

@@ -75,7 +75,7 @@ describe("pods of a claim", () => {
   });
 
   it("shares the intent of a set that has the claim, on its terms, and outlives it", () => {
-    const nodeLossPolicy = { type: "AfterTimeout", minutes: 7 };
+    const nodeLossPolicy = { type: "AfterTimeout", timeoutSeconds: 420 };
     const world = oneNode([csiSet("s", { nodeLossPolicy })]);
     world.pods = [pod("team/p", { volumes: claim })];
     expect(world.settle()).to.deep.equal(["create data"]);

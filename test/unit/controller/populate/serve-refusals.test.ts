@@ -71,7 +71,7 @@ describe("pods of a set that wait, or share", () => {
   });
 
   it("pods stay on a node that is cordoned or not selected any more, and come to a cordoned one", () => {
-    const world = oneNode([forPods("a", { releaseOnDrain: true })]);
+    const world = oneNode([forPods("a", { drainPolicy: "Release" })]);
     world.node = node("n1", { unschedulable: true });
     world.pods = [pod("team/p")];
     expect(world.settle()).to.deep.equal(["create share"]);
