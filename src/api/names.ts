@@ -37,6 +37,12 @@ export const label = {
 /** Prefix of one label for each set that asks for the volume of an intent: `set.nodevolume.dev/<set>`. */
 export const setLabelPrefix = "set.nodevolume.dev/";
 
+/**
+ * Prefix of one label for each set that a PersistentVolumeClaim allows, by its owner: `allowed-set.nodevolume.dev/<set>:
+ * "true"`. Every other value allows nothing.
+ */
+export const allowedSetLabelPrefix = "allowed-set.nodevolume.dev/";
+
 export const finalizer = {
   /** On intents: kept until the agent has acknowledged the release. On claims and PersistentVolumes: while an intent uses them. */
   inUse: "nodevolume.dev/in-use",

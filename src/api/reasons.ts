@@ -134,6 +134,7 @@ export const reasons = {
   PublishContextTooLarge: { kind: "blocked", endedBy: "the driver's attachmentMetadata is at most 4 KiB" },
   VolumeTooLarge: { kind: "blocked", endedBy: "the PersistentVolume's attributes are few and short enough" },
   ClaimNotFound: { kind: "blocked", endedBy: "the claim is created" },
+  ClaimNotAllowed: { kind: "blocked", endedBy: "the claim has the label that allows the set" },
   ClaimNotBound: { kind: "waiting", endedBy: "the claim is bound to a PersistentVolume" },
   ClaimLost: { kind: "blocked", endedBy: "the claim's PersistentVolume is back, or the claim is made anew" },
   ClaimDeleting: { kind: "blocked", endedBy: "the claim is gone, and another one is made" },

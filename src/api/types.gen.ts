@@ -909,7 +909,7 @@ export interface FlockerVolumeSource {
   readOnly?: boolean;
 }
 /**
- * The volume that is bound to a claim. The claim is held while an intent uses it; no pod may name it meanwhile.
+ * The volume that is bound to a claim. The claim must have the label allowed-set.nodevolume.dev/SET=true. It is held while an intent uses it; no pod may name it meanwhile.
  */
 export interface PersistentVolumeClaimVolumeSource {
   /**

@@ -142,6 +142,7 @@ export const wokenBy = {
   PublishContextTooLarge: ["state"],
   VolumeTooLarge: ["state"],
   ClaimNotFound: ["state"],
+  ClaimNotAllowed: ["state"],
   ClaimNotBound: ["state"],
   ClaimLost: ["state"],
   ClaimDeleting: ["state"],

@@ -4,7 +4,6 @@ import { inTurns } from "../kube/in-turns.ts";
 import type { ObjectStore } from "../kube/object-store.ts";
 import type { Cancel, System } from "../ports.ts";
 import { setLabel } from "./identity.ts";
-import type { NodePods } from "./populate/served.ts";
 import type { Intent, NodeInfo, SetEntry } from "./projections.ts";
 import type { NodeInput, Stake } from "./resolve-node.ts";
 import { resolveNode } from "./resolve-node.ts";
@@ -38,6 +37,10 @@ export interface Gatherer {
   intentsOf(node: string): Intent[];
   /** Intents that carry the label of a set, also those that are being deleted. */
   intentsOfSet(set: string): Intent[];
+  /** What was worked out for the nodes where a set wants or has something is worked out anew. @returns these nodes */
+  forgetNodesOf(set: string): string[];
+  /** The same of all nodes. */
+  forgetAll(): void;
   /** Remembers why the API server refused a write of an intent; undefined when one was taken. */
   refused(node: string, intent: string, message: string | undefined): void;
   /** What nobody wants to write any more is not refused any more. */
@@ -62,10 +65,16 @@ function setLabelsOf({ metadata }: Intent): string[] {
   return Object.keys(metadata.labels ?? {}).filter((key) => key.startsWith(setLabelPrefix));
 }
 
+/** What decisions rest on beside sets, Nodes and intents. */
+export interface Surroundings {
+  readonly allowedPrefixes: readonly string[];
+  readonly podsOf: (node: string) => NodeInput["pods"];
+  readonly consent: NodeInput["consent"];
+}
+
 export function createGatherer(
   stores: Stores,
-  allowedPrefixes: readonly string[],
-  podsOf: (node: string) => NodePods | undefined,
+  { allowedPrefixes, podsOf, consent }: Surroundings,
   { turns }: Pick<System, "turns">,
 ): Gatherer {
   const byNode: Groups = new Map();
@@ -118,6 +127,7 @@ export function createGatherer(
       intents: intentsOf(name),
       allowedPrefixes,
       pods: podsOf(name),
+      consent,
       refusals: refusals.get(name) ?? new Map(),
     };
   }
@@ -138,6 +148,13 @@ export function createGatherer(
     if (next.length === 0) refusals.delete(node);
     else refusals.set(node, new Map(next));
     resolved.delete(node);
+  }
+
+  function nodesOf(set: string): RolloutNode[] {
+    return [...nodeNames()].flatMap((node) => {
+      const stake = stakes(node).get(set);
+      return stake === undefined ? [] : [{ node, stake }];
+    });
   }
 
   function nodeNames(): Set<string> {
@@ -163,15 +180,16 @@ export function createGatherer(
       }
       await inTurns(turns, each());
     },
-    nodesOf(set) {
-      return [...nodeNames()].flatMap((node) => {
-        const stake = stakes(node).get(set);
-        return stake === undefined ? [] : [{ node, stake }];
-      });
-    },
+    nodesOf,
     selectedNodes: (spec) => selectedNodes(spec, stores.nodes.list()),
     intentsOf,
     intentsOfSet: (set) => [...(bySet.get(setLabel(set))?.values() ?? [])],
+    forgetNodesOf(set) {
+      const nodes = nodesOf(set).map(({ node }) => node);
+      for (const node of nodes) resolved.delete(node);
+      return nodes;
+    },
+    forgetAll,
     refused(node, intent, message) {
       const others = [...(refusals.get(node) ?? [])].filter(([name]) => name !== intent);
       setRefusals(node, message === undefined ? others : [...others, [intent, message]]);

@@ -1,9 +1,10 @@
 import { finalizer } from "../api/names.ts";
 import { isOfNodeItself } from "../api/source-traits.ts";
-import type { NodeVolumeSetSpec } from "../api/types.gen.ts";
+import type { NodeVolumeSetSpec, VolumeSource } from "../api/types.gen.ts";
 import type { Availability } from "./availability.ts";
 import { availabilityOf } from "./availability.ts";
 import { compareText } from "./canonical-json.ts";
+import type { SetConsent } from "./claims/allowed-sets.ts";
 import type { Conflict, Verdict } from "./conflicts.ts";
 import { weighClaims } from "./conflicts.ts";
 import type { VolumeIdentity } from "./identity.ts";
@@ -27,13 +28,15 @@ export interface NodeInput {
   readonly allowedPrefixes: readonly string[];
   /** The pods of the node; undefined while not all of them are known: what intents have of them stays as it is (law L8). */
   readonly pods: NodePods | undefined;
+  /** Whether the claim that a source names allows a set; undefined if it does, and if there is no such claim. */
+  readonly consent: (set: string, source: VolumeSource) => SetConsent;
   /** Why the API server refused what was last written, by intent. */
   readonly refusals: ReadonlyMap<string, string>;
 }
 
 /** What keeps a set's change, or a part of it, from a node. */
 export interface Obstacle {
-  readonly reason: "PathNotAllowed" | "IntentTooLarge" | "Invalid";
+  readonly reason: "PathNotAllowed" | "IntentTooLarge" | "Invalid" | "ClaimNotAllowed";
   readonly message: string;
 }
 
@@ -100,11 +103,14 @@ export interface Wish {
   readonly wanted: Part | undefined;
   /** Only volumes that are there may be changed. */
   readonly nothingNew: boolean;
+  /** Not even these: it is not known, or not so, that the claim allows the set. */
+  readonly unchanged: boolean;
   readonly obstacle: Obstacle | undefined;
 }
 
 function wishOf(input: NodeInput, set: string, entry: SetEntry | undefined, found: readonly Part[]): Wish {
-  const nothing = { set, entry, found, selected: false, identity: undefined, wanted: undefined, nothingNew: false };
+  const none = { selected: false, identity: undefined, wanted: undefined, nothingNew: false, unchanged: false };
+  const nothing = { set, entry, found, ...none };
   const spec = entry?.spec;
   // A set that was removed without its finalizer, one that is not understood and a Node that is gone have one thing in
   // common: nobody has said that what is there is no longer wanted. A set that is being deleted has said so.
@@ -124,7 +130,22 @@ function wishOf(input: NodeInput, set: string, entry: SetEntry | undefined, foun
   });
   const { wanted, obstacle } = allowedPart(identity, entry, spec, found, input.allowedPrefixes);
   const selected = spec.mounts.length > 0 || isOfNodeItself(spec.volume);
-  return { ...nothing, frozen: false, selected, identity, wanted, nothingNew: selection === "keep", obstacle };
+  const wish = { ...nothing, frozen: false, selected, identity, wanted, nothingNew: selection === "keep", obstacle };
+  return spec.mode === "Manage" ? withConsent(wish, input, spec.volume.source) : wish;
+}
+
+/**
+ * A set that the claim does not allow gets nothing new. What it has under a grant stays as it is, because it may be in
+ * use; what was never granted, it loses: its mounts would hold up who may use the claim.
+ */
+function withConsent(wish: Wish, { consent, intents }: NodeInput, source: VolumeSource): Wish {
+  const said = consent(wish.set, source);
+  if (said === undefined) return wish;
+  if (said === "unknown") return { ...wish, unchanged: true };
+  const kept = intents.filter(({ spec }) => spec.grant !== undefined || spec.mode !== "Manage");
+  const keeps = kept.some(({ metadata }) => wish.found.some(({ intentName }) => intentName === metadata.name));
+  const obstacle = { reason: "ClaimNotAllowed", message: said.message } as const;
+  return { ...wish, wanted: keeps ? wish.wanted : undefined, unchanged: true, obstacle };
 }
 
 /** The wanted part without the mounts that the agent would refuse. One that is there already stays: it does no harm. */
@@ -156,7 +177,7 @@ function stakeOf(
   intents: ReadonlyMap<string, Intent>,
   refusals: ReadonlyMap<string, string>,
 ): Stake | undefined {
-  const { set, entry, selected, identity, found, wanted } = wish;
+  const { set, entry, selected, identity, found, wanted, unchanged } = wish;
   const state = stateOf(wish);
   if (state === undefined) return undefined;
   const writes = state === "absent" || state === "outdated";
@@ -165,7 +186,7 @@ function stakeOf(
   const message = taken ? `its intent would have the name of another volume's: ${wanted.intentName}` : refused;
   const obstacle = wish.obstacle ?? (message === undefined ? undefined : { reason: "Invalid" as const, message });
   const blocked = verdict?.held === true || verdict?.waitsFor !== undefined || obstacle?.reason === "IntentTooLarge";
-  const held = blocked || (wanted !== undefined && !mayBeWritten(wish, wanted, intents));
+  const held = blocked || unchanged || (wanted !== undefined && !mayBeWritten(wish, wanted, intents));
   return {
     set,
     entry,

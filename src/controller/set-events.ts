@@ -19,6 +19,7 @@ export function setEvents(before: NodeVolumeSetStatus, after: NodeVolumeSetStatu
   const told: [SetEvent["type"], Reason, string | undefined][] = [
     ["Warning", "Conflict", became("Conflict", "True", "Conflict")],
     ["Warning", "RolloutPaused", became("Stalled", "True", "RolloutPaused")],
+    ["Warning", "ClaimNotAllowed", became("Stalled", "True", "ClaimNotAllowed")],
     ["Warning", "PolicyMissing", became("PoliciesInForce", "False", "PolicyMissing")],
     ["Normal", "AllReady", became("Ready", "True", "AllReady")],
   ];

@@ -151,7 +151,10 @@ function readyCondition(
   const message = `ready on ${counts.ready} of ${nodesText(counts.desired)}, newest spec on ${counts.updated}${example}`;
   if (counts.conflict > 0) return ready("False", "Conflict", message);
   if (entry.spec.suspend) return ready("False", "Suspended", message);
-  return ready("False", counts.ready === counts.desired ? "RollingOut" : "NodesNotReady", message);
+  if (counts.ready < counts.desired) return ready("False", "NodesNotReady", message);
+  // Every node has what it had, and gets nothing new: why is all that there is to say.
+  const isOld = counts.updated < counts.desired || worst === undefined || !isReason(worst.reason);
+  return ready("False", isOld ? "RollingOut" : (worst.reason as Reason), message);
 }
 
 /** Stalled if somebody must do something, else Reconciling while something is on its way. */

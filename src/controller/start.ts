@@ -10,6 +10,7 @@ import type { Transport } from "../kube/transport.ts";
 import type { System } from "../ports.ts";
 import { createAgentLeases } from "./agent-leases.ts";
 import { createStorage, needStorage } from "./attach/storage.ts";
+import { connectConsents, consentOf } from "./claims/connect-consents.ts";
 import { countAll, countBy } from "./count-by.ts";
 import { createGatherer } from "./gather.ts";
 import type { Metrics } from "./metrics.ts";
@@ -126,8 +127,9 @@ export function startController(deps: ControllerDeps): Controller {
     onDrop: metrics.eventDropped,
   });
 
+  const { allowedPrefixes } = config;
   const podsOf = (node: string) => nodePodsOf(pods, storage, node);
-  const gatherer = createGatherer(stores, config.allowedPrefixes, podsOf, system);
+  const gatherer = createGatherer(stores, { allowedPrefixes, podsOf, consent: consentOf(storage) }, system);
   const leases = createAgentLeases({ clock, leases: stores.leases, nodes: stores.nodes, namespace: systemNamespace });
   const { controllerAttachDetach = true, indexIntents = false } = config;
   const work = createWork({
@@ -155,6 +157,7 @@ export function startController(deps: ControllerDeps): Controller {
   const { turns } = system;
   const triggers = connectTriggers({ stores, gatherer, queues, turns, indexIntents, allVolumes, allPods });
   const podTriggers = connectPods(pods, storage, work.nodesWithout, queues.nodes, system.turns);
+  const cancelConsents = connectConsents({ storage, sets: stores.sets, gatherer, queues, refused: work.nodesRefused });
   const needed = needStorage(storage, stores);
   const shell = (deps.createShell ?? createPlainShell)(work.shellDeps);
 
@@ -190,6 +193,9 @@ export function startController(deps: ControllerDeps): Controller {
     triggers.all();
     // Nobody else waits for these: a cluster where they cannot be read has all its other volumes.
     storage.lead(() => {
+      // Which sets the claims allow.
+      gatherer.forgetAll();
+      triggers.allNodes();
       podTriggers.claimsKnown();
       allVolumes();
       allPods();
@@ -238,6 +244,7 @@ export function startController(deps: ControllerDeps): Controller {
       shell.stop();
       triggers.stop();
       podTriggers.stop();
+      cancelConsents();
       needed();
       await Promise.all(Object.values(queues).map((queue) => queue.stop()));
       await lastWords();

@@ -61,6 +61,8 @@ export interface Work {
   allPods(): void;
   /** The nodes with a pod that was told that this claim is not there. */
   nodesWithout(namespace: string, claim: string): string[];
+  /** The nodes with a pod that was told that a claim does not allow this set. */
+  nodesRefused(set: string): string[];
   /** Whether the admission policies are in force; looks at them once it is started. */
   readonly policies: PolicyWatch;
   stop(): Promise<void>;
@@ -237,6 +239,7 @@ export function createWork(deps: WorkDeps): Work {
     allObserved: observe.all,
     allPods: waits.all,
     nodesWithout: refusals.nodesWithout,
+    nodesRefused: refusals.nodesRefused,
     policies,
     async stop() {
       await policies.stop();

@@ -157,6 +157,8 @@ export const nextSteps: { readonly [reason in Reason]?: string } = {
   PublishContextTooLarge: "Ask the driver's makers: what it says at attachment may be 4 KiB long.",
   VolumeTooLarge: "Name fewer or shorter attributes and mountOptions in the StorageClass, and make the volume again.",
   ClaimNotFound: "Create the claim, or correct its name in the set or pod: kubectl -n {namespace} get pvc",
+  ClaimNotAllowed:
+    "Let the owner of the claim allow the set: kubectl -n {namespace} label pvc {claim} allowed-set.nodevolume.dev/{set}=true",
   ClaimNotBound: "If it stays, read its events: kubectl -n {namespace} describe pvc {claim}",
   ClaimLost: "Restore the PersistentVolume, or delete the claim and create another. The data may be gone.",
   ClaimDeleting: "Wait until the claim is gone and create another, or take it out of the set.",
@@ -293,7 +295,7 @@ export function stepNamesOf(intent: NodeVolumeIntent): StepNames {
     volume: spec.volumeName,
     set: metadata.labels?.[label.set],
     namespace: on?.namespace ?? claim?.namespace,
-    claim: claim?.claimName,
+    claim: onKind("PersistentVolumeClaim") ?? claim?.claimName,
     pod: onKind("Pod"),
     path: pathOf(intent),
     source: onKind("Path") ?? hostPath?.path ?? local?.path,

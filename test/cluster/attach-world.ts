@@ -9,10 +9,11 @@ import { createNodeObject, type NodeRef } from "../../hack/lib/pretend-node/obje
 import { tailOf } from "../../hack/lib/process.ts";
 import { startController } from "../../hack/lib/roles.ts";
 import { until } from "../../hack/lib/until.ts";
-import type { NodeVolumeIntent } from "../../src/api/types.gen.ts";
+import { allowedSetLabelPrefix } from "../../src/api/names.ts";
+import type { NodeVolumeIntent, VolumeSource } from "../../src/api/types.gen.ts";
 import { bundles } from "../lib/bundles.ts";
 import { startCluster, type TestCluster } from "../lib/cluster.ts";
-import { patch, paths } from "../lib/policy-world.ts";
+import { expectStatus, patch, paths } from "../lib/policy-world.ts";
 
 export const driver = "disk.example";
 export const attachmentsPath = "/apis/storage.k8s.io/v1/volumeattachments";
@@ -22,8 +23,10 @@ export interface AttachWorld {
   readonly cluster: TestCluster;
   readonly admin: ApiClient;
   readonly nodes: readonly [NodeRef, NodeRef];
-  /** Makes a set with a volume on the node of a role, or on both. */
-  set(name: string, source: object, role?: "a" | "b"): Promise<void>;
+  /** Makes a set with a volume on the node of a role, or on both. The claim that it names allows it, unless it shall not. */
+  set(name: string, source: VolumeSource, role?: "a" | "b", allowed?: boolean): Promise<void>;
+  /** The owner of a claim allows a set to use it, or no longer does. */
+  allow(source: VolumeSource, set: string, allowed: boolean): Promise<void>;
   /** The label of one of the two nodes, `a` or `b`. */
   role(name: string): string;
   intents(set: string): Promise<NodeVolumeIntent[]>;
@@ -105,7 +108,14 @@ export async function startAttachWorld(prefix: string): Promise<AttachWorld> {
       const { status, body } = await admin.call("GET", path);
       return status === 404 ? undefined : body;
     },
-    async set(name, source, on) {
+    async allow({ persistentVolumeClaim: claim }, set, allowed) {
+      if (claim === undefined) return;
+      const path = `/api/v1/namespaces/${claim.namespace}/persistentvolumeclaims/${claim.claimName}`;
+      const labels = { [allowedSetLabelPrefix + set]: allowed ? "true" : null };
+      expectStatus(200, await patch(admin, path, { metadata: { labels } }));
+    },
+    async set(name, source, on, allowed = true) {
+      if (allowed) await world.allow(source, name, true);
       const mounts = [{ name: "host", path: `/mnt/nodevolume/${name}` }];
       const nodeSelector = on === undefined ? { world: prefix } : { role: role(on) };
       const spec = { volume: { source }, mounts, nodeSelector };

@@ -1,4 +1,6 @@
 import { expect } from "chai";
+import { allowing } from "../../hack/lib/allowing.ts";
+import { slow } from "../../hack/lib/lanes/slow.ts";
 import { until } from "../../hack/lib/until.ts";
 import { prepare } from "../lib/cluster.ts";
 import { expectRefused, expectStatus, patch, paths } from "../lib/policy-world.ts";
@@ -36,7 +38,7 @@ describe("claims on a real API server", () => {
     await world.create("/api/v1/namespaces", core("Namespace", { metadata: { name: namespace } }));
     // Who would make it is not there.
     await world.create(`${inNamespace}/serviceaccounts`, core("ServiceAccount", { metadata: { name: "default" } }));
-    for (const name of ["data", "other"]) await boundClaim(world, namespace, name);
+    for (const name of ["data", "other", "private"]) await boundClaim(world, namespace, name);
   });
 
   const claim = async (name: string) => (await world.get(`${claimsPath}/${name}`)) as unknown as Marked | undefined;
@@ -47,6 +49,11 @@ describe("claims on a real API server", () => {
     const { items } = (await world.get(`${inNamespace}/events`)) as unknown as { items: Told[] };
     const ofClaim = items.filter(({ involvedObject }) => involvedObject.name === name);
     return ofClaim.map(({ reason, count }) => `${reason} ${count}`).sort();
+  };
+  const stalledBecause = async (set: string) => {
+    const found = await world.get(`/apis/nodevolume.dev/v1alpha1/nodevolumesets/${set}`);
+    const { conditions = [] } = (found?.["status"] ?? {}) as { conditions?: { type: string; reason: string }[] };
+    return conditions.find(({ type }) => type === "Stalled")?.reason;
   };
   const pod = (name: string, claimName: string) => {
     const volumes = [{ name: "v", persistentVolumeClaim: { claimName } }];
@@ -138,5 +145,48 @@ describe("claims on a real API server", () => {
       async () => (await world.get(`${paths.intents}/${revoked.metadata.name}`)) === undefined,
     );
     expect((await volume("data"))?.metadata.finalizers ?? []).not.to.include(inUse);
+  });
+
+  it("gives a set nothing of a claim that does not allow it, until its owner does", async () => {
+    const source = { persistentVolumeClaim: { namespace, claimName: "private" } };
+    await world.set("stranger", source, "b", false);
+    await world.allow(source, "another", true);
+    await until("the reason", 20_000, async () => (await stalledBecause("stranger")) === "ClaimNotAllowed");
+    expect([await world.intents("stranger"), await world.attachments()]).to.deep.equal([[], []]);
+    const { labels, finalizers = [] } = (await claim("private"))?.metadata ?? {};
+    expect([labels, finalizers.includes(inUse)]).to.deep.equal([allowing("another"), false]);
+    await until("the Event", 20_000, async () => {
+      const { items } = (await world.get("/api/v1/namespaces/default/events")) as unknown as { items: Told[] };
+      return items.some((one) => one.involvedObject.name === "stranger" && one.reason === "ClaimNotAllowed");
+    });
+    await world.allow(source, "stranger", true);
+    await until("the intent", 20_000, async () => (await world.intents("stranger")).length === 1);
+  });
+
+  slow("leaves what is granted as it is when the owner takes the consent back, and says so", async () => {
+    await until("the attachment", 20_000, async () => (await world.attachments()).length === 1);
+    await world.attach((await world.attachments())[0]?.metadata.name ?? "");
+    const before = await world.granted("stranger");
+    expect(before.spec.grant?.csi).to.include({ volumeHandle: "claims-private" });
+    await world.allow({ persistentVolumeClaim: { namespace, claimName: "private" } }, "stranger", false);
+    await until("the reason", 20_000, async () => (await stalledBecause("stranger")) === "ClaimNotAllowed");
+    await until("the intent's", 20_000, async () => {
+      return (await world.intents("stranger"))[0]?.status?.attach?.reason === "ClaimNotAllowed";
+    });
+    const [after] = await world.intents("stranger");
+    expect(after?.spec).to.deep.equal(before.spec);
+    await world.admin.call("DELETE", "/apis/nodevolume.dev/v1alpha1/nodevolumesets/stranger");
+    await until("the revocation", 20_000, async () => {
+      return (await world.intents("stranger"))[0]?.metadata.deletionTimestamp !== undefined;
+    });
+    const [revoked] = await world.intents("stranger");
+    if (revoked === undefined) throw new Error("no intent");
+    expectStatus(200, await world.acknowledge(revoked));
+    await until("the detachment to begin", 20_000, async () => {
+      return (await world.attachments())[0]?.metadata.deletionTimestamp !== undefined;
+    });
+    await world.detached((await world.attachments())[0]?.metadata.name ?? "");
+    await until("the intent to be gone", 20_000, async () => (await world.intents("stranger")).length === 0);
+    expect((await claim("private"))?.metadata.labels).to.deep.equal(allowing("another"));
   });
 });

@@ -1,4 +1,5 @@
 import { expect } from "chai";
+import { allowing } from "../../hack/lib/allowing.ts";
 import type { ApiClient } from "../../hack/lib/api-client.ts";
 import { type TestCluster, testCluster } from "../lib/cluster.ts";
 import { expectRefused, expectStatus, patch } from "../lib/policy-world.ts";
@@ -125,6 +126,8 @@ describe("policy of what the controller writes of claims and PersistentVolumes",
     ["a label of a claim", bound, { metadata: { labels: { owner: "evil" } } }, "no other label"],
     ["a label off a claim", bound, { metadata: { labels: { app: null } } }, "no other label"],
     ["the label reserved", unbound, { metadata: { labels: { "nodevolume.dev/reserved": "" } } }, "no other label"],
+    ["consent to a set", unbound, { metadata: { labels: allowing("archive") } }, "no other label"],
+    ["consent to a set by way of status", `${bound}/status`, { metadata: { labels: allowing("a") } }, "no other label"],
     ["an annotation of a claim", bound, { metadata: { annotations: { team: "b" } } }, "no annotation"],
     ["an owner of a claim, by whom it is deleted", bound, { metadata: { ownerReferences: [owner] } }, "no owner"],
     ["pvc-protection off", bound, { metadata: { finalizers: [] } }, "no other finalizer"],

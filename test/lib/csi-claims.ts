@@ -1,4 +1,5 @@
 // Sets that use claims, as pods would, and what stories see of them: in the objects, in the driver's record, in the kernel.
+import { allowing } from "../../hack/lib/allowing.ts";
 import { readRecord } from "../drivers/lib/record.ts";
 import { handleOf, type Stories, type StoryNode, storageClass } from "./csi-stories.ts";
 
@@ -55,6 +56,9 @@ export class ClaimStories {
   async use(user: string, claim: MadeClaim, node: string, wish: UserWish = {}): Promise<string> {
     const { volumeMode, readOnly, mount, paths = [pathOf(user)] } = wish;
     const source = { persistentVolumeClaim: { namespace: "default", claimName: claim.name } };
+    if (user !== claim.name) {
+      await this.#stories.world.objects.patch(`${claims}/${claim.name}`, { metadata: { labels: allowing(user) } });
+    }
     await this.#stories.apply(user, {
       nodeSelector: { "kubernetes.io/hostname": node },
       volume: { source, ...(volumeMode && { volumeMode }) },

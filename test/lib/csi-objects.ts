@@ -1,3 +1,4 @@
+import { allowing } from "../../hack/lib/allowing.ts";
 import { type ApiClient, type JsonObject, mergePatch } from "../../hack/lib/api-client.ts";
 import { apply, type KubeObject } from "../../hack/lib/csi/accounts.ts";
 import { until } from "../../hack/lib/until.ts";
@@ -15,6 +16,8 @@ interface ClaimOptions {
   readonly size?: string;
   readonly accessModes?: readonly string[];
   readonly volumeMode?: "Filesystem" | "Block";
+  /** Sets that the claim allows; if not given, the one of its own name. */
+  readonly allowed?: readonly string[];
 }
 
 /** Objects of Kubernetes' own that tests of CSI make, as a cluster's administrator, and what they wait for. */
@@ -53,13 +56,14 @@ export class CSIObjects {
 
   async claim(name: string, options: ClaimOptions): Promise<void> {
     const { storageClass, size = "20Mi", accessModes = ["ReadWriteOnce"], volumeMode = "Filesystem" } = options;
+    const { allowed = [name] } = options;
     const spec = {
       storageClassName: storageClass,
       accessModes,
       volumeMode,
       resources: { requests: { storage: size } },
     };
-    const metadata = { name, namespace: "default" };
+    const metadata = { name, namespace: "default", labels: allowing(...allowed) };
     await this.#apply(`${core}/namespaces/default/persistentvolumeclaims`, "v1", "PersistentVolumeClaim", {
       metadata,
       spec,

@@ -6,6 +6,7 @@ import {
   type CreateVolumeResponse,
   VolumeCapability_AccessMode_Mode,
 } from "../../../src/csi/gen/csi.gen.ts";
+import { allowing } from "../../lib/allowing.ts";
 import type { ApiClient } from "../../lib/api-client.ts";
 import { apply } from "../../lib/csi/accounts.ts";
 import { until } from "../../lib/until.ts";
@@ -41,7 +42,9 @@ export async function makeClaims(
     resources: { requests: { storage: "1Mi" } },
   };
   for (const name of names) {
-    const object = { apiVersion: "v1", kind: "PersistentVolumeClaim", metadata: { name, namespace, labels }, spec };
+    // The set that uses it has its name.
+    const metadata = { name, namespace, labels: { ...labels, ...allowing(name) } };
+    const object = { apiVersion: "v1", kind: "PersistentVolumeClaim", metadata, spec };
     await apply(admin, claims, object);
   }
   await until(`${names.length} claims to be bound`, patience, async () => {

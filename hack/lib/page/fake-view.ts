@@ -86,7 +86,11 @@ export function createFakeView(system: System): FakeView {
   return {
     watches,
     client,
-    gatherer: createGatherer(stores, ["/mnt/nodevolume"], () => undefined, system),
+    gatherer: createGatherer(
+      stores,
+      { allowedPrefixes: ["/mnt/nodevolume"], podsOf: () => undefined, consent: () => undefined },
+      system,
+    ),
     leases: createAgentLeases({ ...stores, clock: system.clock, namespace: "nodevolume-system" }),
     reads,
     put(plural, raw) {

@@ -38,7 +38,7 @@ export const symptoms: readonly (readonly [seen: string, codes: string])[] = [
   ],
   [
     "A claim does not come to a node",
-    `ClaimNotFound ClaimNotBound ClaimLost ClaimDeleting ClaimOfOther ClaimMismatch
+    `ClaimNotFound ClaimNotAllowed ClaimNotBound ClaimLost ClaimDeleting ClaimOfOther ClaimMismatch
      PersistentVolumeNotFound VolumeModeMismatch AccessModeMismatch VolumeSourceUnsupported
      NodeAffinityMismatch NeedsScheduler ProvisioningRefusedForNode VolumeTooLarge NotProtected`,
   ],

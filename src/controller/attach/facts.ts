@@ -2,7 +2,7 @@ import { compareText } from "../canonical-json.ts";
 import type { Intent, NodeInfo } from "../projections.ts";
 import { isSingleNode } from "./access.ts";
 import { isOurs } from "./attachment-name.ts";
-import type { Attachment } from "./objects.ts";
+import type { Attachment, Claim } from "./objects.ts";
 import type { VolumeResolution } from "./resolve-volume.ts";
 import { isResolved } from "./resolve-volume.ts";
 import type { VolumeID } from "./volume-key.ts";
@@ -23,6 +23,8 @@ export interface VolumeFacts {
   readonly lifecycleModes: readonly string[];
   /** Intents of mode Manage that use the volume or ask for it. */
   readonly members: readonly Member[];
+  /** Every claim of the volume, also where a set names the volume itself. */
+  readonly claims: readonly Claim[];
   /** Every VolumeAttachment of the volume, whoever made it. */
   readonly attachments: readonly Attachment[];
   /** Nodes for which one of ours was written and not seen yet. */

@@ -31,6 +31,7 @@ export function gatherVolume(deps: GatherVolumeDeps, id: VolumeID): VolumeFacts 
     audiencesOfPods: storage.csiDrivers.store.get(podDriver)?.tokenAudiences ?? [],
     lifecycleModes: driver?.lifecycleModes ?? ["Persistent"],
     members: intents.map((intent) => memberOf(deps, id, intent)),
+    claims: index.claims(key),
     attachments: index.attachments(key),
     attaching: pending.attaching(id),
     node: deps.node,

@@ -1,4 +1,6 @@
 import { annotation } from "../../api/names.ts";
+import { claimNotAllowed } from "../claims/allowed-sets.ts";
+import { requestersOf } from "../identity.ts";
 import { matchesSelector } from "../match-node.ts";
 import type { Member, Survey, VolumeFacts } from "./facts.ts";
 import { nodeNameOf, usesAlone } from "./facts.ts";
@@ -15,6 +17,8 @@ export function ownObstacle(facts: VolumeFacts, member: Member): WaitReason | un
   const { intent, node, resolution, place } = member;
   const { name } = intent.metadata;
   if (!isResolved(resolution)) return resolution.waiting;
+  const notAllowed = consentObstacle(facts, member);
+  if (notAllowed !== undefined) return notAllowed;
   const { nodeName, mounts, pods = [] } = intent.spec;
   const { persistentVolume, csi, accessMode } = resolution;
   if (node === undefined) {
@@ -47,6 +51,13 @@ export function ownObstacle(facts: VolumeFacts, member: Member): WaitReason | un
     return { reason: "DriverNotOnNode", message, on: { kind: "CSINode", name: nodeName } };
   }
   return undefined;
+}
+
+/** That a claim of the volume does not allow each set that has it mounted, or shares it with pods (decision 0106). */
+export function consentObstacle({ claims }: VolumeFacts, { intent, resolution }: Member): WaitReason | undefined {
+  const named = isResolved(resolution) ? resolution.claim : undefined;
+  const all = named === undefined ? claims : [named, ...claims];
+  return all.length === 0 ? undefined : claimNotAllowed(all, requestersOf(intent));
 }
 
 function matchesTerms(terms: readonly unknown[], node: NonNullable<Member["node"]>): boolean {

@@ -20,7 +20,7 @@ import type { GatherVolumeDeps } from "./gather-volume.ts";
 import { gatherVolume, placeOf } from "./gather-volume.ts";
 import { grow } from "./grow.ts";
 import { projectAttachment } from "./objects.ts";
-import { onAttachment, usedBefore } from "./obstacles.ts";
+import { consentObstacle, onAttachment, usedBefore } from "./obstacles.ts";
 import type { Retries } from "./retries.ts";
 import type { Teller } from "./teller.ts";
 import type { VolumeID } from "./volume-key.ts";
@@ -108,7 +108,9 @@ export async function reconcileVolume(deps: ReconcileVolumeDeps, id: VolumeID): 
         (begins || standsBehind(decision, waiting) ? waiting : undefined) ?? (await carryOut(deps, id, decision));
       againInMs = sooner(againInMs, outcome.againInMs);
       if (outcome.changed) return;
-      const beside = uses(decision.member) ? (sharedWithKubelet(waiting?.waitReason) ?? unprotected) : undefined;
+      const beside = uses(decision.member)
+        ? (sharedWithKubelet(waiting?.waitReason) ?? unprotected ?? consentObstacle(facts, decision.member))
+        : undefined;
       const writeInMs = await deps.attachStatus.write(
         decision.member.intent,
         outcome.waitReason ?? beside ?? deps.diskHeldElsewhere(decision.member.intent),

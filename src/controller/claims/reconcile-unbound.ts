@@ -5,7 +5,9 @@ import type { AttachStatusWriter } from "../attach/attach-status-writer.ts";
 import type { Claim } from "../attach/objects.ts";
 import { isResolved, resolveVolume } from "../attach/resolve-volume.ts";
 import type { VolumeIndex } from "../attach/volume-index.ts";
+import { requestersOf } from "../identity.ts";
 import type { Intent } from "../projections.ts";
+import { claimNotAllowed } from "./allowed-sets.ts";
 import { chooseNode } from "./select-node.ts";
 
 export interface UnboundDeps {
@@ -49,8 +51,11 @@ export function createUnbound(deps: UnboundDeps): Unbound {
     async reconcile(intent) {
       const resolution = resolveVolume(intent.spec, deps.index.objects);
       if (isResolved(resolution)) return undefined;
-      if (resolution.needsNode === undefined) return deps.attachStatus.write(intent, resolution.waiting);
-      return choose(resolution.needsNode, intent);
+      const { needsNode } = resolution;
+      const waiting = needsNode && claimNotAllowed([needsNode], requestersOf(intent));
+      if (needsNode === undefined || waiting !== undefined)
+        return deps.attachStatus.write(intent, waiting ?? resolution.waiting);
+      return choose(needsNode, intent);
     },
     gone({ metadata: { uid = "" } }) {
       chosen.delete(uid);
@@ -63,7 +68,8 @@ export function createUnbound(deps: UnboundDeps): Unbound {
     const now = deps.clock.monotonic();
     const before = chosen.get(uid);
     const earlier = before && { times: before.times, agoMs: now - before.at };
-    const nodes = nodesThatWant(deps.index.intentsOfClaim(namespace, name));
+    const allowed = (one: Intent) => claimNotAllowed([claim], requestersOf(one)) === undefined;
+    const nodes = nodesThatWant(deps.index.intentsOfClaim(namespace, name).filter(allowed));
     const { waiting, select } = chooseNode(claim, nodes, earlier);
     const waitMs = Math.max(select?.inMs ?? 0, unsettledMs(uid, nodes, now));
     const early = await deps.attachStatus.write(intent, waiting);

@@ -72,6 +72,8 @@ export function targetOf(
   const refused = refusedBySet(context, entry, wants.set, pod, at);
   if (refused !== undefined || entry?.spec === undefined) return refused;
   if (at !== undefined) return stay(at);
+  const consent = context.input.consent(wants.set, entry.spec.volume.source);
+  if (consent !== undefined) return consent === "unknown" ? undefined : consent;
   // Without it, the set could be gone before its volume is.
   if (!(entry.metadata.finalizers ?? []).includes(finalizer.unmount)) return undefined;
   const [own] = context.chosen.get(wants.set) ?? [];

@@ -1,6 +1,7 @@
 import { gate } from "../../api/names.ts";
 import type { Reason } from "../../api/reasons.ts";
 import type { NodeVolumeSetSpec, VolumeSource } from "../../api/types.gen.ts";
+import { claimNotAllowed } from "../claims/allowed-sets.ts";
 import { type ClaimObjects, resolveClaim } from "../claims/resolve-claim.ts";
 import { allowsNamespace } from "../populate/allowed-namespaces.ts";
 import type { PodEntry } from "../populate/pod-entry.ts";
@@ -64,7 +65,12 @@ function ofVolume(pod: PodEntry, { name, wish }: PodVolume, facts: GateFacts): G
     const message = `NodeVolumeSet ${wants.set} does not allow pods of namespace ${namespace}: its spec.allowedNamespaces must name or select it`;
     return wait("NamespaceNotAllowed", message);
   }
-  return ofSet(spec, facts);
+  const there = ofSet(spec, facts);
+  if (there === undefined || "wait" in there) return there;
+  const named = spec.volume.source.persistentVolumeClaim;
+  const claim = named && facts.claims?.claim(named.namespace, named.claimName);
+  const refused = claim && claimNotAllowed([claim], [wants.set]);
+  return refused === undefined ? there : wait(refused.reason, refused.message);
 }
 
 function ofGate(set: string, facts: GateFacts): GateDecision {

@@ -1,4 +1,5 @@
-import { label, resource } from "../../../src/api/names.ts";
+import { allowing } from "../../../hack/lib/allowing.ts";
+import { allowedSetLabelPrefix, label, resource } from "../../../src/api/names.ts";
 import { Refusal } from "../api/refusal.ts";
 import type { SimApiServer } from "../api/sim-api-server.ts";
 import { at } from "../invariants/attachment-view.ts";
@@ -26,13 +27,13 @@ export class StorageCluster {
     this.#server.create(resource.csiNodes, { metadata: { name }, spec: { drivers: entries } });
   }
 
-  /** A PersistentVolume and a claim, bound to each other. */
-  boundClaim(name: string, { handle, driver, singleNode }: StoredVolume): void {
+  /** A PersistentVolume and a claim, bound to each other. The claim allows the sets of stories: `data`, and that of its own name. */
+  boundClaim(name: string, { handle, driver, singleNode }: StoredVolume, labels = allowing("data", name)): void {
     const accessModes = [singleNode ? "ReadWriteOnce" : "ReadWriteMany"];
     const capacity = { storage: "1Gi" };
     const volumeName = `pv-${name}`;
     const spec = { accessModes, volumeMode: "Filesystem", resources: { requests: capacity }, volumeName };
-    const claim = this.#server.create(resource.claims, { metadata: { name, namespace }, spec });
+    const claim = this.#server.create(resource.claims, { metadata: { name, namespace, labels }, spec });
     const status = { phase: "Bound", accessModes, capacity };
     this.#server.patch(resource.claims, name, { status }, { namespace, subresource: "status" });
     const claimRef = { namespace, name, uid: claim.metadata.uid };
@@ -73,6 +74,12 @@ export class StorageCluster {
   /** The owner of a claim keeps pods out of it, or lets them in again. */
   reserve(claim: string, reserved: boolean): void {
     const labels = { [label.reserved]: reserved ? "true" : null };
+    this.#server.patch(resource.claims, claim, { metadata: { labels } }, { namespace });
+  }
+
+  /** The owner of a claim allows a set to use it, or no longer does. */
+  allow(claim: string, set: string, allowed: boolean): void {
+    const labels = { [allowedSetLabelPrefix + set]: allowed ? "true" : null };
     this.#server.patch(resource.claims, claim, { metadata: { labels } }, { namespace });
   }
 

@@ -5,6 +5,8 @@ import type { Intent, NodeInfo, SetEntry } from "../../../src/controller/project
 import { createObjectStore } from "../../../src/kube/object-store.ts";
 import { virtualSystem } from "../kube/virtual-system.ts";
 
+const nothing = { allowedPrefixes: [], podsOf: () => undefined, consent: () => undefined };
+
 describe("createGatherer", () => {
   it("law: finds the intents of a node and of a set as if it had looked through all", () => {
     const step = fc.record({
@@ -22,7 +24,7 @@ describe("createGatherer", () => {
           nodes: createObjectStore<NodeInfo>(system),
           sets: createObjectStore<SetEntry>(system),
         };
-        const gatherer = createGatherer(stores, [], () => undefined, system);
+        const gatherer = createGatherer(stores, nothing, system);
         for (const [index, { act, name, nodeName, sets }] of steps.entries()) {
           const before = intents.get(name);
           if (act === "delete" && before === undefined) continue;

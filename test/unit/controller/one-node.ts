@@ -1,3 +1,4 @@
+import type { SetConsent } from "../../../src/controller/claims/allowed-sets.ts";
 import type { NodePlan } from "../../../src/controller/compile-intents.ts";
 import { compileNode } from "../../../src/controller/compile-intents.ts";
 import type { IntentWrite } from "../../../src/controller/diff-intents.ts";
@@ -25,6 +26,8 @@ export interface OneNode {
   group: { persistentVolume: string; gid: number } | undefined;
   /** Whether claims are there; undefined: not known. */
   claims: boolean | undefined;
+  /** By set, what the claim of its source says of it; nothing: that it may. */
+  readonly consents: Map<string, SetConsent>;
   /** By intent. */
   refusals: Map<string, string>;
   readonly name: string;
@@ -90,6 +93,7 @@ export function oneNode(sets: SetEntry[], name = "n1"): OneNode {
     onePod: false,
     group: undefined,
     claims: true,
+    consents: new Map(),
     refusals: new Map(),
     name,
     intents: () => structuredClone(all()),
@@ -112,6 +116,7 @@ export function oneNode(sets: SetEntry[], name = "n1"): OneNode {
         isForOnePod: () => world.onePod,
         groupOf: () => world.group,
       },
+      consent: (set, { persistentVolumeClaim }) => persistentVolumeClaim && world.consents.get(set),
       refusals: world.refusals,
     }),
     stakes: () => resolveNode(world.input()),

@@ -50,6 +50,18 @@ describe("nextStep", () => {
     expect(nextStep("WaitingForKubelet", names)).to.match(/kubectl -n shop describe pod web$/);
   });
 
+  it("has the whole command by which the owner of a claim allows a set", () => {
+    const names = { namespace: "databases", claim: "archive", set: "data" };
+    expect(nextStep("ClaimNotAllowed", names)).to.match(
+      /kubectl -n databases label pvc archive allowed-set\.nodevolume\.dev\/data=true$/,
+    );
+    const source = { persistentVolumeClaim: { namespace: "databases", claimName: "archive" } };
+    const on = { kind: "PersistentVolumeClaim", namespace: "databases", name: "twin" };
+    const status = { attach: { reason: "ClaimNotAllowed", message: "m", since: "2026-01-01T00:00:00Z", on } };
+    const waiting = { ...intent, spec: { ...intent.spec, source }, status } as NodeVolumeIntent;
+    expect(nextStep("ClaimNotAllowed", stepNamesOf(waiting)), "the one that is named").to.include("pvc twin allowed-");
+  });
+
   it("unmounts nothing but what the reason is about", () => {
     const [mount] = intent.spec.mounts;
     const second = { ...mount, name: "second", path: "/mnt/nodevolume/second" };

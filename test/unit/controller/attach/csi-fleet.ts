@@ -1,3 +1,4 @@
+import { allowing } from "../../../../hack/lib/allowing.ts";
 import type { Intent } from "../../../../src/controller/projections.ts";
 import { isRecord, recordIn, stringIn } from "../../../../src/kube/json.ts";
 import type { ApiRequest } from "../../../../src/kube/transport.ts";
@@ -32,6 +33,9 @@ export interface CSIFleet extends Fleet {
   /** Lets `ms` pass, with everybody at work. */
   live(ms: number, eachMs?: number): Promise<void>;
 }
+
+/** What each claim says of the sets of these stories: their owners allow them. */
+export const allowed: { readonly [label: string]: string } = allowing("a", "b", "other", "first");
 
 /** The one that the policy names comes first. */
 const closing = ["nodevolume.dev/held", "nodevolume.dev/reserved"];
@@ -114,7 +118,7 @@ export function createCSIFleet(): CSIFleet {
     attachments: () => api.objects("volumeattachments"),
     csiSet: (name, source, more = {}) => fleet.set(name, { volume: { source }, ...more }),
     claim(name, handle, more = {}) {
-      const metadata = { name, namespace: "apps" };
+      const metadata = { name, namespace: "apps", labels: { ...allowed } };
       const claim = api.apply("persistentvolumeclaims", {
         metadata,
         spec: { volumeName: `pv-${handle}` },

@@ -1,7 +1,8 @@
 import { expect } from "chai";
 import type { CSIFleet } from "../attach/csi-fleet.ts";
-import { createCSIFleet, driver } from "../attach/csi-fleet.ts";
+import { allowed, createCSIFleet, driver } from "../attach/csi-fleet.ts";
 
+const ofData = { name: "data", namespace: "apps", labels: { ...allowed } };
 const source = { persistentVolumeClaim: { namespace: "apps", claimName: "data" } };
 const claimOf = (fleet: CSIFleet) => fleet.api.object("persistentvolumeclaims", "apps/data");
 const volumeOf = (fleet: CSIFleet) => fleet.api.object("persistentvolumes", "pv-vol-1");
@@ -192,7 +193,7 @@ describe("the controller and claims", () => {
     const provisioned = { provisioner: driver, volumeBindingMode: "WaitForFirstConsumer" };
     fleet.api.apply("storageclasses", { metadata: { name: "late" }, ...provisioned });
     const spec = { storageClassName: "late" };
-    fleet.api.apply("persistentvolumeclaims", { metadata: { name: "data", namespace: "apps" }, spec });
+    fleet.api.apply("persistentvolumeclaims", { metadata: ofData, spec });
     fleet.start();
     await fleet.live(3_000);
     expect(claimOf(fleet)?.metadata.annotations).to.deep.equal({ "volume.kubernetes.io/selected-node": "n0" });
@@ -209,7 +210,7 @@ describe("the controller and claims", () => {
     const provisioned = { provisioner: driver, volumeBindingMode: "WaitForFirstConsumer" };
     fleet.api.apply("storageclasses", { metadata: { name: "late" }, ...provisioned });
     const spec = { storageClassName: "late" };
-    fleet.api.apply("persistentvolumeclaims", { metadata: { name: "data", namespace: "apps" }, spec });
+    fleet.api.apply("persistentvolumeclaims", { metadata: ofData, spec });
     fleet.start();
     await fleet.live(5_000);
     expect(claimOf(fleet)?.metadata.annotations ?? {}).to.deep.equal({});

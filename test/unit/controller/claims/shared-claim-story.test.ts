@@ -1,6 +1,6 @@
 import { expect } from "chai";
 import type { CSIFleet } from "../attach/csi-fleet.ts";
-import { createCSIFleet, driver } from "../attach/csi-fleet.ts";
+import { allowed, createCSIFleet, driver } from "../attach/csi-fleet.ts";
 
 const source = { persistentVolumeClaim: { namespace: "apps", claimName: "data" } };
 const claimOf = (fleet: CSIFleet) => fleet.api.object("persistentvolumeclaims", "apps/data");
@@ -17,7 +17,7 @@ function ready(nodes = 1): CSIFleet {
 /** A second claim, with a PersistentVolume of its own that names the same volume. */
 function twinOf(fleet: CSIFleet): void {
   const { spec } = volumeOf(fleet) as { spec: object };
-  const metadata = { name: "twin", namespace: "apps" };
+  const metadata = { name: "twin", namespace: "apps", labels: { ...allowed } };
   const status = { phase: "Bound" };
   const twin = fleet.api.apply("persistentvolumeclaims", { metadata, spec: { volumeName: "pv-twin" }, status });
   const claimRef = { namespace: "apps", name: "twin", uid: twin.metadata.uid };
@@ -36,7 +36,7 @@ describe("a volume with two claims", () => {
     fleet.api.remove("pods", "apps/app");
     await fleet.live(20_000);
     const labels = fleet.api.object("persistentvolumeclaims", "apps/twin")?.metadata.labels;
-    expect(labels).to.deep.equal({ "nodevolume.dev/held": "" });
+    expect(labels).to.deep.equal({ "nodevolume.dev/held": "", ...allowed });
     expect(fleet.granted()).to.deep.equal(["n0"]);
   });
 
@@ -51,7 +51,7 @@ describe("a volume with two claims", () => {
     fleet.pod("app", "twin");
     await fleet.live(8_000);
     const labels = fleet.api.object("persistentvolumeclaims", "apps/twin")?.metadata.labels;
-    expect(labels).to.deep.equal({ "nodevolume.dev/held": "" });
+    expect(labels).to.deep.equal({ "nodevolume.dev/held": "", ...allowed });
     expect(fleet.waitReason("n0")).to.equal("SharedWithKubelet app");
     fleet.api.remove("pods", "apps/app");
     await fleet.live(11_000);
@@ -60,7 +60,7 @@ describe("a volume with two claims", () => {
     await fleet.live(3_000);
     for (const name of ["data", "twin"]) {
       const { metadata } = fleet.api.object("persistentvolumeclaims", `apps/${name}`) ?? {};
-      expect([metadata?.labels ?? {}, metadata?.finalizers], name).to.deep.equal([{}, []]);
+      expect([metadata?.labels, metadata?.finalizers], name).to.deep.equal([allowed, []]);
     }
   });
 });

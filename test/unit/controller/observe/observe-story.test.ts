@@ -1,7 +1,7 @@
 import { expect } from "chai";
 import type { Intent } from "../../../../src/controller/projections.ts";
 import type { CSIFleet } from "../attach/csi-fleet.ts";
-import { createCSIFleet, driver } from "../attach/csi-fleet.ts";
+import { allowed, createCSIFleet, driver } from "../attach/csi-fleet.ts";
 
 /** A pod that a container uses a claim in; a fake scheduler has chosen its node. */
 function pod(fleet: CSIFleet, name: string, node: string, claimName = "data", more: object = {}): void {
@@ -61,7 +61,7 @@ describe("claims that kubelet manages for pods", () => {
     expect(intent?.spec.grant).to.equal(undefined);
     expect(intent?.metadata.finalizers, "nothing is held").to.equal(undefined);
     const claim = fleet.api.object("persistentvolumeclaims", "apps/data");
-    expect(claim?.metadata.labels, "the claim is not taken").to.equal(undefined);
+    expect(claim?.metadata.labels, "the claim is not taken").to.deep.equal(allowed);
     expect(fleet.attachments(), "nothing is attached").to.deep.equal([]);
 
     fleet.api.remove("pods", "apps/web-0");

@@ -1,4 +1,5 @@
 import { expect } from "chai";
+import { allowing } from "../../../../hack/lib/allowing.ts";
 import {
   projectClaim,
   projectPersistentVolume,
@@ -71,6 +72,12 @@ const say = (decision: ReturnType<typeof decideGates>) =>
       ? decision.wait.reason
       : JSON.stringify({ ...decision.demand.nodeSelector, terms: decision.demand.terms?.length });
 
+const ofClaim = set("a", {
+  nodeSelector: { x: "1" },
+  volume: { source: { persistentVolumeClaim: { namespace: "team", claimName: "data" } } },
+});
+const allowingA = claim({ metadata: { ...claim().metadata, labels: allowing("a") } });
+
 describe("decideGates", () => {
   const a = { v: { set: "a" } };
   const data = { v: { persistentVolumeClaim: "data" } };
@@ -102,20 +109,9 @@ describe("decideGates", () => {
       { sets: [set("a", { nodeSelector: { x: "1" } }), set("b", { nodeSelector: { x: "2" } })] },
       "NodeAffinityConflict",
     ],
-    [
-      "a set of a claim: where both are",
-      a,
-      {
-        sets: [
-          set("a", {
-            nodeSelector: { x: "1" },
-            volume: { source: { persistentVolumeClaim: { namespace: "team", claimName: "data" } } },
-          }),
-        ],
-        claim: claim(),
-      },
-      '{"x":"1","terms":1}',
-    ],
+    ["a set of a claim: where both are", a, { sets: [ofClaim], claim: allowingA }, '{"x":"1","terms":1}'],
+    ["a set of a claim that does not allow it", a, { sets: [ofClaim], claim: claim() }, "ClaimNotAllowed"],
+    ["a set of a claim that is not bound", a, { sets: [ofClaim], claim: unbound }, "ClaimNotBound"],
   ];
   for (const [what, volumes, world, expected] of cases) {
     it(what, () => expect(say(decideGates(podOf(volumes), facts(world)))).to.equal(expected));
