@@ -148,7 +148,10 @@ export const set = (
   name: string,
   spec: Partial<NodeVolumeSet["spec"]> = {},
   status: NodeVolumeSet["status"] = {},
-): NodeVolumeSet => ({ metadata: meta(name, undefined), spec: { mounts: [], ...spec }, status }) as NodeVolumeSet;
+): NodeVolumeSet => {
+  const volume = { source: { emptyDir: {} } };
+  return { metadata: meta(name, undefined), spec: { volume, mounts: [], ...spec }, status } as NodeVolumeSet;
+};
 
 export const state = (name: string, status: NodeVolumeState["status"]): NodeVolumeState => ({
   metadata: meta(name, undefined),

@@ -1,9 +1,12 @@
+import { allowsSet, notAllowedMessage } from "../../api/allowed-set.ts";
 import { label } from "../../api/names.ts";
 import { shellWord } from "../../api/printable.ts";
+import type { NodeVolumeSet } from "../../api/types.gen.ts";
 import { eventsOf, type Facts, named, type Raw, timeOf } from "../../explain/facts.ts";
 import type { Finding } from "../../explain/finding.ts";
 import { reasonFinding } from "../../explain/intent-chain.ts";
 import { recordIn, stringIn } from "../../kube/json.ts";
+import { setNames } from "./explain-set.ts";
 
 export interface ClaimAnswer {
   readonly findings: readonly Finding[];
@@ -114,6 +117,16 @@ function unbound(facts: Facts, claim: Raw, scheduled: boolean): Finding {
   }
   const todo = `If it stays: does ${provisioner} run? Its log, and kubectl -n ${namespace} describe pvc ${name}.`;
   return { ...base, text: `${called}: ${provisioner} has not made its volume yet`, todo };
+}
+
+/** PURE. That a set asks for a claim which does not allow it. */
+export function setNotAllowed(claim: Raw, set: NodeVolumeSet): Finding[] {
+  const { namespace = "", name, labels } = claim.metadata;
+  const source = set.spec.volume.source.persistentVolumeClaim;
+  const isMeant = set.spec.mode !== "Observe" && source?.namespace === namespace && source.claimName === name;
+  if (!isMeant || allowsSet(labels, set.metadata.name)) return [];
+  const message = notAllowedMessage({ namespace, name }, set.metadata.name);
+  return [reasonFinding("ClaimNotAllowed", message, { names: setNames(set) })];
 }
 
 /** PURE. That a claim is kept from pods, because node volumes have it or shall. */

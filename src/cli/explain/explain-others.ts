@@ -7,7 +7,7 @@ import type { Chain, Explanation, Finding } from "../../explain/finding.ts";
 import { intentFindings } from "../../explain/intent-chain.ts";
 import { nodeFindings } from "../../explain/node-finding.ts";
 import { arrayIn, recordIn, stringIn } from "../../kube/json.ts";
-import { claimFindings, keptFromPods } from "./claim-chain.ts";
+import { claimFindings, keptFromPods, setNotAllowed } from "./claim-chain.ts";
 import { setFindings } from "./explain-set.ts";
 import { nodeOf, phaseOf, podsOf } from "./pod-facts.ts";
 
@@ -46,6 +46,7 @@ export function explainClaim(facts: Facts, claim: Raw): Explanation {
       findings: [
         ...findings,
         ...keptFromPods(claim),
+        ...facts.sets.flatMap((set) => setNotAllowed(claim, set)),
         ...(who.length > 0 || facts.denied.pods !== undefined ? who : [nobody]),
       ],
     },

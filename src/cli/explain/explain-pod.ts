@@ -8,7 +8,7 @@ import { claimFindings, keptFromPods } from "./claim-chain.ts";
 import { orphanChain } from "./explain-others.ts";
 import { registration, wayToNode } from "./kubelet-chain.ts";
 import { failureEvent, isSymptom } from "./kubelet-events.ts";
-import { intentOf, ourVolume, podEntry, refusal } from "./our-chain.ts";
+import { claimOfSet, intentOf, ourVolume, podEntry, refusal } from "./our-chain.ts";
 import { hasEnded, hasStarted, nodeOf, ownerTrouble, type PodVolume, phaseOf, volumesOf } from "./pod-facts.ts";
 
 /** PURE. Why a pod does not have its volumes, volume by volume. */
@@ -96,7 +96,7 @@ function gatedBy(facts: Facts, pod: Raw, gates: readonly string[]): Finding[] {
   const ours = gates.filter((gate) => gate.startsWith("nodevolume.dev/"));
   const shown = ours.length > 0 ? conditionOf(pod, "nodevolume.dev/VolumesReady") : undefined;
   const reason = stringIn(shown, "status") === "True" ? undefined : stringIn(shown, "reason");
-  const ofVolumes = volumesOf(pod).flatMap((volume) => (volume.kind === "ours" ? refusal(facts, pod, volume) : []));
+  const ofVolumes = volumesOf(pod).flatMap((volume) => (volume.kind === "ours" ? refusedYet(facts, pod, volume) : []));
   const todo = ours.includes("nodevolume.dev/volumes")
     ? "The gate nodevolume.dev/volumes goes when it is known on which nodes the pod's volumes are to be had (docs/readiness.md)."
     : ours.length > 0
@@ -112,9 +112,15 @@ function gatedBy(facts: Facts, pod: Raw, gates: readonly string[]): Finding[] {
   if (reason === undefined || ofVolumes.some(({ code }) => code === reason)) return [gated];
   const cause = reasonFinding(reason, stringIn(shown, "message") ?? reason, {
     since: stringIn(shown, "lastTransitionTime"),
-    names: { namespace: pod.metadata.namespace },
+    // The claim of a set may be of another namespace than the pod.
+    names: reason === "ClaimNotAllowed" ? {} : { namespace: pod.metadata.namespace },
   });
   return [gated, cause.state === "done" ? { ...cause, state: "waiting", todo } : cause];
+}
+
+/** Why a pod that has no node yet gets such a volume on none. */
+function refusedYet(facts: Facts, pod: Raw, volume: Extract<PodVolume, { kind: "ours" }>): Finding[] {
+  return [...refusal(facts, pod, volume), ...claimOfSet(facts, volume.set)];
 }
 
 function volumeChain(facts: Facts, pod: Raw, volume: PodVolume, node: string | undefined): Chain {
@@ -126,7 +132,7 @@ function volumeChain(facts: Facts, pod: Raw, volume: PodVolume, node: string | u
     case "ours": {
       const findings =
         node === undefined
-          ? refusal(facts, pod, volume)
+          ? refusedYet(facts, pod, volume)
           : [...symptom(facts, pod, [volume.name]), ...ourVolume(facts, pod, volume, node)];
       return { title: titleOf(volume), findings: inOrder(findings, node) };
     }

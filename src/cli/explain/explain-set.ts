@@ -1,10 +1,11 @@
 import { findCondition } from "../../api/conditions.ts";
 import { listed } from "../../api/listed.ts";
 import { systemNamespace } from "../../api/names.ts";
+import type { Reason } from "../../api/reasons.ts";
 import type { FailingNode, NodeVolumeIntent, NodeVolumeSet } from "../../api/types.gen.ts";
 import type { Finding } from "../../explain/finding.ts";
 import { reasonFinding } from "../../explain/intent-chain.ts";
-import { controllerLog } from "../../explain/next-steps.ts";
+import { controllerLog, type StepNames } from "../../explain/next-steps.ts";
 
 /** What Ready of a set says of nodes whose intents say more. */
 const toldByIntents: ReadonlySet<string> = new Set([
@@ -15,6 +16,15 @@ const toldByIntents: ReadonlySet<string> = new Set([
   "Deleting",
   "NodeLost",
 ]);
+
+/** What Stalled says of a set as a whole. */
+const ofTheSet: ReadonlySet<string> = new Set<Reason>(["RolloutPaused", "ClaimNotAllowed"]);
+
+/** PURE. Names of a set, and of the claim that it uses. */
+export function setNames({ metadata, spec }: NodeVolumeSet): StepNames {
+  const claim = spec.volume.source.persistentVolumeClaim;
+  return { set: metadata.name, namespace: claim?.namespace, claim: claim?.claimName };
+}
 
 /**
  * PURE. What a set says that no intent of it does: why it has none, and what keeps it as a whole. Nothing if its intents say it
@@ -41,19 +51,19 @@ export function setFindings(set: NodeVolumeSet, intents: readonly NodeVolumeInte
     found.push(
       reasonFinding(nodes[0]?.reason ?? "", `on ${on}: ${said}`, {
         since: ready?.lastTransitionTime,
-        names: { set: metadata.name, node: nodes[0]?.node },
+        names: { ...setNames(set), node: nodes[0]?.node },
       }),
     );
   }
   const isTold = (reason: string) => without.some((failing) => failing.reason === reason);
   for (const type of ["Conflict", "Stalled"] as const) {
     const condition = findCondition(status.conditions, type);
-    const isOwn = condition?.status === "True" && (type === "Conflict" || condition.reason === "RolloutPaused");
+    const isOwn = condition?.status === "True" && (type === "Conflict" || ofTheSet.has(condition.reason));
     if (condition === undefined || !isOwn || isTold(condition.reason)) continue;
     found.push(
       reasonFinding(condition.reason, condition.message, {
         since: condition.lastTransitionTime,
-        names: { set: metadata.name },
+        names: setNames(set),
       }),
     );
   }

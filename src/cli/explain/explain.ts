@@ -16,6 +16,7 @@ import {
   type Gathering,
   gatherAttachments,
   gatherClaim,
+  gatherClaimsOfSets,
   gatherGranted,
   gatherHolders,
   gathering,
@@ -94,6 +95,7 @@ async function ofPod(from: Gathering, cluster: Cluster, name: string): Promise<E
       : []),
   ]);
   await gatherGranted(from, pod);
+  await gatherClaimsOfSets(from, volumes);
   await gatherHolders(from, node === undefined ? [] : [node]);
   return explainPod(from.facts(), pod);
 }
@@ -106,6 +108,7 @@ async function ofClaim(from: Gathering, cluster: Cluster, name: string): Promise
     gatherClaim(from, namespace, name),
     gatherAttachments(from),
     from.list("states", resource.states),
+    from.list("sets", resource.sets),
   ]);
   const { pods } = from.facts();
   const nodes = new Set(

@@ -7,6 +7,7 @@ import type { ListOptions } from "../../kube/client.ts";
 import { recordIn, stringIn } from "../../kube/json.ts";
 import type { Lease } from "../../kube/lease.ts";
 import { type Cluster, getIfAllowed, listIfAllowed } from "../cluster.ts";
+import type { PodVolume } from "./pod-facts.ts";
 
 /** Facts as they are read, one kind after the other; what was read is kept, what was refused is remembered. */
 export interface Gathering {
@@ -94,6 +95,14 @@ export async function gatherGranted(from: Gathering, pod: Raw): Promise<void> {
   const granted = new Set(used.map(({ spec }) => spec.grant?.persistentVolume?.name ?? ""));
   const unknown = [...granted].filter((name) => name !== "" && named(persistentVolumes, name) === undefined);
   await Promise.all(unknown.map((name) => from.get("persistentVolumes", resource.persistentVolumes, name)));
+}
+
+/** Claims of the sets that a pod uses: each says whether it allows its set. */
+export async function gatherClaimsOfSets(from: Gathering, volumes: readonly PodVolume[]): Promise<void> {
+  const { sets } = from.facts();
+  const used = sets.filter(({ metadata }) => volumes.some((one) => one.kind === "ours" && one.set === metadata.name));
+  const claims = used.flatMap(({ spec }) => spec.volume.source.persistentVolumeClaim ?? []);
+  await Promise.all(claims.map((one) => from.get("claims", resource.claims, one.claimName, one.namespace)));
 }
 
 /** What attaches, on the whole cluster. */

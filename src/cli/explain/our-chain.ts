@@ -7,7 +7,8 @@ import { controllerLog, podStep, type StepNames, stepNamesOf } from "../../expla
 import { nodeFindings } from "../../explain/node-finding.ts";
 import { recordIn } from "../../kube/json.ts";
 import { gidOf, lacksGroup, podGroups } from "../../kube/pod-groups.ts";
-import { claimFindings } from "./claim-chain.ts";
+import { claimFindings, setNotAllowed } from "./claim-chain.ts";
+import { setNames } from "./explain-set.ts";
 import { registration } from "./kubelet-chain.ts";
 import { matchesSelector } from "./label-selector.ts";
 import { nodeOf, ourDriver, type PodVolume } from "./pod-facts.ts";
@@ -24,6 +25,8 @@ export function ourVolume(
   if (refused.length > 0) return refused;
   const intents = facts.intents.filter(({ spec }) => spec.nodeName === node);
   const intent = intentOf(facts, node, { uid, volume: volume.name });
+  const notAllowed = intent === undefined ? claimOfSet(facts, volume.set) : [];
+  if (notAllowed.length > 0) return notAllowed;
   const early = [...registration(facts, ourDriver, node), ...nodeFindings(facts, node, { ours: true })];
   if (intent === undefined && facts.denied.intents !== undefined)
     return [{ state: "unknown", code: "IntentUnknown", text: `what was asked of ${node} for it is not yours to read` }];
@@ -158,13 +161,22 @@ function setTrouble(facts: Facts, namespace: string, name: string): Finding[] {
   return [];
 }
 
+/** PURE. That the claim of a set does not allow the set: no pod gets the volume by it anew. */
+export function claimOfSet(facts: Facts, name: string | undefined): Finding[] {
+  const set = named(facts.sets, name ?? "");
+  const source = set?.spec.volume.source.persistentVolumeClaim;
+  const claim = source && named(facts.claims, source.claimName, source.namespace);
+  return set === undefined || claim === undefined ? [] : setNotAllowed(claim, set);
+}
+
 /** What the set says of the node, where no intent says more. */
 function ofSet(facts: Facts, name: string | undefined, node: string): Finding[] {
-  const failing = named(facts.sets, name ?? "")?.status?.failing?.find((entry) => entry.node === node);
-  if (failing === undefined) return [];
+  const set = named(facts.sets, name ?? "");
+  const failing = set?.status?.failing?.find((entry) => entry.node === node);
+  if (set === undefined || failing === undefined) return [];
   return [
     reasonFinding(failing.reason, `set ${name} on ${node}: ${failing.message ?? failing.reason}`, {
-      names: { node, set: name },
+      names: { ...setNames(set), node },
     }),
   ];
 }

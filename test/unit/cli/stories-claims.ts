@@ -1,3 +1,4 @@
+import { allowing } from "../../../hack/lib/allowing.ts";
 import { explainClaim } from "../../../src/cli/explain/explain-others.ts";
 import { explainPod } from "../../../src/cli/explain/explain-pod.ts";
 import {
@@ -12,6 +13,7 @@ import {
   pod,
   raw,
   ready,
+  set,
   state,
   volume,
 } from "../../lib/cli-objects.ts";
@@ -135,6 +137,12 @@ export const ofClaims: Stories = {
       }),
       here,
     ),
+  "claim that a set asks for, which it does not allow": () => {
+    const source = { persistentVolumeClaim: { namespace: "shop", claimName: "pg" } };
+    const sets = ["archive", "allowed"].map((name) => set(name, { volume: { source } } as object));
+    const pg = claim("pg", "pv-1", {}, { labels: allowing("allowed") });
+    return explainClaim(facts({ ...bound, claims: [pg], sets }), pg);
+  },
   "all is well": () =>
     explainPod(facts({ ...bound, ...attached }), pod("web", claimVolume("pg"), { node: "worker-1", started: true })),
   "a user who may read little": () =>

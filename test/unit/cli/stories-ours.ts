@@ -130,6 +130,11 @@ export const ofOurVolumes: Stories = {
       ours,
     );
   },
+  "through our driver: the claim of its set does not allow the set": () => {
+    const source = { persistentVolumeClaim: { namespace: "shop", claimName: "pg" } };
+    const sets = [set("datasets", { volume: { source }, allowedNamespaces: { names: ["shop"] } } as object)];
+    return explainPod(facts({ ...ourNode, claims: [claim("pg", "pv-1")], sets }), ours);
+  },
   "through our driver: its PersistentVolume asks for a group": () => {
     const pg = volume("pv-1", "pg");
     const annotations = { "pv.beta.kubernetes.io/gid": "1234" };

@@ -16,6 +16,10 @@ const told = (name: string, spec: Spec, status: Status, intents: Parameters<type
 const notAllowed = "/srv/outside is not beneath an allowed prefix: /mnt/nodevolume, /var/lib/nodevolume/mounts";
 const noNodes = "no Node is selected by spec.nodeSelector, spec.affinity and spec.tolerations";
 const clash = "set scratch wants /mnt/nodevolume/scratch, above /mnt/nodevolume/scratch/sub";
+const denied =
+  "claim databases/archive does not allow set archive: it has no label allowed-set.nodevolume.dev/archive=true";
+const archive = { persistentVolumeClaim: { namespace: "databases", claimName: "archive" } };
+const ofClaim = { volume: { source: archive } } as Spec;
 const mounted = intent("worker-1.data", {}, { state: "Mounted", inUse: true, conditions: ready("True", "Mounted") });
 
 /** What only a set can say: no intent of it is there, or not on every node that it selects. */
@@ -50,6 +54,22 @@ export const ofSets: Stories = {
       ...conditions("Stalled", "RolloutPaused", paused),
     ];
     return told("data", {}, { ...seen, desired: 1, ready: 0, conditions: said }, [mounted]);
+  },
+  "set that its claim does not allow": () => {
+    const failing = [{ node: "worker-1", reason: "ClaimNotAllowed", message: denied }];
+    const said = [
+      ...ready("False", "NodesNotReady", `ready on 0 of 1 node, newest spec on 0; worker-1: ${denied}`),
+      ...conditions("Stalled", "ClaimNotAllowed", `worker-1: ${denied}`),
+    ];
+    return told("archive", ofClaim, { ...seen, desired: 1, ready: 0, failing, conditions: said });
+  },
+  "set that its claim does not allow any more": () => {
+    const failing = [{ node: "worker-1", reason: "ClaimNotAllowed", message: denied }];
+    const said = [
+      ...ready("False", "ClaimNotAllowed", `ready on 1 of 1 node, newest spec on 1; worker-1: ${denied}`),
+      ...conditions("Stalled", "ClaimNotAllowed", `worker-1: ${denied}`),
+    ];
+    return told("archive", ofClaim, { ...seen, desired: 1, ready: 1, failing, conditions: said }, [mounted]);
   },
   "set whose intents say it all": () =>
     told("data", {}, { ...seen, desired: 1, ready: 1, conditions: ready("True", "AllReady") }, [mounted]),
