@@ -1,5 +1,6 @@
 import { hash } from "node:crypto";
-import { resource } from "../../../src/api/names.ts";
+import type { KubeObject } from "../../../src/api/meta.ts";
+import { allowedSetLabelPrefix, resource, setLabelPrefix } from "../../../src/api/names.ts";
 import type { NodeVolumeIntent } from "../../../src/api/types.gen.ts";
 import type { Change } from "../api/collection.ts";
 import type { SimApiServer } from "../api/sim-api-server.ts";
@@ -106,6 +107,8 @@ export class AttachRules implements NodeSideRules {
       const other = this.#granted(volumeHandle).find((intent) => intent.metadata.uid !== metadata.uid);
       if (other !== undefined) report(`${metadata.name} is granted ${volumeHandle}, which ${other.metadata.name} has`);
     }
+    const denied = deniedSet(this.#deps.server(), object, volumeHandle);
+    if (denied !== undefined) report(`consent: ${metadata.name} is granted ${volumeHandle}, and ${denied}`);
     const pod = podThatUses(this.#deps.server(), volumeHandle);
     if (pod !== undefined) report(`rule 14: ${metadata.name} is granted ${volumeHandle}, which pod ${pod} uses`);
     const theirs = this.#attachmentsOf(volumeHandle).find(({ name }) => !name.startsWith("nvi-"));
@@ -140,6 +143,23 @@ export class AttachRules implements NodeSideRules {
   #attachmentsOf(handle: string): AttachmentView[] {
     return attachmentViews(this.#deps.server()).filter((attachment) => attachment.handle === handle);
   }
+}
+
+/** A claim of the volume that does not allow a set of the intent, if there is one. Stories change consent between grants only. */
+function deniedSet(server: SimApiServer, intent: KubeObject, handle: string): string | undefined {
+  const mounts = (at(intent, "spec", "mounts") ?? []) as readonly { readonly requester: { readonly name: string } }[];
+  const labels = Object.keys(intent.metadata.labels ?? {}).filter((key) => key.startsWith(setLabelPrefix));
+  const sets = [
+    ...mounts.map(({ requester }) => requester.name),
+    ...labels.map((key) => key.slice(setLabelPrefix.length)),
+  ];
+  for (const { metadata, ...claim } of server.list(resource.claims)) {
+    const volume = server.get(resource.persistentVolumes, String(at(claim, "spec", "volumeName")));
+    if (at(volume, "spec", "csi", "volumeHandle") !== handle) continue;
+    const denied = sets.find((set) => metadata.labels?.[allowedSetLabelPrefix + set] !== "true");
+    if (denied !== undefined) return `claim ${metadata.name} does not allow set ${denied}`;
+  }
+  return undefined;
 }
 
 /** A pod that names a claim of the volume, if there is one. */

@@ -71,6 +71,14 @@ export const csiMutations: readonly Mutation[] = [
     },
   },
   {
+    law: "consent",
+    name: "take a claim that does not allow the set",
+    noticedBy: { scenario: "a claim allows its set late, and takes that back" },
+    file: "src/api/allowed-set.ts",
+    from: '  return labels !== undefined && Object.hasOwn(labels, key) && labels[key] === "true";\n',
+    to: "  return key !== undefined;\n",
+  },
+  {
     law: "rule 2",
     name: "grant a single-node volume beside one who has it",
     noticedBy: { scenario: "a single-node claim moves to another node, with what is in it" },

@@ -28,8 +28,14 @@ export function ofClaim(claimName: string) {
   return { volume: { source }, mounts: [target("data")] };
 }
 
-export function bound(world: World, name: string, options: { readonly singleNode?: boolean } = {}): void {
-  world.csi.cluster.boundClaim(name, world.csi.volume(`vol-${name}`, options));
+interface BoundOptions {
+  readonly singleNode?: boolean;
+  /** Of the claim; if not given, those by which it allows the sets of stories. */
+  readonly labels?: { [key: string]: string };
+}
+
+export function bound(world: World, name: string, { labels, ...options }: BoundOptions = {}): void {
+  world.csi.cluster.boundClaim(name, world.csi.volume(`vol-${name}`, options), labels);
 }
 
 /** The set is on the node that is fast: `a`, until it moves. */

@@ -90,6 +90,24 @@ export const claims: readonly Scenario[] = [
     },
   },
   {
+    name: "a claim allows its set late, and takes that back",
+    world: two,
+    async run(world) {
+      const says = { sets: { data: "ClaimNotAllowed" } };
+      bound(world, "claim", { labels: {} });
+      use(world);
+      await world.settle(says);
+      await world.until("no node to be asked", () => world.cluster.intents().length === 0, 0);
+      world.csi.cluster.allow("claim", "data", true);
+      await world.settle();
+      write(world, "a", "kept");
+      world.csi.cluster.allow("claim", "data", false);
+      await world.settle(says);
+      await world.until("it to be mounted still", () => world.mountsOn(target("data")) === 1, 0);
+      await leave(world);
+    },
+  },
+  {
     name: "a node is lost, and out of service",
     world: two,
     async run(world) {
