@@ -122,7 +122,7 @@ slowSuite("acceptance: volumes that grow", () => {
     await on.end(["row-18-anew"], claim);
   });
 
-  it("row 18: a driver that fails otherwise is asked again, and claim and object are told once, and that it has grown in the end", async () => {
+  it("row 18: another failure of a driver is retried; claim and object report it once, and the growth in the end", async () => {
     const claim = await on.claim("row-18-fails");
     await on.used("row-18-fails", claim, one.name);
     const calls = expansions(claim);

@@ -5,7 +5,7 @@ export interface Row {
   readonly cells: { readonly name: string; readonly kubelet: string; readonly verdict: string; readonly here: string };
 }
 
-/** A test that is named as proof, on a line `- 12: unit: agent/plan.test.ts "title"`. */
+/** A test that is named as proof, on a line `- 12: unit: ` with file and title as code. */
 export interface Proof {
   readonly number: number;
   readonly lane: string;
@@ -54,7 +54,7 @@ function rowOf(line: string, group: string): Row {
 }
 
 function proofOf(line: string): Proof {
-  const match = /^- (\d+): ([a-z0-9]+): ((?:[\w./-]+\.test|points\/[a-z-]+)\.ts) "(.+)"$/.exec(line);
+  const match = /^- (\d+): ([a-z0-9]+): `((?:[\w./-]+\.test|points\/[a-z-]+)\.ts)` `(.+)`$/.exec(line);
   const [, number, lane, file, title] = match ?? [];
   if (!lane || !file || !title) throw new Error(`not a proof: ${line}`);
   return { number: Number(number), lane, file, title };

@@ -23,7 +23,7 @@ describe("what a driver is asked for (kubelet behaviour 110)", () => {
     ["ReadWriteMany", "MULTI_NODE_MULTI_WRITER", "MULTI_NODE_MULTI_WRITER"],
   ] as const;
   for (const [accessMode, plain, multiWriter] of modes) {
-    it(`${accessMode}: ${plain}, or ${multiWriter} where the driver tells the writers of a node apart`, () => {
+    it(`${accessMode}: ${plain}, or ${multiWriter} if the driver distinguishes writers of a node`, () => {
       const asked = (singleNodeMultiWriter: boolean) =>
         capabilityOf(volume({ accessMode }), { singleNodeMultiWriter }, {}).access.mode;
       expect([asked(false), asked(true)]).to.deep.equal([plain, multiWriter]);

@@ -57,7 +57,7 @@ describe("the events of volumes that are attached and grow", () => {
     ]);
   });
 
-  it("tells once that attaching fails, however often it is tried and in whatever words, and again when it fails anew", async () => {
+  it("reports a failed attach once, whatever its retries and messages, and again when it fails anew", async () => {
     const fleet = ready();
     fleet.attacher.error = "no slot is free";
     fleet.start();

@@ -8,7 +8,7 @@ const attachmentOf = (fleet: CSIFleet, node: string) =>
   fleet.attachments().find(({ spec }) => (spec as { nodeName?: string }).nodeName === node);
 
 describe("one volume, several nodes", () => {
-  it("gives a single-node volume to the oldest, and to the next only when the first has acknowledged and is detached", async () => {
+  it("grants a single-node volume to the oldest, then to the next after acknowledgement and detach", async () => {
     const fleet = createCSIFleet();
     for (const name of ["n0", "n1", "n2"]) fleet.driverNode(name);
     fleet.csiSet("a", volume("vol-1"));

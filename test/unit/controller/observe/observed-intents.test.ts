@@ -20,7 +20,7 @@ describe("observedIntents", () => {
     expect(intent?.spec.pods.map(({ name, uid }) => `${name} ${uid}`)).to.deep.equal(["q uid-q", "p uid-p"]);
   });
 
-  it("counts a generic ephemeral volume only with a claim that its pod controls: one name may be of two pods", () => {
+  it("counts a generic ephemeral volume only with a claim that its pod controls: two pods may share a name", () => {
     const own = { name: "b-c", ephemeral: {} };
     const pods = [pod("team/a", { volumes: [own] }), pod("team/a-b", { volumes: [{ ...own, name: "c" }] })];
     const users = (owner: object | undefined) => {

@@ -151,7 +151,7 @@ describe("pods of a set", () => {
     expect(world.intent("share").metadata.labels).not.to.have.property("set.nodevolume.dev/a");
   });
 
-  it("pods stay with the set's volume that they have when it gets another source, and new ones come to the newest", () => {
+  it("pods stay with their set's volume when it gets another source, and new ones come to the newest", () => {
     const world = oneNode([setEntry("a", { spec: team })]);
     world.pods = [pod("team/old")];
     world.settle();
