@@ -100,7 +100,7 @@ describe("config/overlays/observe-only, applied", () => {
     const { code, stderr } = await create("NodeVolumeSet", { ...spec, mode: undefined });
     expect(code).not.to.equal(0);
     expect(stderr)
-      .to.include("this cluster only looks")
+      .to.include("this cluster only observes")
       .and.include("write mode: Observe")
       .and.include("config/default");
   });
@@ -118,7 +118,7 @@ describe("config/overlays/observe-only, applied", () => {
     const { status, body: answer } = await controller.call("POST", intents, { body });
     expect([status, String(answer["message"])].join(" "))
       .to.include("403")
-      .and.include("this cluster only looks");
+      .and.include("this cluster only observes");
     const { grant: _, ...ungranted } = body.spec;
     const observing = { ...body, spec: { ...ungranted, mode: "Observe" } };
     expect((await controller.call("POST", intents, { body: observing })).status).to.equal(201);

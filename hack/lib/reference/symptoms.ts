@@ -1,4 +1,4 @@
-/** What is seen, in the words of whoever sees it, and the codes that it may have, with blanks between: each that asks something of people is in one. */
+/** Symptoms in the words of whoever sees them, and the codes of each, between blanks. Each code that needs an action has one. */
 export const symptoms: readonly (readonly [seen: string, codes: string])[] = [
   [
     "Nothing happens on a node",
@@ -6,18 +6,18 @@ export const symptoms: readonly (readonly [seen: string, codes: string])[] = [
      MountTableUnreadable StaleRead IndexMissing IndexBehind IndexTooLarge Invalid IntentTooLarge
      ProcessLimitReached`,
   ],
-  ["A set is not ready, or does not go", "NodesNotReady NoNodesSelected Conflict Deleting Drifted"],
+  ["A set is not ready, or is not deleted", "NodesNotReady NoNodesSelected Conflict Deleting Drifted"],
   [
     "A path cannot be mounted on",
     `PathNotAllowed PathConflict ForeignMount ForeignMountInPath TargetCovered TargetNotDirectory
      TargetNotFile TargetMoved TargetChanged DotDotInPath SymlinkInPath NotPropagated`,
   ],
   [
-    "A directory, file or device of the node is not there, or not the one that was meant",
+    "A directory, file or device of the node is missing, or is not the expected one",
     "SourceNotFound SourceWrongType SourceDiffers SourceNotAllowed SubPathMissing",
   ],
   [
-    "A disk is not taken, or not mounted",
+    "A disk is not chosen, or not mounted",
     `DiskNotFound DiskNotCompared DiskAmbiguous DeviceBusy DeviceNotEmpty FilesystemMissing FilesystemMismatch
      FilesystemUnsupported FormatFailed VolumeGroupFull PassphraseRefused QuotaUnsupported`,
   ],
@@ -26,30 +26,30 @@ export const symptoms: readonly (readonly [seen: string, codes: string])[] = [
     "ReadError FilesystemDamaged FilesystemDuplicate FilesystemReadOnly JournalNotReplayed",
   ],
   [
-    "A server, share, repository, image or LUN cannot be had",
+    "A server, share, repository, image or LUN is unavailable",
     `ServerUnreachable ShareNotFound CredentialsRefused RepositoryRefused RevisionNotFound
      ContentRefused ContentTooLarge ImageUnsupported InitiatorNotReady`,
   ],
   [
-    "A ConfigMap, Secret, token or field cannot be shown",
+    "A ConfigMap, Secret, token or field is not mounted",
     `ConfigMapNotFound ConfigMapAccessDenied SecretNotFound SecretAccessDenied KeyNotFound
      FileConflict NodeNotFound NodeAccessDenied ServiceAccountNotFound TokenAccessDenied
      TrustBundleNotFound TrustBundleAccessDenied ContentUnknown`,
   ],
   [
-    "A claim does not come to a node",
+    "A PVC is not mounted on a node",
     `ClaimNotFound ClaimNotAllowed ClaimNotBound ClaimLost ClaimDeleting ClaimOfOther ClaimMismatch
      PersistentVolumeNotFound VolumeModeMismatch AccessModeMismatch VolumeSourceUnsupported
      NodeAffinityMismatch NeedsScheduler ProvisioningRefusedForNode VolumeTooLarge NotProtected`,
   ],
   [
-    "A volume is not attached, or somebody else has it",
+    "A volume is not attached, or is in use elsewhere",
     `WaitingForAttach AttachFailed FailedAttachVolume AttachLimitReached AttachNotManaged
      VolumeHeldElsewhere UsedByPods SharedWithKubelet ForeignAttachment Detaching StaleNodeID
      PublishContextTooLarge GrantOutdated`,
   ],
   [
-    "A driver does not do what it should",
+    "A driver fails, or is missing",
     `DriverNotOnNode DriverNotRegistered DriverMissing DriverFailed DriverUnavailable DriverBusy
      DriverReplyInvalid DriverReplyFalse DriverMayStillAct LifecycleModeUnsupported PerPodIdentity
      VolumeConditionAbnormal`,
@@ -59,23 +59,23 @@ export const symptoms: readonly (readonly [seen: string, codes: string])[] = [
     "VolumeResizeFailed FileSystemResizeFailed ExpansionInfeasible NoWritableMount VolumeInUse",
   ],
   [
-    "Its files belong to the wrong group, or have the wrong label",
+    "Files have the wrong group or SELinux label",
     `FsGroupConflict VolumePermissionChangeInProgress VolumePermissionChangeRefused PodLacksGroup
      SELinuxConflict SELinuxContextConflict`,
   ],
   [
-    "A pod does not start, or does not end",
+    "A pod does not start, or does not terminate",
     `SetNotFound SetNotServing NamespaceNotAllowed NodeNotSelected NodeAffinityConflict PodNotListed
      PodMismatch BlockForPods WaitingForToken WaitingForKubelet CSIDriverWrong ConsumerStillRunning`,
   ],
   [
-    "A volume does not go away",
+    "A volume is not unmounted",
     "Unmounting TargetBusy StillReferenced ForeignMountOnTarget ForeignMountBeneath SwapNeeded",
   ],
   [
-    "Something hangs, or fails again and again",
+    "Something hangs, or fails repeatedly",
     "NotAnswering TimedOut OperationAbandoned SetUpFailed TearDownFailed ToolMissing OptionsRefused",
   ],
-  ["Mounts are there that nobody asks for", "UnexplainedRemoval LeftByKubelet"],
+  ["A node has unexpected mounts", "UnexplainedRemoval LeftByKubelet"],
   ["A safeguard is missing", "PolicyMissing"],
 ];

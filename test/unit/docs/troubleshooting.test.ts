@@ -13,7 +13,7 @@ const quoted: readonly string[] = [
   "The ClusterRole nvi-viewer lets its bearer read",
   "the cluster cannot be reached",
   "node, volume or set",
-  "this cluster only looks",
+  "this cluster only observes",
   "this would delete every object of the kind, and unmount what is mounted on every node",
 ];
 

@@ -8,9 +8,11 @@ describe("renderSymptoms", () => {
     expect(() => renderSymptoms([...symptoms, ["It rains", "Mounted Weather"]])).to.throw("Weather is no reason");
   });
 
-  it("says of each reason what ends it, and links to its entry", () => {
+  it("shows what ends each reason, and links to its entry", () => {
     const text = renderSymptoms();
-    expect(text).to.include("\n## A volume does not go away\n");
-    expect(text).to.include("| [TargetBusy](reasons.md#targetbusy) | waiting | what uses the mount lets it go |\n");
+    expect(text).to.include("\n## A volume is not unmounted\n");
+    expect(text).to.include(
+      "| [TargetBusy](reasons.md#targetbusy) | waiting | no process or mount uses the mount any more |\n",
+    );
   });
 });
