@@ -214,7 +214,7 @@ export const schema = {
    },
    "rules": [
     {
-     "message": "with client: Kernel each monitor must be an IP address, as the kernel asks no name service: an IPv4 address, or an IPv6 address in brackets, with :port if it is another than Ceph's own",
+     "message": "with client: Kernel each monitor must be an IP address, as the kernel resolves no host names: an IPv4 address, or an IPv6 address in brackets, with :port if it is another than Ceph's own",
      "field": ".monitors",
      "patterns": [
       "^[0-9.]+(:[0-9]+)?$"
@@ -245,7 +245,7 @@ export const schema = {
      "maxLength": 253,
      "rules": [
       {
-       "message": "must be the name of an object: lower-case letters, digits, '-' or '.', a letter or digit at both ends and beside each '.'",
+       "message": "must be the name of an object: lower-case letters, digits, '-' or '.', a letter or digit at both ends and next to each '.'",
        "matches": "^[a-z0-9]([-a-z0-9]*[a-z0-9])?([.][a-z0-9]([-a-z0-9]*[a-z0-9])?)*$"
       }
      ]
@@ -275,7 +275,7 @@ export const schema = {
      "maxLength": 253,
      "rules": [
       {
-       "message": "must be the name of an object: lower-case letters, digits, '-' or '.', a letter or digit at both ends and beside each '.'",
+       "message": "must be the name of an object: lower-case letters, digits, '-' or '.', a letter or digit at both ends and next to each '.'",
        "matches": "^[a-z0-9]([-a-z0-9]*[a-z0-9])?([.][a-z0-9]([-a-z0-9]*[a-z0-9])?)*$"
       }
      ]
@@ -444,7 +444,7 @@ export const schema = {
      "maxLength": 253,
      "rules": [
       {
-       "message": "must be the name of an object: lower-case letters, digits, '-' or '.', a letter or digit at both ends and beside each '.'",
+       "message": "must be the name of an object: lower-case letters, digits, '-' or '.', a letter or digit at both ends and next to each '.'",
        "matches": "^[a-z0-9]([-a-z0-9]*[a-z0-9])?([.][a-z0-9]([-a-z0-9]*[a-z0-9])?)*$"
       }
      ]
@@ -489,7 +489,7 @@ export const schema = {
      "maxLength": 253,
      "rules": [
       {
-       "message": "must be the name of an object: lower-case letters, digits, '-' or '.', a letter or digit at both ends and beside each '.'",
+       "message": "must be the name of an object: lower-case letters, digits, '-' or '.', a letter or digit at both ends and next to each '.'",
        "matches": "^[a-z0-9]([-a-z0-9]*[a-z0-9])?([.][a-z0-9]([-a-z0-9]*[a-z0-9])?)*$"
       }
      ]
@@ -733,10 +733,10 @@ export const schema = {
    },
    "rules": [
     {
-     "message": "say at least one thing of the disk: byID, wwid, serial, model, minSize, maxSize, rotational, transport, label or empty"
+     "message": "name at least one property of the disk: byID, wwid, serial, model, minSize, maxSize, rotational, transport, label or empty"
     },
     {
-     "message": "say more of the disk than empty, as any disk that is attached to the node may be: best its byID, wwid or serial"
+     "message": "name another property of the disk, best byID, wwid or serial: any disk that is attached to the node may be empty"
     },
     {
      "message": "minSize must not be more than maxSize: no disk would match",
@@ -1195,7 +1195,7 @@ export const schema = {
      "field": ".secretRef"
     },
     {
-     "message": "must be left out for http, where everybody on the way could read what the Secret says: write https:// or ssh:// in repository",
+     "message": "must be left out for http, because http sends the content of the Secret unencrypted: write https:// or ssh:// in repository",
      "field": ".secretRef"
     }
    ],
@@ -1578,7 +1578,7 @@ export const schema = {
      "message": "exactly one of reference and layout is needed: name the image in a registry, or in a directory of the node"
     },
     {
-     "message": "must be left out with layout, as no registry is asked",
+     "message": "must be left out with layout, as no registry is contacted",
      "field": ".secretRef"
     }
    ],
@@ -1714,7 +1714,7 @@ export const schema = {
    },
    "rules": [
     {
-     "message": "fsGroupChangePolicy says how fsGroup is brought about: add fsGroup, or remove it",
+     "message": "fsGroupChangePolicy has an effect only with fsGroup: add fsGroup, or remove it",
      "field": ".fsGroupChangePolicy"
     }
    ],
@@ -1754,7 +1754,7 @@ export const schema = {
      "maxLength": 253,
      "rules": [
       {
-       "message": "must be the name of an object: lower-case letters, digits, '-' or '.', a letter or digit at both ends and beside each '.'",
+       "message": "must be the name of an object: lower-case letters, digits, '-' or '.', a letter or digit at both ends and next to each '.'",
        "matches": "^[a-z0-9]([-a-z0-9]*[a-z0-9])?([.][a-z0-9]([-a-z0-9]*[a-z0-9])?)*$"
       }
      ]
@@ -1827,7 +1827,7 @@ export const schema = {
      "maxLength": 253,
      "rules": [
       {
-       "message": "must be the name of an object: lower-case letters, digits, '-' or '.', a letter or digit at both ends and beside each '.'",
+       "message": "must be the name of an object: lower-case letters, digits, '-' or '.', a letter or digit at both ends and next to each '.'",
        "matches": "^[a-z0-9]([-a-z0-9]*[a-z0-9])?([.][a-z0-9]([-a-z0-9]*[a-z0-9])?)*$"
       }
      ]
@@ -2062,7 +2062,7 @@ export const schema = {
    },
    "rules": [
     {
-     "message": "exactly one of path, disk and lvm is needed: name the directory or device, say what the disk is, or name the logical volume"
+     "message": "exactly one of path, disk and lvm is needed: name the directory or device, describe the disk, or name the logical volume"
     }
    ],
    "required": [],
@@ -2312,7 +2312,7 @@ export const schema = {
       "maxLength": 253,
       "rules": [
        {
-        "message": "must be the name of an object: lower-case letters, digits, '-' or '.', a letter or digit at both ends and beside each '.'",
+        "message": "must be the name of an object: lower-case letters, digits, '-' or '.', a letter or digit at both ends and next to each '.'",
         "matches": "^[a-z0-9]([-a-z0-9]*[a-z0-9])?([.][a-z0-9]([-a-z0-9]*[a-z0-9])?)*$"
        }
       ]
@@ -2563,7 +2563,7 @@ export const schema = {
         "type": "Ready",
         "status": "Unknown",
         "reason": "NotObserved",
-        "message": "No agent has taken this intent in yet.",
+        "message": "No agent has read this intent yet.",
         "lastTransitionTime": "1970-01-01T00:00:00Z"
        }
       ]
@@ -2594,7 +2594,7 @@ export const schema = {
      "maxLength": 253,
      "rules": [
       {
-       "message": "must be the name of an object: lower-case letters, digits, '-' or '.', a letter or digit at both ends and beside each '.'",
+       "message": "must be the name of an object: lower-case letters, digits, '-' or '.', a letter or digit at both ends and next to each '.'",
        "matches": "^[a-z0-9]([-a-z0-9]*[a-z0-9])?([.][a-z0-9]([-a-z0-9]*[a-z0-9])?)*$"
       }
      ]
@@ -2613,7 +2613,7 @@ export const schema = {
      "maxLength": 253,
      "rules": [
       {
-       "message": "must be the name of an object: lower-case letters, digits, '-' or '.', a letter or digit at both ends and beside each '.'",
+       "message": "must be the name of an object: lower-case letters, digits, '-' or '.', a letter or digit at both ends and next to each '.'",
        "matches": "^[a-z0-9]([-a-z0-9]*[a-z0-9])?([.][a-z0-9]([-a-z0-9]*[a-z0-9])?)*$"
       }
      ]
@@ -2760,7 +2760,7 @@ export const schema = {
      "field": ".grant"
     },
     {
-     "message": "the grant of a CSI volume must say which volume it is: grant.csi",
+     "message": "the grant of a CSI volume must name the volume: grant.csi",
      "field": ".grant"
     },
     {
@@ -2776,7 +2776,7 @@ export const schema = {
      "field": ".deletionPolicy"
     },
     {
-     "message": "deletionPolicy: Retain would leave a volume attached and mounted with nobody in charge: use Unmount for rbd, iscsi, fc, csi, flexVolume and persistentVolumeClaim",
+     "message": "deletionPolicy: Retain would leave a volume attached and mounted, but unmanaged: use Unmount for rbd, iscsi, fc, csi, flexVolume and persistentVolumeClaim",
      "field": ".deletionPolicy"
     },
     {
@@ -2788,7 +2788,7 @@ export const schema = {
      "field": ".adopt"
     },
     {
-     "message": "fsType: swap is used by the node itself, by nobody else and not to be looked at: remove mounts, pods (allowedNamespaces) and adopt, and use mode: Manage",
+     "message": "fsType: swap is for the node itself, and can be neither mounted, shared nor observed: remove mounts, pods (allowedNamespaces) and adopt, and use mode: Manage",
      "field": ".fsType"
     },
     {
@@ -2828,7 +2828,7 @@ export const schema = {
      "field": ".destroyAllDataOnDevices"
     },
     {
-     "message": "source.local.fsLabel needs fsType, which says what is made on the device: name it, or remove fsLabel",
+     "message": "source.local.fsLabel needs fsType, the file system to make on the device: name it, or remove fsLabel",
      "field": ".source.local.fsLabel"
     },
     {
@@ -2873,7 +2873,7 @@ export const schema = {
      ]
     },
     {
-     "message": "each of mountOptions must be one option that is allowed for CIFS: vers= (2.0, 2.1, 3, 3.0, 3.0.2, 3.1.1), sec= (ntlmssp, ntlmsspi), seal, uid=, gid=, forceuid, noforceuid, forcegid, noforcegid, file_mode= or dir_mode= (0 and three octal digits), cache= (none, strict, loose), actimeo=, acregmax=, acdirmax=, hard, soft, rsize= or wsize= (a power of two from 65536 to 4194304), echo_interval= (1 to 600), serverino, noserverino, mfsymlinks, nobrl, noperm, nosharesock, port=; who is let in says secretRef, read-only is source.cifs.readOnly or mounts[].readOnly",
+     "message": "each of mountOptions must be one option that is allowed for CIFS: vers= (2.0, 2.1, 3, 3.0, 3.0.2, 3.1.1), sec= (ntlmssp, ntlmsspi), seal, uid=, gid=, forceuid, noforceuid, forcegid, noforcegid, file_mode= or dir_mode= (0 and three octal digits), cache= (none, strict, loose), actimeo=, acregmax=, acdirmax=, hard, soft, rsize= or wsize= (a power of two from 65536 to 4194304), echo_interval= (1 to 600), serverino, noserverino, mfsymlinks, nobrl, noperm, nosharesock, port=; secretRef has the credentials, read-only is source.cifs.readOnly or mounts[].readOnly",
      "field": ".mountOptions",
      "patterns": [
       "^(vers=(2[.][01]|3|3[.]0|3[.]0[.]2|3[.]1[.]1)|sec=(ntlmssp|ntlmsspi)|seal|(uid|gid)=[0-9]{1,9}|forceuid|noforceuid|forcegid|noforcegid|(file_mode|dir_mode)=0[0-7]{3}|cache=(none|strict|loose)|actimeo=[0-9]{1,6}|acregmax=[0-9]{1,6}|acdirmax=[0-9]{1,6}|hard|soft|(rsize|wsize)=(65536|131072|262144|524288|1048576|2097152|4194304)|echo_interval=([1-9]|[1-9][0-9]|[1-5][0-9]{2}|600)|serverino|noserverino|mfsymlinks|nobrl|noperm|nosharesock|port=(6553[0-5]|655[0-2][0-9]|65[0-4][0-9]{2}|6[0-4][0-9]{3}|[1-5][0-9]{4}|[1-9][0-9]{0,3}))$"
@@ -3073,7 +3073,7 @@ export const schema = {
         "type": "Ready",
         "status": "Unknown",
         "reason": "NotObserved",
-        "message": "The controller has not taken this set in yet.",
+        "message": "The controller has not read this set yet.",
         "lastTransitionTime": "1970-01-01T00:00:00Z"
        }
       ]
@@ -3236,7 +3236,7 @@ export const schema = {
      "field": ".deletionPolicy"
     },
     {
-     "message": "deletionPolicy: Retain would leave a volume attached and mounted with nobody in charge: use Unmount for rbd, iscsi, fc, csi, flexVolume and persistentVolumeClaim",
+     "message": "deletionPolicy: Retain would leave a volume attached and mounted, but unmanaged: use Unmount for rbd, iscsi, fc, csi, flexVolume and persistentVolumeClaim",
      "field": ".deletionPolicy"
     },
     {
@@ -3256,7 +3256,7 @@ export const schema = {
      "field": ".adopt"
     },
     {
-     "message": "fsType: swap is used by the node itself, by nobody else and not to be looked at: remove mounts, pods (allowedNamespaces) and adopt, and use mode: Manage",
+     "message": "fsType: swap is for the node itself, and can be neither mounted, shared nor observed: remove mounts, pods (allowedNamespaces) and adopt, and use mode: Manage",
      "field": ".volume.fsType"
     },
     {
@@ -3561,7 +3561,7 @@ export const schema = {
      "maxLength": 253,
      "rules": [
       {
-       "message": "must be the name of an object: lower-case letters, digits, '-' or '.', a letter or digit at both ends and beside each '.'",
+       "message": "must be the name of an object: lower-case letters, digits, '-' or '.', a letter or digit at both ends and next to each '.'",
        "matches": "^[a-z0-9]([-a-z0-9]*[a-z0-9])?([.][a-z0-9]([-a-z0-9]*[a-z0-9])?)*$"
       }
      ]
@@ -3601,7 +3601,7 @@ export const schema = {
      "maxLength": 253,
      "rules": [
       {
-       "message": "must be the name of an object: lower-case letters, digits, '-' or '.', a letter or digit at both ends and beside each '.'",
+       "message": "must be the name of an object: lower-case letters, digits, '-' or '.', a letter or digit at both ends and next to each '.'",
        "matches": "^[a-z0-9]([-a-z0-9]*[a-z0-9])?([.][a-z0-9]([-a-z0-9]*[a-z0-9])?)*$"
       }
      ]
@@ -3714,7 +3714,7 @@ export const schema = {
       "maxLength": 64,
       "rules": [
        {
-        "message": "must be the address of a monitor, as the kernel asks no name service: an IPv4 address, or an IPv6 address in brackets, with :port if it is not 6789",
+        "message": "must be the address of a monitor, as the kernel resolves no host names: an IPv4 address, or an IPv6 address in brackets, with :port if it is not 6789",
         "patterns": [
          "^\\[[0-9A-Fa-f:]+\\](:(6553[0-5]|655[0-2][0-9]|65[0-4][0-9]{2}|6[0-4][0-9]{3}|[1-5][0-9]{4}|[1-9][0-9]{0,3}))?$",
          "^[0-9.]+(:(6553[0-5]|655[0-2][0-9]|65[0-4][0-9]{2}|6[0-4][0-9]{3}|[1-5][0-9]{4}|[1-9][0-9]{0,3}))?$"
@@ -3803,7 +3803,7 @@ export const schema = {
      "maxLength": 253,
      "rules": [
       {
-       "message": "must be the name of an object: lower-case letters, digits, '-' or '.', a letter or digit at both ends and beside each '.'",
+       "message": "must be the name of an object: lower-case letters, digits, '-' or '.', a letter or digit at both ends and next to each '.'",
        "matches": "^[a-z0-9]([-a-z0-9]*[a-z0-9])?([.][a-z0-9]([-a-z0-9]*[a-z0-9])?)*$"
       }
      ]
@@ -3876,7 +3876,7 @@ export const schema = {
      "maxLength": 253,
      "rules": [
       {
-       "message": "must be the name of an object: lower-case letters, digits, '-' or '.', a letter or digit at both ends and beside each '.'",
+       "message": "must be the name of an object: lower-case letters, digits, '-' or '.', a letter or digit at both ends and next to each '.'",
        "matches": "^[a-z0-9]([-a-z0-9]*[a-z0-9])?([.][a-z0-9]([-a-z0-9]*[a-z0-9])?)*$"
       }
      ]
@@ -3921,7 +3921,7 @@ export const schema = {
      "maxLength": 253,
      "rules": [
       {
-       "message": "must be the name of an object: lower-case letters, digits, '-' or '.', a letter or digit at both ends and beside each '.'",
+       "message": "must be the name of an object: lower-case letters, digits, '-' or '.', a letter or digit at both ends and next to each '.'",
        "matches": "^[a-z0-9]([-a-z0-9]*[a-z0-9])?([.][a-z0-9]([-a-z0-9]*[a-z0-9])?)*$"
       }
      ]
@@ -3951,7 +3951,7 @@ export const schema = {
      "maxLength": 253,
      "rules": [
       {
-       "message": "must be the name of an object: lower-case letters, digits, '-' or '.', a letter or digit at both ends and beside each '.'",
+       "message": "must be the name of an object: lower-case letters, digits, '-' or '.', a letter or digit at both ends and next to each '.'",
        "matches": "^[a-z0-9]([-a-z0-9]*[a-z0-9])?([.][a-z0-9]([-a-z0-9]*[a-z0-9])?)*$"
       }
      ]
@@ -4059,7 +4059,7 @@ export const schema = {
      "maxLength": 253,
      "rules": [
       {
-       "message": "must be the name of an object: lower-case letters, digits, '-' or '.', a letter or digit at both ends and beside each '.'",
+       "message": "must be the name of an object: lower-case letters, digits, '-' or '.', a letter or digit at both ends and next to each '.'",
        "matches": "^[a-z0-9]([-a-z0-9]*[a-z0-9])?([.][a-z0-9]([-a-z0-9]*[a-z0-9])?)*$"
       }
      ]
@@ -4195,7 +4195,7 @@ export const schema = {
    },
    "rules": [
     {
-     "message": "fsGroupChangePolicy says how fsGroup is brought about: add fsGroup, or remove it",
+     "message": "fsGroupChangePolicy has an effect only with fsGroup: add fsGroup, or remove it",
      "field": ".fsGroupChangePolicy"
     }
    ],
@@ -4562,7 +4562,7 @@ export const schema = {
      "field": ".destroyAllDataOnDevices"
     },
     {
-     "message": "source.local.fsLabel needs fsType, which says what is made on the device: name it, or remove fsLabel",
+     "message": "source.local.fsLabel needs fsType, the file system to make on the device: name it, or remove fsLabel",
      "field": ".source.local.fsLabel"
     },
     {
@@ -4607,7 +4607,7 @@ export const schema = {
      ]
     },
     {
-     "message": "each of mountOptions must be one option that is allowed for CIFS: vers= (2.0, 2.1, 3, 3.0, 3.0.2, 3.1.1), sec= (ntlmssp, ntlmsspi), seal, uid=, gid=, forceuid, noforceuid, forcegid, noforcegid, file_mode= or dir_mode= (0 and three octal digits), cache= (none, strict, loose), actimeo=, acregmax=, acdirmax=, hard, soft, rsize= or wsize= (a power of two from 65536 to 4194304), echo_interval= (1 to 600), serverino, noserverino, mfsymlinks, nobrl, noperm, nosharesock, port=; who is let in says secretRef, read-only is source.cifs.readOnly or mounts[].readOnly",
+     "message": "each of mountOptions must be one option that is allowed for CIFS: vers= (2.0, 2.1, 3, 3.0, 3.0.2, 3.1.1), sec= (ntlmssp, ntlmsspi), seal, uid=, gid=, forceuid, noforceuid, forcegid, noforcegid, file_mode= or dir_mode= (0 and three octal digits), cache= (none, strict, loose), actimeo=, acregmax=, acdirmax=, hard, soft, rsize= or wsize= (a power of two from 65536 to 4194304), echo_interval= (1 to 600), serverino, noserverino, mfsymlinks, nobrl, noperm, nosharesock, port=; secretRef has the credentials, read-only is source.cifs.readOnly or mounts[].readOnly",
      "field": ".mountOptions",
      "patterns": [
       "^(vers=(2[.][01]|3|3[.]0|3[.]0[.]2|3[.]1[.]1)|sec=(ntlmssp|ntlmsspi)|seal|(uid|gid)=[0-9]{1,9}|forceuid|noforceuid|forcegid|noforcegid|(file_mode|dir_mode)=0[0-7]{3}|cache=(none|strict|loose)|actimeo=[0-9]{1,6}|acregmax=[0-9]{1,6}|acdirmax=[0-9]{1,6}|hard|soft|(rsize|wsize)=(65536|131072|262144|524288|1048576|2097152|4194304)|echo_interval=([1-9]|[1-9][0-9]|[1-5][0-9]{2}|600)|serverino|noserverino|mfsymlinks|nobrl|noperm|nosharesock|port=(6553[0-5]|655[0-2][0-9]|65[0-4][0-9]{2}|6[0-4][0-9]{3}|[1-5][0-9]{4}|[1-9][0-9]{0,3}))$"

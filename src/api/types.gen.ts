@@ -17,7 +17,7 @@ export interface NodeVolumeIntent {
   status: NodeVolumeIntentStatus;
 }
 /**
- * The volume that the node shall have, and its mounts there. Written by the controller.
+ * The volume that the node must have, and its mounts there. Written by the controller.
  */
 export interface NodeVolumeIntentSpec {
   /**
@@ -37,7 +37,7 @@ export interface NodeVolumeIntentSpec {
    */
   mode: "Manage" | "Observe";
   /**
-   * True stops set-up and repair. Removal goes on.
+   * True stops set-up and repair. Removal continues.
    */
   suspend: boolean;
   source: VolumeSource;
@@ -50,7 +50,7 @@ export interface NodeVolumeIntentSpec {
    */
   fsType?: "ext4" | "ext3" | "ext2" | "xfs" | "btrfs" | "swap";
   /**
-   * DESTROYS DATA. Devices that are formatted with fsType although something is on them, each named by device and contents as the message of DeviceNotEmpty or FilesystemMismatch gives it, so that each is destroyed once and only as it was looked at. Without it nothing but an empty device is ever formatted.
+   * DESTROYS DATA. Devices that are formatted with fsType although something is on them, each named by device and contents as the message of DeviceNotEmpty or FilesystemMismatch gives it, so that each is destroyed once, and only with those contents. Without it nothing but an empty device is ever formatted.
    *
    * @maxItems 32
    */
@@ -73,7 +73,7 @@ export interface NodeVolumeIntentSpec {
    */
   mounts: IntentMount[];
   /**
-   * Pods on this node that use the volume: through the driver csi.nodevolume.dev, or, in mode Observe, through kubelet itself. Each gets a bind of its own where kubelet wants it, once kubelet asks, and loses it when kubelet gives it back.
+   * Pods on this node that use the volume: through the driver csi.nodevolume.dev, or, in mode Observe, through kubelet itself. Each gets a bind of its own at kubelet's target path when kubelet publishes the volume, and loses it when kubelet unpublishes it.
    *
    * @maxItems 256
    */
@@ -142,7 +142,7 @@ export interface HostPathVolumeSource {
   type?: "" | "DirectoryOrCreate" | "Directory" | "FileOrCreate" | "File" | "Socket" | "CharDevice" | "BlockDevice";
 }
 /**
- * A directory of the node, or a block device, by path, by what the disk is, or by its logical volume, encrypted if asked. It is formatted only if it looks empty.
+ * A directory of the node, or a block device by its path, by properties of the disk, or by logical volume. Encryption is optional. It is formatted only if it looks empty.
  */
 export interface LocalVolumeSource {
   /**
@@ -158,7 +158,7 @@ export interface LocalVolumeSource {
   encryption?: DiskEncryption;
 }
 /**
- * A whole disk of the node, by what it is. All that is said must hold, and of the disks that nobody uses exactly one must match. Once it has been mounted or formatted, the volume stays with that disk, by the disk's own name, whatever its name in /dev.
+ * A whole disk of the node, by its properties. All that are given must hold, and exactly one unused disk must match. Once it has been mounted or formatted, the volume stays with that disk, by the disk's own name, whatever its name in /dev.
  */
 export interface DiskSelector {
   /**
@@ -186,7 +186,7 @@ export interface DiskSelector {
    */
   maxSize?: number | string;
   /**
-   * Whether the kernel says that it turns, as in /sys/block/NAME/queue/rotational.
+   * Whether the kernel reports it as rotational, as in /sys/block/NAME/queue/rotational.
    */
   rotational?: boolean;
   /**
@@ -198,7 +198,7 @@ export interface DiskSelector {
    */
   label?: string;
   /**
-   * Whether it looks empty: no signature, and nothing but zeros at both ends, where file systems keep copies of their superblocks, and in samples of the rest. It is asked until the volume has its disk; what has been formatted for the volume stays its own.
+   * Whether it looks empty: no signature, and nothing but zeros at both ends, where file systems keep copies of their superblocks, and in samples of the rest. It is checked until the volume has its disk; what has been formatted for the volume stays its own.
    */
   empty?: boolean;
 }
@@ -216,7 +216,7 @@ export interface LogicalVolume {
   logicalVolume: string;
 }
 /**
- * What is on the device is encrypted with LUKS. A device that looks empty gets a LUKS2 header; one that has a header is opened.
+ * The content of the device is encrypted with LUKS. A device that looks empty gets a LUKS2 header; one that has a header is opened.
  */
 export interface DiskEncryption {
   /**
@@ -226,7 +226,7 @@ export interface DiskEncryption {
   secretRef?: PassphraseReference;
 }
 /**
- * Secret with the passphrase. The agents need to be let read it (config/components/object-access). When it changes, what is open stays open; the next time, the passphrase that it has then must open the disk.
+ * Secret with the passphrase. The agents need permission to read it (config/components/object-access). When it changes, what is open stays open; the next time, the passphrase that it has then must open the disk.
  */
 export interface PassphraseReference {
   /**
@@ -455,7 +455,7 @@ export interface ServiceAccountTokenProjection {
    */
   audience?: string;
   /**
-   * Life that is asked for; the API server may give another. 3600 if not given.
+   * Requested lifetime in seconds; the API server may choose another. 3600 if not given.
    */
   expirationSeconds?: number;
   /**
@@ -523,7 +523,7 @@ export interface TrustBundleRequirement {
  */
 export interface GitVolumeSource {
   /**
-   * Address of the repository, as https://git.example/team/app.git or ssh://git@git.example/team/app.git. The commit's id says what comes, whoever sends it.
+   * Address of the repository, as https://git.example/team/app.git or ssh://git@git.example/team/app.git. The id of the commit determines the content, whichever server sends it.
    */
   repository: string;
   /**
@@ -535,13 +535,13 @@ export interface GitVolumeSource {
    */
   directory?: string;
   /**
-   * Most that is fetched, and most that the files that are shown may have, in bytes or as a quantity. 1Gi if not given.
+   * Maximum download size, and maximum total size of the files that are shown, in bytes or as a quantity. 1Gi if not given.
    */
   sizeLimit?: number | string;
   secretRef?: SecretReference;
 }
 /**
- * Secret for the server or driver, read when the volume is set up. The agents need to be let read it (config/components/object-access).
+ * Secret for the server or driver, read when the volume is set up. The agents need permission to read it (config/components/object-access).
  */
 export interface SecretReference {
   /**
@@ -563,7 +563,7 @@ export interface ImageVolumeSource {
   reference?: string;
   layout?: ImageLayout;
   /**
-   * Most that all layers may have, unpacked, in bytes or as a quantity. 1Gi if not given.
+   * Maximum size of all layers, unpacked, in bytes or as a quantity. 1Gi if not given.
    */
   sizeLimit?: number | string;
   secretRef?: SecretReference;
@@ -586,7 +586,7 @@ export interface ImageLayout {
  */
 export interface NFSVolumeSource {
   /**
-   * Host name or IP address of the server. An IPv6 address stands in brackets, such as [2001:db8::1].
+   * Host name or IP address of the server. An IPv6 address is in brackets, such as [2001:db8::1].
    */
   server: string;
   /**
@@ -603,12 +603,12 @@ export interface NFSVolumeSource {
  */
 export interface GlusterfsVolumeSource {
   /**
-   * Servers that are asked, in this order, what the volume consists of. The client then talks to all servers of the volume, by the names that these have there.
+   * Servers that are queried for the layout of the volume, in this order. The client then talks to all servers of the volume, by the names that these have there.
    *
    * @minItems 1
    * @maxItems 8
    *
-   * Items: Host name or IP address of the server. An IPv6 address stands in brackets, such as [2001:db8::1].
+   * Items: Host name or IP address of the server. An IPv6 address is in brackets, such as [2001:db8::1].
    */
   servers: string[];
   /**
@@ -625,7 +625,7 @@ export interface GlusterfsVolumeSource {
  */
 export interface CIFSVolumeSource {
   /**
-   * Host name or IP address of the server. An IPv6 address stands in brackets, such as [2001:db8::1].
+   * Host name or IP address of the server. An IPv6 address is in brackets, such as [2001:db8::1].
    */
   server: string;
   /**
@@ -685,7 +685,7 @@ export interface CephFSVolumeSource {
   readOnly?: boolean;
 }
 /**
- * Secret with the key "key": what ceph auth print-key says of the user. The agents need to be let read it (config/components/object-access).
+ * Secret with the key "key": the output of ceph auth print-key for the user. The agents need permission to read it (config/components/object-access).
  */
 export interface CephSecretReference {
   /**
@@ -698,7 +698,7 @@ export interface CephSecretReference {
   name: string;
 }
 /**
- * An image of a Ceph cluster (RADOS block device), mapped on the node and mounted as a local disk is. For writing it needs the feature exclusive-lock. One node at a time has it, unless readOnly is true: the next that asks waits until the one before has let it go.
+ * An image of a Ceph cluster (RADOS block device), mapped on the node and mounted as a local disk is. For writing it needs the feature exclusive-lock. One node at a time has it, unless readOnly is true: the next one waits until the one before has released it.
  */
 export interface RBDVolumeSource {
   /**
@@ -735,7 +735,7 @@ export interface RBDVolumeSource {
   client?: "Kernel" | "NBD";
 }
 /**
- * A LUN of an iSCSI target. The node's own open-iscsi logs in; the file system on the LUN is mounted once on a node and bound to the targets. It is formatted only if it looks empty. One node at a time has it, unless readOnly is true: the next that asks waits until the one before has let it go.
+ * A LUN of an iSCSI target. The node's own open-iscsi logs in; the file system on the LUN is mounted once on a node and bound to the targets. It is formatted only if it looks empty. One node at a time has it, unless readOnly is true: the next one waits until the one before has released it.
  */
 export interface ISCSIVolumeSource {
   /**
@@ -771,7 +771,7 @@ export interface ISCSIVolumeSource {
    */
   chapAuthSession?: boolean;
   /**
-   * True asks the portal for the target first (SendTargets), by CHAP: the same keys with discovery.sendtargets.auth.
+   * True queries the portal for the target first (SendTargets), by CHAP: the same keys with discovery.sendtargets.auth.
    */
   chapAuthDiscovery?: boolean;
   secretRef?: ISCSISecretReference;
@@ -785,7 +785,7 @@ export interface ISCSIVolumeSource {
   readOnly?: boolean;
 }
 /**
- * Secret with what CHAP goes by, as of the type kubernetes.io/iscsi-chap. The agents need to be let read it (config/components/object-access). When it changes, nothing is disturbed until the disk fails; then the node logs in anew.
+ * Secret with the credentials for CHAP, of the type kubernetes.io/iscsi-chap. The agents need permission to read it (config/components/object-access). When it changes, nothing is disturbed until the disk fails; then the node logs in anew.
  */
 export interface ISCSISecretReference {
   /**
@@ -798,7 +798,7 @@ export interface ISCSISecretReference {
   name: string;
 }
 /**
- * A LUN of a Fibre Channel target. The node looks for it at the ports of the target; the file system on it is mounted once on a node and bound to the targets. It is formatted only if it looks empty. One node at a time has it, unless readOnly is true: the next that asks waits until the one before has let it go.
+ * A LUN of a Fibre Channel target. The node looks for it at the ports of the target; the file system on it is mounted once on a node and bound to the targets. It is formatted only if it looks empty. One node at a time has it, unless readOnly is true: the next one waits until the one before has released it.
  */
 export interface FCVolumeSource {
   /**
@@ -845,7 +845,7 @@ export interface CSIVolumeSource {
    */
   readOnly?: boolean;
   /**
-   * File system that the driver is asked for; the driver's own choice without it.
+   * File system that is requested from the driver; without it, the driver chooses.
    */
   fsType?: string;
   /**
@@ -872,7 +872,7 @@ export interface FlexVolumeSource {
    */
   driver: string;
   /**
-   * File system that the driver is asked for; the driver's own choice without it.
+   * File system that is requested from the driver; without it, the driver chooses.
    */
   fsType?: string;
   /**
@@ -892,7 +892,7 @@ export interface FlexVolumeSource {
   secretInArguments?: "" | "Allow";
 }
 /**
- * Experimental: it may change or go in any release. A dataset of Flocker, whose control service (--flocker-control-service) brings it to the node. The product does not exist any more: for who runs it still. Select one node: the next that asks takes it away from the one that has it.
+ * Experimental: it may change or go in any release. A dataset of Flocker, whose control service (--flocker-control-service) brings it to the node. The product does not exist any more: for who runs it still. Select one node: the next one would take it away from the one that has it.
  */
 export interface FlockerVolumeSource {
   /**
@@ -926,11 +926,11 @@ export interface PersistentVolumeClaimVolumeSource {
   readOnly?: boolean;
 }
 /**
- * Leave to use the volume, written by the controller. Without it the agent touches nothing of the volume.
+ * Permission to use the volume, written by the controller. Without it the agent does not touch the volume.
  */
 export interface Grant {
   /**
-   * Repeated in the status, so that an acknowledgement says which grant it gives back.
+   * Repeated in the status, so that an acknowledgement names the grant that it returns.
    */
   id: string;
   /**
@@ -941,7 +941,7 @@ export interface Grant {
   persistentVolume?: GrantedObject;
   csi?: GrantedCSIVolume;
   /**
-   * What the driver said when it attached the volume (VolumeAttachment.status.attachmentMetadata). Every node can read it.
+   * The driver's answer when it attached the volume (VolumeAttachment.status.attachmentMetadata). Every node can read it.
    */
   publishContext?: {
     [k: string]: string;
@@ -974,7 +974,7 @@ export interface GrantedObject {
   uid: string;
 }
 /**
- * The volume as the driver is told of it, of a source csi or of the claim's PersistentVolume.
+ * The volume as it is passed to the driver, from the source csi or from the claim's PersistentVolume.
  */
 export interface GrantedCSIVolume {
   /**
@@ -990,7 +990,7 @@ export interface GrantedCSIVolume {
    */
   readOnly?: boolean;
   /**
-   * File system that the driver is asked for; the driver's own choice without it.
+   * File system that is requested from the driver; without it, the driver chooses.
    */
   fsType?: string;
   /**
@@ -1017,7 +1017,7 @@ export interface GrantedCSIVolume {
    */
   requiresRepublish?: boolean;
   /**
-   * As of the driver's CSIDriver when the grant was written: the driver is told for whom it publishes. A mount of a node has no pod, so it is told only that the volume is not an ephemeral one. With tokenAudiences it is told the pod.
+   * podInfoOnMount of the driver's CSIDriver when the grant was written: the driver gets the pod that it publishes for. A mount of a node has no pod, so it gets only the fact that the volume is not ephemeral. With tokenAudiences it gets the pod.
    */
   podInfoOnMount?: boolean;
   /**
@@ -1082,7 +1082,7 @@ export interface IntentMount {
   seLinuxOptions?: SELinuxOptions;
 }
 /**
- * Who asked for this mount.
+ * The object that requests this mount.
  */
 export interface Requester {
   /**
@@ -1137,7 +1137,7 @@ export interface IntentPod {
    */
   volume: string;
   /**
-   * True binds read-only from the first instant, also a pod that does not ask for it (allowedNamespaces.readOnly of its set). False if not given.
+   * True binds read-only from the first instant, also for a pod that does not request it (allowedNamespaces.readOnly of its set). False if not given.
    */
   readOnly?: boolean;
   /**
@@ -1196,7 +1196,7 @@ export interface UnmountPolicy {
   timeoutSeconds: number;
 }
 /**
- * When a volume counts as released although its node never said so. A deleted Node may be a machine that still runs: Never waits for a proof, AfterTimeout trusts the clock.
+ * When a volume counts as released although its node never confirmed it. A deleted Node may be a machine that still runs: Never waits for a proof, AfterTimeout trusts the clock.
  */
 export interface NodeLossPolicy {
   /**
@@ -1209,7 +1209,7 @@ export interface NodeLossPolicy {
   timeoutSeconds?: number;
 }
 /**
- * What is so on the node. Written by the node's agent, but for attach and agentState, which are the controller's.
+ * State of the volume on the node. Written by the node's agent, but for attach and agentState, which are the controller's.
  */
 export interface NodeVolumeIntentStatus {
   /**
@@ -1217,11 +1217,11 @@ export interface NodeVolumeIntentStatus {
    */
   observedUID?: string;
   /**
-   * Generation that was taken in and planned against.
+   * Generation that the agent has read and planned for.
    */
   observedGeneration?: number;
   /**
-   * The grant that the agent holds or gives back.
+   * The grant that the agent holds or returns.
    */
   grantID?: string;
   /**
@@ -1229,15 +1229,15 @@ export interface NodeVolumeIntentStatus {
    */
   inUse?: boolean;
   /**
-   * Where the volume is in its life, for people: Observed, WaitingForGrant, WaitingForAttach, Waiting, Staging, Mounting, Mounted, Degraded, Updating, Unmounting, Released, Retained, Invalid or Unknown. Values may be added: whether all is well is what the conditions say. docs/concepts.md draws them.
+   * Where the volume is in its life, for people: Observed, WaitingForGrant, WaitingForAttach, Waiting, Staging, Mounting, Mounted, Degraded, Updating, Unmounting, Released, Retained, Invalid or Unknown. Values may be added: whether all is well is shown by the conditions. docs/concepts.md draws them.
    */
   state?: string;
   /**
-   * Mounts that the spec asks for, with those of its pods.
+   * Mounts of the spec, with those of its pods.
    */
   desiredMounts?: number;
   /**
-   * Of these, mounts that the mount table shows as wanted.
+   * Of these, mounts that the mount table shows as specified.
    */
   readyMounts?: number;
   /**
@@ -1249,7 +1249,7 @@ export interface NodeVolumeIntentStatus {
    */
   devicePath?: string;
   /**
-   * The disk that the volume has, or asks for, where other nodes may reach it: its wwid, as udev has it, whatever the path; of a partition also which one.
+   * The disk that the volume has or requests, if other nodes may reach it: its wwid, as udev has it, whatever the path; for a partition, also which one.
    */
   disk?: string;
   /**
@@ -1303,11 +1303,11 @@ export interface NodeVolumeIntentStatus {
   conditions?: Condition[];
 }
 /**
- * How the growth of the volume on this node stands, while it is not done.
+ * Progress of the growth of the volume on this node, until it is done.
  */
 export interface ExpansionStatus {
   /**
-   * The size that is wanted, in bytes.
+   * The requested size, in bytes.
    */
   capacityBytes: string;
   /**
@@ -1359,7 +1359,7 @@ export interface PodMountStatus {
    */
   volume: string;
   /**
-   * Pending until kubelet asks for it, then as of a mount: Mounted, Absent, Uncertain, Foreign or Blocked. Values may be added.
+   * Pending until kubelet requests it, then as for a mount: Mounted, Absent, Uncertain, Foreign or Blocked. Values may be added.
    */
   state: string;
   /**
@@ -1393,7 +1393,7 @@ export interface Waiting {
   message: string;
   on?: WaitingOn;
   /**
-   * Since when it is so.
+   * Start of this state.
    */
   since: string;
   /**
@@ -1401,7 +1401,7 @@ export interface Waiting {
    */
   attempts?: number;
   /**
-   * When it is tried again, if nothing tells before that the wait may be over.
+   * Time of the next retry, unless an event ends the wait before.
    */
   nextRetryTime?: string;
 }
@@ -1439,7 +1439,7 @@ export interface Drift {
    */
   message: string;
   /**
-   * Since when it is so.
+   * Start of this state.
    */
   since: string;
 }
@@ -1492,7 +1492,7 @@ export interface AgentIdentity {
   epoch: number;
 }
 /**
- * What the controller knows of the agent, from its Lease. Written by the controller.
+ * State of the agent, from its Lease. Written by the controller.
  */
 export interface AgentState {
   /**
@@ -1500,12 +1500,12 @@ export interface AgentState {
    */
   state: string;
   /**
-   * Since when it is so.
+   * Start of this state.
    */
   since: string;
 }
 /**
- * What the attachment of the volume waits for. Written by the controller.
+ * Reason why the attachment of the volume waits. Written by the controller.
  */
 export interface AttachStatus {
   /**
@@ -1518,7 +1518,7 @@ export interface AttachStatus {
   message?: string;
   on?: WaitingOn;
   /**
-   * Since when it is so.
+   * Start of this state.
    */
   since?: string;
   /**
@@ -1605,7 +1605,7 @@ export interface NodeVolumeSetSpec {
   unmountPolicy: UnmountPolicy;
   rollout: RolloutPolicy;
   /**
-   * What happens on the nodes when the set is deleted. Retain leaves the mounts, with nobody in charge of them.
+   * What happens on the nodes when the set is deleted. Retain leaves the mounts in place, unmanaged.
    */
   deletionPolicy: "Unmount" | "Retain";
   /**
@@ -1726,7 +1726,7 @@ export interface VolumeTemplate {
    */
   fsType?: "ext4" | "ext3" | "ext2" | "xfs" | "btrfs" | "swap";
   /**
-   * DESTROYS DATA. Devices that are formatted with fsType although something is on them, each named by device and contents as the message of DeviceNotEmpty or FilesystemMismatch gives it, so that each is destroyed once and only as it was looked at. Without it nothing but an empty device is ever formatted.
+   * DESTROYS DATA. Devices that are formatted with fsType although something is on them, each named by device and contents as the message of DeviceNotEmpty or FilesystemMismatch gives it, so that each is destroyed once, and only with those contents. Without it nothing but an empty device is ever formatted.
    *
    * @maxItems 32
    */
@@ -1780,11 +1780,11 @@ export interface SetMount {
   seLinuxOptions?: SELinuxOptions;
 }
 /**
- * Namespaces whose pods may use the volume through the driver csi.nodevolume.dev: those that are named and those that the selector selects; selector {} selects all. No pod may if this is not given. What is shared is a bind of the volume itself: a pod that may write changes it for everybody, the node included. noexec of all mounts holds for pods too; nosuid and nodev always do.
+ * Namespaces whose pods may use the volume through the driver csi.nodevolume.dev: those that are named and those that the selector selects; selector {} selects all. No pod may if this is not given. Pods share a bind of the volume itself: a pod that may write changes it for everybody, the node included. noexec of all mounts holds for pods too; nosuid and nodev always do.
  */
 export interface AllowedNamespaces {
   /**
-   * True gives pods the volume read-only, whatever they ask for; false lets those write that do not ask for readOnly. If it is not given, also in a set that was made before this field, it is true for hostPath, for local.path of a directory (one that is not beneath /dev and has no fsType), and where all mounts of the set are readOnly; else it is false.
+   * True gives pods the volume read-only, whatever they request; false lets those write that do not request readOnly. If it is not given, also in a set that was made before this field, it is true for hostPath, for local.path of a directory (one that is not beneath /dev and has no fsType), and where all mounts of the set are readOnly; else it is false.
    */
   readOnly?: boolean;
   /**
@@ -1842,7 +1842,7 @@ export interface RolloutPolicy {
   onFailure: "Pause" | "Continue";
 }
 /**
- * What the controller found. Written by the controller only.
+ * State of the set. Written by the controller only.
  */
 export interface NodeVolumeSetStatus {
   /**
@@ -1870,7 +1870,7 @@ export interface NodeVolumeSetStatus {
    */
   drifted?: number;
   /**
-   * Selected nodes where another set wants the same path, or the same volume otherwise.
+   * Selected nodes where another set uses the same path, or the same volume otherwise.
    */
   conflict?: number;
   /**
@@ -1909,7 +1909,7 @@ export interface FailingNode {
   message?: string;
 }
 /**
- * A node as its agent sees it, for people: nothing is decided by its status. The controller makes one for each Node. The agent of that Node writes the status, at most once in five seconds; while it is silent, the controller says so in the conditions. With --index-intents the spec lists the intents of the node, for agents that watch this one object instead of all intents.
+ * A node as its agent sees it, for people: nothing is decided by its status. The controller makes one for each Node. The agent of that Node writes the status, at most once in five seconds. While its Lease has expired, the controller reports that in the conditions. With --index-intents the spec lists the intents of the node, for agents that watch this one object instead of all intents.
  */
 export interface NodeVolumeState {
   apiVersion?: string;
@@ -1919,7 +1919,7 @@ export interface NodeVolumeState {
   status: NodeVolumeStateStatus;
 }
 /**
- * The index of the node's intents, written by the controller alone. It says what is to be read, never what is so: an agent reads the intents themselves, and takes none for gone that the API server still has.
+ * The index of the node's intents, written by the controller alone. It lists what an agent has to read, and is never evidence itself: an agent reads the intents, and treats none as gone that the API server still has.
  */
 export interface NodeVolumeStateSpec {
   /**
@@ -1947,12 +1947,12 @@ export interface IndexedIntent {
    */
   generation: number;
   /**
-   * Of what the controller has written into the status of the intent (attach, agentState), if anything: another one than before says that the intent is to be read again.
+   * Digest of what the controller has written into the status of the intent (attach, agentState), if anything. If it changes, the agent reads the intent again.
    */
   controllerStatus?: string;
 }
 /**
- * What is so on the node. Written by the node's agent.
+ * State of the node. Written by the node's agent.
  */
 export interface NodeVolumeStateStatus {
   agent?: AgentRun;
@@ -1977,7 +1977,7 @@ export interface NodeVolumeStateStatus {
    */
   drifted?: number;
   /**
-   * Volumes that may be staged or mounted here: the length of volumesInUse, uncut.
+   * Volumes that may be staged or mounted here: the length of volumesInUse before it is cut.
    */
   inUse?: number;
   /**
@@ -1987,11 +1987,11 @@ export interface NodeVolumeStateStatus {
    */
   volumesInUse?: string[];
   /**
-   * Mounts of ours that no intent names, and what kubelet has left behind: the length of orphans, uncut.
+   * Our mounts that no intent names, and leftovers of kubelet: the length of orphans before it is cut.
    */
   orphaned?: number;
   /**
-   * The first mounts of ours that no intent names, and of what kubelet has left behind. They are kept; docs/reasons.md says how to end each.
+   * The first of our mounts that no intent names, and of the leftovers of kubelet. They are kept; docs/reasons.md has the remedy for each.
    *
    * @maxItems 50
    */
@@ -2054,7 +2054,7 @@ export interface Orphan {
    */
   reason: string;
   /**
-   * Why the agent takes it for something that nobody asks for.
+   * Why the agent lists it as an orphan.
    */
   message?: string;
   /**
@@ -2062,11 +2062,11 @@ export interface Orphan {
    */
   remedy?: string;
   /**
-   * When the agent removes it itself, if it is then proved that nobody has it; docs/observe.md says what proves that.
+   * When the agent removes it itself, if it is then proved that nobody has it; docs/observe.md describes the proof.
    */
   reapAt?: string;
   /**
-   * Why the agent does not remove it, or has not when it looked last.
+   * Why the agent does not remove it, as of its last check.
    */
   keptBecause?: string;
 }

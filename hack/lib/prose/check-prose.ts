@@ -5,7 +5,7 @@ import { hiddenSubjectOf, privateWordsIn } from "./private-words.ts";
 export const sentenceWords = 30;
 /** A test as tables cite it: `test/…` *title*, and further ones. */
 const citedTests = /`test\/[^`]+` \*[^*]+\*(?:<br>`test\/[^`]+` \*[^*]+\*)*/g;
-/** Columns that a line may have, and a cell of a table as it is shown. */
+/** Columns that a line may have, and each line (`<br>`) of a cell of a table as it is shown. */
 export const lineColumns = 160;
 
 /**
@@ -14,7 +14,7 @@ export const lineColumns = 160;
  * - A sentence that hides its subject, or has more than 30 words, outside of tables and headings. What stands in code quotes is
  *   one word, and so is a list of it; a link is its text.
  * - A line of more than 160 columns. Exempt is what cannot be broken: a console's output, a comment for the tests, and a
- *   row of a table none of whose cells is longer than that as it is shown (without the targets of links).
+ *   row of a table none of whose cells has a line (`<br>`) longer than that as it is shown (without the targets of links).
  * - In a table, a cited test (its file, then its title) is one word, as code is: the title is the test's own.
  */
 export function checkProse(page: string, text: string): string[] {
@@ -50,7 +50,7 @@ export function checkProse(page: string, text: string): string[] {
     } else if (/^ *\|/.test(one)) {
       end();
       for (const cell of cellsOf(one.replace(citedTests, "CODE"))) {
-        checkColumns(line, withoutTargets(cell));
+        for (const part of withoutTargets(cell).split("<br>")) checkColumns(line, part);
         report(line, privateWordsIn(shown(cell)), shown(cell));
       }
     } else if (/^#+ /.test(one)) {
@@ -80,7 +80,9 @@ export function sentencesOf(prose: string): string[] {
 /** As a page shows it: a link is its text, and quoted code, or a list of it, is one word that ends no sentence. */
 function shown(markdown: string): string {
   const quoted = markdown.replace(/`[^`]*`/g, "CODE").replace(/CODE(?:(?:, ?|\/)CODE)+/g, "CODE");
-  return withoutTargets(quoted).replace(/<[^>]+>/g, "");
+  return withoutTargets(quoted)
+    .replaceAll("<br>", " ")
+    .replace(/<[^>]+>/g, "");
 }
 
 function withoutTargets(markdown: string): string {

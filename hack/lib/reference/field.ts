@@ -65,6 +65,31 @@ export function code(value: unknown): string {
   return `\`${typeof value === "string" && value !== "" ? value : JSON.stringify(value)}\``;
 }
 
+/** Columns of a line of text, in a paragraph or in a cell. */
+const textColumns = 120;
+
+/** PURE. Text in lines that fit a screen; code is not broken. */
+export function wrapped(text: string): string[] {
+  const lines: string[] = [];
+  for (const word of text.match(/(?:`[^`]*`|\S)+/g) ?? []) {
+    const last = lines.at(-1);
+    if (last === undefined || last.length + 1 + word.length > textColumns) lines.push(word);
+    else lines[lines.length - 1] = `${last} ${word}`;
+  }
+  return lines;
+}
+
+/** PURE. A value as it is if it fits a cell; otherwise each value in it, with its path. */
+export function leavesOf(value: unknown): unknown[] {
+  if (JSON.stringify(value).length <= textColumns) return [value];
+  const leaves = (of: unknown, path: string): string[] => {
+    if (typeof of !== "object" || of === null) return [`${path}: ${of}`];
+    const at = (key: string) => (Array.isArray(of) ? `${path}[${key}]` : `${path === "" ? "" : `${path}.`}${key}`);
+    return Object.entries(of).flatMap(([key, inner]) => leaves(inner, at(key)));
+  };
+  return leaves(value, "");
+}
+
 /** PURE. Text in a cell of a table: in code nothing but the bar is special. */
 export function cell(text: string): string {
   return text

@@ -78,7 +78,7 @@ export function refuseChanges(before: unknown, after: unknown): void {
 
 /** The disk is written once it is known. */
 function refuseOtherGrant({ disk: before, ...kept }: Json, { disk: after, ...now }: Json): void {
-  if (!sameJson(kept, now)) throw new Refusal(422, "Invalid", "spec.grant cannot be taken back or exchanged");
+  if (!sameJson(kept, now)) throw new Refusal(422, "Invalid", "spec.grant cannot be withdrawn or changed");
   if (before === undefined || before === after || (before === "" && after !== undefined)) return;
   throw new Refusal(422, "Invalid", "spec.grant.disk is written once");
 }

@@ -209,7 +209,7 @@ describe("parseIntent on a status", () => {
       type: "Ready",
       status: "Unknown",
       reason: "NotObserved",
-      message: "No agent has taken this intent in yet.",
+      message: "No agent has read this intent yet.",
       lastTransitionTime: "1970-01-01T00:00:00Z",
     },
   ];

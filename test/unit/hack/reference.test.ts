@@ -1,14 +1,15 @@
 import { expect } from "chai";
 import { readCRDs, type Schema, schemaOf } from "../../../hack/lib/generate-api.ts";
 import { generateReference, renderKind } from "../../../hack/lib/generate-reference.ts";
-import { cell, limitsOf, messagesOf, typeOf } from "../../../hack/lib/reference/field.ts";
+import { cell, leavesOf, limitsOf, messagesOf, typeOf, wrapped } from "../../../hack/lib/reference/field.ts";
 
 const string = { type: "string" };
 
 describe("generateReference", () => {
   const text = generateReference()
     .map((file) => file.text)
-    .join("\n");
+    .join("\n")
+    .replace(/<br>|\n/g, " ");
 
   it("has every field, limit and message of the CRDs", () => {
     const missing = new Set<string>();
@@ -67,6 +68,19 @@ describe("what a field takes", () => {
     expect(limitsOf({ type: "array", maxItems: 3, items: { ...string, enum: ["", "a"] } })).to.deep.equal([
       "at most 3 entries",
       'each entry: one of `""`, `a`',
+    ]);
+  });
+
+  it("is broken into lines, though not in code, and a long default into its values", () => {
+    expect(wrapped(`${"word ".repeat(30)}\`${"a b ".repeat(40)}\``)).to.deep.equal([
+      "word ".repeat(24).trim(),
+      "word ".repeat(6).trim(),
+      `\`${"a b ".repeat(40)}\``,
+    ]);
+    expect(leavesOf({ type: "Never" })).to.deep.equal([{ type: "Never" }]);
+    expect(leavesOf({ conditions: [{ reason: "x".repeat(120) }], count: 1 })).to.deep.equal([
+      `conditions[0].reason: ${"x".repeat(120)}`,
+      "count: 1",
     ]);
   });
 
