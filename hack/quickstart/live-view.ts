@@ -66,7 +66,7 @@ function row(name: string, set: SetObject | undefined): { cells: string[]; ready
 }
 
 function describeIntent(intent: IntentObject): string {
-  const { state = "not taken in yet", desiredMounts, readyMounts = 0, waiting } = intent.status ?? {};
+  const { state = "not observed yet", desiredMounts, readyMounts = 0, waiting } = intent.status ?? {};
   const why = waiting === undefined ? "" : `, ${waiting.reason}: ${waiting.message}`;
   return `  ${intent.metadata.name}: ${state}${desiredMounts === undefined ? "" : ` ${readyMounts}/${desiredMounts}`}${why}`;
 }

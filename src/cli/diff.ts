@@ -13,7 +13,7 @@ const columns: Column<Difference>[] = [
   { name: "NODE", of: ({ node }) => node },
   { name: "VOLUME", of: ({ volume }) => volume },
   { name: "TARGET", of: ({ target }) => target },
-  { name: "WANTED", of: ({ wanted }) => wanted },
+  { name: "DESIRED", of: ({ wanted }) => wanted },
   { name: "ACTUAL", of: ({ actual }) => actual },
   { name: "REASON", of: ({ reason }) => reason },
   { name: "MESSAGE", of: ({ message }) => message, wide: true },
@@ -22,10 +22,10 @@ const columns: Column<Difference>[] = [
 export const diffCommand: Command = {
   name: "diff",
   args: ["[NODE|SET|VOLUME]"],
-  summary: "Where what is on the nodes differs from what is wanted there",
+  summary: "Differences between the nodes and what their intents specify",
   details: [
-    "One line for each path and each pod that is not as wanted, and for each that is still there although nobody wants it. What",
-    "nobody can say, because the node's agent is lost, is Unknown.",
+    "One line for each path and each pod that is not as specified, and for each that is left although nothing requires it. It is",
+    "Unknown while the node's agent is lost.",
     "Ends with 0 if there is no difference, and with 1 if there is one, as kubectl diff does.",
   ].join("\n"),
   flags: ["selector", "no-headers"],

@@ -83,7 +83,7 @@ function lastKnown(since: string): Pick<Difference, "actual" | "reason" | "messa
   return {
     actual: "Unknown",
     reason: "AgentLost",
-    message: `mounted when its agent was last heard; lost since ${since}`,
+    message: `mounted at its agent's last report; lost since ${since}`,
   };
 }
 
@@ -109,6 +109,6 @@ export function differencesOfSet(
   if (ready?.status === "True" || ready?.reason === "NoNodesSelected") return [];
   const isSeen = status.observedGeneration === metadata.generation;
   const reason = isSeen ? (ready?.reason ?? "NotObserved") : "NotObserved";
-  const message = isSeen ? (ready?.message ?? "") : "the controller has not taken in the newest spec";
+  const message = isSeen ? (ready?.message ?? "") : "the controller has not read the newest spec";
   return paths.map((target) => ({ ...base, node: "", target, actual: "Unknown", reason, message }));
 }

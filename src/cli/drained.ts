@@ -23,7 +23,7 @@ const columns: Column<Holding>[] = [
 export const drainedCommand: Command = {
   name: "drained",
   args: ["NODE"],
-  summary: "Whether a node holds nothing of ours any more",
+  summary: "Whether a node uses no volume of ours any more",
   details: [
     "Drained: no grant is left, nothing may be in use, each release was acknowledged. Else it lists what is left, and why.",
     "Ends with 0 if it is, and with 1 if it is not. --wait waits for it, up to --timeout. What kubelet manages does not count.",
@@ -44,7 +44,7 @@ export const drainedCommand: Command = {
     const first = await within(context, timeoutMs, intentsOn(cluster, node, selection));
     if (first === "interrupted") return exitCode.interrupted;
     if (first === "timeout") {
-      context.terminal.note(`${silence}\nnobody can say whether node/${node} is drained`);
+      context.terminal.note(`${silence}\nit is unknown whether node/${node} is drained`);
       return exitCode.failed;
     }
     let left = holdings(first);
@@ -86,5 +86,5 @@ async function noteDifferentStatus({ context }: Call, name: string, drained: boo
   const { items } = await getIfAllowed<NodeVolumeState>(cluster, resource.states, { name });
   const word = findCondition(items[0]?.status?.conditions, "Drained");
   if (word === undefined || (word.status === "True") === drained) return;
-  context.terminal.note(printable(`The agent of ${name} said ${word.status} of Drained: ${word.message}`));
+  context.terminal.note(printable(`The agent of ${name} reported Drained=${word.status}: ${word.message}`));
 }

@@ -12,10 +12,10 @@ export function flagsOf({ flags: own, usesCluster, formats }: Command): FlagName
 export function overview(commands: readonly Command[]): string {
   const shown = commands.filter(({ hidden }) => hidden !== true);
   return [
-    "What must be mounted on the nodes of a cluster, whether it is, and if not why not.\n\n",
+    "Shows which volumes must be mounted on the nodes of a cluster, whether they are, and if not, why.\n\n",
     "Usage: kubectl nvi COMMAND [ARGUMENTS] [FLAGS]\n\n",
     aligned(shown.map(({ name, args, summary }) => [`  ${[name, ...args].join(" ")}`, summary])),
-    "\nkubectl nvi help COMMAND says more of each. Exit codes: 0 done, or yes; 1 no; 2 the command line is wrong; 3 failed.\n",
+    "\nkubectl nvi help COMMAND explains each command. Exit codes: 0 done, or yes; 1 no; 2 the command line is wrong; 3 failed.\n",
   ].join("");
 }
 

@@ -25,8 +25,8 @@ export function holdingOf({ metadata, spec, status = {} }: NodeVolumeIntent): Ho
     return { ...base, why: status.inUse === true ? `in use${word}` : `perhaps in use${word}` };
   }
   if (spec.grant === undefined) return undefined;
-  if (metadata.deletionTimestamp === undefined) return { ...base, why: "granted: a set still wants it there" };
+  if (metadata.deletionTimestamp === undefined) return { ...base, why: "granted: a set still uses it there" };
   return answers && status.state === "Released"
-    ? { ...base, why: "released; the controller has not let it go yet" }
+    ? { ...base, why: "released; the controller has not removed it yet" }
     : { ...base, why: "its release is not acknowledged" };
 }

@@ -38,11 +38,11 @@ function reaped({ reapAt }: Row, now: number): string {
 export const orphansCommand: Command = {
   name: "orphans",
   args: ["[NODE]"],
-  summary: "Mounts that nobody asks for any more",
+  summary: "Mounts that no intent or pod needs any more",
   details: [
-    "What the nodes' agents found, since when, and what tells them so; -o wide has the evidence, what removes it, and why no agent does.",
-    "Agents remove only what kubelet has left, if they are told to (--reap-orphans-grace-period).",
-    "Each agent names its first 50; a note says where there are more.",
+    "What the nodes' agents found, since when, and how they know; -o wide has the evidence, what removes it, and why no agent does.",
+    "Agents remove only what kubelet has left, and only with --reap-orphans-grace-period.",
+    "Each agent lists its first 50; a note shows where there are more.",
   ].join("\n"),
   flags: ["no-headers"],
   formats: ["wide", "json", "yaml"],

@@ -31,7 +31,7 @@ export const planCommand: Command = {
   args: ["[NODE|SET|VOLUME]"],
   summary: "What would be done where nothing may be touched yet",
   details: [
-    "In mode Observe, and while suspended, the agents touch nothing and say what they would do: one line a step, in order.",
+    "In mode Observe, and while suspended, the agents touch nothing and report what they would do: one line a step, in order.",
     "What is in mode Manage is done at once, so it has no plan here: kubectl nvi diff shows what is on its way.",
   ].join("\n"),
   flags: ["selector", "no-headers"],

@@ -9,7 +9,7 @@ import { CommandError, exitCode, UsageError } from "./exit-code.ts";
 import { intentsNamed, notFound } from "./find-intents.ts";
 
 const checks = [
-  "Before you say so, make sure of one of these:",
+  "Before you confirm it, make sure of one of these:",
   "  - the machine is off, and does not come back with its disks attached and its processes running;",
   "  - or it runs, and nothing on it shows the volume: findmnt, and /proc/*/mountinfo of every container, have no line of it.",
   "If it is still in use there, another node may get it at the same time, and its data is lost.",
@@ -18,11 +18,11 @@ const checks = [
 export const releaseCommand: Command = {
   name: "release",
   args: ["NODE", "VOLUME"],
-  summary: "Say in the node's place that it holds nothing of a volume",
+  summary: "Confirm in the node's place that it no longer uses a volume",
   details: [
-    "For a volume that is being given back, on a node whose agent never returns. Needs the ClusterRole nodevolume-admin.",
-    "Who you are, why, and when are written to the object (annotation nodevolume.dev/release); the controller then lets it go.",
-    `${checks}\nIt is refused without --i-have-checked, and while a set still wants the volume there.`,
+    "For a volume that is being released, on a node whose agent never returns. Needs the ClusterRole nodevolume-admin.",
+    "Who you are, why, and when are written to the object (annotation nodevolume.dev/release); the controller then releases it.",
+    `${checks}\nIt is refused without --i-have-checked, and while a set still uses the volume there.`,
   ].join("\n"),
   flags: ["i-have-checked", "reason"],
   formats: [],
@@ -52,7 +52,7 @@ export const releaseCommand: Command = {
       );
     }
     const who = await whoAmI(cluster);
-    const why = values.reason ?? "checked that the node holds nothing of it";
+    const why = values.reason ?? "checked that the node no longer uses it";
     const word_ = `${who}: ${why} (${timestamp(context.clock.now())})`;
     const { name, uid, resourceVersion } = intent.metadata;
     try {
@@ -74,9 +74,9 @@ export function troubleWith({ metadata, spec, status }: NodeVolumeIntent): strin
   if (spec.mode === "Observe")
     return `${called} is only observed: kubelet manages it, and there is nothing of ours to release`;
   if (metadata.deletionTimestamp === undefined)
-    return `${called} is still wanted: take the node out of the set, or delete the set, first. A word that was given too early would count later, when it may be wrong`;
+    return `${called} is still in use by a set: take the node out of the set, or delete the set, first. A confirmation that was given too early would count later, when it may be wrong`;
   if (status?.agentState?.state === "Live")
-    return `the agent of ${spec.nodeName} lives and gives ${spec.volumeName} back by itself: kubectl nvi explain ${metadata.name} says what it waits for`;
+    return `the agent of ${spec.nodeName} is alive and releases ${spec.volumeName} by itself: kubectl nvi explain ${metadata.name} shows what it waits for`;
   return undefined;
 }
 

@@ -14,7 +14,7 @@ export function told(error: unknown, server?: string): string {
   // Only a whole kind that is not served: an object that is not there is no error.
   const [, version, plural] = /^\S+ \/apis\/(nodevolume\.dev\/\w+)\/(\w+): /.exec(messageOf(error)) ?? [];
   if (error instanceof ApiError && error.status === 404 && version !== undefined)
-    return `node-volume-operator is not installed in this cluster: it has no ${plural} of ${version} (kubectl get crd; README.md says how to install)`;
+    return `node-volume-operator is not installed in this cluster: it has no ${plural} of ${version} (kubectl get crd; README.md has the installation)`;
   if (error instanceof TransportError) {
     const cause = error.cause instanceof Error && error.cause.message !== "" ? error.cause.message : error.message;
     if (error.cause instanceof CommandError) return cause;

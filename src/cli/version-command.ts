@@ -4,7 +4,7 @@ export const versionCommand: Command = {
   name: "version",
   args: [],
   summary: "Version of this program",
-  details: "Asks nothing of the cluster. The agents' versions are in kubectl get nodevolumestates.",
+  details: "Does not contact the cluster. The agents' versions are in kubectl get nodevolumestates.",
   flags: [],
   formats: [],
   usesCluster: false,

@@ -53,11 +53,11 @@ export function waitingReason({ status }: NodeVolumeIntent): string | undefined 
 export const volumesCommand: Command = {
   name: "volumes",
   args: ["[NODE]"],
-  summary: "Volumes of a node or of all, wanted and actual",
+  summary: "Volumes of a node or of all, desired and actual",
   details: [
     "One line for each volume on each node, also those that kubelet manages and this system only observes (MODE).",
-    "IN-USE is by the kernel's evidence: false means that no mount namespace of the node shows it, unknown that nobody has said.",
-    "-o wide adds what Ready says, drift, path and the name of the object. -w goes on and shows each change.",
+    "IN-USE comes from the kernel: false means that no mount namespace of the node has it, unknown that it was not reported.",
+    "-o wide adds the reason of Ready, drift, path and the name of the object. -w continues, and shows each change.",
   ].join("\n"),
   flags: ["selector", "watch", "no-headers"],
   formats: ["wide", "json", "yaml", "name"],

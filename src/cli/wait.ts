@@ -25,8 +25,8 @@ export const waitCommand: Command = {
   args: ["SET|VOLUME|pod/NAME"],
   summary: "Wait until a set, a volume or a pod's volumes are ready, or released",
   details: [
-    "Follows the objects and says on standard error why it waits, each time that changes. A name is a set's, or else a volume's;",
-    "set/NAME and volume/NAME say which.",
+    "Watches the objects, and prints on standard error why it waits, whenever that changes. A name is a set's, or else a volume's;",
+    "set/NAME and volume/NAME name the kind.",
     "--for=ready: with the newest spec, on every node. --for=released: no node has it any more; nothing of that name is released, too.",
     "Ends with 0 when it is so, with 1 when --timeout (5m) is over, with 3 if there is no such thing to wait for.",
   ].join("\n"),

@@ -10,7 +10,7 @@ export function setNotReady(set: NodeVolumeSet | undefined): string | undefined 
   if (set === undefined) return "the set is not there";
   const { metadata, status = {} } = set;
   if (metadata.deletionTimestamp !== undefined) return "the set is being deleted";
-  if (status.observedGeneration !== metadata.generation) return "the controller has not taken in the newest spec";
+  if (status.observedGeneration !== metadata.generation) return "the controller has not read the newest spec";
   const ready = findCondition(status.conditions, "Ready");
   if (ready?.status === "True") return undefined;
   if (ready?.reason === "NoNodesSelected") return `${ready.message} (${ready.reason})`;
@@ -41,10 +41,10 @@ export function volumesNotReleased(intents: readonly NodeVolumeIntent[]): string
 function said(intents: readonly NodeVolumeIntent[]): string {
   const words = intents.map(({ metadata, spec, status = {} }) => {
     const waiting = status.waiting ?? status.attach;
-    const wanted = metadata.deletionTimestamp === undefined ? "" : ", being given back";
+    const wanted = metadata.deletionTimestamp === undefined ? "" : ", being released";
     const why =
       waiting?.reason === undefined
-        ? (status.state ?? "not taken in yet")
+        ? (status.state ?? "not observed yet")
         : `${waiting.reason} (${waiting.message ?? ""})`;
     return `${spec.volumeName} on ${spec.nodeName}: ${why}${wanted}`;
   });

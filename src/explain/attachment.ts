@@ -59,8 +59,8 @@ export function attachmentFindings(
         ...(failed !== undefined && { quote: failed.quote }),
         todo:
           failed === undefined
-            ? `If it stays: the driver's attacher does it; the log of the controller of ${attacher} says more.`
-            : `The driver ${attacher} refuses to detach it: the words above are its own; its controller's log says more.`,
+            ? `If it stays, read the log of the controller of ${attacher}: its external-attacher detaches the volume.`
+            : `The driver ${attacher} refuses to detach it. The message above is its own; its controller's log has more.`,
       },
     ];
   }
@@ -87,7 +87,7 @@ export function attachmentFindings(
         text: `the driver ${attacher} refuses to attach it to ${node} (VolumeAttachment ${name})`,
         ...failed,
         on,
-        todo: `These are the driver's own words; it is tried again. The log of the controller of ${attacher} says more.`,
+        todo: `The message is the driver's own; it is retried. The log of the controller of ${attacher} has more.`,
       },
     ];
   return [

@@ -23,7 +23,7 @@ export function intentFindings(facts: Facts, intent: NodeVolumeIntent): Finding[
     const ofNode = nodeFindings(facts, spec.nodeName, { ours: true });
     causes.push(...ofNode);
     if (ofNode.length === 0 && status.observedGeneration === undefined)
-      causes.push(because("NotObserved", "the node's agent has not taken it in yet", metadata.creationTimestamp));
+      causes.push(because("NotObserved", "the node's agent has not read it yet", metadata.creationTimestamp));
   }
   if (status.drift !== undefined)
     causes.push(
@@ -59,7 +59,7 @@ function stateFinding({ metadata, spec, status = {} }: NodeVolumeIntent): Findin
   const counts = mountCounts(status);
   const mounts = counts === undefined ? "" : `, ${counts} mounts`;
   const inUse = status.inUse === false ? "not in use" : status.inUse === true ? "in use" : "perhaps in use";
-  const deleting = metadata.deletionTimestamp === undefined ? "" : "; it is being given back";
+  const deleting = metadata.deletionTimestamp === undefined ? "" : "; it is being released";
   const watched = spec.mode === "Observe" ? ", only observed" : "";
   const text = `${spec.volumeName} on ${spec.nodeName} is ${state}${mounts}, ${inUse}${watched}${deleting}`;
   const since = status.history?.at(-1)?.time ?? metadata.deletionTimestamp;

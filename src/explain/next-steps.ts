@@ -38,12 +38,12 @@ export const nextSteps: { readonly [reason in Reason]?: string } = {
   NotObserved: `If it stays, check that the node's agent runs: ${agentPods}`,
   NotGranted: `If it stays, read why the controller does not grant it: ${controllerLog}`,
   Progressing: "Nothing to do. See how far it is: kubectl describe nvi {intent}",
-  WouldChange: "To have it done, set mode: Manage on the set {set}. See what it would do: kubectl nvi plan {node}",
+  WouldChange: "To apply the plan, set mode: Manage on the set {set}. See the plan: kubectl nvi plan {node}",
   WaitingForKubelet: "If it stays, read the pod's events: kubectl -n {namespace} describe pod {pod}",
-  Suspended: `To go on: kubectl patch nvs {set} --type merge -p '{"spec":{"suspend":false}}', or remove the Node's label nodevolume.dev/suspend`,
+  Suspended: `To continue: kubectl patch nvs {set} --type merge -p '{"spec":{"suspend":false}}', or remove the Node's label nodevolume.dev/suspend`,
   Unmounting: "If it stays, read what holds it: kubectl nvi explain {node}/{volume}. Do not remove the finalizer.",
   Retained: "To end it, unmount it on {node}: umount {path}. To manage it again, create the set again.",
-  AgentLost: `Check that {node} is up and its agent runs: ${agentPods}. Mounts stay; until then a deletion waits.`,
+  AgentLost: `Check that {node} is up and its agent runs: ${agentPods}. Mounts stay; a deletion waits until then.`,
   ReleasedWithoutAcknowledgement: "Make sure that {node} is off: nothing proves that it has unmounted the volume.",
 
   Invalid: "Correct the field that is named. A field that is not understood needs a newer agent or controller.",
@@ -62,12 +62,12 @@ export const nextSteps: { readonly [reason in Reason]?: string } = {
   SourceNotFound:
     "Create {source} on {node}, plug the device in, or correct the path: kubectl debug node/{node} -it --image=busybox -- ls -l /host{source}",
   SourceDiffers:
-    "Bring back what was at {source} on {node}. If the new one is right, take the node out of the set and back in.",
+    "Restore the former source at {source} on {node}. If the new one is right, take the node out of the set and back in.",
   SourceWrongType:
     "Correct the type in the set, or what is at {source}: kubectl debug node/{node} -it --image=busybox -- ls -ld /host{source}",
   TargetNotDirectory: "Move away what is at the path on {node}: a directory is needed there.",
   TargetNotFile: "Move the directory away that is at the path on {node}: a file is needed there.",
-  DotDotInPath: "Write the path into the set without the segments . and ...",
+  DotDotInPath: 'Write the path in the set without the segments "." and "..".',
   SymlinkInPath: "Find the real path on {node} with readlink -f {path}, and write that into the set.",
   ForeignMount:
     "Unmount it on {node} (umount {path}) and remove what mounts it, such as fstab; or set adopt: IfSame on the set.",
@@ -84,11 +84,11 @@ export const nextSteps: { readonly [reason in Reason]?: string } = {
   DiskNotCompared: `If it stays, check that a controller of this version leads: ${controllerLog}`,
   DiskAmbiguous: "Name the one disk in the set by its serial or byID.",
   FilesystemReadOnly:
-    "Read dmesg on {node} and mend the disk. Then take the node out of the set and back in, to have it checked.",
+    "Read dmesg on {node} and repair the disk. Then take the node out of the set and back in, to have it checked.",
   FilesystemDuplicate:
     "Unmount the other file system of this UUID on {node}, or give one a new UUID: xfs_admin -U generate, btrfstune -m",
   FilesystemDamaged:
-    "If it is mounted, take the node out of the set and back in. Else copy the disk, then run on {node} what the message says.",
+    "If it is mounted, take the node out of the set and back in. Else copy the disk, then run on {node} the command in the message.",
   JournalNotReplayed:
     "Once no node uses the disk, mount it on one without readOnly, and unmount it: that replays the journal.",
   ReadError: "Read dmesg on {node}, and smartctl -a {device}. Copy what can be read, and replace it.",
@@ -101,8 +101,8 @@ export const nextSteps: { readonly [reason in Reason]?: string } = {
     "Free memory on {node}, such as by kubectl drain {node}, or turn other swap on. See there: swapon --show; free -m",
   VolumeGroupFull: "Add a disk to the volume group on {node} (vgextend), or lower capacity in the set. See there: vgs",
   ToolMissing: "Install the program that is named where the agent runs. The project's image has it.",
-  FormatFailed: "Read the words of mkfs above, and dmesg on {node}: the device may be too small, read-only or broken.",
-  OptionsRefused: "Change mountOptions in the set. What the kernel refuses stands in dmesg on {node}.",
+  FormatFailed: "Read the output of mkfs above, and dmesg on {node}: the device may be too small, read-only or broken.",
+  OptionsRefused: "Change mountOptions in the set. dmesg on {node} shows what the kernel refuses.",
   QuotaUnsupported:
     "Remove sizeLimit, or use medium: Memory, or drain {node} and make /var/lib/nodevolume there an xfs with prjquota.",
   ShareNotFound: "Correct the name in the set, or create the share, directory, image or target on the server.",
@@ -112,12 +112,12 @@ export const nextSteps: { readonly [reason in Reason]?: string } = {
     "Correct the user and password in the Secret, or the user's rights on the server. A change is tried at once.",
   InitiatorNotReady: "Install open-iscsi on {node} and start it: systemctl enable --now iscsid",
   ServerUnreachable:
-    "Check name, port and firewall from {node}: getent hosts {server}; nc -vz {server} {port}. It is tried again by itself.",
+    "Check name, port and firewall from {node}: getent hosts {server}; nc -vz {server} {port}. It is retried by itself.",
 
   RepositoryRefused:
     "Correct the address or the Secret. With the Secret alone, git ls-remote or crane manifest must work.",
-  RevisionNotFound: "Push the commit or image again, or name another one. It is tried again by itself.",
-  ContentRefused: "Name a commit or image without the file that is named. If you did not make it, ask who did.",
+  RevisionNotFound: "Push the commit or image again, or name another one. It is retried by itself.",
+  ContentRefused: "Name a commit or image without the file that is named. If you did not create it, find out who did.",
   ContentTooLarge: "Raise sizeLimit in the set, or name something smaller.",
 
   ConfigMapNotFound: "Create it, correct its name in the set, or set optional: true.",
@@ -139,10 +139,11 @@ export const nextSteps: { readonly [reason in Reason]?: string } = {
 
   WaitingForAttach:
     "If it stays, check that the driver's controller and external-attacher run: kubectl describe volumeattachments",
-  AttachFailed: "Do what the driver's words say. It is tried again; the log of the driver's controller says more.",
-  Detaching: "If it stays, read the external-attacher's log: it removes the finalizer once the storage has let go.",
+  AttachFailed: "Follow the driver's message. It is retried; the log of the driver's controller has more.",
+  Detaching:
+    "If it stays, read the external-attacher's log: it removes the finalizer once the storage has released the volume.",
   VolumeHeldElsewhere:
-    "Take the node that has it out of its set, or wait. If that node is off for good, taint it: node.kubernetes.io/out-of-service",
+    "Take the node that holds it out of its set, or wait. If that node is off permanently, taint it: node.kubernetes.io/out-of-service",
   ForeignAttachment: "End the pods that use the claim, or let them use csi.nodevolume.dev.",
   UsedByPods: "End the pods that are named, or take the claim out of the set.",
   SharedWithKubelet: "End the pod that is named. The policy refuses new ones.",
@@ -150,11 +151,11 @@ export const nextSteps: { readonly [reason in Reason]?: string } = {
     "End pods that use other volumes of this driver on {node}, or take the node out of the set: kubectl get volumeattachments",
   DriverNotOnNode: "If it stays, check that the driver's DaemonSet runs on {node}: kubectl get csinode {node} -o yaml",
   NotProtected:
-    "Remove what refuses the finalizer, such as a webhook. Nobody should delete claim or PersistentVolume meanwhile.",
+    "Remove what refuses the finalizer, such as a webhook. Do not delete the claim or PersistentVolume meanwhile.",
   AttachNotManaged:
     "Remove volumes.kubernetes.io/controller-managed-attach-detach from the Node, or the setting that is named.",
   StaleNodeID: "Make sure that the old machine is off, then delete the VolumeAttachment that is named.",
-  PublishContextTooLarge: "Ask the driver's makers: what it says at attachment may be 4 KiB long.",
+  PublishContextTooLarge: "Report it to the driver's makers: attachmentMetadata may have at most 4 KiB.",
   VolumeTooLarge: "Name fewer or shorter attributes and mountOptions in the StorageClass, and make the volume again.",
   ClaimNotFound: "Create the claim, or correct its name in the set or pod: kubectl -n {namespace} get pvc",
   ClaimNotAllowed:
@@ -177,50 +178,49 @@ export const nextSteps: { readonly [reason in Reason]?: string } = {
   PolicyMissing:
     "Apply the policies: kubectl apply --server-side -k config/policy. If somebody has changed one, add --force-conflicts.",
   LifecycleModeUnsupported: "Name a volume of another driver, or use this one inline in pods.",
-  PerPodIdentity: "Take the mounts off the set and use the volume in pods, or name the claim in pods itself.",
+  PerPodIdentity: "Remove the mounts from the set and use the volume in pods, or reference the claim in pods directly.",
   CSIDriverWrong:
     "Apply config/default. If a field cannot be changed, first: kubectl delete csidriver csi.nodevolume.dev",
 
-  FailedAttachVolume:
-    "Do what the driver's words say. It is tried again; the log of the driver's controller says more.",
+  FailedAttachVolume: "Follow the driver's message. It is retried; the log of the driver's controller has more.",
   FileSystemResizeFailed: "Give the node a mount without readOnly, or let another node that has one grow it.",
-  VolumeResizeFailed: "Do what the driver's words say. Of iscsi and fc, grow the LUN on the target first.",
+  VolumeResizeFailed: "Follow the driver's message. For iscsi and fc, grow the LUN on the target first.",
 
   DriverNotRegistered:
     "If it stays, check the driver's pod and its registrar: kubectl get pods -A -o wide --field-selector spec.nodeName={node}",
-  DriverFailed: "Do what the driver's words say; its log says more. It is tried again.",
+  DriverFailed: "Follow the driver's message; its log has more. It is retried.",
   DriverUnavailable:
     "If it stays, check the driver's pod: kubectl get pods -A -o wide --field-selector spec.nodeName={node}",
-  DriverBusy: "Nothing to do: it is tried again when the driver has ended what it does.",
-  DriverReplyInvalid: "Tell the driver's makers what the message says. It is tried again.",
+  DriverBusy: "Nothing to do: it is retried when the driver has ended its operation.",
+  DriverReplyInvalid: "Report the message to the driver's makers. It is retried.",
   DriverMissing: "Install the driver's program on {node}, executable, at the path in the message.",
   DriverReplyFalse:
     "If it stays, give the driver's pod --csi-dir at the same path, with mountPropagation: Bidirectional.",
   DriverMayStillAct: "Nothing to do: it is over after two minutes.",
   VolumeInUse:
-    "The mounts go on with the old size. To grow it, take the node out of the set and back in when nobody uses it there.",
+    "The mounts keep the old size. To grow it, take the node out of the set and back in when nobody uses it there.",
   NoWritableMount: "Give the node a mount without readOnly, if it has to grow here.",
-  FsGroupConflict: "Ask for one fsGroup in all sets that mount the volume.",
+  FsGroupConflict: "Specify one fsGroup in all sets that mount the volume.",
   GrantOutdated: "Take the node out of the set and back in when nobody uses the volume there.",
-  SELinuxContextConflict: "Ask for one seLinuxOptions in all sets that mount the volume.",
+  SELinuxContextConflict: "Specify one seLinuxOptions in all sets that mount the volume.",
   VolumePermissionChangeInProgress: "Wait, or set fsGroupChangePolicy: OnRootMismatch to skip it the next time.",
-  VolumePermissionChangeRefused: "Export the share with no_root_squash, or ask for no fsGroup.",
-  VolumeConditionAbnormal: "Do what the driver's words say; its log says more.",
-  ExpansionInfeasible: "Ask for another size in the claim.",
+  VolumePermissionChangeRefused: "Export the share with no_root_squash, or specify no fsGroup.",
+  VolumeConditionAbnormal: "Follow the driver's message; its log has more.",
+  ExpansionInfeasible: "Request another size in the claim.",
 
-  SetUpFailed: "Do what the system's words say. It is tried again within two minutes.",
-  TearDownFailed: "Do what the system's words say. It is tried again within two minutes.",
+  SetUpFailed: "Follow the error in the message. It is retried within two minutes.",
+  TearDownFailed: "Follow the error in the message. It is retried within two minutes.",
   TargetBusy: "End the processes that are named, or the pods that use the path. See all on {node}: fuser -vm {path}",
   StillReferenced:
-    "Restart or delete the pod of the process that is named, or unmount it there: nsenter -t PID -m umount PATH",
-  ForeignMountOnTarget: "Unmount the one on top, which is not ours, on {node}: umount {path}",
-  ForeignMountBeneath: "Unmount both on {node}: umount {path}, twice. Ours is made again.",
+    "Restart or delete the pod of the process that is named, or unmount it in there: nsenter -t PID -m umount PATH",
+  ForeignMountOnTarget: "Unmount the foreign mount, which is on top, on {node}: umount {path}",
+  ForeignMountBeneath: "Unmount both on {node}: umount {path}, twice. The volume is then mounted again.",
   TargetChanged: "If it repeats, find who may rename the directories above {path} on {node}: ls -ld of each",
-  NotAnswering: "Bring the server, FUSE process or device back; a stopped process goes on with kill -CONT PID.",
-  TimedOut: "If it repeats, look at the server or device, and at dmesg on {node}.",
+  NotAnswering: "Bring the server, FUSE process or device back; resume a stopped process with kill -CONT PID.",
+  TimedOut: "If it repeats, check the server or device, and dmesg on {node}.",
   OperationAbandoned: "Bring the server or device back. See what the process waits for on {node}: cat /proc/PID/stack",
   ProcessLimitReached: "If it stays, find the volumes that hang: kubectl get nvi --field-selector spec.nodeName={node}",
-  LeftByKubelet: "Look first: kubectl nvi orphans {node} -o wide. Then do what its REMEDY says.",
+  LeftByKubelet: "Check first: kubectl nvi orphans {node} -o wide. Then follow its REMEDY.",
   UnexplainedRemoval: "Create its set again, or unmount it. See what is left: kubectl nvi orphans {node}",
 
   BlockForPods: "Use a volume of volumeMode Filesystem in the pod.",
@@ -239,14 +239,14 @@ export const nextSteps: { readonly [reason in Reason]?: string } = {
   NoNodesSelected:
     "Compare nodeSelector, affinity and tolerations of the set with kubectl get nodes --show-labels; uncordon a node.",
   RollingOut: "Nothing to do. See how far it is: kubectl get nvs {set} -o wide",
-  RolloutPaused: "Mend the node that is named, or take the change back.",
+  RolloutPaused: "Repair the named node, or revert the change.",
   NodesNotReady: "See which nodes, and why: kubectl nvi explain {set}",
   Conflict: "Give one of the two sets another path or nodeSelector, or make their settings equal.",
   Drifted: "Nothing to do in mode Manage: it is repaired at once.",
   IntentTooLarge:
     "Remove mounts from the sets of this volume, or split them by node: kubectl get nvi -l set.nodevolume.dev/{set} -o wide",
   Deleting: "See which nodes still have it: kubectl get nvi -l set.nodevolume.dev/{set}",
-  NodeLost: "If you made sure that the machine is off: kubectl nvi release {node} {volume} --i-have-checked",
+  NodeLost: "If you have made sure that the machine is off: kubectl nvi release {node} {volume} --i-have-checked",
 };
 
 /**

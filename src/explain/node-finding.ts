@@ -12,7 +12,7 @@ export function nodeFindings(facts: Facts, name: string, { ours }: { readonly ou
   const node = named(facts.nodes, name);
   if (node === undefined && facts.denied.nodes === undefined) {
     const todo = ours
-      ? `If you made sure that the machine is off: kubectl nvi release ${name} VOLUME. If it runs, its kubelet registers it again.`
+      ? `If you have made sure that the machine is off: kubectl nvi release ${name} VOLUME. If it runs, its kubelet registers it again.`
       : "Kubernetes ends the pods of a Node that is gone. If the machine runs, its kubelet registers it again.";
     found.push({
       state: "blocked",
@@ -32,7 +32,7 @@ export function nodeFindings(facts: Facts, name: string, { ours }: { readonly ou
       quote: stringIn(ready, "message") ?? "",
       ...(since !== undefined && { since }),
       on: { kind: "Node", name },
-      todo: `Look at the machine: kubectl describe node ${name}. What is mounted there stays and counts as in use.`,
+      todo: `Check the machine: kubectl describe node ${name}. What is mounted there stays and counts as in use.`,
     });
   }
   const lease = ours ? agentLease(facts, name) : undefined;
@@ -41,7 +41,7 @@ export function nodeFindings(facts: Facts, name: string, { ours }: { readonly ou
     found.push({
       state: "waiting",
       code: "AgentLost",
-      text: never ? `no agent has ever run on ${name}` : `the agent of ${name} is silent: its Lease has run out`,
+      text: never ? `no agent has ever run on ${name}` : `the agent of ${name} does not respond: its Lease has expired`,
       ...(lease.renewed !== undefined && { since: lease.renewed }),
       on: { kind: "Node", name },
       todo: never
@@ -62,7 +62,7 @@ function deafFindings(facts: Facts, name: string): Finding[] {
     {
       state: "blocked",
       code,
-      text: `the agent of ${name} does not hear of its volumes`,
+      text: `the agent of ${name} receives no changes of its volumes`,
       quote: stringIn(ready, "message") ?? "",
       ...(since !== undefined && { since }),
       on: { kind: "NodeVolumeState", name },
@@ -86,7 +86,7 @@ function behindFindings(facts: Facts, name: string): Finding[] {
     {
       state: "blocked",
       code: "IndexBehind",
-      text: `the index of ${name} lacks ${lacking.length} of its intents, such as ${first.metadata.name}: nobody keeps it, and an agent that goes by it does not hear of them`,
+      text: `the index of ${name} lacks ${lacking.length} of its intents, such as ${first.metadata.name}: no controller updates it, and an agent that uses it does not receive them`,
       on: { kind: "NodeVolumeState", name },
       todo: nextStep("IndexBehind") ?? "",
     },

@@ -152,7 +152,7 @@ function drawTables() {
  */
 function calmWords(narrowed, volumes) {
   if (narrowed) return "Nothing that is wrong fits the filter.";
-  return volumes === 0 ? "No set asks for a volume yet." : "✓ Nothing. Every volume is as its set wants it.";
+  return volumes === 0 ? "No set specifies a volume yet." : "✓ Nothing. Every volume is as its set specifies.";
 }
 
 addEventListener("keydown", (event) => {

@@ -190,9 +190,11 @@ export function volumeView(details) {
 export function nodeView(details) {
   const { name, standing, chain, agent, volumes, orphans, orphaned } = details;
   const ready = volumes.filter((volume) => volume.standing === "ready").length;
-  const said = { live: "its agent is heard", lost: "its agent is silent", unknown: "its agent is waited for" }[
-    agent.life
-  ];
+  const said = {
+    live: "its agent responds",
+    lost: "its agent does not respond",
+    unknown: "its agent has not reported yet",
+  }[agent.life];
   return [
     title(
       name,

@@ -7,11 +7,11 @@
 /** In the order of weight: the first is what a person must look at first. Colour is never the only sign. */
 export const states = /** @type {const} */ ({
   blocked: { symbol: "×", word: "blocked", letter: "b", what: "somebody must change something" },
-  unknown: { symbol: "?", word: "unknown", letter: "u", what: "its agent is silent" },
+  unknown: { symbol: "?", word: "unknown", letter: "u", what: "its agent does not respond" },
   drifted: { symbol: "≠", word: "drifted", letter: "d", what: "not as the agent left it" },
   waiting: { symbol: "…", word: "waiting", letter: "w", what: "ends by itself or by others' work" },
-  orphan: { symbol: "◊", word: "orphan", letter: "x", what: "there, and nobody asks for it" },
-  differs: { symbol: "≈", word: "differs", letter: "o", what: "only observed, and not as wanted" },
+  orphan: { symbol: "◊", word: "orphan", letter: "x", what: "there, and nothing requires it" },
+  differs: { symbol: "≈", word: "differs", letter: "o", what: "only observed, and not as specified" },
   suspended: { symbol: "||", word: "suspended", letter: "s", what: "repair is suspended" },
   ready: { symbol: "✓", word: "as desired", letter: "r", what: "as desired" },
 });

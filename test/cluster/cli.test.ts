@@ -105,7 +105,7 @@ describe("kubectl nvi", () => {
     expect(refused.stderr).to.include("cannot patch resource");
     const wanted = await world.sh("kubectl nvi release worker-3 datasets --i-have-checked --kubeconfig admin");
     expect(wanted.code).to.equal(3);
-    expect(wanted.stderr).to.include("still wanted");
+    expect(wanted.stderr).to.include("still in use by a set");
     expect((await world.sh("kubectl nvi release worker-3 cache --kubeconfig admin")).code).to.equal(2);
     expect(await stateOf(name)).to.deep.equal(before);
   });
@@ -114,7 +114,7 @@ describe("kubectl nvi", () => {
     const pod = await world.sh("kubectl nvi explain pod/web-1 -n shop", "tenant");
     expect(pod.code).to.equal(0);
     expect(pod.stdout)
-      .to.include("is not yours to read")
+      .to.include("you may not read its NodeVolumeIntent")
       .and.include("you may not read")
       .and.include("nodevolumeintents");
     const volumes = await world.sh("kubectl nvi volumes", "tenant");

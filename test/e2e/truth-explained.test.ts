@@ -71,7 +71,7 @@ slowSuite("kubectl nvi explain of volumes that kubelet manages", () => {
     await world.explained("pod/refused", patience, refuses, /AttachFailed, for \d+m?s/, new RegExp(message));
     orderFaults(control, []);
     await world.pods.ready(patience, "refused");
-    await world.explained("pod/refused", patience, /nothing of its volumes is in its way/);
+    await world.explained("pod/refused", patience, /no problem with its volumes/);
     await world.leave(["refused"], `${claimsPath}/refused`);
   });
 
@@ -149,7 +149,7 @@ slowSuite("kubectl nvi explain of volumes that kubelet manages", () => {
         /has ended, and kubelet cannot unmount this: in use by pid \d+ \(sleep\) at/,
         /TargetBusy, for \d+/,
       ];
-      await explained("pod/busy", patience, ...words, /being deleted/, /kubelet tries again/);
+      await explained("pod/busy", patience, ...words, /being deleted/, /kubelet retries/);
     } finally {
       await sleeper.stop();
     }

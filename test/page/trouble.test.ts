@@ -109,7 +109,9 @@ describe("the page, with a failing node, a volume that waits and an orphan", fun
     const { tab, cluster, served } = await open((real) => troubledCluster(real));
     cluster.view.connected(false);
     await tab.until("!document.getElementById('stale').hidden");
-    expect(await tab.value("document.getElementById('stale').textContent")).to.match(/API server is not heard since/);
+    expect(await tab.value("document.getElementById('stale').textContent")).to.match(
+      /API server does not answer since/,
+    );
     cluster.view.connected(true);
     await tab.until("document.getElementById('stale').hidden");
     await served.stop();

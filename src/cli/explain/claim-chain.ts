@@ -35,7 +35,7 @@ export function claimFindings(
     deleting === undefined
       ? []
       : [
-          reasonFinding("ClaimDeleting", `${called} is being deleted; whoever has it may keep it, nobody gets it`, {
+          reasonFinding("ClaimDeleting", `${called} is being deleted; present users may keep it, no new ones get it`, {
             since: deleting,
           }),
         ];
@@ -74,7 +74,7 @@ function unbound(facts: Facts, claim: Raw, scheduled: boolean): Finding {
     return {
       ...base,
       state: "blocked",
-      text: `${called}: it asks for PersistentVolume ${wanted}, which it does not have`,
+      text: `${called}: it requests PersistentVolume ${wanted}, which it does not have`,
       todo,
     };
   }
@@ -98,7 +98,7 @@ function unbound(facts: Facts, claim: Raw, scheduled: boolean): Finding {
       text: `${called}: ${provisioner} has failed to make its volume`,
       quote: stringIn(failure, "message") ?? "",
       since: timeOf(failure),
-      todo: `These are its own words; it is tried again. The log of ${provisioner} says more.`,
+      todo: `The message is its own; it is retried. The log of ${provisioner} has more.`,
     };
   }
   const later = stringIn(storageClass, "volumeBindingMode") === "WaitForFirstConsumer";
@@ -142,5 +142,7 @@ export function keptFromPods(claim: Raw): Finding[] {
   if (key === undefined) return [];
   const todo =
     "Pods use it through the driver csi.nodevolume.dev (volumeAttributes: persistentVolumeClaim), and do not name the claim themselves.";
-  return [{ ...reasonFinding("SharedWithKubelet", `${called} is kept from pods: ${why} (label ${key})`), todo }];
+  return [
+    { ...reasonFinding("SharedWithKubelet", `${called} cannot be referenced by pods: ${why} (label ${key})`), todo },
+  ];
 }

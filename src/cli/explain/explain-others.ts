@@ -117,7 +117,7 @@ export function orphanChain(
       {
         state: "blocked",
         code: reason,
-        text: `nobody asks for it any more: ${what}${message === undefined ? "" : `; ${message}`}`,
+        text: `it is no longer needed: ${what}${message === undefined ? "" : `; ${message}`}`,
         ...(since !== undefined && { since }),
         ...(remedy !== undefined && { todo: remedy }),
       },

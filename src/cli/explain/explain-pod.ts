@@ -29,9 +29,7 @@ export function explainPod(facts: Facts, pod: Raw): Explanation {
   const open = chains.filter(({ findings }) => findings.some(({ state }) => state !== "done"));
   const place = node === undefined ? "has no node yet" : `is on ${node}`;
   const waiting =
-    open.length === 0
-      ? "nothing of its volumes is in its way"
-      : `${open.map(({ title }) => title).join(", ")}: see below`;
+    open.length === 0 ? "no problem with its volumes" : `${open.map(({ title }) => title).join(", ")}: see below`;
   return {
     subject: { kind: "Pod", namespace, name },
     summary: `pod ${namespace}/${name} ${place}, ${stateOf(pod)}: ${waiting}`,
@@ -70,7 +68,7 @@ function stateOf(pod: Raw): string {
 function podFindings(facts: Facts, pod: Raw, node: string | undefined): Finding[] {
   if (hasEnded(pod)) {
     const then = pod.metadata.deletionTimestamp === undefined ? "" : "; it is gone once kubelet has unmounted them";
-    return [{ state: "done", code: phaseOf(pod), text: `it has ended, so its volumes are given back${then}` }];
+    return [{ state: "done", code: phaseOf(pod), text: `it has ended, so its volumes are released${then}` }];
   }
   if (node !== undefined) return hasStarted(pod) ? [] : nodeFindings(facts, node, { ours: false });
   const gates = arrayIn(recordIn(pod, "spec"), "schedulingGates").map((gate) => stringIn(gate, "name") ?? "");
@@ -85,7 +83,7 @@ function podFindings(facts: Facts, pod: Raw, node: string | undefined): Finding[
       text: "no node was found for it",
       ...(message !== undefined && { quote: message }),
       ...(since !== undefined && { since }),
-      todo: "These are the scheduler's words. Volumes come only when it has a node.",
+      todo: "The message is the scheduler's. Volumes are mounted only once the pod has a node.",
     },
   ];
 }
@@ -98,7 +96,7 @@ function gatedBy(facts: Facts, pod: Raw, gates: readonly string[]): Finding[] {
   const reason = stringIn(shown, "status") === "True" ? undefined : stringIn(shown, "reason");
   const ofVolumes = volumesOf(pod).flatMap((volume) => (volume.kind === "ours" ? refusedYet(facts, pod, volume) : []));
   const todo = ours.includes("nodevolume.dev/volumes")
-    ? "The gate nodevolume.dev/volumes goes when it is known on which nodes the pod's volumes are to be had (docs/readiness.md)."
+    ? "The gate nodevolume.dev/volumes is removed once it is known which nodes can provide the pod's volumes (docs/readiness.md)."
     : ours.length > 0
       ? `The gate ${ours[0]} is lifted when the set has a node for it: kubectl nvi volumes -l set.${ours[0]}`
       : `Whoever set the gate lifts it: ${gates.join(", ")}.`;
@@ -224,6 +222,6 @@ function inOrder(all: readonly Finding[], node: string | undefined): Finding[] {
     return [...done, ...symptoms, ...causes];
   if (node === undefined)
     return [...done, { state: "waiting", code: "NoNodeYet", text: "it is mounted once the pod has a node" }];
-  const text = "nothing is in its way that the API shows; kubelet has not said that it failed";
+  const text = "the API shows no problem; kubelet has not reported a failure";
   return [...done, { state: "unknown", code: "NotToldYet", text }];
 }

@@ -38,8 +38,8 @@ export function setFindings(set: NodeVolumeSet, intents: readonly NodeVolumeInte
     found.push({
       state: "waiting",
       code: "NotObserved",
-      text: "the controller has not taken in the newest spec of the set",
-      todo: `If it stays: does the controller run? kubectl -n ${systemNamespace} get pods; ${controllerLog}`,
+      text: "the controller has not read the newest spec of the set",
+      todo: `If it stays, check that the controller runs: kubectl -n ${systemNamespace} get pods; ${controllerLog}`,
     });
   const without = failingWithout(set, intents);
   for (const said of new Set(without.map(({ reason, message }) => message ?? reason))) {

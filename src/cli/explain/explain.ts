@@ -31,9 +31,9 @@ export const explainCommand: Command = {
   args: ["pod/NAME|pvc/NAME|node/NAME|SET|VOLUME"],
   summary: "Why a pod, a claim, a node, a set or a volume is as it is, and what to do",
   details: [
-    "The chain of causes, from what is seen to what has to change: since when, who holds it, when it is tried again, what to do.",
+    "The chain of causes, from the symptom to what has to change: since when, who holds it, the next retry, what to do.",
     "Also for volumes that kubelet manages: then by the API's objects, and by what the node's agent observes where it does.",
-    "SET is one by name, VOLUME a volume or an intent, or NODE/VOLUME; set/NAME, nvi/NAME and nvstate/NAME say which is meant.",
+    "SET is one by name, VOLUME a volume or an intent, or NODE/VOLUME; set/NAME, nvi/NAME and nvstate/NAME name the kind.",
     "✓ is done, … waits, ✗ needs somebody, ? is not known.",
   ].join("\n"),
   flags: ["namespace"],

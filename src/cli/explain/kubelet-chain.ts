@@ -53,7 +53,7 @@ function attachment(facts: Facts, volume: Raw, driver: string, node: string): Fi
     {
       state: "waiting",
       code: "WaitingForAttach",
-      text: `nobody has asked yet that it be attached to ${node}: there is no VolumeAttachment`,
+      text: `its attachment to ${node} has not been requested yet: there is no VolumeAttachment`,
       todo: "If it stays: does kube-controller-manager run? Its attach/detach controller makes the VolumeAttachment.",
     },
   ];
@@ -85,7 +85,7 @@ function multiAttach(facts: Facts, volume: Raw, held: ReturnType<typeof attachme
             state: "waiting",
             code: "StillAttached",
             text: `no pod on ${held.node} uses it any more, and it is still attached there`,
-            todo: `kubelet has not said yet that it let it go: kubectl get node ${held.node} -o jsonpath='{.status.volumesInUse}'`,
+            todo: `kubelet has not reported yet that it released it: kubectl get node ${held.node} -o jsonpath='{.status.volumesInUse}'`,
           },
         ];
   return [

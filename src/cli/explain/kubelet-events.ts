@@ -23,7 +23,7 @@ const meanings: readonly { readonly words: RegExp; readonly code: string; readon
     words:
       /transport endpoint is not connected|stale (nfs )?file handle|connection timed out|no route to host|host is down|deadline ?exceeded/i,
     code: "NotAnswering",
-    todo: "The server or FUSE process does not answer, or is gone: bring it back. A dead FUSE mount has to be unmounted before it can be mounted anew.",
+    todo: "The server or FUSE process does not answer, or is gone: restore it. Unmount a dead FUSE mount before it is mounted again.",
   },
   {
     words: /permission denied|access denied/i,

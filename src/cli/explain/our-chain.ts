@@ -29,7 +29,7 @@ export function ourVolume(
   if (notAllowed.length > 0) return notAllowed;
   const early = [...registration(facts, ourDriver, node), ...nodeFindings(facts, node, { ours: true })];
   if (intent === undefined && facts.denied.intents !== undefined)
-    return [{ state: "unknown", code: "IntentUnknown", text: `what was asked of ${node} for it is not yours to read` }];
+    return [{ state: "unknown", code: "IntentUnknown", text: `you may not read its NodeVolumeIntent on ${node}` }];
   if (intent === undefined) {
     const near = intents.find((one) => isMeant(one, namespace, volume));
     return [
@@ -38,9 +38,9 @@ export function ourVolume(
         code: near === undefined ? "NoIntent" : "PodNotNamed",
         text:
           near === undefined
-            ? `there is no intent for it on ${node} yet: the controller has not asked the node for it`
-            : `the intent ${near.metadata.name} does not name the pod yet`,
-        todo: `If it stays: does the controller run? kubectl -n ${systemNamespace} get pods; ${controllerLog}`,
+            ? `there is no intent for it on ${node} yet: the controller has not created it`
+            : `the intent ${near.metadata.name} does not list the pod yet`,
+        todo: `If it stays, check that the controller runs: kubectl -n ${systemNamespace} get pods; ${controllerLog}`,
       },
       ...early.filter(({ state }) => state !== "done").map((finding) => ({ ...finding, also: true as const })),
       ...(near === undefined ? ofSet(facts, volume.set, node) : intentFindings(facts, near)),
@@ -56,7 +56,9 @@ export function refusal(facts: Facts, pod: Raw, volume: Extract<PodVolume, { kin
   if ((volume.set === undefined) === (volume.claim === undefined)) {
     const todo =
       "volumeAttributes needs exactly one of `set` and `persistentVolumeClaim`. A pod's volumes cannot be changed: make it anew.";
-    return [{ state: "blocked", code: "InvalidAttributes", text: "the pod does not say which volume it wants", todo }];
+    return [
+      { state: "blocked", code: "InvalidAttributes", text: "the pod does not name the volume that it uses", todo },
+    ];
   }
   if (volume.set !== undefined) return setTrouble(facts, namespace, volume.set);
   const { findings } = claimFindings(facts, { namespace, name: volume.claim ?? "" }, nodeOf(pod) !== undefined);
@@ -113,7 +115,7 @@ export function podEntry(intent: NodeVolumeIntent, uid: string | undefined, volu
   if (entry === undefined)
     return observed
       ? []
-      : [{ state: "waiting", code: "NotObserved", text: "the node's agent has not spoken of the pod yet" }];
+      : [{ state: "waiting", code: "NotObserved", text: "the node's agent has not reported the pod yet" }];
   // One that is mounted and has a reason is to be unmounted, or is not as its pod needs it.
   if (entry.state === "Mounted" && entry.drift === undefined && entry.reason === undefined)
     return [{ state: "done", code: "Mounted", text: "the mount table shows it in the pod's directory" }];
@@ -126,8 +128,8 @@ export function podEntry(intent: NodeVolumeIntent, uid: string | undefined, volu
       {
         state: "waiting",
         code: "KubeletHasNotAsked",
-        text: "kubelet has not asked for it yet",
-        todo: "kubelet asks when it starts the pod; kubectl describe pod says what it waits for.",
+        text: "kubelet has not requested it yet",
+        todo: "kubelet requests it when it starts the pod; kubectl describe pod shows what it waits for.",
       },
     ];
   if (entry.reason !== undefined) return [ofPodsDirectory(entry.reason, entry.message ?? entry.reason, names)];
@@ -154,7 +156,7 @@ function setTrouble(facts: Facts, namespace: string, name: string): Finding[] {
         code: "NamespaceNotAllowed",
         text: `pods of namespace ${namespace} may not use the set ${name}`,
         on: { kind: "NodeVolumeSet", name },
-        todo: `Whoever owns the set adds the namespace to spec.allowedNamespaces: kubectl get nvs ${name} -o jsonpath='{.spec.allowedNamespaces}'`,
+        todo: `Let the set's owner add the namespace to spec.allowedNamespaces: kubectl get nvs ${name} -o jsonpath='{.spec.allowedNamespaces}'`,
       },
     ];
   }

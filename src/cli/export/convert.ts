@@ -46,7 +46,7 @@ export function convert(written: MountLine, taken: ReadonlySet<string>, node: st
   if (system !== undefined) return none(system, true);
   if (written.unfit !== undefined) return none(written.unfit);
   if (written.byKernel && agentsPath.test(written.target))
-    return none("it is beneath /mnt/nodevolume, where agents mount: a set has asked for it");
+    return none("it is beneath /mnt/nodevolume: an agent mounted it for a set");
   const line = { ...written, options: effectiveOptions(written) };
   const name = setName(line.target, taken);
   const source = localSource(line) ?? networkSource(line, name);
@@ -100,7 +100,7 @@ export function convert(written: MountLine, taken: ReadonlySet<string>, node: st
 /** Why a mount is the system's own, and nobody asks for a set of it. */
 function systemReason({ type, target, bind }: MountLine): string | undefined {
   if (type === "swap" || target === "none" || target === "swap")
-    return "swap can only be managed, not looked at: write a set with fsType: swap";
+    return "swap can only be managed, not observed: write a set with fsType: swap";
   if (kernelTypes.test(type) && !bind) return `${type} is the system's own`;
   return systemPaths.test(target)
     ? "it belongs to the operating system, or to kubelet and the container runtime"

@@ -11,7 +11,7 @@ import { shownSource, shownTarget, shownType } from "./shown.ts";
 export const exportCommand: Command = {
   name: "export",
   args: [],
-  summary: "Sets that say what a node's fstab or mount table says",
+  summary: "Sets for the entries of a node's fstab or mount table",
   details: [
     "Reads an fstab, /proc/mounts or /proc/1/mountinfo of a node, and asks nothing of the cluster. What a set cannot say is a comment",
     "with the reason. The sets are in mode Observe: applied, they touch nothing, and kubectl nvi plan shows what Manage would do.",
@@ -58,10 +58,10 @@ export function exported(file: MountFile, node: string | undefined): string {
       `Made of a node's ${file.kind} by kubectl nvi export. Mode Observe: nothing is touched; kubectl nvi plan shows what Manage would do.`,
     ),
     comment(
-      "Each path must be beneath a prefix that the agents are configured to allow (--allowed-prefix). nosuid and nodev are set if not said otherwise.",
+      "Each path must be beneath a prefix that the agents are configured to allow (--allowed-prefix). nosuid and nodev are set by default.",
     ),
     ...(file.kind === "/proc/mounts"
-      ? [comment("/proc/mounts does not tell a bind from its file system: /proc/1/mountinfo does.")]
+      ? [comment("/proc/mounts does not distinguish a bind from its file system: /proc/1/mountinfo does.")]
       : []),
     ...(node === undefined ? [comment("The sets select every node: give --node, or write spec.nodeSelector.")] : []),
     ...sets.flatMap(({ line, set, notes }) => [

@@ -26,7 +26,7 @@ function notesOf(path: string): string[] {
   const [, by] = /^\/dev\/disk\/by-(uuid|label|partuuid|partlabel)\//.exec(path) ?? [];
   if (by === undefined) return [];
   return [
-    `by-${by} is what stands on the disk: whoever can write to any disk of the node can have it. Name it by /dev/disk/by-id`,
+    `by-${by} is read from the disk itself: anyone who can write to any disk of the node can imitate it. Name it by /dev/disk/by-id`,
   ];
 }
 

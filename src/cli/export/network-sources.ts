@@ -68,7 +68,7 @@ function cifs(line: MountLine, setName: string): ExportedSource | NoSource {
         : [
             `credentials are a Secret: make default/${name}, or name another, with username and password as ${credentialsFrom(options)}`,
           ]),
-      "taken over only while these options and the Secret say exactly what it is mounted with: else unmount it before mode Manage",
+      "taken over only while these options and the Secret match its mount exactly: else unmount it before mode Manage",
     ],
     options: [],
     adoptable: true,

@@ -63,7 +63,7 @@ const nfs: readonly Row[] = [
   ["told", "nordirplus nosharecache softreval nosoftreval max_connect noacl migration nomigration posix write", noSuch],
   ["told", "trunkdiscovery notrunkdiscovery noalignwrite alignwrite fatal_neterrors mounthost", noSuch],
   ["refused", "xprtsec", "the set would be mounted without TLS"],
-  ["refused", "nfsprog mountprog", "a set would ask another service of the server"],
+  ["refused", "nfsprog mountprog", "a set would use another service of the server"],
 ];
 
 const cifs: readonly Row[] = [

@@ -62,8 +62,7 @@ function lineOf(entry: Entry, all: readonly Entry[]): MountLine {
   if (root.endsWith("//deleted")) return { ...whole, unfit: "the directory that it shows has been removed" };
   const source = bindSource(entry, all);
   const ofAgent = stagedAt(entry, all) ?? (source !== undefined && agents.test(source) ? source : undefined);
-  if (ofAgent !== undefined)
-    return { ...whole, unfit: `an agent shows there what it has on ${ofAgent}: a set has asked for it` };
+  if (ofAgent !== undefined) return { ...whole, unfit: `an agent mounted it from ${ofAgent} there, for a set` };
   const isWhole = root === "/" || isNamedBy(line.source, root);
   if (isWhole && isNetwork(line.type)) return whole;
   if (source !== undefined) return { ...line, options: withSuper(line.options), source, bind: true };

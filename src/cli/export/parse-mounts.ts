@@ -66,7 +66,7 @@ function withoutRoot(line: MountLine, _at: number, all: readonly MountLine[]): M
   return count > 1 && line.source.startsWith("/")
     ? {
         ...line,
-        unfit: `${count} mounts are of this source, and /proc/mounts does not say of which directories: export /proc/1/mountinfo`,
+        unfit: `${count} mounts are of this source, and /proc/mounts does not show of which directories: export /proc/1/mountinfo`,
       }
     : line;
 }

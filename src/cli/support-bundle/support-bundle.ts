@@ -13,7 +13,7 @@ export const supportBundleCommand: Command = {
   args: [],
   summary: "What a bug report needs, as one archive",
   details: [
-    "Objects of the project and their conditions, what Kubernetes says of nodes, drivers and attachments, Events, settings, logs and",
+    "Objects of the project and their conditions, Kubernetes objects of nodes, drivers and attachments, Events, settings, logs and",
     "metrics of controllers and agents. No Secret is read, and what looks like one is taken out: look at it before you give it on.",
     "What could not be read is listed in README.txt of the archive, with the reason. At most 64 MiB before it is compressed.",
   ].join("\n"),

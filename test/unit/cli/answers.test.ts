@@ -26,7 +26,7 @@ describe("differencesOf", () => {
   const pods = [{ uid: "p", namespace: "shop", name: "web", volume: "data", readOnly: false }];
   const rows: readonly [what: string, one: NodeVolumeIntent, differences: string[]][] = [
     ["as wanted", intent("n.data", granted, { mounts: target("Mounted") }), []],
-    ["not taken in yet", intent("n.data", granted, {}), ["Mounted Unknown NotObserved"]],
+    ["not observed yet", intent("n.data", granted, {}), ["Mounted Unknown NotObserved"]],
     [
       "foreign",
       intent("n.data", granted, { mounts: target("Foreign", { reason: "ForeignMount" }) }),
@@ -63,7 +63,7 @@ describe("differencesOf", () => {
       ["Mounted Absent SetUpFailed"],
     ],
     [
-      "mounted when its agent was last heard",
+      "mounted at its agent's last report",
       intent(
         "n.data",
         { ...granted, pods },
@@ -91,7 +91,7 @@ describe("holdingOf", () => {
     [
       "granted, not in use, still wanted",
       intent("n.data", granted, { inUse: false }),
-      "granted: a set still wants it there",
+      "granted: a set still uses it there",
     ],
     ["never granted", intent("n.data", { mounts }, { inUse: false }), undefined],
     ["never granted, and nobody has said", intent("n.data", { mounts }, {}), undefined],
@@ -109,7 +109,7 @@ describe("holdingOf", () => {
     [
       "released",
       intent("n.data", granted, { inUse: false, state: "Released", grantID: "g" }, deleted),
-      "released; the controller has not let it go yet",
+      "released; the controller has not removed it yet",
     ],
     ["only observed", intent("n.data", { mode: "Observe" }, { inUse: true }), undefined],
   ];
@@ -124,11 +124,11 @@ describe("release", () => {
       intent("n.data", granted, { agentState: { state: "Lost", since: ago(9) } }, deleted),
       undefined,
     ],
-    ["not for what is wanted", intent("n.data", granted), "still wanted"],
+    ["not for what is wanted", intent("n.data", granted), "still in use by a set"],
     [
       "not for an agent that lives",
       intent("n.data", granted, { agentState: { state: "Live", since: ago(9) } }, deleted),
-      "lives and gives data back",
+      "is alive and releases data",
     ],
     ["not for what is only observed", intent("n.data", { mode: "Observe" }, {}, deleted), "only observed"],
   ];
@@ -232,7 +232,7 @@ describe("meantBy", () => {
     ["set/logs", 'there is no set "logs"'],
     ["node/n4", 'there is no node "n4"; did you mean n3?'],
     ["nvi/n1.lgos", 'there is no intent "n1.lgos"; did you mean n1.logs?'],
-    ["pod/web", "pod/web is no node, set or volume: kubectl nvi explain pod/web says how its volumes are"],
+    ["pod/web", "pod/web is no node, set or volume: kubectl nvi explain pod/web shows the state of its volumes"],
     ["set/", "set/ needs a name behind it"],
   ];
   for (const [word, message] of refused)

@@ -123,13 +123,13 @@ const tables: readonly {
       ofSystem("/"),
       "/data: {nfs:{server:nas,path:/a}} [vers=4.2]",
       ofSystem("/var/lib/nodevolume/staging/k1"),
-      "/mnt/nodevolume/a: no set: an agent shows there what it has on /var/lib/nodevolume/staging/k1: a set has asked for it",
+      "/mnt/nodevolume/a: no set: an agent mounted it from /var/lib/nodevolume/staging/k1 there, for a set",
       ofSystem("/var/lib/nodevolume/staging/k2"),
-      "/srv/volumes/b: no set: an agent shows there what it has on /var/lib/nodevolume/staging/k2: a set has asked for it",
-      "/srv/volumes/c: no set: an agent shows there what it has on /var/lib/nodevolume/data/k3: a set has asked for it",
+      "/srv/volumes/b: no set: an agent mounted it from /var/lib/nodevolume/staging/k2 there, for a set",
+      "/srv/volumes/c: no set: an agent mounted it from /var/lib/nodevolume/data/k3 there, for a set",
       ofSystem("/var/lib/kubelet/plugins/nodevolume.dev/k4/staging"),
-      "/srv/volumes/d: no set: an agent shows there what it has on /var/lib/kubelet/plugins/nodevolume.dev/k4/staging: a set has asked for it",
-      "/mnt/nodevolume/models: no set: it is beneath /mnt/nodevolume, where agents mount: a set has asked for it",
+      "/srv/volumes/d: no set: an agent mounted it from /var/lib/kubelet/plugins/nodevolume.dev/k4/staging there, for a set",
+      "/mnt/nodevolume/models: no set: it is beneath /mnt/nodevolume: an agent mounted it for a set",
     ],
   },
   {
@@ -154,7 +154,7 @@ describe("export of mount tables", () => {
     ]);
     expect(gist("proc /proc proc rw 0 0\nnas:/a /mnt/nodevolume/a nfs rw,vers=3 0 0")).to.deep.equal([
       "/proc: no set: proc is the system's own",
-      "/mnt/nodevolume/a: no set: it is beneath /mnt/nodevolume, where agents mount: a set has asked for it",
+      "/mnt/nodevolume/a: no set: it is beneath /mnt/nodevolume: an agent mounted it for a set",
     ]);
   });
 

@@ -24,7 +24,7 @@ describe("nodeFindings", () => {
         {
           state: "blocked",
           code,
-          text: "the agent of n1 does not hear of its volumes",
+          text: "the agent of n1 receives no changes of its volumes",
           quote: "its NodeVolumeState has no spec.intents",
           since: "2026-01-01T00:00:00Z",
           on: { kind: "NodeVolumeState", name: "n1" },
@@ -51,7 +51,7 @@ describe("nodeFindings", () => {
 
     it("says what it has lacked for longer than a minute, by UID", () => {
       const [told, ...more] = lacks([entry("a")], intent("a"), intent("b"), intent("c"));
-      expect(told).to.match(/^IndexBehind: the index of n1 lacks 2 of its intents, such as n1\.b: nobody keeps it/);
+      expect(told).to.match(/^IndexBehind: the index of n1 lacks 2 of its intents, such as n1\.b: no controller updates it/);
       expect(more).to.deep.equal([]);
     });
 
@@ -64,7 +64,7 @@ describe("nodeFindings", () => {
 
   it("of a Node that is gone: what to release is ours alone, and only of a machine that is off", () => {
     const todo = (ours: boolean) => nodeFindings(facts({}), "gone", { ours })[0]?.todo;
-    expect(todo(true)).to.match(/^If you made sure that the machine is off: kubectl nvi release gone VOLUME\./);
+    expect(todo(true)).to.match(/^If you have made sure that the machine is off: kubectl nvi release gone VOLUME\./);
     expect(todo(false)).to.not.include("nvi release");
   });
 });

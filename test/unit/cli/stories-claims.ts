@@ -159,7 +159,7 @@ export const ofClaims: Stories = {
       kind: "PodMount",
       reason: "TargetBusy",
       message: `pod shop/web (volume data) has ended, and kubelet cannot unmount this: in use by pid 4711 (postgres) at ${path} (working directory)`,
-      remedy: "end it: kubelet tries again, at least every two minutes",
+      remedy: "end it: kubelet retries at least every two minutes",
       since: ago(60),
     };
     const options = { node: "worker-1", status: { phase: "Succeeded" }, meta: { deletionTimestamp: ago(90) } };

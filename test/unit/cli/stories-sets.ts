@@ -15,7 +15,7 @@ const told = (name: string, spec: Spec, status: Status, intents: Parameters<type
 
 const notAllowed = "/srv/outside is not beneath an allowed prefix: /mnt/nodevolume, /var/lib/nodevolume/mounts";
 const noNodes = "no Node is selected by spec.nodeSelector, spec.affinity and spec.tolerations";
-const clash = "set scratch wants /mnt/nodevolume/scratch, above /mnt/nodevolume/scratch/sub";
+const clash = "set scratch uses /mnt/nodevolume/scratch, above /mnt/nodevolume/scratch/sub";
 const denied =
   "claim databases/archive does not allow set archive: it has no label allowed-set.nodevolume.dev/archive=true";
 const archive = { persistentVolumeClaim: { namespace: "databases", claimName: "archive" } };

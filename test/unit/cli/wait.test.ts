@@ -83,7 +83,7 @@ describe("kubectl nvi drained --wait", () => {
     await system.advance(5_000);
     expect(await code).to.equal(3);
     expect(notes.join("\n")).to.equal(
-      "waiting: the API server has not answered\nnobody can say whether node/n1 is drained",
+      "waiting: the API server has not answered\nit is unknown whether node/n1 is drained",
     );
   });
 });
@@ -106,7 +106,7 @@ describe("kubectl nvi drained", () => {
     const code = run(drainedCommand, ["n1"]);
     await system.advance(1_000);
     expect(await code).to.equal(0);
-    expect(notes.at(-1)).to.equal("The agent of n1 said False of Drained: \\x1b[2J");
+    expect(notes.at(-1)).to.equal("The agent of n1 reported Drained=False: \\x1b[2J");
   });
 });
 

@@ -1,4 +1,5 @@
 import { expect } from "chai";
+import { hiddenSubjectOf, privateWordsIn } from "../../../hack/lib/prose/private-words.ts";
 import { type Reason, reasons } from "../../../src/api/reasons.ts";
 import type { NodeVolumeIntent } from "../../../src/api/types.gen.ts";
 import { nextStep, nextSteps, podStep, stepNamesOf } from "../../../src/explain/next-steps.ts";
@@ -33,14 +34,19 @@ describe("nextStep", () => {
     expect(long.map(([code]) => code)).to.deep.equal([]);
   });
 
+  it("has no word that a reader would not search for", () => {
+    const found = Object.values(nextSteps).flatMap((text) => [...privateWordsIn(text), ...hiddenSubjectOf(text)]);
+    expect(found).to.deep.equal([]);
+  });
+
   it("has the names of the intent filled in", () => {
     const names = stepNamesOf(intent);
     expect(nextStep("ServerUnreachable", names)).to.equal(
-      "Check name, port and firewall from worker-1: getent hosts nas.example; nc -vz nas.example 2049. It is tried again by itself.",
+      "Check name, port and firewall from worker-1: getent hosts nas.example; nc -vz nas.example 2049. It is retried by itself.",
     );
     expect(nextStep("TargetBusy", names)).to.match(/fuser -vm \/mnt\/nodevolume\/data$/);
     expect(nextStep("NodeLost", names)).to.match(/kubectl nvi release worker-1 data --i-have-checked$/);
-    expect(nextStep("Suspended", names)).to.match(/^To go on: kubectl patch nvs data --type merge -p '\{"spec":\{/);
+    expect(nextStep("Suspended", names)).to.match(/^To continue: kubectl patch nvs data --type merge -p '\{"spec":\{/);
   });
 
   it("names what is waited for before the claim of the volume", () => {
