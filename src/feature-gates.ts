@@ -69,7 +69,7 @@ export function parseFeatureGates<T extends GateTable>(
       const end = gate.removal === undefined ? "" : `, and the gate goes with ${gate.removal}`;
       throw new FeatureGateError(`${name} is GA since ${gate.since} and cannot be turned off${end}`);
     }
-    if (given.has(name) && given.get(name) !== wanted) throw new FeatureGateError(`${name} is said to be on and off`);
+    if (given.has(name) && given.get(name) !== wanted) throw new FeatureGateError(`${name} is set to both on and off`);
     given.set(name, wanted);
     on[name] = wanted;
   }

@@ -18,7 +18,7 @@ export function followLogLevel({ directory, who, atStart, log }: FollowLogLevelD
   const look = () => {
     const { level, by, wrong } = chooseLevel(who, (file) => textOf(join(directory, file), log), atStart);
     const says = wrong.join("; ");
-    if (says !== "" && says !== told) log.error("a log level is not understood, and counts for nothing", { says });
+    if (says !== "" && says !== told) log.error("unknown log level, ignored", { says });
     told = says;
     if (level === log.level()) return;
     const before = log.level();

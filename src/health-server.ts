@@ -107,7 +107,7 @@ async function accessOf(request: http.IncomingMessage, { secure, log }: HealthSe
   try {
     return await secure.access(token, request.socket.remoteAddress ?? "");
   } catch (error) {
-    log.warn("who asks for metrics cannot be found out", { error: messageOf(error) });
+    log.warn("a caller of /metrics cannot be authenticated", { error: messageOf(error) });
     return "unknown";
   }
 }
@@ -118,8 +118,8 @@ const refused = {
     "a bearer token is needed that the API server knows, of the audience of --metrics-token-audience if that is set",
   ),
   forbidden: text(403, "the token's user may not get /metrics: bind the ClusterRole nodevolume-metrics-reader"),
-  limited: text(429, "too many tokens were shown that are not known: ask again in a few seconds"),
-  unknown: text(503, "who asks cannot be found out now"),
+  limited: text(429, "too many unknown tokens: retry in a few seconds"),
+  unknown: text(503, "the caller cannot be authenticated now"),
 } as const;
 
 function text(status: number, body: string): Answer {

@@ -58,7 +58,7 @@ export function hangingProblem(
   const remote = child.waitsFor ?? firstRemote(pathsOf(desired, record, settings.hostRoot), table);
   const whom = remote === undefined ? "a device or server that does not answer" : describeRemote(remote);
   if (child.abandoned) {
-    const message = `process ${child.pid}, which was given up, does not end: the kernel waits for ${whom}`;
+    const message = `abandoned process ${child.pid} has not exited: it is blocked in the kernel waiting for ${whom}`;
     return { reason: "OperationAbandoned", message, on: { kind: "Process", name: `${child.pid}` } };
   }
   const message = `process ${child.pid} waits for ${whom}`;

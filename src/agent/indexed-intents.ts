@@ -144,7 +144,7 @@ export class IndexedIntents implements IntentSource {
     this.#index = indexIn(this.#states.store.get(this.#nodeName));
     const problem = this.problem();
     if (problem !== undefined && problem.reason !== this.#told) {
-      this.#system.log.warn("the intents are not heard of", { reason: problem.reason, error: problem.message });
+      this.#system.log.warn("changes of intents are not received", { reason: problem.reason, error: problem.message });
     }
     this.#told = problem?.reason;
     if (this.#states.store.state().synced && "entries" in this.#index) {

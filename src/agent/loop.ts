@@ -210,7 +210,10 @@ export class Loop {
   #tellUnexplained({ unexplained = [] }: Plan): void {
     if (unexplained.length === 0) return;
     const meta = { volumes: unexplained.length, first: unexplained[0] };
-    this.#deps.system.log.warn("plans were out of date, and nothing had told so: please report this", meta);
+    this.#deps.system.log.warn(
+      "stale plans found by the periodic full replan (missed change notification); please report this bug",
+      meta,
+    );
   }
 
   #start(operation: Operation, desired: Desired | undefined): void {

@@ -42,7 +42,7 @@ export class AgentMetrics {
     });
     this.#unexplained = new Counter({
       name: "nodevolume_agent_plans_unexplained_total",
-      help: "Plans of volumes that were out of date though nothing had told so, found by planning everything anew.",
+      help: "Stale plans of volumes without a change notification, found by the periodic full replan.",
       registers,
     });
     this.#gauge(

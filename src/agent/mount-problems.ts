@@ -17,7 +17,7 @@ export function letGo(volume: string): string {
 export function foreignMount(path: string, mount: MountEntry | undefined, asked = false): Problem {
   const what = `${path} has ${nameOf(mount)} mounted that is not ours`;
   const remedy = asked
-    ? `, nor the same to the kernel as what the spec says: unmount it, or have source and mountOptions, and the Secret of a share, say what it is mounted with`
+    ? `, nor the same to the kernel as the spec: unmount it, or make source and mountOptions, and the Secret of a share, match the mount`
     : `: unmount it, or set adopt: IfSame if it is the same volume`;
   return { reason: "ForeignMount", message: what + remedy, on: { kind: "Mount", name: path } };
 }
@@ -25,7 +25,7 @@ export function foreignMount(path: string, mount: MountEntry | undefined, asked 
 export function differentMount(path: string, mount: MountEntry | undefined): Problem {
   return {
     reason: "ForeignMount",
-    message: `${path} has ${nameOf(mount)} mounted, which is not what the spec says: mode Manage would leave it there and wait`,
+    message: `${path} has ${nameOf(mount)} mounted, which differs from the spec: mode Manage would leave it there and wait`,
     on: { kind: "Mount", name: path },
   };
 }

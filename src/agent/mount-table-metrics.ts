@@ -25,7 +25,7 @@ export function registerMountTableMetrics(
   });
   new Gauge({
     name: "nodevolume_agent_mount_table_unwatched",
-    help: "1 for a mount table whose changes the agent cannot be told of: it looks every ten seconds.",
+    help: "1 for a mount table that the agent cannot watch: it polls every ten seconds.",
     labelNames: ["table"],
     registers: [registry],
     collect() {

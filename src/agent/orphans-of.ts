@@ -77,7 +77,7 @@ function ofRecord({ name, record, view }: VolumePlan): Found[] {
     return [{ ...base, path, kind: "Staging", ...shownBy(mount), message: because("staged for"), remedy }];
   }
   if (csi !== undefined) {
-    const byDriver = `umount what is beneath ${csi.directory}, which ${csi.driver} may not hear of`;
+    const byDriver = `umount what is beneath ${csi.directory}, of which ${csi.driver} may not be notified`;
     return [{ ...base, path, kind: "Record", message: because("staged for"), remedy: remedyOf(byDriver, retained) }];
   }
   const data =

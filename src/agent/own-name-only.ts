@@ -21,7 +21,7 @@ export function inOwnNameOnly(transport: Transport): Transport {
 }
 
 function refused({ asUser }: ApiRequest): ApiResponse {
-  const message = `not asked as ${asUser}: the feature ReadAsNode is off`;
+  const message = `no request as ${asUser}: the feature ReadAsNode is off`;
   const body = { apiVersion: "v1", kind: "Status", status: "Failure", reason: "Forbidden", code: 403, message };
   return { status: 403, body };
 }

@@ -42,7 +42,7 @@ export async function probeAgentsPolicy(client: KubeClient): Promise<PolicyFindi
     if (error.status === 403 && said.includes(agentsPolicy)) return undefined;
     // That there is one already is found only after admission has let it through.
     if (!isConflict(error)) {
-      const message = `whether the policy ${agentsPolicy} is in force cannot be found out: ${said}`;
+      const message = `it is unknown whether the policy ${agentsPolicy} is in force: ${said}`;
       return { policy: agentsPolicy, gone: false, message };
     }
   }

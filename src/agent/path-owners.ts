@@ -55,7 +55,7 @@ export class PathOwners {
     const relation = same ? "the same path" : isBeneath(path, holder.path) ? "a path above it" : "a path beneath it";
     const message = holder.recorded
       ? `${path}: ${relation} (${holder.path}) is mounted for ${holder.volume}: it has to be unmounted first`
-      : `${path}: ${holder.volume} wants ${same ? "it, too" : `${relation} (${holder.path})`}: neither is mounted until one gives way`;
+      : `${path}: ${holder.volume} uses ${same ? "it, too" : `${relation} (${holder.path})`}: neither is mounted until one of the paths changes`;
     return { reason: "PathConflict", message, on: { kind: "NodeVolumeIntent", name: holder.volume } };
   }
 

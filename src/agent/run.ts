@@ -168,7 +168,8 @@ async function takeNode(
     const waiting = obstacle(attempt);
     vitals.missing("lock", waiting);
     if (waiting === undefined) return true;
-    if (told !== waiting) system.log.warn("this agent does not have the node yet", { reason: waiting });
+    if (told !== waiting)
+      system.log.warn("waiting to acquire the node lock held by another agent process", { reason: waiting });
     told = waiting;
     await pause(system, lockRetryMs, signal);
   }

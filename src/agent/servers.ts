@@ -140,7 +140,7 @@ function isSame(a: Asked | undefined, b: Asked | undefined): boolean {
 }
 
 function silence(mount: RemoteMount, { said }: ServerAnswer & { answers: false }): Silence {
-  const how = said === undefined ? `has not answered within ${deadlineMs / 1000} s` : `is not to be had: ${said}`;
+  const how = said === undefined ? `has not answered within ${deadlineMs / 1000} s` : `is unreachable: ${said}`;
   const message = `the server of ${describeRemote(mount)} ${how}. ${outlook(said)}`;
   const on = { kind: "Mount", name: mount.point };
   return { reason: "ServerUnreachable", message, on, ...(said !== undefined && { said }) };
@@ -154,15 +154,15 @@ function damageOf(mount: RemoteMount, { count, code, where }: FileSystemErrors):
     const message = `${met}: the disk cannot be read. dmesg on the node has the sectors; copy what can be read, and replace it`;
     return { reason: "ReadError", message, on };
   }
-  const message = `${met}. Take the node out of the set and back in: it is mended before it is mounted again, as far as that needs no question`;
+  const message = `${met}. Take the node out of the set and back in: it is repaired before it is mounted again, as far as that needs no decision`;
   return { reason: "FilesystemDamaged", message, on };
 }
 
 function diskSilence(mount: RemoteMount, { said }: ServerAnswer & { answers: false }): Silence {
   const how =
     said === undefined
-      ? "waits for its target. What uses it waits; it goes on by itself when the target is back"
-      : `does not work: ${said}. What uses it fails; look at the target, and once it is back take the node out of the set and back in if the file system does not go on by itself`;
+      ? "waits for its target. Its users wait; it recovers by itself when the target is back"
+      : `does not work: ${said}. Its users fail; check the target, and once it is back take the node out of the set and back in if the file system does not recover by itself`;
   const message = `the disk of ${describeRemote(mount)} ${how}`;
   const on = { kind: "Device", name: mount.source };
   return { reason: "ServerUnreachable", message, on, ...(said !== undefined && { said }) };
@@ -176,6 +176,6 @@ function outlook(said: string | undefined): string {
     case "Transport endpoint is not connected": // ENOTCONN
       return "What uses it fails until its client has the server again; if the client has ended, it is mounted anew by itself";
     default:
-      return "What uses it waits or fails; it goes on by itself when the server is back";
+      return "Its users wait or fail; it recovers by itself when the server is back";
   }
 }

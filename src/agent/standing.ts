@@ -33,14 +33,14 @@ export function standingOf(volume: VolumePlan): Standing {
         state: "Released",
         ready: "False",
         reason: "Released",
-        message: "nothing of the volume is left on this node",
+        message: "the volume has been fully unmounted and cleaned up on this node",
       };
     case "retained":
       return {
         state: "Retained",
         ready: "False",
         reason: "Retained",
-        message: "the mounts are left as they are, with nobody in charge",
+        message: "the mounts stay as they are, unmanaged",
       };
     case "tearDown":
       return {
@@ -92,7 +92,7 @@ function settingUp(volume: VolumePlan, obstacle: ReturnType<typeof whyOf>): Stan
   const swap = desired !== undefined && !isInvalid(desired) && desired.layout.swap === true;
   const asked = view.targets.length > 0 || hasPods(volume) || swap;
   if (!asked && view.stage.truth === "absent" && obstacle === undefined) {
-    return { state: "Waiting", ready: "True", reason: "NoConsumers", message: "no mount is asked for" };
+    return { state: "Waiting", ready: "True", reason: "NoConsumers", message: "the spec has no mounts" };
   }
   const shown = late.length === 0 && !flipped && volume.silent === undefined && view.stage.truth === "mounted";
   if (shown && volume.superseded === undefined) {
@@ -141,10 +141,10 @@ function observing(volume: VolumePlan): Standing {
       state: "Observed",
       ready: "True",
       reason: "Observing",
-      message: "the mount table shows what the spec says",
+      message: "the mount table matches the spec",
     };
   if (volume.pending.length === 0) {
-    return { state: "Observed", ready: "Unknown", reason: "Progressing", message: "the source is looked at" };
+    return { state: "Observed", ready: "Unknown", reason: "Progressing", message: "checking the source" };
   }
   const message = `mode Manage would: ${volume.pending.join("; ")}`;
   return { state: "Observed", ready: "False", reason: "WouldChange", message };
@@ -168,7 +168,7 @@ function waitsForAttach({ desired }: VolumePlan): boolean {
 
 const notAttached = {
   reason: "WaitingForAttach",
-  message: "the controller has not granted the volume yet: status.attach says how that stands",
+  message: "the controller has not granted the volume yet: status.attach has the reason",
   on: undefined,
 } as const;
 const notGranted = {

@@ -85,7 +85,7 @@ function conditionsOf(volume: VolumePlan, standing: Standing, drift: ReturnType<
   const on = standing.reason === "InUseAsSwap";
   const some = on || volume.view.targets.some(isShown) || volume.view.kubelet?.pods.some(({ mount }) => mount) === true;
   const unused = hasPods(volume) && standing.ready === "True";
-  const why = unused ? ({ reason: "NoConsumers", message: "no pod has asked for it yet" } as const) : standing;
+  const why = unused ? ({ reason: "NoConsumers", message: "no pod has requested it yet" } as const) : standing;
   const mounted: ConditionInput = some
     ? { type: "Mounted", status: "True", reason: on ? standing.reason : "Mounted", message: on ? standing.message : "" }
     : { type: "Mounted", status: "False", reason: why.reason, message: why.message };

@@ -50,7 +50,7 @@ export class TableWatches {
     try {
       this.#watched.set(name, table.watch(onChange));
       this.#waiting.delete(name);
-      if (again) system.log.info("changes of mounts are told of again", { table: name });
+      if (again) system.log.info("changes of mounts are reported again", { table: name });
     } catch (error) {
       const meta = { table: name, error: messageOf(error) };
       if (!again) system.log.warn("changes of mounts are noticed late: the mount table cannot be watched", meta);

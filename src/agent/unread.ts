@@ -74,6 +74,6 @@ function problemOf({ name, problem }: InvalidVolume, mount: MountEntry): Problem
 
 /** Where there is nothing to be seen, and that says nothing. */
 function unseenProblem({ name, problem }: InvalidVolume): Problem {
-  const message = `something of it may be on the node that the mount table does not show: the agent's record of it may be lost, and the intent is ${problem}. Have it understood; if nothing is left: ${letGo(name)}`;
+  const message = `parts of it may be on the node that the mount table does not show: the agent's record of it may be lost, and the intent is ${problem}. Correct that; if nothing is left: ${letGo(name)}`;
   return { reason: "Invalid", message };
 }

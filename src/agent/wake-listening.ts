@@ -109,7 +109,9 @@ export class WakeListening {
   #warn(why: Deafness): void {
     if (this.#logged.has(why)) return;
     this.#logged.add(why);
-    this.#deps.log.warn("what a volume waits for cannot be heard: it is tried again after a while", { why });
+    this.#deps.log.warn("cannot watch for the change this volume is waiting for; falling back to periodic retries", {
+      why,
+    });
   }
 
   #tellUnheard(): void {

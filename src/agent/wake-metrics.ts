@@ -10,13 +10,13 @@ export class WakeMetrics {
     const registers = [registry];
     this.#wakes = new Counter({
       name: "nodevolume_agent_wakes_total",
-      help: "Waits that ended before their time, by what told that they may be over.",
+      help: "Waits that an event ended before their delay, by the source of the event.",
       labelNames: ["by"],
       registers,
     });
     this.#unheard = new Gauge({
       name: "nodevolume_agent_unheard",
-      help: "Things that volumes wait for and that cannot be heard: these waits end by trying again alone.",
+      help: "Objects that volumes wait for and that cannot be watched: these waits end by periodic retries alone.",
       labelNames: ["why"],
       registers,
     });

@@ -52,10 +52,10 @@ const agentsWord: ReadonlySet<string> = new Set<ConditionType>(["Ready", "Reconc
 
 export const agentLost = {
   reason: "AgentLost" as const,
-  message: "The agent of the node has not renewed its Lease; what it mounted stays, and nobody can say how it is.",
+  message: "The agent of the node has not renewed its Lease; its mounts stay, and their state is unknown.",
 };
 
 export const nodeLost = {
   reason: "NodeLost" as const,
-  message: "There is no Node any more and its agent is silent; the machine may still run and use the volume.",
+  message: "The Node is gone and its agent does not respond; the machine may still run and use the volume.",
 };

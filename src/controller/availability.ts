@@ -10,7 +10,7 @@ export interface Availability {
    * - available: the agent speaks of the newest spec, and nothing is wrong with the set's own mounts or with the volume.
    *   What is wrong with the mounts of other sets of a shared volume is theirs.
    * - unavailable: nothing is there, or the agent says that something is wrong, or no agent is there to say anything.
-   * - unknown: the agent has not taken in the newest spec, or cannot read its mount table. What is mounted may well be in
+   * - unknown: the agent has not read the newest spec, or cannot read its mount table. What is mounted may well be in
    *   use.
    */
   readonly state: "available" | "unavailable" | "unknown";
@@ -47,7 +47,7 @@ function isBlind({ status }: Intent): boolean {
   return findCondition(status.conditions, "Ready")?.reason === ("MountTableUnreadable" satisfies Reason);
 }
 
-/** Whether the agent has taken in the spec as it is. */
+/** Whether the agent has read the spec as it is. */
 export function isObserved({ metadata, status }: Intent): boolean {
   return status.observedUID === metadata.uid && status.observedGeneration === metadata.generation;
 }
@@ -57,7 +57,7 @@ function troubleOf(part: Part, intent: Intent): Trouble | undefined {
   const observed = isObserved(intent);
   if (observed && ready?.status === "True") return undefined;
   if (!observed && !isLost(intent)) {
-    return { reason: "NotObserved", message: "the agent has not taken in the newest spec yet", blocked: false };
+    return { reason: "NotObserved", message: "the agent has not read the newest spec yet", blocked: false };
   }
   const reason = ready?.reason ?? "NotObserved";
   const whole = { reason, message: ready?.message ?? "", blocked: observed && isBlocked(reason) };

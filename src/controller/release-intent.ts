@@ -87,7 +87,7 @@ function tell({ log, recorder, uidOfSet }: ReleaseIntentDeps, intent: Intent, pr
     return;
   }
   log.warn("intent released without an acknowledgement", { ...meta, why: proof.message });
-  const message = `${name} counts as released although node ${intent.spec.nodeName} never said so: ${proof.message}`;
+  const message = `${name} counts as released although node ${intent.spec.nodeName} never confirmed it: ${proof.message}`;
   const reason: Reason = "ReleasedWithoutAcknowledgement";
   const event = { type: "Warning", reason, message } as const;
   recorder.event({ object: { apiVersion, kind: resource.intents.kind, name, uid }, ...event });

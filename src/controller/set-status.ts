@@ -101,7 +101,7 @@ function troubleOf({ node, stake }: RolloutNode): Trouble | undefined {
     return entry(trouble.reason, trouble.message, trouble.blocked, trouble.blocked && stake.state === "current");
   }
   if (waitsFor !== undefined)
-    return entry("Progressing", `set ${waitsFor} still has a path that this one wants`, false);
+    return entry("Progressing", `set ${waitsFor} still holds a path that this set specifies`, false);
   if (availability.state !== "available") return entry("Progressing", "the intent is being written", false);
   return undefined;
 }
@@ -217,12 +217,12 @@ function conflictCondition(nodes: readonly RolloutNode[]): ConditionInput {
 function conflictText(conflict: Conflict): string {
   if (conflict.paths !== undefined) {
     const { own, other } = conflict.paths;
-    if (own === other) return `set ${conflict.with} wants ${own}, too`;
-    return `set ${conflict.with} wants ${other}, ${own.length < other.length ? "beneath" : "above"} ${own}`;
+    if (own === other) return `set ${conflict.with} uses ${own}, too`;
+    return `set ${conflict.with} uses ${other}, ${own.length < other.length ? "beneath" : "above"} ${own}`;
   }
   return conflict.over === "exchange"
-    ? `set ${conflict.with} has a path that this set wants, and waits for one that this set has`
-    : `set ${conflict.with} wants the same volume with other settings`;
+    ? `set ${conflict.with} has a path that this set specifies, and waits for one that this set has`
+    : `set ${conflict.with} uses the same volume with other settings`;
 }
 
 function deleting({ remaining }: SetStatusInput): ConditionInput[] {

@@ -80,7 +80,7 @@ export class DriverClient {
     try {
       return read(bytes);
     } catch (error) {
-      throw this.#invalid(rpc, "the reply is not as CSI asks for", messageOf(error), secrets);
+      throw this.#invalid(rpc, "the reply is not what CSI requires", messageOf(error), secrets);
     }
   }
 

@@ -70,7 +70,7 @@ async function tellRefusal(registrar: RegistrationClient, why: string): Promise<
     return { kind: "refused", why };
   } catch (error) {
     if (!(error instanceof RegistrarError)) throw error;
-    return { kind: "refused", why: `${why}; its registrar could not be told: ${error.message}` };
+    return { kind: "refused", why: `${why}; its registrar could not be notified: ${error.message}` };
   }
 }
 

@@ -98,7 +98,7 @@ export class KeptMountTable implements MountTableSource {
     if (found.length === 0) return;
     this.#unannounced += found.length;
     const mounts = listed(found, named);
-    this.#deps.system.log.info("mounts had changed and the kernel had not told", {
+    this.#deps.system.log.info("mount table changed without a kernel notification", {
       ...this.#about(),
       mounts,
       count: found.length,
@@ -118,7 +118,7 @@ export class KeptMountTable implements MountTableSource {
     const { found, wrong } = this.#attempt(comparedTwice);
     this.#lastCostMs = clock.monotonic() - begun;
     if (wrong.length > 0 && this.#best.hasNext) {
-      this.#best.giveUp(new Error(`it does not tell as mountinfo does: ${listed(wrong, named, true, "; ")}`));
+      this.#best.giveUp(new Error(`it differs from mountinfo: ${listed(wrong, named, true, "; ")}`));
     }
     if (this.#readNow() !== this.#given) for (const { call } of this.#watchers) call();
     return found;

@@ -167,7 +167,7 @@ export function createLeaderElection(deps: LeaderElectionDeps): LeaderElection {
         const lease = { metadata: { ...ref, ...versionOf(observed.lease) }, spec };
         await client.replace(resource.leases, lease, { timeoutMs: requestTimeoutMs });
       } catch (error) {
-        log.warn("the lease could not be given back", { error: messageOf(error) });
+        log.warn("the lease could not be released", { error: messageOf(error) });
       }
     },
   };

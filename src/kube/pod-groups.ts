@@ -26,6 +26,6 @@ export function gidOf(persistentVolume: {
 
 /** What to write into a pod that lacks the group of a PersistentVolume. Pure. */
 export function lacksGroup(persistentVolume: string, gid: number): string {
-  const why = `PersistentVolume ${persistentVolume} asks for group ${gid} by its annotation ${annotation.gid}, which a CSI driver cannot give a pod`;
+  const why = `PersistentVolume ${persistentVolume} requires group ${gid} by its annotation ${annotation.gid}, which a CSI driver cannot give a pod`;
   return `${why}: .spec.securityContext.supplementalGroups of the pod must have ${gid}`;
 }

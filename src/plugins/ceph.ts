@@ -31,12 +31,12 @@ export function cephKey(content: ObjectContent | undefined, { secretRef }: CephP
   const secret = `${secretRef.namespace}/${secretRef.name}`;
   const value = content.data.get("key");
   if (value === undefined) {
-    const message = `Secret ${secret} has no key "key": add it, with what ceph auth print-key says of the user`;
+    const message = `Secret ${secret} has no key "key": add it, with the output of ceph auth print-key for the user`;
     throw new VolumeError("KeyNotFound", "final", message);
   }
   const text = Buffer.from(value).toString("latin1").trim(); // of a file that an editor has ended
   if (isKey(text)) return text;
-  const message = `"key" of Secret ${secret} is no key of cephx (of its type AES): it must be what ceph auth print-key says of the user`;
+  const message = `"key" of Secret ${secret} is no key of cephx (of its type AES): it must be the output of ceph auth print-key for the user`;
   throw new VolumeError("KeyNotFound", "final", message);
 }
 
@@ -59,7 +59,7 @@ export function cephArgs({ monitors, user = defaultUser }: CephPlace, keyFile: s
 export function refusedUser(words: string, source: string, { user = defaultUser, secretRef }: CephPlace) {
   const errno = cephErrno(words);
   if (errno !== 1 && errno !== 13) return undefined;
-  const message = `${source}: the cluster does not let client.${user} in with the key of Secret ${secretRef.namespace}/${secretRef.name}, or to what is asked for (${lastLine(words)}): correct key and user, or the user's caps`;
+  const message = `${source}: the cluster refuses client.${user} with the key of Secret ${secretRef.namespace}/${secretRef.name}, or its access to the requested data (${lastLine(words)}): correct key and user, or the user's caps`;
   return new VolumeError("CredentialsRefused", "final", message, { on: { kind: "Server", name: source } });
 }
 

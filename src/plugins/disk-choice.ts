@@ -137,7 +137,7 @@ export function strangeReason(
   }
   if (!empty) return undefined;
   const remedy = "name it by byID, wwid or serial if it is meant";
-  if (saysOnlyEmpty(asked)) return `that a disk is empty does not say that it is meant: ${remedy}`;
+  if (saysOnlyEmpty(asked)) return `an empty disk is not necessarily the intended one: ${remedy}`;
   if (attached !== undefined) return `it is empty, and attached by ${attached}: ${remedy}`;
   const name = seenName(disk);
   if (name !== undefined && seen.includes(name)) return undefined;

@@ -24,7 +24,7 @@ export const flocker: StagingPlugin = {
     const info = await context.mounter.inspect({ root: context.hostRoot, path });
     const mounted = info && (await context.tableNow()).at(info.canonicalPath);
     if (info === undefined || mounted === undefined) {
-      const message = `Flocker says that dataset ${id} is at ${path} of this node, but nothing is mounted there`;
+      const message = `Flocker reports dataset ${id} at ${path} of this node, but nothing is mounted there`;
       throw new VolumeError("DriverReplyFalse", "transient", message, {
         on: { kind: "Mount", name: joinPath(context.hostRoot, path.slice(1)) },
       });
@@ -41,7 +41,7 @@ async function bringHere(id: string, node: string, { flocker: service, progress 
   if (primary === node && typeof path === "string" && /^\/[^/]/.test(path)) return path;
   const configured = listOf(await service.get("configuration/datasets"), service);
   if (configured.find((one) => one["dataset_id"] === id)?.["primary"] !== node) {
-    progress(`Flocker is told to bring dataset ${id} to this node`);
+    progress(`requesting dataset ${id} on this node from Flocker`);
     await service.post(`configuration/datasets/${id}`, { primary: node });
   }
   const where =

@@ -24,7 +24,7 @@ export const hostPath: StagingPlugin = {
     const found = foundSource(path, info, context);
     const wanted = wantedKind(type);
     if (wanted !== undefined && info.kind !== wanted) {
-      throw new VolumeError("SourceWrongType", "final", `${path} is a ${info.kind}, but type ${type} is asked for`);
+      throw new VolumeError("SourceWrongType", "final", `${path} is a ${info.kind}, but type ${type} is specified`);
     }
     await refuseMadeName(path, found, context);
     return stagedPath(info, found);

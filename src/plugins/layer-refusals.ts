@@ -14,7 +14,7 @@ export function textOf({ volumeGroup, logicalVolume }: LogicalVolumeName): strin
 
 /** PURE. */
 export function volumeMissing(volume: LogicalVolumeName): VolumeError {
-  const message = `the volume group ${volume.volumeGroup} has no logical volume ${volume.logicalVolume}: say in capacity of the set how large to make it, or correct its name`;
+  const message = `the volume group ${volume.volumeGroup} has no logical volume ${volume.logicalVolume}: set its size in capacity of the set, or correct its name`;
   return new VolumeError("SourceNotFound", "final", message, { on: { kind: "LogicalVolume", name: textOf(volume) } });
 }
 
@@ -43,7 +43,7 @@ export function volumeHidden(volume: LogicalVolumeName): VolumeError {
 
 /** PURE. What is on a device is no LUKS header. */
 export function notEncrypted(spec: VolumeSpec, disk: Disk | undefined, device: DeviceInfo): VolumeError {
-  const message = `${device.path} has ${device.signature}, but encryption is asked for; it is not formatted again${howToDestroy(spec, disk, device)}`;
+  const message = `${device.path} has ${device.signature}, but encryption is specified; it is not formatted again${howToDestroy(spec, disk, device)}`;
   return new VolumeError("FilesystemMismatch", "final", message, { on: { kind: "Device", name: device.path } });
 }
 

@@ -61,7 +61,7 @@ export async function stageDevice(
   if (device.signature !== undefined && context.formatting !== undefined) await context.recordFormatting(undefined);
   const fsType = device.signature ?? (await format(spec, path, device, { disk, kept, readOnly }, context));
   if (spec.fsType !== undefined && spec.fsType !== fsType) {
-    const message = `${path} has ${fsType}, but fsType ${spec.fsType} is asked for; it is not formatted again${howToDestroy(spec, disk, device)}`;
+    const message = `${path} has ${fsType}, but fsType ${spec.fsType} is specified; it is not formatted again${howToDestroy(spec, disk, device)}`;
     throw new VolumeError("FilesystemMismatch", "final", message);
   }
   if (!mountable.includes(fsType)) {

@@ -96,7 +96,7 @@ async function chooseDisk(asked: DiskSelector, disks: readonly Disk[], context: 
   const whyNot = (disk: Disk) => {
     if (disk.claim !== undefined) return disk.claim;
     if (taken(disk)) return "another volume has it";
-    const look = looks.get(disk) ?? "it was not looked at";
+    const look = looks.get(disk) ?? "it was not checked";
     const empty = typeof look === "object" && look.empty;
     return refusalOf(asked, look) ?? strangeReason(asked, disk, { empty, seen });
   };
@@ -109,7 +109,7 @@ async function chooseDisk(asked: DiskSelector, disks: readonly Disk[], context: 
     throw new VolumeError("DiskNotFound", "final", `no disk of the node is ${text}; ${candidates}`);
   }
   if (more.length === 0) return only;
-  const message = `${free.length} disks of the node are ${text}: ${listed(free)}. Say more of the one that is meant, such as its serial or byID`;
+  const message = `${free.length} disks of the node are ${text}: ${listed(free)}. Select one of them by more fields, such as serial or byID`;
   throw new VolumeError("DiskAmbiguous", "final", message);
 }
 

@@ -94,7 +94,7 @@ async function mountedDevice(spec: VolumeSpec, context: StageContext): Promise<F
   if (found?.deviceNumber !== undefined) return { ...found, deviceNumber: found.deviceNumber };
   const info = await context.mounter.inspect({ root: "/", path: stagingMount.source });
   if (info?.kind !== "blockDevice" || info.deviceNumber === undefined) {
-    const message = `${stagingMount.source}, which is mounted on ${stagingMount.point}, is no device that can be looked at`;
+    const message = `${stagingMount.source}, which is mounted on ${stagingMount.point}, is no device that can be checked`;
     throw new VolumeError("SourceNotFound", "final", message);
   }
   return { path: info.canonicalPath, kind: info.kind, deviceNumber: info.deviceNumber };
@@ -140,7 +140,7 @@ async function keepRaw(
   context: StageContext,
 ): Promise<void> {
   if (disk !== undefined && disk.lastingName === undefined) {
-    const message = `/dev/${disk.name} has neither wwid nor serial, so nothing would tell it from others after a reboot: with volumeMode Block name it by local.path`;
+    const message = `/dev/${disk.name} has neither wwid nor serial, so nothing would identify it after a reboot: with volumeMode Block name it by local.path`;
     throw new VolumeError("DiskNotFound", "final", message, { on: { kind: "Device", name: disk.name } });
   }
   if (disk !== undefined) return context.recordDisk(disk, undefined);

@@ -76,7 +76,7 @@ export async function serve(
   const message =
     client === undefined
       ? `rbd-nbd, which is to serve ${image}, has ended at once`
-      : `the node's kernel does not say which of its devices is ${image}: it needs Linux 5.14 or later, or take client away`;
+      : `the node's kernel does not show which of its devices is ${image}: it needs Linux 5.14 or later, or remove client`;
   throw new VolumeError("SetUpFailed", "transient", message, { on: { kind: "Server", name: image } });
 }
 

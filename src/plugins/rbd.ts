@@ -123,7 +123,7 @@ async function refuseOther(
 ): Promise<void> {
   const node = now === undefined ? undefined : await nodeOf(now, context);
   if (node?.path === path && node.deviceNumber === deviceNumber) return;
-  const message = `${path} does not stand for ${imageOf(source)} any more: it is looked for anew`;
+  const message = `${path} is no longer ${imageOf(source)}: it is searched again`;
   throw new VolumeError("DiskNotFound", "transient", message, { on: { kind: "Device", name: path } });
 }
 

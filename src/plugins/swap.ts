@@ -98,6 +98,6 @@ function ofSomebodyElse({ path: as }: Swap, path: string): VolumeError {
 }
 
 function noSwapArea(spec: VolumeSpec, disk: Disk | undefined, device: DeviceInfo): VolumeError {
-  const message = `${device.path} has ${device.signature}, but fsType swap is asked for; it is not made anew${howToDestroy(spec, disk, device)}`;
+  const message = `${device.path} has ${device.signature}, but fsType swap is specified; it is not formatted again${howToDestroy(spec, disk, device)}`;
   return new VolumeError("FilesystemMismatch", "final", message, { on: { kind: "Device", name: device.path } });
 }

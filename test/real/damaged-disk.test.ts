@@ -42,7 +42,7 @@ describe("a disk whose file system was damaged, on the real kernel", () => {
     want();
     expect((await node.volume(name)).failure?.message).to.equal(undefined);
     expect(readFileSync(`${node.target("a")}/file`, "utf8")).to.equal("data");
-    expect(node.log.join("\n")).to.include(`e2fsck has mended ${disk}`);
+    expect(node.log.join("\n")).to.include(`e2fsck has repaired ${disk}`);
     want({ deleting: true, generation: 2 });
     expect((await node.volume(name)).phase).to.equal("released");
     execFileSync("e2fsck", ["-f", "-n", disk], { stdio: "ignore" }); // throws if anything is left

@@ -94,7 +94,7 @@ describe("what is foreign, on the real kernel", () => {
     node.want(one({ adopt: "IfSame" }));
     const problem = (await node.volume(name)).problems.get(node.target("a"));
     expect(problem?.reason).to.equal("ForeignMount");
-    expect(problem?.message).to.include("nor the same to the kernel as what the spec says: unmount it");
+    expect(problem?.message).to.include("nor the same to the kernel as the spec: unmount it");
     canary(node.target("a"));
   });
 

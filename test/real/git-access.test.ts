@@ -111,7 +111,7 @@ describe("git with credentials, on the real kernel", function () {
     secret({ username: "reader" });
     expect(await said(revision, from())).to.match(/^KeyNotFound: the key password of Secret team\/login is needed/);
     secret({ "ca.crt": certificate.cert });
-    expect(await said(revision, from())).to.match(/^RepositoryRefused: .* asks for credentials: name a Secret/);
+    expect(await said(revision, from())).to.match(/^RepositoryRefused: .* requires credentials: name a Secret/);
   });
 
   slow("comes by ssh, with a key and from a server that the Secret names, and from nobody else", async function () {

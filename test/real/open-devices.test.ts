@@ -136,7 +136,7 @@ console.log(JSON.stringify({ users, hidden: hiddenProcesses().map(({ pid }) => p
   it("proves nothing of processes that it may not see: they keep the device from being formatted, but for process 1", async () => {
     const opener = await threads(1, "pass", `os.open("${disk}", os.O_RDWR)`);
     const { users, hidden } = lookUnprivileged();
-    expect(users.text).to.match(/^whether .* is open cannot be told/);
+    expect(users.text).to.match(/^it is unknown whether .* is open/);
     expect(hidden).to.include(opener.pid).and.not.to.include(1);
     expect(hidden, "some may have ended meanwhile").to.include(users.heldBy[0]);
     expect(users.allowsMount).to.equal(true);

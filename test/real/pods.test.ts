@@ -69,7 +69,7 @@ describe("volumes for pods, on the real kernel", () => {
     want(["a"]);
     const other = await agent.publish(call("a", { readOnly: true }));
     expect([other?.kind, other?.reason]).to.deep.equal(["refused", "PodMismatch"]);
-    expect(other?.message).to.contain('readOnly: kubelet says "true"');
+    expect(other?.message).to.contain('readOnly: kubelet has "true"');
     const unknown = await agent.publish(call("b"), 200);
     expect([unknown?.kind, unknown?.reason]).to.deep.equal(["waiting", "PodNotListed"]);
     const path = `${agent.path}/kubelet/pods/a/volumes/kubernetes.io~csi/other/mount`;

@@ -27,7 +27,7 @@ describe("feature gates", () => {
     ["Tried", '"Tried" is not NAME=true or NAME=false'],
     ["Tried=yes", '"Tried=yes" is not NAME=true or NAME=false'],
     ["Kept=false", "Kept is GA since 0.1.0 and cannot be turned off, and the gate goes with 0.4.0"],
-    ["Tried=true,Tried=false", "Tried is said to be on and off"],
+    ["Tried=true,Tried=false", "Tried is set to both on and off"],
   ];
   for (const [text, message] of wrong) {
     it(`say what is wrong with ${text}`, () => {

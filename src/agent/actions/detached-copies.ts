@@ -23,7 +23,7 @@ export async function noteCopies(
     (holders) => copiesIn(holders, path),
     (error: unknown): DetachedCopy[] => {
       if (!(error instanceof NamespacesUnknown)) throw error;
-      context.progress(`${path} is given back: whether it has copies in other mount namespaces is not known`);
+      context.progress(`${path} is released: it is unknown whether it has copies in other mount namespaces`);
       return copiesIfUnknown(error, path);
     },
   );
@@ -73,6 +73,6 @@ export async function refuseWhileDetached({ host }: ActionContext, { copies = []
 function refuseUnlessKnown(copies: readonly DetachedCopy[]): void {
   const unknown = copies.find(({ namespace }) => namespace === undefined);
   if (unknown === undefined) return;
-  const message = `whether other mount namespaces had copies of ${unknown.path} is not known: processes could not be read when it was given back, and the kernel did not list mount namespaces. Restart the node`;
+  const message = `it is unknown whether other mount namespaces had copies of ${unknown.path}: processes could not be read when it was released, and the kernel did not list mount namespaces. Restart the node`;
   throw new VolumeError("StillReferenced", "transient", message);
 }

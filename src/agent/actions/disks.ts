@@ -44,7 +44,7 @@ export function disksOf(
       const isIt = disk.named === true ? isOneDisk : isSameDisk;
       const other = otherDisks().find((one) => isIt(one.disk, chosen));
       if (other !== undefined) {
-        const message = `/dev/${disk.name} is the disk of ${other.name}: say which disk each volume shall have, or wait until that one is released`;
+        const message = `/dev/${disk.name} is the disk of ${other.name}: select a disk for each volume, or wait until that one is released`;
         throw new VolumeError("DeviceBusy", "transient", message, {
           on: { kind: "Device", name: `/dev/${disk.name}` },
         });

@@ -28,7 +28,7 @@ export function startPodDriver({ client, registry, vitals, ...deps }: StartPodDr
   });
   const registered = new Gauge({
     name: "nodevolume_pod_driver_registered",
-    help: "1 if kubelet has registered the driver for pods, 0 if it has refused it or was not heard of.",
+    help: "1 if kubelet has registered the driver for pods, 0 if it has refused it or has not answered.",
     registers,
   });
   const driver = new PodDriver({

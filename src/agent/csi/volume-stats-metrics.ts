@@ -19,13 +19,13 @@ const gauges: readonly { readonly name: string; readonly unit: VolumeUsage["unit
  */
 export function registerVolumeStatsMetrics(registry: Registry, polled: () => ReadonlyMap<string, Polled>): void {
   for (const { name, unit, field } of gauges) {
-    const what = `${unit === "BYTES" ? "Bytes" : "Inodes"}: ${field}, as the CSI driver says.`;
+    const what = `${unit === "BYTES" ? "Bytes" : "Inodes"}: ${field}, as the CSI driver reports it.`;
     both(registry, { name, help: what, polled }, ({ stats }) => {
       const found = stats?.usage.find((usage) => usage.unit === unit)?.[field];
       return found === undefined ? undefined : Number(found);
     });
   }
-  const help = "1 where the CSI driver says that something is wrong with the volume.";
+  const help = "1 where the CSI driver reports a fault of the volume.";
   both(registry, { name: "health_status_abnormal", help, polled }, ({ stats }) =>
     stats?.condition === undefined ? undefined : Number(stats.condition.abnormal),
   );

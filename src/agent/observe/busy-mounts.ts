@@ -77,10 +77,7 @@ export class BusyMounts {
         kind: "PodMount",
         reason: "TargetBusy",
         message: cut(`pod ${whose} has ended, and kubelet cannot unmount this: in use by ${names(holders)}`, longest),
-        remedy: cut(
-          `end ${holders.length === 1 ? "it" : "them"}: kubelet tries again, at least every two minutes`,
-          longest,
-        ),
+        remedy: cut(`end ${holders.length === 1 ? "it" : "them"}: kubelet retries at least every two minutes`, longest),
         since,
       });
     }

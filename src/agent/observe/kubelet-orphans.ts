@@ -85,7 +85,10 @@ function ofDeadPod({ mount, uid }: { readonly mount: MountEntry; readonly uid: s
   return {
     ...shown(mount),
     kind: "PodMount",
-    message: cut(`pod ${uid} has no cgroup on this node, so nothing of it runs, and no intent names it`, longest),
+    message: cut(
+      `pod ${uid} has no cgroup on this node, so none of its processes runs, and no intent names it`,
+      longest,
+    ),
     remedy: cut(`${unmounting(mount.point)}; kubelet removes its empty directory then`, longest),
   };
 }
@@ -97,7 +100,7 @@ function stagedForNobody(mount: MountEntry): Leftover {
     message:
       "a CSI driver has staged it for kubelet, and no pod of the node has it: after a crash kubelet never finds it",
     remedy: cut(
-      `make sure that no container has it (findmnt --task), then ${unmounting(mount.point)}: its driver does not hear of it (NodeUnstageVolume); a pod with the volume on this node and its end do the same`,
+      `make sure that no container has it (findmnt --task), then ${unmounting(mount.point)}: its driver is not notified (NodeUnstageVolume); a pod with the volume on this node and its end do the same`,
       longest,
     ),
   };
@@ -113,7 +116,7 @@ function ofLoop({ path, backing, deviceNumber }: StaleLoop, table: MountTable): 
       kind: "LoopDevice",
       reason,
       source: cut(backing, longest),
-      message: "its file was removed, and nothing of it is mounted on the node: the room of the file is not free yet",
+      message: "its file was removed, and it is not mounted on the node: the space of the file is not free yet",
       remedy: `losetup -d ${word}, once nobody has it open (fuser ${word})`,
     },
   ];

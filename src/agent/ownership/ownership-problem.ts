@@ -69,6 +69,6 @@ function holderOf(
 }
 
 function conflict(reason: "FsGroupConflict" | "SELinuxContextConflict", what: string, holder: string): Problem {
-  const message = `the volume ${what} on this node, as ${holder} has it: ask for the same, or wait until that is gone`;
+  const message = `the volume ${what} on this node, as ${holder} has it: specify the same, or wait until that is gone`;
   return { reason, message, on: { kind: "Mount", name: holder } };
 }

@@ -20,7 +20,10 @@ export function givenBack(path: string): Problem {
 }
 
 export function hasLeft(intent: string): Problem {
-  return { reason: "PodNotListed", message: `the intent ${intent} names the pod no more: it ends, or may not have it` };
+  return {
+    reason: "PodNotListed",
+    message: `the intent ${intent} no longer lists the pod: it is ending, or its access was revoked`,
+  };
 }
 
 export function foreign(path: string): Problem {

@@ -46,7 +46,7 @@ export function whyOf(volume: VolumePlan, path: string): Problem {
 
 export function notListed({ namespace, podName, wants }: PodPublish): Problem {
   const what = "set" in wants ? `set ${wants.set}` : `claim ${namespace}/${wants.persistentVolumeClaim}`;
-  const message = `no intent of this node names pod ${namespace}/${podName} for ${what} yet: the Events of the pod say if it may not have it`;
+  const message = `pod ${namespace}/${podName} is not in any NodeVolumeIntent of this node for ${what} yet; if access was denied, see the pod's Events`;
   return { reason: "PodNotListed", message };
 }
 
@@ -61,7 +61,7 @@ function differenceOf(request: PodPublish, entry: IntentPod, intent: NodeVolumeI
   ] as const;
   const [first] = pairs.filter(([, asked, listed]) => asked !== listed);
   const whose = `the intent ${intent.metadata.name}`;
-  if (first !== undefined) return `${first[0]}: kubelet says ${quote(first[1])}, ${whose} ${quote(first[2])}`;
+  if (first !== undefined) return `${first[0]}: kubelet has ${quote(first[1])}, ${whose} ${quote(first[2])}`;
   return isOf(request, intent) ? undefined : `${whose} is not of what the pod names in its volumeAttributes`;
 }
 

@@ -62,7 +62,7 @@ export function podsOf(deps: PodsDeps): Pods {
       const table = await host.mountTable.read();
       const mount = lostMount(path, { table, settings, records: journal.records.values() });
       if (mount === undefined) return;
-      system.log.info("a pod's mount without a record is unmounted, as kubelet has given it back", { path });
+      system.log.info("a pod's mount without a record is unmounted, because kubelet has unpublished it", { path });
       await mounter().unmount(pointOf(path), mount.id, "Normal", mount.uniqueID);
     },
     async removePoint(path) {

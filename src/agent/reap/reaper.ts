@@ -180,7 +180,7 @@ export class Reaper {
     for (const [path, { child, proof }] of journal.reaps) {
       try {
         if (child !== undefined && (await evidence.alive(child))) continue;
-        system.log.info("an orphan was being removed when this was cut off: it is looked at anew", { path, proof });
+        system.log.info("the removal of an orphan was interrupted: it is checked again", { path, proof });
         await journal.putReap(path, undefined);
       } catch (error) {
         system.log.error("what was being removed is not known to have ended", { path, error: messageOf(error) });

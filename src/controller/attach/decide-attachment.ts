@@ -84,7 +84,7 @@ function troubleOf(member: Member, attachment: Attachment): WaitReason | undefin
     if (isForWantOfRoom(attachment.attachErrorCode)) {
       const { attached, limit } = member.place;
       const room = `${roomOn(nodeName, attached, limit, true)}; ${roomComes}`;
-      const message = `driver ${attachment.attacher} has no room for the volume: ${room}. It says: ${attachment.attachError}`;
+      const message = `driver ${attachment.attacher} has no room for the volume: ${room}. Its message: ${attachment.attachError}`;
       return { reason: "AttachLimitReached", message, on };
     }
     if (attachment.attachError !== "") return { reason: "AttachFailed", message: attachment.attachError, on };

@@ -87,7 +87,7 @@ function isGoing(one: Attachment, detach: readonly Attachment[]): boolean {
 function afterDetach(decision: Decision, { metadata, nodeName }: Attachment): Decision {
   const { member, step } = decision;
   if (step === undefined || step.do === "release" || holds(member) || !usesAlone(member)) return decision;
-  const message = `the volume is attached to node ${nodeName}, where nobody asks for it any more: it is detached first`;
+  const message = `the volume is attached to node ${nodeName}, where it is no longer needed: it is detached first`;
   return { member, waitReason: { reason: "Detaching", message, on: onAttachment(metadata.name, nodeName) } };
 }
 

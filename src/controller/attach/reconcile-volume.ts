@@ -122,7 +122,7 @@ export async function reconcileVolume(deps: ReconcileVolumeDeps, id: VolumeID): 
   await atOnce(nodesAtOnce, [...steps, ...waits], carryOutOne, ([error]) => error);
   againInMs = sooner(againInMs, await grow(deps, facts, attempt));
   const [first, ...others] = errors;
-  for (const error of others) deps.log.warn("volume not brought on", { volume: key, error: messageOf(error) });
+  for (const error of others) deps.log.warn("failed to advance volume", { volume: key, error: messageOf(error) });
   if (errors.length > 0) throw first;
   return Number.isFinite(againInMs) ? againInMs : undefined;
 }

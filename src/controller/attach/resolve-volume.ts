@@ -113,7 +113,7 @@ function claimed(
   const { name } = persistentVolume.metadata;
   const on = { kind: "PersistentVolume", name };
   if (persistentVolume.volumeMode !== volumeMode) {
-    const message = `PersistentVolume ${name} has volumeMode ${persistentVolume.volumeMode}, the set asks for ${volumeMode}`;
+    const message = `PersistentVolume ${name} has volumeMode ${persistentVolume.volumeMode}, the set specifies ${volumeMode}`;
     return { waiting: { reason: "VolumeModeMismatch", message, on } };
   }
   const readOnly = source.readOnly === true || csi.readOnly;

@@ -31,7 +31,7 @@ export function attachmentEvent(
     return normal("SuccessfulAttachVolume", `driver ${attacher} has attached the volume to node ${nodeName}`);
   }
   if (before !== undefined) return undefined;
-  return normal("WaitingForAttach", `driver ${attacher} is asked to attach the volume to node ${nodeName}`);
+  return normal("WaitingForAttach", `driver ${attacher} is requested to attach the volume to node ${nodeName}`);
 }
 
 /**

@@ -40,7 +40,7 @@ export function notRefused(claim: Claim, { shutAt }: Taking, why: string, now: n
   // The policy follows the label after a moment.
   if (now - shutAt < settleMs) return beingTaken(claim, probeEveryMs);
   const { namespace = "", name } = claim.metadata;
-  const message = `claim ${namespace}/${name} is not used, as a pod that names it would be admitted beside: ${why}`;
+  const message = `not using PVC ${namespace}/${name}: a pod that references it could be admitted at the same time: ${why}`;
   return {
     waitReason: { reason: "PolicyMissing", message, on: onClaim({ namespace, name }) },
     againInMs: probeAgainMs,
@@ -58,7 +58,7 @@ export function sharedWithKubelet(waitReason: WaitReason | undefined): WaitReaso
   return {
     ...waitReason,
     reason: "SharedWithKubelet",
-    message: `${waitReason.message}, beside us: kubelet mounts it, too`,
+    message: `${waitReason.message}, at the same time as this volume: kubelet mounts it, too`,
   };
 }
 

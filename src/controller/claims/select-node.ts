@@ -43,7 +43,7 @@ export function chooseNode(claim: Claim, nodes: ReadonlySet<string>, earlier: Ea
     return { waiting: { reason: "ClaimNotBound", message, on }, select: { node, inMs: 0 } };
   }
   const retryMs = Math.min(longestRetryMs, firstRetryMs * 2 ** (earlier.times - 1));
-  const message = `the provisioner of ${it} has refused node ${node}; it is asked again every now and then`;
+  const message = `the provisioner of ${it} has refused node ${node}; the request is repeated from time to time`;
   return {
     waiting: { reason: "ProvisioningRefusedForNode", message, on },
     select: { node, inMs: Math.max(0, retryMs - earlier.agoMs) },

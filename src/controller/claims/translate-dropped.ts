@@ -40,7 +40,7 @@ function ofQuobyte(source: JsonObject, named: string | undefined, annotations: J
   const volumeHandle = named ?? `${tenant}|${volume}`;
   if (!quobyteHandle.test(volumeHandle) || (named === undefined && `${tenant}${volume}`.includes("|"))) {
     const what = named === undefined ? "spec.quobyte.volume" : "the annotation";
-    return `is of quobyte, whose driver csi.quobyte.com has no volume ${JSON.stringify(volumeHandle)} as ${what} says: ${remedy}`;
+    return `is of quobyte, whose driver csi.quobyte.com has no volume ${JSON.stringify(volumeHandle)} as ${what} has it: ${remedy}`;
   }
   const secret = secretNamed(stringIn(annotations, annotation.publishSecret));
   if (secret === "malformed") return `has an annotation ${annotation.publishSecret} that is not NAMESPACE/NAME`;

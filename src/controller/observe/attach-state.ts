@@ -68,7 +68,7 @@ function claimWaits(
   const node = claim?.metadata.annotations?.[annotation.selectedNode];
   const chosen = node === undefined ? "" : `; the scheduler has chosen node ${node}`;
   const who = storageClass === undefined ? "" : `; provisioner ${storageClass.provisioner} is to make its volume`;
-  const events = `kubectl -n ${namespace} describe pvc ${claimName} shows what its provisioner says`;
+  const events = `kubectl -n ${namespace} describe pvc ${claimName} shows the provisioner's messages`;
   return { ...waitReason, message: `${waitReason.message}${chosen}${who}: ${events}` };
 }
 
@@ -118,7 +118,7 @@ function notAttached(ours: Attachment | undefined, nodeName: string, limit: numb
   const on = onAttachment(metadata.name, nodeName);
   if (isForWantOfRoom(attachErrorCode)) {
     const most = limit === undefined ? "whose CSINode names no limit" : `whose CSINode allows ${limit} volumes of it`;
-    const message = `driver ${attacher} has no room for the volume on node ${nodeName}, ${most}; ${roomComes}. It says: ${attachError}`;
+    const message = `driver ${attacher} has no room for the volume on node ${nodeName}, ${most}; ${roomComes}. Its message: ${attachError}`;
     return { reason: "AttachLimitReached", message, on };
   }
   if (attachError !== "") return { reason: "AttachFailed", message: attachError, on };

@@ -34,6 +34,6 @@ export function nodeTrouble({ node, state, life, renewed, volumes }: NodeKnown):
       since: said.lastTransitionTime,
     };
   if (node !== undefined && !node.ready && volumes > 0)
-    return { standing: "waiting", reason: "NodeNotReady", message: "kubelet does not say that the node is ready" };
+    return { standing: "waiting", reason: "NodeNotReady", message: "kubelet does not report the node as ready" };
   return undefined;
 }

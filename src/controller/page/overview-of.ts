@@ -104,7 +104,7 @@ export function* overviewOf(input: OverviewInput): Generator<void, Overview> {
     }
     for (const { path, reason, since } of known.state?.orphans ?? []) {
       orphaned[at] = 1;
-      const message = `${cut(path, longestMessage)} is still there, and nobody asks for it`;
+      const message = `${cut(path, longestMessage)} is still there, and nothing requires it`;
       const why = { reason, message, ...(since !== undefined && { since }) };
       troubles.push({ kind: "orphan", state: "orphan", node: at, name: path, title: cut(path, 80), sets: [], ...why });
     }

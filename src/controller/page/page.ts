@@ -57,7 +57,7 @@ export function createPage({ system, view, version }: PageDeps): Page {
     const away = allOf(watches).filter(({ store }) => !store.state().connected);
     const [first] = away.map(({ store }) => store.state().since).sort((a, b) => a - b);
     if (first === undefined) return undefined;
-    return `the API server is not heard since ${new Date(first).toISOString()}: this is what was so then`;
+    return `the API server does not answer since ${new Date(first).toISOString()}: this is the last known state`;
   }
 
   /** Sorting takes as long as all else: the names are kept until there are others. */

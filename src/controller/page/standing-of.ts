@@ -19,10 +19,10 @@ export function standingOf(intent: Intent): Judged {
   const ready = findCondition(status.conditions, "Ready");
   if (status.agentState?.state === "Lost" || ready?.status === "Unknown") {
     const since = status.agentState?.since ?? ready?.lastTransitionTime;
-    return judged("unknown", ready?.reason ?? "AgentLost", ready?.message ?? "its agent is silent", since);
+    return judged("unknown", ready?.reason ?? "AgentLost", ready?.message ?? "its agent does not respond", since);
   }
   if (status.conditions === undefined && status.attach === undefined)
-    return judged("waiting", "NotObserved", "the node's agent has not taken it in yet", metadata.creationTimestamp);
+    return judged("waiting", "NotObserved", "the node's agent has not read it yet", metadata.creationTimestamp);
   const why = causeOf(status);
   const observed = isObserved(intent);
   if (observed && ready?.status === "True" && why === undefined && metadata.deletionTimestamp === undefined)
@@ -51,9 +51,9 @@ function causeOf({ waiting, attach, drift, expansion, conditions }: NodeVolumeIn
 function fromReady({ metadata, status }: Intent, observed: boolean): Judged {
   const ready = findCondition(status.conditions, "Ready");
   if (metadata.deletionTimestamp !== undefined)
-    return judged("waiting", "Unmounting", "it is being given back", metadata.deletionTimestamp);
+    return judged("waiting", "Unmounting", "it is being released", metadata.deletionTimestamp);
   if (!observed || ready === undefined || ready.status === "True")
-    return judged("waiting", "NotObserved", "the agent has not taken in the newest spec yet");
+    return judged("waiting", "NotObserved", "the agent has not read the newest spec yet");
   return of(ready.reason, ready.message || ready.reason, ready.lastTransitionTime);
 }
 

@@ -54,7 +54,10 @@ const uidPattern = /^[A-Za-z0-9](?:[-A-Za-z0-9]{0,62}[A-Za-z0-9])?$/;
 
 /** Of one pod, and as many claims: each is an intent, and a pod could name ten thousand. */
 const mostVolumes = 64;
-const tooMany: PodVolume["wish"] = { field: "csi", message: `is one too many: a pod gets ${mostVolumes} node volumes` };
+const tooMany: PodVolume["wish"] = {
+  field: "csi",
+  message: `exceeds the limit of ${mostVolumes} node volumes per pod`,
+};
 
 /** @returns undefined for a pod that has ended, or uses nothing that is looked after here */
 export function projectPod(raw: unknown): PodEntry | undefined {

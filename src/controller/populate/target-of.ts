@@ -53,7 +53,7 @@ export function targetOf(
   if ("persistentVolumeClaim" in wants) {
     // What its node says of a pod that the API server did not make must not bring claims to that node (as NodeRestriction has it).
     if (pod.isMirror) {
-      const message = `.spec.volumes[${volume.name}]: a static pod gets no claim, as its node says which namespace it is in`;
+      const message = `.spec.volumes[${volume.name}]: a static pod gets no claim, because only its node vouches for its namespace`;
       return { reason: "Invalid", message };
     }
     const { namespace = "" } = pod.metadata;

@@ -27,7 +27,7 @@ export function identityOf(
   if (json === undefined) return undefined;
   try {
     const serviceAccount = volumeContext.get(serviceAccountKey) ?? "";
-    if (serviceAccount === "") throw new Error(`volume_context[${serviceAccountKey}] is needed beside tokens`);
+    if (serviceAccount === "") throw new Error(`volume_context[${serviceAccountKey}] is needed with tokens`);
     return { serviceAccount, tokens: PodTokens.read(json, podUID) };
   } catch (error) {
     throw new RefusedCall("INVALID_ARGUMENT", `${tokensKey}: ${messageOf(error)}`);

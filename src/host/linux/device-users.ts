@@ -69,7 +69,7 @@ export function usersOf(
 function possibleUsers(path: string): DeviceUsers | undefined {
   const hidden = hiddenProcesses();
   if (hidden.length === 0) return undefined;
-  const text = `whether ${path} is open cannot be told: the agent may not see what is open in ${namesOf(hidden)}. End these processes, or let the node's security module show them to the agent`;
+  const text = `it is unknown whether ${path} is open: the agent may not read the open files of ${namesOf(hidden)}. End these processes, or let the node's security module show them to the agent`;
   return { text, heldBy: hidden.slice(0, mostHolders).map(({ pid }) => pid) };
 }
 

@@ -76,7 +76,7 @@ export function wipe(device: WrittenDevice, digest: string, refuseUsed: RefuseUs
   try {
     const found = readContents(fd);
     if (found.digest !== digest) {
-      const message = `what is on ${device.path} has changed since it was looked at: it is not destroyed`;
+      const message = `the content of ${device.path} has changed since it was checked: it is not destroyed`;
       throw new VolumeError("DeviceNotEmpty", "final", message);
     }
     refuseUsed({ ...device, claimed: false }); // once more, for the same reason as in openUnchanged
@@ -118,6 +118,6 @@ function prove(fd: number, { path, deviceNumber, identity }: WrittenDevice): voi
   const number = deviceNumberOf(fstatSync(fd));
   const now = number === deviceNumber ? deviceIdentity(number, sizeOf(fd), bootID()) : undefined;
   if (number === deviceNumber && (identity === undefined || now === identity)) return;
-  const message = `${path} stands for another device than when it was looked at (${now ?? number}, not ${identity ?? deviceNumber}): nothing is written to it`;
+  const message = `${path} is another device than when it was checked (${now ?? number}, not ${identity ?? deviceNumber}): nothing is written to it`;
   throw new VolumeError("SetUpFailed", "transient", message);
 }

@@ -165,6 +165,6 @@ function busy(target: TargetPath, cause?: unknown): VolumeError {
 }
 
 function changed(target: TargetPath): VolumeError {
-  const message = `${target.path} was changed while it was being unmounted: another mount stands there now`;
+  const message = `${target.path} was changed while it was being unmounted: another mount is there now`;
   return new VolumeError("TargetChanged", "transient", message);
 }

@@ -42,11 +42,11 @@ export function judgeCheck(path: string, { code, stdout, stderr }: ChildResult):
     throw new VolumeError("ReadError", "transient", message, { on });
   }
   if ((code & 4) !== 0) {
-    const message = `${path} has errors that are not mended without a question, so it is not mounted. Copy what matters, then run on the node: e2fsck -f ${path} (${words})`;
+    const message = `${path} has errors that need a decision to repair, so it is not mounted. Copy what matters, then run on the node: e2fsck -f ${path} (${words})`;
     throw new VolumeError("FilesystemDamaged", "final", message, { on });
   }
   if (code >= 8) return `e2fsck of ${path} ended with ${code}, it is mounted unchecked: ${words}`;
-  return code === 0 ? undefined : `e2fsck has mended ${path}: ${words}`;
+  return code === 0 ? undefined : `e2fsck has repaired ${path}: ${words}`;
 }
 
 /** PURE. What a check that did not end by itself means: one that was killed is begun anew; any other error is as it was. */
@@ -68,7 +68,7 @@ export function damageOf(
   const command = repairs[fsType];
   if (code === "EIO") {
     const or = command === undefined ? "" : `; if it works, its ${fsType} is damaged: ${command} ${source}`;
-    const message = `${source} cannot be read: ${said}. dmesg on the node says whether it fails, replace it then${or}`;
+    const message = `${source} cannot be read: ${said}. dmesg on the node shows whether it fails; replace it then${or}`;
     return new VolumeError("ReadError", "transient", message, { on });
   }
   if (code !== "EUCLEAN" && code !== "EBADMSG") return undefined;

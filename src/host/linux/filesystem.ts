@@ -81,7 +81,7 @@ function explained<T>(
     const meaning = known(error, log);
     if (meaning !== undefined) throw meaning;
     if (code === "EINVAL") {
-      const message = `the kernel refuses the options: ${log || "dmesg on the node says which, or what else is wrong"}`;
+      const message = `the kernel refuses the options: ${log || "dmesg on the node shows which, or what else is wrong"}`;
       throw new VolumeError("OptionsRefused", "final", message, { cause: error });
     }
     throw log === "" || !(error instanceof Error) ? error : new Error(`${error.message}: ${log}`, { cause: error });

@@ -144,7 +144,7 @@ function openPlace(kept: KeptVisit, place: KeptPlace, { unknown, entered, waitin
   if (!isKnown(found)) leave(found, limit);
 }
 
-const limit = `more than ${mostKept} that no process is in are not looked at`;
+const limit = `more than ${mostKept} without a process are not checked`;
 
 /** @returns why it is not open; undefined if it is none */
 function openOrSay({ calls }: KeptVisit, place: KeptPlace): Descriptor | string | undefined {
@@ -193,7 +193,7 @@ async function visitOpen(
   } catch (error) {
     const errno = errnoOf(error);
     if (errno === undefined) throw error;
-    return errno === "ENOTTY" ? "before Linux 6.11 no kernel tells what is mounted there" : messageOf(error);
+    return errno === "ENOTTY" ? "before Linux 6.11 no kernel shows what is mounted there" : messageOf(error);
   }
 }
 

@@ -73,7 +73,7 @@ export class LinuxClients implements Clients {
     const { runner, operation } = this.#deps;
     const { code, stdout, stderr } = await runner.run({ kind: "client", pid, pidFile }, operation);
     if (code === 0) return (JSON.parse(stdout) as ChildProcessID | null) ?? undefined;
-    const message = `whether process ${pid} is the client of ${pidFile} cannot be told: ${programWords(stderr)}`;
+    const message = `it is unknown whether process ${pid} is the client of ${pidFile}: ${programWords(stderr)}`;
     throw new VolumeError("SetUpFailed", "transient", message);
   }
 

@@ -100,7 +100,7 @@ export class LinuxDevices implements Devices {
     const deviceNumbers = [deviceNumber, ...partitions.map((partition) => partition.deviceNumber)];
     const result = await this.#runner.run({ kind: "claimed", path, deviceNumbers }, this.#operation);
     if (result.code !== 0) {
-      const message = `whether ${path} is claimed cannot be told: ${programWords(result.stderr)}`;
+      const message = `it is unknown whether ${path} is claimed: ${programWords(result.stderr)}`;
       throw new VolumeError("DeviceBusy", "transient", message, { on: { kind: "Device", name: path } });
     }
     if (holders.length > 0) return `${path} is part of ${holders.join(", ")}`;

@@ -53,7 +53,7 @@ export class LinuxNBD implements NBDImages {
       operation,
     );
     if (code === 0) return (JSON.parse(stdout) as ChildProcessID | null) ?? undefined;
-    const message = `whether an ${program} runs cannot be told: ${programWords(stderr)}`;
+    const message = `it is unknown whether an ${program} runs: ${programWords(stderr)}`;
     throw new VolumeError("SetUpFailed", "transient", message);
   }
 
@@ -64,7 +64,7 @@ export class LinuxNBD implements NBDImages {
     const words = await this.#serve(request, device, [`--log-file=${request.log}`]);
     if (words === undefined) return;
     const code = codeOf(words) ?? (await this.#codeOfSilence(request, device));
-    if (code !== "") throw refusal(request.image, code ?? (words.slice(-512) || `${program} does not say why`));
+    if (code !== "") throw refusal(request.image, code ?? (words.slice(-512) || `${program} gives no reason`));
   }
 
   /** @returns what the next one says of why; "" if it serves the image */

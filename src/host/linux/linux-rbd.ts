@@ -47,7 +47,7 @@ export class LinuxRBD implements RBDDevices {
     const code = await this.#write("remove_single_major", force ? `${id} force` : id, mapping, meant);
     if (code === undefined || code === "ENOENT") return;
     const message =
-      code === "EBUSY" ? `${path} is open: somebody on the node uses it still` : `${path} was not given back: ${code}`;
+      code === "EBUSY" ? `${path} is open: a process on the node still uses it` : `${path} was not released: ${code}`;
     throw new VolumeError("DeviceBusy", "transient", message, { on: { kind: "Device", name: path } });
   }
 

@@ -39,7 +39,7 @@ export class LinuxScsi implements Scsi {
 
   async rescan({ address, name }: ScsiDisk): Promise<void> {
     const file = `/sys/class/scsi_device/${scsiText(address)}/device/rescan`;
-    await this.#run({ kind: "sysfs", file, text: "1" }, `${name} cannot be asked how large it is`);
+    await this.#run({ kind: "sysfs", file, text: "1" }, `the size of ${name} cannot be queried`);
   }
 
   async remove(disk: ScsiDisk, hostRoot: string): Promise<void> {
@@ -54,20 +54,20 @@ export class LinuxScsi implements Scsi {
   async refuseUsed(disk: ScsiDisk, hostRoot: string): Promise<void> {
     const { name } = disk;
     const request = { kind: "removeDisk", disk: { ...removed(disk, hostRoot), stays: true } } as const;
-    await this.#run(request, `whether ${name} is in use cannot be told`, name);
+    await this.#run(request, `it is unknown whether ${name} is in use`, name);
   }
 
   async offer({ name }: ScsiDisk): Promise<void> {
     const said = await this.#multipath("multipathd", ["add", "path", name], { optional: true });
     if (said === undefined) return;
-    const message = `multipathd does not say whether it makes a map of ${name}: ${said}`;
+    const message = `multipathd does not report whether it makes a map of ${name}: ${said}`;
     throw new VolumeError("DiskNotFound", "transient", message, { on: { kind: "Device", name: `/dev/${name}` } });
   }
 
   async flushMap({ name, device }: MultipathMap): Promise<void> {
     const said = await this.#multipath("multipath", ["-f", name]);
     if (said === undefined) return;
-    const message = `the multipath map ${name} cannot be taken away: ${said}`;
+    const message = `the multipath map ${name} cannot be removed: ${said}`;
     throw new VolumeError("DeviceBusy", "transient", message, { on: { kind: "Device", name: `/dev/${device}` } });
   }
 

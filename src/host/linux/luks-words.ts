@@ -28,7 +28,7 @@ export function cryptFailure(what: string, command: string, { code, stdout, stde
   const words = ((stderr || stdout).trim().split("\n").at(-1) ?? "").slice(-512); // it repeats what it tries again
   const on = { kind: "Device", name: what };
   if (code === exit.noPermission) {
-    const message = `the passphrase does not open ${what}: put the one that does into the Secret, or let the disk know this one (cryptsetup luksAddKey). It is tried again when the Secret changes`;
+    const message = `the passphrase does not open ${what}: put the right one into the Secret, or add this one to the disk (cryptsetup luksAddKey). It is retried when the Secret changes`;
     return new VolumeError("PassphraseRefused", "final", message, { on });
   }
   if (code === exit.outOfMemory) {

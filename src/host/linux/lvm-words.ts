@@ -32,7 +32,7 @@ export function lvmFailure(what: string, doing: string, { code, stdout, stderr }
     return new VolumeError("SourceNotFound", "final", message, { on });
   }
   if (/insufficient (free space|suitable|free extents)|has insufficient|not enough free/i.test(said)) {
-    const message = `the volume group ${group} has no room for ${what} (${words}): add a disk (vgextend), or ask for less`;
+    const message = `the volume group ${group} has no room for ${what} (${words}): add a disk (vgextend), or lower capacity`;
     return new VolumeError("VolumeGroupFull", "final", message, { on });
   }
   if (/in use|contains a filesystem in use/i.test(said)) {

@@ -49,8 +49,8 @@ export function openMountReader(
   try {
     reader.compare();
     const { wrong } = comparedTwice(reader);
-    if (wrong.length > 0) throw new Error(`it does not tell as mountinfo does: ${listed(wrong, 3, true, "; ")}`);
-    if (reader.incomplete > mostIncomplete) throw new Error("statmount does not tell sources here");
+    if (wrong.length > 0) throw new Error(`it differs from mountinfo: ${listed(wrong, 3, true, "; ")}`);
+    if (reader.incomplete > mostIncomplete) throw new Error("statmount does not report sources here");
     return reader;
   } catch (error) {
     reader[Symbol.dispose]();

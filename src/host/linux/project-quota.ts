@@ -32,7 +32,7 @@ export class ProjectQuota {
       this.#quota.setProject(fd, project);
     } catch (error) {
       if (!unsupported.includes(errnoOf(error) ?? "")) throw error;
-      throw refusal(path, `the kernel says ${errnoOf(error)}`, error);
+      throw refusal(path, `the kernel returns ${errnoOf(error)}`, error);
     }
   }
 

@@ -64,14 +64,14 @@ export function refusal(image: string, code: string, text = ""): VolumeError {
       return new VolumeError(
         "VolumeHeldElsewhere",
         "transient",
-        `${image}: another client has it for writing, and does not give it up: rbd status ${image} says which`,
+        `${image}: another client has it for writing, and does not release it: rbd status ${image} shows which`,
         { on },
       );
     case "ESHUTDOWN": // which is Ceph's EBLOCKLISTED
       return new VolumeError(
         "ServerUnreachable",
         "transient",
-        `${image}: the cluster has this node fenced: its address is on the blocklist (${code}): once nothing of before writes there any more, ceph osd blocklist ls says which entry, ceph osd blocklist rm ADDRESS lets it in`,
+        `${image}: the cluster has this node fenced: its address is on the blocklist (${code}): once no earlier client writes there any more, ceph osd blocklist ls shows the entry, and ceph osd blocklist rm ADDRESS removes it`,
         { on },
       );
     default:

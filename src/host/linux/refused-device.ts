@@ -32,7 +32,7 @@ export function refusedDevice(
   const twin = twinOf(fsType, source);
   if (twin !== undefined) return duplicate(request, twin);
   if (code !== "EINVAL" || options.some((option) => !own.has(option))) return undefined;
-  const why = log === "" ? "dmesg on the node says why" : log;
+  const why = log === "" ? "dmesg on the node shows why" : log;
   const message = `the kernel does not mount the ${fsType} on ${source}: ${why}. It may have features that this kernel does not know, be larger than the device, or have the UUID of another that is mounted`;
   return new VolumeError("FilesystemUnsupported", "final", message, { on: { kind: "Device", name: source } });
 }

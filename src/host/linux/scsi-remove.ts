@@ -40,7 +40,7 @@ export function removeScsiDisk(libc: Libc, disk: RemovedDisk, remote: RemoteMoun
     const at = new RegExp(`/${disk.address}/block/[^/]+$`);
     const device = `${place}/device`;
     if (!at.test(place) || (disk.wwid !== undefined && attribute(`${device}/wwid`) !== disk.wwid)) {
-      const message = `${disk.path} stands for another disk than when it was looked at: it stays on the node`;
+      const message = `${disk.path} is another disk than when it was checked: it stays on the node`;
       throw new VolumeError("SetUpFailed", "transient", message);
     }
     const partitions = claimsOf(disk.deviceNumber).partitions.map(({ deviceNumber }) => deviceNumber);

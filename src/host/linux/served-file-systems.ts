@@ -34,7 +34,7 @@ export const servedFileSystems: { readonly [fsType: string]: ServedFileSystem } 
       if (refusing.has(code ?? "") || (code === everything && ms < waitOf(request))) {
         const fsName = optionOf(request, "mds_namespace");
         const orNone = fsName === undefined ? "" : `, or has no file system ${fsName}`;
-        const message = `${source}: the cluster does not let client.${credentials?.username} in with the Secret's key, or to what is asked for${orNone} (${said}): correct key and user, or the user's caps${orNone && ", or fsName"}`;
+        const message = `${source}: the cluster refuses client.${credentials?.username} with the Secret's key, or its access to the requested data${orNone} (${said}): correct key and user, or the user's caps${orNone && ", or fsName"}`;
         return new VolumeError("CredentialsRefused", "final", message, { on });
       }
       if (!unanswered.has(code ?? "")) return undefined;

@@ -34,7 +34,7 @@ export function swapFailure(program: "swapon" | "swapoff", path: string, result:
   const words = programWords(result.stderr || result.stdout);
   const on = { kind: "Device", name: path };
   if (program === "swapoff" && (result.code === outOfMemory || /cannot allocate memory/i.test(words))) {
-    const message = `the node has not the memory to take back what is swapped to ${path}: end or move what needs it, or turn other swap on. It stays on, and is tried again`;
+    const message = `the node does not have the memory to turn off the swap on ${path}: end or move processes, or turn other swap on. It stays on, and is retried`;
     return new VolumeError("SwapNeeded", "transient", message, { on });
   }
   if (/busy/i.test(words)) return new VolumeError("DeviceBusy", "transient", `${path} is in use: ${words}`, { on });

@@ -117,7 +117,7 @@ async function connect({ lun, by, chap }: Wanted, portal: ISCSIPortal, context: 
   if (session !== undefined && session.state !== "LOGGED_IN") {
     const disks = disksOf(session, (await scsi.look(hostRoot)).disks);
     if (disks.some(({ address }) => isLun(address.lun, lun.lun))) return;
-    if (disks.length > 0) throw unreachable(lun, portal, `its session is ${session.state}, and goes on by itself`);
+    if (disks.length > 0) throw unreachable(lun, portal, `its session is ${session.state}, and recovers by itself`);
     await iscsi.logout(session); // nobody has anything of it, and it may have been begun with a password of before
     session = undefined;
   }
@@ -133,7 +133,7 @@ async function connect({ lun, by, chap }: Wanted, portal: ISCSIPortal, context: 
 
 function unreachable({ iqn }: Lun, portal: ISCSIPortal, why: string): VolumeError {
   const name = portalText(portal);
-  const message = `${iqn} at ${name} is not to be had: ${why}`;
+  const message = `${iqn} at ${name} is unavailable: ${why}`;
   return new VolumeError("ServerUnreachable", "transient", message, { on: { kind: "Server", name } });
 }
 

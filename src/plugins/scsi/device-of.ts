@@ -66,7 +66,7 @@ function refuseUntold(paths: readonly ScsiDisk[]): void {
   const untold = paths.filter(({ told }) => !told);
   const [first] = untold;
   if (first === undefined) return;
-  const message = `multipathd runs on the node, and udev has not told it of ${namesOf(untold)} yet: see that systemd-udevd runs there`;
+  const message = `multipathd runs on the node, and udev has not reported ${namesOf(untold)} to it yet: check that systemd-udevd runs there`;
   throw new VolumeError("DiskNotFound", "transient", message, { on: { kind: "Device", name: `/dev/${first.name}` } });
 }
 
@@ -89,7 +89,7 @@ export function mapOver(paths: readonly ScsiDisk[]): MultipathMap | undefined {
   if (first === undefined || (stranger === undefined && maps.every(({ device }) => device === first.device)))
     return first;
   const of = [...new Set([...known, ...strange])].join(", ");
-  const message = `multipath has made ${first.name} of ${of}, of which only ${known.join(", ")} is where this volume is said to be: the map is neither used nor taken away. Name all ways to the LUN in the source, or take the others out (multipathd del path ${stranger ?? "NAME"})`;
+  const message = `multipath has made ${first.name} of ${of}, of which only ${known.join(", ")} is at the place of this volume: the map is neither used nor removed. Name all ways to the LUN in the source, or take the others out (multipathd del path ${stranger ?? "NAME"})`;
   throw new VolumeError("DeviceBusy", "transient", message, { on: { kind: "Device", name: `/dev/${first.device}` } });
 }
 
@@ -102,6 +102,6 @@ export function refuseOther(device: LunDevice, paths: readonly ScsiDisk[], what:
   const isMap = mapOver(paths)?.deviceNumber === device.deviceNumber;
   const same = paths.filter(({ deviceNumber }) => isMap || deviceNumber === device.deviceNumber);
   if (same.length > 0 && same.every(({ lasting }) => lasting === device.lasting)) return;
-  const message = `/dev/${device.name} does not stand for ${what} any more: it is looked for anew`;
+  const message = `/dev/${device.name} is no longer ${what}: it is searched again`;
   throw new VolumeError("DiskNotFound", "transient", message, { on: { kind: "Device", name: `/dev/${device.name}` } });
 }

@@ -22,7 +22,7 @@ export async function growLun({ name, to, pathsIn }: LunGrowth, context: UndoCon
   const smallest = Math.min(...paths.map(({ sizeBytes }) => sizeBytes));
   if (paths.length === 0 || smallest < Number(to)) {
     const has = paths.length === 0 ? "is not on the node" : `has ${smallest} bytes`;
-    const message = `${name} ${has}, and capacity asks for ${to}: grow it on its storage first`;
+    const message = `${name} ${has}, and capacity is ${to}: grow it on its storage first`;
     throw new VolumeError("VolumeResizeFailed", "transient", message);
   }
   const map = mapOver(paths);

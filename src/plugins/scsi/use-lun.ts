@@ -30,7 +30,7 @@ export async function useLun(spec: VolumeSpec, lun: FoundLun, context: StageCont
   const path = `/dev/${name}`;
   const info = await mounter.inspect({ root: hostRoot, path });
   if (info?.deviceNumber !== deviceNumber) {
-    const message = `${path} does not stand for ${deviceNumber}, ${lun.name}, on the node yet: it is looked for anew`;
+    const message = `${path} is not ${deviceNumber}, ${lun.name}, on the node yet: it is searched again`;
     throw new VolumeError("DiskNotFound", "transient", message, { on: { kind: "Device", name: path } });
   }
   const found = { ...foundSource(path, info, context), deviceNumber };

@@ -88,10 +88,10 @@ describe("paths that a volume may be mounted on", () => {
     it("and each is told what the other wants", () => {
       const messages = (theirs: string, mine: string) =>
         world(theirs, mine, false).volumes.get("node.volume-1")?.problems.get(mine)?.message;
-      const end = "neither is mounted until one gives way";
-      expect(messages(a, a)).to.equal(`${a}: ${other} wants it, too: ${end}`);
-      expect(messages(a, b)).to.equal(`${b}: ${other} wants a path above it (${a}): ${end}`);
-      expect(messages(b, a)).to.equal(`${a}: ${other} wants a path beneath it (${b}): ${end}`);
+      const end = "neither is mounted until one of the paths changes";
+      expect(messages(a, a)).to.equal(`${a}: ${other} uses it, too: ${end}`);
+      expect(messages(a, b)).to.equal(`${b}: ${other} uses a path above it (${a}): ${end}`);
+      expect(messages(b, a)).to.equal(`${a}: ${other} uses a path beneath it (${b}): ${end}`);
     });
 
     it("and stay with the one that has it", () => {

@@ -97,7 +97,7 @@ describe("NodeStateReporter", () => {
     const webhook = { status: 403, message: 'admission webhook "w" denied the request' };
     api.fault = ({ method, path }) => (method === "POST" && path.includes("/leases") ? webhook : undefined);
     await system.advance(80_000);
-    expect(reporter.policyMissing).to.contain("cannot be found out").and.contain("webhook");
+    expect(reporter.policyMissing).to.contain("it is unknown whether the policy").and.contain("webhook");
     expect(vitals.notReady()).not.to.contain("policy");
   });
 

@@ -94,6 +94,6 @@ describe("an observed volume", () => {
 
   it("of another mount it does not say what only a managed volume could do about it", () => {
     const { message } = observed({ nfs: { server: "srv", path: "/x" } }, { device: "0:9", source: "other" });
-    expect(message).to.contain("is not what the spec says").and.not.to.contain("adopt");
+    expect(message).to.contain("differs from the spec").and.not.to.contain("adopt");
   });
 });

@@ -36,7 +36,7 @@ describe("probeAgentsPolicy", () => {
     const others = ['User "a" cannot create resource "leases"', 'admission webhook "w" denied the request'];
     for (const [at, message] of others.entries()) {
       const found = await ask(refusal([403, 400][at] ?? 0, message));
-      expect(found?.message).to.contain("cannot be found out").and.contain(message);
+      expect(found?.message).to.contain("it is unknown whether the policy").and.contain(message);
       expect(found?.gone).to.equal(false);
     }
   });

@@ -110,7 +110,7 @@ describe("ServerWatch", () => {
     answer = async () => ({ answers: false, said: "Stale file handle" });
     show(planned("v"));
     await system.advance(60_000);
-    expect(watch.silent.get("v")?.message).to.contain("is not to be had: Stale file handle.");
+    expect(watch.silent.get("v")?.message).to.contain("is unreachable: Stale file handle.");
     expect(watch.silent.get("v")?.said).to.equal("Stale file handle");
     answer = async () => ({ answers: false });
     await system.advance(60_000);
@@ -142,7 +142,7 @@ describe("ServerWatch", () => {
       show();
     }
     const [hung, stale, disconnected, down] = messages;
-    const alone = "What uses it waits or fails; it goes on by itself when the server is back";
+    const alone = "Its users wait or fail; it recovers by itself when the server is back";
     expect(hung?.endsWith(alone), hung).to.equal(true);
     expect(down?.endsWith(alone), down).to.equal(true);
     expect(stale)
@@ -170,7 +170,7 @@ describe("ServerWatch", () => {
       answers.shift();
     }
     expect(said[0]).to.match(/^the disk of ext4 \(\/dev\/sda\) at \/staging\/v waits for its target\./);
-    expect(said[1]).to.match(/ does not work: transport-offline\. What uses it fails/);
+    expect(said[1]).to.match(/ does not work: transport-offline\. Its users fail/);
     expect(said[2]).to.equal(undefined);
     expect([new Set(looked), asked]).to.deep.equal([new Set(["8:0"]), []]);
   });

@@ -174,14 +174,14 @@ describe("setStatus", () => {
     expect(short(status)).to.deep.equal(["Ready=False/Conflict", "Stalled=True/Conflict", "Conflict=True/Conflict"]);
     expect(status).to.include({ conflict: 2, summary: "Conflict on n0 and 1 more" });
     expect(status.conditions?.[2]?.message).to.equal(
-      "set b wants /mnt/nodevolume/a/x, beneath /mnt/nodevolume/a, on node n0 and 1 more",
+      "set b uses /mnt/nodevolume/a/x, beneath /mnt/nodevolume/a, on node n0 and 1 more",
     );
     expect(statusOf(worlds, {}, "b").conditions?.[2]?.message).to.contain(
-      "set a wants /mnt/nodevolume/a, above /mnt/nodevolume/a/x",
+      "set a uses /mnt/nodevolume/a, above /mnt/nodevolume/a/x",
     );
     const taken = { volume: { source: { emptyDir: {} } }, mounts: [{ name: "m", path: "/mnt/nodevolume/a" }] };
     const same = statusOf(fleet(1, [setEntry("a"), setEntry("b", { spec: taken })]));
-    expect(same.conditions?.[2]?.message).to.equal("set b wants /mnt/nodevolume/a, too, on node n0");
+    expect(same.conditions?.[2]?.message).to.equal("set b uses /mnt/nodevolume/a, too, on node n0");
   });
 
   it("a path that is not allowed counts as failed, although nothing is written", () => {

@@ -30,7 +30,7 @@ describe("e2fsck before a mount", () => {
     expect(judged(0, "/proc/self/fd/0: clean, 11/8192 files\n")).to.equal(undefined);
     for (const code of [1, 2, 3]) {
       const said = judged(code, "1 0 4 /proc/self/fd/0\n/proc/self/fd/0: Inode 12 FIXED.\n");
-      expect(said, `code ${code}`).to.equal("e2fsck has mended /dev/sdb: /dev/sdb: Inode 12 FIXED.");
+      expect(said, `code ${code}`).to.equal("e2fsck has repaired /dev/sdb: /dev/sdb: Inode 12 FIXED.");
     }
   });
 

@@ -111,7 +111,7 @@ describe("what keeps a mount namespace, where others may let no call end", () =>
     };
     expect(await visited(1)).to.deep.equal([`a descriptor keeps ${name}: a child process could not enter it: no`]);
     const [why, ...others] = await visited(0);
-    expect(why).to.equal(`a descriptor keeps ${name}: more than ${mostKept} that no process is in are not looked at`);
+    expect(why).to.equal(`a descriptor keeps ${name}: more than ${mostKept} without a process are not checked`);
     expect(others).to.deep.equal([]);
     expect(await visited(0, { path: own, what: "a descriptor" }), "by its name").to.deep.equal([why]);
     expect(await visited(0, file("/a/kept")), "what is none").to.deep.equal([]);

@@ -70,7 +70,7 @@ describe("the client of a pid file", () => {
     const error = await clients.running(file).catch((cause: Error) => cause);
     expect(error).to.include({
       reason: "SetUpFailed",
-      message: `whether process 7 is the client of ${file} cannot be told: no /proc`,
+      message: `it is unknown whether process 7 is the client of ${file}: no /proc`,
     });
   });
 });

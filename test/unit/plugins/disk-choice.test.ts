@@ -70,7 +70,7 @@ describe("which disk is meant", () => {
         /by nvme over tcp/,
         [{ minSize: 1 }, { ...ssd, attached: "nvme over tcp" }, look],
       ],
-      ["is asked for by nothing else", /does not say that it is meant/, [{ empty: true }, ssd, look]],
+      ["is asked for by nothing else", /not necessarily the intended one/, [{ empty: true }, ssd, look]],
       ["came later, but is named", undefined, [{ serial: "S1", empty: true }, ssd, { ...look, seen: [] }]],
       ["came later, and is not empty", undefined, [asked, ssd, { empty: false, seen: [] }]],
     ];

@@ -40,7 +40,7 @@ describe("the device of a LUN", () => {
     const scsi = new FakeScsi(tree({ multipathd: true }));
     const error = await failure(one([path(2, "sdb"), path(3, "sdc", { told: false })], scsi, mapped).device);
     expect(error).to.include({ reason: "DiskNotFound", errorClass: "transient" });
-    expect(error.message).to.contain("has not told it of sdc yet");
+    expect(error.message).to.contain("has not reported sdc to it yet");
     expect(scsi.done).to.deep.equal([]);
   });
 
@@ -106,7 +106,7 @@ describe("a LUN that grows", () => {
     const paths = [path(2, "sdb", { sizeBytes: 2048 }), path(3, "sdc")];
     const error = await failure(growLun(growth, context(new FakeScsi(tree({ disks: paths })), on("8:2")).context));
     expect(error.reason).to.equal("VolumeResizeFailed");
-    expect(error.message).to.contain("has 1024 bytes, and capacity asks for 2048");
+    expect(error.message).to.contain("has 1024 bytes, and capacity is 2048");
     expect(grown).to.deep.equal([]);
   });
 

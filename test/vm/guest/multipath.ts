@@ -80,7 +80,7 @@ describe("a LUN of two paths under multipathd", function () {
     const udev = Number(execFileSync("pidof", ["systemd-udevd"], { encoding: "utf8" }));
     process.kill(udev, "SIGSTOP");
     try {
-      expect(await want()).to.match(/^multipathd runs on the node, and udev has not told it of sd., sd. yet/);
+      expect(await want()).to.match(/^multipathd runs on the node, and udev has not reported sd., sd. to it yet/);
       expect(node.mountAt(target())).to.equal(undefined);
     } finally {
       process.kill(udev, "SIGCONT");

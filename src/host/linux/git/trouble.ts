@@ -66,7 +66,7 @@ const causes: readonly (readonly [RegExp, Explain])[] = [
       final(
         "RepositoryRefused",
         access?.authorization === undefined
-          ? `${repository} asks for credentials: name a Secret that has them in secretRef, or a mirror that can be read without`
+          ? `${repository} requires credentials: name a Secret that has them in secretRef, or a mirror that can be read without`
           : `${repository} lets nobody in with the credentials of the Secret: correct them, or let them read this repository`,
       ),
   ],

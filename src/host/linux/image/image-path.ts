@@ -18,7 +18,7 @@ export function cleaned(path: string): string[] {
 }
 
 export function refused(path: string, why: string): VolumeError {
-  const message = `${printable(path).slice(0, 256)} in the image ${why}: nothing of it is shown. Name another image`;
+  const message = `${printable(path).slice(0, 256)} in the image ${why}: no part of the image is shown. Name another image`;
   return new VolumeError("ContentRefused", "final", message);
 }
 
@@ -39,7 +39,7 @@ const impossible = [
 
 export function meant(path: string, error: unknown): unknown {
   const code = errnoOf(error) ?? "";
-  if (impossible.includes(code)) return refused(path, `cannot be written as the image says (${code})`);
+  if (impossible.includes(code)) return refused(path, `cannot be written as the image specifies (${code})`);
   if (code === "ENOSPC" || code === "EDQUOT") {
     return new VolumeError("SetUpFailed", "transient", "the disk of the state directory is full: make room on it");
   }

@@ -118,7 +118,7 @@ export class Registry implements BlobSource {
     if (isLoopback(registry) || host === new URL(own).host) return () => undefined;
     return (address) => {
       if (!isOwnAddress(address)) return undefined;
-      return refused(`${registry} sends to ${host}, which is the node itself (${address}): nothing is asked there`);
+      return refused(`${registry} sends to ${host}, which is the node itself (${address}): no request is sent there`);
     };
   }
 
@@ -145,7 +145,7 @@ export class Registry implements BlobSource {
     if (realm === null) throw refused(`${registry} sends for a token to what is no address. Name a mirror`);
     if (!maySendTo(registry, realm)) {
       throw refused(
-        `${registry} sends for a token without TLS or to the node itself: nothing is asked there. Name a mirror`,
+        `${registry} redirects for a token without TLS or to the node itself: no request is sent there. Name a mirror`,
       );
     }
     const service = parameters.get("service");

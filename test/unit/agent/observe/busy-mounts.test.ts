@@ -56,7 +56,7 @@ describe("mounts of ended pods that a process keeps", () => {
     expect(found).to.have.lengthOf(1);
     expect(found[0]).to.deep.include({ kind: "PodMount", reason: "TargetBusy", mountID: 41, path, since: 1_005_000 });
     expect(found[0]?.message).to.contain("shop/db-0").and.to.contain("pid 4711").and.to.contain("sleep");
-    expect(found[0]?.remedy).to.contain("kubelet tries again");
+    expect(found[0]?.remedy).to.contain("kubelet retries");
     expect(againInMs, "it is asked again").to.equal(10_000);
   });
 

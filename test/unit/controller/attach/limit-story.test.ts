@@ -38,7 +38,7 @@ describe("as many volumes as a node takes", () => {
     expect(fleet.granted()).to.have.length(3);
   });
 
-  it("waits where the driver has no room, with how many the node has and takes, and is attached when there is room", async () => {
+  it("waits where the driver has no room, with the node's count and limit, and is attached when there is room", async () => {
     const fleet = createCSIFleet();
     fleet.driverNode("n0", 5);
     fleet.csiSet("a", volume("vol-1"));
@@ -53,7 +53,7 @@ describe("as many volumes as a node takes", () => {
     expect(attach).to.deep.include({ reason: "AttachLimitReached" });
     expect(attach?.on?.kind).to.equal("VolumeAttachment");
     const text =
-      /^driver disk\.example has no room .* node n0 has 2 VolumeAttachments of the driver, this one among them, and its CSINode allows 5; .*another one is detached there.* It says: all 1 slots are taken$/;
+      /^driver disk\.example has no room .* node n0 has 2 VolumeAttachments of the driver, this one among them, and its CSINode allows 5; .*another one is detached there.* Its message: all 1 slots are taken$/;
     expect(attach?.message).to.match(text);
     const failures = () =>
       fleet.api.objects("events").filter((one) => JSON.stringify(one).includes("FailedAttachVolume"));

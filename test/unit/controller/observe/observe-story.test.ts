@@ -129,7 +129,7 @@ describe("claims that kubelet manages for pods", () => {
     Object.assign(fleet.attacher, { error: "no slot", errorCode: 8 });
     await fleet.live(2_000);
     expect(attach()?.reason).to.equal("AttachLimitReached");
-    expect(attach()?.message).to.match(/no room .* on node n0, whose CSINode names no limit; .* It says: no slot$/);
+    expect(attach()?.message).to.match(/no room .* on node n0, whose CSINode names no limit; .* Its message: no slot$/);
     Object.assign(fleet.attacher, { error: "", errorCode: undefined });
     await fleet.live(2_000);
     expect(attach()).to.deep.equal({ volumeAttachment: "csi-n0" });

@@ -125,7 +125,7 @@ describe("the page of the controller", () => {
   it("says since when the API server is not heard", async () => {
     open((real) => wellCluster(real, 2));
     cluster.view.connected(false);
-    expect((await overview()).stale).to.match(/^the API server is not heard since 20\d\d-/);
+    expect((await overview()).stale).to.match(/^the API server does not answer since 20\d\d-/);
     cluster.view.connected(true);
     expect((await overview()).stale).to.equal(undefined);
   });

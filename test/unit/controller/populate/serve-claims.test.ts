@@ -54,7 +54,7 @@ describe("pods of a claim", () => {
     };
     const [said] = told({ supplementalGroups: [7], fsGroup: 8, runAsGroup: 9 }) ?? [];
     expect(said).to.match(
-      /^PodLacksGroup PersistentVolume pv-1 asks for group 1234 .*supplementalGroups of the pod must have 1234$/,
+      /^PodLacksGroup PersistentVolume pv-1 requires group 1234 .*supplementalGroups of the pod must have 1234$/,
     );
     expect([world.settle(), refused(world)]).to.deep.equal([["create data"], []]);
     for (const has of [{ supplementalGroups: [7, 1234] }, { fsGroup: 1234 }, { runAsGroup: 1234 }]) {

@@ -70,6 +70,6 @@ describe("ask", () => {
       (error: VolumeError) => error,
     );
     expect(refused).to.include({ reason: "RepositoryRefused", errorClass: "final" });
-    expect(refused?.message).to.match(/which is the node itself \(64:ff9b::7f00:1\): nothing is asked there$/);
+    expect(refused?.message).to.match(/which is the node itself \(64:ff9b::7f00:1\): no request is sent there$/);
   });
 });
