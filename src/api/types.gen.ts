@@ -1780,11 +1780,11 @@ export interface SetMount {
   seLinuxOptions?: SELinuxOptions;
 }
 /**
- * Namespaces whose pods may use the volume through the driver csi.nodevolume.dev: those that are named and those that the selector selects; selector {} selects all. No pod may if this is not given. Pods share a bind of the volume itself: a pod that may write changes it for everybody, the node included. noexec of all mounts holds for pods too; nosuid and nodev always do.
+ * Namespaces whose pods may use the volume through the driver csi.nodevolume.dev: those that are named and those that the selector selects; selector {} selects all. No pod may if this is not given. Pods share a bind of the volume itself: a pod that may write changes it for everybody, the node included. noexec of all mounts holds for the mounts of pods on the node, too; nosuid and nodev always do. A container's own flags are up to its runtime.
  */
 export interface AllowedNamespaces {
   /**
-   * True gives pods the volume read-only, whatever they request; false lets those write that do not request readOnly. If it is not given, also in a set that was made before this field, it is true for hostPath, for local.path of a directory (one that is not beneath /dev and has no fsType), and where all mounts of the set are readOnly; else it is false.
+   * True gives the volume, read-only, only to pods with csi.readOnly: true, because container runtimes let the others write; false lets those write that do not request readOnly. If it is not given, also in a set that was made before this field, it is true for hostPath, for local.path of a directory (one that is not beneath /dev and has no fsType), and where all mounts of the set are readOnly; else it is false.
    */
   readOnly?: boolean;
   /**

@@ -33,7 +33,8 @@ export function withPodAgent(use: (agent: KernelAgent) => void) {
   const call = (uid: string, more: Partial<PodPublish> = {}): PodPublish => {
     mkdirSync(volumeOf(uid), { recursive: true });
     const wants = { set: "set" };
-    return { ...targetOf(uid), namespace: "team", podName: `pod-${uid}`, wants, readOnly: false, ...more };
+    const asks = { wants, readOnly: false, containersRead: false };
+    return { ...targetOf(uid), namespace: "team", podName: `pod-${uid}`, ...asks, ...more };
   };
   type More = Partial<Omit<IntentInput, "pods">> & { pod?: object };
   let generation = 1;

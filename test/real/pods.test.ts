@@ -32,7 +32,7 @@ describe("volumes for pods, on the real kernel", () => {
   });
 
   it("are bound as soon as an intent names the pod, with its flags", async () => {
-    const answer = agent.publish(call("a", { readOnly: true }));
+    const answer = agent.publish(call("a", { readOnly: true, containersRead: true }));
     want(["a"], { pod: { readOnly: true } });
     expect(await answer).to.equal(undefined);
     expect(shows("a")).to.equal("content");
@@ -42,7 +42,11 @@ describe("volumes for pods, on the real kernel", () => {
 
   it("are read-only and without programs where the intent says so, whatever the pod asks for (H1)", async () => {
     want(["a"], { pod: { readOnly: true, noexec: true } });
-    expect(await agent.publish(call("a"))).to.equal(undefined);
+    const writing = await agent.publish(call("a"));
+    expect(writing).to.include({ kind: "refused", reason: "AccessModeMismatch" });
+    expect(writing?.message).to.include("write readOnly: true in csi: of its volume data");
+    expect(layers("a")).to.equal(0);
+    expect(await agent.publish(call("a", { containersRead: true }))).to.equal(undefined);
     const { options } = agent.mounts().find(({ point }) => point === targetOf("a").path) ?? { options: [] };
     expect(options).to.include.members(["ro", "nosuid", "nodev", "noexec"]);
     expect(() => writeFileSync(`${targetOf("a").path}/planted`, "")).to.throw(/EROFS/);

@@ -41,8 +41,9 @@ export class SimKubelet {
   /** A pod starts; its volume is the one of the set `set`, whose intent has to name it. */
   run(uid: string, more: Partial<PodPublish> = {}): void {
     const target = { podUID: uid, volume: "data", path: this.target(uid) };
-    const names = { namespace: "team", podName: `pod-${uid}`, wants: { set: "set" }, readOnly: false };
-    const pod: SimPod = { request: { ...target, ...names, ...more }, wanted: true, has: "no", busy: false };
+    const names = { namespace: "team", podName: `pod-${uid}`, wants: { set: "set" } };
+    const asks = { readOnly: false, containersRead: true };
+    const pod: SimPod = { request: { ...target, ...names, ...asks, ...more }, wanted: true, has: "no", busy: false };
     this.#pods.set(uid, pod);
     this.#due(uid, pod);
   }

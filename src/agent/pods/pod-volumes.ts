@@ -132,7 +132,7 @@ export class AgentPodVolumes implements PodVolumes {
       if (named !== undefined && named !== name) throw waiting(hasLeft(named));
       if (name === undefined || entry === undefined) return notListed(request);
       named = name;
-      const progress = progressOf(request, entry.raw, this.#plan?.volumes.get(name));
+      const progress = progressOf(request, entry, this.#plan?.volumes.get(name));
       if (progress.kind === "refused") throw new PodVolumeError("refused", progress.why.reason, progress.why.message);
       if (progress.kind === "unlisted") return progress.why;
       const lacking = this.#take(request, entry.raw);

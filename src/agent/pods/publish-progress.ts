@@ -1,6 +1,8 @@
 import { label, setLabelPrefix } from "../../api/names.ts";
 import type { IntentPod, NodeVolumeIntent } from "../../api/types.gen.ts";
 import type { PodPublish } from "../../csi/server/ports.ts";
+import { isInvalid } from "../desired-volume.ts";
+import type { IntentEntry } from "../intents.ts";
 import type { VolumePlan } from "../plan.ts";
 import { obstacleOf, standingOf } from "../standing.ts";
 import { isAsWanted, type Problem } from "../view.ts";
@@ -18,11 +20,17 @@ export type Progress =
  * PURE. How far what kubelet has asked for is, by the intent that names the pod and by its plan.
  * @param volume undefined if it was not planned yet
  */
-export function progressOf(request: PodPublish, intent: NodeVolumeIntent, volume: VolumePlan | undefined): Progress {
+export function progressOf(
+  request: PodPublish,
+  { raw: intent, desired }: Pick<IntentEntry, "raw" | "desired">,
+  volume: VolumePlan | undefined,
+): Progress {
   const entry = intent.spec.pods?.find(({ uid, volume: name }) => uid === request.podUID && name === request.volume);
   if (entry === undefined) return { kind: "unlisted", why: notListed(request) };
   const differs = differenceOf(request, entry, intent);
   if (differs !== undefined) return { kind: "refused", why: { reason: "PodMismatch", message: differs } };
+  const isRead = entry.readOnly === true || (!isInvalid(desired) && desired.layout.readOnly);
+  if (isRead && !request.containersRead) return { kind: "refused", why: writtenByContainers(request) };
   if (intent.spec.volumeMode === "Block") return { kind: "refused", why: blockForPods };
   if (intent.spec.mode === "Observe") return { kind: "unlisted", why: notListed(request) };
   const target = volume?.view.targets.find(({ path }) => path === request.path);
@@ -79,6 +87,15 @@ function isOf({ namespace, wants }: PodPublish, { metadata, spec }: NodeVolumeIn
 
 function quote(text: string): string {
   return JSON.stringify(text);
+}
+
+/**
+ * runc, from 1.2 on, mounts what is not said to be read-only for writing, whatever the mount is that it was given: only kubelet keeps a
+ * container from that.
+ */
+function writtenByContainers({ volume }: PodPublish): Problem {
+  const message = `the volume is read-only, which a container runtime keeps only if the pod says so, too: write readOnly: true in csi: of its volume ${volume}, beside volumeAttributes`;
+  return { reason: "AccessModeMismatch", message };
 }
 
 export const begun: Problem = { reason: "Progressing", message: "the volume is being set up on this node" };

@@ -38,7 +38,8 @@ export function checkPublish(request: NodePublishVolumeRequest, kubeletDir: stri
   // Secrets of the pod are not looked at: that it names one lets the agent read it as its node, for the volume's own driver (decision 0035).
   const wish = podWishOf(context, request.readonly);
   if (isBadAttribute(wish)) throw invalid(`${wish.field} ${wish.message}`);
-  return { ...target, namespace: infoOf(context, info.namespace), podName: infoOf(context, info.name), ...wish };
+  const pod = { namespace: infoOf(context, info.namespace), podName: infoOf(context, info.name) };
+  return { ...target, ...pod, ...wish, containersRead: request.readonly };
 }
 
 /**

@@ -17,6 +17,8 @@ export interface PodPublish extends PodTarget {
   /** What the pod's volumeAttributes name. */
   readonly wants: { readonly set: string } | { readonly persistentVolumeClaim: string };
   readonly readOnly: boolean;
+  /** kubelet has every container mount it read-only: csi.readOnly of the pod's volume. */
+  readonly containersRead: boolean;
   /** Relative path beneath the volume. */
   readonly subPath?: string;
   /** Who the pod is, where kubelet hands over tokens of it. To be kept in memory alone, and for this target. */

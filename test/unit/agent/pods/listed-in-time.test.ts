@@ -10,6 +10,7 @@ const request: PodPublish = {
   podName: "pod-a",
   wants: { set: "set" },
   readOnly: false,
+  containersRead: false,
 };
 
 describe("the wait for an intent to name a pod", () => {

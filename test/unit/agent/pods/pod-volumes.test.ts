@@ -5,7 +5,7 @@ import { KeptTokens } from "../../../../src/agent/pods/kept-tokens.ts";
 import { OpenPods } from "../../../../src/agent/pods/open-pods.ts";
 import { AgentPodVolumes } from "../../../../src/agent/pods/pod-volumes.ts";
 import { Touched } from "../../../../src/agent/touched.ts";
-import type { IntentPod } from "../../../../src/api/types.gen.ts";
+import type { IntentPod, VolumeSource } from "../../../../src/api/types.gen.ts";
 import { PodTokens } from "../../../../src/csi/pod-tokens.ts";
 import type { PodPublish, PodVolumeError } from "../../../../src/csi/server/ports.ts";
 import { MountTable } from "../../../../src/host/mount-table.ts";
@@ -46,14 +46,14 @@ describe("what kubelet asks the agent for", () => {
     });
   });
   const planned = () => volumes.told({ synced: true, volumes: new Map(), changed: new Map(), operations: [] });
-  const names = (more: Partial<IntentPod> = {}) => {
-    intent = understand(withPodsOf([], { pods: [pod("a", more)], source: { hostPath: { path: "/data" } } }));
+  const names = (more: Partial<IntentPod> = {}, source: VolumeSource = { hostPath: { path: "/data" } }) => {
+    intent = understand(withPodsOf([], { pods: [pod("a", more)], source }));
     if (intent === undefined) throw new Error("no intent");
     intent.raw.metadata.labels = { "nodevolume.dev/set": "set" };
   };
   const publish = (signal = new AbortController().signal, more: Partial<PodPublish> = {}) => {
-    const of = { namespace: "team", podName: "pod-a", wants: { set: "set" }, readOnly: false };
-    const request: PodPublish = { ...target, ...of, ...more };
+    const of = { namespace: "team", podName: "pod-a", wants: { set: "set" } };
+    const request: PodPublish = { ...target, ...of, readOnly: false, containersRead: false, ...more };
     return volumes.publish(request, signal).then(
       () => "published",
       ({ kind, reason }: PodVolumeError) => `${kind} ${reason}`,
@@ -80,11 +80,21 @@ describe("what kubelet asks the agent for", () => {
     expect(await publish(undefined, { readOnly: true })).to.equal("refused PodMismatch");
     names({ readOnly: true });
     const caller = new AbortController();
-    const answer = publish(caller.signal);
+    const answer = publish(caller.signal, { containersRead: true });
     await setImmediate();
     expect(changes).to.deep.equal(["open"]);
     caller.abort();
     expect(await answer).to.equal("waiting Progressing");
+  });
+
+  it("is refused where it is read-only, and the containers of the pod could write, as a runtime would let them", async () => {
+    names({ readOnly: true });
+    for (const readOnly of [false, true])
+      expect(await publish(undefined, { readOnly })).to.equal("refused AccessModeMismatch");
+    const image = { image: { reference: `registry.example/a@sha256:${"0".repeat(64)}` } };
+    names({ readOnly: false }, image);
+    expect(await publish(), "of an image").to.equal("refused AccessModeMismatch");
+    expect(changes).to.deep.equal([]);
   });
 
   it("is begun once an intent names the pod, and undone when the caller ends", async () => {

@@ -16,18 +16,25 @@ describe("what kubelet asks of the driver for pods", () => {
   const pod = { podUID, volume: "data", path: targetPath, namespace: "team-a", podName: "web-0" };
 
   it("is a set's volume for a pod", () => {
-    expect(check()).to.deep.equal({ ...pod, wants: { set: "datasets" }, readOnly: false });
+    expect(check()).to.deep.equal({ ...pod, wants: { set: "datasets" }, readOnly: false, containersRead: false });
   });
 
   it("is a claim's, read-only, from a directory of it", () => {
     const attributes = { persistentVolumeClaim: "data", subPath: "a/b" };
     const wants = { persistentVolumeClaim: "data" };
-    expect(check({ attributes, readonly: true })).to.deep.equal({ ...pod, wants, readOnly: true, subPath: "a/b" });
+    const read = { readOnly: true, containersRead: true };
+    expect(check({ attributes, readonly: true })).to.deep.equal({ ...pod, wants, ...read, subPath: "a/b" });
+  });
+
+  it("is read-only by its attributes alone: kubelet lets containers write then", () => {
+    const attributes = { set: "datasets", readOnly: "true" };
+    const read = { readOnly: true, containersRead: false };
+    expect(check({ attributes })).to.deep.equal({ ...pod, wants: { set: "datasets" }, ...read });
   });
 
   it("passes over the Secret that a pod names so that its node may read it", () => {
     const wanted = check({ secrets: new Map([["key", "hunter2"]]) });
-    expect(wanted).to.deep.equal({ ...pod, wants: { set: "datasets" }, readOnly: false });
+    expect(wanted).to.deep.equal({ ...pod, wants: { set: "datasets" }, readOnly: false, containersRead: false });
   });
 
   it("may be for a pod whose UID is no UUID, as static pods have", () => {

@@ -57,6 +57,7 @@ describe("the driver csi.nodevolume.dev on its sockets", () => {
       podName: "web-0",
       wants: { set: "datasets" },
       readOnly: false,
+      containersRead: false,
     });
     first.done();
     expect(await published).to.deep.equal(["OK", ""]);
