@@ -94,7 +94,8 @@ export const nextSteps: { readonly [reason in Reason]?: string } = {
   ReadError: "Read dmesg on {node}, and smartctl -a {device}. Copy what can be read, and replace it.",
   FilesystemMissing: "Once you are sure that it is the right device, name the file system to make in fsType.",
   FilesystemMismatch: "Correct fsType in the set, leave it out, or empty the device by hand if its data may go.",
-  FilesystemUnsupported: "Install the kernel module on {node} that the message names, or choose another file system.",
+  FilesystemUnsupported:
+    "If the message names a kernel module, install it on {node}. Else do what it says, or choose another file system.",
   PassphraseRefused:
     "Put the old passphrase back into the Secret, or add the new one on {node}: cryptsetup luksAddKey {device}",
   SwapNeeded:

@@ -203,6 +203,8 @@ export interface DeviceInfo {
   readonly endsWithBoot?: true;
   /** Whether the file system that is there has a journal that was not brought to its place; of xfs that is not known. */
   readonly journalLeft?: boolean;
+  /** Its journal is on another device, which what is on this one names: an ext3 or ext4. */
+  readonly journalElsewhere?: boolean;
 }
 
 /** What tells a device from others, and by what it is attached. */

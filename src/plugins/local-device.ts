@@ -69,6 +69,7 @@ export async function stageDevice(
     const message = `${path} has ${fsType}, which is neither mounted nor formatted: only ${mountable.join(", ")} are mounted${how}`;
     throw new VolumeError("FilesystemUnsupported", "final", message);
   }
+  refuseJournalElsewhere(device, fsType);
   if (device.signature !== undefined && !readOnly) await context.devices.mend(device, fsType, context.progress);
   if (kept !== undefined) {
     const uuid = device.uuid ?? (await probe(path, disk, context)).uuid;
@@ -128,6 +129,15 @@ export function keptDisk(
 function textOf({ lastingName, uuid }: ChosenDisk, other: Pick<ChosenDisk, "lastingName">): string {
   if (lastingName !== undefined && other.lastingName !== undefined) return lastingName;
   return uuid === undefined ? "a disk with nothing on it that has a UUID" : `the disk with file system ${uuid}`;
+}
+
+/**
+ * e2fsck and the kernel would look for the journal by what the superblock says, and replay that of whoever has a device of this name.
+ */
+function refuseJournalElsewhere({ path, journalElsewhere = false }: DeviceInfo, fsType: string): void {
+  if (!journalElsewhere || !fsType.startsWith("ext")) return;
+  const message = `${path} has its journal on another device, which is named by what is on ${path} alone: it is not mounted. Give it a journal of its own on the node: tune2fs -O ^has_journal ${path}, then tune2fs -j ${path}`;
+  throw new VolumeError("FilesystemUnsupported", "final", message, { on: { kind: "Device", name: path } });
 }
 
 function lookedAt({ deviceNumber, identity }: DeviceInfo): NonNullable<FilesystemMount["device"]> {

@@ -69,6 +69,26 @@ describe("a disk whose file system was damaged, on the real kernel", () => {
     execFileSync("umount", [`${node.path}/fill`]);
   });
 
+  it("whose journal is on a device that only its superblock names is not mounted, and that device not written to", async () => {
+    const disks = `${node.path}/disks`;
+    const journal = node.keep(loopDevice(disks, "journal", 16)).path;
+    disk = node.keep(loopDevice(disks, "disk", 32)).path;
+    execFileSync("mke2fs", ["-q", "-b", "4096", "-O", "journal_dev", journal]);
+    execFileSync("mkfs.ext4", ["-q", "-b", "4096", "-J", `device=${journal}`, disk]);
+    // As after a power cut: whoever mounts the disk replays the journal, and empties it.
+    execFileSync("debugfs", ["-w", "-R", "feature needs_recovery", disk], { stdio: "ignore" });
+    const written = () => execFileSync("sha256sum", [`${disks}/journal`], { encoding: "utf8" });
+    execFileSync("sync");
+    const before = written();
+    want();
+    const { failure } = await node.volume(name);
+    expect(failure?.reason).to.equal("FilesystemUnsupported");
+    expect(failure?.message).to.include(`${disk} has its journal on another device`);
+    expect(node.mountAt(node.target("a"))).to.equal(undefined);
+    execFileSync("sync");
+    expect(written()).to.equal(before);
+  });
+
   it("whose superblock has the node end at errors (errors=panic) does not, unless the set says so", async () => {
     damaged();
     execFileSync("tune2fs", ["-e", "panic", disk], { stdio: "ignore" });

@@ -4,7 +4,7 @@ import { deviceNumberOf } from "./device-number.ts";
 import type { DeviceUsers, LookedForUsers } from "./device-users.ts";
 import { errnoOf } from "./errno.ts";
 import { forgetCached } from "./forget-cached.ts";
-import { hasJournalLeft, headBytes } from "./journal-left.ts";
+import { hasJournalLeft, headBytes, isJournalElsewhere } from "./journal-left.ts";
 import { type Region, regionsOf } from "./looked-at.ts";
 import { swapBytes } from "./swap-words.ts";
 
@@ -16,6 +16,8 @@ export interface BlockProbe {
   readonly users?: DeviceUsers;
   /** DeviceInfo.journalLeft */
   readonly journalLeft: boolean;
+  /** DeviceInfo.journalElsewhere */
+  readonly journalElsewhere?: true;
   /** DeviceInfo.swapBytes */
   readonly swapBytes?: number;
 }
@@ -34,12 +36,16 @@ export function probeBlockDevice(
     if (!claimed) forgetCached(fd); // what is mounted is no empty disk, and its cache is wanted
     const head = Buffer.alloc(headBytes);
     const read = readSync(fd, head, 0, head.length, 0);
-    const journalLeft = hasJournalLeft(head.subarray(0, read));
-    const swap = swapBytes(head.subarray(0, read));
+    const begins = head.subarray(0, read);
+    const journal = {
+      journalLeft: hasJournalLeft(begins),
+      ...(isJournalElsewhere(begins) && { journalElsewhere: true as const }),
+    };
+    const swap = swapBytes(begins);
     const contents = readContents(fd);
     const deviceNumber = deviceNumberOf(fstatSync(fd));
     const users = usersOf({ path, deviceNumber, claimed });
-    return { ...contents, journalLeft, ...(swap !== undefined && { swapBytes: swap }), ...(users && { users }) };
+    return { ...contents, ...journal, ...(swap !== undefined && { swapBytes: swap }), ...(users && { users }) };
   } finally {
     closeSync(fd);
   }

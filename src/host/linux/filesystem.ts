@@ -2,6 +2,7 @@ import { readSync } from "node:fs";
 import { VolumeError } from "../../errors.ts";
 import type { FilesystemMount } from "../ports.ts";
 import { attributeBits } from "./attributes.ts";
+import { refuseStrangeMembers } from "./btrfs-members.ts";
 import { FSCONFIG, FSMOUNT_CLOEXEC, FSOPEN_CLOEXEC, FSPICK } from "./constants.ts";
 import { Descriptor } from "./descriptor.ts";
 import { errnoOf } from "./errno.ts";
@@ -13,6 +14,27 @@ import { servedFailure, servedFileSystems } from "./served-file-systems.ts";
 
 /** A new mount of a file system, not attached anywhere yet (fsopen, fsconfig, fsmount). */
 export function createFilesystemMount(libc: Libc, request: FilesystemMount): Descriptor {
+  const { fsType, device, options } = request;
+  if (fsType !== "btrfs" || device === undefined) return create(libc, request);
+  // What the device of a stranger says is not written by.
+  if (!options.includes("ro")) createBtrfs(libc, { ...request, options: withoutWrites }, device)[Symbol.dispose]();
+  return createBtrfs(libc, request, device);
+}
+
+const withoutWrites = ["ro", "rescue=nologreplay"];
+
+function createBtrfs(libc: Libc, request: FilesystemMount, { deviceNumber }: { deviceNumber: string }): Descriptor {
+  const mount = create(libc, request);
+  try {
+    refuseStrangeMembers("/sys", request.source, deviceNumber);
+    return mount;
+  } catch (error) {
+    mount[Symbol.dispose]();
+    throw error;
+  }
+}
+
+function create(libc: Libc, request: FilesystemMount): Descriptor {
   using context = openContext(libc, request.fsType);
   const began = performance.now();
   const known = (error: unknown, log: string) =>
@@ -23,8 +45,8 @@ export function createFilesystemMount(libc: Libc, request: FilesystemMount): Des
     setOptions(libc, context, [...request.options, ...errorsOption(request), ...credentialOptions(request)]);
   };
   explained(context, set, known);
-  const create = () => libc.fsconfig(context.fd, FSCONFIG.CMD_CREATE, null, null);
-  explained(context, create, (error, log) => refusedDevice(request, errnoOf(error), log) ?? known(error, log));
+  const make = () => libc.fsconfig(context.fd, FSCONFIG.CMD_CREATE, null, null);
+  explained(context, make, (error, log) => refusedDevice(request, errnoOf(error), log) ?? known(error, log));
   const { set: attributes } = attributeBits(request.attributes);
   return new Descriptor(explained(context, () => libc.fsmount(context.fd, FSMOUNT_CLOEXEC, attributes)));
 }

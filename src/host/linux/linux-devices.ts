@@ -82,6 +82,7 @@ export class LinuxDevices implements Devices {
         ? {}
         : { busy: users.text, heldBy: users.heldBy, ...(users.allowsMount && { allowsMount: true }) }),
       ...(probe.journalLeft && { journalLeft: true }),
+      ...(probe.journalElsewhere && { journalElsewhere: true }),
       ...(probe.swapBytes !== undefined && { swapBytes: probe.swapBytes }),
     };
   }

@@ -1,5 +1,5 @@
 import { expect } from "chai";
-import { hasJournalLeft, headBytes } from "../../../src/host/linux/journal-left.ts";
+import { hasJournalLeft, headBytes, isJournalElsewhere } from "../../../src/host/linux/journal-left.ts";
 import { readOnlyOptions } from "../../../src/plugins/read-only-device.ts";
 
 const head = (write: (bytes: Buffer) => void): Buffer => {
@@ -30,6 +30,23 @@ describe("hasJournalLeft", () => {
     ["a device that is too small", ext(0x460, 0x2c6).subarray(0, 0x10000), false],
   ];
   for (const [what, bytes, left] of heads) it(what, () => expect(hasJournalLeft(bytes)).to.equal(left));
+});
+
+describe("isJournalElsewhere", () => {
+  const journal = (inode: number) =>
+    head((bytes) => {
+      bytes.writeUInt16LE(0xef53, 0x438);
+      bytes.writeUInt32LE(0x4, 0x45c);
+      bytes.writeUInt32LE(inode, 0x4e0);
+    });
+  const heads: readonly (readonly [string, Buffer, boolean])[] = [
+    ["nothing at all", head(() => {}), false],
+    ["an ext2, which has no journal", ext(0x45c, 0x38), false],
+    ["an ext4 with a journal of its own", journal(8), false],
+    ["an ext4 whose journal is on another device", journal(0), true],
+    ["a device that is too small", journal(0).subarray(0, 0x10000), false],
+  ];
+  for (const [what, bytes, elsewhere] of heads) it(what, () => expect(isJournalElsewhere(bytes)).to.equal(elsewhere));
 });
 
 describe("readOnlyOptions", () => {
