@@ -2,13 +2,13 @@ import type { ImageReference } from "../../src/host/linux/image/reference.ts";
 import { Registry } from "../../src/host/linux/image/registry.ts";
 import type { ContractRegistry } from "./contract-registry.ts";
 
-/** The client of registries, for one that is at this host. */
-export function registryAt(host: string): Registry {
+/** The client of registries, for one that is at this host. @param credentials value of the HTTP header that says who asks */
+export function registryAt(host: string, credentials?: string): Registry {
   const image: ImageReference = {
     ...{ registry: host, address: `http://${host}`, repository: "team/model" },
     digest: `sha256:${"0".repeat(64)}`,
   };
-  return new Registry(image);
+  return new Registry(image, credentials);
 }
 
 /** What it reads of a blob, or why not. */

@@ -139,6 +139,18 @@ describe("images, on the real kernel, of archives that are rare", function () {
     expect(await world.failure(layers(huge))).to.match(/^ContentTooLarge: /);
   });
 
+  it("fetches no layers that are longer than what may be unpacked of them, as of frames that are skipped", async () => {
+    const skipped = Buffer.alloc(2 * 1024 * 1024);
+    skipped.writeUInt32LE(0x184d2a50);
+    skipped.writeUInt32LE(skipped.length - 8, 4);
+    const layer = world.registry.put(Buffer.concat([skipped, zstdCompressSync(two)]), `${oci}+zstd`);
+    const image = world.registry.image(layer);
+    expect(await world.failure(image, { sizeLimit: "64Ki" })).to.match(/^ContentTooLarge: .* 65536 /);
+    expect(world.registry.requests.filter((path) => path.includes("/blobs/"))).to.deep.equal([]);
+    world.node.forgetFailures();
+    expect(tree(await world.shown(image)), "within the usual limit").to.equal("onef twof");
+  });
+
   it("gives directories, files and links their times, also those before 1970", async () => {
     const old = [paxOf({ mtime: "-1000.5" }), { name: "old" }];
     const path = await world.shown(

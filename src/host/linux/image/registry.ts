@@ -80,7 +80,8 @@ export class Registry implements BlobSource {
       ...(from > 0 && { range: `bytes=${from}-` }),
     };
     let answer = await this.#follow(url, headers, this.#authorization);
-    if (answer.status === 401) {
+    // The registry alone says which token service gets the credentials: where it sends us may be somebody else's.
+    if (answer.status === 401 && answer.url.host === url.host) {
       answer.leave();
       this.#authorization = await this.#authorizationFor(answer.header("www-authenticate") ?? "");
       answer = await this.#follow(url, headers, this.#authorization);
@@ -88,7 +89,11 @@ export class Registry implements BlobSource {
     if (answer.status === 200 || (answer.status === 206 && from > 0)) return answer;
     answer.leave();
     if (answer.status === 416 && from > 0) return undefined;
-    throw this.#meant(answer.status, wanted.path);
+    if (answer.url.host === url.host || !isOfCredentials(answer.status)) throw this.#meant(answer.status, wanted.path);
+    const { status, url: at } = answer;
+    throw refused(
+      `${this.#image.registry} sends to ${at.host}, which answers ${status}. No credentials are sent there: name a mirror`,
+    );
   }
 
   /** Blobs are often elsewhere, where the authorization is not for. */
@@ -179,9 +184,8 @@ export class Registry implements BlobSource {
       return new VolumeError("RevisionNotFound", "final", message);
     }
     if (isTransient(status)) return away(said);
-    const isOfCredentials = status === 401 || status === 403;
     return refused(
-      `${said}: ${isOfCredentials ? this.#remedy : "correct the reference, or name a mirror that answers"}`,
+      `${said}: ${isOfCredentials(status) ? this.#remedy : "correct the reference, or name a mirror that answers"}`,
     );
   }
 
@@ -208,6 +212,10 @@ async function* bodyFrom(answer: Answer, from: number): AsyncGenerator<Buffer> {
 function refuseMore(bytes: number, most: number, what: string, reason: "ContentRefused" | "RepositoryRefused"): void {
   if (bytes <= most) return;
   throw new VolumeError(reason, "final", `${what} is more than the ${most} bytes that it may have`);
+}
+
+function isOfCredentials(status: number): boolean {
+  return status === 401 || status === 403;
 }
 
 function isTransient(status: number): boolean {

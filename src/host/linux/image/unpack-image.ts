@@ -40,6 +40,7 @@ export async function unpackImage(libc: Libc, request: UnpackRequest, tell: (lin
   libc.mkdirat(directory.fd, "new", 0o700);
   using fresh = openDirectoryAt(libc, directory, "new");
   const layers = await layersOf(source, image);
+  refusePadded(layers, request.sizeLimit);
   const room = counting(request.sizeLimit);
   const writer = new LayerWriter(libc, calls, fresh, room);
   for (const [index, layer] of layers.entries()) {
@@ -74,6 +75,20 @@ async function layersOf(source: BlobSource, image: NamedImage): Promise<readonly
   }
   const message = `${image.repository}@${image.digest} has more than ${mostIndexes} indexes in one another: name an image`;
   throw new VolumeError("ContentRefused", "final", message);
+}
+
+/** What compression at most adds to an archive: a few bytes a block, a header, and the table of contents of zstd:chunked. */
+const [addedPart, addedBytes] = [1.01, 1024 * 1024];
+
+/**
+ * PURE. Frames that are skipped, and empty members, are fetched and never unpacked: sizeLimit would not end them.
+ * @throws VolumeError ContentTooLarge
+ */
+function refusePadded(layers: readonly Layer[], sizeLimit: number): void {
+  const fetched = layers.reduce((sum, { size }) => sum + size, 0);
+  if (fetched <= sizeLimit * addedPart + addedBytes) return;
+  const message = `the layers of the image are ${fetched} bytes to fetch, more than the ${sizeLimit} that they may have unpacked: raise sizeLimit of the source, or name a smaller one`;
+  throw new VolumeError("ContentTooLarge", "final", message);
 }
 
 async function writeLayer(

@@ -60,6 +60,48 @@ describe("Registry: tokens and refusals", () => {
     expect(asked).to.deep.equal(["repository:team/model:pull", "s"]);
   });
 
+  const basic = `Basic ${Buffer.from("u:p").toString("base64")}`;
+  for (const [what, header, wanted] of [
+    ["a token, by a challenge without quotes", () => challenge(",scope=pull").replaceAll('"', ""), "Bearer good"],
+    ["the password, where Basic stands behind a scheme that is not known", () => 'Negotiate, Basic realm="r"', basic],
+  ] as const) {
+    it(`sends ${what}`, async () => {
+      server.answers = (request, response) => {
+        if (request.url?.startsWith("/token") === true) {
+          response.end(JSON.stringify({ token: "good" }));
+          return true;
+        }
+        if (request.headers.authorization === wanted) return false;
+        response.writeHead(401, { "WWW-Authenticate": header() }).end();
+        return true;
+      };
+      expect(await readText(registryAt(server.host, basic), server, "bytes")).to.equal("bytes");
+    });
+  }
+
+  it("sends no credentials to a token service that somebody else names, to whom the registry has sent", async () => {
+    using other = new ContractRegistry();
+    await other.listen();
+    const told: (string | undefined)[] = [];
+    for (const status of [401, 403]) {
+      other.answers = (request, response) => {
+        told.push(request.headers.authorization);
+        const realm = `Bearer realm="http://${other.host}/token",service="s"`;
+        if (request.url?.startsWith("/token") === true) response.end(JSON.stringify({ token: "good" }));
+        else response.writeHead(status, { "WWW-Authenticate": realm }).end();
+        return true;
+      };
+      server.answers = (_, response) => {
+        response.writeHead(307, { Location: `http://${other.host}/layer` }).end();
+        return true;
+      };
+      expect(await readText(registryAt(server.host, basic), server, "bytes")).to.equal(
+        `RepositoryRefused: ${server.host} sends to ${other.host}, which answers ${status}. No credentials are sent there: name a mirror`,
+      );
+    }
+    expect(told).to.deep.equal([undefined, undefined]);
+  });
+
   it("comes back to a service of tokens that is away, and says what else it cannot do", async () => {
     const answered = (status: number, header?: string) => {
       server.answers = (request, response) => {
