@@ -8,6 +8,7 @@ import {
   expectStatus,
   intentOn,
   leaseOf,
+  movedAccount,
   type PolicyWorld,
   patch,
   paths,
@@ -119,6 +120,17 @@ describe("policy of an agent", () => {
 
   const bound = "must be bound to its node";
   const elsewhere = "may not write for node";
+
+  it("writes for no other node with an account in another namespace", async () => {
+    await using account = await movedAccount(cluster, "nodevolume-agent", "agents-elsewhere");
+    const moved = await account.client({ kind: "Node", ...world.own });
+    const allowed = async () => (await patch(moved, `${intent("own")}/status`, status)).status === 200;
+    await until("the account to have its rights", 10_000, allowed);
+    const released = { status: { ...status.status, inUse: false, state: "Released" } };
+    expectRefused(await patch(moved, `${intent("other")}/status`, released), elsewhere);
+    expectRefused(await patch(await account.client(), `${intent("other")}/status`, released), bound);
+  });
+
   const theirs = "are written by the controller";
   const agentState = { status: { agentState: { state: "Live", since: "2026-01-01T00:00:00Z" } } };
   const refused: readonly [what: string, message: string, attempt: () => Promise<ApiAnswer>][] = [

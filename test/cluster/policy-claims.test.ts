@@ -62,6 +62,27 @@ describe("policy of claims", () => {
     });
   });
 
+  it("a pod is refused by whatever name, to read alone, and by any of its volumes", async () => {
+    expectStatus(200, await hold(controller, "data", ""));
+    await until("the refusal", 1_000, async () => {
+      return (await cluster.admin.call("POST", pods, { body: naming("data") })).status === 403;
+    });
+    const held = { name: "held", persistentVolumeClaim: { claimName: "data" } };
+    const { spec } = pod({ emptyDir: {} });
+    const bodies = [
+      { ...naming("data"), metadata: { generateName: "app-" } },
+      pod({ persistentVolumeClaim: { claimName: "data", readOnly: true } }),
+      { metadata: { name: "app" }, spec: { ...spec, volumes: [...spec.volumes, held] } },
+    ];
+    for (const body of bodies) {
+      expectRefused(await cluster.people.call("POST", pods, { body }), "csi.nodevolume.dev");
+    }
+    expectStatus(200, await hold(controller, "data", null));
+    await until("the end of it", 1_000, async () => {
+      return (await cluster.admin.call("POST", pods, { body: naming("data") })).status === 201;
+    });
+  });
+
   it("whoever owns a claim keeps pods out of it by the label reserved", async () => {
     const reserve = (value: string | null) =>
       patch(cluster.people, `${claims}/free`, { metadata: { labels: { "nodevolume.dev/reserved": value } } });

@@ -1,10 +1,9 @@
 import { expect } from "chai";
 import type { ApiClient } from "../../hack/lib/api-client.ts";
-import { requestToken } from "../../hack/lib/control-plane/identities.ts";
 import { createNodeObject } from "../../hack/lib/pretend-node/object.ts";
 import { until } from "../../hack/lib/until.ts";
 import { type TestCluster, testCluster } from "../lib/cluster.ts";
-import { expectRefused, expectStatus, patch } from "../lib/policy-world.ts";
+import { expectRefused, expectStatus, movedAccount, patch } from "../lib/policy-world.ts";
 
 const name = "shows-readiness";
 const path = `/api/v1/nodes/${name}`;
@@ -45,32 +44,13 @@ describe("policy of what the controller shows on Nodes", () => {
 
   // What kustomize makes of an overlay with `namespace: storage-system`: the account moves, and the policies are as they were.
   it("no other taint comes from a controller's account in another namespace", async () => {
-    const namespace = "storage-system";
-    const account = `/api/v1/namespaces/${namespace}/serviceaccounts`;
-    const bindings = "/apis/rbac.authorization.k8s.io/v1/clusterrolebindings";
-    const roleRef = { apiGroup: "rbac.authorization.k8s.io", kind: "ClusterRole", name: "nodevolume-controller" };
-    const subjects = [{ kind: "ServiceAccount", name: "nodevolume-controller", namespace }];
-    expectStatus(
-      201,
-      await cluster.admin.call("POST", "/api/v1/namespaces", { body: { metadata: { name: namespace } } }),
-    );
-    try {
-      expectStatus(201, await cluster.admin.call("POST", account, { body: { metadata: { name: roleRef.name } } }));
-      const binding = { metadata: { name: namespace }, roleRef, subjects };
-      expectStatus(201, await cluster.admin.call("POST", bindings, { body: binding }));
-      const moved = cluster.as(await requestToken(cluster.admin, roleRef.name, undefined, namespace));
-      const allowed = async () => (await patch(moved, path, { spec: { taints: [foreign] } })).status === 200;
-      await until("the account to have its rights", 10_000, allowed);
-      const spec = { taints: [foreign, { key: "example.com/other", effect: "NoExecute" }] };
-      expectRefused(await patch(moved, path, { spec }), "changes no other taint");
-      expectRefused(
-        await patch(moved, path, { metadata: { labels: { zone: "b" } } }),
-        "changes nothing in the metadata",
-      );
-    } finally {
-      await cluster.admin.call("DELETE", `${bindings}/${namespace}`);
-      await cluster.admin.call("DELETE", `/api/v1/namespaces/${namespace}`);
-    }
+    await using account = await movedAccount(cluster, "nodevolume-controller", "storage-system");
+    const moved = await account.client();
+    const allowed = async () => (await patch(moved, path, { spec: { taints: [foreign] } })).status === 200;
+    await until("the account to have its rights", 10_000, allowed);
+    const spec = { taints: [foreign, { key: "example.com/other", effect: "NoExecute" }] };
+    expectRefused(await patch(moved, path, { spec }), "changes no other taint");
+    expectRefused(await patch(moved, path, { metadata: { labels: { zone: "b" } } }), "changes nothing in the metadata");
   });
 
   it("a taint of ours that kubelet registered the Node with goes, whatever its effect", async () => {

@@ -1,5 +1,6 @@
 import { expect } from "chai";
 import { type ApiAnswer, type ApiClient, mergePatch } from "../../hack/lib/api-client.ts";
+import { type BoundTo, requestToken } from "../../hack/lib/control-plane/identities.ts";
 import { createNodeObject, type NodeRef } from "../../hack/lib/pretend-node/object.ts";
 import type { TestCluster } from "./cluster.ts";
 
@@ -55,6 +56,31 @@ export async function policyWorld(cluster: TestCluster, prefix: string): Promise
         await cluster.admin.call("DELETE", `/api/v1/nodes/${name}`);
         await cluster.admin.call("DELETE", `${paths.leases}/${name}`);
       }
+    },
+  };
+}
+
+/** An account of ours with its rights in another namespace, as kustomize makes it of an overlay with `namespace:`, until it is disposed of. */
+export async function movedAccount(
+  cluster: TestCluster,
+  name: "nodevolume-agent" | "nodevolume-controller",
+  namespace: string,
+): Promise<AsyncDisposable & { client(boundTo?: BoundTo): Promise<ApiClient> }> {
+  const { admin } = cluster;
+  const bindings = "/apis/rbac.authorization.k8s.io/v1/clusterrolebindings";
+  const metadata = { name: namespace };
+  expectStatus(201, await admin.call("POST", "/api/v1/namespaces", { body: { metadata } }));
+  const account = { metadata: { name } };
+  const accounts = `/api/v1/namespaces/${namespace}/serviceaccounts`;
+  expectStatus(201, await admin.call("POST", accounts, { body: account }));
+  const roleRef = { apiGroup: "rbac.authorization.k8s.io", kind: "ClusterRole", name };
+  const subjects = [{ kind: "ServiceAccount", name, namespace }];
+  expectStatus(201, await admin.call("POST", bindings, { body: { metadata, roleRef, subjects } }));
+  return {
+    client: async (boundTo) => cluster.as(await requestToken(admin, name, boundTo, namespace)),
+    async [Symbol.asyncDispose]() {
+      await admin.call("DELETE", `${bindings}/${namespace}`);
+      await admin.call("DELETE", `/api/v1/namespaces/${namespace}`);
     },
   };
 }

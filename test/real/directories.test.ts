@@ -88,6 +88,21 @@ describe("LinuxDirectories", () => {
       expect(visible()).to.deep.equal([]);
     });
 
+    it("looks each name up a few times, however many there are", async () => {
+      let asked = 0;
+      const files = Array.from({ length: 300 }, (_, i) => ({
+        ...file(`k${i}`, ""),
+        get path() {
+          asked += 1;
+          return `k${i}`;
+        },
+      }));
+      await directories.writePayload(dir, files);
+      asked = 0;
+      expect(await directories.writePayload(dir, files), "nothing has changed").to.equal(false);
+      expect(asked).to.be.within(1, 10 * files.length);
+    });
+
     it("a reader that holds the old payload's path sees all old or all new, never a mix", async () => {
       await directories.writePayload(dir, [file("a", "old"), file("b", "old")]);
       await directories.writePayload(dir, [file("a", "new"), file("b", "new")]);

@@ -7,6 +7,7 @@ import {
   readFileSync,
   readlinkSync,
   readSync,
+  symlinkSync,
   writeFileSync,
 } from "node:fs";
 import { expect } from "chai";
@@ -141,6 +142,27 @@ describe("local block devices, on the real kernel", () => {
     expect(execFileSync("blkid", ["-p", "-s", "LABEL", "-o", "value", disk], { encoding: "utf8" }).trim()).to.equal(
       "precious",
     );
+  });
+
+  slow("a device that two volumes name, by its node and by a link, is of one of them", async () => {
+    const link = `${node.path}/disks/link`;
+    symlinkSync(disk, link);
+    const [one, other] = [disk, link].map((path, at) => {
+      const mounts = [{ path: node.target(`t${at}`), name: `set.t${at}` }];
+      return intent({
+        name: `node.volume-${at}`,
+        uid: `uid-${at}`,
+        source: { local: { path } },
+        fsType: "ext4",
+        mounts,
+      });
+    });
+    if (one === undefined || other === undefined) throw new Error("there are two");
+    node.want(one, other);
+    const { volumes } = await node.converge();
+    const reasons = [one, other].map(({ metadata }) => volumes.get(metadata.name)?.failure?.reason);
+    expect(reasons.filter((reason) => reason !== undefined)).to.deep.equal(["DeviceBusy"]);
+    expect(node.mounts().filter(({ point }) => point.includes("/mnt/"))).to.have.length(1);
   });
 
   it("a device that is mounted elsewhere, or swap, is busy", async () => {

@@ -24,6 +24,16 @@ describe("journal format", () => {
     }
   });
 
+  for (const [what, rest] of [
+    ["a block of zeros, as xfs leaves after a power cut", "\0".repeat(512)],
+    ["megabytes of rubbish", "x".repeat(4 * 1024 * 1024)],
+  ] as const)
+    it(`reads what stands before ${what}`, () => {
+      const whole = formatJournal({ bootID: "b", epoch: 1, records: new Map() }) + formatPut(record("a"));
+      const { records, bootID, damaged } = parseJournal(whole + rest);
+      expect([[...records.keys()], bootID, damaged]).to.deep.equal([["a"], "b", 0]);
+    });
+
   it("counts a line that was damaged, and reads the others", () => {
     const text = formatPut(record("a")) + formatPut(record("b")).replace("u1", "u2") + formatPut(record("c"));
     const parsed = parseJournal(text);
