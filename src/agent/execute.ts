@@ -11,7 +11,7 @@ import { expand } from "./actions/expand.ts";
 import * as release from "./actions/release.ts";
 import * as staging from "./actions/stage.ts";
 import * as targets from "./actions/targets.ts";
-import { asVolumeError } from "./as-volume-error.ts";
+import { asVolumeError, withNodeDevices } from "./as-volume-error.ts";
 import { recover } from "./csi/recover.ts";
 import { republish } from "./csi/republish.ts";
 import type { Desired, DesiredVolume } from "./desired-volume.ts";
@@ -84,7 +84,8 @@ export class Executor {
       if (record?.child !== undefined) await journal.put(withoutChild(record));
       return undefined;
     } catch (thrown) {
-      const error = bounded(asVolumeError(thrown, operation));
+      const { hostRoot } = this.#deps.settings;
+      const error = bounded(withNodeDevices(asVolumeError(thrown, operation), hostRoot));
       if (!isAbandoned(error)) this.#observers.delete(operation.volume);
       return (await this.#settleChild(operation.volume, error)) ?? error;
     } finally {

@@ -225,5 +225,5 @@ function refuseKind({ path }: TargetPath, present: FileKind, wanted: "directory"
   if ((present === "directory") === (wanted === "directory")) return;
   const reason = wanted === "directory" ? "TargetNotDirectory" : "TargetNotFile";
   const message = `${path} is a ${present}, but a ${wanted} is to be mounted on it: move it away`;
-  throw new VolumeError(reason, "final", message);
+  throw new VolumeError(reason, "final", message, { on: { kind: "Mount", name: path } });
 }
