@@ -12,13 +12,14 @@ export function told(error: unknown, server?: string): string {
     return `${words}\nThe ClusterRole nvi-viewer lets its bearer read what this command needs (config/components/nvi-viewer).`;
   }
   // Only a whole kind that is not served: an object that is not there is no error.
-  const [, version, plural] = /^\S+ \/apis\/(nodevolume\.dev\/\w+)\/(\w+): /.exec(messageOf(error)) ?? [];
+  const [, version, plural] = /^\S+ \/apis\/nodevolume\.dev\/(\w+)\/(\w+): /.exec(messageOf(error)) ?? [];
   if (error instanceof ApiError && error.status === 404 && version !== undefined)
-    return `node-volume-operator is not installed in this cluster: it has no ${plural} of ${version} (kubectl get crd; README.md has the installation)`;
+    return `node-volume-operator is not installed: the cluster has no ${plural} (${version})\n→ See what it has: kubectl get crd. README.md has the installation.`;
   if (error instanceof TransportError) {
     const cause = error.cause instanceof Error && error.cause.message !== "" ? error.cause.message : error.message;
     if (error.cause instanceof CommandError) return cause;
-    return `the cluster cannot be reached: ${cause}${server === undefined ? "" : ` (${server})`}`;
+    const asked = server === undefined ? "" : ` (${server})`;
+    return `the cluster cannot be reached: ${cause}${asked}\n→ Check the API server: kubectl get --raw /readyz. What is mounted on the nodes stays.`;
   }
   return messageOf(error);
 }

@@ -57,18 +57,27 @@ export function conditionOf(object: unknown, type: string): JsonObject | undefin
   return found as JsonObject | undefined;
 }
 
-/** PURE. Whether the agent of a node lives, by its Lease; undefined if that is not known. */
+/**
+ * PURE. Whether the agent of a node lives, by its Lease; undefined if that is not known. One that is late lives still: it has missed a
+ * renewal, which come three times in the time that a Lease is good for.
+ */
 export function agentLease(
   facts: Facts,
   node: string,
-): { readonly live: boolean; readonly renewed?: string } | undefined {
+): { readonly live: boolean; readonly late?: true; readonly renewed?: string } | undefined {
   if (facts.denied.leases !== undefined) return undefined;
   const lease = facts.leases.find(({ metadata }) => metadata.name === node);
   if (lease === undefined) return { live: false };
   const { renewTime, leaseDurationSeconds } = lease.spec;
   const renewed = Date.parse(renewTime ?? "");
-  const live = facts.now - renewed < (leaseDurationSeconds ?? 0) * 1_000;
-  return { live, ...(renewTime !== undefined && { renewed: renewTime }) };
+  const goodForMs = (leaseDurationSeconds ?? 0) * 1_000;
+  const ageMs = facts.now - renewed;
+  const live = ageMs < goodForMs;
+  return {
+    live,
+    ...(live && ageMs > goodForMs / 2 && { late: true as const }),
+    ...(renewTime !== undefined && { renewed: renewTime }),
+  };
 }
 
 /** PURE. Events of an object, the newest first. */

@@ -1,10 +1,11 @@
 import { findCondition } from "../api/conditions.ts";
+import { label } from "../api/names.ts";
 import { isBlocked, isReason, isWaiting } from "../api/reasons.ts";
 import type { NodeVolumeIntent, NodeVolumeIntentStatus } from "../api/types.gen.ts";
 import { attachmentFindings, attachmentNamed } from "./attachment.ts";
-import type { Facts } from "./facts.ts";
+import { type Facts, named } from "./facts.ts";
 import type { Finding } from "./finding.ts";
-import { nextStep, type StepNames, stepNamesOf } from "./next-steps.ts";
+import { nextStep, resumeStep, type StepNames, stepNamesOf } from "./next-steps.ts";
 import { nodeFindings } from "./node-finding.ts";
 
 /**
@@ -17,18 +18,14 @@ export function intentFindings(facts: Facts, intent: NodeVolumeIntent): Finding[
   const names = stepNamesOf(intent);
   const because = (reason: string, text: string, since?: string) => reasonFinding(reason, text, { since, names });
   const causes: Finding[] = [];
-  if (spec.suspend)
-    causes.push(because("Suspended", "set-up and repair are suspended, by the set or by the Node's label"));
   if (status.agentState?.state === "Lost" || status.observedGeneration === undefined) {
     const ofNode = nodeFindings(facts, spec.nodeName, { ours: true });
     causes.push(...ofNode);
     if (ofNode.length === 0 && status.observedGeneration === undefined)
       causes.push(because("NotObserved", "the node's agent has not read it yet", metadata.creationTimestamp));
   }
-  if (status.drift !== undefined)
-    causes.push(
-      because("Drifted", `the mount table is not as it was left: ${status.drift.message}`, status.drift.since),
-    );
+  if (status.drift !== undefined && !isToldByWait(status.drift, waiting))
+    causes.push(driftFinding(status.drift, isHeldBack(intent)));
   if (waiting !== undefined)
     causes.push({
       ...because(waiting.reason, waiting.message, waiting.since),
@@ -46,9 +43,13 @@ export function intentFindings(facts: Facts, intent: NodeVolumeIntent): Finding[
   for (const { name, path, state, reason, message } of status.mounts ?? [])
     if (state !== "Mounted" && reason !== undefined && reason !== waiting?.reason)
       causes.push(
-        reasonFinding(reason, `mount ${name} on ${path}: ${message ?? state}`, { names: { ...names, path } }),
+        reasonFinding(reason, `mount ${name} on ${path}: ${message ?? state}`, {
+          names: { ...names, path, pid: undefined },
+        }),
       );
-  if (causes.length === 0) causes.push(...fromReady(intent));
+  const suspended = spec.suspend ? [suspendedFinding(facts, intent)] : [];
+  if (causes.length + suspended.length === 0) causes.push(...fromReady(intent));
+  causes.push(...suspended);
   return [stateFinding(intent), ...causes, ...holders(facts, intent)];
 }
 
@@ -81,7 +82,43 @@ function fromReady(intent: NodeVolumeIntent): Finding[] {
   const ready = findCondition(intent.status?.conditions, "Ready");
   if (ready === undefined || ready.status === "True") return [];
   const of = { since: ready.lastTransitionTime, names: stepNamesOf(intent) };
-  return [reasonFinding(ready.reason, ready.message || ready.reason, of)];
+  return [notDone(reasonFinding(ready.reason, ready.message || ready.reason, of))];
+}
+
+/** A reason that asks nothing of people, as Suspended and WouldChange, is no tick while the volume is not ready. */
+function notDone(finding: Finding): Finding {
+  return finding.state === "done" ? { ...finding, state: "waiting" } : finding;
+}
+
+type Drift = NonNullable<NodeVolumeIntentStatus["drift"]>;
+
+/** Whether what the agent waits for says the same, or which mount is over or beneath ours. */
+function isToldByWait(drift: Drift, waiting: NodeVolumeIntentStatus["waiting"]): boolean {
+  return waiting !== undefined && (drift.class === "Stacked" || drift.message === waiting.message);
+}
+
+/** Whether a repair waits for more than its turn: the finding that names the cause has what to do. */
+function isHeldBack({ spec, status }: NodeVolumeIntent): boolean {
+  return spec.suspend || status?.waiting !== undefined;
+}
+
+function driftFinding({ message, since }: Drift, heldBack: boolean): Finding {
+  const finding = reasonFinding("Drifted", `the mount table is not as it was left: ${message}`, { since });
+  const { todo: _, ...withoutStep } = finding;
+  return heldBack ? withoutStep : finding;
+}
+
+/** By the Node's label if the Node has it; where its labels are not known, nobody can say by what. */
+function suspendedFinding(facts: Facts, intent: NodeVolumeIntent): Finding {
+  const ready = findCondition(intent.status?.conditions, "Ready");
+  const since = ready?.reason === "Suspended" ? ready.lastTransitionTime : undefined;
+  const names = stepNamesOf(intent);
+  const { labels } = named(facts.nodes, intent.spec.nodeName)?.metadata ?? {};
+  const is = "set-up and repair are suspended";
+  const because = (by: string) => notDone(reasonFinding("Suspended", `${is} by ${by}`, { since, names }));
+  if (labels === undefined) return because("the set or the Node's label");
+  if (labels[label.suspend] === undefined) return { ...because("the set"), todo: resumeStep("NodeVolumeSet", names) };
+  return { ...because(`the label ${label.suspend} of the Node`), todo: resumeStep("Node", names) };
 }
 
 /** PURE. A reason of docs/reasons.md as a finding, with what to do about it. */

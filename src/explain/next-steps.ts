@@ -22,6 +22,8 @@ export interface StepNames {
   readonly source?: string | undefined;
   /** Device that is waited for. */
   readonly device?: string | undefined;
+  /** Process that is waited for. */
+  readonly pid?: string | undefined;
 }
 
 const agentPods = "kubectl -n nodevolume-system get pods -o wide --field-selector spec.nodeName={node}";
@@ -56,7 +58,7 @@ export const nextSteps: { readonly [reason in Reason]?: string } = {
   JournalFailed: "Make the agent's state directory on {node} writable: df -h /var/lib/nodevolume",
 
   PathNotAllowed:
-    "Change the path in the set, or add the prefix to NODEVOLUME_ALLOWED_PREFIXES and to the agent's DaemonSet.",
+    "Change the path: kubectl edit nvs {set}. Or add its prefix to NODEVOLUME_ALLOWED_PREFIXES and to the agent's DaemonSet.",
   PathConflict: "Change the path in one of the two sets: kubectl get nvi --field-selector spec.nodeName={node} -o wide",
   SourceNotAllowed: "Name a source in the set that is not in the agent's own state directory.",
   SourceNotFound:
@@ -65,7 +67,7 @@ export const nextSteps: { readonly [reason in Reason]?: string } = {
     "Restore the former source at {source} on {node}. If the new one is right, take the node out of the set and back in.",
   SourceWrongType:
     "Correct the type in the set, or what is at {source}: kubectl debug node/{node} -it --image=busybox -- ls -ld /host{source}",
-  TargetNotDirectory: "Move away what is at the path on {node}: a directory is needed there.",
+  TargetNotDirectory: "Move away what is there, as a directory is needed. On {node}: mv {path} {path}.old",
   TargetNotFile: "Move the directory away that is at the path on {node}: a file is needed there.",
   DotDotInPath: 'Write the path in the set without the segments "." and "..".',
   SymlinkInPath: "Find the real path on {node} with readlink -f {path}, and write that into the set.",
@@ -78,11 +80,10 @@ export const nextSteps: { readonly [reason in Reason]?: string } = {
   TargetCovered: "Unmount what is mounted over {path} on {node}: findmnt -A shows it.",
 
   DeviceBusy: "End what uses the device, or name another one. See on {node}: lsblk {device}; fuser -v {device}",
-  DeviceNotEmpty:
-    "If the data may be DESTROYED, add what the message ends with to destroyAllDataOnDevices. Else name another device.",
-  DiskNotFound: "Plug the disk in, or correct the selector. See on {node}: lsblk -o NAME,SIZE,MODEL,SERIAL,FSTYPE",
+  DeviceNotEmpty: "If its data may be DESTROYED, do what the message says. See on {node}: lsblk -f {device}",
+  DiskNotFound: "Plug it in, or correct the selector. On {node}: lsblk -o NAME,SIZE,LABEL,SERIAL,FSTYPE",
   DiskNotCompared: `If it stays, check that a controller of this version leads: ${controllerLog}`,
-  DiskAmbiguous: "Name the one disk in the set by its serial or byID.",
+  DiskAmbiguous: "Name one by serial or byID: kubectl edit nvs {set}. On {node}: lsblk -o NAME,SIZE,SERIAL",
   FilesystemReadOnly:
     "Read dmesg on {node} and repair the disk. Then take the node out of the set and back in, to have it checked.",
   FilesystemDuplicate:
@@ -117,7 +118,7 @@ export const nextSteps: { readonly [reason in Reason]?: string } = {
 
   RepositoryRefused:
     "Correct the address or the Secret. With the Secret alone, git ls-remote or crane manifest must work.",
-  RevisionNotFound: "Push the commit or image again, or name another one. It is retried by itself.",
+  RevisionNotFound: "Push the commit or image again, or name another: kubectl edit nvs {set}. It is retried by itself.",
   ContentRefused: "Name a commit or image without the file that is named. If you did not create it, find out who did.",
   ContentTooLarge: "Raise sizeLimit in the set, or name something smaller.",
 
@@ -125,9 +126,9 @@ export const nextSteps: { readonly [reason in Reason]?: string } = {
   SecretNotFound: "Create it, correct its name in the set, or set optional: true.",
   KeyNotFound: "Add the key to the object, correct items in the set, or set optional: true.",
   ConfigMapAccessDenied:
-    "Let the owner of the namespace apply config/components/object-access, which lets the agent read it by name.",
+    "Name it in config/components/object-access/role.yaml, and let the owner apply that: kubectl -n {namespace} apply -f role.yaml",
   SecretAccessDenied:
-    "Let the owner of the namespace apply config/components/object-access, which lets the agent read it by name.",
+    "Name it in config/components/object-access/role.yaml, and let the owner apply that: kubectl -n {namespace} apply -f role.yaml",
   FileConflict: "Give one of the two sources another path in items.",
   NodeNotFound: "It comes back when its kubelet registers. Check: kubectl get node {node}",
   NodeAccessDenied: `Before Kubernetes 1.36, apply config/components/node-fields. Check: kubectl auth can-i watch nodes ${asAgent}`,
@@ -242,7 +243,7 @@ export const nextSteps: { readonly [reason in Reason]?: string } = {
   RollingOut: "Nothing to do. See how far it is: kubectl get nvs {set} -o wide",
   RolloutPaused: "Repair the named node, or revert the change.",
   NodesNotReady: "See which nodes, and why: kubectl nvi explain {set}",
-  Conflict: "Give one of the two sets another path or nodeSelector, or make their settings equal.",
+  Conflict: "Give one of the two sets another path or nodeSelector, or equal settings: kubectl edit nvs {set}",
   Drifted: "Nothing to do in mode Manage: it is repaired at once.",
   IntentTooLarge:
     "Remove mounts from the sets of this volume, or split them by node: kubectl get nvi -l set.nodevolume.dev/{set} -o wide",
@@ -256,10 +257,20 @@ export const nextSteps: { readonly [reason in Reason]?: string } = {
  * Undefined of a reason that asks nothing of people.
  */
 export function nextStep(reason: string, names: StepNames = {}): string | undefined {
-  if (!Object.hasOwn(nextSteps, reason)) return undefined;
-  const text = nextSteps[reason as Reason];
+  const own = names.pid === undefined ? undefined : stepIn(processSteps, reason);
+  const text = own ?? stepIn(nextSteps, reason);
   return text === undefined ? undefined : filled(text, names);
 }
+
+function stepIn(steps: { readonly [reason in Reason]?: string }, reason: string): string | undefined {
+  return Object.hasOwn(steps, reason) ? steps[reason as Reason] : undefined;
+}
+
+/** What to do about a reason where the process that is waited for is known. */
+const processSteps: { readonly [reason in Reason]?: string } = {
+  TargetBusy: "On {node}: kill {pid}, and others that are named. If a pod or a service starts them again, end that.",
+  StillReferenced: "On {node}: kill {pid}, or end its pod. See its mounts: nsenter -t {pid} -m findmnt",
+};
 
 /**
  * What to do about a reason of a pod's directory, where that is another thing than of a mount of the set. What is there belongs to
@@ -271,9 +282,19 @@ const podSteps: { readonly [reason in Reason]?: string } = {
   SourceWrongType: "Correct subPath in the pod, or what is there in the volume: directories and files are bound.",
 };
 
+const suspendSteps = {
+  Node: "To go on: kubectl label node {node} nodevolume.dev/suspend-",
+  NodeVolumeSet: `To go on: kubectl patch nvs {set} --type merge -p '{"spec":{"suspend":false}}'`,
+} as const;
+
+/** PURE. How set-up and repair go on that the set, or a label of the Node, has suspended. */
+export function resumeStep(by: keyof typeof suspendSteps, names: StepNames): string {
+  return filled(suspendSteps[by], names);
+}
+
 /** PURE. As nextStep, of what the agent says of a pod's directory. */
 export function podStep(reason: string, names: StepNames = {}): string | undefined {
-  const own = Object.hasOwn(podSteps, reason) ? podSteps[reason as Reason] : undefined;
+  const own = stepIn(podSteps, reason);
   return own === undefined ? nextStep(reason, names) : filled(own, names);
 }
 
@@ -287,7 +308,7 @@ function filled(text: string, names: StepNames): string {
 /** PURE. Names of an intent, and of what it waits for. */
 export function stepNamesOf(intent: NodeVolumeIntent): StepNames {
   const { metadata, spec, status } = intent;
-  const { persistentVolumeClaim: claim, hostPath, local } = spec.source;
+  const { persistentVolumeClaim: claim, hostPath, local, configMap, secret } = spec.source;
   const on = status?.waiting?.on ?? status?.attach?.on;
   const onKind = (kind: string) => (on?.kind === kind ? on.name : undefined);
   return {
@@ -295,12 +316,13 @@ export function stepNamesOf(intent: NodeVolumeIntent): StepNames {
     intent: metadata.name,
     volume: spec.volumeName,
     set: metadata.labels?.[label.set],
-    namespace: on?.namespace ?? claim?.namespace,
+    namespace: on?.namespace ?? claim?.namespace ?? configMap?.namespace ?? secret?.namespace,
     claim: onKind("PersistentVolumeClaim") ?? claim?.claimName,
     pod: onKind("Pod"),
     path: pathOf(intent),
     source: onKind("Path") ?? hostPath?.path ?? local?.path,
     device: onKind("Device") ?? (local?.path?.startsWith("/dev/") ? local.path : undefined),
+    pid: /^\d+/.exec(onKind("Process") ?? "")?.[0],
     ...serverOf(intent),
   };
 }
@@ -317,11 +339,26 @@ function pathOf({ spec, status }: NodeVolumeIntent): string | undefined {
 function serverOf({ spec, status }: NodeVolumeIntent): Pick<StepNames, "server" | "port"> {
   const { nfs, cifs, glusterfs, iscsi, cephfs, rbd } = spec.source;
   const on = status?.waiting?.on;
-  const named = nfs?.server ?? cifs?.server ?? glusterfs?.servers[0] ?? iscsi?.targetPortal;
+  const web = webServerOf(spec.source);
+  const named = nfs?.server ?? cifs?.server ?? glusterfs?.servers[0] ?? iscsi?.targetPortal ?? web?.host;
   const monitor = cephfs?.monitors[0] ?? rbd?.monitors[0];
   const asked = on?.kind === "Server" ? on.name : (named ?? monitor ?? "");
   const [, address, host, port] = /^(?:\[([0-9a-f:.]+)\]|([^:/\s[\]]+))(?::(\d+))?$/i.exec(asked) ?? [];
-  const usual = nfs ? "2049" : cifs ? "445" : glusterfs ? "24007" : iscsi ? "3260" : undefined;
+  const usual = nfs ? "2049" : cifs ? "445" : glusterfs ? "24007" : iscsi ? "3260" : web?.port;
   const given = spec.mountOptions?.find((option) => option.startsWith("port="))?.slice("port=".length);
   return { server: address ?? host, port: port ?? given ?? usual };
+}
+
+/** Where a repository of git or the registry of an image is asked, and the port that is asked if it names none. */
+function webServerOf({ git, image }: NodeVolumeIntent["spec"]["source"]): { host: string; port?: string } | undefined {
+  if (git !== undefined) {
+    if (!URL.canParse(git.repository)) return undefined;
+    const { host, protocol } = new URL(git.repository);
+    const ports: { readonly [protocol: string]: string } = { "https:": "443", "http:": "80", "ssh:": "22" };
+    const port = ports[protocol];
+    return { host, ...(port !== undefined && { port }) };
+  }
+  const registry = image?.reference?.split("/", 1)[0];
+  if (registry === undefined) return undefined;
+  return { host: registry === "docker.io" ? "registry-1.docker.io" : registry, port: "443" };
 }

@@ -49,6 +49,16 @@ export function nodeFindings(facts: Facts, name: string, { ours }: { readonly ou
         : (nextStep("AgentLost", { node: name }) ?? ""),
     });
   }
+  if (lease?.late) {
+    found.push({
+      state: "waiting",
+      code: "AgentLate",
+      text: `the agent of ${name} has missed a renewal of its Lease`,
+      ...(lease.renewed !== undefined && { since: lease.renewed }),
+      on: { kind: "Node", name },
+      todo: nextStep("AgentLost", { node: name }) ?? "",
+    });
+  }
   return [...found, ...(ours ? [...deafFindings(facts, name), ...behindFindings(facts, name)] : [])];
 }
 

@@ -133,7 +133,9 @@ describe("kubectl nvi", () => {
     writeFileSync(join(world.directory, "away"), file);
     const away = await world.sh("kubectl nvi volumes --kubeconfig away");
     expect(away.code).to.equal(3);
-    expect(away.stderr).to.match(/^error: the cluster cannot be reached: .*ECONNREFUSED.*\n$/);
+    expect(away.stderr).to.match(
+      /^error: the cluster cannot be reached: .*ECONNREFUSED.*\n→ .*kubectl get --raw \/readyz.*\n$/,
+    );
     expect((await world.sh("kubectl nvi volumes --kubeconfig away -v")).stderr).to.include("    at ");
   });
 

@@ -87,7 +87,7 @@ function unbound(facts: Facts, claim: Raw, scheduled: boolean): Finding {
   }
   const storageClass = named(facts.storageClasses, className);
   if (storageClass === undefined && facts.denied.storageClasses === undefined) {
-    const todo = `Create the class, or a PersistentVolume of this class by hand; a claim's class cannot be changed.`;
+    const todo = `Create the class, or a PersistentVolume of it; a claim's class cannot be changed. Those there are: kubectl get storageclass`;
     return { ...base, state: "blocked", text: `${called}: there is no StorageClass ${className}`, todo };
   }
   const provisioner = stringIn(storageClass, "provisioner") ?? "its provisioner";

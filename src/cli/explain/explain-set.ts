@@ -100,6 +100,6 @@ function readyFinding(
   return {
     ...finding,
     text: `${finding.text}: its nodeSelector is ${selector.join(",")}`,
-    todo: `Correct the set, or label or uncordon a Node: kubectl get nodes --show-labels. Nodes with these labels, which taints or affinity may keep out: kubectl get nodes -l ${selector.join(",")}`,
+    todo: `Correct the set, or label or uncordon a Node. Nodes with these labels: kubectl get nodes -l ${selector.join(",")}`,
   };
 }

@@ -74,7 +74,7 @@ function multiAttach(facts: Facts, volume: Raw, held: ReturnType<typeof attachme
     on: { kind: "Pod", namespace: pod.metadata.namespace ?? "", name: pod.metadata.name, node: held.node },
     todo:
       pod.metadata.deletionTimestamp === undefined
-        ? `Only one node can have it. End that pod, or run both on one node, or use a volume that many nodes can write to.`
+        ? `Only one node can have it. Run both pods on one node, or end that one: kubectl -n ${pod.metadata.namespace} delete pod ${pod.metadata.name}`
         : `It waits for that pod's end: kubectl -n ${pod.metadata.namespace} describe pod ${pod.metadata.name}, and is node ${held.node} alive?`,
   }));
   const none: Finding[] =

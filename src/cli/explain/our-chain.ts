@@ -109,7 +109,7 @@ export function podEntry(intent: NodeVolumeIntent, uid: string | undefined, volu
   const { spec, status = {} } = intent;
   const on = status.waiting?.on;
   const isHere = on?.kind === "Mount" && uid !== undefined && on.name.split("/").includes(uid);
-  const names = { ...stepNamesOf(intent), path: isHere ? on.name : undefined };
+  const names = { ...stepNamesOf(intent), path: isHere ? on.name : undefined, pid: undefined };
   const entry = status.pods?.find((one) => one.uid === uid && one.volume === volume);
   const observed = spec.mode === "Observe";
   if (entry === undefined)

@@ -3,7 +3,7 @@ import type { IndexedIntent, NodeVolumeState } from "../../../src/api/types.gen.
 import type { Facts } from "../../../src/explain/facts.ts";
 import { nextStep } from "../../../src/explain/next-steps.ts";
 import { nodeFindings } from "../../../src/explain/node-finding.ts";
-import { facts } from "../../lib/cli-objects.ts";
+import { ago, facts, lease } from "../../lib/cli-objects.ts";
 
 describe("nodeFindings", () => {
   function found(reason: string, ours = true) {
@@ -33,6 +33,14 @@ describe("nodeFindings", () => {
       ]);
     }
     expect([found("Progressing"), found("IndexMissing", false)]).to.deep.equal([[], []]);
+  });
+
+  it("says that an agent has missed a renewal before its Lease has run out", () => {
+    const of = (renewedAgo: number) => {
+      const [first] = nodeFindings(facts({ leases: [lease("worker-1", renewedAgo)] }), "worker-1", { ours: true });
+      return first && [first.code, first.since];
+    };
+    expect([of(60), of(100), of(200)]).to.deep.equal([undefined, ["AgentLate", ago(100)], ["AgentLost", ago(200)]]);
   });
 
   describe("of the index of a node's intents", () => {

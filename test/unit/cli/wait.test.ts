@@ -115,15 +115,15 @@ describe("told", () => {
 
   it("says that the operator is not installed where its kinds are not served", () => {
     expect(told(notServed("/apis/nodevolume.dev/v1alpha1/nodevolumeintents"))).to.match(
-      /^node-volume-operator is not installed in this cluster: it has no nodevolumeintents of nodevolume.dev\/v1alpha1 /,
+      /^node-volume-operator is not installed: the cluster has no nodevolumeintents \(v1alpha1\)\n→ .*kubectl get crd/,
     );
     expect(told(notServed("/apis/storage.k8s.io/v1/csinodes"))).to.include("404");
   });
 
-  it("says which server cannot be reached", () => {
+  it("says which server cannot be reached, and what to do", () => {
     const error = new TransportError("GET /x: late", { cause: new Error("no answer within 30 s") });
     expect(told(error, "https://192.0.2.1:6443")).to.equal(
-      "the cluster cannot be reached: no answer within 30 s (https://192.0.2.1:6443)",
+      "the cluster cannot be reached: no answer within 30 s (https://192.0.2.1:6443)\n→ Check the API server: kubectl get --raw /readyz. What is mounted on the nodes stays.",
     );
   });
 });

@@ -1,7 +1,7 @@
 import { expect } from "chai";
 import { podEntry } from "../../../src/cli/explain/our-chain.ts";
 import { intentFindings } from "../../../src/explain/intent-chain.ts";
-import { ago, facts, intent, listedPod, podState } from "../../lib/cli-objects.ts";
+import { ago, facts, intent, listedPod, podState, raw } from "../../lib/cli-objects.ts";
 
 const requester = { kind: "NodeVolumeSet", name: "data", uid: "u" } as const;
 const mounts = [
@@ -37,5 +37,71 @@ describe("next steps of an intent with two mounts", () => {
     expect(of()).to.match(/umount PATH$/);
     expect(of({ kind: "Mount", name: place })).to.include(`umount '${place}'`);
     expect(of({ kind: "Mount", name: "/mnt/nodevolume/first" })).to.match(/umount PATH$/);
+  });
+});
+
+describe("findings of a volume whose mounts are not as they were left", () => {
+  const drift = { class: "Missing", since: ago(30), message: "nothing is mounted on /mnt/nodevolume/first any more" };
+  const of = (status: object, spec: object = {}) => {
+    const one = intent("worker-1.data", { mounts, ...spec }, { observedGeneration: 1, drift, ...status });
+    return intentFindings(facts({ intents: [one] }), one).slice(1);
+  };
+  const short = (status: object, spec: object = {}) =>
+    of(status, spec).map(({ state, code, todo }) => [state, code, todo?.split(" ", 3).join(" ")]);
+  const ready = { type: "Ready", status: "False", reason: "Suspended", message: "m", lastTransitionTime: ago(20) };
+
+  it("say that it is repaired, where nothing keeps the agent from it", () => {
+    expect(short({})).to.deep.equal([["waiting", "Drifted", "Nothing to do"]]);
+  });
+
+  it("lead to the suspension, with one thing to do, and no tick", () => {
+    expect(short({ conditions: [ready] }, { suspend: true })).to.deep.equal([
+      ["waiting", "Drifted", undefined],
+      ["waiting", "Suspended", "To go on:"],
+    ]);
+    expect(of({ conditions: [ready] }, { suspend: true }).at(-1)?.since).to.equal(ago(20));
+  });
+
+  it("say how it goes on by the set, or by the Node, as far as the Node's labels are known", () => {
+    const one = intent("worker-1.data", { mounts, suspend: true }, {}, { labels: { "nodevolume.dev/set": "data" } });
+    const of = (labels?: { readonly [key: string]: string }) => {
+      const nodes = [raw("worker-1", undefined, {}, labels && { labels })];
+      const { text, todo } = intentFindings(facts({ intents: [one], nodes }), one).at(-1) ?? {};
+      return [text, todo];
+    };
+    expect(of({ a: "b" })).to.deep.equal([
+      "set-up and repair are suspended by the set",
+      `To go on: kubectl patch nvs data --type merge -p '{"spec":{"suspend":false}}'`,
+    ]);
+    expect(of({ "nodevolume.dev/suspend": "" })).to.deep.equal([
+      "set-up and repair are suspended by the label nodevolume.dev/suspend of the Node",
+      "To go on: kubectl label node worker-1 nodevolume.dev/suspend-",
+    ]);
+    expect(of()[0]).to.equal("set-up and repair are suspended by the set or the Node's label");
+  });
+
+  it("lead to what keeps the agent from the repair, which is said once where both say the same", () => {
+    const waiting = { reason: "SourceDiffers", message: "another directory is there", since: ago(10) };
+    const cause = ["blocked", "SourceDiffers", "Bring back what"];
+    expect(short({ waiting })).to.deep.equal([["waiting", "Drifted", undefined], cause]);
+    expect(short({ waiting: { ...waiting, message: drift.message } })).to.deep.equal([cause]);
+    expect(short({ waiting, drift: { ...drift, class: "Stacked" } })).to.deep.equal([cause]);
+  });
+});
+
+describe("findings of a volume that is only observed", () => {
+  it("have no tick while it is not as the spec says", () => {
+    const why = { reason: "WouldChange", message: "m", lastTransitionTime: ago(5) };
+    const ready = { type: "Ready", status: "False" as const, ...why };
+    const one = intent(
+      "worker-1.data",
+      { mounts, mode: "Observe" },
+      { observedGeneration: 1, state: "Observed", conditions: [ready] },
+    );
+    const found = intentFindings(facts({ intents: [one] }), one).map(({ state, code }) => [state, code]);
+    expect(found).to.deep.equal([
+      ["waiting", "Observed"],
+      ["waiting", "WouldChange"],
+    ]);
   });
 });

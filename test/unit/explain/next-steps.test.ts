@@ -99,9 +99,23 @@ describe("nextStep", () => {
     expect(asked({ nfs: { server: "nas", path: "/" } }, { mountOptions: ["port=20049"] })).to.include("nas 20049.");
     expect(asked({ iscsi: { targetPortal: "10.0.0.7:3261" } })).to.include("10.0.0.7 3261.");
     expect(asked({ cephfs: { monitors: ["10.0.0.8"] } })).to.include("10.0.0.8 PORT.");
-    expect(asked({ git: { repository: "https://git.example" } })).to.include(
-      "getent hosts SERVER; nc -vz SERVER PORT.",
-    );
+    expect(asked({ git: { repository: "https://git.example/team/app.git" } })).to.include("git.example 443.");
+    expect(asked({ git: { repository: "ssh://git@[2001:db8::2]:2222/app.git" } })).to.include("2001:db8::2 2222.");
+    expect(asked({ image: { reference: "127.0.0.1:5000/team/model@sha256:00" } })).to.include("127.0.0.1 5000.");
+    expect(asked({ image: { reference: "docker.io/model@sha256:00" } })).to.include("registry-1.docker.io 443.");
+    expect(asked({ csi: { driver: "disk.example" } })).to.include("getent hosts SERVER; nc -vz SERVER PORT.");
+  });
+
+  it("names the process that is waited for, and only that one", () => {
+    const of = (kind: string) => {
+      const on = { kind, name: "4711 (postgres) in container 0123456789ab of pod u" };
+      const waiting = { reason: "TargetBusy", message: "m", since: "2026-01-01T00:00:00Z", on };
+      return stepNamesOf({ ...intent, status: { waiting } } as NodeVolumeIntent);
+    };
+    expect(nextStep("TargetBusy", of("Process"))).to.match(/^On worker-1: kill 4711, and others/);
+    expect(nextStep("StillReferenced", of("Process"))).to.match(/: nsenter -t 4711 -m findmnt$/);
+    expect(nextStep("TargetBusy", of("Swap"))).to.match(/^End the processes that are named/);
+    expect(nextStep("ServerUnreachable", of("Process"))).to.include("getent hosts nas.example");
   });
 
   it("does not send to the disk of a file system that is mounted", () => {
