@@ -1,8 +1,5 @@
 import { expect } from "chai";
-import { blocksOf, languages, pages, parseBlocks, parseConsole } from "../../lib/docs/blocks.ts";
-
-/** Run by a test of its own, each line of it. */
-const runElsewhere: readonly string[] = ["docs/kubectl-nvi.md"];
+import { blocksOf, languages, pages, parseBlocks, parseConsole, runElsewhere } from "../../lib/docs/blocks.ts";
 
 describe("code in the documentation", () => {
   for (const page of pages()) {
