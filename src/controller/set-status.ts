@@ -131,7 +131,7 @@ function readyCondition(
   const ready = (status: "True" | "False", reason: Reason, message: string) =>
     ({ type: "Ready", status, reason, message }) as const;
   if (entry.spec === undefined) {
-    return ready("False", "Invalid", `${entry.invalid ?? "not understood"}; what is mounted stays as it is`);
+    return ready("False", "Invalid", invalidMessage(entry));
   }
   const hasNoMounts = entry.spec.mounts.length === 0 && !isOfNodeItself(entry.spec.volume);
   const nodes = hasNoMounts || counts.desired === 0 ? selected() : "some";
@@ -157,13 +157,17 @@ function readyCondition(
   return ready("False", isOld ? "RollingOut" : (worst.reason as Reason), message);
 }
 
+function invalidMessage({ invalid = "not understood" }: SetEntry): string {
+  return `${invalid}; what is mounted stays as it is`;
+}
+
 /** Stalled if somebody must do something, else Reconciling while something is on its way. */
 function settling({ entry, rollout }: SetStatusInput, counts: Counts, troubles: readonly Trouble[]): ConditionInput[] {
   const { pausedBy } = rollout;
   const condition = (type: "Reconciling" | "Stalled", reason: Reason, message: string): ConditionInput[] => [
     { type, status: "True", reason, message },
   ];
-  if (entry.spec === undefined) return condition("Stalled", "Invalid", "the spec is not understood");
+  if (entry.spec === undefined) return condition("Stalled", "Invalid", invalidMessage(entry));
   if (pausedBy !== undefined) {
     const cause = `${pausedBy.node}: ${pausedBy.reason}: ${pausedBy.message}`;
     const message = `${nodesText(rollout.outdated)} left with an older spec, because of ${cause}`;

@@ -228,9 +228,22 @@ describe("setStatus", () => {
     const worlds = fleet(1);
     for (const world of worlds) world.sets = [setEntry("a", { spec: { future: true } as object })];
     expect(statusOf(worlds).summary).to.equal("Invalid");
-    const [ready] = statusOf(worlds).conditions ?? [];
+    const [ready, stalled] = statusOf(worlds).conditions ?? [];
     expect(ready).to.deep.include({ status: "False", reason: "Invalid" });
     expect(ready?.message).to.contain(".spec.future");
+    expect(stalled).to.deep.include({ type: "Stalled", status: "True", reason: "Invalid", message: ready?.message });
+  });
+
+  it("a set with an option that the API server lets in and nobody allows is stalled, and nothing is written", () => {
+    const nfs = { server: "10.0.0.1", path: "/a" };
+    const volume = { source: { nfs }, mountOptions: ["hard", "context=system_u:object_r:tmp_t:s0"] };
+    const world = oneNode([setEntry("a", { spec: { volume } })]);
+    const status = statusOf([world]);
+    expect(world.settle()).to.deep.equal([]);
+    expect(short(status)?.slice(0, 2)).to.deep.equal(["Ready=False/Invalid", "Stalled=True/Invalid"]);
+    expect(status.conditions?.[1]?.message).to.match(
+      /^\.spec\.volume\.mountOptions: each of mountOptions must be one option that is allowed for NFS: .*what is mounted stays as it is$/,
+    );
   });
 
   it("a set that is being deleted says what is left", () => {
