@@ -1,14 +1,15 @@
 // crds/*.yaml → docs/api/*.md, the reference for people.
 import { join } from "node:path";
-import { type GeneratedFile, readCRDs, type Schema, schemaOf } from "./generate-api.ts";
+import { checkedSchemas } from "./checked-schemas.ts";
+import { readCRDs, type Schema, schemaOf } from "./crds.ts";
+import type { GeneratedFile } from "./generate-api.ts";
 import { cell, code, elementOf, leavesOf, limitsOf, messagesOf, typeOf, wrapped } from "./reference/field.ts";
 import { root } from "./root.ts";
 
+type Writers = readonly (readonly [field: string, who: string])[];
+
 /** The kinds in the order in which people meet them, with who writes what. */
-const kinds: readonly {
-  readonly kind: string;
-  readonly writers: readonly (readonly [field: string, who: string])[];
-}[] = [
+const kinds: readonly { readonly kind: string; readonly writers: Writers }[] = [
   {
     kind: "NodeVolumeSet",
     writers: [
@@ -49,16 +50,17 @@ type Places = Map<string, string>;
 
 export function generateReference(): GeneratedFile[] {
   const crds = readCRDs();
+  const checked = checkedSchemas();
   const places: Places = new Map();
   return kinds.map(({ kind, writers }) => {
     const crd = crds.get(kind);
     if (crd === undefined) throw new Error(`there is no CRD of ${kind}`);
-    return { path: join(root, "docs/api", fileOf(kind)), text: renderKind(crd, writers, places) };
+    return { path: join(root, "docs/api", fileOf(kind)), text: renderKind(crd, writers, places, checked.get(kind)) };
   });
 }
 
-/** PURE but for `places`, which it adds to. */
-export function renderKind(crd: Schema, writers: readonly (readonly [string, string])[], places: Places): string {
+/** PURE but for `places`, which it adds to. @param schema with the rules that the CRD leaves out, or the CRD's own */
+export function renderKind(crd: Schema, writers: Writers, places: Places, schema = schemaOf(crd)): string {
   const { names, scope, group, versions } = crd["spec"] as {
     names: { kind: string; plural: string; shortNames?: string[] };
     scope: string;
@@ -71,7 +73,6 @@ export function renderKind(crd: Schema, writers: readonly (readonly [string, str
     ];
   };
   const [version] = versions;
-  const schema = schemaOf(crd);
   const file = fileOf(names.kind);
   const sections: Section[] = [{ path: "", schema }];
   // Breadth first within the page would tear a source from its parts: each object stands after the one that has it.
@@ -113,7 +114,8 @@ ${writers
 | column | field | |
 |---|---|---|
 ${columns.join("")}
-A field that is **needed** has no default. A rule is the message of the API server when a value breaks it.
+A field that is **needed** has no default. A rule is the message of the API server when a value breaks it. If the API server does
+not check the rule, it is the message of the condition \`Stalled\` of a set, and \`Ready\` of an intent.
 \`kubectl explain ${names.shortNames?.[0] ?? names.plural}.spec\` shows the same fields.
 ${sections.map((section) => renderSection(section, file, places)).join("")}`;
 }

@@ -1,6 +1,6 @@
 import { Ajv, type ValidateFunction } from "ajv";
 import standalone from "ajv/dist/standalone/index.js";
-import type { Schema } from "./generate-api.ts";
+import type { Schema } from "./crds.ts";
 
 /** What is checked of a kind, each by code of its own. */
 export interface ValidatorTexts {

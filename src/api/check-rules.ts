@@ -89,14 +89,18 @@ class Compiler {
 }
 
 function checkFor(rule: Rule): (value: unknown) => boolean {
-  const { matches, oneOf, from, to } = rule;
+  const { matches, matchesNot, oneOf, from, to } = rule;
   if (matches !== undefined) {
     const pattern = new RegExp(matches, "u");
     return (value) => pattern.test(String(value));
   }
+  if (matchesNot !== undefined) {
+    const pattern = new RegExp(matchesNot, "u");
+    return (value) => !pattern.test(String(value));
+  }
   if (oneOf !== undefined) return (value) => oneOf.includes(String(value));
   if (from !== undefined && to !== undefined) return (value) => Number(value) >= from && Number(value) <= to;
-  const check = checkOf(rule.message);
+  const check = checkOf(rule.check);
   const patterns = (rule.patterns ?? []).map((pattern) => new RegExp(pattern, "u"));
   return (value) => check(value as never, patterns);
 }

@@ -10,8 +10,6 @@ type Paths = readonly { readonly path: string }[];
 
 const collide = (path: string, other: string) => other === path || isBeneath(other, path);
 
-const notEmpty: Check<readonly unknown[]> = (list) => list.length > 0;
-
 const distinctFiles: Check<Paths> = (items) =>
   items.every((a) => items.filter((b) => collide(a.path, b.path)).length === 1);
 
@@ -58,19 +56,17 @@ function pathsOf({
 }
 
 /** Rules of volumes that show content of several sources, or of the Node. */
-export const contentRules: Checks = [
-  ["at least one field is needed", notEmpty],
-  ["at least one source is needed", notEmpty],
-  ["each path may be named once, and none may lie beneath", distinctFiles],
-  ["a path of a configMap may neither", distinctSources("configMap")],
-  ["a path of a secret may neither", distinctSources("secret")],
-  ["a path of a downwardAPI may neither", distinctSources("downwardAPI")],
-  ["a path of a serviceAccountToken may neither", distinctSources("serviceAccountToken")],
-  ["a path of a clusterTrustBundle may neither", distinctSources("clusterTrustBundle")],
-  ["exactly one of configMap, secret, downwardAPI,", oneProjection],
-  ["exactly one of fieldRef and resourceFieldRef", oneField],
-  ["must be a field of the Node", nodeField],
-  ["divisor 1m is for cpu only", milliIsCpu],
-  ["exactly one of name and signerName", nameOrSigner],
-  ["labelSelector selects among the bundles", selectsOfSigner],
-];
+export const contentRules: Checks = {
+  distinctFiles,
+  configMapPaths: distinctSources("configMap"),
+  secretPaths: distinctSources("secret"),
+  downwardAPIPaths: distinctSources("downwardAPI"),
+  tokenPaths: distinctSources("serviceAccountToken"),
+  trustBundlePaths: distinctSources("clusterTrustBundle"),
+  oneProjection,
+  oneField,
+  nodeField,
+  milliIsCpu,
+  nameOrSigner,
+  selectsOfSigner,
+};

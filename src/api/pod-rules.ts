@@ -11,8 +11,8 @@ const observedIsNotManaged: Check<NodeVolumeIntentSpec> = ({ mode, observed }) =
   mode === "Observe" || observed === undefined;
 
 /** Rules of which pods may use a volume, and of volumes that kubelet manages for them. */
-export const podRules: Checks = [
-  ["names or a selector are needed", namesOrSelector],
-  ["In and NotIn need values", valuesFitOperator],
-  ["observed belongs to mode: Observe", observedIsNotManaged],
-];
+export const podRules: Checks = {
+  namesOrSelector,
+  valuesFitOperator,
+  observedIsNotManaged,
+};

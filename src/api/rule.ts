@@ -1,14 +1,20 @@
-/** A rule of schema.gen.ts: one of the CRDs' x-kubernetes-validations (hack/lib/generate-rules.ts). */
+/**
+ * A rule of schema.gen.ts (hack/lib/generate-rules.ts): one of the CRDs' x-kubernetes-validations, or of
+ * crds/rules-in-code.yaml.
+ */
 export interface Rule {
   readonly message: string;
+  /** Its id, where its form does not say all of it: the name of its check, and the comment at the end of the CRD's rule. */
+  readonly check?: string;
   /** Path of the field that is to blame, beneath the node that carries the rule. */
   readonly field?: string;
-  /** The whole rule, where it is one of these forms: a pattern, a list of values, a range. */
+  /** The whole rule, where it is one of these forms: a pattern, one that must not match, a list of values, a range. */
   readonly matches?: string;
+  readonly matchesNot?: string;
   readonly oneOf?: readonly string[];
   readonly from?: number;
   readonly to?: number;
-  /** The regular expressions in a rule of another form, in order, for the check of its message. */
+  /** The regular expressions in a rule of another form, in order, for its check. */
   readonly patterns?: readonly string[];
 }
 
@@ -18,8 +24,13 @@ export interface Rule {
  */
 export type Check<T = never> = (value: T, patterns: readonly RegExp[]) => boolean;
 
-/** Checks by the beginning of the message of their rule. */
-export type Checks = readonly (readonly [start: string, check: Check])[];
+/** Checks by the id of their rule. */
+export type Checks = { readonly [id: string]: Check };
+
+/** A list with an entry. */
+export function notEmpty(list: readonly unknown[]): boolean {
+  return list.length > 0;
+}
 
 /** No text twice. */
 export function unique(texts: readonly string[]): boolean {

@@ -92,12 +92,7 @@ export const schema = {
      "items": {
       "type": "string",
       "maxLength": 63,
-      "rules": [
-       {
-        "message": "must be the name of a namespace: lower-case letters, digits or '-', a letter or digit at both ends",
-        "matches": "^[a-z0-9]([-a-z0-9]*[a-z0-9])?$"
-       }
-      ]
+      "pattern": "^[a-z0-9]([-a-z0-9]*[a-z0-9])?$"
      }
     },
     "selector": {
@@ -106,7 +101,8 @@ export const schema = {
    },
    "rules": [
     {
-     "message": "names or a selector are needed: selector: {} allows every namespace, and none is allowed without allowedNamespaces"
+     "message": "names or a selector are needed: selector: {} allows every namespace, and none is allowed without allowedNamespaces",
+     "check": "namesOrSelector"
     }
    ],
    "required": [],
@@ -154,6 +150,7 @@ export const schema = {
       "rules": [
        {
         "message": "must be a monitor: a host name, an IPv4 address, or an IPv6 address in brackets, with :port if it is another than Ceph's own",
+        "check": "monitor",
         "patterns": [
          "^\\[[0-9A-Fa-f:]+\\](:(6553[0-5]|655[0-2][0-9]|65[0-4][0-9]{2}|6[0-4][0-9]{3}|[1-5][0-9]{4}|[1-9][0-9]{0,3}))?$",
          "^[0-9.]+(:(6553[0-5]|655[0-2][0-9]|65[0-4][0-9]{2}|6[0-4][0-9]{3}|[1-5][0-9]{4}|[1-9][0-9]{0,3}))?$",
@@ -164,7 +161,8 @@ export const schema = {
      },
      "rules": [
       {
-       "message": "each monitor may be named once"
+       "message": "each monitor may be named once",
+       "check": "unique"
       }
      ]
     },
@@ -181,12 +179,7 @@ export const schema = {
     "user": {
      "type": "string",
      "maxLength": 64,
-     "rules": [
-      {
-       "message": "must be the name of a user of the cluster, without 'client.': letters, digits, '_', '-', '.'; no '-' or '.' at its beginning",
-       "matches": "^[A-Za-z0-9_][-A-Za-z0-9_.]*$"
-      }
-     ]
+     "pattern": "^[A-Za-z0-9_][-A-Za-z0-9_.]*$"
     },
     "secretRef": {
      "$ref": "#/definitions/CephSecretReference"
@@ -201,12 +194,7 @@ export const schema = {
     "fsName": {
      "type": "string",
      "maxLength": 64,
-     "rules": [
-      {
-       "message": "must be the name of a file system of the cluster: letters, digits, '_', '-', '.'; no '-' or '.' at its beginning",
-       "matches": "^[A-Za-z0-9_][-A-Za-z0-9_.]*$"
-      }
-     ]
+     "pattern": "^[A-Za-z0-9_][-A-Za-z0-9_.]*$"
     },
     "readOnly": {
      "type": "boolean"
@@ -216,6 +204,7 @@ export const schema = {
     {
      "message": "with client: Kernel each monitor must be an IP address, as the kernel resolves no host names: an IPv4 address, or an IPv6 address in brackets, with :port if it is another than Ceph's own",
      "field": ".monitors",
+     "check": "byAddress",
      "patterns": [
       "^[0-9.]+(:[0-9]+)?$"
      ]
@@ -233,22 +222,12 @@ export const schema = {
     "namespace": {
      "type": "string",
      "maxLength": 253,
-     "rules": [
-      {
-       "message": "must be the name of a namespace: at most 63 lower-case letters, digits or '-', a letter or digit at both ends",
-       "matches": "^[a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?$"
-      }
-     ]
+     "pattern": "^[a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?$"
     },
     "name": {
      "type": "string",
      "maxLength": 253,
-     "rules": [
-      {
-       "message": "must be the name of an object: lower-case letters, digits, '-' or '.', a letter or digit at both ends and next to each '.'",
-       "matches": "^[a-z0-9]([-a-z0-9]*[a-z0-9])?([.][a-z0-9]([-a-z0-9]*[a-z0-9])?)*$"
-      }
-     ]
+     "pattern": "^[a-z0-9]([-a-z0-9]*[a-z0-9])?([.][a-z0-9]([-a-z0-9]*[a-z0-9])?)*$"
     }
    },
    "additionalProperties": false
@@ -263,22 +242,12 @@ export const schema = {
     "namespace": {
      "type": "string",
      "maxLength": 253,
-     "rules": [
-      {
-       "message": "must be the name of a namespace: at most 63 lower-case letters, digits or '-', a letter or digit at both ends",
-       "matches": "^[a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?$"
-      }
-     ]
+     "pattern": "^[a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?$"
     },
     "name": {
      "type": "string",
      "maxLength": 253,
-     "rules": [
-      {
-       "message": "must be the name of an object: lower-case letters, digits, '-' or '.', a letter or digit at both ends and next to each '.'",
-       "matches": "^[a-z0-9]([-a-z0-9]*[a-z0-9])?([.][a-z0-9]([-a-z0-9]*[a-z0-9])?)*$"
-      }
-     ]
+     "pattern": "^[a-z0-9]([-a-z0-9]*[a-z0-9])?([.][a-z0-9]([-a-z0-9]*[a-z0-9])?)*$"
     }
    },
    "additionalProperties": false
@@ -296,6 +265,7 @@ export const schema = {
      "rules": [
       {
        "message": "must be a host name, an IPv4 address, or an IPv6 address in brackets",
+       "check": "server",
        "patterns": [
         "^\\[[0-9A-Fa-f:]+\\]$",
         "^[0-9.]+$",
@@ -307,12 +277,7 @@ export const schema = {
     "share": {
      "type": "string",
      "maxLength": 512,
-     "rules": [
-      {
-       "message": "must be a share, with directories after '/' if need be: letters, digits, '_', '.', '$', '-', and within a name spaces; no name may begin with '.'",
-       "matches": "^[A-Za-z0-9_$-]([A-Za-z0-9 _.$-]{0,78}[A-Za-z0-9_.$-])?(/[A-Za-z0-9_$-]([A-Za-z0-9 _.$-]{0,253}[A-Za-z0-9_.$-])?)*$"
-      }
-     ]
+     "pattern": "^[A-Za-z0-9_$-]([A-Za-z0-9 _.$-]{0,78}[A-Za-z0-9_.$-])?(/[A-Za-z0-9_$-]([A-Za-z0-9 _.$-]{0,253}[A-Za-z0-9_.$-])?)*$"
     },
     "secretRef": {
      "$ref": "#/definitions/CIFSSecretReference"
@@ -332,22 +297,12 @@ export const schema = {
     "name": {
      "type": "string",
      "maxLength": 253,
-     "rules": [
-      {
-       "message": "must be the name of a ClusterTrustBundle: lower-case letters, digits, '-', '.' or ':'",
-       "matches": "^[a-z0-9]([-a-z0-9.:]*[a-z0-9])?$"
-      }
-     ]
+     "pattern": "^[a-z0-9]([-a-z0-9.:]*[a-z0-9])?$"
     },
     "signerName": {
      "type": "string",
      "maxLength": 571,
-     "rules": [
-      {
-       "message": "must be the name of a signer, such as example.com/ca",
-       "matches": "^[a-z0-9][-a-z0-9.]*/[A-Za-z0-9][-A-Za-z0-9._]*$"
-      }
-     ]
+     "pattern": "^[a-z0-9][-a-z0-9.]*/[A-Za-z0-9][-A-Za-z0-9._]*$"
     },
     "labelSelector": {
      "$ref": "#/definitions/TrustBundleSelector"
@@ -360,22 +315,24 @@ export const schema = {
      "maxLength": 255,
      "rules": [
       {
-       "message": "must be a relative path without '.', '..', '//', control or invisible characters, a trailing '/', or a segment that starts with '..'",
-       "matches": "^([^/.\\p{Cc}\\p{Cf}\\p{Zl}\\p{Zp}][^/\\p{Cc}\\p{Cf}\\p{Zl}\\p{Zp}]*|[.][^/.\\p{Cc}\\p{Cf}\\p{Zl}\\p{Zp}][^/\\p{Cc}\\p{Cf}\\p{Zl}\\p{Zp}]*)(/([^/.\\p{Cc}\\p{Cf}\\p{Zl}\\p{Zp}][^/\\p{Cc}\\p{Cf}\\p{Zl}\\p{Zp}]*|[.][^/.\\p{Cc}\\p{Cf}\\p{Zl}\\p{Zp}][^/\\p{Cc}\\p{Cf}\\p{Zl}\\p{Zp}]*))*$"
-      },
-      {
-       "message": "must have at most 255 bytes"
+       "message": "must be a relative path of at most 255 bytes, without '.', '..', '//', invisible characters, a '/' at its end, or a name that starts with '..'",
+       "check": "relativePath",
+       "patterns": [
+        "^$|^/|/$|//|(^|/)[.]($|/|[.])|[\\p{Cc}\\p{Cf}\\p{Zl}\\p{Zp}]"
+       ]
       }
      ]
     }
    },
    "rules": [
     {
-     "message": "exactly one of name and signerName is needed"
+     "message": "exactly one of name and signerName is needed",
+     "check": "nameOrSigner"
     },
     {
      "message": "labelSelector selects among the bundles of signerName: name that, or remove it",
-     "field": ".labelSelector"
+     "field": ".labelSelector",
+     "check": "selectsOfSigner"
     }
    ],
    "additionalProperties": false
@@ -432,22 +389,12 @@ export const schema = {
     "namespace": {
      "type": "string",
      "maxLength": 253,
-     "rules": [
-      {
-       "message": "must be the name of a namespace: at most 63 lower-case letters, digits or '-', a letter or digit at both ends",
-       "matches": "^[a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?$"
-      }
-     ]
+     "pattern": "^[a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?$"
     },
     "name": {
      "type": "string",
      "maxLength": 253,
-     "rules": [
-      {
-       "message": "must be the name of an object: lower-case letters, digits, '-' or '.', a letter or digit at both ends and next to each '.'",
-       "matches": "^[a-z0-9]([-a-z0-9]*[a-z0-9])?([.][a-z0-9]([-a-z0-9]*[a-z0-9])?)*$"
-      }
-     ]
+     "pattern": "^[a-z0-9]([-a-z0-9]*[a-z0-9])?([.][a-z0-9]([-a-z0-9]*[a-z0-9])?)*$"
     },
     "items": {
      "type": "array",
@@ -457,6 +404,7 @@ export const schema = {
      },
      "rules": [
       {
+       "check": "distinctFiles",
        "message": "each path may be named once, and none may lie beneath another: what is a file cannot be a directory too"
       }
      ]
@@ -477,22 +425,12 @@ export const schema = {
     "namespace": {
      "type": "string",
      "maxLength": 253,
-     "rules": [
-      {
-       "message": "must be the name of a namespace: at most 63 lower-case letters, digits or '-', a letter or digit at both ends",
-       "matches": "^[a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?$"
-      }
-     ]
+     "pattern": "^[a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?$"
     },
     "name": {
      "type": "string",
      "maxLength": 253,
-     "rules": [
-      {
-       "message": "must be the name of an object: lower-case letters, digits, '-' or '.', a letter or digit at both ends and next to each '.'",
-       "matches": "^[a-z0-9]([-a-z0-9]*[a-z0-9])?([.][a-z0-9]([-a-z0-9]*[a-z0-9])?)*$"
-      }
-     ]
+     "pattern": "^[a-z0-9]([-a-z0-9]*[a-z0-9])?([.][a-z0-9]([-a-z0-9]*[a-z0-9])?)*$"
     },
     "items": {
      "type": "array",
@@ -502,22 +440,19 @@ export const schema = {
      },
      "rules": [
       {
+       "check": "distinctPaths",
        "message": "each path in items may be named once"
       },
       {
+       "check": "noFileAsDirectory",
        "message": "no path in items may lie beneath another: what is a file cannot be a directory too"
       }
      ]
     },
     "defaultMode": {
      "type": "integer",
-     "rules": [
-      {
-       "message": "must be permission bits from 0 to 0777: write 0644 in YAML for kubectl, 420 in JSON",
-       "from": 0,
-       "to": 511
-      }
-     ]
+     "minimum": 0,
+     "maximum": 511
     },
     "optional": {
      "type": "boolean"
@@ -535,25 +470,18 @@ export const schema = {
     "driver": {
      "type": "string",
      "maxLength": 63,
+     "pattern": "^[A-Za-z0-9]([-A-Za-z0-9.]{0,61}[A-Za-z0-9])?$",
      "rules": [
       {
-       "message": "must be the name of a CSI driver: at most 63 letters, digits, '-' or '.', a letter or digit at both ends",
-       "matches": "^[A-Za-z0-9]([-A-Za-z0-9.]{0,61}[A-Za-z0-9])?$"
-      },
-      {
-       "message": "csi.nodevolume.dev is this operator's own driver, by which pods use what a set has: name the source of that set itself"
+       "message": "csi.nodevolume.dev is this operator's own driver, by which pods use what a set has: name the source of that set itself",
+       "check": "notOwnDriver"
       }
      ]
     },
     "volumeHandle": {
      "type": "string",
      "maxLength": 512,
-     "rules": [
-      {
-       "message": "must be the driver's name of the volume, without control characters",
-       "matches": "^[^\\p{Cc}]+$"
-      }
-     ]
+     "pattern": "^[^\\p{Cc}]+$"
     },
     "readOnly": {
      "type": "boolean"
@@ -561,12 +489,7 @@ export const schema = {
     "fsType": {
      "type": "string",
      "maxLength": 32,
-     "rules": [
-      {
-       "message": "must be the name of a file system in lower case, such as ext4 or xfs",
-       "matches": "^[a-z0-9][a-z0-9_-]*$"
-      }
-     ]
+     "pattern": "^[a-z0-9][a-z0-9_-]*$"
     },
     "accessMode": {
      "type": "string",
@@ -586,10 +509,12 @@ export const schema = {
      },
      "rules": [
       {
-       "message": "each key may have at most 128 characters"
+       "message": "each key may have at most 128 characters",
+       "check": "shortKeys"
       },
       {
-       "message": "no key and no value may have a NUL character: programs take the text to end there"
+       "message": "no key and no value may have a NUL character: programs take the text to end there",
+       "check": "noNUL"
       }
      ]
     },
@@ -620,7 +545,8 @@ export const schema = {
    },
    "rules": [
     {
-     "message": "encryption needs one of secretRef and randomKey: true"
+     "message": "encryption needs one of secretRef and randomKey: true",
+     "check": "oneKey"
     }
    ],
    "required": [],
@@ -632,50 +558,31 @@ export const schema = {
     "byID": {
      "type": "string",
      "maxLength": 255,
-     "rules": [
-      {
-       "message": "must be a name in /dev/disk/by-id, without the directory, and without control or invisible characters",
-       "matches": "^([^/.\\p{Cc}\\p{Cf}][^/\\p{Cc}\\p{Cf}]*|[.][^/.\\p{Cc}\\p{Cf}][^/\\p{Cc}\\p{Cf}]*|[.][.][^/\\p{Cc}\\p{Cf}]+)$"
-      }
-     ]
+     "pattern": "^([^/.\\p{Cc}\\p{Cf}][^/\\p{Cc}\\p{Cf}]*|[.][^/.\\p{Cc}\\p{Cf}][^/\\p{Cc}\\p{Cf}]*|[.][.][^/\\p{Cc}\\p{Cf}]+)$"
     },
     "wwid": {
      "type": "string",
      "maxLength": 255,
-     "rules": [
-      {
-       "message": "must not be empty, nor have control characters: no disk would match",
-       "matches": "^[^\\p{Cc}]+$"
-      }
-     ]
+     "pattern": "^[^\\p{Cc}]+$"
     },
     "serial": {
      "type": "string",
      "maxLength": 255,
-     "rules": [
-      {
-       "message": "must not be empty, nor have control characters: no disk would match",
-       "matches": "^[^\\p{Cc}]+$"
-      }
-     ]
+     "pattern": "^[^\\p{Cc}]+$"
     },
     "model": {
      "type": "string",
      "maxLength": 255,
-     "rules": [
-      {
-       "message": "must not be empty, nor have control characters: no disk would match",
-       "matches": "^[^\\p{Cc}]+$"
-      }
-     ]
+     "pattern": "^[^\\p{Cc}]+$"
     },
     "minSize": {
      "maxLength": 32,
      "rules": [
       {
        "message": "must be a size from 64Ki to 1Pi, such as 64Mi or 1.5Gi",
+       "check": "size",
        "patterns": [
-        "^[0-9]{1,16}([.][0-9]{1,9})?(Ki|Mi|Gi|Ti|Pi|k|M|G|T|P)?$"
+        "^[0-9]{1,16}([.][0-9]{1,9})?([KMGTP]i|[kMGTP])?$"
        ]
       }
      ],
@@ -689,8 +596,9 @@ export const schema = {
      "rules": [
       {
        "message": "must be a size from 64Ki to 1Pi, such as 64Mi or 1.5Gi",
+       "check": "size",
        "patterns": [
-        "^[0-9]{1,16}([.][0-9]{1,9})?(Ki|Mi|Gi|Ti|Pi|k|M|G|T|P)?$"
+        "^[0-9]{1,16}([.][0-9]{1,9})?([KMGTP]i|[kMGTP])?$"
        ]
       }
      ],
@@ -720,12 +628,7 @@ export const schema = {
     "label": {
      "type": "string",
      "maxLength": 255,
-     "rules": [
-      {
-       "message": "must not be empty, nor have control characters: no disk would match",
-       "matches": "^[^\\p{Cc}]+$"
-      }
-     ]
+     "pattern": "^[^\\p{Cc}]+$"
     },
     "empty": {
      "type": "boolean"
@@ -733,14 +636,17 @@ export const schema = {
    },
    "rules": [
     {
-     "message": "name at least one property of the disk: byID, wwid, serial, model, minSize, maxSize, rotational, transport, label or empty"
+     "message": "name at least one property of the disk: byID, wwid, serial, model, minSize, maxSize, rotational, transport, label or empty",
+     "check": "saysSomething"
     },
     {
-     "message": "name another property of the disk, best byID, wwid or serial: any disk that is attached to the node may be empty"
+     "message": "name another property of the disk, best byID, wwid or serial: any disk that is attached to the node may be empty",
+     "check": "saysMoreThanEmpty"
     },
     {
      "message": "minSize must not be more than maxSize: no disk would match",
-     "field": ".minSize"
+     "field": ".minSize",
+     "check": "sizesInOrder"
     }
    ],
    "required": [],
@@ -760,9 +666,11 @@ export const schema = {
      },
      "rules": [
       {
-       "message": "at least one field is needed: without any, nothing is shown"
+       "message": "at least one field is needed: without any, nothing is shown",
+       "check": "notEmpty"
       },
       {
+       "check": "distinctFiles",
        "message": "each path may be named once, and none may lie beneath another: what is a file cannot be a directory too"
       }
      ]
@@ -781,11 +689,11 @@ export const schema = {
      "maxLength": 255,
      "rules": [
       {
-       "message": "must be a relative path without '.', '..', '//', control or invisible characters, a trailing '/', or a segment that starts with '..'",
-       "matches": "^([^/.\\p{Cc}\\p{Cf}\\p{Zl}\\p{Zp}][^/\\p{Cc}\\p{Cf}\\p{Zl}\\p{Zp}]*|[.][^/.\\p{Cc}\\p{Cf}\\p{Zl}\\p{Zp}][^/\\p{Cc}\\p{Cf}\\p{Zl}\\p{Zp}]*)(/([^/.\\p{Cc}\\p{Cf}\\p{Zl}\\p{Zp}][^/\\p{Cc}\\p{Cf}\\p{Zl}\\p{Zp}]*|[.][^/.\\p{Cc}\\p{Cf}\\p{Zl}\\p{Zp}][^/\\p{Cc}\\p{Cf}\\p{Zl}\\p{Zp}]*))*$"
-      },
-      {
-       "message": "must have at most 255 bytes"
+       "message": "must be a relative path of at most 255 bytes, without '.', '..', '//', invisible characters, a '/' at its end, or a name that starts with '..'",
+       "check": "relativePath",
+       "patterns": [
+        "^$|^/|/$|//|(^|/)[.]($|/|[.])|[\\p{Cc}\\p{Cf}\\p{Zl}\\p{Zp}]"
+       ]
       }
      ]
     },
@@ -797,18 +705,14 @@ export const schema = {
     },
     "mode": {
      "type": "integer",
-     "rules": [
-      {
-       "message": "must be permission bits from 0 to 0777: write 0644 in YAML for kubectl, 420 in JSON",
-       "from": 0,
-       "to": 511
-      }
-     ]
+     "minimum": 0,
+     "maximum": 511
     }
    },
    "rules": [
     {
-     "message": "exactly one of fieldRef and resourceFieldRef is needed"
+     "message": "exactly one of fieldRef and resourceFieldRef is needed",
+     "check": "oneField"
     }
    ],
    "additionalProperties": false
@@ -827,22 +731,19 @@ export const schema = {
      },
      "rules": [
       {
-       "message": "at least one field is needed: without any, nothing is shown"
+       "message": "at least one field is needed: without any, nothing is shown",
+       "check": "notEmpty"
       },
       {
+       "check": "distinctFiles",
        "message": "each path may be named once, and none may lie beneath another: what is a file cannot be a directory too"
       }
      ]
     },
     "defaultMode": {
      "type": "integer",
-     "rules": [
-      {
-       "message": "must be permission bits from 0 to 0777: write 0644 in YAML for kubectl, 420 in JSON",
-       "from": 0,
-       "to": 511
-      }
-     ]
+     "minimum": 0,
+     "maximum": 511
     }
    },
    "additionalProperties": false
@@ -887,8 +788,9 @@ export const schema = {
      "rules": [
       {
        "message": "must be a size from 64Ki to 1Pi, such as 64Mi or 1.5Gi",
+       "check": "size",
        "patterns": [
-        "^[0-9]{1,16}([.][0-9]{1,9})?(Ki|Mi|Gi|Ti|Pi|k|M|G|T|P)?$"
+        "^[0-9]{1,16}([.][0-9]{1,9})?([KMGTP]i|[kMGTP])?$"
        ]
       }
      ],
@@ -957,16 +859,12 @@ export const schema = {
      "items": {
       "type": "string",
       "maxLength": 16,
-      "rules": [
-       {
-        "message": "must be a WWN: 16 hexadecimal digits, lower-case, without 0x and colons",
-        "matches": "^[0-9a-f]{16}$"
-       }
-      ]
+      "pattern": "^[0-9a-f]{16}$"
      },
      "rules": [
       {
-       "message": "each WWN may be named once"
+       "message": "each WWN may be named once",
+       "check": "unique"
       }
      ]
     },
@@ -987,16 +885,12 @@ export const schema = {
      "items": {
       "type": "string",
       "maxLength": 256,
-      "rules": [
-       {
-        "message": "must be the name of a LUN: ASCII, without '/'",
-        "matches": "^[!-.0-~]([ -.0-~]*[!-.0-~])?$"
-       }
-      ]
+      "pattern": "^[!-.0-~]([ -.0-~]*[!-.0-~])?$"
      },
      "rules": [
       {
-       "message": "each wwid may be named once"
+       "message": "each wwid may be named once",
+       "check": "unique"
       }
      ]
     },
@@ -1016,7 +910,8 @@ export const schema = {
    },
    "rules": [
     {
-     "message": "either targetWWNs and lun, or wwids: where the LUN is, or what it is called"
+     "message": "either targetWWNs and lun, or wwids: where the LUN is, or what it is called",
+     "check": "whereOrWhat"
     }
    ],
    "required": [],
@@ -1031,22 +926,12 @@ export const schema = {
     "driver": {
      "type": "string",
      "maxLength": 127,
-     "rules": [
-      {
-       "message": "must be the name of a flexvolume driver, such as vendor/driver: letters, digits, '-', '_' or '.' with a letter or digit at the start, at most 63 of each",
-       "matches": "^([A-Za-z0-9][-A-Za-z0-9._]{0,62}/)?[A-Za-z0-9][-A-Za-z0-9._]{0,62}$"
-      }
-     ]
+     "pattern": "^([A-Za-z0-9][-A-Za-z0-9._]{0,62}/)?[A-Za-z0-9][-A-Za-z0-9._]{0,62}$"
     },
     "fsType": {
      "type": "string",
      "maxLength": 32,
-     "rules": [
-      {
-       "message": "must be the name of a file system in lower case, such as ext4 or xfs",
-       "matches": "^[a-z0-9][a-z0-9_-]*$"
-      }
-     ]
+     "pattern": "^[a-z0-9][a-z0-9_-]*$"
     },
     "readOnly": {
      "type": "boolean"
@@ -1060,13 +945,16 @@ export const schema = {
      },
      "rules": [
       {
-       "message": "each key may have at most 128 characters"
+       "message": "each key may have at most 128 characters",
+       "check": "shortKeys"
       },
       {
-       "message": "no key and no value may have a NUL character: programs take the text to end there"
+       "message": "no key and no value may have a NUL character: programs take the text to end there",
+       "check": "noNUL"
       },
       {
        "message": "keys of kubernetes.io and k8s.io are kubelet's, but for kubernetes.io/pvOrVolumeName: use fsType, readOnly and secretRef instead",
+       "check": "noneOfKubelet",
        "patterns": [
         "^([^/]*[.])?(kubernetes|k8s)[.]io(/|$)"
        ]
@@ -1087,7 +975,8 @@ export const schema = {
    "rules": [
     {
      "message": "the driver takes the Secret in the arguments of its program, which everybody on the node can read while it runs: set secretInArguments: Allow if that may be, or leave secretRef out",
-     "field": ".secretRef"
+     "field": ".secretRef",
+     "check": "secretAllowed"
     }
    ],
    "additionalProperties": false
@@ -1098,22 +987,12 @@ export const schema = {
     "datasetName": {
      "type": "string",
      "maxLength": 253,
-     "rules": [
-      {
-       "message": "must be the name of a dataset, without '/' and control characters",
-       "matches": "^[^/\\p{Cc}]+$"
-      }
-     ]
+     "pattern": "^[^/\\p{Cc}]+$"
     },
     "datasetUUID": {
      "type": "string",
      "maxLength": 64,
-     "rules": [
-      {
-       "message": "must be a UUID, such as 7eb29674-1f6d-47da-9c5b-3cfd0fc4b2c9",
-       "matches": "^[0-9a-fA-F]{8}(-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}$"
-      }
-     ]
+     "pattern": "^[0-9a-fA-F]{8}(-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}$"
     },
     "readOnly": {
      "type": "boolean"
@@ -1121,7 +1000,8 @@ export const schema = {
    },
    "rules": [
     {
-     "message": "exactly one of datasetName and datasetUUID is needed"
+     "message": "exactly one of datasetName and datasetUUID is needed",
+     "check": "oneDataset"
     }
    ],
    "required": [],
@@ -1140,6 +1020,7 @@ export const schema = {
      "rules": [
       {
        "message": "must be an https://, http:// or ssh:// address of a repository, as https://git.example/team/app.git or ssh://git@git.example/team/app.git, without password, query and fragment (and of http and https without user): what lets the node in is in the Secret of secretRef. A host of numbers is an IPv4 address, and ports end at 65535",
+       "check": "repositoryAddress",
        "patterns": [
         "^(https?://|ssh://[A-Za-z0-9_][-A-Za-z0-9._]{0,63}@)([A-Za-z0-9]([-A-Za-z0-9]{0,61}[A-Za-z0-9])?([.][A-Za-z0-9]([-A-Za-z0-9]{0,61}[A-Za-z0-9])?)*|\\[[0-9A-Fa-f:]{2,39}\\])(:(6553[0-5]|655[0-2][0-9]|65[0-4][0-9]{2}|6[0-4][0-9]{3}|[1-5][0-9]{4}|[1-9][0-9]{0,3}))?(/[-A-Za-z0-9._~%+@:=,]+)+/?$",
         "^[a-z]+://([^/@]*@)?[0-9.]+[/:]"
@@ -1162,11 +1043,11 @@ export const schema = {
      "maxLength": 255,
      "rules": [
       {
-       "message": "must be a relative path without '.', '..', '//', control or invisible characters, a trailing '/', or a segment that starts with '..'",
-       "matches": "^([^/.\\p{Cc}\\p{Cf}\\p{Zl}\\p{Zp}][^/\\p{Cc}\\p{Cf}\\p{Zl}\\p{Zp}]*|[.][^/.\\p{Cc}\\p{Cf}\\p{Zl}\\p{Zp}][^/\\p{Cc}\\p{Cf}\\p{Zl}\\p{Zp}]*)(/([^/.\\p{Cc}\\p{Cf}\\p{Zl}\\p{Zp}][^/\\p{Cc}\\p{Cf}\\p{Zl}\\p{Zp}]*|[.][^/.\\p{Cc}\\p{Cf}\\p{Zl}\\p{Zp}][^/\\p{Cc}\\p{Cf}\\p{Zl}\\p{Zp}]*))*$"
-      },
-      {
-       "message": "must have at most 255 bytes"
+       "message": "must be a relative path of at most 255 bytes, without '.', '..', '//', invisible characters, a '/' at its end, or a name that starts with '..'",
+       "check": "relativePath",
+       "patterns": [
+        "^$|^/|/$|//|(^|/)[.]($|/|[.])|[\\p{Cc}\\p{Cf}\\p{Zl}\\p{Zp}]"
+       ]
       }
      ]
     },
@@ -1175,8 +1056,9 @@ export const schema = {
      "rules": [
       {
        "message": "must be a size from 64Ki to 1Pi, such as 64Mi or 1.5Gi",
+       "check": "size",
        "patterns": [
-        "^[0-9]{1,16}([.][0-9]{1,9})?(Ki|Mi|Gi|Ti|Pi|k|M|G|T|P)?$"
+        "^[0-9]{1,16}([.][0-9]{1,9})?([KMGTP]i|[kMGTP])?$"
        ]
       }
      ],
@@ -1192,11 +1074,13 @@ export const schema = {
    "rules": [
     {
      "message": "is needed for ssh: a Secret with the keys ssh-privatekey and known_hosts",
-     "field": ".secretRef"
+     "field": ".secretRef",
+     "check": "secretForSSH"
     },
     {
      "message": "must be left out for http, because http sends the content of the Secret unencrypted: write https:// or ssh:// in repository",
-     "field": ".secretRef"
+     "field": ".secretRef",
+     "check": "noSecretInTheClear"
     }
    ],
    "additionalProperties": false
@@ -1218,6 +1102,7 @@ export const schema = {
       "rules": [
        {
         "message": "must be a host name, an IPv4 address, or an IPv6 address in brackets",
+        "check": "server",
         "patterns": [
          "^\\[[0-9A-Fa-f:]+\\]$",
          "^[0-9.]+$",
@@ -1228,23 +1113,19 @@ export const schema = {
      },
      "rules": [
       {
-       "message": "each server may be named once"
+       "message": "each server may be named once",
+       "check": "unique"
       }
      ]
     },
     "path": {
      "type": "string",
      "maxLength": 1024,
+     "pattern": "^[A-Za-z0-9_][-A-Za-z0-9_]{0,254}(/([^/.\\p{Cc}\\p{Cf}\\p{Zl}\\p{Zp}][^/\\p{Cc}\\p{Cf}\\p{Zl}\\p{Zp}]*|[.][^/.\\p{Cc}\\p{Cf}\\p{Zl}\\p{Zp}][^/\\p{Cc}\\p{Cf}\\p{Zl}\\p{Zp}]*|[.][.][^/\\p{Cc}\\p{Cf}\\p{Zl}\\p{Zp}]+))*$",
      "rules": [
       {
-       "message": "must be the name of a volume, or volume/directory, without a '/' at either end: letters, digits, '-' and '_' in the volume's name, and no '.', '..', '//' or control or invisible characters after it",
-       "matches": "^[A-Za-z0-9_][-A-Za-z0-9_]{0,254}(/([^/.\\p{Cc}\\p{Cf}\\p{Zl}\\p{Zp}][^/\\p{Cc}\\p{Cf}\\p{Zl}\\p{Zp}]*|[.][^/.\\p{Cc}\\p{Cf}\\p{Zl}\\p{Zp}][^/\\p{Cc}\\p{Cf}\\p{Zl}\\p{Zp}]*|[.][.][^/\\p{Cc}\\p{Cf}\\p{Zl}\\p{Zp}]+))*$"
-      },
-      {
-       "message": "must have at most 2048 bytes, and each name in it at most 255 characters, or 63 if some are not ASCII: Linux takes no longer names",
-       "patterns": [
-        "^(([\\x00-.0-\\x7f]{0,255}|[^/]{0,63})/)*([\\x00-.0-\\x7f]{0,255}|[^/]{0,63})$"
-       ]
+       "check": "pathLength",
+       "message": "must have at most 2048 bytes, and each name at most 255 characters, or 63 if some are not ASCII: Linux takes no longer names"
       }
      ]
     },
@@ -1263,11 +1144,7 @@ export const schema = {
     "id": {
      "type": "string",
      "maxLength": 64,
-     "rules": [
-      {
-       "message": "must not be empty"
-      }
-     ]
+     "minLength": 1
     },
     "disk": {
      "type": "string",
@@ -1304,25 +1181,18 @@ export const schema = {
     "driver": {
      "type": "string",
      "maxLength": 63,
+     "pattern": "^[A-Za-z0-9]([-A-Za-z0-9.]{0,61}[A-Za-z0-9])?$",
      "rules": [
       {
-       "message": "must be the name of a CSI driver: at most 63 letters, digits, '-' or '.', a letter or digit at both ends",
-       "matches": "^[A-Za-z0-9]([-A-Za-z0-9.]{0,61}[A-Za-z0-9])?$"
-      },
-      {
-       "message": "csi.nodevolume.dev is this operator's own driver, by which pods use what a set has: name the source of that set itself"
+       "message": "csi.nodevolume.dev is this operator's own driver, by which pods use what a set has: name the source of that set itself",
+       "check": "notOwnDriver"
       }
      ]
     },
     "volumeHandle": {
      "type": "string",
      "maxLength": 512,
-     "rules": [
-      {
-       "message": "must be the driver's name of the volume, without control characters",
-       "matches": "^[^\\p{Cc}]+$"
-      }
-     ]
+     "pattern": "^[^\\p{Cc}]+$"
     },
     "readOnly": {
      "type": "boolean"
@@ -1330,12 +1200,7 @@ export const schema = {
     "fsType": {
      "type": "string",
      "maxLength": 32,
-     "rules": [
-      {
-       "message": "must be the name of a file system in lower case, such as ext4 or xfs",
-       "matches": "^[a-z0-9][a-z0-9_-]*$"
-      }
-     ]
+     "pattern": "^[a-z0-9][a-z0-9_-]*$"
     },
     "accessMode": {
      "type": "string",
@@ -1363,10 +1228,12 @@ export const schema = {
      },
      "rules": [
       {
-       "message": "each key may have at most 128 characters"
+       "message": "each key may have at most 128 characters",
+       "check": "shortKeys"
       },
       {
-       "message": "no key and no value may have a NUL character: programs take the text to end there"
+       "message": "no key and no value may have a NUL character: programs take the text to end there",
+       "check": "noNUL"
       }
      ]
     },
@@ -1415,20 +1282,12 @@ export const schema = {
     "name": {
      "type": "string",
      "maxLength": 253,
-     "rules": [
-      {
-       "message": "must not be empty"
-      }
-     ]
+     "minLength": 1
     },
     "uid": {
      "type": "string",
      "maxLength": 64,
-     "rules": [
-      {
-       "message": "must not be empty"
-      }
-     ]
+     "minLength": 1
     }
    },
    "additionalProperties": false
@@ -1443,20 +1302,12 @@ export const schema = {
     "name": {
      "type": "string",
      "maxLength": 253,
-     "rules": [
-      {
-       "message": "must not be empty"
-      }
-     ]
+     "minLength": 1
     },
     "uid": {
      "type": "string",
      "maxLength": 64,
-     "rules": [
-      {
-       "message": "must not be empty"
-      }
-     ]
+     "minLength": 1
     }
    },
    "additionalProperties": false
@@ -1473,13 +1324,11 @@ export const schema = {
      "rules": [
       {
        "message": "must be an absolute path below / without '.', '..', '//', control or invisible characters or a trailing '/'",
-       "matches": "^(/([^/.\\p{Cc}\\p{Cf}\\p{Zl}\\p{Zp}][^/\\p{Cc}\\p{Cf}\\p{Zl}\\p{Zp}]*|[.][^/.\\p{Cc}\\p{Cf}\\p{Zl}\\p{Zp}][^/\\p{Cc}\\p{Cf}\\p{Zl}\\p{Zp}]*|[.][.][^/\\p{Cc}\\p{Cf}\\p{Zl}\\p{Zp}]+))+$"
+       "matchesNot": "^$|^[^/]|/$|//|/[.][.]?(/|$)|[\\p{Cc}\\p{Cf}\\p{Zl}\\p{Zp}]"
       },
       {
-       "message": "must have at most 2048 bytes, and each name in it at most 255 characters, or 63 if some are not ASCII: Linux takes no longer names",
-       "patterns": [
-        "^(([\\x00-.0-\\x7f]{0,255}|[^/]{0,63})/)*([\\x00-.0-\\x7f]{0,255}|[^/]{0,63})$"
-       ]
+       "check": "pathLength",
+       "message": "must have at most 2048 bytes, and each name at most 255 characters, or 63 if some are not ASCII: Linux takes no longer names"
       }
      ]
     },
@@ -1512,25 +1361,18 @@ export const schema = {
      "rules": [
       {
        "message": "must be an absolute path below / without '.', '..', '//', control or invisible characters or a trailing '/'",
-       "matches": "^(/([^/.\\p{Cc}\\p{Cf}\\p{Zl}\\p{Zp}][^/\\p{Cc}\\p{Cf}\\p{Zl}\\p{Zp}]*|[.][^/.\\p{Cc}\\p{Cf}\\p{Zl}\\p{Zp}][^/\\p{Cc}\\p{Cf}\\p{Zl}\\p{Zp}]*|[.][.][^/\\p{Cc}\\p{Cf}\\p{Zl}\\p{Zp}]+))+$"
+       "matchesNot": "^$|^[^/]|/$|//|/[.][.]?(/|$)|[\\p{Cc}\\p{Cf}\\p{Zl}\\p{Zp}]"
       },
       {
-       "message": "must have at most 2048 bytes, and each name in it at most 255 characters, or 63 if some are not ASCII: Linux takes no longer names",
-       "patterns": [
-        "^(([\\x00-.0-\\x7f]{0,255}|[^/]{0,63})/)*([\\x00-.0-\\x7f]{0,255}|[^/]{0,63})$"
-       ]
+       "check": "pathLength",
+       "message": "must have at most 2048 bytes, and each name at most 255 characters, or 63 if some are not ASCII: Linux takes no longer names"
       }
      ]
     },
     "digest": {
      "type": "string",
      "maxLength": 71,
-     "rules": [
-      {
-       "message": "must be the digest of an image, as sha256: and 64 of 0-9 and a-f",
-       "matches": "^sha256:[0-9a-f]{64}$"
-      }
-     ]
+     "pattern": "^sha256:[0-9a-f]{64}$"
     }
    },
    "additionalProperties": false
@@ -1544,6 +1386,7 @@ export const schema = {
      "rules": [
       {
        "message": "must be an image with registry and digest, as registry.example/team/model:v1@sha256:… (docker.io/library/busybox@sha256:… for busybox): a tag alone would be another image tomorrow. A host whose last part is a number is an IPv4 address, and ports end at 65535",
+       "check": "imageAddress",
        "patterns": [
         "^((localhost|[a-zA-Z0-9]([-a-zA-Z0-9]{0,61}[a-zA-Z0-9])?([.][a-zA-Z0-9]([-a-zA-Z0-9]{0,61}[a-zA-Z0-9])?)+)(:(6553[0-5]|655[0-2][0-9]|65[0-4][0-9]{2}|6[0-4][0-9]{3}|[1-5][0-9]{4}|[1-9][0-9]{0,3}))?|[a-zA-Z0-9]([-a-zA-Z0-9]{0,61}[a-zA-Z0-9])?:(6553[0-5]|655[0-2][0-9]|65[0-4][0-9]{2}|6[0-4][0-9]{3}|[1-5][0-9]{4}|[1-9][0-9]{0,3})|\\[[0-9a-fA-F:]{2,39}\\](:(6553[0-5]|655[0-2][0-9]|65[0-4][0-9]{2}|6[0-4][0-9]{3}|[1-5][0-9]{4}|[1-9][0-9]{0,3}))?)(/[a-z0-9]+(([._]|__|-+)[a-z0-9]+)*)+(:[A-Za-z0-9_][-A-Za-z0-9_.]{0,127})?@sha256:[0-9a-f]{64}$",
         "^([^/:]*[.])?([0-9]+|0[xX][0-9a-fA-F]*)[/:]"
@@ -1559,8 +1402,9 @@ export const schema = {
      "rules": [
       {
        "message": "must be a size from 64Ki to 1Pi, such as 64Mi or 1.5Gi",
+       "check": "size",
        "patterns": [
-        "^[0-9]{1,16}([.][0-9]{1,9})?(Ki|Mi|Gi|Ti|Pi|k|M|G|T|P)?$"
+        "^[0-9]{1,16}([.][0-9]{1,9})?([KMGTP]i|[kMGTP])?$"
        ]
       }
      ],
@@ -1575,11 +1419,13 @@ export const schema = {
    },
    "rules": [
     {
-     "message": "exactly one of reference and layout is needed: name the image in a registry, or in a directory of the node"
+     "message": "exactly one of reference and layout is needed: name the image in a registry, or in a directory of the node",
+     "check": "referenceOrLayout"
     },
     {
      "message": "must be left out with layout, as no registry is contacted",
-     "field": ".secretRef"
+     "field": ".secretRef",
+     "check": "secretForRegistry"
     }
    ],
    "required": [],
@@ -1625,12 +1471,7 @@ export const schema = {
     "name": {
      "type": "string",
      "maxLength": 128,
-     "rules": [
-      {
-       "message": "must be lower-case letters, digits, '-', '.' or '~', a letter or digit at both ends",
-       "matches": "^[a-z0-9]([-a-z0-9.~]*[a-z0-9])?$"
-      }
-     ]
+     "pattern": "^[a-z0-9]([-a-z0-9.~]*[a-z0-9])?$"
     },
     "requester": {
      "$ref": "#/definitions/Requester"
@@ -1641,13 +1482,11 @@ export const schema = {
      "rules": [
       {
        "message": "must be an absolute path below / without '.', '..', '//', control or invisible characters or a trailing '/'",
-       "matches": "^(/([^/.\\p{Cc}\\p{Cf}\\p{Zl}\\p{Zp}][^/\\p{Cc}\\p{Cf}\\p{Zl}\\p{Zp}]*|[.][^/.\\p{Cc}\\p{Cf}\\p{Zl}\\p{Zp}][^/\\p{Cc}\\p{Cf}\\p{Zl}\\p{Zp}]*|[.][.][^/\\p{Cc}\\p{Cf}\\p{Zl}\\p{Zp}]+))+$"
+       "matchesNot": "^$|^[^/]|/$|//|/[.][.]?(/|$)|[\\p{Cc}\\p{Cf}\\p{Zl}\\p{Zp}]"
       },
       {
-       "message": "must have at most 2048 bytes, and each name in it at most 255 characters, or 63 if some are not ASCII: Linux takes no longer names",
-       "patterns": [
-        "^(([\\x00-.0-\\x7f]{0,255}|[^/]{0,63})/)*([\\x00-.0-\\x7f]{0,255}|[^/]{0,63})$"
-       ]
+       "check": "pathLength",
+       "message": "must have at most 2048 bytes, and each name at most 255 characters, or 63 if some are not ASCII: Linux takes no longer names"
       }
      ]
     },
@@ -1681,25 +1520,23 @@ export const schema = {
      },
      "rules": [
       {
-       "message": "an option may be named only once"
+       "message": "an option may be named only once",
+       "check": "unique"
       },
       {
-       "message": "an option and its opposite cannot both be named"
+       "message": "an option and its opposite cannot both be named",
+       "check": "noOpposites"
       },
       {
-       "message": "only one of noatime, relatime and strictatime can be named"
+       "message": "only one of noatime, relatime and strictatime can be named",
+       "check": "oneTimeOption"
       }
      ]
     },
     "fsGroup": {
      "type": "integer",
-     "rules": [
-      {
-       "message": "must be a group id from 0 to 2147483647",
-       "from": 0,
-       "to": 2147483647
-      }
-     ]
+     "minimum": 0,
+     "maximum": 2147483647
     },
     "fsGroupChangePolicy": {
      "type": "string",
@@ -1715,7 +1552,8 @@ export const schema = {
    "rules": [
     {
      "message": "fsGroupChangePolicy has an effect only with fsGroup: add fsGroup, or remove it",
-     "field": ".fsGroupChangePolicy"
+     "field": ".fsGroupChangePolicy",
+     "check": "policyHasGroup"
     }
    ],
    "additionalProperties": false
@@ -1732,42 +1570,22 @@ export const schema = {
     "uid": {
      "type": "string",
      "maxLength": 64,
-     "rules": [
-      {
-       "message": "must be a pod's UID: letters, digits and '-'",
-       "matches": "^[A-Za-z0-9]([-A-Za-z0-9]*[A-Za-z0-9])?$"
-      }
-     ]
+     "pattern": "^[A-Za-z0-9]([-A-Za-z0-9]*[A-Za-z0-9])?$"
     },
     "namespace": {
      "type": "string",
      "maxLength": 253,
-     "rules": [
-      {
-       "message": "must be the name of a namespace: at most 63 lower-case letters, digits or '-', a letter or digit at both ends",
-       "matches": "^[a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?$"
-      }
-     ]
+     "pattern": "^[a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?$"
     },
     "name": {
      "type": "string",
      "maxLength": 253,
-     "rules": [
-      {
-       "message": "must be the name of an object: lower-case letters, digits, '-' or '.', a letter or digit at both ends and next to each '.'",
-       "matches": "^[a-z0-9]([-a-z0-9]*[a-z0-9])?([.][a-z0-9]([-a-z0-9]*[a-z0-9])?)*$"
-      }
-     ]
+     "pattern": "^[a-z0-9]([-a-z0-9]*[a-z0-9])?([.][a-z0-9]([-a-z0-9]*[a-z0-9])?)*$"
     },
     "volume": {
      "type": "string",
      "maxLength": 63,
-     "rules": [
-      {
-       "message": "must be the name of a volume: at most 63 lower-case letters, digits or '-', a letter or digit at both ends",
-       "matches": "^[a-z0-9]([-a-z0-9]*[a-z0-9])?$"
-      }
-     ]
+     "pattern": "^[a-z0-9]([-a-z0-9]*[a-z0-9])?$"
     },
     "readOnly": {
      "type": "boolean"
@@ -1781,19 +1599,14 @@ export const schema = {
      "rules": [
       {
        "message": "must be a relative path without '.', '..', '//', control or invisible characters or a trailing '/'",
-       "matches": "^([^/.\\p{Cc}\\p{Cf}\\p{Zl}\\p{Zp}][^/\\p{Cc}\\p{Cf}\\p{Zl}\\p{Zp}]*|[.][^/.\\p{Cc}\\p{Cf}\\p{Zl}\\p{Zp}][^/\\p{Cc}\\p{Cf}\\p{Zl}\\p{Zp}]*|[.][.][^/\\p{Cc}\\p{Cf}\\p{Zl}\\p{Zp}]+)(/([^/.\\p{Cc}\\p{Cf}\\p{Zl}\\p{Zp}][^/\\p{Cc}\\p{Cf}\\p{Zl}\\p{Zp}]*|[.][^/.\\p{Cc}\\p{Cf}\\p{Zl}\\p{Zp}][^/\\p{Cc}\\p{Cf}\\p{Zl}\\p{Zp}]*|[.][.][^/\\p{Cc}\\p{Cf}\\p{Zl}\\p{Zp}]+))*$"
+       "matchesNot": "^$|^/|/$|//|(^|/)[.][.]?(/|$)|[\\p{Cc}\\p{Cf}\\p{Zl}\\p{Zp}]"
       }
      ]
     },
     "fsGroup": {
      "type": "integer",
-     "rules": [
-      {
-       "message": "must be a group id from 0 to 2147483647",
-       "from": 0,
-       "to": 2147483647
-      }
-     ]
+     "minimum": 0,
+     "maximum": 2147483647
     },
     "fsGroupChangePolicy": {
      "type": "string",
@@ -1815,22 +1628,12 @@ export const schema = {
     "namespace": {
      "type": "string",
      "maxLength": 253,
-     "rules": [
-      {
-       "message": "must be the name of a namespace: at most 63 lower-case letters, digits or '-', a letter or digit at both ends",
-       "matches": "^[a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?$"
-      }
-     ]
+     "pattern": "^[a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?$"
     },
     "name": {
      "type": "string",
      "maxLength": 253,
-     "rules": [
-      {
-       "message": "must be the name of an object: lower-case letters, digits, '-' or '.', a letter or digit at both ends and next to each '.'",
-       "matches": "^[a-z0-9]([-a-z0-9]*[a-z0-9])?([.][a-z0-9]([-a-z0-9]*[a-z0-9])?)*$"
-      }
-     ]
+     "pattern": "^[a-z0-9]([-a-z0-9]*[a-z0-9])?([.][a-z0-9]([-a-z0-9]*[a-z0-9])?)*$"
     }
    },
    "additionalProperties": false
@@ -1849,6 +1652,7 @@ export const schema = {
      "rules": [
       {
        "message": "must be a portal: a host name, an IPv4 address, or an IPv6 address in brackets, with ':port' if it is not 3260; ports end at 65535",
+       "check": "portal",
        "patterns": [
         "^\\[[0-9A-Fa-f:]+\\](:(6553[0-5]|655[0-2][0-9]|65[0-4][0-9]{2}|6[0-4][0-9]{3}|[1-5][0-9]{4}|[1-9][0-9]{0,3}))?$",
         "^[0-9.]+(:[0-9]*)?$",
@@ -1867,6 +1671,7 @@ export const schema = {
       "rules": [
        {
         "message": "must be a portal: a host name, an IPv4 address, or an IPv6 address in brackets, with ':port' if it is not 3260; ports end at 65535",
+        "check": "portal",
         "patterns": [
          "^\\[[0-9A-Fa-f:]+\\](:(6553[0-5]|655[0-2][0-9]|65[0-4][0-9]{2}|6[0-4][0-9]{3}|[1-5][0-9]{4}|[1-9][0-9]{0,3}))?$",
          "^[0-9.]+(:[0-9]*)?$",
@@ -1878,19 +1683,15 @@ export const schema = {
      },
      "rules": [
       {
-       "message": "each portal may be named once"
+       "message": "each portal may be named once",
+       "check": "distinctPortals"
       }
      ]
     },
     "iqn": {
      "type": "string",
      "maxLength": 223,
-     "rules": [
-      {
-       "message": "must be an iSCSI name: iqn.YYYY-MM.domain:name, eui. with 16 or naa. with 16 or 32 hexadecimal digits",
-       "matches": "^(iqn[.][0-9]{4}-[0-9]{2}[.][a-z0-9]([-a-z0-9.]*[a-z0-9])?(:[-A-Za-z0-9.:_]+)?|eui[.][0-9A-Fa-f]{16}|naa[.][0-9A-Fa-f]{16}([0-9A-Fa-f]{16})?)$"
-      }
-     ]
+     "pattern": "^(iqn[.][0-9]{4}-[0-9]{2}[.][a-z0-9]([-a-z0-9.]*[a-z0-9])?(:[-A-Za-z0-9.:_]+)?|eui[.][0-9A-Fa-f]{16}|naa[.][0-9A-Fa-f]{16}([0-9A-Fa-f]{16})?)$"
     },
     "lun": {
      "type": "integer",
@@ -1900,22 +1701,12 @@ export const schema = {
     "iscsiInterface": {
      "type": "string",
      "maxLength": 64,
-     "rules": [
-      {
-       "message": "must be the name of an interface of open-iscsi: letters, digits and '-', '.', '_', ':'",
-       "matches": "^[A-Za-z0-9][-A-Za-z0-9._:]*$"
-      }
-     ]
+     "pattern": "^[A-Za-z0-9][-A-Za-z0-9._:]*$"
     },
     "initiatorName": {
      "type": "string",
      "maxLength": 223,
-     "rules": [
-      {
-       "message": "must be an iSCSI name: iqn.YYYY-MM.domain:name, eui. with 16 or naa. with 16 or 32 hexadecimal digits",
-       "matches": "^(iqn[.][0-9]{4}-[0-9]{2}[.][a-z0-9]([-a-z0-9.]*[a-z0-9])?(:[-A-Za-z0-9.:_]+)?|eui[.][0-9A-Fa-f]{16}|naa[.][0-9A-Fa-f]{16}([0-9A-Fa-f]{16})?)$"
-      }
-     ]
+     "pattern": "^(iqn[.][0-9]{4}-[0-9]{2}[.][a-z0-9]([-a-z0-9.]*[a-z0-9])?(:[-A-Za-z0-9.:_]+)?|eui[.][0-9A-Fa-f]{16}|naa[.][0-9A-Fa-f]{16}([0-9A-Fa-f]{16})?)$"
     },
     "chapAuthSession": {
      "type": "boolean"
@@ -1942,11 +1733,13 @@ export const schema = {
    },
    "rules": [
     {
-     "message": "secretRef and chapAuthSession or chapAuthDiscovery belong together: the Secret has what CHAP goes by"
+     "message": "secretRef and chapAuthSession or chapAuthDiscovery belong together: the Secret has what CHAP goes by",
+     "check": "secretHasUse"
     },
     {
      "message": "targetPortal is the first portal already: name further ones here, or leave portals out",
-     "field": ".portals"
+     "field": ".portals",
+     "check": "furtherPortals"
     }
    ],
    "additionalProperties": false
@@ -1961,35 +1754,25 @@ export const schema = {
     "key": {
      "type": "string",
      "maxLength": 253,
-     "rules": [
-      {
-       "message": "must be a key of the object: letters, digits, '-', '_' or '.', and no '..' at its start",
-       "matches": "^[.]?[-_a-zA-Z0-9][-._a-zA-Z0-9]*$"
-      }
-     ]
+     "pattern": "^[.]?[-_a-zA-Z0-9][-._a-zA-Z0-9]*$"
     },
     "path": {
      "type": "string",
      "maxLength": 255,
      "rules": [
       {
-       "message": "must be a relative path without '.', '..', '//', control or invisible characters, a trailing '/', or a segment that starts with '..'",
-       "matches": "^([^/.\\p{Cc}\\p{Cf}\\p{Zl}\\p{Zp}][^/\\p{Cc}\\p{Cf}\\p{Zl}\\p{Zp}]*|[.][^/.\\p{Cc}\\p{Cf}\\p{Zl}\\p{Zp}][^/\\p{Cc}\\p{Cf}\\p{Zl}\\p{Zp}]*)(/([^/.\\p{Cc}\\p{Cf}\\p{Zl}\\p{Zp}][^/\\p{Cc}\\p{Cf}\\p{Zl}\\p{Zp}]*|[.][^/.\\p{Cc}\\p{Cf}\\p{Zl}\\p{Zp}][^/\\p{Cc}\\p{Cf}\\p{Zl}\\p{Zp}]*))*$"
-      },
-      {
-       "message": "must have at most 255 bytes"
+       "message": "must be a relative path of at most 255 bytes, without '.', '..', '//', invisible characters, a '/' at its end, or a name that starts with '..'",
+       "check": "relativePath",
+       "patterns": [
+        "^$|^/|/$|//|(^|/)[.]($|/|[.])|[\\p{Cc}\\p{Cf}\\p{Zl}\\p{Zp}]"
+       ]
       }
      ]
     },
     "mode": {
      "type": "integer",
-     "rules": [
-      {
-       "message": "must be permission bits from 0 to 0777: write 0644 in YAML for kubectl, 420 in JSON",
-       "from": 0,
-       "to": 511
-      }
-     ]
+     "minimum": 0,
+     "maximum": 511
     }
    },
    "additionalProperties": false
@@ -2030,13 +1813,11 @@ export const schema = {
      "rules": [
       {
        "message": "must be an absolute path below / without '.', '..', '//', control or invisible characters or a trailing '/'",
-       "matches": "^(/([^/.\\p{Cc}\\p{Cf}\\p{Zl}\\p{Zp}][^/\\p{Cc}\\p{Cf}\\p{Zl}\\p{Zp}]*|[.][^/.\\p{Cc}\\p{Cf}\\p{Zl}\\p{Zp}][^/\\p{Cc}\\p{Cf}\\p{Zl}\\p{Zp}]*|[.][.][^/\\p{Cc}\\p{Cf}\\p{Zl}\\p{Zp}]+))+$"
+       "matchesNot": "^$|^[^/]|/$|//|/[.][.]?(/|$)|[\\p{Cc}\\p{Cf}\\p{Zl}\\p{Zp}]"
       },
       {
-       "message": "must have at most 2048 bytes, and each name in it at most 255 characters, or 63 if some are not ASCII: Linux takes no longer names",
-       "patterns": [
-        "^(([\\x00-.0-\\x7f]{0,255}|[^/]{0,63})/)*([\\x00-.0-\\x7f]{0,255}|[^/]{0,63})$"
-       ]
+       "check": "pathLength",
+       "message": "must have at most 2048 bytes, and each name at most 255 characters, or 63 if some are not ASCII: Linux takes no longer names"
       }
      ]
     },
@@ -2046,12 +1827,7 @@ export const schema = {
     "fsLabel": {
      "type": "string",
      "maxLength": 12,
-     "rules": [
-      {
-       "message": "must be at most 12 letters, digits, '-', '_' or '.', which is what every file system takes",
-       "matches": "^[A-Za-z0-9._-]+$"
-      }
-     ]
+     "pattern": "^[A-Za-z0-9._-]+$"
     },
     "lvm": {
      "$ref": "#/definitions/LogicalVolume"
@@ -2062,7 +1838,8 @@ export const schema = {
    },
    "rules": [
     {
-     "message": "exactly one of path, disk and lvm is needed: name the directory or device, describe the disk, or name the logical volume"
+     "message": "exactly one of path, disk and lvm is needed: name the directory or device, describe the disk, or name the logical volume",
+     "check": "pathDiskOrVolume"
     }
    ],
    "required": [],
@@ -2078,26 +1855,16 @@ export const schema = {
     "volumeGroup": {
      "type": "string",
      "maxLength": 127,
-     "rules": [
-      {
-       "message": "must be a name of LVM, no path: letters, digits, '_', '+', and not first '.' or '-'",
-       "matches": "^[A-Za-z0-9_+][A-Za-z0-9_+.-]*$"
-      }
-     ]
+     "pattern": "^[A-Za-z0-9_+][A-Za-z0-9_+.-]*$"
     },
     "logicalVolume": {
      "type": "string",
      "maxLength": 127,
+     "pattern": "^[A-Za-z0-9_+][A-Za-z0-9_+.-]*$",
      "rules": [
       {
-       "message": "must be a name of LVM, no path: letters, digits, '_', '+', and not first '.' or '-'",
-       "matches": "^[A-Za-z0-9_+][A-Za-z0-9_+.-]*$"
-      },
-      {
-       "message": "is a name that LVM keeps for itself: none may begin with snapshot or pvmove, nor contain _cdata, _cmeta, _corig, _cpool, _cvol, _imeta, _iorig, _mimage, _mlog, _pmspare, _rimage, _rmeta, _tdata, _tmeta, _vdata, _vorigin or _wcorig",
-       "patterns": [
-        "^(snapshot|pvmove)|_(cdata|cmeta|corig|cpool|cvol|imeta|iorig|mimage|mlog|pmspare|rimage|rmeta|tdata|tmeta|vdata|vorigin|wcorig)"
-       ]
+       "message": "is a name that LVM keeps for itself: none may begin with snapshot or pvmove, nor contain a part of LVM's own such as _tmeta or _mlog",
+       "matchesNot": "^(snapshot|pvmove)|_(cdata|cmeta|corig|cpool|cvol|imeta|iorig|mimage|mlog|pmspare|rimage|rmeta|tdata|tmeta|vdata|vorigin|wcorig)"
       }
      ]
     }
@@ -2153,12 +1920,7 @@ export const schema = {
     "key": {
      "type": "string",
      "maxLength": 317,
-     "rules": [
-      {
-       "message": "must be a name such as disktype or example.com/disktype: at most 63 letters, digits, '-', '_' or '.', a letter or digit at both ends",
-       "matches": "^([a-z0-9]([-a-z0-9]*[a-z0-9])?([.][a-z0-9]([-a-z0-9]*[a-z0-9])?)*/)?[A-Za-z0-9]([-A-Za-z0-9_.]{0,61}[A-Za-z0-9])?$"
-      }
-     ]
+     "pattern": "^([a-z0-9]([-a-z0-9]*[a-z0-9])?([.][a-z0-9]([-a-z0-9]*[a-z0-9])?)*/)?[A-Za-z0-9]([-A-Za-z0-9_.]{0,61}[A-Za-z0-9])?$"
     },
     "operator": {
      "type": "string",
@@ -2175,19 +1937,15 @@ export const schema = {
      "items": {
       "type": "string",
       "maxLength": 63,
-      "rules": [
-       {
-        "message": "must be a label value: at most 63 letters, digits, '-', '_' or '.', a letter or digit at both ends",
-        "matches": "^([A-Za-z0-9]([-A-Za-z0-9_.]{0,61}[A-Za-z0-9])?)?$"
-       }
-      ]
+      "pattern": "^([A-Za-z0-9]([-A-Za-z0-9_.]{0,61}[A-Za-z0-9])?)?$"
      }
     }
    },
    "rules": [
     {
      "message": "In and NotIn need values, Exists and DoesNotExist take none",
-     "field": ".values"
+     "field": ".values",
+     "check": "valuesFitOperator"
     }
    ],
    "additionalProperties": false
@@ -2201,16 +1959,12 @@ export const schema = {
      "additionalProperties": {
       "type": "string",
       "maxLength": 63,
-      "rules": [
-       {
-        "message": "must be a label value: at most 63 letters, digits, '-', '_' or '.', a letter or digit at both ends",
-        "matches": "^([A-Za-z0-9]([-A-Za-z0-9_.]{0,61}[A-Za-z0-9])?)?$"
-       }
-      ]
+      "pattern": "^([A-Za-z0-9]([-A-Za-z0-9_.]{0,61}[A-Za-z0-9])?)?$"
      },
      "rules": [
       {
-       "message": "each label must have a name such as disktype or example.com/disktype: at most 63 letters, digits, '-', '_' or '.', a letter or digit at both ends",
+       "message": "each label must have a name such as disktype or example.com/disktype",
+       "check": "labelNames",
        "patterns": [
         "^([a-z0-9]([-a-z0-9]*[a-z0-9])?([.][a-z0-9]([-a-z0-9]*[a-z0-9])?)*/)?[A-Za-z0-9]([-A-Za-z0-9_.]{0,61}[A-Za-z0-9])?$"
        ]
@@ -2241,6 +1995,7 @@ export const schema = {
      "rules": [
       {
        "message": "must be a host name, an IPv4 address, or an IPv6 address in brackets",
+       "check": "server",
        "patterns": [
         "^\\[[0-9A-Fa-f:]+\\]$",
         "^[0-9.]+$",
@@ -2255,13 +2010,11 @@ export const schema = {
      "rules": [
       {
        "message": "must be / or an absolute path without '.', '..', '//', control or invisible characters or a trailing '/'",
-       "matches": "^(/|(/([^/.\\p{Cc}\\p{Cf}\\p{Zl}\\p{Zp}][^/\\p{Cc}\\p{Cf}\\p{Zl}\\p{Zp}]*|[.][^/.\\p{Cc}\\p{Cf}\\p{Zl}\\p{Zp}][^/\\p{Cc}\\p{Cf}\\p{Zl}\\p{Zp}]*|[.][.][^/\\p{Cc}\\p{Cf}\\p{Zl}\\p{Zp}]+))+)$"
+       "matchesNot": "^$|^[^/]|[^/]/$|//|/[.][.]?(/|$)|[\\p{Cc}\\p{Cf}\\p{Zl}\\p{Zp}]"
       },
       {
-       "message": "must have at most 2048 bytes, and each name in it at most 255 characters, or 63 if some are not ASCII: Linux takes no longer names",
-       "patterns": [
-        "^(([\\x00-.0-\\x7f]{0,255}|[^/]{0,63})/)*([\\x00-.0-\\x7f]{0,255}|[^/]{0,63})$"
-       ]
+       "check": "pathLength",
+       "message": "must have at most 2048 bytes, and each name at most 255 characters, or 63 if some are not ASCII: Linux takes no longer names"
       }
      ]
     },
@@ -2310,16 +2063,12 @@ export const schema = {
      "items": {
       "type": "string",
       "maxLength": 253,
-      "rules": [
-       {
-        "message": "must be the name of an object: lower-case letters, digits, '-' or '.', a letter or digit at both ends and next to each '.'",
-        "matches": "^[a-z0-9]([-a-z0-9]*[a-z0-9])?([.][a-z0-9]([-a-z0-9]*[a-z0-9])?)*$"
-       }
-      ]
+      "pattern": "^[a-z0-9]([-a-z0-9]*[a-z0-9])?([.][a-z0-9]([-a-z0-9]*[a-z0-9])?)*$"
      },
      "rules": [
       {
-       "message": "values must name at least one Node"
+       "message": "values must name at least one Node",
+       "check": "notEmpty"
       }
      ]
     }
@@ -2337,6 +2086,7 @@ export const schema = {
      "maxLength": 345,
      "rules": [
       {
+       "check": "nodeField",
        "message": "must be a field of the Node: metadata.name, .uid, .labels, .annotations, .labels['KEY'], .annotations['KEY'], spec.nodeName, .podCIDR, .podCIDRs, .providerID, status.hostIP, .hostIPs or .nodeInfo.FIELD",
        "patterns": [
         "^(metadata\\.(name|uid|labels|annotations|(labels|annotations)\\[.([-a-z0-9.]{1,253}/)?[A-Za-z0-9]([-A-Za-z0-9_.]{0,61}[A-Za-z0-9])?.\\])|spec\\.(nodeName|podCIDR|podCIDRs|providerID)|status\\.(hostIP|hostIPs|nodeInfo\\.(architecture|bootID|containerRuntimeVersion|kernelVersion|kubeletVersion|machineID|operatingSystem|osImage|systemUUID)))$"
@@ -2372,7 +2122,8 @@ export const schema = {
    "rules": [
     {
      "message": "timeoutSeconds belongs to type: AfterTimeout: give both or neither",
-     "field": ".timeoutSeconds"
+     "field": ".timeoutSeconds",
+     "check": "secondsWithTimeout"
     }
    ],
    "required": [
@@ -2389,12 +2140,7 @@ export const schema = {
     "resource": {
      "type": "string",
      "maxLength": 330,
-     "rules": [
-      {
-       "message": "must be allocatable. or capacity. and the name of a resource, such as allocatable.memory",
-       "matches": "^(allocatable|capacity)[.]([-a-z0-9.]{1,253}/)?[A-Za-z0-9]([-A-Za-z0-9_.]{0,61}[A-Za-z0-9])?$"
-      }
-     ]
+     "pattern": "^(allocatable|capacity)[.]([-a-z0-9.]{1,253}/)?[A-Za-z0-9]([-A-Za-z0-9_.]{0,61}[A-Za-z0-9])?$"
     },
     "divisor": {
      "type": "string",
@@ -2419,7 +2165,8 @@ export const schema = {
    "rules": [
     {
      "message": "divisor 1m is for cpu only",
-     "field": ".divisor"
+     "field": ".divisor",
+     "check": "milliIsCpu"
     }
    ],
    "additionalProperties": false
@@ -2438,7 +2185,8 @@ export const schema = {
      },
      "rules": [
       {
-       "message": "at least one term is needed: without any, no Node matches; leave affinity out to select by nodeSelector alone"
+       "message": "at least one term is needed: without any, no Node matches; leave affinity out to select by nodeSelector alone",
+       "check": "notEmpty"
       }
      ]
     }
@@ -2455,12 +2203,7 @@ export const schema = {
     "key": {
      "type": "string",
      "maxLength": 317,
-     "rules": [
-      {
-       "message": "must be a name such as disktype or example.com/disktype: at most 63 letters, digits, '-', '_' or '.', a letter or digit at both ends",
-       "matches": "^([a-z0-9]([-a-z0-9]*[a-z0-9])?([.][a-z0-9]([-a-z0-9]*[a-z0-9])?)*/)?[A-Za-z0-9]([-A-Za-z0-9_.]{0,61}[A-Za-z0-9])?$"
-      }
-     ]
+     "pattern": "^([a-z0-9]([-a-z0-9]*[a-z0-9])?([.][a-z0-9]([-a-z0-9]*[a-z0-9])?)*/)?[A-Za-z0-9]([-A-Za-z0-9_.]{0,61}[A-Za-z0-9])?$"
     },
     "operator": {
      "type": "string",
@@ -2485,15 +2228,18 @@ export const schema = {
    "rules": [
     {
      "message": "values must name at least one value for operator In or NotIn",
-     "field": ".values"
+     "field": ".values",
+     "check": "namesValues"
     },
     {
      "message": "values must be empty for operator Exists or DoesNotExist",
-     "field": ".values"
+     "field": ".values",
+     "check": "namesNoValues"
     },
     {
      "message": "values must be label values: at most 63 letters, digits, '-', '_' or '.', a letter or digit at both ends",
      "field": ".values",
+     "check": "namesLabelValues",
      "patterns": [
       "^([A-Za-z0-9]([-A-Za-z0-9_.]*[A-Za-z0-9])?)?$"
      ]
@@ -2501,6 +2247,7 @@ export const schema = {
     {
      "message": "values must be exactly one integer for operator Gt or Lt",
      "field": ".values",
+     "check": "namesOneInteger",
      "patterns": [
       "^-?[0-9]{1,18}$"
      ]
@@ -2528,7 +2275,8 @@ export const schema = {
    },
    "rules": [
     {
-     "message": "a term needs matchExpressions or matchFields: without any it matches no Node, remove it"
+     "message": "a term needs matchExpressions or matchFields: without any it matches no Node, remove it",
+     "check": "termSelects"
     }
    ],
    "required": [],
@@ -2592,31 +2340,17 @@ export const schema = {
     "nodeName": {
      "type": "string",
      "maxLength": 253,
-     "rules": [
-      {
-       "message": "must be the name of an object: lower-case letters, digits, '-' or '.', a letter or digit at both ends and next to each '.'",
-       "matches": "^[a-z0-9]([-a-z0-9]*[a-z0-9])?([.][a-z0-9]([-a-z0-9]*[a-z0-9])?)*$"
-      }
-     ]
+     "pattern": "^[a-z0-9]([-a-z0-9]*[a-z0-9])?([.][a-z0-9]([-a-z0-9]*[a-z0-9])?)*$"
     },
     "nodeUID": {
      "type": "string",
      "maxLength": 64,
-     "rules": [
-      {
-       "message": "must not be empty"
-      }
-     ]
+     "minLength": 1
     },
     "volumeName": {
      "type": "string",
      "maxLength": 253,
-     "rules": [
-      {
-       "message": "must be the name of an object: lower-case letters, digits, '-' or '.', a letter or digit at both ends and next to each '.'",
-       "matches": "^[a-z0-9]([-a-z0-9]*[a-z0-9])?([.][a-z0-9]([-a-z0-9]*[a-z0-9])?)*$"
-      }
-     ]
+     "pattern": "^[a-z0-9]([-a-z0-9]*[a-z0-9])?([.][a-z0-9]([-a-z0-9]*[a-z0-9])?)*$"
     },
     "mode": {
      "type": "string",
@@ -2672,15 +2406,18 @@ export const schema = {
       "maxLength": 64,
       "rules": [
        {
-        "message": "must be one option: split the entry at its commas into several"
+        "message": "must be one option: split the entry at its commas into several",
+        "check": "oneOption"
        }
       ]
      },
      "rules": [
       {
-       "message": "each option may be named once, with one value"
+       "message": "each option may be named once, with one value",
+       "check": "onceWithOneValue"
       },
       {
+       "check": "consistent",
        "message": "options that contradict each other cannot both be named"
       }
      ]
@@ -2691,12 +2428,7 @@ export const schema = {
     "capacityBytes": {
      "type": "string",
      "maxLength": 19,
-     "rules": [
-      {
-       "message": "must be a number of bytes as a string",
-       "matches": "^[1-9][0-9]{0,18}$"
-      }
-     ]
+     "pattern": "^[1-9][0-9]{0,18}$"
     },
     "mounts": {
      "type": "array",
@@ -2706,7 +2438,8 @@ export const schema = {
      },
      "rules": [
       {
-       "message": "the paths of two mounts may not be the same, nor one beneath the other"
+       "message": "the paths of two mounts may not be the same, nor one beneath the other",
+       "check": "distinctTargets"
       }
      ],
      "mapKeys": [
@@ -2757,166 +2490,195 @@ export const schema = {
    "rules": [
     {
      "message": "grant belongs to mode: Manage, an observing intent has none: delete the intent to stop managing the volume",
-     "field": ".grant"
-    },
-    {
-     "message": "the grant of a CSI volume must name the volume: grant.csi",
-     "field": ".grant"
+     "field": ".grant",
+     "check": "observerHasNoGrant"
     },
     {
      "message": "observed belongs to mode: Observe: what kubelet manages is not managed by an agent",
-     "field": ".observed"
+     "field": ".observed",
+     "check": "observedIsNotManaged"
     },
     {
-     "message": "deletionPolicy: Retain needs mode: Manage, because an observing intent mounts nothing that could be retained",
-     "field": ".deletionPolicy"
-    },
-    {
-     "message": "deletionPolicy: Retain would leave a payload that nobody updates: use Unmount for configMap, secret, downwardAPI and projected",
-     "field": ".deletionPolicy"
-    },
-    {
-     "message": "deletionPolicy: Retain would leave a volume attached and mounted, but unmanaged: use Unmount for rbd, iscsi, fc, csi, flexVolume and persistentVolumeClaim",
-     "field": ".deletionPolicy"
-    },
-    {
-     "message": "adopt: IfSame needs source.local.path without encryption: which device is mounted is else known only to the agent that mounted it",
-     "field": ".adopt"
-    },
-    {
-     "message": "adopt: IfSame is for hostPath, local, nfs and cifs: no mount of another can show what the agent makes itself, serves by a client of its own (FUSE), or attaches",
-     "field": ".adopt"
+     "message": "deletionPolicy: Retain needs mode: Manage: with Observe nothing is mounted that could be retained",
+     "field": ".deletionPolicy",
+     "check": "retainNeedsManage"
     },
     {
      "message": "fsType: swap is for the node itself, and can be neither mounted, shared nor observed: remove mounts, pods (allowedNamespaces) and adopt, and use mode: Manage",
-     "field": ".fsType"
+     "field": ".fsType",
+     "check": "swapIsOfNode"
     },
     {
      "message": "mountOptions of a mount need volumeMode: Filesystem: a raw block device takes none",
-     "field": ".mounts"
+     "field": ".mounts",
+     "check": "blockHasNoOptions"
     },
     {
      "message": "readOnly needs volumeMode: Filesystem: it does not stop writes to a raw block device",
-     "field": ".mounts"
+     "field": ".mounts",
+     "check": "blockIsWritable"
+    },
+    {
+     "field": ".grant",
+     "check": "grantSaysVolume",
+     "message": "the grant of a CSI volume must name the volume: grant.csi"
+    },
+    {
+     "message": "deletionPolicy: Retain would leave a payload that nobody updates: use Unmount for configMap, secret, downwardAPI and projected",
+     "field": ".deletionPolicy",
+     "check": "payloadIsNotRetained"
+    },
+    {
+     "message": "deletionPolicy: Retain would leave a volume attached and mounted, but unmanaged: use Unmount for rbd, iscsi, fc, csi, flexVolume and persistentVolumeClaim",
+     "field": ".deletionPolicy",
+     "check": "attachedIsNotRetained"
+    },
+    {
+     "message": "adopt: IfSame needs source.local.path without encryption: which device is mounted is else known only to the agent that mounted it",
+     "field": ".adopt",
+     "check": "adoptedByPath"
+    },
+    {
+     "message": "adopt: IfSame is for hostPath, local, nfs and cifs: no mount of another can show what the agent makes itself, serves by a client of its own (FUSE), or attaches",
+     "field": ".adopt",
+     "check": "adoptable"
     },
     {
      "message": "fsGroup is for csi, persistentVolumeClaim, emptyDir, local, iscsi, fc, configMap, secret, downwardAPI, projected, git and image with volumeMode: Filesystem: remove it",
-     "field": ".mounts"
+     "field": ".mounts",
+     "check": "groupIsGiven"
     },
     {
      "message": "seLinuxOptions is for source.csi and source.persistentVolumeClaim with volumeMode: Filesystem: remove it",
-     "field": ".mounts"
+     "field": ".mounts",
+     "check": "labelHasDriver"
     },
     {
      "message": "mounts of a hostPath of type CharDevice or BlockDevice take neither nodev, which keeps a device from being opened, nor readOnly, which does not stop writes to it: remove them",
-     "field": ".mounts"
+     "field": ".mounts",
+     "check": "devicesAreUsable"
     },
     {
      "message": "no mount may be at the path of the source or above it: the mount would cover its own source",
-     "field": ".mounts"
-    },
-    {
-     "message": "no mount may be at the path of the source or above it: the mount would cover its own source",
-     "field": ".mounts"
+     "field": ".mounts",
+     "check": "sourceIsNotCovered"
     },
     {
      "message": "volumeMode: Block needs source.local with the path of a block device, source.iscsi, source.fc, source.csi or source.persistentVolumeClaim",
-     "field": ".volumeMode"
+     "field": ".volumeMode",
+     "check": "blockHasDevice"
     },
     {
      "message": "destroyAllDataOnDevices is for source.local with fsType, with which the devices are formatted: add it, or remove them",
-     "field": ".destroyAllDataOnDevices"
+     "field": ".destroyAllDataOnDevices",
+     "check": "destroyedIsFormatted"
     },
     {
      "message": "source.local.fsLabel needs fsType, the file system to make on the device: name it, or remove fsLabel",
-     "field": ".source.local.fsLabel"
+     "field": ".source.local.fsLabel",
+     "check": "labelIsMade"
     },
     {
      "message": "fsType is only for source.local with volumeMode: Filesystem: remove it",
-     "field": ".fsType"
+     "field": ".fsType",
+     "check": "fsTypeIsLocal"
     },
     {
      "message": "encryption with randomKey: true loses what is on the device each time that it is opened: it is for fsType: swap alone, name a secretRef",
-     "field": ".source.local.encryption"
+     "field": ".source.local.encryption",
+     "check": "randomIsSwap"
     },
     {
-     "message": "mountOptions of a volume are file system options, for source.nfs, source.glusterfs, source.cifs, source.cephfs with client Kernel, and for a source.local, source.iscsi, source.fc or source.csi with a file system, and a claim's are its PersistentVolume's: use mounts[].mountOptions for nosuid, noexec and the like",
-     "field": ".mountOptions"
+     "message": "mountOptions of a volume are file system options: they need nfs, glusterfs, cifs, cephfs with client Kernel, or local, iscsi, fc or csi with a file system. A claim's are its PersistentVolume's. Use mounts[].mountOptions for nosuid, noexec and the like",
+     "field": ".mountOptions",
+     "check": "optionsHaveFilesystem"
     },
     {
      "message": "mountOptions of source.local, source.iscsi and source.fc need fsType, because each file system has options of its own: add the one that the device has, or is to be formatted with",
-     "field": ".mountOptions"
+     "field": ".mountOptions",
+     "check": "optionsHaveFsType"
     },
     {
-     "message": "each of mountOptions of source.csi must be one option as the file system takes it: letters, digits and _ - . : = @ % + /",
      "field": ".mountOptions",
+     "check": "csiOptions",
+     "message": "each of mountOptions of source.csi must be one option as the file system takes it: letters, digits and _ - . : = @ % + /",
      "patterns": [
       "^[A-Za-z0-9_][-A-Za-z0-9_.:=@%+/]*$"
      ]
     },
     {
-     "message": "each of mountOptions must be one option that is allowed for NFS: vers= or nfsvers= (3, 4, 4.0, 4.1, 4.2), hard, soft, softerr, proto= (tcp, tcp6, udp, udp6, rdma), port=, mountport=, timeo=, retrans=, rsize= or wsize= (a power of two from 1024 to 1048576), nconnect= (1 to 16), sec= (sys, krb5, krb5i, krb5p), ac, noac, acregmin=, acregmax=, acdirmin=, acdirmax=, actimeo=, lookupcache= (all, none, pos, positive), lock, nolock, fsc, nofsc, cto, nocto, resvport, noresvport; read-only is source.nfs.readOnly",
      "field": ".mountOptions",
+     "check": "nfsOptions",
+     "message": "each of mountOptions must be one option that is allowed for NFS: vers= or nfsvers= (3, 4, 4.0, 4.1, 4.2), hard, soft, softerr, proto= (tcp, tcp6, udp, udp6, rdma), port=, mountport=, timeo=, retrans=, rsize= or wsize= (a power of two from 1024 to 1048576), nconnect= (1 to 16), sec= (sys, krb5, krb5i, krb5p), ac, noac, acregmin=, acregmax=, acdirmin=, acdirmax=, actimeo=, lookupcache= (all, none, pos, positive), lock, nolock, fsc, nofsc, cto, nocto, resvport, noresvport; read-only is source.nfs.readOnly",
      "patterns": [
       "^(vers=(3|4|4[.][0-2])|nfsvers=(3|4|4[.][0-2])|hard|soft|softerr|proto=(tcp|tcp6|udp|udp6|rdma)|(port|mountport)=(6553[0-5]|655[0-2][0-9]|65[0-4][0-9]{2}|6[0-4][0-9]{3}|[1-5][0-9]{4}|[1-9][0-9]{0,3})|timeo=[1-9][0-9]{0,5}|retrans=[0-9]{1,4}|(rsize|wsize)=(1024|2048|4096|8192|16384|32768|65536|131072|262144|524288|1048576)|nconnect=([1-9]|1[0-6])|sec=(sys|krb5|krb5i|krb5p)|ac|noac|(acregmin|acregmax|acdirmin|acdirmax|actimeo)=[0-9]{1,6}|lookupcache=(all|none|pos|positive)|lock|nolock|fsc|nofsc|cto|nocto|resvport|noresvport)$"
      ]
     },
     {
-     "message": "proto=udp, lock, nolock and mountport= are of NFS version 3 only: add vers=3, or remove them",
-     "field": ".mountOptions"
+     "field": ".mountOptions",
+     "check": "ofNfs3",
+     "message": "proto=udp, lock, nolock and mountport= are of NFS version 3 only: add vers=3, or remove them"
     },
     {
-     "message": "each of mountOptions must be one option that is allowed for GlusterFS: acl, resolve-gids, attribute-timeout=, entry-timeout=, negative-timeout= and gid-timeout= (seconds), direct-io-mode= (enable, disable, auto), use-readdirp=, fopen-keep-cache= and kernel-writeback-cache= (yes, no), background-qlen=, congestion-threshold=, lru-limit=, invalidate-limit=, reader-thread-count= (1 to 64); read-only is source.glusterfs.readOnly",
      "field": ".mountOptions",
+     "check": "glusterfsOptions",
+     "message": "each of mountOptions must be one option that is allowed for GlusterFS: acl, resolve-gids, attribute-timeout=, entry-timeout=, negative-timeout= and gid-timeout= (seconds), direct-io-mode= (enable, disable, auto), use-readdirp=, fopen-keep-cache= and kernel-writeback-cache= (yes, no), background-qlen=, congestion-threshold=, lru-limit=, invalidate-limit=, reader-thread-count= (1 to 64); read-only is source.glusterfs.readOnly",
      "patterns": [
       "^(acl|resolve-gids|(attribute-timeout|entry-timeout|negative-timeout|gid-timeout)=[0-9]{1,5}([.][0-9]{1,3})?|direct-io-mode=(enable|disable|auto)|use-readdirp=(yes|no)|fopen-keep-cache=(yes|no)|kernel-writeback-cache=(yes|no)|(background-qlen|congestion-threshold|lru-limit|invalidate-limit)=[0-9]{1,6}|reader-thread-count=([1-9]|[1-5][0-9]|6[0-4]))$"
      ]
     },
     {
-     "message": "each of mountOptions must be one option that is allowed for CIFS: vers= (2.0, 2.1, 3, 3.0, 3.0.2, 3.1.1), sec= (ntlmssp, ntlmsspi), seal, uid=, gid=, forceuid, noforceuid, forcegid, noforcegid, file_mode= or dir_mode= (0 and three octal digits), cache= (none, strict, loose), actimeo=, acregmax=, acdirmax=, hard, soft, rsize= or wsize= (a power of two from 65536 to 4194304), echo_interval= (1 to 600), serverino, noserverino, mfsymlinks, nobrl, noperm, nosharesock, port=; secretRef has the credentials, read-only is source.cifs.readOnly or mounts[].readOnly",
      "field": ".mountOptions",
+     "check": "cifsOptions",
+     "message": "each of mountOptions must be one option that is allowed for CIFS: vers= (2.0, 2.1, 3, 3.0, 3.0.2, 3.1.1), sec= (ntlmssp, ntlmsspi), seal, uid=, gid=, forceuid, noforceuid, forcegid, noforcegid, file_mode= or dir_mode= (0 and three octal digits), cache= (none, strict, loose), actimeo=, acregmax=, acdirmax=, hard, soft, rsize= or wsize= (a power of two from 65536 to 4194304), echo_interval= (1 to 600), serverino, noserverino, mfsymlinks, nobrl, noperm, nosharesock, port=; secretRef has the credentials, read-only is source.cifs.readOnly or mounts[].readOnly",
      "patterns": [
       "^(vers=(2[.][01]|3|3[.]0|3[.]0[.]2|3[.]1[.]1)|sec=(ntlmssp|ntlmsspi)|seal|(uid|gid)=[0-9]{1,9}|forceuid|noforceuid|forcegid|noforcegid|(file_mode|dir_mode)=0[0-7]{3}|cache=(none|strict|loose)|actimeo=[0-9]{1,6}|acregmax=[0-9]{1,6}|acdirmax=[0-9]{1,6}|hard|soft|(rsize|wsize)=(65536|131072|262144|524288|1048576|2097152|4194304)|echo_interval=([1-9]|[1-9][0-9]|[1-5][0-9]{2}|600)|serverino|noserverino|mfsymlinks|nobrl|noperm|nosharesock|port=(6553[0-5]|655[0-2][0-9]|65[0-4][0-9]{2}|6[0-4][0-9]{3}|[1-5][0-9]{4}|[1-9][0-9]{0,3}))$"
      ]
     },
     {
-     "message": "each of mountOptions must be one option that is allowed for CephFS with client Kernel: ms_mode= (legacy, crc, secure, prefer-crc, prefer-secure), recover_session= (no, clean), rsize=, wsize= and rasize= (bytes), caps_max=, readdir_max_entries=, readdir_max_bytes=, osd_request_timeout= (seconds), crc, acl, wsync, asyncreaddir, dcache, dirstat, rbytes, quotadf, copyfrom, ino32, or one of these ten with no in front; read-only is source.cephfs.readOnly or mounts[].readOnly",
      "field": ".mountOptions",
+     "check": "cephfsOptions",
+     "message": "each of mountOptions must be one option that is allowed for CephFS with client Kernel: ms_mode= (legacy, crc, secure, prefer-crc, prefer-secure), recover_session= (no, clean), rsize=, wsize= and rasize= (bytes), caps_max=, readdir_max_entries=, readdir_max_bytes=, osd_request_timeout= (seconds), crc, acl, wsync, asyncreaddir, dcache, dirstat, rbytes, quotadf, copyfrom, ino32, or one of these ten with no in front; read-only is source.cephfs.readOnly or mounts[].readOnly",
      "patterns": [
       "^(ms_mode=(legacy|crc|secure|prefer-crc|prefer-secure)|recover_session=(no|clean)|(rsize|wsize|rasize)=[1-9][0-9]{3,7}|(caps_max|readdir_max_entries|readdir_max_bytes|osd_request_timeout)=[0-9]{1,7}|crc|nocrc|acl|noacl|wsync|nowsync|asyncreaddir|noasyncreaddir|dcache|nodcache|dirstat|nodirstat|rbytes|norbytes|quotadf|noquotadf|copyfrom|nocopyfrom|ino32|noino32)$"
      ]
     },
     {
-     "message": "each of mountOptions must be one option that is allowed for ext2: errors= (remount-ro, continue, panic), usrquota, grpquota, noquota, lazytime, nolazytime, user_xattr, acl; read-only is mounts[].readOnly",
      "field": ".mountOptions",
+     "check": "ext2Options",
+     "message": "each of mountOptions must be one option that is allowed for ext2: errors= (remount-ro, continue, panic), usrquota, grpquota, noquota, lazytime, nolazytime, user_xattr, acl; read-only is mounts[].readOnly",
      "patterns": [
       "^(errors=(remount-ro|continue|panic)|usrquota|grpquota|noquota|lazytime|nolazytime|user_xattr|acl)$"
      ]
     },
     {
-     "message": "each of mountOptions must be one option that is allowed for ext3 and ext4: errors= (remount-ro, continue, panic), usrquota, grpquota, noquota, lazytime, nolazytime, user_xattr, acl, discard, nodiscard, barrier, nobarrier, barrier=0, barrier=1, commit=, data= (ordered, writeback, journal), and for ext4 journal_checksum; read-only is mounts[].readOnly",
      "field": ".mountOptions",
+     "check": "ext4Options",
+     "message": "each of mountOptions must be one option that is allowed for ext3 and ext4: errors= (remount-ro, continue, panic), usrquota, grpquota, noquota, lazytime, nolazytime, user_xattr, acl, discard, nodiscard, barrier, nobarrier, barrier=0, barrier=1, commit=, data= (ordered, writeback, journal), and for ext4 journal_checksum; read-only is mounts[].readOnly",
      "patterns": [
       "^(errors=(remount-ro|continue|panic)|usrquota|grpquota|noquota|lazytime|nolazytime|user_xattr|acl|discard|nodiscard|barrier|nobarrier|barrier=[01]|commit=[0-9]{1,5}|data=(ordered|writeback|journal))$"
      ]
     },
     {
-     "message": "each of mountOptions must be one option that is allowed for xfs: discard, nodiscard, inode64, largeio, nolargeio, swalloc, logbsize= (16k to 256k), logbufs= (2 to 8), allocsize= (a power of two from 4k to 1g), usrquota, grpquota, prjquota, uquota, gquota, pquota, noquota, lazytime, nolazytime; read-only is mounts[].readOnly",
      "field": ".mountOptions",
+     "check": "xfsOptions",
+     "message": "each of mountOptions must be one option that is allowed for xfs: discard, nodiscard, inode64, largeio, nolargeio, swalloc, logbsize= (16k to 256k), logbufs= (2 to 8), allocsize= (a power of two from 4k to 1g), usrquota, grpquota, prjquota, uquota, gquota, pquota, noquota, lazytime, nolazytime; read-only is mounts[].readOnly",
      "patterns": [
       "^(discard|nodiscard|inode64|largeio|nolargeio|swalloc|logbsize=(16|32|64|128|256)k|logbufs=[2-8]|allocsize=(4|8|16|32|64|128|256|512)k|allocsize=(1|2|4|8|16|32|64|128|256|512)m|allocsize=1g|usrquota|grpquota|prjquota|uquota|gquota|pquota|noquota|lazytime|nolazytime)$"
      ]
     },
     {
-     "message": "each of mountOptions must be one option that is allowed for btrfs: discard, discard= (sync, async), nodiscard, barrier, nobarrier, commit=, acl, noacl, compress= (no, lzo, zlib, zlib:1 to zlib:9, zstd, zstd:1 to zstd:15), autodefrag, noautodefrag, ssd, nossd, lazytime, nolazytime; read-only is mounts[].readOnly",
      "field": ".mountOptions",
+     "check": "btrfsOptions",
+     "message": "each of mountOptions must be one option that is allowed for btrfs: discard, discard= (sync, async), nodiscard, barrier, nobarrier, commit=, acl, noacl, compress= (no, lzo, zlib, zlib:1 to zlib:9, zstd, zstd:1 to zstd:15), autodefrag, noautodefrag, ssd, nossd, lazytime, nolazytime; read-only is mounts[].readOnly",
      "patterns": [
       "^(discard|discard=(sync|async)|nodiscard|barrier|nobarrier|commit=[0-9]{1,5}|acl|noacl|compress=(no|lzo|zlib(:[1-9])?|zstd(:([1-9]|1[0-5]))?)|autodefrag|noautodefrag|ssd|nossd|lazytime|nolazytime)$"
      ]
     },
     {
-     "message": "each of mountOptions must be one option that is allowed for swap: pri= (0 to 32767), discard, discard= (once, pages)",
      "field": ".mountOptions",
+     "check": "swapOptions",
+     "message": "each of mountOptions must be one option that is allowed for swap: pri= (0 to 32767), discard, discard= (once, pages)",
      "patterns": [
       "^(pri=(3276[0-7]|327[0-5][0-9]|32[0-6][0-9]{2}|3[01][0-9]{3}|[12][0-9]{4}|[1-9][0-9]{0,3}|0)|discard|discard=(once|pages))$"
      ]
@@ -3083,7 +2845,8 @@ export const schema = {
    "rules": [
     {
      "message": "must have at most 63 characters, because the name of a set is used as the value of a label",
-     "field": ".metadata.name"
+     "field": ".metadata.name",
+     "check": "nameIsLabelValue"
     }
    ],
    "additionalProperties": false
@@ -3109,16 +2872,12 @@ export const schema = {
      "additionalProperties": {
       "type": "string",
       "maxLength": 253,
-      "rules": [
-       {
-        "message": "must be a label value: at most 63 letters, digits, '-', '_' or '.', a letter or digit at both ends",
-        "matches": "^([A-Za-z0-9]([-A-Za-z0-9_.]{0,61}[A-Za-z0-9])?)?$"
-       }
-      ]
+      "pattern": "^([A-Za-z0-9]([-A-Za-z0-9_.]{0,61}[A-Za-z0-9])?)?$"
      },
      "rules": [
       {
-       "message": "each label must have a name such as disktype or example.com/disktype: at most 63 letters, digits, '-', '_' or '.', a letter or digit at both ends",
+       "message": "each label must have a name such as disktype or example.com/disktype",
+       "check": "labelNames",
        "patterns": [
         "^([a-z0-9]([-a-z0-9]*[a-z0-9])?([.][a-z0-9]([-a-z0-9]*[a-z0-9])?)*/)?[A-Za-z0-9]([-A-Za-z0-9_.]{0,61}[A-Za-z0-9])?$"
        ]
@@ -3159,7 +2918,8 @@ export const schema = {
      },
      "rules": [
       {
-       "message": "the paths of two mounts may not be the same, nor one beneath the other"
+       "message": "the paths of two mounts may not be the same, nor one beneath the other",
+       "check": "distinctTargets"
       }
      ],
      "mapKeys": [
@@ -3228,64 +2988,79 @@ export const schema = {
    },
    "rules": [
     {
-     "message": "deletionPolicy: Retain needs mode: Manage, because an observing set mounts nothing that could be retained",
-     "field": ".deletionPolicy"
+     "message": "deletionPolicy: Retain needs mode: Manage: with Observe nothing is mounted that could be retained",
+     "field": ".deletionPolicy",
+     "check": "retainNeedsManage"
     },
     {
      "message": "deletionPolicy: Retain would leave a payload that nobody updates: use Unmount for configMap, secret, downwardAPI and projected",
-     "field": ".deletionPolicy"
+     "field": ".deletionPolicy",
+     "check": "payloadIsNotRetained"
     },
     {
      "message": "deletionPolicy: Retain would leave a volume attached and mounted, but unmanaged: use Unmount for rbd, iscsi, fc, csi, flexVolume and persistentVolumeClaim",
-     "field": ".deletionPolicy"
+     "field": ".deletionPolicy",
+     "check": "attachedIsNotRetained"
     },
     {
      "message": "capacity is for source.flexVolume, whose driver grows the volume to it, for source.iscsi and source.fc with a file system, which follows its LUN, and for source.local.lvm: remove it. A claim has its own, and an emptyDir its sizeLimit",
-     "field": ".capacity"
+     "field": ".capacity",
+     "check": "capacityHasDriver"
     },
     {
      "message": "drainPolicy: Release unmounts the volume, and deletionPolicy: Retain keeps it mounted: use one of them",
-     "field": ".drainPolicy"
+     "field": ".drainPolicy",
+     "check": "releaseUnmounts"
     },
     {
      "message": "adopt: IfSame needs source.local.path without encryption: which device is mounted is else known only to the agent that mounted it",
-     "field": ".adopt"
+     "field": ".adopt",
+     "check": "adoptedByPath"
     },
     {
      "message": "adopt: IfSame is for hostPath, local, nfs and cifs: no mount of another can show what the agent makes itself, serves by a client of its own (FUSE), or attaches",
-     "field": ".adopt"
+     "field": ".adopt",
+     "check": "adoptable"
     },
     {
      "message": "fsType: swap is for the node itself, and can be neither mounted, shared nor observed: remove mounts, pods (allowedNamespaces) and adopt, and use mode: Manage",
-     "field": ".volume.fsType"
+     "field": ".volume.fsType",
+     "check": "swapIsOfNode"
     },
     {
      "message": "mountOptions of a mount need volumeMode: Filesystem: a raw block device takes none",
-     "field": ".mounts"
+     "field": ".mounts",
+     "check": "blockHasNoOptions"
     },
     {
      "message": "readOnly needs volumeMode: Filesystem: it does not stop writes to a raw block device",
-     "field": ".mounts"
+     "field": ".mounts",
+     "check": "blockIsWritable"
     },
     {
      "message": "fsGroup is for csi, persistentVolumeClaim, emptyDir, local, iscsi, fc, configMap, secret, downwardAPI, projected, git and image with volumeMode: Filesystem: remove it",
-     "field": ".mounts"
+     "field": ".mounts",
+     "check": "groupIsGiven"
     },
     {
      "message": "seLinuxOptions is for source.csi and source.persistentVolumeClaim with volumeMode: Filesystem: remove it",
-     "field": ".mounts"
+     "field": ".mounts",
+     "check": "labelHasDriver"
     },
     {
      "message": "mounts of a hostPath of type CharDevice or BlockDevice take neither nodev, which keeps a device from being opened, nor readOnly, which does not stop writes to it: remove them",
-     "field": ".mounts"
+     "field": ".mounts",
+     "check": "devicesAreUsable"
     },
     {
      "message": "no mount may be at the path of the source or above it: the mount would cover its own source",
-     "field": ".mounts"
+     "field": ".mounts",
+     "check": "sourceIsNotCovered"
     },
     {
      "message": "no mount may be at the path of the source or above it: the mount would cover its own source",
-     "field": ".mounts"
+     "field": ".mounts",
+     "check": "sourceIsNotCovered"
     }
    ],
    "additionalProperties": false
@@ -3549,32 +3324,17 @@ export const schema = {
     "namespace": {
      "type": "string",
      "maxLength": 253,
-     "rules": [
-      {
-       "message": "must be the name of a namespace: at most 63 lower-case letters, digits or '-', a letter or digit at both ends",
-       "matches": "^[a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?$"
-      }
-     ]
+     "pattern": "^[a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?$"
     },
     "name": {
      "type": "string",
      "maxLength": 253,
-     "rules": [
-      {
-       "message": "must be the name of an object: lower-case letters, digits, '-' or '.', a letter or digit at both ends and next to each '.'",
-       "matches": "^[a-z0-9]([-a-z0-9]*[a-z0-9])?([.][a-z0-9]([-a-z0-9]*[a-z0-9])?)*$"
-      }
-     ]
+     "pattern": "^[a-z0-9]([-a-z0-9]*[a-z0-9])?([.][a-z0-9]([-a-z0-9]*[a-z0-9])?)*$"
     },
     "key": {
      "type": "string",
      "maxLength": 253,
-     "rules": [
-      {
-       "message": "must be a key of the Secret: letters, digits, '-', '_' or '.'",
-       "matches": "^[-._a-zA-Z0-9]+$"
-      }
-     ]
+     "pattern": "^[-._a-zA-Z0-9]+$"
     }
    },
    "additionalProperties": false
@@ -3589,22 +3349,12 @@ export const schema = {
     "namespace": {
      "type": "string",
      "maxLength": 253,
-     "rules": [
-      {
-       "message": "must be the name of a namespace: at most 63 lower-case letters, digits or '-', a letter or digit at both ends",
-       "matches": "^[a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?$"
-      }
-     ]
+     "pattern": "^[a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?$"
     },
     "claimName": {
      "type": "string",
      "maxLength": 253,
-     "rules": [
-      {
-       "message": "must be the name of an object: lower-case letters, digits, '-' or '.', a letter or digit at both ends and next to each '.'",
-       "matches": "^[a-z0-9]([-a-z0-9]*[a-z0-9])?([.][a-z0-9]([-a-z0-9]*[a-z0-9])?)*$"
-      }
-     ]
+     "pattern": "^[a-z0-9]([-a-z0-9]*[a-z0-9])?([.][a-z0-9]([-a-z0-9]*[a-z0-9])?)*$"
     },
     "readOnly": {
      "type": "boolean"
@@ -3665,34 +3415,35 @@ export const schema = {
      },
      "rules": [
       {
-       "message": "at least one source is needed: without any, nothing is shown"
+       "message": "at least one source is needed: without any, nothing is shown",
+       "check": "notEmpty"
       },
       {
+       "check": "configMapPaths",
        "message": "a path of a configMap may neither be a path of another source nor lie above one: they would be one file"
       },
       {
+       "check": "secretPaths",
        "message": "a path of a secret may neither be a path of another source nor lie above one: they would be one file"
       },
       {
+       "check": "downwardAPIPaths",
        "message": "a path of a downwardAPI may neither be a path of another source nor lie above one: they would be one file"
       },
       {
+       "check": "tokenPaths",
        "message": "a path of a serviceAccountToken may neither be a path of another source nor lie above one: they would be one file"
       },
       {
+       "check": "trustBundlePaths",
        "message": "a path of a clusterTrustBundle may neither be a path of another source nor lie above one: they would be one file"
       }
      ]
     },
     "defaultMode": {
      "type": "integer",
-     "rules": [
-      {
-       "message": "must be permission bits from 0 to 0777: write 0644 in YAML for kubectl, 420 in JSON",
-       "from": 0,
-       "to": 511
-      }
-     ]
+     "minimum": 0,
+     "maximum": 511
     }
    },
    "additionalProperties": false
@@ -3715,6 +3466,7 @@ export const schema = {
       "rules": [
        {
         "message": "must be the address of a monitor, as the kernel resolves no host names: an IPv4 address, or an IPv6 address in brackets, with :port if it is not 6789",
+        "check": "monitorAddress",
         "patterns": [
          "^\\[[0-9A-Fa-f:]+\\](:(6553[0-5]|655[0-2][0-9]|65[0-4][0-9]{2}|6[0-4][0-9]{3}|[1-5][0-9]{4}|[1-9][0-9]{0,3}))?$",
          "^[0-9.]+(:(6553[0-5]|655[0-2][0-9]|65[0-4][0-9]{2}|6[0-4][0-9]{3}|[1-5][0-9]{4}|[1-9][0-9]{0,3}))?$"
@@ -3724,7 +3476,8 @@ export const schema = {
      },
      "rules": [
       {
-       "message": "each monitor may be named once"
+       "message": "each monitor may be named once",
+       "check": "unique"
       }
      ]
     },
@@ -3751,12 +3504,7 @@ export const schema = {
     "user": {
      "type": "string",
      "maxLength": 64,
-     "rules": [
-      {
-       "message": "must be the name of a user of the cluster, without 'client.': letters, digits, '_', '-', '.'; no '-' or '.' at its beginning",
-       "matches": "^[A-Za-z0-9_][-A-Za-z0-9_.]*$"
-      }
-     ]
+     "pattern": "^[A-Za-z0-9_][-A-Za-z0-9_.]*$"
     },
     "secretRef": {
      "$ref": "#/definitions/CephSecretReference"
@@ -3801,21 +3549,12 @@ export const schema = {
     "name": {
      "type": "string",
      "maxLength": 253,
-     "rules": [
-      {
-       "message": "must be the name of an object: lower-case letters, digits, '-' or '.', a letter or digit at both ends and next to each '.'",
-       "matches": "^[a-z0-9]([-a-z0-9]*[a-z0-9])?([.][a-z0-9]([-a-z0-9]*[a-z0-9])?)*$"
-      }
-     ]
+     "pattern": "^[a-z0-9]([-a-z0-9]*[a-z0-9])?([.][a-z0-9]([-a-z0-9]*[a-z0-9])?)*$"
     },
     "uid": {
      "type": "string",
      "maxLength": 64,
-     "rules": [
-      {
-       "message": "must not be empty"
-      }
-     ]
+     "minLength": 1
     }
    },
    "additionalProperties": false
@@ -3829,6 +3568,7 @@ export const schema = {
      "rules": [
       {
        "message": "must be a number of at least 1, without quotes, or a percentage from 1% to 100%",
+       "check": "count",
        "patterns": [
         "^([1-9][0-9]?|100)%$"
        ]
@@ -3864,22 +3604,12 @@ export const schema = {
     "namespace": {
      "type": "string",
      "maxLength": 253,
-     "rules": [
-      {
-       "message": "must be the name of a namespace: at most 63 lower-case letters, digits or '-', a letter or digit at both ends",
-       "matches": "^[a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?$"
-      }
-     ]
+     "pattern": "^[a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?$"
     },
     "name": {
      "type": "string",
      "maxLength": 253,
-     "rules": [
-      {
-       "message": "must be the name of an object: lower-case letters, digits, '-' or '.', a letter or digit at both ends and next to each '.'",
-       "matches": "^[a-z0-9]([-a-z0-9]*[a-z0-9])?([.][a-z0-9]([-a-z0-9]*[a-z0-9])?)*$"
-      }
-     ]
+     "pattern": "^[a-z0-9]([-a-z0-9]*[a-z0-9])?([.][a-z0-9]([-a-z0-9]*[a-z0-9])?)*$"
     },
     "items": {
      "type": "array",
@@ -3889,6 +3619,7 @@ export const schema = {
      },
      "rules": [
       {
+       "check": "distinctFiles",
        "message": "each path may be named once, and none may lie beneath another: what is a file cannot be a directory too"
       }
      ]
@@ -3909,22 +3640,12 @@ export const schema = {
     "namespace": {
      "type": "string",
      "maxLength": 253,
-     "rules": [
-      {
-       "message": "must be the name of a namespace: at most 63 lower-case letters, digits or '-', a letter or digit at both ends",
-       "matches": "^[a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?$"
-      }
-     ]
+     "pattern": "^[a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?$"
     },
     "name": {
      "type": "string",
      "maxLength": 253,
-     "rules": [
-      {
-       "message": "must be the name of an object: lower-case letters, digits, '-' or '.', a letter or digit at both ends and next to each '.'",
-       "matches": "^[a-z0-9]([-a-z0-9]*[a-z0-9])?([.][a-z0-9]([-a-z0-9]*[a-z0-9])?)*$"
-      }
-     ]
+     "pattern": "^[a-z0-9]([-a-z0-9]*[a-z0-9])?([.][a-z0-9]([-a-z0-9]*[a-z0-9])?)*$"
     }
    },
    "additionalProperties": false
@@ -3939,22 +3660,12 @@ export const schema = {
     "namespace": {
      "type": "string",
      "maxLength": 253,
-     "rules": [
-      {
-       "message": "must be the name of a namespace: at most 63 lower-case letters, digits or '-', a letter or digit at both ends",
-       "matches": "^[a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?$"
-      }
-     ]
+     "pattern": "^[a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?$"
     },
     "secretName": {
      "type": "string",
      "maxLength": 253,
-     "rules": [
-      {
-       "message": "must be the name of an object: lower-case letters, digits, '-' or '.', a letter or digit at both ends and next to each '.'",
-       "matches": "^[a-z0-9]([-a-z0-9]*[a-z0-9])?([.][a-z0-9]([-a-z0-9]*[a-z0-9])?)*$"
-      }
-     ]
+     "pattern": "^[a-z0-9]([-a-z0-9]*[a-z0-9])?([.][a-z0-9]([-a-z0-9]*[a-z0-9])?)*$"
     },
     "items": {
      "type": "array",
@@ -3964,22 +3675,19 @@ export const schema = {
      },
      "rules": [
       {
+       "check": "distinctPaths",
        "message": "each path in items may be named once"
       },
       {
+       "check": "noFileAsDirectory",
        "message": "no path in items may lie beneath another: what is a file cannot be a directory too"
       }
      ]
     },
     "defaultMode": {
      "type": "integer",
-     "rules": [
-      {
-       "message": "must be permission bits from 0 to 0777: write 0644 in YAML for kubectl, 420 in JSON",
-       "from": 0,
-       "to": 511
-      }
-     ]
+     "minimum": 0,
+     "maximum": 511
     },
     "optional": {
      "type": "boolean"
@@ -3996,42 +3704,22 @@ export const schema = {
     "user": {
      "type": "string",
      "maxLength": 63,
-     "rules": [
-      {
-       "message": "must be a part of an SELinux label: letters, digits, '-', '_' or '.', a letter or digit first",
-       "matches": "^[A-Za-z0-9][-A-Za-z0-9_.]*$"
-      }
-     ]
+     "pattern": "^[A-Za-z0-9][-A-Za-z0-9_.]*$"
     },
     "role": {
      "type": "string",
      "maxLength": 63,
-     "rules": [
-      {
-       "message": "must be a part of an SELinux label: letters, digits, '-', '_' or '.', a letter or digit first",
-       "matches": "^[A-Za-z0-9][-A-Za-z0-9_.]*$"
-      }
-     ]
+     "pattern": "^[A-Za-z0-9][-A-Za-z0-9_.]*$"
     },
     "type": {
      "type": "string",
      "maxLength": 63,
-     "rules": [
-      {
-       "message": "must be a part of an SELinux label: letters, digits, '-', '_' or '.', a letter or digit first",
-       "matches": "^[A-Za-z0-9][-A-Za-z0-9_.]*$"
-      }
-     ]
+     "pattern": "^[A-Za-z0-9][-A-Za-z0-9_.]*$"
     },
     "level": {
      "type": "string",
      "maxLength": 128,
-     "rules": [
-      {
-       "message": "must be an SELinux level such as s0 or s0:c123,c456",
-       "matches": "^s[0-9]{1,4}(-s[0-9]{1,4})?(:c[0-9]{1,4}([.,]c[0-9]{1,4})*)?$"
-      }
-     ]
+     "pattern": "^s[0-9]{1,4}(-s[0-9]{1,4})?(:c[0-9]{1,4}([.,]c[0-9]{1,4})*)?$"
     }
    },
    "additionalProperties": false
@@ -4047,52 +3735,38 @@ export const schema = {
     "namespace": {
      "type": "string",
      "maxLength": 253,
-     "rules": [
-      {
-       "message": "must be the name of a namespace: at most 63 lower-case letters, digits or '-', a letter or digit at both ends",
-       "matches": "^[a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?$"
-      }
-     ]
+     "pattern": "^[a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?$"
     },
     "serviceAccountName": {
      "type": "string",
      "maxLength": 253,
-     "rules": [
-      {
-       "message": "must be the name of an object: lower-case letters, digits, '-' or '.', a letter or digit at both ends and next to each '.'",
-       "matches": "^[a-z0-9]([-a-z0-9]*[a-z0-9])?([.][a-z0-9]([-a-z0-9]*[a-z0-9])?)*$"
-      }
-     ]
+     "pattern": "^[a-z0-9]([-a-z0-9]*[a-z0-9])?([.][a-z0-9]([-a-z0-9]*[a-z0-9])?)*$"
     },
     "audience": {
      "type": "string",
      "maxLength": 512,
      "rules": [
       {
-       "message": "must not be empty: leave it out for a token of the API server"
+       "message": "must not be empty: leave it out for a token of the API server",
+       "check": "notEmptyText"
       }
      ]
     },
     "expirationSeconds": {
      "type": "integer",
-     "rules": [
-      {
-       "message": "must be from 600 (ten minutes) to 86400 (a day)",
-       "from": 600,
-       "to": 86400
-      }
-     ]
+     "minimum": 600,
+     "maximum": 86400
     },
     "path": {
      "type": "string",
      "maxLength": 255,
      "rules": [
       {
-       "message": "must be a relative path without '.', '..', '//', control or invisible characters, a trailing '/', or a segment that starts with '..'",
-       "matches": "^([^/.\\p{Cc}\\p{Cf}\\p{Zl}\\p{Zp}][^/\\p{Cc}\\p{Cf}\\p{Zl}\\p{Zp}]*|[.][^/.\\p{Cc}\\p{Cf}\\p{Zl}\\p{Zp}][^/\\p{Cc}\\p{Cf}\\p{Zl}\\p{Zp}]*)(/([^/.\\p{Cc}\\p{Cf}\\p{Zl}\\p{Zp}][^/\\p{Cc}\\p{Cf}\\p{Zl}\\p{Zp}]*|[.][^/.\\p{Cc}\\p{Cf}\\p{Zl}\\p{Zp}][^/\\p{Cc}\\p{Cf}\\p{Zl}\\p{Zp}]*))*$"
-      },
-      {
-       "message": "must have at most 255 bytes"
+       "message": "must be a relative path of at most 255 bytes, without '.', '..', '//', invisible characters, a '/' at its end, or a name that starts with '..'",
+       "check": "relativePath",
+       "patterns": [
+        "^$|^/|/$|//|(^|/)[.]($|/|[.])|[\\p{Cc}\\p{Cf}\\p{Zl}\\p{Zp}]"
+       ]
       }
      ]
     }
@@ -4109,12 +3783,7 @@ export const schema = {
     "name": {
      "type": "string",
      "maxLength": 253,
-     "rules": [
-      {
-       "message": "must be at most 63 lower-case letters, digits or '-', a letter or digit at both ends",
-       "matches": "^[a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?$"
-      }
-     ]
+     "pattern": "^[a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?$"
     },
     "path": {
      "type": "string",
@@ -4122,13 +3791,11 @@ export const schema = {
      "rules": [
       {
        "message": "must be an absolute path below / without '.', '..', '//', control or invisible characters or a trailing '/'",
-       "matches": "^(/([^/.\\p{Cc}\\p{Cf}\\p{Zl}\\p{Zp}][^/\\p{Cc}\\p{Cf}\\p{Zl}\\p{Zp}]*|[.][^/.\\p{Cc}\\p{Cf}\\p{Zl}\\p{Zp}][^/\\p{Cc}\\p{Cf}\\p{Zl}\\p{Zp}]*|[.][.][^/\\p{Cc}\\p{Cf}\\p{Zl}\\p{Zp}]+))+$"
+       "matchesNot": "^$|^[^/]|/$|//|/[.][.]?(/|$)|[\\p{Cc}\\p{Cf}\\p{Zl}\\p{Zp}]"
       },
       {
-       "message": "must have at most 2048 bytes, and each name in it at most 255 characters, or 63 if some are not ASCII: Linux takes no longer names",
-       "patterns": [
-        "^(([\\x00-.0-\\x7f]{0,255}|[^/]{0,63})/)*([\\x00-.0-\\x7f]{0,255}|[^/]{0,63})$"
-       ]
+       "check": "pathLength",
+       "message": "must have at most 2048 bytes, and each name at most 255 characters, or 63 if some are not ASCII: Linux takes no longer names"
       }
      ]
     },
@@ -4162,25 +3829,23 @@ export const schema = {
      },
      "rules": [
       {
-       "message": "an option may be named only once"
+       "message": "an option may be named only once",
+       "check": "unique"
       },
       {
-       "message": "an option and its opposite cannot both be named"
+       "message": "an option and its opposite cannot both be named",
+       "check": "noOpposites"
       },
       {
-       "message": "only one of noatime, relatime and strictatime can be named"
+       "message": "only one of noatime, relatime and strictatime can be named",
+       "check": "oneTimeOption"
       }
      ]
     },
     "fsGroup": {
      "type": "integer",
-     "rules": [
-      {
-       "message": "must be a group id from 0 to 2147483647",
-       "from": 0,
-       "to": 2147483647
-      }
-     ]
+     "minimum": 0,
+     "maximum": 2147483647
     },
     "fsGroupChangePolicy": {
      "type": "string",
@@ -4196,7 +3861,8 @@ export const schema = {
    "rules": [
     {
      "message": "fsGroupChangePolicy has an effect only with fsGroup: add fsGroup, or remove it",
-     "field": ".fsGroupChangePolicy"
+     "field": ".fsGroupChangePolicy",
+     "check": "policyHasGroup"
     }
    ],
    "additionalProperties": false
@@ -4209,7 +3875,7 @@ export const schema = {
      "maxLength": 317,
      "rules": [
       {
-       "message": "must be the key of a taint, such as dedicated or example.com/dedicated: at most 63 letters, digits, '-', '_' or '.', a letter or digit at both ends; leave it out, with operator: Exists, to tolerate every taint",
+       "message": "must be the key of a taint, such as dedicated or example.com/dedicated; leave it out, with operator: Exists, to tolerate every taint",
        "matches": "^([a-z0-9]([-a-z0-9]*[a-z0-9])?([.][a-z0-9]([-a-z0-9]*[a-z0-9])?)*/)?[A-Za-z0-9]([-A-Za-z0-9_.]{0,61}[A-Za-z0-9])?$"
       }
      ]
@@ -4224,12 +3890,7 @@ export const schema = {
     "value": {
      "type": "string",
      "maxLength": 253,
-     "rules": [
-      {
-       "message": "must be a label value: at most 63 letters, digits, '-', '_' or '.', a letter or digit at both ends",
-       "matches": "^([A-Za-z0-9]([-A-Za-z0-9_.]{0,61}[A-Za-z0-9])?)?$"
-      }
-     ]
+     "pattern": "^([A-Za-z0-9]([-A-Za-z0-9_.]{0,61}[A-Za-z0-9])?)?$"
     },
     "effect": {
      "type": "string",
@@ -4242,11 +3903,13 @@ export const schema = {
    },
    "rules": [
     {
-     "message": "key is needed unless operator is Exists: add the key of the taint, or operator: Exists to tolerate every taint"
+     "message": "key is needed unless operator is Exists: add the key of the taint, or operator: Exists to tolerate every taint",
+     "check": "toleratesTaint"
     },
     {
      "message": "value must be empty for operator Exists",
-     "field": ".value"
+     "field": ".value",
+     "check": "existsHasNoValue"
     }
    ],
    "required": [],
@@ -4283,12 +3946,7 @@ export const schema = {
     "key": {
      "type": "string",
      "maxLength": 317,
-     "rules": [
-      {
-       "message": "must be a name such as disktype or example.com/disktype: at most 63 letters, digits, '-', '_' or '.', a letter or digit at both ends",
-       "matches": "^([a-z0-9]([-a-z0-9]*[a-z0-9])?([.][a-z0-9]([-a-z0-9]*[a-z0-9])?)*/)?[A-Za-z0-9]([-A-Za-z0-9_.]{0,61}[A-Za-z0-9])?$"
-      }
-     ]
+     "pattern": "^([a-z0-9]([-a-z0-9]*[a-z0-9])?([.][a-z0-9]([-a-z0-9]*[a-z0-9])?)*/)?[A-Za-z0-9]([-A-Za-z0-9_.]{0,61}[A-Za-z0-9])?$"
     },
     "operator": {
      "type": "string",
@@ -4305,19 +3963,15 @@ export const schema = {
      "items": {
       "type": "string",
       "maxLength": 63,
-      "rules": [
-       {
-        "message": "must be a label value: at most 63 letters, digits, '-', '_' or '.', a letter or digit at both ends",
-        "matches": "^([A-Za-z0-9]([-A-Za-z0-9_.]*[A-Za-z0-9])?)?$"
-       }
-      ]
+      "pattern": "^([A-Za-z0-9]([-A-Za-z0-9_.]*[A-Za-z0-9])?)?$"
      }
     }
    },
    "rules": [
     {
      "message": "In and NotIn need values, Exists and DoesNotExist take none",
-     "field": ".values"
+     "field": ".values",
+     "check": "valuesFitOperator"
     }
    ],
    "additionalProperties": false
@@ -4331,16 +3985,12 @@ export const schema = {
      "additionalProperties": {
       "type": "string",
       "maxLength": 63,
-      "rules": [
-       {
-        "message": "must be a label value: at most 63 letters, digits, '-', '_' or '.', a letter or digit at both ends",
-        "matches": "^([A-Za-z0-9]([-A-Za-z0-9_.]*[A-Za-z0-9])?)?$"
-       }
-      ]
+      "pattern": "^([A-Za-z0-9]([-A-Za-z0-9_.]*[A-Za-z0-9])?)?$"
      },
      "rules": [
       {
-       "message": "each label must have a name such as disktype or example.com/disktype: at most 63 letters, digits, '-', '_' or '.', a letter or digit at both ends",
+       "message": "each label must have a name such as disktype or example.com/disktype",
+       "check": "labelNames",
        "patterns": [
         "^([a-z0-9]([-a-z0-9]*[a-z0-9])?([.][a-z0-9]([-a-z0-9]*[a-z0-9])?)*/)?[A-Za-z0-9]([-A-Za-z0-9_.]{0,61}[A-Za-z0-9])?$"
        ]
@@ -4373,13 +4023,8 @@ export const schema = {
     "timeoutSeconds": {
      "type": "integer",
      "default": 90,
-     "rules": [
-      {
-       "message": "must be from 1 to 3600 seconds",
-       "from": 1,
-       "to": 3600
-      }
-     ]
+     "minimum": 1,
+     "maximum": 3600
     }
    },
    "required": [
@@ -4409,7 +4054,8 @@ export const schema = {
    },
    "rules": [
     {
-     "message": "exactly one of configMap, secret, downwardAPI, serviceAccountToken and clusterTrustBundle is needed"
+     "message": "exactly one of configMap, secret, downwardAPI, serviceAccountToken and clusterTrustBundle is needed",
+     "check": "oneProjection"
     }
    ],
    "required": [],
@@ -4481,7 +4127,8 @@ export const schema = {
    },
    "rules": [
     {
-     "message": "exactly one source is needed: emptyDir, hostPath, local, configMap, secret, downwardAPI, projected, git, image, nfs, glusterfs, cifs, cephfs, rbd, iscsi, fc, csi, flexVolume, flocker or persistentVolumeClaim (one without settings is written emptyDir: {})"
+     "message": "exactly one source is needed, such as nfs or csi; one without settings is written emptyDir: {}",
+     "check": "exactlyOne"
     }
    ],
    "required": [],
@@ -4538,15 +4185,18 @@ export const schema = {
       "maxLength": 64,
       "rules": [
        {
-        "message": "must be one option: split the entry at its commas into several"
+        "message": "must be one option: split the entry at its commas into several",
+        "check": "oneOption"
        }
       ]
      },
      "rules": [
       {
-       "message": "each option may be named once, with one value"
+       "message": "each option may be named once, with one value",
+       "check": "onceWithOneValue"
       },
       {
+       "check": "consistent",
        "message": "options that contradict each other cannot both be named"
       }
      ]
@@ -4555,102 +4205,120 @@ export const schema = {
    "rules": [
     {
      "message": "volumeMode: Block needs source.local with the path of a block device, source.iscsi, source.fc, source.csi or source.persistentVolumeClaim",
-     "field": ".volumeMode"
+     "field": ".volumeMode",
+     "check": "blockHasDevice"
     },
     {
      "message": "destroyAllDataOnDevices is for source.local with fsType, with which the devices are formatted: add it, or remove them",
-     "field": ".destroyAllDataOnDevices"
+     "field": ".destroyAllDataOnDevices",
+     "check": "destroyedIsFormatted"
     },
     {
      "message": "source.local.fsLabel needs fsType, the file system to make on the device: name it, or remove fsLabel",
-     "field": ".source.local.fsLabel"
+     "field": ".source.local.fsLabel",
+     "check": "labelIsMade"
     },
     {
      "message": "fsType is only for source.local with volumeMode: Filesystem: remove it",
-     "field": ".fsType"
+     "field": ".fsType",
+     "check": "fsTypeIsLocal"
     },
     {
      "message": "encryption with randomKey: true loses what is on the device each time that it is opened: it is for fsType: swap alone, name a secretRef",
-     "field": ".source.local.encryption"
+     "field": ".source.local.encryption",
+     "check": "randomIsSwap"
     },
     {
-     "message": "mountOptions of a volume are file system options, for source.nfs, source.glusterfs, source.cifs, source.cephfs with client Kernel, and for a source.local, source.iscsi, source.fc or source.csi with a file system, and a claim's are its PersistentVolume's: use mounts[].mountOptions for nosuid, noexec and the like",
-     "field": ".mountOptions"
+     "message": "mountOptions of a volume are file system options: they need nfs, glusterfs, cifs, cephfs with client Kernel, or local, iscsi, fc or csi with a file system. A claim's are its PersistentVolume's. Use mounts[].mountOptions for nosuid, noexec and the like",
+     "field": ".mountOptions",
+     "check": "optionsHaveFilesystem"
     },
     {
      "message": "mountOptions of source.local, source.iscsi and source.fc need fsType, because each file system has options of its own: add the one that the device has, or is to be formatted with",
-     "field": ".mountOptions"
+     "field": ".mountOptions",
+     "check": "optionsHaveFsType"
     },
     {
-     "message": "each of mountOptions of source.csi must be one option as the file system takes it: letters, digits and _ - . : = @ % + /",
      "field": ".mountOptions",
+     "check": "csiOptions",
+     "message": "each of mountOptions of source.csi must be one option as the file system takes it: letters, digits and _ - . : = @ % + /",
      "patterns": [
       "^[A-Za-z0-9_][-A-Za-z0-9_.:=@%+/]*$"
      ]
     },
     {
-     "message": "each of mountOptions must be one option that is allowed for NFS: vers= or nfsvers= (3, 4, 4.0, 4.1, 4.2), hard, soft, softerr, proto= (tcp, tcp6, udp, udp6, rdma), port=, mountport=, timeo=, retrans=, rsize= or wsize= (a power of two from 1024 to 1048576), nconnect= (1 to 16), sec= (sys, krb5, krb5i, krb5p), ac, noac, acregmin=, acregmax=, acdirmin=, acdirmax=, actimeo=, lookupcache= (all, none, pos, positive), lock, nolock, fsc, nofsc, cto, nocto, resvport, noresvport; read-only is source.nfs.readOnly",
      "field": ".mountOptions",
+     "check": "nfsOptions",
+     "message": "each of mountOptions must be one option that is allowed for NFS: vers= or nfsvers= (3, 4, 4.0, 4.1, 4.2), hard, soft, softerr, proto= (tcp, tcp6, udp, udp6, rdma), port=, mountport=, timeo=, retrans=, rsize= or wsize= (a power of two from 1024 to 1048576), nconnect= (1 to 16), sec= (sys, krb5, krb5i, krb5p), ac, noac, acregmin=, acregmax=, acdirmin=, acdirmax=, actimeo=, lookupcache= (all, none, pos, positive), lock, nolock, fsc, nofsc, cto, nocto, resvport, noresvport; read-only is source.nfs.readOnly",
      "patterns": [
       "^(vers=(3|4|4[.][0-2])|nfsvers=(3|4|4[.][0-2])|hard|soft|softerr|proto=(tcp|tcp6|udp|udp6|rdma)|(port|mountport)=(6553[0-5]|655[0-2][0-9]|65[0-4][0-9]{2}|6[0-4][0-9]{3}|[1-5][0-9]{4}|[1-9][0-9]{0,3})|timeo=[1-9][0-9]{0,5}|retrans=[0-9]{1,4}|(rsize|wsize)=(1024|2048|4096|8192|16384|32768|65536|131072|262144|524288|1048576)|nconnect=([1-9]|1[0-6])|sec=(sys|krb5|krb5i|krb5p)|ac|noac|(acregmin|acregmax|acdirmin|acdirmax|actimeo)=[0-9]{1,6}|lookupcache=(all|none|pos|positive)|lock|nolock|fsc|nofsc|cto|nocto|resvport|noresvport)$"
      ]
     },
     {
-     "message": "proto=udp, lock, nolock and mountport= are of NFS version 3 only: add vers=3, or remove them",
-     "field": ".mountOptions"
+     "field": ".mountOptions",
+     "check": "ofNfs3",
+     "message": "proto=udp, lock, nolock and mountport= are of NFS version 3 only: add vers=3, or remove them"
     },
     {
-     "message": "each of mountOptions must be one option that is allowed for GlusterFS: acl, resolve-gids, attribute-timeout=, entry-timeout=, negative-timeout= and gid-timeout= (seconds), direct-io-mode= (enable, disable, auto), use-readdirp=, fopen-keep-cache= and kernel-writeback-cache= (yes, no), background-qlen=, congestion-threshold=, lru-limit=, invalidate-limit=, reader-thread-count= (1 to 64); read-only is source.glusterfs.readOnly",
      "field": ".mountOptions",
+     "check": "glusterfsOptions",
+     "message": "each of mountOptions must be one option that is allowed for GlusterFS: acl, resolve-gids, attribute-timeout=, entry-timeout=, negative-timeout= and gid-timeout= (seconds), direct-io-mode= (enable, disable, auto), use-readdirp=, fopen-keep-cache= and kernel-writeback-cache= (yes, no), background-qlen=, congestion-threshold=, lru-limit=, invalidate-limit=, reader-thread-count= (1 to 64); read-only is source.glusterfs.readOnly",
      "patterns": [
       "^(acl|resolve-gids|(attribute-timeout|entry-timeout|negative-timeout|gid-timeout)=[0-9]{1,5}([.][0-9]{1,3})?|direct-io-mode=(enable|disable|auto)|use-readdirp=(yes|no)|fopen-keep-cache=(yes|no)|kernel-writeback-cache=(yes|no)|(background-qlen|congestion-threshold|lru-limit|invalidate-limit)=[0-9]{1,6}|reader-thread-count=([1-9]|[1-5][0-9]|6[0-4]))$"
      ]
     },
     {
-     "message": "each of mountOptions must be one option that is allowed for CIFS: vers= (2.0, 2.1, 3, 3.0, 3.0.2, 3.1.1), sec= (ntlmssp, ntlmsspi), seal, uid=, gid=, forceuid, noforceuid, forcegid, noforcegid, file_mode= or dir_mode= (0 and three octal digits), cache= (none, strict, loose), actimeo=, acregmax=, acdirmax=, hard, soft, rsize= or wsize= (a power of two from 65536 to 4194304), echo_interval= (1 to 600), serverino, noserverino, mfsymlinks, nobrl, noperm, nosharesock, port=; secretRef has the credentials, read-only is source.cifs.readOnly or mounts[].readOnly",
      "field": ".mountOptions",
+     "check": "cifsOptions",
+     "message": "each of mountOptions must be one option that is allowed for CIFS: vers= (2.0, 2.1, 3, 3.0, 3.0.2, 3.1.1), sec= (ntlmssp, ntlmsspi), seal, uid=, gid=, forceuid, noforceuid, forcegid, noforcegid, file_mode= or dir_mode= (0 and three octal digits), cache= (none, strict, loose), actimeo=, acregmax=, acdirmax=, hard, soft, rsize= or wsize= (a power of two from 65536 to 4194304), echo_interval= (1 to 600), serverino, noserverino, mfsymlinks, nobrl, noperm, nosharesock, port=; secretRef has the credentials, read-only is source.cifs.readOnly or mounts[].readOnly",
      "patterns": [
       "^(vers=(2[.][01]|3|3[.]0|3[.]0[.]2|3[.]1[.]1)|sec=(ntlmssp|ntlmsspi)|seal|(uid|gid)=[0-9]{1,9}|forceuid|noforceuid|forcegid|noforcegid|(file_mode|dir_mode)=0[0-7]{3}|cache=(none|strict|loose)|actimeo=[0-9]{1,6}|acregmax=[0-9]{1,6}|acdirmax=[0-9]{1,6}|hard|soft|(rsize|wsize)=(65536|131072|262144|524288|1048576|2097152|4194304)|echo_interval=([1-9]|[1-9][0-9]|[1-5][0-9]{2}|600)|serverino|noserverino|mfsymlinks|nobrl|noperm|nosharesock|port=(6553[0-5]|655[0-2][0-9]|65[0-4][0-9]{2}|6[0-4][0-9]{3}|[1-5][0-9]{4}|[1-9][0-9]{0,3}))$"
      ]
     },
     {
-     "message": "each of mountOptions must be one option that is allowed for CephFS with client Kernel: ms_mode= (legacy, crc, secure, prefer-crc, prefer-secure), recover_session= (no, clean), rsize=, wsize= and rasize= (bytes), caps_max=, readdir_max_entries=, readdir_max_bytes=, osd_request_timeout= (seconds), crc, acl, wsync, asyncreaddir, dcache, dirstat, rbytes, quotadf, copyfrom, ino32, or one of these ten with no in front; read-only is source.cephfs.readOnly or mounts[].readOnly",
      "field": ".mountOptions",
+     "check": "cephfsOptions",
+     "message": "each of mountOptions must be one option that is allowed for CephFS with client Kernel: ms_mode= (legacy, crc, secure, prefer-crc, prefer-secure), recover_session= (no, clean), rsize=, wsize= and rasize= (bytes), caps_max=, readdir_max_entries=, readdir_max_bytes=, osd_request_timeout= (seconds), crc, acl, wsync, asyncreaddir, dcache, dirstat, rbytes, quotadf, copyfrom, ino32, or one of these ten with no in front; read-only is source.cephfs.readOnly or mounts[].readOnly",
      "patterns": [
       "^(ms_mode=(legacy|crc|secure|prefer-crc|prefer-secure)|recover_session=(no|clean)|(rsize|wsize|rasize)=[1-9][0-9]{3,7}|(caps_max|readdir_max_entries|readdir_max_bytes|osd_request_timeout)=[0-9]{1,7}|crc|nocrc|acl|noacl|wsync|nowsync|asyncreaddir|noasyncreaddir|dcache|nodcache|dirstat|nodirstat|rbytes|norbytes|quotadf|noquotadf|copyfrom|nocopyfrom|ino32|noino32)$"
      ]
     },
     {
-     "message": "each of mountOptions must be one option that is allowed for ext2: errors= (remount-ro, continue, panic), usrquota, grpquota, noquota, lazytime, nolazytime, user_xattr, acl; read-only is mounts[].readOnly",
      "field": ".mountOptions",
+     "check": "ext2Options",
+     "message": "each of mountOptions must be one option that is allowed for ext2: errors= (remount-ro, continue, panic), usrquota, grpquota, noquota, lazytime, nolazytime, user_xattr, acl; read-only is mounts[].readOnly",
      "patterns": [
       "^(errors=(remount-ro|continue|panic)|usrquota|grpquota|noquota|lazytime|nolazytime|user_xattr|acl)$"
      ]
     },
     {
-     "message": "each of mountOptions must be one option that is allowed for ext3 and ext4: errors= (remount-ro, continue, panic), usrquota, grpquota, noquota, lazytime, nolazytime, user_xattr, acl, discard, nodiscard, barrier, nobarrier, barrier=0, barrier=1, commit=, data= (ordered, writeback, journal), and for ext4 journal_checksum; read-only is mounts[].readOnly",
      "field": ".mountOptions",
+     "check": "ext4Options",
+     "message": "each of mountOptions must be one option that is allowed for ext3 and ext4: errors= (remount-ro, continue, panic), usrquota, grpquota, noquota, lazytime, nolazytime, user_xattr, acl, discard, nodiscard, barrier, nobarrier, barrier=0, barrier=1, commit=, data= (ordered, writeback, journal), and for ext4 journal_checksum; read-only is mounts[].readOnly",
      "patterns": [
       "^(errors=(remount-ro|continue|panic)|usrquota|grpquota|noquota|lazytime|nolazytime|user_xattr|acl|discard|nodiscard|barrier|nobarrier|barrier=[01]|commit=[0-9]{1,5}|data=(ordered|writeback|journal))$"
      ]
     },
     {
-     "message": "each of mountOptions must be one option that is allowed for xfs: discard, nodiscard, inode64, largeio, nolargeio, swalloc, logbsize= (16k to 256k), logbufs= (2 to 8), allocsize= (a power of two from 4k to 1g), usrquota, grpquota, prjquota, uquota, gquota, pquota, noquota, lazytime, nolazytime; read-only is mounts[].readOnly",
      "field": ".mountOptions",
+     "check": "xfsOptions",
+     "message": "each of mountOptions must be one option that is allowed for xfs: discard, nodiscard, inode64, largeio, nolargeio, swalloc, logbsize= (16k to 256k), logbufs= (2 to 8), allocsize= (a power of two from 4k to 1g), usrquota, grpquota, prjquota, uquota, gquota, pquota, noquota, lazytime, nolazytime; read-only is mounts[].readOnly",
      "patterns": [
       "^(discard|nodiscard|inode64|largeio|nolargeio|swalloc|logbsize=(16|32|64|128|256)k|logbufs=[2-8]|allocsize=(4|8|16|32|64|128|256|512)k|allocsize=(1|2|4|8|16|32|64|128|256|512)m|allocsize=1g|usrquota|grpquota|prjquota|uquota|gquota|pquota|noquota|lazytime|nolazytime)$"
      ]
     },
     {
-     "message": "each of mountOptions must be one option that is allowed for btrfs: discard, discard= (sync, async), nodiscard, barrier, nobarrier, commit=, acl, noacl, compress= (no, lzo, zlib, zlib:1 to zlib:9, zstd, zstd:1 to zstd:15), autodefrag, noautodefrag, ssd, nossd, lazytime, nolazytime; read-only is mounts[].readOnly",
      "field": ".mountOptions",
+     "check": "btrfsOptions",
+     "message": "each of mountOptions must be one option that is allowed for btrfs: discard, discard= (sync, async), nodiscard, barrier, nobarrier, commit=, acl, noacl, compress= (no, lzo, zlib, zlib:1 to zlib:9, zstd, zstd:1 to zstd:15), autodefrag, noautodefrag, ssd, nossd, lazytime, nolazytime; read-only is mounts[].readOnly",
      "patterns": [
       "^(discard|discard=(sync|async)|nodiscard|barrier|nobarrier|commit=[0-9]{1,5}|acl|noacl|compress=(no|lzo|zlib(:[1-9])?|zstd(:([1-9]|1[0-5]))?)|autodefrag|noautodefrag|ssd|nossd|lazytime|nolazytime)$"
      ]
     },
     {
-     "message": "each of mountOptions must be one option that is allowed for swap: pri= (0 to 32767), discard, discard= (once, pages)",
      "field": ".mountOptions",
+     "check": "swapOptions",
+     "message": "each of mountOptions must be one option that is allowed for swap: pri= (0 to 32767), discard, discard= (once, pages)",
      "patterns": [
       "^(pri=(3276[0-7]|327[0-5][0-9]|32[0-6][0-9]{2}|3[01][0-9]{3}|[12][0-9]{4}|[1-9][0-9]{0,3}|0)|discard|discard=(once|pages))$"
      ]

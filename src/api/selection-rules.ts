@@ -4,8 +4,6 @@ import type { NodeSelectorRequirement, NodeSelectorTerm, Toleration } from "./ty
 const labelNames: Check<{ readonly [label: string]: string }> = (labels, [pattern]) =>
   Object.keys(labels).every((name) => name.length <= 317 && pattern?.test(name) === true);
 
-const notEmpty: Check<readonly unknown[]> = (list) => list.length > 0;
-
 const termSelects: Check<NodeSelectorTerm> = ({ matchExpressions, matchFields }) =>
   (matchExpressions ?? []).length + (matchFields ?? []).length > 0;
 
@@ -37,16 +35,14 @@ const count: Check<number | string> = (value, [pattern]) =>
   typeof value === "number" ? value >= 1 : pattern?.test(value) === true;
 
 /** Rules of what selects the nodes of a set, and of how many of them change at once. */
-export const selectionRules: Checks = [
-  ["each label must have a name such as", labelNames],
-  ["at least one term is needed", notEmpty],
-  ["a term needs matchExpressions or matchFields", termSelects],
-  ["values must name at least one Node", notEmpty],
-  ["values must name at least one value", namesValues],
-  ["values must be label values", namesLabelValues],
-  ["values must be empty for operator", namesNoValues],
-  ["values must be exactly one integer", namesOneInteger],
-  ["key is needed unless operator is Exists", toleratesTaint],
-  ["value must be empty for operator Exists", existsHasNoValue],
-  ["must be a number of at least 1", count],
-];
+export const selectionRules: Checks = {
+  labelNames,
+  termSelects,
+  namesValues,
+  namesLabelValues,
+  namesNoValues,
+  namesOneInteger,
+  toleratesTaint,
+  existsHasNoValue,
+  count,
+};

@@ -1,4 +1,4 @@
-import { type Check, type Checks, isBeneath, unique } from "./rule.ts";
+import { type Check, type Checks, isBeneath } from "./rule.ts";
 import { hasTrait, isSized } from "./source-traits.ts";
 import type {
   IntentMount,
@@ -98,7 +98,7 @@ const secondsWithTimeout: Check<NodeLossPolicy> = ({ type, timeoutSeconds }) =>
 
 const nameIsLabelValue: Check<NodeVolumeSet> = ({ metadata }) => metadata.name.length <= 63;
 
-const notEmpty: Check<string> = (text) => text !== "";
+const notEmptyText: Check<string> = (text) => text !== "";
 
 const oneTimeOption: Check<readonly string[]> = (options) =>
   options.filter((option) => ["noatime", "relatime", "strictatime"].includes(option)).length <= 1;
@@ -106,29 +106,28 @@ const oneTimeOption: Check<readonly string[]> = (options) =>
 const noOpposites: Check<readonly string[]> = (options) => !options.some((option) => options.includes(`no${option}`));
 
 /** Rules of a set and of an intent, between the volume, its mounts and its policies. */
-export const setRules: Checks = [
-  ["must have at most 63 characters, because the name", nameIsLabelValue],
-  ["must not be empty", notEmpty],
-  ["the paths of two mounts may not be the same", distinctTargets],
-  ["fsType: swap is for the node itself", swapIsOfNode],
-  ["mountOptions of a mount need volumeMode: Filesystem", blockHasNoOptions],
-  ["readOnly needs volumeMode: Filesystem", blockIsWritable],
-  ["fsGroup is for", groupIsGiven],
-  ["seLinuxOptions is for", labelHasDriver],
-  ["fsGroupChangePolicy has an effect only", policyHasGroup],
-  ["mounts of a hostPath of type CharDevice or BlockDevice", devicesAreUsable],
-  ["no mount may be at the path of the source", sourceIsNotCovered],
-  ["deletionPolicy: Retain needs mode: Manage", retainNeedsManage],
-  ["deletionPolicy: Retain would leave a payload", payloadIsNotRetained],
-  ["deletionPolicy: Retain would leave a volume attached", attachedIsNotRetained],
-  ["capacity is for source.flexVolume", capacityHasDriver],
-  ["adopt: IfSame is for hostPath, local, nfs and cifs", adoptable],
-  ["adopt: IfSame needs source.local.path", adoptedByPath],
-  ["drainPolicy: Release unmounts the volume", releaseUnmounts],
-  ["grant belongs to mode: Manage", observerHasNoGrant],
-  ["the grant of a CSI volume must name", grantSaysVolume],
-  ["timeoutSeconds belongs to type: AfterTimeout", secondsWithTimeout],
-  ["an option may be named only once", unique],
-  ["an option and its opposite cannot both be named", noOpposites],
-  ["only one of noatime, relatime and strictatime", oneTimeOption],
-];
+export const setRules: Checks = {
+  nameIsLabelValue,
+  notEmptyText,
+  distinctTargets,
+  swapIsOfNode,
+  blockHasNoOptions,
+  blockIsWritable,
+  groupIsGiven,
+  labelHasDriver,
+  policyHasGroup,
+  devicesAreUsable,
+  sourceIsNotCovered,
+  retainNeedsManage,
+  payloadIsNotRetained,
+  attachedIsNotRetained,
+  capacityHasDriver,
+  adoptable,
+  adoptedByPath,
+  releaseUnmounts,
+  observerHasNoGrant,
+  grantSaysVolume,
+  secondsWithTimeout,
+  noOpposites,
+  oneTimeOption,
+};

@@ -36,7 +36,7 @@ const sizesInOrder: Check<DiskSelector> = ({ minSize, maxSize }) => {
 const isQuantity = (size: number | string) => /^\d+([.]\d+)?(Ki|Mi|Gi|Ti|Pi|k|M|G|T|P)?$/.test(`${size}`);
 
 const size: Check<number | string> = (value, [pattern]) => {
-  if (typeof value === "string" && pattern?.test(value) !== true) return false;
+  if (pattern?.test(`${value}`) !== true) return false;
   const bytes = quantityBytes(value);
   return bytes >= 1n << 16n && bytes <= 1n << 50n;
 };
@@ -46,7 +46,7 @@ const pathLength: Check<string> = (path) =>
   byteLength(path) <= 2048 &&
   path.split("/").every((name) => [...name].length <= (byteLength(name) > name.length ? 63 : 255));
 
-const shortName: Check<string> = (path) => byteLength(path) <= 255;
+const relativePath: Check<string> = (path, [unwanted]) => byteLength(path) <= 255 && unwanted?.test(path) === false;
 
 const shortKeys: Check<{ readonly [key: string]: string }> = (attributes) =>
   Object.keys(attributes).every((key) => [...key].length <= 128);
@@ -61,8 +61,6 @@ const notOwnDriver: Check<string> = (driver) => lowerASCII(driver) !== podDriver
 
 /** As lowerAscii() of CEL. */
 const lowerASCII = (text: string) => text.replace(/[A-Z]/g, (letter) => letter.toLowerCase());
-
-const notOfLVM: Check<string> = (name, [reserved]) => reserved?.test(name) !== true;
 
 const secretAllowed: Check<FlexVolumeSource> = ({ secretRef, secretInArguments }) =>
   secretRef === undefined || secretInArguments === "Allow";
@@ -157,43 +155,38 @@ function isIPv6(text: string): boolean {
 }
 
 /** Rules of VolumeSource and beneath, and of paths. */
-export const sourceRules: Checks = [
-  ["exactly one source is needed", exactlyOne],
-  ["exactly one of path, disk and lvm", pathDiskOrVolume],
-  ["encryption needs one of secretRef and randomKey", oneKey],
-  ["name at least one property of the disk", saysSomething],
-  ["name another property of the disk", saysMoreThanEmpty],
-  ["minSize must not be more than maxSize", sizesInOrder],
-  ["must be a size from 64Ki to 1Pi", size],
-  ["must have at most 2048 bytes", pathLength],
-  ["must have at most 255 bytes", shortName],
-  ["each key may have at most 128 characters", shortKeys],
-  ["no key and no value may have a NUL character", noNUL],
-  ["keys of kubernetes.io and k8s.io are kubelet's", noneOfKubelet],
-  ["csi.nodevolume.dev is this operator's own driver", notOwnDriver],
-  ["is a name that LVM keeps for itself", notOfLVM],
-  ["must be an https://, http:// or ssh:// address", repositoryAddress],
-  ["must be an image with registry and digest", imageAddress],
-  ["the driver takes the Secret in the arguments of its program", secretAllowed],
-  ["exactly one of reference and layout", referenceOrLayout],
-  ["must be left out with layout", secretForRegistry],
-  ["is needed for ssh", secretForSSH],
-  ["must be left out for http", noSecretInTheClear],
-  ["secretRef and chapAuthSession or chapAuthDiscovery", secretHasUse],
-  ["must be a portal", portal],
-  ["each portal may be named once", distinctPortals],
-  ["targetPortal is the first portal already", furtherPortals],
-  ["either targetWWNs and lun, or wwids", whereOrWhat],
-  ["each WWN may be named once", unique],
-  ["each wwid may be named once", unique],
-  ["exactly one of datasetName and datasetUUID", oneDataset],
-  ["each path in items may be named once", distinctPaths],
-  ["no path in items may lie beneath another", noFileAsDirectory],
-  ["must be a host name, an IPv4 address, or", server],
-  ["must be a monitor: a host name, an IPv4 address, or", monitor],
-  ["must be the address of a monitor", monitorAddress],
-  ["each monitor may be named once", unique],
-  ["with client: Kernel each monitor must be an IP address", byAddress],
-  ["each server may be named once", unique],
+export const sourceRules: Checks = {
+  exactlyOne,
+  pathDiskOrVolume,
+  oneKey,
+  saysSomething,
+  saysMoreThanEmpty,
+  sizesInOrder,
+  size,
+  pathLength,
+  relativePath,
+  shortKeys,
+  noNUL,
+  noneOfKubelet,
+  notOwnDriver,
+  repositoryAddress,
+  imageAddress,
+  secretAllowed,
+  referenceOrLayout,
+  secretForRegistry,
+  secretForSSH,
+  noSecretInTheClear,
+  secretHasUse,
+  portal,
+  distinctPortals,
+  furtherPortals,
+  whereOrWhat,
+  oneDataset,
+  distinctPaths,
+  noFileAsDirectory,
+  server,
+  monitor,
+  monitorAddress,
+  byAddress,
   ...contentRules,
-];
+};

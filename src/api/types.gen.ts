@@ -37,7 +37,7 @@ export interface NodeVolumeIntentSpec {
    */
   mode: "Manage" | "Observe";
   /**
-   * True stops set-up and repair. Removal continues.
+   * True stops set-up and repair. Removal goes on.
    */
   suspend: boolean;
   source: VolumeSource;
@@ -639,7 +639,7 @@ export interface CIFSVolumeSource {
   readOnly?: boolean;
 }
 /**
- * Secret with the keys username and password, and domain if there is one; without it the node is a guest. The agents need to be let read it (config/components/object-access). When it changes, the share is mounted anew as soon as the server refuses the session that it was mounted with.
+ * Secret with the keys username and password, and domain if there is one; without it the node is a guest. Agents need the right to read it (components/object-access). When it changes, the share is mounted anew as soon as the server refuses the session that it was mounted with.
  */
 export interface CIFSSecretReference {
   /**
@@ -990,7 +990,7 @@ export interface GrantedCSIVolume {
    */
   readOnly?: boolean;
   /**
-   * File system that is requested from the driver; without it, the driver chooses.
+   * File system that the driver is asked for; the driver's own choice without it.
    */
   fsType?: string;
   /**

@@ -53,6 +53,9 @@ interface Validator {
 
 const definitions = schema.definitions as unknown as Definitions;
 
+/** What is wrong with a value that has its form: the rules are checked all the same, as by the API server. */
+const ofValue: ReadonlySet<string> = new Set(["pattern", "minLength", "minimum", "maximum"]);
+
 const intents: Validator = {
   kind: "NodeVolumeIntent",
   structure: intentStructure,
@@ -72,11 +75,12 @@ const sets: Validator = {
 function parse<T>({ kind, structure, brokenRules, status, statusAtBirth }: Validator, input: unknown): Parsed<T> {
   if (typeof input !== "object" || input === null) return refused([{ path: "", message: "must be an object" }]);
   const value = copyJson(input) as Fields;
-  if (!structure(value)) return refused((structure.errors ?? []).map((error) => structureError(error)));
-  const identity = identityErrors(kind, value);
+  const ofStructure = structure(value) ? [] : (structure.errors ?? []);
+  const errors = ofStructure.map((error) => structureError(error));
+  if (ofStructure.some(({ keyword }) => !ofValue.has(keyword))) return refused(errors);
+  errors.push(...identityErrors(kind, value));
   // Rules count on a name.
-  const errors =
-    typeof (value["metadata"] as Fields)["name"] === "string" ? [...identity, ...brokenRules()(value)] : identity;
+  if (typeof (value["metadata"] as Fields)["name"] === "string") errors.push(...brokenRules()(value));
   if (errors.length > 0) return refused(errors);
   if (!status(value["status"])) value["status"] = copyJson(statusAtBirth);
   return { ok: true, value: value as T };

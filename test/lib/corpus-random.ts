@@ -1,5 +1,6 @@
 // Random specs of intents, near the border between what is accepted and what is not.
 import fc from "fast-check";
+import type { JsonObject } from "../../hack/lib/api-client.ts";
 import { contentMembers } from "./corpus-random-content.ts";
 
 /** An entry of the second list once in a while, of the first one mostly. */
@@ -208,4 +209,13 @@ export function randomIntent(): fc.Arbitrary<object> {
     { requiredKeys: ["nodeName", "nodeUID", "volumeName", "mode", "volumeMode", "mounts"] },
   );
   return fc.tuple(rest, volume).map(([fields, its]) => ({ ...fields, ...its }));
+}
+
+/** The spec of a set that would have such an intent: the same volume, mounts and policies, in a set's fields. */
+export function setOf(intent: object): JsonObject {
+  const { source, volumeMode, fsType, mountOptions, nodeName, nodeUID, volumeName, grant, mounts, ...policies } =
+    intent as JsonObject & { readonly mounts: readonly JsonObject[] };
+  const own = mounts.map(({ requester, ...mount }, i) => ({ ...mount, name: `m${i}` }));
+  const volume = JSON.parse(JSON.stringify({ source, volumeMode, fsType, mountOptions })) as JsonObject;
+  return { ...policies, volume, mounts: own };
 }

@@ -1,8 +1,14 @@
-import type { Schema } from "../generate-api.ts";
+import type { Schema } from "../crds.ts";
 
 interface Rule {
   readonly message: string;
   readonly fieldPath?: string;
+}
+
+/** A rule that no CRD has. */
+interface RuleInCode {
+  readonly message: string;
+  readonly field?: string;
 }
 
 /** PURE. What a field holds, in words: `list of string`, `map of string to string`. */
@@ -48,12 +54,16 @@ export function limitsOf(schema: Schema): string[] {
   return [...limits, ...(ofEntries.length > 0 ? [`each entry: ${ofEntries.join(", ")}`] : [])];
 }
 
-/** PURE. What the API server says when a rule is broken, with the field that it names if that is another. */
+/** PURE. What is said when a rule is broken, with the field that is named if that is another. */
 export function messagesOf(schema: Schema): string[] {
   const rules = (schema["x-kubernetes-validations"] as Rule[] | undefined) ?? [];
-  const texts = rules.map(
-    ({ message, fieldPath }) => `${fieldPath === undefined ? "" : `${code(fieldPath.slice(1))}: `}${message}`,
-  );
+  const inCode = (schema["rulesInCode"] as RuleInCode[] | undefined) ?? [];
+  const at = (path: string | undefined, message: string) =>
+    path === undefined ? message : `${code(path.slice(1))}: ${message}`;
+  const texts = [
+    ...rules.map(({ message, fieldPath }) => at(fieldPath, message)),
+    ...inCode.map(({ message, field }) => `${at(field, message)} (not checked by the API server)`),
+  ];
   const inner = (schema["items"] ?? schema["additionalProperties"]) as Schema | undefined;
   // An object has a section of its own, where its rules stand.
   const ofEntries = inner === undefined || inner["properties"] !== undefined ? [] : messagesOf(inner);

@@ -2,15 +2,18 @@
 // @ts-nocheck: it is JavaScript
 import { codePoints } from "../code-points.ts";
 export const validate = validate10;
-const schema12 = {"type":"object","required":["adopt","deletionPolicy","mode","mounts","nodeLossPolicy","nodeReadiness","rollout","suspend","unmountPolicy","volume"],"properties":{"nodeSelector":{"type":"object","maxProperties":32,"additionalProperties":{"type":"string","maxLength":253,"rules":[{"message":"must be a label value: at most 63 letters, digits, '-', '_' or '.', a letter or digit at both ends","matches":"^([A-Za-z0-9]([-A-Za-z0-9_.]{0,61}[A-Za-z0-9])?)?$"}]},"rules":[{"message":"each label must have a name such as disktype or example.com/disktype: at most 63 letters, digits, '-', '_' or '.', a letter or digit at both ends","patterns":["^([a-z0-9]([-a-z0-9]*[a-z0-9])?([.][a-z0-9]([-a-z0-9]*[a-z0-9])?)*/)?[A-Za-z0-9]([-A-Za-z0-9_.]{0,61}[A-Za-z0-9])?$"]}]},"affinity":{"$ref":"#/definitions/Affinity"},"tolerations":{"type":"array","maxItems":32,"items":{"$ref":"#/definitions/Toleration"}},"mode":{"type":"string","enum":["Manage","Observe"],"default":"Manage"},"suspend":{"type":"boolean","default":false},"volume":{"$ref":"#/definitions/VolumeTemplate"},"mounts":{"type":"array","maxItems":16,"default":[],"items":{"$ref":"#/definitions/SetMount"},"rules":[{"message":"the paths of two mounts may not be the same, nor one beneath the other"}],"mapKeys":["name"]},"allowedNamespaces":{"$ref":"#/definitions/AllowedNamespaces"},"nodeReadiness":{"type":"string","enum":["Ignored","Condition","Taint"],"default":"Ignored"},"unmountPolicy":{"$ref":"#/definitions/UnmountPolicy","default":{}},"rollout":{"$ref":"#/definitions/RolloutPolicy","default":{}},"deletionPolicy":{"type":"string","enum":["Unmount","Retain"],"default":"Unmount"},"adopt":{"type":"string","enum":["Never","IfSame"],"default":"Never"},"capacity":{"type":"string","maxLength":32,"rules":[{"message":"must be a size with its unit, such as 10Gi","matches":"^[1-9][0-9]{0,8}(Ki|Mi|Gi|Ti|Pi|k|M|G|T|P)$"}]},"drainPolicy":{"type":"string","enum":["Release","Keep"]},"nodeLossPolicy":{"$ref":"#/definitions/NodeLossPolicy","default":{"type":"Never"}}},"rules":[{"message":"deletionPolicy: Retain needs mode: Manage, because an observing set mounts nothing that could be retained","field":".deletionPolicy"},{"message":"deletionPolicy: Retain would leave a payload that nobody updates: use Unmount for configMap, secret, downwardAPI and projected","field":".deletionPolicy"},{"message":"deletionPolicy: Retain would leave a volume attached and mounted, but unmanaged: use Unmount for rbd, iscsi, fc, csi, flexVolume and persistentVolumeClaim","field":".deletionPolicy"},{"message":"capacity is for source.flexVolume, whose driver grows the volume to it, for source.iscsi and source.fc with a file system, which follows its LUN, and for source.local.lvm: remove it. A claim has its own, and an emptyDir its sizeLimit","field":".capacity"},{"message":"drainPolicy: Release unmounts the volume, and deletionPolicy: Retain keeps it mounted: use one of them","field":".drainPolicy"},{"message":"adopt: IfSame needs source.local.path without encryption: which device is mounted is else known only to the agent that mounted it","field":".adopt"},{"message":"adopt: IfSame is for hostPath, local, nfs and cifs: no mount of another can show what the agent makes itself, serves by a client of its own (FUSE), or attaches","field":".adopt"},{"message":"fsType: swap is for the node itself, and can be neither mounted, shared nor observed: remove mounts, pods (allowedNamespaces) and adopt, and use mode: Manage","field":".volume.fsType"},{"message":"mountOptions of a mount need volumeMode: Filesystem: a raw block device takes none","field":".mounts"},{"message":"readOnly needs volumeMode: Filesystem: it does not stop writes to a raw block device","field":".mounts"},{"message":"fsGroup is for csi, persistentVolumeClaim, emptyDir, local, iscsi, fc, configMap, secret, downwardAPI, projected, git and image with volumeMode: Filesystem: remove it","field":".mounts"},{"message":"seLinuxOptions is for source.csi and source.persistentVolumeClaim with volumeMode: Filesystem: remove it","field":".mounts"},{"message":"mounts of a hostPath of type CharDevice or BlockDevice take neither nodev, which keeps a device from being opened, nor readOnly, which does not stop writes to it: remove them","field":".mounts"},{"message":"no mount may be at the path of the source or above it: the mount would cover its own source","field":".mounts"},{"message":"no mount may be at the path of the source or above it: the mount would cover its own source","field":".mounts"}],"additionalProperties":false};
-const schema19 = {"type":"object","properties":{"key":{"type":"string","maxLength":317,"rules":[{"message":"must be the key of a taint, such as dedicated or example.com/dedicated: at most 63 letters, digits, '-', '_' or '.', a letter or digit at both ends; leave it out, with operator: Exists, to tolerate every taint","matches":"^([a-z0-9]([-a-z0-9]*[a-z0-9])?([.][a-z0-9]([-a-z0-9]*[a-z0-9])?)*/)?[A-Za-z0-9]([-A-Za-z0-9_.]{0,61}[A-Za-z0-9])?$"}]},"operator":{"type":"string","enum":["Equal","Exists"]},"value":{"type":"string","maxLength":253,"rules":[{"message":"must be a label value: at most 63 letters, digits, '-', '_' or '.', a letter or digit at both ends","matches":"^([A-Za-z0-9]([-A-Za-z0-9_.]{0,61}[A-Za-z0-9])?)?$"}]},"effect":{"type":"string","enum":["NoSchedule","NoExecute","PreferNoSchedule"]}},"rules":[{"message":"key is needed unless operator is Exists: add the key of the taint, or operator: Exists to tolerate every taint"},{"message":"value must be empty for operator Exists","field":".value"}],"required":[],"additionalProperties":false};
-const schema78 = {"type":"object","properties":{"max":{"type":"string","enum":["Normal","Force","Lazy"],"default":"Normal"},"timeoutSeconds":{"type":"integer","default":90,"rules":[{"message":"must be from 1 to 3600 seconds","from":1,"to":3600}]}},"required":["max","timeoutSeconds"],"additionalProperties":false};
-const schema79 = {"type":"object","properties":{"maxUnavailable":{"maxLength":32,"default":1,"rules":[{"message":"must be a number of at least 1, without quotes, or a percentage from 1% to 100%","patterns":["^([1-9][0-9]?|100)%$"]}],"type":["integer","string"]},"onFailure":{"type":"string","enum":["Pause","Continue"],"default":"Pause"}},"required":["maxUnavailable","onFailure"],"additionalProperties":false};
-const schema80 = {"type":"object","properties":{"type":{"type":"string","enum":["Never","AfterTimeout"],"default":"Never"},"timeoutSeconds":{"type":"integer","rules":[{"message":"must be from 60 (a minute) to 604800 (a week)","from":60,"to":604800}]}},"rules":[{"message":"timeoutSeconds belongs to type: AfterTimeout: give both or neither","field":".timeoutSeconds"}],"required":["type"],"additionalProperties":false};
+const schema12 = {"type":"object","required":["adopt","deletionPolicy","mode","mounts","nodeLossPolicy","nodeReadiness","rollout","suspend","unmountPolicy","volume"],"properties":{"nodeSelector":{"type":"object","maxProperties":32,"additionalProperties":{"type":"string","maxLength":253,"pattern":"^([A-Za-z0-9]([-A-Za-z0-9_.]{0,61}[A-Za-z0-9])?)?$"},"rules":[{"message":"each label must have a name such as disktype or example.com/disktype","check":"labelNames","patterns":["^([a-z0-9]([-a-z0-9]*[a-z0-9])?([.][a-z0-9]([-a-z0-9]*[a-z0-9])?)*/)?[A-Za-z0-9]([-A-Za-z0-9_.]{0,61}[A-Za-z0-9])?$"]}]},"affinity":{"$ref":"#/definitions/Affinity"},"tolerations":{"type":"array","maxItems":32,"items":{"$ref":"#/definitions/Toleration"}},"mode":{"type":"string","enum":["Manage","Observe"],"default":"Manage"},"suspend":{"type":"boolean","default":false},"volume":{"$ref":"#/definitions/VolumeTemplate"},"mounts":{"type":"array","maxItems":16,"default":[],"items":{"$ref":"#/definitions/SetMount"},"rules":[{"message":"the paths of two mounts may not be the same, nor one beneath the other","check":"distinctTargets"}],"mapKeys":["name"]},"allowedNamespaces":{"$ref":"#/definitions/AllowedNamespaces"},"nodeReadiness":{"type":"string","enum":["Ignored","Condition","Taint"],"default":"Ignored"},"unmountPolicy":{"$ref":"#/definitions/UnmountPolicy","default":{}},"rollout":{"$ref":"#/definitions/RolloutPolicy","default":{}},"deletionPolicy":{"type":"string","enum":["Unmount","Retain"],"default":"Unmount"},"adopt":{"type":"string","enum":["Never","IfSame"],"default":"Never"},"capacity":{"type":"string","maxLength":32,"rules":[{"message":"must be a size with its unit, such as 10Gi","matches":"^[1-9][0-9]{0,8}(Ki|Mi|Gi|Ti|Pi|k|M|G|T|P)$"}]},"drainPolicy":{"type":"string","enum":["Release","Keep"]},"nodeLossPolicy":{"$ref":"#/definitions/NodeLossPolicy","default":{"type":"Never"}}},"rules":[{"message":"deletionPolicy: Retain needs mode: Manage: with Observe nothing is mounted that could be retained","field":".deletionPolicy","check":"retainNeedsManage"},{"message":"deletionPolicy: Retain would leave a payload that nobody updates: use Unmount for configMap, secret, downwardAPI and projected","field":".deletionPolicy","check":"payloadIsNotRetained"},{"message":"deletionPolicy: Retain would leave a volume attached and mounted, but unmanaged: use Unmount for rbd, iscsi, fc, csi, flexVolume and persistentVolumeClaim","field":".deletionPolicy","check":"attachedIsNotRetained"},{"message":"capacity is for source.flexVolume, whose driver grows the volume to it, for source.iscsi and source.fc with a file system, which follows its LUN, and for source.local.lvm: remove it. A claim has its own, and an emptyDir its sizeLimit","field":".capacity","check":"capacityHasDriver"},{"message":"drainPolicy: Release unmounts the volume, and deletionPolicy: Retain keeps it mounted: use one of them","field":".drainPolicy","check":"releaseUnmounts"},{"message":"adopt: IfSame needs source.local.path without encryption: which device is mounted is else known only to the agent that mounted it","field":".adopt","check":"adoptedByPath"},{"message":"adopt: IfSame is for hostPath, local, nfs and cifs: no mount of another can show what the agent makes itself, serves by a client of its own (FUSE), or attaches","field":".adopt","check":"adoptable"},{"message":"fsType: swap is for the node itself, and can be neither mounted, shared nor observed: remove mounts, pods (allowedNamespaces) and adopt, and use mode: Manage","field":".volume.fsType","check":"swapIsOfNode"},{"message":"mountOptions of a mount need volumeMode: Filesystem: a raw block device takes none","field":".mounts","check":"blockHasNoOptions"},{"message":"readOnly needs volumeMode: Filesystem: it does not stop writes to a raw block device","field":".mounts","check":"blockIsWritable"},{"message":"fsGroup is for csi, persistentVolumeClaim, emptyDir, local, iscsi, fc, configMap, secret, downwardAPI, projected, git and image with volumeMode: Filesystem: remove it","field":".mounts","check":"groupIsGiven"},{"message":"seLinuxOptions is for source.csi and source.persistentVolumeClaim with volumeMode: Filesystem: remove it","field":".mounts","check":"labelHasDriver"},{"message":"mounts of a hostPath of type CharDevice or BlockDevice take neither nodev, which keeps a device from being opened, nor readOnly, which does not stop writes to it: remove them","field":".mounts","check":"devicesAreUsable"},{"message":"no mount may be at the path of the source or above it: the mount would cover its own source","field":".mounts","check":"sourceIsNotCovered"},{"message":"no mount may be at the path of the source or above it: the mount would cover its own source","field":".mounts","check":"sourceIsNotCovered"}],"additionalProperties":false};
+const schema19 = {"type":"object","properties":{"key":{"type":"string","maxLength":317,"rules":[{"message":"must be the key of a taint, such as dedicated or example.com/dedicated; leave it out, with operator: Exists, to tolerate every taint","matches":"^([a-z0-9]([-a-z0-9]*[a-z0-9])?([.][a-z0-9]([-a-z0-9]*[a-z0-9])?)*/)?[A-Za-z0-9]([-A-Za-z0-9_.]{0,61}[A-Za-z0-9])?$"}]},"operator":{"type":"string","enum":["Equal","Exists"]},"value":{"type":"string","maxLength":253,"pattern":"^([A-Za-z0-9]([-A-Za-z0-9_.]{0,61}[A-Za-z0-9])?)?$"},"effect":{"type":"string","enum":["NoSchedule","NoExecute","PreferNoSchedule"]}},"rules":[{"message":"key is needed unless operator is Exists: add the key of the taint, or operator: Exists to tolerate every taint","check":"toleratesTaint"},{"message":"value must be empty for operator Exists","field":".value","check":"existsHasNoValue"}],"required":[],"additionalProperties":false};
+const schema78 = {"type":"object","properties":{"max":{"type":"string","enum":["Normal","Force","Lazy"],"default":"Normal"},"timeoutSeconds":{"type":"integer","default":90,"minimum":1,"maximum":3600}},"required":["max","timeoutSeconds"],"additionalProperties":false};
+const schema79 = {"type":"object","properties":{"maxUnavailable":{"maxLength":32,"default":1,"rules":[{"message":"must be a number of at least 1, without quotes, or a percentage from 1% to 100%","check":"count","patterns":["^([1-9][0-9]?|100)%$"]}],"type":["integer","string"]},"onFailure":{"type":"string","enum":["Pause","Continue"],"default":"Pause"}},"required":["maxUnavailable","onFailure"],"additionalProperties":false};
+const schema80 = {"type":"object","properties":{"type":{"type":"string","enum":["Never","AfterTimeout"],"default":"Never"},"timeoutSeconds":{"type":"integer","rules":[{"message":"must be from 60 (a minute) to 604800 (a week)","from":60,"to":604800}]}},"rules":[{"message":"timeoutSeconds belongs to type: AfterTimeout: give both or neither","field":".timeoutSeconds","check":"secondsWithTimeout"}],"required":["type"],"additionalProperties":false};
 const func2 = Object.prototype.hasOwnProperty;
 const func3 = codePoints;
-const schema17 = {"type":"object","required":["key","operator"],"properties":{"key":{"type":"string","maxLength":317,"rules":[{"message":"must be a name such as disktype or example.com/disktype: at most 63 letters, digits, '-', '_' or '.', a letter or digit at both ends","matches":"^([a-z0-9]([-a-z0-9]*[a-z0-9])?([.][a-z0-9]([-a-z0-9]*[a-z0-9])?)*/)?[A-Za-z0-9]([-A-Za-z0-9_.]{0,61}[A-Za-z0-9])?$"}]},"operator":{"type":"string","enum":["In","NotIn","Exists","DoesNotExist","Gt","Lt"]},"values":{"type":"array","maxItems":64,"items":{"type":"string","maxLength":63}}},"rules":[{"message":"values must name at least one value for operator In or NotIn","field":".values"},{"message":"values must be empty for operator Exists or DoesNotExist","field":".values"},{"message":"values must be label values: at most 63 letters, digits, '-', '_' or '.', a letter or digit at both ends","field":".values","patterns":["^([A-Za-z0-9]([-A-Za-z0-9_.]*[A-Za-z0-9])?)?$"]},{"message":"values must be exactly one integer for operator Gt or Lt","field":".values","patterns":["^-?[0-9]{1,18}$"]}],"additionalProperties":false};
-const schema18 = {"type":"object","required":["key","operator","values"],"properties":{"key":{"type":"string","enum":["metadata.name"]},"operator":{"type":"string","enum":["In","NotIn"]},"values":{"type":"array","maxItems":64,"items":{"type":"string","maxLength":253,"rules":[{"message":"must be the name of an object: lower-case letters, digits, '-' or '.', a letter or digit at both ends and next to each '.'","matches":"^[a-z0-9]([-a-z0-9]*[a-z0-9])?([.][a-z0-9]([-a-z0-9]*[a-z0-9])?)*$"}]},"rules":[{"message":"values must name at least one Node"}]}},"additionalProperties":false};
+const pattern0 = new RegExp("^([A-Za-z0-9]([-A-Za-z0-9_.]{0,61}[A-Za-z0-9])?)?$", "u");
+const schema17 = {"type":"object","required":["key","operator"],"properties":{"key":{"type":"string","maxLength":317,"pattern":"^([a-z0-9]([-a-z0-9]*[a-z0-9])?([.][a-z0-9]([-a-z0-9]*[a-z0-9])?)*/)?[A-Za-z0-9]([-A-Za-z0-9_.]{0,61}[A-Za-z0-9])?$"},"operator":{"type":"string","enum":["In","NotIn","Exists","DoesNotExist","Gt","Lt"]},"values":{"type":"array","maxItems":64,"items":{"type":"string","maxLength":63}}},"rules":[{"message":"values must name at least one value for operator In or NotIn","field":".values","check":"namesValues"},{"message":"values must be empty for operator Exists or DoesNotExist","field":".values","check":"namesNoValues"},{"message":"values must be label values: at most 63 letters, digits, '-', '_' or '.', a letter or digit at both ends","field":".values","check":"namesLabelValues","patterns":["^([A-Za-z0-9]([-A-Za-z0-9_.]*[A-Za-z0-9])?)?$"]},{"message":"values must be exactly one integer for operator Gt or Lt","field":".values","check":"namesOneInteger","patterns":["^-?[0-9]{1,18}$"]}],"additionalProperties":false};
+const schema18 = {"type":"object","required":["key","operator","values"],"properties":{"key":{"type":"string","enum":["metadata.name"]},"operator":{"type":"string","enum":["In","NotIn"]},"values":{"type":"array","maxItems":64,"items":{"type":"string","maxLength":253,"pattern":"^[a-z0-9]([-a-z0-9]*[a-z0-9])?([.][a-z0-9]([-a-z0-9]*[a-z0-9])?)*$"},"rules":[{"message":"values must name at least one Node","check":"notEmpty"}]}},"additionalProperties":false};
+const pattern1 = new RegExp("^([a-z0-9]([-a-z0-9]*[a-z0-9])?([.][a-z0-9]([-a-z0-9]*[a-z0-9])?)*/)?[A-Za-z0-9]([-A-Za-z0-9_.]{0,61}[A-Za-z0-9])?$", "u");
+const pattern2 = new RegExp("^[a-z0-9]([-a-z0-9]*[a-z0-9])?([.][a-z0-9]([-a-z0-9]*[a-z0-9])?)*$", "u");
 function validate15(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
 let errors = 0;
@@ -50,135 +53,143 @@ if(typeof data2 === "string"){
 if(func3(data2) > 317){
 const err5 = {instancePath:instancePath+"/matchExpressions/" + i0+"/key",schemaPath:"#/definitions/NodeSelectorRequirement/properties/key/maxLength",keyword:"maxLength",params:{limit: 317},message:"must NOT have more than 317 characters"};
 if(vErrors === null){vErrors = [err5];}
-else {vErrors.push(err5);}errors++;}}
-else {
-const err6 = {instancePath:instancePath+"/matchExpressions/" + i0+"/key",schemaPath:"#/definitions/NodeSelectorRequirement/properties/key/type",keyword:"type",params:{type: "string"},message:"must be string"};
+else {vErrors.push(err5);}errors++;}
+if(!pattern1.test(data2)){
+const err6 = {instancePath:instancePath+"/matchExpressions/" + i0+"/key",schemaPath:"#/definitions/NodeSelectorRequirement/properties/key/pattern",keyword:"pattern",params:{pattern: "^([a-z0-9]([-a-z0-9]*[a-z0-9])?([.][a-z0-9]([-a-z0-9]*[a-z0-9])?)*/)?[A-Za-z0-9]([-A-Za-z0-9_.]{0,61}[A-Za-z0-9])?$"},message:"must match pattern \""+"^([a-z0-9]([-a-z0-9]*[a-z0-9])?([.][a-z0-9]([-a-z0-9]*[a-z0-9])?)*/)?[A-Za-z0-9]([-A-Za-z0-9_.]{0,61}[A-Za-z0-9])?$"+"\""};
 if(vErrors === null){vErrors = [err6];}
 else {vErrors.push(err6);}errors++;}}
+else {
+const err7 = {instancePath:instancePath+"/matchExpressions/" + i0+"/key",schemaPath:"#/definitions/NodeSelectorRequirement/properties/key/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(vErrors === null){vErrors = [err7];}
+else {vErrors.push(err7);}errors++;}}
 if(data1.operator !== undefined){
 let data3 = data1.operator;
 if(typeof data3 !== "string"){
-const err7 = {instancePath:instancePath+"/matchExpressions/" + i0+"/operator",schemaPath:"#/definitions/NodeSelectorRequirement/properties/operator/type",keyword:"type",params:{type: "string"},message:"must be string"};
-if(vErrors === null){vErrors = [err7];}
-else {vErrors.push(err7);}errors++;}
-if(!((((((data3 === "In") || (data3 === "NotIn")) || (data3 === "Exists")) || (data3 === "DoesNotExist")) || (data3 === "Gt")) || (data3 === "Lt"))){
-const err8 = {instancePath:instancePath+"/matchExpressions/" + i0+"/operator",schemaPath:"#/definitions/NodeSelectorRequirement/properties/operator/enum",keyword:"enum",params:{allowedValues: schema17.properties.operator.enum},message:"must be equal to one of the allowed values"};
+const err8 = {instancePath:instancePath+"/matchExpressions/" + i0+"/operator",schemaPath:"#/definitions/NodeSelectorRequirement/properties/operator/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){vErrors = [err8];}
-else {vErrors.push(err8);}errors++;}}
+else {vErrors.push(err8);}errors++;}
+if(!((((((data3 === "In") || (data3 === "NotIn")) || (data3 === "Exists")) || (data3 === "DoesNotExist")) || (data3 === "Gt")) || (data3 === "Lt"))){
+const err9 = {instancePath:instancePath+"/matchExpressions/" + i0+"/operator",schemaPath:"#/definitions/NodeSelectorRequirement/properties/operator/enum",keyword:"enum",params:{allowedValues: schema17.properties.operator.enum},message:"must be equal to one of the allowed values"};
+if(vErrors === null){vErrors = [err9];}
+else {vErrors.push(err9);}errors++;}}
 if(data1.values !== undefined){
 let data4 = data1.values;
 if(Array.isArray(data4)){
 if(data4.length > 64){
-const err9 = {instancePath:instancePath+"/matchExpressions/" + i0+"/values",schemaPath:"#/definitions/NodeSelectorRequirement/properties/values/maxItems",keyword:"maxItems",params:{limit: 64},message:"must NOT have more than 64 items"};
-if(vErrors === null){vErrors = [err9];}
-else {vErrors.push(err9);}errors++;}
+const err10 = {instancePath:instancePath+"/matchExpressions/" + i0+"/values",schemaPath:"#/definitions/NodeSelectorRequirement/properties/values/maxItems",keyword:"maxItems",params:{limit: 64},message:"must NOT have more than 64 items"};
+if(vErrors === null){vErrors = [err10];}
+else {vErrors.push(err10);}errors++;}
 const len1 = data4.length;
 for(let i1=0; i1<len1; i1++){
 let data5 = data4[i1];
 if(typeof data5 === "string"){
 if(func3(data5) > 63){
-const err10 = {instancePath:instancePath+"/matchExpressions/" + i0+"/values/" + i1,schemaPath:"#/definitions/NodeSelectorRequirement/properties/values/items/maxLength",keyword:"maxLength",params:{limit: 63},message:"must NOT have more than 63 characters"};
-if(vErrors === null){vErrors = [err10];}
-else {vErrors.push(err10);}errors++;}}
-else {
-const err11 = {instancePath:instancePath+"/matchExpressions/" + i0+"/values/" + i1,schemaPath:"#/definitions/NodeSelectorRequirement/properties/values/items/type",keyword:"type",params:{type: "string"},message:"must be string"};
+const err11 = {instancePath:instancePath+"/matchExpressions/" + i0+"/values/" + i1,schemaPath:"#/definitions/NodeSelectorRequirement/properties/values/items/maxLength",keyword:"maxLength",params:{limit: 63},message:"must NOT have more than 63 characters"};
 if(vErrors === null){vErrors = [err11];}
-else {vErrors.push(err11);}errors++;}}}
+else {vErrors.push(err11);}errors++;}}
 else {
-const err12 = {instancePath:instancePath+"/matchExpressions/" + i0+"/values",schemaPath:"#/definitions/NodeSelectorRequirement/properties/values/type",keyword:"type",params:{type: "array"},message:"must be array"};
+const err12 = {instancePath:instancePath+"/matchExpressions/" + i0+"/values/" + i1,schemaPath:"#/definitions/NodeSelectorRequirement/properties/values/items/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){vErrors = [err12];}
 else {vErrors.push(err12);}errors++;}}}
 else {
-const err13 = {instancePath:instancePath+"/matchExpressions/" + i0,schemaPath:"#/definitions/NodeSelectorRequirement/type",keyword:"type",params:{type: "object"},message:"must be object"};
+const err13 = {instancePath:instancePath+"/matchExpressions/" + i0+"/values",schemaPath:"#/definitions/NodeSelectorRequirement/properties/values/type",keyword:"type",params:{type: "array"},message:"must be array"};
 if(vErrors === null){vErrors = [err13];}
 else {vErrors.push(err13);}errors++;}}}
 else {
-const err14 = {instancePath:instancePath+"/matchExpressions",schemaPath:"#/properties/matchExpressions/type",keyword:"type",params:{type: "array"},message:"must be array"};
+const err14 = {instancePath:instancePath+"/matchExpressions/" + i0,schemaPath:"#/definitions/NodeSelectorRequirement/type",keyword:"type",params:{type: "object"},message:"must be object"};
 if(vErrors === null){vErrors = [err14];}
-else {vErrors.push(err14);}errors++;}}
+else {vErrors.push(err14);}errors++;}}}
+else {
+const err15 = {instancePath:instancePath+"/matchExpressions",schemaPath:"#/properties/matchExpressions/type",keyword:"type",params:{type: "array"},message:"must be array"};
+if(vErrors === null){vErrors = [err15];}
+else {vErrors.push(err15);}errors++;}}
 if(data.matchFields !== undefined){
 let data6 = data.matchFields;
 if(Array.isArray(data6)){
 if(data6.length > 4){
-const err15 = {instancePath:instancePath+"/matchFields",schemaPath:"#/properties/matchFields/maxItems",keyword:"maxItems",params:{limit: 4},message:"must NOT have more than 4 items"};
-if(vErrors === null){vErrors = [err15];}
-else {vErrors.push(err15);}errors++;}
+const err16 = {instancePath:instancePath+"/matchFields",schemaPath:"#/properties/matchFields/maxItems",keyword:"maxItems",params:{limit: 4},message:"must NOT have more than 4 items"};
+if(vErrors === null){vErrors = [err16];}
+else {vErrors.push(err16);}errors++;}
 const len2 = data6.length;
 for(let i2=0; i2<len2; i2++){
 let data7 = data6[i2];
 if(data7 && typeof data7 == "object" && !Array.isArray(data7)){
 if(data7.key === undefined){
-const err16 = {instancePath:instancePath+"/matchFields/" + i2,schemaPath:"#/definitions/NodeFieldRequirement/required",keyword:"required",params:{missingProperty: "key"},message:"must have required property '"+"key"+"'"};
-if(vErrors === null){vErrors = [err16];}
-else {vErrors.push(err16);}errors++;}
-if(data7.operator === undefined){
-const err17 = {instancePath:instancePath+"/matchFields/" + i2,schemaPath:"#/definitions/NodeFieldRequirement/required",keyword:"required",params:{missingProperty: "operator"},message:"must have required property '"+"operator"+"'"};
+const err17 = {instancePath:instancePath+"/matchFields/" + i2,schemaPath:"#/definitions/NodeFieldRequirement/required",keyword:"required",params:{missingProperty: "key"},message:"must have required property '"+"key"+"'"};
 if(vErrors === null){vErrors = [err17];}
 else {vErrors.push(err17);}errors++;}
-if(data7.values === undefined){
-const err18 = {instancePath:instancePath+"/matchFields/" + i2,schemaPath:"#/definitions/NodeFieldRequirement/required",keyword:"required",params:{missingProperty: "values"},message:"must have required property '"+"values"+"'"};
+if(data7.operator === undefined){
+const err18 = {instancePath:instancePath+"/matchFields/" + i2,schemaPath:"#/definitions/NodeFieldRequirement/required",keyword:"required",params:{missingProperty: "operator"},message:"must have required property '"+"operator"+"'"};
 if(vErrors === null){vErrors = [err18];}
 else {vErrors.push(err18);}errors++;}
+if(data7.values === undefined){
+const err19 = {instancePath:instancePath+"/matchFields/" + i2,schemaPath:"#/definitions/NodeFieldRequirement/required",keyword:"required",params:{missingProperty: "values"},message:"must have required property '"+"values"+"'"};
+if(vErrors === null){vErrors = [err19];}
+else {vErrors.push(err19);}errors++;}
 for(const key2 in data7){
 if(!(((key2 === "key") || (key2 === "operator")) || (key2 === "values"))){
-const err19 = {instancePath:instancePath+"/matchFields/" + i2,schemaPath:"#/definitions/NodeFieldRequirement/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key2},message:"must NOT have additional properties"};
-if(vErrors === null){vErrors = [err19];}
-else {vErrors.push(err19);}errors++;}}
+const err20 = {instancePath:instancePath+"/matchFields/" + i2,schemaPath:"#/definitions/NodeFieldRequirement/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key2},message:"must NOT have additional properties"};
+if(vErrors === null){vErrors = [err20];}
+else {vErrors.push(err20);}errors++;}}
 if(data7.key !== undefined){
 let data8 = data7.key;
 if(typeof data8 !== "string"){
-const err20 = {instancePath:instancePath+"/matchFields/" + i2+"/key",schemaPath:"#/definitions/NodeFieldRequirement/properties/key/type",keyword:"type",params:{type: "string"},message:"must be string"};
-if(vErrors === null){vErrors = [err20];}
-else {vErrors.push(err20);}errors++;}
-if(!(data8 === "metadata.name")){
-const err21 = {instancePath:instancePath+"/matchFields/" + i2+"/key",schemaPath:"#/definitions/NodeFieldRequirement/properties/key/enum",keyword:"enum",params:{allowedValues: schema18.properties.key.enum},message:"must be equal to one of the allowed values"};
+const err21 = {instancePath:instancePath+"/matchFields/" + i2+"/key",schemaPath:"#/definitions/NodeFieldRequirement/properties/key/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){vErrors = [err21];}
-else {vErrors.push(err21);}errors++;}}
+else {vErrors.push(err21);}errors++;}
+if(!(data8 === "metadata.name")){
+const err22 = {instancePath:instancePath+"/matchFields/" + i2+"/key",schemaPath:"#/definitions/NodeFieldRequirement/properties/key/enum",keyword:"enum",params:{allowedValues: schema18.properties.key.enum},message:"must be equal to one of the allowed values"};
+if(vErrors === null){vErrors = [err22];}
+else {vErrors.push(err22);}errors++;}}
 if(data7.operator !== undefined){
 let data9 = data7.operator;
 if(typeof data9 !== "string"){
-const err22 = {instancePath:instancePath+"/matchFields/" + i2+"/operator",schemaPath:"#/definitions/NodeFieldRequirement/properties/operator/type",keyword:"type",params:{type: "string"},message:"must be string"};
-if(vErrors === null){vErrors = [err22];}
-else {vErrors.push(err22);}errors++;}
-if(!((data9 === "In") || (data9 === "NotIn"))){
-const err23 = {instancePath:instancePath+"/matchFields/" + i2+"/operator",schemaPath:"#/definitions/NodeFieldRequirement/properties/operator/enum",keyword:"enum",params:{allowedValues: schema18.properties.operator.enum},message:"must be equal to one of the allowed values"};
+const err23 = {instancePath:instancePath+"/matchFields/" + i2+"/operator",schemaPath:"#/definitions/NodeFieldRequirement/properties/operator/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){vErrors = [err23];}
-else {vErrors.push(err23);}errors++;}}
+else {vErrors.push(err23);}errors++;}
+if(!((data9 === "In") || (data9 === "NotIn"))){
+const err24 = {instancePath:instancePath+"/matchFields/" + i2+"/operator",schemaPath:"#/definitions/NodeFieldRequirement/properties/operator/enum",keyword:"enum",params:{allowedValues: schema18.properties.operator.enum},message:"must be equal to one of the allowed values"};
+if(vErrors === null){vErrors = [err24];}
+else {vErrors.push(err24);}errors++;}}
 if(data7.values !== undefined){
 let data10 = data7.values;
 if(Array.isArray(data10)){
 if(data10.length > 64){
-const err24 = {instancePath:instancePath+"/matchFields/" + i2+"/values",schemaPath:"#/definitions/NodeFieldRequirement/properties/values/maxItems",keyword:"maxItems",params:{limit: 64},message:"must NOT have more than 64 items"};
-if(vErrors === null){vErrors = [err24];}
-else {vErrors.push(err24);}errors++;}
+const err25 = {instancePath:instancePath+"/matchFields/" + i2+"/values",schemaPath:"#/definitions/NodeFieldRequirement/properties/values/maxItems",keyword:"maxItems",params:{limit: 64},message:"must NOT have more than 64 items"};
+if(vErrors === null){vErrors = [err25];}
+else {vErrors.push(err25);}errors++;}
 const len3 = data10.length;
 for(let i3=0; i3<len3; i3++){
 let data11 = data10[i3];
 if(typeof data11 === "string"){
 if(func3(data11) > 253){
-const err25 = {instancePath:instancePath+"/matchFields/" + i2+"/values/" + i3,schemaPath:"#/definitions/NodeFieldRequirement/properties/values/items/maxLength",keyword:"maxLength",params:{limit: 253},message:"must NOT have more than 253 characters"};
-if(vErrors === null){vErrors = [err25];}
-else {vErrors.push(err25);}errors++;}}
-else {
-const err26 = {instancePath:instancePath+"/matchFields/" + i2+"/values/" + i3,schemaPath:"#/definitions/NodeFieldRequirement/properties/values/items/type",keyword:"type",params:{type: "string"},message:"must be string"};
+const err26 = {instancePath:instancePath+"/matchFields/" + i2+"/values/" + i3,schemaPath:"#/definitions/NodeFieldRequirement/properties/values/items/maxLength",keyword:"maxLength",params:{limit: 253},message:"must NOT have more than 253 characters"};
 if(vErrors === null){vErrors = [err26];}
-else {vErrors.push(err26);}errors++;}}}
-else {
-const err27 = {instancePath:instancePath+"/matchFields/" + i2+"/values",schemaPath:"#/definitions/NodeFieldRequirement/properties/values/type",keyword:"type",params:{type: "array"},message:"must be array"};
+else {vErrors.push(err26);}errors++;}
+if(!pattern2.test(data11)){
+const err27 = {instancePath:instancePath+"/matchFields/" + i2+"/values/" + i3,schemaPath:"#/definitions/NodeFieldRequirement/properties/values/items/pattern",keyword:"pattern",params:{pattern: "^[a-z0-9]([-a-z0-9]*[a-z0-9])?([.][a-z0-9]([-a-z0-9]*[a-z0-9])?)*$"},message:"must match pattern \""+"^[a-z0-9]([-a-z0-9]*[a-z0-9])?([.][a-z0-9]([-a-z0-9]*[a-z0-9])?)*$"+"\""};
 if(vErrors === null){vErrors = [err27];}
-else {vErrors.push(err27);}errors++;}}}
+else {vErrors.push(err27);}errors++;}}
 else {
-const err28 = {instancePath:instancePath+"/matchFields/" + i2,schemaPath:"#/definitions/NodeFieldRequirement/type",keyword:"type",params:{type: "object"},message:"must be object"};
+const err28 = {instancePath:instancePath+"/matchFields/" + i2+"/values/" + i3,schemaPath:"#/definitions/NodeFieldRequirement/properties/values/items/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){vErrors = [err28];}
 else {vErrors.push(err28);}errors++;}}}
 else {
-const err29 = {instancePath:instancePath+"/matchFields",schemaPath:"#/properties/matchFields/type",keyword:"type",params:{type: "array"},message:"must be array"};
+const err29 = {instancePath:instancePath+"/matchFields/" + i2+"/values",schemaPath:"#/definitions/NodeFieldRequirement/properties/values/type",keyword:"type",params:{type: "array"},message:"must be array"};
 if(vErrors === null){vErrors = [err29];}
 else {vErrors.push(err29);}errors++;}}}
 else {
-const err30 = {instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"};
+const err30 = {instancePath:instancePath+"/matchFields/" + i2,schemaPath:"#/definitions/NodeFieldRequirement/type",keyword:"type",params:{type: "object"},message:"must be object"};
 if(vErrors === null){vErrors = [err30];}
-else {vErrors.push(err30);}errors++;}
+else {vErrors.push(err30);}errors++;}}}
+else {
+const err31 = {instancePath:instancePath+"/matchFields",schemaPath:"#/properties/matchFields/type",keyword:"type",params:{type: "array"},message:"must be array"};
+if(vErrors === null){vErrors = [err31];}
+else {vErrors.push(err31);}errors++;}}}
+else {
+const err32 = {instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"};
+if(vErrors === null){vErrors = [err32];}
+else {vErrors.push(err32);}errors++;}
 validate15.errors = vErrors;
 return errors === 0;}
 function validate14(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
@@ -252,12 +263,18 @@ if(vErrors === null){vErrors = [err1];}
 else {vErrors.push(err1);}errors++;}
 validate12.errors = vErrors;
 return errors === 0;}
-const schema20 = {"type":"object","required":["source","volumeMode"],"properties":{"source":{"$ref":"#/definitions/VolumeSource"},"volumeMode":{"type":"string","enum":["Filesystem","Block"],"default":"Filesystem"},"fsType":{"type":"string","enum":["ext4","ext3","ext2","xfs","btrfs","swap"]},"destroyAllDataOnDevices":{"type":"array","maxItems":32,"items":{"type":"string","maxLength":300,"rules":[{"message":"must be a device and its contents as the agent's message names them, such as eui.0025385b71b0@4f1c22aa90bd0815","matches":"^[^\\s]+@[0-9a-f]{16}$"}]}},"mountOptions":{"type":"array","maxItems":16,"items":{"type":"string","maxLength":64,"rules":[{"message":"must be one option: split the entry at its commas into several"}]},"rules":[{"message":"each option may be named once, with one value"},{"message":"options that contradict each other cannot both be named"}]}},"rules":[{"message":"volumeMode: Block needs source.local with the path of a block device, source.iscsi, source.fc, source.csi or source.persistentVolumeClaim","field":".volumeMode"},{"message":"destroyAllDataOnDevices is for source.local with fsType, with which the devices are formatted: add it, or remove them","field":".destroyAllDataOnDevices"},{"message":"source.local.fsLabel needs fsType, the file system to make on the device: name it, or remove fsLabel","field":".source.local.fsLabel"},{"message":"fsType is only for source.local with volumeMode: Filesystem: remove it","field":".fsType"},{"message":"encryption with randomKey: true loses what is on the device each time that it is opened: it is for fsType: swap alone, name a secretRef","field":".source.local.encryption"},{"message":"mountOptions of a volume are file system options, for source.nfs, source.glusterfs, source.cifs, source.cephfs with client Kernel, and for a source.local, source.iscsi, source.fc or source.csi with a file system, and a claim's are its PersistentVolume's: use mounts[].mountOptions for nosuid, noexec and the like","field":".mountOptions"},{"message":"mountOptions of source.local, source.iscsi and source.fc need fsType, because each file system has options of its own: add the one that the device has, or is to be formatted with","field":".mountOptions"},{"message":"each of mountOptions of source.csi must be one option as the file system takes it: letters, digits and _ - . : = @ % + /","field":".mountOptions","patterns":["^[A-Za-z0-9_][-A-Za-z0-9_.:=@%+/]*$"]},{"message":"each of mountOptions must be one option that is allowed for NFS: vers= or nfsvers= (3, 4, 4.0, 4.1, 4.2), hard, soft, softerr, proto= (tcp, tcp6, udp, udp6, rdma), port=, mountport=, timeo=, retrans=, rsize= or wsize= (a power of two from 1024 to 1048576), nconnect= (1 to 16), sec= (sys, krb5, krb5i, krb5p), ac, noac, acregmin=, acregmax=, acdirmin=, acdirmax=, actimeo=, lookupcache= (all, none, pos, positive), lock, nolock, fsc, nofsc, cto, nocto, resvport, noresvport; read-only is source.nfs.readOnly","field":".mountOptions","patterns":["^(vers=(3|4|4[.][0-2])|nfsvers=(3|4|4[.][0-2])|hard|soft|softerr|proto=(tcp|tcp6|udp|udp6|rdma)|(port|mountport)=(6553[0-5]|655[0-2][0-9]|65[0-4][0-9]{2}|6[0-4][0-9]{3}|[1-5][0-9]{4}|[1-9][0-9]{0,3})|timeo=[1-9][0-9]{0,5}|retrans=[0-9]{1,4}|(rsize|wsize)=(1024|2048|4096|8192|16384|32768|65536|131072|262144|524288|1048576)|nconnect=([1-9]|1[0-6])|sec=(sys|krb5|krb5i|krb5p)|ac|noac|(acregmin|acregmax|acdirmin|acdirmax|actimeo)=[0-9]{1,6}|lookupcache=(all|none|pos|positive)|lock|nolock|fsc|nofsc|cto|nocto|resvport|noresvport)$"]},{"message":"proto=udp, lock, nolock and mountport= are of NFS version 3 only: add vers=3, or remove them","field":".mountOptions"},{"message":"each of mountOptions must be one option that is allowed for GlusterFS: acl, resolve-gids, attribute-timeout=, entry-timeout=, negative-timeout= and gid-timeout= (seconds), direct-io-mode= (enable, disable, auto), use-readdirp=, fopen-keep-cache= and kernel-writeback-cache= (yes, no), background-qlen=, congestion-threshold=, lru-limit=, invalidate-limit=, reader-thread-count= (1 to 64); read-only is source.glusterfs.readOnly","field":".mountOptions","patterns":["^(acl|resolve-gids|(attribute-timeout|entry-timeout|negative-timeout|gid-timeout)=[0-9]{1,5}([.][0-9]{1,3})?|direct-io-mode=(enable|disable|auto)|use-readdirp=(yes|no)|fopen-keep-cache=(yes|no)|kernel-writeback-cache=(yes|no)|(background-qlen|congestion-threshold|lru-limit|invalidate-limit)=[0-9]{1,6}|reader-thread-count=([1-9]|[1-5][0-9]|6[0-4]))$"]},{"message":"each of mountOptions must be one option that is allowed for CIFS: vers= (2.0, 2.1, 3, 3.0, 3.0.2, 3.1.1), sec= (ntlmssp, ntlmsspi), seal, uid=, gid=, forceuid, noforceuid, forcegid, noforcegid, file_mode= or dir_mode= (0 and three octal digits), cache= (none, strict, loose), actimeo=, acregmax=, acdirmax=, hard, soft, rsize= or wsize= (a power of two from 65536 to 4194304), echo_interval= (1 to 600), serverino, noserverino, mfsymlinks, nobrl, noperm, nosharesock, port=; secretRef has the credentials, read-only is source.cifs.readOnly or mounts[].readOnly","field":".mountOptions","patterns":["^(vers=(2[.][01]|3|3[.]0|3[.]0[.]2|3[.]1[.]1)|sec=(ntlmssp|ntlmsspi)|seal|(uid|gid)=[0-9]{1,9}|forceuid|noforceuid|forcegid|noforcegid|(file_mode|dir_mode)=0[0-7]{3}|cache=(none|strict|loose)|actimeo=[0-9]{1,6}|acregmax=[0-9]{1,6}|acdirmax=[0-9]{1,6}|hard|soft|(rsize|wsize)=(65536|131072|262144|524288|1048576|2097152|4194304)|echo_interval=([1-9]|[1-9][0-9]|[1-5][0-9]{2}|600)|serverino|noserverino|mfsymlinks|nobrl|noperm|nosharesock|port=(6553[0-5]|655[0-2][0-9]|65[0-4][0-9]{2}|6[0-4][0-9]{3}|[1-5][0-9]{4}|[1-9][0-9]{0,3}))$"]},{"message":"each of mountOptions must be one option that is allowed for CephFS with client Kernel: ms_mode= (legacy, crc, secure, prefer-crc, prefer-secure), recover_session= (no, clean), rsize=, wsize= and rasize= (bytes), caps_max=, readdir_max_entries=, readdir_max_bytes=, osd_request_timeout= (seconds), crc, acl, wsync, asyncreaddir, dcache, dirstat, rbytes, quotadf, copyfrom, ino32, or one of these ten with no in front; read-only is source.cephfs.readOnly or mounts[].readOnly","field":".mountOptions","patterns":["^(ms_mode=(legacy|crc|secure|prefer-crc|prefer-secure)|recover_session=(no|clean)|(rsize|wsize|rasize)=[1-9][0-9]{3,7}|(caps_max|readdir_max_entries|readdir_max_bytes|osd_request_timeout)=[0-9]{1,7}|crc|nocrc|acl|noacl|wsync|nowsync|asyncreaddir|noasyncreaddir|dcache|nodcache|dirstat|nodirstat|rbytes|norbytes|quotadf|noquotadf|copyfrom|nocopyfrom|ino32|noino32)$"]},{"message":"each of mountOptions must be one option that is allowed for ext2: errors= (remount-ro, continue, panic), usrquota, grpquota, noquota, lazytime, nolazytime, user_xattr, acl; read-only is mounts[].readOnly","field":".mountOptions","patterns":["^(errors=(remount-ro|continue|panic)|usrquota|grpquota|noquota|lazytime|nolazytime|user_xattr|acl)$"]},{"message":"each of mountOptions must be one option that is allowed for ext3 and ext4: errors= (remount-ro, continue, panic), usrquota, grpquota, noquota, lazytime, nolazytime, user_xattr, acl, discard, nodiscard, barrier, nobarrier, barrier=0, barrier=1, commit=, data= (ordered, writeback, journal), and for ext4 journal_checksum; read-only is mounts[].readOnly","field":".mountOptions","patterns":["^(errors=(remount-ro|continue|panic)|usrquota|grpquota|noquota|lazytime|nolazytime|user_xattr|acl|discard|nodiscard|barrier|nobarrier|barrier=[01]|commit=[0-9]{1,5}|data=(ordered|writeback|journal))$"]},{"message":"each of mountOptions must be one option that is allowed for xfs: discard, nodiscard, inode64, largeio, nolargeio, swalloc, logbsize= (16k to 256k), logbufs= (2 to 8), allocsize= (a power of two from 4k to 1g), usrquota, grpquota, prjquota, uquota, gquota, pquota, noquota, lazytime, nolazytime; read-only is mounts[].readOnly","field":".mountOptions","patterns":["^(discard|nodiscard|inode64|largeio|nolargeio|swalloc|logbsize=(16|32|64|128|256)k|logbufs=[2-8]|allocsize=(4|8|16|32|64|128|256|512)k|allocsize=(1|2|4|8|16|32|64|128|256|512)m|allocsize=1g|usrquota|grpquota|prjquota|uquota|gquota|pquota|noquota|lazytime|nolazytime)$"]},{"message":"each of mountOptions must be one option that is allowed for btrfs: discard, discard= (sync, async), nodiscard, barrier, nobarrier, commit=, acl, noacl, compress= (no, lzo, zlib, zlib:1 to zlib:9, zstd, zstd:1 to zstd:15), autodefrag, noautodefrag, ssd, nossd, lazytime, nolazytime; read-only is mounts[].readOnly","field":".mountOptions","patterns":["^(discard|discard=(sync|async)|nodiscard|barrier|nobarrier|commit=[0-9]{1,5}|acl|noacl|compress=(no|lzo|zlib(:[1-9])?|zstd(:([1-9]|1[0-5]))?)|autodefrag|noautodefrag|ssd|nossd|lazytime|nolazytime)$"]},{"message":"each of mountOptions must be one option that is allowed for swap: pri= (0 to 32767), discard, discard= (once, pages)","field":".mountOptions","patterns":["^(pri=(3276[0-7]|327[0-5][0-9]|32[0-6][0-9]{2}|3[01][0-9]{3}|[12][0-9]{4}|[1-9][0-9]{0,3}|0)|discard|discard=(once|pages))$"]}],"additionalProperties":false};
-const schema21 = {"type":"object","properties":{"emptyDir":{"$ref":"#/definitions/EmptyDirVolumeSource"},"hostPath":{"$ref":"#/definitions/HostPathVolumeSource"},"local":{"$ref":"#/definitions/LocalVolumeSource"},"configMap":{"$ref":"#/definitions/ConfigMapVolumeSource"},"secret":{"$ref":"#/definitions/SecretVolumeSource"},"downwardAPI":{"$ref":"#/definitions/DownwardAPIVolumeSource"},"projected":{"$ref":"#/definitions/ProjectedVolumeSource"},"git":{"$ref":"#/definitions/GitVolumeSource"},"image":{"$ref":"#/definitions/ImageVolumeSource"},"nfs":{"$ref":"#/definitions/NFSVolumeSource"},"glusterfs":{"$ref":"#/definitions/GlusterfsVolumeSource"},"cifs":{"$ref":"#/definitions/CIFSVolumeSource"},"cephfs":{"$ref":"#/definitions/CephFSVolumeSource"},"rbd":{"$ref":"#/definitions/RBDVolumeSource"},"iscsi":{"$ref":"#/definitions/ISCSIVolumeSource"},"fc":{"$ref":"#/definitions/FCVolumeSource"},"csi":{"$ref":"#/definitions/CSIVolumeSource"},"flexVolume":{"$ref":"#/definitions/FlexVolumeSource"},"flocker":{"$ref":"#/definitions/FlockerVolumeSource"},"persistentVolumeClaim":{"$ref":"#/definitions/PersistentVolumeClaimVolumeSource"}},"rules":[{"message":"exactly one source is needed: emptyDir, hostPath, local, configMap, secret, downwardAPI, projected, git, image, nfs, glusterfs, cifs, cephfs, rbd, iscsi, fc, csi, flexVolume, flocker or persistentVolumeClaim (one without settings is written emptyDir: {})"}],"required":[],"additionalProperties":false};
-const schema22 = {"type":"object","properties":{"medium":{"type":"string","enum":["","Memory","HugePages","HugePages-2Mi","HugePages-1Gi"]},"sizeLimit":{"maxLength":32,"rules":[{"message":"must be a size from 64Ki to 1Pi, such as 64Mi or 1.5Gi","patterns":["^[0-9]{1,16}([.][0-9]{1,9})?(Ki|Mi|Gi|Ti|Pi|k|M|G|T|P)?$"]}],"type":["integer","string"]}},"required":[],"additionalProperties":false};
-const schema23 = {"type":"object","required":["path"],"properties":{"path":{"type":"string","maxLength":1024,"rules":[{"message":"must be an absolute path below / without '.', '..', '//', control or invisible characters or a trailing '/'","matches":"^(/([^/.\\p{Cc}\\p{Cf}\\p{Zl}\\p{Zp}][^/\\p{Cc}\\p{Cf}\\p{Zl}\\p{Zp}]*|[.][^/.\\p{Cc}\\p{Cf}\\p{Zl}\\p{Zp}][^/\\p{Cc}\\p{Cf}\\p{Zl}\\p{Zp}]*|[.][.][^/\\p{Cc}\\p{Cf}\\p{Zl}\\p{Zp}]+))+$"},{"message":"must have at most 2048 bytes, and each name in it at most 255 characters, or 63 if some are not ASCII: Linux takes no longer names","patterns":["^(([\\x00-.0-\\x7f]{0,255}|[^/]{0,63})/)*([\\x00-.0-\\x7f]{0,255}|[^/]{0,63})$"]}]},"type":{"type":"string","enum":["","DirectoryOrCreate","Directory","FileOrCreate","File","Socket","CharDevice","BlockDevice"]}},"additionalProperties":false};
-const schema63 = {"type":"object","properties":{"targetWWNs":{"type":"array","minItems":1,"maxItems":16,"items":{"type":"string","maxLength":16,"rules":[{"message":"must be a WWN: 16 hexadecimal digits, lower-case, without 0x and colons","matches":"^[0-9a-f]{16}$"}]},"rules":[{"message":"each WWN may be named once"}]},"lun":{"type":"integer","rules":[{"message":"must be from 0 to 16383","from":0,"to":16383}]},"wwids":{"type":"array","minItems":1,"maxItems":4,"items":{"type":"string","maxLength":256,"rules":[{"message":"must be the name of a LUN: ASCII, without '/'","matches":"^[!-.0-~]([ -.0-~]*[!-.0-~])?$"}]},"rules":[{"message":"each wwid may be named once"}]},"fsType":{"type":"string","enum":["ext2","ext3","ext4","xfs","btrfs"]},"readOnly":{"type":"boolean"}},"rules":[{"message":"either targetWWNs and lun, or wwids: where the LUN is, or what it is called"}],"required":[],"additionalProperties":false};
-const schema25 = {"type":"object","properties":{"byID":{"type":"string","maxLength":255,"rules":[{"message":"must be a name in /dev/disk/by-id, without the directory, and without control or invisible characters","matches":"^([^/.\\p{Cc}\\p{Cf}][^/\\p{Cc}\\p{Cf}]*|[.][^/.\\p{Cc}\\p{Cf}][^/\\p{Cc}\\p{Cf}]*|[.][.][^/\\p{Cc}\\p{Cf}]+)$"}]},"wwid":{"type":"string","maxLength":255,"rules":[{"message":"must not be empty, nor have control characters: no disk would match","matches":"^[^\\p{Cc}]+$"}]},"serial":{"type":"string","maxLength":255,"rules":[{"message":"must not be empty, nor have control characters: no disk would match","matches":"^[^\\p{Cc}]+$"}]},"model":{"type":"string","maxLength":255,"rules":[{"message":"must not be empty, nor have control characters: no disk would match","matches":"^[^\\p{Cc}]+$"}]},"minSize":{"maxLength":32,"rules":[{"message":"must be a size from 64Ki to 1Pi, such as 64Mi or 1.5Gi","patterns":["^[0-9]{1,16}([.][0-9]{1,9})?(Ki|Mi|Gi|Ti|Pi|k|M|G|T|P)?$"]}],"type":["integer","string"]},"maxSize":{"maxLength":32,"rules":[{"message":"must be a size from 64Ki to 1Pi, such as 64Mi or 1.5Gi","patterns":["^[0-9]{1,16}([.][0-9]{1,9})?(Ki|Mi|Gi|Ti|Pi|k|M|G|T|P)?$"]}],"type":["integer","string"]},"rotational":{"type":"boolean"},"transport":{"type":"string","enum":["ata","fc","iscsi","loop","mmc","nvme","other","sas","usb","virtio"]},"label":{"type":"string","maxLength":255,"rules":[{"message":"must not be empty, nor have control characters: no disk would match","matches":"^[^\\p{Cc}]+$"}]},"empty":{"type":"boolean"}},"rules":[{"message":"name at least one property of the disk: byID, wwid, serial, model, minSize, maxSize, rotational, transport, label or empty"},{"message":"name another property of the disk, best byID, wwid or serial: any disk that is attached to the node may be empty"},{"message":"minSize must not be more than maxSize: no disk would match","field":".minSize"}],"required":[],"additionalProperties":false};
+const schema20 = {"type":"object","required":["source","volumeMode"],"properties":{"source":{"$ref":"#/definitions/VolumeSource"},"volumeMode":{"type":"string","enum":["Filesystem","Block"],"default":"Filesystem"},"fsType":{"type":"string","enum":["ext4","ext3","ext2","xfs","btrfs","swap"]},"destroyAllDataOnDevices":{"type":"array","maxItems":32,"items":{"type":"string","maxLength":300,"rules":[{"message":"must be a device and its contents as the agent's message names them, such as eui.0025385b71b0@4f1c22aa90bd0815","matches":"^[^\\s]+@[0-9a-f]{16}$"}]}},"mountOptions":{"type":"array","maxItems":16,"items":{"type":"string","maxLength":64,"rules":[{"message":"must be one option: split the entry at its commas into several","check":"oneOption"}]},"rules":[{"message":"each option may be named once, with one value","check":"onceWithOneValue"},{"check":"consistent","message":"options that contradict each other cannot both be named"}]}},"rules":[{"message":"volumeMode: Block needs source.local with the path of a block device, source.iscsi, source.fc, source.csi or source.persistentVolumeClaim","field":".volumeMode","check":"blockHasDevice"},{"message":"destroyAllDataOnDevices is for source.local with fsType, with which the devices are formatted: add it, or remove them","field":".destroyAllDataOnDevices","check":"destroyedIsFormatted"},{"message":"source.local.fsLabel needs fsType, the file system to make on the device: name it, or remove fsLabel","field":".source.local.fsLabel","check":"labelIsMade"},{"message":"fsType is only for source.local with volumeMode: Filesystem: remove it","field":".fsType","check":"fsTypeIsLocal"},{"message":"encryption with randomKey: true loses what is on the device each time that it is opened: it is for fsType: swap alone, name a secretRef","field":".source.local.encryption","check":"randomIsSwap"},{"message":"mountOptions of a volume are file system options: they need nfs, glusterfs, cifs, cephfs with client Kernel, or local, iscsi, fc or csi with a file system. A claim's are its PersistentVolume's. Use mounts[].mountOptions for nosuid, noexec and the like","field":".mountOptions","check":"optionsHaveFilesystem"},{"message":"mountOptions of source.local, source.iscsi and source.fc need fsType, because each file system has options of its own: add the one that the device has, or is to be formatted with","field":".mountOptions","check":"optionsHaveFsType"},{"field":".mountOptions","check":"csiOptions","message":"each of mountOptions of source.csi must be one option as the file system takes it: letters, digits and _ - . : = @ % + /","patterns":["^[A-Za-z0-9_][-A-Za-z0-9_.:=@%+/]*$"]},{"field":".mountOptions","check":"nfsOptions","message":"each of mountOptions must be one option that is allowed for NFS: vers= or nfsvers= (3, 4, 4.0, 4.1, 4.2), hard, soft, softerr, proto= (tcp, tcp6, udp, udp6, rdma), port=, mountport=, timeo=, retrans=, rsize= or wsize= (a power of two from 1024 to 1048576), nconnect= (1 to 16), sec= (sys, krb5, krb5i, krb5p), ac, noac, acregmin=, acregmax=, acdirmin=, acdirmax=, actimeo=, lookupcache= (all, none, pos, positive), lock, nolock, fsc, nofsc, cto, nocto, resvport, noresvport; read-only is source.nfs.readOnly","patterns":["^(vers=(3|4|4[.][0-2])|nfsvers=(3|4|4[.][0-2])|hard|soft|softerr|proto=(tcp|tcp6|udp|udp6|rdma)|(port|mountport)=(6553[0-5]|655[0-2][0-9]|65[0-4][0-9]{2}|6[0-4][0-9]{3}|[1-5][0-9]{4}|[1-9][0-9]{0,3})|timeo=[1-9][0-9]{0,5}|retrans=[0-9]{1,4}|(rsize|wsize)=(1024|2048|4096|8192|16384|32768|65536|131072|262144|524288|1048576)|nconnect=([1-9]|1[0-6])|sec=(sys|krb5|krb5i|krb5p)|ac|noac|(acregmin|acregmax|acdirmin|acdirmax|actimeo)=[0-9]{1,6}|lookupcache=(all|none|pos|positive)|lock|nolock|fsc|nofsc|cto|nocto|resvport|noresvport)$"]},{"field":".mountOptions","check":"ofNfs3","message":"proto=udp, lock, nolock and mountport= are of NFS version 3 only: add vers=3, or remove them"},{"field":".mountOptions","check":"glusterfsOptions","message":"each of mountOptions must be one option that is allowed for GlusterFS: acl, resolve-gids, attribute-timeout=, entry-timeout=, negative-timeout= and gid-timeout= (seconds), direct-io-mode= (enable, disable, auto), use-readdirp=, fopen-keep-cache= and kernel-writeback-cache= (yes, no), background-qlen=, congestion-threshold=, lru-limit=, invalidate-limit=, reader-thread-count= (1 to 64); read-only is source.glusterfs.readOnly","patterns":["^(acl|resolve-gids|(attribute-timeout|entry-timeout|negative-timeout|gid-timeout)=[0-9]{1,5}([.][0-9]{1,3})?|direct-io-mode=(enable|disable|auto)|use-readdirp=(yes|no)|fopen-keep-cache=(yes|no)|kernel-writeback-cache=(yes|no)|(background-qlen|congestion-threshold|lru-limit|invalidate-limit)=[0-9]{1,6}|reader-thread-count=([1-9]|[1-5][0-9]|6[0-4]))$"]},{"field":".mountOptions","check":"cifsOptions","message":"each of mountOptions must be one option that is allowed for CIFS: vers= (2.0, 2.1, 3, 3.0, 3.0.2, 3.1.1), sec= (ntlmssp, ntlmsspi), seal, uid=, gid=, forceuid, noforceuid, forcegid, noforcegid, file_mode= or dir_mode= (0 and three octal digits), cache= (none, strict, loose), actimeo=, acregmax=, acdirmax=, hard, soft, rsize= or wsize= (a power of two from 65536 to 4194304), echo_interval= (1 to 600), serverino, noserverino, mfsymlinks, nobrl, noperm, nosharesock, port=; secretRef has the credentials, read-only is source.cifs.readOnly or mounts[].readOnly","patterns":["^(vers=(2[.][01]|3|3[.]0|3[.]0[.]2|3[.]1[.]1)|sec=(ntlmssp|ntlmsspi)|seal|(uid|gid)=[0-9]{1,9}|forceuid|noforceuid|forcegid|noforcegid|(file_mode|dir_mode)=0[0-7]{3}|cache=(none|strict|loose)|actimeo=[0-9]{1,6}|acregmax=[0-9]{1,6}|acdirmax=[0-9]{1,6}|hard|soft|(rsize|wsize)=(65536|131072|262144|524288|1048576|2097152|4194304)|echo_interval=([1-9]|[1-9][0-9]|[1-5][0-9]{2}|600)|serverino|noserverino|mfsymlinks|nobrl|noperm|nosharesock|port=(6553[0-5]|655[0-2][0-9]|65[0-4][0-9]{2}|6[0-4][0-9]{3}|[1-5][0-9]{4}|[1-9][0-9]{0,3}))$"]},{"field":".mountOptions","check":"cephfsOptions","message":"each of mountOptions must be one option that is allowed for CephFS with client Kernel: ms_mode= (legacy, crc, secure, prefer-crc, prefer-secure), recover_session= (no, clean), rsize=, wsize= and rasize= (bytes), caps_max=, readdir_max_entries=, readdir_max_bytes=, osd_request_timeout= (seconds), crc, acl, wsync, asyncreaddir, dcache, dirstat, rbytes, quotadf, copyfrom, ino32, or one of these ten with no in front; read-only is source.cephfs.readOnly or mounts[].readOnly","patterns":["^(ms_mode=(legacy|crc|secure|prefer-crc|prefer-secure)|recover_session=(no|clean)|(rsize|wsize|rasize)=[1-9][0-9]{3,7}|(caps_max|readdir_max_entries|readdir_max_bytes|osd_request_timeout)=[0-9]{1,7}|crc|nocrc|acl|noacl|wsync|nowsync|asyncreaddir|noasyncreaddir|dcache|nodcache|dirstat|nodirstat|rbytes|norbytes|quotadf|noquotadf|copyfrom|nocopyfrom|ino32|noino32)$"]},{"field":".mountOptions","check":"ext2Options","message":"each of mountOptions must be one option that is allowed for ext2: errors= (remount-ro, continue, panic), usrquota, grpquota, noquota, lazytime, nolazytime, user_xattr, acl; read-only is mounts[].readOnly","patterns":["^(errors=(remount-ro|continue|panic)|usrquota|grpquota|noquota|lazytime|nolazytime|user_xattr|acl)$"]},{"field":".mountOptions","check":"ext4Options","message":"each of mountOptions must be one option that is allowed for ext3 and ext4: errors= (remount-ro, continue, panic), usrquota, grpquota, noquota, lazytime, nolazytime, user_xattr, acl, discard, nodiscard, barrier, nobarrier, barrier=0, barrier=1, commit=, data= (ordered, writeback, journal), and for ext4 journal_checksum; read-only is mounts[].readOnly","patterns":["^(errors=(remount-ro|continue|panic)|usrquota|grpquota|noquota|lazytime|nolazytime|user_xattr|acl|discard|nodiscard|barrier|nobarrier|barrier=[01]|commit=[0-9]{1,5}|data=(ordered|writeback|journal))$"]},{"field":".mountOptions","check":"xfsOptions","message":"each of mountOptions must be one option that is allowed for xfs: discard, nodiscard, inode64, largeio, nolargeio, swalloc, logbsize= (16k to 256k), logbufs= (2 to 8), allocsize= (a power of two from 4k to 1g), usrquota, grpquota, prjquota, uquota, gquota, pquota, noquota, lazytime, nolazytime; read-only is mounts[].readOnly","patterns":["^(discard|nodiscard|inode64|largeio|nolargeio|swalloc|logbsize=(16|32|64|128|256)k|logbufs=[2-8]|allocsize=(4|8|16|32|64|128|256|512)k|allocsize=(1|2|4|8|16|32|64|128|256|512)m|allocsize=1g|usrquota|grpquota|prjquota|uquota|gquota|pquota|noquota|lazytime|nolazytime)$"]},{"field":".mountOptions","check":"btrfsOptions","message":"each of mountOptions must be one option that is allowed for btrfs: discard, discard= (sync, async), nodiscard, barrier, nobarrier, commit=, acl, noacl, compress= (no, lzo, zlib, zlib:1 to zlib:9, zstd, zstd:1 to zstd:15), autodefrag, noautodefrag, ssd, nossd, lazytime, nolazytime; read-only is mounts[].readOnly","patterns":["^(discard|discard=(sync|async)|nodiscard|barrier|nobarrier|commit=[0-9]{1,5}|acl|noacl|compress=(no|lzo|zlib(:[1-9])?|zstd(:([1-9]|1[0-5]))?)|autodefrag|noautodefrag|ssd|nossd|lazytime|nolazytime)$"]},{"field":".mountOptions","check":"swapOptions","message":"each of mountOptions must be one option that is allowed for swap: pri= (0 to 32767), discard, discard= (once, pages)","patterns":["^(pri=(3276[0-7]|327[0-5][0-9]|32[0-6][0-9]{2}|3[01][0-9]{3}|[12][0-9]{4}|[1-9][0-9]{0,3}|0)|discard|discard=(once|pages))$"]}],"additionalProperties":false};
+const schema21 = {"type":"object","properties":{"emptyDir":{"$ref":"#/definitions/EmptyDirVolumeSource"},"hostPath":{"$ref":"#/definitions/HostPathVolumeSource"},"local":{"$ref":"#/definitions/LocalVolumeSource"},"configMap":{"$ref":"#/definitions/ConfigMapVolumeSource"},"secret":{"$ref":"#/definitions/SecretVolumeSource"},"downwardAPI":{"$ref":"#/definitions/DownwardAPIVolumeSource"},"projected":{"$ref":"#/definitions/ProjectedVolumeSource"},"git":{"$ref":"#/definitions/GitVolumeSource"},"image":{"$ref":"#/definitions/ImageVolumeSource"},"nfs":{"$ref":"#/definitions/NFSVolumeSource"},"glusterfs":{"$ref":"#/definitions/GlusterfsVolumeSource"},"cifs":{"$ref":"#/definitions/CIFSVolumeSource"},"cephfs":{"$ref":"#/definitions/CephFSVolumeSource"},"rbd":{"$ref":"#/definitions/RBDVolumeSource"},"iscsi":{"$ref":"#/definitions/ISCSIVolumeSource"},"fc":{"$ref":"#/definitions/FCVolumeSource"},"csi":{"$ref":"#/definitions/CSIVolumeSource"},"flexVolume":{"$ref":"#/definitions/FlexVolumeSource"},"flocker":{"$ref":"#/definitions/FlockerVolumeSource"},"persistentVolumeClaim":{"$ref":"#/definitions/PersistentVolumeClaimVolumeSource"}},"rules":[{"message":"exactly one source is needed, such as nfs or csi; one without settings is written emptyDir: {}","check":"exactlyOne"}],"required":[],"additionalProperties":false};
+const schema22 = {"type":"object","properties":{"medium":{"type":"string","enum":["","Memory","HugePages","HugePages-2Mi","HugePages-1Gi"]},"sizeLimit":{"maxLength":32,"rules":[{"message":"must be a size from 64Ki to 1Pi, such as 64Mi or 1.5Gi","check":"size","patterns":["^[0-9]{1,16}([.][0-9]{1,9})?([KMGTP]i|[kMGTP])?$"]}],"type":["integer","string"]}},"required":[],"additionalProperties":false};
+const schema23 = {"type":"object","required":["path"],"properties":{"path":{"type":"string","maxLength":1024,"rules":[{"message":"must be an absolute path below / without '.', '..', '//', control or invisible characters or a trailing '/'","matchesNot":"^$|^[^/]|/$|//|/[.][.]?(/|$)|[\\p{Cc}\\p{Cf}\\p{Zl}\\p{Zp}]"},{"check":"pathLength","message":"must have at most 2048 bytes, and each name at most 255 characters, or 63 if some are not ASCII: Linux takes no longer names"}]},"type":{"type":"string","enum":["","DirectoryOrCreate","Directory","FileOrCreate","File","Socket","CharDevice","BlockDevice"]}},"additionalProperties":false};
+const schema63 = {"type":"object","properties":{"targetWWNs":{"type":"array","minItems":1,"maxItems":16,"items":{"type":"string","maxLength":16,"pattern":"^[0-9a-f]{16}$"},"rules":[{"message":"each WWN may be named once","check":"unique"}]},"lun":{"type":"integer","rules":[{"message":"must be from 0 to 16383","from":0,"to":16383}]},"wwids":{"type":"array","minItems":1,"maxItems":4,"items":{"type":"string","maxLength":256,"pattern":"^[!-.0-~]([ -.0-~]*[!-.0-~])?$"},"rules":[{"message":"each wwid may be named once","check":"unique"}]},"fsType":{"type":"string","enum":["ext2","ext3","ext4","xfs","btrfs"]},"readOnly":{"type":"boolean"}},"rules":[{"message":"either targetWWNs and lun, or wwids: where the LUN is, or what it is called","check":"whereOrWhat"}],"required":[],"additionalProperties":false};
+const schema25 = {"type":"object","properties":{"byID":{"type":"string","maxLength":255,"pattern":"^([^/.\\p{Cc}\\p{Cf}][^/\\p{Cc}\\p{Cf}]*|[.][^/.\\p{Cc}\\p{Cf}][^/\\p{Cc}\\p{Cf}]*|[.][.][^/\\p{Cc}\\p{Cf}]+)$"},"wwid":{"type":"string","maxLength":255,"pattern":"^[^\\p{Cc}]+$"},"serial":{"type":"string","maxLength":255,"pattern":"^[^\\p{Cc}]+$"},"model":{"type":"string","maxLength":255,"pattern":"^[^\\p{Cc}]+$"},"minSize":{"maxLength":32,"rules":[{"message":"must be a size from 64Ki to 1Pi, such as 64Mi or 1.5Gi","check":"size","patterns":["^[0-9]{1,16}([.][0-9]{1,9})?([KMGTP]i|[kMGTP])?$"]}],"type":["integer","string"]},"maxSize":{"maxLength":32,"rules":[{"message":"must be a size from 64Ki to 1Pi, such as 64Mi or 1.5Gi","check":"size","patterns":["^[0-9]{1,16}([.][0-9]{1,9})?([KMGTP]i|[kMGTP])?$"]}],"type":["integer","string"]},"rotational":{"type":"boolean"},"transport":{"type":"string","enum":["ata","fc","iscsi","loop","mmc","nvme","other","sas","usb","virtio"]},"label":{"type":"string","maxLength":255,"pattern":"^[^\\p{Cc}]+$"},"empty":{"type":"boolean"}},"rules":[{"message":"name at least one property of the disk: byID, wwid, serial, model, minSize, maxSize, rotational, transport, label or empty","check":"saysSomething"},{"message":"name another property of the disk, best byID, wwid or serial: any disk that is attached to the node may be empty","check":"saysMoreThanEmpty"},{"message":"minSize must not be more than maxSize: no disk would match","field":".minSize","check":"sizesInOrder"}],"required":[],"additionalProperties":false};
+const pattern4 = new RegExp("^([^/.\\p{Cc}\\p{Cf}][^/\\p{Cc}\\p{Cf}]*|[.][^/.\\p{Cc}\\p{Cf}][^/\\p{Cc}\\p{Cf}]*|[.][.][^/\\p{Cc}\\p{Cf}]+)$", "u");
+const pattern5 = new RegExp("^[^\\p{Cc}]+$", "u");
+const pattern9 = new RegExp("^[A-Za-z0-9._-]+$", "u");
+const pattern10 = new RegExp("^[A-Za-z0-9_+][A-Za-z0-9_+.-]*$", "u");
+const pattern12 = new RegExp("^[a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?$", "u");
+const pattern14 = new RegExp("^[-._a-zA-Z0-9]+$", "u");
 function validate23(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
 let errors = 0;
@@ -294,41 +311,53 @@ if(typeof data2 === "string"){
 if(func3(data2) > 253){
 const err5 = {instancePath:instancePath+"/secretRef/namespace",schemaPath:"#/definitions/PassphraseReference/properties/namespace/maxLength",keyword:"maxLength",params:{limit: 253},message:"must NOT have more than 253 characters"};
 if(vErrors === null){vErrors = [err5];}
-else {vErrors.push(err5);}errors++;}}
-else {
-const err6 = {instancePath:instancePath+"/secretRef/namespace",schemaPath:"#/definitions/PassphraseReference/properties/namespace/type",keyword:"type",params:{type: "string"},message:"must be string"};
+else {vErrors.push(err5);}errors++;}
+if(!pattern12.test(data2)){
+const err6 = {instancePath:instancePath+"/secretRef/namespace",schemaPath:"#/definitions/PassphraseReference/properties/namespace/pattern",keyword:"pattern",params:{pattern: "^[a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?$"},message:"must match pattern \""+"^[a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?$"+"\""};
 if(vErrors === null){vErrors = [err6];}
 else {vErrors.push(err6);}errors++;}}
+else {
+const err7 = {instancePath:instancePath+"/secretRef/namespace",schemaPath:"#/definitions/PassphraseReference/properties/namespace/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(vErrors === null){vErrors = [err7];}
+else {vErrors.push(err7);}errors++;}}
 if(data1.name !== undefined){
 let data3 = data1.name;
 if(typeof data3 === "string"){
 if(func3(data3) > 253){
-const err7 = {instancePath:instancePath+"/secretRef/name",schemaPath:"#/definitions/PassphraseReference/properties/name/maxLength",keyword:"maxLength",params:{limit: 253},message:"must NOT have more than 253 characters"};
-if(vErrors === null){vErrors = [err7];}
-else {vErrors.push(err7);}errors++;}}
-else {
-const err8 = {instancePath:instancePath+"/secretRef/name",schemaPath:"#/definitions/PassphraseReference/properties/name/type",keyword:"type",params:{type: "string"},message:"must be string"};
+const err8 = {instancePath:instancePath+"/secretRef/name",schemaPath:"#/definitions/PassphraseReference/properties/name/maxLength",keyword:"maxLength",params:{limit: 253},message:"must NOT have more than 253 characters"};
 if(vErrors === null){vErrors = [err8];}
-else {vErrors.push(err8);}errors++;}}
+else {vErrors.push(err8);}errors++;}
+if(!pattern2.test(data3)){
+const err9 = {instancePath:instancePath+"/secretRef/name",schemaPath:"#/definitions/PassphraseReference/properties/name/pattern",keyword:"pattern",params:{pattern: "^[a-z0-9]([-a-z0-9]*[a-z0-9])?([.][a-z0-9]([-a-z0-9]*[a-z0-9])?)*$"},message:"must match pattern \""+"^[a-z0-9]([-a-z0-9]*[a-z0-9])?([.][a-z0-9]([-a-z0-9]*[a-z0-9])?)*$"+"\""};
+if(vErrors === null){vErrors = [err9];}
+else {vErrors.push(err9);}errors++;}}
+else {
+const err10 = {instancePath:instancePath+"/secretRef/name",schemaPath:"#/definitions/PassphraseReference/properties/name/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(vErrors === null){vErrors = [err10];}
+else {vErrors.push(err10);}errors++;}}
 if(data1.key !== undefined){
 let data4 = data1.key;
 if(typeof data4 === "string"){
 if(func3(data4) > 253){
-const err9 = {instancePath:instancePath+"/secretRef/key",schemaPath:"#/definitions/PassphraseReference/properties/key/maxLength",keyword:"maxLength",params:{limit: 253},message:"must NOT have more than 253 characters"};
-if(vErrors === null){vErrors = [err9];}
-else {vErrors.push(err9);}errors++;}}
-else {
-const err10 = {instancePath:instancePath+"/secretRef/key",schemaPath:"#/definitions/PassphraseReference/properties/key/type",keyword:"type",params:{type: "string"},message:"must be string"};
-if(vErrors === null){vErrors = [err10];}
-else {vErrors.push(err10);}errors++;}}}
-else {
-const err11 = {instancePath:instancePath+"/secretRef",schemaPath:"#/definitions/PassphraseReference/type",keyword:"type",params:{type: "object"},message:"must be object"};
+const err11 = {instancePath:instancePath+"/secretRef/key",schemaPath:"#/definitions/PassphraseReference/properties/key/maxLength",keyword:"maxLength",params:{limit: 253},message:"must NOT have more than 253 characters"};
 if(vErrors === null){vErrors = [err11];}
-else {vErrors.push(err11);}errors++;}}}
-else {
-const err12 = {instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"};
+else {vErrors.push(err11);}errors++;}
+if(!pattern14.test(data4)){
+const err12 = {instancePath:instancePath+"/secretRef/key",schemaPath:"#/definitions/PassphraseReference/properties/key/pattern",keyword:"pattern",params:{pattern: "^[-._a-zA-Z0-9]+$"},message:"must match pattern \""+"^[-._a-zA-Z0-9]+$"+"\""};
 if(vErrors === null){vErrors = [err12];}
-else {vErrors.push(err12);}errors++;}
+else {vErrors.push(err12);}errors++;}}
+else {
+const err13 = {instancePath:instancePath+"/secretRef/key",schemaPath:"#/definitions/PassphraseReference/properties/key/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(vErrors === null){vErrors = [err13];}
+else {vErrors.push(err13);}errors++;}}}
+else {
+const err14 = {instancePath:instancePath+"/secretRef",schemaPath:"#/definitions/PassphraseReference/type",keyword:"type",params:{type: "object"},message:"must be object"};
+if(vErrors === null){vErrors = [err14];}
+else {vErrors.push(err14);}errors++;}}}
+else {
+const err15 = {instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"};
+if(vErrors === null){vErrors = [err15];}
+else {vErrors.push(err15);}errors++;}
 validate23.errors = vErrors;
 return errors === 0;}
 function validate22(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
@@ -365,162 +394,195 @@ if(typeof data2 === "string"){
 if(func3(data2) > 255){
 const err4 = {instancePath:instancePath+"/disk/byID",schemaPath:"#/definitions/DiskSelector/properties/byID/maxLength",keyword:"maxLength",params:{limit: 255},message:"must NOT have more than 255 characters"};
 if(vErrors === null){vErrors = [err4];}
-else {vErrors.push(err4);}errors++;}}
-else {
-const err5 = {instancePath:instancePath+"/disk/byID",schemaPath:"#/definitions/DiskSelector/properties/byID/type",keyword:"type",params:{type: "string"},message:"must be string"};
+else {vErrors.push(err4);}errors++;}
+if(!pattern4.test(data2)){
+const err5 = {instancePath:instancePath+"/disk/byID",schemaPath:"#/definitions/DiskSelector/properties/byID/pattern",keyword:"pattern",params:{pattern: "^([^/.\\p{Cc}\\p{Cf}][^/\\p{Cc}\\p{Cf}]*|[.][^/.\\p{Cc}\\p{Cf}][^/\\p{Cc}\\p{Cf}]*|[.][.][^/\\p{Cc}\\p{Cf}]+)$"},message:"must match pattern \""+"^([^/.\\p{Cc}\\p{Cf}][^/\\p{Cc}\\p{Cf}]*|[.][^/.\\p{Cc}\\p{Cf}][^/\\p{Cc}\\p{Cf}]*|[.][.][^/\\p{Cc}\\p{Cf}]+)$"+"\""};
 if(vErrors === null){vErrors = [err5];}
 else {vErrors.push(err5);}errors++;}}
+else {
+const err6 = {instancePath:instancePath+"/disk/byID",schemaPath:"#/definitions/DiskSelector/properties/byID/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(vErrors === null){vErrors = [err6];}
+else {vErrors.push(err6);}errors++;}}
 if(data1.wwid !== undefined){
 let data3 = data1.wwid;
 if(typeof data3 === "string"){
 if(func3(data3) > 255){
-const err6 = {instancePath:instancePath+"/disk/wwid",schemaPath:"#/definitions/DiskSelector/properties/wwid/maxLength",keyword:"maxLength",params:{limit: 255},message:"must NOT have more than 255 characters"};
-if(vErrors === null){vErrors = [err6];}
-else {vErrors.push(err6);}errors++;}}
-else {
-const err7 = {instancePath:instancePath+"/disk/wwid",schemaPath:"#/definitions/DiskSelector/properties/wwid/type",keyword:"type",params:{type: "string"},message:"must be string"};
+const err7 = {instancePath:instancePath+"/disk/wwid",schemaPath:"#/definitions/DiskSelector/properties/wwid/maxLength",keyword:"maxLength",params:{limit: 255},message:"must NOT have more than 255 characters"};
 if(vErrors === null){vErrors = [err7];}
-else {vErrors.push(err7);}errors++;}}
+else {vErrors.push(err7);}errors++;}
+if(!pattern5.test(data3)){
+const err8 = {instancePath:instancePath+"/disk/wwid",schemaPath:"#/definitions/DiskSelector/properties/wwid/pattern",keyword:"pattern",params:{pattern: "^[^\\p{Cc}]+$"},message:"must match pattern \""+"^[^\\p{Cc}]+$"+"\""};
+if(vErrors === null){vErrors = [err8];}
+else {vErrors.push(err8);}errors++;}}
+else {
+const err9 = {instancePath:instancePath+"/disk/wwid",schemaPath:"#/definitions/DiskSelector/properties/wwid/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(vErrors === null){vErrors = [err9];}
+else {vErrors.push(err9);}errors++;}}
 if(data1.serial !== undefined){
 let data4 = data1.serial;
 if(typeof data4 === "string"){
 if(func3(data4) > 255){
-const err8 = {instancePath:instancePath+"/disk/serial",schemaPath:"#/definitions/DiskSelector/properties/serial/maxLength",keyword:"maxLength",params:{limit: 255},message:"must NOT have more than 255 characters"};
-if(vErrors === null){vErrors = [err8];}
-else {vErrors.push(err8);}errors++;}}
+const err10 = {instancePath:instancePath+"/disk/serial",schemaPath:"#/definitions/DiskSelector/properties/serial/maxLength",keyword:"maxLength",params:{limit: 255},message:"must NOT have more than 255 characters"};
+if(vErrors === null){vErrors = [err10];}
+else {vErrors.push(err10);}errors++;}
+if(!pattern5.test(data4)){
+const err11 = {instancePath:instancePath+"/disk/serial",schemaPath:"#/definitions/DiskSelector/properties/serial/pattern",keyword:"pattern",params:{pattern: "^[^\\p{Cc}]+$"},message:"must match pattern \""+"^[^\\p{Cc}]+$"+"\""};
+if(vErrors === null){vErrors = [err11];}
+else {vErrors.push(err11);}errors++;}}
 else {
-const err9 = {instancePath:instancePath+"/disk/serial",schemaPath:"#/definitions/DiskSelector/properties/serial/type",keyword:"type",params:{type: "string"},message:"must be string"};
-if(vErrors === null){vErrors = [err9];}
-else {vErrors.push(err9);}errors++;}}
+const err12 = {instancePath:instancePath+"/disk/serial",schemaPath:"#/definitions/DiskSelector/properties/serial/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(vErrors === null){vErrors = [err12];}
+else {vErrors.push(err12);}errors++;}}
 if(data1.model !== undefined){
 let data5 = data1.model;
 if(typeof data5 === "string"){
 if(func3(data5) > 255){
-const err10 = {instancePath:instancePath+"/disk/model",schemaPath:"#/definitions/DiskSelector/properties/model/maxLength",keyword:"maxLength",params:{limit: 255},message:"must NOT have more than 255 characters"};
-if(vErrors === null){vErrors = [err10];}
-else {vErrors.push(err10);}errors++;}}
+const err13 = {instancePath:instancePath+"/disk/model",schemaPath:"#/definitions/DiskSelector/properties/model/maxLength",keyword:"maxLength",params:{limit: 255},message:"must NOT have more than 255 characters"};
+if(vErrors === null){vErrors = [err13];}
+else {vErrors.push(err13);}errors++;}
+if(!pattern5.test(data5)){
+const err14 = {instancePath:instancePath+"/disk/model",schemaPath:"#/definitions/DiskSelector/properties/model/pattern",keyword:"pattern",params:{pattern: "^[^\\p{Cc}]+$"},message:"must match pattern \""+"^[^\\p{Cc}]+$"+"\""};
+if(vErrors === null){vErrors = [err14];}
+else {vErrors.push(err14);}errors++;}}
 else {
-const err11 = {instancePath:instancePath+"/disk/model",schemaPath:"#/definitions/DiskSelector/properties/model/type",keyword:"type",params:{type: "string"},message:"must be string"};
-if(vErrors === null){vErrors = [err11];}
-else {vErrors.push(err11);}errors++;}}
+const err15 = {instancePath:instancePath+"/disk/model",schemaPath:"#/definitions/DiskSelector/properties/model/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(vErrors === null){vErrors = [err15];}
+else {vErrors.push(err15);}errors++;}}
 if(data1.minSize !== undefined){
 let data6 = data1.minSize;
 if((!(((typeof data6 == "number") && (!(data6 % 1) && !isNaN(data6))) && (isFinite(data6)))) && (typeof data6 !== "string")){
-const err12 = {instancePath:instancePath+"/disk/minSize",schemaPath:"#/definitions/DiskSelector/properties/minSize/type",keyword:"type",params:{type: schema25.properties.minSize.type},message:"must be integer,string"};
-if(vErrors === null){vErrors = [err12];}
-else {vErrors.push(err12);}errors++;}
+const err16 = {instancePath:instancePath+"/disk/minSize",schemaPath:"#/definitions/DiskSelector/properties/minSize/type",keyword:"type",params:{type: schema25.properties.minSize.type},message:"must be integer,string"};
+if(vErrors === null){vErrors = [err16];}
+else {vErrors.push(err16);}errors++;}
 if(typeof data6 === "string"){
 if(func3(data6) > 32){
-const err13 = {instancePath:instancePath+"/disk/minSize",schemaPath:"#/definitions/DiskSelector/properties/minSize/maxLength",keyword:"maxLength",params:{limit: 32},message:"must NOT have more than 32 characters"};
-if(vErrors === null){vErrors = [err13];}
-else {vErrors.push(err13);}errors++;}}}
+const err17 = {instancePath:instancePath+"/disk/minSize",schemaPath:"#/definitions/DiskSelector/properties/minSize/maxLength",keyword:"maxLength",params:{limit: 32},message:"must NOT have more than 32 characters"};
+if(vErrors === null){vErrors = [err17];}
+else {vErrors.push(err17);}errors++;}}}
 if(data1.maxSize !== undefined){
 let data7 = data1.maxSize;
 if((!(((typeof data7 == "number") && (!(data7 % 1) && !isNaN(data7))) && (isFinite(data7)))) && (typeof data7 !== "string")){
-const err14 = {instancePath:instancePath+"/disk/maxSize",schemaPath:"#/definitions/DiskSelector/properties/maxSize/type",keyword:"type",params:{type: schema25.properties.maxSize.type},message:"must be integer,string"};
-if(vErrors === null){vErrors = [err14];}
-else {vErrors.push(err14);}errors++;}
+const err18 = {instancePath:instancePath+"/disk/maxSize",schemaPath:"#/definitions/DiskSelector/properties/maxSize/type",keyword:"type",params:{type: schema25.properties.maxSize.type},message:"must be integer,string"};
+if(vErrors === null){vErrors = [err18];}
+else {vErrors.push(err18);}errors++;}
 if(typeof data7 === "string"){
 if(func3(data7) > 32){
-const err15 = {instancePath:instancePath+"/disk/maxSize",schemaPath:"#/definitions/DiskSelector/properties/maxSize/maxLength",keyword:"maxLength",params:{limit: 32},message:"must NOT have more than 32 characters"};
-if(vErrors === null){vErrors = [err15];}
-else {vErrors.push(err15);}errors++;}}}
+const err19 = {instancePath:instancePath+"/disk/maxSize",schemaPath:"#/definitions/DiskSelector/properties/maxSize/maxLength",keyword:"maxLength",params:{limit: 32},message:"must NOT have more than 32 characters"};
+if(vErrors === null){vErrors = [err19];}
+else {vErrors.push(err19);}errors++;}}}
 if(data1.rotational !== undefined){
 if(typeof data1.rotational !== "boolean"){
-const err16 = {instancePath:instancePath+"/disk/rotational",schemaPath:"#/definitions/DiskSelector/properties/rotational/type",keyword:"type",params:{type: "boolean"},message:"must be boolean"};
-if(vErrors === null){vErrors = [err16];}
-else {vErrors.push(err16);}errors++;}}
+const err20 = {instancePath:instancePath+"/disk/rotational",schemaPath:"#/definitions/DiskSelector/properties/rotational/type",keyword:"type",params:{type: "boolean"},message:"must be boolean"};
+if(vErrors === null){vErrors = [err20];}
+else {vErrors.push(err20);}errors++;}}
 if(data1.transport !== undefined){
 let data9 = data1.transport;
 if(typeof data9 !== "string"){
-const err17 = {instancePath:instancePath+"/disk/transport",schemaPath:"#/definitions/DiskSelector/properties/transport/type",keyword:"type",params:{type: "string"},message:"must be string"};
-if(vErrors === null){vErrors = [err17];}
-else {vErrors.push(err17);}errors++;}
+const err21 = {instancePath:instancePath+"/disk/transport",schemaPath:"#/definitions/DiskSelector/properties/transport/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(vErrors === null){vErrors = [err21];}
+else {vErrors.push(err21);}errors++;}
 if(!((((((((((data9 === "ata") || (data9 === "fc")) || (data9 === "iscsi")) || (data9 === "loop")) || (data9 === "mmc")) || (data9 === "nvme")) || (data9 === "other")) || (data9 === "sas")) || (data9 === "usb")) || (data9 === "virtio"))){
-const err18 = {instancePath:instancePath+"/disk/transport",schemaPath:"#/definitions/DiskSelector/properties/transport/enum",keyword:"enum",params:{allowedValues: schema25.properties.transport.enum},message:"must be equal to one of the allowed values"};
-if(vErrors === null){vErrors = [err18];}
-else {vErrors.push(err18);}errors++;}}
+const err22 = {instancePath:instancePath+"/disk/transport",schemaPath:"#/definitions/DiskSelector/properties/transport/enum",keyword:"enum",params:{allowedValues: schema25.properties.transport.enum},message:"must be equal to one of the allowed values"};
+if(vErrors === null){vErrors = [err22];}
+else {vErrors.push(err22);}errors++;}}
 if(data1.label !== undefined){
 let data10 = data1.label;
 if(typeof data10 === "string"){
 if(func3(data10) > 255){
-const err19 = {instancePath:instancePath+"/disk/label",schemaPath:"#/definitions/DiskSelector/properties/label/maxLength",keyword:"maxLength",params:{limit: 255},message:"must NOT have more than 255 characters"};
-if(vErrors === null){vErrors = [err19];}
-else {vErrors.push(err19);}errors++;}}
+const err23 = {instancePath:instancePath+"/disk/label",schemaPath:"#/definitions/DiskSelector/properties/label/maxLength",keyword:"maxLength",params:{limit: 255},message:"must NOT have more than 255 characters"};
+if(vErrors === null){vErrors = [err23];}
+else {vErrors.push(err23);}errors++;}
+if(!pattern5.test(data10)){
+const err24 = {instancePath:instancePath+"/disk/label",schemaPath:"#/definitions/DiskSelector/properties/label/pattern",keyword:"pattern",params:{pattern: "^[^\\p{Cc}]+$"},message:"must match pattern \""+"^[^\\p{Cc}]+$"+"\""};
+if(vErrors === null){vErrors = [err24];}
+else {vErrors.push(err24);}errors++;}}
 else {
-const err20 = {instancePath:instancePath+"/disk/label",schemaPath:"#/definitions/DiskSelector/properties/label/type",keyword:"type",params:{type: "string"},message:"must be string"};
-if(vErrors === null){vErrors = [err20];}
-else {vErrors.push(err20);}errors++;}}
+const err25 = {instancePath:instancePath+"/disk/label",schemaPath:"#/definitions/DiskSelector/properties/label/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(vErrors === null){vErrors = [err25];}
+else {vErrors.push(err25);}errors++;}}
 if(data1.empty !== undefined){
 if(typeof data1.empty !== "boolean"){
-const err21 = {instancePath:instancePath+"/disk/empty",schemaPath:"#/definitions/DiskSelector/properties/empty/type",keyword:"type",params:{type: "boolean"},message:"must be boolean"};
-if(vErrors === null){vErrors = [err21];}
-else {vErrors.push(err21);}errors++;}}}
+const err26 = {instancePath:instancePath+"/disk/empty",schemaPath:"#/definitions/DiskSelector/properties/empty/type",keyword:"type",params:{type: "boolean"},message:"must be boolean"};
+if(vErrors === null){vErrors = [err26];}
+else {vErrors.push(err26);}errors++;}}}
 else {
-const err22 = {instancePath:instancePath+"/disk",schemaPath:"#/definitions/DiskSelector/type",keyword:"type",params:{type: "object"},message:"must be object"};
-if(vErrors === null){vErrors = [err22];}
-else {vErrors.push(err22);}errors++;}}
+const err27 = {instancePath:instancePath+"/disk",schemaPath:"#/definitions/DiskSelector/type",keyword:"type",params:{type: "object"},message:"must be object"};
+if(vErrors === null){vErrors = [err27];}
+else {vErrors.push(err27);}errors++;}}
 if(data.fsLabel !== undefined){
 let data12 = data.fsLabel;
 if(typeof data12 === "string"){
 if(func3(data12) > 12){
-const err23 = {instancePath:instancePath+"/fsLabel",schemaPath:"#/properties/fsLabel/maxLength",keyword:"maxLength",params:{limit: 12},message:"must NOT have more than 12 characters"};
-if(vErrors === null){vErrors = [err23];}
-else {vErrors.push(err23);}errors++;}}
+const err28 = {instancePath:instancePath+"/fsLabel",schemaPath:"#/properties/fsLabel/maxLength",keyword:"maxLength",params:{limit: 12},message:"must NOT have more than 12 characters"};
+if(vErrors === null){vErrors = [err28];}
+else {vErrors.push(err28);}errors++;}
+if(!pattern9.test(data12)){
+const err29 = {instancePath:instancePath+"/fsLabel",schemaPath:"#/properties/fsLabel/pattern",keyword:"pattern",params:{pattern: "^[A-Za-z0-9._-]+$"},message:"must match pattern \""+"^[A-Za-z0-9._-]+$"+"\""};
+if(vErrors === null){vErrors = [err29];}
+else {vErrors.push(err29);}errors++;}}
 else {
-const err24 = {instancePath:instancePath+"/fsLabel",schemaPath:"#/properties/fsLabel/type",keyword:"type",params:{type: "string"},message:"must be string"};
-if(vErrors === null){vErrors = [err24];}
-else {vErrors.push(err24);}errors++;}}
+const err30 = {instancePath:instancePath+"/fsLabel",schemaPath:"#/properties/fsLabel/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(vErrors === null){vErrors = [err30];}
+else {vErrors.push(err30);}errors++;}}
 if(data.lvm !== undefined){
 let data13 = data.lvm;
 if(data13 && typeof data13 == "object" && !Array.isArray(data13)){
 if(data13.logicalVolume === undefined){
-const err25 = {instancePath:instancePath+"/lvm",schemaPath:"#/definitions/LogicalVolume/required",keyword:"required",params:{missingProperty: "logicalVolume"},message:"must have required property '"+"logicalVolume"+"'"};
-if(vErrors === null){vErrors = [err25];}
-else {vErrors.push(err25);}errors++;}
+const err31 = {instancePath:instancePath+"/lvm",schemaPath:"#/definitions/LogicalVolume/required",keyword:"required",params:{missingProperty: "logicalVolume"},message:"must have required property '"+"logicalVolume"+"'"};
+if(vErrors === null){vErrors = [err31];}
+else {vErrors.push(err31);}errors++;}
 if(data13.volumeGroup === undefined){
-const err26 = {instancePath:instancePath+"/lvm",schemaPath:"#/definitions/LogicalVolume/required",keyword:"required",params:{missingProperty: "volumeGroup"},message:"must have required property '"+"volumeGroup"+"'"};
-if(vErrors === null){vErrors = [err26];}
-else {vErrors.push(err26);}errors++;}
+const err32 = {instancePath:instancePath+"/lvm",schemaPath:"#/definitions/LogicalVolume/required",keyword:"required",params:{missingProperty: "volumeGroup"},message:"must have required property '"+"volumeGroup"+"'"};
+if(vErrors === null){vErrors = [err32];}
+else {vErrors.push(err32);}errors++;}
 for(const key2 in data13){
 if(!((key2 === "volumeGroup") || (key2 === "logicalVolume"))){
-const err27 = {instancePath:instancePath+"/lvm",schemaPath:"#/definitions/LogicalVolume/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key2},message:"must NOT have additional properties"};
-if(vErrors === null){vErrors = [err27];}
-else {vErrors.push(err27);}errors++;}}
+const err33 = {instancePath:instancePath+"/lvm",schemaPath:"#/definitions/LogicalVolume/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key2},message:"must NOT have additional properties"};
+if(vErrors === null){vErrors = [err33];}
+else {vErrors.push(err33);}errors++;}}
 if(data13.volumeGroup !== undefined){
 let data14 = data13.volumeGroup;
 if(typeof data14 === "string"){
 if(func3(data14) > 127){
-const err28 = {instancePath:instancePath+"/lvm/volumeGroup",schemaPath:"#/definitions/LogicalVolume/properties/volumeGroup/maxLength",keyword:"maxLength",params:{limit: 127},message:"must NOT have more than 127 characters"};
-if(vErrors === null){vErrors = [err28];}
-else {vErrors.push(err28);}errors++;}}
+const err34 = {instancePath:instancePath+"/lvm/volumeGroup",schemaPath:"#/definitions/LogicalVolume/properties/volumeGroup/maxLength",keyword:"maxLength",params:{limit: 127},message:"must NOT have more than 127 characters"};
+if(vErrors === null){vErrors = [err34];}
+else {vErrors.push(err34);}errors++;}
+if(!pattern10.test(data14)){
+const err35 = {instancePath:instancePath+"/lvm/volumeGroup",schemaPath:"#/definitions/LogicalVolume/properties/volumeGroup/pattern",keyword:"pattern",params:{pattern: "^[A-Za-z0-9_+][A-Za-z0-9_+.-]*$"},message:"must match pattern \""+"^[A-Za-z0-9_+][A-Za-z0-9_+.-]*$"+"\""};
+if(vErrors === null){vErrors = [err35];}
+else {vErrors.push(err35);}errors++;}}
 else {
-const err29 = {instancePath:instancePath+"/lvm/volumeGroup",schemaPath:"#/definitions/LogicalVolume/properties/volumeGroup/type",keyword:"type",params:{type: "string"},message:"must be string"};
-if(vErrors === null){vErrors = [err29];}
-else {vErrors.push(err29);}errors++;}}
+const err36 = {instancePath:instancePath+"/lvm/volumeGroup",schemaPath:"#/definitions/LogicalVolume/properties/volumeGroup/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(vErrors === null){vErrors = [err36];}
+else {vErrors.push(err36);}errors++;}}
 if(data13.logicalVolume !== undefined){
 let data15 = data13.logicalVolume;
 if(typeof data15 === "string"){
 if(func3(data15) > 127){
-const err30 = {instancePath:instancePath+"/lvm/logicalVolume",schemaPath:"#/definitions/LogicalVolume/properties/logicalVolume/maxLength",keyword:"maxLength",params:{limit: 127},message:"must NOT have more than 127 characters"};
-if(vErrors === null){vErrors = [err30];}
-else {vErrors.push(err30);}errors++;}}
+const err37 = {instancePath:instancePath+"/lvm/logicalVolume",schemaPath:"#/definitions/LogicalVolume/properties/logicalVolume/maxLength",keyword:"maxLength",params:{limit: 127},message:"must NOT have more than 127 characters"};
+if(vErrors === null){vErrors = [err37];}
+else {vErrors.push(err37);}errors++;}
+if(!pattern10.test(data15)){
+const err38 = {instancePath:instancePath+"/lvm/logicalVolume",schemaPath:"#/definitions/LogicalVolume/properties/logicalVolume/pattern",keyword:"pattern",params:{pattern: "^[A-Za-z0-9_+][A-Za-z0-9_+.-]*$"},message:"must match pattern \""+"^[A-Za-z0-9_+][A-Za-z0-9_+.-]*$"+"\""};
+if(vErrors === null){vErrors = [err38];}
+else {vErrors.push(err38);}errors++;}}
 else {
-const err31 = {instancePath:instancePath+"/lvm/logicalVolume",schemaPath:"#/definitions/LogicalVolume/properties/logicalVolume/type",keyword:"type",params:{type: "string"},message:"must be string"};
-if(vErrors === null){vErrors = [err31];}
-else {vErrors.push(err31);}errors++;}}}
+const err39 = {instancePath:instancePath+"/lvm/logicalVolume",schemaPath:"#/definitions/LogicalVolume/properties/logicalVolume/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(vErrors === null){vErrors = [err39];}
+else {vErrors.push(err39);}errors++;}}}
 else {
-const err32 = {instancePath:instancePath+"/lvm",schemaPath:"#/definitions/LogicalVolume/type",keyword:"type",params:{type: "object"},message:"must be object"};
-if(vErrors === null){vErrors = [err32];}
-else {vErrors.push(err32);}errors++;}}
+const err40 = {instancePath:instancePath+"/lvm",schemaPath:"#/definitions/LogicalVolume/type",keyword:"type",params:{type: "object"},message:"must be object"};
+if(vErrors === null){vErrors = [err40];}
+else {vErrors.push(err40);}errors++;}}
 if(data.encryption !== undefined){
 if(!(validate23(data.encryption, {instancePath:instancePath+"/encryption",parentData:data,parentDataProperty:"encryption",rootData}))){vErrors = vErrors === null ? validate23.errors : vErrors.concat(validate23.errors);errors = vErrors.length;}}}
 else {
-const err33 = {instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"};
-if(vErrors === null){vErrors = [err33];}
-else {vErrors.push(err33);}errors++;}
+const err41 = {instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"};
+if(vErrors === null){vErrors = [err41];}
+else {vErrors.push(err41);}errors++;}
 validate22.errors = vErrors;
 return errors === 0;}
+const pattern17 = new RegExp("^[.]?[-_a-zA-Z0-9][-._a-zA-Z0-9]*$", "u");
 function validate26(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
 let errors = 0;
@@ -544,97 +606,127 @@ if(typeof data0 === "string"){
 if(func3(data0) > 253){
 const err3 = {instancePath:instancePath+"/namespace",schemaPath:"#/properties/namespace/maxLength",keyword:"maxLength",params:{limit: 253},message:"must NOT have more than 253 characters"};
 if(vErrors === null){vErrors = [err3];}
-else {vErrors.push(err3);}errors++;}}
-else {
-const err4 = {instancePath:instancePath+"/namespace",schemaPath:"#/properties/namespace/type",keyword:"type",params:{type: "string"},message:"must be string"};
+else {vErrors.push(err3);}errors++;}
+if(!pattern12.test(data0)){
+const err4 = {instancePath:instancePath+"/namespace",schemaPath:"#/properties/namespace/pattern",keyword:"pattern",params:{pattern: "^[a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?$"},message:"must match pattern \""+"^[a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?$"+"\""};
 if(vErrors === null){vErrors = [err4];}
 else {vErrors.push(err4);}errors++;}}
+else {
+const err5 = {instancePath:instancePath+"/namespace",schemaPath:"#/properties/namespace/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(vErrors === null){vErrors = [err5];}
+else {vErrors.push(err5);}errors++;}}
 if(data.name !== undefined){
 let data1 = data.name;
 if(typeof data1 === "string"){
 if(func3(data1) > 253){
-const err5 = {instancePath:instancePath+"/name",schemaPath:"#/properties/name/maxLength",keyword:"maxLength",params:{limit: 253},message:"must NOT have more than 253 characters"};
-if(vErrors === null){vErrors = [err5];}
-else {vErrors.push(err5);}errors++;}}
-else {
-const err6 = {instancePath:instancePath+"/name",schemaPath:"#/properties/name/type",keyword:"type",params:{type: "string"},message:"must be string"};
+const err6 = {instancePath:instancePath+"/name",schemaPath:"#/properties/name/maxLength",keyword:"maxLength",params:{limit: 253},message:"must NOT have more than 253 characters"};
 if(vErrors === null){vErrors = [err6];}
-else {vErrors.push(err6);}errors++;}}
+else {vErrors.push(err6);}errors++;}
+if(!pattern2.test(data1)){
+const err7 = {instancePath:instancePath+"/name",schemaPath:"#/properties/name/pattern",keyword:"pattern",params:{pattern: "^[a-z0-9]([-a-z0-9]*[a-z0-9])?([.][a-z0-9]([-a-z0-9]*[a-z0-9])?)*$"},message:"must match pattern \""+"^[a-z0-9]([-a-z0-9]*[a-z0-9])?([.][a-z0-9]([-a-z0-9]*[a-z0-9])?)*$"+"\""};
+if(vErrors === null){vErrors = [err7];}
+else {vErrors.push(err7);}errors++;}}
+else {
+const err8 = {instancePath:instancePath+"/name",schemaPath:"#/properties/name/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(vErrors === null){vErrors = [err8];}
+else {vErrors.push(err8);}errors++;}}
 if(data.items !== undefined){
 let data2 = data.items;
 if(Array.isArray(data2)){
 if(data2.length > 64){
-const err7 = {instancePath:instancePath+"/items",schemaPath:"#/properties/items/maxItems",keyword:"maxItems",params:{limit: 64},message:"must NOT have more than 64 items"};
-if(vErrors === null){vErrors = [err7];}
-else {vErrors.push(err7);}errors++;}
+const err9 = {instancePath:instancePath+"/items",schemaPath:"#/properties/items/maxItems",keyword:"maxItems",params:{limit: 64},message:"must NOT have more than 64 items"};
+if(vErrors === null){vErrors = [err9];}
+else {vErrors.push(err9);}errors++;}
 const len0 = data2.length;
 for(let i0=0; i0<len0; i0++){
 let data3 = data2[i0];
 if(data3 && typeof data3 == "object" && !Array.isArray(data3)){
 if(data3.key === undefined){
-const err8 = {instancePath:instancePath+"/items/" + i0,schemaPath:"#/definitions/KeyToPath/required",keyword:"required",params:{missingProperty: "key"},message:"must have required property '"+"key"+"'"};
-if(vErrors === null){vErrors = [err8];}
-else {vErrors.push(err8);}errors++;}
+const err10 = {instancePath:instancePath+"/items/" + i0,schemaPath:"#/definitions/KeyToPath/required",keyword:"required",params:{missingProperty: "key"},message:"must have required property '"+"key"+"'"};
+if(vErrors === null){vErrors = [err10];}
+else {vErrors.push(err10);}errors++;}
 if(data3.path === undefined){
-const err9 = {instancePath:instancePath+"/items/" + i0,schemaPath:"#/definitions/KeyToPath/required",keyword:"required",params:{missingProperty: "path"},message:"must have required property '"+"path"+"'"};
-if(vErrors === null){vErrors = [err9];}
-else {vErrors.push(err9);}errors++;}
+const err11 = {instancePath:instancePath+"/items/" + i0,schemaPath:"#/definitions/KeyToPath/required",keyword:"required",params:{missingProperty: "path"},message:"must have required property '"+"path"+"'"};
+if(vErrors === null){vErrors = [err11];}
+else {vErrors.push(err11);}errors++;}
 for(const key1 in data3){
 if(!(((key1 === "key") || (key1 === "path")) || (key1 === "mode"))){
-const err10 = {instancePath:instancePath+"/items/" + i0,schemaPath:"#/definitions/KeyToPath/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key1},message:"must NOT have additional properties"};
-if(vErrors === null){vErrors = [err10];}
-else {vErrors.push(err10);}errors++;}}
+const err12 = {instancePath:instancePath+"/items/" + i0,schemaPath:"#/definitions/KeyToPath/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key1},message:"must NOT have additional properties"};
+if(vErrors === null){vErrors = [err12];}
+else {vErrors.push(err12);}errors++;}}
 if(data3.key !== undefined){
 let data4 = data3.key;
 if(typeof data4 === "string"){
 if(func3(data4) > 253){
-const err11 = {instancePath:instancePath+"/items/" + i0+"/key",schemaPath:"#/definitions/KeyToPath/properties/key/maxLength",keyword:"maxLength",params:{limit: 253},message:"must NOT have more than 253 characters"};
-if(vErrors === null){vErrors = [err11];}
-else {vErrors.push(err11);}errors++;}}
+const err13 = {instancePath:instancePath+"/items/" + i0+"/key",schemaPath:"#/definitions/KeyToPath/properties/key/maxLength",keyword:"maxLength",params:{limit: 253},message:"must NOT have more than 253 characters"};
+if(vErrors === null){vErrors = [err13];}
+else {vErrors.push(err13);}errors++;}
+if(!pattern17.test(data4)){
+const err14 = {instancePath:instancePath+"/items/" + i0+"/key",schemaPath:"#/definitions/KeyToPath/properties/key/pattern",keyword:"pattern",params:{pattern: "^[.]?[-_a-zA-Z0-9][-._a-zA-Z0-9]*$"},message:"must match pattern \""+"^[.]?[-_a-zA-Z0-9][-._a-zA-Z0-9]*$"+"\""};
+if(vErrors === null){vErrors = [err14];}
+else {vErrors.push(err14);}errors++;}}
 else {
-const err12 = {instancePath:instancePath+"/items/" + i0+"/key",schemaPath:"#/definitions/KeyToPath/properties/key/type",keyword:"type",params:{type: "string"},message:"must be string"};
-if(vErrors === null){vErrors = [err12];}
-else {vErrors.push(err12);}errors++;}}
+const err15 = {instancePath:instancePath+"/items/" + i0+"/key",schemaPath:"#/definitions/KeyToPath/properties/key/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(vErrors === null){vErrors = [err15];}
+else {vErrors.push(err15);}errors++;}}
 if(data3.path !== undefined){
 let data5 = data3.path;
 if(typeof data5 === "string"){
 if(func3(data5) > 255){
-const err13 = {instancePath:instancePath+"/items/" + i0+"/path",schemaPath:"#/definitions/KeyToPath/properties/path/maxLength",keyword:"maxLength",params:{limit: 255},message:"must NOT have more than 255 characters"};
-if(vErrors === null){vErrors = [err13];}
-else {vErrors.push(err13);}errors++;}}
+const err16 = {instancePath:instancePath+"/items/" + i0+"/path",schemaPath:"#/definitions/KeyToPath/properties/path/maxLength",keyword:"maxLength",params:{limit: 255},message:"must NOT have more than 255 characters"};
+if(vErrors === null){vErrors = [err16];}
+else {vErrors.push(err16);}errors++;}}
 else {
-const err14 = {instancePath:instancePath+"/items/" + i0+"/path",schemaPath:"#/definitions/KeyToPath/properties/path/type",keyword:"type",params:{type: "string"},message:"must be string"};
-if(vErrors === null){vErrors = [err14];}
-else {vErrors.push(err14);}errors++;}}
+const err17 = {instancePath:instancePath+"/items/" + i0+"/path",schemaPath:"#/definitions/KeyToPath/properties/path/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(vErrors === null){vErrors = [err17];}
+else {vErrors.push(err17);}errors++;}}
 if(data3.mode !== undefined){
 let data6 = data3.mode;
 if(!(((typeof data6 == "number") && (!(data6 % 1) && !isNaN(data6))) && (isFinite(data6)))){
-const err15 = {instancePath:instancePath+"/items/" + i0+"/mode",schemaPath:"#/definitions/KeyToPath/properties/mode/type",keyword:"type",params:{type: "integer"},message:"must be integer"};
-if(vErrors === null){vErrors = [err15];}
-else {vErrors.push(err15);}errors++;}}}
+const err18 = {instancePath:instancePath+"/items/" + i0+"/mode",schemaPath:"#/definitions/KeyToPath/properties/mode/type",keyword:"type",params:{type: "integer"},message:"must be integer"};
+if(vErrors === null){vErrors = [err18];}
+else {vErrors.push(err18);}errors++;}
+if((typeof data6 == "number") && (isFinite(data6))){
+if(data6 > 511 || isNaN(data6)){
+const err19 = {instancePath:instancePath+"/items/" + i0+"/mode",schemaPath:"#/definitions/KeyToPath/properties/mode/maximum",keyword:"maximum",params:{comparison: "<=", limit: 511},message:"must be <= 511"};
+if(vErrors === null){vErrors = [err19];}
+else {vErrors.push(err19);}errors++;}
+if(data6 < 0 || isNaN(data6)){
+const err20 = {instancePath:instancePath+"/items/" + i0+"/mode",schemaPath:"#/definitions/KeyToPath/properties/mode/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0"};
+if(vErrors === null){vErrors = [err20];}
+else {vErrors.push(err20);}errors++;}}}}
 else {
-const err16 = {instancePath:instancePath+"/items/" + i0,schemaPath:"#/definitions/KeyToPath/type",keyword:"type",params:{type: "object"},message:"must be object"};
-if(vErrors === null){vErrors = [err16];}
-else {vErrors.push(err16);}errors++;}}}
+const err21 = {instancePath:instancePath+"/items/" + i0,schemaPath:"#/definitions/KeyToPath/type",keyword:"type",params:{type: "object"},message:"must be object"};
+if(vErrors === null){vErrors = [err21];}
+else {vErrors.push(err21);}errors++;}}}
 else {
-const err17 = {instancePath:instancePath+"/items",schemaPath:"#/properties/items/type",keyword:"type",params:{type: "array"},message:"must be array"};
-if(vErrors === null){vErrors = [err17];}
-else {vErrors.push(err17);}errors++;}}
+const err22 = {instancePath:instancePath+"/items",schemaPath:"#/properties/items/type",keyword:"type",params:{type: "array"},message:"must be array"};
+if(vErrors === null){vErrors = [err22];}
+else {vErrors.push(err22);}errors++;}}
 if(data.defaultMode !== undefined){
 let data7 = data.defaultMode;
 if(!(((typeof data7 == "number") && (!(data7 % 1) && !isNaN(data7))) && (isFinite(data7)))){
-const err18 = {instancePath:instancePath+"/defaultMode",schemaPath:"#/properties/defaultMode/type",keyword:"type",params:{type: "integer"},message:"must be integer"};
-if(vErrors === null){vErrors = [err18];}
-else {vErrors.push(err18);}errors++;}}
+const err23 = {instancePath:instancePath+"/defaultMode",schemaPath:"#/properties/defaultMode/type",keyword:"type",params:{type: "integer"},message:"must be integer"};
+if(vErrors === null){vErrors = [err23];}
+else {vErrors.push(err23);}errors++;}
+if((typeof data7 == "number") && (isFinite(data7))){
+if(data7 > 511 || isNaN(data7)){
+const err24 = {instancePath:instancePath+"/defaultMode",schemaPath:"#/properties/defaultMode/maximum",keyword:"maximum",params:{comparison: "<=", limit: 511},message:"must be <= 511"};
+if(vErrors === null){vErrors = [err24];}
+else {vErrors.push(err24);}errors++;}
+if(data7 < 0 || isNaN(data7)){
+const err25 = {instancePath:instancePath+"/defaultMode",schemaPath:"#/properties/defaultMode/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0"};
+if(vErrors === null){vErrors = [err25];}
+else {vErrors.push(err25);}errors++;}}}
 if(data.optional !== undefined){
 if(typeof data.optional !== "boolean"){
-const err19 = {instancePath:instancePath+"/optional",schemaPath:"#/properties/optional/type",keyword:"type",params:{type: "boolean"},message:"must be boolean"};
-if(vErrors === null){vErrors = [err19];}
-else {vErrors.push(err19);}errors++;}}}
+const err26 = {instancePath:instancePath+"/optional",schemaPath:"#/properties/optional/type",keyword:"type",params:{type: "boolean"},message:"must be boolean"};
+if(vErrors === null){vErrors = [err26];}
+else {vErrors.push(err26);}errors++;}}}
 else {
-const err20 = {instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"};
-if(vErrors === null){vErrors = [err20];}
-else {vErrors.push(err20);}errors++;}
+const err27 = {instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"};
+if(vErrors === null){vErrors = [err27];}
+else {vErrors.push(err27);}errors++;}
 validate26.errors = vErrors;
 return errors === 0;}
 function validate28(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
@@ -660,100 +752,131 @@ if(typeof data0 === "string"){
 if(func3(data0) > 253){
 const err3 = {instancePath:instancePath+"/namespace",schemaPath:"#/properties/namespace/maxLength",keyword:"maxLength",params:{limit: 253},message:"must NOT have more than 253 characters"};
 if(vErrors === null){vErrors = [err3];}
-else {vErrors.push(err3);}errors++;}}
-else {
-const err4 = {instancePath:instancePath+"/namespace",schemaPath:"#/properties/namespace/type",keyword:"type",params:{type: "string"},message:"must be string"};
+else {vErrors.push(err3);}errors++;}
+if(!pattern12.test(data0)){
+const err4 = {instancePath:instancePath+"/namespace",schemaPath:"#/properties/namespace/pattern",keyword:"pattern",params:{pattern: "^[a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?$"},message:"must match pattern \""+"^[a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?$"+"\""};
 if(vErrors === null){vErrors = [err4];}
 else {vErrors.push(err4);}errors++;}}
+else {
+const err5 = {instancePath:instancePath+"/namespace",schemaPath:"#/properties/namespace/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(vErrors === null){vErrors = [err5];}
+else {vErrors.push(err5);}errors++;}}
 if(data.secretName !== undefined){
 let data1 = data.secretName;
 if(typeof data1 === "string"){
 if(func3(data1) > 253){
-const err5 = {instancePath:instancePath+"/secretName",schemaPath:"#/properties/secretName/maxLength",keyword:"maxLength",params:{limit: 253},message:"must NOT have more than 253 characters"};
-if(vErrors === null){vErrors = [err5];}
-else {vErrors.push(err5);}errors++;}}
-else {
-const err6 = {instancePath:instancePath+"/secretName",schemaPath:"#/properties/secretName/type",keyword:"type",params:{type: "string"},message:"must be string"};
+const err6 = {instancePath:instancePath+"/secretName",schemaPath:"#/properties/secretName/maxLength",keyword:"maxLength",params:{limit: 253},message:"must NOT have more than 253 characters"};
 if(vErrors === null){vErrors = [err6];}
-else {vErrors.push(err6);}errors++;}}
+else {vErrors.push(err6);}errors++;}
+if(!pattern2.test(data1)){
+const err7 = {instancePath:instancePath+"/secretName",schemaPath:"#/properties/secretName/pattern",keyword:"pattern",params:{pattern: "^[a-z0-9]([-a-z0-9]*[a-z0-9])?([.][a-z0-9]([-a-z0-9]*[a-z0-9])?)*$"},message:"must match pattern \""+"^[a-z0-9]([-a-z0-9]*[a-z0-9])?([.][a-z0-9]([-a-z0-9]*[a-z0-9])?)*$"+"\""};
+if(vErrors === null){vErrors = [err7];}
+else {vErrors.push(err7);}errors++;}}
+else {
+const err8 = {instancePath:instancePath+"/secretName",schemaPath:"#/properties/secretName/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(vErrors === null){vErrors = [err8];}
+else {vErrors.push(err8);}errors++;}}
 if(data.items !== undefined){
 let data2 = data.items;
 if(Array.isArray(data2)){
 if(data2.length > 64){
-const err7 = {instancePath:instancePath+"/items",schemaPath:"#/properties/items/maxItems",keyword:"maxItems",params:{limit: 64},message:"must NOT have more than 64 items"};
-if(vErrors === null){vErrors = [err7];}
-else {vErrors.push(err7);}errors++;}
+const err9 = {instancePath:instancePath+"/items",schemaPath:"#/properties/items/maxItems",keyword:"maxItems",params:{limit: 64},message:"must NOT have more than 64 items"};
+if(vErrors === null){vErrors = [err9];}
+else {vErrors.push(err9);}errors++;}
 const len0 = data2.length;
 for(let i0=0; i0<len0; i0++){
 let data3 = data2[i0];
 if(data3 && typeof data3 == "object" && !Array.isArray(data3)){
 if(data3.key === undefined){
-const err8 = {instancePath:instancePath+"/items/" + i0,schemaPath:"#/definitions/KeyToPath/required",keyword:"required",params:{missingProperty: "key"},message:"must have required property '"+"key"+"'"};
-if(vErrors === null){vErrors = [err8];}
-else {vErrors.push(err8);}errors++;}
+const err10 = {instancePath:instancePath+"/items/" + i0,schemaPath:"#/definitions/KeyToPath/required",keyword:"required",params:{missingProperty: "key"},message:"must have required property '"+"key"+"'"};
+if(vErrors === null){vErrors = [err10];}
+else {vErrors.push(err10);}errors++;}
 if(data3.path === undefined){
-const err9 = {instancePath:instancePath+"/items/" + i0,schemaPath:"#/definitions/KeyToPath/required",keyword:"required",params:{missingProperty: "path"},message:"must have required property '"+"path"+"'"};
-if(vErrors === null){vErrors = [err9];}
-else {vErrors.push(err9);}errors++;}
+const err11 = {instancePath:instancePath+"/items/" + i0,schemaPath:"#/definitions/KeyToPath/required",keyword:"required",params:{missingProperty: "path"},message:"must have required property '"+"path"+"'"};
+if(vErrors === null){vErrors = [err11];}
+else {vErrors.push(err11);}errors++;}
 for(const key1 in data3){
 if(!(((key1 === "key") || (key1 === "path")) || (key1 === "mode"))){
-const err10 = {instancePath:instancePath+"/items/" + i0,schemaPath:"#/definitions/KeyToPath/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key1},message:"must NOT have additional properties"};
-if(vErrors === null){vErrors = [err10];}
-else {vErrors.push(err10);}errors++;}}
+const err12 = {instancePath:instancePath+"/items/" + i0,schemaPath:"#/definitions/KeyToPath/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key1},message:"must NOT have additional properties"};
+if(vErrors === null){vErrors = [err12];}
+else {vErrors.push(err12);}errors++;}}
 if(data3.key !== undefined){
 let data4 = data3.key;
 if(typeof data4 === "string"){
 if(func3(data4) > 253){
-const err11 = {instancePath:instancePath+"/items/" + i0+"/key",schemaPath:"#/definitions/KeyToPath/properties/key/maxLength",keyword:"maxLength",params:{limit: 253},message:"must NOT have more than 253 characters"};
-if(vErrors === null){vErrors = [err11];}
-else {vErrors.push(err11);}errors++;}}
+const err13 = {instancePath:instancePath+"/items/" + i0+"/key",schemaPath:"#/definitions/KeyToPath/properties/key/maxLength",keyword:"maxLength",params:{limit: 253},message:"must NOT have more than 253 characters"};
+if(vErrors === null){vErrors = [err13];}
+else {vErrors.push(err13);}errors++;}
+if(!pattern17.test(data4)){
+const err14 = {instancePath:instancePath+"/items/" + i0+"/key",schemaPath:"#/definitions/KeyToPath/properties/key/pattern",keyword:"pattern",params:{pattern: "^[.]?[-_a-zA-Z0-9][-._a-zA-Z0-9]*$"},message:"must match pattern \""+"^[.]?[-_a-zA-Z0-9][-._a-zA-Z0-9]*$"+"\""};
+if(vErrors === null){vErrors = [err14];}
+else {vErrors.push(err14);}errors++;}}
 else {
-const err12 = {instancePath:instancePath+"/items/" + i0+"/key",schemaPath:"#/definitions/KeyToPath/properties/key/type",keyword:"type",params:{type: "string"},message:"must be string"};
-if(vErrors === null){vErrors = [err12];}
-else {vErrors.push(err12);}errors++;}}
+const err15 = {instancePath:instancePath+"/items/" + i0+"/key",schemaPath:"#/definitions/KeyToPath/properties/key/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(vErrors === null){vErrors = [err15];}
+else {vErrors.push(err15);}errors++;}}
 if(data3.path !== undefined){
 let data5 = data3.path;
 if(typeof data5 === "string"){
 if(func3(data5) > 255){
-const err13 = {instancePath:instancePath+"/items/" + i0+"/path",schemaPath:"#/definitions/KeyToPath/properties/path/maxLength",keyword:"maxLength",params:{limit: 255},message:"must NOT have more than 255 characters"};
-if(vErrors === null){vErrors = [err13];}
-else {vErrors.push(err13);}errors++;}}
+const err16 = {instancePath:instancePath+"/items/" + i0+"/path",schemaPath:"#/definitions/KeyToPath/properties/path/maxLength",keyword:"maxLength",params:{limit: 255},message:"must NOT have more than 255 characters"};
+if(vErrors === null){vErrors = [err16];}
+else {vErrors.push(err16);}errors++;}}
 else {
-const err14 = {instancePath:instancePath+"/items/" + i0+"/path",schemaPath:"#/definitions/KeyToPath/properties/path/type",keyword:"type",params:{type: "string"},message:"must be string"};
-if(vErrors === null){vErrors = [err14];}
-else {vErrors.push(err14);}errors++;}}
+const err17 = {instancePath:instancePath+"/items/" + i0+"/path",schemaPath:"#/definitions/KeyToPath/properties/path/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(vErrors === null){vErrors = [err17];}
+else {vErrors.push(err17);}errors++;}}
 if(data3.mode !== undefined){
 let data6 = data3.mode;
 if(!(((typeof data6 == "number") && (!(data6 % 1) && !isNaN(data6))) && (isFinite(data6)))){
-const err15 = {instancePath:instancePath+"/items/" + i0+"/mode",schemaPath:"#/definitions/KeyToPath/properties/mode/type",keyword:"type",params:{type: "integer"},message:"must be integer"};
-if(vErrors === null){vErrors = [err15];}
-else {vErrors.push(err15);}errors++;}}}
+const err18 = {instancePath:instancePath+"/items/" + i0+"/mode",schemaPath:"#/definitions/KeyToPath/properties/mode/type",keyword:"type",params:{type: "integer"},message:"must be integer"};
+if(vErrors === null){vErrors = [err18];}
+else {vErrors.push(err18);}errors++;}
+if((typeof data6 == "number") && (isFinite(data6))){
+if(data6 > 511 || isNaN(data6)){
+const err19 = {instancePath:instancePath+"/items/" + i0+"/mode",schemaPath:"#/definitions/KeyToPath/properties/mode/maximum",keyword:"maximum",params:{comparison: "<=", limit: 511},message:"must be <= 511"};
+if(vErrors === null){vErrors = [err19];}
+else {vErrors.push(err19);}errors++;}
+if(data6 < 0 || isNaN(data6)){
+const err20 = {instancePath:instancePath+"/items/" + i0+"/mode",schemaPath:"#/definitions/KeyToPath/properties/mode/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0"};
+if(vErrors === null){vErrors = [err20];}
+else {vErrors.push(err20);}errors++;}}}}
 else {
-const err16 = {instancePath:instancePath+"/items/" + i0,schemaPath:"#/definitions/KeyToPath/type",keyword:"type",params:{type: "object"},message:"must be object"};
-if(vErrors === null){vErrors = [err16];}
-else {vErrors.push(err16);}errors++;}}}
+const err21 = {instancePath:instancePath+"/items/" + i0,schemaPath:"#/definitions/KeyToPath/type",keyword:"type",params:{type: "object"},message:"must be object"};
+if(vErrors === null){vErrors = [err21];}
+else {vErrors.push(err21);}errors++;}}}
 else {
-const err17 = {instancePath:instancePath+"/items",schemaPath:"#/properties/items/type",keyword:"type",params:{type: "array"},message:"must be array"};
-if(vErrors === null){vErrors = [err17];}
-else {vErrors.push(err17);}errors++;}}
+const err22 = {instancePath:instancePath+"/items",schemaPath:"#/properties/items/type",keyword:"type",params:{type: "array"},message:"must be array"};
+if(vErrors === null){vErrors = [err22];}
+else {vErrors.push(err22);}errors++;}}
 if(data.defaultMode !== undefined){
 let data7 = data.defaultMode;
 if(!(((typeof data7 == "number") && (!(data7 % 1) && !isNaN(data7))) && (isFinite(data7)))){
-const err18 = {instancePath:instancePath+"/defaultMode",schemaPath:"#/properties/defaultMode/type",keyword:"type",params:{type: "integer"},message:"must be integer"};
-if(vErrors === null){vErrors = [err18];}
-else {vErrors.push(err18);}errors++;}}
+const err23 = {instancePath:instancePath+"/defaultMode",schemaPath:"#/properties/defaultMode/type",keyword:"type",params:{type: "integer"},message:"must be integer"};
+if(vErrors === null){vErrors = [err23];}
+else {vErrors.push(err23);}errors++;}
+if((typeof data7 == "number") && (isFinite(data7))){
+if(data7 > 511 || isNaN(data7)){
+const err24 = {instancePath:instancePath+"/defaultMode",schemaPath:"#/properties/defaultMode/maximum",keyword:"maximum",params:{comparison: "<=", limit: 511},message:"must be <= 511"};
+if(vErrors === null){vErrors = [err24];}
+else {vErrors.push(err24);}errors++;}
+if(data7 < 0 || isNaN(data7)){
+const err25 = {instancePath:instancePath+"/defaultMode",schemaPath:"#/properties/defaultMode/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0"};
+if(vErrors === null){vErrors = [err25];}
+else {vErrors.push(err25);}errors++;}}}
 if(data.optional !== undefined){
 if(typeof data.optional !== "boolean"){
-const err19 = {instancePath:instancePath+"/optional",schemaPath:"#/properties/optional/type",keyword:"type",params:{type: "boolean"},message:"must be boolean"};
-if(vErrors === null){vErrors = [err19];}
-else {vErrors.push(err19);}errors++;}}}
+const err26 = {instancePath:instancePath+"/optional",schemaPath:"#/properties/optional/type",keyword:"type",params:{type: "boolean"},message:"must be boolean"};
+if(vErrors === null){vErrors = [err26];}
+else {vErrors.push(err26);}errors++;}}}
 else {
-const err20 = {instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"};
-if(vErrors === null){vErrors = [err20];}
-else {vErrors.push(err20);}errors++;}
+const err27 = {instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"};
+if(vErrors === null){vErrors = [err27];}
+else {vErrors.push(err27);}errors++;}
 validate28.errors = vErrors;
 return errors === 0;}
-const schema36 = {"type":"object","required":["resource"],"properties":{"resource":{"type":"string","maxLength":330,"rules":[{"message":"must be allocatable. or capacity. and the name of a resource, such as allocatable.memory","matches":"^(allocatable|capacity)[.]([-a-z0-9.]{1,253}/)?[A-Za-z0-9]([-A-Za-z0-9_.]{0,61}[A-Za-z0-9])?$"}]},"divisor":{"type":"string","enum":["1","1m","1k","1M","1G","1T","1P","1E","1Ki","1Mi","1Gi","1Ti","1Pi","1Ei"]}},"rules":[{"message":"divisor 1m is for cpu only","field":".divisor"}],"additionalProperties":false};
+const schema36 = {"type":"object","required":["resource"],"properties":{"resource":{"type":"string","maxLength":330,"pattern":"^(allocatable|capacity)[.]([-a-z0-9.]{1,253}/)?[A-Za-z0-9]([-A-Za-z0-9_.]{0,61}[A-Za-z0-9])?$"},"divisor":{"type":"string","enum":["1","1m","1k","1M","1G","1T","1P","1E","1Ki","1Mi","1Gi","1Ti","1Pi","1Ei"]}},"rules":[{"message":"divisor 1m is for cpu only","field":".divisor","check":"milliIsCpu"}],"additionalProperties":false};
+const pattern21 = new RegExp("^(allocatable|capacity)[.]([-a-z0-9.]{1,253}/)?[A-Za-z0-9]([-A-Za-z0-9_.]{0,61}[A-Za-z0-9])?$", "u");
 function validate31(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
 let errors = 0;
@@ -823,35 +946,48 @@ if(typeof data4 === "string"){
 if(func3(data4) > 330){
 const err11 = {instancePath:instancePath+"/resourceFieldRef/resource",schemaPath:"#/definitions/NodeResourceSelector/properties/resource/maxLength",keyword:"maxLength",params:{limit: 330},message:"must NOT have more than 330 characters"};
 if(vErrors === null){vErrors = [err11];}
-else {vErrors.push(err11);}errors++;}}
-else {
-const err12 = {instancePath:instancePath+"/resourceFieldRef/resource",schemaPath:"#/definitions/NodeResourceSelector/properties/resource/type",keyword:"type",params:{type: "string"},message:"must be string"};
+else {vErrors.push(err11);}errors++;}
+if(!pattern21.test(data4)){
+const err12 = {instancePath:instancePath+"/resourceFieldRef/resource",schemaPath:"#/definitions/NodeResourceSelector/properties/resource/pattern",keyword:"pattern",params:{pattern: "^(allocatable|capacity)[.]([-a-z0-9.]{1,253}/)?[A-Za-z0-9]([-A-Za-z0-9_.]{0,61}[A-Za-z0-9])?$"},message:"must match pattern \""+"^(allocatable|capacity)[.]([-a-z0-9.]{1,253}/)?[A-Za-z0-9]([-A-Za-z0-9_.]{0,61}[A-Za-z0-9])?$"+"\""};
 if(vErrors === null){vErrors = [err12];}
 else {vErrors.push(err12);}errors++;}}
+else {
+const err13 = {instancePath:instancePath+"/resourceFieldRef/resource",schemaPath:"#/definitions/NodeResourceSelector/properties/resource/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(vErrors === null){vErrors = [err13];}
+else {vErrors.push(err13);}errors++;}}
 if(data3.divisor !== undefined){
 let data5 = data3.divisor;
 if(typeof data5 !== "string"){
-const err13 = {instancePath:instancePath+"/resourceFieldRef/divisor",schemaPath:"#/definitions/NodeResourceSelector/properties/divisor/type",keyword:"type",params:{type: "string"},message:"must be string"};
-if(vErrors === null){vErrors = [err13];}
-else {vErrors.push(err13);}errors++;}
-if(!((((((((((((((data5 === "1") || (data5 === "1m")) || (data5 === "1k")) || (data5 === "1M")) || (data5 === "1G")) || (data5 === "1T")) || (data5 === "1P")) || (data5 === "1E")) || (data5 === "1Ki")) || (data5 === "1Mi")) || (data5 === "1Gi")) || (data5 === "1Ti")) || (data5 === "1Pi")) || (data5 === "1Ei"))){
-const err14 = {instancePath:instancePath+"/resourceFieldRef/divisor",schemaPath:"#/definitions/NodeResourceSelector/properties/divisor/enum",keyword:"enum",params:{allowedValues: schema36.properties.divisor.enum},message:"must be equal to one of the allowed values"};
+const err14 = {instancePath:instancePath+"/resourceFieldRef/divisor",schemaPath:"#/definitions/NodeResourceSelector/properties/divisor/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){vErrors = [err14];}
-else {vErrors.push(err14);}errors++;}}}
-else {
-const err15 = {instancePath:instancePath+"/resourceFieldRef",schemaPath:"#/definitions/NodeResourceSelector/type",keyword:"type",params:{type: "object"},message:"must be object"};
+else {vErrors.push(err14);}errors++;}
+if(!((((((((((((((data5 === "1") || (data5 === "1m")) || (data5 === "1k")) || (data5 === "1M")) || (data5 === "1G")) || (data5 === "1T")) || (data5 === "1P")) || (data5 === "1E")) || (data5 === "1Ki")) || (data5 === "1Mi")) || (data5 === "1Gi")) || (data5 === "1Ti")) || (data5 === "1Pi")) || (data5 === "1Ei"))){
+const err15 = {instancePath:instancePath+"/resourceFieldRef/divisor",schemaPath:"#/definitions/NodeResourceSelector/properties/divisor/enum",keyword:"enum",params:{allowedValues: schema36.properties.divisor.enum},message:"must be equal to one of the allowed values"};
 if(vErrors === null){vErrors = [err15];}
-else {vErrors.push(err15);}errors++;}}
+else {vErrors.push(err15);}errors++;}}}
+else {
+const err16 = {instancePath:instancePath+"/resourceFieldRef",schemaPath:"#/definitions/NodeResourceSelector/type",keyword:"type",params:{type: "object"},message:"must be object"};
+if(vErrors === null){vErrors = [err16];}
+else {vErrors.push(err16);}errors++;}}
 if(data.mode !== undefined){
 let data6 = data.mode;
 if(!(((typeof data6 == "number") && (!(data6 % 1) && !isNaN(data6))) && (isFinite(data6)))){
-const err16 = {instancePath:instancePath+"/mode",schemaPath:"#/properties/mode/type",keyword:"type",params:{type: "integer"},message:"must be integer"};
-if(vErrors === null){vErrors = [err16];}
-else {vErrors.push(err16);}errors++;}}}
-else {
-const err17 = {instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"};
+const err17 = {instancePath:instancePath+"/mode",schemaPath:"#/properties/mode/type",keyword:"type",params:{type: "integer"},message:"must be integer"};
 if(vErrors === null){vErrors = [err17];}
 else {vErrors.push(err17);}errors++;}
+if((typeof data6 == "number") && (isFinite(data6))){
+if(data6 > 511 || isNaN(data6)){
+const err18 = {instancePath:instancePath+"/mode",schemaPath:"#/properties/mode/maximum",keyword:"maximum",params:{comparison: "<=", limit: 511},message:"must be <= 511"};
+if(vErrors === null){vErrors = [err18];}
+else {vErrors.push(err18);}errors++;}
+if(data6 < 0 || isNaN(data6)){
+const err19 = {instancePath:instancePath+"/mode",schemaPath:"#/properties/mode/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0"};
+if(vErrors === null){vErrors = [err19];}
+else {vErrors.push(err19);}errors++;}}}}
+else {
+const err20 = {instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"};
+if(vErrors === null){vErrors = [err20];}
+else {vErrors.push(err20);}errors++;}
 validate31.errors = vErrors;
 return errors === 0;}
 function validate30(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
@@ -886,11 +1022,20 @@ let data2 = data.defaultMode;
 if(!(((typeof data2 == "number") && (!(data2 % 1) && !isNaN(data2))) && (isFinite(data2)))){
 const err4 = {instancePath:instancePath+"/defaultMode",schemaPath:"#/properties/defaultMode/type",keyword:"type",params:{type: "integer"},message:"must be integer"};
 if(vErrors === null){vErrors = [err4];}
-else {vErrors.push(err4);}errors++;}}}
-else {
-const err5 = {instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"};
+else {vErrors.push(err4);}errors++;}
+if((typeof data2 == "number") && (isFinite(data2))){
+if(data2 > 511 || isNaN(data2)){
+const err5 = {instancePath:instancePath+"/defaultMode",schemaPath:"#/properties/defaultMode/maximum",keyword:"maximum",params:{comparison: "<=", limit: 511},message:"must be <= 511"};
 if(vErrors === null){vErrors = [err5];}
 else {vErrors.push(err5);}errors++;}
+if(data2 < 0 || isNaN(data2)){
+const err6 = {instancePath:instancePath+"/defaultMode",schemaPath:"#/properties/defaultMode/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0"};
+if(vErrors === null){vErrors = [err6];}
+else {vErrors.push(err6);}errors++;}}}}
+else {
+const err7 = {instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"};
+if(vErrors === null){vErrors = [err7];}
+else {vErrors.push(err7);}errors++;}
 validate30.errors = vErrors;
 return errors === 0;}
 function validate36(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
@@ -916,91 +1061,112 @@ if(typeof data0 === "string"){
 if(func3(data0) > 253){
 const err3 = {instancePath:instancePath+"/namespace",schemaPath:"#/properties/namespace/maxLength",keyword:"maxLength",params:{limit: 253},message:"must NOT have more than 253 characters"};
 if(vErrors === null){vErrors = [err3];}
-else {vErrors.push(err3);}errors++;}}
-else {
-const err4 = {instancePath:instancePath+"/namespace",schemaPath:"#/properties/namespace/type",keyword:"type",params:{type: "string"},message:"must be string"};
+else {vErrors.push(err3);}errors++;}
+if(!pattern12.test(data0)){
+const err4 = {instancePath:instancePath+"/namespace",schemaPath:"#/properties/namespace/pattern",keyword:"pattern",params:{pattern: "^[a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?$"},message:"must match pattern \""+"^[a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?$"+"\""};
 if(vErrors === null){vErrors = [err4];}
 else {vErrors.push(err4);}errors++;}}
+else {
+const err5 = {instancePath:instancePath+"/namespace",schemaPath:"#/properties/namespace/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(vErrors === null){vErrors = [err5];}
+else {vErrors.push(err5);}errors++;}}
 if(data.name !== undefined){
 let data1 = data.name;
 if(typeof data1 === "string"){
 if(func3(data1) > 253){
-const err5 = {instancePath:instancePath+"/name",schemaPath:"#/properties/name/maxLength",keyword:"maxLength",params:{limit: 253},message:"must NOT have more than 253 characters"};
-if(vErrors === null){vErrors = [err5];}
-else {vErrors.push(err5);}errors++;}}
-else {
-const err6 = {instancePath:instancePath+"/name",schemaPath:"#/properties/name/type",keyword:"type",params:{type: "string"},message:"must be string"};
+const err6 = {instancePath:instancePath+"/name",schemaPath:"#/properties/name/maxLength",keyword:"maxLength",params:{limit: 253},message:"must NOT have more than 253 characters"};
 if(vErrors === null){vErrors = [err6];}
-else {vErrors.push(err6);}errors++;}}
+else {vErrors.push(err6);}errors++;}
+if(!pattern2.test(data1)){
+const err7 = {instancePath:instancePath+"/name",schemaPath:"#/properties/name/pattern",keyword:"pattern",params:{pattern: "^[a-z0-9]([-a-z0-9]*[a-z0-9])?([.][a-z0-9]([-a-z0-9]*[a-z0-9])?)*$"},message:"must match pattern \""+"^[a-z0-9]([-a-z0-9]*[a-z0-9])?([.][a-z0-9]([-a-z0-9]*[a-z0-9])?)*$"+"\""};
+if(vErrors === null){vErrors = [err7];}
+else {vErrors.push(err7);}errors++;}}
+else {
+const err8 = {instancePath:instancePath+"/name",schemaPath:"#/properties/name/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(vErrors === null){vErrors = [err8];}
+else {vErrors.push(err8);}errors++;}}
 if(data.items !== undefined){
 let data2 = data.items;
 if(Array.isArray(data2)){
 if(data2.length > 16){
-const err7 = {instancePath:instancePath+"/items",schemaPath:"#/properties/items/maxItems",keyword:"maxItems",params:{limit: 16},message:"must NOT have more than 16 items"};
-if(vErrors === null){vErrors = [err7];}
-else {vErrors.push(err7);}errors++;}
+const err9 = {instancePath:instancePath+"/items",schemaPath:"#/properties/items/maxItems",keyword:"maxItems",params:{limit: 16},message:"must NOT have more than 16 items"};
+if(vErrors === null){vErrors = [err9];}
+else {vErrors.push(err9);}errors++;}
 const len0 = data2.length;
 for(let i0=0; i0<len0; i0++){
 let data3 = data2[i0];
 if(data3 && typeof data3 == "object" && !Array.isArray(data3)){
 if(data3.key === undefined){
-const err8 = {instancePath:instancePath+"/items/" + i0,schemaPath:"#/definitions/KeyToPath/required",keyword:"required",params:{missingProperty: "key"},message:"must have required property '"+"key"+"'"};
-if(vErrors === null){vErrors = [err8];}
-else {vErrors.push(err8);}errors++;}
+const err10 = {instancePath:instancePath+"/items/" + i0,schemaPath:"#/definitions/KeyToPath/required",keyword:"required",params:{missingProperty: "key"},message:"must have required property '"+"key"+"'"};
+if(vErrors === null){vErrors = [err10];}
+else {vErrors.push(err10);}errors++;}
 if(data3.path === undefined){
-const err9 = {instancePath:instancePath+"/items/" + i0,schemaPath:"#/definitions/KeyToPath/required",keyword:"required",params:{missingProperty: "path"},message:"must have required property '"+"path"+"'"};
-if(vErrors === null){vErrors = [err9];}
-else {vErrors.push(err9);}errors++;}
+const err11 = {instancePath:instancePath+"/items/" + i0,schemaPath:"#/definitions/KeyToPath/required",keyword:"required",params:{missingProperty: "path"},message:"must have required property '"+"path"+"'"};
+if(vErrors === null){vErrors = [err11];}
+else {vErrors.push(err11);}errors++;}
 for(const key1 in data3){
 if(!(((key1 === "key") || (key1 === "path")) || (key1 === "mode"))){
-const err10 = {instancePath:instancePath+"/items/" + i0,schemaPath:"#/definitions/KeyToPath/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key1},message:"must NOT have additional properties"};
-if(vErrors === null){vErrors = [err10];}
-else {vErrors.push(err10);}errors++;}}
+const err12 = {instancePath:instancePath+"/items/" + i0,schemaPath:"#/definitions/KeyToPath/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key1},message:"must NOT have additional properties"};
+if(vErrors === null){vErrors = [err12];}
+else {vErrors.push(err12);}errors++;}}
 if(data3.key !== undefined){
 let data4 = data3.key;
 if(typeof data4 === "string"){
 if(func3(data4) > 253){
-const err11 = {instancePath:instancePath+"/items/" + i0+"/key",schemaPath:"#/definitions/KeyToPath/properties/key/maxLength",keyword:"maxLength",params:{limit: 253},message:"must NOT have more than 253 characters"};
-if(vErrors === null){vErrors = [err11];}
-else {vErrors.push(err11);}errors++;}}
+const err13 = {instancePath:instancePath+"/items/" + i0+"/key",schemaPath:"#/definitions/KeyToPath/properties/key/maxLength",keyword:"maxLength",params:{limit: 253},message:"must NOT have more than 253 characters"};
+if(vErrors === null){vErrors = [err13];}
+else {vErrors.push(err13);}errors++;}
+if(!pattern17.test(data4)){
+const err14 = {instancePath:instancePath+"/items/" + i0+"/key",schemaPath:"#/definitions/KeyToPath/properties/key/pattern",keyword:"pattern",params:{pattern: "^[.]?[-_a-zA-Z0-9][-._a-zA-Z0-9]*$"},message:"must match pattern \""+"^[.]?[-_a-zA-Z0-9][-._a-zA-Z0-9]*$"+"\""};
+if(vErrors === null){vErrors = [err14];}
+else {vErrors.push(err14);}errors++;}}
 else {
-const err12 = {instancePath:instancePath+"/items/" + i0+"/key",schemaPath:"#/definitions/KeyToPath/properties/key/type",keyword:"type",params:{type: "string"},message:"must be string"};
-if(vErrors === null){vErrors = [err12];}
-else {vErrors.push(err12);}errors++;}}
+const err15 = {instancePath:instancePath+"/items/" + i0+"/key",schemaPath:"#/definitions/KeyToPath/properties/key/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(vErrors === null){vErrors = [err15];}
+else {vErrors.push(err15);}errors++;}}
 if(data3.path !== undefined){
 let data5 = data3.path;
 if(typeof data5 === "string"){
 if(func3(data5) > 255){
-const err13 = {instancePath:instancePath+"/items/" + i0+"/path",schemaPath:"#/definitions/KeyToPath/properties/path/maxLength",keyword:"maxLength",params:{limit: 255},message:"must NOT have more than 255 characters"};
-if(vErrors === null){vErrors = [err13];}
-else {vErrors.push(err13);}errors++;}}
+const err16 = {instancePath:instancePath+"/items/" + i0+"/path",schemaPath:"#/definitions/KeyToPath/properties/path/maxLength",keyword:"maxLength",params:{limit: 255},message:"must NOT have more than 255 characters"};
+if(vErrors === null){vErrors = [err16];}
+else {vErrors.push(err16);}errors++;}}
 else {
-const err14 = {instancePath:instancePath+"/items/" + i0+"/path",schemaPath:"#/definitions/KeyToPath/properties/path/type",keyword:"type",params:{type: "string"},message:"must be string"};
-if(vErrors === null){vErrors = [err14];}
-else {vErrors.push(err14);}errors++;}}
+const err17 = {instancePath:instancePath+"/items/" + i0+"/path",schemaPath:"#/definitions/KeyToPath/properties/path/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(vErrors === null){vErrors = [err17];}
+else {vErrors.push(err17);}errors++;}}
 if(data3.mode !== undefined){
 let data6 = data3.mode;
 if(!(((typeof data6 == "number") && (!(data6 % 1) && !isNaN(data6))) && (isFinite(data6)))){
-const err15 = {instancePath:instancePath+"/items/" + i0+"/mode",schemaPath:"#/definitions/KeyToPath/properties/mode/type",keyword:"type",params:{type: "integer"},message:"must be integer"};
-if(vErrors === null){vErrors = [err15];}
-else {vErrors.push(err15);}errors++;}}}
-else {
-const err16 = {instancePath:instancePath+"/items/" + i0,schemaPath:"#/definitions/KeyToPath/type",keyword:"type",params:{type: "object"},message:"must be object"};
-if(vErrors === null){vErrors = [err16];}
-else {vErrors.push(err16);}errors++;}}}
-else {
-const err17 = {instancePath:instancePath+"/items",schemaPath:"#/properties/items/type",keyword:"type",params:{type: "array"},message:"must be array"};
-if(vErrors === null){vErrors = [err17];}
-else {vErrors.push(err17);}errors++;}}
-if(data.optional !== undefined){
-if(typeof data.optional !== "boolean"){
-const err18 = {instancePath:instancePath+"/optional",schemaPath:"#/properties/optional/type",keyword:"type",params:{type: "boolean"},message:"must be boolean"};
+const err18 = {instancePath:instancePath+"/items/" + i0+"/mode",schemaPath:"#/definitions/KeyToPath/properties/mode/type",keyword:"type",params:{type: "integer"},message:"must be integer"};
 if(vErrors === null){vErrors = [err18];}
-else {vErrors.push(err18);}errors++;}}}
-else {
-const err19 = {instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"};
+else {vErrors.push(err18);}errors++;}
+if((typeof data6 == "number") && (isFinite(data6))){
+if(data6 > 511 || isNaN(data6)){
+const err19 = {instancePath:instancePath+"/items/" + i0+"/mode",schemaPath:"#/definitions/KeyToPath/properties/mode/maximum",keyword:"maximum",params:{comparison: "<=", limit: 511},message:"must be <= 511"};
 if(vErrors === null){vErrors = [err19];}
 else {vErrors.push(err19);}errors++;}
+if(data6 < 0 || isNaN(data6)){
+const err20 = {instancePath:instancePath+"/items/" + i0+"/mode",schemaPath:"#/definitions/KeyToPath/properties/mode/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0"};
+if(vErrors === null){vErrors = [err20];}
+else {vErrors.push(err20);}errors++;}}}}
+else {
+const err21 = {instancePath:instancePath+"/items/" + i0,schemaPath:"#/definitions/KeyToPath/type",keyword:"type",params:{type: "object"},message:"must be object"};
+if(vErrors === null){vErrors = [err21];}
+else {vErrors.push(err21);}errors++;}}}
+else {
+const err22 = {instancePath:instancePath+"/items",schemaPath:"#/properties/items/type",keyword:"type",params:{type: "array"},message:"must be array"};
+if(vErrors === null){vErrors = [err22];}
+else {vErrors.push(err22);}errors++;}}
+if(data.optional !== undefined){
+if(typeof data.optional !== "boolean"){
+const err23 = {instancePath:instancePath+"/optional",schemaPath:"#/properties/optional/type",keyword:"type",params:{type: "boolean"},message:"must be boolean"};
+if(vErrors === null){vErrors = [err23];}
+else {vErrors.push(err23);}errors++;}}}
+else {
+const err24 = {instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"};
+if(vErrors === null){vErrors = [err24];}
+else {vErrors.push(err24);}errors++;}
 validate36.errors = vErrors;
 return errors === 0;}
 function validate38(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
@@ -1026,91 +1192,112 @@ if(typeof data0 === "string"){
 if(func3(data0) > 253){
 const err3 = {instancePath:instancePath+"/namespace",schemaPath:"#/properties/namespace/maxLength",keyword:"maxLength",params:{limit: 253},message:"must NOT have more than 253 characters"};
 if(vErrors === null){vErrors = [err3];}
-else {vErrors.push(err3);}errors++;}}
-else {
-const err4 = {instancePath:instancePath+"/namespace",schemaPath:"#/properties/namespace/type",keyword:"type",params:{type: "string"},message:"must be string"};
+else {vErrors.push(err3);}errors++;}
+if(!pattern12.test(data0)){
+const err4 = {instancePath:instancePath+"/namespace",schemaPath:"#/properties/namespace/pattern",keyword:"pattern",params:{pattern: "^[a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?$"},message:"must match pattern \""+"^[a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?$"+"\""};
 if(vErrors === null){vErrors = [err4];}
 else {vErrors.push(err4);}errors++;}}
+else {
+const err5 = {instancePath:instancePath+"/namespace",schemaPath:"#/properties/namespace/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(vErrors === null){vErrors = [err5];}
+else {vErrors.push(err5);}errors++;}}
 if(data.name !== undefined){
 let data1 = data.name;
 if(typeof data1 === "string"){
 if(func3(data1) > 253){
-const err5 = {instancePath:instancePath+"/name",schemaPath:"#/properties/name/maxLength",keyword:"maxLength",params:{limit: 253},message:"must NOT have more than 253 characters"};
-if(vErrors === null){vErrors = [err5];}
-else {vErrors.push(err5);}errors++;}}
-else {
-const err6 = {instancePath:instancePath+"/name",schemaPath:"#/properties/name/type",keyword:"type",params:{type: "string"},message:"must be string"};
+const err6 = {instancePath:instancePath+"/name",schemaPath:"#/properties/name/maxLength",keyword:"maxLength",params:{limit: 253},message:"must NOT have more than 253 characters"};
 if(vErrors === null){vErrors = [err6];}
-else {vErrors.push(err6);}errors++;}}
+else {vErrors.push(err6);}errors++;}
+if(!pattern2.test(data1)){
+const err7 = {instancePath:instancePath+"/name",schemaPath:"#/properties/name/pattern",keyword:"pattern",params:{pattern: "^[a-z0-9]([-a-z0-9]*[a-z0-9])?([.][a-z0-9]([-a-z0-9]*[a-z0-9])?)*$"},message:"must match pattern \""+"^[a-z0-9]([-a-z0-9]*[a-z0-9])?([.][a-z0-9]([-a-z0-9]*[a-z0-9])?)*$"+"\""};
+if(vErrors === null){vErrors = [err7];}
+else {vErrors.push(err7);}errors++;}}
+else {
+const err8 = {instancePath:instancePath+"/name",schemaPath:"#/properties/name/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(vErrors === null){vErrors = [err8];}
+else {vErrors.push(err8);}errors++;}}
 if(data.items !== undefined){
 let data2 = data.items;
 if(Array.isArray(data2)){
 if(data2.length > 16){
-const err7 = {instancePath:instancePath+"/items",schemaPath:"#/properties/items/maxItems",keyword:"maxItems",params:{limit: 16},message:"must NOT have more than 16 items"};
-if(vErrors === null){vErrors = [err7];}
-else {vErrors.push(err7);}errors++;}
+const err9 = {instancePath:instancePath+"/items",schemaPath:"#/properties/items/maxItems",keyword:"maxItems",params:{limit: 16},message:"must NOT have more than 16 items"};
+if(vErrors === null){vErrors = [err9];}
+else {vErrors.push(err9);}errors++;}
 const len0 = data2.length;
 for(let i0=0; i0<len0; i0++){
 let data3 = data2[i0];
 if(data3 && typeof data3 == "object" && !Array.isArray(data3)){
 if(data3.key === undefined){
-const err8 = {instancePath:instancePath+"/items/" + i0,schemaPath:"#/definitions/KeyToPath/required",keyword:"required",params:{missingProperty: "key"},message:"must have required property '"+"key"+"'"};
-if(vErrors === null){vErrors = [err8];}
-else {vErrors.push(err8);}errors++;}
+const err10 = {instancePath:instancePath+"/items/" + i0,schemaPath:"#/definitions/KeyToPath/required",keyword:"required",params:{missingProperty: "key"},message:"must have required property '"+"key"+"'"};
+if(vErrors === null){vErrors = [err10];}
+else {vErrors.push(err10);}errors++;}
 if(data3.path === undefined){
-const err9 = {instancePath:instancePath+"/items/" + i0,schemaPath:"#/definitions/KeyToPath/required",keyword:"required",params:{missingProperty: "path"},message:"must have required property '"+"path"+"'"};
-if(vErrors === null){vErrors = [err9];}
-else {vErrors.push(err9);}errors++;}
+const err11 = {instancePath:instancePath+"/items/" + i0,schemaPath:"#/definitions/KeyToPath/required",keyword:"required",params:{missingProperty: "path"},message:"must have required property '"+"path"+"'"};
+if(vErrors === null){vErrors = [err11];}
+else {vErrors.push(err11);}errors++;}
 for(const key1 in data3){
 if(!(((key1 === "key") || (key1 === "path")) || (key1 === "mode"))){
-const err10 = {instancePath:instancePath+"/items/" + i0,schemaPath:"#/definitions/KeyToPath/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key1},message:"must NOT have additional properties"};
-if(vErrors === null){vErrors = [err10];}
-else {vErrors.push(err10);}errors++;}}
+const err12 = {instancePath:instancePath+"/items/" + i0,schemaPath:"#/definitions/KeyToPath/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key1},message:"must NOT have additional properties"};
+if(vErrors === null){vErrors = [err12];}
+else {vErrors.push(err12);}errors++;}}
 if(data3.key !== undefined){
 let data4 = data3.key;
 if(typeof data4 === "string"){
 if(func3(data4) > 253){
-const err11 = {instancePath:instancePath+"/items/" + i0+"/key",schemaPath:"#/definitions/KeyToPath/properties/key/maxLength",keyword:"maxLength",params:{limit: 253},message:"must NOT have more than 253 characters"};
-if(vErrors === null){vErrors = [err11];}
-else {vErrors.push(err11);}errors++;}}
+const err13 = {instancePath:instancePath+"/items/" + i0+"/key",schemaPath:"#/definitions/KeyToPath/properties/key/maxLength",keyword:"maxLength",params:{limit: 253},message:"must NOT have more than 253 characters"};
+if(vErrors === null){vErrors = [err13];}
+else {vErrors.push(err13);}errors++;}
+if(!pattern17.test(data4)){
+const err14 = {instancePath:instancePath+"/items/" + i0+"/key",schemaPath:"#/definitions/KeyToPath/properties/key/pattern",keyword:"pattern",params:{pattern: "^[.]?[-_a-zA-Z0-9][-._a-zA-Z0-9]*$"},message:"must match pattern \""+"^[.]?[-_a-zA-Z0-9][-._a-zA-Z0-9]*$"+"\""};
+if(vErrors === null){vErrors = [err14];}
+else {vErrors.push(err14);}errors++;}}
 else {
-const err12 = {instancePath:instancePath+"/items/" + i0+"/key",schemaPath:"#/definitions/KeyToPath/properties/key/type",keyword:"type",params:{type: "string"},message:"must be string"};
-if(vErrors === null){vErrors = [err12];}
-else {vErrors.push(err12);}errors++;}}
+const err15 = {instancePath:instancePath+"/items/" + i0+"/key",schemaPath:"#/definitions/KeyToPath/properties/key/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(vErrors === null){vErrors = [err15];}
+else {vErrors.push(err15);}errors++;}}
 if(data3.path !== undefined){
 let data5 = data3.path;
 if(typeof data5 === "string"){
 if(func3(data5) > 255){
-const err13 = {instancePath:instancePath+"/items/" + i0+"/path",schemaPath:"#/definitions/KeyToPath/properties/path/maxLength",keyword:"maxLength",params:{limit: 255},message:"must NOT have more than 255 characters"};
-if(vErrors === null){vErrors = [err13];}
-else {vErrors.push(err13);}errors++;}}
+const err16 = {instancePath:instancePath+"/items/" + i0+"/path",schemaPath:"#/definitions/KeyToPath/properties/path/maxLength",keyword:"maxLength",params:{limit: 255},message:"must NOT have more than 255 characters"};
+if(vErrors === null){vErrors = [err16];}
+else {vErrors.push(err16);}errors++;}}
 else {
-const err14 = {instancePath:instancePath+"/items/" + i0+"/path",schemaPath:"#/definitions/KeyToPath/properties/path/type",keyword:"type",params:{type: "string"},message:"must be string"};
-if(vErrors === null){vErrors = [err14];}
-else {vErrors.push(err14);}errors++;}}
+const err17 = {instancePath:instancePath+"/items/" + i0+"/path",schemaPath:"#/definitions/KeyToPath/properties/path/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(vErrors === null){vErrors = [err17];}
+else {vErrors.push(err17);}errors++;}}
 if(data3.mode !== undefined){
 let data6 = data3.mode;
 if(!(((typeof data6 == "number") && (!(data6 % 1) && !isNaN(data6))) && (isFinite(data6)))){
-const err15 = {instancePath:instancePath+"/items/" + i0+"/mode",schemaPath:"#/definitions/KeyToPath/properties/mode/type",keyword:"type",params:{type: "integer"},message:"must be integer"};
-if(vErrors === null){vErrors = [err15];}
-else {vErrors.push(err15);}errors++;}}}
-else {
-const err16 = {instancePath:instancePath+"/items/" + i0,schemaPath:"#/definitions/KeyToPath/type",keyword:"type",params:{type: "object"},message:"must be object"};
-if(vErrors === null){vErrors = [err16];}
-else {vErrors.push(err16);}errors++;}}}
-else {
-const err17 = {instancePath:instancePath+"/items",schemaPath:"#/properties/items/type",keyword:"type",params:{type: "array"},message:"must be array"};
-if(vErrors === null){vErrors = [err17];}
-else {vErrors.push(err17);}errors++;}}
-if(data.optional !== undefined){
-if(typeof data.optional !== "boolean"){
-const err18 = {instancePath:instancePath+"/optional",schemaPath:"#/properties/optional/type",keyword:"type",params:{type: "boolean"},message:"must be boolean"};
+const err18 = {instancePath:instancePath+"/items/" + i0+"/mode",schemaPath:"#/definitions/KeyToPath/properties/mode/type",keyword:"type",params:{type: "integer"},message:"must be integer"};
 if(vErrors === null){vErrors = [err18];}
-else {vErrors.push(err18);}errors++;}}}
-else {
-const err19 = {instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"};
+else {vErrors.push(err18);}errors++;}
+if((typeof data6 == "number") && (isFinite(data6))){
+if(data6 > 511 || isNaN(data6)){
+const err19 = {instancePath:instancePath+"/items/" + i0+"/mode",schemaPath:"#/definitions/KeyToPath/properties/mode/maximum",keyword:"maximum",params:{comparison: "<=", limit: 511},message:"must be <= 511"};
 if(vErrors === null){vErrors = [err19];}
 else {vErrors.push(err19);}errors++;}
+if(data6 < 0 || isNaN(data6)){
+const err20 = {instancePath:instancePath+"/items/" + i0+"/mode",schemaPath:"#/definitions/KeyToPath/properties/mode/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0"};
+if(vErrors === null){vErrors = [err20];}
+else {vErrors.push(err20);}errors++;}}}}
+else {
+const err21 = {instancePath:instancePath+"/items/" + i0,schemaPath:"#/definitions/KeyToPath/type",keyword:"type",params:{type: "object"},message:"must be object"};
+if(vErrors === null){vErrors = [err21];}
+else {vErrors.push(err21);}errors++;}}}
+else {
+const err22 = {instancePath:instancePath+"/items",schemaPath:"#/properties/items/type",keyword:"type",params:{type: "array"},message:"must be array"};
+if(vErrors === null){vErrors = [err22];}
+else {vErrors.push(err22);}errors++;}}
+if(data.optional !== undefined){
+if(typeof data.optional !== "boolean"){
+const err23 = {instancePath:instancePath+"/optional",schemaPath:"#/properties/optional/type",keyword:"type",params:{type: "boolean"},message:"must be boolean"};
+if(vErrors === null){vErrors = [err23];}
+else {vErrors.push(err23);}errors++;}}}
+else {
+const err24 = {instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"};
+if(vErrors === null){vErrors = [err24];}
+else {vErrors.push(err24);}errors++;}
 validate38.errors = vErrors;
 return errors === 0;}
 function validate40(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
@@ -1146,7 +1333,10 @@ if(vErrors === null){vErrors = [err4];}
 else {vErrors.push(err4);}errors++;}
 validate40.errors = vErrors;
 return errors === 0;}
-const schema47 = {"type":"object","required":["key","operator"],"properties":{"key":{"type":"string","maxLength":317,"rules":[{"message":"must be a name such as disktype or example.com/disktype: at most 63 letters, digits, '-', '_' or '.', a letter or digit at both ends","matches":"^([a-z0-9]([-a-z0-9]*[a-z0-9])?([.][a-z0-9]([-a-z0-9]*[a-z0-9])?)*/)?[A-Za-z0-9]([-A-Za-z0-9_.]{0,61}[A-Za-z0-9])?$"}]},"operator":{"type":"string","enum":["In","NotIn","Exists","DoesNotExist"]},"values":{"type":"array","maxItems":16,"items":{"type":"string","maxLength":63,"rules":[{"message":"must be a label value: at most 63 letters, digits, '-', '_' or '.', a letter or digit at both ends","matches":"^([A-Za-z0-9]([-A-Za-z0-9_.]*[A-Za-z0-9])?)?$"}]}}},"rules":[{"message":"In and NotIn need values, Exists and DoesNotExist take none","field":".values"}],"additionalProperties":false};
+const pattern30 = new RegExp("^[a-z0-9]([-a-z0-9.:]*[a-z0-9])?$", "u");
+const pattern31 = new RegExp("^[a-z0-9][-a-z0-9.]*/[A-Za-z0-9][-A-Za-z0-9._]*$", "u");
+const schema47 = {"type":"object","required":["key","operator"],"properties":{"key":{"type":"string","maxLength":317,"pattern":"^([a-z0-9]([-a-z0-9]*[a-z0-9])?([.][a-z0-9]([-a-z0-9]*[a-z0-9])?)*/)?[A-Za-z0-9]([-A-Za-z0-9_.]{0,61}[A-Za-z0-9])?$"},"operator":{"type":"string","enum":["In","NotIn","Exists","DoesNotExist"]},"values":{"type":"array","maxItems":16,"items":{"type":"string","maxLength":63,"pattern":"^([A-Za-z0-9]([-A-Za-z0-9_.]*[A-Za-z0-9])?)?$"}}},"rules":[{"message":"In and NotIn need values, Exists and DoesNotExist take none","field":".values","check":"valuesFitOperator"}],"additionalProperties":false};
+const pattern32 = new RegExp("^([A-Za-z0-9]([-A-Za-z0-9_.]*[A-Za-z0-9])?)?$", "u");
 function validate44(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
 let errors = 0;
@@ -1169,95 +1359,107 @@ if(typeof data1 === "string"){
 if(func3(data1) > 63){
 const err2 = {instancePath:instancePath+"/matchLabels/" + key1.replace(/~/g, "~0").replace(/\//g, "~1"),schemaPath:"#/properties/matchLabels/additionalProperties/maxLength",keyword:"maxLength",params:{limit: 63},message:"must NOT have more than 63 characters"};
 if(vErrors === null){vErrors = [err2];}
-else {vErrors.push(err2);}errors++;}}
-else {
-const err3 = {instancePath:instancePath+"/matchLabels/" + key1.replace(/~/g, "~0").replace(/\//g, "~1"),schemaPath:"#/properties/matchLabels/additionalProperties/type",keyword:"type",params:{type: "string"},message:"must be string"};
+else {vErrors.push(err2);}errors++;}
+if(!pattern32.test(data1)){
+const err3 = {instancePath:instancePath+"/matchLabels/" + key1.replace(/~/g, "~0").replace(/\//g, "~1"),schemaPath:"#/properties/matchLabels/additionalProperties/pattern",keyword:"pattern",params:{pattern: "^([A-Za-z0-9]([-A-Za-z0-9_.]*[A-Za-z0-9])?)?$"},message:"must match pattern \""+"^([A-Za-z0-9]([-A-Za-z0-9_.]*[A-Za-z0-9])?)?$"+"\""};
 if(vErrors === null){vErrors = [err3];}
-else {vErrors.push(err3);}errors++;}}}
+else {vErrors.push(err3);}errors++;}}
 else {
-const err4 = {instancePath:instancePath+"/matchLabels",schemaPath:"#/properties/matchLabels/type",keyword:"type",params:{type: "object"},message:"must be object"};
+const err4 = {instancePath:instancePath+"/matchLabels/" + key1.replace(/~/g, "~0").replace(/\//g, "~1"),schemaPath:"#/properties/matchLabels/additionalProperties/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){vErrors = [err4];}
-else {vErrors.push(err4);}errors++;}}
+else {vErrors.push(err4);}errors++;}}}
+else {
+const err5 = {instancePath:instancePath+"/matchLabels",schemaPath:"#/properties/matchLabels/type",keyword:"type",params:{type: "object"},message:"must be object"};
+if(vErrors === null){vErrors = [err5];}
+else {vErrors.push(err5);}errors++;}}
 if(data.matchExpressions !== undefined){
 let data2 = data.matchExpressions;
 if(Array.isArray(data2)){
 if(data2.length > 8){
-const err5 = {instancePath:instancePath+"/matchExpressions",schemaPath:"#/properties/matchExpressions/maxItems",keyword:"maxItems",params:{limit: 8},message:"must NOT have more than 8 items"};
-if(vErrors === null){vErrors = [err5];}
-else {vErrors.push(err5);}errors++;}
+const err6 = {instancePath:instancePath+"/matchExpressions",schemaPath:"#/properties/matchExpressions/maxItems",keyword:"maxItems",params:{limit: 8},message:"must NOT have more than 8 items"};
+if(vErrors === null){vErrors = [err6];}
+else {vErrors.push(err6);}errors++;}
 const len0 = data2.length;
 for(let i0=0; i0<len0; i0++){
 let data3 = data2[i0];
 if(data3 && typeof data3 == "object" && !Array.isArray(data3)){
 if(data3.key === undefined){
-const err6 = {instancePath:instancePath+"/matchExpressions/" + i0,schemaPath:"#/definitions/TrustBundleRequirement/required",keyword:"required",params:{missingProperty: "key"},message:"must have required property '"+"key"+"'"};
-if(vErrors === null){vErrors = [err6];}
-else {vErrors.push(err6);}errors++;}
-if(data3.operator === undefined){
-const err7 = {instancePath:instancePath+"/matchExpressions/" + i0,schemaPath:"#/definitions/TrustBundleRequirement/required",keyword:"required",params:{missingProperty: "operator"},message:"must have required property '"+"operator"+"'"};
+const err7 = {instancePath:instancePath+"/matchExpressions/" + i0,schemaPath:"#/definitions/TrustBundleRequirement/required",keyword:"required",params:{missingProperty: "key"},message:"must have required property '"+"key"+"'"};
 if(vErrors === null){vErrors = [err7];}
 else {vErrors.push(err7);}errors++;}
+if(data3.operator === undefined){
+const err8 = {instancePath:instancePath+"/matchExpressions/" + i0,schemaPath:"#/definitions/TrustBundleRequirement/required",keyword:"required",params:{missingProperty: "operator"},message:"must have required property '"+"operator"+"'"};
+if(vErrors === null){vErrors = [err8];}
+else {vErrors.push(err8);}errors++;}
 for(const key2 in data3){
 if(!(((key2 === "key") || (key2 === "operator")) || (key2 === "values"))){
-const err8 = {instancePath:instancePath+"/matchExpressions/" + i0,schemaPath:"#/definitions/TrustBundleRequirement/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key2},message:"must NOT have additional properties"};
-if(vErrors === null){vErrors = [err8];}
-else {vErrors.push(err8);}errors++;}}
+const err9 = {instancePath:instancePath+"/matchExpressions/" + i0,schemaPath:"#/definitions/TrustBundleRequirement/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key2},message:"must NOT have additional properties"};
+if(vErrors === null){vErrors = [err9];}
+else {vErrors.push(err9);}errors++;}}
 if(data3.key !== undefined){
 let data4 = data3.key;
 if(typeof data4 === "string"){
 if(func3(data4) > 317){
-const err9 = {instancePath:instancePath+"/matchExpressions/" + i0+"/key",schemaPath:"#/definitions/TrustBundleRequirement/properties/key/maxLength",keyword:"maxLength",params:{limit: 317},message:"must NOT have more than 317 characters"};
-if(vErrors === null){vErrors = [err9];}
-else {vErrors.push(err9);}errors++;}}
-else {
-const err10 = {instancePath:instancePath+"/matchExpressions/" + i0+"/key",schemaPath:"#/definitions/TrustBundleRequirement/properties/key/type",keyword:"type",params:{type: "string"},message:"must be string"};
+const err10 = {instancePath:instancePath+"/matchExpressions/" + i0+"/key",schemaPath:"#/definitions/TrustBundleRequirement/properties/key/maxLength",keyword:"maxLength",params:{limit: 317},message:"must NOT have more than 317 characters"};
 if(vErrors === null){vErrors = [err10];}
-else {vErrors.push(err10);}errors++;}}
+else {vErrors.push(err10);}errors++;}
+if(!pattern1.test(data4)){
+const err11 = {instancePath:instancePath+"/matchExpressions/" + i0+"/key",schemaPath:"#/definitions/TrustBundleRequirement/properties/key/pattern",keyword:"pattern",params:{pattern: "^([a-z0-9]([-a-z0-9]*[a-z0-9])?([.][a-z0-9]([-a-z0-9]*[a-z0-9])?)*/)?[A-Za-z0-9]([-A-Za-z0-9_.]{0,61}[A-Za-z0-9])?$"},message:"must match pattern \""+"^([a-z0-9]([-a-z0-9]*[a-z0-9])?([.][a-z0-9]([-a-z0-9]*[a-z0-9])?)*/)?[A-Za-z0-9]([-A-Za-z0-9_.]{0,61}[A-Za-z0-9])?$"+"\""};
+if(vErrors === null){vErrors = [err11];}
+else {vErrors.push(err11);}errors++;}}
+else {
+const err12 = {instancePath:instancePath+"/matchExpressions/" + i0+"/key",schemaPath:"#/definitions/TrustBundleRequirement/properties/key/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(vErrors === null){vErrors = [err12];}
+else {vErrors.push(err12);}errors++;}}
 if(data3.operator !== undefined){
 let data5 = data3.operator;
 if(typeof data5 !== "string"){
-const err11 = {instancePath:instancePath+"/matchExpressions/" + i0+"/operator",schemaPath:"#/definitions/TrustBundleRequirement/properties/operator/type",keyword:"type",params:{type: "string"},message:"must be string"};
-if(vErrors === null){vErrors = [err11];}
-else {vErrors.push(err11);}errors++;}
+const err13 = {instancePath:instancePath+"/matchExpressions/" + i0+"/operator",schemaPath:"#/definitions/TrustBundleRequirement/properties/operator/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(vErrors === null){vErrors = [err13];}
+else {vErrors.push(err13);}errors++;}
 if(!((((data5 === "In") || (data5 === "NotIn")) || (data5 === "Exists")) || (data5 === "DoesNotExist"))){
-const err12 = {instancePath:instancePath+"/matchExpressions/" + i0+"/operator",schemaPath:"#/definitions/TrustBundleRequirement/properties/operator/enum",keyword:"enum",params:{allowedValues: schema47.properties.operator.enum},message:"must be equal to one of the allowed values"};
-if(vErrors === null){vErrors = [err12];}
-else {vErrors.push(err12);}errors++;}}
+const err14 = {instancePath:instancePath+"/matchExpressions/" + i0+"/operator",schemaPath:"#/definitions/TrustBundleRequirement/properties/operator/enum",keyword:"enum",params:{allowedValues: schema47.properties.operator.enum},message:"must be equal to one of the allowed values"};
+if(vErrors === null){vErrors = [err14];}
+else {vErrors.push(err14);}errors++;}}
 if(data3.values !== undefined){
 let data6 = data3.values;
 if(Array.isArray(data6)){
 if(data6.length > 16){
-const err13 = {instancePath:instancePath+"/matchExpressions/" + i0+"/values",schemaPath:"#/definitions/TrustBundleRequirement/properties/values/maxItems",keyword:"maxItems",params:{limit: 16},message:"must NOT have more than 16 items"};
-if(vErrors === null){vErrors = [err13];}
-else {vErrors.push(err13);}errors++;}
+const err15 = {instancePath:instancePath+"/matchExpressions/" + i0+"/values",schemaPath:"#/definitions/TrustBundleRequirement/properties/values/maxItems",keyword:"maxItems",params:{limit: 16},message:"must NOT have more than 16 items"};
+if(vErrors === null){vErrors = [err15];}
+else {vErrors.push(err15);}errors++;}
 const len1 = data6.length;
 for(let i1=0; i1<len1; i1++){
 let data7 = data6[i1];
 if(typeof data7 === "string"){
 if(func3(data7) > 63){
-const err14 = {instancePath:instancePath+"/matchExpressions/" + i0+"/values/" + i1,schemaPath:"#/definitions/TrustBundleRequirement/properties/values/items/maxLength",keyword:"maxLength",params:{limit: 63},message:"must NOT have more than 63 characters"};
-if(vErrors === null){vErrors = [err14];}
-else {vErrors.push(err14);}errors++;}}
-else {
-const err15 = {instancePath:instancePath+"/matchExpressions/" + i0+"/values/" + i1,schemaPath:"#/definitions/TrustBundleRequirement/properties/values/items/type",keyword:"type",params:{type: "string"},message:"must be string"};
-if(vErrors === null){vErrors = [err15];}
-else {vErrors.push(err15);}errors++;}}}
-else {
-const err16 = {instancePath:instancePath+"/matchExpressions/" + i0+"/values",schemaPath:"#/definitions/TrustBundleRequirement/properties/values/type",keyword:"type",params:{type: "array"},message:"must be array"};
+const err16 = {instancePath:instancePath+"/matchExpressions/" + i0+"/values/" + i1,schemaPath:"#/definitions/TrustBundleRequirement/properties/values/items/maxLength",keyword:"maxLength",params:{limit: 63},message:"must NOT have more than 63 characters"};
 if(vErrors === null){vErrors = [err16];}
-else {vErrors.push(err16);}errors++;}}}
-else {
-const err17 = {instancePath:instancePath+"/matchExpressions/" + i0,schemaPath:"#/definitions/TrustBundleRequirement/type",keyword:"type",params:{type: "object"},message:"must be object"};
+else {vErrors.push(err16);}errors++;}
+if(!pattern32.test(data7)){
+const err17 = {instancePath:instancePath+"/matchExpressions/" + i0+"/values/" + i1,schemaPath:"#/definitions/TrustBundleRequirement/properties/values/items/pattern",keyword:"pattern",params:{pattern: "^([A-Za-z0-9]([-A-Za-z0-9_.]*[A-Za-z0-9])?)?$"},message:"must match pattern \""+"^([A-Za-z0-9]([-A-Za-z0-9_.]*[A-Za-z0-9])?)?$"+"\""};
 if(vErrors === null){vErrors = [err17];}
-else {vErrors.push(err17);}errors++;}}}
+else {vErrors.push(err17);}errors++;}}
 else {
-const err18 = {instancePath:instancePath+"/matchExpressions",schemaPath:"#/properties/matchExpressions/type",keyword:"type",params:{type: "array"},message:"must be array"};
+const err18 = {instancePath:instancePath+"/matchExpressions/" + i0+"/values/" + i1,schemaPath:"#/definitions/TrustBundleRequirement/properties/values/items/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){vErrors = [err18];}
 else {vErrors.push(err18);}errors++;}}}
 else {
-const err19 = {instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"};
+const err19 = {instancePath:instancePath+"/matchExpressions/" + i0+"/values",schemaPath:"#/definitions/TrustBundleRequirement/properties/values/type",keyword:"type",params:{type: "array"},message:"must be array"};
 if(vErrors === null){vErrors = [err19];}
-else {vErrors.push(err19);}errors++;}
+else {vErrors.push(err19);}errors++;}}}
+else {
+const err20 = {instancePath:instancePath+"/matchExpressions/" + i0,schemaPath:"#/definitions/TrustBundleRequirement/type",keyword:"type",params:{type: "object"},message:"must be object"};
+if(vErrors === null){vErrors = [err20];}
+else {vErrors.push(err20);}errors++;}}}
+else {
+const err21 = {instancePath:instancePath+"/matchExpressions",schemaPath:"#/properties/matchExpressions/type",keyword:"type",params:{type: "array"},message:"must be array"};
+if(vErrors === null){vErrors = [err21];}
+else {vErrors.push(err21);}errors++;}}}
+else {
+const err22 = {instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"};
+if(vErrors === null){vErrors = [err22];}
+else {vErrors.push(err22);}errors++;}
 validate44.errors = vErrors;
 return errors === 0;}
 function validate43(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
@@ -1279,44 +1481,52 @@ if(typeof data0 === "string"){
 if(func3(data0) > 253){
 const err2 = {instancePath:instancePath+"/name",schemaPath:"#/properties/name/maxLength",keyword:"maxLength",params:{limit: 253},message:"must NOT have more than 253 characters"};
 if(vErrors === null){vErrors = [err2];}
-else {vErrors.push(err2);}errors++;}}
-else {
-const err3 = {instancePath:instancePath+"/name",schemaPath:"#/properties/name/type",keyword:"type",params:{type: "string"},message:"must be string"};
+else {vErrors.push(err2);}errors++;}
+if(!pattern30.test(data0)){
+const err3 = {instancePath:instancePath+"/name",schemaPath:"#/properties/name/pattern",keyword:"pattern",params:{pattern: "^[a-z0-9]([-a-z0-9.:]*[a-z0-9])?$"},message:"must match pattern \""+"^[a-z0-9]([-a-z0-9.:]*[a-z0-9])?$"+"\""};
 if(vErrors === null){vErrors = [err3];}
 else {vErrors.push(err3);}errors++;}}
+else {
+const err4 = {instancePath:instancePath+"/name",schemaPath:"#/properties/name/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(vErrors === null){vErrors = [err4];}
+else {vErrors.push(err4);}errors++;}}
 if(data.signerName !== undefined){
 let data1 = data.signerName;
 if(typeof data1 === "string"){
 if(func3(data1) > 571){
-const err4 = {instancePath:instancePath+"/signerName",schemaPath:"#/properties/signerName/maxLength",keyword:"maxLength",params:{limit: 571},message:"must NOT have more than 571 characters"};
-if(vErrors === null){vErrors = [err4];}
-else {vErrors.push(err4);}errors++;}}
-else {
-const err5 = {instancePath:instancePath+"/signerName",schemaPath:"#/properties/signerName/type",keyword:"type",params:{type: "string"},message:"must be string"};
+const err5 = {instancePath:instancePath+"/signerName",schemaPath:"#/properties/signerName/maxLength",keyword:"maxLength",params:{limit: 571},message:"must NOT have more than 571 characters"};
 if(vErrors === null){vErrors = [err5];}
-else {vErrors.push(err5);}errors++;}}
+else {vErrors.push(err5);}errors++;}
+if(!pattern31.test(data1)){
+const err6 = {instancePath:instancePath+"/signerName",schemaPath:"#/properties/signerName/pattern",keyword:"pattern",params:{pattern: "^[a-z0-9][-a-z0-9.]*/[A-Za-z0-9][-A-Za-z0-9._]*$"},message:"must match pattern \""+"^[a-z0-9][-a-z0-9.]*/[A-Za-z0-9][-A-Za-z0-9._]*$"+"\""};
+if(vErrors === null){vErrors = [err6];}
+else {vErrors.push(err6);}errors++;}}
+else {
+const err7 = {instancePath:instancePath+"/signerName",schemaPath:"#/properties/signerName/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(vErrors === null){vErrors = [err7];}
+else {vErrors.push(err7);}errors++;}}
 if(data.labelSelector !== undefined){
 if(!(validate44(data.labelSelector, {instancePath:instancePath+"/labelSelector",parentData:data,parentDataProperty:"labelSelector",rootData}))){vErrors = vErrors === null ? validate44.errors : vErrors.concat(validate44.errors);errors = vErrors.length;}}
 if(data.optional !== undefined){
 if(typeof data.optional !== "boolean"){
-const err6 = {instancePath:instancePath+"/optional",schemaPath:"#/properties/optional/type",keyword:"type",params:{type: "boolean"},message:"must be boolean"};
-if(vErrors === null){vErrors = [err6];}
-else {vErrors.push(err6);}errors++;}}
+const err8 = {instancePath:instancePath+"/optional",schemaPath:"#/properties/optional/type",keyword:"type",params:{type: "boolean"},message:"must be boolean"};
+if(vErrors === null){vErrors = [err8];}
+else {vErrors.push(err8);}errors++;}}
 if(data.path !== undefined){
 let data4 = data.path;
 if(typeof data4 === "string"){
 if(func3(data4) > 255){
-const err7 = {instancePath:instancePath+"/path",schemaPath:"#/properties/path/maxLength",keyword:"maxLength",params:{limit: 255},message:"must NOT have more than 255 characters"};
-if(vErrors === null){vErrors = [err7];}
-else {vErrors.push(err7);}errors++;}}
-else {
-const err8 = {instancePath:instancePath+"/path",schemaPath:"#/properties/path/type",keyword:"type",params:{type: "string"},message:"must be string"};
-if(vErrors === null){vErrors = [err8];}
-else {vErrors.push(err8);}errors++;}}}
-else {
-const err9 = {instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"};
+const err9 = {instancePath:instancePath+"/path",schemaPath:"#/properties/path/maxLength",keyword:"maxLength",params:{limit: 255},message:"must NOT have more than 255 characters"};
 if(vErrors === null){vErrors = [err9];}
-else {vErrors.push(err9);}errors++;}
+else {vErrors.push(err9);}errors++;}}
+else {
+const err10 = {instancePath:instancePath+"/path",schemaPath:"#/properties/path/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(vErrors === null){vErrors = [err10];}
+else {vErrors.push(err10);}errors++;}}}
+else {
+const err11 = {instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"};
+if(vErrors === null){vErrors = [err11];}
+else {vErrors.push(err11);}errors++;}
 validate43.errors = vErrors;
 return errors === 0;}
 function validate35(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
@@ -1360,60 +1570,77 @@ if(typeof data4 === "string"){
 if(func3(data4) > 253){
 const err5 = {instancePath:instancePath+"/serviceAccountToken/namespace",schemaPath:"#/definitions/ServiceAccountTokenProjection/properties/namespace/maxLength",keyword:"maxLength",params:{limit: 253},message:"must NOT have more than 253 characters"};
 if(vErrors === null){vErrors = [err5];}
-else {vErrors.push(err5);}errors++;}}
-else {
-const err6 = {instancePath:instancePath+"/serviceAccountToken/namespace",schemaPath:"#/definitions/ServiceAccountTokenProjection/properties/namespace/type",keyword:"type",params:{type: "string"},message:"must be string"};
+else {vErrors.push(err5);}errors++;}
+if(!pattern12.test(data4)){
+const err6 = {instancePath:instancePath+"/serviceAccountToken/namespace",schemaPath:"#/definitions/ServiceAccountTokenProjection/properties/namespace/pattern",keyword:"pattern",params:{pattern: "^[a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?$"},message:"must match pattern \""+"^[a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?$"+"\""};
 if(vErrors === null){vErrors = [err6];}
 else {vErrors.push(err6);}errors++;}}
+else {
+const err7 = {instancePath:instancePath+"/serviceAccountToken/namespace",schemaPath:"#/definitions/ServiceAccountTokenProjection/properties/namespace/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(vErrors === null){vErrors = [err7];}
+else {vErrors.push(err7);}errors++;}}
 if(data3.serviceAccountName !== undefined){
 let data5 = data3.serviceAccountName;
 if(typeof data5 === "string"){
 if(func3(data5) > 253){
-const err7 = {instancePath:instancePath+"/serviceAccountToken/serviceAccountName",schemaPath:"#/definitions/ServiceAccountTokenProjection/properties/serviceAccountName/maxLength",keyword:"maxLength",params:{limit: 253},message:"must NOT have more than 253 characters"};
-if(vErrors === null){vErrors = [err7];}
-else {vErrors.push(err7);}errors++;}}
-else {
-const err8 = {instancePath:instancePath+"/serviceAccountToken/serviceAccountName",schemaPath:"#/definitions/ServiceAccountTokenProjection/properties/serviceAccountName/type",keyword:"type",params:{type: "string"},message:"must be string"};
+const err8 = {instancePath:instancePath+"/serviceAccountToken/serviceAccountName",schemaPath:"#/definitions/ServiceAccountTokenProjection/properties/serviceAccountName/maxLength",keyword:"maxLength",params:{limit: 253},message:"must NOT have more than 253 characters"};
 if(vErrors === null){vErrors = [err8];}
-else {vErrors.push(err8);}errors++;}}
+else {vErrors.push(err8);}errors++;}
+if(!pattern2.test(data5)){
+const err9 = {instancePath:instancePath+"/serviceAccountToken/serviceAccountName",schemaPath:"#/definitions/ServiceAccountTokenProjection/properties/serviceAccountName/pattern",keyword:"pattern",params:{pattern: "^[a-z0-9]([-a-z0-9]*[a-z0-9])?([.][a-z0-9]([-a-z0-9]*[a-z0-9])?)*$"},message:"must match pattern \""+"^[a-z0-9]([-a-z0-9]*[a-z0-9])?([.][a-z0-9]([-a-z0-9]*[a-z0-9])?)*$"+"\""};
+if(vErrors === null){vErrors = [err9];}
+else {vErrors.push(err9);}errors++;}}
+else {
+const err10 = {instancePath:instancePath+"/serviceAccountToken/serviceAccountName",schemaPath:"#/definitions/ServiceAccountTokenProjection/properties/serviceAccountName/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(vErrors === null){vErrors = [err10];}
+else {vErrors.push(err10);}errors++;}}
 if(data3.audience !== undefined){
 let data6 = data3.audience;
 if(typeof data6 === "string"){
 if(func3(data6) > 512){
-const err9 = {instancePath:instancePath+"/serviceAccountToken/audience",schemaPath:"#/definitions/ServiceAccountTokenProjection/properties/audience/maxLength",keyword:"maxLength",params:{limit: 512},message:"must NOT have more than 512 characters"};
-if(vErrors === null){vErrors = [err9];}
-else {vErrors.push(err9);}errors++;}}
+const err11 = {instancePath:instancePath+"/serviceAccountToken/audience",schemaPath:"#/definitions/ServiceAccountTokenProjection/properties/audience/maxLength",keyword:"maxLength",params:{limit: 512},message:"must NOT have more than 512 characters"};
+if(vErrors === null){vErrors = [err11];}
+else {vErrors.push(err11);}errors++;}}
 else {
-const err10 = {instancePath:instancePath+"/serviceAccountToken/audience",schemaPath:"#/definitions/ServiceAccountTokenProjection/properties/audience/type",keyword:"type",params:{type: "string"},message:"must be string"};
-if(vErrors === null){vErrors = [err10];}
-else {vErrors.push(err10);}errors++;}}
+const err12 = {instancePath:instancePath+"/serviceAccountToken/audience",schemaPath:"#/definitions/ServiceAccountTokenProjection/properties/audience/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(vErrors === null){vErrors = [err12];}
+else {vErrors.push(err12);}errors++;}}
 if(data3.expirationSeconds !== undefined){
 let data7 = data3.expirationSeconds;
 if(!(((typeof data7 == "number") && (!(data7 % 1) && !isNaN(data7))) && (isFinite(data7)))){
-const err11 = {instancePath:instancePath+"/serviceAccountToken/expirationSeconds",schemaPath:"#/definitions/ServiceAccountTokenProjection/properties/expirationSeconds/type",keyword:"type",params:{type: "integer"},message:"must be integer"};
-if(vErrors === null){vErrors = [err11];}
-else {vErrors.push(err11);}errors++;}}
+const err13 = {instancePath:instancePath+"/serviceAccountToken/expirationSeconds",schemaPath:"#/definitions/ServiceAccountTokenProjection/properties/expirationSeconds/type",keyword:"type",params:{type: "integer"},message:"must be integer"};
+if(vErrors === null){vErrors = [err13];}
+else {vErrors.push(err13);}errors++;}
+if((typeof data7 == "number") && (isFinite(data7))){
+if(data7 > 86400 || isNaN(data7)){
+const err14 = {instancePath:instancePath+"/serviceAccountToken/expirationSeconds",schemaPath:"#/definitions/ServiceAccountTokenProjection/properties/expirationSeconds/maximum",keyword:"maximum",params:{comparison: "<=", limit: 86400},message:"must be <= 86400"};
+if(vErrors === null){vErrors = [err14];}
+else {vErrors.push(err14);}errors++;}
+if(data7 < 600 || isNaN(data7)){
+const err15 = {instancePath:instancePath+"/serviceAccountToken/expirationSeconds",schemaPath:"#/definitions/ServiceAccountTokenProjection/properties/expirationSeconds/minimum",keyword:"minimum",params:{comparison: ">=", limit: 600},message:"must be >= 600"};
+if(vErrors === null){vErrors = [err15];}
+else {vErrors.push(err15);}errors++;}}}
 if(data3.path !== undefined){
 let data8 = data3.path;
 if(typeof data8 === "string"){
 if(func3(data8) > 255){
-const err12 = {instancePath:instancePath+"/serviceAccountToken/path",schemaPath:"#/definitions/ServiceAccountTokenProjection/properties/path/maxLength",keyword:"maxLength",params:{limit: 255},message:"must NOT have more than 255 characters"};
-if(vErrors === null){vErrors = [err12];}
-else {vErrors.push(err12);}errors++;}}
+const err16 = {instancePath:instancePath+"/serviceAccountToken/path",schemaPath:"#/definitions/ServiceAccountTokenProjection/properties/path/maxLength",keyword:"maxLength",params:{limit: 255},message:"must NOT have more than 255 characters"};
+if(vErrors === null){vErrors = [err16];}
+else {vErrors.push(err16);}errors++;}}
 else {
-const err13 = {instancePath:instancePath+"/serviceAccountToken/path",schemaPath:"#/definitions/ServiceAccountTokenProjection/properties/path/type",keyword:"type",params:{type: "string"},message:"must be string"};
-if(vErrors === null){vErrors = [err13];}
-else {vErrors.push(err13);}errors++;}}}
+const err17 = {instancePath:instancePath+"/serviceAccountToken/path",schemaPath:"#/definitions/ServiceAccountTokenProjection/properties/path/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(vErrors === null){vErrors = [err17];}
+else {vErrors.push(err17);}errors++;}}}
 else {
-const err14 = {instancePath:instancePath+"/serviceAccountToken",schemaPath:"#/definitions/ServiceAccountTokenProjection/type",keyword:"type",params:{type: "object"},message:"must be object"};
-if(vErrors === null){vErrors = [err14];}
-else {vErrors.push(err14);}errors++;}}
+const err18 = {instancePath:instancePath+"/serviceAccountToken",schemaPath:"#/definitions/ServiceAccountTokenProjection/type",keyword:"type",params:{type: "object"},message:"must be object"};
+if(vErrors === null){vErrors = [err18];}
+else {vErrors.push(err18);}errors++;}}
 if(data.clusterTrustBundle !== undefined){
 if(!(validate43(data.clusterTrustBundle, {instancePath:instancePath+"/clusterTrustBundle",parentData:data,parentDataProperty:"clusterTrustBundle",rootData}))){vErrors = vErrors === null ? validate43.errors : vErrors.concat(validate43.errors);errors = vErrors.length;}}}
 else {
-const err15 = {instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"};
-if(vErrors === null){vErrors = [err15];}
-else {vErrors.push(err15);}errors++;}
+const err19 = {instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"};
+if(vErrors === null){vErrors = [err19];}
+else {vErrors.push(err19);}errors++;}
 validate35.errors = vErrors;
 return errors === 0;}
 function validate34(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
@@ -1448,14 +1675,23 @@ let data2 = data.defaultMode;
 if(!(((typeof data2 == "number") && (!(data2 % 1) && !isNaN(data2))) && (isFinite(data2)))){
 const err4 = {instancePath:instancePath+"/defaultMode",schemaPath:"#/properties/defaultMode/type",keyword:"type",params:{type: "integer"},message:"must be integer"};
 if(vErrors === null){vErrors = [err4];}
-else {vErrors.push(err4);}errors++;}}}
-else {
-const err5 = {instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"};
+else {vErrors.push(err4);}errors++;}
+if((typeof data2 == "number") && (isFinite(data2))){
+if(data2 > 511 || isNaN(data2)){
+const err5 = {instancePath:instancePath+"/defaultMode",schemaPath:"#/properties/defaultMode/maximum",keyword:"maximum",params:{comparison: "<=", limit: 511},message:"must be <= 511"};
 if(vErrors === null){vErrors = [err5];}
 else {vErrors.push(err5);}errors++;}
+if(data2 < 0 || isNaN(data2)){
+const err6 = {instancePath:instancePath+"/defaultMode",schemaPath:"#/properties/defaultMode/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0"};
+if(vErrors === null){vErrors = [err6];}
+else {vErrors.push(err6);}errors++;}}}}
+else {
+const err7 = {instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"};
+if(vErrors === null){vErrors = [err7];}
+else {vErrors.push(err7);}errors++;}
 validate34.errors = vErrors;
 return errors === 0;}
-const schema48 = {"type":"object","required":["repository","revision"],"properties":{"repository":{"type":"string","maxLength":1024,"rules":[{"message":"must be an https://, http:// or ssh:// address of a repository, as https://git.example/team/app.git or ssh://git@git.example/team/app.git, without password, query and fragment (and of http and https without user): what lets the node in is in the Secret of secretRef. A host of numbers is an IPv4 address, and ports end at 65535","patterns":["^(https?://|ssh://[A-Za-z0-9_][-A-Za-z0-9._]{0,63}@)([A-Za-z0-9]([-A-Za-z0-9]{0,61}[A-Za-z0-9])?([.][A-Za-z0-9]([-A-Za-z0-9]{0,61}[A-Za-z0-9])?)*|\\[[0-9A-Fa-f:]{2,39}\\])(:(6553[0-5]|655[0-2][0-9]|65[0-4][0-9]{2}|6[0-4][0-9]{3}|[1-5][0-9]{4}|[1-9][0-9]{0,3}))?(/[-A-Za-z0-9._~%+@:=,]+)+/?$","^[a-z]+://([^/@]*@)?[0-9.]+[/:]"]}]},"revision":{"type":"string","maxLength":64,"rules":[{"message":"must be the full id of a commit, 40 or 64 of 0-9 and a-f, as git rev-parse prints it: a branch or tag would be another commit tomorrow","matches":"^([0-9a-f]{40}|[0-9a-f]{64})$"}]},"directory":{"type":"string","maxLength":255,"rules":[{"message":"must be a relative path without '.', '..', '//', control or invisible characters, a trailing '/', or a segment that starts with '..'","matches":"^([^/.\\p{Cc}\\p{Cf}\\p{Zl}\\p{Zp}][^/\\p{Cc}\\p{Cf}\\p{Zl}\\p{Zp}]*|[.][^/.\\p{Cc}\\p{Cf}\\p{Zl}\\p{Zp}][^/\\p{Cc}\\p{Cf}\\p{Zl}\\p{Zp}]*)(/([^/.\\p{Cc}\\p{Cf}\\p{Zl}\\p{Zp}][^/\\p{Cc}\\p{Cf}\\p{Zl}\\p{Zp}]*|[.][^/.\\p{Cc}\\p{Cf}\\p{Zl}\\p{Zp}][^/\\p{Cc}\\p{Cf}\\p{Zl}\\p{Zp}]*))*$"},{"message":"must have at most 255 bytes"}]},"sizeLimit":{"maxLength":32,"rules":[{"message":"must be a size from 64Ki to 1Pi, such as 64Mi or 1.5Gi","patterns":["^[0-9]{1,16}([.][0-9]{1,9})?(Ki|Mi|Gi|Ti|Pi|k|M|G|T|P)?$"]}],"type":["integer","string"]},"secretRef":{"$ref":"#/definitions/SecretReference"}},"rules":[{"message":"is needed for ssh: a Secret with the keys ssh-privatekey and known_hosts","field":".secretRef"},{"message":"must be left out for http, because http sends the content of the Secret unencrypted: write https:// or ssh:// in repository","field":".secretRef"}],"additionalProperties":false};
+const schema48 = {"type":"object","required":["repository","revision"],"properties":{"repository":{"type":"string","maxLength":1024,"rules":[{"message":"must be an https://, http:// or ssh:// address of a repository, as https://git.example/team/app.git or ssh://git@git.example/team/app.git, without password, query and fragment (and of http and https without user): what lets the node in is in the Secret of secretRef. A host of numbers is an IPv4 address, and ports end at 65535","check":"repositoryAddress","patterns":["^(https?://|ssh://[A-Za-z0-9_][-A-Za-z0-9._]{0,63}@)([A-Za-z0-9]([-A-Za-z0-9]{0,61}[A-Za-z0-9])?([.][A-Za-z0-9]([-A-Za-z0-9]{0,61}[A-Za-z0-9])?)*|\\[[0-9A-Fa-f:]{2,39}\\])(:(6553[0-5]|655[0-2][0-9]|65[0-4][0-9]{2}|6[0-4][0-9]{3}|[1-5][0-9]{4}|[1-9][0-9]{0,3}))?(/[-A-Za-z0-9._~%+@:=,]+)+/?$","^[a-z]+://([^/@]*@)?[0-9.]+[/:]"]}]},"revision":{"type":"string","maxLength":64,"rules":[{"message":"must be the full id of a commit, 40 or 64 of 0-9 and a-f, as git rev-parse prints it: a branch or tag would be another commit tomorrow","matches":"^([0-9a-f]{40}|[0-9a-f]{64})$"}]},"directory":{"type":"string","maxLength":255,"rules":[{"message":"must be a relative path of at most 255 bytes, without '.', '..', '//', invisible characters, a '/' at its end, or a name that starts with '..'","check":"relativePath","patterns":["^$|^/|/$|//|(^|/)[.]($|/|[.])|[\\p{Cc}\\p{Cf}\\p{Zl}\\p{Zp}]"]}]},"sizeLimit":{"maxLength":32,"rules":[{"message":"must be a size from 64Ki to 1Pi, such as 64Mi or 1.5Gi","check":"size","patterns":["^[0-9]{1,16}([.][0-9]{1,9})?([KMGTP]i|[kMGTP])?$"]}],"type":["integer","string"]},"secretRef":{"$ref":"#/definitions/SecretReference"}},"rules":[{"message":"is needed for ssh: a Secret with the keys ssh-privatekey and known_hosts","field":".secretRef","check":"secretForSSH"},{"message":"must be left out for http, because http sends the content of the Secret unencrypted: write https:// or ssh:// in repository","field":".secretRef","check":"noSecretInTheClear"}],"additionalProperties":false};
 function validate49(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
 let errors = 0;
@@ -1539,33 +1775,42 @@ if(typeof data5 === "string"){
 if(func3(data5) > 253){
 const err14 = {instancePath:instancePath+"/secretRef/namespace",schemaPath:"#/definitions/SecretReference/properties/namespace/maxLength",keyword:"maxLength",params:{limit: 253},message:"must NOT have more than 253 characters"};
 if(vErrors === null){vErrors = [err14];}
-else {vErrors.push(err14);}errors++;}}
-else {
-const err15 = {instancePath:instancePath+"/secretRef/namespace",schemaPath:"#/definitions/SecretReference/properties/namespace/type",keyword:"type",params:{type: "string"},message:"must be string"};
+else {vErrors.push(err14);}errors++;}
+if(!pattern12.test(data5)){
+const err15 = {instancePath:instancePath+"/secretRef/namespace",schemaPath:"#/definitions/SecretReference/properties/namespace/pattern",keyword:"pattern",params:{pattern: "^[a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?$"},message:"must match pattern \""+"^[a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?$"+"\""};
 if(vErrors === null){vErrors = [err15];}
 else {vErrors.push(err15);}errors++;}}
+else {
+const err16 = {instancePath:instancePath+"/secretRef/namespace",schemaPath:"#/definitions/SecretReference/properties/namespace/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(vErrors === null){vErrors = [err16];}
+else {vErrors.push(err16);}errors++;}}
 if(data4.name !== undefined){
 let data6 = data4.name;
 if(typeof data6 === "string"){
 if(func3(data6) > 253){
-const err16 = {instancePath:instancePath+"/secretRef/name",schemaPath:"#/definitions/SecretReference/properties/name/maxLength",keyword:"maxLength",params:{limit: 253},message:"must NOT have more than 253 characters"};
-if(vErrors === null){vErrors = [err16];}
-else {vErrors.push(err16);}errors++;}}
-else {
-const err17 = {instancePath:instancePath+"/secretRef/name",schemaPath:"#/definitions/SecretReference/properties/name/type",keyword:"type",params:{type: "string"},message:"must be string"};
+const err17 = {instancePath:instancePath+"/secretRef/name",schemaPath:"#/definitions/SecretReference/properties/name/maxLength",keyword:"maxLength",params:{limit: 253},message:"must NOT have more than 253 characters"};
 if(vErrors === null){vErrors = [err17];}
-else {vErrors.push(err17);}errors++;}}}
-else {
-const err18 = {instancePath:instancePath+"/secretRef",schemaPath:"#/definitions/SecretReference/type",keyword:"type",params:{type: "object"},message:"must be object"};
+else {vErrors.push(err17);}errors++;}
+if(!pattern2.test(data6)){
+const err18 = {instancePath:instancePath+"/secretRef/name",schemaPath:"#/definitions/SecretReference/properties/name/pattern",keyword:"pattern",params:{pattern: "^[a-z0-9]([-a-z0-9]*[a-z0-9])?([.][a-z0-9]([-a-z0-9]*[a-z0-9])?)*$"},message:"must match pattern \""+"^[a-z0-9]([-a-z0-9]*[a-z0-9])?([.][a-z0-9]([-a-z0-9]*[a-z0-9])?)*$"+"\""};
 if(vErrors === null){vErrors = [err18];}
-else {vErrors.push(err18);}errors++;}}}
+else {vErrors.push(err18);}errors++;}}
 else {
-const err19 = {instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"};
+const err19 = {instancePath:instancePath+"/secretRef/name",schemaPath:"#/definitions/SecretReference/properties/name/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){vErrors = [err19];}
-else {vErrors.push(err19);}errors++;}
+else {vErrors.push(err19);}errors++;}}}
+else {
+const err20 = {instancePath:instancePath+"/secretRef",schemaPath:"#/definitions/SecretReference/type",keyword:"type",params:{type: "object"},message:"must be object"};
+if(vErrors === null){vErrors = [err20];}
+else {vErrors.push(err20);}errors++;}}}
+else {
+const err21 = {instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"};
+if(vErrors === null){vErrors = [err21];}
+else {vErrors.push(err21);}errors++;}
 validate49.errors = vErrors;
 return errors === 0;}
-const schema50 = {"type":"object","properties":{"reference":{"type":"string","maxLength":512,"rules":[{"message":"must be an image with registry and digest, as registry.example/team/model:v1@sha256:… (docker.io/library/busybox@sha256:… for busybox): a tag alone would be another image tomorrow. A host whose last part is a number is an IPv4 address, and ports end at 65535","patterns":["^((localhost|[a-zA-Z0-9]([-a-zA-Z0-9]{0,61}[a-zA-Z0-9])?([.][a-zA-Z0-9]([-a-zA-Z0-9]{0,61}[a-zA-Z0-9])?)+)(:(6553[0-5]|655[0-2][0-9]|65[0-4][0-9]{2}|6[0-4][0-9]{3}|[1-5][0-9]{4}|[1-9][0-9]{0,3}))?|[a-zA-Z0-9]([-a-zA-Z0-9]{0,61}[a-zA-Z0-9])?:(6553[0-5]|655[0-2][0-9]|65[0-4][0-9]{2}|6[0-4][0-9]{3}|[1-5][0-9]{4}|[1-9][0-9]{0,3})|\\[[0-9a-fA-F:]{2,39}\\](:(6553[0-5]|655[0-2][0-9]|65[0-4][0-9]{2}|6[0-4][0-9]{3}|[1-5][0-9]{4}|[1-9][0-9]{0,3}))?)(/[a-z0-9]+(([._]|__|-+)[a-z0-9]+)*)+(:[A-Za-z0-9_][-A-Za-z0-9_.]{0,127})?@sha256:[0-9a-f]{64}$","^([^/:]*[.])?([0-9]+|0[xX][0-9a-fA-F]*)[/:]"]}]},"layout":{"$ref":"#/definitions/ImageLayout"},"sizeLimit":{"maxLength":32,"rules":[{"message":"must be a size from 64Ki to 1Pi, such as 64Mi or 1.5Gi","patterns":["^[0-9]{1,16}([.][0-9]{1,9})?(Ki|Mi|Gi|Ti|Pi|k|M|G|T|P)?$"]}],"type":["integer","string"]},"secretRef":{"$ref":"#/definitions/SecretReference"}},"rules":[{"message":"exactly one of reference and layout is needed: name the image in a registry, or in a directory of the node"},{"message":"must be left out with layout, as no registry is contacted","field":".secretRef"}],"required":[],"additionalProperties":false};
+const schema50 = {"type":"object","properties":{"reference":{"type":"string","maxLength":512,"rules":[{"message":"must be an image with registry and digest, as registry.example/team/model:v1@sha256:… (docker.io/library/busybox@sha256:… for busybox): a tag alone would be another image tomorrow. A host whose last part is a number is an IPv4 address, and ports end at 65535","check":"imageAddress","patterns":["^((localhost|[a-zA-Z0-9]([-a-zA-Z0-9]{0,61}[a-zA-Z0-9])?([.][a-zA-Z0-9]([-a-zA-Z0-9]{0,61}[a-zA-Z0-9])?)+)(:(6553[0-5]|655[0-2][0-9]|65[0-4][0-9]{2}|6[0-4][0-9]{3}|[1-5][0-9]{4}|[1-9][0-9]{0,3}))?|[a-zA-Z0-9]([-a-zA-Z0-9]{0,61}[a-zA-Z0-9])?:(6553[0-5]|655[0-2][0-9]|65[0-4][0-9]{2}|6[0-4][0-9]{3}|[1-5][0-9]{4}|[1-9][0-9]{0,3})|\\[[0-9a-fA-F:]{2,39}\\](:(6553[0-5]|655[0-2][0-9]|65[0-4][0-9]{2}|6[0-4][0-9]{3}|[1-5][0-9]{4}|[1-9][0-9]{0,3}))?)(/[a-z0-9]+(([._]|__|-+)[a-z0-9]+)*)+(:[A-Za-z0-9_][-A-Za-z0-9_.]{0,127})?@sha256:[0-9a-f]{64}$","^([^/:]*[.])?([0-9]+|0[xX][0-9a-fA-F]*)[/:]"]}]},"layout":{"$ref":"#/definitions/ImageLayout"},"sizeLimit":{"maxLength":32,"rules":[{"message":"must be a size from 64Ki to 1Pi, such as 64Mi or 1.5Gi","check":"size","patterns":["^[0-9]{1,16}([.][0-9]{1,9})?([KMGTP]i|[kMGTP])?$"]}],"type":["integer","string"]},"secretRef":{"$ref":"#/definitions/SecretReference"}},"rules":[{"message":"exactly one of reference and layout is needed: name the image in a registry, or in a directory of the node","check":"referenceOrLayout"},{"message":"must be left out with layout, as no registry is contacted","field":".secretRef","check":"secretForRegistry"}],"required":[],"additionalProperties":false};
+const pattern37 = new RegExp("^sha256:[0-9a-f]{64}$", "u");
 function validate51(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
 let errors = 0;
@@ -1619,74 +1864,87 @@ if(typeof data3 === "string"){
 if(func3(data3) > 71){
 const err8 = {instancePath:instancePath+"/layout/digest",schemaPath:"#/definitions/ImageLayout/properties/digest/maxLength",keyword:"maxLength",params:{limit: 71},message:"must NOT have more than 71 characters"};
 if(vErrors === null){vErrors = [err8];}
-else {vErrors.push(err8);}errors++;}}
-else {
-const err9 = {instancePath:instancePath+"/layout/digest",schemaPath:"#/definitions/ImageLayout/properties/digest/type",keyword:"type",params:{type: "string"},message:"must be string"};
+else {vErrors.push(err8);}errors++;}
+if(!pattern37.test(data3)){
+const err9 = {instancePath:instancePath+"/layout/digest",schemaPath:"#/definitions/ImageLayout/properties/digest/pattern",keyword:"pattern",params:{pattern: "^sha256:[0-9a-f]{64}$"},message:"must match pattern \""+"^sha256:[0-9a-f]{64}$"+"\""};
 if(vErrors === null){vErrors = [err9];}
-else {vErrors.push(err9);}errors++;}}}
+else {vErrors.push(err9);}errors++;}}
 else {
-const err10 = {instancePath:instancePath+"/layout",schemaPath:"#/definitions/ImageLayout/type",keyword:"type",params:{type: "object"},message:"must be object"};
+const err10 = {instancePath:instancePath+"/layout/digest",schemaPath:"#/definitions/ImageLayout/properties/digest/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){vErrors = [err10];}
-else {vErrors.push(err10);}errors++;}}
+else {vErrors.push(err10);}errors++;}}}
+else {
+const err11 = {instancePath:instancePath+"/layout",schemaPath:"#/definitions/ImageLayout/type",keyword:"type",params:{type: "object"},message:"must be object"};
+if(vErrors === null){vErrors = [err11];}
+else {vErrors.push(err11);}errors++;}}
 if(data.sizeLimit !== undefined){
 let data4 = data.sizeLimit;
 if((!(((typeof data4 == "number") && (!(data4 % 1) && !isNaN(data4))) && (isFinite(data4)))) && (typeof data4 !== "string")){
-const err11 = {instancePath:instancePath+"/sizeLimit",schemaPath:"#/properties/sizeLimit/type",keyword:"type",params:{type: schema50.properties.sizeLimit.type},message:"must be integer,string"};
-if(vErrors === null){vErrors = [err11];}
-else {vErrors.push(err11);}errors++;}
+const err12 = {instancePath:instancePath+"/sizeLimit",schemaPath:"#/properties/sizeLimit/type",keyword:"type",params:{type: schema50.properties.sizeLimit.type},message:"must be integer,string"};
+if(vErrors === null){vErrors = [err12];}
+else {vErrors.push(err12);}errors++;}
 if(typeof data4 === "string"){
 if(func3(data4) > 32){
-const err12 = {instancePath:instancePath+"/sizeLimit",schemaPath:"#/properties/sizeLimit/maxLength",keyword:"maxLength",params:{limit: 32},message:"must NOT have more than 32 characters"};
-if(vErrors === null){vErrors = [err12];}
-else {vErrors.push(err12);}errors++;}}}
+const err13 = {instancePath:instancePath+"/sizeLimit",schemaPath:"#/properties/sizeLimit/maxLength",keyword:"maxLength",params:{limit: 32},message:"must NOT have more than 32 characters"};
+if(vErrors === null){vErrors = [err13];}
+else {vErrors.push(err13);}errors++;}}}
 if(data.secretRef !== undefined){
 let data5 = data.secretRef;
 if(data5 && typeof data5 == "object" && !Array.isArray(data5)){
 if(data5.name === undefined){
-const err13 = {instancePath:instancePath+"/secretRef",schemaPath:"#/definitions/SecretReference/required",keyword:"required",params:{missingProperty: "name"},message:"must have required property '"+"name"+"'"};
-if(vErrors === null){vErrors = [err13];}
-else {vErrors.push(err13);}errors++;}
-if(data5.namespace === undefined){
-const err14 = {instancePath:instancePath+"/secretRef",schemaPath:"#/definitions/SecretReference/required",keyword:"required",params:{missingProperty: "namespace"},message:"must have required property '"+"namespace"+"'"};
+const err14 = {instancePath:instancePath+"/secretRef",schemaPath:"#/definitions/SecretReference/required",keyword:"required",params:{missingProperty: "name"},message:"must have required property '"+"name"+"'"};
 if(vErrors === null){vErrors = [err14];}
 else {vErrors.push(err14);}errors++;}
+if(data5.namespace === undefined){
+const err15 = {instancePath:instancePath+"/secretRef",schemaPath:"#/definitions/SecretReference/required",keyword:"required",params:{missingProperty: "namespace"},message:"must have required property '"+"namespace"+"'"};
+if(vErrors === null){vErrors = [err15];}
+else {vErrors.push(err15);}errors++;}
 for(const key2 in data5){
 if(!((key2 === "namespace") || (key2 === "name"))){
-const err15 = {instancePath:instancePath+"/secretRef",schemaPath:"#/definitions/SecretReference/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key2},message:"must NOT have additional properties"};
-if(vErrors === null){vErrors = [err15];}
-else {vErrors.push(err15);}errors++;}}
+const err16 = {instancePath:instancePath+"/secretRef",schemaPath:"#/definitions/SecretReference/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key2},message:"must NOT have additional properties"};
+if(vErrors === null){vErrors = [err16];}
+else {vErrors.push(err16);}errors++;}}
 if(data5.namespace !== undefined){
 let data6 = data5.namespace;
 if(typeof data6 === "string"){
 if(func3(data6) > 253){
-const err16 = {instancePath:instancePath+"/secretRef/namespace",schemaPath:"#/definitions/SecretReference/properties/namespace/maxLength",keyword:"maxLength",params:{limit: 253},message:"must NOT have more than 253 characters"};
-if(vErrors === null){vErrors = [err16];}
-else {vErrors.push(err16);}errors++;}}
-else {
-const err17 = {instancePath:instancePath+"/secretRef/namespace",schemaPath:"#/definitions/SecretReference/properties/namespace/type",keyword:"type",params:{type: "string"},message:"must be string"};
+const err17 = {instancePath:instancePath+"/secretRef/namespace",schemaPath:"#/definitions/SecretReference/properties/namespace/maxLength",keyword:"maxLength",params:{limit: 253},message:"must NOT have more than 253 characters"};
 if(vErrors === null){vErrors = [err17];}
-else {vErrors.push(err17);}errors++;}}
+else {vErrors.push(err17);}errors++;}
+if(!pattern12.test(data6)){
+const err18 = {instancePath:instancePath+"/secretRef/namespace",schemaPath:"#/definitions/SecretReference/properties/namespace/pattern",keyword:"pattern",params:{pattern: "^[a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?$"},message:"must match pattern \""+"^[a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?$"+"\""};
+if(vErrors === null){vErrors = [err18];}
+else {vErrors.push(err18);}errors++;}}
+else {
+const err19 = {instancePath:instancePath+"/secretRef/namespace",schemaPath:"#/definitions/SecretReference/properties/namespace/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(vErrors === null){vErrors = [err19];}
+else {vErrors.push(err19);}errors++;}}
 if(data5.name !== undefined){
 let data7 = data5.name;
 if(typeof data7 === "string"){
 if(func3(data7) > 253){
-const err18 = {instancePath:instancePath+"/secretRef/name",schemaPath:"#/definitions/SecretReference/properties/name/maxLength",keyword:"maxLength",params:{limit: 253},message:"must NOT have more than 253 characters"};
-if(vErrors === null){vErrors = [err18];}
-else {vErrors.push(err18);}errors++;}}
-else {
-const err19 = {instancePath:instancePath+"/secretRef/name",schemaPath:"#/definitions/SecretReference/properties/name/type",keyword:"type",params:{type: "string"},message:"must be string"};
-if(vErrors === null){vErrors = [err19];}
-else {vErrors.push(err19);}errors++;}}}
-else {
-const err20 = {instancePath:instancePath+"/secretRef",schemaPath:"#/definitions/SecretReference/type",keyword:"type",params:{type: "object"},message:"must be object"};
+const err20 = {instancePath:instancePath+"/secretRef/name",schemaPath:"#/definitions/SecretReference/properties/name/maxLength",keyword:"maxLength",params:{limit: 253},message:"must NOT have more than 253 characters"};
 if(vErrors === null){vErrors = [err20];}
-else {vErrors.push(err20);}errors++;}}}
-else {
-const err21 = {instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"};
+else {vErrors.push(err20);}errors++;}
+if(!pattern2.test(data7)){
+const err21 = {instancePath:instancePath+"/secretRef/name",schemaPath:"#/definitions/SecretReference/properties/name/pattern",keyword:"pattern",params:{pattern: "^[a-z0-9]([-a-z0-9]*[a-z0-9])?([.][a-z0-9]([-a-z0-9]*[a-z0-9])?)*$"},message:"must match pattern \""+"^[a-z0-9]([-a-z0-9]*[a-z0-9])?([.][a-z0-9]([-a-z0-9]*[a-z0-9])?)*$"+"\""};
 if(vErrors === null){vErrors = [err21];}
-else {vErrors.push(err21);}errors++;}
+else {vErrors.push(err21);}errors++;}}
+else {
+const err22 = {instancePath:instancePath+"/secretRef/name",schemaPath:"#/definitions/SecretReference/properties/name/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(vErrors === null){vErrors = [err22];}
+else {vErrors.push(err22);}errors++;}}}
+else {
+const err23 = {instancePath:instancePath+"/secretRef",schemaPath:"#/definitions/SecretReference/type",keyword:"type",params:{type: "object"},message:"must be object"};
+if(vErrors === null){vErrors = [err23];}
+else {vErrors.push(err23);}errors++;}}}
+else {
+const err24 = {instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"};
+if(vErrors === null){vErrors = [err24];}
+else {vErrors.push(err24);}errors++;}
 validate51.errors = vErrors;
 return errors === 0;}
+const pattern41 = new RegExp("^[A-Za-z0-9_$-]([A-Za-z0-9 _.$-]{0,78}[A-Za-z0-9_.$-])?(/[A-Za-z0-9_$-]([A-Za-z0-9 _.$-]{0,253}[A-Za-z0-9_.$-])?)*$", "u");
 function validate53(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
 let errors = 0;
@@ -1721,65 +1979,78 @@ if(typeof data1 === "string"){
 if(func3(data1) > 512){
 const err5 = {instancePath:instancePath+"/share",schemaPath:"#/properties/share/maxLength",keyword:"maxLength",params:{limit: 512},message:"must NOT have more than 512 characters"};
 if(vErrors === null){vErrors = [err5];}
-else {vErrors.push(err5);}errors++;}}
-else {
-const err6 = {instancePath:instancePath+"/share",schemaPath:"#/properties/share/type",keyword:"type",params:{type: "string"},message:"must be string"};
+else {vErrors.push(err5);}errors++;}
+if(!pattern41.test(data1)){
+const err6 = {instancePath:instancePath+"/share",schemaPath:"#/properties/share/pattern",keyword:"pattern",params:{pattern: "^[A-Za-z0-9_$-]([A-Za-z0-9 _.$-]{0,78}[A-Za-z0-9_.$-])?(/[A-Za-z0-9_$-]([A-Za-z0-9 _.$-]{0,253}[A-Za-z0-9_.$-])?)*$"},message:"must match pattern \""+"^[A-Za-z0-9_$-]([A-Za-z0-9 _.$-]{0,78}[A-Za-z0-9_.$-])?(/[A-Za-z0-9_$-]([A-Za-z0-9 _.$-]{0,253}[A-Za-z0-9_.$-])?)*$"+"\""};
 if(vErrors === null){vErrors = [err6];}
 else {vErrors.push(err6);}errors++;}}
+else {
+const err7 = {instancePath:instancePath+"/share",schemaPath:"#/properties/share/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(vErrors === null){vErrors = [err7];}
+else {vErrors.push(err7);}errors++;}}
 if(data.secretRef !== undefined){
 let data2 = data.secretRef;
 if(data2 && typeof data2 == "object" && !Array.isArray(data2)){
 if(data2.name === undefined){
-const err7 = {instancePath:instancePath+"/secretRef",schemaPath:"#/definitions/CIFSSecretReference/required",keyword:"required",params:{missingProperty: "name"},message:"must have required property '"+"name"+"'"};
-if(vErrors === null){vErrors = [err7];}
-else {vErrors.push(err7);}errors++;}
-if(data2.namespace === undefined){
-const err8 = {instancePath:instancePath+"/secretRef",schemaPath:"#/definitions/CIFSSecretReference/required",keyword:"required",params:{missingProperty: "namespace"},message:"must have required property '"+"namespace"+"'"};
+const err8 = {instancePath:instancePath+"/secretRef",schemaPath:"#/definitions/CIFSSecretReference/required",keyword:"required",params:{missingProperty: "name"},message:"must have required property '"+"name"+"'"};
 if(vErrors === null){vErrors = [err8];}
 else {vErrors.push(err8);}errors++;}
+if(data2.namespace === undefined){
+const err9 = {instancePath:instancePath+"/secretRef",schemaPath:"#/definitions/CIFSSecretReference/required",keyword:"required",params:{missingProperty: "namespace"},message:"must have required property '"+"namespace"+"'"};
+if(vErrors === null){vErrors = [err9];}
+else {vErrors.push(err9);}errors++;}
 for(const key1 in data2){
 if(!((key1 === "namespace") || (key1 === "name"))){
-const err9 = {instancePath:instancePath+"/secretRef",schemaPath:"#/definitions/CIFSSecretReference/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key1},message:"must NOT have additional properties"};
-if(vErrors === null){vErrors = [err9];}
-else {vErrors.push(err9);}errors++;}}
+const err10 = {instancePath:instancePath+"/secretRef",schemaPath:"#/definitions/CIFSSecretReference/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key1},message:"must NOT have additional properties"};
+if(vErrors === null){vErrors = [err10];}
+else {vErrors.push(err10);}errors++;}}
 if(data2.namespace !== undefined){
 let data3 = data2.namespace;
 if(typeof data3 === "string"){
 if(func3(data3) > 253){
-const err10 = {instancePath:instancePath+"/secretRef/namespace",schemaPath:"#/definitions/CIFSSecretReference/properties/namespace/maxLength",keyword:"maxLength",params:{limit: 253},message:"must NOT have more than 253 characters"};
-if(vErrors === null){vErrors = [err10];}
-else {vErrors.push(err10);}errors++;}}
-else {
-const err11 = {instancePath:instancePath+"/secretRef/namespace",schemaPath:"#/definitions/CIFSSecretReference/properties/namespace/type",keyword:"type",params:{type: "string"},message:"must be string"};
+const err11 = {instancePath:instancePath+"/secretRef/namespace",schemaPath:"#/definitions/CIFSSecretReference/properties/namespace/maxLength",keyword:"maxLength",params:{limit: 253},message:"must NOT have more than 253 characters"};
 if(vErrors === null){vErrors = [err11];}
-else {vErrors.push(err11);}errors++;}}
+else {vErrors.push(err11);}errors++;}
+if(!pattern12.test(data3)){
+const err12 = {instancePath:instancePath+"/secretRef/namespace",schemaPath:"#/definitions/CIFSSecretReference/properties/namespace/pattern",keyword:"pattern",params:{pattern: "^[a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?$"},message:"must match pattern \""+"^[a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?$"+"\""};
+if(vErrors === null){vErrors = [err12];}
+else {vErrors.push(err12);}errors++;}}
+else {
+const err13 = {instancePath:instancePath+"/secretRef/namespace",schemaPath:"#/definitions/CIFSSecretReference/properties/namespace/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(vErrors === null){vErrors = [err13];}
+else {vErrors.push(err13);}errors++;}}
 if(data2.name !== undefined){
 let data4 = data2.name;
 if(typeof data4 === "string"){
 if(func3(data4) > 253){
-const err12 = {instancePath:instancePath+"/secretRef/name",schemaPath:"#/definitions/CIFSSecretReference/properties/name/maxLength",keyword:"maxLength",params:{limit: 253},message:"must NOT have more than 253 characters"};
-if(vErrors === null){vErrors = [err12];}
-else {vErrors.push(err12);}errors++;}}
-else {
-const err13 = {instancePath:instancePath+"/secretRef/name",schemaPath:"#/definitions/CIFSSecretReference/properties/name/type",keyword:"type",params:{type: "string"},message:"must be string"};
-if(vErrors === null){vErrors = [err13];}
-else {vErrors.push(err13);}errors++;}}}
-else {
-const err14 = {instancePath:instancePath+"/secretRef",schemaPath:"#/definitions/CIFSSecretReference/type",keyword:"type",params:{type: "object"},message:"must be object"};
+const err14 = {instancePath:instancePath+"/secretRef/name",schemaPath:"#/definitions/CIFSSecretReference/properties/name/maxLength",keyword:"maxLength",params:{limit: 253},message:"must NOT have more than 253 characters"};
 if(vErrors === null){vErrors = [err14];}
-else {vErrors.push(err14);}errors++;}}
+else {vErrors.push(err14);}errors++;}
+if(!pattern2.test(data4)){
+const err15 = {instancePath:instancePath+"/secretRef/name",schemaPath:"#/definitions/CIFSSecretReference/properties/name/pattern",keyword:"pattern",params:{pattern: "^[a-z0-9]([-a-z0-9]*[a-z0-9])?([.][a-z0-9]([-a-z0-9]*[a-z0-9])?)*$"},message:"must match pattern \""+"^[a-z0-9]([-a-z0-9]*[a-z0-9])?([.][a-z0-9]([-a-z0-9]*[a-z0-9])?)*$"+"\""};
+if(vErrors === null){vErrors = [err15];}
+else {vErrors.push(err15);}errors++;}}
+else {
+const err16 = {instancePath:instancePath+"/secretRef/name",schemaPath:"#/definitions/CIFSSecretReference/properties/name/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(vErrors === null){vErrors = [err16];}
+else {vErrors.push(err16);}errors++;}}}
+else {
+const err17 = {instancePath:instancePath+"/secretRef",schemaPath:"#/definitions/CIFSSecretReference/type",keyword:"type",params:{type: "object"},message:"must be object"};
+if(vErrors === null){vErrors = [err17];}
+else {vErrors.push(err17);}errors++;}}
 if(data.readOnly !== undefined){
 if(typeof data.readOnly !== "boolean"){
-const err15 = {instancePath:instancePath+"/readOnly",schemaPath:"#/properties/readOnly/type",keyword:"type",params:{type: "boolean"},message:"must be boolean"};
-if(vErrors === null){vErrors = [err15];}
-else {vErrors.push(err15);}errors++;}}}
+const err18 = {instancePath:instancePath+"/readOnly",schemaPath:"#/properties/readOnly/type",keyword:"type",params:{type: "boolean"},message:"must be boolean"};
+if(vErrors === null){vErrors = [err18];}
+else {vErrors.push(err18);}errors++;}}}
 else {
-const err16 = {instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"};
-if(vErrors === null){vErrors = [err16];}
-else {vErrors.push(err16);}errors++;}
+const err19 = {instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"};
+if(vErrors === null){vErrors = [err19];}
+else {vErrors.push(err19);}errors++;}
 validate53.errors = vErrors;
 return errors === 0;}
-const schema57 = {"type":"object","required":["monitors","secretRef"],"properties":{"monitors":{"type":"array","minItems":1,"maxItems":8,"items":{"type":"string","maxLength":259,"rules":[{"message":"must be a monitor: a host name, an IPv4 address, or an IPv6 address in brackets, with :port if it is another than Ceph's own","patterns":["^\\[[0-9A-Fa-f:]+\\](:(6553[0-5]|655[0-2][0-9]|65[0-4][0-9]{2}|6[0-4][0-9]{3}|[1-5][0-9]{4}|[1-9][0-9]{0,3}))?$","^[0-9.]+(:(6553[0-5]|655[0-2][0-9]|65[0-4][0-9]{2}|6[0-4][0-9]{3}|[1-5][0-9]{4}|[1-9][0-9]{0,3}))?$","^[A-Za-z0-9]([-A-Za-z0-9]{0,61}[A-Za-z0-9])?([.][A-Za-z0-9]([-A-Za-z0-9]{0,61}[A-Za-z0-9])?)*(:(6553[0-5]|655[0-2][0-9]|65[0-4][0-9]{2}|6[0-4][0-9]{3}|[1-5][0-9]{4}|[1-9][0-9]{0,3}))?$"]}]},"rules":[{"message":"each monitor may be named once"}]},"path":{"type":"string","maxLength":1024,"rules":[{"message":"must be / or an absolute path without a trailing '/': letters, digits, '_', '.', '@', '+', '=', '~', '-'; no name may begin with '.'","matches":"^(/|(/[A-Za-z0-9_@+=~-][A-Za-z0-9_.@+=~-]{0,254})+)$"}]},"user":{"type":"string","maxLength":64,"rules":[{"message":"must be the name of a user of the cluster, without 'client.': letters, digits, '_', '-', '.'; no '-' or '.' at its beginning","matches":"^[A-Za-z0-9_][-A-Za-z0-9_.]*$"}]},"secretRef":{"$ref":"#/definitions/CephSecretReference"},"client":{"type":"string","enum":["FUSE","Kernel"]},"fsName":{"type":"string","maxLength":64,"rules":[{"message":"must be the name of a file system of the cluster: letters, digits, '_', '-', '.'; no '-' or '.' at its beginning","matches":"^[A-Za-z0-9_][-A-Za-z0-9_.]*$"}]},"readOnly":{"type":"boolean"}},"rules":[{"message":"with client: Kernel each monitor must be an IP address, as the kernel resolves no host names: an IPv4 address, or an IPv6 address in brackets, with :port if it is another than Ceph's own","field":".monitors","patterns":["^[0-9.]+(:[0-9]+)?$"]}],"additionalProperties":false};
+const schema57 = {"type":"object","required":["monitors","secretRef"],"properties":{"monitors":{"type":"array","minItems":1,"maxItems":8,"items":{"type":"string","maxLength":259,"rules":[{"message":"must be a monitor: a host name, an IPv4 address, or an IPv6 address in brackets, with :port if it is another than Ceph's own","check":"monitor","patterns":["^\\[[0-9A-Fa-f:]+\\](:(6553[0-5]|655[0-2][0-9]|65[0-4][0-9]{2}|6[0-4][0-9]{3}|[1-5][0-9]{4}|[1-9][0-9]{0,3}))?$","^[0-9.]+(:(6553[0-5]|655[0-2][0-9]|65[0-4][0-9]{2}|6[0-4][0-9]{3}|[1-5][0-9]{4}|[1-9][0-9]{0,3}))?$","^[A-Za-z0-9]([-A-Za-z0-9]{0,61}[A-Za-z0-9])?([.][A-Za-z0-9]([-A-Za-z0-9]{0,61}[A-Za-z0-9])?)*(:(6553[0-5]|655[0-2][0-9]|65[0-4][0-9]{2}|6[0-4][0-9]{3}|[1-5][0-9]{4}|[1-9][0-9]{0,3}))?$"]}]},"rules":[{"message":"each monitor may be named once","check":"unique"}]},"path":{"type":"string","maxLength":1024,"rules":[{"message":"must be / or an absolute path without a trailing '/': letters, digits, '_', '.', '@', '+', '=', '~', '-'; no name may begin with '.'","matches":"^(/|(/[A-Za-z0-9_@+=~-][A-Za-z0-9_.@+=~-]{0,254})+)$"}]},"user":{"type":"string","maxLength":64,"pattern":"^[A-Za-z0-9_][-A-Za-z0-9_.]*$"},"secretRef":{"$ref":"#/definitions/CephSecretReference"},"client":{"type":"string","enum":["FUSE","Kernel"]},"fsName":{"type":"string","maxLength":64,"pattern":"^[A-Za-z0-9_][-A-Za-z0-9_.]*$"},"readOnly":{"type":"boolean"}},"rules":[{"message":"with client: Kernel each monitor must be an IP address, as the kernel resolves no host names: an IPv4 address, or an IPv6 address in brackets, with :port if it is another than Ceph's own","field":".monitors","check":"byAddress","patterns":["^[0-9.]+(:[0-9]+)?$"]}],"additionalProperties":false};
+const pattern44 = new RegExp("^[A-Za-z0-9_][-A-Za-z0-9_.]*$", "u");
 function validate55(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
 let errors = 0;
@@ -1841,86 +2112,102 @@ if(typeof data3 === "string"){
 if(func3(data3) > 64){
 const err10 = {instancePath:instancePath+"/user",schemaPath:"#/properties/user/maxLength",keyword:"maxLength",params:{limit: 64},message:"must NOT have more than 64 characters"};
 if(vErrors === null){vErrors = [err10];}
-else {vErrors.push(err10);}errors++;}}
-else {
-const err11 = {instancePath:instancePath+"/user",schemaPath:"#/properties/user/type",keyword:"type",params:{type: "string"},message:"must be string"};
+else {vErrors.push(err10);}errors++;}
+if(!pattern44.test(data3)){
+const err11 = {instancePath:instancePath+"/user",schemaPath:"#/properties/user/pattern",keyword:"pattern",params:{pattern: "^[A-Za-z0-9_][-A-Za-z0-9_.]*$"},message:"must match pattern \""+"^[A-Za-z0-9_][-A-Za-z0-9_.]*$"+"\""};
 if(vErrors === null){vErrors = [err11];}
 else {vErrors.push(err11);}errors++;}}
+else {
+const err12 = {instancePath:instancePath+"/user",schemaPath:"#/properties/user/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(vErrors === null){vErrors = [err12];}
+else {vErrors.push(err12);}errors++;}}
 if(data.secretRef !== undefined){
 let data4 = data.secretRef;
 if(data4 && typeof data4 == "object" && !Array.isArray(data4)){
 if(data4.name === undefined){
-const err12 = {instancePath:instancePath+"/secretRef",schemaPath:"#/definitions/CephSecretReference/required",keyword:"required",params:{missingProperty: "name"},message:"must have required property '"+"name"+"'"};
-if(vErrors === null){vErrors = [err12];}
-else {vErrors.push(err12);}errors++;}
-if(data4.namespace === undefined){
-const err13 = {instancePath:instancePath+"/secretRef",schemaPath:"#/definitions/CephSecretReference/required",keyword:"required",params:{missingProperty: "namespace"},message:"must have required property '"+"namespace"+"'"};
+const err13 = {instancePath:instancePath+"/secretRef",schemaPath:"#/definitions/CephSecretReference/required",keyword:"required",params:{missingProperty: "name"},message:"must have required property '"+"name"+"'"};
 if(vErrors === null){vErrors = [err13];}
 else {vErrors.push(err13);}errors++;}
+if(data4.namespace === undefined){
+const err14 = {instancePath:instancePath+"/secretRef",schemaPath:"#/definitions/CephSecretReference/required",keyword:"required",params:{missingProperty: "namespace"},message:"must have required property '"+"namespace"+"'"};
+if(vErrors === null){vErrors = [err14];}
+else {vErrors.push(err14);}errors++;}
 for(const key1 in data4){
 if(!((key1 === "namespace") || (key1 === "name"))){
-const err14 = {instancePath:instancePath+"/secretRef",schemaPath:"#/definitions/CephSecretReference/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key1},message:"must NOT have additional properties"};
-if(vErrors === null){vErrors = [err14];}
-else {vErrors.push(err14);}errors++;}}
+const err15 = {instancePath:instancePath+"/secretRef",schemaPath:"#/definitions/CephSecretReference/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key1},message:"must NOT have additional properties"};
+if(vErrors === null){vErrors = [err15];}
+else {vErrors.push(err15);}errors++;}}
 if(data4.namespace !== undefined){
 let data5 = data4.namespace;
 if(typeof data5 === "string"){
 if(func3(data5) > 253){
-const err15 = {instancePath:instancePath+"/secretRef/namespace",schemaPath:"#/definitions/CephSecretReference/properties/namespace/maxLength",keyword:"maxLength",params:{limit: 253},message:"must NOT have more than 253 characters"};
-if(vErrors === null){vErrors = [err15];}
-else {vErrors.push(err15);}errors++;}}
-else {
-const err16 = {instancePath:instancePath+"/secretRef/namespace",schemaPath:"#/definitions/CephSecretReference/properties/namespace/type",keyword:"type",params:{type: "string"},message:"must be string"};
+const err16 = {instancePath:instancePath+"/secretRef/namespace",schemaPath:"#/definitions/CephSecretReference/properties/namespace/maxLength",keyword:"maxLength",params:{limit: 253},message:"must NOT have more than 253 characters"};
 if(vErrors === null){vErrors = [err16];}
-else {vErrors.push(err16);}errors++;}}
+else {vErrors.push(err16);}errors++;}
+if(!pattern12.test(data5)){
+const err17 = {instancePath:instancePath+"/secretRef/namespace",schemaPath:"#/definitions/CephSecretReference/properties/namespace/pattern",keyword:"pattern",params:{pattern: "^[a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?$"},message:"must match pattern \""+"^[a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?$"+"\""};
+if(vErrors === null){vErrors = [err17];}
+else {vErrors.push(err17);}errors++;}}
+else {
+const err18 = {instancePath:instancePath+"/secretRef/namespace",schemaPath:"#/definitions/CephSecretReference/properties/namespace/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(vErrors === null){vErrors = [err18];}
+else {vErrors.push(err18);}errors++;}}
 if(data4.name !== undefined){
 let data6 = data4.name;
 if(typeof data6 === "string"){
 if(func3(data6) > 253){
-const err17 = {instancePath:instancePath+"/secretRef/name",schemaPath:"#/definitions/CephSecretReference/properties/name/maxLength",keyword:"maxLength",params:{limit: 253},message:"must NOT have more than 253 characters"};
-if(vErrors === null){vErrors = [err17];}
-else {vErrors.push(err17);}errors++;}}
-else {
-const err18 = {instancePath:instancePath+"/secretRef/name",schemaPath:"#/definitions/CephSecretReference/properties/name/type",keyword:"type",params:{type: "string"},message:"must be string"};
-if(vErrors === null){vErrors = [err18];}
-else {vErrors.push(err18);}errors++;}}}
-else {
-const err19 = {instancePath:instancePath+"/secretRef",schemaPath:"#/definitions/CephSecretReference/type",keyword:"type",params:{type: "object"},message:"must be object"};
+const err19 = {instancePath:instancePath+"/secretRef/name",schemaPath:"#/definitions/CephSecretReference/properties/name/maxLength",keyword:"maxLength",params:{limit: 253},message:"must NOT have more than 253 characters"};
 if(vErrors === null){vErrors = [err19];}
-else {vErrors.push(err19);}errors++;}}
+else {vErrors.push(err19);}errors++;}
+if(!pattern2.test(data6)){
+const err20 = {instancePath:instancePath+"/secretRef/name",schemaPath:"#/definitions/CephSecretReference/properties/name/pattern",keyword:"pattern",params:{pattern: "^[a-z0-9]([-a-z0-9]*[a-z0-9])?([.][a-z0-9]([-a-z0-9]*[a-z0-9])?)*$"},message:"must match pattern \""+"^[a-z0-9]([-a-z0-9]*[a-z0-9])?([.][a-z0-9]([-a-z0-9]*[a-z0-9])?)*$"+"\""};
+if(vErrors === null){vErrors = [err20];}
+else {vErrors.push(err20);}errors++;}}
+else {
+const err21 = {instancePath:instancePath+"/secretRef/name",schemaPath:"#/definitions/CephSecretReference/properties/name/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(vErrors === null){vErrors = [err21];}
+else {vErrors.push(err21);}errors++;}}}
+else {
+const err22 = {instancePath:instancePath+"/secretRef",schemaPath:"#/definitions/CephSecretReference/type",keyword:"type",params:{type: "object"},message:"must be object"};
+if(vErrors === null){vErrors = [err22];}
+else {vErrors.push(err22);}errors++;}}
 if(data.client !== undefined){
 let data7 = data.client;
 if(typeof data7 !== "string"){
-const err20 = {instancePath:instancePath+"/client",schemaPath:"#/properties/client/type",keyword:"type",params:{type: "string"},message:"must be string"};
-if(vErrors === null){vErrors = [err20];}
-else {vErrors.push(err20);}errors++;}
+const err23 = {instancePath:instancePath+"/client",schemaPath:"#/properties/client/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(vErrors === null){vErrors = [err23];}
+else {vErrors.push(err23);}errors++;}
 if(!((data7 === "FUSE") || (data7 === "Kernel"))){
-const err21 = {instancePath:instancePath+"/client",schemaPath:"#/properties/client/enum",keyword:"enum",params:{allowedValues: schema57.properties.client.enum},message:"must be equal to one of the allowed values"};
-if(vErrors === null){vErrors = [err21];}
-else {vErrors.push(err21);}errors++;}}
+const err24 = {instancePath:instancePath+"/client",schemaPath:"#/properties/client/enum",keyword:"enum",params:{allowedValues: schema57.properties.client.enum},message:"must be equal to one of the allowed values"};
+if(vErrors === null){vErrors = [err24];}
+else {vErrors.push(err24);}errors++;}}
 if(data.fsName !== undefined){
 let data8 = data.fsName;
 if(typeof data8 === "string"){
 if(func3(data8) > 64){
-const err22 = {instancePath:instancePath+"/fsName",schemaPath:"#/properties/fsName/maxLength",keyword:"maxLength",params:{limit: 64},message:"must NOT have more than 64 characters"};
-if(vErrors === null){vErrors = [err22];}
-else {vErrors.push(err22);}errors++;}}
-else {
-const err23 = {instancePath:instancePath+"/fsName",schemaPath:"#/properties/fsName/type",keyword:"type",params:{type: "string"},message:"must be string"};
-if(vErrors === null){vErrors = [err23];}
-else {vErrors.push(err23);}errors++;}}
-if(data.readOnly !== undefined){
-if(typeof data.readOnly !== "boolean"){
-const err24 = {instancePath:instancePath+"/readOnly",schemaPath:"#/properties/readOnly/type",keyword:"type",params:{type: "boolean"},message:"must be boolean"};
-if(vErrors === null){vErrors = [err24];}
-else {vErrors.push(err24);}errors++;}}}
-else {
-const err25 = {instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"};
+const err25 = {instancePath:instancePath+"/fsName",schemaPath:"#/properties/fsName/maxLength",keyword:"maxLength",params:{limit: 64},message:"must NOT have more than 64 characters"};
 if(vErrors === null){vErrors = [err25];}
 else {vErrors.push(err25);}errors++;}
+if(!pattern44.test(data8)){
+const err26 = {instancePath:instancePath+"/fsName",schemaPath:"#/properties/fsName/pattern",keyword:"pattern",params:{pattern: "^[A-Za-z0-9_][-A-Za-z0-9_.]*$"},message:"must match pattern \""+"^[A-Za-z0-9_][-A-Za-z0-9_.]*$"+"\""};
+if(vErrors === null){vErrors = [err26];}
+else {vErrors.push(err26);}errors++;}}
+else {
+const err27 = {instancePath:instancePath+"/fsName",schemaPath:"#/properties/fsName/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(vErrors === null){vErrors = [err27];}
+else {vErrors.push(err27);}errors++;}}
+if(data.readOnly !== undefined){
+if(typeof data.readOnly !== "boolean"){
+const err28 = {instancePath:instancePath+"/readOnly",schemaPath:"#/properties/readOnly/type",keyword:"type",params:{type: "boolean"},message:"must be boolean"};
+if(vErrors === null){vErrors = [err28];}
+else {vErrors.push(err28);}errors++;}}}
+else {
+const err29 = {instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"};
+if(vErrors === null){vErrors = [err29];}
+else {vErrors.push(err29);}errors++;}
 validate55.errors = vErrors;
 return errors === 0;}
-const schema59 = {"type":"object","required":["image","monitors","secretRef"],"properties":{"monitors":{"type":"array","minItems":1,"maxItems":8,"items":{"type":"string","maxLength":64,"rules":[{"message":"must be the address of a monitor, as the kernel resolves no host names: an IPv4 address, or an IPv6 address in brackets, with :port if it is not 6789","patterns":["^\\[[0-9A-Fa-f:]+\\](:(6553[0-5]|655[0-2][0-9]|65[0-4][0-9]{2}|6[0-4][0-9]{3}|[1-5][0-9]{4}|[1-9][0-9]{0,3}))?$","^[0-9.]+(:(6553[0-5]|655[0-2][0-9]|65[0-4][0-9]{2}|6[0-4][0-9]{3}|[1-5][0-9]{4}|[1-9][0-9]{0,3}))?$"]}]},"rules":[{"message":"each monitor may be named once"}]},"pool":{"type":"string","maxLength":96,"rules":[{"message":"must be a name of letters, digits, '_', '-', '.', without '-' or '.' at its beginning","matches":"^[A-Za-z0-9_][-A-Za-z0-9_.]*$"}]},"image":{"type":"string","maxLength":96,"rules":[{"message":"must be a name of letters, digits, '_', '-', '.', without '-' or '.' at its beginning","matches":"^[A-Za-z0-9_][-A-Za-z0-9_.]*$"}]},"user":{"type":"string","maxLength":64,"rules":[{"message":"must be the name of a user of the cluster, without 'client.': letters, digits, '_', '-', '.'; no '-' or '.' at its beginning","matches":"^[A-Za-z0-9_][-A-Za-z0-9_.]*$"}]},"secretRef":{"$ref":"#/definitions/CephSecretReference"},"fsType":{"type":"string","enum":["ext2","ext3","ext4","xfs","btrfs"]},"readOnly":{"type":"boolean"},"client":{"type":"string","enum":["Kernel","NBD"]}},"additionalProperties":false};
+const schema59 = {"type":"object","required":["image","monitors","secretRef"],"properties":{"monitors":{"type":"array","minItems":1,"maxItems":8,"items":{"type":"string","maxLength":64,"rules":[{"message":"must be the address of a monitor, as the kernel resolves no host names: an IPv4 address, or an IPv6 address in brackets, with :port if it is not 6789","check":"monitorAddress","patterns":["^\\[[0-9A-Fa-f:]+\\](:(6553[0-5]|655[0-2][0-9]|65[0-4][0-9]{2}|6[0-4][0-9]{3}|[1-5][0-9]{4}|[1-9][0-9]{0,3}))?$","^[0-9.]+(:(6553[0-5]|655[0-2][0-9]|65[0-4][0-9]{2}|6[0-4][0-9]{3}|[1-5][0-9]{4}|[1-9][0-9]{0,3}))?$"]}]},"rules":[{"message":"each monitor may be named once","check":"unique"}]},"pool":{"type":"string","maxLength":96,"rules":[{"message":"must be a name of letters, digits, '_', '-', '.', without '-' or '.' at its beginning","matches":"^[A-Za-z0-9_][-A-Za-z0-9_.]*$"}]},"image":{"type":"string","maxLength":96,"rules":[{"message":"must be a name of letters, digits, '_', '-', '.', without '-' or '.' at its beginning","matches":"^[A-Za-z0-9_][-A-Za-z0-9_.]*$"}]},"user":{"type":"string","maxLength":64,"pattern":"^[A-Za-z0-9_][-A-Za-z0-9_.]*$"},"secretRef":{"$ref":"#/definitions/CephSecretReference"},"fsType":{"type":"string","enum":["ext2","ext3","ext4","xfs","btrfs"]},"readOnly":{"type":"boolean"},"client":{"type":"string","enum":["Kernel","NBD"]}},"additionalProperties":false};
 function validate57(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
 let errors = 0;
@@ -1997,85 +2284,99 @@ if(typeof data4 === "string"){
 if(func3(data4) > 64){
 const err13 = {instancePath:instancePath+"/user",schemaPath:"#/properties/user/maxLength",keyword:"maxLength",params:{limit: 64},message:"must NOT have more than 64 characters"};
 if(vErrors === null){vErrors = [err13];}
-else {vErrors.push(err13);}errors++;}}
-else {
-const err14 = {instancePath:instancePath+"/user",schemaPath:"#/properties/user/type",keyword:"type",params:{type: "string"},message:"must be string"};
+else {vErrors.push(err13);}errors++;}
+if(!pattern44.test(data4)){
+const err14 = {instancePath:instancePath+"/user",schemaPath:"#/properties/user/pattern",keyword:"pattern",params:{pattern: "^[A-Za-z0-9_][-A-Za-z0-9_.]*$"},message:"must match pattern \""+"^[A-Za-z0-9_][-A-Za-z0-9_.]*$"+"\""};
 if(vErrors === null){vErrors = [err14];}
 else {vErrors.push(err14);}errors++;}}
+else {
+const err15 = {instancePath:instancePath+"/user",schemaPath:"#/properties/user/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(vErrors === null){vErrors = [err15];}
+else {vErrors.push(err15);}errors++;}}
 if(data.secretRef !== undefined){
 let data5 = data.secretRef;
 if(data5 && typeof data5 == "object" && !Array.isArray(data5)){
 if(data5.name === undefined){
-const err15 = {instancePath:instancePath+"/secretRef",schemaPath:"#/definitions/CephSecretReference/required",keyword:"required",params:{missingProperty: "name"},message:"must have required property '"+"name"+"'"};
-if(vErrors === null){vErrors = [err15];}
-else {vErrors.push(err15);}errors++;}
-if(data5.namespace === undefined){
-const err16 = {instancePath:instancePath+"/secretRef",schemaPath:"#/definitions/CephSecretReference/required",keyword:"required",params:{missingProperty: "namespace"},message:"must have required property '"+"namespace"+"'"};
+const err16 = {instancePath:instancePath+"/secretRef",schemaPath:"#/definitions/CephSecretReference/required",keyword:"required",params:{missingProperty: "name"},message:"must have required property '"+"name"+"'"};
 if(vErrors === null){vErrors = [err16];}
 else {vErrors.push(err16);}errors++;}
+if(data5.namespace === undefined){
+const err17 = {instancePath:instancePath+"/secretRef",schemaPath:"#/definitions/CephSecretReference/required",keyword:"required",params:{missingProperty: "namespace"},message:"must have required property '"+"namespace"+"'"};
+if(vErrors === null){vErrors = [err17];}
+else {vErrors.push(err17);}errors++;}
 for(const key1 in data5){
 if(!((key1 === "namespace") || (key1 === "name"))){
-const err17 = {instancePath:instancePath+"/secretRef",schemaPath:"#/definitions/CephSecretReference/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key1},message:"must NOT have additional properties"};
-if(vErrors === null){vErrors = [err17];}
-else {vErrors.push(err17);}errors++;}}
+const err18 = {instancePath:instancePath+"/secretRef",schemaPath:"#/definitions/CephSecretReference/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key1},message:"must NOT have additional properties"};
+if(vErrors === null){vErrors = [err18];}
+else {vErrors.push(err18);}errors++;}}
 if(data5.namespace !== undefined){
 let data6 = data5.namespace;
 if(typeof data6 === "string"){
 if(func3(data6) > 253){
-const err18 = {instancePath:instancePath+"/secretRef/namespace",schemaPath:"#/definitions/CephSecretReference/properties/namespace/maxLength",keyword:"maxLength",params:{limit: 253},message:"must NOT have more than 253 characters"};
-if(vErrors === null){vErrors = [err18];}
-else {vErrors.push(err18);}errors++;}}
-else {
-const err19 = {instancePath:instancePath+"/secretRef/namespace",schemaPath:"#/definitions/CephSecretReference/properties/namespace/type",keyword:"type",params:{type: "string"},message:"must be string"};
+const err19 = {instancePath:instancePath+"/secretRef/namespace",schemaPath:"#/definitions/CephSecretReference/properties/namespace/maxLength",keyword:"maxLength",params:{limit: 253},message:"must NOT have more than 253 characters"};
 if(vErrors === null){vErrors = [err19];}
-else {vErrors.push(err19);}errors++;}}
+else {vErrors.push(err19);}errors++;}
+if(!pattern12.test(data6)){
+const err20 = {instancePath:instancePath+"/secretRef/namespace",schemaPath:"#/definitions/CephSecretReference/properties/namespace/pattern",keyword:"pattern",params:{pattern: "^[a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?$"},message:"must match pattern \""+"^[a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?$"+"\""};
+if(vErrors === null){vErrors = [err20];}
+else {vErrors.push(err20);}errors++;}}
+else {
+const err21 = {instancePath:instancePath+"/secretRef/namespace",schemaPath:"#/definitions/CephSecretReference/properties/namespace/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(vErrors === null){vErrors = [err21];}
+else {vErrors.push(err21);}errors++;}}
 if(data5.name !== undefined){
 let data7 = data5.name;
 if(typeof data7 === "string"){
 if(func3(data7) > 253){
-const err20 = {instancePath:instancePath+"/secretRef/name",schemaPath:"#/definitions/CephSecretReference/properties/name/maxLength",keyword:"maxLength",params:{limit: 253},message:"must NOT have more than 253 characters"};
-if(vErrors === null){vErrors = [err20];}
-else {vErrors.push(err20);}errors++;}}
-else {
-const err21 = {instancePath:instancePath+"/secretRef/name",schemaPath:"#/definitions/CephSecretReference/properties/name/type",keyword:"type",params:{type: "string"},message:"must be string"};
-if(vErrors === null){vErrors = [err21];}
-else {vErrors.push(err21);}errors++;}}}
-else {
-const err22 = {instancePath:instancePath+"/secretRef",schemaPath:"#/definitions/CephSecretReference/type",keyword:"type",params:{type: "object"},message:"must be object"};
+const err22 = {instancePath:instancePath+"/secretRef/name",schemaPath:"#/definitions/CephSecretReference/properties/name/maxLength",keyword:"maxLength",params:{limit: 253},message:"must NOT have more than 253 characters"};
 if(vErrors === null){vErrors = [err22];}
-else {vErrors.push(err22);}errors++;}}
+else {vErrors.push(err22);}errors++;}
+if(!pattern2.test(data7)){
+const err23 = {instancePath:instancePath+"/secretRef/name",schemaPath:"#/definitions/CephSecretReference/properties/name/pattern",keyword:"pattern",params:{pattern: "^[a-z0-9]([-a-z0-9]*[a-z0-9])?([.][a-z0-9]([-a-z0-9]*[a-z0-9])?)*$"},message:"must match pattern \""+"^[a-z0-9]([-a-z0-9]*[a-z0-9])?([.][a-z0-9]([-a-z0-9]*[a-z0-9])?)*$"+"\""};
+if(vErrors === null){vErrors = [err23];}
+else {vErrors.push(err23);}errors++;}}
+else {
+const err24 = {instancePath:instancePath+"/secretRef/name",schemaPath:"#/definitions/CephSecretReference/properties/name/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(vErrors === null){vErrors = [err24];}
+else {vErrors.push(err24);}errors++;}}}
+else {
+const err25 = {instancePath:instancePath+"/secretRef",schemaPath:"#/definitions/CephSecretReference/type",keyword:"type",params:{type: "object"},message:"must be object"};
+if(vErrors === null){vErrors = [err25];}
+else {vErrors.push(err25);}errors++;}}
 if(data.fsType !== undefined){
 let data8 = data.fsType;
 if(typeof data8 !== "string"){
-const err23 = {instancePath:instancePath+"/fsType",schemaPath:"#/properties/fsType/type",keyword:"type",params:{type: "string"},message:"must be string"};
-if(vErrors === null){vErrors = [err23];}
-else {vErrors.push(err23);}errors++;}
+const err26 = {instancePath:instancePath+"/fsType",schemaPath:"#/properties/fsType/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(vErrors === null){vErrors = [err26];}
+else {vErrors.push(err26);}errors++;}
 if(!(((((data8 === "ext2") || (data8 === "ext3")) || (data8 === "ext4")) || (data8 === "xfs")) || (data8 === "btrfs"))){
-const err24 = {instancePath:instancePath+"/fsType",schemaPath:"#/properties/fsType/enum",keyword:"enum",params:{allowedValues: schema59.properties.fsType.enum},message:"must be equal to one of the allowed values"};
-if(vErrors === null){vErrors = [err24];}
-else {vErrors.push(err24);}errors++;}}
+const err27 = {instancePath:instancePath+"/fsType",schemaPath:"#/properties/fsType/enum",keyword:"enum",params:{allowedValues: schema59.properties.fsType.enum},message:"must be equal to one of the allowed values"};
+if(vErrors === null){vErrors = [err27];}
+else {vErrors.push(err27);}errors++;}}
 if(data.readOnly !== undefined){
 if(typeof data.readOnly !== "boolean"){
-const err25 = {instancePath:instancePath+"/readOnly",schemaPath:"#/properties/readOnly/type",keyword:"type",params:{type: "boolean"},message:"must be boolean"};
-if(vErrors === null){vErrors = [err25];}
-else {vErrors.push(err25);}errors++;}}
+const err28 = {instancePath:instancePath+"/readOnly",schemaPath:"#/properties/readOnly/type",keyword:"type",params:{type: "boolean"},message:"must be boolean"};
+if(vErrors === null){vErrors = [err28];}
+else {vErrors.push(err28);}errors++;}}
 if(data.client !== undefined){
 let data10 = data.client;
 if(typeof data10 !== "string"){
-const err26 = {instancePath:instancePath+"/client",schemaPath:"#/properties/client/type",keyword:"type",params:{type: "string"},message:"must be string"};
-if(vErrors === null){vErrors = [err26];}
-else {vErrors.push(err26);}errors++;}
+const err29 = {instancePath:instancePath+"/client",schemaPath:"#/properties/client/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(vErrors === null){vErrors = [err29];}
+else {vErrors.push(err29);}errors++;}
 if(!((data10 === "Kernel") || (data10 === "NBD"))){
-const err27 = {instancePath:instancePath+"/client",schemaPath:"#/properties/client/enum",keyword:"enum",params:{allowedValues: schema59.properties.client.enum},message:"must be equal to one of the allowed values"};
-if(vErrors === null){vErrors = [err27];}
-else {vErrors.push(err27);}errors++;}}}
+const err30 = {instancePath:instancePath+"/client",schemaPath:"#/properties/client/enum",keyword:"enum",params:{allowedValues: schema59.properties.client.enum},message:"must be equal to one of the allowed values"};
+if(vErrors === null){vErrors = [err30];}
+else {vErrors.push(err30);}errors++;}}}
 else {
-const err28 = {instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"};
-if(vErrors === null){vErrors = [err28];}
-else {vErrors.push(err28);}errors++;}
+const err31 = {instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"};
+if(vErrors === null){vErrors = [err31];}
+else {vErrors.push(err31);}errors++;}
 validate57.errors = vErrors;
 return errors === 0;}
-const schema61 = {"type":"object","required":["iqn","lun","targetPortal"],"properties":{"targetPortal":{"type":"string","maxLength":259,"rules":[{"message":"must be a portal: a host name, an IPv4 address, or an IPv6 address in brackets, with ':port' if it is not 3260; ports end at 65535","patterns":["^\\[[0-9A-Fa-f:]+\\](:(6553[0-5]|655[0-2][0-9]|65[0-4][0-9]{2}|6[0-4][0-9]{3}|[1-5][0-9]{4}|[1-9][0-9]{0,3}))?$","^[0-9.]+(:[0-9]*)?$","^[0-9.]+(:(6553[0-5]|655[0-2][0-9]|65[0-4][0-9]{2}|6[0-4][0-9]{3}|[1-5][0-9]{4}|[1-9][0-9]{0,3}))?$","^[A-Za-z0-9]([-A-Za-z0-9]{0,61}[A-Za-z0-9])?([.][A-Za-z0-9]([-A-Za-z0-9]{0,61}[A-Za-z0-9])?)*(:(6553[0-5]|655[0-2][0-9]|65[0-4][0-9]{2}|6[0-4][0-9]{3}|[1-5][0-9]{4}|[1-9][0-9]{0,3}))?$"]}]},"portals":{"type":"array","maxItems":7,"items":{"type":"string","maxLength":259,"rules":[{"message":"must be a portal: a host name, an IPv4 address, or an IPv6 address in brackets, with ':port' if it is not 3260; ports end at 65535","patterns":["^\\[[0-9A-Fa-f:]+\\](:(6553[0-5]|655[0-2][0-9]|65[0-4][0-9]{2}|6[0-4][0-9]{3}|[1-5][0-9]{4}|[1-9][0-9]{0,3}))?$","^[0-9.]+(:[0-9]*)?$","^[0-9.]+(:(6553[0-5]|655[0-2][0-9]|65[0-4][0-9]{2}|6[0-4][0-9]{3}|[1-5][0-9]{4}|[1-9][0-9]{0,3}))?$","^[A-Za-z0-9]([-A-Za-z0-9]{0,61}[A-Za-z0-9])?([.][A-Za-z0-9]([-A-Za-z0-9]{0,61}[A-Za-z0-9])?)*(:(6553[0-5]|655[0-2][0-9]|65[0-4][0-9]{2}|6[0-4][0-9]{3}|[1-5][0-9]{4}|[1-9][0-9]{0,3}))?$"]}]},"rules":[{"message":"each portal may be named once"}]},"iqn":{"type":"string","maxLength":223,"rules":[{"message":"must be an iSCSI name: iqn.YYYY-MM.domain:name, eui. with 16 or naa. with 16 or 32 hexadecimal digits","matches":"^(iqn[.][0-9]{4}-[0-9]{2}[.][a-z0-9]([-a-z0-9.]*[a-z0-9])?(:[-A-Za-z0-9.:_]+)?|eui[.][0-9A-Fa-f]{16}|naa[.][0-9A-Fa-f]{16}([0-9A-Fa-f]{16})?)$"}]},"lun":{"type":"integer","minimum":0,"maximum":255},"iscsiInterface":{"type":"string","maxLength":64,"rules":[{"message":"must be the name of an interface of open-iscsi: letters, digits and '-', '.', '_', ':'","matches":"^[A-Za-z0-9][-A-Za-z0-9._:]*$"}]},"initiatorName":{"type":"string","maxLength":223,"rules":[{"message":"must be an iSCSI name: iqn.YYYY-MM.domain:name, eui. with 16 or naa. with 16 or 32 hexadecimal digits","matches":"^(iqn[.][0-9]{4}-[0-9]{2}[.][a-z0-9]([-a-z0-9.]*[a-z0-9])?(:[-A-Za-z0-9.:_]+)?|eui[.][0-9A-Fa-f]{16}|naa[.][0-9A-Fa-f]{16}([0-9A-Fa-f]{16})?)$"}]},"chapAuthSession":{"type":"boolean"},"chapAuthDiscovery":{"type":"boolean"},"secretRef":{"$ref":"#/definitions/ISCSISecretReference"},"fsType":{"type":"string","enum":["ext2","ext3","ext4","xfs","btrfs"]},"readOnly":{"type":"boolean"}},"rules":[{"message":"secretRef and chapAuthSession or chapAuthDiscovery belong together: the Secret has what CHAP goes by"},{"message":"targetPortal is the first portal already: name further ones here, or leave portals out","field":".portals"}],"additionalProperties":false};
+const schema61 = {"type":"object","required":["iqn","lun","targetPortal"],"properties":{"targetPortal":{"type":"string","maxLength":259,"rules":[{"message":"must be a portal: a host name, an IPv4 address, or an IPv6 address in brackets, with ':port' if it is not 3260; ports end at 65535","check":"portal","patterns":["^\\[[0-9A-Fa-f:]+\\](:(6553[0-5]|655[0-2][0-9]|65[0-4][0-9]{2}|6[0-4][0-9]{3}|[1-5][0-9]{4}|[1-9][0-9]{0,3}))?$","^[0-9.]+(:[0-9]*)?$","^[0-9.]+(:(6553[0-5]|655[0-2][0-9]|65[0-4][0-9]{2}|6[0-4][0-9]{3}|[1-5][0-9]{4}|[1-9][0-9]{0,3}))?$","^[A-Za-z0-9]([-A-Za-z0-9]{0,61}[A-Za-z0-9])?([.][A-Za-z0-9]([-A-Za-z0-9]{0,61}[A-Za-z0-9])?)*(:(6553[0-5]|655[0-2][0-9]|65[0-4][0-9]{2}|6[0-4][0-9]{3}|[1-5][0-9]{4}|[1-9][0-9]{0,3}))?$"]}]},"portals":{"type":"array","maxItems":7,"items":{"type":"string","maxLength":259,"rules":[{"message":"must be a portal: a host name, an IPv4 address, or an IPv6 address in brackets, with ':port' if it is not 3260; ports end at 65535","check":"portal","patterns":["^\\[[0-9A-Fa-f:]+\\](:(6553[0-5]|655[0-2][0-9]|65[0-4][0-9]{2}|6[0-4][0-9]{3}|[1-5][0-9]{4}|[1-9][0-9]{0,3}))?$","^[0-9.]+(:[0-9]*)?$","^[0-9.]+(:(6553[0-5]|655[0-2][0-9]|65[0-4][0-9]{2}|6[0-4][0-9]{3}|[1-5][0-9]{4}|[1-9][0-9]{0,3}))?$","^[A-Za-z0-9]([-A-Za-z0-9]{0,61}[A-Za-z0-9])?([.][A-Za-z0-9]([-A-Za-z0-9]{0,61}[A-Za-z0-9])?)*(:(6553[0-5]|655[0-2][0-9]|65[0-4][0-9]{2}|6[0-4][0-9]{3}|[1-5][0-9]{4}|[1-9][0-9]{0,3}))?$"]}]},"rules":[{"message":"each portal may be named once","check":"distinctPortals"}]},"iqn":{"type":"string","maxLength":223,"pattern":"^(iqn[.][0-9]{4}-[0-9]{2}[.][a-z0-9]([-a-z0-9.]*[a-z0-9])?(:[-A-Za-z0-9.:_]+)?|eui[.][0-9A-Fa-f]{16}|naa[.][0-9A-Fa-f]{16}([0-9A-Fa-f]{16})?)$"},"lun":{"type":"integer","minimum":0,"maximum":255},"iscsiInterface":{"type":"string","maxLength":64,"pattern":"^[A-Za-z0-9][-A-Za-z0-9._:]*$"},"initiatorName":{"type":"string","maxLength":223,"pattern":"^(iqn[.][0-9]{4}-[0-9]{2}[.][a-z0-9]([-a-z0-9.]*[a-z0-9])?(:[-A-Za-z0-9.:_]+)?|eui[.][0-9A-Fa-f]{16}|naa[.][0-9A-Fa-f]{16}([0-9A-Fa-f]{16})?)$"},"chapAuthSession":{"type":"boolean"},"chapAuthDiscovery":{"type":"boolean"},"secretRef":{"$ref":"#/definitions/ISCSISecretReference"},"fsType":{"type":"string","enum":["ext2","ext3","ext4","xfs","btrfs"]},"readOnly":{"type":"boolean"}},"rules":[{"message":"secretRef and chapAuthSession or chapAuthDiscovery belong together: the Secret has what CHAP goes by","check":"secretHasUse"},{"message":"targetPortal is the first portal already: name further ones here, or leave portals out","field":".portals","check":"furtherPortals"}],"additionalProperties":false};
+const pattern51 = new RegExp("^(iqn[.][0-9]{4}-[0-9]{2}[.][a-z0-9]([-a-z0-9.]*[a-z0-9])?(:[-A-Za-z0-9.:_]+)?|eui[.][0-9A-Fa-f]{16}|naa[.][0-9A-Fa-f]{16}([0-9A-Fa-f]{16})?)$", "u");
+const pattern52 = new RegExp("^[A-Za-z0-9][-A-Za-z0-9._:]*$", "u");
 function validate59(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
 let errors = 0;
@@ -2137,122 +2438,144 @@ if(typeof data3 === "string"){
 if(func3(data3) > 223){
 const err10 = {instancePath:instancePath+"/iqn",schemaPath:"#/properties/iqn/maxLength",keyword:"maxLength",params:{limit: 223},message:"must NOT have more than 223 characters"};
 if(vErrors === null){vErrors = [err10];}
-else {vErrors.push(err10);}errors++;}}
-else {
-const err11 = {instancePath:instancePath+"/iqn",schemaPath:"#/properties/iqn/type",keyword:"type",params:{type: "string"},message:"must be string"};
+else {vErrors.push(err10);}errors++;}
+if(!pattern51.test(data3)){
+const err11 = {instancePath:instancePath+"/iqn",schemaPath:"#/properties/iqn/pattern",keyword:"pattern",params:{pattern: "^(iqn[.][0-9]{4}-[0-9]{2}[.][a-z0-9]([-a-z0-9.]*[a-z0-9])?(:[-A-Za-z0-9.:_]+)?|eui[.][0-9A-Fa-f]{16}|naa[.][0-9A-Fa-f]{16}([0-9A-Fa-f]{16})?)$"},message:"must match pattern \""+"^(iqn[.][0-9]{4}-[0-9]{2}[.][a-z0-9]([-a-z0-9.]*[a-z0-9])?(:[-A-Za-z0-9.:_]+)?|eui[.][0-9A-Fa-f]{16}|naa[.][0-9A-Fa-f]{16}([0-9A-Fa-f]{16})?)$"+"\""};
 if(vErrors === null){vErrors = [err11];}
 else {vErrors.push(err11);}errors++;}}
+else {
+const err12 = {instancePath:instancePath+"/iqn",schemaPath:"#/properties/iqn/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(vErrors === null){vErrors = [err12];}
+else {vErrors.push(err12);}errors++;}}
 if(data.lun !== undefined){
 let data4 = data.lun;
 if(!(((typeof data4 == "number") && (!(data4 % 1) && !isNaN(data4))) && (isFinite(data4)))){
-const err12 = {instancePath:instancePath+"/lun",schemaPath:"#/properties/lun/type",keyword:"type",params:{type: "integer"},message:"must be integer"};
-if(vErrors === null){vErrors = [err12];}
-else {vErrors.push(err12);}errors++;}
-if((typeof data4 == "number") && (isFinite(data4))){
-if(data4 > 255 || isNaN(data4)){
-const err13 = {instancePath:instancePath+"/lun",schemaPath:"#/properties/lun/maximum",keyword:"maximum",params:{comparison: "<=", limit: 255},message:"must be <= 255"};
+const err13 = {instancePath:instancePath+"/lun",schemaPath:"#/properties/lun/type",keyword:"type",params:{type: "integer"},message:"must be integer"};
 if(vErrors === null){vErrors = [err13];}
 else {vErrors.push(err13);}errors++;}
-if(data4 < 0 || isNaN(data4)){
-const err14 = {instancePath:instancePath+"/lun",schemaPath:"#/properties/lun/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0"};
+if((typeof data4 == "number") && (isFinite(data4))){
+if(data4 > 255 || isNaN(data4)){
+const err14 = {instancePath:instancePath+"/lun",schemaPath:"#/properties/lun/maximum",keyword:"maximum",params:{comparison: "<=", limit: 255},message:"must be <= 255"};
 if(vErrors === null){vErrors = [err14];}
-else {vErrors.push(err14);}errors++;}}}
+else {vErrors.push(err14);}errors++;}
+if(data4 < 0 || isNaN(data4)){
+const err15 = {instancePath:instancePath+"/lun",schemaPath:"#/properties/lun/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0"};
+if(vErrors === null){vErrors = [err15];}
+else {vErrors.push(err15);}errors++;}}}
 if(data.iscsiInterface !== undefined){
 let data5 = data.iscsiInterface;
 if(typeof data5 === "string"){
 if(func3(data5) > 64){
-const err15 = {instancePath:instancePath+"/iscsiInterface",schemaPath:"#/properties/iscsiInterface/maxLength",keyword:"maxLength",params:{limit: 64},message:"must NOT have more than 64 characters"};
-if(vErrors === null){vErrors = [err15];}
-else {vErrors.push(err15);}errors++;}}
-else {
-const err16 = {instancePath:instancePath+"/iscsiInterface",schemaPath:"#/properties/iscsiInterface/type",keyword:"type",params:{type: "string"},message:"must be string"};
+const err16 = {instancePath:instancePath+"/iscsiInterface",schemaPath:"#/properties/iscsiInterface/maxLength",keyword:"maxLength",params:{limit: 64},message:"must NOT have more than 64 characters"};
 if(vErrors === null){vErrors = [err16];}
-else {vErrors.push(err16);}errors++;}}
+else {vErrors.push(err16);}errors++;}
+if(!pattern52.test(data5)){
+const err17 = {instancePath:instancePath+"/iscsiInterface",schemaPath:"#/properties/iscsiInterface/pattern",keyword:"pattern",params:{pattern: "^[A-Za-z0-9][-A-Za-z0-9._:]*$"},message:"must match pattern \""+"^[A-Za-z0-9][-A-Za-z0-9._:]*$"+"\""};
+if(vErrors === null){vErrors = [err17];}
+else {vErrors.push(err17);}errors++;}}
+else {
+const err18 = {instancePath:instancePath+"/iscsiInterface",schemaPath:"#/properties/iscsiInterface/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(vErrors === null){vErrors = [err18];}
+else {vErrors.push(err18);}errors++;}}
 if(data.initiatorName !== undefined){
 let data6 = data.initiatorName;
 if(typeof data6 === "string"){
 if(func3(data6) > 223){
-const err17 = {instancePath:instancePath+"/initiatorName",schemaPath:"#/properties/initiatorName/maxLength",keyword:"maxLength",params:{limit: 223},message:"must NOT have more than 223 characters"};
-if(vErrors === null){vErrors = [err17];}
-else {vErrors.push(err17);}errors++;}}
-else {
-const err18 = {instancePath:instancePath+"/initiatorName",schemaPath:"#/properties/initiatorName/type",keyword:"type",params:{type: "string"},message:"must be string"};
-if(vErrors === null){vErrors = [err18];}
-else {vErrors.push(err18);}errors++;}}
-if(data.chapAuthSession !== undefined){
-if(typeof data.chapAuthSession !== "boolean"){
-const err19 = {instancePath:instancePath+"/chapAuthSession",schemaPath:"#/properties/chapAuthSession/type",keyword:"type",params:{type: "boolean"},message:"must be boolean"};
+const err19 = {instancePath:instancePath+"/initiatorName",schemaPath:"#/properties/initiatorName/maxLength",keyword:"maxLength",params:{limit: 223},message:"must NOT have more than 223 characters"};
 if(vErrors === null){vErrors = [err19];}
-else {vErrors.push(err19);}errors++;}}
-if(data.chapAuthDiscovery !== undefined){
-if(typeof data.chapAuthDiscovery !== "boolean"){
-const err20 = {instancePath:instancePath+"/chapAuthDiscovery",schemaPath:"#/properties/chapAuthDiscovery/type",keyword:"type",params:{type: "boolean"},message:"must be boolean"};
+else {vErrors.push(err19);}errors++;}
+if(!pattern51.test(data6)){
+const err20 = {instancePath:instancePath+"/initiatorName",schemaPath:"#/properties/initiatorName/pattern",keyword:"pattern",params:{pattern: "^(iqn[.][0-9]{4}-[0-9]{2}[.][a-z0-9]([-a-z0-9.]*[a-z0-9])?(:[-A-Za-z0-9.:_]+)?|eui[.][0-9A-Fa-f]{16}|naa[.][0-9A-Fa-f]{16}([0-9A-Fa-f]{16})?)$"},message:"must match pattern \""+"^(iqn[.][0-9]{4}-[0-9]{2}[.][a-z0-9]([-a-z0-9.]*[a-z0-9])?(:[-A-Za-z0-9.:_]+)?|eui[.][0-9A-Fa-f]{16}|naa[.][0-9A-Fa-f]{16}([0-9A-Fa-f]{16})?)$"+"\""};
 if(vErrors === null){vErrors = [err20];}
 else {vErrors.push(err20);}errors++;}}
+else {
+const err21 = {instancePath:instancePath+"/initiatorName",schemaPath:"#/properties/initiatorName/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(vErrors === null){vErrors = [err21];}
+else {vErrors.push(err21);}errors++;}}
+if(data.chapAuthSession !== undefined){
+if(typeof data.chapAuthSession !== "boolean"){
+const err22 = {instancePath:instancePath+"/chapAuthSession",schemaPath:"#/properties/chapAuthSession/type",keyword:"type",params:{type: "boolean"},message:"must be boolean"};
+if(vErrors === null){vErrors = [err22];}
+else {vErrors.push(err22);}errors++;}}
+if(data.chapAuthDiscovery !== undefined){
+if(typeof data.chapAuthDiscovery !== "boolean"){
+const err23 = {instancePath:instancePath+"/chapAuthDiscovery",schemaPath:"#/properties/chapAuthDiscovery/type",keyword:"type",params:{type: "boolean"},message:"must be boolean"};
+if(vErrors === null){vErrors = [err23];}
+else {vErrors.push(err23);}errors++;}}
 if(data.secretRef !== undefined){
 let data9 = data.secretRef;
 if(data9 && typeof data9 == "object" && !Array.isArray(data9)){
 if(data9.name === undefined){
-const err21 = {instancePath:instancePath+"/secretRef",schemaPath:"#/definitions/ISCSISecretReference/required",keyword:"required",params:{missingProperty: "name"},message:"must have required property '"+"name"+"'"};
-if(vErrors === null){vErrors = [err21];}
-else {vErrors.push(err21);}errors++;}
+const err24 = {instancePath:instancePath+"/secretRef",schemaPath:"#/definitions/ISCSISecretReference/required",keyword:"required",params:{missingProperty: "name"},message:"must have required property '"+"name"+"'"};
+if(vErrors === null){vErrors = [err24];}
+else {vErrors.push(err24);}errors++;}
 if(data9.namespace === undefined){
-const err22 = {instancePath:instancePath+"/secretRef",schemaPath:"#/definitions/ISCSISecretReference/required",keyword:"required",params:{missingProperty: "namespace"},message:"must have required property '"+"namespace"+"'"};
-if(vErrors === null){vErrors = [err22];}
-else {vErrors.push(err22);}errors++;}
+const err25 = {instancePath:instancePath+"/secretRef",schemaPath:"#/definitions/ISCSISecretReference/required",keyword:"required",params:{missingProperty: "namespace"},message:"must have required property '"+"namespace"+"'"};
+if(vErrors === null){vErrors = [err25];}
+else {vErrors.push(err25);}errors++;}
 for(const key1 in data9){
 if(!((key1 === "namespace") || (key1 === "name"))){
-const err23 = {instancePath:instancePath+"/secretRef",schemaPath:"#/definitions/ISCSISecretReference/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key1},message:"must NOT have additional properties"};
-if(vErrors === null){vErrors = [err23];}
-else {vErrors.push(err23);}errors++;}}
+const err26 = {instancePath:instancePath+"/secretRef",schemaPath:"#/definitions/ISCSISecretReference/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key1},message:"must NOT have additional properties"};
+if(vErrors === null){vErrors = [err26];}
+else {vErrors.push(err26);}errors++;}}
 if(data9.namespace !== undefined){
 let data10 = data9.namespace;
 if(typeof data10 === "string"){
 if(func3(data10) > 253){
-const err24 = {instancePath:instancePath+"/secretRef/namespace",schemaPath:"#/definitions/ISCSISecretReference/properties/namespace/maxLength",keyword:"maxLength",params:{limit: 253},message:"must NOT have more than 253 characters"};
-if(vErrors === null){vErrors = [err24];}
-else {vErrors.push(err24);}errors++;}}
+const err27 = {instancePath:instancePath+"/secretRef/namespace",schemaPath:"#/definitions/ISCSISecretReference/properties/namespace/maxLength",keyword:"maxLength",params:{limit: 253},message:"must NOT have more than 253 characters"};
+if(vErrors === null){vErrors = [err27];}
+else {vErrors.push(err27);}errors++;}
+if(!pattern12.test(data10)){
+const err28 = {instancePath:instancePath+"/secretRef/namespace",schemaPath:"#/definitions/ISCSISecretReference/properties/namespace/pattern",keyword:"pattern",params:{pattern: "^[a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?$"},message:"must match pattern \""+"^[a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?$"+"\""};
+if(vErrors === null){vErrors = [err28];}
+else {vErrors.push(err28);}errors++;}}
 else {
-const err25 = {instancePath:instancePath+"/secretRef/namespace",schemaPath:"#/definitions/ISCSISecretReference/properties/namespace/type",keyword:"type",params:{type: "string"},message:"must be string"};
-if(vErrors === null){vErrors = [err25];}
-else {vErrors.push(err25);}errors++;}}
+const err29 = {instancePath:instancePath+"/secretRef/namespace",schemaPath:"#/definitions/ISCSISecretReference/properties/namespace/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(vErrors === null){vErrors = [err29];}
+else {vErrors.push(err29);}errors++;}}
 if(data9.name !== undefined){
 let data11 = data9.name;
 if(typeof data11 === "string"){
 if(func3(data11) > 253){
-const err26 = {instancePath:instancePath+"/secretRef/name",schemaPath:"#/definitions/ISCSISecretReference/properties/name/maxLength",keyword:"maxLength",params:{limit: 253},message:"must NOT have more than 253 characters"};
-if(vErrors === null){vErrors = [err26];}
-else {vErrors.push(err26);}errors++;}}
+const err30 = {instancePath:instancePath+"/secretRef/name",schemaPath:"#/definitions/ISCSISecretReference/properties/name/maxLength",keyword:"maxLength",params:{limit: 253},message:"must NOT have more than 253 characters"};
+if(vErrors === null){vErrors = [err30];}
+else {vErrors.push(err30);}errors++;}
+if(!pattern2.test(data11)){
+const err31 = {instancePath:instancePath+"/secretRef/name",schemaPath:"#/definitions/ISCSISecretReference/properties/name/pattern",keyword:"pattern",params:{pattern: "^[a-z0-9]([-a-z0-9]*[a-z0-9])?([.][a-z0-9]([-a-z0-9]*[a-z0-9])?)*$"},message:"must match pattern \""+"^[a-z0-9]([-a-z0-9]*[a-z0-9])?([.][a-z0-9]([-a-z0-9]*[a-z0-9])?)*$"+"\""};
+if(vErrors === null){vErrors = [err31];}
+else {vErrors.push(err31);}errors++;}}
 else {
-const err27 = {instancePath:instancePath+"/secretRef/name",schemaPath:"#/definitions/ISCSISecretReference/properties/name/type",keyword:"type",params:{type: "string"},message:"must be string"};
-if(vErrors === null){vErrors = [err27];}
-else {vErrors.push(err27);}errors++;}}}
+const err32 = {instancePath:instancePath+"/secretRef/name",schemaPath:"#/definitions/ISCSISecretReference/properties/name/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(vErrors === null){vErrors = [err32];}
+else {vErrors.push(err32);}errors++;}}}
 else {
-const err28 = {instancePath:instancePath+"/secretRef",schemaPath:"#/definitions/ISCSISecretReference/type",keyword:"type",params:{type: "object"},message:"must be object"};
-if(vErrors === null){vErrors = [err28];}
-else {vErrors.push(err28);}errors++;}}
+const err33 = {instancePath:instancePath+"/secretRef",schemaPath:"#/definitions/ISCSISecretReference/type",keyword:"type",params:{type: "object"},message:"must be object"};
+if(vErrors === null){vErrors = [err33];}
+else {vErrors.push(err33);}errors++;}}
 if(data.fsType !== undefined){
 let data12 = data.fsType;
 if(typeof data12 !== "string"){
-const err29 = {instancePath:instancePath+"/fsType",schemaPath:"#/properties/fsType/type",keyword:"type",params:{type: "string"},message:"must be string"};
-if(vErrors === null){vErrors = [err29];}
-else {vErrors.push(err29);}errors++;}
+const err34 = {instancePath:instancePath+"/fsType",schemaPath:"#/properties/fsType/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(vErrors === null){vErrors = [err34];}
+else {vErrors.push(err34);}errors++;}
 if(!(((((data12 === "ext2") || (data12 === "ext3")) || (data12 === "ext4")) || (data12 === "xfs")) || (data12 === "btrfs"))){
-const err30 = {instancePath:instancePath+"/fsType",schemaPath:"#/properties/fsType/enum",keyword:"enum",params:{allowedValues: schema61.properties.fsType.enum},message:"must be equal to one of the allowed values"};
-if(vErrors === null){vErrors = [err30];}
-else {vErrors.push(err30);}errors++;}}
+const err35 = {instancePath:instancePath+"/fsType",schemaPath:"#/properties/fsType/enum",keyword:"enum",params:{allowedValues: schema61.properties.fsType.enum},message:"must be equal to one of the allowed values"};
+if(vErrors === null){vErrors = [err35];}
+else {vErrors.push(err35);}errors++;}}
 if(data.readOnly !== undefined){
 if(typeof data.readOnly !== "boolean"){
-const err31 = {instancePath:instancePath+"/readOnly",schemaPath:"#/properties/readOnly/type",keyword:"type",params:{type: "boolean"},message:"must be boolean"};
-if(vErrors === null){vErrors = [err31];}
-else {vErrors.push(err31);}errors++;}}}
+const err36 = {instancePath:instancePath+"/readOnly",schemaPath:"#/properties/readOnly/type",keyword:"type",params:{type: "boolean"},message:"must be boolean"};
+if(vErrors === null){vErrors = [err36];}
+else {vErrors.push(err36);}errors++;}}}
 else {
-const err32 = {instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"};
-if(vErrors === null){vErrors = [err32];}
-else {vErrors.push(err32);}errors++;}
+const err37 = {instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"};
+if(vErrors === null){vErrors = [err37];}
+else {vErrors.push(err37);}errors++;}
 validate59.errors = vErrors;
 return errors === 0;}
-const schema64 = {"type":"object","required":["driver","volumeHandle"],"properties":{"driver":{"type":"string","maxLength":63,"rules":[{"message":"must be the name of a CSI driver: at most 63 letters, digits, '-' or '.', a letter or digit at both ends","matches":"^[A-Za-z0-9]([-A-Za-z0-9.]{0,61}[A-Za-z0-9])?$"},{"message":"csi.nodevolume.dev is this operator's own driver, by which pods use what a set has: name the source of that set itself"}]},"volumeHandle":{"type":"string","maxLength":512,"rules":[{"message":"must be the driver's name of the volume, without control characters","matches":"^[^\\p{Cc}]+$"}]},"readOnly":{"type":"boolean"},"fsType":{"type":"string","maxLength":32,"rules":[{"message":"must be the name of a file system in lower case, such as ext4 or xfs","matches":"^[a-z0-9][a-z0-9_-]*$"}]},"accessMode":{"type":"string","enum":["ReadWriteOnce","ReadOnlyMany","ReadWriteMany","ReadWriteOncePod"]},"volumeAttributes":{"type":"object","maxProperties":24,"additionalProperties":{"type":"string","maxLength":512},"rules":[{"message":"each key may have at most 128 characters"},{"message":"no key and no value may have a NUL character: programs take the text to end there"}]},"controllerPublishSecretRef":{"$ref":"#/definitions/SecretReference"},"nodeStageSecretRef":{"$ref":"#/definitions/SecretReference"},"nodePublishSecretRef":{"$ref":"#/definitions/SecretReference"},"nodeExpandSecretRef":{"$ref":"#/definitions/SecretReference"}},"additionalProperties":false};
+const schema64 = {"type":"object","required":["driver","volumeHandle"],"properties":{"driver":{"type":"string","maxLength":63,"pattern":"^[A-Za-z0-9]([-A-Za-z0-9.]{0,61}[A-Za-z0-9])?$","rules":[{"message":"csi.nodevolume.dev is this operator's own driver, by which pods use what a set has: name the source of that set itself","check":"notOwnDriver"}]},"volumeHandle":{"type":"string","maxLength":512,"pattern":"^[^\\p{Cc}]+$"},"readOnly":{"type":"boolean"},"fsType":{"type":"string","maxLength":32,"pattern":"^[a-z0-9][a-z0-9_-]*$"},"accessMode":{"type":"string","enum":["ReadWriteOnce","ReadOnlyMany","ReadWriteMany","ReadWriteOncePod"]},"volumeAttributes":{"type":"object","maxProperties":24,"additionalProperties":{"type":"string","maxLength":512},"rules":[{"message":"each key may have at most 128 characters","check":"shortKeys"},{"message":"no key and no value may have a NUL character: programs take the text to end there","check":"noNUL"}]},"controllerPublishSecretRef":{"$ref":"#/definitions/SecretReference"},"nodeStageSecretRef":{"$ref":"#/definitions/SecretReference"},"nodePublishSecretRef":{"$ref":"#/definitions/SecretReference"},"nodeExpandSecretRef":{"$ref":"#/definitions/SecretReference"}},"additionalProperties":false};
+const pattern58 = new RegExp("^[A-Za-z0-9]([-A-Za-z0-9.]{0,61}[A-Za-z0-9])?$", "u");
+const pattern60 = new RegExp("^[a-z0-9][a-z0-9_-]*$", "u");
 function validate61(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
 let errors = 0;
@@ -2276,245 +2599,290 @@ if(typeof data0 === "string"){
 if(func3(data0) > 63){
 const err3 = {instancePath:instancePath+"/driver",schemaPath:"#/properties/driver/maxLength",keyword:"maxLength",params:{limit: 63},message:"must NOT have more than 63 characters"};
 if(vErrors === null){vErrors = [err3];}
-else {vErrors.push(err3);}errors++;}}
-else {
-const err4 = {instancePath:instancePath+"/driver",schemaPath:"#/properties/driver/type",keyword:"type",params:{type: "string"},message:"must be string"};
+else {vErrors.push(err3);}errors++;}
+if(!pattern58.test(data0)){
+const err4 = {instancePath:instancePath+"/driver",schemaPath:"#/properties/driver/pattern",keyword:"pattern",params:{pattern: "^[A-Za-z0-9]([-A-Za-z0-9.]{0,61}[A-Za-z0-9])?$"},message:"must match pattern \""+"^[A-Za-z0-9]([-A-Za-z0-9.]{0,61}[A-Za-z0-9])?$"+"\""};
 if(vErrors === null){vErrors = [err4];}
 else {vErrors.push(err4);}errors++;}}
+else {
+const err5 = {instancePath:instancePath+"/driver",schemaPath:"#/properties/driver/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(vErrors === null){vErrors = [err5];}
+else {vErrors.push(err5);}errors++;}}
 if(data.volumeHandle !== undefined){
 let data1 = data.volumeHandle;
 if(typeof data1 === "string"){
 if(func3(data1) > 512){
-const err5 = {instancePath:instancePath+"/volumeHandle",schemaPath:"#/properties/volumeHandle/maxLength",keyword:"maxLength",params:{limit: 512},message:"must NOT have more than 512 characters"};
-if(vErrors === null){vErrors = [err5];}
-else {vErrors.push(err5);}errors++;}}
-else {
-const err6 = {instancePath:instancePath+"/volumeHandle",schemaPath:"#/properties/volumeHandle/type",keyword:"type",params:{type: "string"},message:"must be string"};
+const err6 = {instancePath:instancePath+"/volumeHandle",schemaPath:"#/properties/volumeHandle/maxLength",keyword:"maxLength",params:{limit: 512},message:"must NOT have more than 512 characters"};
 if(vErrors === null){vErrors = [err6];}
-else {vErrors.push(err6);}errors++;}}
-if(data.readOnly !== undefined){
-if(typeof data.readOnly !== "boolean"){
-const err7 = {instancePath:instancePath+"/readOnly",schemaPath:"#/properties/readOnly/type",keyword:"type",params:{type: "boolean"},message:"must be boolean"};
+else {vErrors.push(err6);}errors++;}
+if(!pattern5.test(data1)){
+const err7 = {instancePath:instancePath+"/volumeHandle",schemaPath:"#/properties/volumeHandle/pattern",keyword:"pattern",params:{pattern: "^[^\\p{Cc}]+$"},message:"must match pattern \""+"^[^\\p{Cc}]+$"+"\""};
 if(vErrors === null){vErrors = [err7];}
 else {vErrors.push(err7);}errors++;}}
+else {
+const err8 = {instancePath:instancePath+"/volumeHandle",schemaPath:"#/properties/volumeHandle/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(vErrors === null){vErrors = [err8];}
+else {vErrors.push(err8);}errors++;}}
+if(data.readOnly !== undefined){
+if(typeof data.readOnly !== "boolean"){
+const err9 = {instancePath:instancePath+"/readOnly",schemaPath:"#/properties/readOnly/type",keyword:"type",params:{type: "boolean"},message:"must be boolean"};
+if(vErrors === null){vErrors = [err9];}
+else {vErrors.push(err9);}errors++;}}
 if(data.fsType !== undefined){
 let data3 = data.fsType;
 if(typeof data3 === "string"){
 if(func3(data3) > 32){
-const err8 = {instancePath:instancePath+"/fsType",schemaPath:"#/properties/fsType/maxLength",keyword:"maxLength",params:{limit: 32},message:"must NOT have more than 32 characters"};
-if(vErrors === null){vErrors = [err8];}
-else {vErrors.push(err8);}errors++;}}
+const err10 = {instancePath:instancePath+"/fsType",schemaPath:"#/properties/fsType/maxLength",keyword:"maxLength",params:{limit: 32},message:"must NOT have more than 32 characters"};
+if(vErrors === null){vErrors = [err10];}
+else {vErrors.push(err10);}errors++;}
+if(!pattern60.test(data3)){
+const err11 = {instancePath:instancePath+"/fsType",schemaPath:"#/properties/fsType/pattern",keyword:"pattern",params:{pattern: "^[a-z0-9][a-z0-9_-]*$"},message:"must match pattern \""+"^[a-z0-9][a-z0-9_-]*$"+"\""};
+if(vErrors === null){vErrors = [err11];}
+else {vErrors.push(err11);}errors++;}}
 else {
-const err9 = {instancePath:instancePath+"/fsType",schemaPath:"#/properties/fsType/type",keyword:"type",params:{type: "string"},message:"must be string"};
-if(vErrors === null){vErrors = [err9];}
-else {vErrors.push(err9);}errors++;}}
+const err12 = {instancePath:instancePath+"/fsType",schemaPath:"#/properties/fsType/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(vErrors === null){vErrors = [err12];}
+else {vErrors.push(err12);}errors++;}}
 if(data.accessMode !== undefined){
 let data4 = data.accessMode;
 if(typeof data4 !== "string"){
-const err10 = {instancePath:instancePath+"/accessMode",schemaPath:"#/properties/accessMode/type",keyword:"type",params:{type: "string"},message:"must be string"};
-if(vErrors === null){vErrors = [err10];}
-else {vErrors.push(err10);}errors++;}
+const err13 = {instancePath:instancePath+"/accessMode",schemaPath:"#/properties/accessMode/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(vErrors === null){vErrors = [err13];}
+else {vErrors.push(err13);}errors++;}
 if(!((((data4 === "ReadWriteOnce") || (data4 === "ReadOnlyMany")) || (data4 === "ReadWriteMany")) || (data4 === "ReadWriteOncePod"))){
-const err11 = {instancePath:instancePath+"/accessMode",schemaPath:"#/properties/accessMode/enum",keyword:"enum",params:{allowedValues: schema64.properties.accessMode.enum},message:"must be equal to one of the allowed values"};
-if(vErrors === null){vErrors = [err11];}
-else {vErrors.push(err11);}errors++;}}
+const err14 = {instancePath:instancePath+"/accessMode",schemaPath:"#/properties/accessMode/enum",keyword:"enum",params:{allowedValues: schema64.properties.accessMode.enum},message:"must be equal to one of the allowed values"};
+if(vErrors === null){vErrors = [err14];}
+else {vErrors.push(err14);}errors++;}}
 if(data.volumeAttributes !== undefined){
 let data5 = data.volumeAttributes;
 if(data5 && typeof data5 == "object" && !Array.isArray(data5)){
 if(Object.keys(data5).length > 24){
-const err12 = {instancePath:instancePath+"/volumeAttributes",schemaPath:"#/properties/volumeAttributes/maxProperties",keyword:"maxProperties",params:{limit: 24},message:"must NOT have more than 24 properties"};
-if(vErrors === null){vErrors = [err12];}
-else {vErrors.push(err12);}errors++;}
+const err15 = {instancePath:instancePath+"/volumeAttributes",schemaPath:"#/properties/volumeAttributes/maxProperties",keyword:"maxProperties",params:{limit: 24},message:"must NOT have more than 24 properties"};
+if(vErrors === null){vErrors = [err15];}
+else {vErrors.push(err15);}errors++;}
 for(const key1 in data5){
 let data6 = data5[key1];
 if(typeof data6 === "string"){
 if(func3(data6) > 512){
-const err13 = {instancePath:instancePath+"/volumeAttributes/" + key1.replace(/~/g, "~0").replace(/\//g, "~1"),schemaPath:"#/properties/volumeAttributes/additionalProperties/maxLength",keyword:"maxLength",params:{limit: 512},message:"must NOT have more than 512 characters"};
-if(vErrors === null){vErrors = [err13];}
-else {vErrors.push(err13);}errors++;}}
+const err16 = {instancePath:instancePath+"/volumeAttributes/" + key1.replace(/~/g, "~0").replace(/\//g, "~1"),schemaPath:"#/properties/volumeAttributes/additionalProperties/maxLength",keyword:"maxLength",params:{limit: 512},message:"must NOT have more than 512 characters"};
+if(vErrors === null){vErrors = [err16];}
+else {vErrors.push(err16);}errors++;}}
 else {
-const err14 = {instancePath:instancePath+"/volumeAttributes/" + key1.replace(/~/g, "~0").replace(/\//g, "~1"),schemaPath:"#/properties/volumeAttributes/additionalProperties/type",keyword:"type",params:{type: "string"},message:"must be string"};
-if(vErrors === null){vErrors = [err14];}
-else {vErrors.push(err14);}errors++;}}}
+const err17 = {instancePath:instancePath+"/volumeAttributes/" + key1.replace(/~/g, "~0").replace(/\//g, "~1"),schemaPath:"#/properties/volumeAttributes/additionalProperties/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(vErrors === null){vErrors = [err17];}
+else {vErrors.push(err17);}errors++;}}}
 else {
-const err15 = {instancePath:instancePath+"/volumeAttributes",schemaPath:"#/properties/volumeAttributes/type",keyword:"type",params:{type: "object"},message:"must be object"};
-if(vErrors === null){vErrors = [err15];}
-else {vErrors.push(err15);}errors++;}}
+const err18 = {instancePath:instancePath+"/volumeAttributes",schemaPath:"#/properties/volumeAttributes/type",keyword:"type",params:{type: "object"},message:"must be object"};
+if(vErrors === null){vErrors = [err18];}
+else {vErrors.push(err18);}errors++;}}
 if(data.controllerPublishSecretRef !== undefined){
 let data7 = data.controllerPublishSecretRef;
 if(data7 && typeof data7 == "object" && !Array.isArray(data7)){
 if(data7.name === undefined){
-const err16 = {instancePath:instancePath+"/controllerPublishSecretRef",schemaPath:"#/definitions/SecretReference/required",keyword:"required",params:{missingProperty: "name"},message:"must have required property '"+"name"+"'"};
-if(vErrors === null){vErrors = [err16];}
-else {vErrors.push(err16);}errors++;}
+const err19 = {instancePath:instancePath+"/controllerPublishSecretRef",schemaPath:"#/definitions/SecretReference/required",keyword:"required",params:{missingProperty: "name"},message:"must have required property '"+"name"+"'"};
+if(vErrors === null){vErrors = [err19];}
+else {vErrors.push(err19);}errors++;}
 if(data7.namespace === undefined){
-const err17 = {instancePath:instancePath+"/controllerPublishSecretRef",schemaPath:"#/definitions/SecretReference/required",keyword:"required",params:{missingProperty: "namespace"},message:"must have required property '"+"namespace"+"'"};
-if(vErrors === null){vErrors = [err17];}
-else {vErrors.push(err17);}errors++;}
+const err20 = {instancePath:instancePath+"/controllerPublishSecretRef",schemaPath:"#/definitions/SecretReference/required",keyword:"required",params:{missingProperty: "namespace"},message:"must have required property '"+"namespace"+"'"};
+if(vErrors === null){vErrors = [err20];}
+else {vErrors.push(err20);}errors++;}
 for(const key2 in data7){
 if(!((key2 === "namespace") || (key2 === "name"))){
-const err18 = {instancePath:instancePath+"/controllerPublishSecretRef",schemaPath:"#/definitions/SecretReference/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key2},message:"must NOT have additional properties"};
-if(vErrors === null){vErrors = [err18];}
-else {vErrors.push(err18);}errors++;}}
+const err21 = {instancePath:instancePath+"/controllerPublishSecretRef",schemaPath:"#/definitions/SecretReference/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key2},message:"must NOT have additional properties"};
+if(vErrors === null){vErrors = [err21];}
+else {vErrors.push(err21);}errors++;}}
 if(data7.namespace !== undefined){
 let data8 = data7.namespace;
 if(typeof data8 === "string"){
 if(func3(data8) > 253){
-const err19 = {instancePath:instancePath+"/controllerPublishSecretRef/namespace",schemaPath:"#/definitions/SecretReference/properties/namespace/maxLength",keyword:"maxLength",params:{limit: 253},message:"must NOT have more than 253 characters"};
-if(vErrors === null){vErrors = [err19];}
-else {vErrors.push(err19);}errors++;}}
+const err22 = {instancePath:instancePath+"/controllerPublishSecretRef/namespace",schemaPath:"#/definitions/SecretReference/properties/namespace/maxLength",keyword:"maxLength",params:{limit: 253},message:"must NOT have more than 253 characters"};
+if(vErrors === null){vErrors = [err22];}
+else {vErrors.push(err22);}errors++;}
+if(!pattern12.test(data8)){
+const err23 = {instancePath:instancePath+"/controllerPublishSecretRef/namespace",schemaPath:"#/definitions/SecretReference/properties/namespace/pattern",keyword:"pattern",params:{pattern: "^[a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?$"},message:"must match pattern \""+"^[a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?$"+"\""};
+if(vErrors === null){vErrors = [err23];}
+else {vErrors.push(err23);}errors++;}}
 else {
-const err20 = {instancePath:instancePath+"/controllerPublishSecretRef/namespace",schemaPath:"#/definitions/SecretReference/properties/namespace/type",keyword:"type",params:{type: "string"},message:"must be string"};
-if(vErrors === null){vErrors = [err20];}
-else {vErrors.push(err20);}errors++;}}
+const err24 = {instancePath:instancePath+"/controllerPublishSecretRef/namespace",schemaPath:"#/definitions/SecretReference/properties/namespace/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(vErrors === null){vErrors = [err24];}
+else {vErrors.push(err24);}errors++;}}
 if(data7.name !== undefined){
 let data9 = data7.name;
 if(typeof data9 === "string"){
 if(func3(data9) > 253){
-const err21 = {instancePath:instancePath+"/controllerPublishSecretRef/name",schemaPath:"#/definitions/SecretReference/properties/name/maxLength",keyword:"maxLength",params:{limit: 253},message:"must NOT have more than 253 characters"};
-if(vErrors === null){vErrors = [err21];}
-else {vErrors.push(err21);}errors++;}}
+const err25 = {instancePath:instancePath+"/controllerPublishSecretRef/name",schemaPath:"#/definitions/SecretReference/properties/name/maxLength",keyword:"maxLength",params:{limit: 253},message:"must NOT have more than 253 characters"};
+if(vErrors === null){vErrors = [err25];}
+else {vErrors.push(err25);}errors++;}
+if(!pattern2.test(data9)){
+const err26 = {instancePath:instancePath+"/controllerPublishSecretRef/name",schemaPath:"#/definitions/SecretReference/properties/name/pattern",keyword:"pattern",params:{pattern: "^[a-z0-9]([-a-z0-9]*[a-z0-9])?([.][a-z0-9]([-a-z0-9]*[a-z0-9])?)*$"},message:"must match pattern \""+"^[a-z0-9]([-a-z0-9]*[a-z0-9])?([.][a-z0-9]([-a-z0-9]*[a-z0-9])?)*$"+"\""};
+if(vErrors === null){vErrors = [err26];}
+else {vErrors.push(err26);}errors++;}}
 else {
-const err22 = {instancePath:instancePath+"/controllerPublishSecretRef/name",schemaPath:"#/definitions/SecretReference/properties/name/type",keyword:"type",params:{type: "string"},message:"must be string"};
-if(vErrors === null){vErrors = [err22];}
-else {vErrors.push(err22);}errors++;}}}
+const err27 = {instancePath:instancePath+"/controllerPublishSecretRef/name",schemaPath:"#/definitions/SecretReference/properties/name/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(vErrors === null){vErrors = [err27];}
+else {vErrors.push(err27);}errors++;}}}
 else {
-const err23 = {instancePath:instancePath+"/controllerPublishSecretRef",schemaPath:"#/definitions/SecretReference/type",keyword:"type",params:{type: "object"},message:"must be object"};
-if(vErrors === null){vErrors = [err23];}
-else {vErrors.push(err23);}errors++;}}
+const err28 = {instancePath:instancePath+"/controllerPublishSecretRef",schemaPath:"#/definitions/SecretReference/type",keyword:"type",params:{type: "object"},message:"must be object"};
+if(vErrors === null){vErrors = [err28];}
+else {vErrors.push(err28);}errors++;}}
 if(data.nodeStageSecretRef !== undefined){
 let data10 = data.nodeStageSecretRef;
 if(data10 && typeof data10 == "object" && !Array.isArray(data10)){
 if(data10.name === undefined){
-const err24 = {instancePath:instancePath+"/nodeStageSecretRef",schemaPath:"#/definitions/SecretReference/required",keyword:"required",params:{missingProperty: "name"},message:"must have required property '"+"name"+"'"};
-if(vErrors === null){vErrors = [err24];}
-else {vErrors.push(err24);}errors++;}
+const err29 = {instancePath:instancePath+"/nodeStageSecretRef",schemaPath:"#/definitions/SecretReference/required",keyword:"required",params:{missingProperty: "name"},message:"must have required property '"+"name"+"'"};
+if(vErrors === null){vErrors = [err29];}
+else {vErrors.push(err29);}errors++;}
 if(data10.namespace === undefined){
-const err25 = {instancePath:instancePath+"/nodeStageSecretRef",schemaPath:"#/definitions/SecretReference/required",keyword:"required",params:{missingProperty: "namespace"},message:"must have required property '"+"namespace"+"'"};
-if(vErrors === null){vErrors = [err25];}
-else {vErrors.push(err25);}errors++;}
+const err30 = {instancePath:instancePath+"/nodeStageSecretRef",schemaPath:"#/definitions/SecretReference/required",keyword:"required",params:{missingProperty: "namespace"},message:"must have required property '"+"namespace"+"'"};
+if(vErrors === null){vErrors = [err30];}
+else {vErrors.push(err30);}errors++;}
 for(const key3 in data10){
 if(!((key3 === "namespace") || (key3 === "name"))){
-const err26 = {instancePath:instancePath+"/nodeStageSecretRef",schemaPath:"#/definitions/SecretReference/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key3},message:"must NOT have additional properties"};
-if(vErrors === null){vErrors = [err26];}
-else {vErrors.push(err26);}errors++;}}
+const err31 = {instancePath:instancePath+"/nodeStageSecretRef",schemaPath:"#/definitions/SecretReference/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key3},message:"must NOT have additional properties"};
+if(vErrors === null){vErrors = [err31];}
+else {vErrors.push(err31);}errors++;}}
 if(data10.namespace !== undefined){
 let data11 = data10.namespace;
 if(typeof data11 === "string"){
 if(func3(data11) > 253){
-const err27 = {instancePath:instancePath+"/nodeStageSecretRef/namespace",schemaPath:"#/definitions/SecretReference/properties/namespace/maxLength",keyword:"maxLength",params:{limit: 253},message:"must NOT have more than 253 characters"};
-if(vErrors === null){vErrors = [err27];}
-else {vErrors.push(err27);}errors++;}}
+const err32 = {instancePath:instancePath+"/nodeStageSecretRef/namespace",schemaPath:"#/definitions/SecretReference/properties/namespace/maxLength",keyword:"maxLength",params:{limit: 253},message:"must NOT have more than 253 characters"};
+if(vErrors === null){vErrors = [err32];}
+else {vErrors.push(err32);}errors++;}
+if(!pattern12.test(data11)){
+const err33 = {instancePath:instancePath+"/nodeStageSecretRef/namespace",schemaPath:"#/definitions/SecretReference/properties/namespace/pattern",keyword:"pattern",params:{pattern: "^[a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?$"},message:"must match pattern \""+"^[a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?$"+"\""};
+if(vErrors === null){vErrors = [err33];}
+else {vErrors.push(err33);}errors++;}}
 else {
-const err28 = {instancePath:instancePath+"/nodeStageSecretRef/namespace",schemaPath:"#/definitions/SecretReference/properties/namespace/type",keyword:"type",params:{type: "string"},message:"must be string"};
-if(vErrors === null){vErrors = [err28];}
-else {vErrors.push(err28);}errors++;}}
+const err34 = {instancePath:instancePath+"/nodeStageSecretRef/namespace",schemaPath:"#/definitions/SecretReference/properties/namespace/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(vErrors === null){vErrors = [err34];}
+else {vErrors.push(err34);}errors++;}}
 if(data10.name !== undefined){
 let data12 = data10.name;
 if(typeof data12 === "string"){
 if(func3(data12) > 253){
-const err29 = {instancePath:instancePath+"/nodeStageSecretRef/name",schemaPath:"#/definitions/SecretReference/properties/name/maxLength",keyword:"maxLength",params:{limit: 253},message:"must NOT have more than 253 characters"};
-if(vErrors === null){vErrors = [err29];}
-else {vErrors.push(err29);}errors++;}}
+const err35 = {instancePath:instancePath+"/nodeStageSecretRef/name",schemaPath:"#/definitions/SecretReference/properties/name/maxLength",keyword:"maxLength",params:{limit: 253},message:"must NOT have more than 253 characters"};
+if(vErrors === null){vErrors = [err35];}
+else {vErrors.push(err35);}errors++;}
+if(!pattern2.test(data12)){
+const err36 = {instancePath:instancePath+"/nodeStageSecretRef/name",schemaPath:"#/definitions/SecretReference/properties/name/pattern",keyword:"pattern",params:{pattern: "^[a-z0-9]([-a-z0-9]*[a-z0-9])?([.][a-z0-9]([-a-z0-9]*[a-z0-9])?)*$"},message:"must match pattern \""+"^[a-z0-9]([-a-z0-9]*[a-z0-9])?([.][a-z0-9]([-a-z0-9]*[a-z0-9])?)*$"+"\""};
+if(vErrors === null){vErrors = [err36];}
+else {vErrors.push(err36);}errors++;}}
 else {
-const err30 = {instancePath:instancePath+"/nodeStageSecretRef/name",schemaPath:"#/definitions/SecretReference/properties/name/type",keyword:"type",params:{type: "string"},message:"must be string"};
-if(vErrors === null){vErrors = [err30];}
-else {vErrors.push(err30);}errors++;}}}
+const err37 = {instancePath:instancePath+"/nodeStageSecretRef/name",schemaPath:"#/definitions/SecretReference/properties/name/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(vErrors === null){vErrors = [err37];}
+else {vErrors.push(err37);}errors++;}}}
 else {
-const err31 = {instancePath:instancePath+"/nodeStageSecretRef",schemaPath:"#/definitions/SecretReference/type",keyword:"type",params:{type: "object"},message:"must be object"};
-if(vErrors === null){vErrors = [err31];}
-else {vErrors.push(err31);}errors++;}}
+const err38 = {instancePath:instancePath+"/nodeStageSecretRef",schemaPath:"#/definitions/SecretReference/type",keyword:"type",params:{type: "object"},message:"must be object"};
+if(vErrors === null){vErrors = [err38];}
+else {vErrors.push(err38);}errors++;}}
 if(data.nodePublishSecretRef !== undefined){
 let data13 = data.nodePublishSecretRef;
 if(data13 && typeof data13 == "object" && !Array.isArray(data13)){
 if(data13.name === undefined){
-const err32 = {instancePath:instancePath+"/nodePublishSecretRef",schemaPath:"#/definitions/SecretReference/required",keyword:"required",params:{missingProperty: "name"},message:"must have required property '"+"name"+"'"};
-if(vErrors === null){vErrors = [err32];}
-else {vErrors.push(err32);}errors++;}
+const err39 = {instancePath:instancePath+"/nodePublishSecretRef",schemaPath:"#/definitions/SecretReference/required",keyword:"required",params:{missingProperty: "name"},message:"must have required property '"+"name"+"'"};
+if(vErrors === null){vErrors = [err39];}
+else {vErrors.push(err39);}errors++;}
 if(data13.namespace === undefined){
-const err33 = {instancePath:instancePath+"/nodePublishSecretRef",schemaPath:"#/definitions/SecretReference/required",keyword:"required",params:{missingProperty: "namespace"},message:"must have required property '"+"namespace"+"'"};
-if(vErrors === null){vErrors = [err33];}
-else {vErrors.push(err33);}errors++;}
+const err40 = {instancePath:instancePath+"/nodePublishSecretRef",schemaPath:"#/definitions/SecretReference/required",keyword:"required",params:{missingProperty: "namespace"},message:"must have required property '"+"namespace"+"'"};
+if(vErrors === null){vErrors = [err40];}
+else {vErrors.push(err40);}errors++;}
 for(const key4 in data13){
 if(!((key4 === "namespace") || (key4 === "name"))){
-const err34 = {instancePath:instancePath+"/nodePublishSecretRef",schemaPath:"#/definitions/SecretReference/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key4},message:"must NOT have additional properties"};
-if(vErrors === null){vErrors = [err34];}
-else {vErrors.push(err34);}errors++;}}
+const err41 = {instancePath:instancePath+"/nodePublishSecretRef",schemaPath:"#/definitions/SecretReference/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key4},message:"must NOT have additional properties"};
+if(vErrors === null){vErrors = [err41];}
+else {vErrors.push(err41);}errors++;}}
 if(data13.namespace !== undefined){
 let data14 = data13.namespace;
 if(typeof data14 === "string"){
 if(func3(data14) > 253){
-const err35 = {instancePath:instancePath+"/nodePublishSecretRef/namespace",schemaPath:"#/definitions/SecretReference/properties/namespace/maxLength",keyword:"maxLength",params:{limit: 253},message:"must NOT have more than 253 characters"};
-if(vErrors === null){vErrors = [err35];}
-else {vErrors.push(err35);}errors++;}}
+const err42 = {instancePath:instancePath+"/nodePublishSecretRef/namespace",schemaPath:"#/definitions/SecretReference/properties/namespace/maxLength",keyword:"maxLength",params:{limit: 253},message:"must NOT have more than 253 characters"};
+if(vErrors === null){vErrors = [err42];}
+else {vErrors.push(err42);}errors++;}
+if(!pattern12.test(data14)){
+const err43 = {instancePath:instancePath+"/nodePublishSecretRef/namespace",schemaPath:"#/definitions/SecretReference/properties/namespace/pattern",keyword:"pattern",params:{pattern: "^[a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?$"},message:"must match pattern \""+"^[a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?$"+"\""};
+if(vErrors === null){vErrors = [err43];}
+else {vErrors.push(err43);}errors++;}}
 else {
-const err36 = {instancePath:instancePath+"/nodePublishSecretRef/namespace",schemaPath:"#/definitions/SecretReference/properties/namespace/type",keyword:"type",params:{type: "string"},message:"must be string"};
-if(vErrors === null){vErrors = [err36];}
-else {vErrors.push(err36);}errors++;}}
+const err44 = {instancePath:instancePath+"/nodePublishSecretRef/namespace",schemaPath:"#/definitions/SecretReference/properties/namespace/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(vErrors === null){vErrors = [err44];}
+else {vErrors.push(err44);}errors++;}}
 if(data13.name !== undefined){
 let data15 = data13.name;
 if(typeof data15 === "string"){
 if(func3(data15) > 253){
-const err37 = {instancePath:instancePath+"/nodePublishSecretRef/name",schemaPath:"#/definitions/SecretReference/properties/name/maxLength",keyword:"maxLength",params:{limit: 253},message:"must NOT have more than 253 characters"};
-if(vErrors === null){vErrors = [err37];}
-else {vErrors.push(err37);}errors++;}}
+const err45 = {instancePath:instancePath+"/nodePublishSecretRef/name",schemaPath:"#/definitions/SecretReference/properties/name/maxLength",keyword:"maxLength",params:{limit: 253},message:"must NOT have more than 253 characters"};
+if(vErrors === null){vErrors = [err45];}
+else {vErrors.push(err45);}errors++;}
+if(!pattern2.test(data15)){
+const err46 = {instancePath:instancePath+"/nodePublishSecretRef/name",schemaPath:"#/definitions/SecretReference/properties/name/pattern",keyword:"pattern",params:{pattern: "^[a-z0-9]([-a-z0-9]*[a-z0-9])?([.][a-z0-9]([-a-z0-9]*[a-z0-9])?)*$"},message:"must match pattern \""+"^[a-z0-9]([-a-z0-9]*[a-z0-9])?([.][a-z0-9]([-a-z0-9]*[a-z0-9])?)*$"+"\""};
+if(vErrors === null){vErrors = [err46];}
+else {vErrors.push(err46);}errors++;}}
 else {
-const err38 = {instancePath:instancePath+"/nodePublishSecretRef/name",schemaPath:"#/definitions/SecretReference/properties/name/type",keyword:"type",params:{type: "string"},message:"must be string"};
-if(vErrors === null){vErrors = [err38];}
-else {vErrors.push(err38);}errors++;}}}
+const err47 = {instancePath:instancePath+"/nodePublishSecretRef/name",schemaPath:"#/definitions/SecretReference/properties/name/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(vErrors === null){vErrors = [err47];}
+else {vErrors.push(err47);}errors++;}}}
 else {
-const err39 = {instancePath:instancePath+"/nodePublishSecretRef",schemaPath:"#/definitions/SecretReference/type",keyword:"type",params:{type: "object"},message:"must be object"};
-if(vErrors === null){vErrors = [err39];}
-else {vErrors.push(err39);}errors++;}}
+const err48 = {instancePath:instancePath+"/nodePublishSecretRef",schemaPath:"#/definitions/SecretReference/type",keyword:"type",params:{type: "object"},message:"must be object"};
+if(vErrors === null){vErrors = [err48];}
+else {vErrors.push(err48);}errors++;}}
 if(data.nodeExpandSecretRef !== undefined){
 let data16 = data.nodeExpandSecretRef;
 if(data16 && typeof data16 == "object" && !Array.isArray(data16)){
 if(data16.name === undefined){
-const err40 = {instancePath:instancePath+"/nodeExpandSecretRef",schemaPath:"#/definitions/SecretReference/required",keyword:"required",params:{missingProperty: "name"},message:"must have required property '"+"name"+"'"};
-if(vErrors === null){vErrors = [err40];}
-else {vErrors.push(err40);}errors++;}
+const err49 = {instancePath:instancePath+"/nodeExpandSecretRef",schemaPath:"#/definitions/SecretReference/required",keyword:"required",params:{missingProperty: "name"},message:"must have required property '"+"name"+"'"};
+if(vErrors === null){vErrors = [err49];}
+else {vErrors.push(err49);}errors++;}
 if(data16.namespace === undefined){
-const err41 = {instancePath:instancePath+"/nodeExpandSecretRef",schemaPath:"#/definitions/SecretReference/required",keyword:"required",params:{missingProperty: "namespace"},message:"must have required property '"+"namespace"+"'"};
-if(vErrors === null){vErrors = [err41];}
-else {vErrors.push(err41);}errors++;}
+const err50 = {instancePath:instancePath+"/nodeExpandSecretRef",schemaPath:"#/definitions/SecretReference/required",keyword:"required",params:{missingProperty: "namespace"},message:"must have required property '"+"namespace"+"'"};
+if(vErrors === null){vErrors = [err50];}
+else {vErrors.push(err50);}errors++;}
 for(const key5 in data16){
 if(!((key5 === "namespace") || (key5 === "name"))){
-const err42 = {instancePath:instancePath+"/nodeExpandSecretRef",schemaPath:"#/definitions/SecretReference/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key5},message:"must NOT have additional properties"};
-if(vErrors === null){vErrors = [err42];}
-else {vErrors.push(err42);}errors++;}}
+const err51 = {instancePath:instancePath+"/nodeExpandSecretRef",schemaPath:"#/definitions/SecretReference/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key5},message:"must NOT have additional properties"};
+if(vErrors === null){vErrors = [err51];}
+else {vErrors.push(err51);}errors++;}}
 if(data16.namespace !== undefined){
 let data17 = data16.namespace;
 if(typeof data17 === "string"){
 if(func3(data17) > 253){
-const err43 = {instancePath:instancePath+"/nodeExpandSecretRef/namespace",schemaPath:"#/definitions/SecretReference/properties/namespace/maxLength",keyword:"maxLength",params:{limit: 253},message:"must NOT have more than 253 characters"};
-if(vErrors === null){vErrors = [err43];}
-else {vErrors.push(err43);}errors++;}}
+const err52 = {instancePath:instancePath+"/nodeExpandSecretRef/namespace",schemaPath:"#/definitions/SecretReference/properties/namespace/maxLength",keyword:"maxLength",params:{limit: 253},message:"must NOT have more than 253 characters"};
+if(vErrors === null){vErrors = [err52];}
+else {vErrors.push(err52);}errors++;}
+if(!pattern12.test(data17)){
+const err53 = {instancePath:instancePath+"/nodeExpandSecretRef/namespace",schemaPath:"#/definitions/SecretReference/properties/namespace/pattern",keyword:"pattern",params:{pattern: "^[a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?$"},message:"must match pattern \""+"^[a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?$"+"\""};
+if(vErrors === null){vErrors = [err53];}
+else {vErrors.push(err53);}errors++;}}
 else {
-const err44 = {instancePath:instancePath+"/nodeExpandSecretRef/namespace",schemaPath:"#/definitions/SecretReference/properties/namespace/type",keyword:"type",params:{type: "string"},message:"must be string"};
-if(vErrors === null){vErrors = [err44];}
-else {vErrors.push(err44);}errors++;}}
+const err54 = {instancePath:instancePath+"/nodeExpandSecretRef/namespace",schemaPath:"#/definitions/SecretReference/properties/namespace/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(vErrors === null){vErrors = [err54];}
+else {vErrors.push(err54);}errors++;}}
 if(data16.name !== undefined){
 let data18 = data16.name;
 if(typeof data18 === "string"){
 if(func3(data18) > 253){
-const err45 = {instancePath:instancePath+"/nodeExpandSecretRef/name",schemaPath:"#/definitions/SecretReference/properties/name/maxLength",keyword:"maxLength",params:{limit: 253},message:"must NOT have more than 253 characters"};
-if(vErrors === null){vErrors = [err45];}
-else {vErrors.push(err45);}errors++;}}
+const err55 = {instancePath:instancePath+"/nodeExpandSecretRef/name",schemaPath:"#/definitions/SecretReference/properties/name/maxLength",keyword:"maxLength",params:{limit: 253},message:"must NOT have more than 253 characters"};
+if(vErrors === null){vErrors = [err55];}
+else {vErrors.push(err55);}errors++;}
+if(!pattern2.test(data18)){
+const err56 = {instancePath:instancePath+"/nodeExpandSecretRef/name",schemaPath:"#/definitions/SecretReference/properties/name/pattern",keyword:"pattern",params:{pattern: "^[a-z0-9]([-a-z0-9]*[a-z0-9])?([.][a-z0-9]([-a-z0-9]*[a-z0-9])?)*$"},message:"must match pattern \""+"^[a-z0-9]([-a-z0-9]*[a-z0-9])?([.][a-z0-9]([-a-z0-9]*[a-z0-9])?)*$"+"\""};
+if(vErrors === null){vErrors = [err56];}
+else {vErrors.push(err56);}errors++;}}
 else {
-const err46 = {instancePath:instancePath+"/nodeExpandSecretRef/name",schemaPath:"#/definitions/SecretReference/properties/name/type",keyword:"type",params:{type: "string"},message:"must be string"};
-if(vErrors === null){vErrors = [err46];}
-else {vErrors.push(err46);}errors++;}}}
+const err57 = {instancePath:instancePath+"/nodeExpandSecretRef/name",schemaPath:"#/definitions/SecretReference/properties/name/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(vErrors === null){vErrors = [err57];}
+else {vErrors.push(err57);}errors++;}}}
 else {
-const err47 = {instancePath:instancePath+"/nodeExpandSecretRef",schemaPath:"#/definitions/SecretReference/type",keyword:"type",params:{type: "object"},message:"must be object"};
-if(vErrors === null){vErrors = [err47];}
-else {vErrors.push(err47);}errors++;}}}
+const err58 = {instancePath:instancePath+"/nodeExpandSecretRef",schemaPath:"#/definitions/SecretReference/type",keyword:"type",params:{type: "object"},message:"must be object"};
+if(vErrors === null){vErrors = [err58];}
+else {vErrors.push(err58);}errors++;}}}
 else {
-const err48 = {instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"};
-if(vErrors === null){vErrors = [err48];}
-else {vErrors.push(err48);}errors++;}
+const err59 = {instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"};
+if(vErrors === null){vErrors = [err59];}
+else {vErrors.push(err59);}errors++;}
 validate61.errors = vErrors;
 return errors === 0;}
-const schema69 = {"type":"object","required":["driver"],"properties":{"driver":{"type":"string","maxLength":127,"rules":[{"message":"must be the name of a flexvolume driver, such as vendor/driver: letters, digits, '-', '_' or '.' with a letter or digit at the start, at most 63 of each","matches":"^([A-Za-z0-9][-A-Za-z0-9._]{0,62}/)?[A-Za-z0-9][-A-Za-z0-9._]{0,62}$"}]},"fsType":{"type":"string","maxLength":32,"rules":[{"message":"must be the name of a file system in lower case, such as ext4 or xfs","matches":"^[a-z0-9][a-z0-9_-]*$"}]},"readOnly":{"type":"boolean"},"options":{"type":"object","maxProperties":24,"additionalProperties":{"type":"string","maxLength":512},"rules":[{"message":"each key may have at most 128 characters"},{"message":"no key and no value may have a NUL character: programs take the text to end there"},{"message":"keys of kubernetes.io and k8s.io are kubelet's, but for kubernetes.io/pvOrVolumeName: use fsType, readOnly and secretRef instead","patterns":["^([^/]*[.])?(kubernetes|k8s)[.]io(/|$)"]}]},"secretRef":{"$ref":"#/definitions/SecretReference"},"secretInArguments":{"type":"string","enum":["","Allow"]}},"rules":[{"message":"the driver takes the Secret in the arguments of its program, which everybody on the node can read while it runs: set secretInArguments: Allow if that may be, or leave secretRef out","field":".secretRef"}],"additionalProperties":false};
+const schema69 = {"type":"object","required":["driver"],"properties":{"driver":{"type":"string","maxLength":127,"pattern":"^([A-Za-z0-9][-A-Za-z0-9._]{0,62}/)?[A-Za-z0-9][-A-Za-z0-9._]{0,62}$"},"fsType":{"type":"string","maxLength":32,"pattern":"^[a-z0-9][a-z0-9_-]*$"},"readOnly":{"type":"boolean"},"options":{"type":"object","maxProperties":24,"additionalProperties":{"type":"string","maxLength":512},"rules":[{"message":"each key may have at most 128 characters","check":"shortKeys"},{"message":"no key and no value may have a NUL character: programs take the text to end there","check":"noNUL"},{"message":"keys of kubernetes.io and k8s.io are kubelet's, but for kubernetes.io/pvOrVolumeName: use fsType, readOnly and secretRef instead","check":"noneOfKubelet","patterns":["^([^/]*[.])?(kubernetes|k8s)[.]io(/|$)"]}]},"secretRef":{"$ref":"#/definitions/SecretReference"},"secretInArguments":{"type":"string","enum":["","Allow"]}},"rules":[{"message":"the driver takes the Secret in the arguments of its program, which everybody on the node can read while it runs: set secretInArguments: Allow if that may be, or leave secretRef out","field":".secretRef","check":"secretAllowed"}],"additionalProperties":false};
+const pattern69 = new RegExp("^([A-Za-z0-9][-A-Za-z0-9._]{0,62}/)?[A-Za-z0-9][-A-Za-z0-9._]{0,62}$", "u");
 function validate63(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
 let errors = 0;
@@ -2534,107 +2902,128 @@ if(typeof data0 === "string"){
 if(func3(data0) > 127){
 const err2 = {instancePath:instancePath+"/driver",schemaPath:"#/properties/driver/maxLength",keyword:"maxLength",params:{limit: 127},message:"must NOT have more than 127 characters"};
 if(vErrors === null){vErrors = [err2];}
-else {vErrors.push(err2);}errors++;}}
-else {
-const err3 = {instancePath:instancePath+"/driver",schemaPath:"#/properties/driver/type",keyword:"type",params:{type: "string"},message:"must be string"};
+else {vErrors.push(err2);}errors++;}
+if(!pattern69.test(data0)){
+const err3 = {instancePath:instancePath+"/driver",schemaPath:"#/properties/driver/pattern",keyword:"pattern",params:{pattern: "^([A-Za-z0-9][-A-Za-z0-9._]{0,62}/)?[A-Za-z0-9][-A-Za-z0-9._]{0,62}$"},message:"must match pattern \""+"^([A-Za-z0-9][-A-Za-z0-9._]{0,62}/)?[A-Za-z0-9][-A-Za-z0-9._]{0,62}$"+"\""};
 if(vErrors === null){vErrors = [err3];}
 else {vErrors.push(err3);}errors++;}}
+else {
+const err4 = {instancePath:instancePath+"/driver",schemaPath:"#/properties/driver/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(vErrors === null){vErrors = [err4];}
+else {vErrors.push(err4);}errors++;}}
 if(data.fsType !== undefined){
 let data1 = data.fsType;
 if(typeof data1 === "string"){
 if(func3(data1) > 32){
-const err4 = {instancePath:instancePath+"/fsType",schemaPath:"#/properties/fsType/maxLength",keyword:"maxLength",params:{limit: 32},message:"must NOT have more than 32 characters"};
-if(vErrors === null){vErrors = [err4];}
-else {vErrors.push(err4);}errors++;}}
-else {
-const err5 = {instancePath:instancePath+"/fsType",schemaPath:"#/properties/fsType/type",keyword:"type",params:{type: "string"},message:"must be string"};
+const err5 = {instancePath:instancePath+"/fsType",schemaPath:"#/properties/fsType/maxLength",keyword:"maxLength",params:{limit: 32},message:"must NOT have more than 32 characters"};
 if(vErrors === null){vErrors = [err5];}
-else {vErrors.push(err5);}errors++;}}
-if(data.readOnly !== undefined){
-if(typeof data.readOnly !== "boolean"){
-const err6 = {instancePath:instancePath+"/readOnly",schemaPath:"#/properties/readOnly/type",keyword:"type",params:{type: "boolean"},message:"must be boolean"};
+else {vErrors.push(err5);}errors++;}
+if(!pattern60.test(data1)){
+const err6 = {instancePath:instancePath+"/fsType",schemaPath:"#/properties/fsType/pattern",keyword:"pattern",params:{pattern: "^[a-z0-9][a-z0-9_-]*$"},message:"must match pattern \""+"^[a-z0-9][a-z0-9_-]*$"+"\""};
 if(vErrors === null){vErrors = [err6];}
 else {vErrors.push(err6);}errors++;}}
+else {
+const err7 = {instancePath:instancePath+"/fsType",schemaPath:"#/properties/fsType/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(vErrors === null){vErrors = [err7];}
+else {vErrors.push(err7);}errors++;}}
+if(data.readOnly !== undefined){
+if(typeof data.readOnly !== "boolean"){
+const err8 = {instancePath:instancePath+"/readOnly",schemaPath:"#/properties/readOnly/type",keyword:"type",params:{type: "boolean"},message:"must be boolean"};
+if(vErrors === null){vErrors = [err8];}
+else {vErrors.push(err8);}errors++;}}
 if(data.options !== undefined){
 let data3 = data.options;
 if(data3 && typeof data3 == "object" && !Array.isArray(data3)){
 if(Object.keys(data3).length > 24){
-const err7 = {instancePath:instancePath+"/options",schemaPath:"#/properties/options/maxProperties",keyword:"maxProperties",params:{limit: 24},message:"must NOT have more than 24 properties"};
-if(vErrors === null){vErrors = [err7];}
-else {vErrors.push(err7);}errors++;}
+const err9 = {instancePath:instancePath+"/options",schemaPath:"#/properties/options/maxProperties",keyword:"maxProperties",params:{limit: 24},message:"must NOT have more than 24 properties"};
+if(vErrors === null){vErrors = [err9];}
+else {vErrors.push(err9);}errors++;}
 for(const key1 in data3){
 let data4 = data3[key1];
 if(typeof data4 === "string"){
 if(func3(data4) > 512){
-const err8 = {instancePath:instancePath+"/options/" + key1.replace(/~/g, "~0").replace(/\//g, "~1"),schemaPath:"#/properties/options/additionalProperties/maxLength",keyword:"maxLength",params:{limit: 512},message:"must NOT have more than 512 characters"};
-if(vErrors === null){vErrors = [err8];}
-else {vErrors.push(err8);}errors++;}}
-else {
-const err9 = {instancePath:instancePath+"/options/" + key1.replace(/~/g, "~0").replace(/\//g, "~1"),schemaPath:"#/properties/options/additionalProperties/type",keyword:"type",params:{type: "string"},message:"must be string"};
-if(vErrors === null){vErrors = [err9];}
-else {vErrors.push(err9);}errors++;}}}
-else {
-const err10 = {instancePath:instancePath+"/options",schemaPath:"#/properties/options/type",keyword:"type",params:{type: "object"},message:"must be object"};
+const err10 = {instancePath:instancePath+"/options/" + key1.replace(/~/g, "~0").replace(/\//g, "~1"),schemaPath:"#/properties/options/additionalProperties/maxLength",keyword:"maxLength",params:{limit: 512},message:"must NOT have more than 512 characters"};
 if(vErrors === null){vErrors = [err10];}
 else {vErrors.push(err10);}errors++;}}
+else {
+const err11 = {instancePath:instancePath+"/options/" + key1.replace(/~/g, "~0").replace(/\//g, "~1"),schemaPath:"#/properties/options/additionalProperties/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(vErrors === null){vErrors = [err11];}
+else {vErrors.push(err11);}errors++;}}}
+else {
+const err12 = {instancePath:instancePath+"/options",schemaPath:"#/properties/options/type",keyword:"type",params:{type: "object"},message:"must be object"};
+if(vErrors === null){vErrors = [err12];}
+else {vErrors.push(err12);}errors++;}}
 if(data.secretRef !== undefined){
 let data5 = data.secretRef;
 if(data5 && typeof data5 == "object" && !Array.isArray(data5)){
 if(data5.name === undefined){
-const err11 = {instancePath:instancePath+"/secretRef",schemaPath:"#/definitions/SecretReference/required",keyword:"required",params:{missingProperty: "name"},message:"must have required property '"+"name"+"'"};
-if(vErrors === null){vErrors = [err11];}
-else {vErrors.push(err11);}errors++;}
+const err13 = {instancePath:instancePath+"/secretRef",schemaPath:"#/definitions/SecretReference/required",keyword:"required",params:{missingProperty: "name"},message:"must have required property '"+"name"+"'"};
+if(vErrors === null){vErrors = [err13];}
+else {vErrors.push(err13);}errors++;}
 if(data5.namespace === undefined){
-const err12 = {instancePath:instancePath+"/secretRef",schemaPath:"#/definitions/SecretReference/required",keyword:"required",params:{missingProperty: "namespace"},message:"must have required property '"+"namespace"+"'"};
-if(vErrors === null){vErrors = [err12];}
-else {vErrors.push(err12);}errors++;}
+const err14 = {instancePath:instancePath+"/secretRef",schemaPath:"#/definitions/SecretReference/required",keyword:"required",params:{missingProperty: "namespace"},message:"must have required property '"+"namespace"+"'"};
+if(vErrors === null){vErrors = [err14];}
+else {vErrors.push(err14);}errors++;}
 for(const key2 in data5){
 if(!((key2 === "namespace") || (key2 === "name"))){
-const err13 = {instancePath:instancePath+"/secretRef",schemaPath:"#/definitions/SecretReference/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key2},message:"must NOT have additional properties"};
-if(vErrors === null){vErrors = [err13];}
-else {vErrors.push(err13);}errors++;}}
+const err15 = {instancePath:instancePath+"/secretRef",schemaPath:"#/definitions/SecretReference/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key2},message:"must NOT have additional properties"};
+if(vErrors === null){vErrors = [err15];}
+else {vErrors.push(err15);}errors++;}}
 if(data5.namespace !== undefined){
 let data6 = data5.namespace;
 if(typeof data6 === "string"){
 if(func3(data6) > 253){
-const err14 = {instancePath:instancePath+"/secretRef/namespace",schemaPath:"#/definitions/SecretReference/properties/namespace/maxLength",keyword:"maxLength",params:{limit: 253},message:"must NOT have more than 253 characters"};
-if(vErrors === null){vErrors = [err14];}
-else {vErrors.push(err14);}errors++;}}
+const err16 = {instancePath:instancePath+"/secretRef/namespace",schemaPath:"#/definitions/SecretReference/properties/namespace/maxLength",keyword:"maxLength",params:{limit: 253},message:"must NOT have more than 253 characters"};
+if(vErrors === null){vErrors = [err16];}
+else {vErrors.push(err16);}errors++;}
+if(!pattern12.test(data6)){
+const err17 = {instancePath:instancePath+"/secretRef/namespace",schemaPath:"#/definitions/SecretReference/properties/namespace/pattern",keyword:"pattern",params:{pattern: "^[a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?$"},message:"must match pattern \""+"^[a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?$"+"\""};
+if(vErrors === null){vErrors = [err17];}
+else {vErrors.push(err17);}errors++;}}
 else {
-const err15 = {instancePath:instancePath+"/secretRef/namespace",schemaPath:"#/definitions/SecretReference/properties/namespace/type",keyword:"type",params:{type: "string"},message:"must be string"};
-if(vErrors === null){vErrors = [err15];}
-else {vErrors.push(err15);}errors++;}}
+const err18 = {instancePath:instancePath+"/secretRef/namespace",schemaPath:"#/definitions/SecretReference/properties/namespace/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(vErrors === null){vErrors = [err18];}
+else {vErrors.push(err18);}errors++;}}
 if(data5.name !== undefined){
 let data7 = data5.name;
 if(typeof data7 === "string"){
 if(func3(data7) > 253){
-const err16 = {instancePath:instancePath+"/secretRef/name",schemaPath:"#/definitions/SecretReference/properties/name/maxLength",keyword:"maxLength",params:{limit: 253},message:"must NOT have more than 253 characters"};
-if(vErrors === null){vErrors = [err16];}
-else {vErrors.push(err16);}errors++;}}
+const err19 = {instancePath:instancePath+"/secretRef/name",schemaPath:"#/definitions/SecretReference/properties/name/maxLength",keyword:"maxLength",params:{limit: 253},message:"must NOT have more than 253 characters"};
+if(vErrors === null){vErrors = [err19];}
+else {vErrors.push(err19);}errors++;}
+if(!pattern2.test(data7)){
+const err20 = {instancePath:instancePath+"/secretRef/name",schemaPath:"#/definitions/SecretReference/properties/name/pattern",keyword:"pattern",params:{pattern: "^[a-z0-9]([-a-z0-9]*[a-z0-9])?([.][a-z0-9]([-a-z0-9]*[a-z0-9])?)*$"},message:"must match pattern \""+"^[a-z0-9]([-a-z0-9]*[a-z0-9])?([.][a-z0-9]([-a-z0-9]*[a-z0-9])?)*$"+"\""};
+if(vErrors === null){vErrors = [err20];}
+else {vErrors.push(err20);}errors++;}}
 else {
-const err17 = {instancePath:instancePath+"/secretRef/name",schemaPath:"#/definitions/SecretReference/properties/name/type",keyword:"type",params:{type: "string"},message:"must be string"};
-if(vErrors === null){vErrors = [err17];}
-else {vErrors.push(err17);}errors++;}}}
+const err21 = {instancePath:instancePath+"/secretRef/name",schemaPath:"#/definitions/SecretReference/properties/name/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(vErrors === null){vErrors = [err21];}
+else {vErrors.push(err21);}errors++;}}}
 else {
-const err18 = {instancePath:instancePath+"/secretRef",schemaPath:"#/definitions/SecretReference/type",keyword:"type",params:{type: "object"},message:"must be object"};
-if(vErrors === null){vErrors = [err18];}
-else {vErrors.push(err18);}errors++;}}
+const err22 = {instancePath:instancePath+"/secretRef",schemaPath:"#/definitions/SecretReference/type",keyword:"type",params:{type: "object"},message:"must be object"};
+if(vErrors === null){vErrors = [err22];}
+else {vErrors.push(err22);}errors++;}}
 if(data.secretInArguments !== undefined){
 let data8 = data.secretInArguments;
 if(typeof data8 !== "string"){
-const err19 = {instancePath:instancePath+"/secretInArguments",schemaPath:"#/properties/secretInArguments/type",keyword:"type",params:{type: "string"},message:"must be string"};
-if(vErrors === null){vErrors = [err19];}
-else {vErrors.push(err19);}errors++;}
+const err23 = {instancePath:instancePath+"/secretInArguments",schemaPath:"#/properties/secretInArguments/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(vErrors === null){vErrors = [err23];}
+else {vErrors.push(err23);}errors++;}
 if(!((data8 === "") || (data8 === "Allow"))){
-const err20 = {instancePath:instancePath+"/secretInArguments",schemaPath:"#/properties/secretInArguments/enum",keyword:"enum",params:{allowedValues: schema69.properties.secretInArguments.enum},message:"must be equal to one of the allowed values"};
-if(vErrors === null){vErrors = [err20];}
-else {vErrors.push(err20);}errors++;}}}
+const err24 = {instancePath:instancePath+"/secretInArguments",schemaPath:"#/properties/secretInArguments/enum",keyword:"enum",params:{allowedValues: schema69.properties.secretInArguments.enum},message:"must be equal to one of the allowed values"};
+if(vErrors === null){vErrors = [err24];}
+else {vErrors.push(err24);}errors++;}}}
 else {
-const err21 = {instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"};
-if(vErrors === null){vErrors = [err21];}
-else {vErrors.push(err21);}errors++;}
+const err25 = {instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"};
+if(vErrors === null){vErrors = [err25];}
+else {vErrors.push(err25);}errors++;}
 validate63.errors = vErrors;
 return errors === 0;}
+const pattern40 = new RegExp("^[A-Za-z0-9_][-A-Za-z0-9_]{0,254}(/([^/.\\p{Cc}\\p{Cf}\\p{Zl}\\p{Zp}][^/\\p{Cc}\\p{Cf}\\p{Zl}\\p{Zp}]*|[.][^/.\\p{Cc}\\p{Cf}\\p{Zl}\\p{Zp}][^/\\p{Cc}\\p{Cf}\\p{Zl}\\p{Zp}]*|[.][.][^/\\p{Cc}\\p{Cf}\\p{Zl}\\p{Zp}]+))*$", "u");
+const pattern56 = new RegExp("^[0-9a-f]{16}$", "u");
+const pattern57 = new RegExp("^[!-.0-~]([ -.0-~]*[!-.0-~])?$", "u");
+const pattern73 = new RegExp("^[^/\\p{Cc}]+$", "u");
+const pattern74 = new RegExp("^[0-9a-fA-F]{8}(-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}$", "u");
 function validate21(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
 let errors = 0;
@@ -2824,20 +3213,24 @@ if(typeof data20 === "string"){
 if(func3(data20) > 1024){
 const err31 = {instancePath:instancePath+"/glusterfs/path",schemaPath:"#/definitions/GlusterfsVolumeSource/properties/path/maxLength",keyword:"maxLength",params:{limit: 1024},message:"must NOT have more than 1024 characters"};
 if(vErrors === null){vErrors = [err31];}
-else {vErrors.push(err31);}errors++;}}
-else {
-const err32 = {instancePath:instancePath+"/glusterfs/path",schemaPath:"#/definitions/GlusterfsVolumeSource/properties/path/type",keyword:"type",params:{type: "string"},message:"must be string"};
+else {vErrors.push(err31);}errors++;}
+if(!pattern40.test(data20)){
+const err32 = {instancePath:instancePath+"/glusterfs/path",schemaPath:"#/definitions/GlusterfsVolumeSource/properties/path/pattern",keyword:"pattern",params:{pattern: "^[A-Za-z0-9_][-A-Za-z0-9_]{0,254}(/([^/.\\p{Cc}\\p{Cf}\\p{Zl}\\p{Zp}][^/\\p{Cc}\\p{Cf}\\p{Zl}\\p{Zp}]*|[.][^/.\\p{Cc}\\p{Cf}\\p{Zl}\\p{Zp}][^/\\p{Cc}\\p{Cf}\\p{Zl}\\p{Zp}]*|[.][.][^/\\p{Cc}\\p{Cf}\\p{Zl}\\p{Zp}]+))*$"},message:"must match pattern \""+"^[A-Za-z0-9_][-A-Za-z0-9_]{0,254}(/([^/.\\p{Cc}\\p{Cf}\\p{Zl}\\p{Zp}][^/\\p{Cc}\\p{Cf}\\p{Zl}\\p{Zp}]*|[.][^/.\\p{Cc}\\p{Cf}\\p{Zl}\\p{Zp}][^/\\p{Cc}\\p{Cf}\\p{Zl}\\p{Zp}]*|[.][.][^/\\p{Cc}\\p{Cf}\\p{Zl}\\p{Zp}]+))*$"+"\""};
 if(vErrors === null){vErrors = [err32];}
 else {vErrors.push(err32);}errors++;}}
+else {
+const err33 = {instancePath:instancePath+"/glusterfs/path",schemaPath:"#/definitions/GlusterfsVolumeSource/properties/path/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(vErrors === null){vErrors = [err33];}
+else {vErrors.push(err33);}errors++;}}
 if(data17.readOnly !== undefined){
 if(typeof data17.readOnly !== "boolean"){
-const err33 = {instancePath:instancePath+"/glusterfs/readOnly",schemaPath:"#/definitions/GlusterfsVolumeSource/properties/readOnly/type",keyword:"type",params:{type: "boolean"},message:"must be boolean"};
-if(vErrors === null){vErrors = [err33];}
-else {vErrors.push(err33);}errors++;}}}
-else {
-const err34 = {instancePath:instancePath+"/glusterfs",schemaPath:"#/definitions/GlusterfsVolumeSource/type",keyword:"type",params:{type: "object"},message:"must be object"};
+const err34 = {instancePath:instancePath+"/glusterfs/readOnly",schemaPath:"#/definitions/GlusterfsVolumeSource/properties/readOnly/type",keyword:"type",params:{type: "boolean"},message:"must be boolean"};
 if(vErrors === null){vErrors = [err34];}
-else {vErrors.push(err34);}errors++;}}
+else {vErrors.push(err34);}errors++;}}}
+else {
+const err35 = {instancePath:instancePath+"/glusterfs",schemaPath:"#/definitions/GlusterfsVolumeSource/type",keyword:"type",params:{type: "object"},message:"must be object"};
+if(vErrors === null){vErrors = [err35];}
+else {vErrors.push(err35);}errors++;}}
 if(data.cifs !== undefined){
 if(!(validate53(data.cifs, {instancePath:instancePath+"/cifs",parentData:data,parentDataProperty:"cifs",rootData}))){vErrors = vErrors === null ? validate53.errors : vErrors.concat(validate53.errors);errors = vErrors.length;}}
 if(data.cephfs !== undefined){
@@ -2851,88 +3244,96 @@ let data26 = data.fc;
 if(data26 && typeof data26 == "object" && !Array.isArray(data26)){
 for(const key5 in data26){
 if(!(((((key5 === "targetWWNs") || (key5 === "lun")) || (key5 === "wwids")) || (key5 === "fsType")) || (key5 === "readOnly"))){
-const err35 = {instancePath:instancePath+"/fc",schemaPath:"#/definitions/FCVolumeSource/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key5},message:"must NOT have additional properties"};
-if(vErrors === null){vErrors = [err35];}
-else {vErrors.push(err35);}errors++;}}
+const err36 = {instancePath:instancePath+"/fc",schemaPath:"#/definitions/FCVolumeSource/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key5},message:"must NOT have additional properties"};
+if(vErrors === null){vErrors = [err36];}
+else {vErrors.push(err36);}errors++;}}
 if(data26.targetWWNs !== undefined){
 let data27 = data26.targetWWNs;
 if(Array.isArray(data27)){
 if(data27.length > 16){
-const err36 = {instancePath:instancePath+"/fc/targetWWNs",schemaPath:"#/definitions/FCVolumeSource/properties/targetWWNs/maxItems",keyword:"maxItems",params:{limit: 16},message:"must NOT have more than 16 items"};
-if(vErrors === null){vErrors = [err36];}
-else {vErrors.push(err36);}errors++;}
-if(data27.length < 1){
-const err37 = {instancePath:instancePath+"/fc/targetWWNs",schemaPath:"#/definitions/FCVolumeSource/properties/targetWWNs/minItems",keyword:"minItems",params:{limit: 1},message:"must NOT have fewer than 1 items"};
+const err37 = {instancePath:instancePath+"/fc/targetWWNs",schemaPath:"#/definitions/FCVolumeSource/properties/targetWWNs/maxItems",keyword:"maxItems",params:{limit: 16},message:"must NOT have more than 16 items"};
 if(vErrors === null){vErrors = [err37];}
 else {vErrors.push(err37);}errors++;}
+if(data27.length < 1){
+const err38 = {instancePath:instancePath+"/fc/targetWWNs",schemaPath:"#/definitions/FCVolumeSource/properties/targetWWNs/minItems",keyword:"minItems",params:{limit: 1},message:"must NOT have fewer than 1 items"};
+if(vErrors === null){vErrors = [err38];}
+else {vErrors.push(err38);}errors++;}
 const len1 = data27.length;
 for(let i1=0; i1<len1; i1++){
 let data28 = data27[i1];
 if(typeof data28 === "string"){
 if(func3(data28) > 16){
-const err38 = {instancePath:instancePath+"/fc/targetWWNs/" + i1,schemaPath:"#/definitions/FCVolumeSource/properties/targetWWNs/items/maxLength",keyword:"maxLength",params:{limit: 16},message:"must NOT have more than 16 characters"};
-if(vErrors === null){vErrors = [err38];}
-else {vErrors.push(err38);}errors++;}}
-else {
-const err39 = {instancePath:instancePath+"/fc/targetWWNs/" + i1,schemaPath:"#/definitions/FCVolumeSource/properties/targetWWNs/items/type",keyword:"type",params:{type: "string"},message:"must be string"};
+const err39 = {instancePath:instancePath+"/fc/targetWWNs/" + i1,schemaPath:"#/definitions/FCVolumeSource/properties/targetWWNs/items/maxLength",keyword:"maxLength",params:{limit: 16},message:"must NOT have more than 16 characters"};
 if(vErrors === null){vErrors = [err39];}
-else {vErrors.push(err39);}errors++;}}}
-else {
-const err40 = {instancePath:instancePath+"/fc/targetWWNs",schemaPath:"#/definitions/FCVolumeSource/properties/targetWWNs/type",keyword:"type",params:{type: "array"},message:"must be array"};
+else {vErrors.push(err39);}errors++;}
+if(!pattern56.test(data28)){
+const err40 = {instancePath:instancePath+"/fc/targetWWNs/" + i1,schemaPath:"#/definitions/FCVolumeSource/properties/targetWWNs/items/pattern",keyword:"pattern",params:{pattern: "^[0-9a-f]{16}$"},message:"must match pattern \""+"^[0-9a-f]{16}$"+"\""};
 if(vErrors === null){vErrors = [err40];}
 else {vErrors.push(err40);}errors++;}}
+else {
+const err41 = {instancePath:instancePath+"/fc/targetWWNs/" + i1,schemaPath:"#/definitions/FCVolumeSource/properties/targetWWNs/items/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(vErrors === null){vErrors = [err41];}
+else {vErrors.push(err41);}errors++;}}}
+else {
+const err42 = {instancePath:instancePath+"/fc/targetWWNs",schemaPath:"#/definitions/FCVolumeSource/properties/targetWWNs/type",keyword:"type",params:{type: "array"},message:"must be array"};
+if(vErrors === null){vErrors = [err42];}
+else {vErrors.push(err42);}errors++;}}
 if(data26.lun !== undefined){
 let data29 = data26.lun;
 if(!(((typeof data29 == "number") && (!(data29 % 1) && !isNaN(data29))) && (isFinite(data29)))){
-const err41 = {instancePath:instancePath+"/fc/lun",schemaPath:"#/definitions/FCVolumeSource/properties/lun/type",keyword:"type",params:{type: "integer"},message:"must be integer"};
-if(vErrors === null){vErrors = [err41];}
-else {vErrors.push(err41);}errors++;}}
+const err43 = {instancePath:instancePath+"/fc/lun",schemaPath:"#/definitions/FCVolumeSource/properties/lun/type",keyword:"type",params:{type: "integer"},message:"must be integer"};
+if(vErrors === null){vErrors = [err43];}
+else {vErrors.push(err43);}errors++;}}
 if(data26.wwids !== undefined){
 let data30 = data26.wwids;
 if(Array.isArray(data30)){
 if(data30.length > 4){
-const err42 = {instancePath:instancePath+"/fc/wwids",schemaPath:"#/definitions/FCVolumeSource/properties/wwids/maxItems",keyword:"maxItems",params:{limit: 4},message:"must NOT have more than 4 items"};
-if(vErrors === null){vErrors = [err42];}
-else {vErrors.push(err42);}errors++;}
+const err44 = {instancePath:instancePath+"/fc/wwids",schemaPath:"#/definitions/FCVolumeSource/properties/wwids/maxItems",keyword:"maxItems",params:{limit: 4},message:"must NOT have more than 4 items"};
+if(vErrors === null){vErrors = [err44];}
+else {vErrors.push(err44);}errors++;}
 if(data30.length < 1){
-const err43 = {instancePath:instancePath+"/fc/wwids",schemaPath:"#/definitions/FCVolumeSource/properties/wwids/minItems",keyword:"minItems",params:{limit: 1},message:"must NOT have fewer than 1 items"};
-if(vErrors === null){vErrors = [err43];}
-else {vErrors.push(err43);}errors++;}
+const err45 = {instancePath:instancePath+"/fc/wwids",schemaPath:"#/definitions/FCVolumeSource/properties/wwids/minItems",keyword:"minItems",params:{limit: 1},message:"must NOT have fewer than 1 items"};
+if(vErrors === null){vErrors = [err45];}
+else {vErrors.push(err45);}errors++;}
 const len2 = data30.length;
 for(let i2=0; i2<len2; i2++){
 let data31 = data30[i2];
 if(typeof data31 === "string"){
 if(func3(data31) > 256){
-const err44 = {instancePath:instancePath+"/fc/wwids/" + i2,schemaPath:"#/definitions/FCVolumeSource/properties/wwids/items/maxLength",keyword:"maxLength",params:{limit: 256},message:"must NOT have more than 256 characters"};
-if(vErrors === null){vErrors = [err44];}
-else {vErrors.push(err44);}errors++;}}
-else {
-const err45 = {instancePath:instancePath+"/fc/wwids/" + i2,schemaPath:"#/definitions/FCVolumeSource/properties/wwids/items/type",keyword:"type",params:{type: "string"},message:"must be string"};
-if(vErrors === null){vErrors = [err45];}
-else {vErrors.push(err45);}errors++;}}}
-else {
-const err46 = {instancePath:instancePath+"/fc/wwids",schemaPath:"#/definitions/FCVolumeSource/properties/wwids/type",keyword:"type",params:{type: "array"},message:"must be array"};
+const err46 = {instancePath:instancePath+"/fc/wwids/" + i2,schemaPath:"#/definitions/FCVolumeSource/properties/wwids/items/maxLength",keyword:"maxLength",params:{limit: 256},message:"must NOT have more than 256 characters"};
 if(vErrors === null){vErrors = [err46];}
-else {vErrors.push(err46);}errors++;}}
+else {vErrors.push(err46);}errors++;}
+if(!pattern57.test(data31)){
+const err47 = {instancePath:instancePath+"/fc/wwids/" + i2,schemaPath:"#/definitions/FCVolumeSource/properties/wwids/items/pattern",keyword:"pattern",params:{pattern: "^[!-.0-~]([ -.0-~]*[!-.0-~])?$"},message:"must match pattern \""+"^[!-.0-~]([ -.0-~]*[!-.0-~])?$"+"\""};
+if(vErrors === null){vErrors = [err47];}
+else {vErrors.push(err47);}errors++;}}
+else {
+const err48 = {instancePath:instancePath+"/fc/wwids/" + i2,schemaPath:"#/definitions/FCVolumeSource/properties/wwids/items/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(vErrors === null){vErrors = [err48];}
+else {vErrors.push(err48);}errors++;}}}
+else {
+const err49 = {instancePath:instancePath+"/fc/wwids",schemaPath:"#/definitions/FCVolumeSource/properties/wwids/type",keyword:"type",params:{type: "array"},message:"must be array"};
+if(vErrors === null){vErrors = [err49];}
+else {vErrors.push(err49);}errors++;}}
 if(data26.fsType !== undefined){
 let data32 = data26.fsType;
 if(typeof data32 !== "string"){
-const err47 = {instancePath:instancePath+"/fc/fsType",schemaPath:"#/definitions/FCVolumeSource/properties/fsType/type",keyword:"type",params:{type: "string"},message:"must be string"};
-if(vErrors === null){vErrors = [err47];}
-else {vErrors.push(err47);}errors++;}
+const err50 = {instancePath:instancePath+"/fc/fsType",schemaPath:"#/definitions/FCVolumeSource/properties/fsType/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(vErrors === null){vErrors = [err50];}
+else {vErrors.push(err50);}errors++;}
 if(!(((((data32 === "ext2") || (data32 === "ext3")) || (data32 === "ext4")) || (data32 === "xfs")) || (data32 === "btrfs"))){
-const err48 = {instancePath:instancePath+"/fc/fsType",schemaPath:"#/definitions/FCVolumeSource/properties/fsType/enum",keyword:"enum",params:{allowedValues: schema63.properties.fsType.enum},message:"must be equal to one of the allowed values"};
-if(vErrors === null){vErrors = [err48];}
-else {vErrors.push(err48);}errors++;}}
+const err51 = {instancePath:instancePath+"/fc/fsType",schemaPath:"#/definitions/FCVolumeSource/properties/fsType/enum",keyword:"enum",params:{allowedValues: schema63.properties.fsType.enum},message:"must be equal to one of the allowed values"};
+if(vErrors === null){vErrors = [err51];}
+else {vErrors.push(err51);}errors++;}}
 if(data26.readOnly !== undefined){
 if(typeof data26.readOnly !== "boolean"){
-const err49 = {instancePath:instancePath+"/fc/readOnly",schemaPath:"#/definitions/FCVolumeSource/properties/readOnly/type",keyword:"type",params:{type: "boolean"},message:"must be boolean"};
-if(vErrors === null){vErrors = [err49];}
-else {vErrors.push(err49);}errors++;}}}
+const err52 = {instancePath:instancePath+"/fc/readOnly",schemaPath:"#/definitions/FCVolumeSource/properties/readOnly/type",keyword:"type",params:{type: "boolean"},message:"must be boolean"};
+if(vErrors === null){vErrors = [err52];}
+else {vErrors.push(err52);}errors++;}}}
 else {
-const err50 = {instancePath:instancePath+"/fc",schemaPath:"#/definitions/FCVolumeSource/type",keyword:"type",params:{type: "object"},message:"must be object"};
-if(vErrors === null){vErrors = [err50];}
-else {vErrors.push(err50);}errors++;}}
+const err53 = {instancePath:instancePath+"/fc",schemaPath:"#/definitions/FCVolumeSource/type",keyword:"type",params:{type: "object"},message:"must be object"};
+if(vErrors === null){vErrors = [err53];}
+else {vErrors.push(err53);}errors++;}}
 if(data.csi !== undefined){
 if(!(validate61(data.csi, {instancePath:instancePath+"/csi",parentData:data,parentDataProperty:"csi",rootData}))){vErrors = vErrors === null ? validate61.errors : vErrors.concat(validate61.errors);errors = vErrors.length;}}
 if(data.flexVolume !== undefined){
@@ -2942,91 +3343,107 @@ let data36 = data.flocker;
 if(data36 && typeof data36 == "object" && !Array.isArray(data36)){
 for(const key6 in data36){
 if(!(((key6 === "datasetName") || (key6 === "datasetUUID")) || (key6 === "readOnly"))){
-const err51 = {instancePath:instancePath+"/flocker",schemaPath:"#/definitions/FlockerVolumeSource/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key6},message:"must NOT have additional properties"};
-if(vErrors === null){vErrors = [err51];}
-else {vErrors.push(err51);}errors++;}}
+const err54 = {instancePath:instancePath+"/flocker",schemaPath:"#/definitions/FlockerVolumeSource/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key6},message:"must NOT have additional properties"};
+if(vErrors === null){vErrors = [err54];}
+else {vErrors.push(err54);}errors++;}}
 if(data36.datasetName !== undefined){
 let data37 = data36.datasetName;
 if(typeof data37 === "string"){
 if(func3(data37) > 253){
-const err52 = {instancePath:instancePath+"/flocker/datasetName",schemaPath:"#/definitions/FlockerVolumeSource/properties/datasetName/maxLength",keyword:"maxLength",params:{limit: 253},message:"must NOT have more than 253 characters"};
-if(vErrors === null){vErrors = [err52];}
-else {vErrors.push(err52);}errors++;}}
+const err55 = {instancePath:instancePath+"/flocker/datasetName",schemaPath:"#/definitions/FlockerVolumeSource/properties/datasetName/maxLength",keyword:"maxLength",params:{limit: 253},message:"must NOT have more than 253 characters"};
+if(vErrors === null){vErrors = [err55];}
+else {vErrors.push(err55);}errors++;}
+if(!pattern73.test(data37)){
+const err56 = {instancePath:instancePath+"/flocker/datasetName",schemaPath:"#/definitions/FlockerVolumeSource/properties/datasetName/pattern",keyword:"pattern",params:{pattern: "^[^/\\p{Cc}]+$"},message:"must match pattern \""+"^[^/\\p{Cc}]+$"+"\""};
+if(vErrors === null){vErrors = [err56];}
+else {vErrors.push(err56);}errors++;}}
 else {
-const err53 = {instancePath:instancePath+"/flocker/datasetName",schemaPath:"#/definitions/FlockerVolumeSource/properties/datasetName/type",keyword:"type",params:{type: "string"},message:"must be string"};
-if(vErrors === null){vErrors = [err53];}
-else {vErrors.push(err53);}errors++;}}
+const err57 = {instancePath:instancePath+"/flocker/datasetName",schemaPath:"#/definitions/FlockerVolumeSource/properties/datasetName/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(vErrors === null){vErrors = [err57];}
+else {vErrors.push(err57);}errors++;}}
 if(data36.datasetUUID !== undefined){
 let data38 = data36.datasetUUID;
 if(typeof data38 === "string"){
 if(func3(data38) > 64){
-const err54 = {instancePath:instancePath+"/flocker/datasetUUID",schemaPath:"#/definitions/FlockerVolumeSource/properties/datasetUUID/maxLength",keyword:"maxLength",params:{limit: 64},message:"must NOT have more than 64 characters"};
-if(vErrors === null){vErrors = [err54];}
-else {vErrors.push(err54);}errors++;}}
+const err58 = {instancePath:instancePath+"/flocker/datasetUUID",schemaPath:"#/definitions/FlockerVolumeSource/properties/datasetUUID/maxLength",keyword:"maxLength",params:{limit: 64},message:"must NOT have more than 64 characters"};
+if(vErrors === null){vErrors = [err58];}
+else {vErrors.push(err58);}errors++;}
+if(!pattern74.test(data38)){
+const err59 = {instancePath:instancePath+"/flocker/datasetUUID",schemaPath:"#/definitions/FlockerVolumeSource/properties/datasetUUID/pattern",keyword:"pattern",params:{pattern: "^[0-9a-fA-F]{8}(-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}$"},message:"must match pattern \""+"^[0-9a-fA-F]{8}(-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}$"+"\""};
+if(vErrors === null){vErrors = [err59];}
+else {vErrors.push(err59);}errors++;}}
 else {
-const err55 = {instancePath:instancePath+"/flocker/datasetUUID",schemaPath:"#/definitions/FlockerVolumeSource/properties/datasetUUID/type",keyword:"type",params:{type: "string"},message:"must be string"};
-if(vErrors === null){vErrors = [err55];}
-else {vErrors.push(err55);}errors++;}}
+const err60 = {instancePath:instancePath+"/flocker/datasetUUID",schemaPath:"#/definitions/FlockerVolumeSource/properties/datasetUUID/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(vErrors === null){vErrors = [err60];}
+else {vErrors.push(err60);}errors++;}}
 if(data36.readOnly !== undefined){
 if(typeof data36.readOnly !== "boolean"){
-const err56 = {instancePath:instancePath+"/flocker/readOnly",schemaPath:"#/definitions/FlockerVolumeSource/properties/readOnly/type",keyword:"type",params:{type: "boolean"},message:"must be boolean"};
-if(vErrors === null){vErrors = [err56];}
-else {vErrors.push(err56);}errors++;}}}
+const err61 = {instancePath:instancePath+"/flocker/readOnly",schemaPath:"#/definitions/FlockerVolumeSource/properties/readOnly/type",keyword:"type",params:{type: "boolean"},message:"must be boolean"};
+if(vErrors === null){vErrors = [err61];}
+else {vErrors.push(err61);}errors++;}}}
 else {
-const err57 = {instancePath:instancePath+"/flocker",schemaPath:"#/definitions/FlockerVolumeSource/type",keyword:"type",params:{type: "object"},message:"must be object"};
-if(vErrors === null){vErrors = [err57];}
-else {vErrors.push(err57);}errors++;}}
+const err62 = {instancePath:instancePath+"/flocker",schemaPath:"#/definitions/FlockerVolumeSource/type",keyword:"type",params:{type: "object"},message:"must be object"};
+if(vErrors === null){vErrors = [err62];}
+else {vErrors.push(err62);}errors++;}}
 if(data.persistentVolumeClaim !== undefined){
 let data40 = data.persistentVolumeClaim;
 if(data40 && typeof data40 == "object" && !Array.isArray(data40)){
 if(data40.claimName === undefined){
-const err58 = {instancePath:instancePath+"/persistentVolumeClaim",schemaPath:"#/definitions/PersistentVolumeClaimVolumeSource/required",keyword:"required",params:{missingProperty: "claimName"},message:"must have required property '"+"claimName"+"'"};
-if(vErrors === null){vErrors = [err58];}
-else {vErrors.push(err58);}errors++;}
+const err63 = {instancePath:instancePath+"/persistentVolumeClaim",schemaPath:"#/definitions/PersistentVolumeClaimVolumeSource/required",keyword:"required",params:{missingProperty: "claimName"},message:"must have required property '"+"claimName"+"'"};
+if(vErrors === null){vErrors = [err63];}
+else {vErrors.push(err63);}errors++;}
 if(data40.namespace === undefined){
-const err59 = {instancePath:instancePath+"/persistentVolumeClaim",schemaPath:"#/definitions/PersistentVolumeClaimVolumeSource/required",keyword:"required",params:{missingProperty: "namespace"},message:"must have required property '"+"namespace"+"'"};
-if(vErrors === null){vErrors = [err59];}
-else {vErrors.push(err59);}errors++;}
+const err64 = {instancePath:instancePath+"/persistentVolumeClaim",schemaPath:"#/definitions/PersistentVolumeClaimVolumeSource/required",keyword:"required",params:{missingProperty: "namespace"},message:"must have required property '"+"namespace"+"'"};
+if(vErrors === null){vErrors = [err64];}
+else {vErrors.push(err64);}errors++;}
 for(const key7 in data40){
 if(!(((key7 === "namespace") || (key7 === "claimName")) || (key7 === "readOnly"))){
-const err60 = {instancePath:instancePath+"/persistentVolumeClaim",schemaPath:"#/definitions/PersistentVolumeClaimVolumeSource/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key7},message:"must NOT have additional properties"};
-if(vErrors === null){vErrors = [err60];}
-else {vErrors.push(err60);}errors++;}}
+const err65 = {instancePath:instancePath+"/persistentVolumeClaim",schemaPath:"#/definitions/PersistentVolumeClaimVolumeSource/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key7},message:"must NOT have additional properties"};
+if(vErrors === null){vErrors = [err65];}
+else {vErrors.push(err65);}errors++;}}
 if(data40.namespace !== undefined){
 let data41 = data40.namespace;
 if(typeof data41 === "string"){
 if(func3(data41) > 253){
-const err61 = {instancePath:instancePath+"/persistentVolumeClaim/namespace",schemaPath:"#/definitions/PersistentVolumeClaimVolumeSource/properties/namespace/maxLength",keyword:"maxLength",params:{limit: 253},message:"must NOT have more than 253 characters"};
-if(vErrors === null){vErrors = [err61];}
-else {vErrors.push(err61);}errors++;}}
+const err66 = {instancePath:instancePath+"/persistentVolumeClaim/namespace",schemaPath:"#/definitions/PersistentVolumeClaimVolumeSource/properties/namespace/maxLength",keyword:"maxLength",params:{limit: 253},message:"must NOT have more than 253 characters"};
+if(vErrors === null){vErrors = [err66];}
+else {vErrors.push(err66);}errors++;}
+if(!pattern12.test(data41)){
+const err67 = {instancePath:instancePath+"/persistentVolumeClaim/namespace",schemaPath:"#/definitions/PersistentVolumeClaimVolumeSource/properties/namespace/pattern",keyword:"pattern",params:{pattern: "^[a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?$"},message:"must match pattern \""+"^[a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?$"+"\""};
+if(vErrors === null){vErrors = [err67];}
+else {vErrors.push(err67);}errors++;}}
 else {
-const err62 = {instancePath:instancePath+"/persistentVolumeClaim/namespace",schemaPath:"#/definitions/PersistentVolumeClaimVolumeSource/properties/namespace/type",keyword:"type",params:{type: "string"},message:"must be string"};
-if(vErrors === null){vErrors = [err62];}
-else {vErrors.push(err62);}errors++;}}
+const err68 = {instancePath:instancePath+"/persistentVolumeClaim/namespace",schemaPath:"#/definitions/PersistentVolumeClaimVolumeSource/properties/namespace/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(vErrors === null){vErrors = [err68];}
+else {vErrors.push(err68);}errors++;}}
 if(data40.claimName !== undefined){
 let data42 = data40.claimName;
 if(typeof data42 === "string"){
 if(func3(data42) > 253){
-const err63 = {instancePath:instancePath+"/persistentVolumeClaim/claimName",schemaPath:"#/definitions/PersistentVolumeClaimVolumeSource/properties/claimName/maxLength",keyword:"maxLength",params:{limit: 253},message:"must NOT have more than 253 characters"};
-if(vErrors === null){vErrors = [err63];}
-else {vErrors.push(err63);}errors++;}}
+const err69 = {instancePath:instancePath+"/persistentVolumeClaim/claimName",schemaPath:"#/definitions/PersistentVolumeClaimVolumeSource/properties/claimName/maxLength",keyword:"maxLength",params:{limit: 253},message:"must NOT have more than 253 characters"};
+if(vErrors === null){vErrors = [err69];}
+else {vErrors.push(err69);}errors++;}
+if(!pattern2.test(data42)){
+const err70 = {instancePath:instancePath+"/persistentVolumeClaim/claimName",schemaPath:"#/definitions/PersistentVolumeClaimVolumeSource/properties/claimName/pattern",keyword:"pattern",params:{pattern: "^[a-z0-9]([-a-z0-9]*[a-z0-9])?([.][a-z0-9]([-a-z0-9]*[a-z0-9])?)*$"},message:"must match pattern \""+"^[a-z0-9]([-a-z0-9]*[a-z0-9])?([.][a-z0-9]([-a-z0-9]*[a-z0-9])?)*$"+"\""};
+if(vErrors === null){vErrors = [err70];}
+else {vErrors.push(err70);}errors++;}}
 else {
-const err64 = {instancePath:instancePath+"/persistentVolumeClaim/claimName",schemaPath:"#/definitions/PersistentVolumeClaimVolumeSource/properties/claimName/type",keyword:"type",params:{type: "string"},message:"must be string"};
-if(vErrors === null){vErrors = [err64];}
-else {vErrors.push(err64);}errors++;}}
+const err71 = {instancePath:instancePath+"/persistentVolumeClaim/claimName",schemaPath:"#/definitions/PersistentVolumeClaimVolumeSource/properties/claimName/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(vErrors === null){vErrors = [err71];}
+else {vErrors.push(err71);}errors++;}}
 if(data40.readOnly !== undefined){
 if(typeof data40.readOnly !== "boolean"){
-const err65 = {instancePath:instancePath+"/persistentVolumeClaim/readOnly",schemaPath:"#/definitions/PersistentVolumeClaimVolumeSource/properties/readOnly/type",keyword:"type",params:{type: "boolean"},message:"must be boolean"};
-if(vErrors === null){vErrors = [err65];}
-else {vErrors.push(err65);}errors++;}}}
+const err72 = {instancePath:instancePath+"/persistentVolumeClaim/readOnly",schemaPath:"#/definitions/PersistentVolumeClaimVolumeSource/properties/readOnly/type",keyword:"type",params:{type: "boolean"},message:"must be boolean"};
+if(vErrors === null){vErrors = [err72];}
+else {vErrors.push(err72);}errors++;}}}
 else {
-const err66 = {instancePath:instancePath+"/persistentVolumeClaim",schemaPath:"#/definitions/PersistentVolumeClaimVolumeSource/type",keyword:"type",params:{type: "object"},message:"must be object"};
-if(vErrors === null){vErrors = [err66];}
-else {vErrors.push(err66);}errors++;}}}
+const err73 = {instancePath:instancePath+"/persistentVolumeClaim",schemaPath:"#/definitions/PersistentVolumeClaimVolumeSource/type",keyword:"type",params:{type: "object"},message:"must be object"};
+if(vErrors === null){vErrors = [err73];}
+else {vErrors.push(err73);}errors++;}}}
 else {
-const err67 = {instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"};
-if(vErrors === null){vErrors = [err67];}
-else {vErrors.push(err67);}errors++;}
+const err74 = {instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"};
+if(vErrors === null){vErrors = [err74];}
+else {vErrors.push(err74);}errors++;}
 validate21.errors = vErrors;
 return errors === 0;}
 function validate20(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
@@ -3120,7 +3537,9 @@ if(vErrors === null){vErrors = [err15];}
 else {vErrors.push(err15);}errors++;}
 validate20.errors = vErrors;
 return errors === 0;}
-const schema73 = {"type":"object","required":["name","path"],"properties":{"name":{"type":"string","maxLength":253,"rules":[{"message":"must be at most 63 lower-case letters, digits or '-', a letter or digit at both ends","matches":"^[a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?$"}]},"path":{"type":"string","maxLength":512,"rules":[{"message":"must be an absolute path below / without '.', '..', '//', control or invisible characters or a trailing '/'","matches":"^(/([^/.\\p{Cc}\\p{Cf}\\p{Zl}\\p{Zp}][^/\\p{Cc}\\p{Cf}\\p{Zl}\\p{Zp}]*|[.][^/.\\p{Cc}\\p{Cf}\\p{Zl}\\p{Zp}][^/\\p{Cc}\\p{Cf}\\p{Zl}\\p{Zp}]*|[.][.][^/\\p{Cc}\\p{Cf}\\p{Zl}\\p{Zp}]+))+$"},{"message":"must have at most 2048 bytes, and each name in it at most 255 characters, or 63 if some are not ASCII: Linux takes no longer names","patterns":["^(([\\x00-.0-\\x7f]{0,255}|[^/]{0,63})/)*([\\x00-.0-\\x7f]{0,255}|[^/]{0,63})$"]}]},"readOnly":{"type":"boolean"},"mountOptions":{"type":"array","maxItems":8,"items":{"type":"string","maxLength":64,"rules":[{"message":"must be one of nosuid, suid, nodev, dev, noexec, exec, noatime, relatime, strictatime, nodiratime and nosymfollow, one an entry; read-only is readOnly: true","oneOf":["nosuid","suid","nodev","dev","noexec","exec","noatime","relatime","strictatime","nodiratime","nosymfollow"]}]},"rules":[{"message":"an option may be named only once"},{"message":"an option and its opposite cannot both be named"},{"message":"only one of noatime, relatime and strictatime can be named"}]},"fsGroup":{"type":"integer","rules":[{"message":"must be a group id from 0 to 2147483647","from":0,"to":2147483647}]},"fsGroupChangePolicy":{"type":"string","enum":["Always","OnRootMismatch"]},"seLinuxOptions":{"$ref":"#/definitions/SELinuxOptions"}},"rules":[{"message":"fsGroupChangePolicy has an effect only with fsGroup: add fsGroup, or remove it","field":".fsGroupChangePolicy"}],"additionalProperties":false};
+const schema73 = {"type":"object","required":["name","path"],"properties":{"name":{"type":"string","maxLength":253,"pattern":"^[a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?$"},"path":{"type":"string","maxLength":512,"rules":[{"message":"must be an absolute path below / without '.', '..', '//', control or invisible characters or a trailing '/'","matchesNot":"^$|^[^/]|/$|//|/[.][.]?(/|$)|[\\p{Cc}\\p{Cf}\\p{Zl}\\p{Zp}]"},{"check":"pathLength","message":"must have at most 2048 bytes, and each name at most 255 characters, or 63 if some are not ASCII: Linux takes no longer names"}]},"readOnly":{"type":"boolean"},"mountOptions":{"type":"array","maxItems":8,"items":{"type":"string","maxLength":64,"rules":[{"message":"must be one of nosuid, suid, nodev, dev, noexec, exec, noatime, relatime, strictatime, nodiratime and nosymfollow, one an entry; read-only is readOnly: true","oneOf":["nosuid","suid","nodev","dev","noexec","exec","noatime","relatime","strictatime","nodiratime","nosymfollow"]}]},"rules":[{"message":"an option may be named only once","check":"unique"},{"message":"an option and its opposite cannot both be named","check":"noOpposites"},{"message":"only one of noatime, relatime and strictatime can be named","check":"oneTimeOption"}]},"fsGroup":{"type":"integer","minimum":0,"maximum":2147483647},"fsGroupChangePolicy":{"type":"string","enum":["Always","OnRootMismatch"]},"seLinuxOptions":{"$ref":"#/definitions/SELinuxOptions"}},"rules":[{"message":"fsGroupChangePolicy has an effect only with fsGroup: add fsGroup, or remove it","field":".fsGroupChangePolicy","check":"policyHasGroup"}],"additionalProperties":false};
+const pattern78 = new RegExp("^[A-Za-z0-9][-A-Za-z0-9_.]*$", "u");
+const pattern81 = new RegExp("^s[0-9]{1,4}(-s[0-9]{1,4})?(:c[0-9]{1,4}([.,]c[0-9]{1,4})*)?$", "u");
 function validate67(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
 let errors = 0;
@@ -3144,133 +3563,163 @@ if(typeof data0 === "string"){
 if(func3(data0) > 253){
 const err3 = {instancePath:instancePath+"/name",schemaPath:"#/properties/name/maxLength",keyword:"maxLength",params:{limit: 253},message:"must NOT have more than 253 characters"};
 if(vErrors === null){vErrors = [err3];}
-else {vErrors.push(err3);}errors++;}}
-else {
-const err4 = {instancePath:instancePath+"/name",schemaPath:"#/properties/name/type",keyword:"type",params:{type: "string"},message:"must be string"};
+else {vErrors.push(err3);}errors++;}
+if(!pattern12.test(data0)){
+const err4 = {instancePath:instancePath+"/name",schemaPath:"#/properties/name/pattern",keyword:"pattern",params:{pattern: "^[a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?$"},message:"must match pattern \""+"^[a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?$"+"\""};
 if(vErrors === null){vErrors = [err4];}
 else {vErrors.push(err4);}errors++;}}
+else {
+const err5 = {instancePath:instancePath+"/name",schemaPath:"#/properties/name/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(vErrors === null){vErrors = [err5];}
+else {vErrors.push(err5);}errors++;}}
 if(data.path !== undefined){
 let data1 = data.path;
 if(typeof data1 === "string"){
 if(func3(data1) > 512){
-const err5 = {instancePath:instancePath+"/path",schemaPath:"#/properties/path/maxLength",keyword:"maxLength",params:{limit: 512},message:"must NOT have more than 512 characters"};
-if(vErrors === null){vErrors = [err5];}
-else {vErrors.push(err5);}errors++;}}
-else {
-const err6 = {instancePath:instancePath+"/path",schemaPath:"#/properties/path/type",keyword:"type",params:{type: "string"},message:"must be string"};
+const err6 = {instancePath:instancePath+"/path",schemaPath:"#/properties/path/maxLength",keyword:"maxLength",params:{limit: 512},message:"must NOT have more than 512 characters"};
 if(vErrors === null){vErrors = [err6];}
 else {vErrors.push(err6);}errors++;}}
-if(data.readOnly !== undefined){
-if(typeof data.readOnly !== "boolean"){
-const err7 = {instancePath:instancePath+"/readOnly",schemaPath:"#/properties/readOnly/type",keyword:"type",params:{type: "boolean"},message:"must be boolean"};
+else {
+const err7 = {instancePath:instancePath+"/path",schemaPath:"#/properties/path/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){vErrors = [err7];}
 else {vErrors.push(err7);}errors++;}}
+if(data.readOnly !== undefined){
+if(typeof data.readOnly !== "boolean"){
+const err8 = {instancePath:instancePath+"/readOnly",schemaPath:"#/properties/readOnly/type",keyword:"type",params:{type: "boolean"},message:"must be boolean"};
+if(vErrors === null){vErrors = [err8];}
+else {vErrors.push(err8);}errors++;}}
 if(data.mountOptions !== undefined){
 let data3 = data.mountOptions;
 if(Array.isArray(data3)){
 if(data3.length > 8){
-const err8 = {instancePath:instancePath+"/mountOptions",schemaPath:"#/properties/mountOptions/maxItems",keyword:"maxItems",params:{limit: 8},message:"must NOT have more than 8 items"};
-if(vErrors === null){vErrors = [err8];}
-else {vErrors.push(err8);}errors++;}
+const err9 = {instancePath:instancePath+"/mountOptions",schemaPath:"#/properties/mountOptions/maxItems",keyword:"maxItems",params:{limit: 8},message:"must NOT have more than 8 items"};
+if(vErrors === null){vErrors = [err9];}
+else {vErrors.push(err9);}errors++;}
 const len0 = data3.length;
 for(let i0=0; i0<len0; i0++){
 let data4 = data3[i0];
 if(typeof data4 === "string"){
 if(func3(data4) > 64){
-const err9 = {instancePath:instancePath+"/mountOptions/" + i0,schemaPath:"#/properties/mountOptions/items/maxLength",keyword:"maxLength",params:{limit: 64},message:"must NOT have more than 64 characters"};
-if(vErrors === null){vErrors = [err9];}
-else {vErrors.push(err9);}errors++;}}
-else {
-const err10 = {instancePath:instancePath+"/mountOptions/" + i0,schemaPath:"#/properties/mountOptions/items/type",keyword:"type",params:{type: "string"},message:"must be string"};
+const err10 = {instancePath:instancePath+"/mountOptions/" + i0,schemaPath:"#/properties/mountOptions/items/maxLength",keyword:"maxLength",params:{limit: 64},message:"must NOT have more than 64 characters"};
 if(vErrors === null){vErrors = [err10];}
-else {vErrors.push(err10);}errors++;}}}
+else {vErrors.push(err10);}errors++;}}
 else {
-const err11 = {instancePath:instancePath+"/mountOptions",schemaPath:"#/properties/mountOptions/type",keyword:"type",params:{type: "array"},message:"must be array"};
+const err11 = {instancePath:instancePath+"/mountOptions/" + i0,schemaPath:"#/properties/mountOptions/items/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){vErrors = [err11];}
-else {vErrors.push(err11);}errors++;}}
+else {vErrors.push(err11);}errors++;}}}
+else {
+const err12 = {instancePath:instancePath+"/mountOptions",schemaPath:"#/properties/mountOptions/type",keyword:"type",params:{type: "array"},message:"must be array"};
+if(vErrors === null){vErrors = [err12];}
+else {vErrors.push(err12);}errors++;}}
 if(data.fsGroup !== undefined){
 let data5 = data.fsGroup;
 if(!(((typeof data5 == "number") && (!(data5 % 1) && !isNaN(data5))) && (isFinite(data5)))){
-const err12 = {instancePath:instancePath+"/fsGroup",schemaPath:"#/properties/fsGroup/type",keyword:"type",params:{type: "integer"},message:"must be integer"};
-if(vErrors === null){vErrors = [err12];}
-else {vErrors.push(err12);}errors++;}}
+const err13 = {instancePath:instancePath+"/fsGroup",schemaPath:"#/properties/fsGroup/type",keyword:"type",params:{type: "integer"},message:"must be integer"};
+if(vErrors === null){vErrors = [err13];}
+else {vErrors.push(err13);}errors++;}
+if((typeof data5 == "number") && (isFinite(data5))){
+if(data5 > 2147483647 || isNaN(data5)){
+const err14 = {instancePath:instancePath+"/fsGroup",schemaPath:"#/properties/fsGroup/maximum",keyword:"maximum",params:{comparison: "<=", limit: 2147483647},message:"must be <= 2147483647"};
+if(vErrors === null){vErrors = [err14];}
+else {vErrors.push(err14);}errors++;}
+if(data5 < 0 || isNaN(data5)){
+const err15 = {instancePath:instancePath+"/fsGroup",schemaPath:"#/properties/fsGroup/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0"};
+if(vErrors === null){vErrors = [err15];}
+else {vErrors.push(err15);}errors++;}}}
 if(data.fsGroupChangePolicy !== undefined){
 let data6 = data.fsGroupChangePolicy;
 if(typeof data6 !== "string"){
-const err13 = {instancePath:instancePath+"/fsGroupChangePolicy",schemaPath:"#/properties/fsGroupChangePolicy/type",keyword:"type",params:{type: "string"},message:"must be string"};
-if(vErrors === null){vErrors = [err13];}
-else {vErrors.push(err13);}errors++;}
+const err16 = {instancePath:instancePath+"/fsGroupChangePolicy",schemaPath:"#/properties/fsGroupChangePolicy/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(vErrors === null){vErrors = [err16];}
+else {vErrors.push(err16);}errors++;}
 if(!((data6 === "Always") || (data6 === "OnRootMismatch"))){
-const err14 = {instancePath:instancePath+"/fsGroupChangePolicy",schemaPath:"#/properties/fsGroupChangePolicy/enum",keyword:"enum",params:{allowedValues: schema73.properties.fsGroupChangePolicy.enum},message:"must be equal to one of the allowed values"};
-if(vErrors === null){vErrors = [err14];}
-else {vErrors.push(err14);}errors++;}}
+const err17 = {instancePath:instancePath+"/fsGroupChangePolicy",schemaPath:"#/properties/fsGroupChangePolicy/enum",keyword:"enum",params:{allowedValues: schema73.properties.fsGroupChangePolicy.enum},message:"must be equal to one of the allowed values"};
+if(vErrors === null){vErrors = [err17];}
+else {vErrors.push(err17);}errors++;}}
 if(data.seLinuxOptions !== undefined){
 let data7 = data.seLinuxOptions;
 if(data7 && typeof data7 == "object" && !Array.isArray(data7)){
 if(data7.level === undefined){
-const err15 = {instancePath:instancePath+"/seLinuxOptions",schemaPath:"#/definitions/SELinuxOptions/required",keyword:"required",params:{missingProperty: "level"},message:"must have required property '"+"level"+"'"};
-if(vErrors === null){vErrors = [err15];}
-else {vErrors.push(err15);}errors++;}
+const err18 = {instancePath:instancePath+"/seLinuxOptions",schemaPath:"#/definitions/SELinuxOptions/required",keyword:"required",params:{missingProperty: "level"},message:"must have required property '"+"level"+"'"};
+if(vErrors === null){vErrors = [err18];}
+else {vErrors.push(err18);}errors++;}
 for(const key1 in data7){
 if(!((((key1 === "user") || (key1 === "role")) || (key1 === "type")) || (key1 === "level"))){
-const err16 = {instancePath:instancePath+"/seLinuxOptions",schemaPath:"#/definitions/SELinuxOptions/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key1},message:"must NOT have additional properties"};
-if(vErrors === null){vErrors = [err16];}
-else {vErrors.push(err16);}errors++;}}
+const err19 = {instancePath:instancePath+"/seLinuxOptions",schemaPath:"#/definitions/SELinuxOptions/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key1},message:"must NOT have additional properties"};
+if(vErrors === null){vErrors = [err19];}
+else {vErrors.push(err19);}errors++;}}
 if(data7.user !== undefined){
 let data8 = data7.user;
 if(typeof data8 === "string"){
 if(func3(data8) > 63){
-const err17 = {instancePath:instancePath+"/seLinuxOptions/user",schemaPath:"#/definitions/SELinuxOptions/properties/user/maxLength",keyword:"maxLength",params:{limit: 63},message:"must NOT have more than 63 characters"};
-if(vErrors === null){vErrors = [err17];}
-else {vErrors.push(err17);}errors++;}}
+const err20 = {instancePath:instancePath+"/seLinuxOptions/user",schemaPath:"#/definitions/SELinuxOptions/properties/user/maxLength",keyword:"maxLength",params:{limit: 63},message:"must NOT have more than 63 characters"};
+if(vErrors === null){vErrors = [err20];}
+else {vErrors.push(err20);}errors++;}
+if(!pattern78.test(data8)){
+const err21 = {instancePath:instancePath+"/seLinuxOptions/user",schemaPath:"#/definitions/SELinuxOptions/properties/user/pattern",keyword:"pattern",params:{pattern: "^[A-Za-z0-9][-A-Za-z0-9_.]*$"},message:"must match pattern \""+"^[A-Za-z0-9][-A-Za-z0-9_.]*$"+"\""};
+if(vErrors === null){vErrors = [err21];}
+else {vErrors.push(err21);}errors++;}}
 else {
-const err18 = {instancePath:instancePath+"/seLinuxOptions/user",schemaPath:"#/definitions/SELinuxOptions/properties/user/type",keyword:"type",params:{type: "string"},message:"must be string"};
-if(vErrors === null){vErrors = [err18];}
-else {vErrors.push(err18);}errors++;}}
+const err22 = {instancePath:instancePath+"/seLinuxOptions/user",schemaPath:"#/definitions/SELinuxOptions/properties/user/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(vErrors === null){vErrors = [err22];}
+else {vErrors.push(err22);}errors++;}}
 if(data7.role !== undefined){
 let data9 = data7.role;
 if(typeof data9 === "string"){
 if(func3(data9) > 63){
-const err19 = {instancePath:instancePath+"/seLinuxOptions/role",schemaPath:"#/definitions/SELinuxOptions/properties/role/maxLength",keyword:"maxLength",params:{limit: 63},message:"must NOT have more than 63 characters"};
-if(vErrors === null){vErrors = [err19];}
-else {vErrors.push(err19);}errors++;}}
+const err23 = {instancePath:instancePath+"/seLinuxOptions/role",schemaPath:"#/definitions/SELinuxOptions/properties/role/maxLength",keyword:"maxLength",params:{limit: 63},message:"must NOT have more than 63 characters"};
+if(vErrors === null){vErrors = [err23];}
+else {vErrors.push(err23);}errors++;}
+if(!pattern78.test(data9)){
+const err24 = {instancePath:instancePath+"/seLinuxOptions/role",schemaPath:"#/definitions/SELinuxOptions/properties/role/pattern",keyword:"pattern",params:{pattern: "^[A-Za-z0-9][-A-Za-z0-9_.]*$"},message:"must match pattern \""+"^[A-Za-z0-9][-A-Za-z0-9_.]*$"+"\""};
+if(vErrors === null){vErrors = [err24];}
+else {vErrors.push(err24);}errors++;}}
 else {
-const err20 = {instancePath:instancePath+"/seLinuxOptions/role",schemaPath:"#/definitions/SELinuxOptions/properties/role/type",keyword:"type",params:{type: "string"},message:"must be string"};
-if(vErrors === null){vErrors = [err20];}
-else {vErrors.push(err20);}errors++;}}
+const err25 = {instancePath:instancePath+"/seLinuxOptions/role",schemaPath:"#/definitions/SELinuxOptions/properties/role/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(vErrors === null){vErrors = [err25];}
+else {vErrors.push(err25);}errors++;}}
 if(data7.type !== undefined){
 let data10 = data7.type;
 if(typeof data10 === "string"){
 if(func3(data10) > 63){
-const err21 = {instancePath:instancePath+"/seLinuxOptions/type",schemaPath:"#/definitions/SELinuxOptions/properties/type/maxLength",keyword:"maxLength",params:{limit: 63},message:"must NOT have more than 63 characters"};
-if(vErrors === null){vErrors = [err21];}
-else {vErrors.push(err21);}errors++;}}
+const err26 = {instancePath:instancePath+"/seLinuxOptions/type",schemaPath:"#/definitions/SELinuxOptions/properties/type/maxLength",keyword:"maxLength",params:{limit: 63},message:"must NOT have more than 63 characters"};
+if(vErrors === null){vErrors = [err26];}
+else {vErrors.push(err26);}errors++;}
+if(!pattern78.test(data10)){
+const err27 = {instancePath:instancePath+"/seLinuxOptions/type",schemaPath:"#/definitions/SELinuxOptions/properties/type/pattern",keyword:"pattern",params:{pattern: "^[A-Za-z0-9][-A-Za-z0-9_.]*$"},message:"must match pattern \""+"^[A-Za-z0-9][-A-Za-z0-9_.]*$"+"\""};
+if(vErrors === null){vErrors = [err27];}
+else {vErrors.push(err27);}errors++;}}
 else {
-const err22 = {instancePath:instancePath+"/seLinuxOptions/type",schemaPath:"#/definitions/SELinuxOptions/properties/type/type",keyword:"type",params:{type: "string"},message:"must be string"};
-if(vErrors === null){vErrors = [err22];}
-else {vErrors.push(err22);}errors++;}}
+const err28 = {instancePath:instancePath+"/seLinuxOptions/type",schemaPath:"#/definitions/SELinuxOptions/properties/type/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(vErrors === null){vErrors = [err28];}
+else {vErrors.push(err28);}errors++;}}
 if(data7.level !== undefined){
 let data11 = data7.level;
 if(typeof data11 === "string"){
 if(func3(data11) > 128){
-const err23 = {instancePath:instancePath+"/seLinuxOptions/level",schemaPath:"#/definitions/SELinuxOptions/properties/level/maxLength",keyword:"maxLength",params:{limit: 128},message:"must NOT have more than 128 characters"};
-if(vErrors === null){vErrors = [err23];}
-else {vErrors.push(err23);}errors++;}}
+const err29 = {instancePath:instancePath+"/seLinuxOptions/level",schemaPath:"#/definitions/SELinuxOptions/properties/level/maxLength",keyword:"maxLength",params:{limit: 128},message:"must NOT have more than 128 characters"};
+if(vErrors === null){vErrors = [err29];}
+else {vErrors.push(err29);}errors++;}
+if(!pattern81.test(data11)){
+const err30 = {instancePath:instancePath+"/seLinuxOptions/level",schemaPath:"#/definitions/SELinuxOptions/properties/level/pattern",keyword:"pattern",params:{pattern: "^s[0-9]{1,4}(-s[0-9]{1,4})?(:c[0-9]{1,4}([.,]c[0-9]{1,4})*)?$"},message:"must match pattern \""+"^s[0-9]{1,4}(-s[0-9]{1,4})?(:c[0-9]{1,4}([.,]c[0-9]{1,4})*)?$"+"\""};
+if(vErrors === null){vErrors = [err30];}
+else {vErrors.push(err30);}errors++;}}
 else {
-const err24 = {instancePath:instancePath+"/seLinuxOptions/level",schemaPath:"#/definitions/SELinuxOptions/properties/level/type",keyword:"type",params:{type: "string"},message:"must be string"};
-if(vErrors === null){vErrors = [err24];}
-else {vErrors.push(err24);}errors++;}}}
+const err31 = {instancePath:instancePath+"/seLinuxOptions/level",schemaPath:"#/definitions/SELinuxOptions/properties/level/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(vErrors === null){vErrors = [err31];}
+else {vErrors.push(err31);}errors++;}}}
 else {
-const err25 = {instancePath:instancePath+"/seLinuxOptions",schemaPath:"#/definitions/SELinuxOptions/type",keyword:"type",params:{type: "object"},message:"must be object"};
-if(vErrors === null){vErrors = [err25];}
-else {vErrors.push(err25);}errors++;}}}
+const err32 = {instancePath:instancePath+"/seLinuxOptions",schemaPath:"#/definitions/SELinuxOptions/type",keyword:"type",params:{type: "object"},message:"must be object"};
+if(vErrors === null){vErrors = [err32];}
+else {vErrors.push(err32);}errors++;}}}
 else {
-const err26 = {instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"};
-if(vErrors === null){vErrors = [err26];}
-else {vErrors.push(err26);}errors++;}
+const err33 = {instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"};
+if(vErrors === null){vErrors = [err33];}
+else {vErrors.push(err33);}errors++;}
 validate67.errors = vErrors;
 return errors === 0;}
-const schema77 = {"type":"object","required":["key","operator"],"properties":{"key":{"type":"string","maxLength":317,"rules":[{"message":"must be a name such as disktype or example.com/disktype: at most 63 letters, digits, '-', '_' or '.', a letter or digit at both ends","matches":"^([a-z0-9]([-a-z0-9]*[a-z0-9])?([.][a-z0-9]([-a-z0-9]*[a-z0-9])?)*/)?[A-Za-z0-9]([-A-Za-z0-9_.]{0,61}[A-Za-z0-9])?$"}]},"operator":{"type":"string","enum":["In","NotIn","Exists","DoesNotExist"]},"values":{"type":"array","maxItems":32,"items":{"type":"string","maxLength":63,"rules":[{"message":"must be a label value: at most 63 letters, digits, '-', '_' or '.', a letter or digit at both ends","matches":"^([A-Za-z0-9]([-A-Za-z0-9_.]{0,61}[A-Za-z0-9])?)?$"}]}}},"rules":[{"message":"In and NotIn need values, Exists and DoesNotExist take none","field":".values"}],"additionalProperties":false};
+const pattern82 = new RegExp("^[a-z0-9]([-a-z0-9]*[a-z0-9])?$", "u");
+const schema77 = {"type":"object","required":["key","operator"],"properties":{"key":{"type":"string","maxLength":317,"pattern":"^([a-z0-9]([-a-z0-9]*[a-z0-9])?([.][a-z0-9]([-a-z0-9]*[a-z0-9])?)*/)?[A-Za-z0-9]([-A-Za-z0-9_.]{0,61}[A-Za-z0-9])?$"},"operator":{"type":"string","enum":["In","NotIn","Exists","DoesNotExist"]},"values":{"type":"array","maxItems":32,"items":{"type":"string","maxLength":63,"pattern":"^([A-Za-z0-9]([-A-Za-z0-9_.]{0,61}[A-Za-z0-9])?)?$"}}},"rules":[{"message":"In and NotIn need values, Exists and DoesNotExist take none","field":".values","check":"valuesFitOperator"}],"additionalProperties":false};
 function validate70(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
 let errors = 0;
@@ -3293,95 +3742,107 @@ if(typeof data1 === "string"){
 if(func3(data1) > 63){
 const err2 = {instancePath:instancePath+"/matchLabels/" + key1.replace(/~/g, "~0").replace(/\//g, "~1"),schemaPath:"#/properties/matchLabels/additionalProperties/maxLength",keyword:"maxLength",params:{limit: 63},message:"must NOT have more than 63 characters"};
 if(vErrors === null){vErrors = [err2];}
-else {vErrors.push(err2);}errors++;}}
-else {
-const err3 = {instancePath:instancePath+"/matchLabels/" + key1.replace(/~/g, "~0").replace(/\//g, "~1"),schemaPath:"#/properties/matchLabels/additionalProperties/type",keyword:"type",params:{type: "string"},message:"must be string"};
+else {vErrors.push(err2);}errors++;}
+if(!pattern0.test(data1)){
+const err3 = {instancePath:instancePath+"/matchLabels/" + key1.replace(/~/g, "~0").replace(/\//g, "~1"),schemaPath:"#/properties/matchLabels/additionalProperties/pattern",keyword:"pattern",params:{pattern: "^([A-Za-z0-9]([-A-Za-z0-9_.]{0,61}[A-Za-z0-9])?)?$"},message:"must match pattern \""+"^([A-Za-z0-9]([-A-Za-z0-9_.]{0,61}[A-Za-z0-9])?)?$"+"\""};
 if(vErrors === null){vErrors = [err3];}
-else {vErrors.push(err3);}errors++;}}}
+else {vErrors.push(err3);}errors++;}}
 else {
-const err4 = {instancePath:instancePath+"/matchLabels",schemaPath:"#/properties/matchLabels/type",keyword:"type",params:{type: "object"},message:"must be object"};
+const err4 = {instancePath:instancePath+"/matchLabels/" + key1.replace(/~/g, "~0").replace(/\//g, "~1"),schemaPath:"#/properties/matchLabels/additionalProperties/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){vErrors = [err4];}
-else {vErrors.push(err4);}errors++;}}
+else {vErrors.push(err4);}errors++;}}}
+else {
+const err5 = {instancePath:instancePath+"/matchLabels",schemaPath:"#/properties/matchLabels/type",keyword:"type",params:{type: "object"},message:"must be object"};
+if(vErrors === null){vErrors = [err5];}
+else {vErrors.push(err5);}errors++;}}
 if(data.matchExpressions !== undefined){
 let data2 = data.matchExpressions;
 if(Array.isArray(data2)){
 if(data2.length > 16){
-const err5 = {instancePath:instancePath+"/matchExpressions",schemaPath:"#/properties/matchExpressions/maxItems",keyword:"maxItems",params:{limit: 16},message:"must NOT have more than 16 items"};
-if(vErrors === null){vErrors = [err5];}
-else {vErrors.push(err5);}errors++;}
+const err6 = {instancePath:instancePath+"/matchExpressions",schemaPath:"#/properties/matchExpressions/maxItems",keyword:"maxItems",params:{limit: 16},message:"must NOT have more than 16 items"};
+if(vErrors === null){vErrors = [err6];}
+else {vErrors.push(err6);}errors++;}
 const len0 = data2.length;
 for(let i0=0; i0<len0; i0++){
 let data3 = data2[i0];
 if(data3 && typeof data3 == "object" && !Array.isArray(data3)){
 if(data3.key === undefined){
-const err6 = {instancePath:instancePath+"/matchExpressions/" + i0,schemaPath:"#/definitions/NamespaceRequirement/required",keyword:"required",params:{missingProperty: "key"},message:"must have required property '"+"key"+"'"};
-if(vErrors === null){vErrors = [err6];}
-else {vErrors.push(err6);}errors++;}
-if(data3.operator === undefined){
-const err7 = {instancePath:instancePath+"/matchExpressions/" + i0,schemaPath:"#/definitions/NamespaceRequirement/required",keyword:"required",params:{missingProperty: "operator"},message:"must have required property '"+"operator"+"'"};
+const err7 = {instancePath:instancePath+"/matchExpressions/" + i0,schemaPath:"#/definitions/NamespaceRequirement/required",keyword:"required",params:{missingProperty: "key"},message:"must have required property '"+"key"+"'"};
 if(vErrors === null){vErrors = [err7];}
 else {vErrors.push(err7);}errors++;}
+if(data3.operator === undefined){
+const err8 = {instancePath:instancePath+"/matchExpressions/" + i0,schemaPath:"#/definitions/NamespaceRequirement/required",keyword:"required",params:{missingProperty: "operator"},message:"must have required property '"+"operator"+"'"};
+if(vErrors === null){vErrors = [err8];}
+else {vErrors.push(err8);}errors++;}
 for(const key2 in data3){
 if(!(((key2 === "key") || (key2 === "operator")) || (key2 === "values"))){
-const err8 = {instancePath:instancePath+"/matchExpressions/" + i0,schemaPath:"#/definitions/NamespaceRequirement/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key2},message:"must NOT have additional properties"};
-if(vErrors === null){vErrors = [err8];}
-else {vErrors.push(err8);}errors++;}}
+const err9 = {instancePath:instancePath+"/matchExpressions/" + i0,schemaPath:"#/definitions/NamespaceRequirement/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key2},message:"must NOT have additional properties"};
+if(vErrors === null){vErrors = [err9];}
+else {vErrors.push(err9);}errors++;}}
 if(data3.key !== undefined){
 let data4 = data3.key;
 if(typeof data4 === "string"){
 if(func3(data4) > 317){
-const err9 = {instancePath:instancePath+"/matchExpressions/" + i0+"/key",schemaPath:"#/definitions/NamespaceRequirement/properties/key/maxLength",keyword:"maxLength",params:{limit: 317},message:"must NOT have more than 317 characters"};
-if(vErrors === null){vErrors = [err9];}
-else {vErrors.push(err9);}errors++;}}
-else {
-const err10 = {instancePath:instancePath+"/matchExpressions/" + i0+"/key",schemaPath:"#/definitions/NamespaceRequirement/properties/key/type",keyword:"type",params:{type: "string"},message:"must be string"};
+const err10 = {instancePath:instancePath+"/matchExpressions/" + i0+"/key",schemaPath:"#/definitions/NamespaceRequirement/properties/key/maxLength",keyword:"maxLength",params:{limit: 317},message:"must NOT have more than 317 characters"};
 if(vErrors === null){vErrors = [err10];}
-else {vErrors.push(err10);}errors++;}}
+else {vErrors.push(err10);}errors++;}
+if(!pattern1.test(data4)){
+const err11 = {instancePath:instancePath+"/matchExpressions/" + i0+"/key",schemaPath:"#/definitions/NamespaceRequirement/properties/key/pattern",keyword:"pattern",params:{pattern: "^([a-z0-9]([-a-z0-9]*[a-z0-9])?([.][a-z0-9]([-a-z0-9]*[a-z0-9])?)*/)?[A-Za-z0-9]([-A-Za-z0-9_.]{0,61}[A-Za-z0-9])?$"},message:"must match pattern \""+"^([a-z0-9]([-a-z0-9]*[a-z0-9])?([.][a-z0-9]([-a-z0-9]*[a-z0-9])?)*/)?[A-Za-z0-9]([-A-Za-z0-9_.]{0,61}[A-Za-z0-9])?$"+"\""};
+if(vErrors === null){vErrors = [err11];}
+else {vErrors.push(err11);}errors++;}}
+else {
+const err12 = {instancePath:instancePath+"/matchExpressions/" + i0+"/key",schemaPath:"#/definitions/NamespaceRequirement/properties/key/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(vErrors === null){vErrors = [err12];}
+else {vErrors.push(err12);}errors++;}}
 if(data3.operator !== undefined){
 let data5 = data3.operator;
 if(typeof data5 !== "string"){
-const err11 = {instancePath:instancePath+"/matchExpressions/" + i0+"/operator",schemaPath:"#/definitions/NamespaceRequirement/properties/operator/type",keyword:"type",params:{type: "string"},message:"must be string"};
-if(vErrors === null){vErrors = [err11];}
-else {vErrors.push(err11);}errors++;}
+const err13 = {instancePath:instancePath+"/matchExpressions/" + i0+"/operator",schemaPath:"#/definitions/NamespaceRequirement/properties/operator/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(vErrors === null){vErrors = [err13];}
+else {vErrors.push(err13);}errors++;}
 if(!((((data5 === "In") || (data5 === "NotIn")) || (data5 === "Exists")) || (data5 === "DoesNotExist"))){
-const err12 = {instancePath:instancePath+"/matchExpressions/" + i0+"/operator",schemaPath:"#/definitions/NamespaceRequirement/properties/operator/enum",keyword:"enum",params:{allowedValues: schema77.properties.operator.enum},message:"must be equal to one of the allowed values"};
-if(vErrors === null){vErrors = [err12];}
-else {vErrors.push(err12);}errors++;}}
+const err14 = {instancePath:instancePath+"/matchExpressions/" + i0+"/operator",schemaPath:"#/definitions/NamespaceRequirement/properties/operator/enum",keyword:"enum",params:{allowedValues: schema77.properties.operator.enum},message:"must be equal to one of the allowed values"};
+if(vErrors === null){vErrors = [err14];}
+else {vErrors.push(err14);}errors++;}}
 if(data3.values !== undefined){
 let data6 = data3.values;
 if(Array.isArray(data6)){
 if(data6.length > 32){
-const err13 = {instancePath:instancePath+"/matchExpressions/" + i0+"/values",schemaPath:"#/definitions/NamespaceRequirement/properties/values/maxItems",keyword:"maxItems",params:{limit: 32},message:"must NOT have more than 32 items"};
-if(vErrors === null){vErrors = [err13];}
-else {vErrors.push(err13);}errors++;}
+const err15 = {instancePath:instancePath+"/matchExpressions/" + i0+"/values",schemaPath:"#/definitions/NamespaceRequirement/properties/values/maxItems",keyword:"maxItems",params:{limit: 32},message:"must NOT have more than 32 items"};
+if(vErrors === null){vErrors = [err15];}
+else {vErrors.push(err15);}errors++;}
 const len1 = data6.length;
 for(let i1=0; i1<len1; i1++){
 let data7 = data6[i1];
 if(typeof data7 === "string"){
 if(func3(data7) > 63){
-const err14 = {instancePath:instancePath+"/matchExpressions/" + i0+"/values/" + i1,schemaPath:"#/definitions/NamespaceRequirement/properties/values/items/maxLength",keyword:"maxLength",params:{limit: 63},message:"must NOT have more than 63 characters"};
-if(vErrors === null){vErrors = [err14];}
-else {vErrors.push(err14);}errors++;}}
-else {
-const err15 = {instancePath:instancePath+"/matchExpressions/" + i0+"/values/" + i1,schemaPath:"#/definitions/NamespaceRequirement/properties/values/items/type",keyword:"type",params:{type: "string"},message:"must be string"};
-if(vErrors === null){vErrors = [err15];}
-else {vErrors.push(err15);}errors++;}}}
-else {
-const err16 = {instancePath:instancePath+"/matchExpressions/" + i0+"/values",schemaPath:"#/definitions/NamespaceRequirement/properties/values/type",keyword:"type",params:{type: "array"},message:"must be array"};
+const err16 = {instancePath:instancePath+"/matchExpressions/" + i0+"/values/" + i1,schemaPath:"#/definitions/NamespaceRequirement/properties/values/items/maxLength",keyword:"maxLength",params:{limit: 63},message:"must NOT have more than 63 characters"};
 if(vErrors === null){vErrors = [err16];}
-else {vErrors.push(err16);}errors++;}}}
-else {
-const err17 = {instancePath:instancePath+"/matchExpressions/" + i0,schemaPath:"#/definitions/NamespaceRequirement/type",keyword:"type",params:{type: "object"},message:"must be object"};
+else {vErrors.push(err16);}errors++;}
+if(!pattern0.test(data7)){
+const err17 = {instancePath:instancePath+"/matchExpressions/" + i0+"/values/" + i1,schemaPath:"#/definitions/NamespaceRequirement/properties/values/items/pattern",keyword:"pattern",params:{pattern: "^([A-Za-z0-9]([-A-Za-z0-9_.]{0,61}[A-Za-z0-9])?)?$"},message:"must match pattern \""+"^([A-Za-z0-9]([-A-Za-z0-9_.]{0,61}[A-Za-z0-9])?)?$"+"\""};
 if(vErrors === null){vErrors = [err17];}
-else {vErrors.push(err17);}errors++;}}}
+else {vErrors.push(err17);}errors++;}}
 else {
-const err18 = {instancePath:instancePath+"/matchExpressions",schemaPath:"#/properties/matchExpressions/type",keyword:"type",params:{type: "array"},message:"must be array"};
+const err18 = {instancePath:instancePath+"/matchExpressions/" + i0+"/values/" + i1,schemaPath:"#/definitions/NamespaceRequirement/properties/values/items/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){vErrors = [err18];}
 else {vErrors.push(err18);}errors++;}}}
 else {
-const err19 = {instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"};
+const err19 = {instancePath:instancePath+"/matchExpressions/" + i0+"/values",schemaPath:"#/definitions/NamespaceRequirement/properties/values/type",keyword:"type",params:{type: "array"},message:"must be array"};
 if(vErrors === null){vErrors = [err19];}
-else {vErrors.push(err19);}errors++;}
+else {vErrors.push(err19);}errors++;}}}
+else {
+const err20 = {instancePath:instancePath+"/matchExpressions/" + i0,schemaPath:"#/definitions/NamespaceRequirement/type",keyword:"type",params:{type: "object"},message:"must be object"};
+if(vErrors === null){vErrors = [err20];}
+else {vErrors.push(err20);}errors++;}}}
+else {
+const err21 = {instancePath:instancePath+"/matchExpressions",schemaPath:"#/properties/matchExpressions/type",keyword:"type",params:{type: "array"},message:"must be array"};
+if(vErrors === null){vErrors = [err21];}
+else {vErrors.push(err21);}errors++;}}}
+else {
+const err22 = {instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"};
+if(vErrors === null){vErrors = [err22];}
+else {vErrors.push(err22);}errors++;}
 validate70.errors = vErrors;
 return errors === 0;}
 function validate69(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
@@ -3412,21 +3873,25 @@ if(typeof data2 === "string"){
 if(func3(data2) > 63){
 const err3 = {instancePath:instancePath+"/names/" + i0,schemaPath:"#/properties/names/items/maxLength",keyword:"maxLength",params:{limit: 63},message:"must NOT have more than 63 characters"};
 if(vErrors === null){vErrors = [err3];}
-else {vErrors.push(err3);}errors++;}}
-else {
-const err4 = {instancePath:instancePath+"/names/" + i0,schemaPath:"#/properties/names/items/type",keyword:"type",params:{type: "string"},message:"must be string"};
+else {vErrors.push(err3);}errors++;}
+if(!pattern82.test(data2)){
+const err4 = {instancePath:instancePath+"/names/" + i0,schemaPath:"#/properties/names/items/pattern",keyword:"pattern",params:{pattern: "^[a-z0-9]([-a-z0-9]*[a-z0-9])?$"},message:"must match pattern \""+"^[a-z0-9]([-a-z0-9]*[a-z0-9])?$"+"\""};
 if(vErrors === null){vErrors = [err4];}
-else {vErrors.push(err4);}errors++;}}}
+else {vErrors.push(err4);}errors++;}}
 else {
-const err5 = {instancePath:instancePath+"/names",schemaPath:"#/properties/names/type",keyword:"type",params:{type: "array"},message:"must be array"};
+const err5 = {instancePath:instancePath+"/names/" + i0,schemaPath:"#/properties/names/items/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){vErrors = [err5];}
-else {vErrors.push(err5);}errors++;}}
+else {vErrors.push(err5);}errors++;}}}
+else {
+const err6 = {instancePath:instancePath+"/names",schemaPath:"#/properties/names/type",keyword:"type",params:{type: "array"},message:"must be array"};
+if(vErrors === null){vErrors = [err6];}
+else {vErrors.push(err6);}errors++;}}
 if(data.selector !== undefined){
 if(!(validate70(data.selector, {instancePath:instancePath+"/selector",parentData:data,parentDataProperty:"selector",rootData}))){vErrors = vErrors === null ? validate70.errors : vErrors.concat(validate70.errors);errors = vErrors.length;}}}
 else {
-const err6 = {instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"};
-if(vErrors === null){vErrors = [err6];}
-else {vErrors.push(err6);}errors++;}
+const err7 = {instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"};
+if(vErrors === null){vErrors = [err7];}
+else {vErrors.push(err7);}errors++;}
 validate69.errors = vErrors;
 return errors === 0;}
 function validate11(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
@@ -3500,271 +3965,288 @@ if(typeof data1 === "string"){
 if(func3(data1) > 253){
 const err12 = {instancePath:instancePath+"/nodeSelector/" + key1.replace(/~/g, "~0").replace(/\//g, "~1"),schemaPath:"#/properties/nodeSelector/additionalProperties/maxLength",keyword:"maxLength",params:{limit: 253},message:"must NOT have more than 253 characters"};
 if(vErrors === null){vErrors = [err12];}
-else {vErrors.push(err12);}errors++;}}
-else {
-const err13 = {instancePath:instancePath+"/nodeSelector/" + key1.replace(/~/g, "~0").replace(/\//g, "~1"),schemaPath:"#/properties/nodeSelector/additionalProperties/type",keyword:"type",params:{type: "string"},message:"must be string"};
+else {vErrors.push(err12);}errors++;}
+if(!pattern0.test(data1)){
+const err13 = {instancePath:instancePath+"/nodeSelector/" + key1.replace(/~/g, "~0").replace(/\//g, "~1"),schemaPath:"#/properties/nodeSelector/additionalProperties/pattern",keyword:"pattern",params:{pattern: "^([A-Za-z0-9]([-A-Za-z0-9_.]{0,61}[A-Za-z0-9])?)?$"},message:"must match pattern \""+"^([A-Za-z0-9]([-A-Za-z0-9_.]{0,61}[A-Za-z0-9])?)?$"+"\""};
 if(vErrors === null){vErrors = [err13];}
-else {vErrors.push(err13);}errors++;}}}
+else {vErrors.push(err13);}errors++;}}
 else {
-const err14 = {instancePath:instancePath+"/nodeSelector",schemaPath:"#/properties/nodeSelector/type",keyword:"type",params:{type: "object"},message:"must be object"};
+const err14 = {instancePath:instancePath+"/nodeSelector/" + key1.replace(/~/g, "~0").replace(/\//g, "~1"),schemaPath:"#/properties/nodeSelector/additionalProperties/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){vErrors = [err14];}
-else {vErrors.push(err14);}errors++;}}
+else {vErrors.push(err14);}errors++;}}}
+else {
+const err15 = {instancePath:instancePath+"/nodeSelector",schemaPath:"#/properties/nodeSelector/type",keyword:"type",params:{type: "object"},message:"must be object"};
+if(vErrors === null){vErrors = [err15];}
+else {vErrors.push(err15);}errors++;}}
 if(data.affinity !== undefined){
 if(!(validate12(data.affinity, {instancePath:instancePath+"/affinity",parentData:data,parentDataProperty:"affinity",rootData}))){vErrors = vErrors === null ? validate12.errors : vErrors.concat(validate12.errors);errors = vErrors.length;}}
 if(data.tolerations !== undefined){
 let data3 = data.tolerations;
 if(Array.isArray(data3)){
 if(data3.length > 32){
-const err15 = {instancePath:instancePath+"/tolerations",schemaPath:"#/properties/tolerations/maxItems",keyword:"maxItems",params:{limit: 32},message:"must NOT have more than 32 items"};
-if(vErrors === null){vErrors = [err15];}
-else {vErrors.push(err15);}errors++;}
+const err16 = {instancePath:instancePath+"/tolerations",schemaPath:"#/properties/tolerations/maxItems",keyword:"maxItems",params:{limit: 32},message:"must NOT have more than 32 items"};
+if(vErrors === null){vErrors = [err16];}
+else {vErrors.push(err16);}errors++;}
 const len0 = data3.length;
 for(let i0=0; i0<len0; i0++){
 let data4 = data3[i0];
 if(data4 && typeof data4 == "object" && !Array.isArray(data4)){
 for(const key2 in data4){
 if(!((((key2 === "key") || (key2 === "operator")) || (key2 === "value")) || (key2 === "effect"))){
-const err16 = {instancePath:instancePath+"/tolerations/" + i0,schemaPath:"#/definitions/Toleration/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key2},message:"must NOT have additional properties"};
-if(vErrors === null){vErrors = [err16];}
-else {vErrors.push(err16);}errors++;}}
+const err17 = {instancePath:instancePath+"/tolerations/" + i0,schemaPath:"#/definitions/Toleration/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key2},message:"must NOT have additional properties"};
+if(vErrors === null){vErrors = [err17];}
+else {vErrors.push(err17);}errors++;}}
 if(data4.key !== undefined){
 let data5 = data4.key;
 if(typeof data5 === "string"){
 if(func3(data5) > 317){
-const err17 = {instancePath:instancePath+"/tolerations/" + i0+"/key",schemaPath:"#/definitions/Toleration/properties/key/maxLength",keyword:"maxLength",params:{limit: 317},message:"must NOT have more than 317 characters"};
-if(vErrors === null){vErrors = [err17];}
-else {vErrors.push(err17);}errors++;}}
-else {
-const err18 = {instancePath:instancePath+"/tolerations/" + i0+"/key",schemaPath:"#/definitions/Toleration/properties/key/type",keyword:"type",params:{type: "string"},message:"must be string"};
+const err18 = {instancePath:instancePath+"/tolerations/" + i0+"/key",schemaPath:"#/definitions/Toleration/properties/key/maxLength",keyword:"maxLength",params:{limit: 317},message:"must NOT have more than 317 characters"};
 if(vErrors === null){vErrors = [err18];}
 else {vErrors.push(err18);}errors++;}}
+else {
+const err19 = {instancePath:instancePath+"/tolerations/" + i0+"/key",schemaPath:"#/definitions/Toleration/properties/key/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(vErrors === null){vErrors = [err19];}
+else {vErrors.push(err19);}errors++;}}
 if(data4.operator !== undefined){
 let data6 = data4.operator;
 if(typeof data6 !== "string"){
-const err19 = {instancePath:instancePath+"/tolerations/" + i0+"/operator",schemaPath:"#/definitions/Toleration/properties/operator/type",keyword:"type",params:{type: "string"},message:"must be string"};
-if(vErrors === null){vErrors = [err19];}
-else {vErrors.push(err19);}errors++;}
-if(!((data6 === "Equal") || (data6 === "Exists"))){
-const err20 = {instancePath:instancePath+"/tolerations/" + i0+"/operator",schemaPath:"#/definitions/Toleration/properties/operator/enum",keyword:"enum",params:{allowedValues: schema19.properties.operator.enum},message:"must be equal to one of the allowed values"};
+const err20 = {instancePath:instancePath+"/tolerations/" + i0+"/operator",schemaPath:"#/definitions/Toleration/properties/operator/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){vErrors = [err20];}
-else {vErrors.push(err20);}errors++;}}
+else {vErrors.push(err20);}errors++;}
+if(!((data6 === "Equal") || (data6 === "Exists"))){
+const err21 = {instancePath:instancePath+"/tolerations/" + i0+"/operator",schemaPath:"#/definitions/Toleration/properties/operator/enum",keyword:"enum",params:{allowedValues: schema19.properties.operator.enum},message:"must be equal to one of the allowed values"};
+if(vErrors === null){vErrors = [err21];}
+else {vErrors.push(err21);}errors++;}}
 if(data4.value !== undefined){
 let data7 = data4.value;
 if(typeof data7 === "string"){
 if(func3(data7) > 253){
-const err21 = {instancePath:instancePath+"/tolerations/" + i0+"/value",schemaPath:"#/definitions/Toleration/properties/value/maxLength",keyword:"maxLength",params:{limit: 253},message:"must NOT have more than 253 characters"};
-if(vErrors === null){vErrors = [err21];}
-else {vErrors.push(err21);}errors++;}}
-else {
-const err22 = {instancePath:instancePath+"/tolerations/" + i0+"/value",schemaPath:"#/definitions/Toleration/properties/value/type",keyword:"type",params:{type: "string"},message:"must be string"};
+const err22 = {instancePath:instancePath+"/tolerations/" + i0+"/value",schemaPath:"#/definitions/Toleration/properties/value/maxLength",keyword:"maxLength",params:{limit: 253},message:"must NOT have more than 253 characters"};
 if(vErrors === null){vErrors = [err22];}
-else {vErrors.push(err22);}errors++;}}
+else {vErrors.push(err22);}errors++;}
+if(!pattern0.test(data7)){
+const err23 = {instancePath:instancePath+"/tolerations/" + i0+"/value",schemaPath:"#/definitions/Toleration/properties/value/pattern",keyword:"pattern",params:{pattern: "^([A-Za-z0-9]([-A-Za-z0-9_.]{0,61}[A-Za-z0-9])?)?$"},message:"must match pattern \""+"^([A-Za-z0-9]([-A-Za-z0-9_.]{0,61}[A-Za-z0-9])?)?$"+"\""};
+if(vErrors === null){vErrors = [err23];}
+else {vErrors.push(err23);}errors++;}}
+else {
+const err24 = {instancePath:instancePath+"/tolerations/" + i0+"/value",schemaPath:"#/definitions/Toleration/properties/value/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(vErrors === null){vErrors = [err24];}
+else {vErrors.push(err24);}errors++;}}
 if(data4.effect !== undefined){
 let data8 = data4.effect;
 if(typeof data8 !== "string"){
-const err23 = {instancePath:instancePath+"/tolerations/" + i0+"/effect",schemaPath:"#/definitions/Toleration/properties/effect/type",keyword:"type",params:{type: "string"},message:"must be string"};
-if(vErrors === null){vErrors = [err23];}
-else {vErrors.push(err23);}errors++;}
-if(!(((data8 === "NoSchedule") || (data8 === "NoExecute")) || (data8 === "PreferNoSchedule"))){
-const err24 = {instancePath:instancePath+"/tolerations/" + i0+"/effect",schemaPath:"#/definitions/Toleration/properties/effect/enum",keyword:"enum",params:{allowedValues: schema19.properties.effect.enum},message:"must be equal to one of the allowed values"};
-if(vErrors === null){vErrors = [err24];}
-else {vErrors.push(err24);}errors++;}}}
-else {
-const err25 = {instancePath:instancePath+"/tolerations/" + i0,schemaPath:"#/definitions/Toleration/type",keyword:"type",params:{type: "object"},message:"must be object"};
+const err25 = {instancePath:instancePath+"/tolerations/" + i0+"/effect",schemaPath:"#/definitions/Toleration/properties/effect/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){vErrors = [err25];}
-else {vErrors.push(err25);}errors++;}}}
-else {
-const err26 = {instancePath:instancePath+"/tolerations",schemaPath:"#/properties/tolerations/type",keyword:"type",params:{type: "array"},message:"must be array"};
+else {vErrors.push(err25);}errors++;}
+if(!(((data8 === "NoSchedule") || (data8 === "NoExecute")) || (data8 === "PreferNoSchedule"))){
+const err26 = {instancePath:instancePath+"/tolerations/" + i0+"/effect",schemaPath:"#/definitions/Toleration/properties/effect/enum",keyword:"enum",params:{allowedValues: schema19.properties.effect.enum},message:"must be equal to one of the allowed values"};
 if(vErrors === null){vErrors = [err26];}
-else {vErrors.push(err26);}errors++;}}
+else {vErrors.push(err26);}errors++;}}}
+else {
+const err27 = {instancePath:instancePath+"/tolerations/" + i0,schemaPath:"#/definitions/Toleration/type",keyword:"type",params:{type: "object"},message:"must be object"};
+if(vErrors === null){vErrors = [err27];}
+else {vErrors.push(err27);}errors++;}}}
+else {
+const err28 = {instancePath:instancePath+"/tolerations",schemaPath:"#/properties/tolerations/type",keyword:"type",params:{type: "array"},message:"must be array"};
+if(vErrors === null){vErrors = [err28];}
+else {vErrors.push(err28);}errors++;}}
 let data9 = data.mode;
 if(typeof data9 !== "string"){
-const err27 = {instancePath:instancePath+"/mode",schemaPath:"#/properties/mode/type",keyword:"type",params:{type: "string"},message:"must be string"};
-if(vErrors === null){vErrors = [err27];}
-else {vErrors.push(err27);}errors++;}
-if(!((data9 === "Manage") || (data9 === "Observe"))){
-const err28 = {instancePath:instancePath+"/mode",schemaPath:"#/properties/mode/enum",keyword:"enum",params:{allowedValues: schema12.properties.mode.enum},message:"must be equal to one of the allowed values"};
-if(vErrors === null){vErrors = [err28];}
-else {vErrors.push(err28);}errors++;}
-if(typeof data.suspend !== "boolean"){
-const err29 = {instancePath:instancePath+"/suspend",schemaPath:"#/properties/suspend/type",keyword:"type",params:{type: "boolean"},message:"must be boolean"};
+const err29 = {instancePath:instancePath+"/mode",schemaPath:"#/properties/mode/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){vErrors = [err29];}
 else {vErrors.push(err29);}errors++;}
+if(!((data9 === "Manage") || (data9 === "Observe"))){
+const err30 = {instancePath:instancePath+"/mode",schemaPath:"#/properties/mode/enum",keyword:"enum",params:{allowedValues: schema12.properties.mode.enum},message:"must be equal to one of the allowed values"};
+if(vErrors === null){vErrors = [err30];}
+else {vErrors.push(err30);}errors++;}
+if(typeof data.suspend !== "boolean"){
+const err31 = {instancePath:instancePath+"/suspend",schemaPath:"#/properties/suspend/type",keyword:"type",params:{type: "boolean"},message:"must be boolean"};
+if(vErrors === null){vErrors = [err31];}
+else {vErrors.push(err31);}errors++;}
 if(data.volume !== undefined){
 if(!(validate20(data.volume, {instancePath:instancePath+"/volume",parentData:data,parentDataProperty:"volume",rootData}))){vErrors = vErrors === null ? validate20.errors : vErrors.concat(validate20.errors);errors = vErrors.length;}}
 let data12 = data.mounts;
 if(Array.isArray(data12)){
 if(data12.length > 16){
-const err30 = {instancePath:instancePath+"/mounts",schemaPath:"#/properties/mounts/maxItems",keyword:"maxItems",params:{limit: 16},message:"must NOT have more than 16 items"};
-if(vErrors === null){vErrors = [err30];}
-else {vErrors.push(err30);}errors++;}
+const err32 = {instancePath:instancePath+"/mounts",schemaPath:"#/properties/mounts/maxItems",keyword:"maxItems",params:{limit: 16},message:"must NOT have more than 16 items"};
+if(vErrors === null){vErrors = [err32];}
+else {vErrors.push(err32);}errors++;}
 const len1 = data12.length;
 for(let i1=0; i1<len1; i1++){
 if(!(validate67(data12[i1], {instancePath:instancePath+"/mounts/" + i1,parentData:data12,parentDataProperty:i1,rootData}))){vErrors = vErrors === null ? validate67.errors : vErrors.concat(validate67.errors);errors = vErrors.length;}}}
 else {
-const err31 = {instancePath:instancePath+"/mounts",schemaPath:"#/properties/mounts/type",keyword:"type",params:{type: "array"},message:"must be array"};
-if(vErrors === null){vErrors = [err31];}
-else {vErrors.push(err31);}errors++;}
+const err33 = {instancePath:instancePath+"/mounts",schemaPath:"#/properties/mounts/type",keyword:"type",params:{type: "array"},message:"must be array"};
+if(vErrors === null){vErrors = [err33];}
+else {vErrors.push(err33);}errors++;}
 if(data.allowedNamespaces !== undefined){
 if(!(validate69(data.allowedNamespaces, {instancePath:instancePath+"/allowedNamespaces",parentData:data,parentDataProperty:"allowedNamespaces",rootData}))){vErrors = vErrors === null ? validate69.errors : vErrors.concat(validate69.errors);errors = vErrors.length;}}
 let data15 = data.nodeReadiness;
 if(typeof data15 !== "string"){
-const err32 = {instancePath:instancePath+"/nodeReadiness",schemaPath:"#/properties/nodeReadiness/type",keyword:"type",params:{type: "string"},message:"must be string"};
-if(vErrors === null){vErrors = [err32];}
-else {vErrors.push(err32);}errors++;}
+const err34 = {instancePath:instancePath+"/nodeReadiness",schemaPath:"#/properties/nodeReadiness/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(vErrors === null){vErrors = [err34];}
+else {vErrors.push(err34);}errors++;}
 if(!(((data15 === "Ignored") || (data15 === "Condition")) || (data15 === "Taint"))){
-const err33 = {instancePath:instancePath+"/nodeReadiness",schemaPath:"#/properties/nodeReadiness/enum",keyword:"enum",params:{allowedValues: schema12.properties.nodeReadiness.enum},message:"must be equal to one of the allowed values"};
-if(vErrors === null){vErrors = [err33];}
-else {vErrors.push(err33);}errors++;}
+const err35 = {instancePath:instancePath+"/nodeReadiness",schemaPath:"#/properties/nodeReadiness/enum",keyword:"enum",params:{allowedValues: schema12.properties.nodeReadiness.enum},message:"must be equal to one of the allowed values"};
+if(vErrors === null){vErrors = [err35];}
+else {vErrors.push(err35);}errors++;}
 let data16 = data.unmountPolicy;
 if(data16 && typeof data16 == "object" && !Array.isArray(data16)){
 if(data16.max === undefined){data16.max = "Normal";}
 if(data16.timeoutSeconds === undefined){data16.timeoutSeconds = 90;}
 if(data16.max === undefined){
-const err34 = {instancePath:instancePath+"/unmountPolicy",schemaPath:"#/definitions/UnmountPolicy/required",keyword:"required",params:{missingProperty: "max"},message:"must have required property '"+"max"+"'"};
-if(vErrors === null){vErrors = [err34];}
-else {vErrors.push(err34);}errors++;}
-if(data16.timeoutSeconds === undefined){
-const err35 = {instancePath:instancePath+"/unmountPolicy",schemaPath:"#/definitions/UnmountPolicy/required",keyword:"required",params:{missingProperty: "timeoutSeconds"},message:"must have required property '"+"timeoutSeconds"+"'"};
-if(vErrors === null){vErrors = [err35];}
-else {vErrors.push(err35);}errors++;}
-for(const key3 in data16){
-if(!((key3 === "max") || (key3 === "timeoutSeconds"))){
-const err36 = {instancePath:instancePath+"/unmountPolicy",schemaPath:"#/definitions/UnmountPolicy/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key3},message:"must NOT have additional properties"};
+const err36 = {instancePath:instancePath+"/unmountPolicy",schemaPath:"#/definitions/UnmountPolicy/required",keyword:"required",params:{missingProperty: "max"},message:"must have required property '"+"max"+"'"};
 if(vErrors === null){vErrors = [err36];}
-else {vErrors.push(err36);}errors++;}}
-let data17 = data16.max;
-if(typeof data17 !== "string"){
-const err37 = {instancePath:instancePath+"/unmountPolicy/max",schemaPath:"#/definitions/UnmountPolicy/properties/max/type",keyword:"type",params:{type: "string"},message:"must be string"};
+else {vErrors.push(err36);}errors++;}
+if(data16.timeoutSeconds === undefined){
+const err37 = {instancePath:instancePath+"/unmountPolicy",schemaPath:"#/definitions/UnmountPolicy/required",keyword:"required",params:{missingProperty: "timeoutSeconds"},message:"must have required property '"+"timeoutSeconds"+"'"};
 if(vErrors === null){vErrors = [err37];}
 else {vErrors.push(err37);}errors++;}
-if(!(((data17 === "Normal") || (data17 === "Force")) || (data17 === "Lazy"))){
-const err38 = {instancePath:instancePath+"/unmountPolicy/max",schemaPath:"#/definitions/UnmountPolicy/properties/max/enum",keyword:"enum",params:{allowedValues: schema78.properties.max.enum},message:"must be equal to one of the allowed values"};
+for(const key3 in data16){
+if(!((key3 === "max") || (key3 === "timeoutSeconds"))){
+const err38 = {instancePath:instancePath+"/unmountPolicy",schemaPath:"#/definitions/UnmountPolicy/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key3},message:"must NOT have additional properties"};
 if(vErrors === null){vErrors = [err38];}
-else {vErrors.push(err38);}errors++;}
-let data18 = data16.timeoutSeconds;
-if(!(((typeof data18 == "number") && (!(data18 % 1) && !isNaN(data18))) && (isFinite(data18)))){
-const err39 = {instancePath:instancePath+"/unmountPolicy/timeoutSeconds",schemaPath:"#/definitions/UnmountPolicy/properties/timeoutSeconds/type",keyword:"type",params:{type: "integer"},message:"must be integer"};
+else {vErrors.push(err38);}errors++;}}
+let data17 = data16.max;
+if(typeof data17 !== "string"){
+const err39 = {instancePath:instancePath+"/unmountPolicy/max",schemaPath:"#/definitions/UnmountPolicy/properties/max/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){vErrors = [err39];}
-else {vErrors.push(err39);}errors++;}}
-else {
-const err40 = {instancePath:instancePath+"/unmountPolicy",schemaPath:"#/definitions/UnmountPolicy/type",keyword:"type",params:{type: "object"},message:"must be object"};
+else {vErrors.push(err39);}errors++;}
+if(!(((data17 === "Normal") || (data17 === "Force")) || (data17 === "Lazy"))){
+const err40 = {instancePath:instancePath+"/unmountPolicy/max",schemaPath:"#/definitions/UnmountPolicy/properties/max/enum",keyword:"enum",params:{allowedValues: schema78.properties.max.enum},message:"must be equal to one of the allowed values"};
 if(vErrors === null){vErrors = [err40];}
 else {vErrors.push(err40);}errors++;}
+let data18 = data16.timeoutSeconds;
+if(!(((typeof data18 == "number") && (!(data18 % 1) && !isNaN(data18))) && (isFinite(data18)))){
+const err41 = {instancePath:instancePath+"/unmountPolicy/timeoutSeconds",schemaPath:"#/definitions/UnmountPolicy/properties/timeoutSeconds/type",keyword:"type",params:{type: "integer"},message:"must be integer"};
+if(vErrors === null){vErrors = [err41];}
+else {vErrors.push(err41);}errors++;}
+if((typeof data18 == "number") && (isFinite(data18))){
+if(data18 > 3600 || isNaN(data18)){
+const err42 = {instancePath:instancePath+"/unmountPolicy/timeoutSeconds",schemaPath:"#/definitions/UnmountPolicy/properties/timeoutSeconds/maximum",keyword:"maximum",params:{comparison: "<=", limit: 3600},message:"must be <= 3600"};
+if(vErrors === null){vErrors = [err42];}
+else {vErrors.push(err42);}errors++;}
+if(data18 < 1 || isNaN(data18)){
+const err43 = {instancePath:instancePath+"/unmountPolicy/timeoutSeconds",schemaPath:"#/definitions/UnmountPolicy/properties/timeoutSeconds/minimum",keyword:"minimum",params:{comparison: ">=", limit: 1},message:"must be >= 1"};
+if(vErrors === null){vErrors = [err43];}
+else {vErrors.push(err43);}errors++;}}}
+else {
+const err44 = {instancePath:instancePath+"/unmountPolicy",schemaPath:"#/definitions/UnmountPolicy/type",keyword:"type",params:{type: "object"},message:"must be object"};
+if(vErrors === null){vErrors = [err44];}
+else {vErrors.push(err44);}errors++;}
 let data19 = data.rollout;
 if(data19 && typeof data19 == "object" && !Array.isArray(data19)){
 if(data19.maxUnavailable === undefined){data19.maxUnavailable = 1;}
 if(data19.onFailure === undefined){data19.onFailure = "Pause";}
 if(data19.maxUnavailable === undefined){
-const err41 = {instancePath:instancePath+"/rollout",schemaPath:"#/definitions/RolloutPolicy/required",keyword:"required",params:{missingProperty: "maxUnavailable"},message:"must have required property '"+"maxUnavailable"+"'"};
-if(vErrors === null){vErrors = [err41];}
-else {vErrors.push(err41);}errors++;}
-if(data19.onFailure === undefined){
-const err42 = {instancePath:instancePath+"/rollout",schemaPath:"#/definitions/RolloutPolicy/required",keyword:"required",params:{missingProperty: "onFailure"},message:"must have required property '"+"onFailure"+"'"};
-if(vErrors === null){vErrors = [err42];}
-else {vErrors.push(err42);}errors++;}
-for(const key4 in data19){
-if(!((key4 === "maxUnavailable") || (key4 === "onFailure"))){
-const err43 = {instancePath:instancePath+"/rollout",schemaPath:"#/definitions/RolloutPolicy/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key4},message:"must NOT have additional properties"};
-if(vErrors === null){vErrors = [err43];}
-else {vErrors.push(err43);}errors++;}}
-let data20 = data19.maxUnavailable;
-if((!(((typeof data20 == "number") && (!(data20 % 1) && !isNaN(data20))) && (isFinite(data20)))) && (typeof data20 !== "string")){
-const err44 = {instancePath:instancePath+"/rollout/maxUnavailable",schemaPath:"#/definitions/RolloutPolicy/properties/maxUnavailable/type",keyword:"type",params:{type: schema79.properties.maxUnavailable.type},message:"must be integer,string"};
-if(vErrors === null){vErrors = [err44];}
-else {vErrors.push(err44);}errors++;}
-if(typeof data20 === "string"){
-if(func3(data20) > 32){
-const err45 = {instancePath:instancePath+"/rollout/maxUnavailable",schemaPath:"#/definitions/RolloutPolicy/properties/maxUnavailable/maxLength",keyword:"maxLength",params:{limit: 32},message:"must NOT have more than 32 characters"};
+const err45 = {instancePath:instancePath+"/rollout",schemaPath:"#/definitions/RolloutPolicy/required",keyword:"required",params:{missingProperty: "maxUnavailable"},message:"must have required property '"+"maxUnavailable"+"'"};
 if(vErrors === null){vErrors = [err45];}
-else {vErrors.push(err45);}errors++;}}
-let data21 = data19.onFailure;
-if(typeof data21 !== "string"){
-const err46 = {instancePath:instancePath+"/rollout/onFailure",schemaPath:"#/definitions/RolloutPolicy/properties/onFailure/type",keyword:"type",params:{type: "string"},message:"must be string"};
+else {vErrors.push(err45);}errors++;}
+if(data19.onFailure === undefined){
+const err46 = {instancePath:instancePath+"/rollout",schemaPath:"#/definitions/RolloutPolicy/required",keyword:"required",params:{missingProperty: "onFailure"},message:"must have required property '"+"onFailure"+"'"};
 if(vErrors === null){vErrors = [err46];}
 else {vErrors.push(err46);}errors++;}
-if(!((data21 === "Pause") || (data21 === "Continue"))){
-const err47 = {instancePath:instancePath+"/rollout/onFailure",schemaPath:"#/definitions/RolloutPolicy/properties/onFailure/enum",keyword:"enum",params:{allowedValues: schema79.properties.onFailure.enum},message:"must be equal to one of the allowed values"};
+for(const key4 in data19){
+if(!((key4 === "maxUnavailable") || (key4 === "onFailure"))){
+const err47 = {instancePath:instancePath+"/rollout",schemaPath:"#/definitions/RolloutPolicy/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key4},message:"must NOT have additional properties"};
 if(vErrors === null){vErrors = [err47];}
 else {vErrors.push(err47);}errors++;}}
-else {
-const err48 = {instancePath:instancePath+"/rollout",schemaPath:"#/definitions/RolloutPolicy/type",keyword:"type",params:{type: "object"},message:"must be object"};
+let data20 = data19.maxUnavailable;
+if((!(((typeof data20 == "number") && (!(data20 % 1) && !isNaN(data20))) && (isFinite(data20)))) && (typeof data20 !== "string")){
+const err48 = {instancePath:instancePath+"/rollout/maxUnavailable",schemaPath:"#/definitions/RolloutPolicy/properties/maxUnavailable/type",keyword:"type",params:{type: schema79.properties.maxUnavailable.type},message:"must be integer,string"};
 if(vErrors === null){vErrors = [err48];}
 else {vErrors.push(err48);}errors++;}
-let data22 = data.deletionPolicy;
-if(typeof data22 !== "string"){
-const err49 = {instancePath:instancePath+"/deletionPolicy",schemaPath:"#/properties/deletionPolicy/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(typeof data20 === "string"){
+if(func3(data20) > 32){
+const err49 = {instancePath:instancePath+"/rollout/maxUnavailable",schemaPath:"#/definitions/RolloutPolicy/properties/maxUnavailable/maxLength",keyword:"maxLength",params:{limit: 32},message:"must NOT have more than 32 characters"};
 if(vErrors === null){vErrors = [err49];}
-else {vErrors.push(err49);}errors++;}
-if(!((data22 === "Unmount") || (data22 === "Retain"))){
-const err50 = {instancePath:instancePath+"/deletionPolicy",schemaPath:"#/properties/deletionPolicy/enum",keyword:"enum",params:{allowedValues: schema12.properties.deletionPolicy.enum},message:"must be equal to one of the allowed values"};
+else {vErrors.push(err49);}errors++;}}
+let data21 = data19.onFailure;
+if(typeof data21 !== "string"){
+const err50 = {instancePath:instancePath+"/rollout/onFailure",schemaPath:"#/definitions/RolloutPolicy/properties/onFailure/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){vErrors = [err50];}
 else {vErrors.push(err50);}errors++;}
-let data23 = data.adopt;
-if(typeof data23 !== "string"){
-const err51 = {instancePath:instancePath+"/adopt",schemaPath:"#/properties/adopt/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(!((data21 === "Pause") || (data21 === "Continue"))){
+const err51 = {instancePath:instancePath+"/rollout/onFailure",schemaPath:"#/definitions/RolloutPolicy/properties/onFailure/enum",keyword:"enum",params:{allowedValues: schema79.properties.onFailure.enum},message:"must be equal to one of the allowed values"};
 if(vErrors === null){vErrors = [err51];}
-else {vErrors.push(err51);}errors++;}
-if(!((data23 === "Never") || (data23 === "IfSame"))){
-const err52 = {instancePath:instancePath+"/adopt",schemaPath:"#/properties/adopt/enum",keyword:"enum",params:{allowedValues: schema12.properties.adopt.enum},message:"must be equal to one of the allowed values"};
+else {vErrors.push(err51);}errors++;}}
+else {
+const err52 = {instancePath:instancePath+"/rollout",schemaPath:"#/definitions/RolloutPolicy/type",keyword:"type",params:{type: "object"},message:"must be object"};
 if(vErrors === null){vErrors = [err52];}
 else {vErrors.push(err52);}errors++;}
+let data22 = data.deletionPolicy;
+if(typeof data22 !== "string"){
+const err53 = {instancePath:instancePath+"/deletionPolicy",schemaPath:"#/properties/deletionPolicy/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(vErrors === null){vErrors = [err53];}
+else {vErrors.push(err53);}errors++;}
+if(!((data22 === "Unmount") || (data22 === "Retain"))){
+const err54 = {instancePath:instancePath+"/deletionPolicy",schemaPath:"#/properties/deletionPolicy/enum",keyword:"enum",params:{allowedValues: schema12.properties.deletionPolicy.enum},message:"must be equal to one of the allowed values"};
+if(vErrors === null){vErrors = [err54];}
+else {vErrors.push(err54);}errors++;}
+let data23 = data.adopt;
+if(typeof data23 !== "string"){
+const err55 = {instancePath:instancePath+"/adopt",schemaPath:"#/properties/adopt/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(vErrors === null){vErrors = [err55];}
+else {vErrors.push(err55);}errors++;}
+if(!((data23 === "Never") || (data23 === "IfSame"))){
+const err56 = {instancePath:instancePath+"/adopt",schemaPath:"#/properties/adopt/enum",keyword:"enum",params:{allowedValues: schema12.properties.adopt.enum},message:"must be equal to one of the allowed values"};
+if(vErrors === null){vErrors = [err56];}
+else {vErrors.push(err56);}errors++;}
 if(data.capacity !== undefined){
 let data24 = data.capacity;
 if(typeof data24 === "string"){
 if(func3(data24) > 32){
-const err53 = {instancePath:instancePath+"/capacity",schemaPath:"#/properties/capacity/maxLength",keyword:"maxLength",params:{limit: 32},message:"must NOT have more than 32 characters"};
-if(vErrors === null){vErrors = [err53];}
-else {vErrors.push(err53);}errors++;}}
+const err57 = {instancePath:instancePath+"/capacity",schemaPath:"#/properties/capacity/maxLength",keyword:"maxLength",params:{limit: 32},message:"must NOT have more than 32 characters"};
+if(vErrors === null){vErrors = [err57];}
+else {vErrors.push(err57);}errors++;}}
 else {
-const err54 = {instancePath:instancePath+"/capacity",schemaPath:"#/properties/capacity/type",keyword:"type",params:{type: "string"},message:"must be string"};
-if(vErrors === null){vErrors = [err54];}
-else {vErrors.push(err54);}errors++;}}
+const err58 = {instancePath:instancePath+"/capacity",schemaPath:"#/properties/capacity/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(vErrors === null){vErrors = [err58];}
+else {vErrors.push(err58);}errors++;}}
 if(data.drainPolicy !== undefined){
 let data25 = data.drainPolicy;
 if(typeof data25 !== "string"){
-const err55 = {instancePath:instancePath+"/drainPolicy",schemaPath:"#/properties/drainPolicy/type",keyword:"type",params:{type: "string"},message:"must be string"};
-if(vErrors === null){vErrors = [err55];}
-else {vErrors.push(err55);}errors++;}
+const err59 = {instancePath:instancePath+"/drainPolicy",schemaPath:"#/properties/drainPolicy/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(vErrors === null){vErrors = [err59];}
+else {vErrors.push(err59);}errors++;}
 if(!((data25 === "Release") || (data25 === "Keep"))){
-const err56 = {instancePath:instancePath+"/drainPolicy",schemaPath:"#/properties/drainPolicy/enum",keyword:"enum",params:{allowedValues: schema12.properties.drainPolicy.enum},message:"must be equal to one of the allowed values"};
-if(vErrors === null){vErrors = [err56];}
-else {vErrors.push(err56);}errors++;}}
+const err60 = {instancePath:instancePath+"/drainPolicy",schemaPath:"#/properties/drainPolicy/enum",keyword:"enum",params:{allowedValues: schema12.properties.drainPolicy.enum},message:"must be equal to one of the allowed values"};
+if(vErrors === null){vErrors = [err60];}
+else {vErrors.push(err60);}errors++;}}
 let data26 = data.nodeLossPolicy;
 if(data26 && typeof data26 == "object" && !Array.isArray(data26)){
 if(data26.type === undefined){data26.type = "Never";}
 if(data26.type === undefined){
-const err57 = {instancePath:instancePath+"/nodeLossPolicy",schemaPath:"#/definitions/NodeLossPolicy/required",keyword:"required",params:{missingProperty: "type"},message:"must have required property '"+"type"+"'"};
-if(vErrors === null){vErrors = [err57];}
-else {vErrors.push(err57);}errors++;}
+const err61 = {instancePath:instancePath+"/nodeLossPolicy",schemaPath:"#/definitions/NodeLossPolicy/required",keyword:"required",params:{missingProperty: "type"},message:"must have required property '"+"type"+"'"};
+if(vErrors === null){vErrors = [err61];}
+else {vErrors.push(err61);}errors++;}
 for(const key5 in data26){
 if(!((key5 === "type") || (key5 === "timeoutSeconds"))){
-const err58 = {instancePath:instancePath+"/nodeLossPolicy",schemaPath:"#/definitions/NodeLossPolicy/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key5},message:"must NOT have additional properties"};
-if(vErrors === null){vErrors = [err58];}
-else {vErrors.push(err58);}errors++;}}
+const err62 = {instancePath:instancePath+"/nodeLossPolicy",schemaPath:"#/definitions/NodeLossPolicy/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key5},message:"must NOT have additional properties"};
+if(vErrors === null){vErrors = [err62];}
+else {vErrors.push(err62);}errors++;}}
 let data27 = data26.type;
 if(typeof data27 !== "string"){
-const err59 = {instancePath:instancePath+"/nodeLossPolicy/type",schemaPath:"#/definitions/NodeLossPolicy/properties/type/type",keyword:"type",params:{type: "string"},message:"must be string"};
-if(vErrors === null){vErrors = [err59];}
-else {vErrors.push(err59);}errors++;}
+const err63 = {instancePath:instancePath+"/nodeLossPolicy/type",schemaPath:"#/definitions/NodeLossPolicy/properties/type/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(vErrors === null){vErrors = [err63];}
+else {vErrors.push(err63);}errors++;}
 if(!((data27 === "Never") || (data27 === "AfterTimeout"))){
-const err60 = {instancePath:instancePath+"/nodeLossPolicy/type",schemaPath:"#/definitions/NodeLossPolicy/properties/type/enum",keyword:"enum",params:{allowedValues: schema80.properties.type.enum},message:"must be equal to one of the allowed values"};
-if(vErrors === null){vErrors = [err60];}
-else {vErrors.push(err60);}errors++;}
+const err64 = {instancePath:instancePath+"/nodeLossPolicy/type",schemaPath:"#/definitions/NodeLossPolicy/properties/type/enum",keyword:"enum",params:{allowedValues: schema80.properties.type.enum},message:"must be equal to one of the allowed values"};
+if(vErrors === null){vErrors = [err64];}
+else {vErrors.push(err64);}errors++;}
 if(data26.timeoutSeconds !== undefined){
 let data28 = data26.timeoutSeconds;
 if(!(((typeof data28 == "number") && (!(data28 % 1) && !isNaN(data28))) && (isFinite(data28)))){
-const err61 = {instancePath:instancePath+"/nodeLossPolicy/timeoutSeconds",schemaPath:"#/definitions/NodeLossPolicy/properties/timeoutSeconds/type",keyword:"type",params:{type: "integer"},message:"must be integer"};
-if(vErrors === null){vErrors = [err61];}
-else {vErrors.push(err61);}errors++;}}}
+const err65 = {instancePath:instancePath+"/nodeLossPolicy/timeoutSeconds",schemaPath:"#/definitions/NodeLossPolicy/properties/timeoutSeconds/type",keyword:"type",params:{type: "integer"},message:"must be integer"};
+if(vErrors === null){vErrors = [err65];}
+else {vErrors.push(err65);}errors++;}}}
 else {
-const err62 = {instancePath:instancePath+"/nodeLossPolicy",schemaPath:"#/definitions/NodeLossPolicy/type",keyword:"type",params:{type: "object"},message:"must be object"};
-if(vErrors === null){vErrors = [err62];}
-else {vErrors.push(err62);}errors++;}}
+const err66 = {instancePath:instancePath+"/nodeLossPolicy",schemaPath:"#/definitions/NodeLossPolicy/type",keyword:"type",params:{type: "object"},message:"must be object"};
+if(vErrors === null){vErrors = [err66];}
+else {vErrors.push(err66);}errors++;}}
 else {
-const err63 = {instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"};
-if(vErrors === null){vErrors = [err63];}
-else {vErrors.push(err63);}errors++;}
+const err67 = {instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"};
+if(vErrors === null){vErrors = [err67];}
+else {vErrors.push(err67);}errors++;}
 validate11.errors = vErrors;
 return errors === 0;}
 function validate10(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){

@@ -126,3 +126,25 @@ describe("an intent that is not understood, whose record may be lost", () => {
     expect(look({ intent, mounts: [onTarget] })).to.include({ phase: "retained", operation: undefined });
   });
 });
+
+describe("an intent with a mount option that no list has, whoever has written it", () => {
+  const withOption = (option: string) => {
+    const raw = wanted();
+    const source = { nfs: { server: "10.0.0.1", path: "/a" } };
+    const intent = understand({ ...raw, spec: { ...raw.spec, source, mountOptions: ["hard", option] } });
+    if (intent === undefined) throw new Error("no intent");
+    return look({ intent, mayHaveLost: false });
+  };
+
+  for (const option of ["context=system_u:object_r:tmp_t:s0", "upcall=/tmp/x", "lowerdir=/etc", "suid", "hard,dev"])
+    it(`is not set up: ${option}`, () => {
+      const found = withOption(option);
+      expect(found).to.include({ state: "Invalid", operation: undefined });
+      expect(found.problem?.reason).to.equal("Invalid");
+      expect(found.problem?.message).to.include(".spec.mountOptions: each of mountOptions must be one option that is");
+    });
+
+  it("is set up without it", () => {
+    expect(withOption("timeo=600").operation?.kind).to.equal("stage");
+  });
+});

@@ -19,6 +19,12 @@ describe("rules of a schema", () => {
     expect(check({ free: "abcd", toString: "abcd" })).to.deep.equal([{ path: "[toString]", message: "too long" }]);
   });
 
+  it("refuses what a pattern that must not match matches", () => {
+    const check = ruleChecker({}, { properties: { path: { rules: [{ matchesNot: "//|/$", message: "no" }] } } });
+    expect(check({ path: "/a/b" })).to.deep.equal([]);
+    expect(check({ path: "/a/" })).to.deep.equal([{ path: ".path", message: "no" }]);
+  });
+
   it("comes to an end where definitions name each other", () => {
     const tree: SchemaNode = { properties: { text, inner: { $ref: "#/definitions/Tree" } } };
     const check = ruleChecker({ Tree: tree }, { $ref: "#/definitions/Tree" });

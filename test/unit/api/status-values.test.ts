@@ -1,5 +1,5 @@
 import { expect } from "chai";
-import { readCRDs, type Schema, schemaOf } from "../../../hack/lib/generate-api.ts";
+import { readCRDs, type Schema, schemaOf } from "../../../hack/lib/crds.ts";
 import {
   agentStates,
   countedState,

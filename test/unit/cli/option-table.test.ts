@@ -2,9 +2,9 @@ import { readFileSync } from "node:fs";
 import { expect } from "chai";
 import { ofMount, ofType, type Row } from "../../../src/cli/export/option-table.ts";
 
-const crd = readFileSync("crds/nodevolume.dev_nodevolumesets.yaml", "utf8");
+const rules = readFileSync("crds/rules-in-code.yaml", "utf8");
 
-/** Names of the options that a rule of the CRD allows: those of the alternatives of its pattern. */
+/** Names of the options that a rule allows: those of the alternatives of its pattern. */
 function namesIn(pattern: string): string[] {
   const alternatives = [""];
   let depth = 0;
@@ -17,7 +17,7 @@ function namesIn(pattern: string): string[] {
   return alternatives.flatMap((one) => one.split("=", 1)[0]?.replace(/[()]/g, "").split("|") ?? []);
 }
 
-const allowed = [...crd.matchAll(/r'\^\((.+)\)\$'[\s\S]*?is allowed for ([\w ]+?)(?: with client Kernel)?:/g)];
+const allowed = [...rules.matchAll(/is allowed for ([\w ]+?)(?: with client Kernel)?:[\s\S]*?- '\^\((.+)\)\$'/g)];
 const typesOf: { readonly [words: string]: readonly string[] } = {
   NFS: ["nfs"],
   CIFS: ["cifs"],
@@ -30,7 +30,7 @@ const typesOf: { readonly [words: string]: readonly string[] } = {
 
 describe("option table of export", () => {
   const namesByType = new Map(
-    allowed.flatMap(([, pattern = "", words = ""]) => (typesOf[words] ?? []).map((type) => [type, namesIn(pattern)])),
+    allowed.flatMap(([, words = "", pattern = ""]) => (typesOf[words] ?? []).map((type) => [type, namesIn(pattern)])),
   );
 
   for (const type of Object.values(typesOf).flat()) {

@@ -1,5 +1,5 @@
 import { expect } from "chai";
-import { readCRDs, type Schema, schemaOf } from "../../../hack/lib/generate-api.ts";
+import { readCRDs, type Schema, schemaOf } from "../../../hack/lib/crds.ts";
 import { sourceTypes } from "../../../src/api/source-traits.ts";
 import type { NodeVolumeSetSpec } from "../../../src/api/types.gen.ts";
 import { matchesSelector } from "../../../src/controller/match-node.ts";

@@ -1,5 +1,6 @@
 import { expect } from "chai";
-import { readCRDs, type Schema, schemaOf } from "../../../hack/lib/generate-api.ts";
+import { checkedSchemas } from "../../../hack/lib/checked-schemas.ts";
+import type { Schema } from "../../../hack/lib/crds.ts";
 import { generateReference, renderKind } from "../../../hack/lib/generate-reference.ts";
 import { cell, leavesOf, limitsOf, messagesOf, typeOf, wrapped } from "../../../hack/lib/reference/field.ts";
 
@@ -30,7 +31,7 @@ describe("generateReference", () => {
       if (typeof schema["items"] === "object") visit(schema["items"] as Schema);
       if (typeof schema["additionalProperties"] === "object") visit(schema["additionalProperties"] as Schema);
     };
-    for (const crd of readCRDs().values()) visit(schemaOf(crd));
+    for (const schema of checkedSchemas().values()) visit(schema);
     expect([...missing]).to.deep.equal([]);
     expect(fields).to.be.above(400);
   });
