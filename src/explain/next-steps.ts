@@ -80,7 +80,7 @@ export const nextSteps: { readonly [reason in Reason]?: string } = {
   TargetCovered: "Unmount what is mounted over {path} on {node}: findmnt -A shows it.",
 
   DeviceBusy: "End what uses the device, or name another one. See on {node}: lsblk {device}; fuser -v {device}",
-  DeviceNotEmpty: "If its data may be DESTROYED, do what the message says. See on {node}: lsblk -f {device}",
+  DeviceNotEmpty: "If its data may be DESTROYED, follow the message. See on {node}: lsblk -f {device}",
   DiskNotFound: "Plug it in, or correct the selector. On {node}: lsblk -o NAME,SIZE,LABEL,SERIAL,FSTYPE",
   DiskNotCompared: `If it stays, check that a controller of this version leads: ${controllerLog}`,
   DiskAmbiguous: "Name one by serial or byID: kubectl edit nvs {set}. On {node}: lsblk -o NAME,SIZE,SERIAL",
@@ -96,7 +96,7 @@ export const nextSteps: { readonly [reason in Reason]?: string } = {
   FilesystemMissing: "Once you are sure that it is the right device, name the file system to make in fsType.",
   FilesystemMismatch: "Correct fsType in the set, leave it out, or empty the device by hand if its data may go.",
   FilesystemUnsupported:
-    "If the message names a kernel module, install it on {node}. Else do what it says, or choose another file system.",
+    "If the message names a kernel module, install it on {node}. Else follow it, or choose another file system.",
   PassphraseRefused:
     "Put the old passphrase back into the Secret, or add the new one on {node}: cryptsetup luksAddKey {device}",
   SwapNeeded:

@@ -65,7 +65,7 @@ describe("the log level", () => {
       expect(log.lines.join("\n")).to.match(/info: the log level is another one.*"level":"debug".*"by":"agents"/);
       show(directory, { agents: "debug", "agent.worker-1": "shout" }, 2);
       await until("the wrong one", 10_000, () =>
-        log.lines.some((line) => line.startsWith("error: a log level is not")),
+        log.lines.some((line) => line.startsWith("error: unknown log level")),
       );
       expect(log.level()).to.equal("debug");
       show(directory, { agents: "warn", "agent.worker-1": "" }, 3);

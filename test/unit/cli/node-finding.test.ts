@@ -59,7 +59,9 @@ describe("nodeFindings", () => {
 
     it("says what it has lacked for longer than a minute, by UID", () => {
       const [told, ...more] = lacks([entry("a")], intent("a"), intent("b"), intent("c"));
-      expect(told).to.match(/^IndexBehind: the index of n1 lacks 2 of its intents, such as n1\.b: no controller updates it/);
+      expect(told).to.match(
+        /^IndexBehind: the index of n1 lacks 2 of its intents, such as n1\.b: no controller updates it/,
+      );
       expect(more).to.deep.equal([]);
     });
 

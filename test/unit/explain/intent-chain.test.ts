@@ -57,7 +57,7 @@ describe("findings of a volume whose mounts are not as they were left", () => {
   it("lead to the suspension, with one thing to do, and no tick", () => {
     expect(short({ conditions: [ready] }, { suspend: true })).to.deep.equal([
       ["waiting", "Drifted", undefined],
-      ["waiting", "Suspended", "To go on:"],
+      ["waiting", "Suspended", "To continue: kubectl"],
     ]);
     expect(of({ conditions: [ready] }, { suspend: true }).at(-1)?.since).to.equal(ago(20));
   });
@@ -82,7 +82,7 @@ describe("findings of a volume whose mounts are not as they were left", () => {
 
   it("lead to what keeps the agent from the repair, which is said once where both say the same", () => {
     const waiting = { reason: "SourceDiffers", message: "another directory is there", since: ago(10) };
-    const cause = ["blocked", "SourceDiffers", "Bring back what"];
+    const cause = ["blocked", "SourceDiffers", "Restore the former"];
     expect(short({ waiting })).to.deep.equal([["waiting", "Drifted", undefined], cause]);
     expect(short({ waiting: { ...waiting, message: drift.message } })).to.deep.equal([cause]);
     expect(short({ waiting, drift: { ...drift, class: "Stacked" } })).to.deep.equal([cause]);

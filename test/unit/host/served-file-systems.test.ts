@@ -22,7 +22,7 @@ describe("a file system of a server that is mounted by system calls", () => {
 
   for (const [errno, seconds, reason, errorClass, words] of [
     [2, 1, "ShareNotFound", "final", "no such directory: correct path"],
-    [13, 1, "CredentialsRefused", "final", "client.k8s in with the Secret's key"],
+    [13, 1, "CredentialsRefused", "final", "client.k8s with the Secret's key"],
     [1, 1, "CredentialsRefused", "final", "(EPERM: libceph said so)"],
     [129, 1, "CredentialsRefused", "final", "(EKEYREJECTED: "],
     [113, 29, "CredentialsRefused", "final", "or has no file system b (EHOSTUNREACH"],

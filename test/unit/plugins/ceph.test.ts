@@ -155,7 +155,7 @@ describe("what programs of Ceph say", () => {
   it("is a user that is not let in by EPERM and EACCES alone", () => {
     const refused = refusedUser(rows[0]?.[0] ?? "", "a:/", source);
     expect(refused).to.include({ reason: "CredentialsRefused", errorClass: "final" });
-    expect(refused?.message).to.contain("client.admin in with the key of Secret s/ceph");
+    expect(refused?.message).to.contain("client.admin with the key of Secret s/ceph");
     expect(refused?.message).to.contain("(ceph mount failed with (13) Permission denied)");
     expect(refusedUser(rows[1]?.[0] ?? "", "a:/", source)).to.equal(undefined);
   });

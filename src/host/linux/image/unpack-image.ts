@@ -81,7 +81,7 @@ async function layersOf(source: BlobSource, image: NamedImage): Promise<readonly
 const [addedPart, addedBytes] = [1.01, 1024 * 1024];
 
 /**
- * PURE. Frames that are skipped, and empty members, are fetched and never unpacked: sizeLimit would not end them.
+ * Frames that are skipped, and empty members, are fetched and never unpacked: sizeLimit would not end them.
  * @throws VolumeError ContentTooLarge
  */
 function refusePadded(layers: readonly Layer[], sizeLimit: number): void {
