@@ -117,9 +117,9 @@ describe("cephfs by ceph-fuse, with a real cluster", function () {
   it("says what is wrong, and leaves nothing of it: a key, rights, a directory, a monitor", async () => {
     const other = { key: cluster.key("nothing") };
     for (const [changes, key, reason, words] of [
-      [{}, other.key, "CredentialsRefused", /client\.volumes in with the key of Secret default\/ceph/],
-      [{ user: "nobody" }, undefined, "CredentialsRefused", /client\.nobody in/],
-      [{ user: "nothing" }, other.key, "CredentialsRefused", /client\.nothing in .*(not permitted|doesn't have caps)/], // its log or its end is last
+      [{}, other.key, "CredentialsRefused", /client\.volumes with the key of Secret default\/ceph/],
+      [{ user: "nobody" }, undefined, "CredentialsRefused", /client\.nobody with/],
+      [{ user: "nothing" }, other.key, "CredentialsRefused", /client\.nothing with .*(not permitted|doesn't have caps)/], // its log or its end is last
       [{ path: "/not/there" }, undefined, "ShareNotFound", /10.7.7.6:6789:\/not\/there: .*No such file/],
     ] as const) {
       if (key !== undefined) node.contents.set("ceph", { version: "2", data: new Map([["key", Buffer.from(key)]]) });

@@ -139,7 +139,7 @@ describe("a mount namespace that no process is in, where the kernel does not lis
     const before = children(); // spare ones of hosts of other tests
     const file = `the file ${base}/kept/kept keeps ${kept.name}`;
     for (const [evidence, why] of [
-      [new LinuxEvidence("self", nobody, older), "before Linux 6.11 no kernel tells what is mounted there"],
+      [new LinuxEvidence("self", nobody, older), "before Linux 6.11 no kernel shows what is mounted there"],
       [
         new LinuxEvidence("self", nobody, older, by("/bin/sh", "-c", "read request; echo no >&2")),
         "could not enter it: no",

@@ -146,7 +146,7 @@ console.log(JSON.stringify({ users, hidden: hiddenProcesses().map(({ pid }) => p
   it("names sixteen of the processes that it may not see, and says how many more there are", () => {
     for (let i = 0; i < 40; i++) processes.push(spawn("sleep", ["60"], { stdio: "ignore" }));
     const { users } = lookUnprivileged();
-    const [, names = "", more] = /what is open in (.*) and (\d+) more\. End/.exec(users.text) ?? [];
+    const [, names = "", more] = /the open files of (.*) and (\d+) more\. End/.exec(users.text) ?? [];
     expect(names.split(", "), users.text).to.have.length(16);
     expect(Number(more)).to.be.at.least(40 - 16);
     expect(users.heldBy, "what goes through a pipe").to.have.length(mostHolders);

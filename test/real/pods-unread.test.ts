@@ -58,7 +58,7 @@ describe("a pod's volume that is given back, by the processes of /proc", () => {
     agent.startedBy = undefined;
     await agent.start();
     agent.revoke(name);
-    const of = `copies of ${targetOf("a").path} is not known`;
+    const of = `it is unknown whether other mount namespaces had copies of ${targetOf("a").path}`;
     const later = await agent.status(name, of, (status) => status.waiting?.message.includes(of) === true);
     expect([later.inUse, later.waiting?.reason]).to.deep.equal([true, "StillReferenced"]);
     expect(later.waiting?.message).to.contain("Restart the node");

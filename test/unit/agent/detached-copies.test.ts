@@ -50,7 +50,8 @@ describe("copies of a pod's bind that go with its mount point", () => {
   it("are waited for while it is not known whether there are any", async () => {
     const { phase, copies, message } = await released(() => Promise.reject(new NamespacesUnknown("process 1: EACCES")));
     expect([phase, copies]).to.deep.equal(["tearDown", [{ path }]]);
-    expect(message).to.contain(`it is unknown whether other mount namespaces had copies of ${path}`).and.to.contain("Restart the node");
+    expect(message).to.contain(`it is unknown whether other mount namespaces had copies of ${path}`);
+    expect(message).to.contain("Restart the node");
   });
 
   it("are waited for until the namespaces are gone that could not be read, where their names are known", async () => {

@@ -69,7 +69,7 @@ describe("cephfs by the kernel's client", () => {
   });
 
   for (const [what, changes, reason, words] of [
-    ["a key that is wrong", { key: wrongKey }, "CredentialsRefused", /client\.volumes in with the Secret's key/],
+    ["a key that is wrong", { key: wrongKey }, "CredentialsRefused", /client\.volumes with the Secret's key/],
     ["a user that is not there", { user: "nobody" }, "CredentialsRefused", /client\.nobody in/],
     ["a directory that is not there", { path: "/not/there" }, "ShareNotFound", /no such directory/],
     ["a file system that is not there", { fsName: "nope" }, "CredentialsRefused", /no file system nope/],
