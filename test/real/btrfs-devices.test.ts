@@ -1,15 +1,14 @@
 import { execFileSync } from "node:child_process";
 import { hash } from "node:crypto";
-import { mkdirSync, readdirSync, readFileSync, realpathSync, symlinkSync, writeFileSync } from "node:fs";
-import { basename } from "node:path";
+import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { expect } from "chai";
 import { intent } from "../../hack/lib/agent-on-kernel/intent.ts";
 import { slow } from "../../hack/lib/lanes/slow.ts";
+import { attachedStandIn } from "../lib/attached-stand-in.ts";
 import { loopDevice } from "../lib/loop-device.ts";
 import { RealNode } from "../lib/real-node.ts";
 import { need } from "../lib/requirements.ts";
 
-const places = "/sys/dev/block";
 /** BTRFS_IOC_SCAN_DEV and BTRFS_IOC_FORGET_DEV, as udev and `btrfs device scan` ask for them (linux/btrfs.h). */
 const [scan, forget] = [0x50009404, 0x50009405];
 
@@ -61,7 +60,7 @@ describe("a btrfs of several devices, on the real kernel", function () {
       const files = ["one", "two"].map((name) => `${node.path}/disks/${name}`);
       execFileSync("sync");
       const before = files.map((file) => hash("sha256", readFileSync(file)));
-      using _standIn = standIn(disks[1]);
+      using _standIn = attachedStandIn(`${node.path}/sys`, { path: disks[1], by: "session1" });
       const { reason, message } = (await failure()) ?? { reason: "", message: "" };
       expect(reason, message).to.equal("FilesystemUnsupported");
       expect(message).to.include(`would be mounted with ${disks[1]} (attached by iscsi)`);
@@ -70,15 +69,4 @@ describe("a btrfs of several devices, on the real kernel", function () {
       expect(files.map((file) => hash("sha256", readFileSync(file)))).to.deep.equal(before);
     },
   );
-
-  /** Has a disk lie where sysfs has those of iSCSI, for who looks in this mount namespace. */
-  function standIn(path: string): Disposable {
-    const known = readdirSync(places).map((number) => [number, realpathSync(`${places}/${number}`)] as const);
-    const session = `${node.path}/session1/${basename(path)}`;
-    mkdirSync(session, { recursive: true });
-    execFileSync("mount", ["-t", "tmpfs", "stand-in", places]);
-    for (const [number, place] of known)
-      symlinkSync(basename(place) === basename(path) ? session : place, `${places}/${number}`);
-    return { [Symbol.dispose]: () => void execFileSync("umount", [places]) };
-  }
 });

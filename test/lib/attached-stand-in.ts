@@ -1,0 +1,37 @@
+import { execFileSync } from "node:child_process";
+import { mkdirSync, readdirSync, realpathSync, symlinkSync, writeFileSync } from "node:fs";
+import { basename } from "node:path";
+
+const places = "/sys/dev/block";
+
+/** How a disk seems to be attached. */
+export interface SeemsAttached {
+  /** Its node. */
+  readonly path: string;
+  /** Where sysfs has such disks: `session1`, `rport-3:0-1`. */
+  readonly by: string;
+  readonly wwid?: string;
+}
+
+/**
+ * A stand-in for sysfs: has disks lie where it has those of iSCSI or Fibre Channel, with a wwid, for who looks in this mount namespace.
+ * @param directory for what is made
+ */
+export function attachedStandIn(directory: string, ...disks: readonly SeemsAttached[]): Disposable {
+  const known = readdirSync(places).map((number) => [number, realpathSync(`${places}/${number}`)] as const);
+  execFileSync("mount", ["-t", "tmpfs", "stand-in", places]);
+  for (const [number, place] of known) {
+    const disk = disks.find(({ path }) => basename(path) === basename(place));
+    symlinkSync(disk === undefined ? place : made(directory, place, disk), `${places}/${number}`);
+  }
+  return { [Symbol.dispose]: () => void execFileSync("umount", [places]) };
+}
+
+/** All that sysfs has of the disk, and what it has not. */
+function made(directory: string, place: string, { by, wwid }: SeemsAttached): string {
+  const copy = `${directory}/${by}/block/${basename(place)}`;
+  mkdirSync(`${copy}/device`, { recursive: true });
+  for (const entry of readdirSync(place)) symlinkSync(`${place}/${entry}`, `${copy}/${entry}`);
+  if (wwid !== undefined) writeFileSync(`${copy}/device/wwid`, `${wwid}\n`);
+  return copy;
+}

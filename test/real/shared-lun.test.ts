@@ -1,0 +1,67 @@
+import { execFileSync } from "node:child_process";
+import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { expect } from "chai";
+import { KernelAgent } from "../../hack/lib/agent-on-kernel/kernel-agent.ts";
+import { buildPrograms } from "../../hack/lib/agent-on-kernel/programs.ts";
+import { slow } from "../../hack/lib/lanes/slow.ts";
+import { attachedStandIn } from "../lib/attached-stand-in.ts";
+import { ControlledAgents } from "../lib/controlled-agents.ts";
+import { loopDevice } from "../lib/loop-device.ts";
+import { need } from "../lib/requirements.ts";
+
+const nodes = ["n0", "n1"] as const;
+const wwid = `naa.6001405fc00002${"0".repeat(18)}`;
+const patience = 60_000;
+
+/** Two loop devices of one file stand for two ways to a LUN, and sysfs says so by a stand-in; test/vm/guest/shared-lun.ts has a LUN. */
+describe("one disk that two agents find, by ways of iSCSI and Fibre Channel that are stand-ins", () => {
+  let all: AsyncDisposableStack;
+  let both: ControlledAgents;
+  let disks: readonly [string, string];
+
+  before(async function () {
+    need(this, "root", "loop-devices", "mkfs.ext4", "ext4");
+    this.timeout(patience);
+    all = new AsyncDisposableStack();
+    const place = mkdtempSync(`${tmpdir()}/nvo-lun-`);
+    all.defer(() => rmSync(place, { recursive: true }));
+    const first = all.use(loopDevice(place, "lun", 64)).path;
+    const second = execFileSync("losetup", ["--find", "--show", `${place}/lun`], { encoding: "utf8" }).trim();
+    all.defer(() => void execFileSync("losetup", ["--detach", second]));
+    disks = [first, second];
+    mkdirSync(`${place}/sys`);
+    const [iscsi, fc] = disks.map((path, at) => ({ path, by: at === 0 ? "session1" : "rport-3:0-1", wwid }));
+    if (iscsi === undefined || fc === undefined) throw new Error("there are two");
+    all.use(attachedStandIn(`${place}/sys`, iscsi, fc));
+    const programs = await buildPrograms();
+    const agents = nodes.map((node) => [node, all.use(new KernelAgent(programs))] as const);
+    for (const [, agent] of agents) await agent.start();
+    both = new ControlledAgents(new Map(agents), patience);
+  });
+  after(() => all?.disposeAsync());
+
+  slow("is of one of them; the other says so, and has what that has written once it is released", async () => {
+    for (const [at, node] of nodes.entries()) both.set(node, { local: { path: disks[at] } }, { fsType: "ext4" });
+    both.fleet.start();
+    const found = () => nodes.map((node) => both.intentOf(node)?.status?.disk);
+    await both.becomes("both to name what they have found", () => found().every((disk) => disk !== undefined));
+    const name = `36001405fc00002${"0".repeat(18)}`;
+    expect(found()).to.deep.equal([name, name]);
+    await both.becomes("one to have it", () => nodes.some((node) => both.stateOf(node) === "Mounted"));
+    const first = nodes.find((node) => both.stateOf(node) === "Mounted") ?? "n0";
+    const second = first === "n0" ? "n1" : "n0";
+    await both.becomes("the other to say so", () => both.fleet.waitReason(second) === `VolumeHeldElsewhere ${first}`);
+    const [of, otherOf] = first === "n0" ? disks : [disks[1], disks[0]];
+    expect([both.deviceOf(first), both.deviceOf(second)]).to.deep.equal([of, undefined]);
+    writeFileSync(`${both.target(first)}/written`, first);
+
+    both.fleet.api.remove("nodevolumesets", first);
+    await both.becomes("the other to have it", () => both.stateOf(second) === "Mounted");
+    expect([both.deviceOf(first), both.deviceOf(second)]).to.deep.equal([undefined, otherOf]);
+    expect(readFileSync(`${both.target(second)}/written`, "utf8")).to.equal(first);
+    both.fleet.api.remove("nodevolumesets", second);
+    await both.becomes("nobody to have it", () => both.fleet.intents().length === 0);
+    expect(nodes.map((node) => both.deviceOf(node))).to.deep.equal([undefined, undefined]);
+  });
+});
