@@ -71,9 +71,11 @@ export function targetOf(
   if (at !== undefined && entry?.spec === undefined && entry?.metadata.deletionTimestamp === undefined) return stay(at);
   const refused = refusedBySet(context, entry, wants.set, pod, at);
   if (refused !== undefined || entry?.spec === undefined) return refused;
-  if (at !== undefined) return stay(at);
   const consent = context.input.consent(wants.set, entry.spec.volume.source);
-  if (consent !== undefined) return consent === "unknown" ? undefined : consent;
+  const isDenied = consent !== undefined && consent !== "unknown";
+  // Without a grant nothing is in use, and its wait would be that of every pod beside it.
+  if (at !== undefined && !(isDenied && at.spec.grant === undefined)) return stay(at);
+  if (consent !== undefined) return isDenied ? consent : undefined;
   // Without it, the set could be gone before its volume is.
   if (!(entry.metadata.finalizers ?? []).includes(finalizer.unmount)) return undefined;
   const [own] = context.chosen.get(wants.set) ?? [];

@@ -52,15 +52,23 @@ describe("a grant of a volume whose claim does not allow the set", () => {
   it("is not given, also if the set names the volume itself; what is granted stays", () => {
     const [denied, given] = [{ claims: [claim()] }, { claims: [claim({ [key]: "true" })] }];
     expect(decide([member("n0")], [], denied)).to.deep.equal(["n0: ClaimNotAllowed"]);
-    expect(decide([member("n0")], [attachment("n0")], denied)).to.deep.equal(["n0: ClaimNotAllowed"]);
     expect(decide([member("n0")], [attachment("n0")], given)).to.deep.equal(["n0: grant"]);
     const one = member("n0");
     if (!("id" in one.resolution)) throw new Error("not resolved");
     const named = { ...one, resolution: { ...one.resolution, claim: claim() } };
-    expect(decide([named], [attachment("n0")])).to.deep.equal(["n0: ClaimNotAllowed"]);
+    expect(decide([named])).to.deep.equal(["n0: ClaimNotAllowed"]);
     const held = decide([member("n0", { granted: "attached" })], [attachment("n0", { grant: "g" })], denied);
     expect(held).to.deep.equal(["n0: "]);
     expect(facts([]).claims).to.deep.equal([]);
+  });
+
+  it("keeps no attachment that was made for it, but one that a grant rested on", () => {
+    const denied = { claims: [claim()] };
+    expect(decide([member("n0")], [attachment("n0")], denied)).to.deep.equal(["n0: ClaimNotAllowed", "-n0"]);
+    const used = decide([member("n0")], [attachment("n0", { grant: "g" })], denied);
+    expect(used).to.deep.equal(["n0: ClaimNotAllowed"]);
+    const granting = decide([member("n0", { granting: true })], [attachment("n0")], denied);
+    expect(granting, "perhaps granted").to.deep.equal(["n0: grant"]);
   });
 });
 
@@ -90,6 +98,18 @@ describe("a set that its claim does not allow, on a node", () => {
     world.consents.set("s", "unknown");
     world.sets = [moved];
     expect([world.settle(), mountsOf(world)]).to.deep.equal([[], ["s.host /mnt/nodevolume/s"]]);
+  });
+
+  it("says so while claims are read anew, too, if its status did", () => {
+    const failing = [{ node: "n1", ...no }];
+    const world = oneNode([csiSet()]);
+    world.settle();
+    grant(world);
+    world.consents.set("s", "unknown");
+    world.sets = [{ ...csiSet(), status: { failing } as never }];
+    expect([world.settle(), world.stakes().get("s")?.obstacle]).to.deep.equal([[], no]);
+    world.consents.delete("s");
+    expect(world.stakes().get("s")?.obstacle).to.equal(undefined);
   });
 
   it("loses what was never granted, and keeps what was, exactly as it is", () => {
@@ -130,10 +150,29 @@ describe("a set that its claim does not allow, on a node", () => {
     expect([world.settle(), refused(world)]).to.deep.equal([[], ["p ClaimNotAllowed"]]);
     world.consents.delete("s");
     expect([world.settle(), refused(world)]).to.deep.equal([["create data"], []]);
+    grant(world);
     world.consents.set("s", no);
     world.pods = [...world.pods, pod("apps/q", { volumes: [ours({ set: "s" })], created: 1 })];
     world.settle();
     expect([podsIn(world, "data"), refused(world)]).to.deep.equal([["p v"], ["q ClaimNotAllowed"]]);
+  });
+
+  it("loses its pods that were never granted it, so that they hold up no pod of the namespace", () => {
+    const world = oneNode([csiSet({ mounts: [], allowedNamespaces: { names: ["apps"] } })]);
+    world.pods = [
+      pod("apps/p", { volumes: [ours({ set: "s" })] }),
+      pod("team/own", { volumes: [ours({ persistentVolumeClaim: "data" })], created: 1 }),
+    ];
+    world.settle();
+    expect([podsIn(world, "data"), requesters(world)]).to.deep.equal([["own v", "p v"], ["s"]]);
+    world.consents.set("s", "unknown");
+    expect(world.settle()).to.deep.equal([]);
+    world.consents.set("s", no);
+    world.settle();
+    world.agent();
+    world.settle();
+    expect([podsIn(world, "data"), requesters(world)]).to.deep.equal([["own v"], []]);
+    expect(refused(world)).to.deep.equal(["p ClaimNotAllowed"]);
   });
 
   it("may observe it", () => {
