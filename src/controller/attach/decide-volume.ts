@@ -4,7 +4,16 @@ import { decideAttachment, decideGranted, staleNodeID } from "./decide-attachmen
 import type { Member, Survey, VolumeFacts } from "./facts.ts";
 import { asks, byAge, holds, nodeNameOf, survey, usesAlone } from "./facts.ts";
 import type { Attachment } from "./objects.ts";
-import { heldBy, onAttachment, othersObstacle, ownObstacle, queuesFor, releasedBy, usedBefore } from "./obstacles.ts";
+import {
+  heldBy,
+  isDenied,
+  onAttachment,
+  othersObstacle,
+  ownObstacle,
+  queuesFor,
+  releasedBy,
+  usedBefore,
+} from "./obstacles.ts";
 import type { WaitReason } from "./wait-reason.ts";
 
 /** What is to be done for one member. */
@@ -137,16 +146,17 @@ function isGivenUp({ intent, node }: Member, attachment: Attachment): boolean {
 }
 
 /**
- * Of ours, those on whose node nobody has the volume, is having it released, or asks for it. One that a grant rested on
- * stays although its intent has gone: no acknowledgement was seen, so it may be in use (safety rule 1). Then only the
- * Node's out-of-service taint or an administrator's word on the VolumeAttachment says that it is not.
+ * Of ours, those on whose node nobody has the volume, is having it released, or asks for it and is allowed to. One that
+ * a grant rested on stays although its intent has gone: no acknowledgement was seen, so it may be in use (safety
+ * rule 1). Then only the Node's out-of-service taint or an administrator's word on the VolumeAttachment says that it is
+ * not.
  */
 function dangling(facts: Survey, turns: ReadonlySet<Member>): Attachment[] {
   const having = [...facts.holders, ...turns];
   const hadAlone = having.some(usesAlone);
   return [...facts.ours.values()].filter(({ metadata, nodeName }) => {
     if (metadata.deletionTimestamp !== undefined) return false;
-    const there = facts.membersOn.get(nodeName) ?? [];
+    const there = (facts.membersOn.get(nodeName) ?? []).filter((member) => !isDenied(facts, member));
     if (there.some((member) => !asks(member) || turns.has(member))) return false;
     if (!usedBefore(metadata.annotations)) {
       if (there.length === 0 || !facts.attachRequired) return true;

@@ -3,7 +3,7 @@ import { claimNotAllowed } from "../claims/allowed-sets.ts";
 import { requestersOf } from "../identity.ts";
 import { matchesSelector } from "../match-node.ts";
 import type { Member, Survey, VolumeFacts } from "./facts.ts";
-import { nodeNameOf, usesAlone } from "./facts.ts";
+import { holds, nodeNameOf, usesAlone } from "./facts.ts";
 import { identityObstacle } from "./identity-obstacle.ts";
 import type { Attachment } from "./objects.ts";
 import { isResolved } from "./resolve-volume.ts";
@@ -58,6 +58,11 @@ export function consentObstacle({ claims }: VolumeFacts, { intent, resolution }:
   const named = isResolved(resolution) ? resolution.claim : undefined;
   const all = named === undefined ? claims : [named, ...claims];
   return all.length === 0 ? undefined : claimNotAllowed(all, requestersOf(intent));
+}
+
+/** Asks for what a claim does not allow: neither a mark on the claim nor an attachment is kept for it. */
+export function isDenied(facts: VolumeFacts, member: Member): boolean {
+  return !holds(member) && consentObstacle(facts, member) !== undefined;
 }
 
 function matchesTerms(terms: readonly unknown[], node: NonNullable<Member["node"]>): boolean {

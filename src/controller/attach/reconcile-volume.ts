@@ -20,7 +20,7 @@ import type { GatherVolumeDeps } from "./gather-volume.ts";
 import { gatherVolume, placeOf } from "./gather-volume.ts";
 import { grow } from "./grow.ts";
 import { projectAttachment } from "./objects.ts";
-import { consentObstacle, onAttachment, usedBefore } from "./obstacles.ts";
+import { consentObstacle, isDenied, onAttachment, usedBefore } from "./obstacles.ts";
 import type { Retries } from "./retries.ts";
 import type { Teller } from "./teller.ts";
 import type { VolumeID } from "./volume-key.ts";
@@ -75,7 +75,7 @@ export async function reconcileVolume(deps: ReconcileVolumeDeps, id: VolumeID): 
       errors.push(error);
     }
   };
-  if (facts.members.length === 0 && !mayBeUsed) {
+  if (facts.members.every((member) => isDenied(facts, member)) && !mayBeUsed) {
     await attempt(() => deps.hold.letGo(withoutThoseOfOthers(deps, objects)));
     await deps.hold.prepare(objects).catch((error: unknown) => {
       // Whoever wants it asks again, and is told.

@@ -90,6 +90,20 @@ describe("a claim that does not allow the set", () => {
     expect(fleet.granted()).to.deep.equal(["n0"]);
   });
 
+  it("is its owner's again when the allowed set goes, whoever else names its handle", async () => {
+    const fleet = closed();
+    allow(fleet);
+    fleet.csiSet("a", source, onFirst);
+    fleet.csiSet("b", { csi: { driver, volumeHandle: "vol-1" } }, { nodeSelector: { role: "second" } });
+    fleet.start();
+    await fleet.live(9_000);
+    expect([fleet.granted(), fleet.waitReason("n1")]).to.deep.equal([["n0"], "ClaimNotAllowed data"]);
+    fleet.api.remove("nodevolumesets", "a");
+    await fleet.live(5_000);
+    expect([fleet.granted(), fleet.attachments()]).to.deep.equal([[], []]);
+    expect(marksOf(fleet)).to.deep.equal([allowing("a"), [], {}]);
+  });
+
   it("joins no pod of the namespace, which has it without", async () => {
     const fleet = closed();
     const { metadata, ...pod } = rawPod("apps/p", { node: "n0", volumes: [ours({ persistentVolumeClaim: "data" })] });
