@@ -37,8 +37,8 @@ export interface Gatherer {
   intentsOf(node: string): Intent[];
   /** Intents that carry the label of a set, also those that are being deleted. */
   intentsOfSet(set: string): Intent[];
-  /** What was worked out for the nodes where a set wants or has something is worked out anew. @returns these nodes */
-  forgetNodesOf(set: string): string[];
+  /** Works out anew what the nodes are to have where these sets want or have something. @returns these nodes */
+  forgetNodesOf(sets: readonly string[]): string[];
   /** The same of all nodes. */
   forgetAll(): void;
   /** Remembers why the API server refused a write of an intent; undefined when one was taken. */
@@ -150,13 +150,6 @@ export function createGatherer(
     resolved.delete(node);
   }
 
-  function nodesOf(set: string): RolloutNode[] {
-    return [...nodeNames()].flatMap((node) => {
-      const stake = stakes(node).get(set);
-      return stake === undefined ? [] : [{ node, stake }];
-    });
-  }
-
   function nodeNames(): Set<string> {
     return new Set([...[...stores.nodes.list()].map(({ metadata }) => metadata.name), ...byNode.keys()]);
   }
@@ -180,12 +173,17 @@ export function createGatherer(
       }
       await inTurns(turns, each());
     },
-    nodesOf,
+    nodesOf(set) {
+      return [...nodeNames()].flatMap((node) => {
+        const stake = stakes(node).get(set);
+        return stake === undefined ? [] : [{ node, stake }];
+      });
+    },
     selectedNodes: (spec) => selectedNodes(spec, stores.nodes.list()),
     intentsOf,
     intentsOfSet: (set) => [...(bySet.get(setLabel(set))?.values() ?? [])],
-    forgetNodesOf(set) {
-      const nodes = nodesOf(set).map(({ node }) => node);
+    forgetNodesOf(sets) {
+      const nodes = [...nodeNames()].filter((node) => sets.some((set) => stakes(node).has(set)));
       for (const node of nodes) resolved.delete(node);
       return nodes;
     },

@@ -34,14 +34,16 @@ export function connectConsents({ storage, sets, gatherer, queues, refused }: Co
   function changed(claim: Claim, isMeant: (set: string) => boolean = () => true): void {
     // When all of them are known, every node is looked at.
     if (!storage.complete()) return;
-    for (const { metadata, spec } of sets.list()) {
-      if (spec !== undefined && namesThisClaim(spec.volume.source, claim) && isMeant(metadata.name)) due(metadata.name);
-    }
+    const meant = [...sets.list()].flatMap(({ metadata: { name }, spec }) =>
+      spec !== undefined && namesThisClaim(spec.volume.source, claim) && isMeant(name) ? [name] : [],
+    );
+    if (meant.length > 0) due(meant);
   }
 
-  function due(set: string): void {
-    queues.sets.add(set);
-    for (const node of new Set([...gatherer.forgetNodesOf(set), ...refused(set)])) {
+  /** All at once: what is worked out for a node is of all its sets. */
+  function due(names: readonly string[]): void {
+    for (const set of names) queues.sets.add(set);
+    for (const node of new Set([...gatherer.forgetNodesOf(names), ...names.flatMap(refused)])) {
       queues.nodes.add(node);
       queues.readiness.add(node);
     }
