@@ -138,14 +138,20 @@ function wishOf(input: NodeInput, set: string, entry: SetEntry | undefined, foun
  * A set that the claim does not allow gets nothing new. What it has under a grant stays as it is, because it may be in
  * use; what was never granted, it loses: its mounts would hold up who may use the claim.
  */
-function withConsent(wish: Wish, { consent, intents }: NodeInput, source: VolumeSource): Wish {
+function withConsent(wish: Wish, { name: node, consent, intents }: NodeInput, source: VolumeSource): Wish {
   const said = consent(wish.set, source);
   if (said === undefined) return wish;
-  if (said === "unknown") return { ...wish, unchanged: true };
+  if (said === "unknown") return { ...wish, unchanged: true, obstacle: wish.obstacle ?? saidBefore(wish, node) };
   const kept = intents.filter(({ spec }) => spec.grant !== undefined || spec.mode !== "Manage");
   const keeps = kept.some(({ metadata }) => wish.found.some(({ intentName }) => intentName === metadata.name));
   const obstacle = { reason: "ClaimNotAllowed", message: said.message } as const;
   return { ...wish, wanted: keeps ? wish.wanted : undefined, unchanged: true, obstacle };
+}
+
+/** That the claim did not allow the set, as its status says: it is not Ready only because claims are being read. */
+function saidBefore({ entry }: Wish, node: string): Obstacle | undefined {
+  const said = entry?.status.failing?.find((one) => one.node === node && one.reason === "ClaimNotAllowed");
+  return said && { reason: "ClaimNotAllowed", message: said.message ?? "" };
 }
 
 /** The wanted part without the mounts that the agent would refuse. One that is there already stays: it does no harm. */

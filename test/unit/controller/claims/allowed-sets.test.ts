@@ -77,6 +77,7 @@ describe("a set that its claim does not allow, on a node", () => {
   const source = { persistentVolumeClaim: { namespace: "team", claimName: "data" } };
   const no = { reason: "ClaimNotAllowed", message: "claim team/data does not allow set s" } as const;
   const csiSet = (more = {}) => setEntry("s", { spec: { volume: { source }, ...more } });
+  const requesters = (world: ReturnType<typeof oneNode>) => [...requestersOf(world.intent("data"))];
   const grant = (world: ReturnType<typeof oneNode>) =>
     world.change(world.intent("data").metadata.name, ({ spec }) => Object.assign(spec, { grant: { id: "g" } }));
   const moved = csiSet({ mounts: [{ name: "host", path: "/mnt/nodevolume/elsewhere" }] });
