@@ -64,9 +64,7 @@ describe("the log level", () => {
       await until("debug", 10_000, () => log.level() === "debug");
       expect(log.lines.join("\n")).to.match(/info: the log level is another one.*"level":"debug".*"by":"agents"/);
       show(directory, { agents: "debug", "agent.worker-1": "shout" }, 2);
-      await until("the wrong one", 10_000, () =>
-        log.lines.some((line) => line.startsWith("error: unknown log level")),
-      );
+      await until("the wrong one", 10_000, () => log.lines.some((line) => line.startsWith("error: unknown log level")));
       expect(log.level()).to.equal("debug");
       show(directory, { agents: "warn", "agent.worker-1": "" }, 3);
       await until("warn", 10_000, () => log.level() === "warn");
