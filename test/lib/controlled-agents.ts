@@ -55,7 +55,9 @@ export class ControlledAgents {
       for (const node of this.#agents.keys()) this.#tell(node);
       return check();
     };
-    await until(what, this.#withinMs, carry, () => this.fleet.intents().map(({ spec, status }) => [spec.grant, status]));
+    await until(what, this.#withinMs, carry, () =>
+      this.fleet.intents().map(({ spec, status }) => [spec.grant, status]),
+    );
   }
 
   #agentOf(node: string): KernelAgent {
