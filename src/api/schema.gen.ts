@@ -1121,7 +1121,7 @@ export const schema = {
     "path": {
      "type": "string",
      "maxLength": 1024,
-     "pattern": "^[A-Za-z0-9_][-A-Za-z0-9_]{0,254}(/([^/.\\p{Cc}\\p{Cf}\\p{Zl}\\p{Zp}][^/\\p{Cc}\\p{Cf}\\p{Zl}\\p{Zp}]*|[.][^/.\\p{Cc}\\p{Cf}\\p{Zl}\\p{Zp}][^/\\p{Cc}\\p{Cf}\\p{Zl}\\p{Zp}]*|[.][.][^/\\p{Cc}\\p{Cf}\\p{Zl}\\p{Zp}]+))*$",
+     "pattern": "^[A-Za-z0-9_][-A-Za-z0-9_]{0,254}(/([.]?[^/.\\p{Cc}\\p{Cf}\\p{Zl}\\p{Zp}][^/\\p{Cc}\\p{Cf}\\p{Zl}\\p{Zp}]*|[.][.][^/\\p{Cc}\\p{Cf}\\p{Zl}\\p{Zp}]+))*$",
      "rules": [
       {
        "check": "pathLength",

@@ -37,7 +37,7 @@ export interface NodeVolumeIntentSpec {
    */
   mode: "Manage" | "Observe";
   /**
-   * True stops set-up and repair. Removal goes on.
+   * True stops set-up and repair. Removal continues.
    */
   suspend: boolean;
   source: VolumeSource;
@@ -990,7 +990,7 @@ export interface GrantedCSIVolume {
    */
   readOnly?: boolean;
   /**
-   * File system that the driver is asked for; the driver's own choice without it.
+   * File system to request from the driver; the driver's own choice without it.
    */
   fsType?: string;
   /**
@@ -1017,7 +1017,7 @@ export interface GrantedCSIVolume {
    */
   requiresRepublish?: boolean;
   /**
-   * podInfoOnMount of the driver's CSIDriver when the grant was written: the driver gets the pod that it publishes for. A mount of a node has no pod, so it gets only the fact that the volume is not ephemeral. With tokenAudiences it gets the pod.
+   * As of the driver's CSIDriver when the grant was written: the driver gets the pod that it publishes for. A mount of a node has no pod, so the driver learns only that the volume is not ephemeral. With tokenAudiences it gets the pod.
    */
   podInfoOnMount?: boolean;
   /**
@@ -1780,11 +1780,11 @@ export interface SetMount {
   seLinuxOptions?: SELinuxOptions;
 }
 /**
- * Namespaces whose pods may use the volume through the driver csi.nodevolume.dev: those that are named and those that the selector selects; selector {} selects all. No pod may if this is not given. Pods share a bind of the volume itself: a pod that may write changes it for everybody, the node included. noexec of all mounts holds for the mounts of pods on the node, too; nosuid and nodev always do. A container's own flags are up to its runtime.
+ * Namespaces whose pods may use the volume by driver csi.nodevolume.dev: by name, and by selector ({} selects all). Without this field no pod may. Pods share a bind of the volume: a pod that may write changes it for everybody, the node included. noexec of all mounts holds for pods' mounts on the node, too; nosuid and nodev always do. A container's own flags are up to its runtime.
  */
 export interface AllowedNamespaces {
   /**
-   * True gives the volume, read-only, only to pods with csi.readOnly: true, because container runtimes let the others write; false lets those write that do not request readOnly. If it is not given, also in a set that was made before this field, it is true for hostPath, for local.path of a directory (one that is not beneath /dev and has no fsType), and where all mounts of the set are readOnly; else it is false.
+   * True gives the volume, read-only, only to pods with csi.readOnly: true, because runtimes let the others write; false lets those write that do not request readOnly. If not given, also in a set older than this field, it is true for hostPath, for local.path of a directory (not beneath /dev, without fsType), and if all mounts of the set are readOnly; else false.
    */
   readOnly?: boolean;
   /**

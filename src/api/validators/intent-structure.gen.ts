@@ -2768,7 +2768,7 @@ if(vErrors === null){vErrors = [err25];}
 else {vErrors.push(err25);}errors++;}
 validate54.errors = vErrors;
 return errors === 0;}
-const pattern38 = new RegExp("^[A-Za-z0-9_][-A-Za-z0-9_]{0,254}(/([^/.\\p{Cc}\\p{Cf}\\p{Zl}\\p{Zp}][^/\\p{Cc}\\p{Cf}\\p{Zl}\\p{Zp}]*|[.][^/.\\p{Cc}\\p{Cf}\\p{Zl}\\p{Zp}][^/\\p{Cc}\\p{Cf}\\p{Zl}\\p{Zp}]*|[.][.][^/\\p{Cc}\\p{Cf}\\p{Zl}\\p{Zp}]+))*$", "u");
+const pattern38 = new RegExp("^[A-Za-z0-9_][-A-Za-z0-9_]{0,254}(/([.]?[^/.\\p{Cc}\\p{Cf}\\p{Zl}\\p{Zp}][^/\\p{Cc}\\p{Cf}\\p{Zl}\\p{Zp}]*|[.][.][^/\\p{Cc}\\p{Cf}\\p{Zl}\\p{Zp}]+))*$", "u");
 const pattern54 = new RegExp("^[0-9a-f]{16}$", "u");
 const pattern55 = new RegExp("^[!-.0-~]([ -.0-~]*[!-.0-~])?$", "u");
 const pattern71 = new RegExp("^[^/\\p{Cc}]+$", "u");
@@ -2964,7 +2964,7 @@ const err31 = {instancePath:instancePath+"/glusterfs/path",schemaPath:"#/definit
 if(vErrors === null){vErrors = [err31];}
 else {vErrors.push(err31);}errors++;}
 if(!pattern38.test(data20)){
-const err32 = {instancePath:instancePath+"/glusterfs/path",schemaPath:"#/definitions/GlusterfsVolumeSource/properties/path/pattern",keyword:"pattern",params:{pattern: "^[A-Za-z0-9_][-A-Za-z0-9_]{0,254}(/([^/.\\p{Cc}\\p{Cf}\\p{Zl}\\p{Zp}][^/\\p{Cc}\\p{Cf}\\p{Zl}\\p{Zp}]*|[.][^/.\\p{Cc}\\p{Cf}\\p{Zl}\\p{Zp}][^/\\p{Cc}\\p{Cf}\\p{Zl}\\p{Zp}]*|[.][.][^/\\p{Cc}\\p{Cf}\\p{Zl}\\p{Zp}]+))*$"},message:"must match pattern \""+"^[A-Za-z0-9_][-A-Za-z0-9_]{0,254}(/([^/.\\p{Cc}\\p{Cf}\\p{Zl}\\p{Zp}][^/\\p{Cc}\\p{Cf}\\p{Zl}\\p{Zp}]*|[.][^/.\\p{Cc}\\p{Cf}\\p{Zl}\\p{Zp}][^/\\p{Cc}\\p{Cf}\\p{Zl}\\p{Zp}]*|[.][.][^/\\p{Cc}\\p{Cf}\\p{Zl}\\p{Zp}]+))*$"+"\""};
+const err32 = {instancePath:instancePath+"/glusterfs/path",schemaPath:"#/definitions/GlusterfsVolumeSource/properties/path/pattern",keyword:"pattern",params:{pattern: "^[A-Za-z0-9_][-A-Za-z0-9_]{0,254}(/([.]?[^/.\\p{Cc}\\p{Cf}\\p{Zl}\\p{Zp}][^/\\p{Cc}\\p{Cf}\\p{Zl}\\p{Zp}]*|[.][.][^/\\p{Cc}\\p{Cf}\\p{Zl}\\p{Zp}]+))*$"},message:"must match pattern \""+"^[A-Za-z0-9_][-A-Za-z0-9_]{0,254}(/([.]?[^/.\\p{Cc}\\p{Cf}\\p{Zl}\\p{Zp}][^/\\p{Cc}\\p{Cf}\\p{Zl}\\p{Zp}]*|[.][.][^/\\p{Cc}\\p{Cf}\\p{Zl}\\p{Zp}]+))*$"+"\""};
 if(vErrors === null){vErrors = [err32];}
 else {vErrors.push(err32);}errors++;}}
 else {
