@@ -131,18 +131,19 @@ function wishOf(input: NodeInput, set: string, entry: SetEntry | undefined, foun
   const { wanted, obstacle } = allowedPart(identity, entry, spec, found, input.allowedPrefixes);
   const selected = spec.mounts.length > 0 || isOfNodeItself(spec.volume);
   const wish = { ...nothing, frozen: false, selected, identity, wanted, nothingNew: selection === "keep", obstacle };
-  return spec.mode === "Manage" ? withConsent(wish, input, spec.volume.source) : wish;
+  return withConsent(wish, input, spec.volume.source);
 }
 
 /**
  * A set that the claim does not allow gets nothing new. What it has under a grant stays as it is, because it may be in
- * use; what was never granted, it loses: its mounts would hold up who may use the claim.
+ * use; what was never granted, it loses: its mounts, or its settings if it only observes, would hold up who may use the
+ * claim.
  */
 function withConsent(wish: Wish, { name: node, consent, intents }: NodeInput, source: VolumeSource): Wish {
   const said = consent(wish.set, source);
   if (said === undefined) return wish;
   if (said === "unknown") return { ...wish, unchanged: true, obstacle: wish.obstacle ?? saidBefore(wish, node) };
-  const kept = intents.filter(({ spec }) => spec.grant !== undefined || spec.mode !== "Manage");
+  const kept = intents.filter(({ spec }) => spec.grant !== undefined);
   const keeps = kept.some(({ metadata }) => wish.found.some(({ intentName }) => intentName === metadata.name));
   const obstacle = { reason: "ClaimNotAllowed", message: said.message } as const;
   return { ...wish, wanted: keeps ? wish.wanted : undefined, unchanged: true, obstacle };
