@@ -14,7 +14,7 @@ const nodes = ["n0", "n1"] as const;
 const wwid = `naa.6001405fc00002${"0".repeat(18)}`;
 const patience = 60_000;
 
-/** Two loop devices of one file stand for two ways to a LUN, and sysfs says so by a stand-in; test/vm/guest/shared-lun.ts has a LUN. */
+/** Two loop devices of one file stand for two ways to a LUN, and sysfs says so by a stand-in. */
 describe("one disk that two agents find, by ways of iSCSI and Fibre Channel that are stand-ins", () => {
   let all: AsyncDisposableStack;
   let both: ControlledAgents;
