@@ -118,7 +118,7 @@ export const nextSteps: { readonly [reason in Reason]?: string } = {
 
   RepositoryRefused:
     "Correct the address or the Secret. With the Secret alone, git ls-remote or crane manifest must work.",
-  RevisionNotFound: "Push the commit or image again, or name another: kubectl edit nvs {set}. It is retried by itself.",
+  RevisionNotFound: "Push the commit or image again, or name another: kubectl edit nvs {set}. It is retried.",
   ContentRefused: "Name a commit or image without the file that is named. If you did not create it, find out who did.",
   ContentTooLarge: "Raise sizeLimit in the set, or name something smaller.",
 

@@ -74,7 +74,7 @@ const inOrder: readonly RegExp[] = [
   /objects +the VolumeAttachment is gone/,
   /objects +the claim is free again/,
   /the kernel agrees: nothing is mounted/,
-  /persistentvolumeclaim\/archive +Bound .* 640Mi .*<none>/,
+  /persistentvolumeclaim\/archive +Bound .* 640Mi .* allowed-set\.nodevolume\.dev\/archive=true\n/,
   /the driver has deleted the volume/,
   /done: nothing is left/,
 ];

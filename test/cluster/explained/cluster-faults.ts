@@ -20,7 +20,7 @@ const sets: readonly Fault[] = [
   {
     title: "Two sets want one path",
     code: "Conflict",
-    names: ["node-1", "set logs wants /mnt/nodevolume/logs", "/mnt/nodevolume/logs/old"],
+    names: ["node-1", "set logs uses /mnt/nodevolume/logs", "/mnt/nodevolume/logs/old"],
     step: /kubectl edit nvs old-logs$/,
     async stage({ world, apply }) {
       await apply("logs", { volume: memory, mounts: mountsAt(pathOf("logs")) });
