@@ -1,4 +1,5 @@
 import type { KubeObject } from "../api/meta.ts";
+import { shallow } from "../api/readable-source.ts";
 import type { NodeVolumeIntent } from "../api/types.gen.ts";
 import { parseIntent, parseIntentStatus } from "../api/validate.ts";
 import { sameJson } from "../kube/same-json.ts";
@@ -22,7 +23,7 @@ export function understand(
 ): IntentEntry | undefined {
   const whole = object as NodeVolumeIntent; // the API server's own object; only metadata is read before it is validated
   if (whole.metadata?.name === undefined) return undefined;
-  const raw = withoutManagedFields(whole);
+  const raw = withoutDepth(withoutManagedFields(whole));
   const before = known(raw.metadata.name);
   if (before !== undefined && isSameIntent(before, raw)) return withStatus(before, raw);
   const parsed = parseIntent(raw);
@@ -39,6 +40,12 @@ function withoutManagedFields(raw: NodeVolumeIntent): NodeVolumeIntent {
   if (!("managedFields" in raw.metadata)) return raw;
   const { managedFields: _, ...metadata } = raw.metadata;
   return { ...raw, metadata };
+}
+
+/** Of a source that nobody has checked yet (decision 0107). */
+function withoutDepth(raw: NodeVolumeIntent): NodeVolumeIntent {
+  const source = shallow(raw.spec?.source) as NodeVolumeIntent["spec"]["source"];
+  return source === raw.spec?.source ? raw : { ...raw, spec: { ...raw.spec, source } };
 }
 
 /** Whether two objects are one intent with one spec; the generation alone is a number that the server has chosen. */

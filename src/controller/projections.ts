@@ -1,5 +1,6 @@
 import type { KubeObject, ObjectMeta } from "../api/meta.ts";
 import { readiness } from "../api/names.ts";
+import { readableSource } from "../api/readable-source.ts";
 import type {
   Condition,
   NodeVolumeIntent,
@@ -102,7 +103,9 @@ export function projectIntent(raw: unknown): Intent | undefined {
     readyMounts: _r,
     ...status
   } = (recordIn(raw, "status") ?? {}) as NodeVolumeIntentStatus;
-  return { metadata, spec: spec as unknown as NodeVolumeIntentSpec, status };
+  const known = spec as unknown as NodeVolumeIntentSpec; // the API server has validated all of it but the source
+  const source = readableSource(known.source);
+  return { metadata, spec: source === known.source ? known : { ...known, source }, status };
 }
 
 export function projectSet(raw: unknown): SetEntry | undefined {
