@@ -13,7 +13,8 @@ export function setNotReady(set: NodeVolumeSet | undefined): string | undefined 
   if (status.observedGeneration !== metadata.generation) return "the controller has not read the newest spec";
   const ready = findCondition(status.conditions, "Ready");
   if (ready?.status === "True") return undefined;
-  if (ready?.reason === "NoNodesSelected") return `${ready.message} (${ready.reason})`;
+  // Of the set as a whole: its nodes are not counted, and say nothing of it.
+  if (ready?.reason === "NoNodesSelected" || ready?.reason === "Invalid") return `${ready.message} (${ready.reason})`;
   const failing = (status.failing ?? []).map(
     ({ node, reason, message }) => `${node}: ${reason}${message === undefined ? "" : ` (${message})`}`,
   );

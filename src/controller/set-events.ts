@@ -18,6 +18,7 @@ export function setEvents(before: NodeVolumeSetStatus, after: NodeVolumeSetStatu
   };
   const told: [SetEvent["type"], Reason, string | undefined][] = [
     ["Warning", "Conflict", became("Conflict", "True", "Conflict")],
+    ["Warning", "Invalid", became("Stalled", "True", "Invalid")],
     ["Warning", "RolloutPaused", became("Stalled", "True", "RolloutPaused")],
     ["Warning", "ClaimNotAllowed", became("Stalled", "True", "ClaimNotAllowed")],
     ["Warning", "PolicyMissing", became("PoliciesInForce", "False", "PolicyMissing")],

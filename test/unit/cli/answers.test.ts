@@ -155,6 +155,8 @@ describe("wait", () => {
     expect(setNotReady(set("data", {}, status(1, "False")))).to.equal("1 of 2 nodes are ready, NodesNotReady");
     const nowhere = { observedGeneration: 1, desired: 0, conditions: ready("False", "NoNodesSelected", "no Node") };
     expect(setNotReady(set("data", {}, nowhere))).to.equal("no Node (NoNodesSelected)");
+    const invalid = { observedGeneration: 1, desired: 0, conditions: ready("False", "Invalid", ".spec.mode: wrong") };
+    expect(setNotReady(set("data", {}, invalid))).to.equal(".spec.mode: wrong (Invalid)");
     expect(setNotReady(undefined)).to.include("not there");
   });
   it("for volumes: each of them, by a status of this very object", () => {

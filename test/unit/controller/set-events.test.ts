@@ -26,6 +26,12 @@ describe("setEvents", () => {
       status(ready, condition("PoliciesInForce", "False", "PolicyMissing", "there is none")),
       ["Warning PolicyMissing there is none"],
     ],
+    [
+      "a spec that breaks a rule which no CRD has",
+      status(ready),
+      status(condition("Stalled", "True", "Invalid", ".spec.volume.mountOptions: one that is allowed")),
+      ["Warning Invalid .spec.volume.mountOptions: one that is allowed"],
+    ],
     ["still in conflict, with another", status(conflict), status({ ...conflict, message: "set c" }), []],
   ];
   for (const [what, before, after, expected] of cases) {
