@@ -1,4 +1,4 @@
-import { hasTrait } from "../../api/source-traits.ts";
+import { hasTrait, sourceTypes } from "../../api/source-traits.ts";
 import type { VolumeSource } from "../../api/types.gen.ts";
 
 /**
@@ -32,9 +32,12 @@ export function unresolvedIntentOf(key: string): string | undefined {
   return key.startsWith("^") ? key.slice(1) : undefined;
 }
 
-/** Whether the grant of such a source waits until the volume is known, attached and nobody else's (safety rule 2). */
+/**
+ * Whether the grant of such a source waits until the volume is known, attached and nobody else's (safety rule 2). What cannot be read
+ * here, or is of a newer version, is granted by none who does not know what it is.
+ */
 export function isGuarded(source: VolumeSource): boolean {
-  return hasTrait(source, "guarded");
+  return hasTrait(source, "guarded") || sourceTypes.every((type) => source[type] === undefined);
 }
 
 /** Whether it is a volume of a CSI driver. */

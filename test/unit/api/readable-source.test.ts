@@ -3,6 +3,7 @@ import { understand } from "../../../src/agent/intents.ts";
 import { readableSource } from "../../../src/api/readable-source.ts";
 import type { NodeVolumeIntent, VolumeSource } from "../../../src/api/types.gen.ts";
 import { resolveVolume } from "../../../src/controller/attach/resolve-volume.ts";
+import { isGuarded } from "../../../src/controller/attach/volume-key.ts";
 import { sameSource } from "../../../src/controller/identity.ts";
 import { foundParts } from "../../../src/controller/part.ts";
 import { projectIntent } from "../../../src/controller/projections.ts";
@@ -51,6 +52,7 @@ describe("the source of an intent, which the API server does not check", () => {
       if (read === undefined) return;
       expect([...foundParts([read]).keys()]).to.have.length(1);
       expect(sameSource(read.spec.source, { emptyDir: {} })).to.equal(false);
+      expect(isGuarded(read.spec.source), "granted at once").to.equal(true);
       expect(resolveVolume(read.spec, objects)).to.have.property("waiting");
       expect(sameJson(read, projectIntent(intent(source)))).to.equal(true);
     });
