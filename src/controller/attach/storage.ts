@@ -18,7 +18,7 @@ import {
   projectPersistentVolume,
   projectStorageClass,
 } from "./objects.ts";
-import { isCSI } from "./volume-key.ts";
+import { isCSI, isUnknown } from "./volume-key.ts";
 
 /** The watches of what volumes of CSI drivers rest on. */
 export interface StorageWatches {
@@ -79,7 +79,8 @@ export function needStorage(
     if (spec !== undefined && isCSI(spec.volume.source)) storage.need();
   };
   const onIntent = ({ spec }: Intent) => {
-    if (isCSI(spec.source)) storage.need();
+    // One that is unknown may be of a driver: nothing is decided of it, not even its release, before these are read.
+    if (isCSI(spec.source) || isUnknown(spec.source)) storage.need();
   };
   const cancels = [
     stores.sets.subscribe({ onAdd: onSet, onUpdate: (_, after) => onSet(after) }),

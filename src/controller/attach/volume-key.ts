@@ -37,7 +37,12 @@ export function unresolvedIntentOf(key: string): string | undefined {
  * here, or is of a newer version, is granted by none who does not know what it is.
  */
 export function isGuarded(source: VolumeSource): boolean {
-  return hasTrait(source, "guarded") || sourceTypes.every((type) => source[type] === undefined);
+  return hasTrait(source, "guarded") || isUnknown(source);
+}
+
+/** Whether it cannot be read here, or is of a kind that only a newer version knows. */
+export function isUnknown(source: VolumeSource): boolean {
+  return sourceTypes.every((type) => source[type] === undefined);
 }
 
 /** Whether it is a volume of a CSI driver. */

@@ -3,6 +3,7 @@ import { understand } from "../../../src/agent/intents.ts";
 import { readableSource } from "../../../src/api/readable-source.ts";
 import type { NodeVolumeIntent, VolumeSource } from "../../../src/api/types.gen.ts";
 import { resolveVolume } from "../../../src/controller/attach/resolve-volume.ts";
+import { needStorage, type Storage } from "../../../src/controller/attach/storage.ts";
 import { isGuarded } from "../../../src/controller/attach/volume-key.ts";
 import { sameSource } from "../../../src/controller/identity.ts";
 import { foundParts } from "../../../src/controller/part.ts";
@@ -63,6 +64,19 @@ describe("the source of an intent, which the API server does not check", () => {
       expect(understand(intent(source), () => entry)?.desired).to.equal(entry?.desired);
     });
   }
+
+  it("has the objects read that its release waits for", () => {
+    const [read, told] = [projectIntent(intent({ csi: {} })), [] as string[]];
+    const store = (name: string) => ({
+      subscribe(handlers: { onAdd?(object: unknown): void }) {
+        if (name === "intents") handlers.onAdd?.(read);
+        return () => {};
+      },
+    });
+    const stores = { sets: store("sets"), intents: store("intents") } as unknown as Parameters<typeof needStorage>[1];
+    needStorage({ need: () => void told.push("needed") } as unknown as Storage, stores);
+    expect(told).to.deep.equal(["needed"]);
+  });
 
   it("stays as it is with fields of a newer version", () => {
     const sources = [{ hostPath: { path: "/a", future: [{ a: 1 }] } }, { future: { a: "b" } }, wanted().spec.source];
