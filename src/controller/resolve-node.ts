@@ -143,8 +143,8 @@ function withConsent(wish: Wish, { name: node, consent, intents }: NodeInput, so
   const said = consent(wish.set, source);
   if (said === undefined) return wish;
   if (said === "unknown") return { ...wish, unchanged: true, obstacle: wish.obstacle ?? saidBefore(wish, node) };
-  const kept = intents.filter(({ spec }) => spec.grant !== undefined);
-  const keeps = kept.some(({ metadata }) => wish.found.some(({ intentName }) => intentName === metadata.name));
+  const granted = new Set(intents.flatMap(({ metadata, spec }) => (spec.grant === undefined ? [] : [metadata.name])));
+  const keeps = wish.found.some(({ intentName }) => granted.has(intentName));
   const obstacle = { reason: "ClaimNotAllowed", message: said.message } as const;
   return { ...wish, wanted: keeps ? wish.wanted : undefined, unchanged: true, obstacle };
 }

@@ -123,7 +123,7 @@ function unbound(facts: Facts, claim: Raw, scheduled: boolean): Finding {
 export function setNotAllowed(claim: Raw, set: NodeVolumeSet): Finding[] {
   const { namespace = "", name, labels } = claim.metadata;
   const source = set.spec.volume.source.persistentVolumeClaim;
-  const isMeant = set.spec.mode !== "Observe" && source?.namespace === namespace && source.claimName === name;
+  const isMeant = source?.namespace === namespace && source.claimName === name;
   if (!isMeant || allowsSet(labels, set.metadata.name)) return [];
   const message = notAllowedMessage({ namespace, name }, set.metadata.name);
   return [reasonFinding("ClaimNotAllowed", message, { names: setNames(set) })];

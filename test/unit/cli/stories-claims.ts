@@ -143,6 +143,12 @@ export const ofClaims: Stories = {
     const pg = claim("pg", "pv-1", {}, { labels: allowing("allowed") });
     return explainClaim(facts({ ...bound, claims: [pg], sets }), pg);
   },
+  "claim that a set only observes, which it does not allow either": () => {
+    const source = { persistentVolumeClaim: { namespace: "shop", claimName: "pg" } };
+    const observer = set("observer", { mode: "Observe", volume: { source } } as object);
+    const pg = claim("pg", "pv-1");
+    return explainClaim(facts({ ...bound, claims: [pg], sets: [observer] }), pg);
+  },
   "all is well": () =>
     explainPod(facts({ ...bound, ...attached }), pod("web", claimVolume("pg"), { node: "worker-1", started: true })),
   "a user who may read little": () =>
