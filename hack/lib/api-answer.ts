@@ -1,6 +1,9 @@
 import type { ApiCall, ApiClient, JsonObject } from "./api-client.ts";
 
-/** The body of a request that has to succeed. @throws Error with the request, the status and the server's words if it did not */
+/**
+ * The body of a request that has to succeed. @throws Error with the request, the status and the server's words if it
+ * did not
+ */
 export async function succeed(
   client: ApiClient,
   method: string,

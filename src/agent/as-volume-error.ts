@@ -9,8 +9,8 @@ export function asVolumeError(thrown: unknown, operation: Operation): VolumeErro
 }
 
 /**
- * PURE. With devices by the paths that the node has for them. The agent opens them beneath `hostRoot`, where nobody looks who reads a
- * message.
+ * PURE. With devices by the paths that the node has for them. The agent opens them beneath `hostRoot`, where nobody
+ * looks who reads a message.
  */
 export function withNodeDevices(error: VolumeError, hostRoot: string): VolumeError {
   if (hostRoot === "/") return error;

@@ -38,8 +38,8 @@ export const label = {
 export const setLabelPrefix = "set.nodevolume.dev/";
 
 /**
- * Prefix of one label for each set that a PersistentVolumeClaim allows, by its owner: `allowed-set.nodevolume.dev/<set>:
- * "true"`. Every other value allows nothing.
+ * Prefix of one label for each set that a PersistentVolumeClaim allows, by its owner:
+ * `allowed-set.nodevolume.dev/<set>: "true"`. Every other value allows nothing.
  */
 export const allowedSetLabelPrefix = "allowed-set.nodevolume.dev/";
 

@@ -12,13 +12,16 @@ interface Form {
 
 const definitions = schema.definitions as unknown as { readonly [title: string]: Form };
 
-/** Twice as many levels as the deepest source has. What walks through JSON calls itself for each: thousands end a process. */
+/**
+ * Twice as many levels as the deepest source has. What walks through JSON calls itself for each: thousands end a
+ * process.
+ */
 const deepest = 16;
 
 /**
- * PURE. The source of an intent as all may read it who do not validate the intent: what they know of it has its type. The API server
- * takes the fields of an intent's source as they are (decision 0107). One that nobody can read is none: no agent carries it out.
- * Fields of newer versions stay.
+ * PURE. The source of an intent as all may read it who do not validate the intent: what they know of it has its type.
+ * The API server takes the fields of an intent's source as they are (decision 0107). One that nobody can read is none:
+ * no agent carries it out. Fields of newer versions stay.
  */
 export function readableSource(source: unknown): VolumeSource {
   const { VolumeSource: form } = definitions;

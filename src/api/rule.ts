@@ -4,7 +4,9 @@
  */
 export interface Rule {
   readonly message: string;
-  /** Its id, where its form does not say all of it: the name of its check, and the comment at the end of the CRD's rule. */
+  /**
+   * Its id, where its form does not say all of it: the name of its check, and the comment at the end of the CRD's rule.
+   */
   readonly check?: string;
   /** Path of the field that is to blame, beneath the node that carries the rule. */
   readonly field?: string;

@@ -20,7 +20,10 @@ export interface SetStatusInput {
   readonly rollout: Rollout;
   /** Intents that carry the set's label, and of these the ones whose Node is gone; for a set that is being deleted. */
   readonly remaining: { readonly intents: number; readonly lost: readonly string[] };
-  /** Whether the set selects any Node, also one that it has no mounts for. It goes through all Nodes: called only where that decides. */
+  /**
+   * Whether the set selects any Node, also one that it has no mounts for. It goes through all Nodes: called only where
+   * that decides.
+   */
   readonly selected: () => SelectedNodes;
   /** Pods that use the volume; undefined: not known now, so that what was said stays. */
   readonly pods: number | undefined;

@@ -58,8 +58,8 @@ export function conditionOf(object: unknown, type: string): JsonObject | undefin
 }
 
 /**
- * PURE. Whether the agent of a node lives, by its Lease; undefined if that is not known. One that is late lives still: it has missed a
- * renewal, which come three times in the time that a Lease is good for.
+ * PURE. Whether the agent of a node lives, by its Lease; undefined if that is not known. One that is late lives still:
+ * it has missed a renewal, which come three times in the time that a Lease is good for.
  */
 export function agentLease(
   facts: Facts,

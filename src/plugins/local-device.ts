@@ -132,7 +132,8 @@ function textOf({ lastingName, uuid }: ChosenDisk, other: Pick<ChosenDisk, "last
 }
 
 /**
- * e2fsck and the kernel would look for the journal by what the superblock says, and replay that of whoever has a device of this name.
+ * e2fsck and the kernel would look for the journal by what the superblock says, and replay that of whoever has a device
+ * of this name.
  */
 function refuseJournalElsewhere({ path, journalElsewhere = false }: DeviceInfo, fsType: string): void {
   if (!journalElsewhere || !fsType.startsWith("ext")) return;

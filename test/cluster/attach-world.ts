@@ -23,7 +23,10 @@ export interface AttachWorld {
   readonly cluster: TestCluster;
   readonly admin: ApiClient;
   readonly nodes: readonly [NodeRef, NodeRef];
-  /** Makes a set with a volume on the node of a role, or on both. The claim that it names allows it, unless it shall not. */
+  /**
+   * Makes a set with a volume on the node of a role, or on both. The claim that it names allows it, unless it shall
+   * not.
+   */
   set(name: string, source: VolumeSource, role?: "a" | "b", allowed?: boolean): Promise<void>;
   /** The owner of a claim allows a set to use it, or no longer does. */
   allow(source: VolumeSource, set: string, allowed: boolean): Promise<void>;

@@ -1,4 +1,5 @@
-// What is shared read-only: the runtime of containers, and not the mount that it is given, decides whether they can write.
+// What is shared read-only: the runtime of containers, and not the mount that it is given, decides whether they can
+// write.
 import { expect } from "chai";
 import { slowSuite } from "../../hack/lib/lanes/slow.ts";
 import { layout } from "../../hack/lib/pretend-node/node.ts";

@@ -2,7 +2,10 @@ import type { ImageReference } from "../../src/host/linux/image/reference.ts";
 import { Registry } from "../../src/host/linux/image/registry.ts";
 import type { ContractRegistry } from "./contract-registry.ts";
 
-/** The client of registries, for one that is at this host. @param credentials value of the HTTP header that says who asks */
+/**
+ * The client of registries, for one that is at this host. @param credentials value of the HTTP header that says who
+ * asks
+ */
 export function registryAt(host: string, credentials?: string): Registry {
   const image: ImageReference = {
     ...{ registry: host, address: `http://${host}`, repository: "team/model" },

@@ -14,7 +14,8 @@ export interface SeemsAttached {
 }
 
 /**
- * A stand-in for sysfs: has disks lie where it has those of iSCSI or Fibre Channel, with a wwid, for who looks in this mount namespace.
+ * A stand-in for sysfs: has disks lie where it has those of iSCSI or Fibre Channel, with a wwid, for who looks in this
+ * mount namespace.
  * @param directory for what is made
  */
 export function attachedStandIn(directory: string, ...disks: readonly SeemsAttached[]): Disposable {

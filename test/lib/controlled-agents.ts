@@ -6,8 +6,9 @@ import { bootID } from "../../src/host/linux/linux-evidence.ts";
 import { addNodes, type CSIFleet, createCSIFleet } from "../unit/controller/attach/csi-fleet.ts";
 
 /**
- * A controller on a fake API server, and agents on this kernel that stand for nodes: to it each way to a LUN is a disk of its own, as to as many
- * machines. Each agent has a fake API server of its own, and what stands there is carried from one to the other.
+ * A controller on a fake API server, and agents on this kernel that stand for nodes: to it each way to a LUN is a disk
+ * of its own, as to as many machines. Each agent has a fake API server of its own, and what stands there is carried
+ * from one to the other.
  */
 export class ControlledAgents {
   readonly fleet: CSIFleet = createCSIFleet();

@@ -8,7 +8,10 @@ export interface PlacedRule {
   /** The field that it names, without indices: `spec.mounts[].path`. */
   readonly path: string;
   readonly message: string;
-  /** It stands with a string, number or boolean: the API server shows that before the message, as it does with nothing else. */
+  /**
+   * It stands with a string, number or boolean: the API server shows that before the message, as it does with nothing
+   * else.
+   */
   readonly ofOneValue: boolean;
 }
 

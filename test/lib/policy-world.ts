@@ -60,7 +60,10 @@ export async function policyWorld(cluster: TestCluster, prefix: string): Promise
   };
 }
 
-/** An account of ours with its rights in another namespace, as kustomize makes it of an overlay with `namespace:`, until it is disposed of. */
+/**
+ * An account of ours with its rights in another namespace, as kustomize makes it of an overlay with `namespace:`, until
+ * it is disposed of.
+ */
 export async function movedAccount(
   cluster: TestCluster,
   name: "nodevolume-agent" | "nodevolume-controller",

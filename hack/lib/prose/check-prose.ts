@@ -14,8 +14,8 @@ export const lineColumns = 160;
  * - A sentence that hides its subject, or has more than 30 words, outside of tables and headings. What stands in code quotes is
  *   one word, and so is a list of it; a link is its text.
  * - A line of more than 160 columns. Exempt is what cannot be broken: a console's output, a comment for the tests, and a
- *   row of a table none of whose cells has a line (`<br>`) longer than that as it is shown (without the targets of links).
- * - In a table, a cited test (its file, then its title) is one word, as code is: the title is the test's own.
+ *   row of a table none of whose cells has a line (`<br>`) longer than that as it is shown (without the targets of
+ *   links). - In a table, a cited test (its file, then its title) is one word, as code is: the title is the test's own.
  */
 export function checkProse(page: string, text: string): string[] {
   const faults: string[] = [];

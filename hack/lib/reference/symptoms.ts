@@ -1,4 +1,7 @@
-/** Symptoms in the words of whoever sees them, and the codes of each, between blanks. Each code that needs an action has one. */
+/**
+ * Symptoms in the words of whoever sees them, and the codes of each, between blanks. Each code that needs an action has
+ * one.
+ */
 export const symptoms: readonly (readonly [seen: string, codes: string])[] = [
   [
     "Nothing happens on a node",

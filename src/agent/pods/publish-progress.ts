@@ -90,8 +90,8 @@ function quote(text: string): string {
 }
 
 /**
- * runc, from 1.2 on, mounts what is not said to be read-only for writing, whatever the mount is that it was given: only kubelet keeps a
- * container from that.
+ * runc, from 1.2 on, mounts what is not said to be read-only for writing, whatever the mount is that it was given: only
+ * kubelet keeps a container from that.
  */
 function writtenByContainers({ volume }: PodPublish): Problem {
   const message = `the volume is read-only, which a container runtime keeps only if the pod says so, too: write readOnly: true in csi: of its volume ${volume}, beside volumeAttributes`;

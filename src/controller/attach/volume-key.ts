@@ -33,8 +33,8 @@ export function unresolvedIntentOf(key: string): string | undefined {
 }
 
 /**
- * Whether the grant of such a source waits until the volume is known, attached and nobody else's (safety rule 2). What cannot be read
- * here, or is of a newer version, is granted by none who does not know what it is.
+ * Whether the grant of such a source waits until the volume is known, attached and nobody else's (safety rule 2). What
+ * cannot be read here, or is of a newer version, is granted by none who does not know what it is.
  */
 export function isGuarded(source: VolumeSource): boolean {
   return hasTrait(source, "guarded") || isUnknown(source);

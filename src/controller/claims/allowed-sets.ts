@@ -7,7 +7,9 @@ import { onClaim } from "./decide-hold.ts";
 /** What the claim of a source says of a set: undefined, that it may; `unknown`, while claims are not all known. */
 export type SetConsent = WaitReason | "unknown" | undefined;
 
-/** The first claim that does not allow one of the sets, as a reason to wait; undefined if all of them allow all. Pure. */
+/**
+ * The first claim that does not allow one of the sets, as a reason to wait; undefined if all of them allow all. Pure.
+ */
 export function claimNotAllowed(claims: Iterable<Claim>, sets: Iterable<string>): WaitReason | undefined {
   const names = [...sets];
   for (const { metadata } of claims) {

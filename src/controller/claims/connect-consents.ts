@@ -10,7 +10,9 @@ import type { SetEntry } from "../projections.ts";
 import type { NodeInput } from "../resolve-node.ts";
 import { claimNotAllowed, namesThisClaim } from "./allowed-sets.ts";
 
-/** What the claims that are known say of sets. A claim that is not there has nothing to say: the volume waits for it. */
+/**
+ * What the claims that are known say of sets. A claim that is not there has nothing to say: the volume waits for it.
+ */
 export function consentOf({ claims, complete }: Pick<Storage, "claims" | "complete">): NodeInput["consent"] {
   return (set, { persistentVolumeClaim: named }) => {
     if (named === undefined) return undefined;

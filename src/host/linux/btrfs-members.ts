@@ -10,9 +10,10 @@ import { ifThere } from "./if-there.ts";
 const named = 8;
 
 /**
- * Of a btrfs that the kernel has just mounted: fails unless it is of the device that was named, and of none beside it that others than this
- * node may write to. The kernel finds the devices of a btrfs by a UUID in their superblocks, and what the newest of these says counts: who can
- * write to another disk of the node could have that shown in place of the one that is meant.
+ * Of a btrfs that the kernel has just mounted: fails unless it is of the device that was named, and of none beside it
+ * that others than this node may write to. The kernel finds the devices of a btrfs by a UUID in their superblocks, and
+ * what the newest of these says counts: who can write to another disk of the node could have that shown in place of the
+ * one that is meant.
  * @param sys /sys, or a made tree
  * @throws VolumeError FilesystemUnsupported
  */

@@ -7,7 +7,10 @@ import type { ReaderPlace } from "../../lib/docs/world.ts";
 import type { Requirement } from "../../lib/requirements.ts";
 import type { TestNode, World } from "../../lib/world.ts";
 
-/** A row of the table of faults. Each has a section of docs/explained-faults.md, whose block asks `kubectl nvi explain` about it. */
+/**
+ * A row of the table of faults. Each has a section of docs/explained-faults.md, whose block asks `kubectl nvi explain`
+ * about it.
+ */
 export interface Fault {
   /** Heading of its section. */
   readonly title: string;

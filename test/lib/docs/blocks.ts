@@ -26,7 +26,10 @@ export interface Block {
 /** Languages of blocks; one without is a drawing or a form, nothing to be carried out. */
 export const languages = ["sh", "console", "yaml", "ts", ""] as const;
 
-/** Pages whose commands need a cluster of their own, or faults in one: test/cluster/cli.test.ts and test/cluster/explained. */
+/**
+ * Pages whose commands need a cluster of their own, or faults in one: test/cluster/cli.test.ts and
+ * test/cluster/explained.
+ */
 export const runElsewhere: readonly string[] = ["docs/kubectl-nvi.md", "docs/explained-faults.md"];
 
 /** Every page that users read. */

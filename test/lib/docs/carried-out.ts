@@ -11,12 +11,15 @@ import type { Answer, DocsWorld, ReaderPlace } from "./world.ts";
 
 /** How long what a reader sees may take to become what the page shows, milliseconds. */
 const patience = 60_000;
-/** How long what whoever writes a page is shown has to stay the same: longer than an agent may keep news of its node back, milliseconds. */
+/**
+ * How long what whoever writes a page is shown has to stay the same: longer than an agent may keep news of its node
+ * back, milliseconds.
+ */
 const restMs = 7_000;
 
 /**
- * Types what the block shows, and waits until the same comes of it; of a command that changes something, once. For whoever writes the
- * page (NODEVOLUME_WRITE_GOLDEN), what comes is written into it.
+ * Types what the block shows, and waits until the same comes of it; of a command that changes something, once. For
+ * whoever writes the page (NODEVOLUME_WRITE_GOLDEN), what comes is written into it.
  * @returns the block as it came
  */
 export async function carriedOut({ sh }: Pick<DocsWorld, "sh">, place: ReaderPlace, block: Block): Promise<string> {

@@ -27,7 +27,10 @@ export class StorageCluster {
     this.#server.create(resource.csiNodes, { metadata: { name }, spec: { drivers: entries } });
   }
 
-  /** A PersistentVolume and a claim, bound to each other. The claim allows the sets of stories: `data`, and that of its own name. */
+  /**
+   * A PersistentVolume and a claim, bound to each other. The claim allows the sets of stories: `data`, and that of its
+   * own name.
+   */
   boundClaim(name: string, { handle, driver, singleNode }: StoredVolume, labels = allowing("data", name)): void {
     const accessModes = [singleNode ? "ReadWriteOnce" : "ReadWriteMany"];
     const capacity = { storage: "1Gi" };

@@ -145,7 +145,10 @@ export class AttachRules implements NodeSideRules {
   }
 }
 
-/** A claim of the volume that does not allow a set of the intent, if there is one. Stories change consent between grants only. */
+/**
+ * A claim of the volume that does not allow a set of the intent, if there is one. Stories change consent between grants
+ * only.
+ */
 function deniedSet(server: SimApiServer, intent: KubeObject, handle: string): string | undefined {
   const mounts = (at(intent, "spec", "mounts") ?? []) as readonly { readonly requester: { readonly name: string } }[];
   const labels = Object.keys(intent.metadata.labels ?? {}).filter((key) => key.startsWith(setLabelPrefix));

@@ -35,7 +35,10 @@ describe("where a device is looked at for data", () => {
 
   const atEnd = (of: number, behind: number) => of - behind;
   const aligned = (of: number, to: number) => Math.floor(of / to) * to;
-  /** Where formats have what they are known by, from their own definitions: counted from the beginning, or by the size of the device. */
+  /**
+   * Where formats have what they are known by, from their own definitions: counted from the beginning, or by the size
+   * of the device.
+   */
   const known: readonly (readonly [what: string, at: (size: number) => number])[] = [
     ["LUKS, BitLocker, APFS, BlueStore, XFS", () => 0],
     ["a table of DOS", () => 510],

@@ -38,7 +38,8 @@ describe("what people are shown of pods", () => {
   it("has pods with each attribute, and of both kinds", () => {
     expect(new Set(volumes.map(({ path }) => path))).to.include.keys("config/samples/pods.yaml", "docs/pods.md");
     const used = new Set(volumes.flatMap(({ volume }) => Object.keys(volume.volumeAttributes ?? {})));
-    // csi.readOnly says what readOnly did, and containers heed it: the attribute stays for pods that have it (decision 0108).
+    // csi.readOnly says what readOnly did, and containers heed it: the attribute stays for pods that have it (decision
+    // 0108).
     expect([...used]).to.have.members(podAttributes.filter((attribute) => attribute !== "readOnly"));
   });
 
