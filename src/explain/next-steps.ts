@@ -1,5 +1,6 @@
 import { label } from "../api/names.ts";
 import { shellWord } from "../api/printable.ts";
+import { readableSource } from "../api/readable-source.ts";
 import type { Reason } from "../api/reasons.ts";
 import type { NodeVolumeIntent } from "../api/types.gen.ts";
 
@@ -305,8 +306,9 @@ function filled(text: string, names: StepNames): string {
   });
 }
 
-/** PURE. Names of an intent, and of what it waits for. */
-export function stepNamesOf(intent: NodeVolumeIntent): StepNames {
+/** PURE. Names of an intent, and of what it waits for; those of its source only if that can be read (decision 0107). */
+export function stepNamesOf(written: NodeVolumeIntent): StepNames {
+  const intent = { ...written, spec: { ...written.spec, source: readableSource(written.spec.source) } };
   const { metadata, spec, status } = intent;
   const { persistentVolumeClaim: claim, hostPath, local, configMap, secret } = spec.source;
   const on = status?.waiting?.on ?? status?.attach?.on;

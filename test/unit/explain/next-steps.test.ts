@@ -97,13 +97,46 @@ describe("nextStep", () => {
       "hosts 2001:db8::1; nc -vz 2001:db8::1 2049.",
     );
     expect(asked({ nfs: { server: "nas", path: "/" } }, { mountOptions: ["port=20049"] })).to.include("nas 20049.");
-    expect(asked({ iscsi: { targetPortal: "10.0.0.7:3261" } })).to.include("10.0.0.7 3261.");
-    expect(asked({ cephfs: { monitors: ["10.0.0.8"] } })).to.include("10.0.0.8 PORT.");
-    expect(asked({ git: { repository: "https://git.example/team/app.git" } })).to.include("git.example 443.");
-    expect(asked({ git: { repository: "ssh://git@[2001:db8::2]:2222/app.git" } })).to.include("2001:db8::2 2222.");
+    expect(asked({ iscsi: { targetPortal: "10.0.0.7:3261", iqn: "iqn.2024-01.example:a", lun: 0 } })).to.include(
+      "10.0.0.7 3261.",
+    );
+    expect(asked({ cephfs: { monitors: ["10.0.0.8"], secretRef: { namespace: "a", name: "b" } } })).to.include(
+      "10.0.0.8 PORT.",
+    );
+    expect(asked({ git: { repository: "https://git.example/team/app.git", revision: "0".repeat(40) } })).to.include(
+      "git.example 443.",
+    );
+    expect(asked({ git: { repository: "ssh://git@[2001:db8::2]:2222/app.git", revision: "0".repeat(40) } })).to.include(
+      "2001:db8::2 2222.",
+    );
     expect(asked({ image: { reference: "127.0.0.1:5000/team/model@sha256:00" } })).to.include("127.0.0.1 5000.");
     expect(asked({ image: { reference: "docker.io/model@sha256:00" } })).to.include("registry-1.docker.io 443.");
-    expect(asked({ csi: { driver: "disk.example" } })).to.include("getent hosts SERVER; nc -vz SERVER PORT.");
+    expect(asked({ csi: { driver: "disk.example", volumeHandle: "vol-1" } })).to.include(
+      "getent hosts SERVER; nc -vz SERVER PORT.",
+    );
+  });
+
+  it("names nothing of a source that cannot be read", () => {
+    const unreadable = [
+      { glusterfs: { servers: 7 } },
+      { image: { reference: { name: "x" } } },
+      { git: { repository: ["https://host.example"] } },
+      { local: { path: 4 } },
+      { hostPath: { path: {} } },
+      { persistentVolumeClaim: { namespace: 1, claimName: [] } },
+      { iscsi: "portal" },
+    ];
+    for (const source of unreadable) {
+      const names = stepNamesOf({ ...intent, spec: { ...intent.spec, source } } as unknown as NodeVolumeIntent);
+      const { server, source: at, namespace, claim, device } = names;
+      expect({ server, at, namespace, claim, device }).to.deep.equal({
+        server: undefined,
+        at: undefined,
+        namespace: undefined,
+        claim: undefined,
+        device: undefined,
+      });
+    }
   });
 
   it("names the process that is waited for, and only that one", () => {
