@@ -99,7 +99,9 @@ function refusedBySet(
   if (entry.metadata.deletionTimestamp !== undefined) {
     return { reason: "SetNotServing", message: `NodeVolumeSet ${set} is being deleted` };
   }
-  if (spec === undefined) return { reason: "SetNotServing", message: `NodeVolumeSet ${set} is not understood` };
+  if (spec === undefined) {
+    return { reason: "SetNotServing", message: `NodeVolumeSet ${set} is not valid: ${entry.invalid}` };
+  }
   if (!allowsNamespace(spec.allowedNamespaces, namespace, input.pods.labelsOf(namespace))) {
     const message = `NodeVolumeSet ${set} does not allow pods of namespace ${namespace}: its spec.allowedNamespaces must name or select it`;
     return { reason: "NamespaceNotAllowed", message };

@@ -88,7 +88,7 @@ function servingSpec(set: string, facts: GateFacts): NodeVolumeSetSpec | { reado
   const { spec, metadata } = entry;
   const not = (why: string) => ({ wait: { reason: "SetNotServing" as const, message: `NodeVolumeSet ${set} ${why}` } });
   if (metadata.deletionTimestamp !== undefined) return not("is being deleted");
-  if (spec === undefined) return not("is not understood");
+  if (spec === undefined) return not(`is not valid: ${entry.invalid}`);
   return spec.mode === "Manage" ? spec : not(`only observes (mode: ${spec.mode})`);
 }
 

@@ -25,6 +25,16 @@ describe("pods of a set that wait, or share", () => {
     });
   }
 
+  it("names the field of a set that is not valid", () => {
+    const world = oneNode([setEntry("a", { spec: { future: true } as object })]);
+    world.pods = [pod("team/p")];
+    world.settle();
+    const [refusal] = world.plan().refusals ?? [];
+    expect(refusal?.message).to.equal(
+      "NodeVolumeSet a is not valid: .spec.future: is not understood: correct its name, or upgrade what reads it here",
+    );
+  });
+
   it("a volume that is refused holds up no other of its pod", () => {
     const world = oneNode([forPods()]);
     world.pods = [pod("team/p", { volumes: [ours({ set: "no-such" }, "x"), ours({ set: "a" }, "y")] })];
