@@ -129,7 +129,8 @@ export function startController(deps: ControllerDeps): Controller {
 
   const { allowedPrefixes } = config;
   const podsOf = (node: string) => nodePodsOf(pods, storage, node);
-  const gatherer = createGatherer(stores, { allowedPrefixes, podsOf, consent: consentOf(storage) }, system);
+  const consent = consentOf(storage, (key) => work.claimsOfVolume(key));
+  const gatherer = createGatherer(stores, { allowedPrefixes, podsOf, consent }, system);
   const leases = createAgentLeases({ clock, leases: stores.leases, nodes: stores.nodes, namespace: systemNamespace });
   const { controllerAttachDetach = true, indexIntents = false } = config;
   const work = createWork({

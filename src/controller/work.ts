@@ -7,6 +7,7 @@ import { createPolicyWatch, type PolicyWatch } from "../kube/policy-watch.ts";
 import type { Transport } from "../kube/transport.ts";
 import type { Cancel, System } from "../ports.ts";
 import type { AgentLeases } from "./agent-leases.ts";
+import type { Claim } from "./attach/objects.ts";
 import type { Storage } from "./attach/storage.ts";
 import { isGuarded } from "./attach/volume-key.ts";
 import { createVolumeWork } from "./attach/volume-work.ts";
@@ -55,6 +56,8 @@ export interface Work {
   readonly shellDeps: ShellDeps;
   /** Every volume of a CSI driver is looked at again. */
   allVolumes(): void;
+  /** Claims of any PersistentVolume of a volume, by its key. */
+  claimsOfVolume(key: string): Claim[];
   /** What kubelet manages is looked at again on every node. */
   allObserved(): void;
   /** Every pod that waits for a volume or has one is looked at again. */
@@ -236,6 +239,7 @@ export function createWork(deps: WorkDeps): Work {
   return {
     queues,
     allVolumes: volumes.all,
+    claimsOfVolume: volumes.claims,
     allObserved: observe.all,
     allPods: waits.all,
     nodesWithout: refusals.nodesWithout,

@@ -47,6 +47,8 @@ export interface VolumeWorkDeps {
 export interface VolumeWork {
   /** @returns milliseconds after which to look again, if any */
   reconcile(key: string): Promise<number | undefined>;
+  /** Claims of any PersistentVolume of the volume, as far as they name it. */
+  claims(key: string): Claim[];
   /** The key that the end of an intent goes by. */
   keyOf(intent: Intent): string;
   all(): void;
@@ -149,6 +151,7 @@ export function createVolumeWork(deps: VolumeWorkDeps): VolumeWork {
       if (awaitsRelease(intent)) return release(intent);
       return intent.spec.mode === "Manage" ? unbound.reconcile(intent) : undefined;
     },
+    claims: index.claims,
     keyOf: index.keyOf,
     all() {
       index.all();

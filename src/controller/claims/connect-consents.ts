@@ -1,29 +1,37 @@
 import { allowsSet } from "../../api/allowed-set.ts";
+import type { VolumeSource } from "../../api/types.gen.ts";
 import type { KeyedQueue } from "../../kube/keyed-queue.ts";
 import type { ObjectStore } from "../../kube/object-store.ts";
 import { sameJson } from "../../kube/same-json.ts";
 import type { Cancel } from "../../ports.ts";
-import type { Claim } from "../attach/objects.ts";
+import type { Claim, PersistentVolume } from "../attach/objects.ts";
 import type { Storage } from "../attach/storage.ts";
+import type { VolumeIndex } from "../attach/volume-index.ts";
+import { volumeKey } from "../attach/volume-key.ts";
 import type { Gatherer } from "../gather.ts";
 import type { SetEntry } from "../projections.ts";
 import type { NodeInput } from "../resolve-node.ts";
-import { claimNotAllowed, namesThisClaim } from "./allowed-sets.ts";
+import { claimNotAllowed, namesThisClaim, namesThisVolume } from "./allowed-sets.ts";
 
 /**
- * What the claims that are known say of sets. A claim that is not there has nothing to say: the volume waits for it.
+ * What the claims that are known say of sets: the claim that the source names, or those that are bound to the volume
+ * that it names by its handle. A claim that is not there has nothing to say: the volume waits for it.
  */
-export function consentOf({ claims, complete }: Pick<Storage, "claims" | "complete">): NodeInput["consent"] {
-  return (set, { persistentVolumeClaim: named }) => {
-    if (named === undefined) return undefined;
+export function consentOf(
+  { claims, complete }: Pick<Storage, "claims" | "complete">,
+  claimsOfVolume: VolumeIndex["claims"],
+): NodeInput["consent"] {
+  return (set, { persistentVolumeClaim: named, csi }) => {
+    if (named === undefined && csi === undefined) return undefined;
     if (!complete()) return "unknown";
-    const claim = claims.store.get(named.claimName, named.namespace);
-    return claim && claimNotAllowed([claim], [set]);
+    const claim = named && claims.store.get(named.claimName, named.namespace);
+    const ofHandle = csi === undefined ? [] : claimsOfVolume(volumeKey(csi));
+    return claimNotAllowed(claim === undefined ? ofHandle : [claim], [set]);
   };
 }
 
 export interface ConsentTriggers {
-  readonly storage: Pick<Storage, "claims" | "complete">;
+  readonly storage: Pick<Storage, "claims" | "persistentVolumes" | "complete">;
   readonly sets: ObjectStore<SetEntry>;
   readonly gatherer: Pick<Gatherer, "forgetNodesOf">;
   readonly queues: { readonly [queue in "sets" | "nodes" | "readiness"]: Pick<KeyedQueue, "add"> };
@@ -31,13 +39,25 @@ export interface ConsentTriggers {
   readonly refused: (set: string) => readonly string[];
 }
 
-/** A claim that comes, goes, or allows another set than before, makes the nodes of the sets due that name it. */
+/**
+ * A claim that comes, goes, is bound, or allows another set than before, makes the nodes of the sets due that name it,
+ * or its volume by the handle. So does a PersistentVolume that comes, goes, or names another claim.
+ */
 export function connectConsents({ storage, sets, gatherer, queues, refused }: ConsentTriggers): Cancel {
   function changed(claim: Claim, isMeant: (set: string) => boolean = () => true): void {
+    const volume = storage.persistentVolumes.store.get(claim.volumeName);
+    asked((source, set) => (namesThisClaim(source, claim) || namesThisVolume(source, volume)) && isMeant(set));
+  }
+
+  function volumeChanged(volume: PersistentVolume): void {
+    asked((source) => namesThisVolume(source, volume));
+  }
+
+  function asked(isMeant: (source: VolumeSource, set: string) => boolean): void {
     // When all of them are known, every node is looked at.
     if (!storage.complete()) return;
     const meant = [...sets.list()].flatMap(({ metadata: { name }, spec }) =>
-      spec !== undefined && namesThisClaim(spec.volume.source, claim) && isMeant(name) ? [name] : [],
+      spec !== undefined && isMeant(spec.volume.source, name) ? [name] : [],
     );
     if (meant.length > 0) due(meant);
   }
@@ -51,13 +71,27 @@ export function connectConsents({ storage, sets, gatherer, queues, refused }: Co
     }
   }
 
-  return storage.claims.store.subscribe({
-    onAdd: (claim) => changed(claim),
-    onUpdate(before, after) {
-      // Most changes are of a status.
-      if (sameJson(before.metadata.labels, after.metadata.labels)) return;
-      changed(after, (set) => allowsSet(before.metadata.labels, set) !== allowsSet(after.metadata.labels, set));
-    },
-    onDelete: (claim) => changed(claim),
-  });
+  const cancels = [
+    storage.claims.store.subscribe({
+      onAdd: (claim) => changed(claim),
+      onUpdate(before, after) {
+        if (before.volumeName !== after.volumeName) changed(after);
+        // Most changes are of a status.
+        else if (!sameJson(before.metadata.labels, after.metadata.labels)) {
+          changed(after, (set) => allowsSet(before.metadata.labels, set) !== allowsSet(after.metadata.labels, set));
+        }
+      },
+      onDelete: (claim) => changed(claim),
+    }),
+    storage.persistentVolumes.store.subscribe({
+      onAdd: volumeChanged,
+      onUpdate(before, after) {
+        if (!sameJson(before.claimRef, after.claimRef)) volumeChanged(after);
+      },
+      onDelete: volumeChanged,
+    }),
+  ];
+  return () => {
+    for (const cancel of cancels) cancel();
+  };
 }

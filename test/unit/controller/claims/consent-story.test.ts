@@ -37,6 +37,8 @@ function closed(modes = ["ReadWriteOnce"]): CSIFleet {
   return fleet;
 }
 
+const byHandle = { csi: { driver, volumeHandle: "vol-1" } };
+const mountNames = (fleet: CSIFleet) => fleet.intent("n0").spec.mounts.map(({ name }) => name);
 const onFirst = { nodeSelector: { role: "first" } };
 
 describe("a claim that does not allow the set", () => {
@@ -76,14 +78,10 @@ describe("a claim that does not allow the set", () => {
 
   it("is not taken by its handle either", async () => {
     const fleet = closed();
-    fleet.csiSet("a", { csi: { driver, volumeHandle: "vol-1" } }, onFirst);
+    fleet.csiSet("a", byHandle, onFirst);
     fleet.start();
     await fleet.live(8_000);
-    expect([fleet.granted(), fleet.attachments(), fleet.waitReason("n0")]).to.deep.equal([
-      [],
-      [],
-      "ClaimNotAllowed data",
-    ]);
+    expect([fleet.intents(), fleet.attachments(), says(fleet)]).to.deep.equal([[], [], true]);
     expect(marksOf(fleet)).to.deep.equal([{}, [], {}]);
     allow(fleet);
     await fleet.live(8_000);
@@ -94,14 +92,42 @@ describe("a claim that does not allow the set", () => {
     const fleet = closed();
     allow(fleet);
     fleet.csiSet("a", source, onFirst);
-    fleet.csiSet("b", { csi: { driver, volumeHandle: "vol-1" } }, { nodeSelector: { role: "second" } });
+    fleet.csiSet("b", byHandle, { nodeSelector: { role: "second" } });
     fleet.start();
     await fleet.live(9_000);
-    expect([fleet.granted(), fleet.waitReason("n1")]).to.deep.equal([["n0"], "ClaimNotAllowed data"]);
+    expect([fleet.granted(), says(fleet, "b")]).to.deep.equal([["n0"], true]);
     fleet.api.remove("nodevolumesets", "a");
     await fleet.live(5_000);
     expect([fleet.granted(), fleet.attachments()]).to.deep.equal([[], []]);
     expect(marksOf(fleet)).to.deep.equal([allowing("a"), [], {}]);
+  });
+
+  it("is not joined by its handle on a node where another set has it", async () => {
+    const fleet = closed();
+    allow(fleet);
+    fleet.csiSet("a", byHandle, onFirst);
+    fleet.start();
+    await fleet.live(9_000);
+    fleet.csiSet("b", byHandle, onFirst);
+    await fleet.live(3_000);
+    expect([mountNames(fleet), says(fleet, "b"), says(fleet)]).to.deep.equal([["a.host"], true, false]);
+    label(fleet, allowing("b"));
+    await fleet.live(3_000);
+    expect([mountNames(fleet), says(fleet, "b")]).to.deep.equal([["a.host", "b.host"], false]);
+  });
+
+  it("is asked when it is bound to the volume that a set has by its handle", async () => {
+    const fleet = createCSIFleet();
+    addNodes(fleet, { n0: "first", n1: "second" });
+    fleet.api.apply("namespaces", { metadata: { name: "apps" } });
+    fleet.csiSet("a", { csi: { ...byHandle.csi, accessMode: "ReadWriteMany" } }, onFirst);
+    fleet.start();
+    await fleet.live(9_000);
+    expect([fleet.granted(), says(fleet)]).to.deep.equal([["n0"], false]);
+    fleet.claim("data", "vol-1", { accessModes: ["ReadWriteMany"] });
+    deny(fleet);
+    await fleet.live(3_000);
+    expect([fleet.granted(), mountNames(fleet), says(fleet)]).to.deep.equal([["n0"], ["a.host"], true]);
   });
 
   it("joins no pod of the namespace, which has it without", async () => {
@@ -116,7 +142,7 @@ describe("a claim that does not allow the set", () => {
     expect([fleet.intent("n0").spec.mounts, says(fleet)]).to.deep.equal([[], true]);
     allow(fleet);
     await fleet.live(3_000);
-    expect(fleet.intent("n0").spec.mounts.map(({ name }) => name)).to.deep.equal(["a.host"]);
+    expect(mountNames(fleet)).to.deep.equal(["a.host"]);
   });
 
   it("goes to no pod that names the set, which is told, until it is allowed", async () => {
