@@ -5,7 +5,7 @@ import type { Reason } from "./api/reasons.ts";
  * - final: it did not happen, and the same call will not succeed until something changes.
  * - transient: it did not happen, and the state is what it was before.
  * - uncertain: it may have happened, or may still be happening. It must be tried again if wanted and cleaned up if not.
- * (kubelet behaviour 61, design.md section 4)
+ * (kubelet behaviour 61)
  */
 export type ErrorClass = "final" | "transient" | "uncertain";
 

@@ -130,7 +130,7 @@ export function desiredVolume(intent: NodeVolumeIntent, key: string): DesiredVol
   };
 }
 
-/** nosuid and nodev unless they are named away (design.md section 6). */
+/** nosuid and nodev unless they are named away. */
 export function attributesOf(options: readonly string[], readOnly: boolean, devices: boolean): MountAttributes {
   const has = (option: string) => options.includes(option);
   return {

@@ -14,7 +14,7 @@ interface Claim extends Pick<DesiredMount, "path" | "pod"> {
 
 /**
  * Which volume has which path. Two volumes on one path, or one beneath the other, exclude each other: what is recorded
- * stays, nothing new is set up, and if neither is recorded neither is set up (design.md section 2, safety rule 15).
+ * stays, nothing new is set up, and if neither is recorded neither is set up (safety rule 15).
  */
 export class PathOwners {
   readonly #ofVolume = new Map<string, readonly Claim[]>();

@@ -21,7 +21,7 @@ export interface ReporterDeps {
   readonly vitals: Vitals;
 }
 
-/** Changes within this time are written as one, but for those that somebody waits for (design.md section 2). */
+/** Changes within this time are written as one, but for those that somebody waits for. */
 const coalesceMs = 200;
 /**
  * How long a state that ends by itself (Staging, Mounting, Updating, Unmounting, with nothing in the way) must last to

@@ -27,7 +27,7 @@ const local = new Set([
 /** File systems in memory: an unmount of them writes nothing. */
 const inMemory = new Set(["tmpfs", "ramfs", "devtmpfs", "hugetlbfs"]);
 
-/** Whether a call on `path` could wait for a server, a FUSE process or the like (design.md section 6). */
+/** Whether a call on `path` could wait for a server, a FUSE process or the like. */
 export function mayHang(table: MountTable, path: string): boolean {
   return table.crossed(path).length === 0 || remoteMountOn(table, path) !== undefined;
 }

@@ -1,4 +1,4 @@
-/** The import law of src (design.md, section 5) and what only one place may touch. Pure, so that it can be tried on text. */
+/** The import law of src (docs/architecture.md) and what only one place may touch. Pure, so that it can be tried on text. */
 
 /** Rooms, and the rooms that each may import from beside itself. */
 const mayImport: { readonly [room: string]: readonly string[] } = {

@@ -26,7 +26,7 @@ export interface AttachRulesDeps {
 const grantOfAttachment = "nodevolume.dev/grant";
 
 /**
- * Where a CSI volume may be, and when it may be taken away (design.md section 3, safety rules 1, 2, 10 and 12). The truth is
+ * Where a CSI volume may be, and when it may be taken away (safety rules 1, 2, 10 and 12). The truth is
  * what the kernels, the drivers and the storage system know; nothing of the product is asked.
  */
 export class AttachRules implements NodeSideRules {
