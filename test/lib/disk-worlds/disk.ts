@@ -55,9 +55,10 @@ export class Disk {
   leaveEnded = false;
   /** When the agent was last about to read it: `changes`, and whether somebody had it who may write. */
   read = { changes: 0, used: false };
-  /** How often its owner has changed what is on it, and how often he had when he gave it away. */
+  /** How often its owner has changed what is on it. */
   changes = 0;
-  given: number | undefined;
+  /** Where it was when he gave it away, which holds for it there alone, and `changes` then. */
+  given: { readonly device: string; readonly changes: number } | undefined;
   /** As it was when the agent went on, and what that might do. */
   seen: Seen | undefined;
   leave: Leave = "nothing";
@@ -82,9 +83,13 @@ export class Disk {
     if (this.mayBeWritten) return "nothing";
     // By a label people name a file system, whenever its disk comes; nothing else is a reason to take one that was late.
     if (this.late) return this.label !== undefined && labels.includes(this.label) ? "mount" : "nothing";
-    if (this.given === this.changes && !this.isUsed) return "all";
+    if (this.isGivenAway && !this.isUsed) return "all";
     if (this.contents === "fileSystem") return "mount";
     return this.contents === "nothing" && !this.isUsed ? "all" : "nothing";
+  }
+
+  get isGivenAway(): boolean {
+    return this.given?.changes === this.changes && this.given.device === this.device;
   }
 
   get mayBeWritten(): boolean {

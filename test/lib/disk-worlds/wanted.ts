@@ -2,6 +2,7 @@ import { intent } from "../../../hack/lib/agent-on-kernel/intent.ts";
 import type { NodeVolumeIntent } from "../../../src/api/types.gen.ts";
 import type { Randomly } from "../randomly.ts";
 import { somebodysLabel } from "./contents.ts";
+import type { Disk } from "./disk.ts";
 import type { DisksOfWorld } from "./disks-of-world.ts";
 import type { Naming } from "./focus.ts";
 
@@ -27,8 +28,8 @@ export class Wanted {
   deleting = false;
   /** What it may destroy, as a message has named it. */
   destroys: string | undefined;
-  /** By name of the disk, which one it was and what was on it (stateOf) when the agent last read it for this volume. */
-  readonly read = new Map<string, string>();
+  /** By device, which disk it was when the agent last read it for this volume, and how often that had been changed. */
+  readonly read = new Map<string, { readonly disk: Disk; readonly changes: number }>();
 
   constructor({ name, target, onlyFields, naming, device }: Placed, disks: DisksOfWorld, randomly: Randomly) {
     this.name = name;

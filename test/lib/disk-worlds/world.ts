@@ -195,15 +195,19 @@ export class World implements TroubledWorld {
     await this.#settle();
   }
 
-  /** Who names a device and what is on it gives that away: as the message has named it, and nothing that has come since. */
+  /**
+   * Who names a device and what is on it gives that away: as the message has named it, and nothing that has come since.
+   * It is the disk that was read there, which may be elsewhere by now, and be there again later.
+   */
   #giveAway(volume: Wanted, named: string): void {
-    const disk = this.disks.disks.find(({ device }) => named.startsWith(`${numberOf(device)}@`));
-    if (disk === undefined) return;
     volume.destroys = named;
-    if (volume.read.get(disk.name) !== stateOf(disk)) return;
+    const read = [...volume.read].find(([device]) => named.startsWith(`${numberOf(device)}@`));
+    if (read === undefined) return;
+    const [device, { disk, changes }] = read;
+    if (disk.changes !== changes) return;
     this.#tell(`${disk.name} is given away: ${named}`);
     this.#count("given away");
-    disk.given = disk.changes;
+    disk.given = { device, changes };
   }
 
   /** Between two steps of the agent. */
@@ -236,7 +240,7 @@ export class World implements TroubledWorld {
     const volume = this.#volumes.find((one) => one.name === name);
     for (const disk of this.disks.disks.filter(({ device }) => device === request.path)) {
       disk.read = { changes: disk.changes, used: disk.mayBeWritten };
-      volume?.read.set(disk.name, stateOf(disk));
+      volume?.read.set(request.path, { disk, changes: disk.changes });
     }
   }
 
@@ -287,9 +291,4 @@ export class World implements TroubledWorld {
   #count(what: string): void {
     this.#happened.set(what, (this.#happened.get(what) ?? 0) + 1);
   }
-}
-
-/** Which disk it is, and how often what is on it has changed. */
-function stateOf({ name, device, changes }: Disk): string {
-  return `${name} ${device} ${changes}`;
 }

@@ -37,10 +37,22 @@ describe("a disk of a random world", () => {
 
     it("is not emptied, also where people have given it away", () => {
       const disk = late("fileSystem", "somebodys");
-      disk.given = disk.changes;
+      disk.given = disk;
       expect(disk.leaveNow(false, labels)).to.equal("mount");
       expect(disk.leaveNow(false, [])).to.equal("nothing");
     });
+  });
+
+  it("may be emptied where it was given away, not elsewhere, and not what was written there since", () => {
+    const disk = late("data");
+    disk.late = false;
+    disk.given = { device: disk.device, changes: disk.changes };
+    expect(disk.leaveNow(false, labels)).to.equal("all");
+    disk.device = "/dev/another";
+    expect(disk.leaveNow(false, labels)).to.equal("nothing");
+    disk.device = disk.given.device;
+    disk.hasNow("data", []);
+    expect(disk.leaveNow(false, labels)).to.equal("nothing");
   });
 
   it("has no label of its owner's any more once the agent has made a file system there", () => {
