@@ -1,28 +1,36 @@
 import { type ConditionType, findCondition } from "../api/conditions.ts";
 import type { Reason } from "../api/reasons.ts";
-import type { NodeVolumeSetStatus } from "../api/types.gen.ts";
+import type { Condition, NodeVolumeSetStatus } from "../api/types.gen.ts";
 
 export interface SetEvent {
   readonly type: "Normal" | "Warning";
-  readonly reason: Reason;
+  readonly reason: string;
   readonly message: string;
 }
 
-/** What people are told when the status of a set changes: each transition once. Pure. */
+/**
+ * What people are told when the status of a set changes: each transition once, which is a condition that gets another
+ * status or another reason. Pure.
+ */
 export function setEvents(before: NodeVolumeSetStatus, after: NodeVolumeSetStatus): SetEvent[] {
-  const became = (type: ConditionType, status: string, reason: Reason) => {
+  const became = (type: ConditionType, status: "True" | "False"): Condition[] => {
     const old = findCondition(before.conditions, type);
     const now = findCondition(after.conditions, type);
-    const is = now?.status === status && now.reason === reason;
-    return is && !(old?.status === status && old.reason === reason) ? now.message : undefined;
+    const is = now?.status === status && !(old?.status === status && old.reason === now.reason);
+    return is ? [now] : [];
   };
-  const told: [SetEvent["type"], Reason, string | undefined][] = [
-    ["Warning", "Conflict", became("Conflict", "True", "Conflict")],
-    ["Warning", "Invalid", became("Stalled", "True", "Invalid")],
-    ["Warning", "RolloutPaused", became("Stalled", "True", "RolloutPaused")],
-    ["Warning", "ClaimNotAllowed", became("Stalled", "True", "ClaimNotAllowed")],
-    ["Warning", "PolicyMissing", became("PoliciesInForce", "False", "PolicyMissing")],
-    ["Normal", "AllReady", became("Ready", "True", "AllReady")],
+  const wasStalled = findCondition(before.conditions, "Stalled")?.status === "True";
+  const warnings = [
+    ...became("Conflict", "True"),
+    // Of a conflict the condition of that name has told, with the node.
+    ...became("Stalled", "True").filter(({ reason }) => reason !== ("Conflict" satisfies Reason)),
+    ...became("PoliciesInForce", "False"),
   ];
-  return told.flatMap(([type, reason, message]) => (message === undefined ? [] : [{ type, reason, message }]));
+  // That a set which nothing was wrong with has no mounts is no news.
+  const ready = became("Ready", "True").filter(({ reason }) => wasStalled || reason === ("AllReady" satisfies Reason));
+  return [...warnings.map(eventOf("Warning")), ...ready.map(eventOf("Normal"))];
+}
+
+function eventOf(type: SetEvent["type"]): (condition: Condition) => SetEvent {
+  return ({ reason, message }) => ({ type, reason, message: message ?? "" });
 }

@@ -32,6 +32,37 @@ describe("setEvents", () => {
       status(condition("Stalled", "True", "Invalid", ".spec.volume.mountOptions: one that is allowed")),
       ["Warning Invalid .spec.volume.mountOptions: one that is allowed"],
     ],
+    [
+      "stalled: by the reason of the first node that somebody has to change something for",
+      status(notReady),
+      status(notReady, condition("Stalled", "True", "SourceNotFound", "n0: there is no /srv on the node")),
+      ["Warning SourceNotFound n0: there is no /srv on the node"],
+    ],
+    [
+      "still stalled, on another node",
+      status(notReady, condition("Stalled", "True", "SourceNotFound", "n0")),
+      status(notReady, condition("Stalled", "True", "SourceNotFound", "n1")),
+      [],
+    ],
+    [
+      "still stalled, for another reason",
+      status(notReady, condition("Stalled", "True", "SourceNotFound", "n0")),
+      status(notReady, condition("Stalled", "True", "PathNotAllowed", "n0")),
+      ["Warning PathNotAllowed n0"],
+    ],
+    [
+      "stalled by nothing but a conflict",
+      status(notReady),
+      status(notReady, conflict, condition("Stalled", "True", "Conflict", "n0: set b")),
+      ["Warning Conflict set b"],
+    ],
+    [
+      "ready again, with nothing to mount",
+      status(notReady, condition("Stalled", "True", "SourceNotFound", "n0")),
+      status(condition("Ready", "True", "NoConsumers", "the set has no mounts")),
+      ["Normal NoConsumers the set has no mounts"],
+    ],
+    ["nothing to mount from the beginning", {}, status(condition("Ready", "True", "NoConsumers", "none")), []],
     ["still in conflict, with another", status(conflict), status({ ...conflict, message: "set c" }), []],
   ];
   for (const [what, before, after, expected] of cases) {
