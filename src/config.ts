@@ -41,6 +41,7 @@ const flags = {
   "metrics-address": { type: "string" },
   "secure-metrics": { type: "string" },
   "metrics-token-audience": { type: "string" },
+  "process-metrics": { type: "string" },
   "log-level": { type: "string" },
   "log-level-dir": { type: "string" },
   "feature-gates": { type: "string" },
@@ -112,6 +113,10 @@ export function parseConfig(argv: readonly string[], env: Env): Config {
   const common: CommonConfig = {
     ...ofProcess,
     allowedPrefixes: prefixes(values["allowed-prefix"] ?? split(env["NODEVOLUME_ALLOWED_PREFIXES"] ?? defaultPrefixes)),
+    processMetrics: truth(
+      values["process-metrics"] ?? env["NODEVOLUME_PROCESS_METRICS"] ?? "true",
+      "--process-metrics",
+    ),
     features: features(values["feature-gates"] ?? env["NODEVOLUME_FEATURE_GATES"] ?? ""),
     controllerAttachDetach: truth(
       values["controller-attach-detach"] ?? env["NODEVOLUME_CONTROLLER_ATTACH_DETACH"] ?? "true",

@@ -26,6 +26,8 @@ export interface ProcessConfig {
 export interface CommonConfig extends ProcessConfig {
   /** Host path prefixes beneath which volumes may be mounted. The agent is the authority, the controller reports early. */
   readonly allowedPrefixes: readonly string[];
+  /** Whether the usual metrics of a Node process are served: process_* and nodejs_*. */
+  readonly processMetrics: boolean;
   /** What is on of src/feature-gates.ts. */
   readonly features: Features;
   /**

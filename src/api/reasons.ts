@@ -27,7 +27,9 @@ export const reasons = {
   Released: { kind: "normal", endedBy: "" },
   ReleasedWithoutAcknowledgement: { kind: "normal", endedBy: "" },
   Retained: { kind: "normal", endedBy: "" },
+  AgentLate: { kind: "waiting", endedBy: "the agent renews its Lease" },
   AgentLost: { kind: "waiting", endedBy: "the agent renews its Lease" },
+  AgentLive: { kind: "normal", endedBy: "" },
 
   // What the agent cannot read or understand
   Invalid: { kind: "blocked", endedBy: "the named field is corrected, or the agent or controller is upgraded" },

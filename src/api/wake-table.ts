@@ -49,7 +49,9 @@ export const wokenBy = {
   Released: [],
   ReleasedWithoutAcknowledgement: [],
   Retained: [],
+  AgentLate: ["state"],
   AgentLost: ["state"],
+  AgentLive: [],
 
   // What the agent cannot read or understand
   Invalid: ["state"],

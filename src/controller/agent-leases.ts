@@ -1,5 +1,5 @@
 import type { KubeObject } from "../api/meta.ts";
-import type { Lease } from "../kube/lease.ts";
+import { agentLateSeconds, type Lease } from "../kube/lease.ts";
 import { agentLeaseSeconds } from "../kube/lease-renewer.ts";
 import type { ObjectStore } from "../kube/object-store.ts";
 import type { Cancel, Clock } from "../ports.ts";
@@ -24,6 +24,11 @@ export interface SignOfLife {
  */
 export interface AgentLeases {
   of(node: string): SignOfLife;
+  /**
+   * Milliseconds since a renewal of the node's Lease is overdue; negative until then. undefined: it has no Lease.
+   * For people alone: nothing is decided by it (decision 0113).
+   */
+  lateForMs(node: string): number | undefined;
   /** Milliseconds for which we have seen both: no Node of this name, and an agent's Lease that has run out. Else 0. */
   lostForMs(node: string): number;
   /** What the end of an intent may rest on in the place of its agent's word. */
@@ -101,6 +106,11 @@ export function createAgentLeases({ clock, leases, nodes, namespace }: AgentLeas
     return { state: renewTime !== undefined && renewedAt !== undefined ? "live" : "unknown", expiredForMs };
   }
 
+  function lateForMs(node: string): number | undefined {
+    const { renewTime, at } = hear(node);
+    return renewTime === undefined ? undefined : now() - at - agentLateSeconds * 1000;
+  }
+
   function absentForMs(node: string): number {
     if (nodes.get(node) !== undefined) return 0;
     const since = absentSince.get(node) ?? now();
@@ -114,6 +124,7 @@ export function createAgentLeases({ clock, leases, nodes, namespace }: AgentLeas
 
   return {
     of,
+    lateForMs,
     lostForMs,
     silence(node) {
       const { renewedAt } = hear(node);
@@ -124,4 +135,12 @@ export function createAgentLeases({ clock, leases, nodes, namespace }: AgentLeas
       for (const cancel of cancels) cancel();
     },
   };
+}
+
+/** The state of an agent for people: it is late before it is lost. */
+export type AgentState = SignOfLife["state"] | "late";
+
+export function agentState(leases: AgentLeases, node: string): AgentState {
+  const { state } = leases.of(node);
+  return state !== "lost" && (leases.lateForMs(node) ?? -1) >= 0 ? "late" : state;
 }

@@ -1,7 +1,11 @@
 import type { Registry } from "prom-client";
 import { Counter, Gauge, Histogram } from "prom-client";
+import { findCondition } from "../api/conditions.ts";
 import type { Resource } from "../api/names.ts";
+import { isReason } from "../api/reasons.ts";
+import type { NodeVolumeSetStatus } from "../api/types.gen.ts";
 import type { WriteVerb } from "../kube/client.ts";
+import type { AgentState } from "./agent-leases.ts";
 
 /** What the controller counts. Gauges are read from their sources when they are asked for. */
 export interface Metrics {
@@ -14,24 +18,24 @@ export interface Metrics {
 export interface MetricSources {
   /** Number of intents by state. */
   readonly intentsByState: () => ReadonlyMap<string, number>;
-  readonly sets: () => number;
+  /** The status of each set, by its name. */
+  readonly sets: () => ReadonlyMap<string, NodeVolumeSetStatus>;
   /** Number of pods that are kept: those that use a volume, or name a claim. */
   readonly pods: () => number;
-  /** Nodes of each set, by its name, as its status counts them. */
-  readonly setNodes: () => Iterable<readonly [set: string, counts: SetCounts]>;
   /** Number of Nodes by what they show of their volumes: the condition's status; and those that have our taint. */
   readonly nodeReadiness: () => ReadonlyMap<string, number>;
-  /** Number of Nodes by what the Lease of their agent says. */
-  readonly agentsByState: () => ReadonlyMap<string, number>;
+  /** Number of Nodes by what the Lease of their agent says: live, late, lost or unknown. */
+  readonly agentsByState: () => ReadonlyMap<AgentState, number>;
   readonly isLeader: () => boolean;
   /** Whether an admission policy is not in force, as last seen. */
   readonly policiesMissing: () => boolean;
   readonly queueDepths: () => ReadonlyMap<string, number>;
 }
 
-export type SetCounts = { readonly [count in (typeof setCounts)[number]]?: number };
-
-const setCounts = ["desired", "ready", "failed"] as const;
+/** Counts of nodes in the status of a set. */
+const setCounts = ["desired", "updated", "ready", "drifted", "conflict", "failed"] as const;
+/** What there is none of is 0, so that somebody can ask for it before there is one. */
+const agentStates: readonly AgentState[] = ["live", "late", "lost", "unknown"];
 /** Sets of which there are time series of their own, so that their number has a limit whatever people make. */
 const mostSets = 1_000;
 
@@ -76,22 +80,26 @@ export function createMetrics(registry: Registry, sources: MetricSources): Metri
       for (const [state, count] of sources.intentsByState()) set({ state }, count);
     },
   );
-  gauge("nodevolume_controller_sets", "NodeVolumeSets", [], (set) => set({}, sources.sets()));
+  gauge("nodevolume_controller_sets", "NodeVolumeSets", [], (set) => set({}, sources.sets().size));
   gauge("nodevolume_controller_pods", "Pods that use a volume of ours or name a claim", [], (set) => {
     set({}, sources.pods());
   });
+  const firstSets = () => [...sources.sets()].slice(0, mostSets);
   for (const count of setCounts) {
     gauge(`nodevolume_controller_set_nodes_${count}`, `Nodes of a set: status.${count}`, ["set"], (set) => {
-      let room = mostSets;
-      for (const [name, counts] of sources.setNodes()) {
-        if (room === 0) return;
-        room -= 1;
-        set({ set: name }, counts[count] ?? 0);
-      }
+      for (const [name, status] of firstSets()) set({ set: name }, status[count] ?? 0);
     });
   }
+  const ready = "1 if a set is Ready, with the reason of its condition";
+  gauge("nodevolume_controller_set_ready", ready, ["set", "reason"], (set) => {
+    for (const [name, { conditions }] of firstSets()) {
+      const { status, reason } = findCondition(conditions, "Ready") ?? { status: "Unknown", reason: "NotObserved" };
+      set({ set: name, reason: isReason(reason) ? reason : "Other" }, Number(status === "True"));
+    }
+  });
   gauge("nodevolume_controller_agents", "Nodes by what the Lease of their agent says", ["state"], (set) => {
-    for (const [state, number] of sources.agentsByState()) set({ state }, number);
+    const found = sources.agentsByState();
+    for (const state of agentStates) set({ state }, found.get(state) ?? 0);
   });
   gauge(
     "nodevolume_controller_node_readiness",

@@ -1,10 +1,11 @@
 import { resource } from "../api/names.ts";
 import type { KubeClient } from "../kube/client.ts";
 import type { Clock, Logger } from "../ports.ts";
+import type { AgentTeller } from "./agent-events.ts";
 import type { AgentLeases } from "./agent-leases.ts";
 import { agentStatePatch } from "./agent-lost.ts";
 import type { Gatherer } from "./gather.ts";
-import { lostStatePatch, type StateEntry } from "./state-lost.ts";
+import { isKnownLost, lostStatePatch, type StateEntry } from "./state-lost.ts";
 import { refOf } from "./write-intents.ts";
 
 export interface ReconcileAgentDeps {
@@ -19,10 +20,11 @@ export interface ReconcileAgentDeps {
   readonly upsertState: (raw: unknown) => void;
   /** Nodes whose state was said to be unknown since their agents fell silent. */
   readonly saidLost: Set<string>;
+  readonly teller: AgentTeller;
 }
 
 /**
- * Says of each intent of a node, and of its state, whether the node's agent lives.
+ * Says of each intent of a node, and of its state, whether the node's agent lives, and tells people when that changes.
  * @returns milliseconds after which to look again, if any
  */
 export async function reconcileAgent(deps: ReconcileAgentDeps, node: string): Promise<number | undefined> {
@@ -44,12 +46,14 @@ export async function reconcileAgent(deps: ReconcileAgentDeps, node: string): Pr
   }
   if (life.state !== "lost") {
     deps.saidLost.delete(node);
-    return -life.expiredForMs;
+    const lateInMs = deps.teller.lives(node, { knownLost: isKnownLost(state), back: changed > 0 });
+    return Math.min(-life.expiredForMs, lateInMs);
   }
   const patch = state && lostStatePatch(state, facts, deps.saidLost.has(node), deps.clock.now());
   if (state !== undefined && patch !== undefined) {
     const { name, uid, resourceVersion } = state.metadata;
     deps.upsertState(await deps.client.mergePatchStatus(resource.states, { name, uid, resourceVersion }, patch));
+    deps.teller.lost(node);
   }
   if (state !== undefined) deps.saidLost.add(node);
   return undefined;

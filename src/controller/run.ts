@@ -1,5 +1,6 @@
 import { Registry } from "prom-client";
 import { fieldManager } from "../api/names.ts";
+import { registerBuildInfo } from "../build-info.ts";
 import type { ControllerConfig } from "../config.ts";
 import { messageOf } from "../errors.ts";
 import { registerFeatureMetrics } from "../feature-metrics.ts";
@@ -20,7 +21,8 @@ import { type Controller, startController } from "./start.ts";
 export async function runController(config: ControllerConfig, log: Logger, signal: AbortSignal): Promise<void> {
   const system = realSystem(log);
   const registry = new Registry();
-  collectProcessMetrics(registry);
+  if (config.processMetrics) collectProcessMetrics(registry);
+  registerBuildInfo(registry, "controller");
   registerFeatureMetrics(registry, "controller", config.features);
   const transport = await createRealTransport({
     system,

@@ -8,7 +8,7 @@ import { createLeaderElection } from "../kube/leader-election.ts";
 import type { AcceptedPolicies } from "../kube/policies.ts";
 import type { Transport } from "../kube/transport.ts";
 import type { System } from "../ports.ts";
-import { createAgentLeases } from "./agent-leases.ts";
+import { agentState, createAgentLeases } from "./agent-leases.ts";
 import { createStorage, needStorage } from "./attach/storage.ts";
 import { connectConsents, consentOf } from "./claims/connect-consents.ts";
 import { countAll, countBy } from "./count-by.ts";
@@ -74,15 +74,14 @@ export function startController(deps: ControllerDeps): Controller {
   // The metrics read from what is made below, and what is made below counts with them.
   const metrics: Metrics = createMetrics(deps.registry, {
     intentsByState: () => countBy(watches.intents.store.list(), ({ status }) => countedState(status.state)),
-    sets: () => watches.sets.store.size,
+    sets: () => new Map([...watches.sets.store.list()].map(({ metadata, status }) => [metadata.name, status])),
     pods: () => pods.pods.store.size,
-    setNodes: () => [...watches.sets.store.list()].map(({ metadata, status }) => [metadata.name, status] as const),
     nodeReadiness: () =>
       countAll(watches.nodes.store.list(), ({ readiness: { tainted, condition } }) => [
         ...(tainted ? ["tainted"] : []),
         ...(condition === undefined ? [] : [countedStatus(condition.status)]),
       ]),
-    agentsByState: () => countBy(watches.nodes.store.list(), ({ metadata }) => leases.of(metadata.name).state),
+    agentsByState: () => countBy(watches.nodes.store.list(), ({ metadata }) => agentState(leases, metadata.name)),
     isLeader: () => election.isLeader(),
     policiesMissing: () => work.policies.missing !== undefined,
     queueDepths: () => new Map(Object.entries(queues).map(([name, queue]) => [name, queue.depth])),

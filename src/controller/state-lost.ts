@@ -42,3 +42,9 @@ export function lostStatePatch(
   if (wanted.every(says)) return undefined;
   return { conditions: mergeConditions(status.conditions, wanted, metadata.generation ?? 0, now) };
 }
+
+/** Whether a state says already that the agent of its node is lost. Pure. */
+export function isKnownLost(state: StateEntry | undefined): boolean {
+  const reason = findCondition(state?.status.conditions, "Ready")?.reason;
+  return reason === agentLost.reason || reason === nodeLost.reason;
+}

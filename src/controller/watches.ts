@@ -28,10 +28,10 @@ export interface WatchesDeps {
 
 /**
  * Where the leader renews its own Lease every two seconds, nothing for this long is a dead connection. A watch of Leases
- * that is dead and not known to be must not last so long that agents whose last renewal it showed are taken for lost:
- * two renewals' time (120 s) and this are below the duration of an agent's Lease (180 s).
+ * that is dead and not known to be must not last so long that agents whose last renewal it showed are taken for late:
+ * the time of a renewal (33 s) and this are below agentLateSeconds, and far below the duration of a Lease (180 s).
  */
-const leasesIdleMs = 45_000;
+const leasesIdleMs = 20_000;
 
 export function createWatches({ system, transport, onRestart }: WatchesDeps): Watches {
   function watch<T extends KubeObject>(

@@ -6,6 +6,7 @@ import { type AcceptedPolicies, controllerSentence, lookAtPolicies, policyBindin
 import { createPolicyWatch, type PolicyWatch } from "../kube/policy-watch.ts";
 import type { Transport } from "../kube/transport.ts";
 import type { Cancel, System } from "../ports.ts";
+import { createAgentTeller } from "./agent-events.ts";
 import type { AgentLeases } from "./agent-leases.ts";
 import type { Claim } from "./attach/objects.ts";
 import type { Storage } from "./attach/storage.ts";
@@ -95,7 +96,10 @@ export function createWork(deps: WorkDeps): Work {
   const state = (node: string) => states.store.get(node);
   const upsertState = (raw: unknown) => states.upsertIfNewer(raw);
   const saidLost = new Set<string>();
-  const agentDeps = { client, clock, log, gatherer, leases, hasNode, upsert, state, upsertState, saidLost };
+  const uidOfNode = (name: string) => nodes.store.get(name)?.metadata.uid;
+  const uidOfState = (name: string) => state(name)?.metadata.uid;
+  const teller = createAgentTeller({ recorder, leases, uidOfNode, uidOfState });
+  const agentDeps = { client, clock, log, gatherer, leases, hasNode, upsert, state, upsertState, saidLost, teller };
   const setDeps = {
     client,
     clock,

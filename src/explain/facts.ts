@@ -59,7 +59,7 @@ export function conditionOf(object: unknown, type: string): JsonObject | undefin
 
 /**
  * PURE. Whether the agent of a node lives, by its Lease; undefined if that is not known. One that is late lives still:
- * it has missed a renewal, which come three times in the time that a Lease is good for.
+ * a third of the time that a Lease is good for has gone by (agentLateSeconds of an agent's), in which two renewals come.
  */
 export function agentLease(
   facts: Facts,
@@ -75,7 +75,7 @@ export function agentLease(
   const live = ageMs < goodForMs;
   return {
     live,
-    ...(live && ageMs > goodForMs / 2 && { late: true as const }),
+    ...(live && ageMs > goodForMs / 3 && { late: true as const }),
     ...(renewTime !== undefined && { renewed: renewTime }),
   };
 }

@@ -46,6 +46,7 @@ export const nextSteps: { readonly [reason in Reason]?: string } = {
   Suspended: `To continue: kubectl patch nvs {set} --type merge -p '{"spec":{"suspend":false}}', or remove the Node's label nodevolume.dev/suspend`,
   Unmounting: "If it stays, read what holds it: kubectl nvi explain {node}/{volume}. Do not remove the finalizer.",
   Retained: "To end it, unmount it on {node}: umount {path}. To manage it again, create the set again.",
+  AgentLate: `Check that {node} is up and its agent runs: ${agentPods}`,
   AgentLost: `Check that {node} is up and its agent runs: ${agentPods}. Mounts stay; a deletion waits until then.`,
   ReleasedWithoutAcknowledgement: "Make sure that {node} is off: nothing proves that it has unmounted the volume.",
 

@@ -53,10 +53,10 @@ export function nodeFindings(facts: Facts, name: string, { ours }: { readonly ou
     found.push({
       state: "waiting",
       code: "AgentLate",
-      text: `the agent of ${name} has missed a renewal of its Lease`,
+      text: `the agent of ${name} has missed renewals of its Lease`,
       ...(lease.renewed !== undefined && { since: lease.renewed }),
       on: { kind: "Node", name },
-      todo: nextStep("AgentLost", { node: name }) ?? "",
+      todo: nextStep("AgentLate", { node: name }) ?? "",
     });
   }
   return [...found, ...(ours ? [...deafFindings(facts, name), ...behindFindings(facts, name)] : [])];

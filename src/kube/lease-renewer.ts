@@ -15,16 +15,17 @@ export interface LeaseRenewerDeps {
   readonly onRenewed?: () => void;
 }
 
-/** A sign of life: a Lease that is created if it is missing and renewed once a minute, until stop. */
+/** A sign of life: a Lease that is created if it is missing and renewed twice a minute, until stop. */
 export interface LeaseRenewer {
   start(): void;
   /** Ends the renewals; resolves when none is under way. The Lease stays and runs out. */
   stop(): Promise<void>;
 }
 
-/** Three renewals may fail before the Lease runs out. */
+/** Five renewals may fail before the Lease runs out. */
 export const agentLeaseSeconds = 180;
-const periodMs = 60_000;
+/** One may fail, after its time limit, and the next one comes before the agent is late (agentLateSeconds). */
+const periodMs = 30_000;
 const retryMs = 10_000;
 const requestTimeoutMs = 10_000;
 

@@ -1,6 +1,13 @@
 import type { KubeObject, ObjectMeta } from "../api/meta.ts";
 import { numberIn, recordIn, stringIn } from "./json.ts";
 
+/**
+ * An agent that has not renewed its Lease for this long is reported as late, and nothing else: what is decided about
+ * its volumes waits until the Lease has run out (decision 0113). Renewals come every 33 s at most; after one that
+ * failed, within 54 s.
+ */
+export const agentLateSeconds = 60;
+
 /** The part of coordination.k8s.io/v1 Lease that is read or written here. */
 export interface Lease extends KubeObject {
   metadata: ObjectMeta;

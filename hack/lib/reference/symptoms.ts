@@ -5,7 +5,7 @@
 export const symptoms: readonly (readonly [seen: string, codes: string])[] = [
   [
     "Nothing happens on a node",
-    `NotObserved NotGranted Progressing AgentLost NodeLost RollingOut RolloutPaused JournalFailed
+    `NotObserved NotGranted Progressing AgentLate AgentLost NodeLost RollingOut RolloutPaused JournalFailed
      MountTableUnreadable StaleRead IndexMissing IndexBehind IndexTooLarge Invalid IntentTooLarge
      ProcessLimitReached`,
   ],

@@ -35,12 +35,12 @@ describe("nodeFindings", () => {
     expect([found("Progressing"), found("IndexMissing", false)]).to.deep.equal([[], []]);
   });
 
-  it("says that an agent has missed a renewal before its Lease has run out", () => {
+  it("says that an agent has missed renewals before its Lease has run out", () => {
     const of = (renewedAgo: number) => {
       const [first] = nodeFindings(facts({ leases: [lease("worker-1", renewedAgo)] }), "worker-1", { ours: true });
       return first && [first.code, first.since];
     };
-    expect([of(60), of(100), of(200)]).to.deep.equal([undefined, ["AgentLate", ago(100)], ["AgentLost", ago(200)]]);
+    expect([of(60), of(61), of(200)]).to.deep.equal([undefined, ["AgentLate", ago(61)], ["AgentLost", ago(200)]]);
   });
 
   describe("of the index of a node's intents", () => {

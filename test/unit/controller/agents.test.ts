@@ -1,6 +1,6 @@
 import { expect } from "chai";
 import type { KubeObject } from "../../../src/api/meta.ts";
-import { createAgentLeases } from "../../../src/controller/agent-leases.ts";
+import { agentState, createAgentLeases } from "../../../src/controller/agent-leases.ts";
 import { agentStatePatch } from "../../../src/controller/agent-lost.ts";
 import { decideNodeState, type NodeStateDeps, reconcileNodeState } from "../../../src/controller/node-states.ts";
 import type { Intent } from "../../../src/controller/projections.ts";
@@ -120,6 +120,29 @@ describe("createAgentLeases", () => {
     expect(renewedForMs(), "written at any time of the outage").to.equal(3_600_000);
     renew("d");
     expect(renewedForMs()).to.equal(0);
+  });
+
+  it("is late a minute after a renewal was first seen, by our own clock; without a Lease nobody is expected", async () => {
+    const { system, agents, renew, connected } = story();
+    const late = () => [agents.lateForMs("n1"), agentState(agents, "n1")];
+    expect(late()).to.deep.equal([undefined, "unknown"]);
+    renew("a");
+    await system.advance(30_000);
+    renew("b");
+    await system.advance(59_999);
+    expect(late()).to.deep.equal([-1, "live"]);
+    await system.advance(1);
+    expect(late()).to.deep.equal([0, "late"]);
+    expect(agents.of("n1"), "nothing else has changed").to.deep.equal({ state: "live", expiredForMs: -120_000 });
+    await system.advance(120_000);
+    expect(late()).to.deep.equal([120_000, "lost"]);
+    renew("c");
+    expect(late()).to.deep.equal([-60_000, "live"]);
+    await system.advance(50_000);
+    connected(false);
+    await system.advance(3_600_000);
+    connected(true);
+    expect(late(), "an outage in which nobody could be heard").to.deep.equal([-60_000, "live"]);
   });
 
   it("lostForMs: the shorter of no Node and no sign of life", async () => {

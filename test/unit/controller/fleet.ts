@@ -37,7 +37,7 @@ export interface Fleet {
   readonly mute: Set<string>;
   /** What an agent reports instead of success, by node. */
   readonly failures: Map<string, Partial<NodeVolumeIntentStatus>>;
-  /** Lets `ms` pass; agents act every 50 ms and renew their Leases every 60 s. */
+  /** Lets `ms` pass; agents act every 50 ms and renew their Leases every 30 s. */
   run(ms: number): Promise<void>;
   writesOf(plural: string, verb?: string): number;
 }
@@ -65,7 +65,7 @@ export function createFleet(createShell?: CreateShell, over: () => boolean = () 
 
   function renew(name: string): void {
     const now = system.clock.monotonic();
-    if (now - (renewed.get(name) ?? Number.NEGATIVE_INFINITY) < 60_000) return;
+    if (now - (renewed.get(name) ?? Number.NEGATIVE_INFINITY) < 30_000) return;
     renewed.set(name, now);
     const spec = { holderIdentity: name, leaseDurationSeconds: 180, renewTime: microTime(system.clock.now()) };
     api.apply("leases", { metadata: { name, namespace: "nodevolume-system" }, spec });

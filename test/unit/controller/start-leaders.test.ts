@@ -232,13 +232,19 @@ describe("startController: two candidates, and an API server that is away", () =
       'nodevolume_controller_set_nodes_desired{set="a"} 2',
       'nodevolume_controller_set_nodes_ready{set="a"} 2',
       'nodevolume_controller_set_nodes_failed{set="a"} 0',
+      'nodevolume_controller_set_nodes_updated{set="a"} 2',
+      'nodevolume_controller_set_nodes_drifted{set="a"} 0',
+      'nodevolume_controller_set_nodes_conflict{set="a"} 0',
+      'nodevolume_controller_set_ready{set="a",reason="AllReady"} 1',
       'nodevolume_controller_agents{state="live"} 2',
     ]) {
       expect(text).to.contain(line);
     }
     fleet.agents.delete("n0");
     await fleet.run(200_000);
-    expect(await fleet.registry.metrics()).to.contain('nodevolume_controller_agents{state="lost"} 1');
+    const later = await fleet.registry.metrics();
+    expect(later).to.contain('nodevolume_controller_agents{state="lost"} 1');
+    expect(later).to.contain('nodevolume_controller_set_ready{set="a",reason="NodesNotReady"} 0');
     expect(text).to.match(/nodevolume_controller_reconcile_total\{queue="nodes",result="success"\} \d+/);
   });
 

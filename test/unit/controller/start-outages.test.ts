@@ -1,5 +1,5 @@
 import { expect } from "chai";
-import { settledFleet } from "./fleet.ts";
+import { createFleet, settledFleet } from "./fleet.ts";
 import { condition } from "./objects.ts";
 
 describe("startController: nodes that come, go and are silent", () => {
@@ -30,6 +30,67 @@ describe("startController: nodes that come, go and are silent", () => {
     await fleet.run(2_000);
     expect(fleet.intent("n0").status.agentState?.state).to.equal("Live");
     expect(fleet.conditions("a")[0]).to.equal("Ready=True/AllReady");
+  });
+
+  it("people are told within a minute that an agent is silent, once, and of nothing that is decided before its Lease", async () => {
+    const fleet = await settledFleet(2);
+    const told = () =>
+      fleet.api
+        .objects("events")
+        .filter((event) => `${event["reason"]}`.startsWith("Agent"))
+        .map((event) => {
+          const { kind, name, uid } = event["involvedObject"] as { kind: string; name: string; uid: string };
+          expect(uid).to.equal(fleet.api.object("nodes", "n0")?.metadata.uid);
+          return [event["type"], event["reason"], kind, name, event["count"]].join(" ");
+        });
+    fleet.agents.delete("n0");
+    await fleet.run(62_000);
+    expect(told()).to.deep.equal(["Warning AgentLate Node n0 1"]);
+    expect(await fleet.registry.metrics()).to.contain('nodevolume_controller_agents{state="late"} 1');
+    expect(fleet.intent("n0").status.agentState, "before its Lease has run out").to.equal(undefined);
+    expect(fleet.conditions("a")[0]).to.equal("Ready=True/AllReady");
+    await fleet.run(180_000);
+    expect(told()).to.deep.equal(["Warning AgentLate Node n0 1", "Warning AgentLost Node n0 1"]);
+    fleet.agents.add("n0");
+    await fleet.run(2_000);
+    expect(told()[2]).to.equal("Normal AgentLive Node n0 1");
+    await fleet.run(200_000);
+    expect(told()).to.have.length(3);
+    // The agent writes its own state again, and is late once more, but back before its Lease has run out.
+    const conditions = [condition("Ready", "True", "InSync")];
+    fleet.api.patch("nodevolumestates", "n0", { status: { conditions } }, "status");
+    fleet.agents.delete("n0");
+    await fleet.run(100_000);
+    fleet.agents.add("n0");
+    await fleet.run(2_000);
+    const [late, lost, live] = told();
+    expect([late, lost, live]).to.deep.equal([
+      "Warning AgentLate Node n0 2",
+      "Warning AgentLost Node n0 1",
+      "Normal AgentLive Node n0 2",
+    ]);
+  });
+
+  it("the next leader repeats nothing of an agent that is known to be lost, and tells when it is back", async () => {
+    const fleet = createFleet();
+    fleet.node("n0");
+    fleet.set("a");
+    const first = fleet.start();
+    await fleet.run(3_000);
+    fleet.agents.delete("n0");
+    await fleet.run(250_000);
+    const told = () => fleet.api.objects("events").map((event) => event["reason"]);
+    expect(told()).to.include.members(["AgentLate", "AgentLost"]);
+    const stopping = first.stop();
+    await fleet.run(1_000);
+    await stopping;
+    const before = told().length;
+    fleet.start("c2");
+    await fleet.run(250_000);
+    expect(told()).to.have.length(before);
+    fleet.agents.add("n0");
+    await fleet.run(2_000);
+    expect(told().slice(before)).to.include("AgentLive");
   });
 
   it("the state of a node whose agent is silent says nothing of before any more, and says so once", async () => {

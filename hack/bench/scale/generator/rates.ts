@@ -4,7 +4,7 @@ import { beating } from "./bases.ts";
 import type { Cluster } from "./cluster.ts";
 
 /** Milliseconds between two renewals of a Lease (src/kube/lease-renewer.ts), and between two reports of a kubelet. */
-const leaseMs = 60_000;
+const leaseMs = 30_000;
 const nodeMs = 300_000;
 /** Milliseconds between two turns. */
 const turnMs = 20;

@@ -26,7 +26,7 @@ import { startManyAgents } from "./many-agents.ts";
 import { seed } from "./seed.ts";
 
 /** Milliseconds between two renewals of an agent's Lease. */
-const leaseMs = 60_000;
+const leaseMs = 30_000;
 
 /**
  * @param directory on a disk, for everything that it keeps
@@ -183,7 +183,7 @@ function renewLeases(agents: AgentClients, names: ReturnType<typeof namesOf>): (
       if (first) await client.call("POST", path, { body });
       else await client.call("PATCH", `${path}/${name}`, { body: { spec }, contentType: mergePatch });
     };
-    write().catch(() => undefined); // the next one is a minute away
+    write().catch(() => undefined); // the next one is half a minute away
   }, leaseMs / nodes);
   return () => clearInterval(timer);
 }

@@ -1,0 +1,13 @@
+import { Gauge, type Registry } from "prom-client";
+import { version } from "./version.ts";
+
+/** Which version runs in which role, as Prometheus' own programs show it: a gauge that is always 1. */
+export function registerBuildInfo(registry: Registry, role: "controller" | "agent"): void {
+  const gauge = new Gauge({
+    name: "nodevolume_build_info",
+    help: "1, with the version of the program and its role.",
+    labelNames: ["role", "version"],
+    registers: [registry],
+  });
+  gauge.set({ role, version }, 1);
+}
