@@ -59,8 +59,14 @@ export class AgentMetrics {
       ["direction"],
       differences,
     );
-    this.#gauge(registers, "nodevolume_agent_waiting", "Volumes that wait, by reason.", ["reason"], waiting);
-    this.#gauge(registers, "nodevolume_agent_drift", "Volumes that drifted and are not repaired.", ["class"], drifted);
+    this.#gauge(registers, "nodevolume_agent_volumes_waiting", "Volumes that wait.", ["reason"], waiting);
+    this.#gauge(
+      registers,
+      "nodevolume_agent_volumes_drifted",
+      "Volumes that drifted and are not repaired.",
+      ["class"],
+      drifted,
+    );
     this.#gauge(registers, "nodevolume_agent_orphans", "Volumes that no intent names.", ["reason"], orphans);
     const size = () => this.#table?.size ?? 0;
     new Gauge({

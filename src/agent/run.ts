@@ -1,6 +1,7 @@
 import { readlinkSync } from "node:fs";
 import { Registry } from "prom-client";
 import { fieldManager } from "../api/names.ts";
+import { registerBuildInfo } from "../build-info.ts";
 import { type AgentConfig, ConfigError } from "../config.ts";
 import { LatePodDriver } from "../csi/server/late-pod-driver.ts";
 import { withdrawPodDriver } from "../csi/server/withdraw.ts";
@@ -48,7 +49,8 @@ export async function runAgent(config: AgentConfig, log: Logger, signal: AbortSi
   const system = realSystem(log);
   const vitals = new Vitals(system.clock);
   const registry = new Registry();
-  collectProcessMetrics(registry);
+  if (config.processMetrics) collectProcessMetrics(registry);
+  registerBuildInfo(registry, "agent");
   registerFeatureMetrics(registry, "agent", config.features);
   const health = await startHealthServer({
     address: config.metricsAddress,

@@ -21,6 +21,7 @@ import { Loop } from "./loop.ts";
 import { AgentMetrics } from "./metrics.ts";
 import { registerMountTableMetrics } from "./mount-table-metrics.ts";
 import { NodeStateReporter } from "./node-state.ts";
+import { registerNotReadyMetrics } from "./not-ready-metrics.ts";
 import { openJournal } from "./open-journal.ts";
 import type { Operation } from "./operations.ts";
 import { watchOwnState } from "./own-state.ts";
@@ -76,6 +77,7 @@ export async function startAgent(deps: AgentDeps): Promise<Agent> {
     registry: deps.registry,
     vitals,
     journal,
+    now: () => system.clock.now(),
     watchConnected: () => intents.store.state().connected,
     abandonedChildren: () => loop.abandoned,
     policyMissing: () => state.policyMissing !== undefined,
@@ -172,6 +174,7 @@ export async function startAgent(deps: AgentDeps): Promise<Agent> {
   const servers =
     host.servers && new ServerWatch({ system, servers: host.servers, running: () => loop.running, onChange: trigger });
   registerVolumeStatsMetrics(deps.registry, () => stats.polled());
+  registerNotReadyMetrics(deps.registry, () => [...intents.store.list()].map(({ raw }) => raw));
   const open = new OpenPods();
   const world = new DesiredWorld({
     store: intents.store,

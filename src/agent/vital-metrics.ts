@@ -6,6 +6,8 @@ export interface VitalMetricsDeps {
   readonly registry: Registry;
   readonly vitals: Vitals;
   readonly journal: Journal;
+  /** Wall time in milliseconds since the epoch. */
+  now(): number;
   watchConnected(): boolean;
   /** Children that were given up and may still be at work. */
   abandonedChildren(): number;
@@ -50,17 +52,23 @@ export class VitalMetrics {
     gauge("nodevolume_agent_lease_renewed_timestamp_seconds", "When the node's Lease was renewed last.", () =>
       vitals.leaseRenewedAt === undefined ? undefined : vitals.leaseRenewedAt / 1000,
     );
-    gauge("nodevolume_agent_since_look_seconds", "Time since a look at the node has ended: a minute at most.", () =>
-      vitals.sinceLookMs === undefined ? undefined : vitals.sinceLookMs / 1000,
+    gauge(
+      "nodevolume_agent_last_check_timestamp_seconds",
+      "When a check of the node ended last: a minute ago at most.",
+      () => (vitals.sinceLookMs === undefined ? undefined : (deps.now() - vitals.sinceLookMs) / 1000),
     );
     gauge("nodevolume_agent_journal_damaged_lines", "Lines of the journal that were damaged at start.", () =>
       journal.damage === undefined ? 0 : journal.damage.lines,
     );
-    gauge(
-      "nodevolume_agent_journal_failures",
-      "Writes of the journal that failed since start.",
-      () => journal.failures,
-    );
+    new Counter({
+      name: "nodevolume_agent_journal_failures_total",
+      help: "Writes of the journal that failed since start.",
+      registers,
+      collect() {
+        this.reset();
+        this.inc(journal.failures);
+      },
+    });
     gauge(
       "nodevolume_agent_policy_missing",
       "1 while an admission policy that the agent rests on is not in force.",

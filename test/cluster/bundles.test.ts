@@ -72,6 +72,20 @@ describe("the image", () => {
     ];
   };
 
+  /** Lines of a log that are no JSON: as Node's own warnings, which ENTRYPOINT turns off, and who starts a bundle may not. */
+  const notJSON = (output: string) =>
+    output
+      .split("\n")
+      .slice(0, -1) // of the last one more may be on its way
+      .filter((line) => {
+        try {
+          JSON.parse(line);
+          return false;
+        } catch {
+          return true;
+        }
+      });
+
   it("runs the agent, native library and all: it takes the node's lock", async () => {
     const stateDir = join(app, "state");
     const { output } = start(
@@ -89,6 +103,18 @@ describe("the image", () => {
     await until("the lock", 10_000, () => existsSync(join(stateDir, "journal"))).catch((error: Error) => {
       throw new Error(`${error.message}\n${output()}`);
     });
+    expect(notJSON(output()), "from the first line").to.deep.equal([]);
+  });
+
+  it("runs the api-proxy", async () => {
+    const own = ["--node-name", "n", "--socket", join(app, "api", "api.sock")];
+    const { output } = start("api-proxy", ...api(), ...own);
+    await until("its socket and metrics", 10_000, () =>
+      ["serving the agent", "serving metrics and health"].every((line) => output().includes(line)),
+    ).catch((error: Error) => {
+      throw new Error(`${error.message}\n${output()}`);
+    });
+    expect(notJSON(output()), "from the first line").to.deep.equal([]);
   });
 
   it("runs the controller", async () => {
@@ -98,6 +124,7 @@ describe("the image", () => {
     ).catch((error: Error) => {
       throw new Error(`${error.message}\n${output()}`);
     });
+    expect(notJSON(output()), "from the first line").to.deep.equal([]);
   });
 
   it("is built from files that are there", () => {

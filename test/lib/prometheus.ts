@@ -1,7 +1,7 @@
 import { mkdtempSync, readFileSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { dump, load } from "js-yaml";
+import { dump, load, loadAll } from "js-yaml";
 import { type RunningProcess, startProcess, tailOf } from "../../hack/lib/process.ts";
 import { root } from "../../hack/lib/root.ts";
 import { locatePrometheus } from "../../hack/lib/tools/prometheus.ts";
@@ -9,9 +9,43 @@ import { until } from "../../hack/lib/until.ts";
 import { messageOf } from "../../src/errors.ts";
 import { freePort } from "./free-port.ts";
 
+interface Target {
+  /** host:port of metrics. */
+  readonly address: string;
+  /** Of what is scraped there, as the PodMonitor gives them. */
+  readonly labels: { readonly job: string; readonly [name: string]: string };
+}
+
 interface Alert {
   readonly state: "pending" | "firing";
   readonly labels: { readonly [name: string]: string };
+}
+
+const textOf = (name: string) => readFileSync(join(root, "config/components/monitoring", name), "utf8");
+
+interface PodMonitor {
+  readonly metadata: { readonly name: string };
+  readonly spec: {
+    readonly podMetricsEndpoints: readonly [{ readonly honorLabels?: boolean; readonly metricRelabelings?: object[] }];
+  };
+}
+
+/** What the PodMonitor of a job says of the series that are scraped, in the words of a Prometheus without operator. */
+export function scrapeOf(job: string): {
+  readonly honor_labels?: boolean;
+  readonly metric_relabel_configs?: unknown[];
+} {
+  const monitors = loadAll(textOf("monitors.yaml")) as PodMonitor[];
+  const { honorLabels, metricRelabelings } =
+    monitors.find(({ metadata }) => metadata.name === job)?.spec.podMetricsEndpoints[0] ?? {};
+  const snakeCase = (name: string) => name.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);
+  const relabel = metricRelabelings?.map((one) =>
+    Object.fromEntries(Object.entries(one).map(([name, value]) => [snakeCase(name), value as unknown])),
+  );
+  return {
+    ...(honorLabels !== undefined && { honor_labels: honorLabels }),
+    ...(relabel && { metric_relabel_configs: relabel }),
+  };
 }
 
 /** A Prometheus with the alerts of config/components/monitoring as they are, which looks each second. */
@@ -25,22 +59,28 @@ export class Prometheus implements AsyncDisposable {
   }
 
   /**
+   * Resolves when it has scraped them all.
    * @param address of an agent's metrics, host:port
    * @param labels of what is scraped there, as the PodMonitor gives them
    */
   static async start(
     address: string,
-    labels: { readonly job: string; readonly node: string },
+    labels: Target["labels"],
+    ...more: readonly Target[]
   ): Promise<Prometheus | { readonly missing: string }> {
     const command = await locatePrometheus("prometheus", { env: process.env, report: (line) => console.log(line) });
     if (typeof command !== "string") return command;
     const directory = mkdtempSync(join(tmpdir(), "nodevolume-prometheus-"));
-    const rules = load(readFileSync(join(root, "config/components/monitoring/rules.yaml"), "utf8")) as { spec: object };
+    const rules = load(textOf("rules.yaml")) as { spec: object };
     writeFileSync(join(directory, "rules.yaml"), dump(rules.spec));
+    const targets = [{ address, labels }, ...more];
     const config = {
       global: { scrape_interval: "1s", evaluation_interval: "1s" },
       rule_files: ["rules.yaml"],
-      scrape_configs: [{ job_name: labels.job, static_configs: [{ targets: [address], labels }] }],
+      scrape_configs: targets.map(({ address: at, labels: of }, n) => ({
+        ...{ job_name: `${of.job}-${n}`, static_configs: [{ targets: [at], labels: of }] },
+        ...scrapeOf(of.job),
+      })),
     };
     writeFileSync(join(directory, "prometheus.yaml"), dump(config));
     const listen = `127.0.0.1:${await freePort()}`;
@@ -53,8 +93,8 @@ export class Prometheus implements AsyncDisposable {
     const running = startProcess({ name: "prometheus", command, args, logFile });
     const prometheus = new Prometheus(running, `http://${listen}`);
     const looks = () =>
-      prometheus.value(`up{job="${labels.job}"}`).then(
-        (up) => up === 1,
+      prometheus.value("sum(up)").then(
+        (up) => up === targets.length,
         () => false, // it does not listen yet
       );
     try {
@@ -68,10 +108,16 @@ export class Prometheus implements AsyncDisposable {
 
   /** Of an expression with one result; undefined if it has none. */
   async value(query: string): Promise<number | undefined> {
-    const { result } = await this.#get<{ result: { value: [number, string] }[] }>(
+    const [first] = await this.values(query);
+    return first?.value;
+  }
+
+  /** Of an expression, each result with its labels. Rejects if it is none. */
+  async values(query: string): Promise<{ readonly metric: { readonly [label: string]: string }; value: number }[]> {
+    const { result } = await this.#get<{ result: { metric: { [label: string]: string }; value: [number, string] }[] }>(
       `query?query=${encodeURIComponent(query)}`,
     );
-    return result[0] && Number(result[0].value[1]);
+    return result.map(({ metric, value: [, text] }) => ({ metric, value: Number(text) }));
   }
 
   /** Names of the alerts that fire. */

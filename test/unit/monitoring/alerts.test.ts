@@ -8,6 +8,7 @@ import { dump, load } from "js-yaml";
 import { skipBecause } from "../../../hack/lib/lanes/skip-reason.ts";
 import { root } from "../../../hack/lib/root.ts";
 import { locatePrometheus } from "../../../hack/lib/tools/prometheus.ts";
+import { scrapeOf } from "../../lib/prometheus.ts";
 import { cases } from "./cases.ts";
 
 const run = promisify(execFile);
@@ -18,7 +19,19 @@ interface Alert {
   readonly annotations: { readonly [name: string]: string };
 }
 
-const { spec } = load(readFileSync(join(root, "config/components/monitoring/rules.yaml"), "utf8")) as {
+interface ScrapeConfig {
+  readonly job_name: string;
+  readonly kubernetes_sd_configs: readonly object[];
+  readonly honor_labels?: boolean;
+  readonly metric_relabel_configs?: readonly object[];
+}
+
+interface Dashboard {
+  readonly panels: readonly { readonly targets: readonly { readonly expr: string }[] }[];
+}
+
+const textOf = (path: string) => readFileSync(join(root, path), "utf8");
+const { spec } = load(textOf("config/components/monitoring/rules.yaml")) as {
   spec: { groups: readonly { rules: readonly Alert[] }[] };
 };
 const alerts = spec.groups.flatMap(({ rules }) => rules);
@@ -26,7 +39,7 @@ const names = alerts.map(({ alert }) => alert);
 
 describe("alerts", () => {
   it("have a case and a runbook entry each, and what is said of them is all said of one of them", () => {
-    const runbook = readFileSync(join(root, "docs/alerts.md"), "utf8");
+    const runbook = textOf("docs/alerts.md");
     const entries = [...runbook.matchAll(/^### (\w+)$/gm)].map(([, name]) => name);
     expect(entries).to.deep.equal(names);
     expect(cases.map(({ alert }) => alert)).to.deep.equal(names);
@@ -80,6 +93,29 @@ describe("alerts", () => {
       const all = Object.entries({ alertname: alert, alertstate: "firing", severity, ...labels });
       return `ALERTS{${all.map(([name, value]) => `${name}="${value}"`).join(", ")}}`;
     };
+
+    it("are scraped without the operator by what docs/alerts.md has, as by the PodMonitors", async () => {
+      const [, block = ""] = /```yaml\n(scrape_configs:[\s\S]*?)```/.exec(textOf("docs/alerts.md")) ?? [];
+      const { scrape_configs } = load(block) as { scrape_configs: readonly ScrapeConfig[] };
+      // Debian's promtool is built without the discovery of Kubernetes.
+      const known = scrape_configs.map(({ kubernetes_sd_configs: _, ...config }) => config);
+      writeFileSync(join(directory, "prometheus.yaml"), dump({ scrape_configs: known }));
+      const { stdout } = await run(promtool, ["check", "config", "prometheus.yaml"], { cwd: directory });
+      expect(stdout).to.include("SUCCESS");
+      for (const { job_name, honor_labels, metric_relabel_configs } of scrape_configs) {
+        const asScraped = JSON.parse(JSON.stringify({ honor_labels, metric_relabel_configs })) as object;
+        expect(asScraped, job_name).to.deep.equal(scrapeOf(job_name));
+      }
+    });
+
+    it("and what the dashboard asks for are expressions that Prometheus takes", async () => {
+      const { panels } = JSON.parse(textOf("config/components/monitoring/nodevolume.json")) as Dashboard;
+      const asked = panels.flatMap(({ targets }) => targets.map(({ expr }) => expr.replaceAll("$node", ".*")));
+      const rules = asked.map((expr, n) => ({ record: `dashboard:${n}`, expr }));
+      writeFileSync(join(directory, "dashboard.yaml"), dump({ groups: [{ name: "dashboard", rules }] }));
+      const { stdout } = await run(promtool, ["check", "rules", "dashboard.yaml"], { cwd: directory });
+      expect(stdout).to.include(`SUCCESS: ${asked.length} rules found`);
+    });
 
     it("are rules that Prometheus takes, with templates that it can fill in", async () => {
       const { stdout } = await run(promtool, ["check", "rules", "--lint-fatal", "rules.yaml"], { cwd: directory });

@@ -25,9 +25,10 @@ export const cases: readonly AlertCase[] = [
   },
   {
     alert: "NodeVolumeAgentNotLooking",
-    fires: { [`nodevolume_agent_since_look_seconds{${agent}}`]: lately(301, 7) },
+    // A check a minute, and none after the 75th minute.
+    fires: { [`nodevolume_agent_last_check_timestamp_seconds{${agent}}`]: `0+60x75 ${75 * 60}x15` },
     labels,
-    quiet: { [`nodevolume_agent_since_look_seconds{${agent}}`]: always(60) },
+    quiet: { [`nodevolume_agent_last_check_timestamp_seconds{${agent}}`]: "0+60x90" },
   },
   {
     alert: "NodeVolumeAgentDeaf",
@@ -37,18 +38,18 @@ export const cases: readonly AlertCase[] = [
   },
   {
     alert: "NodeVolumeWaiting",
-    fires: { [`nodevolume_agent_waiting{${agent}, reason="ServerUnreachable"}`]: lately(2, 35) },
+    fires: { [`nodevolume_agent_volumes_waiting{${agent}, reason="ServerUnreachable"}`]: lately(2, 35) },
     labels: { ...ofNode, reason: "ServerUnreachable" },
     quiet: {
-      [`nodevolume_agent_waiting{${agent}, reason="ServerUnreachable"}`]: lately(2, 25),
-      [`nodevolume_agent_waiting{${agent}, reason="Suspended"}`]: always(3),
+      [`nodevolume_agent_volumes_waiting{${agent}, reason="ServerUnreachable"}`]: lately(2, 25),
+      [`nodevolume_agent_volumes_waiting{${agent}, reason="Suspended"}`]: always(3),
     },
   },
   {
     alert: "NodeVolumeDriftNotRepaired",
-    fires: { [`nodevolume_agent_drift{${agent}, class="Missing"}`]: lately(1, 20) },
+    fires: { [`nodevolume_agent_volumes_drifted{${agent}, class="Missing"}`]: lately(1, 20) },
     labels: { ...ofNode, class: "Missing" },
-    quiet: { [`nodevolume_agent_drift{${agent}, class="Missing"}`]: lately(1, 10) },
+    quiet: { [`nodevolume_agent_volumes_drifted{${agent}, class="Missing"}`]: lately(1, 10) },
   },
   {
     alert: "NodeVolumeDriftRepeats",
@@ -73,15 +74,29 @@ export const cases: readonly AlertCase[] = [
   },
   {
     alert: "NodeVolumeJournalFailing",
-    fires: { [`nodevolume_agent_journal_failures{${agent}}`]: lately(3, 5) },
+    fires: { [`nodevolume_agent_journal_failures_total{${agent}}`]: lately(3, 5) },
     labels,
-    quiet: { [`nodevolume_agent_journal_failures{${agent}}`]: always(3) },
+    quiet: { [`nodevolume_agent_journal_failures_total{${agent}}`]: always(3) },
   },
   {
     alert: "NodeVolumeJournalDamaged",
     fires: { [`nodevolume_agent_journal_damaged_lines{${agent}}`]: always(1) },
     labels,
     quiet: { [`nodevolume_agent_journal_damaged_lines{${agent}}`]: always(0) },
+  },
+  {
+    alert: "NodeVolumeFull",
+    fires: {
+      [`nodevolume_volume_stats_available_bytes{${agent}, intent="n1.lun"}`]: lately(2, 8, 50),
+      [`nodevolume_volume_stats_capacity_bytes{${agent}, intent="n1.lun"}`]: always(100),
+      [`nodevolume_volume_stats_used_bytes{${agent}, intent="n1.lun"}`]: always(98),
+    },
+    labels: { ...labels, intent: "n1.lun" },
+    quiet: {
+      [`nodevolume_volume_stats_available_bytes{${agent}, intent="n1.lun"}`]: always(4),
+      [`nodevolume_volume_stats_capacity_bytes{${agent}, intent="n1.lun"}`]: always(100),
+      [`nodevolume_volume_stats_used_bytes{${agent}, intent="n1.lun"}`]: always(96),
+    },
   },
   {
     alert: "NodeVolumeMountTableUnwatched",
@@ -146,6 +161,20 @@ export const cases: readonly AlertCase[] = [
     fires: { 'nodevolume_controller_set_nodes_failed{pod="a", set="nfs"}': lately(3, 20) },
     labels: { set: "nfs" },
     quiet: { 'nodevolume_controller_set_nodes_failed{pod="a", set="nfs"}': lately(3, 10) },
+  },
+  {
+    alert: "NodeVolumeSetNotReady",
+    fires: {
+      'nodevolume_controller_set_ready{pod="a", set="nfs", reason="RollingOut"}': lately(0, 40, 1),
+      'nodevolume_controller_set_nodes_failed{pod="a", set="nfs"}': always(0),
+    },
+    labels: { set: "nfs", reason: "RollingOut" },
+    quiet: {
+      'nodevolume_controller_set_ready{pod="a", set="new", reason="RollingOut"}': lately(0, 20, 1),
+      'nodevolume_controller_set_ready{pod="a", set="off", reason="Suspended"}': always(0),
+      'nodevolume_controller_set_ready{pod="a", set="bad", reason="NodesNotReady"}': always(0),
+      'nodevolume_controller_set_nodes_failed{pod="a", set="bad"}': always(1),
+    },
   },
   {
     alert: "NodeVolumeQueueStuck",

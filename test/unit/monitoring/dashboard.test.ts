@@ -1,40 +1,20 @@
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect } from "chai";
-import { Registry } from "prom-client";
-import { FakeApi } from "../../../hack/lib/agent-on-kernel/fake-api.ts";
 import { root } from "../../../hack/lib/root.ts";
-import { noDrivers } from "../../../src/agent/csi/no-drivers.ts";
-import { startAgent } from "../../../src/agent/start.ts";
-import { createMetrics, type MetricSources } from "../../../src/controller/metrics.ts";
-import { FakeHost } from "../agent/fake-host.ts";
-import { virtualSystem } from "../kube/virtual-system.ts";
+import { familiesOf, seriesOf, servedByRole } from "./served.ts";
 
 const textOf = (name: string) => readFileSync(join(root, "config/components/monitoring", name), "utf8");
 
 describe("dashboard", () => {
   it("and alerts ask for what agents and controllers have, and nothing else", async () => {
-    const registry = new Registry();
-    const none = () => new Map();
-    const sources: MetricSources = {
-      ...{ intentsByState: none, nodeReadiness: none, agentsByState: none, queueDepths: none, setNodes: () => [] },
-      ...{ sets: () => 0, pods: () => 0, isLeader: () => true, policiesMissing: () => false },
-    };
-    createMetrics(registry, sources);
-    const agent = await startAgent({
-      ...{ system: virtualSystem(), transport: new FakeApi(), host: new FakeHost(), drivers: noDrivers, registry },
-      ...{ nodeName: "node", version: "test" },
-      settings: { allowedPrefixes: ["/mnt"], stateDir: "/state", hostRoot: "/", csiDir: "/csi" },
-    });
-    const ofPods = /"(nodevolume_pod_driver_\w+)"/g; // those need a kubelet's directories to be there
-    const source = readFileSync(join(root, "src/agent/csi/start-pod-driver.ts"), "utf8");
-    const there = registry.getMetricsAsArray().map(({ name }) => name);
-    there.push(...[...source.matchAll(ofPods)].map(([, name = ""]) => name));
-    await agent.stop();
+    const there = Object.values(await servedByRole())
+      .flatMap(familiesOf)
+      .flatMap(seriesOf);
     const text = textOf("nodevolume.json") + textOf("rules.yaml");
-    const asked = text.match(/\b(nodevolume_(agent|controller|pod_driver)|volume_manager)_\w+/g) ?? [];
+    const asked = text.match(/\b(nodevolume|volume_manager|kubelet|process|nodejs)_\w+/g) ?? [];
     expect(asked.length).to.be.greaterThan(40);
-    for (const name of new Set(asked)) expect(there).to.include(name.replace(/_bucket$/, ""), name);
+    for (const name of new Set(asked)) expect(there).to.include(name);
   });
 
   it("says of each panel what it shows and in which unit, by a source that can be chosen, and none hides another", () => {

@@ -1,0 +1,51 @@
+import { Gauge, type Registry } from "prom-client";
+import { findCondition } from "../api/conditions.ts";
+import { isBlocked, isWaiting } from "../api/reasons.ts";
+import type { NodeVolumeIntent } from "../api/types.gen.ts";
+
+/** Volumes of a node that have a time series of their own at most: those that have not been ready for longest. */
+export const mostNotReady = 100;
+
+export interface NotReady {
+  readonly intent: string;
+  readonly reason: string;
+  /** Seconds since the epoch. */
+  readonly since: number;
+}
+
+/**
+ * PURE. The volumes that are not Ready, and since when, as their statuses show it; the longest first. One that is as
+ * somebody wants it (suspended, only observed, released) is left out.
+ */
+export function notReadyOf(intents: Iterable<Pick<NodeVolumeIntent, "metadata" | "status">>): NotReady[] {
+  const found: NotReady[] = [];
+  for (const { metadata, status } of intents) {
+    const ready = findCondition(status?.conditions, "Ready");
+    if (ready === undefined || ready.status === "True") continue;
+    const { reason, lastTransitionTime } = ready;
+    if (!isBlocked(reason) && !isWaiting(reason)) continue;
+    // The CRD's own default, before any agent has written, has the epoch.
+    const times = [lastTransitionTime, metadata.creationTimestamp ?? lastTransitionTime].map((time) =>
+      Date.parse(time),
+    );
+    found.push({ intent: metadata.name, reason, since: Math.max(...times) / 1000 });
+  }
+  return found.sort((a, b) => a.since - b.since).slice(0, mostNotReady);
+}
+
+/** A time series for each volume that is not ready, read from `intents` when somebody asks. */
+export function registerNotReadyMetrics(
+  registry: Registry,
+  intents: () => Iterable<Pick<NodeVolumeIntent, "metadata" | "status">>,
+): void {
+  new Gauge({
+    name: "nodevolume_agent_volume_not_ready_since_timestamp_seconds",
+    help: "Since when a volume has not been ready, by the reason of its condition.",
+    labelNames: ["intent", "reason"],
+    registers: [registry],
+    collect() {
+      this.reset();
+      for (const { intent, reason, since } of notReadyOf(intents())) this.set({ intent, reason }, since);
+    },
+  });
+}
