@@ -13,11 +13,15 @@ export interface RoleOptions {
   readonly env: NodeJS.ProcessEnv;
   /** Further flags. */
   readonly flags?: readonly string[];
+  /** Both prefixes of a pretended node if not given. */
+  readonly allowedPrefixes?: readonly string[];
   /** A program that becomes the agent, with its arguments: as setpriv, which takes rights away. */
   readonly startedBy?: readonly string[];
 }
 
 const main = join(root, "dist/main.cjs");
+
+const bothPrefixes = [layout.defaultPrefix, layout.prefix];
 
 /** One of several on this machine. */
 const ofController = ["--page-address", "127.0.0.1:0"];
@@ -80,11 +84,12 @@ export function startApiProxy(
   return { ...started, apiServer: `unix://${socket}` };
 }
 
-function common({ server, identity, flags = [] }: RoleOptions): string[] {
+function common({ server, identity, flags = [], allowedPrefixes = bothPrefixes }: RoleOptions): string[] {
   const files = ["--api-ca-file", identity.caFile, "--api-token-file", identity.tokenFile];
   return [
     ...["--api-server", server, ...(server.startsWith("unix:") ? [] : files)],
-    ...["--allowed-prefix", layout.prefix, "--metrics-address", "127.0.0.1:0"],
+    ...allowedPrefixes.flatMap((prefix) => ["--allowed-prefix", prefix]),
+    ...["--metrics-address", "127.0.0.1:0"],
     ...flags,
   ];
 }

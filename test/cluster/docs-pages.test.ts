@@ -55,6 +55,7 @@ async function leave({ world }: DocsWorld): Promise<void> {
     await world.cluster.adminKubectl.run(["label", "node", name, ...labels]);
     await world.cluster.adminKubectl.try(["taint", "node", name, "example.com/leaving-"]);
     const left = (await host.mounts()).flatMap((line) => line.split(" ")[4] ?? []);
-    for (const path of left.reverse()) if (/^\/(mnt\/nodevolume\/|srv$)/.test(path)) await host.run("umount", path);
+    const ofPage = /^(\/var\/lib\/nodevolume\/mounts\/|\/mnt\/nodevolume\/|\/srv$)/;
+    for (const path of left.reverse()) if (ofPage.test(path)) await host.run("umount", path);
   }
 }

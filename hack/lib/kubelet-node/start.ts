@@ -71,7 +71,7 @@ export async function startKubeletNode(options: KubeletNodeOptions): Promise<Kub
     const host = await startPretendHost(kubeletNode);
     ends.push(() => host.stop());
     // Where either of them has paths that no flag changes.
-    await host.run(process.execPath, join(root, "hack/lib/kubelet-node/cover-main.ts"), "/run", "/var/lib", "/var/log");
+    await host.run(process.execPath, join(root, "hack/lib/sandbox/cover-main.ts"), "/run", "/var/lib", "/var/log");
     await coverKernelSettings(host, join(directory, "kernel-settings"));
     const place = (name: string) => {
       const folder = join(directory, name);

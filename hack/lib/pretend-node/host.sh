@@ -1,14 +1,16 @@
 #!/bin/sh
 # Makes the current mount namespace that of a pretended node's host, then holds it open:
-#   host.sh STATE_DIR PREFIX…
-# As systemd has it, everything is shared. /mnt, the allowed prefixes and the state directory are this node's own, so that
-# several nodes can live on one machine.
+#   host.sh NODE COVER DIRECTORY…
+# As systemd has it, everything is shared. /mnt, /var/lib and the directories are this node's own, so that several nodes can
+# live on one machine, and nothing of them is made on its disk. NODE runs COVER, which covers /var/lib.
 set -eu
-state=$1
-shift
+node=$1
+cover=$2
+shift 2
 mount --make-rshared /
 mount -t tmpfs nodevolume /mnt
-for directory in "$state" "$@"; do
+"$node" "$cover" /var/lib
+for directory in "$@"; do
   mkdir -p "$directory"
   mount -t tmpfs nodevolume "$directory"
 done

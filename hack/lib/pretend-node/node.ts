@@ -13,6 +13,9 @@ const run = promisify(execFile);
 
 /** Where things are on every pretended node. */
 export const layout = {
+  /** The allowed prefix of config/default. */
+  defaultPrefix: "/var/lib/nodevolume/mounts",
+  /** What config/components/prefix-mnt allows, too. */
   prefix: "/mnt/nodevolume",
   stateDir: "/tmp/nodevolume-node/state",
   /** What is /var/lib/kubelet on a real node: sockets, staging and publish paths of CSI. */
@@ -20,6 +23,9 @@ export const layout = {
   /** Where the agent sees the root of the host, as /host in the DaemonSet. */
   hostRoot: "/tmp/nodevolume-node/host",
 } as const;
+
+/** Of each node, and shared with its agent. */
+const ownDirectories = [layout.stateDir, layout.defaultPrefix, layout.prefix, layout.kubeletDir];
 
 export interface PretendHost {
   readonly name: string;
@@ -42,13 +48,10 @@ export interface PretendHost {
 /** Makes the host of a pretended node. Needs root, and only makes sense in a sandbox. */
 export async function startPretendHost(name: string): Promise<PretendHost> {
   const script = join(root, "hack/lib/pretend-node/host.sh");
-  const holder = spawn(
-    "unshare",
-    ["--mount", "--propagation", "private", "sh", script, layout.stateDir, layout.prefix, layout.kubeletDir],
-    {
-      stdio: ["ignore", "pipe", "pipe"],
-    },
-  );
+  const cover = [process.execPath, join(root, "hack/lib/sandbox/cover-main.ts")];
+  const holder = spawn("unshare", ["--mount", "--propagation", "private", "sh", script, ...cover, ...ownDirectories], {
+    stdio: ["ignore", "pipe", "pipe"],
+  });
   const pid = pidOf(holder);
   const ended = new Promise<void>((resolve) => holder.on("exit", () => resolve()));
   let complaint = "";
@@ -97,9 +100,5 @@ export async function startPretendHost(name: string): Promise<PretendHost> {
 }
 
 function agentScript(): string[] {
-  return [
-    join(root, "hack/lib/pretend-node/agent.sh"),
-    layout.hostRoot,
-    [layout.prefix, layout.stateDir, layout.kubeletDir].join(":"),
-  ];
+  return [join(root, "hack/lib/pretend-node/agent.sh"), layout.hostRoot, ownDirectories.join(":")];
 }
