@@ -26,4 +26,4 @@ export const sampleFolder = "config/samples/quickstart";
 export const failingFolder = "config/samples/quickstart/failing";
 export const csiSampleFolder = "config/samples/quickstart-csi";
 /** Where volumes are mounted on every node. */
-export const prefix = "/mnt/nodevolume/";
+export const prefix = "/var/lib/nodevolume/mounts/";

@@ -26,8 +26,8 @@ export function farewell(input: PlainFarewellInput): string {
   ${exportLine(input)}
   kubectl get nvs,nvi,nvstate -o wide                      # sets, intents, nodes
   kubectl nvi explain node/${input.hostName}                       # one node, in words; also a set, or a volume
-  ${enter} umount /mnt/nodevolume/shared/ro  # unmount behind the agent's back, on the host of ${input.hostName}
-${agent}  kubectl -n nodevolume-quickstart edit configmap settings # the files beneath /mnt/nodevolume/settings change as one
+  ${enter} umount /var/lib/nodevolume/mounts/shared/ro  # unmount behind the agent's back, on the host of ${input.hostName}
+${agent}  kubectl -n nodevolume-quickstart edit configmap settings # the files beneath /var/lib/nodevolume/mounts/settings change as one
   kubectl patch nvs scratch --type merge -p '{"spec":{"suspend":true}}'   # no repair while you maintain
   tail -f ${inside}${input.logs}/*.log
 `;

@@ -19,7 +19,7 @@ import { type Screen, silent } from "./screen.ts";
 const directory = "/tmp/nodevolume-quickstart";
 const sets = ["scratch", "shared-data", "settings"];
 const all = [...sets, failingSet];
-const victim = "/mnt/nodevolume/scratch";
+const victim = "/var/lib/nodevolume/mounts/scratch";
 
 /** The demonstration that was asked for. Returns when it is over; throws StepError with what happened and what to do. */
 export async function quickstart(options: QuickstartOptions, sandbox: Sandbox, screen: Screen): Promise<void> {
@@ -88,7 +88,7 @@ async function showTables(demo: Demo, screen: Screen): Promise<void> {
 
 async function showMounts(demo: Demo, screen: Screen): Promise<void> {
   for (const host of demo.hosts) {
-    screen.step(`grep /mnt/nodevolume/ /proc/self/mountinfo, on the host of ${host.name}`);
+    screen.step(`grep /var/lib/nodevolume/mounts/ /proc/self/mountinfo, on the host of ${host.name}`);
     screen.block((await oursOn(host)).join("\n"));
   }
 }
@@ -107,5 +107,5 @@ async function takeDown(demo: Demo, screen: Screen): Promise<void> {
     const left = await oursOn(host);
     if (left.length > 0) throw new Error(`still mounted on ${host.name} after the deletion:\n${left.join("\n")}`);
   }
-  screen.note("and the kernel agrees: nothing is mounted beneath /mnt/nodevolume on any node");
+  screen.note("and the kernel agrees: nothing is mounted beneath /var/lib/nodevolume/mounts on any node");
 }

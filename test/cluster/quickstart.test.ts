@@ -32,10 +32,10 @@ describe("npm run quickstart", () => {
         /nodevolumeset\.nodevolume\.dev\/scratch +True +AllReady +1 +1 +0 +0/,
         /nodevolumeintent\.nodevolume\.dev\/node-1\.scratch-\S+ +node-1 +scratch +scratch +emptyDir +Mounted +True +1 +true/,
         /nodevolumestate\.nodevolume\.dev\/node-1 +True +3 /,
-        / \/mnt\/nodevolume\/scratch rw,nosuid,nodev,noexec,.* - tmpfs /,
+        / \/var\/lib\/nodevolume\/mounts\/scratch rw,nosuid,nodev,noexec,.* - tmpfs /,
         /kubectl nvi explain reports\n[\s\S]*? +[✗…] [^→]*there is no \/mnt\/quickstart-reports[^→]*\(SourceNotFound\b[^→]*\n +→ Create \/mnt\/quickstart-reports on node-1/,
         /mkdir \/mnt\/quickstart-reports, .*\n +mounted by itself \d+ ms later/,
-        /it was gone for .* ms, by the kernel's mount table\n +its Event: Warning Drifted node-1\.scratch-\S+: .*\/mnt\/nodevolume\/scratch/,
+        /it was gone for .* ms, by the kernel's mount table\n +its Event: Warning Drifted node-1\.scratch-\S+: .*\/var\/lib\/nodevolume\/mounts\/scratch/,
         /kill -9 \d+, the agent of node-1\n +started again as \d+, as by a DaemonSet; all 5 mounts stayed, each with its mount id\n.*was back in .* ms/,
         /the kernel agrees: nothing is mounted/,
       ]) {

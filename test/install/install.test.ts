@@ -13,7 +13,7 @@ import { ofSet, Pods } from "../lib/pods.ts";
 import { Prometheus } from "../lib/prometheus.ts";
 import { full } from "../lib/requirements.ts";
 
-const path = "/mnt/nodevolume/scratch";
+const path = "/var/lib/nodevolume/mounts/scratch";
 /** Drifts of an hour that no alert is for (config/components/monitoring/rules.yaml). */
 const tolerated = 12;
 const source = { emptyDir: { medium: "Memory", sizeLimit: "16Mi" } };
@@ -160,7 +160,9 @@ describe("installed from its Dockerfile and config/default", function () {
     const churn = (async () => {
       for (; churning; rounds += 1) {
         const name = `churn-${rounds % 3}`;
-        await apply(setOf(name, { volume: { source }, mounts: [{ name: "host", path: `/mnt/nodevolume/${name}` }] }));
+        await apply(
+          setOf(name, { volume: { source }, mounts: [{ name: "host", path: `/var/lib/nodevolume/mounts/${name}` }] }),
+        );
         if (rounds % 2 === 1) await world.admin.run(["delete", "nvs", name, "--timeout=90s"]);
       }
     })();
@@ -208,7 +210,7 @@ describe("installed from its Dockerfile and config/default", function () {
 
   it("is removed with the README's commands, and leaves mounted only what a set was told to leave", async function () {
     this.timeout(300_000);
-    const kept = "/mnt/nodevolume/kept";
+    const kept = "/var/lib/nodevolume/mounts/kept";
     await apply(
       setOf("kept", { volume: { source }, mounts: [{ name: "host", path: kept }], deletionPolicy: "Retain" }),
     );
@@ -228,6 +230,8 @@ describe("installed from its Dockerfile and config/default", function () {
     expect(await mounted(kept)).to.have.lengthOf(1);
     await world.node.host.run("umount", kept);
     const left = (await world.node.host.mounts()).map((line) => line.split(" ")[4] ?? "");
-    expect(left.filter((point) => point.startsWith("/mnt/nodevolume/") || point.includes("/pods/"))).to.deep.equal([]);
+    expect(
+      left.filter((point) => point.startsWith("/var/lib/nodevolume/mounts/") || point.includes("/pods/")),
+    ).to.deep.equal([]);
   });
 });

@@ -25,7 +25,7 @@ export async function fillCluster(admin: ApiClient): Promise<void> {
   }
 
   const nfs = { nfs: { server: "nas.example", path: "/datasets" } };
-  const mount = (name: string) => [{ name: "host", path: `/mnt/nodevolume/${name}` }];
+  const mount = (name: string) => [{ name: "host", path: `/var/lib/nodevolume/mounts/${name}` }];
   const failing = [
     { node: "worker-2", reason: "ServerUnreachable", message: "nas.example does not answer on port 2049" },
     { node: "worker-3", reason: "AgentLost", message: "the agent's Lease ran out" },

@@ -36,7 +36,7 @@ export async function fillIntents(
         ...(spec["mode"] === "Observe"
           ? {}
           : { grant: { id: `11111111-2222-3333-4444-${name.length}00000000000`.slice(0, 36) } }),
-        mounts: [{ name: "host", requester, path: `/mnt/nodevolume/${volume}`, readOnly: false }],
+        mounts: [{ name: "host", requester, path: `/var/lib/nodevolume/mounts/${volume}`, readOnly: false }],
         ...spec,
       },
     };
@@ -45,7 +45,7 @@ export async function fillIntents(
     expectStatus(200, await patch(admin, `${paths.intents}/${name}/status`, { status: full }));
   };
   const target = (volume: string, state: string, more: Fields = {}) => [
-    { name: "host", path: `/mnt/nodevolume/${volume}`, state, ...more },
+    { name: "host", path: `/var/lib/nodevolume/mounts/${volume}`, state, ...more },
   ];
   const entry = (name: string) => [listedPod(name, pods.get(name))];
   const bound = (name: string, state: PodMountStatus["state"]) => [podState(name, state, pods.get(name))];
@@ -115,7 +115,7 @@ export async function fillIntents(
       conditions: isReady,
     },
   );
-  const plan = ["stage nas.example:/datasets", "publish /mnt/nodevolume/archive"];
+  const plan = ["stage nas.example:/datasets", "publish /var/lib/nodevolume/mounts/archive"];
   await intent(
     "worker-2.archive-2c44e8a1b7",
     { mode: "Observe" },
@@ -131,7 +131,7 @@ export async function fillIntents(
   );
   const busy = {
     reason: "TargetBusy",
-    message: "/mnt/nodevolume/cache is used by postgres (pid 4711)",
+    message: "/var/lib/nodevolume/mounts/cache is used by postgres (pid 4711)",
     since: ago(60),
     attempts: 4,
     nextRetryTime: ago(-20),
@@ -162,7 +162,7 @@ export async function fillIntents(
     await admin.call("DELETE", `${paths.intents}/${name}`);
 
   const orphan = {
-    path: "/mnt/nodevolume/models",
+    path: "/var/lib/nodevolume/mounts/models",
     kind: "Mount",
     volume: "worker-1.models-0c1d2e3f4a",
     source: "nfs4 (nas.example:/models)",
@@ -170,7 +170,7 @@ export async function fillIntents(
     reason: "UnexplainedRemoval",
     message:
       "by the journal mounted for the intent worker-1.models-0c1d2e3f4a (uid 7c1e), which vanished without being deleted",
-    remedy: "apply its set again; or umount /mnt/nodevolume/models",
+    remedy: "apply its set again; or umount /var/lib/nodevolume/mounts/models",
   };
   const agent = { version: "0.1.0", bootID: "b", epoch: 3 };
   const drained = (status: string, message: string) => [

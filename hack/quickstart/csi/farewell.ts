@@ -22,7 +22,7 @@ export function csiFarewell(input: CSIFarewellInput): string {
   kubectl get nvs,nvi -o wide
   kubectl get pvc,pv,volumeattachments -n ${namespace}
   kubectl get nvi -o yaml                                  # what ${here} reports: status.grant, status.conditions, status.waiting
-  ${enter} umount /mnt/nodevolume/archive/rw   # unmount behind the agent's back, on the host of ${here}
+  ${enter} umount /var/lib/nodevolume/mounts/archive/rw   # unmount behind the agent's back, on the host of ${here}
   ${enter} grep xfs /proc/self/mountinfo
   kubectl patch pvc archive -n ${namespace} --type merge -p '{"spec":{"resources":{"requests":{"storage":"1Gi"}}}}'
 ${move}

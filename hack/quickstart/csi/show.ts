@@ -5,7 +5,7 @@ import { silent } from "../screen.ts";
 import { inNamespace, patience, type Stage, tell, typed } from "./stage.ts";
 
 export const set = "archive";
-const [writable, readOnly] = ["/mnt/nodevolume/archive/rw", "/mnt/nodevolume/archive/ro"];
+const [writable, readOnly] = ["/var/lib/nodevolume/mounts/archive/rw", "/var/lib/nodevolume/mounts/archive/ro"];
 
 /** The life of the claim on its node, up to where it is given back. */
 export async function showLife(stage: Stage): Promise<void> {

@@ -18,7 +18,9 @@ async function release(stage: Stage): Promise<void> {
   screen.note("targets first, then the stage, then the attachment:");
   tell(stage);
   for (const host of demo.hosts) {
-    const left = (await host.mounts()).filter((line) => line.includes("/mnt/nodevolume/") || line.includes(" - xfs "));
+    const left = (await host.mounts()).filter(
+      (line) => line.includes("/var/lib/nodevolume/mounts/") || line.includes(" - xfs "),
+    );
     if (left.length > 0) throw new Error(`still mounted on ${host.name} after the deletion:\n${left.join("\n")}`);
   }
   const loops = storage.loops();

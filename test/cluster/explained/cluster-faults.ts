@@ -13,14 +13,14 @@ const sets: readonly Fault[] = [
   {
     title: "The path of a set is not allowed",
     code: "PathNotAllowed",
-    names: ["node-1", "/srv/audit", "/mnt/nodevolume"],
+    names: ["node-1", "/srv/audit", "/var/lib/nodevolume/mounts"],
     step: /kubectl edit nvs audit\b/,
     stage: ({ apply }) => apply("audit", { volume: memory, mounts: mountsAt("/srv/audit") }),
   },
   {
     title: "Two sets want one path",
     code: "Conflict",
-    names: ["node-1", "set logs uses /mnt/nodevolume/logs", "/mnt/nodevolume/logs/old"],
+    names: ["node-1", "set logs uses /var/lib/nodevolume/mounts/logs", "/var/lib/nodevolume/mounts/logs/old"],
     step: /kubectl edit nvs old-logs$/,
     async stage({ world, apply }) {
       await apply("logs", { volume: memory, mounts: mountsAt(pathOf("logs")) });
@@ -187,8 +187,8 @@ const nodes: readonly Fault[] = [
   {
     title: "A mount is left whose intent is gone",
     code: "UnexplainedRemoval",
-    names: ["node-3", "/mnt/nodevolume/steady", "vanished without being deleted"],
-    step: /umount \/mnt\/nodevolume\/steady$/,
+    names: ["node-3", "/var/lib/nodevolume/mounts/steady", "vanished without being deleted"],
+    step: /umount \/var\/lib\/nodevolume\/mounts\/steady$/,
     alone: true,
     async stage(staging) {
       const { world, undo } = staging;

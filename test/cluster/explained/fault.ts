@@ -45,7 +45,7 @@ export interface Staging {
 }
 
 export const memory = { source: { emptyDir: { medium: "Memory", sizeLimit: "1Mi" } } };
-export const pathOf = (name: string) => `/mnt/nodevolume/${name}`;
+export const pathOf = (name: string) => `/var/lib/nodevolume/mounts/${name}`;
 export const mountsAt = (path: string) => [{ name: "host", path }];
 export const onNode = (name: string) => ({ nodeSelector: { "kubernetes.io/hostname": name } });
 

@@ -17,7 +17,7 @@ function disk({ directory, undo }: Staging, name: string, megabytes: number): Lo
   return device;
 }
 
-/** A volume that is mounted at /mnt/nodevolume/NAME, as long as nothing happens to it. */
+/** A volume that is mounted at /var/lib/nodevolume/mounts/NAME, as long as nothing happens to it. */
 async function mounted({ world, apply }: Staging, name: string): Promise<string> {
   await apply(name, { volume: memory, mounts: mountsAt(pathOf(name)) });
   await world.objects.ready(name, 1);
@@ -127,8 +127,8 @@ const paths: readonly Fault[] = [
   {
     title: "Something else is mounted at the path",
     code: "ForeignMount",
-    names: ["/mnt/nodevolume/reports", "tmpfs", "node-1"],
-    step: /on node-1 \(umount \/mnt\/nodevolume\/reports\)/,
+    names: ["/var/lib/nodevolume/mounts/reports", "tmpfs", "node-1"],
+    step: /on node-1 \(umount \/var\/lib\/nodevolume\/mounts\/reports\)/,
     async stage({ node, apply, undo }) {
       await node.host.run("mkdir", "-p", pathOf("reports"));
       await node.host.run("mount", "-t", "tmpfs", "other", pathOf("reports"));
@@ -139,8 +139,8 @@ const paths: readonly Fault[] = [
   {
     title: "Somebody has mounted over the volume",
     code: "ForeignMountOnTarget",
-    names: ["/mnt/nodevolume/results", "node-1"],
-    step: /on node-1: umount \/mnt\/nodevolume\/results$/,
+    names: ["/var/lib/nodevolume/mounts/results", "node-1"],
+    step: /on node-1: umount \/var\/lib\/nodevolume\/mounts\/results$/,
     async stage(staging) {
       const { host } = staging.node;
       const path = await mounted(staging, "results");
@@ -151,8 +151,8 @@ const paths: readonly Fault[] = [
   {
     title: "A file is at the path",
     code: "TargetNotDirectory",
-    names: ["/mnt/nodevolume/taken", "node-1"],
-    step: /On node-1: mv \/mnt\/nodevolume\/taken \/mnt\/nodevolume\/taken\.old$/,
+    names: ["/var/lib/nodevolume/mounts/taken", "node-1"],
+    step: /On node-1: mv \/var\/lib\/nodevolume\/mounts\/taken \/var\/lib\/nodevolume\/mounts\/taken\.old$/,
     async stage({ node, apply, undo }) {
       await node.host.run("sh", "-c", `echo 1 >${pathOf("taken")}`);
       undo.defer(() => node.host.run("rm", "-f", pathOf("taken")).then(() => undefined));
@@ -162,7 +162,7 @@ const paths: readonly Fault[] = [
   {
     title: "Repair is suspended, and somebody has unmounted the volume",
     code: "Suspended",
-    names: ["/mnt/nodevolume/metrics", "Drifted", "node-1"],
+    names: ["/var/lib/nodevolume/mounts/metrics", "Drifted", "node-1"],
     step: /kubectl patch nvs metrics --type merge -p '\{"spec":\{"suspend":false\}\}'/,
     async stage(staging) {
       const { world, node, apply } = staging;
@@ -178,7 +178,7 @@ const paths: readonly Fault[] = [
   {
     title: "The set only observes",
     code: "WouldChange",
-    names: ["/mnt/nodevolume/archive", "only observed", "node-1"],
+    names: ["/var/lib/nodevolume/mounts/archive", "only observed", "node-1"],
     step: /set mode: Manage on the set archive\. .* kubectl nvi plan node-1$/,
     stage: ({ apply }) => apply("archive", { mode: "Observe", volume: memory, mounts: mountsAt(pathOf("archive")) }),
   },
@@ -199,7 +199,7 @@ const removal: readonly Fault[] = [
   {
     title: "A process keeps a volume that is to be removed",
     code: "TargetBusy",
-    names: ["/mnt/nodevolume/scratch", "(sleep)", "working directory"],
+    names: ["/var/lib/nodevolume/mounts/scratch", "(sleep)", "working directory"],
     step: /On node-1: kill \d+/,
     async stage(staging) {
       const path = await mounted(staging, "scratch");
@@ -211,7 +211,7 @@ const removal: readonly Fault[] = [
   {
     title: "A container still has a volume that is to be removed",
     code: "StillReferenced",
-    names: ["/mnt/nodevolume/shared", "(sleep)"],
+    names: ["/var/lib/nodevolume/mounts/shared", "(sleep)"],
     step: /On node-1: kill (\d+), .* nsenter -t \1 -m findmnt$/,
     async stage(staging) {
       await mounted(staging, "shared");

@@ -58,13 +58,13 @@ describe("quickstart --csi", () => {
   it("mounts are told by what they are for", () => {
     const line = (place: string) => `1 2 7:0 / ${place} rw,relatime shared:3 - xfs /dev/loop0 rw`;
     const places = ["/k/plugins/nodevolume.dev/h/staging", "/k/plugins/nodevolume.dev/h/mounts/0123456789"];
-    const mounts = [...places, "/mnt/nodevolume/a"].map(line);
+    const mounts = [...places, "/var/lib/nodevolume/mounts/a"].map(line);
     const [staged, published, mounted] = between(nothing, { ...nothing, mounts });
     expect(staged).to.equal("kernel: staged by the driver: /dev/loop0 is mounted as xfs");
     expect(published).to.equal("kernel: published by the driver: …/01234567");
-    expect(mounted).to.equal("kernel: mounted on /mnt/nodevolume/a");
+    expect(mounted).to.equal("kernel: mounted on /var/lib/nodevolume/mounts/a");
     expect(between({ ...nothing, mounts }, nothing).at(-1)).to.equal(
-      "kernel: not mounted on /mnt/nodevolume/a any more",
+      "kernel: not mounted on /var/lib/nodevolume/mounts/a any more",
     );
   });
 
