@@ -14,6 +14,7 @@ export interface NodeStateInput {
   readonly table: MountTable | undefined;
   readonly synced: boolean;
   readonly stateDir: string;
+  readonly allowedPrefixes?: readonly string[] | undefined;
   readonly csiDir: string;
   /** Where the agent sees the node's root. */
   readonly hostRoot: string;

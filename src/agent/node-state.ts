@@ -25,7 +25,7 @@ export interface NodeStateReporterDeps {
   /** The node's own state, which is watched from start() to stop(). */
   readonly states: Reflector<NodeVolumeState>;
   readonly nodeName: string;
-  readonly settings: Pick<NodeStateInput, "stateDir" | "csiDir" | "hostRoot" | "kubeletDir">;
+  readonly settings: Pick<NodeStateInput, "stateDir" | "allowedPrefixes" | "csiDir" | "hostRoot" | "kubeletDir">;
   readonly agent: NodeStateInput["agent"];
   readonly vitals?: Vitals;
   readonly damage?: NodeStateInput["damage"];
@@ -127,14 +127,14 @@ export class NodeStateReporter {
   async #patch(): Promise<{ state: NodeVolumeState; patch: object } | undefined> {
     const others = await this.#left();
     const { nodeName, settings, agent, synced, system, damage } = this.#deps;
-    const { stateDir, csiDir, hostRoot, kubeletDir } = settings;
+    const { stateDir, allowedPrefixes, csiDir, hostRoot, kubeletDir } = settings;
     const state = this.#states.store.get(nodeName);
     if (state === undefined || this.#latest === undefined) return undefined;
     const input = {
       ...this.#latest,
       synced: synced(),
       deaf: this.#deps.problem?.(),
-      ...{ stateDir, csiDir, hostRoot, kubeletDir },
+      ...{ stateDir, allowedPrefixes, csiDir, hostRoot, kubeletDir },
       agent,
       damage,
       others,

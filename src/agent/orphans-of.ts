@@ -4,11 +4,13 @@ import type { Orphan } from "../api/types.gen.ts";
 import { isBeneath, joinPath, type MountTable, relativePath, sameFilesystem } from "../host/mount-table.ts";
 import type { MountEntry } from "../host/mountinfo.ts";
 import type { VolumePlan } from "./plan.ts";
+import { isStatePath } from "./state-path.ts";
 
 export interface OrphansInput {
   readonly volumes: readonly VolumePlan[];
   readonly table: MountTable | undefined;
   readonly stateDir: string;
+  readonly allowedPrefixes?: readonly string[] | undefined;
   readonly csiDir: string;
   /** Where the agent sees the node's root; "/" outside of a container. */
   readonly hostRoot: string;
@@ -107,14 +109,16 @@ function stagedWithoutRecord(volumes: readonly VolumePlan[], table: MountTable, 
  * Mounts that show a data directory of ours on a path that no record and no intent has. In a container the agent sees each
  * mount of the node a second time, beneath hostRoot: it goes by the path that the node has for it.
  */
-function ofOurData({ volumes, stateDir, hostRoot, kubeletDir }: OrphansInput, table: MountTable): Found[] {
+function ofOurData(input: OrphansInput, table: MountTable): Found[] {
+  const { volumes, stateDir, allowedPrefixes = [], hostRoot, kubeletDir } = input;
+  const isOurs = (path: string) => isStatePath(path, { stateDir, allowedPrefixes });
   const data = table.identityOf(`${stateDir}/data`);
   if (data === undefined || data.root === "/") return [];
   const known = new Set(volumes.flatMap(({ view }) => view.targets.flatMap(({ path, ours }) => [path, ours?.point])));
   const found = table.entries
     .filter((mount) => sameFilesystem(mount, data) && mount.root !== data.root && isBeneath(mount.root, data.root))
     .map((mount) => ({ mount, path: pathOnNode(mount.point, hostRoot) }))
-    .filter(({ path }) => !known.has(path) && !isBeneath(path, stateDir) && !isSubPath(path, kubeletDir));
+    .filter(({ path }) => !known.has(path) && !isOurs(path) && !isSubPath(path, kubeletDir));
   const own = new Set(found.filter(({ mount, path }) => mount.point === path).map(({ path }) => path));
   return found
     .filter(({ mount, path }) => mount.point === path || !own.has(path))

@@ -12,6 +12,7 @@ import { groupToWrite } from "./ownership/ownership.ts";
 import type { ContentState, PlanSettings } from "./plan-input.ts";
 import { consumerStillRunning, credentialsWait, isGivenBack, isHeldByPod, optionsWait } from "./pods/pod-steps.ts";
 import type { StageRecord, VolumeRecord } from "./record.ts";
+import { isStatePath } from "./state-path.ts";
 import type { StepContext, Steps } from "./step-context.ts";
 import { adoptOwn, targetActions } from "./target-steps.ts";
 import type { Problem, TargetView, VolumeView } from "./view.ts";
@@ -190,9 +191,9 @@ function rungFor(action: Action, policy: TearDownPolicy, { input, record }: Step
   return rungs >= 1 && max !== "Normal" && own ? "Force" : "Normal";
 }
 
-function sourceProblem(desired: DesiredVolume, { stateDir }: PlanSettings): Problem | undefined {
+function sourceProblem(desired: DesiredVolume, settings: PlanSettings): Problem | undefined {
   const path = desired.layout.hostPath;
-  if (path === undefined || !isBeneath(path, stateDir)) return undefined;
+  if (path === undefined || !isStatePath(path, settings)) return undefined;
   return { reason: "SourceNotAllowed", message: `${path} holds the agent's own state: name another source` };
 }
 

@@ -27,8 +27,8 @@ export const ofPlanner: readonly Seed[] = [
     ],
     [
       "binds its own state directory into the host",
-      "path === undefined || !isBeneath(path, stateDir)",
-      "path === undefined || path !== stateDir",
+      "path === undefined || !isStatePath(path, settings)",
+      "path === undefined || path !== settings.stateDir",
     ],
     [
       "does not write what a ConfigMap has by now",

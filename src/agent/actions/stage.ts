@@ -1,6 +1,6 @@
 import { redact } from "../../api/redact.ts";
 import { VolumeError } from "../../errors.ts";
-import { isBeneath, joinPath, sameIdentity } from "../../host/mount-table.ts";
+import { isBeneath, joinPath, relativePath, sameIdentity } from "../../host/mount-table.ts";
 import { type StageContext, type Staged, showsContent, stagesItself, stagingAttributes } from "../../plugins/plugin.ts";
 import { plugins } from "../../plugins/registry.ts";
 import { contentOf, type VolumeContent } from "../content/content-of.ts";
@@ -11,6 +11,7 @@ import { lookForMountPoints } from "../observe/look-for-mount-points.ts";
 import { groupToWrite } from "../ownership/ownership.ts";
 import { dataPath, hostSource } from "../plan-input.ts";
 import { type StageRecord, withFormatting, withoutSwap } from "../record.ts";
+import { isStatePath } from "../state-path.ts";
 import { type ActionContext, recordOf, stagingTarget, wanted } from "./context.ts";
 import { disksOf } from "./disks.ts";
 import { secretsIn, withoutSecrets } from "./without-secrets.ts";
@@ -219,7 +220,9 @@ async function fromSurvivor(context: ActionContext, desired: DesiredVolume): Pro
 
 /** A source that leads into the state directory by a link would show the payloads of others. */
 function refuseOwnState({ settings }: ActionContext, canonicalPath: string): void {
-  const own = [settings.stateDir, joinPath(settings.hostRoot, settings.stateDir.slice(1))];
-  if (!own.some((path) => isBeneath(canonicalPath, path))) return;
+  const { hostRoot } = settings;
+  const isOfNode = hostRoot !== "/" && isBeneath(canonicalPath, hostRoot);
+  const path = isOfNode ? joinPath("/", relativePath(hostRoot, canonicalPath)) : canonicalPath;
+  if (!isStatePath(path, settings)) return;
   throw new VolumeError("SourceNotAllowed", "final", `the source leads to ${canonicalPath}, the agent's own state`);
 }

@@ -52,6 +52,40 @@ describe("paths that a volume may be mounted on", () => {
     expect(planned(source("/states")).operation?.kind).to.equal("stage");
   });
 
+  it("show what is mounted beneath a prefix, also where that is in the state directory", () => {
+    const input = { settings: { ...settings, allowedPrefixes: ["/state/mounts", prefix] } };
+    const reasonOf = (path: string) => {
+      const plan = planned({ intents: [wanted({ source: { hostPath: { path } } })], input });
+      return plan.problems.get("")?.reason ?? plan.operation?.kind;
+    };
+    expect(reasonOf("/state/mounts/a")).to.equal("stage");
+    for (const path of ["/state", "/state/mounts-other", "/state/data/key"])
+      expect(reasonOf(path), path).to.equal("SourceNotAllowed");
+    const all = { settings: { ...settings, allowedPrefixes: ["/state", "/"] } };
+    const plan = planned({
+      intents: [wanted({ source: { hostPath: { path: "/state/data" } } })],
+      input: all,
+    });
+    expect(plan.problems.get("")?.reason, "a prefix around the state opens none of it").to.equal("SourceNotAllowed");
+  });
+
+  describe("of a prefix that is allowed no more", () => {
+    const path = `${prefix}/a`;
+    const input = { settings: { ...settings, allowedPrefixes: ["/state/mounts"] } };
+    const standing = [staged, entry({ id: 20, parent: 5, point: path, shared: 8 })];
+    const own = [record({ targets: [targetRecord({ path })] })];
+
+    for (const [where, mounts] of [
+      ["where the agent sees it", standing],
+      ["where its pod has no such volume any more", [staged]],
+    ] as const)
+      it(`stay as they are, and are told: ${where}`, () => {
+        const plan = planned({ intents: [wanted({ mounts: [{ path }] })], records: own, mounts, input });
+        expect(plan.problems.get(path)?.reason).to.equal("PathNotAllowed");
+        expect(plan.operation).to.equal(undefined);
+      });
+  });
+
   describe("are one volume's", () => {
     const other = "node.volume-2";
     const world = (theirs: string, mine: string, recorded: boolean) => {

@@ -190,6 +190,12 @@ describe("nodeStateOf", () => {
       expect(paths({ mounts: shown(51, "/state/mounts/b", 16) })).to.deep.equal([]);
     });
 
+    it("an orphan is listed, too, beneath a prefix that is in the state directory, as that of config/default is", () => {
+      const world = { mounts: shown(51, "/state/mounts/lost", 16) };
+      const allowedPrefixes = ["/state/mounts"];
+      expect(paths(world, { allowedPrefixes })).to.deep.equal([["/state/mounts/lost", "umount /state/mounts/lost"]]);
+    });
+
     it("an orphan is listed once, by the path that it has on the node", () => {
       expect(paths({ mounts: shown(41, `${prefix}/lost`, 15) })).to.deep.equal([
         [`${prefix}/lost`, `umount ${prefix}/lost`],
