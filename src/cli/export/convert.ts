@@ -34,10 +34,10 @@ export interface ExportedSet {
 const kernelTypes =
   /^(proc|sysfs|devtmpfs|devpts|securityfs|cgroup2?|pstore|bpf|efivarfs|debugfs|tracefs|fusectl|configfs|mqueue|hugetlbfs|ramfs|autofs|rpc_pipefs|nsfs|binfmt_misc|overlay|squashfs|swap)$/;
 const systemPaths =
-  /^\/($|(proc|sys|dev|run|boot|efi|tmp|usr|snap)(\/|$)|var\/lib\/(kubelet|containerd|docker|containers|nodevolume)(\/|$))/;
+  /^\/($|(proc|sys|dev|run|boot|efi|tmp|usr|snap)(\/|$)|var\/lib\/(kubelet|containerd|docker|containers|nodevolume(?!\/mounts\/))(\/|$))/;
 
-/** The prefix that agents are shipped with, beside one in /var/lib/nodevolume: an fstab that has it is people's wish. */
-const agentsPath = /^\/mnt\/nodevolume\//;
+/** The prefixes of config/default and of its component prefix-mnt: an fstab that has one is people's wish. */
+const agentsPath = /^(\/var\/lib\/nodevolume\/mounts|\/mnt\/nodevolume)\//;
 
 /** PURE. A line of the file as a set. @param taken names of sets that are given already */
 export function convert(written: MountLine, taken: ReadonlySet<string>, node: string | undefined): Converted {
@@ -45,8 +45,8 @@ export function convert(written: MountLine, taken: ReadonlySet<string>, node: st
   const system = systemReason(written);
   if (system !== undefined) return none(system, true);
   if (written.unfit !== undefined) return none(written.unfit);
-  if (written.byKernel && agentsPath.test(written.target))
-    return none("it is beneath /mnt/nodevolume: an agent mounted it for a set");
+  const [, prefix] = agentsPath.exec(written.target) ?? [];
+  if (written.byKernel && prefix !== undefined) return none(`it is beneath ${prefix}: an agent mounted it for a set`);
   const line = { ...written, options: effectiveOptions(written) };
   const name = setName(line.target, taken);
   const source = localSource(line) ?? networkSource(line, name);

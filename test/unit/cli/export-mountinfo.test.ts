@@ -148,14 +148,14 @@ const tables: readonly {
 ];
 
 describe("export of mount tables", () => {
-  it("takes what an fstab has beneath the agents' prefix for people's wish, and what /proc/mounts has for an agent's", () => {
-    expect(gist("nas:/a /mnt/nodevolume/a nfs defaults 0 0")).to.deep.equal([
-      "/mnt/nodevolume/a: {nfs:{server:nas,path:/a}}",
-    ]);
-    expect(gist("proc /proc proc rw 0 0\nnas:/a /mnt/nodevolume/a nfs rw,vers=3 0 0")).to.deep.equal([
-      "/proc: no set: proc is the system's own",
-      "/mnt/nodevolume/a: no set: it is beneath /mnt/nodevolume: an agent mounted it for a set",
-    ]);
+  it("takes what an fstab has beneath an agents' prefix for people's wish, and what /proc/mounts has for an agent's", () => {
+    for (const prefix of ["/var/lib/nodevolume/mounts", "/mnt/nodevolume"]) {
+      expect(gist(`nas:/a ${prefix}/a nfs defaults 0 0`)).to.deep.equal([`${prefix}/a: {nfs:{server:nas,path:/a}}`]);
+      expect(gist(`proc /proc proc rw 0 0\nnas:/a ${prefix}/a nfs rw,vers=3 0 0`)).to.deep.equal([
+        "/proc: no set: proc is the system's own",
+        `${prefix}/a: no set: it is beneath ${prefix}: an agent mounted it for a set`,
+      ]);
+    }
   });
 
   for (const { title, table, says } of tables)
