@@ -31,7 +31,7 @@ type Env = { readonly [name: string]: string | undefined };
 
 const serviceAccount = "/var/run/secrets/kubernetes.io/serviceaccount";
 const kubelet = "/var/lib/kubelet";
-const defaultPrefixes = "/mnt/nodevolume,/var/lib/nodevolume/mounts";
+const defaultPrefix = "/var/lib/nodevolume/mounts";
 
 const flags = {
   "api-server": { type: "string" },
@@ -112,7 +112,7 @@ export function parseConfig(argv: readonly string[], env: Env): Config {
   }
   const common: CommonConfig = {
     ...ofProcess,
-    allowedPrefixes: prefixes(values["allowed-prefix"] ?? split(env["NODEVOLUME_ALLOWED_PREFIXES"] ?? defaultPrefixes)),
+    allowedPrefixes: prefixes(values["allowed-prefix"] ?? split(env["NODEVOLUME_ALLOWED_PREFIXES"] ?? defaultPrefix)),
     processMetrics: truth(
       values["process-metrics"] ?? env["NODEVOLUME_PROCESS_METRICS"] ?? "true",
       "--process-metrics",

@@ -81,7 +81,7 @@ export const readiness = {
 export const gate = {
   /** All that begin so are ours; what follows is the name of a set that the pod waits for. */
   prefix: "nodevolume.dev/",
-  /** The pod waits for its volumes of csi.nodevolume.dev to be had somewhere (config/gates). */
+  /** The pod waits for its volumes of csi.nodevolume.dev to be had somewhere (components/scheduling-gates). */
   volumes: "nodevolume.dev/volumes",
 } as const;
 

@@ -2,11 +2,15 @@ import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect } from "chai";
 import { loadAll } from "js-yaml";
+import type { StepError } from "../../hack/lib/process.ts";
 import { root } from "../../hack/lib/root.ts";
+import { parseConfig } from "../../src/config.ts";
 import { driverObjectProblem, tokensStandInContext } from "../../src/csi/server/driver-object.ts";
+import { agentPodIn, nestedIn, prefixesIn, settingsIn, unseenIn } from "../lib/agent-pod.ts";
 import { type TestCluster, testCluster } from "../lib/cluster.ts";
 import { kustomized } from "../lib/kustomized.ts";
 
+const strictly = ["--server-side", "--force-conflicts", "--dry-run=server", "--validate=strict", "-f", "-"];
 const dryRun = ["create", "--dry-run=server", "--validate=strict", "-o", "json", "-f"];
 
 describe("config/components", () => {
@@ -19,12 +23,44 @@ describe("config/components", () => {
   });
   const rendered = (component: string) => kustomized(cluster.kubectl, { component });
 
-  it("before-1.36 leaves out the gates, which need Kubernetes 1.36, and nothing else", async () => {
+  it("scheduling-gates adds what needs Kubernetes 1.36, which config/default has nothing of", async () => {
     const kinds = (text: string) => objectsIn(text).map(({ kind }) => kind);
     const gates = ["MutatingAdmissionPolicy", "MutatingAdmissionPolicyBinding"];
-    expect(kinds(plain)).to.include.members(gates);
-    const others = kinds(plain).filter((kind) => !gates.includes(kind));
-    expect(kinds(await rendered("before-1.36")).sort()).to.deep.equal(others.sort());
+    expect(kinds(plain)).not.to.include.any.members(gates);
+    const text = await rendered("scheduling-gates");
+    expect(kinds(text).sort()).to.deep.equal([...kinds(plain), ...gates].sort());
+    const applied = await cluster.adminKubectl.run(["apply", ...strictly], text);
+    expect(applied.trim().split("\n")).to.have.length(objectsIn(text).length);
+  });
+
+  it("config/default has one prefix, in /var, and prefix-mnt adds that of before", async () => {
+    expect(prefixesIn(plain)).to.deep.equal(["/var/lib/nodevolume/mounts"]);
+    expect(parseConfig(["agent"], { KUBERNETES_SERVICE_HOST: "192.0.2.1", NODE_NAME: "n" })).to.deep.include({
+      allowedPrefixes: prefixesIn(plain),
+    });
+    expect(plain).not.to.include("/mnt");
+    const text = await rendered("prefix-mnt");
+    const prefixes = prefixesIn(text);
+    expect(prefixes).to.have.members([...prefixesIn(plain), "/mnt/nodevolume"]);
+    for (const [of, pod] of [
+      [prefixesIn(plain), agentPodIn(plain)],
+      [prefixes, agentPodIn(text)],
+    ] as const)
+      expect([unseenIn(pod, of), nestedIn(pod)]).to.deep.equal([[], []]);
+  });
+
+  it("kubelet-dir puts one value of the settings in every place of kubelet's directory", async () => {
+    const literals = ["NODEVOLUME_KUBELET_DIR=/data/kubelet"];
+    const generator = { name: "nodevolume-settings", namespace: "nodevolume-system", behavior: "merge", literals };
+    const more = `configMapGenerator: ${JSON.stringify([generator])}\n`;
+    const text = await kustomized(cluster.kubectl, { component: "kubelet-dir", more });
+    expect(settingsIn(text)).to.deep.equal({ ...settingsIn(plain), NODEVOLUME_KUBELET_DIR: "/data/kubelet" });
+    const places = (all: string) =>
+      JSON.stringify([agentPodIn(all).volumes, agentPodIn(all).containers[0].volumeMounts]);
+    expect(places(plain).split("/var/lib/kubelet/")).to.have.length(7);
+    expect(places(text)).to.equal(places(plain).replaceAll("/var/lib/kubelet/", "/data/kubelet/"));
+    const refused = await rendered("kubelet-dir").catch(({ details }: StepError) => details.join("\n"));
+    expect(refused, "without a value").to.include("data.NODEVOLUME_KUBELET_DIR");
   });
 
   it("index turns the index on in both roles, and nothing else", async () => {
@@ -69,7 +105,8 @@ describe("config/components", () => {
       "PrometheusRule nodevolume",
     ]);
     const of = (...kinds: string[]) => all.filter(({ kind }) => kinds.includes(kind));
-    expect(of("ConfigMap").map(({ metadata }) => metadata.labels)).to.deep.include({ grafana_dashboard: "1" });
+    const [dashboard] = of("ConfigMap").filter(({ metadata }) => metadata.name === "nodevolume-dashboard");
+    expect(dashboard?.metadata.labels).to.include({ grafana_dashboard: "1" });
     const selectors = (...kinds: string[]) => of(...kinds).map(({ spec }) => spec?.selector?.matchLabels);
     expect(selectors("PodMonitor")).to.have.deep.members(selectors("DaemonSet", "Deployment"));
   });

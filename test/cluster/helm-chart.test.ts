@@ -5,11 +5,12 @@ import { dirname, join } from "node:path";
 import { promisify } from "node:util";
 import { expect } from "chai";
 import { loadAll } from "js-yaml";
+import { root } from "../../hack/lib/root.ts";
 import { locateTool } from "../../hack/lib/tools/locate.ts";
 import { chartFiles, chartName } from "../../hack/release/chart/chart.ts";
 import { chartComponents, someAudiences } from "../../hack/release/chart/components.ts";
 import { kustomize, type OfDefault } from "../../hack/release/kustomize.ts";
-import { agentPodIn, nestedIn, prefixesIn, unseenIn } from "../lib/agent-pod.ts";
+import { agentPodIn, nestedIn, prefixesIn, settingsIn, unseenIn } from "../lib/agent-pod.ts";
 
 const run = promisify(execFile);
 const maxBuffer = 2 ** 26;
@@ -102,6 +103,33 @@ describe("the Helm chart", () => {
     expect([...made.keys()].sort()).to.deep.equal([...wanted.keys()].sort());
     const controller = "Deployment nodevolume-system/nodevolume-controller";
     expect(made.get(controller)).to.deep.equal(wanted.get(controller));
+    const imagesOf = (of: Map<string, object>) =>
+      [...JSON.stringify(of.get("DaemonSet nodevolume-system/nodevolume-agent")).matchAll(/"image":"([^"]+)"/g)].map(
+        ([, named]) => named,
+      );
+    expect(imagesOf(made)).to.deep.equal(Array(2).fill("registry.example.com/nvo:7"));
+  });
+
+  it("makes of allowedPrefixes what kustomize makes with the component prefix-mnt", async () => {
+    const allowedPrefixes = ["/mnt/nodevolume", "/var/lib/nodevolume/mounts"];
+    same(await template({ allowedPrefixes }), await kustomize(kubectl, { components: ["prefix-mnt"] }));
+  });
+
+  const overlays: { readonly [overlay: string]: object } = {
+    k0s: { kubeletDir: "/var/lib/k0s/kubelet", flexVolumeDir: "/usr/libexec/k0s/kubelet-plugins/volume/exec" },
+    microk8s: { kubeletDir: "/var/snap/microk8s/common/var/lib/kubelet" },
+    talos: {},
+  };
+  for (const [overlay, given] of Object.entries(overlays)) {
+    it(`makes of ${JSON.stringify(given)} what kustomize makes of the overlay ${overlay}`, async () => {
+      const { stdout } = await run(kubectl, ["kustomize", join(root, "config/overlays", overlay)], { maxBuffer });
+      same(await template(given), stdout);
+    });
+  }
+
+  it("has nothing that helm lint complains about", async () => {
+    const { stdout } = await run(helm, ["lint", "--strict", join(directory, chartName)]);
+    expect(stdout).to.include("1 chart(s) linted, 0 chart(s) failed");
   });
 
   it("gives every allowed prefix a volume, and nests none in another", async () => {
@@ -112,9 +140,11 @@ describe("the Helm chart", () => {
     expect([nestedIn(pod), unseenIn(pod, allowedPrefixes)]).to.deep.equal([[], []]);
     const paths = pod.volumes.flatMap(({ hostPath }) => hostPath?.path ?? []);
     const kubelets = ["plugins/nodevolume.dev", "plugins_registry", "pods"].map((path) => `/data/kubelet/${path}`);
-    expect(paths).to.deep.equal(["/var/lib/nodevolume", "/srv/a", "/srv/ab", "/", ...kubelets]);
-    expect(pod.containers[0].env).to.deep.include({ name: "NODEVOLUME_KUBELET_DIR", value: "/data/kubelet" });
-    expect(pod.containers[0].env).to.deep.include({ name: "NODEVOLUME_FLEX_VOLUME_DIR", value: "/opt/flex" });
+    expect(paths).to.deep.equal(["/var/lib/nodevolume", "/", ...kubelets, "/srv/a", "/srv/ab"]);
+    expect(settingsIn(made)).to.include({
+      NODEVOLUME_KUBELET_DIR: "/data/kubelet",
+      NODEVOLUME_FLEX_VOLUME_DIR: "/opt/flex",
+    });
   });
 
   const refused: readonly [values: object, words: string][] = [
@@ -123,6 +153,13 @@ describe("the Helm chart", () => {
     [{ allowedPrefixes: ["mnt"] }, "allowedPrefixes"],
     [{ allowedPrefixes: ["/mnt/../etc"] }, "allowedPrefixes"],
     [{ allowedPrefixes: [] }, "allowedPrefixes"],
+    [{ kubeletDir: "var/lib/kubelet" }, "kubeletDir"],
+    [{ kubeletDir: "/data/kubelet/" }, "kubeletDir"],
+    [{ controller: { replicas: 0 } }, "replicas"],
+    [{ agent: { tolerations: "all" } }, "tolerations"],
+    [{ agent: { resources: [] } }, "resources"],
+    [{ agent: { maxUnavailable: "all" } }, "maxUnavailable"],
+    [{ components: { monitoring: "yes" } }, "monitoring"],
     [{ componets: { index: true } }, "componets"],
     [{ components: { indx: true } }, "indx"],
   ];

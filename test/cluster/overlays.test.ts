@@ -1,9 +1,10 @@
+import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect } from "chai";
-import { loadAll } from "js-yaml";
+import { load, loadAll } from "js-yaml";
 import { root } from "../../hack/lib/root.ts";
 import { until } from "../../hack/lib/until.ts";
-import { agentPodIn, nestedIn, prefixesIn, unseenIn } from "../lib/agent-pod.ts";
+import { agentPodIn, nestedIn, prefixesIn, settingsIn, unseenIn } from "../lib/agent-pod.ts";
 import { type TestCluster, testCluster } from "../lib/cluster.ts";
 import { fakeSecurityContextConstraints } from "../lib/fake-scc.ts";
 
@@ -18,20 +19,58 @@ describe("config/overlays", () => {
   });
   const rendered = (overlay: string) => cluster.kubectl.run(["kustomize", join(root, "config/overlays", overlay)]);
 
-  for (const overlay of ["observe-only", "openshift"]) {
+  for (const overlay of readdirSync(join(root, "config/overlays"))) {
     it(`${overlay} shows the agent every prefix, and nests nothing that spreads`, async () => {
       const text = await rendered(overlay);
       const pod = agentPodIn(text);
-      expect(prefixesIn(text)).to.have.length(2);
+      expect(prefixesIn(text)).to.deep.equal(["/var/lib/nodevolume/mounts"]);
       expect(unseenIn(pod, prefixesIn(text))).to.deep.equal([]);
       expect(nestedIn(pod)).to.deep.equal([]);
     });
   }
 
-  it("observe-only is taken by the API server, every object of it", async () => {
-    const text = await rendered("observe-only");
-    const applied = await cluster.adminKubectl.run(strictly, text);
-    expect(applied.trim().split("\n")).to.have.length(loadAll(text).length);
+  for (const overlay of readdirSync(join(root, "config/overlays")).filter((one) => one !== "openshift"))
+    it(`${overlay} is taken by the API server, every object of it`, async () => {
+      const text = await rendered(overlay);
+      const applied = await cluster.adminKubectl.run(strictly, text);
+      expect(applied.trim().split("\n")).to.have.length(loadAll(text).length);
+    });
+
+  it("k0s and microk8s name kubelet's directory once, and every place of it follows", async () => {
+    for (const [overlay, kubelet] of [
+      ["k0s", "/var/lib/k0s/kubelet"],
+      ["microk8s", "/var/snap/microk8s/common/var/lib/kubelet"],
+    ] as const) {
+      const source = readFileSync(join(root, "config/overlays", overlay, "kustomization.yaml"), "utf8");
+      expect(source.split(kubelet)).to.have.length(2);
+      const text = await rendered(overlay);
+      expect(settingsIn(text)["NODEVOLUME_KUBELET_DIR"]).to.equal(kubelet);
+      const { volumes, containers } = agentPodIn(text);
+      const paths = volumes.flatMap(({ hostPath }) => hostPath?.path ?? []);
+      const mounts = containers[0].volumeMounts.map(({ mountPath }) => mountPath);
+      const places = ["plugins/nodevolume.dev", "plugins_registry", "pods"].map((path) => `${kubelet}/${path}`);
+      for (const list of [paths, mounts]) {
+        expect(list).to.include.members(places);
+        expect(list.filter((path) => path.startsWith("/var/lib/kubelet"))).to.deep.equal([]);
+      }
+    }
+  });
+
+  it("talos says which directories of the node kubelet has to see: all that the agent shares with it but kubelet's own", async () => {
+    const config = load(readFileSync(join(root, "config/overlays/talos/machine-config.patch.yaml"), "utf8")) as {
+      machine: { kubelet: { extraMounts: { source: string; destination: string; options: string[] }[] } };
+    };
+    const { volumes, containers } = agentPodIn(await rendered("talos"));
+    const shared = containers[0].volumeMounts.filter(({ mountPropagation }) => mountPropagation === "Bidirectional");
+    const paths = shared.map(({ name }) => volumes.find((volume) => volume.name === name)?.hostPath?.path ?? "");
+    const { extraMounts } = config.machine.kubelet;
+    expect(extraMounts.map(({ source }) => source)).to.deep.equal(
+      paths.filter((path) => !path.startsWith("/var/lib/kubelet/")),
+    );
+    for (const { source, destination, options } of extraMounts) {
+      expect(destination).to.equal(source);
+      expect(options).to.have.members(["bind", "rshared", "rw"]);
+    }
   });
 
   it("observe-only has nothing that spreads to the node, and no right to mount", async () => {

@@ -38,12 +38,17 @@ export function agentPodIn(rendered: string): AgentPod {
   return pod;
 }
 
-/** The allowed prefixes that a rendering gives to both roles. */
-export function prefixesIn(rendered: string): string[] {
+/** The settings that a rendering gives to both roles. */
+export function settingsIn(rendered: string): { readonly [name: string]: string } {
   const settings = (loadAll(rendered) as Manifest[]).find(
     ({ kind, metadata }) => kind === "ConfigMap" && metadata.name.startsWith("nodevolume-settings"),
   );
-  return settings?.data?.["NODEVOLUME_ALLOWED_PREFIXES"]?.split(",") ?? [];
+  return settings?.data ?? {};
+}
+
+/** The allowed prefixes among them. */
+export function prefixesIn(rendered: string): string[] {
+  return settingsIn(rendered)["NODEVOLUME_ALLOWED_PREFIXES"]?.split(",") ?? [];
 }
 
 /** Paths that spread to the node and lie in another such: each restart of the pod would leave one more copy of the inner one in the outer one. */

@@ -22,6 +22,7 @@ import { type Objects, observe } from "./objects.ts";
 const controllers = [
   ...["deployment-controller", "replicaset-controller", "daemonset-controller", "disruption-controller"],
   ...["root-ca-certificate-publisher-controller", "namespace-controller", "garbage-collector-controller"],
+  "resourcequota-controller",
 ];
 
 /** Where kubelet is on every node, and config/agent/daemonset.yaml has it. */

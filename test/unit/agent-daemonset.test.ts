@@ -58,7 +58,7 @@ describe("the agent's DaemonSet", () => {
   it("mounts nothing of the node twice for others to see: a mount that spreads lies in no other one that does", () => {
     const spreading = volumeMounts.filter(({ mountPropagation }) => mountPropagation === "Bidirectional");
     const paths = spreading.map(({ mountPath }) => mountPath);
-    expect(paths).to.include.members(["/mnt/nodevolume", "/var/lib/nodevolume"]);
+    expect(paths).to.include.members(["/var/lib/nodevolume", "/var/lib/kubelet/pods"]);
     // Nested, each restart of the pod would leave one more copy of the inner one in the outer one.
     for (const path of paths) {
       expect(

@@ -1,5 +1,6 @@
 // The components of config/components that the chart has, each with its switch among the values. Not those that go into a namespace
-// of somebody else's and name objects there (object-access, token-access): they are applied there, by themselves.
+// of somebody else's and name objects there (object-access, token-access): they are applied there, by themselves. Nor those of which
+// values are made: allowedPrefixes (prefix-mnt) and kubeletDir (kubelet-dir).
 import type { OfDefault } from "../kustomize.ts";
 
 export interface ChartComponent {
@@ -25,7 +26,6 @@ const audiences = {
 
 /** In the order in which the components stand in a kustomization that has them all. */
 export const chartComponents: readonly ChartComponent[] = [
-  on("before-1.36", "before136"),
   on("control-plane-only", "controlPlaneOnly"),
   on("index", "index"),
   on("monitoring", "monitoring"),
@@ -38,5 +38,6 @@ export const chartComponents: readonly ChartComponent[] = [
     more: { patches: [{ patch: JSON.stringify(audiences) }] },
   },
   on("reap-orphans", "reapOrphans"),
+  on("scheduling-gates", "schedulingGates"),
   on("secure-metrics", "secureMetrics"),
 ];

@@ -16,7 +16,6 @@ function put(tree: Tree | undefined, [step, ...rest]: readonly Step[], node: (wa
 }
 
 const pod = ["spec", "template", "spec"] as const;
-const kubeletDir = "/var/lib/kubelet";
 
 interface Place {
   readonly at: readonly Step[];
@@ -51,7 +50,17 @@ function ofContainer(name: string): Place[] {
   ];
 }
 
-/** Paths of kubelet's, and variables that say so where they are not the usual ones. */
+/** What stands before the agent. */
+function ofApiProxy(): Place[] {
+  const container = [...pod, "initContainers", "api-proxy"];
+  const level = [...container, "env", "NODEVOLUME_LOG_LEVEL", "valueFrom", "configMapKeyRef", "name"];
+  return [
+    pipeline([...container, "image"], 'include "nodevolume.image" . | quote'),
+    pipeline(level, 'include "nodevolume.settingsName" .'),
+  ];
+}
+
+/** Paths of kubelet's. */
 function ofKubelet(): Place[] {
   const container = [...pod, "containers", "agent"];
   const beneath = (name: string, path: string): Place[] => {
@@ -61,41 +70,26 @@ function ofKubelet(): Place[] {
       pipeline([...pod, "volumes", name, "hostPath", "path"], made),
     ];
   };
-  const variable = (name: string, value: string) => ({ name, value: new Scalar(`.Values.${value} | quote`) });
-  const env: Place = {
-    at: [...container, "env"],
-    node: (was) => [
-      ...(was as readonly Tree[]),
-      new When(`ne .Values.kubeletDir "${kubeletDir}"`, variable("NODEVOLUME_KUBELET_DIR", "kubeletDir")),
-      new When(".Values.flexVolumeDir", variable("NODEVOLUME_FLEX_VOLUME_DIR", "flexVolumeDir")),
-    ],
-  };
   return [
     ...beneath("csi", "plugins/nodevolume.dev"),
     ...beneath("csi-registration", "plugins_registry"),
     ...beneath("pods", "pods"),
-    env,
   ];
 }
 
-/** The one volume of a prefix that config/agent has becomes one for each that needs it. */
+/** One volume for each prefix that needs it, as config/components/prefix-mnt has it. */
 function ofPrefixes(): Place[] {
   const list = 'include "nodevolume.prefixes" . | fromJsonArray';
-  const instead = (at: readonly Step[], lines: readonly string[]): Place => ({
+  const behind = (at: readonly Step[], lines: readonly string[]): Place => ({
     at,
-    node: (was) => {
-      const items = was as readonly Tree[];
-      const index = items.findIndex((item) => isMap(item) && item["name"] === "prefix-0");
-      if (index === -1) throw new Error("config/agent has no volume prefix-0");
-      return items.with(index, new Each(list, lines));
-    },
+    node: (was) => [...(was as readonly Tree[]), new Each(list, lines)],
   });
   return [
-    instead(
+    behind(
       [...pod, "containers", "agent", "volumeMounts"],
       ["mountPath: {{ $item | quote }}", "mountPropagation: Bidirectional", "name: prefix-{{ $i }}"],
     ),
-    instead(
+    behind(
       [...pod, "volumes"],
       ["hostPath:", "  path: {{ $item | quote }}", "  type: DirectoryOrCreate", "name: prefix-{{ $i }}"],
     ),
@@ -114,6 +108,7 @@ const places: { readonly [object: string]: readonly Place[] } = {
   ],
   "DaemonSet nodevolume-agent": [
     ...ofContainer("agent"),
+    ...ofApiProxy(),
     pipeline(["spec", "updateStrategy", "rollingUpdate", "maxUnavailable"], ".Values.agent.maxUnavailable"),
     ...ofKubelet(),
     ...ofPrefixes(),

@@ -19,13 +19,15 @@ export function valuesYaml({ image, settings, controller, agent }: Defaults): st
 ${yaml({ image })}
 imagePullSecrets: []
 
-# Host paths beneath which volumes may be mounted, for both roles. Each gets its volume in the DaemonSet.
+# Host paths beneath which volumes may be mounted, for both roles. Each gets its volume in the DaemonSet. Installations of before also
+# have /mnt/nodevolume, which many platforms do not let be made (component prefix-mnt).
 ${yaml({ allowedPrefixes: prefixes })}
 ${yaml({ logLevel: settings["NODEVOLUME_LOG_LEVEL"] ?? "" })}
 # false: nothing is attached to any node, and only volumes of drivers that attach nothing are used.
 controllerAttachDetach: ${settings["NODEVOLUME_CONTROLLER_ATTACH_DETACH"]}
 
-# kubelet's --root-dir, and its --volume-plugin-dir if that is not the usual one.
+# kubelet's --root-dir, and its --volume-plugin-dir if that is not the usual one. Of k0s: /var/lib/k0s/kubelet and
+# /usr/libexec/k0s/kubelet-plugins/volume/exec; of microk8s: /var/snap/microk8s/common/var/lib/kubelet.
 kubeletDir: /var/lib/kubelet
 flexVolumeDir: ""
 
@@ -34,7 +36,6 @@ tokenRequests: []
 
 # As the folders of config/components. Those that go into a namespace of their own (object-access, token-access) are applied by kustomize.
 components:
-  before136: false
   controlPlaneOnly: false
   index: false
   monitoring: false
@@ -42,6 +43,8 @@ components:
   nodeFields: false
   nviViewer: false
   reapOrphans: false
+  # Needs Kubernetes 1.36.
+  schedulingGates: false
   secureMetrics: false
 
 ${yaml({ controller })}

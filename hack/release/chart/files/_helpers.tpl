@@ -8,7 +8,14 @@
 
 {{- /* What both roles read, as JSON. */ -}}
 {{- define "nodevolume.settings" -}}
-{{- dict "NODEVOLUME_ALLOWED_PREFIXES" (.Values.allowedPrefixes | join ",") "NODEVOLUME_LOG_LEVEL" .Values.logLevel "NODEVOLUME_CONTROLLER_ATTACH_DETACH" (.Values.controllerAttachDetach | toString) | toJson -}}
+{{- $settings := dict "NODEVOLUME_ALLOWED_PREFIXES" (.Values.allowedPrefixes | join ",") "NODEVOLUME_LOG_LEVEL" .Values.logLevel "NODEVOLUME_CONTROLLER_ATTACH_DETACH" (.Values.controllerAttachDetach | toString) -}}
+{{- if ne .Values.kubeletDir "/var/lib/kubelet" -}}
+{{- $_ := set $settings "NODEVOLUME_KUBELET_DIR" .Values.kubeletDir -}}
+{{- end -}}
+{{- if .Values.flexVolumeDir -}}
+{{- $_ := set $settings "NODEVOLUME_FLEX_VOLUME_DIR" .Values.flexVolumeDir -}}
+{{- end -}}
+{{- $settings | toJson -}}
 {{- end -}}
 
 {{- /* As kustomize names it, by what is in it: other settings are another object, and the pods are made anew. */ -}}
