@@ -8,6 +8,7 @@ const places: readonly { readonly file: string; readonly find: RegExp }[] = [
   { file: "package-lock.json", find: /^ {2}"version": "([^"]+)"/m },
   { file: "src/version.ts", find: /version = "([^"]+)"/ },
   { file: "config/default/kustomization.yaml", find: /newTag: (\S+)/ },
+  { file: "config/labels/labels.yaml", find: /version, value: "([^"]+)"/ },
   { file: "README.md", find: /--image \S+:(\d\S*) --out/ },
 ];
 

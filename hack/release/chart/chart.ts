@@ -1,5 +1,5 @@
-import { globSync, readFileSync } from "node:fs";
-import { basename, join } from "node:path";
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
 import { dump, loadAll } from "js-yaml";
 import { root } from "../../lib/root.ts";
 import { kustomize } from "../kustomize.ts";
@@ -44,15 +44,17 @@ export async function chartFiles(options: {
   }
   const files = new Map<string, string>();
   for (const [title, tree] of trees) {
-    if (title.startsWith("CustomResourceDefinition ")) continue;
+    // Not among the templates: Helm would delete them with the release, and with them every volume.
+    const [kind, name] = title.split(" ");
+    if (kind === "CustomResourceDefinition") {
+      files.set(`crds/${name}.yaml`, dump(tree, { lineWidth: -1, noRefs: true }));
+      continue;
+    }
     const yaml = emit(withValues(title, mapOf(tree)));
     const condition = conditions.get(title);
     const text = condition === undefined ? yaml : `{{- if ${condition} }}\n${yaml}{{- end }}\n`;
     files.set(`templates/${title.toLowerCase().replace(" ", "-")}.yaml`, text);
   }
-  // Not among the templates: Helm would delete them with the release, and with them every volume.
-  for (const file of globSync("crds/nodevolume.dev_*.yaml", { cwd: root }).sort())
-    files.set(`crds/${basename(file)}`, readFileSync(join(root, file), "utf8"));
   for (const [file, place] of [
     ["_helpers.tpl", "templates/"],
     ["NOTES.txt", "templates/"],
