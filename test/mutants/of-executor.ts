@@ -184,11 +184,7 @@ export const ofExecutor: readonly Seed[] = [
       "  if (survivor === undefined) return undefined;\n",
       "  if (survivor !== null) return undefined;\n",
     ],
-    [
-      "shows its own state through a link",
-      "if (!own.some((path) => isBeneath(canonicalPath, path))) return;",
-      "if (own.length > 0) return;",
-    ],
+    ["shows its own state through a link", "if (!isStatePath(path, settings)) return;", 'if (path !== "") return;'],
     [
       "writes the same content again and again",
       "const written = { contentVersion: content.version, ...(",
