@@ -1,0 +1,40 @@
+import { type ReasonInfo, reasons } from "../../api/reasons.ts";
+import { nextStep } from "../next-steps.ts";
+import type { KnownMessage } from "./known-message.ts";
+import { kubeletMessages } from "./kubelet-messages.ts";
+import { reasonTexts } from "./reason-texts.gen.ts";
+import { schedulerMessages } from "./scheduler-messages.ts";
+
+/** What "Why is it stuck?" knows, as JSON for a browser. */
+export interface WhyTable {
+  readonly reasons: readonly WhyReason[];
+  /** Those that are closer to a cause first. */
+  readonly messages: readonly WhyMessage[];
+}
+
+/** An entry of docs/reasons.md. */
+export interface WhyReason {
+  readonly code: string;
+  readonly kind: ReasonInfo["kind"];
+  /** Plain text, with code in backticks. */
+  readonly text: string;
+  /** Names in capitals stand for others; "" if nothing has to be done. */
+  readonly step: string;
+}
+
+export type WhyMessage = Omit<KnownMessage, "words" | "source"> & {
+  /** Source of a RegExp, to be used without regard to case. */
+  readonly words: string;
+};
+
+export const knownMessages: readonly KnownMessage[] = [...schedulerMessages, ...kubeletMessages];
+
+/** PURE. Every reason and every known message. */
+export function whyTable(): WhyTable {
+  return {
+    reasons: Object.entries<ReasonInfo>(reasons).map(([code, { kind }]) => ({
+      ...{ code, kind, text: reasonTexts[code] ?? "", step: nextStep(code) ?? "" },
+    })),
+    messages: knownMessages.map(({ words, source: _, ...shown }) => ({ ...shown, words: words.source })),
+  };
+}
