@@ -1,6 +1,7 @@
 import type * as http from "node:http";
 import { promisify } from "node:util";
 import { constants, gzip } from "node:zlib";
+import { searchOf } from "./controller/page/find.ts";
 import type { Page } from "./controller/page/page.ts";
 import { type Listener, listen } from "./http-listener.ts";
 import type { PageFiles } from "./page-files.ts";
@@ -56,12 +57,12 @@ export async function startPageServer(deps: PageServerDeps): Promise<Listener> {
   function onRequest(request: http.IncomingMessage, response: http.ServerResponse): void {
     for (const [name, value] of Object.entries(headers)) response.setHeader(name, value);
     const refused = refusal(request);
-    const path = (request.url ?? "/").split("?", 1)[0] ?? "/";
+    const [path = "/", query = ""] = (request.url ?? "/").split("?", 2);
     if (refused === undefined && path === "/api/changes" && request.method === "GET") {
       follow(response, deps);
       return;
     }
-    (refused === undefined ? answer(path) : Promise.resolve(refused))
+    (refused === undefined ? answer(path, query) : Promise.resolve(refused))
       .then((found) => send(request, response, found))
       .catch((error: unknown) => {
         log.error("a request to the page failed", { path, error });
@@ -70,18 +71,27 @@ export async function startPageServer(deps: PageServerDeps): Promise<Listener> {
       });
   }
 
-  async function answer(path: string): Promise<Answer> {
+  async function answer(path: string, query: string): Promise<Answer> {
     const file = files.get(path);
     if (file !== undefined) return { status: 200, ...file };
     if (path === "/api/overview") {
       const { tag, text } = await page.overview();
       return { status: 200, type: json, text, tag: `"${tag}"` };
     }
+    if (path === "/api/find") return find(query);
     const [, kind, name = ""] = /^\/api\/(volumes|nodes)\/([a-z0-9][a-z0-9.-]{0,252})$/.exec(path) ?? [];
     if (kind === undefined) return plain(404, "there is no such page");
     const details = kind === "volumes" ? await page.volume(name) : await page.node(name);
     if (details === undefined) return plain(404, `there is no ${kind === "volumes" ? "intent" : "node"} ${name}`);
     return { status: 200, type: json, text: JSON.stringify(details) };
+  }
+
+  async function find(query: string): Promise<Answer> {
+    const search = searchOf(new URLSearchParams(query));
+    if (search === undefined) return plain(400, "words=WORD+WORD or names=NAME+NAME");
+    const found = await page.find(search);
+    if (found === undefined) return plain(503, "too many searches at once");
+    return { status: 200, type: json, text: JSON.stringify(found) };
   }
 
   async function send(request: http.IncomingMessage, response: http.ServerResponse, found: Answer): Promise<void> {

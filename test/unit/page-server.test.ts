@@ -5,6 +5,7 @@ import { type Cluster, volumes, wellCluster } from "../../hack/lib/page/cluster.
 import { rawIntent, waitingStatus } from "../../hack/lib/page/objects.ts";
 import { type Served, servePage } from "../../hack/lib/page/serve.ts";
 import { silent } from "../../hack/lib/silent-log.ts";
+import { createPage } from "../../src/controller/page/page.ts";
 import { realSystem } from "../../src/system.ts";
 
 interface Got {
@@ -43,12 +44,14 @@ describe("startPageServer", () => {
     const text = page.body.toString();
     const parts = [...text.matchAll(/(?:src|href)="(\/[^"]+)"/g)].map(([, path = ""]) => path);
     expect(parts).to.include.members(["/page.js", "/page.css", "/icon.svg"]);
-    for (const path of [...parts, "/words.js"]) expect((await ask(path)).status, path).to.equal(200);
+    for (const path of [...parts, "/words.js", "/why.json"]) expect((await ask(path)).status, path).to.equal(200);
     expect(text).not.to.match(/https?:|<script(?! type="module" src="\/)|style=|onclick=/);
     for (const path of [
       "/nothing",
       "/../package.json",
       "/src/page/page.js",
+      "/why-page.js",
+      "/why.html",
       "/api",
       "/api/nodes/../x",
       "/api/secrets/x",
@@ -160,6 +163,27 @@ describe("startPageServer", () => {
       if (cancel !== undefined) return cancel();
       await new Promise((resolve) => setImmediate(resolve));
     }
+  });
+
+  it("finds volumes by words and by names, and says what a search has to be", async () => {
+    const all = await ask("/api/find?words=worker-7+scratch");
+    expect(JSON.parse(all.body.toString())).to.deep.include({ omitted: 0 });
+    expect(JSON.parse(all.body.toString()).volumes).to.have.length(1);
+    const named = await ask("/api/find?names=the+worker-7+scratch");
+    expect(JSON.parse(named.body.toString()).volumes[0]).to.include({ node: "worker-7", volume: "scratch" });
+    for (const path of ["/api/find", "/api/find?words=", "/api/find?q=x"])
+      expect((await ask(path)).status).to.equal(400);
+    expect(cluster.view.reads).to.deep.equal([]);
+  });
+
+  it("makes so many searches at once, and refuses the next", async () => {
+    const turns = { over: () => true, next: () => new Promise<void>((resolve) => setImmediate(resolve)) };
+    const page = createPage({ system: { ...cluster.system, turns }, view: cluster.view, version: "0" });
+    const open = Array.from({ length: 4 }, () => page.find({ words: ["scratch"] }));
+    expect(await page.find({ words: ["scratch"] })).to.equal(undefined);
+    for (const found of await Promise.all(open)) expect(found?.volumes).to.have.length(40);
+    expect((await page.find({ words: ["scratch"] }))?.volumes).to.have.length(40);
+    page.stop();
   });
 
   it("finds a volume and a node by name, and says so of what is not there", async () => {

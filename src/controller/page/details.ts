@@ -93,3 +93,23 @@ export interface OrphanDetails {
   readonly reapAt?: string;
   readonly keptBecause?: string;
 }
+
+/** What the page is sent of a search. */
+export interface Found {
+  /** Those that fit best first, and no more than a person looks through. */
+  readonly volumes: readonly FoundVolume[];
+  /** Volumes that fit and are not listed. */
+  readonly omitted: number;
+}
+
+export interface FoundVolume {
+  readonly name: string;
+  readonly volume: string;
+  readonly node: string;
+  readonly sets: readonly string[];
+  readonly standing: Standing;
+  readonly reason: string;
+  /** `NAMESPACE/NAME` of the claim, and of each pod. */
+  readonly claim?: string;
+  readonly pods: readonly string[];
+}

@@ -7,9 +7,10 @@ import { digest } from "../digest.ts";
 import type { Gatherer } from "../gather.ts";
 import type { Watches } from "../watches.ts";
 import { allOf } from "../watches.ts";
-import type { NodeDetails, VolumeDetails } from "./details.ts";
+import type { Found, NodeDetails, VolumeDetails } from "./details.ts";
 import { factsOf } from "./facts-of.ts";
 import { createFeed, type Feed } from "./feed.ts";
+import { findVolumes, type Search } from "./find.ts";
 import { createLiveRead } from "./live-read.ts";
 import { nodeDetails } from "./node-details.ts";
 import { inPeoplesOrder, overviewOf } from "./overview-of.ts";
@@ -37,8 +38,13 @@ export interface Page extends Feed {
   volume(name: string): Promise<VolumeDetails | undefined>;
   /** undefined: there is neither such a Node nor anything of ours on it. */
   node(name: string): Promise<NodeDetails | undefined>;
+  /** Volumes by what people call them; undefined: as many searches as may be are under way. */
+  find(search: Search): Promise<Found | undefined>;
   stop(): void;
 }
+
+/** A search looks at every volume. */
+const mostSearches = 4;
 
 export function createPage({ system, view, version }: PageDeps): Page {
   const { watches, gatherer, leases } = view;
@@ -95,8 +101,22 @@ export function createPage({ system, view, version }: PageDeps): Page {
     });
   }
 
+  let searches = 0;
+
   return {
     ...feed,
+    async find(search) {
+      if (searches >= mostSearches) return undefined;
+      searches += 1;
+      try {
+        const steps = findVolumes(watches.intents.store.list(), search);
+        let step = steps.next();
+        for (; step.done !== true; step = steps.next()) if (system.turns.over()) await system.turns.next();
+        return step.value;
+      } finally {
+        searches -= 1;
+      }
+    },
     async volume(name) {
       const kept = watches.intents.store.get(name);
       if (kept === undefined) return undefined;

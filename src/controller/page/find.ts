@@ -1,0 +1,106 @@
+import type { Intent } from "../projections.ts";
+import type { Found, FoundVolume } from "./details.ts";
+import { weightOf } from "./lines.ts";
+import { setsOf } from "./sets-of.ts";
+import { standingOf } from "./standing-of.ts";
+
+/**
+ * What is looked for, with nothing of the cluster in mind: words that a person typed, of which each must be in something that the
+ * volume goes by; or names out of a text, of which each may be a whole name.
+ */
+export type Search = { readonly words: readonly string[] } | { readonly names: readonly string[] };
+
+export const mostFound = 100;
+const mostWords = 60;
+/** Pods that are named of one volume: a person reads no more. */
+const mostPods = 20;
+
+/**
+ * PURE. The search that a query of a URL asks for: `words` or `names`, each with spaces between.
+ * @returns undefined if it asks for none
+ */
+export function searchOf(query: URLSearchParams): Search | undefined {
+  const listOf = (name: string) =>
+    (query.get(name) ?? "")
+      .toLowerCase()
+      .split(/\s+/)
+      .filter((one) => one !== "");
+  const [words, names] = [listOf("words").slice(0, mostWords), listOf("names").slice(0, mostWords)];
+  if (words.length > 0) return { words };
+  return names.length > 0 ? { names } : undefined;
+}
+
+/** PURE. Volumes by what people call them, in steps: a large cluster has hundreds of thousands of them. */
+export function* findVolumes(intents: Iterable<Intent>, search: Search): Generator<void, Found> {
+  const score = "words" in search ? byWords(search.words) : byNames(new Set(search.names));
+  const fitting: Fitting[] = [];
+  for (const intent of intents) {
+    const points = score(intent);
+    if (points > 0) fitting.push({ intent, score: points, weight: weightOf(standingOf(intent).standing) });
+    yield;
+  }
+  // What fits far better than the rest is what is meant.
+  const least = fitting.reduce((best, one) => Math.max(best, one.score), 0) / 2;
+  const meant = fitting.filter((one) => one.score >= least).sort(bestFirst);
+  return {
+    volumes: meant.slice(0, mostFound).map(({ intent }) => shown(intent)),
+    omitted: Math.max(0, meant.length - mostFound),
+  };
+}
+
+interface Fitting {
+  readonly intent: Intent;
+  readonly score: number;
+  /** Of how it stands: the worse, the larger. */
+  readonly weight: number;
+}
+
+/** Of equal ones the worst first; then in an order that is the same in each answer. */
+function bestFirst(a: Fitting, b: Fitting): number {
+  const byName = a.intent.metadata.name < b.intent.metadata.name ? -1 : 1;
+  return b.score - a.score || b.weight - a.weight || byName;
+}
+
+function byWords(words: readonly string[]): (intent: Intent) => number {
+  return (intent) => {
+    const { metadata, spec, status } = intent;
+    const pods = (spec.pods ?? []).flatMap(({ namespace, name, uid }) => [`${namespace}/${name}`, uid]);
+    const paths = spec.mounts.map(({ path }) => path);
+    const names = [metadata.name, spec.nodeName, spec.volumeName, claimOf(intent), spec.observed?.volumeName];
+    const reasons = [status.waiting?.reason, status.attach?.reason, standingOf(intent).reason];
+    const text = [...names, ...setsOf(intent), ...pods, ...paths, ...reasons].join("\n").toLowerCase();
+    return words.every((word) => text.includes(word)) ? 1 : 0;
+  };
+}
+
+/** A node alone finds nothing: it has its own page. Beside another name it says which of the volumes is meant. */
+function byNames(names: ReadonlySet<string>): (intent: Intent) => number {
+  const points = (weight: number, name: string | undefined) => (name !== undefined && names.has(name) ? weight : 0);
+  return (intent) => {
+    const { metadata, spec } = intent;
+    const { persistentVolumeClaim: claim } = spec.source;
+    let own = points(16, metadata.name) + points(8, claim?.claimName) + points(8, spec.observed?.volumeName);
+    own += points(4, spec.volumeName);
+    for (const set of setsOf(intent)) own += points(4, set);
+    // The volume's name in the pod says which of the pod's volumes it is.
+    for (const { name, uid, volume } of spec.pods ?? [])
+      if (names.has(name) || names.has(uid)) own += 8 + points(2, volume);
+    return own === 0 ? 0 : own + points(32, spec.nodeName);
+  };
+}
+
+function claimOf({ spec }: Intent): string | undefined {
+  const { persistentVolumeClaim: claim } = spec.source;
+  return claim === undefined ? undefined : `${claim.namespace}/${claim.claimName}`;
+}
+
+function shown(intent: Intent): FoundVolume {
+  const { metadata, spec } = intent;
+  const { standing, reason } = standingOf(intent);
+  const claim = claimOf(intent);
+  return {
+    ...{ name: metadata.name, volume: spec.volumeName, node: spec.nodeName, sets: setsOf(intent), standing, reason },
+    ...(claim !== undefined && { claim }),
+    pods: (spec.pods ?? []).slice(0, mostPods).map(({ namespace, name }) => `${namespace}/${name}`),
+  };
+}
