@@ -13,6 +13,7 @@ import { orphansCommand } from "./orphans.ts";
 import { planCommand } from "./plan.ts";
 import { releaseCommand } from "./release.ts";
 import { supportBundleCommand } from "./support-bundle/support-bundle.ts";
+import { uiCommand } from "./ui.ts";
 import { versionCommand } from "./version-command.ts";
 import { volumesCommand } from "./volumes.ts";
 import { waitCommand } from "./wait.ts";
@@ -45,6 +46,7 @@ export const commands: readonly Command[] = [
   releaseCommand,
   exportCommand,
   supportBundleCommand,
+  uiCommand,
   completionCommand,
   versionCommand,
   helpCommand,

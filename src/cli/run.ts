@@ -1,4 +1,6 @@
+import { spawn } from "node:child_process";
 import { readFileSync, writeFileSync } from "node:fs";
+import { messageOf } from "../errors.ts";
 import type { Logger } from "../ports.ts";
 import { realSystem } from "../system.ts";
 import { version } from "../version.ts";
@@ -7,7 +9,7 @@ import { parseArguments } from "./arguments.ts";
 import type { Cluster } from "./cluster.ts";
 import type { Context, Terminal } from "./command.ts";
 import { commandOf, commands } from "./commands.ts";
-import { exitCode, UsageError } from "./exit-code.ts";
+import { CommandError, exitCode, UsageError } from "./exit-code.ts";
 import { helpOf, overview } from "./help.ts";
 import { told } from "./told.ts";
 
@@ -45,6 +47,7 @@ export async function run({ argv, terminal, interrupted }: RunInput): Promise<nu
         cluster ??= connect(values, system, version);
         return cluster;
       },
+      kubectl: (words) => kubectl(words, interrupted),
       read: async (path) => readFileSync(path ?? 0),
       write: async (path, content) => writeFileSync(path, content, { flag: "wx", mode: 0o600 }),
     };
@@ -58,6 +61,21 @@ export async function run({ argv, terminal, interrupted }: RunInput): Promise<nu
   } finally {
     cluster?.close();
   }
+}
+
+/** It does not outlive us: not Ctrl-C that only we get, nor another end of ours. */
+function kubectl(args: readonly string[], interrupted: AbortSignal): Promise<number> {
+  const child = spawn("kubectl", args, { stdio: ["ignore", "inherit", "inherit"] });
+  const end = () => child.kill("SIGINT");
+  interrupted.addEventListener("abort", end);
+  process.once("exit", end);
+  return new Promise<number>((resolve, reject) => {
+    child.once("error", (error) => reject(new CommandError(`kubectl does not start: ${messageOf(error)}`)));
+    child.once("exit", (code) => resolve(code ?? exitCode.failed));
+  }).finally(() => {
+    interrupted.removeEventListener("abort", end);
+    process.off("exit", end);
+  });
 }
 
 /** What follows is somebody's unfinished command line, and none of ours. */
