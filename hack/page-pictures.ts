@@ -4,6 +4,7 @@ import { join, relative } from "node:path";
 import { parseArgs } from "node:util";
 import { realSystem } from "../src/system.ts";
 import { startBrowser, type View } from "./lib/browser/browser.ts";
+import type { Tab } from "./lib/browser/tab.ts";
 import { largeCluster, troubledCluster } from "./lib/page/cluster.ts";
 import { servePage } from "./lib/page/serve.ts";
 import { smallPng } from "./lib/page/small-png.ts";
@@ -24,17 +25,37 @@ interface Picture extends View {
   readonly name: string;
   /** What is selected. */
   readonly hash?: string;
+  /** What is pasted into "Why is it stuck?". */
+  readonly stuck?: string;
 }
 
-async function take(url: string, { name, hash = "", ...view }: Picture): Promise<void> {
+const failedMount =
+  'Warning  FailedMount  kubelet  MountVolume.SetUp failed for volume "data" on worker-5 : rpc error: code = FailedPrecondition ' +
+  "desc = ForeignMount: /mnt/nodevolume/scratch has a mount that is not ours: unmount it, or set adopt: IfSame";
+
+async function save(name: string, picture: Buffer): Promise<void> {
+  const png = smallPng(picture);
+  const path = join(out, `${name}.png`);
+  writeFileSync(path, png);
+  console.log(`${relative(root, path)}: ${(png.length / 1024).toFixed(0)} KiB`);
+}
+
+async function paste(tab: Tab, text: string): Promise<void> {
+  await tab.type(text);
+  await tab.until("document.querySelectorAll('#why-answers .answer').length > 0");
+}
+
+async function take(url: string, { name, hash = "", stuck, ...view }: Picture): Promise<void> {
   const tab = await browser.open(`${url}${hash}`, view);
   await tab.until("document.querySelectorAll('main tbody tr[data-key]').length > 0");
   if (hash !== "") await tab.until("!document.getElementById('panel').hidden");
   await tab.until("document.getElementById('live').dataset.state === 'live'");
-  const png = smallPng(await tab.picture());
-  const path = join(out, `${name}.png`);
-  writeFileSync(path, png);
-  console.log(`${relative(root, path)}: ${(png.length / 1024).toFixed(0)} KiB`);
+  if (stuck !== undefined) {
+    await tab.press("?");
+    await paste(tab, stuck);
+    await tab.until("document.querySelectorAll('#why-known li').length > 0");
+  }
+  await save(name, await tab.picture());
   await tab.close();
 }
 
@@ -43,6 +64,7 @@ try {
   await take(troubled.url, { name: "page", height: 900 });
   await take(troubled.url, { name: "page-why", hash: "#volume/worker-5.scratch-9a8fb0fbcd", height: 900 });
   await take(troubled.url, { name: "page-dark", hash: "#node/worker-21", height: 900, dark: true });
+  await take(troubled.url, { name: "page-stuck", stuck: failedMount, height: 900 });
   await troubled.stop();
   const large = await servePage(largeCluster(system));
   await take(large.url, { name: "page-large", height: 900 });

@@ -1,4 +1,5 @@
 import { readFileSync } from "node:fs";
+import { whyTable } from "./explain/why/why-table.ts";
 
 /** What the browser gets beside data, by the path of its URL. */
 export type PageFiles = ReadonlyMap<string, { readonly type: string; readonly text: string }>;
@@ -8,7 +9,8 @@ declare const pageTexts: { readonly [path: string]: string } | undefined;
 
 const names = [
   ...["index.html", "page.css", "icon.svg"],
-  ...["page.js", "aside.js", "columns.js", "data.js", "dom.js", "panel.js", "picture.js", "table.js", "words.js"],
+  ...["page.js", "aside.js", "columns.js", "data.js", "dom.js", "found.js", "panel.js", "picture.js", "table.js"],
+  ...["why.js", "why-here.js", "why-view.js", "words.js"],
 ];
 
 /** What a bundle has to have, as paths of the repository. */
@@ -28,5 +30,8 @@ export function loadPageFiles(): PageFiles {
     const type = types[name.slice(name.lastIndexOf(".") + 1)] ?? "";
     return [name === "index.html" ? "/" : `/${name}`, { type, text: textOf(`src/page/${name}`) }] as const;
   });
-  return new Map(files);
+  return new Map([
+    ...files,
+    ["/why.json", { type: "application/json; charset=utf-8", text: JSON.stringify(whyTable()) }],
+  ]);
 }

@@ -4,6 +4,7 @@ import { join } from "node:path";
 import { buildBundles } from "../lib/bundle.ts";
 import { buildCli } from "../lib/bundle-cli.ts";
 import { root } from "../lib/root.ts";
+import { whyPage } from "../lib/why-page.ts";
 import { type ArchiveFile, archiveOf } from "./archive.ts";
 import { chartFiles, chartName } from "./chart/chart.ts";
 import { krewManifest } from "./krew.ts";
@@ -56,6 +57,7 @@ export async function releaseFiles(options: ReleaseOptions): Promise<Map<string,
   const inputs = { image: bundles.flatMap((bundle) => bundle.inputs), cli: cli.inputs, beside: koffi };
   put("sbom.spdx.json", sbomOf({ version, created, ...inputs, lock, dockerfile: read("Dockerfile") }));
   put("RELEASE-NOTES.md", `${notes}\n`);
+  put("why.html", await whyPage());
 
   const names = [...files.keys()].sort();
   put("checksums.txt", names.map((name) => `${hashOf(files.get(name) as Buffer)}  ${name}\n`).join(""));

@@ -95,6 +95,25 @@ export async function details(kind, name) {
 }
 
 /**
+ * Volumes by what people call them: words of which each must fit, or names of which each may.
+ * @param {{ words: readonly string[] } | { names: readonly string[] }} search
+ * @returns {Promise<import("../controller/page/details.ts").Found>}
+ */
+export async function find(search) {
+  const asked = "words" in search ? ["words", search.words.join(" ")] : ["names", search.names.join(" ")];
+  const answer = await fetch(`/api/find?${new URLSearchParams([asked])}`, { cache: "no-store" });
+  if (!answer.ok) throw new Error(`the controller answers ${answer.status}`);
+  return answer.json();
+}
+
+/** @returns {Promise<import("../explain/why/why-table.ts").WhyTable>} */
+export async function whyTable() {
+  const answer = await fetch("/why.json");
+  if (!answer.ok) throw new Error(`the controller answers ${answer.status}`);
+  return answer.json();
+}
+
+/**
  * A row for each node, those with troubles first, in the order of these.
  * @param {Overview} overview
  */

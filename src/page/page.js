@@ -3,8 +3,10 @@ import { createAside, go } from "./aside.js";
 import { nodeColumns, troubleColumns } from "./columns.js";
 import { follow, nodeRows, now } from "./data.js";
 import { byId, make, say, set } from "./dom.js";
+import { createFound } from "./found.js";
 import { createPicture, writeLegend } from "./picture.js";
 import { createTable } from "./table.js";
+import { createWhyHere } from "./why-here.js";
 import { age, states, verdictOf } from "./words.js";
 
 /** @typedef {import("../controller/page/overview.ts").Overview} Overview */
@@ -47,6 +49,8 @@ const nodeTable = createTable(byId("nodes-table"), {
   open: ({ name }) => go("node", name),
   columns: nodeColumns,
 });
+const found = createFound();
+const why = createWhyHere(() => overview?.nodes ?? []);
 const picture = createPicture(byId("picture"), byId("pointed"), (node) => go("node", node));
 writeLegend(byId("legend"));
 const aside = createAside(
@@ -54,11 +58,13 @@ const aside = createAside(
     const trouble = overview?.troubles.find((one) => targetOf(one).join("/") === `${chosen?.kind}/${chosen?.name}`);
     troubleTable.select(trouble === undefined ? "" : keyOf(trouble));
     nodeTable.select(node ?? "");
+    found.select(chosen?.kind === "volume" ? chosen.name : "");
     picture.mark(node);
   },
   ({ kind, name }) => {
     const isTrouble = overview?.troubles.some((one) => targetOf(one).join("/") === `${kind}/${name}`);
-    (isTrouble || kind === "volume" ? troubleTable : nodeTable).focus();
+    if (!isTrouble && kind === "volume" && found.has(name)) found.focus();
+    else (isTrouble || kind === "volume" ? troubleTable : nodeTable).focus();
   },
 );
 
@@ -135,6 +141,7 @@ function drawTables() {
   );
   troubleTable.show(troubles);
   nodeTable.show(nodes);
+  found.look(words);
   const narrowed = words.length > 0 || only.size > 0;
   say(byId("calm"), calmWords(narrowed, overview.totals.volumes));
   byId("calm").hidden = troubles.length > 0;
@@ -156,10 +163,13 @@ function calmWords(narrowed, volumes) {
 }
 
 addEventListener("keydown", (event) => {
-  if (event.key === "Escape" && document.activeElement !== filter) aside.close();
-  if (event.key !== "/" || event.ctrlKey || event.metaKey || document.activeElement === filter) return;
+  if (event.key === "Escape" && document.activeElement !== filter && !why.closeIfIn()) aside.close();
+  const typing =
+    document.activeElement instanceof HTMLInputElement || document.activeElement instanceof HTMLTextAreaElement;
+  if (!["/", "?"].includes(event.key) || event.ctrlKey || event.metaKey || typing) return;
   event.preventDefault();
-  filter.focus();
+  if (event.key === "/") filter.focus();
+  else why.open();
 });
 filter.addEventListener("input", drawTables);
 byId("filters").addEventListener("submit", (event) => event.preventDefault());

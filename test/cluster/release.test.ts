@@ -54,6 +54,7 @@ describe("a release", () => {
       `node-volume-operator-${version}.tgz`,
       "nvi.yaml",
       "sbom.spdx.json",
+      "why.html",
     ]);
     expect(contents[1]).to.deep.equal(contents[0]);
   });

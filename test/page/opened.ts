@@ -31,16 +31,25 @@ export function inChromium() {
   });
   after(() => browser?.close());
 
-  return async <C extends Cluster>(make: (system: System) => C, view?: View): Promise<Opened & { cluster: C }> => {
+  /** Any address, such as that of a file. */
+  const at = async (url: string, view?: View): Promise<Tab> => {
     if (browser === undefined) throw new Error("there is no browser");
+    const tab = await browser.open(url, view);
+    open.push(() => tab.close());
+    return tab;
+  };
+  const page = async <C extends Cluster>(
+    make: (system: System) => C,
+    view?: View,
+  ): Promise<Opened & { cluster: C }> => {
     const cluster = make(realSystem(silent));
     const served = await servePage(cluster);
     open.push(() => served.stop());
-    const tab = await browser.open(served.url, view);
-    open.push(() => tab.close());
+    const tab = await at(served.url, view);
     await tab.until("document.querySelectorAll('#nodes-table tr[data-key]').length > 0", 30);
     return { tab, cluster, served };
   };
+  return Object.assign(page, { at });
 }
 
 /** Texts of the rows that are in the document. */
