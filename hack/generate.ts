@@ -1,6 +1,7 @@
 // Generates src/api/*.gen.ts from crds/*.yaml, which are the single source of the schema, src/csi/gen from src/csi/proto,
 // docs/api from crds/*.yaml, docs/symptoms.md from src/api/reasons.ts, docs/authorization-matrix.md from test/authorization-matrix.yaml,
-// src/kube/policy-digests.gen.ts from config/policy, and src/explain/why/reason-texts.gen.ts from docs/reasons.md.
+// src/kube/policy-digests.gen.ts from config/policy, src/explain/why/reason-texts.gen.ts from docs/reasons.md, and
+// src/cli/check/installation.gen.ts from config/default and crds.
 //   node hack/generate.ts           writes the files
 //   node hack/generate.ts --check   fails if they are not what their sources say
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
@@ -8,6 +9,7 @@ import { dirname } from "node:path";
 import { type GeneratedFile, generate } from "./lib/generate-api.ts";
 import { generateAuthorization } from "./lib/generate-authorization.ts";
 import { generateCSI } from "./lib/generate-csi.ts";
+import { generateInstallation } from "./lib/generate-installation.ts";
 import { generatePolicies } from "./lib/generate-policies.ts";
 import { generateReasonTexts } from "./lib/generate-reason-texts.ts";
 import { generateReference } from "./lib/generate-reference.ts";
@@ -15,8 +17,11 @@ import { generateSymptoms } from "./lib/generate-symptoms.ts";
 
 const check = process.argv.includes("--check");
 const stale: GeneratedFile[] = [];
-const makers = [generateCSI, generateAuthorization, generatePolicies, generateReasonTexts, generateReference];
-const generated = [...makers, generateSymptoms].flatMap((make) => make());
+const makers = [
+  ...[generateCSI, generateAuthorization, generateInstallation, generatePolicies],
+  ...[generateReasonTexts, generateReference, generateSymptoms],
+];
+const generated = makers.flatMap((make) => make());
 for (const file of [...(await generate()), ...generated]) {
   if (!check) write(file);
   else if (!existsSync(file.path) || readFileSync(file.path, "utf8") !== file.text) stale.push(file);

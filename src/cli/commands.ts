@@ -1,3 +1,4 @@
+import { checkCommand } from "./check/check.ts";
 import type { Command } from "./command.ts";
 import { completeCommand, completionCommand } from "./completion.ts";
 import { diffCommand } from "./diff.ts";
@@ -45,6 +46,7 @@ export const commands: readonly Command[] = [
   drainedCommand,
   releaseCommand,
   exportCommand,
+  checkCommand,
   supportBundleCommand,
   uiCommand,
   completionCommand,

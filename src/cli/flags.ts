@@ -14,6 +14,7 @@ export const flags = {
   "i-have-checked": { what: "you have made sure yourself that the node no longer uses the volume" },
   "node-file": { value: "PATH", what: "fstab or mountinfo of the node; standard input if not given" },
   node: { value: "NAME", what: "the one node that the sets shall select; every node if not given" },
+  pre: { what: "before the installation: whether the cluster is ready for it" },
   verbose: { short: "v", what: "show more of what went wrong" },
   help: { short: "h", what: "help of a command" },
 } as const satisfies { [name: string]: Flag };

@@ -2,9 +2,12 @@ import { spawn } from "node:child_process";
 import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect } from "chai";
+import { slow } from "../../hack/lib/lanes/slow.ts";
 import { root } from "../../hack/lib/root.ts";
 import { until } from "../../hack/lib/until.ts";
+import type { CheckResult } from "../../src/cli/check/result.ts";
 import { commands } from "../../src/cli/commands.ts";
+import { stageInstallation } from "../lib/check-world.ts";
 import { condition, posting, setsPath } from "../lib/cli-post.ts";
 import { type CliResult, type CliWorld, cliWorld } from "../lib/cli-world.ts";
 import { prepare, startCluster, type TestCluster } from "../lib/cluster.ts";
@@ -12,6 +15,9 @@ import { patch, paths } from "../lib/policy-world.ts";
 import { writeVariable } from "../unit/cli/golden.ts";
 
 const path = join(root, "docs/kubectl-nvi.md");
+const workers = ["worker-1", "worker-2", "worker-3", "worker-4"];
+const csiNodes = "/apis/storage.k8s.io/v1/csinodes";
+const ourDriver = (node: string) => [{ name: "csi.nodevolume.dev", nodeID: node, topologyKeys: [] }];
 
 /** Lengths of time and of columns are not the same twice. */
 function comparable(text: string): string {
@@ -207,6 +213,68 @@ describe("kubectl nvi", () => {
     expect((await world.sh(`bash -c '${line}'`)).stdout).to.equal("drained\n");
   });
 
+  describe("check", () => {
+    let admin = "";
+    before(() => {
+      admin = `--kubeconfig ${join(cluster.directory, "bootstrap-admin.kubeconfig")} -o json`;
+    });
+    const results = ({ stdout }: CliResult) =>
+      (JSON.parse(stdout) as { checks: readonly CheckResult[] }).checks.filter(({ result }) => result !== "Ok");
+
+    it("has nothing against what is installed, by its CRDs, policies and gates, and before it", async () => {
+      const staged = await stageInstallation(cluster.admin, workers);
+      try {
+        await patch(cluster.admin, `${paths.leases}/worker-3`, { spec: { leaseDurationSeconds: 7200 } });
+        await patch(cluster.admin, `${csiNodes}/worker-3`, { spec: { drivers: ourDriver("worker-3") } });
+        const after = await world.sh(`kubectl nvi check ${admin}`);
+        expect(results(after), after.stdout + after.stderr).to.deep.equal([
+          { check: "sets", result: "Limited", found: "1 of 2 are ready", remedy: "kubectl nvi diff" },
+        ]);
+        expect(after.code).to.equal(0);
+        const pre = await world.sh(`kubectl nvi check --pre ${admin}`);
+        expect(results(pre), pre.stdout + pre.stderr).to.deep.equal([]);
+        expect(pre.code).to.equal(0);
+      } finally {
+        await patch(cluster.admin, `${paths.leases}/worker-3`, { spec: { leaseDurationSeconds: 180 } });
+        await patch(cluster.admin, `${csiNodes}/worker-3`, { spec: { drivers: [] } });
+        await staged.remove();
+      }
+    });
+
+    slow("finds a binding that is gone, and CRDs of another version", async () => {
+      const kubectl = cluster.adminKubectl;
+      const states = "nodevolumestates.nodevolume.dev";
+      // The API server builds its OpenAPI document anew in its own time.
+      const found = async () => results(await world.sh(`kubectl nvi check ${admin}`));
+      const field = "/spec/versions/0/schema/openAPIV3Schema/properties/spec/properties/omitted";
+      try {
+        await kubectl.run(["delete", "validatingadmissionpolicybinding", "nodevolume-probes"]);
+        await kubectl.run(["patch", "crd", states, "--type=json", "-p", `[{"op":"remove","path":"${field}"}]`]);
+        await until("both to be found", 60_000, async () => (await found()).some(({ check }) => check === "CRDs"));
+        const all = await found();
+        expect(all.find(({ check }) => check === "CRDs")?.found).to.include("without NodeVolumeState.spec.omitted");
+        expect(all.find(({ check }) => check === "admission policies")).to.deep.include({
+          result: "Failed",
+          found: "there is no ValidatingAdmissionPolicyBinding nodevolume-probes",
+        });
+      } finally {
+        for (const part of ["policy", "crd"])
+          await kubectl.run(["apply", "--server-side", "--force-conflicts", "-k", join(root, "config", part)]);
+        await until("none to be found", 60_000, async () => (await found()).every(({ check }) => check !== "CRDs"));
+      }
+    });
+
+    it("says line by line what a tenant may not read", async () => {
+      const { code, stdout, stderr } = await world.sh("kubectl nvi check", "tenant");
+      expect({ code, stderr }).to.deep.equal({ code: 0, stderr: "" });
+      expect(stdout).to.match(/^\? agents +not checked: you may not read pods$/m);
+      expect(stdout).to.match(/\nNo problems found\. \d+ not checked\.\n$/);
+      const pre = await world.sh("kubectl nvi check --pre", "tenant");
+      expect(pre.code).to.equal(1);
+      expect(pre.stdout).to.match(/^✗ your rights +\S+:tenant lacks \d+ rights .*: create configmaps /m);
+    });
+  });
+
   describe("docs/kubectl-nvi.md", () => {
     const text = readFileSync(path, "utf8");
     const lines = [...text.matchAll(/^\$ (.*)\n((?:(?!\$ |```).*\n)*)/gm)].map(([whole, line = "", output = ""]) => ({
@@ -217,7 +285,9 @@ describe("kubectl nvi", () => {
 
     for (const { whole, line, output } of lines) {
       it(`shows what comes of ${line}`, async () => {
-        const now = shown(await world.sh(line));
+        const isCheck = line.startsWith("kubectl nvi check");
+        const staged = isCheck ? await stageInstallation(cluster.admin, workers, ["worker-3"]) : undefined;
+        const now = shown(await world.sh(line).finally(() => staged?.remove()));
         if (process.env[writeVariable]) {
           writeFileSync(
             path,

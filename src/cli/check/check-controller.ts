@@ -1,0 +1,40 @@
+import { leaderLease, systemNamespace } from "../../api/names.ts";
+import { controllerLog } from "../../explain/next-steps.ts";
+import type { Lease } from "../../kube/lease.ts";
+import { age } from "../age.ts";
+import { podTrouble } from "./check-agents.ts";
+import type { InstalledFacts } from "./facts.ts";
+import { type CheckResult, failed, limited, ok, unknown } from "./result.ts";
+
+/** PURE. Whether a Lease is good at a time, in milliseconds since the epoch. */
+export function isLive(lease: Lease | undefined, now: number): boolean {
+  const { renewTime = "", leaseDurationSeconds = 0, holderIdentity = "" } = lease?.spec ?? {};
+  return holderIdentity !== "" && now - Date.parse(renewTime) < leaseDurationSeconds * 1_000;
+}
+
+/** PURE. Whether the controller has a pod that is ready. */
+export function checkController({ pods, replicas }: Pick<InstalledFacts, "pods" | "replicas">): CheckResult {
+  const check = "controller";
+  if (pods.denied !== undefined) return unknown(check, pods.denied);
+  const own = pods.items.filter(({ component }) => component === "controller");
+  const desired = Math.max(replicas.items[0] ?? 0, own.length);
+  const ready = own.filter((pod) => pod.ready);
+  const found = `${ready.length} of ${desired} pods are ready`;
+  if (desired > 0 && ready.length === desired) return ok(check, found);
+  const broken = own.find((pod) => !pod.ready);
+  const describe = `kubectl -n ${systemNamespace} describe deployment nodevolume-controller`;
+  const { words, remedy } = broken === undefined ? { words: "", remedy: describe } : podTrouble(broken);
+  const result = ready.length > 0 ? limited : failed;
+  return result(check, words === "" ? found : `${found}: ${words}`, remedy);
+}
+
+/** PURE. Whether a controller leads, by its Lease. @param now milliseconds since the epoch */
+export function checkLeader({ leases }: Pick<InstalledFacts, "leases">, now: number): CheckResult {
+  const check = "leader";
+  if (leases.denied !== undefined) return unknown(check, leases.denied);
+  const lease = leases.items.find(({ metadata }) => metadata.name === leaderLease);
+  if (lease !== undefined && isLive(lease, now)) return ok(check, lease.spec.holderIdentity ?? "");
+  const since = age(lease?.spec.renewTime, now);
+  const found = since === "" ? "no controller leads" : `no controller leads: the Lease was renewed ${since} ago`;
+  return failed(check, `${found}. Mounts stay, and nothing new is granted`, controllerLog);
+}

@@ -1,0 +1,125 @@
+import type { Reading } from "../cluster.ts";
+import { counted, nodesText, someOf } from "./counted.ts";
+import type { NodeFacts } from "./facts.ts";
+import { isSupportedKubelet, requirements } from "./requirements.ts";
+import { type CheckResult, failed, limited, ok, unknown } from "./result.ts";
+import { isBefore, type Version, versionOf, versionText } from "./version.ts";
+
+const names = (nodes: readonly NodeFacts[]) => someOf(nodes.map(({ name }) => name));
+
+/** PURE. Whether agents can run on the nodes: operating system, processor, kernel, kubelet, container runtime, and the platform. */
+export function checkNodes(nodes: Reading<NodeFacts>, server: Version | undefined): CheckResult[] {
+  if (nodes.denied !== undefined) return [unknown("nodes", nodes.denied)];
+  if (nodes.items.length === 0) return [limited("nodes", "there are none", "Add a node: kubectl get nodes")];
+  const linux = nodes.items.filter(({ os }) => os === "linux" || os === "");
+  return [
+    checkSystems(nodes.items),
+    checkKernels(linux),
+    checkKubelets(linux, server),
+    ok("container runtimes", counted(linux.map(({ runtime }) => runtime.replace("://", " ")))),
+    ...checkPlatforms(nodes.items),
+  ];
+}
+
+function checkSystems(nodes: readonly NodeFacts[]): CheckResult {
+  const systems = counted(nodes.map(({ os, architecture }) => `${os || "unknown"}/${architecture || "unknown"}`));
+  const found = `${nodesText(nodes.length)}: ${systems}`;
+  const others = nodes.filter(({ os }) => os !== "linux" && os !== "");
+  const known: readonly string[] = requirements.architectures;
+  const foreign = nodes.filter(
+    ({ os, architecture }) => os === "linux" && architecture !== "" && !known.includes(architecture),
+  );
+  if (foreign.length > 0) {
+    const remedy = `Exclude these nodes in the DaemonSet nodevolume-agent, by a nodeAffinity on kubernetes.io/arch (docs/platforms/eks.md has one)`;
+    return failed(
+      "nodes",
+      `${found}; an agent does not start on ${names(foreign)}: it needs ${known.join(" or ")}`,
+      remedy,
+    );
+  }
+  if (others.length === 0) return ok("nodes", found);
+  return limited(
+    "nodes",
+    `${found}; no agent runs on ${names(others)}`,
+    "Nothing to do: sets select Linux nodes alone",
+  );
+}
+
+function checkKernels(nodes: readonly NodeFacts[]): CheckResult {
+  const versions = nodes.flatMap(({ kernel }) => versionOf(kernel) ?? []).sort((a, b) => (isBefore(a, b) ? -1 : 1));
+  const [oldest, newest] = [versions[0], versions.at(-1)];
+  if (oldest === undefined || newest === undefined) return ok("kernels", "no kubelet reports one");
+  const [from, to] = [versionText(oldest), versionText(newest)];
+  const found = from === to ? `Linux ${from}` : `Linux ${from} to ${to}`;
+  const old = nodes.filter(({ kernel }) => isTooOld(versionOf(kernel)));
+  if (old.length === 0) return ok("kernels", found);
+  const least = versionText(requirements.kernel);
+  return failed(
+    "kernels",
+    `${found}: older than ${least} on ${names(old)}`,
+    `Upgrade these nodes to Linux ${least} or later`,
+  );
+}
+
+function isTooOld(kernel: Version | undefined): boolean {
+  return kernel !== undefined && isBefore(kernel, requirements.kernel);
+}
+
+function checkKubelets(nodes: readonly NodeFacts[], server: Version | undefined): CheckResult {
+  const found = counted(nodes.map(({ kubelet }) => kubelet));
+  const those = (is: (kubelet: Version) => boolean) =>
+    nodes.filter(({ kubelet }) => {
+      const version = versionOf(kubelet);
+      return version !== undefined && is(version);
+    });
+  const skewed = server === undefined ? [] : those((kubelet) => !isSupportedKubelet(kubelet, server));
+  if (server !== undefined && skewed.length > 0) {
+    const words = `${found}: Kubernetes does not support that of ${names(skewed)} with an API server ${versionText(server)}`;
+    return failed("kubelets", words, "Upgrade the older of the two: kubernetes.io/releases/version-skew-policy");
+  }
+  const old = those((kubelet) => isBefore(kubelet, requirements.kubernetes));
+  if (old.length === 0) return ok("kubelets", found);
+  const least = versionText(requirements.kubernetes);
+  return limited(
+    "kubelets",
+    `${found}: older than ${least} on ${names(old)}`,
+    `Upgrade kubelet there to ${least} or later`,
+  );
+}
+
+interface Platform {
+  readonly name: string;
+  /** What has to be changed, of docs/platforms. */
+  readonly page: string;
+  readonly is: (node: NodeFacts) => boolean;
+}
+
+/** Platforms on which config/default alone does not do, by what their nodes show. */
+const platforms: readonly Platform[] = [
+  {
+    name: "GKE, Container-Optimized OS",
+    page: "gke.md",
+    is: ({ image, kubelet }) => image.startsWith("Container-Optimized OS") || kubelet.includes("-gke."),
+  },
+  { name: "Talos", page: "talos.md", is: ({ image }) => image.startsWith("Talos") },
+  { name: "Bottlerocket", page: "eks.md", is: ({ image }) => image.startsWith("Bottlerocket") },
+  { name: "Fargate", page: "eks.md", is: ({ labels }) => labels["eks.amazonaws.com/compute-type"] === "fargate" },
+  {
+    name: "OpenShift",
+    page: "openshift.md",
+    is: ({ image, labels }) =>
+      image.startsWith("Red Hat Enterprise Linux CoreOS") || labels["node.openshift.io/os_id"] !== undefined,
+  },
+  { name: "k0s", page: "k0s.md", is: ({ kubelet }) => kubelet.includes("+k0s") },
+  { name: "microk8s", page: "microk8s.md", is: ({ labels }) => labels["microk8s.io/cluster"] !== undefined },
+];
+
+function checkPlatforms(nodes: readonly NodeFacts[]): CheckResult[] {
+  const found = platforms.flatMap(({ name, page, is }) => {
+    const those = nodes.filter(is);
+    if (those.length === 0) return [];
+    const remedy = `Install it as docs/platforms/${page} describes`;
+    return [limited("platform", `${name} on ${nodesText(those.length)}: config/default has to be changed`, remedy)];
+  });
+  return found.length > 0 ? found : [ok("platform", counted(nodes.map(({ image }) => image)))];
+}

@@ -1,0 +1,67 @@
+import { listed } from "../../api/listed.ts";
+import type { Raw } from "../../explain/facts.ts";
+import { nextStep } from "../../explain/next-steps.ts";
+import { type PolicyFinding, policyBindings } from "../../kube/policies.ts";
+import type { Reading } from "../cluster.ts";
+import { someOf } from "./counted.ts";
+import type { InstalledFacts } from "./facts.ts";
+import { type CheckResult, failed, installerRemedy, limited, ok, unknown } from "./result.ts";
+
+const check = "admission policies";
+const apply = nextStep("PolicyMissing") ?? "";
+
+export interface PolicyInput extends Pick<InstalledFacts, "policies" | "states" | "sets"> {
+  /** Of this program. */
+  readonly version: string;
+  /** Whether a controller leads: it then reports which policy is missing. */
+  readonly isLed: boolean;
+}
+
+/**
+ * PURE. Whether the admission policies are in force: by their objects, and by what agents and controller report. Each agent tries
+ * whether the API server refuses it; the controller sees the objects alone.
+ */
+export function checkPolicies({ policies, states, sets, version, isLed }: PolicyInput): CheckResult {
+  const said = [...states.items, ...sets.items].flatMap(({ unguarded }) => unguarded ?? []);
+  const [reported] = said;
+  const gone = policies.items.filter((finding) => finding.gone);
+  if (gone.length > 0) return failed(check, sentence(gone), apply);
+  if (reported !== undefined) return failed(check, reported, apply);
+  if (policies.denied !== undefined) {
+    if (isLed && sets.items.length > 0) return ok(check, "the controller reports none that is missing");
+    return unknown(check, policies.denied, installerRemedy);
+  }
+  if (policies.items.length > 0) {
+    const names = someOf([...new Set(policies.items.map(({ policy }) => policy))]);
+    return limited(check, `not those of ${version}: ${names}`, `If nobody has changed them on purpose: ${apply}`);
+  }
+  return ok(check, `all ${policyBindings.length} are there, and deny`);
+}
+
+function sentence(findings: readonly PolicyFinding[]): string {
+  return listed([...new Set(findings.map(({ message }) => message))], 2);
+}
+
+/** PURE. Whether pods wait for their volumes before they are scheduled. */
+export function checkGates({
+  servesGates,
+  gates,
+}: {
+  readonly servesGates: boolean;
+  readonly gates: Reading<Raw>;
+}): CheckResult {
+  const gate = "scheduling gates";
+  if (!servesGates)
+    return limited(
+      gate,
+      "MutatingAdmissionPolicy is not served: pods are scheduled before their volumes are known",
+      "Give pods the gate nodevolume.dev/volumes by hand: docs/readiness.md",
+    );
+  if (gates.denied !== undefined) return unknown(gate, gates.denied, installerRemedy);
+  if (gates.items.length === 2) return ok(gate, "pods wait until their volumes are available");
+  return limited(
+    gate,
+    "the policy nodevolume-gates is not there: pods are scheduled before their volumes are known",
+    "kubectl apply --server-side -k config/gates (not with observe-only)",
+  );
+}

@@ -1,0 +1,72 @@
+import { cut } from "../../api/conditions.ts";
+import { systemNamespace } from "../../api/names.ts";
+import { isBlocked } from "../../api/reasons.ts";
+import { nextStep } from "../../explain/next-steps.ts";
+import { isLive } from "./check-controller.ts";
+import { counted, groups, someOf } from "./counted.ts";
+import type { InstalledFacts, StateFacts } from "./facts.ts";
+import { type CheckResult, failed, limited, ok, unknown } from "./result.ts";
+
+const check = "reports";
+/** Different reasons that are shown. */
+const mostReasons = 4;
+
+export interface ReportsInput extends Pick<InstalledFacts, "states" | "leases"> {
+  /** Nodes with a ready agent; undefined if that is not known: then each node that has reported. */
+  readonly running: ReadonlySet<string> | undefined;
+  /** Milliseconds since the epoch. */
+  readonly now: number;
+}
+
+interface Report {
+  readonly node: string;
+  readonly reason: string;
+  readonly message: string;
+}
+
+/** PURE. What the agents report of their nodes, by NodeVolumeStates and Leases: of those whose pods are ready, as the others are known. */
+export function checkReports({ states, leases, running, now }: ReportsInput): CheckResult[] {
+  if (states.denied !== undefined) return [unknown(check, states.denied)];
+  const byNode = new Map(states.items.map((state) => [state.node, state]));
+  const byName = new Map(leases.items.map((lease) => [lease.metadata.name, lease]));
+  const nodes = [...(running ?? byNode.keys())];
+  const isLost = (node: string) => leases.denied === undefined && !isLive(byName.get(node), now);
+  const bad = nodes.flatMap((node) => reportOf(node, byNode.get(node), isLost(node)) ?? []);
+  if (bad.length === 0) {
+    const found =
+      nodes.length === 1 ? "1 agent is in sync with its node" : `${nodes.length} agents are in sync with their nodes`;
+    return [nodes.length > 0 ? ok(check, found) : limited(check, "no agent has reported yet", "kubectl get nvstate")];
+  }
+  return groups(bad, ({ reason }) => reason)
+    .slice(0, mostReasons)
+    .map(([reason, those]) => resultOf(reason, those));
+}
+
+function reportOf(node: string, state: StateFacts | undefined, isLost: boolean): Report | undefined {
+  if (isLost) return { node, reason: "AgentLost", message: "their Leases are not renewed" };
+  if (state?.ready === undefined) return { node, reason: "NoReport", message: "no NodeVolumeState" };
+  const { status, reason, message } = state.ready;
+  return status === "True" ? undefined : { node, reason, message };
+}
+
+function resultOf(reason: string, those: readonly Report[]): CheckResult {
+  const nodes = those.map(({ node }) => node);
+  const [{ node, message } = { node: "", message: "" }] = those;
+  const found = `${reason} on ${someOf(nodes)}${message === "" ? "" : `: ${cut(message, 160)}`}`;
+  const log = `kubectl -n ${systemNamespace} get pods -o wide --field-selector spec.nodeName=${node}`;
+  const remedy = nextStep(reason, { node }) ?? `Read the agent's log. Its pod: ${log}`;
+  const isWrong = isBlocked(reason) || reason === "AgentLost" || reason === "NoReport";
+  return isWrong ? failed(check, found, remedy) : limited(check, found, remedy);
+}
+
+/** PURE. Whether all agents are of one version, and of that of this program. */
+export function checkVersions({ states }: Pick<InstalledFacts, "states">, version: string): CheckResult {
+  const name = "versions";
+  if (states.denied !== undefined) return unknown(name, states.denied);
+  const versions = states.items.flatMap((state) => state.version || []);
+  const found = `agents ${counted(versions)}, kubectl nvi ${version}`;
+  if (versions.length === 0 || versions.every((one) => one === version)) return ok(name, found);
+  if (new Set(versions).size > 1)
+    return limited(name, found, `kubectl -n ${systemNamespace} rollout status daemonset/nodevolume-agent`);
+  return limited(name, found, "Use kubectl nvi of the version that is installed (docs/api-versions.md#version-skew)");
+}

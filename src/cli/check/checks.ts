@@ -1,0 +1,58 @@
+import { systemNamespace } from "../../api/names.ts";
+import { checkAgents } from "./check-agents.ts";
+import {
+  checkDriverName,
+  checkFeatures,
+  checkNamespace,
+  checkPodDriver,
+  checkRights,
+  checkServer,
+} from "./check-cluster.ts";
+import { checkController, checkLeader } from "./check-controller.ts";
+import { checkDefinitions } from "./check-definitions.ts";
+import { checkNodes } from "./check-nodes.ts";
+import { checkGates, checkPolicies } from "./check-policies.ts";
+import { checkReports, checkVersions } from "./check-reports.ts";
+import { checkSets } from "./check-sets.ts";
+import type { InstalledFacts, PreFacts } from "./facts.ts";
+import { type CheckResult, failed } from "./result.ts";
+import { versionOf } from "./version.ts";
+
+/** PURE. Whether it can be installed. @param version of this program */
+export function checksBefore(facts: PreFacts, version: string): CheckResult[] {
+  return [
+    checkServer(facts),
+    ...checkFeatures(facts),
+    checkRights(facts.rights),
+    checkNamespace(facts, false),
+    checkDefinitions({ definitions: facts.definitions, version, isInstalled: false }),
+    checkDriverName(facts),
+    ...checkNodes(facts.nodes, versionOf(facts.server)),
+  ];
+}
+
+/** PURE. Whether what is installed works. @param now milliseconds since the epoch @param version of this program */
+export function checksAfter(facts: InstalledFacts, now: number, version: string): CheckResult[] {
+  const server = checkServer(facts);
+  const isAbsent = facts.definitions.served.length === 0 && facts.definitions.others.length === 0;
+  if (isAbsent && facts.namespace.denied === undefined && facts.namespace.items.length === 0) {
+    const remedy = "kubectl nvi check --pre; then follow README.md";
+    return [server, failed("installation", `neither CRDs nor the namespace ${systemNamespace} are there`, remedy)];
+  }
+  const { results: agents, running } = checkAgents(facts);
+  const leader = checkLeader(facts, now);
+  return [
+    server,
+    checkNamespace(facts, true),
+    checkDefinitions({ definitions: facts.definitions, version, isInstalled: true }),
+    checkPolicies({ ...facts, version, isLed: leader.result === "Ok" }),
+    checkGates(facts),
+    checkController(facts),
+    leader,
+    ...agents,
+    ...checkReports({ ...facts, running, now }),
+    checkVersions(facts, version),
+    checkPodDriver(facts, running),
+    ...checkSets(facts),
+  ];
+}
