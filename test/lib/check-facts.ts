@@ -1,5 +1,7 @@
+import { expect } from "chai";
 import type {
   CommonFacts,
+  DaemonSetFacts,
   InstalledFacts,
   NodeFacts,
   PodFacts,
@@ -7,6 +9,7 @@ import type {
   StateFacts,
 } from "../../src/cli/check/facts.ts";
 import { definedFields } from "../../src/cli/check/installation.gen.ts";
+import type { CheckResult } from "../../src/cli/check/result.ts";
 import type { Raw } from "../../src/explain/facts.ts";
 import type { Lease } from "../../src/kube/lease.ts";
 import { raw } from "./cli-objects.ts";
@@ -76,6 +79,16 @@ const driverSpec = {
 export const driver = (spec: object = {}): Raw =>
   raw("csi.nodevolume.dev", undefined, { spec: { ...driverSpec, ...spec } });
 
+export const daemonSet = (more: Partial<DaemonSetFacts> = {}): DaemonSetFacts => ({
+  nodeSelector: { "kubernetes.io/os": "linux" },
+  terms: undefined,
+  tolerations: [{ operator: "Exists" }],
+  shared: ["/mnt/nodevolume", "/var/lib/nodevolume"],
+  settings: ["nodevolume-settings"],
+  prefixes: undefined,
+  ...more,
+});
+
 const nodes = ["worker-1", "worker-2"];
 
 const common = (names: readonly string[]): CommonFacts => ({
@@ -111,12 +124,30 @@ export const installed = (more: Partial<InstalledFacts> = {}, names: readonly st
   policies: { items: [] },
   gates: { items: [raw("nodevolume-gates", undefined, {}), raw("nodevolume-gates", undefined, {})] },
   pods: { items: [controller(1), controller(2), ...names.map((name) => agent(name))] },
-  daemonSet: {
-    items: [{ nodeSelector: { "kubernetes.io/os": "linux" }, terms: undefined, tolerations: [{ operator: "Exists" }] }],
-  },
+  daemonSet: { items: [daemonSet()] },
+  prefixes: { items: ["/mnt/nodevolume,/var/lib/nodevolume/mounts"] },
   replicas: { items: [2] },
   leases: { items: [lease("nodevolume-controller"), ...names.map((name) => lease(name))] },
   states: { items: names.map((name) => state(name)) },
   sets: { items: [{ name: "datasets", ready: true, failing: [], unguarded: undefined }] },
   ...more,
 });
+
+export const notRead = (what: string) => ({ items: [], denied: `you may not read ${what}` });
+
+const mark = { Ok: "✓", Limited: "!", Failed: "✗", Unknown: "?" } as const;
+
+/** What is not as it should be, a line each. */
+export function bad(results: readonly CheckResult[]): string[] {
+  return results
+    .filter(({ result }) => result !== "Ok")
+    .map(({ check, result, found, remedy = "" }) => `${mark[result]} ${check}: ${found} → ${remedy}`);
+}
+
+/** Each result is matched by its expression, in this order, and there are no others. */
+export function expectResults(results: readonly string[], expected: readonly RegExp[]): void {
+  expect(results, results.join("\n")).to.have.length(expected.length);
+  expected.forEach((expression, at) => {
+    expect(results[at]).to.match(expression);
+  });
+}

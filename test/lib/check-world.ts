@@ -1,6 +1,10 @@
 // An installation as its objects show it, on an API server without kubelets: workloads, pods, Leases and reports are written as whoever
 // would write them.
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
+import { loadAll } from "js-yaml";
 import type { ApiClient } from "../../hack/lib/api-client.ts";
+import { root } from "../../hack/lib/root.ts";
 import { ago, condition, type Fields, posting } from "./cli-post.ts";
 import { expectStatus, patch, paths } from "./policy-world.ts";
 
@@ -22,19 +26,16 @@ const labels = (component: string) => ({
 const podSpec = (component: string) => ({
   serviceAccountName: `nodevolume-${component}`,
   automountServiceAccountToken: false,
-  nodeSelector: { "kubernetes.io/os": "linux" },
-  tolerations: [{ operator: "Exists" }],
   containers: [{ name: component, image: "node-volume-operator:0.1.0" }],
 });
 
-const workload = (component: string, more: Fields) => ({
-  metadata: { name: `nodevolume-${component}`, labels: labels(component) },
-  spec: {
-    selector: { matchLabels: labels(component) },
-    template: { metadata: { labels: labels(component) }, spec: podSpec(component) },
-    ...more,
-  },
-});
+/** The Deployment or DaemonSet of a file of config/. */
+function workloadOf(file: string): { metadata: { name: string } } & Fields {
+  const objects = loadAll(readFileSync(join(root, "config", file), "utf8")) as ({ kind: string } & Fields)[];
+  const found = objects.find(({ kind }) => kind === "Deployment" || kind === "DaemonSet");
+  if (found === undefined) throw new Error(`${file} has no workload`);
+  return found as unknown as { metadata: { name: string } } & Fields;
+}
 
 /** @param crashing nodes whose agent ends again and again */
 export async function stageInstallation(
@@ -63,8 +64,10 @@ export async function stageInstallation(
     return make(`${system}/pods`, body, status);
   };
   const [first = "", second = first] = nodes;
-  await make(`${apps}/deployments`, workload("controller", { replicas: 2 }));
-  await make(`${apps}/daemonsets`, workload("agent", {}));
+  const data = { NODEVOLUME_ALLOWED_PREFIXES: "/mnt/nodevolume,/var/lib/nodevolume/mounts" };
+  await make(`${system}/configmaps`, { metadata: { name: "nodevolume-settings" }, data });
+  await make(`${apps}/deployments`, workloadOf("controller/deployment.yaml"));
+  await make(`${apps}/daemonsets`, workloadOf("agent/daemonset.yaml"));
   await pod(leader, "controller", first, true);
   await pod("nodevolume-controller-6c9d7f4b58-8kq5z", "controller", second, true);
   const spec = { holderIdentity: leader, leaseDurationSeconds: 7200, renewTime: `${ago(2).slice(0, -1)}.000000Z` };

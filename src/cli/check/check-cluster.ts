@@ -139,7 +139,8 @@ export function checkPodDriver(
   if (wrong.length > 0)
     return failed(check, `${podDriver} has another ${wrong.join(", ")}`, nextStep("CSIDriverWrong") ?? "");
   if (registered.denied !== undefined) return unknown(check, registered.denied);
-  if (running === undefined) return ok(check, `${podDriver} is registered on ${registered.items.length} nodes`);
+  if (running === undefined || running.size === 0)
+    return ok(check, `${podDriver} is registered on ${registered.items.length} nodes`);
   const known = new Set(registered.items);
   const without = [...running].filter((node) => !known.has(node));
   if (without.length === 0) return ok(check, `${podDriver} is registered on each node with an agent`);

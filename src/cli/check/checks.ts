@@ -12,6 +12,7 @@ import { checkController, checkLeader } from "./check-controller.ts";
 import { checkDefinitions } from "./check-definitions.ts";
 import { checkNodes } from "./check-nodes.ts";
 import { checkGates, checkPolicies } from "./check-policies.ts";
+import { checkPrefixes } from "./check-prefixes.ts";
 import { checkReports, checkVersions } from "./check-reports.ts";
 import { checkSets } from "./check-sets.ts";
 import type { InstalledFacts, PreFacts } from "./facts.ts";
@@ -50,6 +51,7 @@ export function checksAfter(facts: InstalledFacts, now: number, version: string)
     checkController(facts),
     leader,
     ...agents,
+    ...checkPrefixes(facts),
     ...checkReports({ ...facts, running, now }),
     checkVersions(facts, version),
     checkPodDriver(facts, running),

@@ -32,11 +32,16 @@ export interface PodFacts {
   readonly trouble?: { readonly reason: string; readonly message: string };
 }
 
-/** Which nodes the agents are for. */
+/** Which nodes the agents are for, and what they share with them. */
 export interface DaemonSetFacts {
   readonly nodeSelector: { readonly [label: string]: string };
   readonly terms: readonly NodeSelectorTerm[] | undefined;
   readonly tolerations: readonly Toleration[];
+  /** Paths whose mounts propagate to the node. */
+  readonly shared: readonly string[];
+  /** ConfigMaps of the agent's settings, and what it is set to besides. */
+  readonly settings: readonly string[];
+  readonly prefixes: string | undefined;
 }
 
 /** What is served of our group. */
@@ -108,6 +113,8 @@ export interface InstalledFacts extends CommonFacts {
   readonly gates: Reading<Raw>;
   readonly pods: Reading<PodFacts>;
   readonly daemonSet: Reading<DaemonSetFacts>;
+  /** NODEVOLUME_ALLOWED_PREFIXES of the ConfigMaps that the DaemonSet names. */
+  readonly prefixes: Reading<string>;
   /** Replicas of the controller. */
   readonly replicas: Reading<number>;
   readonly leases: Reading<Lease>;
@@ -187,8 +194,21 @@ export function daemonSetFacts(raw: Raw): DaemonSetFacts {
     nodeSelector: (recordIn(pod, "nodeSelector") ?? {}) as DaemonSetFacts["nodeSelector"],
     terms: required === undefined ? undefined : (arrayIn(required, "nodeSelectorTerms") as NodeSelectorTerm[]),
     tolerations: arrayIn(pod, "tolerations") as Toleration[],
+    ...sharedPaths(arrayIn(pod, "containers").find((one) => stringIn(one, "name") === "agent")),
   };
 }
+
+function sharedPaths(agent: unknown): Pick<DaemonSetFacts, "shared" | "settings" | "prefixes"> {
+  const shared = arrayIn(agent, "volumeMounts").filter((one) => stringIn(one, "mountPropagation") === "Bidirectional");
+  const own = arrayIn(agent, "env").find((one) => stringIn(one, "name") === prefixVariable);
+  return {
+    shared: shared.flatMap((one) => stringIn(one, "mountPath") ?? []),
+    settings: arrayIn(agent, "envFrom").flatMap((one) => stringIn(recordIn(one, "configMapRef"), "name") ?? []),
+    prefixes: stringIn(own, "value"),
+  };
+}
+
+export const prefixVariable = "NODEVOLUME_ALLOWED_PREFIXES";
 
 export function stateFacts(raw: Raw): StateFacts {
   const ready = conditionOf(raw, "Ready");

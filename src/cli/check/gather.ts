@@ -18,6 +18,7 @@ import {
   nodeFacts,
   type PreFacts,
   podFacts,
+  prefixVariable,
   type RightsFacts,
   setFacts,
   stateFacts,
@@ -49,22 +50,26 @@ export async function gatherBefore(cluster: Cluster): Promise<PreFacts> {
   return { ...common, rights: await rightsOf(cluster, common.servesGates) };
 }
 
-/** What is installed. @throws ApiError, TransportError if the API server does not answer, or knows nobody of that name */
+/** What is installed: by lists, which the roles nvi-viewer and nvi-support allow. @throws ApiError, TransportError if the API server does not answer, or knows nobody of that name */
 export async function gatherAfter(cluster: Cluster): Promise<InstalledFacts> {
   const common = await gatherCommon(cluster);
   const system = { namespace: systemNamespace };
   const ours = { ...system, labelSelector: "app.kubernetes.io/name=node-volume-operator" };
-  const [policies, gates, pods, daemonSet, replicas, leases, states, sets] = await Promise.all([
+  const [policies, gates, pods, daemonSet, maps, replicas, leases, states, sets] = await Promise.all([
     policiesOf(cluster),
     gatesOf(cluster, common.servesGates),
     listed(cluster, resource.pods, podFacts, ours),
-    one(cluster, daemonSets, daemonSetFacts, "nodevolume-agent", systemNamespace),
-    one(cluster, deployments, replicasOf, "nodevolume-controller", systemNamespace),
+    listed(cluster, daemonSets, daemonSetFacts, { ...system, fieldSelector: "metadata.name=nodevolume-agent" }),
+    listed(cluster, resource.configMaps, settingsOf, system),
+    listed(cluster, deployments, replicasOf, { ...system, fieldSelector: "metadata.name=nodevolume-controller" }),
     listIfAllowed<Lease>(cluster, resource.leases, system),
     listed(cluster, resource.states, stateFacts),
     listed(cluster, resource.sets, setFacts),
   ]);
-  return { ...common, policies, gates, pods, daemonSet, replicas, leases, states, sets };
+  const named = daemonSet.items.flatMap(({ settings }) => settings);
+  const used = maps.items.flatMap(({ name, prefixes: given }) => (named.includes(name) ? (given ?? []) : []));
+  const prefixes = { ...maps, items: used };
+  return { ...common, policies, gates, pods, daemonSet, prefixes, replicas, leases, states, sets };
 }
 
 async function gatherCommon(cluster: Cluster): Promise<CommonFacts> {
@@ -110,6 +115,10 @@ async function one<T>(
 ): Promise<Reading<T>> {
   const { items, ...rest } = await getIfAllowed<Raw>(cluster, of, { name, namespace });
   return { ...rest, items: items.map(project) };
+}
+
+function settingsOf(raw: Raw): { readonly name: string; readonly prefixes: string | undefined } {
+  return { name: raw.metadata.name, prefixes: stringIn(recordIn(raw, "data"), prefixVariable) };
 }
 
 function replicasOf(raw: Raw): number {

@@ -54,12 +54,38 @@ const answers: { readonly [path: string]: unknown } = {
       found("worker-2", { spec: { drivers: null } }),
     ],
   },
-  [`/apis/apps/v1${system}/daemonsets/nodevolume-agent`]: found("nodevolume-agent", {
-    spec: { template: { spec: { nodeSelector: { a: "b" }, tolerations: [{ operator: "Exists" }] } } },
-  }),
-  [`/apis/apps/v1${system}/deployments/nodevolume-controller`]: found("nodevolume-controller", {
-    spec: { replicas: 3 },
-  }),
+  [`/apis/apps/v1${system}/daemonsets`]: {
+    items: [
+      found("nodevolume-agent", {
+        spec: {
+          template: {
+            spec: {
+              nodeSelector: { a: "b" },
+              tolerations: [{ operator: "Exists" }],
+              containers: [
+                { name: "other", volumeMounts: [{ mountPath: "/other", mountPropagation: "Bidirectional" }] },
+                {
+                  name: "agent",
+                  envFrom: [{ configMapRef: { name: "nodevolume-settings-1" } }],
+                  volumeMounts: [
+                    { mountPath: "/mnt/nodevolume", mountPropagation: "Bidirectional" },
+                    { mountPath: "/host", mountPropagation: "HostToContainer" },
+                  ],
+                },
+              ],
+            },
+          },
+        },
+      }),
+    ],
+  },
+  [`/api/v1${system}/configmaps`]: {
+    items: [
+      found("nodevolume-settings-0", { data: { NODEVOLUME_ALLOWED_PREFIXES: "/old" } }),
+      found("nodevolume-settings-1", { data: { NODEVOLUME_ALLOWED_PREFIXES: "/mnt/nodevolume" } }),
+    ],
+  },
+  [`/apis/apps/v1${system}/deployments`]: { items: [found("nodevolume-controller", { spec: { replicas: 3 } })] },
   [`/api/v1${system}/pods`]: {
     items: [
       {
@@ -170,8 +196,16 @@ describe("what kubectl nvi check reads", () => {
       fields: { NodeVolumeSet: { spec: { mode: {} } } },
     });
     expect(facts.daemonSet.items).to.deep.equal([
-      { nodeSelector: { a: "b" }, terms: undefined, tolerations: [{ operator: "Exists" }] },
+      {
+        nodeSelector: { a: "b" },
+        terms: undefined,
+        tolerations: [{ operator: "Exists" }],
+        shared: ["/mnt/nodevolume"],
+        settings: ["nodevolume-settings-1"],
+        prefixes: undefined,
+      },
     ]);
+    expect(facts.prefixes.items).to.deep.equal(["/mnt/nodevolume"]);
     expect(facts.replicas.items).to.deep.equal([3]);
     expect(facts.pods.items).to.deep.equal([
       {
