@@ -115,7 +115,16 @@ describe("kubectl-nvi on the machine's own Node", function () {
     expect(await volumes.ended, volumes.said()).to.equal(130);
   });
 
-  for (const args of [["volumes"], ["diff"], ["plan"], ["orphans"], ["explain", "datasets"], ["history", "datasets"]])
+  for (const args of [
+    ["volumes"],
+    ["diff"],
+    ["plan"],
+    ["orphans"],
+    ["explain", "datasets"],
+    ["history", "datasets"],
+    ["check"],
+    ["check", "--pre"],
+  ])
     it(`${args.join(" ")} ends as on a newer Node`, async () => {
       const { ended, said } = start(...args);
       const code = await ended;
