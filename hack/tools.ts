@@ -4,11 +4,19 @@
 //   node hack/tools.ts --e2e    what a real node needs besides
 //   node hack/tools.ts --storage  what tests of local disks and of images need, and a machine may lack
 //   node hack/tools.ts --arm64  an arm64 Node, and what runs it here
+//   node hack/tools.ts --release  what looks at what a release has, and the oldest API server that it is for
 //   node hack/tools.ts --bench  what the benchmark of large clusters needs besides
 import { locateArm64Node } from "./lib/tools/arm64-node.ts";
 import { locateArm64VM } from "./lib/tools/arm64-vm.ts";
 import { locateBuildah, locateImageTools } from "./lib/tools/buildah.ts";
-import { locateBenchTools, locateCSITools, locateNodeTools, locateTool, locateTools } from "./lib/tools/locate.ts";
+import {
+  locateBenchTools,
+  locateCSITools,
+  locateNodeTools,
+  locateReleaseTools,
+  locateTool,
+  locateTools,
+} from "./lib/tools/locate.ts";
 import { locateStorage } from "./lib/tools/storage.ts";
 import { locateXfsprogs } from "./lib/tools/xfsprogs.ts";
 
@@ -16,6 +24,7 @@ const options = { env: process.env, report: (line: string) => console.log(line) 
 const csi = process.argv.slice(2).includes("--csi");
 const storage = process.argv.slice(2).includes("--storage");
 const arm64 = process.argv.slice(2).includes("--arm64");
+const release = process.argv.slice(2).includes("--release");
 const bench = process.argv.slice(2).includes("--bench");
 const e2e = process.argv.slice(2).includes("--e2e");
 const locateControlPlane = async () => ({
@@ -24,7 +33,8 @@ const locateControlPlane = async () => ({
   helm: await locateTool("helm", options),
   "kube-score": await locateTool("kube-score", options),
 });
-const locate = csi ? locateCSITools : bench ? locateBenchTools : e2e ? locateNodeTools : locateControlPlane;
+const ofOne = csi ? locateCSITools : bench ? locateBenchTools : e2e ? locateNodeTools : locateControlPlane;
+const locate = release ? locateReleaseTools : ofOne;
 // That they cannot be had fails nothing: tests that need them are skipped, and each skip says why.
 const locateDisks = async () => {
   const [storage, buildah] = [await locateStorage(options), await locateBuildah(options)];

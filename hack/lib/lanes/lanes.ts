@@ -153,6 +153,13 @@ export const lanes: readonly Lane[] = [
     limitMinutes: 40,
   },
   {
+    name: "release-tools",
+    what: "kube-apiserver 1.32, kubeconform and actionlint, built if the cache has none",
+    work: { kind: "command", command: ["node", "hack/tools.ts", "--release"] },
+    onlyAll: true,
+    limitMinutes: 40,
+  },
+  {
     name: "csi-tools",
     what: "drivers, sidecars and kube-controller-manager, built if the cache has none",
     work: { kind: "command", command: ["node", "hack/tools.ts", "--csi"] },

@@ -23,6 +23,9 @@ export const networkTools = ["toxiproxy-server"] as const;
 /** What looks at the manifests, for tests: whether the chart is what kustomize makes, and what others have against it. */
 export const manifestTools = ["helm", "kube-score"] as const;
 
+/** What looks at what a release has, and the oldest API server that it is for: only tests of --all. */
+export const releaseTools = ["kube-apiserver-1.32", "kubeconform", "actionlint"] as const;
+
 /** What a real node needs besides: the end-to-end tests. */
 export const nodeTools = [
   "kubelet",
@@ -40,8 +43,9 @@ export type CSITool = (typeof csiTools)[number];
 export type BenchTool = (typeof benchTools)[number];
 export type NetworkTool = (typeof networkTools)[number];
 export type ManifestTool = (typeof manifestTools)[number];
+export type ReleaseTool = (typeof releaseTools)[number];
 export type NodeTool = (typeof nodeTools)[number];
-export type ToolName = ControlPlaneTool | CSITool | BenchTool | NetworkTool | ManifestTool | NodeTool;
+export type ToolName = ControlPlaneTool | CSITool | BenchTool | NetworkTool | ManifestTool | ReleaseTool | NodeTool;
 
 export interface Origin {
   /** Beneath hack/tools. */
@@ -109,6 +113,21 @@ export const origins: { readonly [name in ToolName]: Origin } = {
     module: "github.com/zegl/kube-score",
     goPackage: "github.com/zegl/kube-score/cmd/kube-score",
     versionIn: "main.version",
+  },
+  "kube-apiserver-1.32": {
+    ...kubernetes("k8s.io/kubernetes/cmd/kube-apiserver"),
+    folder: "kubernetes-1.32",
+  },
+  kubeconform: {
+    folder: "kubeconform",
+    module: "github.com/yannh/kubeconform",
+    goPackage: "github.com/yannh/kubeconform/cmd/kubeconform",
+    versionIn: "main.version",
+  },
+  actionlint: {
+    folder: "actionlint",
+    module: "github.com/rhysd/actionlint",
+    goPackage: "github.com/rhysd/actionlint/cmd/actionlint",
   },
   kubelet: kubernetes("k8s.io/kubernetes/cmd/kubelet"),
   "kube-scheduler": kubernetes("k8s.io/kubernetes/cmd/kube-scheduler"),

@@ -11,6 +11,8 @@ import {
   csiTools,
   type NodeTool,
   nodeTools,
+  type ReleaseTool,
+  releaseTools,
   type ToolName,
 } from "./catalog.ts";
 import { fetchRelease, type ReleaseSites } from "./release.ts";
@@ -41,6 +43,11 @@ export async function locateCSITools(options: LocateOptions): Promise<CSIToolPat
 /** The paths of what the benchmark of large clusters needs besides. Two minutes if nothing is there. */
 export async function locateBenchTools(options: LocateOptions): Promise<{ readonly [name in BenchTool]: string }> {
   return locateEach(benchTools, options);
+}
+
+/** The paths of what looks at a release, and of the oldest API server that it is for. Ten minutes if nothing is there. */
+export async function locateReleaseTools(options: LocateOptions): Promise<{ readonly [name in ReleaseTool]: string }> {
+  return locateEach(releaseTools, options);
 }
 
 /**

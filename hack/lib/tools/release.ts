@@ -2,7 +2,7 @@ import { spawnSync } from "node:child_process";
 import { createHash } from "node:crypto";
 import { chmodSync, createWriteStream, renameSync, rmSync } from "node:fs";
 import { arch } from "node:os";
-import { join } from "node:path";
+import { basename, join } from "node:path";
 import { Readable } from "node:stream";
 import { pipeline } from "node:stream/promises";
 import { origins } from "./catalog.ts";
@@ -60,7 +60,7 @@ export async function fetchRelease(tool: Tool, options: FetchOptions): Promise<b
 
 /** Undefined: its project publishes images only, or it is one of those that are built in a way of our own. */
 function release(tool: Tool, sites: ReleaseSites) {
-  const { module } = origins[tool.name];
+  const { module, goPackage } = origins[tool.name];
   if (module !== "k8s.io/kubernetes" && tool.name !== "etcd") return undefined;
   const machine = arch() === "arm64" ? "arm64" : "amd64";
   if (tool.name === "etcd") {
@@ -68,7 +68,7 @@ function release(tool: Tool, sites: ReleaseSites) {
     const url = `${base}/etcd-${tool.version}-linux-${machine}.tar.gz`;
     return { url, checksumUrl: `${base}/SHA256SUMS`, archive: true };
   }
-  const url = `${sites.kubernetes}/${tool.version}/bin/linux/${machine}/${tool.name}`;
+  const url = `${sites.kubernetes}/${tool.version}/bin/linux/${machine}/${basename(goPackage)}`;
   return { url, checksumUrl: `${url}.sha256`, archive: false };
 }
 

@@ -7,7 +7,7 @@ import { dirname, join } from "node:path";
 import { expect } from "chai";
 import { tryLock } from "../../../hack/lib/syscalls.ts";
 import { buildTool } from "../../../hack/lib/tools/build.ts";
-import { csiTools, manifestTools, nodeTools } from "../../../hack/lib/tools/catalog.ts";
+import { csiTools, manifestTools, nodeTools, releaseTools } from "../../../hack/lib/tools/catalog.ts";
 import { locateNodeTools, locateTools } from "../../../hack/lib/tools/locate.ts";
 import { fetchRelease } from "../../../hack/lib/tools/release.ts";
 import { cacheDirectory, describeTool } from "../../../hack/lib/tools/tool.ts";
@@ -49,6 +49,16 @@ describe("tools", () => {
       "helm v3.22.0",
       "kube-score v1.20.0",
     ]);
+  });
+
+  it("of a release are pinned, and its oldest API server is another one than that of the tests", () => {
+    expect(releaseTools.map((name) => `${name} ${describeTool(name, "/c").version}`)).to.deep.equal([
+      "kube-apiserver-1.32 v1.32.13",
+      "kubeconform v0.8.0",
+      "actionlint v1.7.12",
+    ]);
+    const { ldflags } = describeTool("kube-apiserver-1.32", "/c");
+    expect(ldflags).to.include("version.gitMinor=32").and.include("version.gitVersion=v1.32.13");
   });
 
   it("of a real node are pinned, too, and those of our own have no version", () => {
@@ -143,6 +153,15 @@ describe("tools", () => {
       const tools = await locateTools({ env, report, sites: sites() });
       expect(readFileSync(tools.kubectl, "utf8")).to.equal("#!/bin/sh\n");
       expect(readdirSync(cache).filter((name) => name.startsWith("tmp-"))).to.deep.equal([]);
+    });
+
+    it("are fetched by the name of their program, also one that we call by another", async () => {
+      const { version } = describeTool("kube-apiserver-1.32", directory);
+      const path = `/${version}/bin/linux/${process.arch === "arm64" ? "arm64" : "amd64"}/kube-apiserver`;
+      published.set(path, "old").set(`${path}.sha256`, sha256("old"));
+      const options = { out: directory, report, sites: sites() };
+      expect(await fetchRelease(describeTool("kube-apiserver-1.32", directory), options)).to.equal(true);
+      expect(readFileSync(join(directory, "kube-apiserver-1.32"), "utf8")).to.equal("old");
     });
 
     it("are refused with one line if the checksum differs", async () => {
