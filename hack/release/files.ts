@@ -4,10 +4,13 @@ import { join } from "node:path";
 import { buildBundles } from "../lib/bundle.ts";
 import { buildCli } from "../lib/bundle-cli.ts";
 import { root } from "../lib/root.ts";
+import type { LocateOptions } from "../lib/tools/cache.ts";
 import { whyPage } from "../lib/why-page.ts";
-import { type ArchiveFile, archiveOf } from "./archive.ts";
+import { archiveOf } from "./archive.ts";
 import { chartFiles, chartName } from "./chart/chart.ts";
-import { krewManifest } from "./krew.ts";
+import { crdSchemas } from "./json-schemas.ts";
+import { nodesAsLocked } from "./node-platforms.ts";
+import { pluginFiles } from "./plugin.ts";
 import { imageOf, installYaml } from "./render-install.ts";
 import { type LockEntry, sbomOf } from "./sbom.ts";
 import { signatureOf } from "./signature.ts";
@@ -22,13 +25,15 @@ export interface ReleaseOptions {
   readonly notes: string;
   /** Where the files will be published; without it there is no manifest for krew, which names it. */
   readonly baseURL?: string | undefined;
+  /** For kubectl-nvi with the Node of each platform, which npm has. */
+  readonly withNode?: LocateOptions | undefined;
   /** A private key of Ed25519, as PEM. */
   readonly signKey?: string | undefined;
 }
 
 /** Every file of a release by its name, the same to the last byte for the same commit and options. */
 export async function releaseFiles(options: ReleaseOptions): Promise<Map<string, Buffer>> {
-  const { version, image, kubectl, created, notes, baseURL, signKey } = options;
+  const { version, image, kubectl, created, notes, baseURL, withNode, signKey } = options;
   const files = new Map<string, Buffer>();
   const put = (name: string, content: string | Buffer) => files.set(name, Buffer.from(content));
   const read = (file: string) => readFileSync(join(root, file), "utf8");
@@ -37,24 +42,21 @@ export async function releaseFiles(options: ReleaseOptions): Promise<Map<string,
   const chart = await chartFiles({ kubectl, version, image: imageOf(image) });
   const inChart = [...chart].map(([path, content]) => [`${chartName}/${path}`, { content }] as const);
   put(`${chartName}-${version}.tgz`, archiveOf(new Map(inChart)));
+  put(`crd-schemas-${version}.tar.gz`, archiveOf(crdSchemas()));
 
   const bundles = await buildBundles();
   const cli = await buildCli();
-  const program = { content: readFileSync(cli.path), executable: true } as const;
-  const plugin = `kubectl-nvi-${version}.tar.gz`;
-  const inPlugin: [string, ArchiveFile][] = [
-    ["kubectl-nvi", program],
-    ["LICENSE", { content: read("LICENSE") }],
-  ];
-  put(plugin, archiveOf(new Map(inPlugin)));
-  const sha256 = hashOf(files.get(plugin) as Buffer);
-  if (baseURL !== undefined) put("nvi.yaml", krewManifest({ version, uri: `${baseURL}/${plugin}`, sha256 }));
+  const plugin = { version, program: readFileSync(cli.path), licence: read("LICENSE") };
+  for (const [name, content] of await pluginFiles(plugin, { baseURL, withNode })) put(name, content);
 
-  const { packages: lock } = JSON.parse(read("package-lock.json")) as { packages: { [path: string]: LockEntry } };
+  const { packages } = JSON.parse(read("package-lock.json")) as { packages: { [path: string]: LockEntry } };
+  const nodes = withNode === undefined ? {} : nodesAsLocked();
+  const lock = { ...packages, ...nodes };
   const koffi = Object.keys(lock).filter((key) =>
     /^node_modules\/(koffi|@koromix\/koffi-linux-(x64|arm64))$/.test(key),
   );
-  const inputs = { image: bundles.flatMap((bundle) => bundle.inputs), cli: cli.inputs, beside: koffi };
+  const ofCli = [...cli.inputs, ...Object.keys(nodes).map((key) => `${key}/bin/node`)];
+  const inputs = { image: bundles.flatMap((bundle) => bundle.inputs), cli: ofCli, beside: koffi };
   put("sbom.spdx.json", sbomOf({ version, created, ...inputs, lock, dockerfile: read("Dockerfile") }));
   put("RELEASE-NOTES.md", `${notes}\n`);
   put("why.html", await whyPage());

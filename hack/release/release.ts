@@ -1,11 +1,12 @@
 // What a release has, made of a clean checkout and pushed nowhere:
-//   node hack/release/release.ts VERSION --out FOLDER [--image REF] [--base-url URL] [--sign-key PEM] [--tag] [--kubectl PROGRAM]
+//   node hack/release/release.ts VERSION --out FOLDER [--image REF] [--base-url URL] [--sign-key PEM] [--with-node] [--tag] [--kubectl PROGRAM]
 // docs/release.md says how to go about it.
 import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { parseArgs } from "node:util";
 import { messageOf } from "../../src/errors.ts";
 import { root } from "../lib/root.ts";
+import { locateTool } from "../lib/tools/locate.ts";
 import { changesOf } from "./changelog.ts";
 import { commitTime, tag, uncommitted } from "./checkout.ts";
 import { releaseFiles } from "./files.ts";
@@ -20,6 +21,7 @@ const options = {
   "sign-key": text,
   kubectl: text,
   tag: { type: "boolean" },
+  "with-node": { type: "boolean" },
 } as const;
 
 async function main(): Promise<void> {
@@ -28,7 +30,7 @@ async function main(): Promise<void> {
   const { out } = values;
   if (version === undefined || others.length > 0 || out === undefined)
     throw new Error(
-      "usage: node hack/release/release.ts VERSION --out FOLDER [--image REF] [--base-url URL] [--sign-key PEM] [--tag]",
+      "usage: node hack/release/release.ts VERSION --out FOLDER [--image REF] [--base-url URL] [--sign-key PEM] [--with-node] [--tag]",
     );
   const image = values.image ?? `node-volume-operator:${version}`;
   const { digest } = imageOf(image);
@@ -41,13 +43,16 @@ async function main(): Promise<void> {
     );
   if (problems.length > 0) throw new Error(problems.join("\n"));
   const notes = changesOf(readFileSync(join(root, "CHANGELOG.md"), "utf8"), version) ?? "";
+  const tools = { env: process.env, report: (line: string) => console.log(line) };
   const files = await releaseFiles({
     version,
     image,
-    kubectl: values.kubectl ?? "kubectl",
+    // The one that is pinned: another may write install.yaml otherwise.
+    kubectl: values.kubectl ?? (await locateTool("kubectl", tools)),
     created: commitTime(),
     notes,
     baseURL: values["base-url"],
+    withNode: values["with-node"] ? tools : undefined,
     signKey: values["sign-key"] && readFileSync(values["sign-key"], "utf8"),
   });
   mkdirSync(out, { recursive: true });

@@ -49,6 +49,7 @@ describe("a release", () => {
       "RELEASE-NOTES.md",
       "checksums.txt",
       "checksums.txt.sig",
+      `crd-schemas-${version}.tar.gz`,
       "install.yaml",
       `kubectl-nvi-${version}.tar.gz`,
       `node-volume-operator-${version}.tgz`,

@@ -1,11 +1,11 @@
 // An arm64 Node that runs on this machine's kernel: by QEMU's user mode, with the C library of Debian for arm64, and npm's packages of Node
 // and koffi that the lock file pins.
 import { execFile } from "node:child_process";
-import { globSync, mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { globSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { promisify } from "node:util";
-import { root } from "../root.ts";
 import type { LocateOptions } from "./cache.ts";
+import { lockedPackage, unpackPackage } from "./npm-package.ts";
 import { locateUnpacked } from "./unpacked.ts";
 
 const run = promisify(execFile);
@@ -39,38 +39,17 @@ export async function locateArm64Node(options: LocateOptions): Promise<string | 
     const qemu = join(out, "usr/bin/qemu-aarch64");
     for (const path of globSync(join(out, "usr/bin/*"))) if (path !== qemu) rmSync(path);
     for (const folder of ["usr/share", "etc"]) rmSync(join(out, folder), { recursive: true, force: true });
-    for (const name of fromNpm) await addPackage(name, out, options);
+    for (const name of fromNpm) {
+      const folder = join(out, "modules", name);
+      await unpackPackage(lockedPackage(name), folder, options);
+      rmSync(join(folder, "include"), { recursive: true, force: true });
+    }
     writeFileSync(join(out, "itself.mjs"), itself);
     writeFileSync(join(out, program), script, { mode: 0o755 });
     const { stdout } = await run(join(out, program), ["-p", "process.arch"], { env: options.env });
     if (stdout !== "arm64\n") throw new Error(`Node for arm64 says that it is of ${stdout}`);
   };
-  const name = `arm64-node-${pinned(fromNpm[0]).version}`;
+  const name = `arm64-node-${lockedPackage(fromNpm[0]).version}`;
   const found = await locateUnpacked({ name, packages, has: program, after }, options);
   return typeof found === "string" ? join(found, program) : found;
-}
-
-/** As npm hands it out, if that is what the lock file says. */
-async function addPackage(name: (typeof fromNpm)[number], out: string, { env, report }: LocateOptions): Promise<void> {
-  const { version, integrity } = pinned(name);
-  report(`fetching ${name} ${version}`);
-  const folder = join(out, "modules", name);
-  mkdirSync(folder, { recursive: true });
-  const args = ["pack", `${name}@${version}`, "--json", "--pack-destination", folder];
-  const { stdout } = await run("npm", args, { cwd: folder, env, maxBuffer: 16 * 1024 * 1024 });
-  const [packed] = JSON.parse(stdout) as { readonly integrity: string }[];
-  if (packed?.integrity !== integrity) throw new Error(`${name} ${version} is not what the lock file has`);
-  const [archive = ""] = globSync(join(folder, "*.tgz"));
-  await run("tar", ["-xzf", archive, "-C", folder, "--strip-components=1", "--no-same-owner"], { env });
-  rmSync(archive);
-  rmSync(join(folder, "include"), { recursive: true, force: true });
-}
-
-function pinned(name: string): { readonly version: string; readonly integrity: string } {
-  const lock = JSON.parse(readFileSync(join(root, "package-lock.json"), "utf8")) as {
-    packages: { readonly [path: string]: { readonly version: string; readonly integrity: string } };
-  };
-  const entry = lock.packages[`node_modules/${name}`];
-  if (entry === undefined) throw new Error(`the lock file has no ${name}`);
-  return entry;
 }
