@@ -71,7 +71,7 @@ describe("workflows of .github", () => {
       const writes = jobsOf(file).flatMap(([name, { permissions: own = {} }]) =>
         Object.entries(own).flatMap(([scope, may]) => (may === "write" ? `${name}: ${scope}` : [])),
       );
-      const ofRelease = ["files: contents", "files: id-token", "image: id-token", "image: packages"];
+      const ofRelease = ["files: contents", "files: id-token", "images: id-token", "images: packages"];
       expect(writes.sort()).to.deep.equal(file.endsWith("release.yaml") ? ofRelease : []);
     });
 
