@@ -5,9 +5,8 @@ import type { FieldTree } from "./fields.ts";
 export const installedKinds: readonly { readonly group: string; readonly resource: string; readonly namespace?: string }[] = [
   {"group":"","resource":"configmaps","namespace":"nodevolume-system"},
   {"group":"","resource":"namespaces"},
+  {"group":"","resource":"resourcequotas","namespace":"nodevolume-system"},
   {"group":"","resource":"serviceaccounts","namespace":"nodevolume-system"},
-  {"group":"admissionregistration.k8s.io","resource":"mutatingadmissionpolicies"},
-  {"group":"admissionregistration.k8s.io","resource":"mutatingadmissionpolicybindings"},
   {"group":"admissionregistration.k8s.io","resource":"validatingadmissionpolicies"},
   {"group":"admissionregistration.k8s.io","resource":"validatingadmissionpolicybindings"},
   {"group":"apiextensions.k8s.io","resource":"customresourcedefinitions"},

@@ -28,8 +28,12 @@ export const reasonTexts: { readonly [code: string]: string } = {
     "Normal. This Event on the intent and its sets deserves a check. The intent was removed, but the node's agent never confirmed that it had released the volume. The message names what was accepted instead: the out-of-service taint, another boot id, the clock of `nodeLossPolicy`, or an administrator's annotation. The last two prove nothing: make sure that the machine is off.",
   Retained:
     "Normal. The intent was deleted with `deletionPolicy: Retain`. Its mounts stay, unmanaged, and are listed as orphans in the NodeVolumeState of the node. To end them, unmount them by hand with `umount PATH`. To manage them again, create a set with the same volume and paths.",
+  AgentLate:
+    "Waiting, until the agent renews its Lease. It has not done so for 60 s, instead of 30. This is an Event of the Node, and no condition: the status of its volumes stays until the Lease has run out, 180 s after the last renewal (AgentLost). Check that the node is up and the agent's pod runs, as for AgentLost.",
   AgentLost:
     "Waiting, until the agent renews its Lease. Its mounts stay, but their state is not known. Ready of the node's intents, and Ready and Drained of its NodeVolumeState, are Unknown. Check that the node is up and the agent's pod runs: `kubectl get node NODE`, `kubectl -n nodevolume-system get pods -o wide --field-selector spec.nodeName=NODE`, `kubectl -n nodevolume-system logs POD`. A deletion waits, too: a node whose agent does not respond may still use the volume.",
+  AgentLive:
+    "Normal. The agent renews its Lease again, after AgentLate or AgentLost: an Event of the Node.",
   Invalid:
     "Blocked, until the field named is corrected, or the agent or controller is upgraded. The message has each field and what is valid there. Existing mounts stay; only set-up is stopped. The API server accepts some sets that are Invalid: it checks no mount options. A field that \"is not understood\" mostly means that the CRDs are newer than the program: upgrade it. After a loss of records (until the next boot) such an intent is not Released while something is, or may be, mounted where its mounts were. If the mount is not ours, or nothing is left: `kubectl annotate nvi INTENT nodevolume.dev/release='who, why'`.",
   StaleRead:
@@ -45,7 +49,7 @@ export const reasonTexts: { readonly [code: string]: string } = {
   JournalFailed:
     "Blocked, until the state directory can be written. The agent records each step before it takes it, so without the journal it does nothing. `/readyz` of the agent reports it as well. The message has the path and the error: a full disk (`df -h /var/lib/nodevolume`), a read-only file system, wrong permissions, or a journal that a newer agent wrote. An unreadable journal is not discarded: move it aside only if no mount of ours is left. Single damaged lines do not stop the agent: it keeps the file as `journal.damaged-<epoch>` and uses the other lines. Its log, `NodeVolumeState` and `nodevolume_agent_journal_damaged_lines` report them.",
   PathNotAllowed:
-    "Blocked, until the path or the allowed prefixes are changed. Volumes may be mounted only beneath the prefixes that agent and controller are configured with. The message lists them, or reports that the path leads out of one. Change the path in the set. Or add a prefix to `NODEVOLUME_ALLOWED_PREFIXES` of `config/default`, together with a volume of the agent's DaemonSet at the same path.",
+    "Blocked, until the path or the allowed prefixes are changed. Volumes may be mounted only beneath the prefixes that agent and controller are configured with. The message lists them, or reports that the path leads out of one. Change the path in the set. Or add a prefix to `NODEVOLUME_ALLOWED_PREFIXES`, together with a volume of the agent's DaemonSet at the same path (prefixes). Existing mounts beneath a prefix that is no longer allowed stay. They are neither repaired nor unmounted until it is allowed again.",
   PathConflict:
     "Blocked, until only one volume uses the path. Another intent of the node has this path, or one above or beneath it. Existing mounts stay, and nothing new is set up. The message names the other intent: `kubectl get nvi --field-selector spec.nodeName=NODE -o wide`. Change the path in one of the two sets.",
   SourceNotAllowed:
@@ -317,7 +321,7 @@ export const reasonTexts: { readonly [code: string]: string } = {
   SetNotFound:
     "Blocked, until the NodeVolumeSet that the pod names (`csi.volumeAttributes.set`) is created. Sets are cluster-scoped: the name has no namespace. Create it, or correct its name in the pod. `kubectl get nvs` lists those that are there.",
   SetNotServing:
-    "Blocked, until the set manages its volume, and is not being deleted. The message names the cause. The set is being deleted, is not understood, only observes (`mode: Observe`), or, for a static pod, has no mounts on the node. Pods that had the volume before keep it until they end. Set `mode: Manage` on the set, or name another set in the pod.",
+    "Blocked, until the set manages its volume, and is not being deleted. The message names the cause. The set is being deleted, is not valid, only observes (`mode: Observe`), or, for a static pod, has no mounts on the node. Pods that had the volume before keep it until they end. Set `mode: Manage` on the set, or name another set in the pod.",
   NamespaceNotAllowed:
     "Blocked, until the set's `allowedNamespaces` name or select the pod's namespace. The owner of the set decides that: without an entry, no namespace is allowed. Let the owner add the namespace. `kubectl get ns NAMESPACE --show-labels` shows the labels that `allowedNamespaces.selector` is compared with.",
   NodeNotSelected:
