@@ -1,4 +1,4 @@
-import { readdirSync, readFileSync } from "node:fs";
+import { globSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect } from "chai";
 import { root } from "../../../hack/lib/root.ts";
@@ -114,7 +114,7 @@ describe("commands of explain", () => {
 describe("codes of explain", () => {
   const text = ["src/explain", "src/cli/explain"]
     .map((folder) => join(root, folder))
-    .flatMap((folder) => readdirSync(folder).map((name) => readFileSync(join(folder, name), "utf8")))
+    .flatMap((folder) => globSync(join(folder, "*.ts")).map((file) => readFileSync(file, "utf8")))
     .join("\n");
   const document = readFileSync(join(root, "docs/kubectl-nvi.md"), "utf8");
   const codes = new Set(
