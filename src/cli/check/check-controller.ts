@@ -19,7 +19,7 @@ export function checkController({ pods, replicas }: Pick<InstalledFacts, "pods" 
   const own = pods.items.filter(({ component }) => component === "controller");
   const desired = Math.max(replicas.items[0] ?? 0, own.length);
   const ready = own.filter((pod) => pod.ready);
-  const found = `${ready.length} of ${desired} pods are ready`;
+  const found = desired === 0 ? "there is no pod" : `${ready.length} of ${desired} pods are ready`;
   if (desired > 0 && ready.length === desired) return ok(check, found);
   const broken = own.find((pod) => !pod.ready);
   const describe = `kubectl -n ${systemNamespace} describe deployment nodevolume-controller`;

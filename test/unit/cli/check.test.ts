@@ -101,6 +101,11 @@ describe("kubectl nvi check", () => {
       ],
     ],
     [
+      "no Deployment of the controller",
+      { pods: { items: installed().pods.items.slice(2) }, replicas: { items: [] } },
+      [/^✗ controller: there is no pod → .*describe deployment/],
+    ],
+    [
       "no controller",
       {
         pods: { items: installed().pods.items.slice(2) },
