@@ -12,6 +12,8 @@
 /** Characters that are looked at: the Events of a pod are a few thousand. */
 export const longestText = 20_000;
 const mostAnswers = 5;
+/** Answers by words alone, after those that have more for them. */
+const mostGuesses = 2;
 /** A word that is in every twentieth entry weighs 3; two such words, or one that is rarer, are no accident. */
 const leastScore = 4;
 
@@ -52,7 +54,7 @@ export function createFinder(table) {
     ];
     index ??= indexOf(table);
     const similar = search(index, text).filter((answer) => !unsure.some((one) => same(one, answer)));
-    return [...unsure, ...similar].slice(0, mostAnswers);
+    return [...unsure, ...similar].slice(0, unsure.length === 0 ? mostAnswers : unsure.length + mostGuesses);
   };
 }
 
