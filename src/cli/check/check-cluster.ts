@@ -22,7 +22,7 @@ export function checkServer({ server }: Pick<CommonFacts, "server">): CheckResul
   );
 }
 
-/** PURE. What the API server lacks that the whole of config/default needs. */
+/** PURE. What the API server lacks that config/default and its components need. */
 export function checkFeatures(facts: Pick<CommonFacts, "server" | "servesGates" | "servesPolicies">): CheckResult[] {
   const policies = facts.servesPolicies
     ? ok("admission policies", "ValidatingAdmissionPolicy is served")
@@ -36,7 +36,7 @@ export function checkFeatures(facts: Pick<CommonFacts, "server" | "servesGates" 
     : limited(
         "scheduling gates",
         "MutatingAdmissionPolicy is not served: pods are scheduled before their volumes are known",
-        "Install with components: [../components/before-1.36] (docs/readiness.md)",
+        "Leave the component scheduling-gates out: it needs Kubernetes 1.36 (docs/readiness.md)",
       );
   const version = versionOf(facts.server);
   if (version === undefined || !isBefore(version, requirements.wholeKubernetes)) return [policies, gates];

@@ -62,6 +62,6 @@ export function checkGates({
   return limited(
     gate,
     "the policy nodevolume-gates is not there: pods are scheduled before their volumes are known",
-    "kubectl apply --server-side -k config/gates (not with observe-only)",
+    "Add components: [../components/scheduling-gates] to your kustomization (docs/readiness.md)",
   );
 }

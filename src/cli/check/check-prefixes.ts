@@ -5,7 +5,7 @@ import { type CheckResult, failed, limited, ok, supportRemedy, unknown } from ".
 const check = "prefixes";
 
 /** As without a setting; src/config.ts has the same, and a test compares the two. */
-export const defaultPrefixes = "/mnt/nodevolume,/var/lib/nodevolume/mounts";
+export const defaultPrefixes = "/var/lib/nodevolume/mounts";
 
 /** PURE. Whether what agents mount beneath each allowed prefix reaches the node: by the DaemonSet's volumes and its settings. */
 export function checkPrefixes({ daemonSet, prefixes }: Pick<InstalledFacts, "daemonSet" | "prefixes">): CheckResult[] {

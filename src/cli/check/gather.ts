@@ -47,7 +47,7 @@ const definitions: Resource = {
 /** What an installation would meet. @throws ApiError, TransportError if the API server does not answer, or knows nobody of that name */
 export async function gatherBefore(cluster: Cluster): Promise<PreFacts> {
   const common = await gatherCommon(cluster);
-  return { ...common, rights: await rightsOf(cluster, common.servesGates) };
+  return { ...common, rights: await rightsOf(cluster) };
 }
 
 /** What is installed: by lists, which the roles nvi-viewer and nvi-support allow. @throws ApiError, TransportError if the API server does not answer, or knows nobody of that name */
@@ -204,7 +204,7 @@ async function gatesOf(cluster: Cluster, isServed: boolean): Promise<Reading<Raw
 }
 
 /** Asked of the API server, which knows every authorizer; kubectl auth can-i does the same. */
-async function rightsOf(cluster: Cluster, servesGates: boolean): Promise<RightsFacts> {
+async function rightsOf(cluster: Cluster): Promise<RightsFacts> {
   const self = await post(cluster, "/apis/authentication.k8s.io/v1/selfsubjectreviews", {
     apiVersion: "authentication.k8s.io/v1",
     kind: "SelfSubjectReview",
@@ -213,8 +213,7 @@ async function rightsOf(cluster: Cluster, servesGates: boolean): Promise<RightsF
   const user = username ?? cluster.user;
   if (await may(cluster, { verb: "*", group: "*", resource: "*" }))
     return { user, everything: true, refused: [], escalates: true };
-  const kinds = installedKinds.filter(({ resource: plural }) => servesGates || !plural.startsWith("mutating"));
-  const asked = kinds.flatMap((kind) => ["create", "patch"].map((verb) => ({ verb, ...kind })));
+  const asked = installedKinds.flatMap((kind) => ["create", "patch"].map((verb) => ({ verb, ...kind })));
   const answers = await Promise.all(
     asked.map(async (attributes) => ((await may(cluster, attributes)) ? [] : [attributes])),
   );

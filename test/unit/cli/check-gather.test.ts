@@ -278,11 +278,6 @@ describe("what kubectl nvi check reads", () => {
       escalates: false,
     });
     expect(some.asked).to.include("create customresourcedefinitions").and.include("escalate clusterroles");
-    // Where the API server has no gates, nobody installs them.
-    expect(some.asked.join("\n")).not.to.include("mutating");
-    some.servesGates = true;
-    await gatherBefore(clusterOf(some));
-    expect(some.asked).to.include("create mutatingadmissionpolicies");
   });
 });
 

@@ -79,7 +79,11 @@ describe("kubectl nvi check", () => {
       { policies: notRead("policies"), sets: { items: [] } },
       [/^\? admission policies: not checked: you may not read policies/],
     ],
-    ["no gates", { gates: { items: [] } }, [/^! scheduling gates: .*nodevolume-gates.* → .*config\/gates/]],
+    [
+      "no gates",
+      { gates: { items: [] } },
+      [/^! scheduling gates: .*nodevolume-gates.* → .*components\/scheduling-gates/],
+    ],
     [
       "an API server without gates",
       { servesGates: false, gates: { items: [] } },
@@ -295,7 +299,7 @@ describe("kubectl nvi check", () => {
 
   it("takes the prefixes that agents take without a setting", () => {
     const text = readFileSync(join(root, "src/config.ts"), "utf8");
-    expect(text).to.include(`const defaultPrefixes = "${defaultPrefixes}";`);
+    expect(text).to.include(`const defaultPrefix = "${defaultPrefixes}";`);
     expect(afterWith({ prefixes: { items: [] } })).to.deep.equal([]);
   });
 
@@ -341,7 +345,6 @@ describe("what an installation is", () => {
       "customresourcedefinitions.apiextensions.k8s.io -",
       "clusterroles.rbac.authorization.k8s.io -",
       "validatingadmissionpolicies.admissionregistration.k8s.io -",
-      "mutatingadmissionpolicybindings.admissionregistration.k8s.io -",
       "daemonsets.apps nodevolume-system",
       "configmaps. nodevolume-system",
       "csidrivers.storage.k8s.io -",
