@@ -1,11 +1,13 @@
 // Gets the programs of others into the cache, if they are not there, and prints where they are:
-//   node hack/tools.ts          etcd, kube-apiserver and kubectl, toxiproxy for tests of a bad network, helm and kube-score for those of the manifests
+//   node hack/tools.ts          etcd, kube-apiserver and kubectl, toxiproxy for tests of a bad network, helm and kube-score for those of the manifests;
+//                              with NODEVOLUME_ALL=1, as `npm test -- --all` sets it, Argo CD's engine for slow tests
 //   node hack/tools.ts --csi    what the tests of CSI need besides
 //   node hack/tools.ts --e2e    what a real node needs besides
 //   node hack/tools.ts --storage  what tests of local disks and of images need, and a machine may lack
 //   node hack/tools.ts --arm64  an arm64 Node, and what runs it here
 //   node hack/tools.ts --release  what looks at what a release has, and the oldest API server that it is for
 //   node hack/tools.ts --bench  what the benchmark of large clusters needs besides
+import { allVariable } from "./lib/lanes/lanes.ts";
 import { locateArm64Node } from "./lib/tools/arm64-node.ts";
 import { locateArm64VM } from "./lib/tools/arm64-vm.ts";
 import { locateBuildah, locateImageTools } from "./lib/tools/buildah.ts";
@@ -32,6 +34,7 @@ const locateControlPlane = async () => ({
   "toxiproxy-server": await locateTool("toxiproxy-server", options),
   helm: await locateTool("helm", options),
   "kube-score": await locateTool("kube-score", options),
+  ...(process.env[allVariable] && { gitops: await locateTool("gitops", options) }),
 });
 const ofOne = csi ? locateCSITools : bench ? locateBenchTools : e2e ? locateNodeTools : locateControlPlane;
 const locate = release ? locateReleaseTools : ofOne;

@@ -4,8 +4,8 @@ import type { Condition } from "./types.gen.ts";
 
 /**
  * Condition types. Every kind has Ready; the others are there when they say something. Three are those of kstatus
- * (sigs.k8s.io/cli-utils/pkg/kstatus), by which Flux, Argo CD and kpt tell whether an object has settled; at most one of
- * Reconciling and Stalled is there, and then it is True:
+ * (sigs.k8s.io/cli-utils/pkg/kstatus), by which Flux and kpt tell whether an object has settled, and Argo CD by
+ * config/gitops/argocd/health.lua; at most one of Reconciling and Stalled is there, and then it is True:
  * - Ready: True if all is as wanted. Current for kstatus, if observedGeneration is the generation.
  * - Reconciling: it is not, and will be by itself or by somebody else's work. InProgress for kstatus.
  * - Stalled: it is not, and somebody must change something. Failed for kstatus.

@@ -148,7 +148,7 @@ export const lanes: readonly Lane[] = [
   },
   {
     name: "tools",
-    what: "etcd, kube-apiserver, kubectl, toxiproxy, helm and kube-score, built if the cache has none",
+    what: "etcd, kube-apiserver, kubectl, toxiproxy, helm and kube-score, with --all Argo CD's engine, built if the cache has none",
     work: { kind: "command", command: ["node", "hack/tools.ts"] },
     limitMinutes: 40,
   },

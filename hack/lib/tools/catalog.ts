@@ -26,6 +26,9 @@ export const manifestTools = ["helm", "kube-score"] as const;
 /** What looks at what a release has, and the oldest API server that it is for: only tests of --all. */
 export const releaseTools = ["kube-apiserver-1.32", "kubeconform", "actionlint"] as const;
 
+/** What does with manifests what Argo CD does: for slow tests alone. */
+export const gitopsTools = ["gitops"] as const;
+
 /** What a real node needs besides: the end-to-end tests. */
 export const nodeTools = [
   "kubelet",
@@ -44,8 +47,10 @@ export type BenchTool = (typeof benchTools)[number];
 export type NetworkTool = (typeof networkTools)[number];
 export type ManifestTool = (typeof manifestTools)[number];
 export type ReleaseTool = (typeof releaseTools)[number];
+export type GitOpsTool = (typeof gitopsTools)[number];
 export type NodeTool = (typeof nodeTools)[number];
-export type ToolName = ControlPlaneTool | CSITool | BenchTool | NetworkTool | ManifestTool | ReleaseTool | NodeTool;
+type TestTool = BenchTool | NetworkTool | ManifestTool | ReleaseTool | GitOpsTool;
+export type ToolName = ControlPlaneTool | CSITool | NodeTool | TestTool;
 
 export interface Origin {
   /** Beneath hack/tools. */
@@ -129,6 +134,7 @@ export const origins: { readonly [name in ToolName]: Origin } = {
     module: "github.com/rhysd/actionlint",
     goPackage: "github.com/rhysd/actionlint/cmd/actionlint",
   },
+  gitops: { folder: "gitops", goPackage: "." },
   kubelet: kubernetes("k8s.io/kubernetes/cmd/kubelet"),
   "kube-scheduler": kubernetes("k8s.io/kubernetes/cmd/kube-scheduler"),
   containerd: containerd("containerd"),

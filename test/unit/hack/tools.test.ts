@@ -7,7 +7,7 @@ import { dirname, join } from "node:path";
 import { expect } from "chai";
 import { tryLock } from "../../../hack/lib/syscalls.ts";
 import { buildTool } from "../../../hack/lib/tools/build.ts";
-import { csiTools, manifestTools, nodeTools, releaseTools } from "../../../hack/lib/tools/catalog.ts";
+import { csiTools, gitopsTools, manifestTools, nodeTools, releaseTools } from "../../../hack/lib/tools/catalog.ts";
 import { locateNodeTools, locateTools } from "../../../hack/lib/tools/locate.ts";
 import { fetchRelease } from "../../../hack/lib/tools/release.ts";
 import { cacheDirectory, describeTool } from "../../../hack/lib/tools/tool.ts";
@@ -49,6 +49,7 @@ describe("tools", () => {
       "helm v3.22.0",
       "kube-score v1.20.0",
     ]);
+    expect(gitopsTools.map((name) => `${name} ${describeTool(name, "/c").version}`)).to.deep.equal(["gitops own"]);
   });
 
   it("of a release are pinned, and its oldest API server is another one than that of the tests", () => {
