@@ -1,4 +1,4 @@
-import { existsSync } from "node:fs";
+import { existsSync, readdirSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import { fillCache, type LocateOptions } from "../lib/tools/cache.ts";
 import { lockedPackage, type PinnedPackage, unpackPackage } from "../lib/tools/npm-package.ts";
@@ -49,6 +49,13 @@ export async function locateNode({ node }: NodePlatform, options: LocateOptions)
   const name = `${node.name}-${node.version}`;
   const cached = join(cacheDirectory(options.env), name);
   const isThere = () => existsSync(join(cached, "bin/node"));
-  if (!isThere()) await fillCache({ name, cached, isThere }, (out) => unpackPackage(node, out, options), options);
+  const make = async (out: string) => {
+    await unpackPackage(node, out, options);
+    for (const entry of readdirSync(out)) if (!kept.includes(entry)) rmSync(join(out, entry), { recursive: true });
+  };
+  if (!isThere()) await fillCache({ name, cached, isThere }, make, options);
   return cached;
 }
+
+/** The rest of a package is headers and manuals, 60 MB. */
+const kept: readonly string[] = ["bin", "LICENSE"];
