@@ -9,6 +9,14 @@ import { answerTo } from "./usage.ts";
 /** Exit codes: 0 ended as asked, 1 failed, 2 the configuration is wrong, 130 ended at once by a second signal. */
 const exitCode = { failed: 1, badConfiguration: 2, interrupted: 130 } as const;
 
+/** Which image has the bundle of a role (Dockerfile). */
+const imageWith: { readonly [role: string]: string } = {
+  controller: "node-volume-operator-controller",
+  "api-proxy": "node-volume-operator-controller",
+  agent: "node-volume-operator-agent",
+  child: "node-volume-operator-agent",
+};
+
 /** Runs the role that the first argument names: controller, agent, api-proxy, or child, which the agent starts for itself. */
 async function main(argv: readonly string[]): Promise<number> {
   if (argv[0] === "child") {
@@ -60,6 +68,12 @@ function refuseOtherProcessors(): void {
 function failed(error: unknown): number {
   if (error instanceof ConfigError) {
     process.stderr.write(`${error.message}\n`);
+    return exitCode.badConfiguration;
+  }
+  const [, role = ""] = /^Cannot find module '\S*\/([\w-]+)\.cjs'/.exec(messageOf(error)) ?? [];
+  const image = imageWith[role];
+  if (image !== undefined) {
+    process.stderr.write(`this image has no ${role}: run it from ${image}\n`);
     return exitCode.badConfiguration;
   }
   createLogger("error", {}).error("failed", {

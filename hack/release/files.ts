@@ -3,6 +3,7 @@ import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { buildBundles } from "../lib/bundle.ts";
 import { buildCli } from "../lib/bundle-cli.ts";
+import { bundlesIn, nameOf, type Target, targets } from "../lib/image/dockerfile.ts";
 import { root } from "../lib/root.ts";
 import type { LocateOptions } from "../lib/tools/cache.ts";
 import { whyPage } from "../lib/why-page.ts";
@@ -11,13 +12,14 @@ import { chartFiles, chartName } from "./chart/chart.ts";
 import { crdSchemas } from "./json-schemas.ts";
 import { nodesAsLocked } from "./node-platforms.ts";
 import { pluginFiles } from "./plugin.ts";
-import { imageOf, installYaml } from "./render-install.ts";
+import { installedOf, installYaml } from "./render-install.ts";
 import { type LockEntry, sbomOf } from "./sbom.ts";
 import { signatureOf } from "./signature.ts";
 
 export interface ReleaseOptions {
   readonly version: string;
-  readonly image: string;
+  /** References of the images, and of what they were built from. */
+  readonly images: { readonly [Which in Target | "base"]: string };
   readonly kubectl: string;
   /** When the commit was made. */
   readonly created: Date;
@@ -33,13 +35,14 @@ export interface ReleaseOptions {
 
 /** Every file of a release by its name, the same to the last byte for the same commit and options. */
 export async function releaseFiles(options: ReleaseOptions): Promise<Map<string, Buffer>> {
-  const { version, image, kubectl, created, notes, baseURL, withNode, signKey } = options;
+  const { version, images, kubectl, created, notes, baseURL, withNode, signKey } = options;
   const files = new Map<string, Buffer>();
   const put = (name: string, content: string | Buffer) => files.set(name, Buffer.from(content));
   const read = (file: string) => readFileSync(join(root, file), "utf8");
 
-  put("install.yaml", await installYaml({ image, kubectl }));
-  const chart = await chartFiles({ kubectl, version, image: imageOf(image) });
+  put("images.txt", [...targets, "base" as const].map((which) => `${which} ${images[which]}\n`).join(""));
+  put("install.yaml", await installYaml({ references: images, kubectl }));
+  const chart = await chartFiles({ kubectl, version, images: installedOf(images) });
   const inChart = [...chart].map(([path, content]) => [`${chartName}/${path}`, { content }] as const);
   put(`${chartName}-${version}.tgz`, archiveOf(new Map(inChart)));
   put(`crd-schemas-${version}.tar.gz`, archiveOf(crdSchemas()));
@@ -56,8 +59,16 @@ export async function releaseFiles(options: ReleaseOptions): Promise<Map<string,
     /^node_modules\/(koffi|@koromix\/koffi-linux-(x64|arm64))$/.test(key),
   );
   const ofCli = [...cli.inputs, ...Object.keys(nodes).map((key) => `${key}/bin/node`)];
-  const inputs = { image: bundles.flatMap((bundle) => bundle.inputs), cli: ofCli, beside: koffi };
-  put("sbom.spdx.json", sbomOf({ version, created, ...inputs, lock, dockerfile: read("Dockerfile") }));
+  const dockerfile = read("Dockerfile");
+  for (const target of targets) {
+    const names = bundlesIn(dockerfile, target);
+    const files = bundles.flatMap(({ name, inputs }) => (names.includes(name) ? inputs : []));
+    const beside = names.includes("agent") ? koffi : [];
+    const image = { dockerfile, target, base: images.base };
+    const sbom = sbomOf({ name: nameOf(target), version, created, files, beside, lock, image });
+    put(`sbom-${target}.spdx.json`, sbom);
+  }
+  put("sbom-kubectl-nvi.spdx.json", sbomOf({ name: "kubectl-nvi", version, created, files: ofCli, lock }));
   put("RELEASE-NOTES.md", `${notes}\n`);
   put("why.html", await whyPage());
 

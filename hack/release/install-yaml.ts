@@ -1,16 +1,18 @@
-// One file for `kubectl apply --server-side -f`: node hack/release/install-yaml.ts --image NAME:TAG [--out FILE] [--kubectl PROGRAM]
+// One file for `kubectl apply --server-side -f`:
+//   node hack/release/install-yaml.ts --image controller=REF --image agent=REF [--out FILE] [--kubectl PROGRAM]
+// REF is NAME:TAG or NAME@sha256:DIGEST.
 import { writeFileSync } from "node:fs";
 import { parseArgs } from "node:util";
 import { messageOf } from "../../src/errors.ts";
-import { installYaml } from "./render-install.ts";
+import { installYaml, referencesIn } from "./render-install.ts";
 
 const text = { type: "string" } as const;
 
 try {
-  const { values } = parseArgs({ options: { image: text, out: text, kubectl: text } });
-  if (values.image === undefined)
-    throw new Error("--image is needed: NAME:TAG or NAME@sha256:DIGEST of what you pushed");
-  const yaml = await installYaml({ image: values.image, kubectl: values.kubectl ?? "kubectl" });
+  const images = { ...text, multiple: true } as const;
+  const { values } = parseArgs({ options: { image: images, out: text, kubectl: text } });
+  const references = referencesIn(values.image ?? [], { controller: undefined, agent: undefined });
+  const yaml = await installYaml({ references, kubectl: values.kubectl ?? "kubectl" });
   if (values.out === undefined) process.stdout.write(yaml);
   else writeFileSync(values.out, yaml);
 } catch (error) {

@@ -1,4 +1,6 @@
-// What a release is made of, as SPDX 2.3: what esbuild took into the bundles, what stands beside them, and what the image is built from.
+// What an image or a program of a release is made of, as SPDX 2.3: what esbuild took into its bundles, what stands beside them, and what
+// the image is built from.
+import { debianPackagesIn, hasWholeBase, type Target } from "../lib/image/dockerfile.ts";
 
 export interface LockEntry {
   readonly version?: string;
@@ -7,16 +9,23 @@ export interface LockEntry {
 }
 
 export interface SbomInput {
+  /** Of the image or program that the document is of. */
+  readonly name: string;
   readonly version: string;
   /** When the commit was made. */
   readonly created: Date;
-  /** Files of the bundles of the image, and of kubectl-nvi. */
-  readonly image: readonly string[];
-  readonly cli: readonly string[];
-  /** Keys of the lock file of what the image has beside its bundles. */
-  readonly beside: readonly string[];
+  /** Files of its bundles. */
+  readonly files: readonly string[];
+  /** Keys of the lock file of what is beside the bundles. */
+  readonly beside?: readonly string[];
   readonly lock: { readonly [path: string]: LockEntry };
-  readonly dockerfile: string;
+  /** What an image is built from; a program has nothing of it. */
+  readonly image?: {
+    readonly dockerfile: string;
+    readonly target: Target;
+    /** NAME:TAG, NAME@DIGEST or NAME:TAG@DIGEST of the base. */
+    readonly base: string;
+  };
 }
 
 /** PURE. Keys of the lock file of the packages that files are of. @throws Error if one is not in the lock file */
@@ -30,57 +39,62 @@ export function packagesOf(files: readonly string[], lock: SbomInput["lock"]): s
   return [...keys].sort();
 }
 
-/** PURE. What the Dockerfile has apt-get install, by name: which version, the package lists of the day say. */
-export function debianPackagesIn(dockerfile: string): string[] {
-  const [, list = ""] = /apt-get install ((?:.*\\\n)*.*)/.exec(dockerfile) ?? [];
-  const words = list.split("&&")[0]?.replaceAll("\\\n", " ").split(/\s+/) ?? [];
-  return words.filter((word) => word !== "" && !word.startsWith("-")).sort();
+/** Debian's packages of the base that an image without all of the base has: those that Node is linked to. */
+const libraries = ["libc6", "libgcc-s1", "libstdc++6"];
+
+/** PURE. Debian's packages of an image beside those that its base has, if it has all of that, by name. */
+export function debianPackagesOf(dockerfile: string, target: Target): string[] {
+  const ofBase = hasWholeBase(dockerfile, target) ? [] : libraries;
+  return [...ofBase, ...debianPackagesIn(dockerfile, target)].sort();
 }
 
-/** PURE. The document, as JSON. */
-export function sbomOf(input: SbomInput): string {
-  const { version, lock, dockerfile } = input;
-  const image = [...packagesOf(input.image, lock), ...input.beside].sort();
-  const cli = packagesOf(input.cli, lock);
-  const npm = [...new Set([...image, ...cli])].sort().map((key) => npmPackage(key, lock[key] ?? {}));
-  const debian = debianPackagesIn(dockerfile).map((name) => ({
-    ...described(`Debian-${name}`, name, undefined, `pkg:deb/debian/${name}`),
-    comment: "as Debian has it when the image is built; /var/lib/dpkg/status of the image says which version",
-  }));
-  const [, base = ""] = /^FROM (\S+) AS tools$/m.exec(dockerfile) ?? [];
-  const [baseName = "", baseTag = ""] = base.split(":");
-  const from = described("base-image", baseName, baseTag, `pkg:docker/${baseName}@${baseTag}`);
-  const own = (name: string) => described(name, name, version, `pkg:generic/${name}@${version}`, "Apache-2.0");
-  const holds = (whole: string, parts: readonly string[]) => parts.map((part) => related(whole, "CONTAINS", part));
+/** PURE. The document of one image or program, as JSON. */
+export function sbomOf({ name, version, created, files, beside = [], lock, image }: SbomInput): string {
+  const npm = [...packagesOf(files, lock), ...beside].sort().map((key) => npmPackage(key, lock[key] ?? {}));
+  const parts = [...(image === undefined ? [] : partsOf(image)), ...npm];
+  const whole = described(name, name, version, `pkg:generic/${name}@${version}`, "Apache-2.0");
   const document = {
     spdxVersion: "SPDX-2.3",
     dataLicense: "CC0-1.0",
     SPDXID: "SPDXRef-DOCUMENT",
-    name: `node-volume-operator-${version}`,
-    documentNamespace: `https://nodevolume.dev/spdx/node-volume-operator-${version}-${input.created.getTime() / 1_000}`,
+    name: `${name}-${version}`,
+    documentNamespace: `https://nodevolume.dev/spdx/${name}-${version}-${created.getTime() / 1_000}`,
     creationInfo: {
-      created: input.created.toISOString().replace(".000Z", "Z"),
+      created: created.toISOString().replace(".000Z", "Z"),
       creators: [`Tool: node-volume-operator-release-${version}`],
     },
-    packages: [own("node-volume-operator"), own("kubectl-nvi"), from, ...debian, ...npm],
+    packages: [whole, ...parts],
     relationships: [
-      related("DOCUMENT", "DESCRIBES", "node-volume-operator"),
-      related("DOCUMENT", "DESCRIBES", "kubectl-nvi"),
-      ...holds("node-volume-operator", ["base-image", ...debianPackagesIn(dockerfile).map((name) => `Debian-${name}`)]),
-      ...holds("node-volume-operator", image.map(npmID)),
-      ...holds("kubectl-nvi", cli.map(npmID)),
+      related("SPDXRef-DOCUMENT", "DESCRIBES", whole.SPDXID),
+      ...parts.map(({ SPDXID }) => related(whole.SPDXID, "CONTAINS", SPDXID)),
     ],
   };
   return `${JSON.stringify(document, undefined, 2)}\n`;
 }
 
-function related(whole: string, relationshipType: string, part: string) {
-  return { spdxElementId: `SPDXRef-${whole}`, relationshipType, relatedSpdxElement: `SPDXRef-${part}` };
+/** What an image has that is not npm's. */
+function partsOf({ dockerfile, target, base }: NonNullable<SbomInput["image"]>) {
+  const [, name = "", tag = "", digest] = /^(.+?)(?::([\w][\w.-]*))?(?:@(sha256:\w+))?$/.exec(base) ?? [];
+  const [node = "NOASSERTION"] = /^\d+\.\d+\.\d+/.exec(tag) ?? [];
+  const debian = debianPackagesOf(dockerfile, target).map((one) => ({
+    ...described(`Debian-${one}`, one, undefined, `pkg:deb/debian/${one}`),
+    comment: "as Debian has it when the image is built; /var/lib/dpkg of the image says which version",
+  }));
+  const whole = described("base-image", name, digest ?? tag, `pkg:docker/${name}@${digest ?? tag}`);
+  return [
+    described("runtime-node", "node", node, `pkg:generic/node@${node}`, "MIT"),
+    ...(hasWholeBase(dockerfile, target) ? [whole] : []),
+    ...debian,
+  ];
+}
+
+function related(spdxElementId: string, relationshipType: string, relatedSpdxElement: string) {
+  return { spdxElementId, relationshipType, relatedSpdxElement };
 }
 
 function described(id: string, name: string, versionInfo: string | undefined, purl: string, licence = "NOASSERTION") {
   return {
-    SPDXID: `SPDXRef-${id.replace(/[^\w.-]/g, "-").replaceAll("_", "-")}`,
+    SPDXID: `SPDXRef-${id.replace(/[^A-Za-z0-9.-]/g, "-")}`,
     name,
     ...(versionInfo !== undefined && { versionInfo }),
     downloadLocation: "NOASSERTION",
@@ -97,11 +111,13 @@ function npmPackage(key: string, { version = "", license, integrity }: LockEntry
   const [, sha512] = /^sha512-(.+)$/.exec(integrity ?? "") ?? [];
   const checksumValue = Buffer.from(sha512 ?? "", "base64").toString("hex");
   return {
-    ...described(npmID(key), name, version, `pkg:npm/${name.replace("@", "%40")}@${version}`, license),
+    ...described(
+      `npm-${key.replaceAll("node_modules/", "")}`,
+      name,
+      version,
+      `pkg:npm/${name.replace("@", "%40")}@${version}`,
+      license,
+    ),
     ...(sha512 !== undefined && { checksums: [{ algorithm: "SHA512", checksumValue }] }),
   };
-}
-
-function npmID(key: string): string {
-  return `npm-${key.replaceAll("node_modules/", "").replace(/[^A-Za-z0-9.-]/g, "-")}`;
 }

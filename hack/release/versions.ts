@@ -7,8 +7,10 @@ const places: readonly { readonly file: string; readonly find: RegExp }[] = [
   { file: "package.json", find: /^ {2}"version": "([^"]+)"/m },
   { file: "package-lock.json", find: /^ {2}"version": "([^"]+)"/m },
   { file: "src/version.ts", find: /version = "([^"]+)"/ },
-  { file: "config/default/kustomization.yaml", find: /newTag: (\S+)/ },
   { file: "config/labels/labels.yaml", find: /version, value: "([^"]+)"/ },
+  { file: "config/default/kustomization.yaml", find: /-controller\n {4}newTag: (\S+)/ },
+  { file: "config/default/kustomization.yaml", find: /-agent\n {4}newTag: (\S+)/ },
+  { file: "Dockerfile", find: /^ARG VERSION=(\S+)$/m },
   { file: "README.md", find: /--image \S+:(\d\S*) --out/ },
 ];
 

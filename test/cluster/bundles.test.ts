@@ -1,34 +1,37 @@
 import { type ChildProcess, spawn } from "node:child_process";
-import { cpSync, existsSync, globSync, mkdirSync, mkdtempSync, readFileSync, writeFileSync } from "node:fs";
+import { cpSync, existsSync, mkdirSync, mkdtempSync, readFileSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { expect } from "chai";
 import { buildBundles } from "../../hack/lib/bundle.ts";
+import { bundlesIn, readDockerfile, type Target } from "../../hack/lib/image/dockerfile.ts";
 import { root } from "../../hack/lib/root.ts";
 import { until } from "../../hack/lib/until.ts";
 import { need } from "../lib/requirements.ts";
 
-describe("the image", () => {
-  let app: string;
+describe("the images", () => {
+  let directory: string;
   let children: ChildProcess[] = [];
 
   before(async function () {
     need(this, "root");
     await buildBundles();
     // What the Dockerfile copies, and nothing else: a bundle that still reaches for a package fails here.
-    app = mkdtempSync(join(tmpdir(), "nodevolume-image-"));
-    for (const bundle of globSync("dist/*.cjs", { cwd: root })) cpSync(join(root, bundle), join(app, bundle.slice(5)));
+    directory = mkdtempSync(join(tmpdir(), "nodevolume-image-"));
+    for (const target of ["controller", "agent"] as const)
+      for (const name of bundlesIn(readDockerfile(), target))
+        cpSync(join(root, `dist/${name}.cjs`), join(appOf(target), `${name}.cjs`));
     for (const name of ["koffi", "@koromix"])
-      cpSync(join(root, "node_modules", name), join(app, "node_modules", name), { recursive: true });
-    mkdirSync(join(app, "state"));
+      cpSync(join(root, "node_modules", name), join(appOf("agent"), "node_modules", name), { recursive: true });
   });
   afterEach(() => {
     for (const child of children) child.kill("SIGKILL");
     children = [];
   });
 
-  const start = (...args: string[]) => {
-    const child = spawn(process.execPath, [join(app, "main.cjs"), ...args], {
+  const appOf = (target: Target) => join(directory, target);
+  const start = (target: Target, ...args: string[]) => {
+    const child = spawn(process.execPath, [join(appOf(target), "main.cjs"), ...args], {
       cwd: "/",
       env: { PATH: process.env["PATH"] },
       stdio: ["ignore", "pipe", "pipe"],
@@ -49,7 +52,7 @@ describe("the image", () => {
       [["agent"], "--api-server"],
       [["agent", "--api-server", "https://127.0.0.1:1"], "--node-name"],
     ] as const) {
-      const { output, ended } = start(...args);
+      const { output, ended } = start("agent", ...args);
       expect(await ended).to.equal(2);
       expect(output())
         .to.include(message)
@@ -57,8 +60,20 @@ describe("the image", () => {
     }
   });
 
+  it("says in one line which image has a role that this one lacks, and exits 2", async () => {
+    for (const [target, ...args] of [
+      ["controller", "agent", ...api(), "--node-name", "n"],
+      ["agent", "controller", ...api(), "--identity", "c"],
+    ] as const) {
+      const { output, ended } = start(target, ...args);
+      expect([await ended, output()]).to.deep.equal([
+        ...[2, `this image has no ${args[0]}: run it from node-volume-operator-${args[0]}\n`],
+      ]);
+    }
+  });
+
   const api = () => {
-    const token = join(app, "token");
+    const token = join(directory, "token");
     writeFileSync(token, "x");
     return [
       "--api-server",
@@ -87,18 +102,19 @@ describe("the image", () => {
       });
 
   it("runs the agent, native library and all: it takes the node's lock", async () => {
-    const stateDir = join(app, "state");
+    const stateDir = join(directory, "state");
+    mkdirSync(stateDir);
     const { output } = start(
       "agent",
-      ...api(),
+      ...["agent", ...api()],
       "--node-name",
       "n",
       "--state-dir",
       stateDir,
       "--allowed-prefix",
-      join(app, "mnt"),
+      join(directory, "mnt"),
       "--kubelet-dir",
-      join(app, "kubelet"), // not that of a kubelet of this machine
+      join(directory, "kubelet"), // not that of a kubelet of this machine
     );
     await until("the lock", 10_000, () => existsSync(join(stateDir, "journal"))).catch((error: Error) => {
       throw new Error(`${error.message}\n${output()}`);
@@ -107,8 +123,8 @@ describe("the image", () => {
   });
 
   it("runs the api-proxy", async () => {
-    const own = ["--node-name", "n", "--socket", join(app, "api", "api.sock")];
-    const { output } = start("api-proxy", ...api(), ...own);
+    const own = ["--node-name", "n", "--socket", join(directory, "api", "api.sock")];
+    const { output } = start("controller", "api-proxy", ...api(), ...own);
     await until("its socket and metrics", 10_000, () =>
       ["serving the agent", "serving metrics and health"].every((line) => output().includes(line)),
     ).catch((error: Error) => {
@@ -118,7 +134,7 @@ describe("the image", () => {
   });
 
   it("runs the controller", async () => {
-    const { output } = start("controller", ...api(), "--identity", "c", "--page-address", "127.0.0.1:0");
+    const { output } = start("controller", "controller", ...api(), "--identity", "c", "--page-address", "127.0.0.1:0");
     await until("health server and page to serve", 10_000, () =>
       ["serving metrics and health", "serving the page"].every((line) => output().includes(line)),
     ).catch((error: Error) => {

@@ -92,22 +92,27 @@ describe("the Helm chart", () => {
     );
   });
 
-  it("names settings by what is in them, as kustomize does, and names the image", async () => {
+  it("names settings by what is in them, as kustomize does, and names the images", async () => {
     const literals = ["NODEVOLUME_ALLOWED_PREFIXES=/srv/a", "NODEVOLUME_LOG_LEVEL=debug"];
     const name = "nodevolume-settings";
     const generator = { name, namespace: "nodevolume-system", behavior: "merge", literals };
-    const images = [{ name: "node-volume-operator", newName: "registry.example.com/nvo", newTag: "7" }];
+    const images = ["controller", "agent"].map((name) => ({
+      ...{ name: `node-volume-operator-${name}`, newName: `registry.example.com/${name}`, newTag: "7" },
+    }));
     const wanted = byTitle(await kustomize(kubectl, { more: { configMapGenerator: [generator], images } }));
-    const image = { repository: "registry.example.com/nvo", tag: "7" };
-    const made = byTitle(await template({ allowedPrefixes: ["/srv/a"], logLevel: "debug", image }));
+    const valuesOf = (name: string) => ({ image: { repository: `registry.example.com/${name}`, tag: "7" } });
+    const of = { controller: valuesOf("controller"), agent: valuesOf("agent") };
+    const made = byTitle(await template({ allowedPrefixes: ["/srv/a"], logLevel: "debug", ...of }));
     expect([...made.keys()].sort()).to.deep.equal([...wanted.keys()].sort());
     const controller = "Deployment nodevolume-system/nodevolume-controller";
     expect(made.get(controller)).to.deep.equal(wanted.get(controller));
-    const imagesOf = (of: Map<string, object>) =>
-      [...JSON.stringify(of.get("DaemonSet nodevolume-system/nodevolume-agent")).matchAll(/"image":"([^"]+)"/g)].map(
-        ([, named]) => named,
-      );
-    expect(imagesOf(made)).to.deep.equal(Array(2).fill("registry.example.com/nvo:7"));
+    // Of the agent the prefixes differ: kustomize leaves its volumes as they are.
+    const imagesIn = (objects: Map<string, object>) => {
+      const agent = JSON.stringify(objects.get("DaemonSet nodevolume-system/nodevolume-agent"));
+      return [...agent.matchAll(/"image":"([^"]+)"/g)].map(([, image]) => image).sort();
+    };
+    expect(imagesIn(made)).to.deep.equal(["registry.example.com/agent:7", "registry.example.com/controller:7"]);
+    expect(imagesIn(wanted)).to.deep.equal(imagesIn(made));
   });
 
   it("makes of allowedPrefixes what kustomize makes with the component prefix-mnt", async () => {

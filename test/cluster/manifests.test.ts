@@ -57,14 +57,19 @@ describe("manifests", () => {
     });
   }
 
-  it("install.yaml is config/default with the image that is named, and the API server takes all of it", async () => {
+  it("install.yaml is config/default with the images that are named, and the API server takes all of it", async () => {
     const script = join(root, "hack/release/install-yaml.ts");
-    const image = "registry.example.com:5000/nvo:9.9.9";
-    const args = [script, "--image", image, "--kubectl", cluster.kubectl.program];
+    const image = (name: string) => `registry.example.com:5000/${name}:9.9.9`;
+    const images = ["controller", "agent"].flatMap((name) => ["--image", `${name}=${image(name)}`]);
+    const args = [script, ...images, "--kubectl", cluster.kubectl.program];
     const yaml = execFileSync(process.execPath, args, { encoding: "utf8" });
     const plain = await cluster.kubectl.run([...render, join(root, "config/default")]);
-    expect(loadAll(yaml)).to.deep.equal(loadAll(plain.replaceAll("node-volume-operator:0.1.0", image)));
-    expect(yaml.split(`image: ${image}`)).to.have.length(4);
+    const wanted = plain.replaceAll(/node-volume-operator-(controller|agent):0\.1\.0/g, (_, name: string) =>
+      image(name),
+    );
+    expect(loadAll(yaml)).to.deep.equal(loadAll(wanted));
+    // The controller's is that of api-proxy, too.
+    expect(["controller", "agent"].map((name) => yaml.split(`image: ${image(name)}`).length - 1)).to.deep.equal([2, 1]);
     const apply = ["apply", "--server-side", "--force-conflicts", "--dry-run=server", "--validate=strict", "-f", "-"];
     const applied = await cluster.adminKubectl.run(apply, yaml);
     expect(applied.trim().split("\n")).to.have.length(loadAll(yaml).length);

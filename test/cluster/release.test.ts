@@ -1,16 +1,24 @@
 import { execFile } from "node:child_process";
 import { createHash, generateKeyPairSync, verify } from "node:crypto";
-import { globSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { promisify } from "node:util";
 import { expect } from "chai";
 import { load, loadAll } from "js-yaml";
+import { bundlesIn, readDockerfile, targets } from "../../hack/lib/image/dockerfile.ts";
 import { locateTool } from "../../hack/lib/tools/locate.ts";
 import { version } from "../../src/version.ts";
 import { ReleaseFixture } from "../lib/release-fixture.ts";
 
 const run = promisify(execFile);
-const image = `registry.example.com/nvo@sha256:${"0a".repeat(32)}`;
+const digest = `sha256:${"0a".repeat(32)}`;
+const images = {
+  controller: `registry.example.com/controller@${digest}`,
+  agent: `registry.example.com/agent@${digest}`,
+  "agent-minimal": `registry.example.com/small@${digest}`,
+  base: `node:24.21.0-trixie-slim@${digest}`,
+};
+const named = Object.entries(images).flatMap(([which, reference]) => ["--image", `${which}=${reference}`]);
 const baseURL = "https://downloads.example.com/v1";
 const { privateKey, publicKey } = generateKeyPairSync("ed25519");
 
@@ -28,7 +36,7 @@ describe("a release", () => {
       fixtures.push(fixture);
       const key = join(fixture.directory, ".git/key.pem");
       writeFileSync(key, privateKey.export({ type: "pkcs8", format: "pem" }));
-      const args = ["--image", image, "--base-url", baseURL, "--sign-key", key, "--kubectl", kubectl, "--tag"];
+      const args = [...named, "--base-url", baseURL, "--sign-key", key, "--kubectl", kubectl, "--tag"];
       await fixture.release([version, "--out", outOf(fixture), ...args], env);
     }
     out = outOf(first());
@@ -50,11 +58,15 @@ describe("a release", () => {
       "checksums.txt",
       "checksums.txt.sig",
       `crd-schemas-${version}.tar.gz`,
+      "images.txt",
       "install.yaml",
       `kubectl-nvi-${version}.tar.gz`,
       `node-volume-operator-${version}.tgz`,
       "nvi.yaml",
-      "sbom.spdx.json",
+      "sbom-agent-minimal.spdx.json",
+      "sbom-agent.spdx.json",
+      "sbom-controller.spdx.json",
+      "sbom-kubectl-nvi.spdx.json",
       "why.html",
     ]);
     expect(contents[1]).to.deep.equal(contents[0]);
@@ -71,13 +83,25 @@ describe("a release", () => {
     expect((await run("openssl", ["pkeyutl", ...key, ...files], { cwd: out })).stdout).to.include("Verified Success");
   });
 
-  it("has a chart that Helm takes, and an install.yaml, of the image that was named", async () => {
+  it("has a chart that Helm takes, and an install.yaml, of the images that were named", async () => {
     const chart = join(out, `node-volume-operator-${version}.tgz`);
     const args = ["template", "release", chart, "--include-crds", "--kube-version=1.36.3"];
     const { stdout } = await run(helm, args, { maxBuffer: 2 ** 26 });
     const installed = file("install.yaml").toString();
     expect(loadAll(stdout).filter((object) => object !== null)).to.have.length(loadAll(installed).length);
-    for (const text of [stdout, installed]) expect(text.split(image)).to.have.length.at.least(3);
+    for (const text of [stdout, installed])
+      expect([images.controller, images.agent].map((image) => text.split(image).length > 1)).to.deep.equal([
+        true,
+        true,
+      ]);
+    for (const text of [stdout, installed])
+      expect(text.match(/^ *image: /gm), "controller, agent, and the proxy of the agent").to.have.length(3);
+    expect(stdout).not.to.match(/image: "?node-volume-operator/);
+  });
+
+  it("says which images it is of, and from what they were built", () => {
+    const lines = Object.entries(images).map(([which, reference]) => `${which} ${reference}`);
+    expect(file("images.txt").toString().trim().split("\n")).to.have.members(lines);
   });
 
   it("has a plugin that runs, and a manifest that names its archive", async () => {
@@ -92,27 +116,43 @@ describe("a release", () => {
     expect(sha256).to.equal(hash(file(`kubectl-nvi-${version}.tar.gz`)));
   });
 
-  it("says in its SBOM which packages are in the image's bundles, no more and no fewer", () => {
-    const sbom = JSON.parse(file("sbom.spdx.json").toString()) as Sbom;
-    const held = sbom.relationships.filter(
-      ({ spdxElementId, relationshipType }) =>
-        spdxElementId === "SPDXRef-node-volume-operator" && relationshipType === "CONTAINS",
-    );
-    const ids = new Set(held.map(({ relatedSpdxElement }) => relatedSpdxElement));
-    const npm = sbom.packages.filter(({ SPDXID }) => ids.has(SPDXID) && SPDXID.startsWith("SPDXRef-npm-"));
-    // The source maps tell it, too, each package by a file of its own that has a statement in the bundle.
-    const maps = globSync(join(first().directory, "dist/*.cjs.map"));
-    const sources = maps.flatMap((map) => (JSON.parse(readFileSync(map, "utf8")) as { sources: string[] }).sources);
-    const shown = sources.flatMap((source) => /.*node_modules\/((?:@[^/]+\/)?\w[^/]*)\//.exec(source)?.[1] ?? []);
-    const beside = ["koffi", "@koromix/koffi-linux-arm64", "@koromix/koffi-linux-x64"];
-    const names = npm.map(({ name }) => name);
-    expect([...new Set(names)].sort()).to.deep.equal([...new Set([...shown, ...beside])].sort());
-    expect(names).to.include.members(["@grpc/grpc-js", "winston", "prom-client"]);
-    expect(names).not.to.include.members(["mocha"]);
-    const known = new Set([...sbom.packages.map(({ SPDXID }) => SPDXID), "SPDXRef-DOCUMENT"]);
-    for (const { spdxElementId, relatedSpdxElement } of sbom.relationships)
+  const sbom = (of: string) => {
+    const { packages, relationships } = JSON.parse(file(`sbom-${of}.spdx.json`).toString()) as Sbom;
+    const known = new Set([...packages.map(({ SPDXID }) => SPDXID), "SPDXRef-DOCUMENT"]);
+    for (const { spdxElementId, relatedSpdxElement } of relationships)
       expect([known.has(spdxElementId), known.has(relatedSpdxElement)]).to.deep.equal([true, true]);
-    expect(known.size).to.equal(sbom.packages.length + 1);
+    expect(known.size).to.equal(packages.length + 1);
+    const held = relationships.filter(({ relationshipType }) => relationshipType === "CONTAINS");
+    expect(held).to.have.length(packages.length - 1);
+    const named = (start: string) =>
+      packages.flatMap(({ SPDXID, name }) => (SPDXID.startsWith(`SPDXRef-${start}`) ? [name] : []));
+    return { npm: named("npm-"), debian: named("Debian-"), base: named("base-image"), node: named("runtime-") };
+  };
+
+  it("says in the SBOM of each image which packages are in its bundles, no more and no fewer", () => {
+    const dockerfile = readDockerfile();
+    for (const target of targets) {
+      // The source maps tell it, too, each package by a file of its own that has a statement in the bundle.
+      const maps = bundlesIn(dockerfile, target).map((name) => join(first().directory, `dist/${name}.cjs.map`));
+      const sources = maps.flatMap((map) => (JSON.parse(readFileSync(map, "utf8")) as { sources: string[] }).sources);
+      const shown = sources.flatMap((source) => /.*node_modules\/((?:@[^/]+\/)?\w[^/]*)\//.exec(source)?.[1] ?? []);
+      const beside = target === "controller" ? [] : ["koffi", "@koromix/koffi-linux-arm64", "@koromix/koffi-linux-x64"];
+      const { npm } = sbom(target);
+      expect([...new Set(npm)].sort(), target).to.deep.equal([...new Set([...shown, ...beside])].sort());
+      expect(npm, target).to.include("winston").and.not.include("mocha");
+    }
+  });
+
+  it("lists no programs of Debian in the controller's SBOM, and in the small agent's not those that it lacks", () => {
+    const libraries = ["ca-certificates", "libc6", "libgcc-s1", "libstdc++6"];
+    expect(sbom("controller")).to.deep.include({ debian: libraries, base: [], node: ["node"] });
+    const [agent, minimal] = [sbom("agent"), sbom("agent-minimal")];
+    for (const { base, node } of [agent, minimal]) expect([base, node]).to.deep.equal([["node"], ["node"]]);
+    expect(minimal.debian).to.include.members(["nfs-common", "git"]);
+    expect(agent.debian.filter((name) => !minimal.debian.includes(name))).to.deep.equal([
+      ...["ceph-fuse", "cifs-utils", "glusterfs-client", "rbd-nbd"],
+    ]);
+    expect(sbom("kubectl-nvi")).to.deep.include({ debian: [], base: [], node: [] });
   });
 
   it("tags the commit here, if it was asked for, with what has changed", () => {
@@ -135,9 +175,10 @@ describe("a release", () => {
     expect(await refusal(["next", "--out", join(out, "../other")])).to.include("is no version");
   });
 
-  it("is signed for an image by its digest alone", async () => {
-    const args = [version, "--out", join(out, "../other"), "--image", "registry.example.com/nvo:1"];
-    expect(await refusal([...args, "--sign-key", "key.pem"])).to.include("--sign-key: name the image by its digest");
+  it("is signed for images by their digests alone, and for a base by its own", async () => {
+    const args = [version, "--out", join(out, "../other"), "--image", `controller=${images.controller}`];
+    const words = await refusal([...args, "--image", `agent=${images.agent}`, "--sign-key", "key.pem"]);
+    expect(words).to.include("--sign-key: name each image by its digest").and.include("also agent-minimal, base:");
   });
 
   it("is refused of what is not committed, into a folder with something in it, and with a key of another kind", async () => {

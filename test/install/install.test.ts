@@ -7,8 +7,9 @@ import { expect } from "chai";
 import { createApiClient } from "../../hack/lib/api-client.ts";
 import { skipBecause } from "../../hack/lib/lanes/skip-reason.ts";
 import { letGuardGo } from "../lib/definitions-guard.ts";
+import { imageTests } from "../lib/image-suite.ts";
 import { processOf, spawnWriter } from "../lib/install-processes.ts";
-import { InstallWorld, imageName } from "../lib/install-world.ts";
+import { InstallWorld } from "../lib/install-world.ts";
 import { ofSet, Pods } from "../lib/pods.ts";
 import { Prometheus } from "../lib/prometheus.ts";
 import { full } from "../lib/requirements.ts";
@@ -50,30 +51,7 @@ describe("installed from its Dockerfile and config/default", function () {
   };
   const epoch = () => world.objects.agentEpoch(world.node.name);
 
-  it("the image has what mounts, and nothing to install more with or to become another user by", async () => {
-    const image = `${imageName}:0.1.0`;
-    const needed =
-      "mount umount blkid mkfs.ext4 mkfs.xfs mkfs.btrfs fsck.ext4 mount.nfs mount.cifs glusterfs ceph-fuse rbd-nbd git ssh node";
-    const missing = await world.images.runIn(
-      image,
-      "sh",
-      "-c",
-      `for p in ${needed}; do command -v $p >/dev/null || echo $p; done`,
-    );
-    expect(missing).to.equal("");
-    expect(await world.images.runIn(image, "sh", "-c", "command -v npm npx apt apt-get dpkg; true")).to.equal("");
-    expect(await world.images.runIn(image, "sh", "-c", "find / -xdev -type f -perm /6000")).to.equal("");
-    const size = await world.images.sizeOf(image);
-    console.log(`    ${(size / 1e6).toFixed(0)} MB`);
-    expect(size).to.be.lessThan(600e6);
-  });
-
-  if (full()) {
-    it("the image is the same, to the last byte, when it is built again in a store of its own", async function () {
-      this.timeout(600_000);
-      expect(await world.buildAnew("0.1.0")).to.equal(await world.images.digestOf(`${imageName}:0.1.0`));
-    });
-  }
+  imageTests(() => world);
 
   it("comes up with the README's command", async function () {
     this.timeout(300_000);

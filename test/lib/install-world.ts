@@ -1,4 +1,4 @@
-// A cluster to which somebody who has only the repository installs the project: its image from the Dockerfile, its objects from config/default.
+// A cluster to which somebody who has only the repository installs the project: its images from the Dockerfile, its objects from config/default.
 import { cpSync, existsSync, globSync, mkdirSync, mkdtempSync, readFileSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { basename, dirname, join, relative } from "node:path";
@@ -7,6 +7,7 @@ import { platformAdmin, writeKubeconfig } from "../../hack/lib/control-plane/cre
 import { untilEnforced, untilServed } from "../../hack/lib/control-plane/install.ts";
 import { type ControlPlane, startControlPlane } from "../../hack/lib/control-plane/start.ts";
 import { ImageBuilder } from "../../hack/lib/image/build.ts";
+import { nameOf, type Target } from "../../hack/lib/image/dockerfile.ts";
 import { createKubectl, type Kubectl } from "../../hack/lib/kubectl.ts";
 import { cannotMakeCgroups } from "../../hack/lib/kubelet-node/cgroups.ts";
 import { type KubeletNode, nodeUsers, startKubeletNode } from "../../hack/lib/kubelet-node/start.ts";
@@ -27,8 +28,15 @@ const controllers = [
 
 /** Where kubelet is on every node, and config/agent/daemonset.yaml has it. */
 export const kubeletDir = "/var/lib/kubelet";
-export const imageName = "nodevolume.test/node-volume-operator";
-const repository = ["Dockerfile", "package.json", "package-lock.json", ".npmrc", "src", "hack"];
+/** What the images say of the commit that they are of. */
+export const builtFrom = { REVISION: "0a".repeat(20), CREATED: "2026-01-02T03:04:05Z" } as const;
+const registry = "nodevolume.test";
+const repository = ["Dockerfile", ".dockerignore", "package.json", "package-lock.json", ".npmrc", "src", "hack"];
+
+/** How this world calls an image, with its tag. */
+export function imageName(target: Target, version: string): string {
+  return `${registry}/${nameOf(target)}:${version}`;
+}
 
 export class InstallWorld implements AsyncDisposable {
   readonly plane: ControlPlane;
@@ -88,18 +96,24 @@ export class InstallWorld implements AsyncDisposable {
     }
   }
 
-  /** Builds the image of the repository as it is, but for its version, and gives it to the node. */
+  /** Builds the images of the repository as it is, but for its version, and gives them to the node. */
   async build(version: string): Promise<void> {
-    await this.node.importImage(await this.images.build(this.#context(version), `${imageName}:${version}`));
+    for (const target of ["controller", "agent"] as const) {
+      await this.buildImage(target, version);
+      await this.node.importImage(await this.images.archive(imageName(target, version)));
+    }
   }
 
-  /** The same with nothing that another build has left. @returns the image's digest */
-  async buildAnew(version: string): Promise<string> {
-    const directory = join(this.directory, "images-anew");
-    mkdirSync(directory);
-    const images = new ImageBuilder({ tools: this.images.tools, directory, env: process.env });
-    await images.build(this.#context(version), `${imageName}:${version}`);
-    return images.digestOf(`${imageName}:${version}`);
+  /** Builds one of them, which the node does not get. */
+  async buildImage(target: Target, version: string, images = this.images): Promise<void> {
+    const args = { VERSION: version, ...builtFrom };
+    await images.build({ context: this.#context(version), target, args }, imageName(target, version));
+  }
+
+  /** A store that has nothing of another build. */
+  emptyStore(): ImageBuilder {
+    const directory = mkdtempSync(join(this.directory, "images-anew-"));
+    return new ImageBuilder({ tools: this.images.tools, directory, env: process.env });
   }
 
   #context(version: string): string {
@@ -112,7 +126,7 @@ export class InstallWorld implements AsyncDisposable {
   }
 
   /**
-   * A kustomization of config/default with the image, and with what this one node, which has no network of pods and no Services, needs
+   * A kustomization of config/default with the images, and with what this one node, which has no network of pods and no Services, needs
    * beside it: the controller in the node's network, once, on loopback; for it and the agent's proxy, where the API server is; for the agent, where the node is.
    */
   overlay(version: string): string {
@@ -144,7 +158,10 @@ export class InstallWorld implements AsyncDisposable {
     const kustomization = {
       kind: "Kustomization",
       resources: [relative(directory, join(root, "config/default"))],
-      images: [{ name: "node-volume-operator", newName: imageName, newTag: version }],
+      images: (["controller", "agent"] as const).map((target) => {
+        const name = nameOf(target);
+        return { name, newName: `${registry}/${name}`, newTag: version };
+      }),
       patches: [
         patch("Deployment", "nodevolume-controller", controller),
         patch("DaemonSet", "nodevolume-agent", agent),

@@ -1,14 +1,45 @@
 // Builds the Dockerfile by buildah in a store of its own, for tests: without Docker, and without a registry to have the base from.
-import { copyFileSync, cpSync, existsSync, mkdirSync, readFileSync, realpathSync, writeFileSync } from "node:fs";
+import { execFile } from "node:child_process";
+import { copyFileSync, cpSync, existsSync, mkdirSync, realpathSync, writeFileSync } from "node:fs";
 import { delimiter, dirname, join } from "node:path";
+import { promisify } from "node:util";
 import type { ImageTools } from "../tools/buildah.ts";
 import { Buildah } from "./buildah.ts";
+import { baseOf, readDockerfile, type Target } from "./dockerfile.ts";
+
+const run = promisify(execFile);
 
 export interface ImageBuilderOptions {
   readonly tools: ImageTools;
-  /** Everything that it writes is beneath this folder: some 2 GB. */
+  /** Everything that it writes is beneath this folder: some 3 GB. */
   readonly directory: string;
   readonly env: NodeJS.ProcessEnv;
+}
+
+/** What is built. */
+export interface Build {
+  /** A folder with a Dockerfile. */
+  readonly context: string;
+  readonly target: Target;
+  /** Values for the Dockerfile's ARGs. */
+  readonly args: { readonly [name: string]: string };
+}
+
+/** What an image says of itself. */
+export interface ImageConfig {
+  readonly user: string;
+  readonly labels: { readonly [name: string]: string };
+  /** Digests of its layers, as they are unpacked, the lowest first. */
+  readonly layers: readonly string[];
+}
+
+/** A file of an image. */
+export interface ImageFile {
+  readonly path: string;
+  /** As find(1) says it: f, d, l. */
+  readonly type: string;
+  /** Permissions with setuid and the like. */
+  readonly mode: number;
 }
 
 /** Builds images, each after the one before it; layers that are the same are made once. */
@@ -26,24 +57,47 @@ export class ImageBuilder {
     return this.#options.tools;
   }
 
-  /** Without the time of the build: another build of the same is the same. @param context a folder with a Dockerfile @returns the path of an archive that `ctr images import` takes */
-  async build(context: string, name: string): Promise<string> {
+  /** Without the time of the build: another build of the same is the same. */
+  async build({ context, target, args }: Build, name: string): Promise<void> {
     await this.#base(context);
-    const policy = this.#buildah.policy;
-    await this.#buildah.run("build", policy, "--layers", "--timestamp=0", "--pull-never", "--tag", name, context);
+    const given = Object.entries(args).map(([key, value]) => `--build-arg=${key}=${value}`);
+    const how = ["--layers", "--timestamp=0", "--pull-never", `--target=${target}`, ...given];
+    await this.#buildah.run("build", this.#buildah.policy, ...how, "--tag", name, context);
+  }
+
+  /** @returns the path of an archive of an image that `ctr images import` takes */
+  async archive(name: string): Promise<string> {
     const archive = join(this.#options.directory, `${name.replace(/[/:]/g, "_")}.tar`);
-    await this.#buildah.run("push", policy, name, `docker-archive:${archive}:${name}`);
+    await this.#buildah.run("push", this.#buildah.policy, name, `docker-archive:${archive}:${name}`);
     return archive;
   }
 
-  /** What a command prints in a container of an image. */
+  /** What a command prints in a container of an image, as the image's user. */
   async runIn(name: string, ...command: string[]): Promise<string> {
-    const container = await this.#buildah.run("from", this.#buildah.policy, "--pull-never", name);
-    try {
-      return await this.#buildah.run("run", container, "--", ...command);
-    } finally {
-      await this.#buildah.run("rm", container);
-    }
+    return this.#withContainer(name, (container) => this.#buildah.run("run", container, "--", ...command));
+  }
+
+  /** All files of an image. Nothing of it is run. */
+  async filesOf(name: string): Promise<ImageFile[]> {
+    return this.#withContainer(name, async (container) => {
+      const place = await this.#buildah.run("mount", container);
+      const options = { maxBuffer: 64 << 20 };
+      const { stdout } = await run("find", [place, "-mindepth", "1", "-printf", "%m %y /%P\\n"], options);
+      await this.#buildah.run("umount", container);
+      return stdout
+        .trim()
+        .split("\n")
+        .map((line) => {
+          const [mode = "", type = "", ...path] = line.split(" ");
+          return { mode: Number.parseInt(mode, 8), type, path: path.join(" ") };
+        });
+    });
+  }
+
+  async configOf(name: string): Promise<ImageConfig> {
+    const inspected = JSON.parse(await this.#buildah.run("inspect", "--type=image", name)) as Inspected;
+    const { config, rootfs } = inspected.OCIv1;
+    return { user: config.User ?? "", labels: config.Labels ?? {}, layers: rootfs.diff_ids };
   }
 
   /** Bytes of an image's layers. */
@@ -64,10 +118,18 @@ export class ImageBuilder {
     return image;
   }
 
+  async #withContainer<T>(name: string, use: (container: string) => Promise<T>): Promise<T> {
+    const container = await this.#buildah.run("from", this.#buildah.policy, "--pull-never", name);
+    try {
+      return await use(container);
+    } finally {
+      await this.#buildah.run("rm", container);
+    }
+  }
+
   /** An image like the one that the Dockerfile begins with, of Debian's own packages, and node and npm as they run here. */
   async #base(context: string): Promise<void> {
-    const name = /^FROM (node:\S+)/m.exec(readFileSync(join(context, "Dockerfile"), "utf8"))?.[1];
-    if (name === undefined) throw new Error("the Dockerfile does not begin with an image of node");
+    const name = baseOf(readDockerfile(context));
     const known = await this.#buildah.run("images", "--quiet", "--filter", `reference=docker.io/library/${name}`);
     if (known !== "") return;
     const files = join(this.#options.directory, "base");
@@ -89,6 +151,13 @@ export class ImageBuilder {
     await this.#buildah.run("config", "--env", `PATH=${path}`, container);
     await this.#buildah.run("commit", this.#buildah.policy, "--quiet", "--rm", container, `docker.io/library/${name}`);
   }
+}
+
+interface Inspected {
+  readonly OCIv1: {
+    readonly config: { readonly User?: string; readonly Labels?: { readonly [name: string]: string } };
+    readonly rootfs: { readonly diff_ids: readonly string[] };
+  };
 }
 
 const path = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin";

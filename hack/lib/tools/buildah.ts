@@ -3,6 +3,7 @@ import { execFile } from "node:child_process";
 import { existsSync, globSync } from "node:fs";
 import { join } from "node:path";
 import { promisify } from "node:util";
+import { baseOf, debianReleaseOf, readDockerfile } from "../image/dockerfile.ts";
 import { fillCache, type LocateOptions } from "./cache.ts";
 import { cacheDirectory } from "./tool.ts";
 import { locateUnpacked } from "./unpacked.ts";
@@ -53,7 +54,8 @@ export function locateBuildah(options: LocateOptions): Promise<string | { readon
 /** As node's own image begins: of the release that the Dockerfile names, without documents. */
 async function locateDebian(unpacked: string, options: LocateOptions): Promise<string> {
   const { env, report } = options;
-  const cached = join(cacheDirectory(env), `debian-bookworm-${process.arch}`);
+  const release = debianReleaseOf(baseOf(readDockerfile()));
+  const cached = join(cacheDirectory(env), `debian-${release}-${process.arch}`);
   const archive = join(cached, "root.tar");
   const without = ["doc", "man", "locale"].map((name) => `--dpkgopt=path-exclude=/usr/share/${name}/*`);
   const make = async (out: string, workshop: string) => {
@@ -63,7 +65,7 @@ async function locateDebian(unpacked: string, options: LocateOptions): Promise<s
     // Beneath its TMPDIR it makes devices, which a sandbox's /tmp does not let it use.
     const around = { ...env, TMPDIR: workshop, PATH: `${programs}:${env["PATH"]}` };
     const settings = { env: around, timeout: 600_000, maxBuffer: 64 << 20 };
-    await run("perl", [join(programs, "mmdebstrap"), ...what, "bookworm", join(out, "root.tar")], settings);
+    await run("perl", [join(programs, "mmdebstrap"), ...what, release, join(out, "root.tar")], settings);
   };
   const place = { name: "debian", cached, isThere: () => existsSync(archive) };
   if (!place.isThere()) await fillCache(place, make, options);

@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { dump, loadAll } from "js-yaml";
 import { root } from "../../lib/root.ts";
 import { kustomize } from "../kustomize.ts";
-import type { Image } from "../render-install.ts";
+import type { Image, Installed } from "../render-install.ts";
 import { chartComponents } from "./components.ts";
 import { emit } from "./emit.ts";
 import { withValues } from "./places.ts";
@@ -20,14 +20,14 @@ export const chartName = "node-volume-operator";
 
 /**
  * The files of a Helm chart that makes what kustomize makes of config/default and its components, by their paths in the chart's
- * folder. @param image what values.yaml names; what config/default does, if it is left out
+ * folder. @param images what values.yaml names; what config/default does, if it is left out
  */
 export async function chartFiles(options: {
   readonly kubectl: string;
   readonly version: string;
-  readonly image?: Image | undefined;
+  readonly images?: Installed | undefined;
 }): Promise<Map<string, string>> {
-  const { kubectl, version, image } = options;
+  const { kubectl, version, images } = options;
   const base = objectsIn(await kustomize(kubectl, {}));
   const trees = new Map<string, Tree>(base);
   const conditions = new Map<string, string>();
@@ -62,7 +62,7 @@ export async function chartFiles(options: {
   ] as const)
     files.set(`${place}${file}`, readFileSync(join(root, "hack/release/chart/files", file), "utf8"));
   files.set("Chart.yaml", chartYaml(version));
-  files.set("values.yaml", valuesYaml(defaultsOf(base, image)));
+  files.set("values.yaml", valuesYaml(defaultsOf(base, images)));
   return new Map([...files].toSorted(([a], [b]) => (a < b ? -1 : 1)));
 }
 
@@ -90,21 +90,25 @@ function objectsIn(text: string): Map<string, Manifest> {
   return byTitle;
 }
 
-function defaultsOf(base: ReadonlyMap<string, Manifest>, image: Image | undefined): Defaults {
+function defaultsOf(base: ReadonlyMap<string, Manifest>, images: Installed | undefined): Defaults {
   const podOf = (title: string) => (base.get(title) as unknown as Workload).spec.template.spec;
   const container = (title: string) => podOf(title).containers[0];
   const [deployment, daemonSet] = ["Deployment nodevolume-controller", "DaemonSet nodevolume-agent"];
-  const [, repository = "", tag = ""] = /^(.+):([^:/]+)$/.exec(container(deployment).image) ?? [];
   const settings = base.get("ConfigMap nodevolume-settings")?.["data"] as { readonly [name: string]: string };
-  const of = (title: string) => ({ resources: container(title).resources, tolerations: podOf(title).tolerations });
+  const inManifest = (title: string) => {
+    const [, repository = "", tag = ""] = /^(.+):([^:/]+)$/.exec(container(title).image) ?? [];
+    return { repository, tag, digest: "" };
+  };
+  const of = (title: string, image: Image | undefined) => ({
+    image: image ? { repository: image.name, tag: image.tag ?? "", digest: image.digest ?? "" } : inManifest(title),
+    resources: container(title).resources,
+    tolerations: podOf(title).tolerations,
+  });
   const { replicas, updateStrategy } = { ...specOf(base, deployment), ...specOf(base, daemonSet) };
   return {
-    image: image
-      ? { repository: image.name, tag: image.tag ?? "", digest: image.digest ?? "" }
-      : { repository, tag, digest: "" },
     settings,
-    controller: { replicas, ...of(deployment) },
-    agent: { maxUnavailable: updateStrategy.rollingUpdate.maxUnavailable, ...of(daemonSet) },
+    controller: { replicas, ...of(deployment, images?.controller) },
+    agent: { maxUnavailable: updateStrategy.rollingUpdate.maxUnavailable, ...of(daemonSet, images?.agent) },
   };
 }
 

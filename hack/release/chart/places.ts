@@ -28,6 +28,10 @@ const values = (at: readonly Step[], value: string): Place => ({
 });
 const pipeline = (at: readonly Step[], made: string): Place => ({ at, node: () => new Scalar(made) });
 
+/** @param role whose image the container has */
+const imageOf = (container: readonly Step[], role: string) =>
+  pipeline([...container, "image"], `include "nodevolume.image" .Values.${role}.image | quote`);
+
 function ofContainer(name: string): Place[] {
   const container = [...pod, "containers", name];
   const settings: Place = {
@@ -39,7 +43,7 @@ function ofContainer(name: string): Place[] {
     },
   };
   return [
-    pipeline([...container, "image"], 'include "nodevolume.image" . | quote'),
+    imageOf(container, name),
     settings,
     values([...container, "resources"], `${name}.resources`),
     values([...pod, "tolerations"], `${name}.tolerations`),
@@ -54,10 +58,7 @@ function ofContainer(name: string): Place[] {
 function ofApiProxy(): Place[] {
   const container = [...pod, "initContainers", "api-proxy"];
   const level = [...container, "env", "NODEVOLUME_LOG_LEVEL", "valueFrom", "configMapKeyRef", "name"];
-  return [
-    pipeline([...container, "image"], 'include "nodevolume.image" . | quote'),
-    pipeline(level, 'include "nodevolume.settingsName" .'),
-  ];
+  return [imageOf(container, "controller"), pipeline(level, 'include "nodevolume.settingsName" .')];
 }
 
 /** Paths of kubelet's. */

@@ -3,20 +3,17 @@ import type { Plain } from "./tree.ts";
 
 /** What the manifests have where values go. */
 export interface Defaults {
-  readonly image: { readonly repository: string; readonly tag: string; readonly digest: string };
   readonly settings: { readonly [name: string]: string };
   readonly controller: { readonly [field: string]: Plain };
   readonly agent: { readonly [field: string]: Plain };
 }
 
 /** PURE. values.yaml, with words for people. */
-export function valuesYaml({ image, settings, controller, agent }: Defaults): string {
+export function valuesYaml({ settings, controller, agent }: Defaults): string {
   const yaml = (value: Plain) => dump(value, { lineWidth: -1, noRefs: true }).trimEnd();
   const prefixes = (settings["NODEVOLUME_ALLOWED_PREFIXES"] ?? "").split(",");
   return `# Generated from config/ by hack/release/helm-chart.ts. What each setting means: docs/settings.md of the repository.
 
-# Where you pushed the image that the Dockerfile builds. A digest goes before the tag.
-${yaml({ image })}
 imagePullSecrets: []
 
 # Host paths beneath which volumes may be mounted, for both roles. Each gets its volume in the DaemonSet. Installations of before also
@@ -47,8 +44,11 @@ components:
   schedulingGates: false
   secureMetrics: false
 
+# image: where you pushed what the Dockerfile builds as target controller; agents run their api-proxy from it, too. A digest goes before
+# the tag.
 ${yaml({ controller })}
 
+# image: of the target agent or agent-minimal.
 ${yaml({ agent })}
 `;
 }

@@ -5,9 +5,12 @@ import { errnoOf } from "./errno.ts";
 /** Where programs are looked for: never in a PATH that somebody has set. */
 const programPath = ["/usr/sbin", "/usr/bin", "/sbin", "/bin"];
 
-/** @throws VolumeError ToolMissing, final */
-export function findProgram(name: string): string {
-  for (const directory of programPath) {
+/** Programs that the image agent has and the image agent-minimal has not (Dockerfile). */
+export const onlyInFullImage: ReadonlySet<string> = new Set(["mount.cifs", "glusterfs", "ceph-fuse", "rbd-nbd"]);
+
+/** @throws VolumeError ToolMissing, final: its message names the image that has the program, if not each has it */
+export function findProgram(name: string, directories: readonly string[] = programPath): string {
+  for (const directory of directories) {
     try {
       accessSync(`${directory}/${name}`, constants.X_OK);
       return `${directory}/${name}`;
@@ -15,5 +18,8 @@ export function findProgram(name: string): string {
       if (errnoOf(error) !== "ENOENT") throw error;
     }
   }
-  throw new VolumeError("ToolMissing", "final", `${name} is not installed where the agent runs`);
+  const where = onlyInFullImage.has(name)
+    ? ": the image node-volume-operator-agent has it, and node-volume-operator-agent-minimal does not"
+    : "";
+  throw new VolumeError("ToolMissing", "final", `${name} is not installed where the agent runs${where}`);
 }

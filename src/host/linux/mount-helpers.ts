@@ -62,7 +62,7 @@ const badCredentials = new Set([13, 1, 126, 127, 128, 129]);
 
 function noClient(what: string, text: string): VolumeError | undefined {
   if (!/unknown filesystem|not supported by kernel|No such device/i.test(text)) return undefined;
-  return new VolumeError("FilesystemUnsupported", "final", `the kernel or the image has no ${what} client: ${text}`);
+  return new VolumeError("FilesystemUnsupported", "final", `the kernel of the node has no ${what} client: ${text}`);
 }
 
 function refused(text: string): VolumeError {

@@ -1,5 +1,5 @@
 import { expect } from "chai";
-import { imageOf } from "../../../hack/release/render-install.ts";
+import { imageOf, referencesIn } from "../../../hack/release/render-install.ts";
 
 describe("imageOf", () => {
   const digest = `sha256:${"0a".repeat(32)}`;
@@ -24,4 +24,26 @@ describe("imageOf", () => {
       expect(() => imageOf(reference), reference).to.throw(/NAME:TAG or NAME@sha256:DIGEST/);
     }
   });
+});
+
+describe("referencesIn", () => {
+  const known = { controller: undefined, agent: undefined, base: "node:1" };
+
+  it("takes one reference for each image, and the usual one where none is named", () => {
+    expect(referencesIn(["agent=r/a:1", "controller=r/c:1"], known)).to.deep.equal({
+      ...{ controller: "r/c:1", agent: "r/a:1", base: "node:1" },
+    });
+  });
+
+  const refused: readonly [string, string[], string][] = [
+    ["one that is missing", ["agent=r/a:1"], "--image controller=REFERENCE is needed"],
+    ["one for none of the images", ["r/a:1"], "--image r/a:1: WHICH=REFERENCE, of controller, agent, base"],
+    ["one for another image", ["constructor=r/a:1"], "WHICH=REFERENCE"],
+    ["one that is named twice", ["agent=r/a:1", "agent=r/a:2"], "agent is named twice"],
+  ];
+  for (const [what, given, words] of refused) {
+    it(`refuses ${what}`, () => {
+      expect(() => referencesIn(given, known)).to.throw(words);
+    });
+  }
 });

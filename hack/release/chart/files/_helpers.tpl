@@ -1,8 +1,9 @@
+{{- /* Of an image: repository, tag, digest. */ -}}
 {{- define "nodevolume.image" -}}
-{{- if .Values.image.digest -}}
-{{ printf "%s@%s" .Values.image.repository .Values.image.digest }}
+{{- if .digest -}}
+{{ printf "%s@%s" .repository .digest }}
 {{- else -}}
-{{ printf "%s:%s" .Values.image.repository (.Values.image.tag | toString) }}
+{{ printf "%s:%s" .repository (.tag | toString) }}
 {{- end -}}
 {{- end -}}
 

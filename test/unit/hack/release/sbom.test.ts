@@ -1,8 +1,5 @@
-import { readFileSync } from "node:fs";
-import { join } from "node:path";
 import { expect } from "chai";
-import { root } from "../../../../hack/lib/root.ts";
-import { debianPackagesIn, packagesOf } from "../../../../hack/release/sbom.ts";
+import { debianPackagesOf, packagesOf, sbomOf } from "../../../../hack/release/sbom.ts";
 
 describe("packagesOf", () => {
   const lock = {
@@ -25,14 +22,39 @@ describe("packagesOf", () => {
   });
 });
 
-describe("debianPackagesIn", () => {
-  it("names what the image's programs come from", () => {
-    const found = debianPackagesIn(readFileSync(join(root, "Dockerfile"), "utf8"));
-    expect(found).to.include.members(["util-linux", "nfs-common", "ca-certificates"]);
-    for (const name of found) expect(name).to.match(/^[a-z][a-z0-9+.-]+$/);
+describe("debianPackagesOf", () => {
+  it("reads lists of several lines, those of stages that are copied too, and nothing behind them", () => {
+    const dockerfile = [
+      ...["FROM x AS build", "RUN y", "FROM x AS some", "RUN apt-get install -y b \\", "  a \\", " && rm x"],
+      ...["FROM some AS all", "RUN apt-get install c", "FROM scratch AS controller", "COPY --from=build /a /"],
+      ...["COPY --from=some /b /", "FROM scratch AS agent", "COPY --from=all / /", "COPY --from=build /app /app"],
+    ].join("\n");
+    expect(debianPackagesOf(dockerfile, "agent")).to.deep.equal(["a", "b", "c"]);
+    expect(debianPackagesOf(dockerfile, "controller")).to.deep.equal(["a", "b", "libc6", "libgcc-s1", "libstdc++6"]);
+  });
+});
+
+describe("sbomOf", () => {
+  const digest = `sha256:${"0a".repeat(32)}`;
+  const input = { name: "it", version: "1.0.0", created: new Date(0), files: [], lock: {} };
+  const dockerfile = "FROM x AS y\nFROM scratch AS agent\nCOPY --from=y / /\n";
+  const purls = (base: string) => {
+    const sbom = JSON.parse(sbomOf({ ...input, image: { dockerfile, target: "agent", base } })) as {
+      packages: { externalRefs: { referenceLocator: string }[] }[];
+    };
+    return sbom.packages.map(({ externalRefs: [ref] }) => ref?.referenceLocator);
+  };
+
+  it("names the base by its digest where it has one, and the Node in it by its tag", () => {
+    const own = "pkg:generic/it@1.0.0";
+    const node = "pkg:generic/node@24.1.0";
+    expect(purls("node:24.1.0-x-slim")).to.deep.equal([own, node, "pkg:docker/node@24.1.0-x-slim"]);
+    expect(purls(`r.example.com:5000/node:24.1.0-x@${digest}`)).to.deep.equal([
+      ...[own, node, `pkg:docker/r.example.com:5000/node@${digest}`],
+    ]);
   });
 
-  it("reads a list of several lines, and nothing behind it", () => {
-    expect(debianPackagesIn("RUN apt-get install -y b \\\n  a \\\n && rm x\nRUN y")).to.deep.equal(["a", "b"]);
+  it("of a program has nothing of an image", () => {
+    expect((JSON.parse(sbomOf(input)) as { packages: unknown[] }).packages).to.have.length(1);
   });
 });
