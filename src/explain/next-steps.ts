@@ -105,7 +105,7 @@ export const nextSteps: { readonly [reason in Reason]?: string } = {
     "Free memory on {node}, such as by kubectl drain {node}, or turn other swap on. See there: swapon --show; free -m",
   VolumeGroupFull: "Add a disk to the volume group on {node} (vgextend), or lower capacity in the set. See there: vgs",
   ToolMissing:
-    "Install it on {node} if the message says so. Else run the agent from the image node-volume-operator-agent, which has it.",
+    "If it is missing on the node, install it on {node}. Else run the agent from the image node-volume-operator-agent, which has it.",
   FormatFailed: "Read the output of mkfs above, and dmesg on {node}: the device may be too small, read-only or broken.",
   OptionsRefused: "Change mountOptions in the set. dmesg on {node} shows what the kernel refuses.",
   QuotaUnsupported:
