@@ -170,7 +170,13 @@ describe("a release", () => {
 
   it("is refused of another version than the sources say, and of one that the changelog does not have", async () => {
     const words = await refusal(["9.9.9", "--out", join(out, "../other")]);
-    for (const part of ["package.json says", "src/version.ts says", "config/default", "has no section 9.9.9"])
+    for (const part of [
+      "package.json says",
+      "src/version.ts says",
+      "Dockerfile says",
+      "config/default",
+      "has no section 9.9.9",
+    ])
       expect(words).to.include(part);
     expect(await refusal(["next", "--out", join(out, "../other")])).to.include("is no version");
   });

@@ -9,16 +9,11 @@ import { full } from "./requirements.ts";
 
 const version = "0.1.0";
 const image = (target: Target) => imageName(target, version);
+/** What src starts of the image, and not of the node. */
 const inMinimal = [
-  "mount",
-  "umount",
-  "blkid",
-  "nsenter",
-  "mkfs.ext4",
-  "mkfs.xfs",
-  "mkfs.btrfs",
-  "fsck.ext4",
-  "mount.nfs",
+  ...["mount", "umount", "blkid", "nsenter", "unshare", "setpriv", "prlimit", "stat", "cp"],
+  ...["mkfs.ext4", "mkfs.xfs", "mkfs.btrfs", "mkswap", "e2fsck", "resize2fs", "xfs_growfs", "btrfs"],
+  ...["mount.nfs", "git", "ssh", "node"],
 ];
 
 /** Adds the tests. @param worldOf the world, once it has built version 0.1.0 */
@@ -54,10 +49,14 @@ export function imageTests(worldOf: () => InstallWorld): void {
   });
 
   it("the agents' images have what mounts, and the small one names what only the other has", async () => {
-    const programs = [...inMinimal, "git", "ssh", "node"];
-    for (const target of ["agent", "agent-minimal"] as const) expect(await lacked(target, programs)).to.equal("");
+    for (const target of ["agent", "agent-minimal"] as const) expect(await lacked(target, inMinimal)).to.equal("");
     expect(await lacked("agent", onlyInFullImage)).to.equal("");
     expect((await lacked("agent-minimal", onlyInFullImage)).split("\n")).to.deep.equal([...onlyInFullImage]);
+    // Their libraries are there, too.
+    const versions = "git --version && glusterfs --version && ceph-fuse --version && rbd-nbd --version";
+    expect(await images().runIn(image("agent"), "sh", "-c", versions))
+      .to.match(/^glusterfs \d/m)
+      .and.match(/^ceph version \d/m);
   });
 
   it("no image has anything to install more with, or to become another user by", async () => {
