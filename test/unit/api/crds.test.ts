@@ -1,6 +1,8 @@
+import { readdirSync, readFileSync } from "node:fs";
+import { join } from "node:path";
 import { expect } from "chai";
 import { checkedSchemas } from "../../../hack/lib/checked-schemas.ts";
-import { readCRDs, type Schema, schemaOf } from "../../../hack/lib/crds.ts";
+import { crdFolder, readCRDs, type Schema, schemaOf } from "../../../hack/lib/crds.ts";
 import { rulesOf as rulesInCode } from "../../../hack/lib/generate-rules.ts";
 import type { SchemaNode } from "../../../src/api/check-rules.ts";
 import type { Rule } from "../../../src/api/rule.ts";
@@ -23,6 +25,17 @@ describe("the CRDs", () => {
     expect(sizes.map(({ kind }) => kind).sort()).to.deep.equal(Object.keys(budgets).sort());
     for (const { kind, size } of sizes) expect(size, kind).to.be.at.most(budgets[kind] ?? 0);
     expect(Object.values(budgets).reduce((all, size) => all + size)).to.be.at.most(150_000);
+  });
+
+  it("have no bare word that YAML 1.1 reads as a boolean: Helm, and kubectl without kustomize, would name a field true", () => {
+    const bare = /(?:^|[{,\s])(?:y|n|yes|no|on|off)\s*:|:\s*(?:y|n|yes|no|on|off)\s*(?:[,}]|$)/i;
+    for (const file of readdirSync(crdFolder)) {
+      const lines = readFileSync(join(crdFolder, file), "utf8").split("\n");
+      expect(
+        lines.filter((line) => bare.test(line)),
+        file,
+      ).to.deep.equal([]);
+    }
   });
 
   it("say in an intent which sources there are, and in the set what each of them holds", () => {
