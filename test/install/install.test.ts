@@ -8,11 +8,12 @@ import { createApiClient } from "../../hack/lib/api-client.ts";
 import { skipBecause } from "../../hack/lib/lanes/skip-reason.ts";
 import { letGuardGo } from "../lib/definitions-guard.ts";
 import { imageTests } from "../lib/image-suite.ts";
-import { processOf, spawnWriter } from "../lib/install-processes.ts";
-import { InstallWorld } from "../lib/install-world.ts";
+import { processOf } from "../lib/install-processes.ts";
+import { buildOnce, sharedInstallWorld } from "../lib/install-shared.ts";
+import { story } from "../lib/install-story.ts";
+import type { InstallWorld } from "../lib/install-world.ts";
 import { ofSet, Pods } from "../lib/pods.ts";
 import { Prometheus } from "../lib/prometheus.ts";
-import { full } from "../lib/requirements.ts";
 
 const path = "/var/lib/nodevolume/mounts/scratch";
 /** Drifts of an hour that no alert is for (config/components/monitoring/rules.yaml). */
@@ -21,26 +22,22 @@ const source = { emptyDir: { medium: "Memory", sizeLimit: "16Mi" } };
 const setOf = (name: string, spec: object) =>
   JSON.stringify({ apiVersion: "nodevolume.dev/v1alpha1", kind: "NodeVolumeSet", metadata: { name }, spec });
 
-describe("installed from its Dockerfile and config/default", function () {
+describe("installed from its Dockerfile and config/default", () => {
   let world: InstallWorld;
   let pods: Pods;
-  this.bail(true);
+  const it = story();
 
   before(async function () {
-    world = await InstallWorld.start(this);
+    world = await sharedInstallWorld(this);
     const { server, ca, credentials } = world.plane;
     const admin = createApiClient({ server, ca, token: credentials.adminToken });
     pods = new Pods(admin);
-    await world.build("0.1.0");
+    await buildOnce(world, "0.1.0");
   });
   afterEach(async function () {
     if (this.currentTest?.state === "failed") console.log(await world.told());
   });
-  after(async function () {
-    this.timeout(120_000);
-    pods?.[Symbol.dispose]();
-    await world?.[Symbol.asyncDispose]();
-  });
+  after(() => pods?.[Symbol.dispose]());
 
   const apply = (set: string) => world.admin.run(["apply", "--server-side", "-f", "-"], set);
   const mounted = async (at: string) => (await world.node.host.mounts()).filter((line) => line.split(" ")[4] === at);
@@ -121,71 +118,6 @@ describe("installed from its Dockerfile and config/default", function () {
     await world.objects.until("an alert of a stranger at the socket", 30_000, () => fires(...both));
   });
 
-  it("is upgraded while volumes come and go, and no mount in use is touched", async function () {
-    this.timeout(300_000);
-    await world.build("0.2.0");
-    const ids = async () => (await mountsOfUser()).map((line) => line.split(" ").slice(0, 5).join(" "));
-    const mountsOfUser = async () => {
-      const uid = pods.get("user")?.metadata.uid ?? "none";
-      return (await world.node.host.mounts()).filter((line) => line.includes(uid) || line.includes(` ${path} `));
-    };
-    const before = await ids();
-    expect(before).to.have.lengthOf(2);
-    const ofPod = (await mountsOfUser()).find((line) => line.includes("/pods/"))?.split(" ")[4] ?? "";
-    const writer = spawnWriter(world, `${path}/writer`, ofPod);
-    let churning = true;
-    let rounds = 0;
-    const churn = (async () => {
-      for (; churning; rounds += 1) {
-        const name = `churn-${rounds % 3}`;
-        await apply(
-          setOf(name, { volume: { source }, mounts: [{ name: "host", path: `/var/lib/nodevolume/mounts/${name}` }] }),
-        );
-        if (rounds % 2 === 1) await world.admin.run(["delete", "nvs", name, "--timeout=90s"]);
-      }
-    })();
-    try {
-      // As the README has it: CRDs and agents, then the controller.
-      const overlay = world.overlay("0.2.0");
-      await world.admin.run(["apply", "--server-side", "-k", overlay, "-l", "app.kubernetes.io/component!=controller"]);
-      const agents = ["rollout", "status", "daemonset/nodevolume-agent", "--timeout=120s"];
-      await world.admin.run(["-n", "nodevolume-system", ...agents]);
-      await world.admin.run(["apply", "--server-side", "-k", overlay]);
-      await world.rolledOut();
-    } finally {
-      churning = false;
-      await churn;
-    }
-    const version = () => world.objects.states.get(world.node.name)?.status?.agent?.version;
-    await world.objects.until("the new agent to have looked", 30_000, () => version() === "0.2.0");
-    expect(await ids()).to.deep.equal(before);
-    expect(pods.isReady("user")).to.equal(true);
-    expect([...pods.failures]).to.deep.equal([]);
-    const written = await writer.end();
-    console.log(`    ${rounds} changes to other sets, ${written} writes without an error`);
-    expect(rounds).to.be.greaterThan(3);
-    await world.admin.run(["delete", "nvs", "churn-0", "churn-1", "churn-2", "--ignore-not-found", "--timeout=90s"]);
-  });
-
-  it("has as many mounts after many starts of the agent as before", async function () {
-    const starts = full() ? 50 : 5;
-    this.timeout(starts * 60_000);
-    const count = async () => (await world.node.host.mounts()).filter((line) => !line.includes("/pods/")).length;
-    const own = async () => (await world.node.host.mounts()).filter((line) => line.includes("nodevolume")).length;
-    await restart();
-    const before = [await count(), await own()];
-    for (let start = 0; start < starts; start += 1) await restart();
-    expect([await count(), await own()]).to.deep.equal(before);
-    expect(pods.isReady("user")).to.equal(true);
-
-    async function restart(): Promise<void> {
-      const was = epoch();
-      const agent = ["delete", "pod", "-l", "app.kubernetes.io/component=agent", "--timeout=60s"];
-      await world.admin.run(["-n", "nodevolume-system", ...agent]);
-      await world.objects.until("the next agent to have looked", 60_000, () => epoch() > was);
-    }
-  });
-
   it("is removed with the README's commands, and leaves mounted only what a set was told to leave", async function () {
     this.timeout(300_000);
     const kept = "/var/lib/nodevolume/mounts/kept";
@@ -193,7 +125,7 @@ describe("installed from its Dockerfile and config/default", function () {
       setOf("kept", { volume: { source }, mounts: [{ name: "host", path: kept }], deletionPolicy: "Retain" }),
     );
     await world.admin.run(["wait", "--for=condition=Ready", "nodevolumeset/kept", "--timeout=60s"]);
-    const overlay = world.overlay("0.2.0");
+    const overlay = world.overlay("0.1.0");
     const early = await world.admin.try(["delete", "-k", overlay, "--timeout=60s", "--dry-run=server"]);
     expect(early.stderr, "with the CRDs everything would be unmounted").to.contain("nodevolume.dev/allow-removal");
     await pods.clear(60_000);

@@ -111,7 +111,7 @@ export const reasonTexts: { readonly [code: string]: string } = {
   VolumeGroupFull:
     "Blocked, until the volume group has room for the logical volume, or for its growth. `vgs` on the node shows what is free. Add a disk (`vgextend GROUP /dev/X`), or lower `capacity` of the set to its former value. Existing mounts stay in use.",
   ToolMissing:
-    "Blocked, until the program named is installed. If the message says that it is missing on the node (`lvm`, `cryptsetup`, `multipath`), install it there. Else it is missing where the agent runs. The image `node-volume-operator-agent` has all of these programs. `node-volume-operator-agent-minimal` lacks `mount.cifs`, `glusterfs`, `ceph-fuse` and `rbd-nbd`: name the other image in the DaemonSet. On a host where the agent runs without an image, install the package (e2fsprogs, xfsprogs, btrfs-progs, nfs-common, cifs-utils, glusterfs-client, ceph-fuse, rbd-nbd).",
+    "Blocked, until the program named is installed. If it is missing on the node (`lvm`, `cryptsetup`, `multipath`), which the message shows, install it there. Else it is missing where the agent runs. The image `node-volume-operator-agent` has all of these programs. `node-volume-operator-agent-minimal` lacks `mount.cifs`, `glusterfs`, `ceph-fuse` and `rbd-nbd`: name the other image in the DaemonSet. On a host where the agent runs without an image, install the package (e2fsprogs, xfsprogs, btrfs-progs, nfs-common, cifs-utils, glusterfs-client, ceph-fuse, rbd-nbd).",
   FormatFailed:
     "Blocked, until the next attempt works. mkfs ended with an error on a device that looked empty. The message has its output. The device may be too small, read-only or broken: read `dmesg` on the node.",
   OptionsRefused:
