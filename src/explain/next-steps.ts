@@ -271,7 +271,7 @@ function stepIn(steps: { readonly [reason in Reason]?: string }, reason: string)
 
 /** What to do about a reason where the process that is waited for is known. */
 const processSteps: { readonly [reason in Reason]?: string } = {
-  TargetBusy: "On {node}: kill {pid}, and others that are named. If a pod or a service starts them again, end that.",
+  TargetBusy: "On {node}: kill {pid}, and others that are named. If a pod or service restarts them, end that.",
   StillReferenced: "On {node}: kill {pid}, or end its pod. See its mounts: nsenter -t {pid} -m findmnt",
 };
 
