@@ -64,7 +64,7 @@ export async function stageInstallation(
     return make(`${system}/pods`, body, status);
   };
   const [first = "", second = first] = nodes;
-  const data = { NODEVOLUME_ALLOWED_PREFIXES: "/mnt/nodevolume,/var/lib/nodevolume/mounts" };
+  const data = { NODEVOLUME_ALLOWED_PREFIXES: "/var/lib/nodevolume/mounts" };
   await make(`${system}/configmaps`, { metadata: { name: "nodevolume-settings" }, data });
   await make(`${apps}/deployments`, workloadOf("controller/deployment.yaml"));
   await make(`${apps}/daemonsets`, workloadOf("agent/daemonset.yaml"));

@@ -284,7 +284,7 @@ describe("kubectl nvi check", () => {
       "a set that needs a program",
       { sets: { items: [set("ToolMissing", "there is no mkfs.btrfs")] } },
       [
-        /^✗ sets: ToolMissing of data on worker-2: there is no mkfs\.btrfs → Install the program/,
+        /^✗ sets: ToolMissing of data on worker-2: there is no mkfs\.btrfs → If it is missing on the node, install it on worker-2\./,
         /^! sets: 0 of 1 are ready → kubectl nvi diff/,
       ],
     ],
