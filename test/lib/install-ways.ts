@@ -164,10 +164,15 @@ function withoutHelm(of: { readonly [key: string]: string } = {}): object {
   return Object.fromEntries(Object.entries(of).filter(([key]) => !helms(key)));
 }
 
-/** Names of the project in the cluster, of any kind that can be listed, but for Events, which end by themselves. */
+/**
+ * Names of the project in the cluster, of any kind that can be listed, but for Events, which end by themselves. Where a
+ * kind that was listed is just gone, what kubectl said of that.
+ */
 export async function namesInCluster(world: InstallWorld): Promise<string[]> {
   const kinds = (await world.admin.run(["api-resources", "--verbs=list", "-o", "name"])).trim().split("\n");
   const asked = kinds.filter((kind) => !kind.startsWith("events")).join();
-  const names = await world.admin.run(["get", asked, "--all-namespaces", "-o", "name", "--ignore-not-found"]);
-  return [...new Set(names.split("\n").filter((name) => name.includes("nodevolume")))].sort();
+  const get = ["get", asked, "--all-namespaces", "-o", "name", "--ignore-not-found"];
+  const { code, stdout, stderr } = await world.admin.try(get);
+  if (code !== 0) return [stderr];
+  return [...new Set(stdout.split("\n").filter((name) => name.includes("nodevolume")))].sort();
 }
