@@ -90,7 +90,9 @@ export const sets: readonly Scenario[] = [
     async run(world) {
       world.cluster.createSet("scratch", { volume: memory, mounts: [target("scratch")] });
       await world.settle();
-      await world.sleep(100_000); // every agent has renewed its Lease, so that it is known to live
+      // Every agent has renewed its Lease, so that it is known to live; and not just now, or the dead watch would be
+      // found before the Lease has run out, however late it is.
+      await world.sleep(120_000);
       world.network.silencedAt = world.scheduler.now;
       await world.sleep(240_000);
       await world.settle();
