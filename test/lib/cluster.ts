@@ -5,10 +5,16 @@ import { join } from "node:path";
 import { type ApiClient, createApiClient } from "../../hack/lib/api-client.ts";
 import { platformAdmin, writeKubeconfig } from "../../hack/lib/control-plane/credentials.ts";
 import { requestToken } from "../../hack/lib/control-plane/identities.ts";
-import { installProject } from "../../hack/lib/control-plane/install.ts";
+import {
+  type InstallTarget,
+  installProject,
+  untilEnforced,
+  untilServed,
+} from "../../hack/lib/control-plane/install.ts";
 import { type ControlPlane, type ControlPlaneOptions, startControlPlane } from "../../hack/lib/control-plane/start.ts";
 import { createKubectl, type Kubectl } from "../../hack/lib/kubectl.ts";
-import { locateTools } from "../../hack/lib/tools/locate.ts";
+import { root } from "../../hack/lib/root.ts";
+import { locateTool, locateTools } from "../../hack/lib/tools/locate.ts";
 import { need } from "./requirements.ts";
 import { auditOfOurs } from "./rights-used.ts";
 
@@ -50,9 +56,16 @@ export function prepare(context: Mocha.Context): void {
   context.timeout(20 * 60_000);
 }
 
+export interface ClusterOptions extends Pick<ControlPlaneOptions, "audit" | "users"> {
+  /** The oldest Kubernetes that is supported, with config/default as an administrator installs it there. */
+  readonly oldest?: true;
+}
+
 /** A cluster of one's own. @param options what its API server writes to `audit.log`, if not what our programs ask for, and whom it knows besides */
-export async function startCluster(options: Pick<ControlPlaneOptions, "audit" | "users"> = {}): Promise<TestCluster> {
-  const tools = await locateTools({ env: process.env, report: (line) => console.log(`  ${line}`) });
+export async function startCluster({ oldest, ...options }: ClusterOptions = {}): Promise<TestCluster> {
+  const located = { env: process.env, report: (line: string) => console.log(`  ${line}`) };
+  const newest = await locateTools(located);
+  const tools = oldest ? { ...newest, "kube-apiserver": await locateTool("kube-apiserver-1.32", located) } : newest;
   const directory = mkdtempSync(join(tmpdir(), "nodevolume-cluster-"));
   const controlPlane = await startControlPlane({
     tools,
@@ -68,7 +81,7 @@ export async function startCluster(options: Pick<ControlPlaneOptions, "audit" | 
     return createKubectl(controlPlane.kubectl, path);
   };
   const adminKubectl = kubectlOf("bootstrap-admin", credentials.adminToken);
-  await installProject({ kubectl: adminKubectl, admin, server, ca });
+  await (oldest ? installDefault : installProject)({ kubectl: adminKubectl, admin, server, ca });
   await adminKubectl.run(
     ["apply", "-f", "-"],
     JSON.stringify({ apiVersion: "v1", kind: "List", items: rightsOfPeople }),
@@ -85,6 +98,12 @@ export async function startCluster(options: Pick<ControlPlaneOptions, "audit" | 
     as,
     token: (serviceAccount, boundTo) => requestToken(admin, serviceAccount, boundTo),
   };
+}
+
+async function installDefault(target: InstallTarget): Promise<void> {
+  await target.kubectl.run(["apply", "--server-side", "-k", join(root, "config/default")]);
+  await untilServed(target.admin);
+  await untilEnforced(target);
 }
 
 const rbac = "rbac.authorization.k8s.io";

@@ -55,11 +55,12 @@ function linesOf(file: string, text: string): string[] {
 /** The lane's world, started for whoever asks first. */
 export async function testWorld(context: Mocha.Context): Promise<World> {
   prepare(context);
-  shared ??= startCluster().then(start);
+  shared ??= startCluster().then(startWorld);
   return shared;
 }
 
-async function start(cluster: TestCluster): Promise<World> {
+/** Nodes, agents and a controller on a cluster. */
+export async function startWorld(cluster: TestCluster): Promise<World> {
   await bundles();
   const logs = join(cluster.directory, "logs");
   mkdirSync(logs, { recursive: true });

@@ -10,9 +10,10 @@ describe("docs/compatibility.md", () => {
 
   const named: readonly (readonly [what: string, text: string])[] = [
     ["the newest API server", `| 1.36 | ${versionOf("kube-apiserver")}: API server`],
+    ["the oldest API server", `| 1.32 | ${versionOf("kube-apiserver-1.32")}: the API server`],
     ["the container runtime", `| containerd ${versionOf("containerd")} with runc ${versionOf("runc")} |`],
     ["etcd", `run with ${versionOf("etcd")}.`],
-    ["kubectl", `run with ${versionOf("kubectl")} |`],
+    ["kubectl", `run with ${versionOf("kubectl")}, also against the API server ${versionOf("kube-apiserver-1.32")}`],
     ["Helm", `run with ${versionOf("helm")} |`],
     ["Node", `| ${oldestNode} or newer |`],
   ];
