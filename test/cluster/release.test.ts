@@ -95,7 +95,7 @@ describe("a release", () => {
         true,
       ]);
     for (const text of [stdout, installed])
-      expect(text.match(/^ *image: \S/gm), "controller, agent, and the proxy of the agent").to.have.length(3);
+      expect(text.match(/^ *image: "?[a-z]/gm), "controller, agent, and the proxy of the agent").to.have.length(3);
     expect(stdout).not.to.match(/image: "?node-volume-operator/);
   });
 
