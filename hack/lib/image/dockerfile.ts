@@ -15,7 +15,7 @@ export function nameOf(target: Target): string {
 /** Bytes that an image may have, unpacked. docs/release.md names them, and what the images have. */
 export const budgets: { readonly [T in Target]: number } = {
   controller: 150e6,
-  "agent-minimal": 400e6,
+  "agent-minimal": 440e6,
   agent: 500e6,
 };
 
