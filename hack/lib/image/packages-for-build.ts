@@ -28,7 +28,8 @@ const builders = ["esbuild"];
  * @throws Error if the lock file lacks a package that one of them needs
  */
 export function packagesForBuild(manifest: Manifest, lock: Lock): { manifest: Manifest; lock: Lock } {
-  const { name, version, dependencies, overrides } = manifest;
+  // How modules are read depends on `type`: without it, what is imported from a package is another thing.
+  const { name, version, type, dependencies, overrides } = manifest;
   const devDependencies = Object.fromEntries(builders.map((one) => [one, manifest.devDependencies[one] ?? ""]));
   const root = { name, version, dependencies, devDependencies };
   const reached = new Set<string>();
@@ -46,7 +47,7 @@ export function packagesForBuild(manifest: Manifest, lock: Lock): { manifest: Ma
   visit("", { dependencies: { ...dependencies, ...devDependencies } });
   const kept = Object.entries(lock.packages).filter(([path]) => reached.has(path));
   return {
-    manifest: { ...root, private: true, ...(overrides !== undefined && { overrides }) },
+    manifest: { ...root, type, private: true, ...(overrides !== undefined && { overrides }) },
     lock: { ...lock, packages: { "": root, ...Object.fromEntries(kept) } },
   };
 }

@@ -147,6 +147,6 @@ export function checkPodDriver(
   return failed(
     check,
     `kubelet has not registered ${podDriver} on ${someOf(without)}`,
-    "Give the agents kubelet's directory: docs/platforms/k0s.md shows which settings and volumes name it",
+    "Give the agents kubelet's --root-dir: add config/components/kubelet-dir (docs/settings.md#components)",
   );
 }

@@ -89,12 +89,12 @@ function checkKubelets(nodes: readonly NodeFacts[], server: Version | undefined)
 
 interface Platform {
   readonly name: string;
-  /** What has to be changed, of docs/platforms. */
+  /** What is particular to it, of docs/platforms. */
   readonly page: string;
   readonly is: (node: NodeFacts) => boolean;
 }
 
-/** Platforms on which config/default alone does not do, by what their nodes show. */
+/** Platforms with a page that has changes to make, or limits, by what their nodes show. */
 const platforms: readonly Platform[] = [
   {
     name: "GKE, Container-Optimized OS",
@@ -119,7 +119,8 @@ function checkPlatforms(nodes: readonly NodeFacts[]): CheckResult[] {
     const those = nodes.filter(is);
     if (those.length === 0) return [];
     const remedy = `Install it as docs/platforms/${page} describes`;
-    return [limited("platform", `${name} on ${nodesText(those.length)}: config/default has to be changed`, remedy)];
+    const found = `${name} on ${nodesText(those.length)}: its page has what to change, and its limits`;
+    return [limited("platform", found, remedy)];
   });
   return found.length > 0 ? found : [ok("platform", counted(nodes.map(({ image }) => image)))];
 }

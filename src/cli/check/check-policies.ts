@@ -33,7 +33,9 @@ export function checkPolicies({ policies, states, sets, version, isLed }: Policy
   }
   if (policies.items.length > 0) {
     const names = someOf([...new Set(policies.items.map(({ policy }) => policy))]);
-    return limited(check, `not those of ${version}: ${names}`, `If nobody has changed them on purpose: ${apply}`);
+    const remedy =
+      "Use kubectl nvi of the version that is installed. If it is, and nobody changed them on purpose: kubectl apply --server-side -k config/policy";
+    return limited(check, `not those of ${version}: ${names}`, remedy);
   }
   return ok(check, `all ${policyBindings.length} are there, and deny`);
 }

@@ -50,7 +50,7 @@ export const kubeletMessages: readonly KnownMessage[] = [
     words: /--kubelet-dir must be kubelet's --root-dir/,
     cause: "The kubelet of the node runs with another --root-dir than the agent assumes.",
     check: "kubectl get --raw /api/v1/nodes/NODE/proxy/configz, and kubelet's command line on the node",
-    step: "Set NODEVOLUME_KUBELET_DIR, and the volumes of the agent's DaemonSet, to kubelet's directory.",
+    step: "Add config/components/kubelet-dir, with kubelet's --root-dir as NODEVOLUME_KUBELET_DIR (docs/settings.md).",
     source: "src/csi/server/check-publish.ts of this project",
   },
   {

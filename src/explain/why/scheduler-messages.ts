@@ -187,7 +187,7 @@ export const schedulerMessages: readonly KnownMessage[] = [
     words: /csi\.nodevolume\.dev is not served|this cluster only observes/,
     cause: "The installation is the overlay observe-only: it mounts nothing, and serves no pods.",
     check: "kubectl get csidriver csi.nodevolume.dev",
-    step: "To let it mount volumes, apply config/default.",
+    step: "To let it mount volumes, install config/default in its place: docs/settings.md#overlays has the commands.",
     source: "config/overlays/observe-only/policy.yaml of this project",
   },
   {
@@ -196,7 +196,7 @@ export const schedulerMessages: readonly KnownMessage[] = [
     words: /insufficient quota to match these scopes/,
     cause: "The cluster limits the priority class system-node-critical, as GKE does, and the agents have it.",
     check: "kubectl -n nodevolume-system get resourcequota, and kubectl -n nodevolume-system describe daemonset",
-    step: "Create the ResourceQuota of docs/platforms/gke.md in nodevolume-system.",
+    step: "Create the quota again: kubectl apply --server-side -f config/default/quota.yaml, of the installed version.",
     source: "plugin/pkg/admission/resourcequota",
   },
   {

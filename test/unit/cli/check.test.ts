@@ -62,7 +62,9 @@ describe("kubectl nvi check", () => {
     [
       "a policy was changed",
       { policies: { items: [{ policy: "nodevolume-pods", gone: false, message: "another" }] } },
-      [/^! admission policies: not those of 0\.1\.0: nodevolume-pods → If nobody has changed them on purpose/],
+      [
+        /^! admission policies: not those of 0\.1\.0: nodevolume-pods → Use kubectl nvi of the version that is installed/,
+      ],
     ],
     [
       "an agent finds that its policy refuses nothing, although the objects are there",
@@ -273,7 +275,7 @@ describe("kubectl nvi check", () => {
     [
       "a kubelet with another directory",
       { registered: { items: ["worker-1"] } },
-      [/^✗ CSI driver: kubelet has not registered csi\.nodevolume\.dev on worker-2 → .*k0s\.md/],
+      [/^✗ CSI driver: kubelet has not registered csi\.nodevolume\.dev on worker-2 → .*kubelet-dir/],
     ],
     [
       "a namespace that lost its label",

@@ -7,6 +7,7 @@ import { root } from "../../../hack/lib/root.ts";
 describe("packagesForBuild", () => {
   const manifest = {
     name: "n",
+    type: "module",
     dependencies: { a: "1" },
     devDependencies: { esbuild: "1", mocha: "1" },
     optionalDependencies: { big: "1" },
@@ -32,7 +33,9 @@ describe("packagesForBuild", () => {
       ...["", "node_modules/a", "node_modules/a/node_modules/b", "node_modules/c"],
       ...["node_modules/esbuild", "node_modules/@esbuild/linux"],
     ]);
-    expect(found.manifest).to.deep.include({ dependencies: { a: "1" }, devDependencies: { esbuild: "1" } });
+    expect(found.manifest).to.deep.include({
+      ...{ type: "module", dependencies: { a: "1" }, devDependencies: { esbuild: "1" } },
+    });
     expect(found.manifest).not.to.have.property("optionalDependencies");
   });
 
