@@ -142,6 +142,7 @@ export function startController(deps: ControllerDeps): Controller {
     storage,
     pods,
     gatherer,
+    consent,
     leases,
     metrics,
     controllerAttachDetach,

@@ -27,6 +27,7 @@ import { reconcileNode } from "./reconcile-node.ts";
 import { reconcileSet, releaseSet } from "./reconcile-set.ts";
 import { awaitsRelease, doubtForMs, mendsInMs, settleMs } from "./release.ts";
 import { releaseIntent } from "./release-intent.ts";
+import type { NodeInput } from "./resolve-node.ts";
 import type { ShellDeps } from "./shell.ts";
 import { type Queues, sameNode } from "./triggers.ts";
 import { createPodWaits } from "./waiting-pods/pod-waits.ts";
@@ -44,6 +45,7 @@ export interface WorkDeps {
   readonly storage: Storage;
   readonly pods: Pods;
   readonly gatherer: Gatherer;
+  readonly consent: NodeInput["consent"];
   readonly leases: AgentLeases;
   readonly metrics: Metrics;
   readonly controllerAttachDetach: boolean;
@@ -98,7 +100,7 @@ export function createWork(deps: WorkDeps): Work {
   const saidLost = new Set<string>();
   const uidOfNode = (name: string) => nodes.store.get(name)?.metadata.uid;
   const uidOfState = (name: string) => state(name)?.metadata.uid;
-  const teller = createAgentTeller({ recorder, leases, uidOfNode, uidOfState });
+  const teller = createAgentTeller({ recorder, clock, leases, uidOfNode, uidOfState });
   const agentDeps = { client, clock, log, gatherer, leases, hasNode, upsert, state, upsertState, saidLost, teller };
   const setDeps = {
     client,

@@ -1,7 +1,6 @@
 import { allowsSet, notAllowedMessage } from "../../api/allowed-set.ts";
 import type { VolumeSource } from "../../api/types.gen.ts";
-import type { Claim, PersistentVolume } from "../attach/objects.ts";
-import { volumeKey } from "../attach/volume-key.ts";
+import type { Claim } from "../attach/objects.ts";
 import type { WaitReason } from "../attach/wait-reason.ts";
 import { onClaim } from "./decide-hold.ts";
 
@@ -25,9 +24,4 @@ export function claimNotAllowed(claims: Iterable<Claim>, sets: Iterable<string>)
 /** Whether a source names this claim. Pure. */
 export function namesThisClaim({ persistentVolumeClaim: named }: VolumeSource, { metadata }: Claim): boolean {
   return named !== undefined && named.claimName === metadata.name && named.namespace === metadata.namespace;
-}
-
-/** Whether a source names the volume of this PersistentVolume by its handle. Pure. */
-export function namesThisVolume({ csi }: VolumeSource, volume: PersistentVolume | undefined): boolean {
-  return csi !== undefined && volume?.csi !== undefined && volumeKey(csi) === volumeKey(volume.csi);
 }

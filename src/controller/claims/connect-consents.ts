@@ -7,27 +7,47 @@ import type { Cancel } from "../../ports.ts";
 import type { Claim, PersistentVolume } from "../attach/objects.ts";
 import type { Storage } from "../attach/storage.ts";
 import type { VolumeIndex } from "../attach/volume-index.ts";
-import { volumeKey } from "../attach/volume-key.ts";
+import { isCSI, volumeKey } from "../attach/volume-key.ts";
 import type { Gatherer } from "../gather.ts";
 import type { SetEntry } from "../projections.ts";
 import type { NodeInput } from "../resolve-node.ts";
-import { claimNotAllowed, namesThisClaim, namesThisVolume } from "./allowed-sets.ts";
+import { claimNotAllowed, namesThisClaim } from "./allowed-sets.ts";
+
+type Bindings = Pick<Storage, "claims" | "persistentVolumes">;
 
 /**
- * What the claims that are known say of sets: the claim that the source names, or those that are bound to the volume
- * that it names by its handle. A claim that is not there has nothing to say: the volume waits for it.
+ * What the claims that are known say of sets: the claim that the source names, and all that are bound to its volume by
+ * whatever PersistentVolume. A claim that is not there has nothing to say: the volume waits for it.
  */
 export function consentOf(
-  { claims, complete }: Pick<Storage, "claims" | "complete">,
+  storage: Bindings & Pick<Storage, "complete">,
   claimsOfVolume: VolumeIndex["claims"],
 ): NodeInput["consent"] {
-  return (set, { persistentVolumeClaim: named, csi }) => {
-    if (named === undefined && csi === undefined) return undefined;
-    if (!complete()) return "unknown";
-    const claim = named && claims.store.get(named.claimName, named.namespace);
-    const ofHandle = csi === undefined ? [] : claimsOfVolume(volumeKey(csi));
-    return claimNotAllowed(claim === undefined ? ofHandle : [claim], [set]);
+  return (set, source) => {
+    if (!isCSI(source)) return undefined;
+    if (!storage.complete()) return "unknown";
+    const claim = claimNamed(storage, source);
+    const key = keyNamed(storage, source);
+    const ofVolume = key === undefined ? [] : claimsOfVolume(key);
+    return claimNotAllowed(claim === undefined ? ofVolume : [claim, ...ofVolume], [set]);
   };
+}
+
+function claimNamed({ claims }: Bindings, { persistentVolumeClaim: named }: VolumeSource): Claim | undefined {
+  return named && claims.store.get(named.claimName, named.namespace);
+}
+
+/** The key of the volume that a source names, by its handle or by a claim that is bound. */
+function keyNamed(storage: Bindings, source: VolumeSource): string | undefined {
+  const claim = claimNamed(storage, source);
+  const csi = source.csi ?? (claim && volumeBoundTo(storage, claim)?.csi);
+  return csi && volumeKey(csi);
+}
+
+/** Anybody may name any PersistentVolume in a claim: it is bound when that names the claim, too. */
+function volumeBoundTo({ persistentVolumes }: Bindings, claim: Claim): PersistentVolume | undefined {
+  const volume = persistentVolumes.store.get(claim.volumeName);
+  return volume?.claimRef?.uid === claim.metadata.uid ? volume : undefined;
 }
 
 export interface ConsentTriggers {
@@ -41,16 +61,22 @@ export interface ConsentTriggers {
 
 /**
  * A claim that comes, goes, is bound, or allows another set than before, makes the nodes of the sets due that name it,
- * or its volume by the handle. So does a PersistentVolume that comes, goes, or names another claim.
+ * or its volume. So does a PersistentVolume that comes, goes, or names another claim.
  */
 export function connectConsents({ storage, sets, gatherer, queues, refused }: ConsentTriggers): Cancel {
   function changed(claim: Claim, isMeant: (set: string) => boolean = () => true): void {
-    const volume = storage.persistentVolumes.store.get(claim.volumeName);
-    asked((source, set) => (namesThisClaim(source, claim) || namesThisVolume(source, volume)) && isMeant(set));
+    const csi = volumeBoundTo(storage, claim)?.csi;
+    const key = csi && volumeKey(csi);
+    asked((source, set) => (namesThisClaim(source, claim) || isOf(source, key)) && isMeant(set));
   }
 
-  function volumeChanged(volume: PersistentVolume): void {
-    asked((source) => namesThisVolume(source, volume));
+  function volumeChanged({ csi }: PersistentVolume): void {
+    const key = csi && volumeKey(csi);
+    if (key !== undefined) asked((source) => isOf(source, key));
+  }
+
+  function isOf(source: VolumeSource, key: string | undefined): boolean {
+    return key !== undefined && isCSI(source) && keyNamed(storage, source) === key;
   }
 
   function asked(isMeant: (source: VolumeSource, set: string) => boolean): void {

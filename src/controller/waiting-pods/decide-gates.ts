@@ -1,12 +1,12 @@
 import { gate } from "../../api/names.ts";
 import type { Reason } from "../../api/reasons.ts";
 import type { NodeVolumeSetSpec, VolumeSource } from "../../api/types.gen.ts";
-import { claimNotAllowed } from "../claims/allowed-sets.ts";
 import { type ClaimObjects, resolveClaim } from "../claims/resolve-claim.ts";
 import { allowsNamespace } from "../populate/allowed-namespaces.ts";
 import type { PodEntry } from "../populate/pod-entry.ts";
 import type { PodVolume } from "../populate/pod-volume.ts";
 import type { SetEntry } from "../projections.ts";
+import type { NodeInput } from "../resolve-node.ts";
 import { allOf, demandOfSet, type NodeDemand, termsOf } from "./node-demand.ts";
 
 /** What the gates of a pod are decided by. */
@@ -16,6 +16,7 @@ export interface GateFacts {
   readonly labelsOf: (namespace: string) => { readonly [key: string]: string } | undefined;
   /** undefined: claims and PersistentVolumes are not all known. */
   readonly claims: ClaimObjects | undefined;
+  readonly consent: NodeInput["consent"];
 }
 
 export interface Wait {
@@ -67,9 +68,8 @@ function ofVolume(pod: PodEntry, { name, wish }: PodVolume, facts: GateFacts): G
   }
   const there = ofSet(spec, facts);
   if (there === undefined || "wait" in there) return there;
-  const named = spec.volume.source.persistentVolumeClaim;
-  const claim = named && facts.claims?.claim(named.namespace, named.claimName);
-  const refused = claim && claimNotAllowed([claim], [wants.set]);
+  const refused = facts.consent(wants.set, spec.volume.source);
+  if (refused === "unknown") return undefined;
   return refused === undefined ? there : wait(refused.reason, refused.message);
 }
 

@@ -5,6 +5,7 @@ import type { System } from "../../ports.ts";
 import { claimObjectsOf, type Storage } from "../attach/storage.ts";
 import type { Gatherer } from "../gather.ts";
 import type { Pods } from "../populate/pods.ts";
+import type { NodeInput } from "../resolve-node.ts";
 import type { Watches } from "../watches.ts";
 import { connectWaits, type PodWaits } from "./connect-waits.ts";
 import type { GateFacts } from "./decide-gates.ts";
@@ -19,6 +20,7 @@ export interface PodWaitDeps {
   readonly pods: Pods;
   readonly storage: Storage;
   readonly gatherer: Gatherer;
+  readonly consent: NodeInput["consent"];
   readonly refusals: ReconcilePodDeps["refusals"];
 }
 
@@ -40,6 +42,7 @@ export function createPodWaits(deps: PodWaitDeps): PodWaitWork {
       return found && (found.metadata.labels ?? {});
     },
     claims: storage.complete() ? claims : undefined,
+    consent: deps.consent,
   });
   const reconcileDeps: ReconcilePodDeps = {
     client,

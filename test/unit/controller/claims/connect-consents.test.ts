@@ -87,4 +87,11 @@ describe("connectConsents", () => {
     expect(claim(allowing("handle"), "another", "pv")).to.deep.equal(asked);
     expect(claim(allowing("handle", "other"), "another", "pv")).to.deep.equal([]);
   });
+
+  it("asks nobody for a claim that names a volume which does not name the claim", () => {
+    const { claim, volume } = world();
+    volume({ namespace: "apps", name: "another", uid: "of-another" });
+    expect(claim({}, "stranger", "pv")).to.deep.equal([]);
+    expect(claim(allowing("handle"), "stranger", "pv")).to.deep.equal([]);
+  });
 });

@@ -116,6 +116,24 @@ describe("a claim that does not allow the set", () => {
     expect([mountNames(fleet), says(fleet, "b")]).to.deep.equal([["a.host", "b.host"], false]);
   });
 
+  it("is asked of a set that names the volume by another claim, too", async () => {
+    const fleet = closed();
+    allow(fleet);
+    const metadata = { name: "twin", namespace: "apps", labels: { ...allowed } };
+    const claim = { metadata, spec: { volumeName: "pv-twin" }, status: { phase: "Bound" } };
+    const { uid } = fleet.api.apply("persistentvolumeclaims", claim).metadata;
+    const spec = { csi: byHandle.csi, claimRef: { namespace: "apps", name: "twin", uid } };
+    fleet.api.apply("persistentvolumes", { metadata: { name: "pv-twin" }, spec });
+    fleet.csiSet("a", source, onFirst);
+    fleet.start();
+    await fleet.live(9_000);
+    const twin = { persistentVolumeClaim: { namespace: "apps", claimName: "twin" } };
+    fleet.csiSet("b", twin, onFirst);
+    await fleet.live(3_000);
+    expect(says(fleet, "b")).to.equal(true);
+    expect(fleet.intents().flatMap(({ spec }) => spec.mounts.map(({ name }) => name))).to.deep.equal(["a.host"]);
+  });
+
   it("is asked when it is bound to the volume that a set has by its handle", async () => {
     const fleet = createCSIFleet();
     addNodes(fleet, { n0: "first", n1: "second" });

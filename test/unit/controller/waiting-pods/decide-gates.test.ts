@@ -5,6 +5,7 @@ import {
   projectPersistentVolume,
   projectStorageClass,
 } from "../../../../src/controller/attach/objects.ts";
+import { consentOf } from "../../../../src/controller/claims/connect-consents.ts";
 import { projectPod } from "../../../../src/controller/populate/pod-entry.ts";
 import type { SetEntry } from "../../../../src/controller/projections.ts";
 import { decideGates, type GateFacts } from "../../../../src/controller/waiting-pods/decide-gates.ts";
@@ -60,6 +61,14 @@ const facts = ({ sets = [], claim: raw, mode = "Immediate", unknown }: World): G
         storageClass: (name) => projectStorageClass({ metadata: { name }, provisioner: "p", volumeBindingMode: mode }),
         csiDriver: () => undefined,
       },
+  consent: consentOf(
+    {
+      claims: { store: { get: () => projectClaim(raw) } } as never,
+      persistentVolumes: { store: { get: () => projectPersistentVolume(volume) } } as never,
+      complete: () => unknown !== true,
+    },
+    () => [projectClaim(raw)].flatMap((one) => one ?? []),
+  ),
 });
 const set = (name: string, spec: SetOptions["spec"] = {}, more: SetOptions = {}) =>
   setEntry(name, { ...more, spec: { allowedNamespaces: { names: ["team"] }, ...spec } });
@@ -76,6 +85,7 @@ const ofClaim = set("a", {
   nodeSelector: { x: "1" },
   volume: { source: { persistentVolumeClaim: { namespace: "team", claimName: "data" } } },
 });
+const ofHandle = set("a", { volume: { source: { csi: { driver: "d", volumeHandle: "h" } } } });
 const allowingA = claim({ metadata: { ...claim().metadata, labels: allowing("a") } });
 
 describe("decideGates", () => {
@@ -109,6 +119,9 @@ describe("decideGates", () => {
       { sets: [set("a", { nodeSelector: { x: "1" } }), set("b", { nodeSelector: { x: "2" } })] },
       "NodeAffinityConflict",
     ],
+    ["a set of a volume by its handle", a, { sets: [ofHandle], claim: allowingA }, "{}"],
+    ["a set of a volume whose claim does not allow it", a, { sets: [ofHandle], claim: claim() }, "ClaimNotAllowed"],
+    ["a set of a volume by its handle while claims are read", a, { sets: [ofHandle], unknown: true }, "?"],
     ["a set of a claim: where both are", a, { sets: [ofClaim], claim: allowingA }, '{"x":"1","terms":1}'],
     ["a set of a claim that does not allow it", a, { sets: [ofClaim], claim: claim() }, "ClaimNotAllowed"],
     ["a set of a claim that is not bound", a, { sets: [ofClaim], claim: unbound }, "ClaimNotBound"],
