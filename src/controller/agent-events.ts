@@ -4,10 +4,14 @@ import type { EventObject } from "../kube/event-correlator.ts";
 import type { EventRecorder } from "../kube/event-recorder.ts";
 import { agentLateSeconds } from "../kube/lease.ts";
 import { agentLeaseSeconds } from "../kube/lease-renewer.ts";
+import type { Clock } from "../ports.ts";
 import type { AgentLeases } from "./agent-leases.ts";
 import { agentLost, nodeLost } from "./agent-lost.ts";
 
-/** Tells people by Events of agents that do not renew their Leases, and of those that do again: once per transition. */
+/**
+ * Tells people by Events of agents that do not renew their Leases, and of those that do again: once per transition.
+ * The next leader may repeat that an agent is late, which is written nowhere, but not that it is lost.
+ */
 export interface AgentTeller {
   /**
    * The node's Lease has not run out, as far as is known.
@@ -18,19 +22,24 @@ export interface AgentTeller {
   lives(node: string, is: { readonly knownLost: boolean; readonly back: boolean }): number;
   /** The node's Lease has run out, which its state says from now on. */
   lost(node: string): void;
+  /** There is nothing of the node any more. */
+  forget(node: string): void;
 }
 
 export interface AgentTellerDeps {
   readonly recorder: EventRecorder;
-  readonly leases: Pick<AgentLeases, "lateForMs">;
+  readonly clock: Pick<Clock, "monotonic">;
+  readonly leases: Pick<AgentLeases, "lateForMs" | "silence">;
   /** UID of the Node; undefined: there is none. */
   readonly uidOfNode: (name: string) => string | undefined;
   /** UID of its NodeVolumeState; undefined: there is none. */
   readonly uidOfState: (name: string) => string | undefined;
 }
 
-export function createAgentTeller({ recorder, leases, uidOfNode, uidOfState }: AgentTellerDeps): AgentTeller {
-  const told = new Set<string>();
+/** What is told of agents, as Events of their Nodes. */
+export function createAgentTeller({ recorder, clock, leases, uidOfNode, uidOfState }: AgentTellerDeps): AgentTeller {
+  /** When it was told that the agent is late or lost, by the monotonic clock. */
+  const told = new Map<string, number>();
 
   /** The Node, where people look first; its state while there is no Node. */
   function objectOf(name: string): EventObject {
@@ -43,19 +52,32 @@ export function createAgentTeller({ recorder, leases, uidOfNode, uidOfState }: A
     recorder.event({ object: objectOf(node), type, reason, message });
   }
 
+  /** While renewals are not seen, its time stands still: that it is not late any more says nothing then. */
+  function renewedSince(node: string, since: number): boolean {
+    const { renewedForMs } = leases.silence(node);
+    return renewedForMs !== undefined && clock.monotonic() - renewedForMs > since;
+  }
+
   return {
     lives(node, { knownLost, back }) {
       const lateForMs = leases.lateForMs(node) ?? Number.NEGATIVE_INFINITY;
+      const since = told.get(node);
       if (lateForMs < 0) {
-        if (told.delete(node) || back) tell(node, "Normal", "AgentLive", "The node's agent renews its Lease again.");
+        if (since === undefined ? back : renewedSince(node, since)) {
+          told.delete(node);
+          tell(node, "Normal", "AgentLive", "The node's agent renews its Lease again.");
+        }
         return -lateForMs;
       }
-      if (!told.has(node) && !knownLost) tell(node, "Warning", "AgentLate", late);
-      told.add(node);
+      if (since === undefined) {
+        if (!knownLost) tell(node, "Warning", "AgentLate", late);
+        told.set(node, clock.monotonic());
+      }
       return Number.POSITIVE_INFINITY;
     },
+    forget: (node) => void told.delete(node),
     lost(node) {
-      told.add(node);
+      told.set(node, clock.monotonic());
       const { reason, message } = uidOfNode(node) === undefined ? nodeLost : agentLost;
       tell(node, "Warning", reason, message);
     },

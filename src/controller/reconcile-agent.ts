@@ -31,7 +31,11 @@ export async function reconcileAgent(deps: ReconcileAgentDeps, node: string): Pr
   if (!deps.gatherer.complete()) return undefined;
   const intents = deps.gatherer.intentsOf(node);
   const state = deps.state(node);
-  if (intents.length === 0 && state === undefined) return undefined;
+  if (intents.length === 0 && state === undefined) {
+    deps.saidLost.delete(node);
+    deps.teller.forget(node);
+    return undefined;
+  }
   const life = deps.leases.of(node);
   const facts = { life, nodeExists: deps.hasNode(node) };
   let changed = 0;

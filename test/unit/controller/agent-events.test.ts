@@ -1,0 +1,62 @@
+import { expect } from "chai";
+import { createAgentTeller } from "../../../src/controller/agent-events.ts";
+
+describe("createAgentTeller", () => {
+  function world() {
+    let now = 0;
+    let renewedAt: number | undefined = 0;
+    let lateForMs = -60_000;
+    const told: string[] = [];
+    const teller = createAgentTeller({
+      recorder: { event: ({ reason }: { reason: string }) => void told.push(reason) } as never,
+      clock: { monotonic: () => now },
+      leases: {
+        lateForMs: () => lateForMs,
+        silence: () => ({
+          ...{ lostForMs: 0, silentForMs: 0 },
+          renewedForMs: renewedAt === undefined ? undefined : now - renewedAt,
+        }),
+      },
+      uidOfNode: () => "u",
+      uidOfState: () => undefined,
+    });
+    const lives = (back = false) => {
+      teller.lives("n", { knownLost: false, back });
+      return told.splice(0);
+    };
+    return {
+      teller,
+      told,
+      lives,
+      at(ms: number, late: number) {
+        [now, lateForMs] = [ms, late];
+      },
+      renewed(ms: number) {
+        renewedAt = ms;
+      },
+    };
+  }
+
+  it("says that an agent is back once it has renewed its Lease, not because renewals were not seen", () => {
+    const { teller, told, lives, at, renewed } = world();
+    at(70_000, 10_000);
+    expect([lives(), lives()]).to.deep.equal([["AgentLate"], []]);
+    at(190_000, -60_000);
+    teller.lost("n");
+    expect(told.splice(0)).to.deep.equal(["AgentLost"]);
+    // The watch was lost and is back: time begins anew, and nobody has heard of the agent.
+    expect([lives(), lives(true)]).to.deep.equal([[], []]);
+    at(200_000, -60_000);
+    renewed(195_000);
+    expect([lives(), lives()]).to.deep.equal([["AgentLive"], []]);
+  });
+
+  it("says so of an agent that another leader has called lost, and forgets a node that is gone", () => {
+    const { teller, lives, at } = world();
+    expect(lives(true)).to.deep.equal(["AgentLive"]);
+    at(70_000, 10_000);
+    expect(lives()).to.deep.equal(["AgentLate"]);
+    teller.forget("n");
+    expect(lives()).to.deep.equal(["AgentLate"]);
+  });
+});
