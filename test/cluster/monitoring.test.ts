@@ -21,13 +21,13 @@ const emptyWhenWell: readonly string[] = ["Operations that fail", "Drift"];
 
 describe("a Prometheus that scrapes controller and agents by the component monitoring", () => {
   let world: World;
-  /** As an agent with a claim of a CSI driver. */
+  /** As an agent with a claim of a CSI driver, which would speak for another node. */
   let claims: Server;
   before(async function () {
     world = await testWorld(this);
     claims = createServer((_, response) => {
       const of = (name: string, value: number) =>
-        `kubelet_volume_stats_${name}{namespace="shop",persistentvolumeclaim="data"} ${value}\n`;
+        `kubelet_volume_stats_${name}{namespace="shop",persistentvolumeclaim="data",node="other"} ${value}\n`;
       response.setHeader("content-type", "text/plain; version=0.0.4");
       response.end(of("available_bytes", 1) + of("capacity_bytes", 100) + of("used_bytes", 99));
     });
@@ -106,8 +106,8 @@ describe("a Prometheus that scrapes controller and agents by the component monit
     const full = await prometheus.values(
       `kubelet_volume_stats_available_bytes${of} / kubelet_volume_stats_capacity_bytes${of} < 0.03 and kubelet_volume_stats_used_bytes${of} > 0`,
     );
-    expect(full.map(({ metric }) => [metric["namespace"], metric["persistentvolumeclaim"]])).to.deep.equal([
-      ["shop", "data"],
-    ]);
+    const { namespace, persistentvolumeclaim, node, ...others } = full[0]?.metric ?? {};
+    expect([full.length, namespace, persistentvolumeclaim, node]).to.deep.equal([1, "shop", "data", "n"]);
+    expect(others).not.to.have.property("exported_namespace");
   });
 });

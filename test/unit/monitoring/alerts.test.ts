@@ -105,6 +105,7 @@ describe("alerts", () => {
       for (const { job_name, honor_labels, metric_relabel_configs } of scrape_configs) {
         const asScraped = JSON.parse(JSON.stringify({ honor_labels, metric_relabel_configs })) as object;
         expect(asScraped, job_name).to.deep.equal(scrapeOf(job_name));
+        expect(honor_labels, `${job_name}: no node may speak for another`).to.equal(undefined);
       }
     });
 
