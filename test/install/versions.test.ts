@@ -107,6 +107,7 @@ describe("installed by its one file, and taken from version to version under loa
         if (changes % 2 === 1) await world.admin.run(["delete", "nvs", name, "--timeout=90s"]);
       }
     })();
+    others.catch(() => undefined); // it is awaited below, also if it fails before
     try {
       await what();
     } finally {

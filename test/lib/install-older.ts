@@ -68,7 +68,10 @@ export async function buildOlder(world: InstallWorld, base: string): Promise<Old
     overlay,
     samePolicies: await differ.then(
       () => true,
-      () => false,
+      (error: { readonly code?: unknown }) => {
+        if (error.code === 1) return false; // they differ (git-diff(1), --quiet)
+        throw error;
+      },
     ),
   };
 }
