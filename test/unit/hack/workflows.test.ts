@@ -10,12 +10,17 @@ import { commands } from "../../../src/cli/commands.ts";
 import { flagsIn, nviCommands } from "../../lib/docs/words.ts";
 
 interface Step {
+  readonly name?: string;
   readonly uses?: string;
   readonly run?: string;
+  readonly with?: { readonly [input: string]: unknown };
+  readonly env?: { readonly [name: string]: string };
 }
 
 interface Job {
   readonly uses?: string;
+  readonly needs?: string;
+  readonly with?: { readonly [input: string]: unknown };
   readonly permissions?: { readonly [scope: string]: string };
   readonly steps?: readonly Step[];
 }
@@ -89,6 +94,15 @@ describe("workflows of .github", () => {
     const flags = calls.flatMap((call) => call.match(/(?<= )--[a-z-]+/g) ?? []);
     expect(flags).to.include.members(["--image", "--with-node"]);
     for (const flag of flags) expect(script).to.match(new RegExp(`^  "?${flag.slice(2)}"?: `, "m"));
+  });
+
+  it("build a release only after all tests, which have the history that they need", () => {
+    const { test, images } = Object.fromEntries(jobsOf(".github/workflows/release.yaml"));
+    expect([test?.with, images?.needs]).to.deep.equal([{ all: true }, "test"]);
+    const steps = stepsOf(".github/workflows/test.yaml");
+    expect(steps.find(({ uses }) => uses?.startsWith("actions/checkout@"))?.with).to.include({ "fetch-depth": 0 });
+    const { ARGUMENTS } = steps.find(({ run }) => run?.includes(".ci/run"))?.env ?? {};
+    expect(ARGUMENTS).to.include("inputs.all && '--all' || inputs.arguments");
   });
 
   slow("have nothing against them by actionlint", async function () {
