@@ -1,6 +1,7 @@
-import { execFileSync } from "node:child_process";
-import { existsSync, globSync, readFileSync } from "node:fs";
-import { dirname, join } from "node:path";
+import { execFileSync, spawnSync } from "node:child_process";
+import { existsSync, globSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { delimiter, dirname, join } from "node:path";
 import { expect } from "chai";
 import { load } from "js-yaml";
 import { slow } from "../../../hack/lib/lanes/slow.ts";
@@ -67,7 +68,7 @@ describe("workflows of .github", () => {
 
     it(`${file} takes each action in one version`, () => {
       for (const { uses } of stepsOf(file))
-        if (uses !== undefined) expect(uses).to.match(/^[\w-]+\/[\w-]+@v\d+\.\d+\.\d+$/);
+        if (uses !== undefined) expect(uses).to.match(/^[\w-]+\/[\w-]+@(v\d+\.\d+\.\d+|[0-9a-f]{40})$/);
     });
 
     it(`${file} says what each job may do, and lets few write`, () => {
@@ -76,7 +77,7 @@ describe("workflows of .github", () => {
       const writes = jobsOf(file).flatMap(([name, { permissions: own = {} }]) =>
         Object.entries(own).flatMap(([scope, may]) => (may === "write" ? `${name}: ${scope}` : [])),
       );
-      const ofRelease = ["files: contents", "files: id-token", "images: id-token", "images: packages"];
+      const ofRelease = ["draft: contents", "draft: id-token", "images: id-token", "images: packages"];
       expect(writes.sort()).to.deep.equal(file.endsWith("release.yaml") ? ofRelease : []);
     });
 
@@ -103,6 +104,69 @@ describe("workflows of .github", () => {
     expect(steps.find(({ uses }) => uses?.startsWith("actions/checkout@"))?.with).to.include({ "fetch-depth": 0 });
     const { ARGUMENTS } = steps.find(({ run }) => run?.includes(".ci/run"))?.env ?? {};
     expect(ARGUMENTS).to.include("inputs.all && '--all' || inputs.arguments");
+  });
+
+  it("run nothing of npm where the checksums are signed", () => {
+    const { draft } = Object.fromEntries(jobsOf(".github/workflows/release.yaml"));
+    const used = draft?.steps?.flatMap(({ uses }) => uses?.split("@")[0] ?? []);
+    expect(used).to.deep.equal(["actions/download-artifact", "sigstore/cosign-installer"]);
+    for (const { run = "" } of draft?.steps ?? []) expect(run).not.to.match(/node|npm|npx|hack\//);
+  });
+
+  describe("before anything is pushed", () => {
+    let directory = "";
+    beforeEach(() => {
+      directory = mkdtempSync(join(tmpdir(), "nodevolume-workflow-"));
+      program("jq", "echo 1.2.3");
+      program("cosign", "exit 0");
+    });
+    afterEach(() => rmSync(directory, { recursive: true }));
+
+    const program = (name: string, script: string) =>
+      writeFileSync(join(directory, name), `#!/bin/sh\n${script}\n`, { mode: 0o755 });
+
+    /** What the step says whose name begins so, as GitHub's shell runs it; its exit code comes first. */
+    function runStep(name: string, env: { readonly [name: string]: string }): string {
+      const { run = "" } =
+        stepsOf(".github/workflows/release.yaml").find((step) => step.name?.startsWith(name)) ?? expect.fail(name);
+      const fixed = { PATH: `${directory}${delimiter}${process.env["PATH"]}`, RUNNER_TEMP: directory };
+      const of = {
+        GITHUB_REF_NAME: "v1.2.3",
+        GITHUB_REPOSITORY: "Some/Repository",
+        GITHUB_SHA: "1",
+        REGISTRY: "r.test",
+      };
+      const all = { ...fixed, ...of, GITHUB_OUTPUT: join(directory, "output"), ...env };
+      const { status, stdout, stderr } = spawnSync("bash", ["--norc", "-e", "-c", run], {
+        cwd: root,
+        env: all,
+        encoding: "utf8",
+      });
+      return `${status} ${stdout}${stderr}`;
+    }
+
+    it("a release has a tag of its version, a registry, and who pushes there", () => {
+      const check = (env: object) => runStep("Check the version", { HAS_PASSWORD: "true", TAKES_TOKEN: "", ...env });
+      expect(check({})).to.equal("0 ");
+      expect(check({ GITHUB_REF_NAME: "v1.2.4" })).to.match(/^1 .*the tag is v1\.2\.4, and package\.json has 1\.2\.3/);
+      expect(check({ REGISTRY: "" })).to.match(/^1 .*REGISTRY of this repository is not set/);
+      expect(check({ HAS_PASSWORD: "false" })).to.match(/^1 .*neither the secret REGISTRY_PASSWORD is set/);
+      expect(check({ HAS_PASSWORD: "false", TAKES_TOKEN: "yes" })).to.match(/^1 /);
+      expect(check({ HAS_PASSWORD: "false", TAKES_TOKEN: "true" })).to.equal("0 ");
+    });
+
+    it("no image of its version is there, not even the last one", () => {
+      const build = () => runStep("Build, push and sign", {});
+      const log = join(directory, "log");
+      const docker = (there: string) =>
+        program("docker", `echo "$*" >>${log}; case "$*" in *inspect*${there}) ;; *inspect*r.test*) exit 1 ;; esac`);
+      docker("r.test/some/repository-agent:1.2.3");
+      expect(build()).to.match(/^1 .*r\.test\/some\/repository-agent:1\.2\.3 is there already/);
+      expect(readFileSync(log, "utf8")).not.to.include("buildx build");
+      docker("r.test/some/repository-agent:1.2.2");
+      expect(build()).to.match(/^0 /);
+      expect(readFileSync(log, "utf8").match(/buildx build .*:1\.2\.3,push=true/g)).to.have.length(3);
+    });
   });
 
   slow("have nothing against them by actionlint", async function () {
