@@ -22,6 +22,23 @@ export function prefixes(list: readonly string[]): readonly string[] {
   return Object.freeze(list.map((path) => absolute(path, "--allowed-prefix")));
 }
 
+/** What the agent keeps in its state directory: no volume is mounted there, and no source leads there. */
+const ownState = ["data", "staging", "trash", "lock", "journal", "journal.reserve"];
+
+/**
+ * The state directory, if no prefix of volumes reaches what the agent keeps in it.
+ * @throws ConfigError
+ */
+export function apartFrom(allowedPrefixes: readonly string[], stateDir: string): string {
+  const isIn = (path: string, directory: string) => `${path}/`.startsWith(`${directory}/`);
+  const own = ownState.map((name) => `${stateDir}/${name}`);
+  const wrong = allowedPrefixes.find((prefix) => isIn(stateDir, prefix) || own.some((path) => isIn(prefix, path)));
+  if (wrong === undefined) return stateDir;
+  throw new ConfigError(
+    `--allowed-prefix: ${JSON.stringify(wrong)} has the agent's own state (--state-dir ${stateDir}) in it: name another folder, such as ${stateDir}/mounts`,
+  );
+}
+
 export function absolute(path: string, flag: string): string {
   const segments = path.split("/").slice(1);
   const clean = path === "/" || segments.every((s) => s !== "" && s !== "." && s !== "..");

@@ -3,6 +3,7 @@ import { flexVolumeDir, reservedNodeNames, systemNamespace } from "./api/names.t
 import {
   absolute,
   address,
+  apartFrom,
   audience,
   ConfigError,
   digests,
@@ -151,7 +152,10 @@ export function parseConfig(argv: readonly string[], env: Env): Config {
     ),
     nodeName: nodeName(required(values["node-name"] ?? env["NODE_NAME"], "--node-name", "NODE_NAME")),
     intents: oneOf(["Watch", "Index"], values.intents ?? env["NODEVOLUME_INTENTS"] ?? "Watch", "--intents"),
-    stateDir: absolute(values["state-dir"] ?? env["NODEVOLUME_STATE_DIR"] ?? "/var/lib/nodevolume", "--state-dir"),
+    stateDir: apartFrom(
+      common.allowedPrefixes,
+      absolute(values["state-dir"] ?? env["NODEVOLUME_STATE_DIR"] ?? "/var/lib/nodevolume", "--state-dir"),
+    ),
     hostRoot: absolute(values["host-root"] ?? env["NODEVOLUME_HOST_ROOT"] ?? "/", "--host-root"),
     hostPid: processNumber(values["host-pid"] ?? env["NODEVOLUME_HOST_PID"] ?? "1"),
     flexVolumeDir: absolute(

@@ -17,6 +17,18 @@ describe("parseConfig", () => {
     expect(() => observed(["--observe-pods=All"])).to.throw(ConfigError, "--observe-pods");
   });
 
+  it("refuses a prefix that has the agent's own state in it, and takes others in the state directory", () => {
+    const agent = (...prefixes: string[]) =>
+      parseConfig(["agent", ...access, ...roles.agent, ...prefixes.map((one) => `--allowed-prefix=${one}`)], {});
+    for (const prefix of ["/var", "/var/lib/nodevolume", "/var/lib/nodevolume/data", "/var/lib/nodevolume/staging/x"])
+      expect(() => agent("/mnt", prefix)).to.throw(
+        ConfigError,
+        `--allowed-prefix: "${prefix}" has the agent's own state`,
+      );
+    for (const prefix of ["/var/lib/nodevolume/mounts", "/var/lib/nodevolume-data", "/var/lib/nodevolume/data-of-ours"])
+      expect(agent(prefix)).to.deep.include({ allowedPrefixes: [prefix] });
+  });
+
   it("has agents watch their intents, and no index, unless it is told otherwise", () => {
     const controller = (flags: string[], env = {}) =>
       parseConfig(["controller", ...access, ...roles.controller, ...flags], env);
