@@ -3,7 +3,7 @@ import { systemNamespace } from "../../api/names.ts";
 import { isBlocked } from "../../api/reasons.ts";
 import { nextStep } from "../../explain/next-steps.ts";
 import { isLive } from "./check-controller.ts";
-import { counted, groups, someOf } from "./counted.ts";
+import { counted, groups, nodesText, someOf } from "./counted.ts";
 import type { InstalledFacts, StateFacts } from "./facts.ts";
 import { type CheckResult, failed, limited, ok, unknown } from "./result.ts";
 
@@ -24,7 +24,10 @@ interface Report {
   readonly message: string;
 }
 
-/** PURE. What the agents report of their nodes, by NodeVolumeStates and Leases: of those whose pods are ready, as the others are known. */
+/**
+ * PURE. What the agents report of their nodes, by NodeVolumeStates and Leases. Only nodes with a ready agent count:
+ * checkAgents reports the others.
+ */
 export function checkReports({ states, leases, running, now }: ReportsInput): CheckResult[] {
   if (states.denied !== undefined) return [unknown(check, states.denied)];
   const byNode = new Map(states.items.map((state) => [state.node, state]));
@@ -37,9 +40,19 @@ export function checkReports({ states, leases, running, now }: ReportsInput): Ch
       nodes.length === 1 ? "1 agent is in sync with its node" : `${nodes.length} agents are in sync with their nodes`;
     return [nodes.length > 0 ? ok(check, found) : limited(check, "no agent has reported yet", "kubectl get nvstate")];
   }
-  return groups(bad, ({ reason }) => reason)
-    .slice(0, mostReasons)
-    .map(([reason, those]) => resultOf(reason, those));
+  const reasons = groups(bad, ({ reason }) => reason);
+  // On however few nodes it is, what somebody must act on is not among the rest.
+  const inOrder = [...reasons.filter(([reason]) => isWrong(reason)), ...reasons.filter(([reason]) => !isWrong(reason))];
+  const results = inOrder.slice(0, mostReasons).map(([reason, those]) => resultOf(reason, those));
+  const rest = inOrder.slice(mostReasons).flatMap(([, those]) => those);
+  if (rest.length === 0) return results;
+  const result = rest.some(({ reason }) => isWrong(reason)) ? failed : limited;
+  return [...results, result(check, `other reasons on ${nodesText(rest.length)}`, "kubectl get nvstate")];
+}
+
+/** Whether somebody must act on it. */
+function isWrong(reason: string): boolean {
+  return isBlocked(reason) || reason === "AgentLost" || reason === "NoReport";
 }
 
 function reportOf(node: string, state: StateFacts | undefined, isLost: boolean): Report | undefined {
@@ -55,8 +68,7 @@ function resultOf(reason: string, those: readonly Report[]): CheckResult {
   const found = `${reason} on ${someOf(nodes)}${message === "" ? "" : `: ${cut(message, 160)}`}`;
   const log = `kubectl -n ${systemNamespace} get pods -o wide --field-selector spec.nodeName=${node}`;
   const remedy = nextStep(reason, { node }) ?? `Read the agent's log. Its pod: ${log}`;
-  const isWrong = isBlocked(reason) || reason === "AgentLost" || reason === "NoReport";
-  return isWrong ? failed(check, found, remedy) : limited(check, found, remedy);
+  return isWrong(reason) ? failed(check, found, remedy) : limited(check, found, remedy);
 }
 
 /** PURE. Whether all agents are of one version, and of that of this program. */
