@@ -13,16 +13,20 @@ const apply = nextStep("PolicyMissing") ?? "";
 export interface PolicyInput extends Pick<InstalledFacts, "policies" | "states" | "sets"> {
   /** Of this program. */
   readonly version: string;
+  /** Nodes with a ready agent; undefined if that is not known: then each node that has reported. */
+  readonly running: ReadonlySet<string> | undefined;
   /** Whether a controller leads: it then reports which policy is missing. */
   readonly isLed: boolean;
 }
 
 /**
- * PURE. Whether the admission policies are in force: by their objects, and by what agents and controller report. Each agent tries
- * whether the API server refuses it; the controller sees the objects alone.
+ * PURE. Whether the admission policies are in force: by their objects, and by what agents and controller report. Each
+ * agent tries whether the API server refuses it; the controller sees the objects alone. What an agent that is gone has
+ * reported does not count: nobody would take it back.
  */
-export function checkPolicies({ policies, states, sets, version, isLed }: PolicyInput): CheckResult {
-  const said = [...states.items, ...sets.items].flatMap(({ unguarded }) => unguarded ?? []);
+export function checkPolicies({ policies, states, sets, version, running, isLed }: PolicyInput): CheckResult {
+  const believed = states.items.filter(({ node }) => running?.has(node) ?? true);
+  const said = [...believed, ...sets.items].flatMap(({ unguarded }) => unguarded ?? []);
   const [reported] = said;
   const gone = policies.items.filter((finding) => finding.gone);
   if (gone.length > 0) return failed(check, sentence(gone), apply);

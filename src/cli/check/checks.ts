@@ -46,7 +46,7 @@ export function checksAfter(facts: InstalledFacts, now: number, version: string)
     server,
     checkNamespace(facts, true),
     checkDefinitions({ definitions: facts.definitions, version, isInstalled: true }),
-    checkPolicies({ ...facts, version, isLed: leader.result === "Ok" }),
+    checkPolicies({ ...facts, version, running, isLed: leader.result === "Ok" }),
     checkGates(facts),
     checkController(facts),
     leader,

@@ -1,6 +1,6 @@
 import { checksAfter } from "../../../src/cli/check/checks.ts";
 import type { InstalledFacts } from "../../../src/cli/check/facts.ts";
-import { bad, expectResults, installed, now, state, version } from "../../lib/check-facts.ts";
+import { agent, bad, controller, expectResults, installed, lease, now, state, version } from "../../lib/check-facts.ts";
 
 /** What is not as it should be, of an installation on as many nodes. */
 function found(nodes: readonly string[], more: Partial<InstalledFacts>): string[] {
@@ -39,5 +39,16 @@ describe("kubectl nvi check, of what agents report", () => {
       "A",
     );
     expectResults(found(nodes, { states }).slice(4), [/^✗ reports: other reasons on 3 nodes → kubectl get nvstate$/]);
+  });
+
+  it("believes nothing that an agent has said of policies that is not there any more", () => {
+    const states = { items: [state("worker-1"), state("gone", { unguarded: "the policy refuses nothing" })] };
+    expectResults(found(["worker-1"], { states }), []);
+    const pods = { items: [controller(1), controller(2), agent("worker-1"), agent("gone")] };
+    const registered = { items: ["worker-1", "gone"] };
+    const leases = { items: ["nodevolume-controller", "worker-1", "gone"].map((name) => lease(name)) };
+    expectResults(found(["worker-1"], { states, pods, leases, registered }), [
+      /^✗ admission policies: the policy refuses nothing → /,
+    ]);
   });
 });
