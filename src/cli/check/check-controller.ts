@@ -6,10 +6,16 @@ import { podTrouble } from "./check-agents.ts";
 import type { InstalledFacts } from "./facts.ts";
 import { type CheckResult, failed, limited, ok, unknown } from "./result.ts";
 
-/** PURE. Whether a Lease is good at a time, in milliseconds since the epoch. */
+/**
+ * Milliseconds after its end in which a Lease still counts: the time is this machine's, and its clock may be ahead of
+ * those of the holders. The leader's Lease lasts only 15 s.
+ */
+const clockAllowance = 60_000;
+
+/** PURE. Whether a Lease is good at a time, in milliseconds since the epoch, or was so up to a minute before. */
 export function isLive(lease: Lease | undefined, now: number): boolean {
   const { renewTime = "", leaseDurationSeconds = 0, holderIdentity = "" } = lease?.spec ?? {};
-  return holderIdentity !== "" && now - Date.parse(renewTime) < leaseDurationSeconds * 1_000;
+  return holderIdentity !== "" && now - Date.parse(renewTime) < leaseDurationSeconds * 1_000 + clockAllowance;
 }
 
 /** PURE. Whether the controller has a pod that is ready. */

@@ -41,6 +41,17 @@ describe("kubectl nvi check, of what agents report", () => {
     expectResults(found(nodes, { states }).slice(4), [/^✗ reports: other reasons on 3 nodes → kubectl get nvstate$/]);
   });
 
+  it("believes a Lease for a minute longer than it says: the clocks may differ", () => {
+    const leases = (leader: number, agents: number) => ({
+      leases: { items: [lease("nodevolume-controller", leader), lease("worker-1", agents)] },
+    });
+    expectResults(found(["worker-1"], leases(180 + 59, 180 + 59)), []);
+    expectResults(found(["worker-1"], leases(180 + 61, 180 + 61)), [
+      /^✗ leader: no controller leads: the Lease was renewed 4m1s ago/,
+      /^✗ reports: AgentLost on worker-1: /,
+    ]);
+  });
+
   it("believes nothing that an agent has said of policies that is not there any more", () => {
     const states = { items: [state("worker-1"), state("gone", { unguarded: "the policy refuses nothing" })] };
     expectResults(found(["worker-1"], { states }), []);
