@@ -1,12 +1,13 @@
 import type { Intent } from "../projections.ts";
+import { createBestFitting } from "./best-fitting.ts";
 import type { Found, FoundVolume } from "./details.ts";
 import { weightOf } from "./lines.ts";
 import { setsOf } from "./sets-of.ts";
 import { standingOf } from "./standing-of.ts";
 
 /**
- * What is looked for, with nothing of the cluster in mind: words that a person typed, of which each must be in something that the
- * volume goes by; or names out of a text, of which each may be a whole name.
+ * What is looked for, with nothing of the cluster in mind: words that a person typed, of which each must be in
+ * something that the volume goes by; or names out of a text, of which each may be a whole name.
  */
 export type Search = { readonly words: readonly string[] } | { readonly names: readonly string[] };
 
@@ -33,32 +34,14 @@ export function searchOf(query: URLSearchParams): Search | undefined {
 /** PURE. Volumes by what people call them, in steps: a large cluster has hundreds of thousands of them. */
 export function* findVolumes(intents: Iterable<Intent>, search: Search): Generator<void, Found> {
   const score = "words" in search ? byWords(search.words) : byNames(new Set(search.names));
-  const fitting: Fitting[] = [];
+  const fitting = createBestFitting(mostFound);
   for (const intent of intents) {
     const points = score(intent);
-    if (points > 0) fitting.push({ intent, score: points, weight: weightOf(standingOf(intent).standing) });
+    if (points > 0) fitting.add({ intent, score: points, weight: weightOf(standingOf(intent).standing) });
     yield;
   }
-  // What fits far better than the rest is what is meant.
-  const least = fitting.reduce((best, one) => Math.max(best, one.score), 0) / 2;
-  const meant = fitting.filter((one) => one.score >= least).sort(bestFirst);
-  return {
-    volumes: meant.slice(0, mostFound).map(({ intent }) => shown(intent)),
-    omitted: Math.max(0, meant.length - mostFound),
-  };
-}
-
-interface Fitting {
-  readonly intent: Intent;
-  readonly score: number;
-  /** Of how it stands: the worse, the larger. */
-  readonly weight: number;
-}
-
-/** Of equal ones the worst first; then in an order that is the same in each answer. */
-function bestFirst(a: Fitting, b: Fitting): number {
-  const byName = a.intent.metadata.name < b.intent.metadata.name ? -1 : 1;
-  return b.score - a.score || b.weight - a.weight || byName;
+  const { best, omitted } = fitting.found();
+  return { volumes: best.map(({ intent }) => shown(intent)), omitted };
 }
 
 function byWords(words: readonly string[]): (intent: Intent) => number {

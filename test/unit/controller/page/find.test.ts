@@ -69,6 +69,29 @@ describe("findVolumes, by words", () => {
     const { volumes: listed, omitted } = found({ words: ["datasets"] }, many);
     expect([listed.length, omitted]).to.deep.equal([mostFound, 7]);
   });
+
+  it("does not do in one step what grows with the volumes that fit", () => {
+    const mostReads = (count: number) => {
+      let [reads, most] = [0, 0];
+      const intent = intentOf("worker-1", datasets);
+      const many = Array.from({ length: count }, (_, at) => {
+        const metadata = Object.defineProperty({ ...intent.metadata }, "name", {
+          get: () => {
+            reads += 1;
+            return `node-${(at * 7_919) % count}`;
+          },
+        });
+        return { ...intent, metadata };
+      });
+      const steps = findVolumes(many, { words: ["datasets"] });
+      for (let done: boolean | undefined = false; done !== true; reads = 0) {
+        ({ done } = steps.next());
+        most = Math.max(most, reads);
+      }
+      return most;
+    };
+    expect(mostReads(8_000)).to.be.at.most(2 * mostReads(1_000));
+  });
 });
 
 describe("findVolumes, by names out of a text", () => {
