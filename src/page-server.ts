@@ -31,8 +31,8 @@ const json = "application/json; charset=utf-8";
 const squeeze = promisify(gzip);
 
 /**
- * Nothing but what this server has may run in the page or be loaded by it, nothing is kept, and no other site may show it or read
- * it. There is no CORS header at all.
+ * Nothing but what this server has may run in the page or be loaded by it, nothing is kept, and no other site may show
+ * it or read it. There is no CORS header at all.
  */
 const headers = {
   "content-security-policy":
@@ -121,10 +121,11 @@ export async function startPageServer(deps: PageServerDeps): Promise<Listener> {
 }
 
 /**
- * Why a request is not answered. A name that leads here without being this machine's own is that of another site, whose script
- * would pass for ours (DNS rebinding); a browser says itself if another site has sent it.
+ * Why a request is not answered. A name that leads here without being this machine's own is that of another site, whose
+ * script would pass for ours (DNS rebinding). A browser says itself if another site has sent it: that site may link to
+ * the page, and not to what is searched or read for it.
  */
-function refusal({ method, headers }: http.IncomingMessage): Answer | undefined {
+function refusal({ method, headers, url = "" }: http.IncomingMessage): Answer | undefined {
   if (method !== "GET" && method !== "HEAD") return plain(405, "only GET");
   const { host = "" } = headers;
   if (!/^(localhost|127\.0\.0\.1|\[::1\])(:\d{1,5})?$/i.test(host))
@@ -133,8 +134,8 @@ function refusal({ method, headers }: http.IncomingMessage): Answer | undefined 
       "this page is reached as localhost: kubectl -n nodevolume-system port-forward deploy/nodevolume-controller 9809",
     );
   const site = headers["sec-fetch-site"];
-  const navigates = headers["sec-fetch-mode"] === "navigate";
-  if (site !== undefined && site !== "same-origin" && site !== "none" && !navigates)
+  const isLink = headers["sec-fetch-mode"] === "navigate" && !url.startsWith("/api/");
+  if (site !== undefined && site !== "same-origin" && site !== "none" && !isLink)
     return plain(403, "not for other sites");
   return undefined;
 }

@@ -99,7 +99,14 @@ describe("startPageServer", () => {
       403,
     );
     expect((await ask("/api/overview", { "sec-fetch-site": "same-origin" })).status).to.equal(200);
-    expect((await ask("/", { "sec-fetch-site": "cross-site", "sec-fetch-mode": "navigate" })).status).to.equal(200);
+    const navigating = (site: string) => ({ "sec-fetch-site": site, "sec-fetch-mode": "navigate" });
+    expect((await ask("/", navigating("cross-site"))).status).to.equal(200);
+    // A link, or a window that a script of another site opens again and again.
+    for (const path of ["/api/overview", "/api/find?words=worker", "/api/nodes/worker-1", "/api/changes"])
+      for (const site of ["cross-site", "same-site"])
+        expect((await ask(path, navigating(site))).status, path).to.equal(403);
+    expect(cluster.view.reads).to.deep.equal([]);
+    expect((await ask("/api/nodes/worker-1", navigating("none"))).status).to.equal(200);
   });
 
   it("has no verb that could change anything", async () => {
