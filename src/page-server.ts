@@ -131,7 +131,7 @@ function refusal({ method, headers, url = "" }: http.IncomingMessage): Answer | 
   if (!/^(localhost|127\.0\.0\.1|\[::1\])(:\d{1,5})?$/i.test(host))
     return plain(
       421,
-      "this page is reached as localhost: kubectl -n nodevolume-system port-forward deploy/nodevolume-controller 9809",
+      "open the page at 127.0.0.1: kubectl -n nodevolume-system port-forward --address 127.0.0.1 deploy/nodevolume-controller 9809",
     );
   const site = headers["sec-fetch-site"];
   const isLink = headers["sec-fetch-mode"] === "navigate" && !url.startsWith("/api/");

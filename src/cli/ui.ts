@@ -10,7 +10,7 @@ export const uiCommand: Command = {
   args: ["[PORT]"],
   summary: "The web page of the controller, on a port of this machine",
   details: [
-    `Forwards localhost:PORT (${pagePort} if not given) to a controller with kubectl port-forward, until Ctrl-C.`,
+    `Forwards 127.0.0.1:PORT (${pagePort} if not given) to a controller with kubectl port-forward, until Ctrl-C.`,
     "The page only reads. It needs kubectl in PATH, and the right to forward a port of the pod.",
   ].join("\n"),
   flags: ["namespace"],
@@ -25,11 +25,13 @@ export const uiCommand: Command = {
     if (port < 1 || port > 65_535)
       throw new UsageError(`ui needs a port of 1 to 65535, and not ${JSON.stringify(word)}`);
     const { kubeconfig, context: cluster, namespace = systemNamespace } = values;
-    context.terminal.note(`The page is at http://localhost:${port} until Ctrl-C.`);
+    context.terminal.note(`The page is at http://127.0.0.1:${port} until Ctrl-C.`);
     const code = await context.kubectl([
       ...(kubeconfig === undefined ? [] : ["--kubeconfig", kubeconfig]),
       ...(cluster === undefined ? [] : ["--context", cluster]),
-      ...["--namespace", namespace, "port-forward", "deployment/nodevolume-controller", `${port}:${pagePort}`],
+      // One address, and not the name: kubectl goes on if somebody else has the port at the other one of localhost.
+      ...["--namespace", namespace, "port-forward", "--address", "127.0.0.1"],
+      ...["deployment/nodevolume-controller", `${port}:${pagePort}`],
     ]);
     return code === 0 || context.interrupted.aborted ? exitCode.done : exitCode.failed;
   },

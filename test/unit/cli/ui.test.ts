@@ -27,12 +27,14 @@ describe("kubectl nvi ui", () => {
   it("forwards the page's port, by the kubeconfig that was given", async () => {
     expect(await run([])).to.deep.equal({
       code: 0,
-      ran: ["--namespace nodevolume-system port-forward deployment/nodevolume-controller 9809:9809"],
-      notes: ["The page is at http://localhost:9809 until Ctrl-C."],
+      ran: [
+        "--namespace nodevolume-system port-forward --address 127.0.0.1 deployment/nodevolume-controller 9809:9809",
+      ],
+      notes: ["The page is at http://127.0.0.1:9809 until Ctrl-C."],
     });
     const { ran } = await run(["8080"], { kubeconfig: "k", context: "c", namespace: "n" });
     expect(ran).to.deep.equal([
-      "--kubeconfig k --context c --namespace n port-forward deployment/nodevolume-controller 8080:9809",
+      "--kubeconfig k --context c --namespace n port-forward --address 127.0.0.1 deployment/nodevolume-controller 8080:9809",
     ]);
   });
 
