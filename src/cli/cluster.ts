@@ -26,14 +26,18 @@ export interface Reading<T> {
   readonly denied?: string;
 }
 
-/** A list that may be refused: then it is empty and says so. Rejects if there is no answer. */
-export async function listIfAllowed<T extends KubeObject>(
+/**
+ * A list that may be refused: then it is empty and says so. Rejects if there is no answer.
+ * @param project what is kept of an object, instead of all of it
+ */
+export async function listIfAllowed<T extends KubeObject, P = T>(
   { client }: Cluster,
   resource: Resource,
   options?: ListOptions,
-): Promise<Reading<T>> {
+  project?: (object: T) => P,
+): Promise<Reading<P>> {
   try {
-    return { items: (await client.list<T>(resource, options)).items };
+    return { items: (await client.list<T, P>(resource, options, project)).items };
   } catch (error) {
     const denied = deniedBecause(error, resource);
     if (denied === undefined) throw error;

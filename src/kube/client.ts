@@ -49,8 +49,15 @@ export interface WriteOptions {
 export interface KubeClient {
   /** undefined if there is no such object. */
   get<T extends KubeObject>(resource: Resource, ref: ObjectRef, options?: ReadOptions): Promise<T | undefined>;
-  /** One consistent list, read in pages. Starts again if the server has forgotten the state that the pages are of. */
-  list<T extends KubeObject>(resource: Resource, options?: ListOptions): Promise<ListResult<T>>;
+  /**
+   * One consistent list, read in pages. Starts again if the server has forgotten the state that the pages are of.
+   * `project` says what is kept of an object: then no more than one page of whole objects is held.
+   */
+  list<T extends KubeObject, P = T>(
+    resource: Resource,
+    options?: ListOptions,
+    project?: (object: T) => P,
+  ): Promise<ListResult<P>>;
   create<T extends KubeObject>(resource: Resource, object: T, options?: WriteOptions): Promise<T>;
   replace<T extends KubeObject>(resource: Resource, object: T, options?: WriteOptions): Promise<T>;
   mergePatch<T extends KubeObject>(
@@ -123,8 +130,12 @@ export function createKubeClient(deps: KubeClientDeps): KubeClient {
     return write(r, "patch", request, options) as Promise<T>;
   }
 
-  async function listOnce<T extends KubeObject>(resource: Resource, options: ListOptions): Promise<ListResult<T>> {
-    const items: T[] = [];
+  async function listOnce<P>(
+    resource: Resource,
+    options: ListOptions,
+    project: (object: unknown) => P,
+  ): Promise<ListResult<P>> {
+    const items: P[] = [];
     const path = resourcePath(resource, { namespace: options.namespace });
     const selection = {
       limit: String(pageSize),
@@ -133,7 +144,7 @@ export function createKubeClient(deps: KubeClientDeps): KubeClient {
     };
     for (let page: object = {}; ; ) {
       const body = await read({ method: "GET", path, query: { ...selection, ...page }, ...asUserOf(options) });
-      items.push(...(arrayIn(body, "items") as T[]));
+      for (const object of arrayIn(body, "items")) items.push(project(object));
       const metadata = recordIn(body, "metadata");
       const token = stringIn(metadata, "continue") ?? "";
       if (token === "") return { items, resourceVersion: stringIn(metadata, "resourceVersion") ?? "" };
@@ -152,10 +163,14 @@ export function createKubeClient(deps: KubeClientDeps): KubeClient {
       }
     },
 
-    async list<T extends KubeObject>(resource: Resource, options: ListOptions = {}) {
+    async list<T extends KubeObject, P = T>(
+      resource: Resource,
+      options: ListOptions = {},
+      project: (object: T) => P = (object) => object as unknown as P,
+    ) {
       for (let restarts = 0; ; restarts += 1) {
         try {
-          return await listOnce<T>(resource, options);
+          return await listOnce(resource, options, (object) => project(object as T));
         } catch (error) {
           if (!isExpired(error) || restarts >= maxRestarts) throw error;
         }

@@ -41,10 +41,12 @@ export function joinReads(client: KubeClient): KubeClient {
       const key = JSON.stringify(["get", of.group, of.plural, ref.namespace, ref.name, options.asUser]);
       return join(key, () => client.get<T>(of, ref, options));
     },
-    list<T extends KubeObject>(of: Resource, options: ListOptions = {}) {
+    list<T extends KubeObject, P = T>(of: Resource, options: ListOptions = {}, project?: (object: T) => P) {
+      // Those who keep different things of a list have no answer in common.
+      if (project !== undefined) return client.list<T, P>(of, options, project);
       const { namespace, labelSelector, fieldSelector } = options;
       const key = JSON.stringify(["list", of.group, of.plural, namespace, labelSelector, fieldSelector]);
-      return join(key, () => client.list<T>(of, options));
+      return join(key, () => client.list<T, P>(of, options));
     },
   };
 }

@@ -44,13 +44,19 @@ const definitions: Resource = {
   kind: "CustomResourceDefinition",
 };
 
-/** What an installation would meet. @throws ApiError, TransportError if the API server does not answer, or knows nobody of that name */
+/**
+ * What an installation would meet.
+ * @throws ApiError, TransportError if the API server does not answer, or knows nobody of that name
+ */
 export async function gatherBefore(cluster: Cluster): Promise<PreFacts> {
   const common = await gatherCommon(cluster);
   return { ...common, rights: await rightsOf(cluster) };
 }
 
-/** What is installed: by lists, which the roles nvi-viewer and nvi-support allow. @throws ApiError, TransportError if the API server does not answer, or knows nobody of that name */
+/**
+ * What is installed: by lists, which the roles nvi-viewer and nvi-support allow.
+ * @throws ApiError, TransportError if the API server does not answer, or knows nobody of that name
+ */
 export async function gatherAfter(cluster: Cluster): Promise<InstalledFacts> {
   const common = await gatherCommon(cluster);
   const system = { namespace: systemNamespace };
@@ -95,15 +101,14 @@ async function gatherCommon(cluster: Cluster): Promise<CommonFacts> {
   };
 }
 
-/** Objects by what is needed of them: of thousands, no more is kept. */
-async function listed<T>(
+/** Objects by what is needed of them: of thousands, no more is kept than that and one page. */
+function listed<T>(
   cluster: Cluster,
   of: Resource,
   project: (raw: Raw) => T,
   options?: ListOptions,
 ): Promise<Reading<T>> {
-  const { items, ...rest } = await listIfAllowed<Raw>(cluster, of, options);
-  return { ...rest, items: items.map(project) };
+  return listIfAllowed<Raw, T>(cluster, of, options, project);
 }
 
 async function one<T>(
@@ -126,11 +131,10 @@ function replicasOf(raw: Raw): number {
 }
 
 async function registeredOn(cluster: Cluster): Promise<Reading<string>> {
-  const { items, ...rest } = await listIfAllowed<Raw>(cluster, resource.csiNodes);
-  const ours = items.filter((raw) =>
-    arrayIn(recordIn(raw, "spec"), "drivers").some((driver) => stringIn(driver, "name") === podDriver),
-  );
-  return { ...rest, items: ours.map(({ metadata }) => metadata.name) };
+  const isOn = (raw: Raw) =>
+    arrayIn(recordIn(raw, "spec"), "drivers").some((driver) => stringIn(driver, "name") === podDriver);
+  const { items, ...rest } = await listed(cluster, resource.csiNodes, (raw) => (isOn(raw) ? [raw.metadata.name] : []));
+  return { ...rest, items: items.flat() };
 }
 
 /** The answer; undefined if there is nothing of that path, or it may not be read. */

@@ -49,6 +49,18 @@ describe("createKubeClient", () => {
     ]);
   });
 
+  it("list keeps of each page what it is asked to keep, before it reads the next", async () => {
+    const kept: string[] = [];
+    const page = (name: string, metadata: object) => ok({ metadata, items: [{ metadata: { name } }] });
+    const { client, requests } = story(page("a", { continue: "t1" }), page("b", {}));
+    const { items } = await client.list(resource.sets, {}, ({ metadata: { name } }) => {
+      kept.push(`${name} after ${requests.length}`);
+      return name;
+    });
+    expect(items).to.deep.equal(["a", "b"]);
+    expect(kept).to.deep.equal(["a after 1", "b after 2"]);
+  });
+
   it("list starts again if its pages have expired, and gives up in the end", async () => {
     const first = ok({ metadata: { resourceVersion: "1", continue: "t" }, items: [set()] });
     const whole = ok({ metadata: { resourceVersion: "2" }, items: [set()] });
