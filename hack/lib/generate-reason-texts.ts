@@ -4,6 +4,10 @@ import { join } from "node:path";
 import type { GeneratedFile } from "./generate-api.ts";
 import { root } from "./root.ts";
 
+/**
+ * src/explain/why/reason-texts.gen.ts, of the entries of docs/reasons.md; nothing is written.
+ * @throws Error if docs/reasons.md cannot be read
+ */
 export function generateReasonTexts(): GeneratedFile[] {
   const texts = reasonTextsOf(readFileSync(join(root, "docs/reasons.md"), "utf8"));
   const lines = [...texts].map(([code, text]) => `  ${code}:\n    ${JSON.stringify(text)},\n`);

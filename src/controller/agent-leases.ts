@@ -18,9 +18,9 @@ export interface SignOfLife {
 }
 
 /**
- * How long nothing was heard of the nodes. Only our own clock counts, from the moment when a renewal was first seen: what
- * another machine's clock says is not believed. Time in which we could not see renewals does not count either, so that
- * an outage of the API server declares nobody lost.
+ * How long nothing was heard of the nodes. Only our own clock counts, from the moment when a renewal was first seen:
+ * what another machine's clock says is not believed. Time in which we could not see renewals does not count either, so
+ * that an outage of the API server declares nobody lost.
  */
 export interface AgentLeases {
   of(node: string): SignOfLife;

@@ -59,7 +59,8 @@ export function conditionOf(object: unknown, type: string): JsonObject | undefin
 
 /**
  * PURE. Whether the agent of a node lives, by its Lease; undefined if that is not known. One that is late lives still:
- * a third of the time that a Lease is good for has gone by (agentLateSeconds of an agent's), in which two renewals come.
+ * a third of the time that a Lease is good for has gone by (agentLateSeconds of an agent's), in which two renewals
+ * come.
  */
 export function agentLease(
   facts: Facts,

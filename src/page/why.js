@@ -59,8 +59,8 @@ export function createFinder(table) {
 }
 
 /**
- * Whether the code may be in the text without being meant: it is an English word, or Kubernetes' own name for an Event, or it asks
- * nothing of people. After it a colon, or a bracket before it, makes it ours.
+ * Whether the code may be in the text without being meant: it is an English word, or Kubernetes' own name for an Event,
+ * or it asks nothing of people. After it a colon, or a bracket before it, makes it ours.
  * @param {WhyReason} reason
  * @param {string} text
  */

@@ -19,6 +19,7 @@ export const budgets: { readonly [T in Target]: number } = {
   agent: 500e6,
 };
 
+/** The text of the Dockerfile of a checkout. @throws Error if it has none */
 export function readDockerfile(folder = root): string {
   return readFileSync(join(folder, "Dockerfile"), "utf8");
 }

@@ -121,7 +121,10 @@ export function checkDriverName({ csiDriver, registered }: Pick<CommonFacts, "cs
   return ok(check, `${podDriver} is there from an earlier installation`);
 }
 
-/** PURE. Whether kubelet calls our agents for pods. @param running nodes with a ready agent; undefined if that is not known */
+/**
+ * PURE. Whether kubelet calls our agents for pods.
+ * @param running nodes with a ready agent; undefined if that is not known
+ */
 export function checkPodDriver(
   { csiDriver, registered }: Pick<CommonFacts, "csiDriver" | "registered">,
   running: ReadonlySet<string> | undefined,

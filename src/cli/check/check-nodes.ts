@@ -7,7 +7,11 @@ import { isBefore, type Version, versionOf, versionText } from "./version.ts";
 
 const names = (nodes: readonly NodeFacts[]) => someOf(nodes.map(({ name }) => name));
 
-/** PURE. Whether agents can run on the nodes: operating system, processor, kernel, kubelet, container runtime, and the platform. */
+/**
+ * PURE. Whether agents can run on the nodes: operating system, processor, kernel, kubelet, container runtime, and the
+ * platform.
+ * @param server version of the API server; undefined if that is not known: kubelets are then not compared with it
+ */
 export function checkNodes(nodes: Reading<NodeFacts>, server: Version | undefined): CheckResult[] {
   if (nodes.denied !== undefined) return [unknown("nodes", nodes.denied)];
   if (nodes.items.length === 0) return [limited("nodes", "there are none", "Add a node: kubectl get nodes")];

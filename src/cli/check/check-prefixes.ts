@@ -7,7 +7,10 @@ const check = "prefixes";
 /** As without a setting; src/config.ts has the same, and a test compares the two. */
 export const defaultPrefixes = "/var/lib/nodevolume/mounts";
 
-/** PURE. Whether what agents mount beneath each allowed prefix reaches the node: by the DaemonSet's volumes and its settings. */
+/**
+ * PURE. Whether what agents mount beneath each allowed prefix reaches the node: by the DaemonSet's volumes and its
+ * settings.
+ */
 export function checkPrefixes({ daemonSet, prefixes }: Pick<InstalledFacts, "daemonSet" | "prefixes">): CheckResult[] {
   const denied = daemonSet.denied ?? prefixes.denied;
   if (denied !== undefined) return [unknown(check, denied, supportRemedy)];

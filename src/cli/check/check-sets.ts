@@ -9,7 +9,10 @@ const check = "sets";
 /** Different reasons that are shown. */
 const mostReasons = 5;
 
-/** What a set waits for that nodes or the installation lack: a program, a kernel module, a prefix, a shared mount, a driver, a role. */
+/**
+ * What a set waits for that nodes or the installation lack: a program, a kernel module, a prefix, a shared mount, a
+ * driver, a role.
+ */
 const lacking: ReadonlySet<string> = new Set<Reason>([
   "ToolMissing",
   "InitiatorNotReady",
@@ -30,8 +33,8 @@ const lacking: ReadonlySet<string> = new Set<Reason>([
 ]);
 
 /**
- * PURE. What sets wait for that nodes or the installation lack. Each set shows its first ten nodes, those that need a change before
- * others. What it waits for otherwise, such as a server, is not of the installation: it is counted alone.
+ * PURE. What sets wait for that nodes or the installation lack. Each set shows its first ten nodes, those that need a
+ * change before others. What it waits for otherwise, such as a server, is not of the installation: it is counted alone.
  */
 export function checkSets({ sets }: Pick<InstalledFacts, "sets">): CheckResult[] {
   if (sets.denied !== undefined) return [unknown(check, sets.denied)];

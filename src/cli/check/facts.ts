@@ -6,8 +6,9 @@ import type { PolicyFinding } from "../../kube/policies.ts";
 import type { Reading } from "../cluster.ts";
 import type { FieldTree } from "./fields.ts";
 
-/** Everything that the checks read, and nothing that they decide. PURE. */
+/** Everything that the checks read, and nothing that they decide. */
 
+/** A Node, as far as agents depend on it. */
 export interface NodeFacts {
   readonly name: string;
   readonly labels: { readonly [label: string]: string };
@@ -67,7 +68,9 @@ export interface RightsFacts {
   readonly escalates: boolean;
 }
 
+/** The namespace of the installation. */
 export interface NamespaceFacts {
+  /** Level of Pod Security that it enforces; undefined if it has no such label. */
   readonly enforce: string | undefined;
   readonly deleting: boolean;
 }
@@ -86,10 +89,12 @@ export interface CommonFacts {
   readonly definitions: DefinitionFacts;
 }
 
+/** What the checks before an installation read. */
 export interface PreFacts extends CommonFacts {
   readonly rights: RightsFacts;
 }
 
+/** What an agent reports of its node. */
 export interface StateFacts {
   readonly node: string;
   readonly version: string;
@@ -98,6 +103,7 @@ export interface StateFacts {
   readonly unguarded: string | undefined;
 }
 
+/** How a set stands. */
 export interface SetFacts {
   readonly name: string;
   readonly ready: boolean;
@@ -106,6 +112,7 @@ export interface SetFacts {
   readonly unguarded: string | undefined;
 }
 
+/** What the checks of an installation read. */
 export interface InstalledFacts extends CommonFacts {
   /** What is wrong with policies and their bindings. */
   readonly policies: Reading<PolicyFinding>;
@@ -122,6 +129,7 @@ export interface InstalledFacts extends CommonFacts {
   readonly sets: Reading<SetFacts>;
 }
 
+/** PURE. What a Node says; what it does not say is "". The labels stand in for what kubelet has not reported yet. */
 export function nodeFacts(raw: Raw): NodeFacts {
   const info = recordIn(recordIn(raw, "status"), "nodeInfo");
   const text = (key: string) => stringIn(info, key) ?? "";
@@ -145,6 +153,7 @@ export function nodeFacts(raw: Raw): NodeFacts {
   };
 }
 
+/** PURE. What a pod says, with why it is not ready. Without a label of the component that is "". */
 export function podFacts(raw: Raw): PodFacts {
   const ready = stringIn(conditionOf(raw, "Ready"), "status") === "True";
   const trouble = ready ? undefined : troubleOf(raw);
@@ -184,6 +193,7 @@ function nodeMeantFor(raw: Raw): string | undefined {
   return typeof name === "string" ? name : undefined;
 }
 
+/** PURE. What the template of a DaemonSet says; without a container `agent` nothing is shared or set. */
 export function daemonSetFacts(raw: Raw): DaemonSetFacts {
   const pod = recordIn(recordIn(recordIn(raw, "spec"), "template"), "spec");
   const required = recordIn(
@@ -208,8 +218,10 @@ function sharedPaths(agent: unknown): Pick<DaemonSetFacts, "shared" | "settings"
   };
 }
 
+/** The variable of the allowed prefixes, as src/config.ts reads it. */
 export const prefixVariable = "NODEVOLUME_ALLOWED_PREFIXES";
 
+/** PURE. What a NodeVolumeState says; `ready` is undefined until its agent has reported. */
 export function stateFacts(raw: Raw): StateFacts {
   const ready = conditionOf(raw, "Ready");
   const agent = recordIn(recordIn(raw, "status"), "agent");
@@ -228,6 +240,7 @@ export function stateFacts(raw: Raw): StateFacts {
   };
 }
 
+/** PURE. What a NodeVolumeSet says; without a condition Ready it is not ready. */
 export function setFacts(raw: Raw): SetFacts {
   const failing = arrayIn(recordIn(raw, "status"), "failing").map((one) => ({
     node: stringIn(one, "node") ?? "",
@@ -243,6 +256,7 @@ function unguardedIn(raw: Raw): string | undefined {
   return stringIn(condition, "status") === "False" ? (stringIn(condition, "message") ?? "") : undefined;
 }
 
+/** PURE. What a namespace says; `enforce` is undefined without a label of Pod Security. */
 export function namespaceFacts({ metadata }: Raw): NamespaceFacts {
   return {
     enforce: metadata.labels?.["pod-security.kubernetes.io/enforce"],

@@ -1,7 +1,10 @@
 import type { NodeSelectorRequirement, NodeSelectorTerm, Toleration } from "../../api/types.gen.ts";
 import type { DaemonSetFacts, NodeFacts } from "./facts.ts";
 
-/** Taints that the DaemonSet controller has its pods tolerate (pkg/controller/daemon/util, AddOrUpdateDaemonPodTolerations). */
+/**
+ * Taints that the DaemonSet controller has its pods tolerate (pkg/controller/daemon/util,
+ * AddOrUpdateDaemonPodTolerations).
+ */
 const ofEachDaemonSet: readonly Toleration[] = [
   "node.kubernetes.io/not-ready",
   "node.kubernetes.io/unreachable",

@@ -1,6 +1,9 @@
 import type { Reason } from "../../api/reasons.ts";
 
-/** A message that is not this project's own, or has no reason of it: how to know it again, and what it means for a volume. */
+/**
+ * A message that is not this project's own, or has no reason of it: how to know it again, and what it means for a
+ * volume.
+ */
 export interface KnownMessage {
   /** Unique; it may stand at the end of an address. */
   readonly id: string;

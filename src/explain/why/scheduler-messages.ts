@@ -1,6 +1,8 @@
 import type { KnownMessage } from "./known-message.ts";
 
-/** Messages before kubelet has the pod: of the API server, the scheduler, and the controllers of claims and attachments. */
+/**
+ * Messages before kubelet has the pod: of the API server, the scheduler, and the controllers of claims and attachments.
+ */
 export const schedulerMessages: readonly KnownMessage[] = [
   {
     id: "scheduling-gate",

@@ -46,7 +46,9 @@ describe("joinReads", () => {
     void ask("b");
     void client.get(resource.pods, { namespace: "a", name: "x" });
     void client.get(resource.pods, { namespace: "a", name: "y" });
-    expect(sent).to.have.lengthOf(4);
+    void client.list(resource.pods, { namespace: "a" }, ({ metadata }) => metadata.name);
+    void client.list(resource.pods, { namespace: "a" }, ({ metadata }) => metadata.uid);
+    expect(sent).to.have.lengthOf(6);
   });
 
   it("lets who came meanwhile have a read of their own when one fails, and forgets what is over", async () => {
