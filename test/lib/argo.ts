@@ -12,7 +12,6 @@ interface Request {
   readonly resources: readonly object[];
   readonly live?: readonly object[];
   readonly serverSideApply?: boolean;
-  readonly serverSideDiff?: boolean;
   readonly application?: string;
 }
 

@@ -32,19 +32,12 @@ func diffOf(_ context.Context, r request) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	operations, cleanup, err := kubectl().ManageResources(config)
-	if err != nil {
-		return nil, err
-	}
-	defer cleanup()
 	// As Argo CD sets them for an Application.
 	options := []diff.Option{
 		diff.IgnoreAggregatedRoles(false),
 		diff.WithManager(manager),
 		diff.WithGVKParser(parser),
-		diff.WithStructuredMergeDiff(r.ServerSideApply && !r.ServerSideDiff),
-		diff.WithServerSideDiff(r.ServerSideDiff),
-		diff.WithServerSideDryRunner(diff.NewK8sServerSideDryRunner(operations)),
+		diff.WithStructuredMergeDiff(r.ServerSideApply),
 	}
 	answers := make([]difference, len(r.Resources))
 	for i := range r.Resources {

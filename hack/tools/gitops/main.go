@@ -25,8 +25,6 @@ type request struct {
 	ServerSideApply bool `json:"serverSideApply"`
 	// For diff: what the API server has, at the same places.
 	Live []*unstructured.Unstructured `json:"live"`
-	// For diff: whether the API server is asked what an apply would make, as argocd-cm's controller.diff.server.side.
-	ServerSideDiff bool `json:"serverSideDiff"`
 	// For sync: the Application, whose objects are pruned once git has them no more.
 	Application string `json:"application"`
 }
