@@ -1,3 +1,4 @@
+import type { Taint } from "../api/match-node.ts";
 import type { KubeObject, ObjectMeta } from "../api/meta.ts";
 import { readiness } from "../api/names.ts";
 import { readableSource } from "../api/readable-source.ts";
@@ -15,12 +16,6 @@ import { indexDigest } from "./index-of.ts";
 import type { OrphanEntry, StateEntry } from "./state-lost.ts";
 
 /** What the controller keeps of the objects that it watches: what it decides by, and nothing else. Pure. */
-
-export interface Taint {
-  readonly key: string;
-  readonly value: string;
-  readonly effect: string;
-}
 
 /** What the Node shows of our own: nothing else is decided by it than whether it must be written. */
 export interface ShownReadiness {

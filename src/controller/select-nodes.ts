@@ -1,6 +1,6 @@
-import type { NodeVolumeSetSpec, Toleration } from "../api/types.gen.ts";
+import { daemonTolerations, matchesSelector, untolerated } from "../api/match-node.ts";
+import type { NodeVolumeSetSpec } from "../api/types.gen.ts";
 import { isGuarded } from "./attach/volume-key.ts";
-import { matchesSelector, untolerated } from "./match-node.ts";
 import type { NodeInfo } from "./projections.ts";
 
 /**
@@ -10,20 +10,6 @@ import type { NodeInfo } from "./projections.ts";
  * - leave: what is there is given back.
  */
 export type Selection = "run" | "keep" | "leave";
-
-/**
- * Taints that Kubernetes puts on nodes by itself. A DaemonSet tolerates some of them with one effect only; for a volume
- * there is no reason to wait until a node is ready, rather the other way round.
- */
-const always: readonly Toleration[] = [
-  "node.kubernetes.io/not-ready",
-  "node.kubernetes.io/unreachable",
-  "node.kubernetes.io/disk-pressure",
-  "node.kubernetes.io/memory-pressure",
-  "node.kubernetes.io/pid-pressure",
-  "node.kubernetes.io/unschedulable",
-  "node.kubernetes.io/network-unavailable",
-].map((key) => ({ key, operator: "Exists" }));
 
 type DrainPolicy = NonNullable<NodeVolumeSetSpec["drainPolicy"]>;
 
@@ -48,7 +34,8 @@ export function selectedNodes(spec: NodeVolumeSetSpec, nodes: Iterable<NodeInfo>
 export function selectNode(spec: NodeVolumeSetSpec, node: NodeInfo): Selection {
   if (!matchesSelector(spec, node)) return "leave";
   if (node.unschedulable && drainPolicyOf(spec) === "Release") return "leave";
-  const tolerations = [...always, ...(spec.tolerations ?? [])];
+  // For a volume there is no reason to wait until a node is ready, rather the other way round.
+  const tolerations = [...daemonTolerations, ...(spec.tolerations ?? [])];
   if (untolerated(tolerations, node, "NoExecute").length > 0) return "leave";
   return untolerated(tolerations, node, "NoSchedule").length > 0 ? "keep" : "run";
 }

@@ -1,7 +1,7 @@
+import { matchesSelector } from "../../api/match-node.ts";
 import { annotation } from "../../api/names.ts";
 import { claimNotAllowed } from "../claims/allowed-sets.ts";
 import { requestersOf } from "../identity.ts";
-import { matchesSelector } from "../match-node.ts";
 import type { Member, Survey, VolumeFacts } from "./facts.ts";
 import { holds, nodeNameOf, usesAlone } from "./facts.ts";
 import { identityObstacle } from "./identity-obstacle.ts";

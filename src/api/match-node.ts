@@ -4,13 +4,41 @@ import type {
   NodeSelectorTerm,
   NodeVolumeSetSpec,
   Toleration,
-} from "../api/types.gen.ts";
-import type { NodeInfo, Taint } from "./projections.ts";
+} from "./types.gen.ts";
 
 /** Whether labels, fields and taints of a Node match, by the rules of the scheduler. Pure. */
 
+export interface Taint {
+  readonly key: string;
+  readonly value: string;
+  readonly effect: string;
+}
+
+/** What of a Node selectors and tolerations are about. */
+export interface SelectableNode {
+  readonly metadata: { readonly name: string; readonly labels?: { readonly [key: string]: string } };
+  readonly taints: readonly Taint[];
+}
+
+/**
+ * Taints that Kubernetes puts on nodes by itself, and that the DaemonSet controller has its pods tolerate
+ * (pkg/controller/daemon/util, AddOrUpdateDaemonPodTolerations), some of them with one effect only.
+ */
+export const daemonTolerations: readonly Toleration[] = [
+  "node.kubernetes.io/not-ready",
+  "node.kubernetes.io/unreachable",
+  "node.kubernetes.io/disk-pressure",
+  "node.kubernetes.io/memory-pressure",
+  "node.kubernetes.io/pid-pressure",
+  "node.kubernetes.io/unschedulable",
+  "node.kubernetes.io/network-unavailable",
+].map((key) => ({ key, operator: "Exists" }));
+
 /** nodeSelector and required node affinity: both must match if both are given. */
-export function matchesSelector(spec: Pick<NodeVolumeSetSpec, "nodeSelector" | "affinity">, node: NodeInfo): boolean {
+export function matchesSelector(
+  spec: Pick<NodeVolumeSetSpec, "nodeSelector" | "affinity">,
+  node: SelectableNode,
+): boolean {
   const labels = node.metadata.labels ?? {};
   const plain = Object.entries(spec.nodeSelector ?? {}).every(([key, value]) => labels[key] === value);
   const required = spec.affinity?.nodeAffinity?.requiredDuringSchedulingIgnoredDuringExecution;
@@ -18,7 +46,10 @@ export function matchesSelector(spec: Pick<NodeVolumeSetSpec, "nodeSelector" | "
 }
 
 /** A term without any requirement matches no Node. */
-function matchesTerm({ matchExpressions = [], matchFields = [] }: NodeSelectorTerm, node: NodeInfo): boolean {
+export function matchesTerm(
+  { matchExpressions = [], matchFields = [] }: NodeSelectorTerm,
+  node: SelectableNode,
+): boolean {
   if (matchExpressions.length === 0 && matchFields.length === 0) return false;
   const labels = node.metadata.labels ?? {};
   return (
@@ -51,7 +82,7 @@ export function matchesLabel(
   }
 }
 
-function matchesField({ operator, values }: NodeFieldRequirement, node: NodeInfo): boolean {
+function matchesField({ operator, values }: NodeFieldRequirement, node: SelectableNode): boolean {
   return values.includes(node.metadata.name) === (operator === "In");
 }
 
@@ -62,7 +93,7 @@ function isInteger(text: string | undefined): text is string {
 /** The taints of `node` with one of these effects that no toleration covers. */
 export function untolerated(
   tolerations: readonly Toleration[],
-  node: NodeInfo,
+  node: SelectableNode,
   effect: "NoSchedule" | "NoExecute",
 ): Taint[] {
   return node.taints.filter((taint) => taint.effect === effect && !tolerations.some((t) => tolerates(t, taint)));
