@@ -3,6 +3,7 @@ import * as http from "node:http";
 import { join } from "node:path";
 import { expect } from "chai";
 import { agentIdentity } from "../../hack/lib/control-plane/identities.ts";
+import { slow } from "../../hack/lib/lanes/slow.ts";
 import { startApiProxy } from "../../hack/lib/roles.ts";
 import { rules } from "../../src/api-proxy/rules.ts";
 import { type TestNode, testWorld, type World } from "../lib/world.ts";
@@ -159,7 +160,7 @@ describe("the API proxy, between an agent and a real API server", () => {
     );
   });
 
-  it("is ended while 20 changes come: none is lost, and no mount is disturbed", async () => {
+  slow("is ended while 20 changes come: none is lost, and no mount is disturbed", async () => {
     const before = await node.mountsAt(path);
     for (let round = 0; round < 20; round++) {
       const at = `${path}-meanwhile-${round % 2}`;

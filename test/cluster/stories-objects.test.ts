@@ -1,6 +1,7 @@
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect } from "chai";
+import { slow } from "../../hack/lib/lanes/slow.ts";
 import { root } from "../../hack/lib/root.ts";
 import { findCondition } from "../../src/api/conditions.ts";
 import type { NodeVolumeIntent } from "../../src/api/types.gen.ts";
@@ -43,7 +44,7 @@ describe("content of the API", () => {
     for (const node of world.nodes) expect(await node.host.run("cat", `${path}/motd`), node.name).to.equal("one");
   });
 
-  it("is an orphan of no node, though each agent sees it a second time beneath its host root", async () => {
+  slow("is an orphan of no node, though each agent sees it a second time beneath its host root", async () => {
     const isReady = ({ status }: NodeVolumeIntent) => findCondition(status?.conditions, "Ready")?.status === "True";
     for (const { name } of world.nodes) {
       const state = () => world.objects.states.get(name)?.status;

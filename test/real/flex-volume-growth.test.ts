@@ -33,24 +33,27 @@ describe("volumes of flexvolume drivers that grow", () => {
   };
   const capacityOnRecord = async () => (await node.journal()).records.get(name)?.stage?.capacityBytes;
 
-  it("by expandvolume, and with their file system where the driver leaves that to the agent; once, and never back", async function () {
-    need(this, "loop-devices", "mkfs.xfs", "xfs"); // some kernels refuse to grow ext4 while it is mounted
-    const { image, calls, commands } = flexDriver(node, "test/loop");
-    const source = { driver: "test/loop", fsType: "xfs", options: { image, sizeMegabytes: "320" } };
-    await want(source, 320);
-    const before = calls().length;
-    expect(mebibytes()).to.be.below(320);
-    expect((await want(source, 400)).failure?.message).to.equal(undefined);
-    expect(mebibytes()).to.be.within(321, 400);
-    const [volume = "", fs = ""] = calls().slice(before);
-    expect(volume).to.match(/^expandvolume \{.*\} \S+\/staging\/\S+\.device 419430400 335544320$/);
-    expect(fs).to.match(/^expandfs \{.*\} \/dev\/loop\d+ \S+\/staging\/\S+\.device 419430400 335544320$/);
-    await want(source, 310);
-    await node.restart();
-    await want(source, 400);
-    expect(commands().slice(before)).to.deep.equal(["expandvolume", "expandfs"]);
-    expect(await capacityOnRecord()).to.equal(String(400 * MiB));
-  });
+  slow(
+    "by expandvolume, and with their file system where the driver leaves that to the agent; once, and never back",
+    async function () {
+      need(this, "loop-devices", "mkfs.xfs", "xfs"); // some kernels refuse to grow ext4 while it is mounted
+      const { image, calls, commands } = flexDriver(node, "test/loop");
+      const source = { driver: "test/loop", fsType: "xfs", options: { image, sizeMegabytes: "320" } };
+      await want(source, 320);
+      const before = calls().length;
+      expect(mebibytes()).to.be.below(320);
+      expect((await want(source, 400)).failure?.message).to.equal(undefined);
+      expect(mebibytes()).to.be.within(321, 400);
+      const [volume = "", fs = ""] = calls().slice(before);
+      expect(volume).to.match(/^expandvolume \{.*\} \S+\/staging\/\S+\.device 419430400 335544320$/);
+      expect(fs).to.match(/^expandfs \{.*\} \/dev\/loop\d+ \S+\/staging\/\S+\.device 419430400 335544320$/);
+      await want(source, 310);
+      await node.restart();
+      await want(source, 400);
+      expect(commands().slice(before)).to.deep.equal(["expandvolume", "expandfs"]);
+      expect(await capacityOnRecord()).to.equal(String(400 * MiB));
+    },
+  );
 
   it("by the driver alone, and keep their size on record when they are staged again", async () => {
     const { commands } = flexDriver(node, "test/memory");

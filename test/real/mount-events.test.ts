@@ -58,7 +58,8 @@ describe("events of the mount table, on the real kernel", () => {
   });
 
   for (const tier of allTiers) {
-    it(`${tier}: whatever happens between two wake-ups, the last one comes after it`, async function () {
+    const test: typeof slow = tier === "fanotify" ? it : slow;
+    test(`${tier}: whatever happens between two wake-ups, the last one comes after it`, async function () {
       this.timeout(120_000);
       await needTier(this, tier);
       const table = tableIn(tier);

@@ -2,6 +2,7 @@ import { execFileSync } from "node:child_process";
 import { existsSync, mkdirSync, readFileSync, renameSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { expect } from "chai";
 import type { KernelAgent } from "../../hack/lib/agent-on-kernel/kernel-agent.ts";
+import { slow } from "../../hack/lib/lanes/slow.ts";
 import { until } from "../../hack/lib/until.ts";
 import { name, withPodAgent } from "../lib/pod-agent.ts";
 
@@ -180,7 +181,7 @@ describe("volumes for pods, on the real kernel", () => {
     await until("the new one to be bound", 5_000, () => root()?.endsWith("data/sub") === true);
   });
 
-  it("show the part that the pod names, and nothing by a link", async () => {
+  slow("show the part that the pod names, and nothing by a link", async () => {
     want(["a"], { pod: { subPath: "sub" } });
     expect(await agent.publish(call("a", { subPath: "sub" }))).to.equal(undefined);
     expect(agent.mounts().find(({ point }) => point === targetOf("a").path)?.root).to.match(/src\/data\/sub$/);
