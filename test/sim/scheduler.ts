@@ -33,7 +33,10 @@ export class Scheduler {
   readonly timers: Timers = { after: (ms, action) => this.after(ms, action) };
 
   after(ms: number, action: () => void): Cancel {
-    const event: Event = { at: this.#now + Math.max(0, ms), order: this.#order++, action };
+    // A wait that is too short for the clock to show takes a millisecond, the least of Node's timers: else who asks again for
+    // the rest of a deadline would do so for ever.
+    const at = this.#now + Math.max(0, ms);
+    const event: Event = { at: ms > 0 && at === this.#now ? at + 1 : at, order: this.#order++, action };
     this.#push(event);
     return () => {
       event.action = undefined;
