@@ -126,6 +126,7 @@ export const lanes: readonly Lane[] = [
     name: "contract",
     what: "one suite for every plugin",
     work: { ...tests("contract"), timeoutMs: kernelMs },
+    beside: "real",
     secondTry: true,
     limitMinutes: 25,
   },
