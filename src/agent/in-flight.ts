@@ -1,5 +1,6 @@
 import { messageOf } from "../errors.ts";
-import type { ChildProcessID, HostPorts } from "../host/ports.ts";
+import type { ChildProcessID } from "../host/ports/types.ts";
+import type { HostPorts } from "../host/ports.ts";
 import type { Logger } from "../ports.ts";
 import type { Executor } from "./execute.ts";
 import type { Hanging, SlowCall } from "./hanging.ts";

@@ -1,6 +1,6 @@
 import { type MountIdentity, type MountTable, sameFilesystem, sameIdentity } from "../host/mount-table.ts";
 import { type MountEntry, type MountRef, sameMount } from "../host/mountinfo.ts";
-import type { ChildProcessID } from "../host/ports.ts";
+import type { ChildProcessID } from "../host/ports/types.ts";
 import { attributeDifference, attributesOf } from "./attributes.ts";
 import { isSameProcess } from "./clients.ts";
 import { lookAtPublished, lookAtStageOfDriver } from "./csi/look.ts";

@@ -1,5 +1,5 @@
 import { joinPath, type MountIdentity, type MountTable } from "../host/mount-table.ts";
-import type { ChildProcessID } from "../host/ports.ts";
+import type { ChildProcessID } from "../host/ports/types.ts";
 import type { ContentRef } from "../plugins/content.ts";
 import type { VolumeHealth } from "./csi/volume-stats.ts";
 import type { Desired } from "./desired-volume.ts";

@@ -1,4 +1,4 @@
-import type { ChildProcessID } from "../host/ports.ts";
+import type { ChildProcessID } from "../host/ports/types.ts";
 import { contentStateOf, refsOf } from "./content/content-of.ts";
 import { tokensOf } from "./csi/identity.ts";
 import { isInvalid } from "./desired-volume.ts";

@@ -2,7 +2,7 @@ import type { RBDVolumeSource } from "../api/types.gen.ts";
 import { VolumeError } from "../errors.ts";
 import { secretFile } from "../host/clients.ts";
 import type { NBDServed } from "../host/nbd.ts";
-import type { ChildProcessID } from "../host/ports.ts";
+import type { ChildProcessID } from "../host/ports/types.ts";
 import { cephArgs, cephKey } from "./ceph.ts";
 import { awaitEnd, logOf } from "./fuse/client.ts";
 import type { StageContext, Undo, UndoContext } from "./plugin.ts";

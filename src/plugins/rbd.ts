@@ -1,7 +1,7 @@
 import type { RBDVolumeSource } from "../api/types.gen.ts";
 import { VolumeError } from "../errors.ts";
 import type { MountEntry } from "../host/mountinfo.ts";
-import type { ChildProcessID } from "../host/ports.ts";
+import type { ChildProcessID } from "../host/ports/types.ts";
 import type { RBDDevice, RBDMapping } from "../host/rbd.ts";
 import { cephKey, defaultUser, keyRef } from "./ceph.ts";
 import { foundSource } from "./found-source.ts";

@@ -1,5 +1,6 @@
 import type { MountTable } from "../host/mount-table.ts";
-import type { Directories, Effects, TargetPath, UnmountRung } from "../host/ports.ts";
+import type { TargetPath } from "../host/ports/types.ts";
+import type { Directories, Effects, UnmountRung } from "../host/ports.ts";
 import type { ObjectContent } from "./content.ts";
 import type { StagingPlugin, VolumePlugin, VolumeSpec } from "./plugin.ts";
 

@@ -1,5 +1,5 @@
 import { VolumeError } from "../../errors.ts";
-import type { TargetPath } from "../../host/ports.ts";
+import type { TargetPath } from "../../host/ports/types.ts";
 import type { Undo } from "../plugin.ts";
 
 /**

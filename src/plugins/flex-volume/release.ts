@@ -1,5 +1,5 @@
 import { VolumeError } from "../../errors.ts";
-import type { TargetPath } from "../../host/ports.ts";
+import type { TargetPath } from "../../host/ports/types.ts";
 import type { Undo, UndoContext } from "../plugin.ts";
 import { deviceTarget, doneOf, falseReply, type Progress } from "./done.ts";
 import { FlexDriver } from "./driver.ts";

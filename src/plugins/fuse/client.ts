@@ -1,6 +1,6 @@
 import { messageOf, VolumeError } from "../../errors.ts";
 import { identityOf } from "../../host/mount-table.ts";
-import type { ChildProcessID } from "../../host/ports.ts";
+import type { ChildProcessID } from "../../host/ports/types.ts";
 import type { StageContext, Staged, Undo, UndoContext } from "../plugin.ts";
 
 /** A file system that is served from user space, by a program of its own for each volume. */

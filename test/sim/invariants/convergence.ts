@@ -1,7 +1,7 @@
 import { attributesOf as shownAttributes } from "../../../src/agent/attributes.ts";
 import { findCondition } from "../../../src/api/conditions.ts";
 import type { IntentMount, NodeVolumeIntent } from "../../../src/api/types.gen.ts";
-import type { MountAttributes } from "../../../src/host/ports.ts";
+import type { MountAttributes } from "../../../src/host/ports/types.ts";
 import type { Dentry } from "../kernel/dentry.ts";
 import { rootOf, walk } from "../kernel/lookup.ts";
 import type { Namespace } from "../kernel/mount.ts";
