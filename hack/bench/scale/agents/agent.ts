@@ -1,4 +1,4 @@
-import { intentSource } from "../../../../src/agent/intent-source.ts";
+import { intentSource } from "../../../../src/agent/desired/choose-intent-source.ts";
 import { watchOwnState } from "../../../../src/agent/own-state.ts";
 import { fieldManager, resource, systemNamespace } from "../../../../src/api/names.ts";
 import type { NodeVolumeIntent } from "../../../../src/api/types.gen.ts";
