@@ -1,4 +1,4 @@
-/** The import law of src (docs/architecture.md) and what only one place may touch. Pure, so that it can be tried on text. */
+/** The import law of src (docs/architecture.md), circles of imports, and what only one place may touch. Pure, so that it can be tried on text. */
 
 /** Rooms, and the rooms that each may import from beside itself. */
 const mayImport: { readonly [room: string]: readonly string[] } = {
@@ -72,6 +72,45 @@ export function hackViolations(path: string, text: string): string[] {
     .map((specifier) => (specifier.startsWith(".") ? resolve(path, specifier) : specifier))
     .filter((target) => target.startsWith("test/"))
     .map((target) => `${path}: hack may not import ${target}`);
+}
+
+/**
+ * Files that import each other in a circle, counted with `import type`: of each circle its files, and which of the others each imports.
+ * Files of which each is reached from each are one circle (Tarjan), though there may be several ways around.
+ * @param texts of all files that may be in one, by path
+ */
+export function circles(texts: ReadonlyMap<string, string>): string[] {
+  const found: string[] = [];
+  const numbers = new Map<string, number>();
+  /** Files of which it is not known yet whether they are in a circle. */
+  const open: string[] = [];
+  const targetsOf = (path: string) =>
+    specifiersOf(withoutComments(texts.get(path) ?? "")).flatMap((specifier) => {
+      const target = specifier.startsWith(".") ? resolve(path, specifier) : specifier;
+      return texts.has(target) ? [target] : [];
+    });
+  /** Returns the lowest number of an open file that this one leads to: its own, unless a file before it is in its circle. */
+  const visit = (path: string): number => {
+    const own = numbers.size;
+    let lowest = own;
+    numbers.set(path, own);
+    open.push(path);
+    for (const target of targetsOf(path)) {
+      const known = open.includes(target) ? numbers.get(target) : undefined;
+      lowest = Math.min(lowest, known ?? (numbers.has(target) ? own : visit(target)));
+    }
+    if (lowest === own) {
+      const circle = open.splice(open.indexOf(path)).sort();
+      const arrows = circle.map((one) => {
+        const targets = targetsOf(one).filter((target) => circle.includes(target));
+        return `  ${one} imports ${[...new Set(targets)].sort().join(", ")}`;
+      });
+      if (circle.length > 1) found.push(`circle of ${circle.length} files:\n${arrows.join("\n")}`);
+    }
+    return lowest;
+  };
+  for (const path of texts.keys()) if (!numbers.has(path)) visit(path);
+  return found;
 }
 
 /** What is wrong with any text file of the repository. */
