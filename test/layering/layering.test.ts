@@ -30,10 +30,14 @@ describe("layering", () => {
     expectNone(files.flatMap((path) => violations(path, read(path))));
   });
 
-  it("no files of src import each other in a circle, counted with types", () => {
-    const files = filesOf("src").filter((path) => path.endsWith(".ts"));
+  /** In the simulated kernel as in Linux: a name, its file system, the mounts and the disk of it, each with the others. */
+  const kernelObjects = ["dentry", "disk", "mount", "superblock"].map((name) => `test/sim/kernel/${name}.ts`);
+
+  it("no files import each other in a circle, counted with types, but for the objects of the simulated kernel", () => {
+    const files = filesOf("src", "hack", "test").filter((path) => path.endsWith(".ts"));
     expect(files.length).to.be.greaterThan(10);
-    expectNone(circles(new Map(files.map((path) => [path, read(path)]))));
+    const found = circles(new Map(files.map((path) => [path, read(path)])));
+    expectNone(found.filter(({ files }) => files.join() !== kernelObjects.join()).map(({ text }) => text));
   });
 
   it("hack imports nothing of test: what both need is in hack/lib", () => {
@@ -118,7 +122,7 @@ describe("layering", () => {
         ["src/host/d.ts", 'import { type E } from "./e.ts";'],
         ["src/host/e.ts", 'import type { D } from "./d.ts";'],
       ]);
-      expect(circles(texts)).to.have.members([
+      expect(circles(texts).map(({ text }) => text)).to.have.members([
         "circle of 3 files:\n  src/agent/a.ts imports src/agent/deep/b.ts\n  src/agent/deep/b.ts imports src/agent/deep/c.ts\n  src/agent/deep/c.ts imports src/agent/a.ts, src/agent/deep/b.ts",
         "circle of 2 files:\n  src/host/d.ts imports src/host/e.ts\n  src/host/e.ts imports src/host/d.ts",
       ]);

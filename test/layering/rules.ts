@@ -74,13 +74,20 @@ export function hackViolations(path: string, text: string): string[] {
     .map((target) => `${path}: hack may not import ${target}`);
 }
 
+export interface Circle {
+  /** Sorted. */
+  readonly files: readonly string[];
+  /** What each of them imports of the others. */
+  readonly text: string;
+}
+
 /**
- * Files that import each other in a circle, counted with `import type`: of each circle its files, and which of the others each imports.
+ * Files that import each other in a circle, counted with `import type`.
  * Files of which each is reached from each are one circle (Tarjan), though there may be several ways around.
  * @param texts of all files that may be in one, by path
  */
-export function circles(texts: ReadonlyMap<string, string>): string[] {
-  const found: string[] = [];
+export function circles(texts: ReadonlyMap<string, string>): Circle[] {
+  const found: Circle[] = [];
   const numbers = new Map<string, number>();
   /** Files of which it is not known yet whether they are in a circle. */
   const open: string[] = [];
@@ -100,12 +107,12 @@ export function circles(texts: ReadonlyMap<string, string>): string[] {
       lowest = Math.min(lowest, known ?? (numbers.has(target) ? own : visit(target)));
     }
     if (lowest === own) {
-      const circle = open.splice(open.indexOf(path)).sort();
-      const arrows = circle.map((one) => {
-        const targets = targetsOf(one).filter((target) => circle.includes(target));
+      const files = open.splice(open.indexOf(path)).sort();
+      const arrows = files.map((one) => {
+        const targets = targetsOf(one).filter((target) => files.includes(target));
         return `  ${one} imports ${[...new Set(targets)].sort().join(", ")}`;
       });
-      if (circle.length > 1) found.push(`circle of ${circle.length} files:\n${arrows.join("\n")}`);
+      if (files.length > 1) found.push({ files, text: `circle of ${files.length} files:\n${arrows.join("\n")}` });
     }
     return lowest;
   };

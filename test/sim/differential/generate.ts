@@ -26,15 +26,6 @@ const attributes: readonly MountAttributes[] = [
 ];
 const tmpfsOptions: readonly (readonly string[])[] = [[], ["size=4096k"], ["size=8192k", "mode=700"], ["bogus=1"]];
 
-/** What every sequence begins with, so that there is something to act upon. */
-export const groundwork: readonly Operation[] = [
-  ...["/srv/a", "/srv/a/x", "/srv/b", "/srv/m", "/mnt/nodevolume/a", "/mnt/nodevolume/b"].map(
-    (path): Operation => ({ kind: "mkdir", place: "host", path }),
-  ),
-  { kind: "write", place: "host", path: "/srv/f", content: "file" },
-  { kind: "write", place: "host", path: "/srv/a/f", content: "inner" },
-];
-
 /**
  * A sequence of operations. Half of the paths are of what is there; what depends on another operation may come right after
  * it, so that it succeeds now and then.
