@@ -1,5 +1,5 @@
 import type { MountEntry } from "../host/mountinfo.ts";
-import type { MountAttributes } from "../host/ports.ts";
+import type { MountAttributes } from "../host/ports/types.ts";
 
 /** Flags of a mount as the kernel writes them. strictatime is what it calls neither noatime nor relatime. */
 export function attributesOf(mount: MountEntry): MountAttributes {

@@ -1,4 +1,4 @@
-import type { ChildProcessID } from "../host/ports.ts";
+import type { ChildProcessID } from "../host/ports/types.ts";
 import type { Wakes } from "../host/wakes.ts";
 import { logOf } from "../plugins/fuse/client.ts";
 import type { Cancel, System } from "../ports.ts";

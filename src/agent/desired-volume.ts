@@ -1,7 +1,7 @@
 import { canonicalOptions } from "../api/mount-options.ts";
 import type { IntentPod, NodeVolumeIntent, UnmountPolicy } from "../api/types.gen.ts";
 import type { FSGroupChangePolicy } from "../host/ownership.ts";
-import type { MountAttributes } from "../host/ports.ts";
+import type { MountAttributes } from "../host/ports/types.ts";
 import { needsGrantedVolume } from "../plugins/csi.ts";
 import type { Layout, SourceType, VolumeSpec } from "../plugins/plugin.ts";
 import { pluginFor, sourceType } from "../plugins/registry.ts";

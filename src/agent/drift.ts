@@ -1,13 +1,9 @@
 import type { DriftClass } from "../api/status-values.ts";
 import { attributeDifference, attributesOf } from "./attributes.ts";
+import type { DriftFound } from "./model/drift.ts";
 import { kubeletDrift } from "./observe/kubelet-status.ts";
 import type { VolumePlan } from "./plan.ts";
 import type { Problem, TargetView } from "./view.ts";
-
-export interface DriftFound {
-  readonly class: DriftClass;
-  readonly message: string;
-}
 
 /** What is different from what was mounted, if anything; the worst first. Only of a volume that is wanted. */
 export function driftOf({ view, phase, silent }: VolumePlan): DriftFound | undefined {

@@ -2,25 +2,11 @@ import { remoteMountOn } from "../host/may-hang.ts";
 import { joinPath, type MountTable } from "../host/mount-table.ts";
 import { describeRemote, type RemoteMount, waitedFor } from "../host/remote-mount.ts";
 import { type Desired, isInvalid } from "./desired-volume.ts";
+import type { Hanging, SlowCall } from "./model/blocked.ts";
 import type { OwnershipChange } from "./ownership/ownership-changes.ts";
 import type { PlanInput } from "./plan-input.ts";
 import type { VolumeRecord } from "./record.ts";
 import type { Problem } from "./view.ts";
-
-/** A child of a volume that takes long, or was given up and has not ended. */
-export interface Hanging {
-  readonly pid: number;
-  /** Given up: it was killed, or is one of an agent before. */
-  readonly abandoned: boolean;
-  /** Undefined if it is not known any more. */
-  readonly waitsFor?: RemoteMount;
-}
-
-/** A call of a CSI driver that takes long. */
-export interface SlowCall {
-  readonly driver: string;
-  readonly method: string;
-}
 
 type AllHanging = PlanInput["hanging"];
 

@@ -1,14 +1,14 @@
 import { messageOf } from "../errors.ts";
-import type { ChildProcessID, HostPorts } from "../host/ports.ts";
+import type { ChildProcessID } from "../host/ports/types.ts";
+import type { HostPorts } from "../host/ports.ts";
 import type { Logger } from "../ports.ts";
 import type { Executor } from "./execute.ts";
-import type { Hanging, SlowCall } from "./hanging.ts";
 import type { Journal } from "./journal.ts";
-import type { Operation, OperationKind } from "./operations.ts";
+import type { Hanging, SlowCall } from "./model/blocked.ts";
+import type { Begun, Operation, OperationKind } from "./operations.ts";
 import type { OwnershipChange } from "./ownership/ownership-changes.ts";
 import type { PlanInput } from "./plan-input.ts";
 import { withoutChild } from "./record.ts";
-import type { Begun } from "./superseded.ts";
 
 export interface InFlightDeps {
   readonly journal: Journal;

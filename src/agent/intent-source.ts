@@ -1,13 +1,9 @@
-import { resource } from "../api/names.ts";
 import type { Reason } from "../api/reasons.ts";
 import type { NodeVolumeState } from "../api/types.gen.ts";
-import { recordIn, stringIn } from "../kube/json.ts";
-import { createReflector, type Reflector, type ReflectorDeps } from "../kube/reflector.ts";
+import type { Reflector, ReflectorDeps } from "../kube/reflector.ts";
 import type { Transport } from "../kube/transport.ts";
 import type { Cancel, System } from "../ports.ts";
-import { reachedBy } from "./api-reached.ts";
-import { IndexedIntents } from "./indexed-intents.ts";
-import { type IntentEntry, understand } from "./intents.ts";
+import type { IntentEntry } from "./intents.ts";
 
 /**
  * How an agent hears of the intents of its node: it watches them, or the index of them in its NodeVolumeState (decision
@@ -45,32 +41,4 @@ export interface IntentSourceDeps {
   /** Names of the volumes that the journal has a record of. */
   readonly onRecord: () => Iterable<string>;
   readonly onRestart: NonNullable<ReflectorDeps<IntentEntry>["onRestart"]>;
-}
-
-export function intentSource(deps: IntentSourceDeps): IntentSource {
-  return deps.by === "Index" ? new IndexedIntents(deps) : watchedIntents(deps);
-}
-
-function watchedIntents({ system, transport, nodeName, onRestart }: IntentSourceDeps): IntentSource {
-  const intents: Reflector<IntentEntry> = createReflector<IntentEntry>({
-    system,
-    transport,
-    onRestart,
-    resource: resource.intents,
-    fieldSelector: `spec.nodeName=${nodeName}`,
-    project: (object) => (isOf(nodeName, object) ? understand(object, (name) => intents.store.get(name)) : undefined),
-  });
-  return {
-    ...intents,
-    problem: () => undefined,
-    unread: () => undefined,
-    onReached: (told) => reachedBy(intents, told),
-    doubt: () => {}, // whatever becomes of a write, the watch shows it
-    relist: () => {}, // and who has written
-  };
-}
-
-/** Whatever was asked for: who stands between the API server and the agent could hand it those of another node. */
-function isOf(nodeName: string, object: unknown): boolean {
-  return stringIn(recordIn(object, "spec"), "nodeName") === nodeName;
 }

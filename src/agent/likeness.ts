@@ -9,15 +9,7 @@ import {
 import type { MountEntry } from "../host/mountinfo.ts";
 import type { DesiredVolume } from "./desired-volume.ts";
 import { dataPath, hostSource, type Observation, type PlanSettings, stagingPath } from "./plan-input.ts";
-
-/**
- * How like a volume a mount is of which no record says whose it is:
- * - own: it shows what only we make, and for this volume alone (safety rule 24).
- * - same: it shows what the spec names, mounted by us or by somebody else.
- * - filesystem: it shows something else of the same file system: the volume, if that was renamed since.
- * - other: it is not this volume.
- */
-export type Likeness = "own" | "same" | "filesystem" | "other";
+import type { Likeness } from "./view.ts";
 
 export interface LikenessContext {
   readonly table: MountTable;

@@ -1,45 +1,18 @@
-import { type MountIdentity, type MountTable, sameFilesystem, sameIdentity } from "../host/mount-table.ts";
+import { type MountIdentity, sameFilesystem, sameIdentity } from "../host/mount-table.ts";
 import { type MountEntry, type MountRef, sameMount } from "../host/mountinfo.ts";
-import type { ChildProcessID } from "../host/ports.ts";
 import { attributeDifference, attributesOf } from "./attributes.ts";
 import { isSameProcess } from "./clients.ts";
 import { lookAtPublished, lookAtStageOfDriver } from "./csi/look.ts";
-import type { DesiredMount, DesiredVolume, InvalidVolume } from "./desired-volume.ts";
-import type { Likeness } from "./likeness.ts";
+import type { DesiredMount, DesiredVolume } from "./desired-volume.ts";
 import { lookFromNode } from "./look-from-node.ts";
+import type { LookInput } from "./model/actual-input.ts";
 import { beneath, covered, differentMount, foreignMount, stacked } from "./mount-problems.ts";
 import { movedMount, targetMoved } from "./moved-target.ts";
 import { ownershipDiffers } from "./ownership/ownership.ts";
-import type { PlanSettings } from "./plan-input.ts";
 import { identityBeneath } from "./pods/sub-path.ts";
-import type { StageRecord, TargetRecord, VolumeRecord } from "./record.ts";
-import type { SwapState } from "./swap-states.ts";
+import type { StageRecord, TargetRecord } from "./record.ts";
 import { lookAtUnread } from "./unread.ts";
 import type { StageView, TargetView, VolumeView } from "./view.ts";
-
-/** What one volume is compared with. */
-export interface LookInput {
-  /** Undefined if the intent is gone or not understood. */
-  readonly desired: DesiredVolume | undefined;
-  /** The intent, if it is not understood. */
-  readonly unread?: InvalidVolume | undefined;
-  readonly record: VolumeRecord | undefined;
-  /** Whether there may have been a record that is lost. */
-  readonly mayHaveLost: boolean;
-  /** Undefined if it could not be read: then everything that is recorded is uncertain. */
-  readonly table: MountTable | undefined;
-  /** What the node sees, if that is another table. */
-  readonly nodeTable?: MountTable | undefined;
-  readonly settings: PlanSettings;
-  /** Where a file system of the volume would be staged. */
-  readonly stagingPath: string;
-  /** The client of the volume that has ended, if it is mounted by FUSE. */
-  readonly ended?: ChildProcessID | undefined;
-  /** Of a volume that the node is to swap to. */
-  readonly swap?: SwapState | undefined;
-  /** How like the volume a mount is that no record covers; undefined if that is not known. */
-  likeness(mount: MountEntry): Likeness | undefined;
-}
 
 /** PURE. The actual state of one volume, by table and record; nothing else is evidence (law L10). */
 export function look(input: LookInput): VolumeView {

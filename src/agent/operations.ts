@@ -103,3 +103,11 @@ export function describe(action: Action): string {
       return "look at the source";
   }
 }
+
+/** An operation that runs, and the spec that it was planned from. */
+export interface Begun {
+  readonly operation: Operation;
+  readonly generation: number;
+  /** Milliseconds of the monotonic clock. */
+  readonly at: number;
+}

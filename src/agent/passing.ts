@@ -3,7 +3,7 @@ import type { NodeVolumeIntentStatus } from "../api/types.gen.ts";
 import { driftOf } from "./drift.ts";
 import type { VolumePlan } from "./plan.ts";
 import { standingOf } from "./standing.ts";
-import type { AgentStatus } from "./status-of.ts";
+import type { AgentStatus } from "./status/status-context.ts";
 
 const passing: ReadonlySet<string> = new Set(["Staging", "Mounting", "Updating", "Unmounting"]);
 

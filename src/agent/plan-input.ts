@@ -1,15 +1,14 @@
 import { joinPath, type MountIdentity, type MountTable } from "../host/mount-table.ts";
-import type { ChildProcessID } from "../host/ports.ts";
+import type { ChildProcessID } from "../host/ports/types.ts";
 import type { ContentRef } from "../plugins/content.ts";
-import type { VolumeHealth } from "./csi/volume-stats.ts";
 import type { Desired } from "./desired-volume.ts";
 import type { Failure, Slot } from "./failures.ts";
-import type { Hanging, SlowCall } from "./hanging.ts";
-import type { OperationKind } from "./operations.ts";
+import type { Hanging, SlowCall } from "./model/blocked.ts";
+import type { VolumeHealth } from "./model/volume-health.ts";
+import type { Begun, OperationKind } from "./operations.ts";
 import type { OwnershipChange } from "./ownership/ownership-changes.ts";
 import type { TokenState } from "./pods/kept-tokens.ts";
 import type { VolumeRecord } from "./record.ts";
-import type { Begun } from "./superseded.ts";
 import type { SwapState } from "./swap-states.ts";
 import type { Problem, Silence } from "./view.ts";
 

@@ -4,7 +4,7 @@ import { whileRepublishing } from "./csi/republish-steps.ts";
 import { decide } from "./decide.ts";
 import { type Desired, isInvalid } from "./desired-volume.ts";
 import { hangingProblem } from "./hanging.ts";
-import { type Likeness, likenessOf } from "./likeness.ts";
+import { likenessOf } from "./likeness.ts";
 import { isOurs, look } from "./look.ts";
 import { tableUnreadable } from "./mount-problems.ts";
 import { planKubelet } from "./observe/plan-kubelet.ts";
@@ -15,6 +15,7 @@ import { lookFor, type PlanInput, stagingPath } from "./plan-input.ts";
 import type { VolumeRecord } from "./record.ts";
 import type { StepContext, Steps } from "./step-context.ts";
 import { isSuperseded } from "./superseded.ts";
+import type { Likeness } from "./view.ts";
 
 /** PURE. One volume: where it stands, and what to start for it now. */
 export function planVolume(name: string, input: PlanInput, owners: PathOwners): VolumePlan {

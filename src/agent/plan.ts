@@ -1,6 +1,6 @@
-import type { VolumeHealth } from "./csi/volume-stats.ts";
 import type { Desired } from "./desired-volume.ts";
 import type { Failure } from "./failures.ts";
+import type { VolumeHealth } from "./model/volume-health.ts";
 import type { Operation, OperationKind } from "./operations.ts";
 import type { VolumeRecord } from "./record.ts";
 import type { Problem, VolumeView } from "./view.ts";

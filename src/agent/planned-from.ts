@@ -1,11 +1,11 @@
-import type { ChildProcessID } from "../host/ports.ts";
+import type { ChildProcessID } from "../host/ports/types.ts";
 import { contentStateOf, refsOf } from "./content/content-of.ts";
 import { tokensOf } from "./csi/identity.ts";
 import { isInvalid } from "./desired-volume.ts";
+import type { Begun } from "./operations.ts";
 import type { VolumePlan } from "./plan.ts";
 import type { ContentState, PlanInput } from "./plan-input.ts";
 import { givenBackOf } from "./pods/pod-steps.ts";
-import type { Begun } from "./superseded.ts";
 import type { SwapState } from "./swap-states.ts";
 
 /** What a volume's plan was made from, beside the tables. */

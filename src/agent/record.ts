@@ -1,8 +1,10 @@
 import type { Reason } from "../api/reasons.ts";
 import type { MountIdentity } from "../host/mount-table.ts";
-import type { ChildProcessID, DirectoryID, MountAttributes } from "../host/ports.ts";
+import type { ChildProcessID, MountAttributes } from "../host/ports/types.ts";
+import type { DirectoryID } from "../host/ports.ts";
+import type { Undo } from "../plugins/api/stage-context.ts";
 import type { ChosenDisk } from "../plugins/disk-choice.ts";
-import type { FoundSource, SourceType, StageKind, Undo } from "../plugins/plugin.ts";
+import type { FoundSource, SourceType, StageKind } from "../plugins/plugin.ts";
 import type { SaltedDigest } from "./content/salted-digest.ts";
 import type { Calls, Moment } from "./csi/calls.ts";
 

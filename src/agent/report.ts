@@ -10,7 +10,8 @@ import type { IntentSource } from "./intent-source.ts";
 import type { IntentEntry } from "./intents.ts";
 import { isPassing, isReady, isUnderWay } from "./passing.ts";
 import type { Plan, VolumePlan } from "./plan.ts";
-import { type AgentStatus, statusOf } from "./status-of.ts";
+import type { AgentStatus } from "./status/status-context.ts";
+import { statusOf } from "./status-of.ts";
 import { refusalRemedy, type Vitals } from "./vitals.ts";
 
 export interface ReporterDeps {

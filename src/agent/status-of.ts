@@ -12,17 +12,9 @@ import type { VolumePlan } from "./plan.ts";
 import { podOf, podStatuses } from "./pods/pod-status.ts";
 import { hasPods, type Standing, standingOf } from "./standing.ts";
 import { stateOfTarget } from "./state-of-target.ts";
+import type { AgentStatus, StatusContext } from "./status/status-context.ts";
 import { isAsWanted, isShown, type TargetView } from "./view.ts";
 import { waitingOf } from "./waiting.ts";
-
-/** The fields of an intent's status that the agent writes; attach and agentState are the controller's. */
-export type AgentStatus = Omit<NodeVolumeIntentStatus, "attach" | "agentState">;
-
-export interface StatusContext {
-  readonly agent: { readonly bootID: string; readonly epoch: number };
-  /** Wall time in milliseconds since the epoch. */
-  readonly now: number;
-}
 
 /** States of history that are kept. */
 const historyLength = 10;

@@ -1,14 +1,6 @@
 import type { Desired } from "./desired-volume.ts";
-import type { Operation, OperationKind } from "./operations.ts";
+import type { Begun, OperationKind } from "./operations.ts";
 import type { VolumeView } from "./view.ts";
-
-/** An operation that runs, and the spec that it was planned from. */
-export interface Begun {
-  readonly operation: Operation;
-  readonly generation: number;
-  /** Milliseconds of the monotonic clock. */
-  readonly at: number;
-}
 
 /** What these leave is not what there was when they began. */
 const changing: ReadonlySet<OperationKind> = new Set<OperationKind>([

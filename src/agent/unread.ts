@@ -1,20 +1,11 @@
 import { type MountTable, sameFilesystem, sameIdentity } from "../host/mount-table.ts";
 import type { MountEntry } from "../host/mountinfo.ts";
 import type { InvalidVolume } from "./desired-volume.ts";
-import type { Likeness } from "./likeness.ts";
 import { letGo, nameOf, tableUnreadable } from "./mount-problems.ts";
 import type { PlanSettings } from "./plan-input.ts";
 import { podPath } from "./pods/pod-mounts.ts";
 import type { VolumeRecord } from "./record.ts";
-import type { Problem } from "./view.ts";
-
-/** What the table shows where an intent that is not understood may have something of which no record is left. */
-export interface UnreadView {
-  /** Paths that were looked up. */
-  readonly points: readonly string[];
-  /** Why it cannot be said that nothing of it is there. */
-  readonly problem?: Problem;
-}
+import type { Likeness, Problem, UnreadView } from "./view.ts";
 
 export interface UnreadInput {
   readonly volume: InvalidVolume;

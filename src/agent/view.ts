@@ -2,12 +2,10 @@ import type { Reason } from "../api/reasons.ts";
 import type { DriftClass } from "../api/status-values.ts";
 import type { WaitingOn } from "../errors.ts";
 import type { MountEntry } from "../host/mountinfo.ts";
-import type { MountAttributes } from "../host/ports.ts";
+import type { MountAttributes } from "../host/ports/types.ts";
 import type { DesiredMount } from "./desired-volume.ts";
-import type { Likeness } from "./likeness.ts";
 import type { KubeletView } from "./observe/kubelet-view.ts";
 import type { StageRecord, TargetRecord } from "./record.ts";
-import type { UnreadView } from "./unread.ts";
 
 /**
  * Law L2: three truths, not two. Uncertain is set up again when wanted, torn down when not, and counts as in use.
@@ -25,6 +23,15 @@ export interface Problem {
 export interface Silence extends Problem {
   readonly said?: string;
 }
+
+/**
+ * How like a volume a mount is of which no record says whose it is:
+ * - own: it shows what only we make, and for this volume alone (safety rule 24).
+ * - same: it shows what the spec names, mounted by us or by somebody else.
+ * - filesystem: it shows something else of the same file system: the volume, if that was renamed since.
+ * - other: it is not this volume.
+ */
+export type Likeness = "own" | "same" | "filesystem" | "other";
 
 /** The staged volume, by the table and the record. */
 export interface StageView {
@@ -69,6 +76,14 @@ export interface TargetView {
   readonly published?: "there" | "covered" | "gone" | "differs";
   readonly problem?: Problem;
   readonly drift?: DriftClass;
+}
+
+/** What the table shows where an intent that is not understood may have something of which no record is left. */
+export interface UnreadView {
+  /** Paths that were looked up. */
+  readonly points: readonly string[];
+  /** Why it cannot be said that nothing of it is there. */
+  readonly problem?: Problem;
 }
 
 export interface VolumeView {

@@ -3,7 +3,7 @@ import type { Waiting } from "../api/types.gen.ts";
 import type { WaitingOn } from "../errors.ts";
 import type { VolumePlan } from "./plan.ts";
 import { obstacleOf } from "./standing.ts";
-import type { StatusContext } from "./status-of.ts";
+import type { StatusContext } from "./status/status-context.ts";
 
 /** The one thing that a volume waits for, since when, and when it is tried again. */
 export function waitingOf(

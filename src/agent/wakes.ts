@@ -1,6 +1,6 @@
 import { wakersOf } from "../api/wake-table.ts";
 import type { MountTable } from "../host/mount-table.ts";
-import type { ChildProcessID } from "../host/ports.ts";
+import type { ChildProcessID } from "../host/ports/types.ts";
 import type { Deafness, Wakes as WakePorts } from "../host/wakes.ts";
 import { type ContentRef, contentKey } from "../plugins/content.ts";
 import type { Cancel, System } from "../ports.ts";

@@ -1,8 +1,7 @@
 import type { IndexedIntent, NodeVolumeStateSpec } from "../api/types.gen.ts";
 import { canonicalJson, compareText } from "./canonical-json.ts";
-import { digest, shortDigest } from "./digest.ts";
-import { isKubelets } from "./observe/observed-intents.ts";
-import type { Intent } from "./projections.ts";
+import { shortDigest } from "./digest.ts";
+import { type Intent, isKubelets } from "./projections.ts";
 
 /** As many as the CRD lets in. With the longest of names that is some 700 KiB, half of what etcd takes. */
 export const mostIndexed = 1_000;
@@ -32,9 +31,4 @@ export function indexEntry({ metadata, status }: Intent): IndexedIntent {
     generation,
     ...(said && { controllerStatus: shortDigest(canonicalJson({ attach, agentState })) }),
   };
-}
-
-/** Equal for equal indexes, and "" for none: all that the controller keeps of an index. */
-export function indexDigest(spec: unknown): string {
-  return spec === undefined ? "" : digest(canonicalJson(spec));
 }

@@ -3,7 +3,7 @@ import { isConflict } from "../kube/api-error.ts";
 import type { Lease } from "../kube/lease.ts";
 import type { AgentLeases } from "./agent-leases.ts";
 import { indexOf } from "./index-of.ts";
-import type { StateEntry } from "./state-lost.ts";
+import type { StateEntry } from "./projections.ts";
 import { type WriteIndexDeps, writeIndex } from "./write-index.ts";
 
 /** What to do about the NodeVolumeState of a node: there is one as long as there is a Node, or anything of ours on it. */

@@ -9,11 +9,11 @@ import type {
   NodeVolumeIntentStatus,
   NodeVolumeSetSpec,
   NodeVolumeSetStatus,
+  Orphan,
 } from "../api/types.gen.ts";
 import { parseSet } from "../api/validate.ts";
 import { arrayIn, isRecord, numberIn, recordIn, stringIn } from "../kube/json.ts";
-import { indexDigest } from "./index-of.ts";
-import type { OrphanEntry, StateEntry } from "./state-lost.ts";
+import { indexDigest } from "./model/index-digest.ts";
 
 /** What the controller keeps of the objects that it watches: what it decides by, and nothing else. Pure. */
 
@@ -45,8 +45,26 @@ export interface SetEntry extends KubeObject {
   readonly status: NodeVolumeSetStatus;
 }
 
+/** What is kept of an orphan: its evidence and remedy are read when somebody asks. */
+export type OrphanEntry = Pick<Orphan, "path" | "reason" | "since">;
+
+/** What the controller keeps of a NodeVolumeState. */
+export interface StateEntry extends KubeObject {
+  readonly status: { readonly conditions?: Condition[] };
+  /** Digest of its index; "" if it has none. */
+  readonly index: string;
+  /** For the page: the first of what is there and nobody asks for, and how many there are. */
+  readonly orphans?: readonly OrphanEntry[];
+  readonly orphaned?: number;
+}
+
 /** An intent, read from the server: its metadata has uid, resourceVersion and generation. */
 export type Intent = NodeVolumeIntent;
+
+/** Whether an intent only looks at what kubelet manages. */
+export function isKubelets({ spec }: Pick<Intent, "spec">): boolean {
+  return spec.observed !== undefined;
+}
 
 /** kubelet sets it to "true" where the attach/detach controller is to attach, and takes it off where not (behaviour 80). */
 const controllerManaged = "volumes.kubernetes.io/controller-managed-attach-detach";

@@ -5,7 +5,8 @@ import type { AgentTeller } from "./agent-events.ts";
 import type { AgentLeases } from "./agent-leases.ts";
 import { agentStatePatch } from "./agent-lost.ts";
 import type { Gatherer } from "./gather.ts";
-import { isKnownLost, lostStatePatch, type StateEntry } from "./state-lost.ts";
+import type { StateEntry } from "./projections.ts";
+import { isKnownLost, lostStatePatch } from "./state-lost.ts";
 import { refOf } from "./write-intents.ts";
 
 export interface ReconcileAgentDeps {

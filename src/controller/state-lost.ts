@@ -1,21 +1,8 @@
 import { findCondition, mergeConditions } from "../api/conditions.ts";
-import type { KubeObject } from "../api/meta.ts";
-import type { Condition, Orphan } from "../api/types.gen.ts";
+import type { Condition } from "../api/types.gen.ts";
 import type { AgentFacts } from "./agent-lost.ts";
 import { agentLost, nodeLost } from "./agent-lost.ts";
-
-/** What is kept of an orphan: its evidence and remedy are read when somebody asks. */
-export type OrphanEntry = Pick<Orphan, "path" | "reason" | "since">;
-
-/** What the controller keeps of a NodeVolumeState. */
-export interface StateEntry extends KubeObject {
-  readonly status: { readonly conditions?: Condition[] };
-  /** Digest of its index; "" if it has none. */
-  readonly index: string;
-  /** For the page: the first of what is there and nobody asks for, and how many there are. */
-  readonly orphans?: readonly OrphanEntry[];
-  readonly orphaned?: number;
-}
+import type { StateEntry } from "./projections.ts";
 
 /**
  * What the controller says of a node as a whole in the place of an agent that is silent: Ready and Drained Unknown, for

@@ -9,9 +9,8 @@ import type { Gatherer, Stores } from "./gather.ts";
 import { sameDemand } from "./gather.ts";
 import { requestersOf } from "./identity.ts";
 import { indexEntry } from "./index-of.ts";
-import type { Intent, NodeInfo, SetEntry } from "./projections.ts";
+import type { Intent, NodeInfo, SetEntry, StateEntry } from "./projections.ts";
 import { awaitsRelease } from "./release.ts";
-import type { StateEntry } from "./state-lost.ts";
 
 export interface Queues {
   /** By name of the set: rollout, status, end of the set. */

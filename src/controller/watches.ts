@@ -7,9 +7,8 @@ import type { Reflector, ReflectorDeps } from "../kube/reflector.ts";
 import { createReflector } from "../kube/reflector.ts";
 import type { Transport } from "../kube/transport.ts";
 import type { System } from "../ports.ts";
-import type { Intent, NodeInfo, SetEntry } from "./projections.ts";
+import type { Intent, NodeInfo, SetEntry, StateEntry } from "./projections.ts";
 import { projectIntent, projectNode, projectSet, projectState } from "./projections.ts";
-import type { StateEntry } from "./state-lost.ts";
 
 /** The controller's watches. */
 export interface Watches {

@@ -1,9 +1,9 @@
 import { resource } from "../api/names.ts";
 import type { KubeClient } from "../kube/client.ts";
 import type { Logger } from "../ports.ts";
-import { indexDigest, indexOf } from "./index-of.ts";
-import type { Intent } from "./projections.ts";
-import type { StateEntry } from "./state-lost.ts";
+import { indexOf } from "./index-of.ts";
+import { indexDigest } from "./model/index-digest.ts";
+import type { Intent, StateEntry } from "./projections.ts";
 
 export interface WriteIndexDeps {
   readonly client: KubeClient;

@@ -1,4 +1,4 @@
-import type { ChildProcessID } from "./ports.ts";
+import type { ChildProcessID } from "./ports/types.ts";
 import type { RemoteMount } from "./remote-mount.ts";
 
 /** A program that serves one file system to the kernel from user space (FUSE), and what is said to it. */

@@ -1,5 +1,5 @@
 import type { LookedAt } from "./layers.ts";
-import type { MountAttributes, TargetPath } from "./ports.ts";
+import type { MountAttributes, TargetPath } from "./ports/types.ts";
 
 export interface FilesystemMount {
   readonly fsType: string;

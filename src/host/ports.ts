@@ -25,6 +25,7 @@ import type { ISCSI } from "./iscsi.ts";
 import type { Layers } from "./layers.ts";
 import type { NBDImages } from "./nbd.ts";
 import type { Ownership } from "./ownership.ts";
+import type { ChildProcessID, MountAttributes, TargetPath } from "./ports/types.ts";
 import type { Programs } from "./programs.ts";
 import type { RBDDevices } from "./rbd.ts";
 import type { Repositories } from "./repositories.ts";
@@ -100,12 +101,6 @@ export interface SourcePath {
   readonly links?: "refuse";
 }
 
-/** A path that something is mounted on: beneath `prefix`, without any symbolic link between the two. */
-export interface TargetPath {
-  readonly prefix: string;
-  readonly path: string;
-}
-
 export type FileKind = "directory" | "file" | "socket" | "charDevice" | "blockDevice" | "other";
 
 export interface SourceInfo {
@@ -118,17 +113,6 @@ export interface SourceInfo {
   readonly fsType: string;
   /** `major:minor` that a device node stands for. */
   readonly deviceNumber?: string;
-}
-
-/** Flags of one mount, all of them, so that nothing depends on what was there before. */
-export interface MountAttributes {
-  readonly readOnly: boolean;
-  readonly nosuid: boolean;
-  readonly nodev: boolean;
-  readonly noexec: boolean;
-  readonly nosymfollow: boolean;
-  readonly nodiratime: boolean;
-  readonly atime: "relatime" | "noatime" | "strictatime";
 }
 
 export type UnmountRung = "Normal" | "Force" | "Lazy";
@@ -260,10 +244,4 @@ export interface FormatHow {
   readonly rest?: string | undefined;
   /** Label that it gets. */
   readonly label?: string | undefined;
-}
-
-/** A process, told from later ones with the same pid by its start time in clock ticks since boot. */
-export interface ChildProcessID {
-  readonly pid: number;
-  readonly startTime: number;
 }

@@ -1,9 +1,10 @@
 import type { LocalVolumeSource } from "../api/types.gen.ts";
 import { mapperName } from "../host/layers.ts";
+import type { Undo } from "./api/stage-context.ts";
 import { refuseOtherVolume } from "./layer-refusals.ts";
 import { madeOf } from "./local-undo.ts";
 import { passphraseOf } from "./passphrase.ts";
-import type { Undo, VolumeSpec } from "./plugin.ts";
+import type { VolumeSpec } from "./plugin.ts";
 import type { ExpandContext } from "./undo.ts";
 
 export interface LayeredGrowth {

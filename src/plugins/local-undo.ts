@@ -1,6 +1,7 @@
 import type { LogicalVolumeName } from "../host/layers.ts";
+import type { Undo } from "./api/stage-context.ts";
 import type { VolumeSpec } from "./plugin.ts";
-import type { Undo, UndoContext } from "./undo.ts";
+import type { UndoContext } from "./undo.ts";
 
 /** What was made beneath a local volume: enough to take it back without its spec. No secrets. */
 export interface LayersMade {

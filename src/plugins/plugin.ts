@@ -1,22 +1,12 @@
 import type { GrantedCSIVolume, NodeVolumeIntentSpec, SecretReference, VolumeSource } from "../api/types.gen.ts";
 import type { MountIdentity, MountTable } from "../host/mount-table.ts";
 import type { MountEntry } from "../host/mountinfo.ts";
-import type {
-  ChildProcessID,
-  Directories,
-  DirectoryID,
-  Effects,
-  FileKind,
-  MountAttributes,
-  PayloadFile,
-  TargetPath,
-} from "../host/ports.ts";
+import type { ChildProcessID, MountAttributes, TargetPath } from "../host/ports/types.ts";
+import type { Directories, DirectoryID, Effects, FileKind, PayloadFile } from "../host/ports.ts";
+import type { Undo, Vendors } from "./api/stage-context.ts";
 import type { ContentRef, ObjectContent } from "./content.ts";
 import type { ChosenDisk, KnownDisk } from "./disk-choice.ts";
 import type { SwapOnRecord } from "./swap-on-record.ts";
-import type { Undo, Vendors } from "./undo.ts";
-
-export { expands, type Undo, type UndoContext, type UndoingPlugin, undoes, type Vendors } from "./undo.ts";
 
 /** The members of VolumeSource: one plugin each. */
 export type SourceType = keyof VolumeSource;

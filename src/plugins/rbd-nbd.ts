@@ -2,10 +2,12 @@ import type { RBDVolumeSource } from "../api/types.gen.ts";
 import { VolumeError } from "../errors.ts";
 import { secretFile } from "../host/clients.ts";
 import type { NBDServed } from "../host/nbd.ts";
-import type { ChildProcessID } from "../host/ports.ts";
+import type { ChildProcessID } from "../host/ports/types.ts";
+import type { Undo } from "./api/stage-context.ts";
 import { cephArgs, cephKey } from "./ceph.ts";
 import { awaitEnd, logOf } from "./fuse/client.ts";
-import type { StageContext, Undo, UndoContext } from "./plugin.ts";
+import type { StageContext } from "./plugin.ts";
+import type { UndoContext } from "./undo.ts";
 
 /** Seconds for which what uses the volume waits for the next process, once the one that served it has ended. */
 const waitsForNext = 120;

@@ -1,13 +1,15 @@
 import type { RBDVolumeSource } from "../api/types.gen.ts";
 import { VolumeError } from "../errors.ts";
 import type { MountEntry } from "../host/mountinfo.ts";
-import type { ChildProcessID } from "../host/ports.ts";
+import type { ChildProcessID } from "../host/ports/types.ts";
 import type { RBDDevice, RBDMapping } from "../host/rbd.ts";
+import type { Undo } from "./api/stage-context.ts";
 import { cephKey, defaultUser, keyRef } from "./ceph.ts";
 import { foundSource } from "./found-source.ts";
 import { type FoundDevice, stageDevice } from "./local-device.ts";
-import type { StageContext, Staged, Undo, UndoContext, UndoingPlugin, VolumeSpec } from "./plugin.ts";
+import type { StageContext, Staged, VolumeSpec } from "./plugin.ts";
 import { endServing, isUnused, placeIn, placeOf, serve, unused } from "./rbd-nbd.ts";
+import type { UndoContext, UndoingPlugin } from "./undo.ts";
 
 /**
  * An image of a Ceph cluster, mapped by the kernel's own client, or by rbd-nbd(8) in its place, and mounted as a local

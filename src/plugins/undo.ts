@@ -1,21 +1,9 @@
 import type { MountTable } from "../host/mount-table.ts";
-import type { Directories, Effects, TargetPath, UnmountRung } from "../host/ports.ts";
+import type { TargetPath } from "../host/ports/types.ts";
+import type { Directories, Effects, UnmountRung } from "../host/ports.ts";
+import type { Undo, Vendors } from "./api/stage-context.ts";
 import type { ObjectContent } from "./content.ts";
 import type { StagingPlugin, VolumePlugin, VolumeSpec } from "./plugin.ts";
-
-/**
- * What a plugin needs to undo what it did beside a mount on the staging path, in the journal: by then there may be
- * neither spec nor API. No secrets.
- */
-export type Undo = { readonly [name: string]: string };
-
-/** Programs of vendors on the node (flexvolume). */
-export interface Vendors {
-  /** Where they are, as the node sees it. */
-  readonly directory: string;
-  /** What is known of each, by its path, for as long as the agent runs. Changed in place. */
-  readonly known: Map<string, unknown>;
-}
 
 export interface UndoContext extends Effects {
   readonly directories: Directories;

@@ -1,7 +1,7 @@
 import { inspect, isDeepStrictEqual } from "node:util";
 import fc from "fast-check";
 import type { Failure } from "../../src/agent/failures.ts";
-import type { Hanging, SlowCall } from "../../src/agent/hanging.ts";
+import type { Hanging, SlowCall } from "../../src/agent/model/blocked.ts";
 import type { Plan } from "../../src/agent/plan.ts";
 import type { PlanInput } from "../../src/agent/plan-input.ts";
 import { Planner } from "../../src/agent/planner.ts";

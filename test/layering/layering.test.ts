@@ -3,7 +3,7 @@ import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect } from "chai";
 import { root } from "../../hack/lib/root.ts";
-import { hackViolations, textViolations, violations } from "./rules.ts";
+import { circles, hackViolations, textViolations, violations } from "./rules.ts";
 
 /** Paths of the machines that this is developed on, put together so that this file does not name them itself. */
 const machinePath = new RegExp(
@@ -28,6 +28,16 @@ describe("layering", () => {
     const files = filesOf("src").filter((path) => path.endsWith(".ts"));
     expect(files.length).to.be.greaterThan(10);
     expectNone(files.flatMap((path) => violations(path, read(path))));
+  });
+
+  /** In the simulated kernel as in Linux: a name, its file system, the mounts and the disk of it, each with the others. */
+  const kernelObjects = ["dentry", "disk", "mount", "superblock"].map((name) => `test/sim/kernel/${name}.ts`);
+
+  it("no files import each other in a circle, counted with types, but for the objects of the simulated kernel", () => {
+    const files = filesOf("src", "hack", "test").filter((path) => path.endsWith(".ts"));
+    expect(files.length).to.be.greaterThan(10);
+    const found = circles(new Map(files.map((path) => [path, read(path)])));
+    expectNone(found.filter(({ files }) => files.join() !== kernelObjects.join()).map(({ text }) => text));
   });
 
   it("hack imports nothing of test: what both need is in hack/lib", () => {
@@ -102,6 +112,30 @@ describe("layering", () => {
         ]);
       });
     }
+
+    it("catch circles of imports, each with all of its files", () => {
+      const texts = new Map([
+        ["src/agent/start.ts", 'import { a } from "./a.ts";\nimport { d } from "../host/d.ts";'],
+        ["src/agent/a.ts", 'import type { B } from "./deep/b.ts";'],
+        ["src/agent/deep/b.ts", 'export type { C } from "./c.ts";\nimport { d } from "../../host/d.ts";'],
+        ["src/agent/deep/c.ts", 'await import("../a.ts");\nimport type { B } from "./b.ts";'],
+        ["src/host/d.ts", 'import { type E } from "./e.ts";'],
+        ["src/host/e.ts", 'import type { D } from "./d.ts";'],
+      ]);
+      expect(circles(texts).map(({ text }) => text)).to.have.members([
+        "circle of 3 files:\n  src/agent/a.ts imports src/agent/deep/b.ts\n  src/agent/deep/b.ts imports src/agent/deep/c.ts\n  src/agent/deep/c.ts imports src/agent/a.ts, src/agent/deep/b.ts",
+        "circle of 2 files:\n  src/host/d.ts imports src/host/e.ts\n  src/host/e.ts imports src/host/d.ts",
+      ]);
+    });
+
+    it("allow two ways to one file, and what only a comment imports", () => {
+      const texts = new Map([
+        ["src/agent/a.ts", 'import { b } from "./b.ts";\nimport type { C } from "./c.ts";'],
+        ["src/agent/b.ts", 'import { c } from "./c.ts";'],
+        ["src/agent/c.ts", '// import { a } from "./a.ts";\nimport { x } from "./not-here.ts";'],
+      ]);
+      expect(circles(texts)).to.deep.equal([]);
+    });
 
     it("allow hack and src in hack", () => {
       const text =

@@ -1,4 +1,4 @@
-/** The import law of src (docs/architecture.md) and what only one place may touch. Pure, so that it can be tried on text. */
+/** The import law of src (docs/architecture.md), circles of imports, and what only one place may touch. Pure, so that it can be tried on text. */
 
 /** Rooms, and the rooms that each may import from beside itself. */
 const mayImport: { readonly [room: string]: readonly string[] } = {
@@ -72,6 +72,52 @@ export function hackViolations(path: string, text: string): string[] {
     .map((specifier) => (specifier.startsWith(".") ? resolve(path, specifier) : specifier))
     .filter((target) => target.startsWith("test/"))
     .map((target) => `${path}: hack may not import ${target}`);
+}
+
+export interface Circle {
+  /** Sorted. */
+  readonly files: readonly string[];
+  /** What each of them imports of the others. */
+  readonly text: string;
+}
+
+/**
+ * Files that import each other in a circle, counted with `import type`.
+ * Files of which each is reached from each are one circle (Tarjan), though there may be several ways around.
+ * @param texts of all files that may be in one, by path
+ */
+export function circles(texts: ReadonlyMap<string, string>): Circle[] {
+  const found: Circle[] = [];
+  const numbers = new Map<string, number>();
+  /** Files of which it is not known yet whether they are in a circle. */
+  const open: string[] = [];
+  const targetsOf = (path: string) =>
+    specifiersOf(withoutComments(texts.get(path) ?? "")).flatMap((specifier) => {
+      const target = specifier.startsWith(".") ? resolve(path, specifier) : specifier;
+      return texts.has(target) ? [target] : [];
+    });
+  /** Returns the lowest number of an open file that this one leads to: its own, unless a file before it is in its circle. */
+  const visit = (path: string): number => {
+    const own = numbers.size;
+    let lowest = own;
+    numbers.set(path, own);
+    open.push(path);
+    for (const target of targetsOf(path)) {
+      const known = open.includes(target) ? numbers.get(target) : undefined;
+      lowest = Math.min(lowest, known ?? (numbers.has(target) ? own : visit(target)));
+    }
+    if (lowest === own) {
+      const files = open.splice(open.indexOf(path)).sort();
+      const arrows = files.map((one) => {
+        const targets = targetsOf(one).filter((target) => files.includes(target));
+        return `  ${one} imports ${[...new Set(targets)].sort().join(", ")}`;
+      });
+      if (files.length > 1) found.push({ files, text: `circle of ${files.length} files:\n${arrows.join("\n")}` });
+    }
+    return lowest;
+  };
+  for (const path of texts.keys()) if (!numbers.has(path)) visit(path);
+  return found;
 }
 
 /** What is wrong with any text file of the repository. */

@@ -4,7 +4,7 @@ import { expect } from "chai";
 import { silent } from "../../hack/lib/silent-log.ts";
 import { ClientWatch } from "../../src/agent/clients.ts";
 import type { VolumePlan } from "../../src/agent/plan.ts";
-import type { ChildProcessID } from "../../src/host/ports.ts";
+import type { ChildProcessID } from "../../src/host/ports/types.ts";
 import { realSystem } from "../../src/system.ts";
 import type { RealNode } from "./real-node.ts";
 

@@ -3,7 +3,7 @@ import { mkdtempSync, readdirSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { basename, dirname, join, relative } from "node:path";
 import { root } from "../../hack/lib/root.ts";
-import type { Edit } from "../sim/mutations/list.ts";
+import type { Edit } from "../sim/mutations/mutation.ts";
 
 /** Milliseconds after which tests that do not end count as having noticed. */
 const deadlineMs = 120_000;

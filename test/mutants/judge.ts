@@ -1,6 +1,6 @@
 import { usualSeed } from "../laws/law.ts";
 import { runMutant } from "../laws/mutants/run-mutant.ts";
-import type { Hint } from "../sim/mutations/list.ts";
+import type { Hint } from "../sim/mutations/mutation.ts";
 import { runProbe } from "../sim/mutations/run-probe.ts";
 import { byRealTests, byUnitTests, type UnitTests, unitTestsOf, type Verdict } from "./by-unit.ts";
 import { realTestsOf } from "./real-tests.ts";

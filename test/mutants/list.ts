@@ -1,7 +1,8 @@
 import type { Mutant } from "../laws/mutants/mutant.ts";
 import { mutants } from "../laws/mutants/mutants.ts";
 import { lawsToBreak } from "../sim/mutations/breakers.ts";
-import { type Mutation, mutations } from "../sim/mutations/list.ts";
+import { mutations } from "../sim/mutations/list.ts";
+import type { Mutation } from "../sim/mutations/mutation.ts";
 import { ofAttach } from "./of-attach.ts";
 import { ofCSI } from "./of-csi.ts";
 import { ofExecutor } from "./of-executor.ts";

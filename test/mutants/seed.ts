@@ -1,4 +1,4 @@
-import type { Edit, Hint } from "../sim/mutations/list.ts";
+import type { Edit, Hint } from "../sim/mutations/mutation.ts";
 
 /** The parts of the product that a fault is put into. */
 export type Area = "planner" | "executor" | "journal" | "attach" | "other";

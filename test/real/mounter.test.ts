@@ -5,7 +5,7 @@ import { VolumeError } from "../../src/errors.ts";
 import { InProcessMounter } from "../../src/host/linux/in-process-mounter.ts";
 import { loadLibc } from "../../src/host/linux/libc.ts";
 import { identityOf } from "../../src/host/mount-table.ts";
-import type { MountAttributes, TargetPath } from "../../src/host/ports.ts";
+import type { MountAttributes, TargetPath } from "../../src/host/ports/types.ts";
 import { type Scratch, scratch } from "./scratch.ts";
 
 const plain: MountAttributes = {

@@ -6,7 +6,7 @@ import { InProcessMounter } from "../../src/host/linux/in-process-mounter.ts";
 import { type Libc, loadLibc } from "../../src/host/linux/libc.ts";
 import type { MountID } from "../../src/host/linux/mount-links.ts";
 import { openTarget } from "../../src/host/linux/walk.ts";
-import type { TargetPath } from "../../src/host/ports.ts";
+import type { TargetPath } from "../../src/host/ports/types.ts";
 import { need } from "../lib/requirements.ts";
 import { type Scratch, scratch } from "./scratch.ts";
 

@@ -1,10 +1,10 @@
 import type { Cancel, Logger, LogMeta, System, Timers } from "../../src/ports.ts";
 import { type Ending, type Faults, type Hit, kindOfEffect } from "./faults.ts";
+import type { HostFault } from "./host/host-fault.ts";
 import type { SeededRandom } from "./random.ts";
 import type { Scheduler } from "./scheduler.ts";
 import type { Sightings } from "./sightings.ts";
 import type { Trace } from "./trace.ts";
-import type { HostFault } from "./weather.ts";
 
 export interface IncarnationDeps {
   readonly name: string;

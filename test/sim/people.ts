@@ -1,4 +1,4 @@
-import type { MountAttributes } from "../../src/host/ports.ts";
+import type { MountAttributes } from "../../src/host/ports/types.ts";
 import { containerWith, privateCopy } from "./kernel/agent-namespace.ts";
 import type { Dentry, Maker } from "./kernel/dentry.ts";
 import type { Disk } from "./kernel/disk.ts";

@@ -7,14 +7,9 @@ import type { CSIWorld } from "./csi/csi-world.ts";
 import { disturbancesOf } from "./csi/disturbances.ts";
 import { type DriverFault, someFault } from "./csi/faults.ts";
 import type { RandomCrashes } from "./faults.ts";
+import type { HostFault } from "./host/host-fault.ts";
 import { SeededRandom } from "./random.ts";
 import type { Scheduler } from "./scheduler.ts";
-
-/** An effect on the host that fails: it did not happen, or nobody can tell. */
-export interface HostFault {
-  readonly happened: boolean;
-  readonly error: Error;
-}
 
 /** What a system call may come back with, whatever it is. */
 const errnos = ["EIO", "ENOMEM", "ENOSPC", "EPERM", "EROFS", "EMFILE", "EINTR"] as const;

@@ -4,13 +4,13 @@ import type { Network } from "./api/sim-transport.ts";
 import type { DriverFault } from "./csi/faults.ts";
 import type { Storage } from "./csi/storage.ts";
 import type { Faults } from "./faults.ts";
+import type { HostFault } from "./host/host-fault.ts";
 import type { Invariants } from "./invariants/invariants.ts";
 import type { Machine } from "./machine.ts";
 import type { SeededRandom } from "./random.ts";
 import type { Scheduler } from "./scheduler.ts";
 import type { Sightings } from "./sightings.ts";
 import type { Trace } from "./trace.ts";
-import type { HostFault } from "./weather.ts";
 
 /** What the processes of one world share. */
 export interface WorldParts {

@@ -6,24 +6,16 @@ import { keptFolders } from "../../lib/sandbox/kept.ts";
 import { newRunId, runInSandbox } from "../../lib/sandbox/outside.ts";
 import { cacheDirectory } from "../../lib/tools/tool.ts";
 import { buildPeer } from "../peer/build.ts";
-import type { Noise } from "../report/noise.ts";
-import type { Row } from "../report/row.ts";
 import { noiseText, tableOf } from "../report/table.ts";
 import type { Benchmark } from "./benchmark.ts";
 import { type BenchOptions, parseOptions, usage } from "./options.ts";
 import { readOptions } from "./read-options.ts";
+import type { Result } from "./result.ts";
 import { runAll } from "./run-all.ts";
 
 /** Set for the process in the sandbox. */
 const diskVariable = "NODEVOLUME_BENCH_DISK";
 const peerVariable = "NODEVOLUME_BENCH_PEER";
-
-export interface Result {
-  readonly noise: Noise;
-  /** Scenarios that did not end as they should. */
-  readonly failures: readonly string[];
-  readonly rows: readonly Row[];
-}
 
 /** @param script the entry itself, which is started again in the sandbox */
 export async function main(script: string, benchmarks: readonly Benchmark[]): Promise<void> {

@@ -6,9 +6,10 @@ import { keptFolders } from "../../lib/sandbox/kept.ts";
 import { newRunId, runInSandbox } from "../../lib/sandbox/outside.ts";
 import { cacheDirectory } from "../../lib/tools/tool.ts";
 import { noiseText, tableOf } from "../report/table.ts";
-import { makeFolder, type Result } from "./main.ts";
+import { makeFolder } from "./main.ts";
 import { type BenchOptions, parseOptions, usage } from "./options.ts";
 import { readOptions } from "./read-options.ts";
+import type { Result } from "./result.ts";
 
 /** Set for the process in the sandbox. */
 const diskVariable = "NODEVOLUME_BENCH_DISK";

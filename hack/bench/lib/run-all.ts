@@ -5,8 +5,8 @@ import { meterNoise } from "../report/noise.ts";
 import { type Row, rowsOf, type Sample } from "../report/row.ts";
 import { startThroughApi, type ThroughApi } from "../through-api/through-api.ts";
 import type { Benchmark, Scenario, Tools } from "./benchmark.ts";
-import type { Result } from "./main.ts";
 import type { BenchOptions } from "./options.ts";
+import type { Result } from "./result.ts";
 
 export interface RunAllInput {
   readonly options: BenchOptions;

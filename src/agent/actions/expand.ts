@@ -1,5 +1,5 @@
-import { expands } from "../../plugins/plugin.ts";
 import { plugins } from "../../plugins/registry.ts";
+import { expands } from "../../plugins/undo.ts";
 import { contentOf } from "../content/content-of.ts";
 import { expandByDriver } from "../csi/expand.ts";
 import type { VolumeRecord } from "../record.ts";

@@ -1,6 +1,7 @@
 import { VolumeError } from "../../errors.ts";
 import { identityOf } from "../../host/mount-table.ts";
-import type { TargetPath, UnmountRung } from "../../host/ports.ts";
+import type { TargetPath } from "../../host/ports/types.ts";
+import type { UnmountRung } from "../../host/ports.ts";
 import { attributesOf } from "../attributes.ts";
 import { unpublishByDriver } from "../csi/release.ts";
 import { publishTarget } from "../csi/target.ts";

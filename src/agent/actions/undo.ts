@@ -1,6 +1,6 @@
 import type { UnmountRung } from "../../host/ports.ts";
-import { type UndoContext, type UndoingPlugin, undoes } from "../../plugins/plugin.ts";
 import { plugins } from "../../plugins/registry.ts";
+import { type UndoContext, type UndoingPlugin, undoes } from "../../plugins/undo.ts";
 import type { VolumeRecord } from "../record.ts";
 import { type ActionContext, recordOf, stagingTarget } from "./context.ts";
 import { unmount } from "./targets.ts";

@@ -1,25 +1,9 @@
-import type { Transport } from "../../kube/transport.ts";
 import { type ContentRef, contentKey, type ObjectContent } from "../../plugins/content.ts";
-import type { System } from "../../ports.ts";
 import type { ContentState } from "../plan-input.ts";
+import type { ContentsDeps, FollowedContent } from "./followed-content.ts";
 import { problemsOf } from "./problems.ts";
 import { TokenContent } from "./token-content.ts";
 import { WatchedContent } from "./watched-content.ts";
-
-export interface ContentsDeps {
-  readonly system: System;
-  readonly transport: Transport;
-  /** Something about what is shown has changed. */
-  onChange(ref: ContentRef): void;
-}
-
-/** One thing whose content is followed. */
-export interface FollowedContent {
-  state(optional: boolean): ContentState;
-  /** @returns undefined if the content is not known */
-  get(optional: boolean): ObjectContent | undefined;
-  stop(): void;
-}
 
 /** What is shown on this node, each followed on its own: the agent may read nothing else. Held in memory only. */
 export class Contents {

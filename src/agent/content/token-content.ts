@@ -7,7 +7,7 @@ import type { ObjectContent, TokenRef } from "../../plugins/content.ts";
 import type { Cancel } from "../../ports.ts";
 import type { ContentState } from "../plan-input.ts";
 import type { Problem } from "../view.ts";
-import type { ContentsDeps, FollowedContent } from "./contents.ts";
+import type { ContentsDeps, FollowedContent } from "./followed-content.ts";
 import { problemsOf } from "./problems.ts";
 
 const retry = { baseMs: 1_000, maxMs: 60_000 };

@@ -7,7 +7,7 @@ import { isForbidden } from "../as-node.ts";
 import type { ContentState } from "../plan-input.ts";
 import type { Problem } from "../view.ts";
 import { asNodeOrAgent, type EitherTransport } from "./as-node-transport.ts";
-import type { ContentsDeps, FollowedContent } from "./contents.ts";
+import type { ContentsDeps, FollowedContent } from "./followed-content.ts";
 import { problemsOf } from "./problems.ts";
 import { type ReadContent, readingOf } from "./reading-of.ts";
 import { digestOf } from "./salted-digest.ts";

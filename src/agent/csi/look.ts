@@ -1,6 +1,6 @@
 import { type MountTable, sameFilesystem } from "../../host/mount-table.ts";
 import type { MountEntry } from "../../host/mountinfo.ts";
-import type { LookInput } from "../look.ts";
+import type { LookInput } from "../model/actual-input.ts";
 import type { StageRecord, TargetRecord } from "../record.ts";
 import type { StageView, TargetView } from "../view.ts";
 import { coveredMount, stillPublished } from "./publish.ts";

@@ -1,5 +1,5 @@
 import { type MountTable, sameIdentity } from "../../host/mount-table.ts";
-import type { TargetPath } from "../../host/ports.ts";
+import type { TargetPath } from "../../host/ports/types.ts";
 import type { CSIVolume } from "../../plugins/plugin.ts";
 import { bindTarget } from "../actions/bind.ts";
 import { type ActionContext, recordOf } from "../actions/context.ts";

@@ -1,6 +1,7 @@
 import type { CSIDrivers, VolumeStats } from "../../csi/ports.ts";
 import { messageOf } from "../../errors.ts";
 import type { Cancel, System } from "../../ports.ts";
+import type { VolumeHealth } from "../model/volume-health.ts";
 import type { Plan } from "../plan.ts";
 import { isSamePolled, type PolledVolume, polledVolume } from "./polled-volume.ts";
 
@@ -14,12 +15,6 @@ const firstMs = 10_000;
 const mostOfDriver = 2;
 /** Milliseconds until a volume whose driver has that many already is looked at again. */
 const againMs = 5_000;
-
-/** What a driver says of the state of a volume. Another object whenever that changes. */
-export interface VolumeHealth {
-  readonly abnormal: boolean;
-  readonly message: string;
-}
 
 export interface Polled {
   readonly volume: PolledVolume;

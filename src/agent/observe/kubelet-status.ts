@@ -1,6 +1,6 @@
 import { cut } from "../../api/conditions.ts";
 import type { NodeVolumeIntentStatus, PodMountStatus } from "../../api/types.gen.ts";
-import type { DriftFound } from "../drift.ts";
+import type { DriftFound } from "../model/drift.ts";
 import type { KubeletPod, KubeletView } from "./kubelet-view.ts";
 import { driftMessage } from "./plan-kubelet.ts";
 

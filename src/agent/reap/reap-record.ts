@@ -1,4 +1,4 @@
-import type { ChildProcessID } from "../../host/ports.ts";
+import type { ChildProcessID } from "../../host/ports/types.ts";
 
 /**
  * What the agent sets out to remove of what kubelet has left, written down before it does: should it be killed

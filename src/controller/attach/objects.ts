@@ -1,5 +1,5 @@
 import type { KubeObject, ObjectMeta } from "../../api/meta.ts";
-import type { GrantedCSIVolume, SecretReference } from "../../api/types.gen.ts";
+import type { SecretReference } from "../../api/types.gen.ts";
 import { attachErrorCode } from "../../kube/attach-error.ts";
 import { controllerOf } from "../../kube/controller-of.ts";
 import type { JsonObject } from "../../kube/json.ts";
@@ -8,10 +8,9 @@ import { nodeTerms } from "../claims/node-terms.ts";
 import { translateDropped } from "../claims/translate-dropped.ts";
 import { translateInTree } from "../claims/translate-in-tree.ts";
 import { withoutDriver } from "../claims/without-driver.ts";
+import type { AccessMode, PersistentVolumeCSI } from "../model/storage-types.ts";
 
 /** What the controller keeps of the storage objects that it watches: what it decides by, and nothing else. Pure. */
-
-export type AccessMode = GrantedCSIVolume["accessMode"];
 
 /** Whether the group of a volume's files is changed (behaviour 107). */
 export type FSGroupPolicy = "None" | "File" | "ReadWriteOnceWithFSType";
@@ -42,17 +41,6 @@ export interface PersistentVolume extends KubeObject {
   readonly capacity: string;
   /** nodeSelectorTerms of the required node affinity; undefined: any node. */
   readonly nodeTerms: readonly unknown[] | undefined;
-}
-
-export interface PersistentVolumeCSI {
-  readonly driver: string;
-  readonly volumeHandle: string;
-  readonly readOnly: boolean;
-  readonly fsType: string;
-  readonly volumeAttributes: { readonly [key: string]: string };
-  readonly nodeStageSecretRef: SecretReference | undefined;
-  readonly nodePublishSecretRef: SecretReference | undefined;
-  readonly nodeExpandSecretRef: SecretReference | undefined;
 }
 
 export interface Attachment extends KubeObject {

@@ -2,13 +2,14 @@ import { quantityBytes } from "../../api/quantity.ts";
 import type { CSIVolumeSource, GrantedCSIVolume, NodeVolumeIntentSpec } from "../../api/types.gen.ts";
 import type { ClaimObjects } from "../claims/resolve-claim.ts";
 import { resolveClaim } from "../claims/resolve-claim.ts";
+import type { AccessMode, PersistentVolumeCSI } from "../model/storage-types.ts";
+import type { UnresolvedVolume } from "../model/volume-resolution.ts";
 import { accessModeOf } from "./access.ts";
 import { diskOf, type NamedDisk } from "./disk-id.ts";
-import type { AccessMode, Claim, PersistentVolume, PersistentVolumeCSI } from "./objects.ts";
+import type { Claim, PersistentVolume } from "./objects.ts";
 import { ownershipOf } from "./ownership.ts";
 import { tooLarge } from "./size-limits.ts";
 import type { VolumeID } from "./volume-key.ts";
-import type { WaitReason } from "./wait-reason.ts";
 
 /** A volume that can be attached and granted, as far as its own objects go. */
 export interface ResolvedVolume {
@@ -22,13 +23,6 @@ export interface ResolvedVolume {
   readonly capacityBytes: string | undefined;
   /** `spec.source` of its VolumeAttachment; undefined: it never has one. */
   readonly attachmentSource: object | undefined;
-}
-
-/** Why it is not known which volume is meant, or why it cannot be used. */
-export interface UnresolvedVolume {
-  readonly waiting: WaitReason;
-  /** The claim waits for somebody to choose its node. */
-  readonly needsNode?: Claim;
 }
 
 export type VolumeResolution = ResolvedVolume | UnresolvedVolume;

@@ -1,6 +1,7 @@
 import type { PersistentVolumeClaimVolumeSource } from "../../api/types.gen.ts";
-import type { Claim, CSIDriver, PersistentVolume, PersistentVolumeCSI, StorageClass } from "../attach/objects.ts";
-import type { UnresolvedVolume } from "../attach/resolve-volume.ts";
+import type { Claim, CSIDriver, PersistentVolume, StorageClass } from "../attach/objects.ts";
+import type { PersistentVolumeCSI } from "../model/storage-types.ts";
+import type { UnresolvedVolume } from "../model/volume-resolution.ts";
 
 /** The objects by name, as they were last seen. */
 export interface ClaimObjects {

@@ -2,7 +2,7 @@ import { annotation } from "../../api/names.ts";
 import type { SecretReference } from "../../api/types.gen.ts";
 import type { JsonObject } from "../../kube/json.ts";
 import { recordIn, stringIn } from "../../kube/json.ts";
-import type { PersistentVolumeCSI } from "../attach/objects.ts";
+import type { PersistentVolumeCSI } from "../model/storage-types.ts";
 import { csiDefaults } from "./translate-in-tree.ts";
 
 /**

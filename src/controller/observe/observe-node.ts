@@ -5,10 +5,10 @@ import { mergeDiff } from "../../kube/merge-diff.ts";
 import type { Logger } from "../../ports.ts";
 import { atOnce } from "../at-once.ts";
 import type { AttachStatusWriter } from "../attach/attach-status-writer.ts";
-import type { Intent, NodeInfo } from "../projections.ts";
+import { type Intent, isKubelets, type NodeInfo } from "../projections.ts";
 import { refOf } from "../write-intents.ts";
 import { type AttachFacts, attachState } from "./attach-state.ts";
-import { isKubelets, type ObservedIntent } from "./observed-intents.ts";
+import type { ObservedIntent } from "./observed-intents.ts";
 
 export interface ObserveNodeDeps {
   readonly client: KubeClient;

@@ -14,9 +14,9 @@ import { claimObjectsOf, type Storage } from "../attach/storage.ts";
 import type { Gatherer } from "../gather.ts";
 import type { PodEntry } from "../populate/pod-entry.ts";
 import type { Pods } from "../populate/pods.ts";
-import type { Intent, NodeInfo } from "../projections.ts";
+import { type Intent, isKubelets, type NodeInfo } from "../projections.ts";
 import { observeNode } from "./observe-node.ts";
-import { isKubelets, isOfOther, observedIntents, volumeOfClaim } from "./observed-intents.ts";
+import { isOfOther, observedIntents, volumeOfClaim } from "./observed-intents.ts";
 
 export interface ObserveDeps {
   readonly system: Pick<System, "clock" | "turns" | "log">;

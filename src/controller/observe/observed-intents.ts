@@ -21,11 +21,6 @@ export type ObservedSpec = Pick<
   "nodeName" | "nodeUID" | "volumeName" | "mode" | "source" | "volumeMode" | "mounts"
 > & { readonly pods: IntentPod[]; readonly observed: ObservedVolume };
 
-/** Whether an intent only looks at what kubelet manages. */
-export function isKubelets({ spec }: Pick<Intent, "spec">): boolean {
-  return spec.observed !== undefined;
-}
-
 /** Of the schema: pods of one volume on one node. The oldest are named. */
 const mostPods = 256;
 /** Of one node, of its oldest pods: what pods name costs nobody anything else, and here it is an object each. */

@@ -2,8 +2,7 @@ import { findCondition } from "../../api/conditions.ts";
 import { isBlocked } from "../../api/reasons.ts";
 import type { SignOfLife } from "../agent-leases.ts";
 import { agentLost, nodeLost } from "../agent-lost.ts";
-import type { NodeInfo } from "../projections.ts";
-import type { StateEntry } from "../state-lost.ts";
+import type { NodeInfo, StateEntry } from "../projections.ts";
 import type { Judged } from "./standing-of.ts";
 
 /** What the page knows of a node. */

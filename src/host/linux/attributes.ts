@@ -1,4 +1,4 @@
-import type { MountAttributes } from "../ports.ts";
+import type { MountAttributes } from "../ports/types.ts";
 import { MOUNT_ATTR } from "./constants.ts";
 
 /** Mount attributes as mount_setattr(2) takes them: everything that is not wanted is cleared. */

@@ -1,11 +1,11 @@
 import { writeFileSync } from "node:fs";
 import { createInterface } from "node:readline";
 import { printable } from "../../api/printable.ts";
-import { messageOf, VolumeError, type WaitingOn } from "../../errors.ts";
+import { messageOf, VolumeError } from "../../errors.ts";
 import type { Mounter } from "../ports.ts";
 import { become, leaveIfItCan } from "./become.ts";
 import { isClaimed, probeBlockDevice } from "./block-probe.ts";
-import type { ChildRequest } from "./child-request.ts";
+import type { ChildError, ChildReply, ChildRequest } from "./child-request.ts";
 import { refusedCode } from "./child-runner.ts";
 import { usersOf } from "./device-users.ts";
 import { wipe } from "./device-writes.ts";
@@ -34,21 +34,6 @@ export interface Claimed {
   readonly claimed: boolean;
   /** Names of loop devices that are made of it, or of a partition of it. */
   readonly loops: readonly string[];
-}
-
-/** How a child says what became of its one call of the mounter. */
-export type ChildReply =
-  | { readonly ok: true; readonly value: unknown }
-  | { readonly ok: false; readonly error: ChildError };
-
-export interface ChildError {
-  readonly message: string;
-  readonly reason?: VolumeError["reason"];
-  readonly errorClass?: VolumeError["errorClass"];
-  readonly on?: WaitingOn;
-  readonly heldBy?: readonly number[];
-  /** Name of the errno, if a system call failed and nothing more is known. */
-  readonly code?: string;
 }
 
 /** The role `child`: reads one request from stdin, carries it out, writes the reply to stdout. */

@@ -1,7 +1,7 @@
 import { VolumeError } from "../../errors.ts";
 import type { FilesystemMount, Mounter, OperationContext } from "../ports.ts";
 import { describeRemote, isOfServer, type RemoteMount } from "../remote-mount.ts";
-import type { ChildReply } from "./child-main.ts";
+import type { ChildReply } from "./child-request.ts";
 import type { ChildRunner } from "./child-runner.ts";
 import { findProgram } from "./find-program.ts";
 import { type MountHelper, mountHelpers } from "./mount-helpers.ts";

@@ -1,12 +1,11 @@
+import type { VolumeError, WaitingOn } from "../../errors.ts";
 import type { UnpackRequest } from "../images.ts";
+import type { ISCSILogin } from "../iscsi.ts";
 import type { OwnershipRequest } from "../ownership.ts";
 import type { Mounter } from "../ports.ts";
+import type { Stands } from "../programs.ts";
 import type { CheckOutRequest } from "../repositories.ts";
-import type { WrittenDevice } from "./device-writes.ts";
-import type { HeldDevice } from "./held-device.ts";
-import type { ISCSIRequest } from "./iscsi-child.ts";
 import type { MeantDevice } from "./meant-device.ts";
-import type { NBDClientQuery } from "./nbd-clients.ts";
 import type { RemovedDisk } from "./scsi-remove.ts";
 
 /** What a disposable child is told to do: a piece of work of ours, or to become another program. */
@@ -58,3 +57,53 @@ export type ChildRequest =
       readonly secret?: string; // what the program finds at secretFile
       readonly outlives?: { readonly hostRoot: string }; // it leaves the agent's container (leave-pod.ts)
     };
+
+/** The device that a child is to write to, as it was when it was looked at. */
+export interface WrittenDevice {
+  readonly path: string;
+  /** `major:minor` */
+  readonly deviceNumber: string;
+  readonly identity?: string;
+}
+
+/** A device that a program is to have, and what has to stand on it. */
+export interface HeldDevice extends WrittenDevice {
+  readonly stands: Stands;
+  readonly keeps?: true;
+}
+
+/** What a child is to have iscsiadm do. Passwords reach it by its input, and iscsiadm by a file in memory: never by arguments. */
+export type ISCSIRequest = {
+  /** A process in the node's mount namespace, if the agent is not in it. */
+  readonly nodeProcess?: number;
+} & ({ readonly login: ISCSILogin } | { readonly logout: { readonly number: number; readonly interface: string } });
+
+/** How far it got: a step that failed with this exit code of iscsiadm, or what the node lacks. */
+export type ISCSIOutcome =
+  | { readonly step: "done" }
+  | { readonly step: "discover" | "login" | "logout"; readonly code: number; readonly said: string }
+  | { readonly step: "target"; readonly said: string }
+  | { readonly step: "missing"; readonly what: "iscsiadm" | "interface" | "database" };
+
+export interface NBDClientQuery {
+  readonly cookie: string;
+  /** Of its device, if it has one: nbd0. */
+  readonly disk?: string;
+  /** The node's root as this process sees it. */
+  readonly hostRoot: string;
+}
+
+/** How a child says what became of its one call of the mounter. */
+export type ChildReply =
+  | { readonly ok: true; readonly value: unknown }
+  | { readonly ok: false; readonly error: ChildError };
+
+export interface ChildError {
+  readonly message: string;
+  readonly reason?: VolumeError["reason"];
+  readonly errorClass?: VolumeError["errorClass"];
+  readonly on?: WaitingOn;
+  readonly heldBy?: readonly number[];
+  /** Name of the errno, if a system call failed and nothing more is known. */
+  readonly code?: string;
+}

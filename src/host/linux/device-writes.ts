@@ -1,6 +1,7 @@
 import { closeSync, constants, fstatSync, fsyncSync, openSync, writeSync } from "node:fs";
 import { VolumeError } from "../../errors.ts";
 import { readContents, sizeOf } from "./block-probe.ts";
+import type { WrittenDevice } from "./child-request.ts";
 import { deviceIdentity } from "./device-identity.ts";
 import { deviceNumberOf } from "./device-number.ts";
 import type { LookedForUsers } from "./device-users.ts";
@@ -8,14 +9,6 @@ import { errnoOf } from "./errno.ts";
 import { forgetCached } from "./forget-cached.ts";
 import { bootID } from "./linux-evidence.ts";
 import { type Region, regionsOf } from "./looked-at.ts";
-
-/** The device that a child is to write to, as it was when it was looked at. */
-export interface WrittenDevice {
-  readonly path: string;
-  /** `major:minor` */
-  readonly deviceNumber: string;
-  readonly identity?: string;
-}
 
 /** Fails with DeviceBusy if anybody has the device. */
 export type RefuseUsed = (device: LookedForUsers) => void;

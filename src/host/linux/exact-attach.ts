@@ -1,5 +1,5 @@
 import { VolumeError } from "../../errors.ts";
-import type { TargetPath } from "../ports.ts";
+import type { TargetPath } from "../ports/types.ts";
 import * as C from "./constants.ts";
 import type { Descriptor } from "./descriptor.ts";
 import type { Libc } from "./libc.ts";

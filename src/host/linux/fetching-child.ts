@@ -1,7 +1,6 @@
 import { VolumeError } from "../../errors.ts";
 import type { OperationContext } from "../ports.ts";
-import type { ChildReply } from "./child-main.ts";
-import type { ChildRequest } from "./child-request.ts";
+import type { ChildReply, ChildRequest } from "./child-request.ts";
 import type { ChildRunner } from "./child-runner.ts";
 import { programWords } from "./program-words.ts";
 

@@ -1,22 +1,16 @@
 import { closeSync, constants, writeSync } from "node:fs";
 import { VolumeError } from "../../errors.ts";
 import type { FilesystemMount } from "../filesystem-mount.ts";
-import type { Stands } from "../programs.ts";
+import type { HeldDevice, WrittenDevice } from "./child-request.ts";
 import { Descriptor } from "./descriptor.ts";
 import { refuseUsed } from "./device-users.ts";
-import { openProved, openUnchanged, type RefuseUsed, type WrittenDevice } from "./device-writes.ts";
+import { openProved, openUnchanged, type RefuseUsed } from "./device-writes.ts";
 import { loadLibc } from "./libc.ts";
 import { isMeant, type MeantDevice } from "./meant-device.ts";
 import { remoteMountsSeen } from "./remote-mounts.ts";
 
 /** The descriptor by which the program has a device that it is to find by its path: neither Node nor a program uses it. */
 const held = 199;
-
-/** A device that a program is to have, and what has to stand on it. */
-export interface HeldDevice extends WrittenDevice {
-  readonly stands: Stands;
-  readonly keeps?: true;
-}
 
 /**
  * Fails if anybody has a device, as it is now.

@@ -2,16 +2,8 @@ import { statfsSync } from "node:fs";
 import { VolumeError } from "../../errors.ts";
 import { identityOf, type MountIdentity, relativePath, sameIdentity } from "../mount-table.ts";
 import type { MountEntry } from "../mountinfo.ts";
-import type {
-  FileKind,
-  FilesystemMount,
-  MountAttributes,
-  Mounter,
-  SourceInfo,
-  SourcePath,
-  TargetPath,
-  UnmountRung,
-} from "../ports.ts";
+import type { MountAttributes, TargetPath } from "../ports/types.ts";
+import type { FileKind, FilesystemMount, Mounter, SourceInfo, SourcePath, UnmountRung } from "../ports.ts";
 import { attributeBits } from "./attributes.ts";
 import * as C from "./constants.ts";
 import { Descriptor } from "./descriptor.ts";

@@ -1,26 +1,14 @@
 import { spawnSync } from "node:child_process";
 import { accessSync, constants } from "node:fs";
 import { listed } from "../../api/listed.ts";
-import { type ISCSILogin, portalText } from "../iscsi.ts";
+import { portalText } from "../iscsi.ts";
+import type { ISCSIOutcome, ISCSIRequest } from "./child-request.ts";
 import { ifThere } from "./if-there.ts";
 import { changeRecord, coverDatabase, enterOwnDatabase, likeInterface } from "./iscsi-database.ts";
 import { chapSettings, type Settings } from "./iscsi-records.ts";
 import { loadLibc } from "./libc.ts";
 import { pathsOfNode } from "./node-tools.ts";
 import { loadSandboxCalls } from "./sandbox-calls.ts";
-
-/** What a child is to have iscsiadm do. Passwords reach it by its input, and iscsiadm by a file in memory: never by arguments. */
-export type ISCSIRequest = {
-  /** A process in the node's mount namespace, if the agent is not in it. */
-  readonly nodeProcess?: number;
-} & ({ readonly login: ISCSILogin } | { readonly logout: { readonly number: number; readonly interface: string } });
-
-/** How far it got: a step that failed with this exit code of iscsiadm, or what the node lacks. */
-export type ISCSIOutcome =
-  | { readonly step: "done" }
-  | { readonly step: "discover" | "login" | "logout"; readonly code: number; readonly said: string }
-  | { readonly step: "target"; readonly said: string }
-  | { readonly step: "missing"; readonly what: "iscsiadm" | "interface" | "database" };
 
 /** Milliseconds that one call may take at most; the agent's own deadline is shorter in most cases. */
 const longestMs = 120_000;

@@ -5,9 +5,9 @@ import { NamespacesUnknown } from "../evidence.ts";
 import { mayHang } from "../may-hang.ts";
 import { MountTable } from "../mount-table.ts";
 import { parseMountinfo } from "../mountinfo.ts";
+import { threadsWithFiles } from "./evidence/threads-with-files.ts";
 import { ifThere } from "./if-there.ts";
 import { type Libc, loadLibc } from "./libc.ts";
-import { threadsWithFiles } from "./open-devices.ts";
 import { scanTable } from "./scan-table.ts";
 import { unlessGone } from "./unless-gone.ts";
 

@@ -1,8 +1,8 @@
-import { readFileSync } from "node:fs";
 import { AT_EMPTY_PATH, AT_STATX_DONT_SYNC, O } from "./constants.ts";
 import { Descriptor } from "./descriptor.ts";
 import { errnoOf } from "./errno.ts";
 import type { Libc, Statx } from "./libc.ts";
+import { mountIDOf } from "./syscall/proc.ts";
 
 /** What is to be known of a target to unmount it, or remove it. */
 export type KnownStat = Pick<Statx, "mode" | "size" | "inode" | "device" | "mountID" | "mountRoot">;
@@ -42,9 +42,4 @@ function isDirectory(libc: Libc, { from, name }: { readonly from: Descriptor; re
     if (errnoOf(error) === "ENOTDIR") return false;
     throw error;
   }
-}
-
-/** The id of the mount that a descriptor is in, as mountinfo has it, without a question to its file system. */
-export function mountIDOf({ fd }: Descriptor): number {
-  return Number(/^mnt_id:\s*(\d+)$/m.exec(readFileSync(`/proc/self/fdinfo/${fd}`, "latin1"))?.[1] ?? -1);
 }

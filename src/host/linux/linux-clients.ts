@@ -2,7 +2,8 @@ import { closeSync, fstatSync, openSync, readFileSync, readSync } from "node:fs"
 import { VolumeError } from "../../errors.ts";
 import type { Logger, Timers } from "../../ports.ts";
 import type { ClientStart, Clients } from "../clients.ts";
-import type { ChildProcessID, OperationContext } from "../ports.ts";
+import type { ChildProcessID } from "../ports/types.ts";
+import type { OperationContext } from "../ports.ts";
 import type { Wakes } from "../wakes.ts";
 import type { ChildRunner } from "./child-runner.ts";
 import { findProgram } from "./find-program.ts";

@@ -4,8 +4,8 @@ import type { Timers } from "../../ports.ts";
 import { type ISCSI, type ISCSILogin, type ISCSIPortal, type ISCSISession, portalText } from "../iscsi.ts";
 import type { OperationContext } from "../ports.ts";
 import type { Wakes } from "../wakes.ts";
+import type { ISCSIOutcome, ISCSIRequest } from "./child-request.ts";
 import type { ChildRunner } from "./child-runner.ts";
-import type { ISCSIOutcome, ISCSIRequest } from "./iscsi-child.ts";
 import { readSessions } from "./iscsi-sessions.ts";
 import { programWords } from "./program-words.ts";
 

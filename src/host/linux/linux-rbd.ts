@@ -3,7 +3,7 @@ import { VolumeError } from "../../errors.ts";
 import type { OperationContext } from "../ports.ts";
 import type { Programs } from "../programs.ts";
 import type { RBDDevice, RBDDevices, RBDMapping } from "../rbd.ts";
-import type { ChildReply } from "./child-main.ts";
+import type { ChildReply } from "./child-request.ts";
 import type { ChildRunner } from "./child-runner.ts";
 import { loadModule } from "./load-module.ts";
 import { isMeant, type MeantDevice } from "./meant-device.ts";

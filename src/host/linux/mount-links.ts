@@ -1,11 +1,11 @@
 import type { LibraryHandle } from "koffi";
 import { AT_EMPTY_PATH, AT_STATX_DONT_SYNC, STATMOUNT, STATX } from "./constants.ts";
 import type { Descriptor } from "./descriptor.ts";
-import { mountIDOf } from "./known-stat.ts";
 import { statx as AT } from "./layouts.ts";
 import { byIDOrText, loadMountQueries, type MountQueries } from "./mount-queries.ts";
 import { ownMounts } from "./own-mountinfo.ts";
 import { parentIn } from "./statmount.ts";
+import { mountIDOf } from "./syscall/proc.ts";
 
 /**
  * Which mounts there are, asked by id and without a path: no rename can come between. By the 64-bit ids that the kernel

@@ -5,11 +5,11 @@ import { type Holder, mostHolders } from "../holder.ts";
 import { MountTable } from "../mount-table.ts";
 import type { MountEntry } from "../mountinfo.ts";
 import { AT_FDCWD, AT_STATX_DONT_SYNC } from "./constants.ts";
+import { threadsWithFiles } from "./evidence/threads-with-files.ts";
 import { ifThere } from "./if-there.ts";
 import type { Libc } from "./libc.ts";
 import { loadMountCalls } from "./mount-calls.ts";
 import { commandOf, eachMountNamespace, type MountNamespace } from "./mount-namespaces.ts";
-import { threadsWithFiles } from "./open-devices.ts";
 import { ownMounts } from "./own-mountinfo.ts";
 
 /**

@@ -1,6 +1,7 @@
 import { readdirSync, readFileSync } from "node:fs";
 import { isInOtherPod } from "../pod-cgroups.ts";
-import type { ChildProcessID } from "../ports.ts";
+import type { ChildProcessID } from "../ports/types.ts";
+import type { NBDClientQuery } from "./child-request.ts";
 import { ifThere } from "./if-there.ts";
 import { enterNodesCgroups } from "./leave-pod.ts";
 import type { Libc } from "./libc.ts";
@@ -10,14 +11,6 @@ import { unlessGone } from "./unless-gone.ts";
 
 /** Also the name that the kernel gives its processes. */
 export const nbdProgram = "rbd-nbd";
-
-export interface NBDClientQuery {
-  readonly cookie: string;
-  /** Of its device, if it has one: nbd0. */
-  readonly disk?: string;
-  /** The node's root as this process sees it. */
-  readonly hostRoot: string;
-}
 
 /** Where the kernel tells of processes, and of disks. */
 const kernel = { proc: "/proc", disks: "/sys/block" } as const;

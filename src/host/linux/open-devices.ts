@@ -2,6 +2,7 @@ import { constants, existsSync, opendirSync, readdirSync, readFileSync, readlink
 import { type Holder, mostHolders } from "../holder.ts";
 import { AT_FDCWD, AT_STATX_DONT_SYNC } from "./constants.ts";
 import { errnoOf } from "./errno.ts";
+import { threadsWithFiles } from "./evidence/threads-with-files.ts";
 import { ifThere } from "./if-there.ts";
 import type { Libc } from "./libc.ts";
 import type { RemoteMounts } from "./remote-mounts.ts";
@@ -109,18 +110,6 @@ function hasThread(pid: string, thread: string): boolean {
 function* heldFiles(libc: Libc, pid: string, remote: RemoteMounts): Generator<HeldFile> {
   for (const thread of threadsWithFiles(libc, pid)) yield* openFiles(`/proc/${pid}/task/${thread}`, remote);
   yield* mappedFiles(pid, remote);
-}
-
-/** Of threads that come after each other and share their open files, the first. */
-export function* threadsWithFiles(libc: Libc, pid: string): Generator<string> {
-  let last = pid;
-  yield pid;
-  for (const thread of entries(`/proc/${pid}/task`)) {
-    if (thread === pid || libc.sharesFiles(Number(pid), Number(thread))) continue;
-    if (last !== pid && libc.sharesFiles(Number(last), Number(thread))) continue;
-    last = thread;
-    yield thread;
-  }
 }
 
 /** What may be a device node: not sockets, pipes and the like, which have no path. */

@@ -1,5 +1,5 @@
 import { readFileSync } from "node:fs";
-import type { ChildProcessID } from "../ports.ts";
+import type { ChildProcessID } from "../ports/types.ts";
 import { startTimeOf } from "./child-runner.ts";
 import { unlessGone } from "./unless-gone.ts";
 

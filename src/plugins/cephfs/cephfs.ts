@@ -1,7 +1,8 @@
 import type { CephFSVolumeSource } from "../../api/types.gen.ts";
 import { keyRef } from "../ceph.ts";
 import { endClient } from "../fuse/client.ts";
-import type { UndoingPlugin, VolumeSpec } from "../plugin.ts";
+import type { VolumeSpec } from "../plugin.ts";
+import type { UndoingPlugin } from "../undo.ts";
 import { cephFuseSource, cephFuseType, stageByCephFuse } from "./fuse.ts";
 import { kernelSource, stageByKernel } from "./kernel.ts";
 

@@ -1,6 +1,6 @@
 import type { FCVolumeSource } from "../../api/types.gen.ts";
 import { isAt, isLun, isNamed, type ScsiDisk, type ScsiPort, type ScsiTree } from "../../host/scsi.ts";
-import type { Undo } from "../plugin.ts";
+import type { Undo } from "../api/stage-context.ts";
 
 /** One LUN of Fibre Channel, and which disk it was found to be: all that its release needs. */
 export interface FCLun {

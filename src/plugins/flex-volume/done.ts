@@ -1,6 +1,6 @@
 import { VolumeError } from "../../errors.ts";
-import type { TargetPath } from "../../host/ports.ts";
-import type { Undo } from "../plugin.ts";
+import type { TargetPath } from "../../host/ports/types.ts";
+import type { Undo } from "../api/stage-context.ts";
 
 /**
  * How far something got that has to be undone: `begun` before the driver is asked, as it may have been done; `done`

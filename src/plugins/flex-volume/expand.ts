@@ -1,5 +1,6 @@
 import type { FlexVolumeSource } from "../../api/types.gen.ts";
-import type { Undo, UndoContext } from "../plugin.ts";
+import type { Undo } from "../api/stage-context.ts";
+import type { UndoContext } from "../undo.ts";
 import { deviceTarget, doneOf, falseReply } from "./done.ts";
 import { FlexDriver } from "./driver.ts";
 import { optionsJson } from "./options.ts";

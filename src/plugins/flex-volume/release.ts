@@ -1,6 +1,7 @@
 import { VolumeError } from "../../errors.ts";
-import type { TargetPath } from "../../host/ports.ts";
-import type { Undo, UndoContext } from "../plugin.ts";
+import type { TargetPath } from "../../host/ports/types.ts";
+import type { Undo } from "../api/stage-context.ts";
+import type { UndoContext } from "../undo.ts";
 import { deviceTarget, doneOf, falseReply, type Progress } from "./done.ts";
 import { FlexDriver } from "./driver.ts";
 

@@ -2,7 +2,7 @@ import type { FlexVolumeSource } from "../../api/types.gen.ts";
 import { VolumeError } from "../../errors.ts";
 import { identityOf } from "../../host/mount-table.ts";
 import type { MountEntry } from "../../host/mountinfo.ts";
-import type { TargetPath } from "../../host/ports.ts";
+import type { TargetPath } from "../../host/ports/types.ts";
 import { foundSource } from "../found-source.ts";
 import { type FoundDevice, stageDevice } from "../local-device.ts";
 import { type FoundSource, type StageContext, type Staged, stagingAttributes, type VolumeSpec } from "../plugin.ts";

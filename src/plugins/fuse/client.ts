@@ -1,7 +1,9 @@
 import { messageOf, VolumeError } from "../../errors.ts";
 import { identityOf } from "../../host/mount-table.ts";
-import type { ChildProcessID } from "../../host/ports.ts";
-import type { StageContext, Staged, Undo, UndoContext } from "../plugin.ts";
+import type { ChildProcessID } from "../../host/ports/types.ts";
+import type { Undo } from "../api/stage-context.ts";
+import type { StageContext, Staged } from "../plugin.ts";
+import type { UndoContext } from "../undo.ts";
 
 /** A file system that is served from user space, by a program of its own for each volume. */
 export interface FuseVolume {

@@ -1,5 +1,6 @@
 import type { GlusterfsVolumeSource } from "../../api/types.gen.ts";
-import type { UndoingPlugin, VolumeSpec } from "../plugin.ts";
+import type { VolumeSpec } from "../plugin.ts";
+import type { UndoingPlugin } from "../undo.ts";
 import { type ClientPlace, endClient, type FuseVolume, stageByClient } from "./client.ts";
 
 /**

@@ -1,5 +1,6 @@
-import type { Undo, UndoContext } from "../plugin.ts";
+import type { Undo } from "../api/stage-context.ts";
 import { growLun } from "../scsi/grow.ts";
+import type { UndoContext } from "../undo.ts";
 import { lunOf, lunText, pathsOf } from "./lun.ts";
 
 /** Grows a LUN on each of its paths. */

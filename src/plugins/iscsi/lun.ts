@@ -9,7 +9,7 @@ import {
   samePortal,
 } from "../../host/iscsi.ts";
 import { isLun, type ScsiDisk } from "../../host/scsi.ts";
-import type { Undo } from "../plugin.ts";
+import type { Undo } from "../api/stage-context.ts";
 
 /** One LUN of a target, and the interface by which sessions are ours: all that its release needs. */
 export interface Lun {

@@ -1,7 +1,8 @@
 import { VolumeError } from "../../errors.ts";
 import type { ISCSISession } from "../../host/iscsi.ts";
-import type { Undo, UndoContext } from "../plugin.ts";
+import type { Undo } from "../api/stage-context.ts";
 import { mapOver } from "../scsi/device-of.ts";
+import type { UndoContext } from "../undo.ts";
 import { disksOf, isAmong, type Lun, type LunPath, lunOf, pathsOf } from "./lun.ts";
 
 /**

@@ -1,6 +1,6 @@
 import { VolumeError } from "../../errors.ts";
 import type { MultipathMap, ScsiDisk, ScsiTree } from "../../host/scsi.ts";
-import type { UndoContext } from "../plugin.ts";
+import type { UndoContext } from "../undo.ts";
 import { mapOver } from "./device-of.ts";
 
 export interface LunGrowth {

@@ -2,9 +2,18 @@ import type { Dentry, Maker } from "../../sim/kernel/dentry.ts";
 import type { Disk } from "../../sim/kernel/disk.ts";
 import type { KernelListener } from "../../sim/kernel/kernel.ts";
 import { pathOf } from "../../sim/kernel/lookup.ts";
-import type { Mount, Path } from "../../sim/kernel/mount.ts";
+import type { Mount, Namespace, Path } from "../../sim/kernel/mount.ts";
 import { layout } from "../../sim/machine.ts";
-import type { LawNode } from "./node.ts";
+import type { Trace } from "../../sim/trace.ts";
+
+/** Of a node, what its rules are told by. */
+interface Ruled {
+  /** The mount namespace that the agent is in. */
+  readonly namespace: Namespace | undefined;
+  /** Whether the agent has read all intents. */
+  readonly synced: boolean;
+  readonly trace: Trace;
+}
 
 /** What the agent must never do to a machine, seen by the machine: it knows who made each mount and file. */
 export class NodeRules implements KernelListener {
@@ -13,10 +22,10 @@ export class NodeRules implements KernelListener {
   readonly #underWay = new Set<string>();
   /** How often the agent did what a rule is about. */
   readonly counts = { mounted: 0, unmounted: 0, removed: 0, formatted: 0 };
-  readonly #node: LawNode;
+  readonly #node: Ruled;
   #broken: string | undefined;
 
-  constructor(node: LawNode) {
+  constructor(node: Ruled) {
     this.#node = node;
   }
 

@@ -1,6 +1,6 @@
 import { type MountIdentity, MountTable } from "../../../src/host/mount-table.ts";
 import type { MountEntry } from "../../../src/host/mountinfo.ts";
-import type { MountAttributes } from "../../../src/host/ports.ts";
+import type { MountAttributes } from "../../../src/host/ports/types.ts";
 
 /** What is mounted, and with which flags. */
 export interface Mounted {

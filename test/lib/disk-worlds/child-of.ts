@@ -3,7 +3,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { build, stop } from "esbuild";
 import { root } from "../../../hack/lib/root.ts";
-import type { Edit } from "../../sim/mutations/list.ts";
+import type { Edit } from "../../sim/mutations/mutation.ts";
 
 /**
  * The program of the agent's children, in one file, which starts in a tenth of the time.

@@ -1,4 +1,4 @@
-import type { Edit } from "../../sim/mutations/list.ts";
+import type { Edit } from "../../sim/mutations/mutation.ts";
 import type { Focus } from "./focus.ts";
 
 /** What keeps other people's disks from harm, one thing each, and how it is taken away. */

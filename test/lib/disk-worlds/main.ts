@@ -4,7 +4,7 @@
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import type { Edit } from "../../sim/mutations/list.ts";
+import type { Edit } from "../../sim/mutations/mutation.ts";
 import { childOf } from "./child-of.ts";
 import { makeContents } from "./contents.ts";
 import type { Focus } from "./focus.ts";

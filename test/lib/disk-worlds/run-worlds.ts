@@ -2,7 +2,7 @@ import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { fileURLToPath } from "node:url";
 import { eachLine } from "../../../hack/lib/lines.ts";
-import type { Edit } from "../../sim/mutations/list.ts";
+import type { Edit } from "../../sim/mutations/mutation.ts";
 import type { Focus } from "./focus.ts";
 import type { Shown } from "./world.ts";
 

@@ -1,9 +1,8 @@
 import { label, resource } from "../../../src/api/names.ts";
-import { at } from "../invariants/attachment-view.ts";
 import type { SeededRandom } from "../random.ts";
 import type { Scheduler } from "../scheduler.ts";
 import type { Change } from "./collection.ts";
-import type { StoredObject } from "./json.ts";
+import { at, type StoredObject } from "./json.ts";
 import { Refusal } from "./refusal.ts";
 
 /** Tried on a real server: 9 of 60 pods were admitted after the write of the label had returned. */

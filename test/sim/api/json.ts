@@ -59,3 +59,8 @@ export function overTheWire(value: unknown): unknown {
   }
   return sent;
 }
+
+/** A member of a member; undefined if it is not there. */
+export function at(value: unknown, ...path: string[]): unknown {
+  return path.reduce((within, key) => (isJson(within) ? within[key] : undefined), value);
+}

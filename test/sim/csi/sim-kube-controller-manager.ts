@@ -1,6 +1,7 @@
 import { hash } from "node:crypto";
 import { type Resource, resource } from "../../../src/api/names.ts";
-import { type AttachmentView, at, attachmentView, attachmentViews } from "../invariants/attachment-view.ts";
+import { at } from "../api/json.ts";
+import { type AttachmentView, attachmentView, attachmentViews } from "../invariants/attachment-view.ts";
 import { makeDirectories } from "../kernel/files.ts";
 import type { SimNode } from "../sim-node.ts";
 import type { WorldParts } from "../world-parts.ts";

@@ -1,8 +1,8 @@
 import { allowing } from "../../../hack/lib/allowing.ts";
 import { allowedSetLabelPrefix, label, resource } from "../../../src/api/names.ts";
+import { at } from "../api/json.ts";
 import { Refusal } from "../api/refusal.ts";
 import type { SimApiServer } from "../api/sim-api-server.ts";
-import { at } from "../invariants/attachment-view.ts";
 import { nodeIDOf } from "./serve.ts";
 import type { DriverKind, StoredVolume } from "./storage.ts";
 

@@ -2,7 +2,6 @@ import type { AgentPlace } from "../kernel/agent-namespace.ts";
 import type { Sightings } from "../sightings.ts";
 import { Actor } from "./carry-out.ts";
 import type { DifferentialWorld } from "./differential-world.ts";
-import { groundwork } from "./generate.ts";
 import { nameOf, type Operation, type Place } from "./operations.ts";
 import { type Snapshot, snapshot } from "./snapshot.ts";
 
@@ -14,6 +13,15 @@ export interface Difference {
 
 /** Says what is done next, given what the simulated world looks like; undefined at the end. */
 export type Script = (now: Snapshot) => Operation | undefined;
+
+/** What every sequence begins with, so that there is something to act upon. */
+export const groundwork: readonly Operation[] = [
+  ...["/srv/a", "/srv/a/x", "/srv/b", "/srv/m", "/mnt/nodevolume/a", "/mnt/nodevolume/b"].map(
+    (path): Operation => ({ kind: "mkdir", place: "host", path }),
+  ),
+  { kind: "write", place: "host", path: "/srv/f", content: "file" },
+  { kind: "write", place: "host", path: "/srv/a/f", content: "inner" },
+];
 
 export interface Pair {
   readonly place: AgentPlace;

@@ -1,4 +1,4 @@
-import type { MountAttributes } from "../../../src/host/ports.ts";
+import type { MountAttributes } from "../../../src/host/ports/types.ts";
 import { plainAttributes } from "../kernel/mount.ts";
 import { layout } from "../machine.ts";
 import type { SeededRandom } from "../random.ts";
@@ -25,15 +25,6 @@ const attributes: readonly MountAttributes[] = [
   { ...plainAttributes, nodev: true, nodiratime: true, atime: "strictatime" },
 ];
 const tmpfsOptions: readonly (readonly string[])[] = [[], ["size=4096k"], ["size=8192k", "mode=700"], ["bogus=1"]];
-
-/** What every sequence begins with, so that there is something to act upon. */
-export const groundwork: readonly Operation[] = [
-  ...["/srv/a", "/srv/a/x", "/srv/b", "/srv/m", "/mnt/nodevolume/a", "/mnt/nodevolume/b"].map(
-    (path): Operation => ({ kind: "mkdir", place: "host", path }),
-  ),
-  { kind: "write", place: "host", path: "/srv/f", content: "file" },
-  { kind: "write", place: "host", path: "/srv/a/f", content: "inner" },
-];
 
 /**
  * A sequence of operations. Half of the paths are of what is there; what depends on another operation may come right after

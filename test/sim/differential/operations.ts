@@ -1,4 +1,5 @@
-import type { MountAttributes, UnmountRung } from "../../../src/host/ports.ts";
+import type { MountAttributes } from "../../../src/host/ports/types.ts";
+import type { UnmountRung } from "../../../src/host/ports.ts";
 import type { Propagation } from "../kernel/syscalls.ts";
 
 /** Which mount namespace somebody acts in. */

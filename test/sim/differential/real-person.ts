@@ -1,5 +1,5 @@
 import * as fs from "node:fs";
-import type { MountAttributes } from "../../../src/host/ports.ts";
+import type { MountAttributes } from "../../../src/host/ports/types.ts";
 import { type KernelCalls, MS } from "./kernel-calls.ts";
 import type { PersonCall } from "./operations.ts";
 

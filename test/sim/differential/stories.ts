@@ -1,4 +1,4 @@
-import type { MountAttributes } from "../../../src/host/ports.ts";
+import type { MountAttributes } from "../../../src/host/ports/types.ts";
 import { plainAttributes } from "../kernel/mount.ts";
 import { layout } from "../machine.ts";
 import type { SeededRandom } from "../random.ts";

@@ -6,7 +6,8 @@ import {
   relativePath,
   sameFilesystem,
 } from "../../../src/host/mount-table.ts";
-import type { ChildProcessID, Evidence, Holder } from "../../../src/host/ports.ts";
+import type { ChildProcessID } from "../../../src/host/ports/types.ts";
+import type { Evidence, Holder } from "../../../src/host/ports.ts";
 import { openPath } from "../kernel/lookup.ts";
 import type { Mount, Namespace } from "../kernel/mount.ts";
 import { type HostDeps, latency } from "./host-deps.ts";

@@ -1,15 +1,14 @@
 import { VolumeError } from "../../../src/errors.ts";
 import { isLastOf, mayHang } from "../../../src/host/may-hang.ts";
 import { joinPath, sameIdentity } from "../../../src/host/mount-table.ts";
+import type { MountAttributes, TargetPath } from "../../../src/host/ports/types.ts";
 import type {
   FileKind,
   FilesystemMount,
-  MountAttributes,
   Mounter,
   OperationContext,
   SourceInfo,
   SourcePath,
-  TargetPath,
   UnmountRung,
 } from "../../../src/host/ports.ts";
 import { codeOf } from "../kernel/errno.ts";

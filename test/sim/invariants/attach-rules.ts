@@ -3,13 +3,14 @@ import type { KubeObject } from "../../../src/api/meta.ts";
 import { allowedSetLabelPrefix, resource, setLabelPrefix } from "../../../src/api/names.ts";
 import type { NodeVolumeIntent } from "../../../src/api/types.gen.ts";
 import type { Change } from "../api/collection.ts";
+import { at } from "../api/json.ts";
 import type { SimApiServer } from "../api/sim-api-server.ts";
 import type { GoingMount, NodeSideRules } from "../csi/node-side.ts";
 import type { Storage, StoredVolume } from "../csi/storage.ts";
 import { pointOf } from "../kernel/lookup.ts";
 import type { Superblock } from "../kernel/superblock.ts";
 import { layout, type Machine } from "../machine.ts";
-import { type AttachmentView, at, attachmentViews, viewOf } from "./attachment-view.ts";
+import { type AttachmentView, attachmentViews, viewOf } from "./attachment-view.ts";
 import type { JournalView } from "./journal-view.ts";
 import type { Report } from "./violation.ts";
 

@@ -1,5 +1,5 @@
 import { resource } from "../../../src/api/names.ts";
-import { isJson, type StoredObject } from "../api/json.ts";
+import { at, isJson, type StoredObject } from "../api/json.ts";
 import type { SimApiServer } from "../api/sim-api-server.ts";
 
 /** A VolumeAttachment, as far as it matters here. */
@@ -41,11 +41,6 @@ export function viewOf(server: SimApiServer, object: StoredObject): AttachmentVi
     finalizers: metadata.finalizers ?? [],
     annotations: metadata.annotations ?? {},
   };
-}
-
-/** A member of a member; undefined if it is not there. */
-export function at(value: unknown, ...path: string[]): unknown {
-  return path.reduce((within, key) => (isJson(within) ? within[key] : undefined), value);
 }
 
 function text(value: unknown, key: string): string {

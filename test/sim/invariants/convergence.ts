@@ -1,36 +1,22 @@
 import { attributesOf as shownAttributes } from "../../../src/agent/attributes.ts";
 import { findCondition } from "../../../src/api/conditions.ts";
 import type { IntentMount, NodeVolumeIntent } from "../../../src/api/types.gen.ts";
-import type { MountAttributes } from "../../../src/host/ports.ts";
+import type { MountAttributes } from "../../../src/host/ports/types.ts";
 import type { Dentry } from "../kernel/dentry.ts";
 import { rootOf, walk } from "../kernel/lookup.ts";
 import type { Namespace } from "../kernel/mount.ts";
 import { layout } from "../machine.ts";
 import type { SimNode } from "../sim-node.ts";
-import type { World } from "../world.ts";
 import { leftOvers } from "./left-overs.ts";
 import { openSteps } from "./open-steps.ts";
 import { unmetPods } from "./pod-convergence.ts";
 import { unmetSets } from "./set-convergence.ts";
+import type { Expected, Settled } from "./settled.ts";
 import { unmetAttachments, volumesLeft } from "./storage-convergence.ts";
 import { unmetWaits } from "./waiting-convergence.ts";
 
-/** What of a settled world is otherwise than the intents alone would say. */
-export interface Expected {
-  /** Intents that cannot become Ready, by name, and the reason that their status gives. */
-  readonly blocked?: { readonly [intent: string]: string };
-  /** Sets that cannot become Ready, by name, and a reason that one of their conditions gives. */
-  readonly sets?: { readonly [set: string]: string };
-  /** Volumes without an intent that are kept: retained, or gone without an explanation. */
-  readonly kept?: readonly string[];
-  /** Volumes without an intent of which the agent may never have seen that they were deleted. */
-  readonly mayBeKept?: readonly string[];
-  /** Mount points may be left: nobody can know any more that the agent made them. */
-  readonly pointsMayBeLeft?: boolean;
-}
-
 /** What of the world is not as it should be, once nothing changes any more; empty if all is. */
-export function unmet(world: World, expected: Expected): string[] {
+export function unmet(world: Settled, expected: Expected): string[] {
   const { blocked = {} } = expected;
   const nodes = [...world.nodes.values()];
   const intents = world.cluster.intents();
@@ -56,12 +42,12 @@ export function unmet(world: World, expected: Expected): string[] {
   ]);
 }
 
-function unmetBlock(world: World, name: string, reason: string): string[] {
+function unmetBlock(world: Settled, name: string, reason: string): string[] {
   const is = world.cluster.reason(name);
   return is === reason ? [] : [`${name} is to be blocked by ${reason}, but says ${is}`];
 }
 
-function unmetIntent(world: World, intent: NodeVolumeIntent): string[] {
+function unmetIntent(world: Settled, intent: NodeVolumeIntent): string[] {
   const { metadata, spec, status } = intent;
   const node = world.nodes.get(spec.nodeName);
   if (node === undefined) return [];
@@ -83,7 +69,7 @@ function unmetIntent(world: World, intent: NodeVolumeIntent): string[] {
 }
 
 /** Exactly one mount on the path, in the agent's and in the host's namespace, that shows the source with these flags. */
-function unmetMount(world: World, node: SimNode, intent: NodeVolumeIntent, wanted: IntentMount): string[] {
+function unmetMount(world: Settled, node: SimNode, intent: NodeVolumeIntent, wanted: IntentMount): string[] {
   const { agent, machine } = node;
   const { path } = wanted;
   const namespaces = [agent.namespace, machine.kernel.host].filter((n): n is Namespace => n !== undefined);
@@ -113,7 +99,7 @@ function unmetMount(world: World, node: SimNode, intent: NodeVolumeIntent, wante
 
 /** What is wrong with the file that a target shows. */
 function unmetSource(
-  world: World,
+  world: Settled,
   { machine, drivers }: SimNode,
   { metadata, spec }: NodeVolumeIntent,
   shown: Dentry,
@@ -166,7 +152,7 @@ function attributesWanted(
 }
 
 /** What consumers wrote must still be there. */
-function canaryProblem(world: World, { metadata }: NodeVolumeIntent, shown: Dentry): string[] {
+function canaryProblem(world: Settled, { metadata }: NodeVolumeIntent, shown: Dentry): string[] {
   const written = world.canaries.get(metadata.name);
   if (written === undefined) return [];
   const there = shown.children.get("canary")?.content;

@@ -5,12 +5,11 @@ import type { Dentry } from "../kernel/dentry.ts";
 import { fileAt, pointOf, rootOf, walk } from "../kernel/lookup.ts";
 import { layout } from "../machine.ts";
 import type { SimNode } from "../sim-node.ts";
-import type { World } from "../world.ts";
-import type { Expected } from "./convergence.ts";
+import type { Expected, Settled } from "./settled.ts";
 
 /** Mounts, directories and records of the agent's that nothing wants any more. */
 export function leftOvers(
-  world: World,
+  world: Settled,
   node: SimNode,
   intents: readonly NodeVolumeIntent[],
   { kept = [], mayBeKept = [], pointsMayBeLeft = false }: Expected,

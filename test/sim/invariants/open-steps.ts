@@ -5,11 +5,11 @@ import type { ContentRef } from "../../../src/plugins/content.ts";
 import { plan } from "../../lib/plan-whole.ts";
 import { layout } from "../machine.ts";
 import type { SimNode } from "../sim-node.ts";
-import type { World } from "../world.ts";
+import type { Settled } from "./settled.ts";
 
 /** Law L5: of a settled world a planner that begins anew finds nothing to do. */
 export function openSteps(
-  world: World,
+  world: Settled,
   { machine, agent }: SimNode,
   intents: readonly NodeVolumeIntent[],
   blocked: readonly string[],
@@ -48,7 +48,7 @@ export function openSteps(
     .map((operation) => `${machine.name}: the plan still has ${operation.kind} of ${operation.volume}`);
 }
 
-function contentOf(world: World, ref: ContentRef): ContentState {
+function contentOf(world: Settled, ref: ContentRef): ContentState {
   if (ref.kind !== "ConfigMap" && ref.kind !== "Secret") throw new Error(`no scenario has a ${ref.kind}`);
   const { kind, namespace, name, optional } = ref;
   const of = kind === "ConfigMap" ? resource.configMaps : resource.secrets;

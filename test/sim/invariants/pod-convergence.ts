@@ -1,9 +1,9 @@
 import { resource } from "../../../src/api/names.ts";
 import { arrayIn, recordIn, stringIn } from "../../../src/kube/json.ts";
-import type { World } from "../world.ts";
+import type { Settled } from "./settled.ts";
 
 /** What of the pods is not as they say: each that asks for a volume is listed on its node once, and nobody else is. */
-export function unmetPods(world: World): string[] {
+export function unmetPods(world: Settled): string[] {
   if (world.controllers.length === 0) return []; // the story itself lists them
   const wanted = world.server.list(resource.pods).flatMap((pod) => {
     const { namespace, name, uid } = pod.metadata;

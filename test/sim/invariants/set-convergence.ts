@@ -1,10 +1,10 @@
 import { findCondition } from "../../../src/api/conditions.ts";
 import { resource } from "../../../src/api/names.ts";
 import type { NodeVolumeSet } from "../../../src/api/types.gen.ts";
-import type { World } from "../world.ts";
+import type { Settled } from "./settled.ts";
 
 /** What of the sets is not as their specs say: on each selected node one intent with their mounts, elsewhere none. */
-export function unmetSets(world: World, blocked: { readonly [name: string]: string }): string[] {
+export function unmetSets(world: Settled, blocked: { readonly [name: string]: string }): string[] {
   const sets = world.server.list(resource.sets) as unknown as NodeVolumeSet[]; // the collection holds nothing else
   return sets.flatMap((set) => {
     const reason = blocked[set.metadata.name];
@@ -13,7 +13,7 @@ export function unmetSets(world: World, blocked: { readonly [name: string]: stri
   });
 }
 
-function unmetSet(world: World, set: NodeVolumeSet): string[] {
+function unmetSet(world: Settled, set: NodeVolumeSet): string[] {
   const { metadata, spec, status } = set;
   if (metadata.deletionTimestamp !== undefined) return ["is still being deleted"];
   const selected = new Set(world.cluster.selectedNodes(spec.nodeSelector ?? {}));

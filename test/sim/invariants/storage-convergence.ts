@@ -3,12 +3,11 @@ import type { NodeVolumeIntent } from "../../../src/api/types.gen.ts";
 import { pointOf, rootOf, walk } from "../kernel/lookup.ts";
 import { layout } from "../machine.ts";
 import type { SimNode } from "../sim-node.ts";
-import type { World } from "../world.ts";
 import { attachmentViews } from "./attachment-view.ts";
-import type { Expected } from "./convergence.ts";
+import type { Expected, Settled } from "./settled.ts";
 
 /** What of attachments and claims is not as the granted intents say; without any, nothing of ours is left. */
-export function unmetAttachments(world: World, intents: readonly NodeVolumeIntent[]): string[] {
+export function unmetAttachments(world: Settled, intents: readonly NodeVolumeIntent[]): string[] {
   if (world.csi.kinds.length === 0) return [];
   const granted = world.cluster.intents().flatMap(({ spec }) => (spec.grant?.csi ? [{ ...spec.grant.csi, spec }] : []));
   const wants = (handle: string, node: string) =>
@@ -31,7 +30,7 @@ export function unmetAttachments(world: World, intents: readonly NodeVolumeInten
 }
 
 /** A claim in use has our finalizer, and so has its PersistentVolume; no other has it, or our label. */
-function unmetClaims({ server, cluster }: World): string[] {
+function unmetClaims({ server, cluster }: Settled): string[] {
   const used = new Set(cluster.intents().flatMap(({ spec }) => spec.source.persistentVolumeClaim?.claimName ?? []));
   return server.list(resource.claims).flatMap(({ metadata, ...claim }) => {
     const { volumeName = "" } = (claim["spec"] ?? {}) as { volumeName?: string };
@@ -52,7 +51,7 @@ function unmetClaims({ server, cluster }: World): string[] {
 
 /** Mounts and directories of drivers on a node, of volumes that nobody is granted there. */
 export function volumesLeft(
-  { csi, server }: World,
+  { csi, server }: Settled,
   { machine, drivers }: SimNode,
   intents: readonly NodeVolumeIntent[],
   { kept = [], mayBeKept = [] }: Expected,

@@ -1,14 +1,14 @@
 import { readiness, resource } from "../../../src/api/names.ts";
 import type { NodeVolumeSet } from "../../../src/api/types.gen.ts";
 import { arrayIn, recordIn, stringIn } from "../../../src/kube/json.ts";
-import type { World } from "../world.ts";
+import type { Settled } from "./settled.ts";
 
 /**
  * What still waits where nothing does any more: a Node shows that its volumes are there if a set asks for it, and no taint of ours; and
  * no pod is at a gate of ours.
  * @param blocked sets that cannot become Ready: what waits for them stays
  */
-export function unmetWaits(world: World, blocked: { readonly [set: string]: string }): string[] {
+export function unmetWaits(world: Settled, blocked: { readonly [set: string]: string }): string[] {
   if (Object.keys(blocked).length > 0) return [];
   const sets = world.server.list(resource.sets) as unknown as NodeVolumeSet[];
   const nodes = world.server.list(resource.nodes).flatMap((node) => {

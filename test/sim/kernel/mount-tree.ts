@@ -1,4 +1,4 @@
-import type { MountAttributes } from "../../../src/host/ports.ts";
+import type { MountAttributes } from "../../../src/host/ports/types.ts";
 import { type Dentry, type Maker, relativeTo } from "./dentry.ts";
 import { Errno } from "./errno.ts";
 import { LowestFree } from "./lowest-free.ts";

@@ -1,4 +1,4 @@
-import type { MountAttributes } from "../../../src/host/ports.ts";
+import type { MountAttributes } from "../../../src/host/ports/types.ts";
 import type { Dentry, Maker } from "./dentry.ts";
 import type { Superblock } from "./superblock.ts";
 

@@ -1,5 +1,5 @@
 import type { MountEntry } from "../../../src/host/mountinfo.ts";
-import type { MountAttributes } from "../../../src/host/ports.ts";
+import type { MountAttributes } from "../../../src/host/ports/types.ts";
 import { pointOf } from "./lookup.ts";
 import type { Mount, Namespace } from "./mount.ts";
 

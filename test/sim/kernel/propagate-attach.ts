@@ -1,16 +1,22 @@
 import { type Dentry, relativeTo } from "./dentry.ts";
 import type { Mount, Path } from "./mount.ts";
 import { subtree } from "./mount-relations.ts";
-import type { MountTree } from "./mount-tree.ts";
+import type { PeerGroups } from "./peer-groups.ts";
 
 /** What a copy of a mount is to its original: a peer, or one that only receives, which may have peers of its own. */
 export type Relation = "peer" | "slave" | "sharedSlave";
+
+/** What makes the copies: a MountTree. */
+interface Copying {
+  readonly groups: PeerGroups;
+  copyTree(original: Mount, root?: Dentry, how?: Relation): Mount;
+}
 
 /**
  * Copies of a mount, with all that is on it, for every place that `at` propagates to, not attached yet (propagate_mnt in
  * fs/pnode.c). On a shared place everything that is attached becomes shared.
  */
-export function propagated(tree: MountTree, source: Mount, at: Path): { readonly mount: Mount; readonly at: Path }[] {
+export function propagated(tree: Copying, source: Mount, at: Path): { readonly mount: Mount; readonly at: Path }[] {
   const { mount: parent, dentry } = at;
   if (parent.group === undefined) return [];
   // What is moved may itself receive from the place that it is moved to: as what it was before.
@@ -46,7 +52,7 @@ export function propagated(tree: MountTree, source: Mount, at: Path): { readonly
   }
 }
 
-function shareAll(tree: MountTree, source: Mount): ReadonlySet<Mount> {
+function shareAll(tree: Copying, source: Mount): ReadonlySet<Mount> {
   const shared = new Set<Mount>();
   for (const mount of subtree(source)) {
     if (mount.group !== undefined) continue;

@@ -1,4 +1,4 @@
-import type { MountAttributes } from "../../../src/host/ports.ts";
+import type { MountAttributes } from "../../../src/host/ports/types.ts";
 import type { Maker } from "./dentry.ts";
 import { Errno } from "./errno.ts";
 import { makeAt, parentAndName, removeAt, rename, requireWritable } from "./files.ts";

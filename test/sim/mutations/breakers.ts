@@ -1,7 +1,8 @@
 import type { Mutant } from "../../laws/mutants/mutant.ts";
 import { mutants } from "../../laws/mutants/mutants.ts";
 import { runMutant } from "../../laws/mutants/run-mutant.ts";
-import { type Edit, type Hint, type Mutation, mutations } from "./list.ts";
+import { mutations } from "./list.ts";
+import type { Edit, Hint, Mutation } from "./mutation.ts";
 
 /** One thing of the product that is broken on purpose. */
 export interface Breaker {

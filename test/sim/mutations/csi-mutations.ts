@@ -1,4 +1,4 @@
-import type { Mutation } from "./list.ts";
+import type { Mutation } from "./mutation.ts";
 
 /** Ways to break what is done with volumes of CSI drivers. */
 export const csiMutations: readonly Mutation[] = [

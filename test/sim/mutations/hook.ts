@@ -1,6 +1,6 @@
 // Loaded before the simulator (node --import): gives source files to it with texts replaced. Nothing is written.
 import { registerHooks } from "node:module";
-import type { Edit } from "./list.ts";
+import type { Edit } from "./mutation.ts";
 
 const edits = JSON.parse(process.env["NODEVOLUME_SIM_EDITS"] ?? "[]") as readonly Edit[];
 

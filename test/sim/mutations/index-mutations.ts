@@ -1,4 +1,4 @@
-import type { Mutation } from "./list.ts";
+import type { Mutation } from "./mutation.ts";
 
 /** Ways to believe an index of intents too much, or too little. */
 export const indexMutations: readonly Mutation[] = [

@@ -5,7 +5,7 @@ import { crashPoints } from "../crash-points.ts";
 import { type RunInput, runScenario } from "../run-scenario.ts";
 import { randomStories, scenarios } from "../scenarios/all.ts";
 import type { Scenario } from "../scenarios/scenario.ts";
-import type { Hint, Sighting } from "./list.ts";
+import type { Hint, Sighting } from "./mutation.ts";
 
 /** What is likely to notice soon comes first; of the crash points one in so many is tried. */
 const seeds = { storm: 186, stories: 24 } as const;

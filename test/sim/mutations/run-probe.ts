@@ -2,7 +2,7 @@ import { execFile } from "node:child_process";
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { root } from "../../../hack/lib/root.ts";
-import type { Edit, Hint, Sighting } from "./list.ts";
+import type { Edit, Hint, Sighting } from "./mutation.ts";
 
 const deadlineMs = 600_000;
 

@@ -3,7 +3,7 @@ import { ClientWatch } from "../../../src/agent/clients.ts";
 import type { Plan } from "../../../src/agent/plan.ts";
 import type { StageRecord } from "../../../src/agent/record.ts";
 import { VolumeError } from "../../../src/errors.ts";
-import type { ChildProcessID } from "../../../src/host/ports.ts";
+import type { ChildProcessID } from "../../../src/host/ports/types.ts";
 import type { WakeListener, WatchedProcess } from "../../../src/host/wakes.ts";
 import { virtualSystem } from "../kube/virtual-system.ts";
 

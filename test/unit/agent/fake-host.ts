@@ -1,6 +1,7 @@
 import { MountTable } from "../../../src/host/mount-table.ts";
 import type { MountEntry } from "../../../src/host/mountinfo.ts";
-import type { ChildProcessID, Effects, Holder, HostPorts, JournalFile, Mounter } from "../../../src/host/ports.ts";
+import type { ChildProcessID } from "../../../src/host/ports/types.ts";
+import type { Effects, Holder, HostPorts, JournalFile, Mounter } from "../../../src/host/ports.ts";
 import type { Servers } from "../../../src/host/servers.ts";
 import { noWakes } from "../../../src/host/wakes.ts";
 import { entry } from "../../lib/mount-entries.ts";

@@ -1,5 +1,6 @@
 import { expect } from "chai";
-import { type Hanging, hangsOtherwise } from "../../../src/agent/hanging.ts";
+import { hangsOtherwise } from "../../../src/agent/hanging.ts";
+import type { Hanging } from "../../../src/agent/model/blocked.ts";
 
 const server = { fsType: "nfs", source: "far:/export", point: "/far" };
 

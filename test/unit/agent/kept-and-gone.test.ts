@@ -1,7 +1,7 @@
 import { expect } from "chai";
 import { type Failure, slotOf } from "../../../src/agent/failures.ts";
 import type { VolumeRecord } from "../../../src/agent/record.ts";
-import type { Undo } from "../../../src/plugins/plugin.ts";
+import type { Undo } from "../../../src/plugins/api/stage-context.ts";
 import { entry } from "../../lib/mount-entries.ts";
 import {
   mounted,

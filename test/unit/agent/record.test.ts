@@ -1,6 +1,6 @@
 import { expect } from "chai";
 import { afterReboot, nothingShown, type VolumeRecord, withTarget } from "../../../src/agent/record.ts";
-import type { Undo } from "../../../src/plugins/plugin.ts";
+import type { Undo } from "../../../src/plugins/api/stage-context.ts";
 import { record, stageRecord, targetRecord } from "../../lib/plan-world.ts";
 
 const csi = {

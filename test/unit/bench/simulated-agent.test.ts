@@ -1,6 +1,7 @@
 import { expect } from "chai";
-import { createAgent, type Tally, type Way } from "../../../hack/bench/scale/agents/agent.ts";
+import { createAgent, type Way } from "../../../hack/bench/scale/agents/agent.ts";
 import { startIndexWriter } from "../../../hack/bench/scale/agents/index-writer.ts";
+import type { Tally } from "../../../hack/bench/scale/agents/tally.ts";
 import { indicesOf, volumeName, volumesOf } from "../../../hack/bench/scale/agents/volumes.ts";
 import { createCluster } from "../../../hack/bench/scale/generator/cluster.ts";
 import type { Collection } from "../../../hack/bench/scale/generator/collection.ts";

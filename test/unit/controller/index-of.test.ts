@@ -1,5 +1,6 @@
 import { expect } from "chai";
-import { indexDigest, indexEntry, indexOf, mostIndexed } from "../../../src/controller/index-of.ts";
+import { indexEntry, indexOf, mostIndexed } from "../../../src/controller/index-of.ts";
+import { indexDigest } from "../../../src/controller/model/index-digest.ts";
 import type { Intent } from "../../../src/controller/projections.ts";
 import { setEntry } from "./objects.ts";
 import { oneNode } from "./one-node.ts";

@@ -1,9 +1,10 @@
 import { expect } from "chai";
 import { codeOf, codeOfLog } from "../../../src/host/linux/rbd-text.ts";
 import type { NBDImages, NBDServed } from "../../../src/host/nbd.ts";
-import type { StageContext, UndoContext } from "../../../src/plugins/plugin.ts";
+import type { StageContext } from "../../../src/plugins/plugin.ts";
 import { rbd } from "../../../src/plugins/rbd.ts";
 import { nbdArgs, placeOf, serve, unused } from "../../../src/plugins/rbd-nbd.ts";
+import type { UndoContext } from "../../../src/plugins/undo.ts";
 
 const key = "AQBgZ1xnAAAAABAAb1b1b1b1b1b1b1b1b1b1bQ==";
 const source = { monitors: ["10.0.0.1"], image: "data", secretRef: { namespace: "s", name: "ceph" }, user: "u" };

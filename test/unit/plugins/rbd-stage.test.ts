@@ -4,7 +4,8 @@ import type { VolumeError } from "../../../src/errors.ts";
 import { MountTable } from "../../../src/host/mount-table.ts";
 import type { NBDServed } from "../../../src/host/nbd.ts";
 import type { RBDDevice } from "../../../src/host/rbd.ts";
-import type { StageContext, Undo } from "../../../src/plugins/plugin.ts";
+import type { Undo } from "../../../src/plugins/api/stage-context.ts";
+import type { StageContext } from "../../../src/plugins/plugin.ts";
 import { mappingOf, rbd } from "../../../src/plugins/rbd.ts";
 import { placeOf } from "../../../src/plugins/rbd-nbd.ts";
 

@@ -2,8 +2,10 @@ import { expect } from "chai";
 import { VolumeError } from "../../../src/errors.ts";
 import { addedText, codeOf, refusal, shownText } from "../../../src/host/linux/rbd-text.ts";
 import type { RBDDevices } from "../../../src/host/rbd.ts";
-import type { Undo, UndoContext, VolumeSpec } from "../../../src/plugins/plugin.ts";
+import type { Undo } from "../../../src/plugins/api/stage-context.ts";
+import type { VolumeSpec } from "../../../src/plugins/plugin.ts";
 import { mappingOf, rbd } from "../../../src/plugins/rbd.ts";
+import type { UndoContext } from "../../../src/plugins/undo.ts";
 
 const key = "AQBgZ1xnAAAAABAAb1b1b1b1b1b1b1b1b1b1bQ==";
 const source = { monitors: ["10.0.0.1"], image: "data", secretRef: { namespace: "s", name: "ceph" } };

@@ -1,6 +1,7 @@
 import { VolumeError } from "../../../src/errors.ts";
 import type { Scsi, ScsiDisk, ScsiTree } from "../../../src/host/scsi.ts";
-import type { StageContext, UndoContext } from "../../../src/plugins/plugin.ts";
+import type { StageContext } from "../../../src/plugins/plugin.ts";
+import type { UndoContext } from "../../../src/plugins/undo.ts";
 import { noPrograms } from "../../lib/no-programs.ts";
 
 export const first = "50060e801049cfd1";

@@ -1,4 +1,4 @@
-import { intentSource } from "../../../../src/agent/intent-source.ts";
+import { intentSource } from "../../../../src/agent/desired/choose-intent-source.ts";
 import { watchOwnState } from "../../../../src/agent/own-state.ts";
 import { fieldManager, resource, systemNamespace } from "../../../../src/api/names.ts";
 import type { NodeVolumeIntent } from "../../../../src/api/types.gen.ts";
@@ -11,6 +11,7 @@ import type { System } from "../../../../src/ports.ts";
 import { statusOf } from "../generator/agents.ts";
 import { agentBootID } from "../generator/bases.ts";
 import { counted } from "./counted.ts";
+import type { Tally } from "./tally.ts";
 import { writeTotals } from "./totals.ts";
 
 /** How an agent hears of its intents: by a watch of them, or by the index in its node's NodeVolumeState. */
@@ -25,20 +26,6 @@ export interface AgentDeps {
   /** Bound to the Node, as the policies ask for. */
   readonly token: string;
   readonly tally: Tally;
-}
-
-/** Where all agents of a process count. */
-export interface Tally {
-  /** The agent has read this generation of an intent. */
-  saw(intent: NodeVolumeIntent): void;
-  /** A status was written. */
-  said(state: string): void;
-  /** A watch was opened again, and why. */
-  restarted(why: string): void;
-  /** A request or a watch was refused, or not answered. */
-  failed(what: string): void;
-  /** A watch that was asked for and not answered yet: +1 and -1. */
-  opening(change: 1 | -1): void;
 }
 
 /**

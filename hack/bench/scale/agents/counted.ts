@@ -1,5 +1,5 @@
 import type { Transport } from "../../../../src/kube/transport.ts";
-import type { Tally } from "./agent.ts";
+import type { Tally } from "./tally.ts";
 
 /** The transport, with the watches that are asked of it counted until they are answered, and what was refused. */
 export function counted(transport: Transport, tally: Pick<Tally, "opening" | "failed">): Transport {

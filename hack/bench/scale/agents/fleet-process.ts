@@ -2,7 +2,8 @@
 
 import { realSystem } from "../../../../src/system.ts";
 import { silent } from "../../../lib/silent-log.ts";
-import { createAgent, type SimulatedAgent, type Tally, type Way } from "./agent.ts";
+import { createAgent, type SimulatedAgent, type Way } from "./agent.ts";
+import type { Tally } from "./tally.ts";
 
 export type Order =
   | {

@@ -1,9 +1,9 @@
 import type { GrantedCSIVolume } from "../../../../src/api/types.gen.ts";
 import { attachmentName } from "../../../../src/controller/attach/attachment-name.ts";
-import type { VolumePlan } from "../../../../src/controller/attach/decide-volume.ts";
 import { decideVolume } from "../../../../src/controller/attach/decide-volume.ts";
 import type { Member, VolumeFacts } from "../../../../src/controller/attach/facts.ts";
 import type { Attachment } from "../../../../src/controller/attach/objects.ts";
+import type { VolumePlan } from "../../../../src/controller/attach/volume-decision.ts";
 import type { Intent } from "../../../../src/controller/projections.ts";
 import { node } from "../objects.ts";
 

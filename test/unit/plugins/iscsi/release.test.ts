@@ -1,7 +1,8 @@
 import { expect } from "chai";
+import type { Undo } from "../../../../src/plugins/api/stage-context.ts";
 import { expandLun } from "../../../../src/plugins/iscsi/expand.ts";
 import { detach } from "../../../../src/plugins/iscsi/release.ts";
-import type { Undo, UndoContext } from "../../../../src/plugins/plugin.ts";
+import type { UndoContext } from "../../../../src/plugins/undo.ts";
 import { FakeISCSINode } from "./fake-iscsi-node.ts";
 
 const iqn = "iqn.2024-01.example:a";

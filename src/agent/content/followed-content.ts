@@ -1,0 +1,19 @@
+import type { Transport } from "../../kube/transport.ts";
+import type { ContentRef, ObjectContent } from "../../plugins/content.ts";
+import type { System } from "../../ports.ts";
+import type { ContentState } from "../plan-input.ts";
+
+export interface ContentsDeps {
+  readonly system: System;
+  readonly transport: Transport;
+  /** Something about what is shown has changed. */
+  onChange(ref: ContentRef): void;
+}
+
+/** One thing whose content is followed. */
+export interface FollowedContent {
+  state(optional: boolean): ContentState;
+  /** @returns undefined if the content is not known */
+  get(optional: boolean): ObjectContent | undefined;
+  stop(): void;
+}

@@ -1,0 +1,35 @@
+import { resource } from "../../api/names.ts";
+import { recordIn, stringIn } from "../../kube/json.ts";
+import { createReflector, type Reflector } from "../../kube/reflector.ts";
+import { reachedBy } from "../api-reached.ts";
+import { IndexedIntents } from "../indexed-intents.ts";
+import type { IntentSource, IntentSourceDeps } from "../intent-source.ts";
+import { type IntentEntry, understand } from "../intents.ts";
+
+export function intentSource(deps: IntentSourceDeps): IntentSource {
+  return deps.by === "Index" ? new IndexedIntents(deps) : watchedIntents(deps);
+}
+
+function watchedIntents({ system, transport, nodeName, onRestart }: IntentSourceDeps): IntentSource {
+  const intents: Reflector<IntentEntry> = createReflector<IntentEntry>({
+    system,
+    transport,
+    onRestart,
+    resource: resource.intents,
+    fieldSelector: `spec.nodeName=${nodeName}`,
+    project: (object) => (isOf(nodeName, object) ? understand(object, (name) => intents.store.get(name)) : undefined),
+  });
+  return {
+    ...intents,
+    problem: () => undefined,
+    unread: () => undefined,
+    onReached: (told) => reachedBy(intents, told),
+    doubt: () => {}, // whatever becomes of a write, the watch shows it
+    relist: () => {}, // and who has written
+  };
+}
+
+/** Whatever was asked for: who stands between the API server and the agent could hand it those of another node. */
+function isOf(nodeName: string, object: unknown): boolean {
+  return stringIn(recordIn(object, "spec"), "nodeName") === nodeName;
+}

@@ -1,0 +1,32 @@
+import type { MountTable } from "../../host/mount-table.ts";
+import type { MountEntry } from "../../host/mountinfo.ts";
+import type { ChildProcessID } from "../../host/ports/types.ts";
+import type { DesiredVolume, InvalidVolume } from "../desired-volume.ts";
+import type { PlanSettings } from "../plan-input.ts";
+import type { VolumeRecord } from "../record.ts";
+import type { SwapState } from "../swap-states.ts";
+import type { Likeness } from "../view.ts";
+
+/** What one volume is compared with. */
+export interface LookInput {
+  /** Undefined if the intent is gone or not understood. */
+  readonly desired: DesiredVolume | undefined;
+  /** The intent, if it is not understood. */
+  readonly unread?: InvalidVolume | undefined;
+  readonly record: VolumeRecord | undefined;
+  /** Whether there may have been a record that is lost. */
+  readonly mayHaveLost: boolean;
+  /** Undefined if it could not be read: then everything that is recorded is uncertain. */
+  readonly table: MountTable | undefined;
+  /** What the node sees, if that is another table. */
+  readonly nodeTable?: MountTable | undefined;
+  readonly settings: PlanSettings;
+  /** Where a file system of the volume would be staged. */
+  readonly stagingPath: string;
+  /** The client of the volume that has ended, if it is mounted by FUSE. */
+  readonly ended?: ChildProcessID | undefined;
+  /** Of a volume that the node is to swap to. */
+  readonly swap?: SwapState | undefined;
+  /** How like the volume a mount is that no record covers; undefined if that is not known. */
+  likeness(mount: MountEntry): Likeness | undefined;
+}

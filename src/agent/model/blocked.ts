@@ -1,0 +1,16 @@
+import type { RemoteMount } from "../../host/remote-mount.ts";
+
+/** A child of a volume that takes long, or was given up and has not ended. */
+export interface Hanging {
+  readonly pid: number;
+  /** Given up: it was killed, or is one of an agent before. */
+  readonly abandoned: boolean;
+  /** Undefined if it is not known any more. */
+  readonly waitsFor?: RemoteMount;
+}
+
+/** A call of a CSI driver that takes long. */
+export interface SlowCall {
+  readonly driver: string;
+  readonly method: string;
+}

@@ -1,0 +1,26 @@
+import type { Member } from "./facts.ts";
+import type { Attachment } from "./objects.ts";
+import type { WaitReason } from "./wait-reason.ts";
+
+/** What is to be done for one member. */
+export type Step =
+  | { readonly do: "attach"; readonly again: boolean }
+  | { readonly do: "grant"; readonly attachment: Attachment | undefined }
+  | { readonly do: "release" };
+
+export interface Decision {
+  readonly member: Member;
+  readonly step?: Step;
+  /** What is waited for, or wrong; without it nothing is. */
+  readonly waitReason?: WaitReason;
+  /** It waits for another's turn alone: what that one waits for, all wait for. */
+  readonly behind?: true;
+}
+
+export interface VolumePlan {
+  readonly decisions: readonly Decision[];
+  /** VolumeAttachments of ours that nobody uses or asks for. */
+  readonly detach: readonly Attachment[];
+  /** Those that stay although their intent has gone, because nothing proves that they are not in use. */
+  readonly kept: readonly Attachment[];
+}

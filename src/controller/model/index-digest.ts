@@ -1,0 +1,7 @@
+import { canonicalJson } from "../canonical-json.ts";
+import { digest } from "../digest.ts";
+
+/** Equal for equal indexes, and "" for none: all that the controller keeps of an index. */
+export function indexDigest(spec: unknown): string {
+  return spec === undefined ? "" : digest(canonicalJson(spec));
+}

@@ -1,0 +1,13 @@
+/**
+ * What a plugin needs to undo what it did beside a mount on the staging path, in the journal: by then there may be
+ * neither spec nor API. No secrets.
+ */
+export type Undo = { readonly [name: string]: string };
+
+/** Programs of vendors on the node (flexvolume). */
+export interface Vendors {
+  /** Where they are, as the node sees it. */
+  readonly directory: string;
+  /** What is known of each, by its path, for as long as the agent runs. Changed in place. */
+  readonly known: Map<string, unknown>;
+}
