@@ -1,6 +1,7 @@
 // Gets the programs of others into the cache, if they are not there, and prints where they are:
-//   node hack/tools.ts          etcd, kube-apiserver and kubectl, toxiproxy for tests of a bad network, helm and kube-score for those of the manifests;
-//                              with NODEVOLUME_ALL=1, as `npm test -- --all` sets it, Argo CD's engine for slow tests
+//   node hack/tools.ts          etcd, kube-apiserver and kubectl; toxiproxy for tests of a bad network; helm and
+//                              kube-score for tests of the manifests; with NODEVOLUME_ALL=1, which
+//                              `npm test -- --all` sets, Argo CD's engine for slow tests
 //   node hack/tools.ts --csi    what the tests of CSI need besides
 //   node hack/tools.ts --e2e    what a real node needs besides
 //   node hack/tools.ts --storage  what tests of local disks and of images need, and a machine may lack

@@ -21,8 +21,8 @@ import type { Decision, VolumePlan } from "./volume-decision.ts";
  *
  * ```
  *  asks ─► nothing of its own in the way ─► nobody else has it ─► its turn ─► attached ─► granted ─► released
- *            (DriverNotOnNode, …)            (Detaching,           oldest      (WaitingForAttach,     only by
- *                                             VolumeHeldElsewhere)  first       AttachFailed)          release-intent.ts
+ *            (DriverNotOnNode, …)            (Detaching,           oldest      (WaitingForAttach,    only by
+ *                                             VolumeHeldElsewhere)  first       AttachFailed)         release-intent.ts
  * ```
  * Who must be alone waits until nobody has it, and who could share it and came later waits until that one had its turn:
  * those who may all have it at once would else keep it among themselves for ever. A grant, even one that is only

@@ -10,8 +10,8 @@ export interface MergedVolumeSource {
 }
 
 /**
- * Directories of the node that are shown as one, read-only: an overlay without an upper directory. Of two files of one name that of
- * the first directory shows.
+ * Shows several directories of the node as one, read-only: an overlay mount without an upper directory. If two
+ * directories have a file of the same name, the file of the first one shows.
  */
 export const merged: StagingPlugin = {
   type: "merged" as SourceType,
