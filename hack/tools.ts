@@ -41,9 +41,9 @@ const ofOne = csi ? locateCSITools : bench ? locateBenchTools : e2e ? locateNode
 const locate = release ? locateReleaseTools : ofOne;
 // That they cannot be had fails nothing: tests that need them are skipped, and each skip says why.
 const locateDisks = async () => {
-  const [storage, buildah] = [await locateStorage(options), await locateBuildah(options)];
-  const text = (found: string | { readonly missing: string }) => (typeof found === "string" ? found : found.missing);
-  return { storage: text(storage), buildah: text(buildah) };
+  const found = { ...(await locateStorage(options)), buildah: await locateBuildah(options) };
+  const texts = Object.entries(found).map(([name, one]) => [name, typeof one === "string" ? one : one.missing]);
+  return Object.fromEntries(texts) as { readonly [name: string]: string };
 };
 const locateArm64 = async () => {
   const [node, vm] = [await locateArm64Node(options), await locateArm64VM(options)];

@@ -28,6 +28,7 @@ const checks = {
   overlay: () => fileSystem("overlay"),
   "device-mapper": () => deviceMapper() ?? program("cryptsetup") ?? program("lvm"),
   cryptsetup: () => program("cryptsetup"),
+  "mount.nfs": () => program("mount.nfs"),
   "mkfs.ext4": () => program("mkfs.ext4"),
   "mkfs.xfs": () => program("mkfs.xfs"),
   xfs_io: () => program("xfs_io"),

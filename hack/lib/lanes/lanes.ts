@@ -118,7 +118,7 @@ export const lanes: readonly Lane[] = [
   },
   {
     name: "storage-tools",
-    what: "cryptsetup, LVM, programs of xfs and btrfs, buildah, unpacked into the cache, if Debian's packages can be had",
+    what: "cryptsetup, LVM, programs of xfs and btrfs, mount.nfs, buildah, unpacked into the cache, if Debian's packages can be had",
     work: { kind: "command", command: ["node", "hack/tools.ts", "--storage"] },
     limitMinutes: 10,
   },

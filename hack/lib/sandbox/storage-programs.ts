@@ -1,21 +1,19 @@
 import { execFileSync } from "node:child_process";
 import { chmodSync, existsSync, mkdtempSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { unpackedStorage } from "../tools/storage.ts";
+import { unpackedPrograms } from "../tools/storage.ts";
 
-/** Which tests of volumes ask a node for. */
-const names = ["cryptsetup", "lvm", "mkfs.xfs", "xfs_growfs", "xfs_db", "xfs_io", "mkfs.btrfs"];
 /** The product looks for programs nowhere else: not in a PATH. */
 const place = "/usr/sbin";
 
 /** In the sandbox alone: those that this machine lacks, of the packages that the lane storage-tools has unpacked. */
 export function addStoragePrograms(env: NodeJS.ProcessEnv): void {
-  const root = unpackedStorage(env);
-  const lacking = names.filter((name) => ![place, "/sbin"].some((folder) => existsSync(join(folder, name))));
-  if (process.arch !== "x64" || root === undefined || lacking.length === 0) return;
+  const isHere = (name: string) => [place, "/sbin"].some((folder) => existsSync(join(folder, name)));
+  const lacking = unpackedPrograms(env).filter(({ name }) => !isHere(name));
+  if (process.arch !== "x64" || lacking.length === 0) return;
   const folder = mkdtempSync("/tmp/programs-");
   chmodSync(folder, 0o755);
-  for (const name of lacking) {
+  for (const { name, root } of lacking) {
     // With the loader and the libraries of the same packages.
     const loader = `${root}/lib64/ld-linux-x86-64.so.2 --library-path ${root}/usr/lib/x86_64-linux-gnu`;
     const script = `#!/bin/sh\nexec ${loader} --argv0 ${name} ${root}/usr/sbin/${name} "$@"\n`;
@@ -26,6 +24,8 @@ export function addStoragePrograms(env: NodeJS.ProcessEnv): void {
     execFileSync("mount", mount, { stdio: ["ignore", "ignore", "pipe"] });
   } catch (error) {
     // The tests that need them are skipped then, by name.
-    console.error(`${lacking.join(", ")} cannot be shown in ${place}: ${(error as Error).message}`);
+    console.error(
+      `${lacking.map(({ name }) => name).join(", ")} cannot be shown in ${place}: ${(error as Error).message}`,
+    );
   }
 }

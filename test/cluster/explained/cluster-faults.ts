@@ -1,9 +1,13 @@
 // Faults of sets as a whole, of pods and claims, of nodes with their agents, and of the cluster itself.
 import { join } from "node:path";
 import { writeKubeconfig } from "../../../hack/lib/control-plane/credentials.ts";
+import { untilEnforced } from "../../../hack/lib/control-plane/install.ts";
 import { startControlPlane } from "../../../hack/lib/control-plane/start.ts";
+import { layout } from "../../../hack/lib/pretend-node/node.ts";
+import { root } from "../../../hack/lib/root.ts";
 import { locateTools } from "../../../hack/lib/tools/locate.ts";
 import { until } from "../../../hack/lib/until.ts";
+import { findCondition } from "../../../src/api/conditions.ts";
 import type { TestNode, World } from "../../lib/world.ts";
 import { type Fault, memory, mountsAt, onNode, pathOf, type Staging } from "./fault.ts";
 
@@ -36,6 +40,20 @@ const sets: readonly Fault[] = [
     async stage({ apply }) {
       const nodeSelector = { "example.com/gpu": "yes" };
       await apply("gpu-cache", { volume: memory, mounts: mountsAt(pathOf("gpu-cache")), nodeSelector });
+    },
+  },
+  {
+    title: "The only node of a set is cordoned",
+    code: "NoNodesSelected",
+    names: ["cordoned", "spec.drainPolicy", "kubernetes.io/hostname=node-2"],
+    step: /uncordon a Node\. .* kubectl get nodes -l kubernetes\.io\/hostname=node-2$/,
+    async stage({ world, apply, undo }) {
+      const { adminKubectl } = world.cluster;
+      const set = { volume: memory, mounts: mountsAt(pathOf("media")), drainPolicy: "Release", ...onNode("node-2") };
+      await apply("media", set);
+      await world.objects.ready("media", 1);
+      await adminKubectl.run(["cordon", "node-2"]);
+      undo.defer(() => adminKubectl.run(["uncordon", "node-2"]).then(() => undefined));
     },
   },
 ];
@@ -230,9 +248,58 @@ const nodes: readonly Fault[] = [
       await world.cluster.adminKubectl.run(lease);
     },
   },
+  {
+    title: "The disk with the agent's journal is full",
+    code: "JournalFailed",
+    names: ["ENOSPC", `${layout.stateDir}/journal`, "node-3"],
+    step: /on node-3 writable: df -h \/var\/lib\/nodevolume$/,
+    alone: true,
+    async stage(staging) {
+      const { world, undo, apply } = staging;
+      const [, , node] = world.nodes;
+      await steady(staging, node);
+      const resize = (size: string) => node.host.run("mount", "-o", `remount,size=${size}`, layout.stateDir);
+      await node.host.run("rm", "-f", `${layout.stateDir}/journal.reserve`);
+      const used = await node.host.run("df", "--output=used", "--block-size=1K", layout.stateDir);
+      await resize(`${used.trim().split("\n").at(-1)?.trim()}k`);
+      undo.defer(async () => {
+        await resize("50%");
+        for (const name of ["steady", "spool"]) await world.objects.ready(name, 1, patience);
+      });
+      // The last page of the journal has room for some lines: each repair writes one.
+      await until("the journal to be full", patience, async () => {
+        const { waiting } = world.objects.intentOn("steady", node.name)?.status ?? {};
+        if (waiting?.reason === "JournalFailed") return true;
+        if ((await node.mountsAt(pathOf("steady"))).length > 0) await node.host.run("umount", pathOf("steady"));
+        return false;
+      });
+      await apply("spool", { volume: memory, mounts: mountsAt(pathOf("spool")), ...onNode(node.name) });
+    },
+  },
 ];
 
 const clusters: readonly Fault[] = [
+  {
+    title: "An admission policy is not in force",
+    code: "PolicyMissing",
+    names: ["ValidatingAdmissionPolicyBinding nodevolume-intents"],
+    step: /kubectl apply --server-side -k config\/policy\b/,
+    alone: true,
+    async stage(staging) {
+      const { world, undo } = staging;
+      const { adminKubectl, controlPlane } = world.cluster;
+      await steady(staging, world.nodes[2]);
+      await adminKubectl.run(["delete", "validatingadmissionpolicybinding", "nodevolume-intents"]);
+      undo.defer(async () => {
+        await adminKubectl.run(["apply", "-k", join(root, "config/policy")]);
+        await untilEnforced(controlPlane);
+        await world.objects.until("the controller to see it", patience, () => {
+          const conditions = world.objects.sets.get("steady")?.status?.conditions;
+          return findCondition(conditions, "PoliciesInForce") === undefined;
+        });
+      });
+    },
+  },
   {
     title: "The operator is not installed",
     code: "node-volume-operator is not installed",

@@ -58,6 +58,18 @@ const sources: readonly Fault[] = [
     },
   },
   {
+    title: "The NFS server is unreachable",
+    code: "ServerUnreachable",
+    names: ["nfs.example.com:/export/home", "Name or service not known", "node-1"],
+    step: /from node-1: getent hosts nfs\.example\.com; nc -vz nfs\.example\.com 2049\./,
+    needs: ["mount.nfs"],
+    stage: ({ apply }) =>
+      apply("home", {
+        volume: { source: { nfs: { server: "nfs.example.com", path: "/export/home" } } },
+        mounts: mountsAt(pathOf("home")),
+      }),
+  },
+  {
     title: "The registry lacks the image",
     code: "RevisionNotFound",
     names: ["127.0.0.1", "team/model", digest],
@@ -146,6 +158,25 @@ const paths: readonly Fault[] = [
       const path = await mounted(staging, "results");
       await host.run("mount", "-t", "tmpfs", "other", path);
       staging.undo.defer(() => host.run("umount", path).then(() => undefined));
+    },
+  },
+  {
+    title: "Somebody unmounts the volume again and again",
+    code: "DriftRepeats",
+    names: ["3 times within an hour", "/var/lib/nodevolume/mounts/churn", "node-1"],
+    step: /grep -rsl \/var\/lib\/nodevolume\/mounts\/churn \/etc\. Times: kubectl nvi history node-1\/churn$/,
+    async stage(staging) {
+      const { world, node } = staging;
+      const path = await mounted(staging, "churn");
+      const intent = world.objects.intentOn("churn", node.name)?.metadata.name;
+      const ofIt = ["--field-selector", `reason=Drifted,involvedObject.name=${intent}`];
+      const counts = () =>
+        world.cluster.adminKubectl.run(["get", "events", ...ofIt, "-o", "jsonpath={.items[*].count}"]);
+      for (const times of ["1", "2", "3"]) {
+        await node.host.run("umount", path);
+        await until(`the Event of drift ${times}`, 30_000, async () => (await counts()).trim() === times);
+        await until(`repair ${times}`, 30_000, async () => (await node.mountsAt(path)).length === 1);
+      }
     },
   },
   {
