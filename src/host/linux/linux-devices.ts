@@ -17,7 +17,7 @@ import type { BlockProbe } from "./block-probe.ts";
 import type { ChildReply, Claimed } from "./child-main.ts";
 import type { ChildResult, ChildRunner } from "./child-runner.ts";
 import { deviceIdentity, deviceSize, isMadeOfMemory, lastingNameOf } from "./device-identity.ts";
-import { claimedText, loopText } from "./device-users.ts";
+import { claimedText } from "./device-users.ts";
 import type { WrittenDevice } from "./device-writes.ts";
 import { readDisks } from "./disks.ts";
 import { errnoOf } from "./errno.ts";
@@ -105,9 +105,8 @@ export class LinuxDevices implements Devices {
       throw new VolumeError("DeviceBusy", "transient", message, { on: { kind: "Device", name: path } });
     }
     if (holders.length > 0) return `${path} is part of ${holders.join(", ")}`;
-    const { claimed, loops } = JSON.parse(result.stdout) as Claimed;
-    if (loops.length > 0) return loopText(path, loops);
-    return claimed ? claimedText(path) : undefined;
+    const { claimed, inKernel } = JSON.parse(result.stdout) as Claimed;
+    return inKernel ?? (claimed ? claimedText(path) : undefined);
   }
 
   async openers(deviceNumber: string): Promise<readonly Holder[]> {
