@@ -11,6 +11,8 @@ export interface SeemsAttached {
   /** Where sysfs has such disks: `session1`, `rport-3:0-1`. */
   readonly by: string;
   readonly wwid?: string;
+  /** `major:minor` of its node for commands, as /dev/sg0. */
+  readonly generic?: string;
 }
 
 /**
@@ -29,10 +31,14 @@ export function attachedStandIn(directory: string, ...disks: readonly SeemsAttac
 }
 
 /** All that sysfs has of the disk, and what it has not. */
-function made(directory: string, place: string, { by, wwid }: SeemsAttached): string {
+function made(directory: string, place: string, { by, wwid, generic }: SeemsAttached): string {
   const copy = `${directory}/${by}/block/${basename(place)}`;
   mkdirSync(`${copy}/device`, { recursive: true });
   for (const entry of readdirSync(place)) symlinkSync(`${place}/${entry}`, `${copy}/${entry}`);
   if (wwid !== undefined) writeFileSync(`${copy}/device/wwid`, `${wwid}\n`);
+  if (generic !== undefined) {
+    mkdirSync(`${copy}/device/scsi_generic/sg0`, { recursive: true });
+    writeFileSync(`${copy}/device/scsi_generic/sg0/dev`, `${generic}\n`);
+  }
   return copy;
 }

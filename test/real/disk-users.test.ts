@@ -6,6 +6,7 @@ import { intent } from "../../hack/lib/agent-on-kernel/intent.ts";
 import { slow } from "../../hack/lib/lanes/slow.ts";
 import type { ChildRequest } from "../../src/host/linux/child-request.ts";
 import { ChildRunner } from "../../src/host/linux/child-runner.ts";
+import { attachedStandIn } from "../lib/attached-stand-in.ts";
 import { startOf } from "../lib/changing-disks.ts";
 import { loopDevice } from "../lib/loop-device.ts";
 import { RealNode } from "../lib/real-node.ts";
@@ -101,6 +102,21 @@ describe("a disk that somebody uses without a claim, on the real kernel", functi
     });
   }
 
+  slow("is busy for a virtual machine that has its node for commands (/dev/sg0) open, and nothing else", async () => {
+    const generic = { number: "1:7", path: "/dev/full" }; // stands for one, as here are no SCSI disks
+    using _sysfs = attachedStandIn(`${node.path}/sys`, { path: disk, by: "target0:0:0", generic: generic.number });
+    const process = await python(`fd = os.open("${generic.path}", os.O_RDWR)`);
+    node.want(local(byPath));
+    const busy = await failure();
+    expect(busy?.reason, busy?.message).to.equal("DeviceBusy");
+    expect(busy?.message).to.include(`python3 (${process.pid})`);
+    expect(signature(), "nothing was written").to.equal("");
+    await end(process);
+    processes.splice(0);
+    node.forgetFailures();
+    expect((await failure())?.message).to.equal(undefined);
+  });
+
   slow("is mounted, with the file system that it has, beside who only reads it", async () => {
     execFileSync("mkfs.ext4", ["-q", disk]);
     const process = await python(openFor("O_RDONLY"));
@@ -187,36 +203,50 @@ describe("a disk that somebody uses without a claim, on the real kernel", functi
     });
     const wholeFor = (flags: string) => `fd = os.open("${whole}", os.${flags})`;
 
-    slow("is not formatted while somebody may write to the whole disk, but mounted with what it has", async () => {
-      const process = await python(wholeFor("O_RDWR"));
+    /** Empty, and with a file system. */
+    async function refusesBoth(): Promise<readonly [string, string]> {
       node.want(local(byPath));
-      const busy = await failure();
-      expect(busy?.reason).to.equal("DeviceBusy");
-      expect(busy?.message).to.include(`of which ${disk} is a partition`).and.to.include(`python3 (${process.pid})`);
-      expect(busy?.heldBy).to.deep.equal([process.pid]);
+      const empty = await failure();
+      expect([empty?.reason, signature()], empty?.message).to.deep.equal(["DeviceBusy", ""]);
       execFileSync("mkfs.ext4", ["-q", disk]);
+      node.forgetFailures();
+      const full = await failure();
+      expect([full?.reason, node.mounts()], full?.message).to.deep.equal(["DeviceBusy", []]);
+      return [empty?.message ?? "", full?.message ?? ""];
+    }
+
+    slow("is neither formatted nor mounted while somebody may write to the whole disk", async () => {
+      const process = await python(wholeFor("O_RDWR"));
+      for (const message of await refusesBoth())
+        expect(message).to.include(`of which ${disk} is a partition`).and.to.include(`python3 (${process.pid})`);
+      await end(process);
+      processes.splice(0);
       node.forgetFailures();
       expect((await failure())?.message).to.equal(undefined);
     });
 
-    slow("is not formatted while a loop device is made of the whole disk", async () => {
+    slow("is neither formatted nor mounted while a loop device is made of the whole disk", async () => {
       const loop = execFileSync("losetup", ["--find", "--show", whole], { encoding: "utf8" }).trim();
       try {
-        node.want(local(byPath));
-        expect((await failure())?.message).to.include(`is what ${loop.slice("/dev/".length)} is made of`);
+        for (const message of await refusesBoth())
+          expect(message).to.include(`is what ${loop.slice("/dev/".length)} is made of`);
       } finally {
         execFileSync("losetup", ["--detach", loop]);
       }
     });
 
-    slow("is not formatted while a pod has the whole disk", async () => {
+    slow("is neither formatted nor mounted while a pod has the whole disk", async () => {
       const point = `${node.path}/volume-device`;
       writeFileSync(point, "");
       execFileSync("mount", ["--bind", whole, point]);
       node.want(local(byPath));
-      const message = (await failure())?.message;
+      const before = await failure();
+      execFileSync("mkfs.ext4", ["-q", disk]);
+      node.forgetFailures();
+      const after = await failure();
       execFileSync("umount", [point]);
-      expect(message).to.include(`of which ${disk} is a partition, is given to a pod`).and.to.include(point);
+      for (const busy of [before, after])
+        expect(busy?.message).to.include(`of which ${disk} is a partition, is given to a pod`).and.to.include(point);
       node.forgetFailures();
       expect((await failure())?.message).to.equal(undefined);
     });

@@ -7,7 +7,7 @@ import { become, leaveIfItCan } from "./become.ts";
 import { isClaimed, probeBlockDevice } from "./block-probe.ts";
 import type { ChildError, ChildReply, ChildRequest } from "./child-request.ts";
 import { refusedCode } from "./child-runner.ts";
-import { usersOf } from "./device-users.ts";
+import { kernelText, usersOf } from "./device-users.ts";
 import { wipe } from "./device-writes.ts";
 import { emptyTrash } from "./empty-trash.ts";
 import { stayInNamespace } from "./entered-namespace.ts";
@@ -18,11 +18,11 @@ import { checkAs, formatAs, prepare, refusing } from "./held-device.ts";
 import { InProcessMounter } from "./in-process-mounter.ts";
 import { runISCSI } from "./iscsi-child.ts";
 import { loadLibc } from "./libc.ts";
-import { loopsOn } from "./loop-backing.ts";
 import { writeOf } from "./meant-device.ts";
 import { usersOf as usersOfMount } from "./mount-users.ts";
 import { nbdClientOnNode } from "./nbd-clients.ts";
 import { openersOf } from "./open-devices.ts";
+import { ownMounts } from "./own-mountinfo.ts";
 import { processOfRoot } from "./process-of-root.ts";
 import { refusalText } from "./refusal.ts";
 import { remoteMounts, remoteMountsSeen } from "./remote-mounts.ts";
@@ -32,8 +32,8 @@ import { removeScsiDisk } from "./scsi-remove.ts";
 /** Reply to `claimed`. */
 export interface Claimed {
   readonly claimed: boolean;
-  /** Names of loop devices that are made of it, or of a partition of it. */
-  readonly loops: readonly string[];
+  /** Who in the kernel has it, or a partition of it, without a claim (kernelText). */
+  readonly inKernel?: string;
 }
 
 /** The role `child`: reads one request from stdin, carries it out, writes the reply to stdout. */
@@ -84,8 +84,9 @@ export async function runChild(): Promise<void> {
   }
   if (request.kind === "claimed") {
     const { path, deviceNumbers } = request;
-    const loops = deviceNumbers.flatMap((number) => loopsOn(number, path));
-    process.stdout.write(JSON.stringify({ claimed: isClaimed(path), loops } satisfies Claimed));
+    const inKernel = kernelText(deviceNumbers, path, ownMounts());
+    const reply: Claimed = { claimed: isClaimed(path), ...(inKernel !== undefined && { inKernel }) };
+    process.stdout.write(JSON.stringify(reply));
     return;
   }
   if (request.kind === "openers") {

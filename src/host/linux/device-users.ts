@@ -6,6 +6,7 @@ import { VolumeError } from "../../errors.ts";
 import { type Holder, mostHolders } from "../holder.ts";
 import { type MountEntry, parseMountinfo } from "../mountinfo.ts";
 import { claimsOf, claimText, wholeDiskOf } from "./block-claims.ts";
+import { exportOf } from "./kernel-exports.ts";
 import type { Libc } from "./libc.ts";
 import { aliasedBy, loopsOn } from "./loop-backing.ts";
 import { hiddenProcesses, openersOf } from "./open-devices.ts";
@@ -19,8 +20,7 @@ export interface DeviceUsers {
   /** Processes whose end may let it go. */
   readonly heldBy: readonly number[];
   /**
-   * They only read it, have the disk that it is a partition of, or cannot be seen: what is on it may be mounted beside
-   * them, but nothing is made in its place.
+   * They only read it, or cannot be seen: what is on it may be mounted beside them, but nothing is made in its place.
    */
   readonly allowsMount?: true;
 }
@@ -35,9 +35,9 @@ export interface LookedForUsers {
 }
 
 /**
- * Who has a device, beside this process: what is made of it, what is mounted of it, loop devices on it, and every process that has it, or a
- * partition of it, open. An exclusive open shows only those who claim it themselves: not a virtual machine, a database or a pod that
- * writes to the raw device.
+ * Who has a device, beside this process: what is made of it, what is mounted of it, loop devices on it, what the kernel serves of it to
+ * others, and every process that has it, or a partition of it, open. An exclusive open shows only those who claim it themselves: not a
+ * virtual machine, a database or a pod that writes to the raw device.
  * @param remote what may hang, and is not looked at
  */
 export function usersOf(
@@ -57,12 +57,30 @@ export function usersOf(
   const open = openersOf(libc, numbers, process.pid, remote, process.ppid);
   const writing = open.length === 0 ? [] : openersOf(libc, numbers, process.pid, remote, process.ppid, "writing");
   if (writing.length > 0) return opened(path, writing);
-  const loops = loopsOn(deviceNumber, path);
-  if (loops.length > 0) return { text: loopText(path, loops), heldBy: [] };
+  const inKernel = kernelText([deviceNumber], path, mounts);
+  if (inKernel !== undefined) return { text: inKernel, heldBy: [] };
   if (claimed) return { text: claimedText(path), heldBy: [] };
-  const others = open.length > 0 ? opened(path, open) : usersOfWhole(libc, { path, deviceNumber, mounts }, remote);
-  const possible = others ?? possibleUsers(path);
+  const ofWhole = usersOfWhole(libc, { path, deviceNumber, mounts }, remote);
+  if (ofWhole !== undefined) return ofWhole;
+  const possible = open.length > 0 ? opened(path, open) : possibleUsers(path);
   return possible && { ...possible, allowsMount: true };
+}
+
+/**
+ * Who has a device, or one of its partitions, without a claim and for no process, for people: the kernel itself.
+ * @param path a node of the device, beside which those of loop devices may be
+ * @param what the device, if that is not the one at the path
+ */
+export function kernelText(
+  deviceNumbers: readonly string[],
+  path: string,
+  mounts: readonly MountEntry[],
+  what = path,
+): string | undefined {
+  const loops = deviceNumbers.flatMap((number) => loopsOn(number, path));
+  if (loops.length > 0) return loopText(what, loops);
+  const served = exportOf(deviceNumbers, mounts);
+  return served && `the kernel serves ${what} to others: ${quoted(served)}. Remove that export`;
 }
 
 /** That nobody has it open is proved by what all processes have open. */
@@ -87,8 +105,8 @@ function usersOfWhole(
   const what = `${disk.name}, of which ${path} is a partition,`;
   const openers = openersOf(libc, [disk.deviceNumber], process.pid, remote, process.ppid, "writing");
   if (openers.length > 0) return opened(what, openers);
-  const loops = loopsOn(disk.deviceNumber, path);
-  if (loops.length > 0) return { text: loopText(what, loops), heldBy: [] };
+  const inKernel = kernelText([disk.deviceNumber], path, mounts, what);
+  if (inKernel !== undefined) return { text: inKernel, heldBy: [] };
   const given = publishedText(what, { ...disk, path: `${dirname(path)}/${disk.name}` }, mounts);
   return given === undefined ? undefined : { text: given, heldBy: [] };
 }

@@ -18,7 +18,7 @@ import type { Claimed } from "./child-main.ts";
 import type { ChildReply, WrittenDevice } from "./child-request.ts";
 import type { ChildResult, ChildRunner } from "./child-runner.ts";
 import { deviceIdentity, deviceSize, isMadeOfMemory, lastingNameOf } from "./device-identity.ts";
-import { claimedText, loopText } from "./device-users.ts";
+import { claimedText } from "./device-users.ts";
 import { readDisks } from "./disks.ts";
 import { errnoOf } from "./errno.ts";
 import { checkArgs, checkProgress, damageOf, isChecked, judgeCheck, unfinishedCheck } from "./file-system-check.ts";
@@ -105,9 +105,8 @@ export class LinuxDevices implements Devices {
       throw new VolumeError("DeviceBusy", "transient", message, { on: { kind: "Device", name: path } });
     }
     if (holders.length > 0) return `${path} is part of ${holders.join(", ")}`;
-    const { claimed, loops } = JSON.parse(result.stdout) as Claimed;
-    if (loops.length > 0) return loopText(path, loops);
-    return claimed ? claimedText(path) : undefined;
+    const { claimed, inKernel } = JSON.parse(result.stdout) as Claimed;
+    return inKernel ?? (claimed ? claimedText(path) : undefined);
   }
 
   async openers(deviceNumber: string): Promise<readonly Holder[]> {

@@ -3,6 +3,7 @@ import { type Holder, mostHolders } from "../holder.ts";
 import { AT_FDCWD, AT_STATX_DONT_SYNC } from "./constants.ts";
 import { errnoOf } from "./errno.ts";
 import { threadsWithFiles } from "./evidence/threads-with-files.ts";
+import { genericNodesOf } from "./generic-nodes.ts";
 import { ifThere } from "./if-there.ts";
 import type { Libc } from "./libc.ts";
 import type { RemoteMounts } from "./remote-mounts.ts";
@@ -25,7 +26,8 @@ interface HeldFile {
 const lookers: readonly string[] = ["multipathd", "systemd-udevd", "(udev-worker)", "blkid"];
 
 /**
- * The first processes, but for one, that have a device open or mapped, by whatever node of it. What that one is about to
+ * The first processes, but for one, that have a device open or mapped, by whatever node of it, also by one that only takes
+ * commands (genericNodesOf). What that one is about to
  * start has copies of its open files until it is another program, and is passed over with it. Every thread that has open
  * files of its own is asked. A device node on a file system that may hang is not seen: to look there could take for ever.
  * One file at a time, up to the first that is the device: a process may have a million open.
@@ -44,9 +46,13 @@ export function openersOf(
   which: "all" | "writing" = "all",
 ): readonly Holder[] {
   const holders: Holder[] = [];
+  const generic = deviceNumbers.flatMap((number) => genericNodesOf("/sys", number));
   const isDevice = ({ link }: HeldFile) => {
     const stat = ifThere(() => libc.statx(AT_FDCWD, link, AT_STATX_DONT_SYNC));
-    return stat !== undefined && kindOf(stat) === "blockDevice" && deviceNumbers.includes(stat.deviceNumber);
+    if (stat === undefined) return false;
+    const kind = kindOf(stat);
+    if (kind === "charDevice") return generic.includes(stat.deviceNumber);
+    return kind === "blockDevice" && deviceNumbers.includes(stat.deviceNumber);
   };
   const servers = deviceNumbers.map((number) =>
     ifThere(() => readFileSync(`/sys/dev/block/${number}/pid`, "utf8").trim()),

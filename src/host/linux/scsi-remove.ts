@@ -3,11 +3,11 @@ import { VolumeError } from "../../errors.ts";
 import { claimsOf } from "./block-claims.ts";
 import { attribute } from "./device-identity.ts";
 import { deviceNumberOf } from "./device-number.ts";
-import { loopText, openText } from "./device-users.ts";
+import { kernelText, openText } from "./device-users.ts";
 import { errnoOf } from "./errno.ts";
 import type { Libc } from "./libc.ts";
-import { loopsOn } from "./loop-backing.ts";
 import { openersOf } from "./open-devices.ts";
+import { ownMounts } from "./own-mountinfo.ts";
 import type { RemoteMounts } from "./remote-mounts.ts";
 
 /** A SCSI disk that a child is to take off the node, as it was when it was looked at. */
@@ -47,8 +47,8 @@ export function removeScsiDisk(libc: Libc, disk: RemovedDisk, remote: RemoteMoun
     const numbers = [disk.deviceNumber, ...partitions];
     const openers = openersOf(libc, numbers, process.pid, remote, process.ppid);
     if (openers.length > 0) throw new VolumeError("DeviceBusy", "transient", openText(disk.path, openers));
-    const loops = numbers.flatMap((number) => loopsOn(number, disk.path));
-    if (loops.length > 0) throw new VolumeError("DeviceBusy", "transient", loopText(disk.path, loops));
+    const inKernel = kernelText(numbers, disk.path, ownMounts());
+    if (inKernel !== undefined) throw new VolumeError("DeviceBusy", "transient", inKernel);
     if (disk.stays === true) return;
     if (fd !== undefined) flush(fd);
     writeFileSync(`${device}/delete`, "1");

@@ -41,7 +41,11 @@ export const guards: readonly Guard[] = [
     name: "loop devices on it",
     focus: { troubles: ["make a loop device"], naming: "device" },
     edits: [
-      edit("host/linux/device-users", "const loops = loopsOn(deviceNumber, path);", "const loops: string[] = [];"),
+      edit(
+        "host/linux/device-users",
+        "const loops = deviceNumbers.flatMap((number) => loopsOn(number, path));",
+        "const loops: string[] = [];",
+      ),
     ],
   },
   {

@@ -1,0 +1,22 @@
+import { readdirSync, realpathSync } from "node:fs";
+import { basename, dirname } from "node:path";
+import { attribute } from "./device-identity.ts";
+import { ifThere } from "./if-there.ts";
+
+/**
+ * Character devices by which a program sends commands to a disk, beside its block device: `/dev/sg0`, `/dev/bsg/0:0:0:0`,
+ * `/dev/ng0n1`. A virtual machine that a SCSI disk is passed through to has such a node open, and no other.
+ * @param sys /sys, or a made tree
+ * @returns `major:minor` of each; a partition has none
+ */
+export function genericNodesOf(sys: string, deviceNumber: string): readonly string[] {
+  const place = ifThere(() => realpathSync(`${sys}/dev/block/${deviceNumber}`));
+  if (place === undefined) return [];
+  const scsi = ["scsi_generic", "bsg"].flatMap((kind) => {
+    const directory = `${place}/device/${kind}`;
+    return (ifThere(() => readdirSync(directory)) ?? []).map((name) => `${directory}/${name}`);
+  });
+  const name = basename(place);
+  const nvme = name.startsWith("nvme") ? [`${dirname(place)}/${name.replace("nvme", "ng")}`] : [];
+  return [...scsi, ...nvme].map((node) => attribute(`${node}/dev`)).filter((number) => number !== "");
+}
