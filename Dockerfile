@@ -12,9 +12,11 @@ RUN node hack/image-packages.ts /lock . \
  && npm ci --ignore-scripts --engine-strict=false --loglevel=error
 COPY src src
 COPY hack/build.ts hack/
-COPY hack/lib/bundle.ts hack/lib/bundle-cli.ts hack/lib/place-file.ts hack/lib/root.ts hack/lib/
+COPY hack/lib/bundle.ts hack/lib/bundle-cli.ts hack/lib/place-file.ts hack/lib/revision.ts hack/lib/root.ts hack/lib/
+# There is no git here.
+ARG REVISION=unknown
 # koffi is native and stays outside of the bundles. Only the agent loads it.
-RUN node hack/build.ts \
+RUN node hack/build.ts --revision "$REVISION" \
  && mkdir -p /app/controller /app/agent/node_modules/@koromix \
  && cp dist/main.cjs dist/controller.cjs dist/api-proxy.cjs /app/controller/ \
  && cp dist/main.cjs dist/agent.cjs dist/child.cjs /app/agent/ \

@@ -1,13 +1,13 @@
 import { Gauge, type Registry } from "prom-client";
-import { version } from "./version.ts";
+import { revision, version } from "./version.ts";
 
-/** Which version runs in which role, as Prometheus' own programs show it: a gauge that is always 1. */
+/** Which version and commit run in which role, as Prometheus' own programs show it: a gauge that is always 1. */
 export function registerBuildInfo(registry: Registry, role: "controller" | "agent"): void {
   const gauge = new Gauge({
     name: "nodevolume_build_info",
-    help: "1, with the version of the program and its role.",
-    labelNames: ["role", "version"],
+    help: "1, with the version of the program, the commit that it was built from, and its role.",
+    labelNames: ["role", "version", "revision"],
     registers: [registry],
   });
-  gauge.set({ role, version }, 1);
+  gauge.set({ role, version, revision }, 1);
 }

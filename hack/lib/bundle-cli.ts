@@ -3,6 +3,7 @@ import { join } from "node:path";
 import { build, type Plugin, stop } from "esbuild";
 import type { Bundle } from "./bundle.ts";
 import { placeFile } from "./place-file.ts";
+import { revisionOf } from "./revision.ts";
 import { root } from "./root.ts";
 
 /**
@@ -14,8 +15,9 @@ export const oldestNode = 20;
 /**
  * Builds dist/kubectl-nvi: one file, with all that it needs, that runs wherever there is a `node`. Beside it a package.json says
  * that it is CommonJS, as the one of this repository says otherwise; it is not needed where the file is installed.
+ * @param revision the commit that it says it is of
  */
-export async function buildCli(): Promise<Bundle> {
+export async function buildCli(revision = revisionOf()): Promise<Bundle> {
   const { outputFiles, metafile } = await build({
     absWorkingDir: root,
     metafile: true,
@@ -30,6 +32,7 @@ export async function buildCli(): Promise<Bundle> {
     minifyWhitespace: true,
     keepNames: true,
     banner: { js: "#!/usr/bin/env node" },
+    define: { builtRevision: JSON.stringify(revision) },
     legalComments: "none",
     logLevel: "warning",
     plugins: [kubeconfigOnly],

@@ -3,6 +3,7 @@ import { join } from "node:path";
 import { build, type Plugin, stop } from "esbuild";
 import { textPaths } from "../../src/page-files.ts";
 import { placeFile } from "./place-file.ts";
+import { revisionOf } from "./revision.ts";
 import { root } from "./root.ts";
 
 export interface Bundle {
@@ -18,8 +19,9 @@ const main = join(root, "src/main.ts");
 /**
  * Builds dist/main.cjs and one bundle for each role beside it, CommonJS for Node 24. The process of a role loads its own
  * bundle only, so that an agent does not carry the controller's libraries.
+ * @param revision the commit that they say they are of
  */
-export async function buildBundles(): Promise<Bundle[]> {
+export async function buildBundles(revision = revisionOf()): Promise<Bundle[]> {
   const roles = dynamicImports(readFileSync(main, "utf8"));
   const entries: { [name: string]: string } = { main };
   for (const [specifier, name] of roles) entries[name] = join(root, "src", specifier);
@@ -42,7 +44,7 @@ export async function buildBundles(): Promise<Bundle[]> {
     sourcesContent: false,
     external: ["koffi"],
     // The page has no files beside the bundle.
-    define: { pageTexts: JSON.stringify(textsOf(textPaths)) },
+    define: { pageTexts: JSON.stringify(textsOf(textPaths)), builtRevision: JSON.stringify(revision) },
     logOverride: { "empty-import-meta": "silent" },
     legalComments: "none",
     logLevel: "warning",

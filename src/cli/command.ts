@@ -16,6 +16,8 @@ export interface Context {
   readonly system: System;
   /** Of this program. */
   readonly version: string;
+  /** The commit that this program was built from; "unknown" if that is not known. */
+  readonly revision: string;
   /** Aborted by Ctrl-C. */
   readonly interrupted: AbortSignal;
   /** Rejects with CommandError if there is no usable kubeconfig; asks the cluster nothing. */

@@ -3,7 +3,7 @@ import { readFileSync, writeFileSync } from "node:fs";
 import { messageOf } from "../errors.ts";
 import type { Logger } from "../ports.ts";
 import { realSystem } from "../system.ts";
-import { version } from "../version.ts";
+import { revision, version } from "../version.ts";
 import { connect } from "./access.ts";
 import { parseArguments } from "./arguments.ts";
 import type { Cluster } from "./cluster.ts";
@@ -43,6 +43,7 @@ export async function run({ argv, terminal, interrupted }: RunInput): Promise<nu
       system,
       interrupted,
       version,
+      revision,
       async connect() {
         cluster ??= connect(values, system, version);
         return cluster;

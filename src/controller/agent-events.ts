@@ -2,11 +2,9 @@ import { apiVersion, resource } from "../api/names.ts";
 import type { Reason } from "../api/reasons.ts";
 import type { EventObject } from "../kube/event-correlator.ts";
 import type { EventRecorder } from "../kube/event-recorder.ts";
-import { agentLateSeconds } from "../kube/lease.ts";
-import { agentLeaseSeconds } from "../kube/lease-renewer.ts";
 import type { Clock } from "../ports.ts";
 import type { AgentLeases } from "./agent-leases.ts";
-import { agentLost, nodeLost } from "./agent-lost.ts";
+import { agentLate, agentLost, nodeLost } from "./agent-lost.ts";
 
 /**
  * Tells people by Events of agents that do not renew their Leases, and of those that do again: once per transition.
@@ -70,7 +68,7 @@ export function createAgentTeller({ recorder, clock, leases, uidOfNode, uidOfSta
         return -lateForMs;
       }
       if (since === undefined) {
-        if (!knownLost) tell(node, "Warning", "AgentLate", late);
+        if (!knownLost) tell(node, "Warning", agentLate.reason, agentLate.message);
         told.set(node, clock.monotonic());
       }
       return Number.POSITIVE_INFINITY;
@@ -83,5 +81,3 @@ export function createAgentTeller({ recorder, clock, leases, uidOfNode, uidOfSta
     },
   };
 }
-
-const late = `The node's agent has not renewed its Lease for ${agentLateSeconds} s. Its mounts stay. ${agentLeaseSeconds} s after the last renewal their state counts as unknown.`;

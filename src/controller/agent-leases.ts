@@ -1,5 +1,5 @@
 import type { KubeObject } from "../api/meta.ts";
-import { agentLateSeconds, type Lease } from "../kube/lease.ts";
+import { type Lease, type LeaseValidity, leaseValidity } from "../kube/lease.ts";
 import { agentLeaseSeconds } from "../kube/lease-renewer.ts";
 import type { ObjectStore } from "../kube/object-store.ts";
 import type { Cancel, Clock } from "../ports.ts";
@@ -97,18 +97,22 @@ export function createAgentLeases({ clock, leases, nodes, namespace }: AgentLeas
     }),
   ];
 
-  function of(node: string): SignOfLife {
-    const { renewTime, at, renewedAt } = hear(node);
+  function validity(node: string): LeaseValidity {
+    const { at } = hear(node);
     // At most ours: a node that was taken over would name a thousand years in its Lease, and never be lost.
     const named = leases.get(node, namespace)?.spec.leaseDurationSeconds ?? agentLeaseSeconds;
-    const expiredForMs = now() - at - Math.min(named, agentLeaseSeconds) * 1000;
-    if (expiredForMs >= 0) return { state: "lost", expiredForMs };
+    return leaseValidity(Math.min(named, agentLeaseSeconds), now() - at);
+  }
+
+  function of(node: string): SignOfLife {
+    const { renewTime, renewedAt } = hear(node);
+    const { state, expiredForMs } = validity(node);
+    if (state === "expired") return { state: "lost", expiredForMs };
     return { state: renewTime !== undefined && renewedAt !== undefined ? "live" : "unknown", expiredForMs };
   }
 
   function lateForMs(node: string): number | undefined {
-    const { renewTime, at } = hear(node);
-    return renewTime === undefined ? undefined : now() - at - agentLateSeconds * 1000;
+    return hear(node).renewTime === undefined ? undefined : validity(node).lateForMs;
   }
 
   function absentForMs(node: string): number {

@@ -1,5 +1,7 @@
 import { type ConditionType, timestamp } from "../api/conditions.ts";
 import type { Condition, NodeVolumeIntentStatus } from "../api/types.gen.ts";
+import { agentLateSeconds } from "../kube/lease.ts";
+import { agentLeaseSeconds } from "../kube/lease-renewer.ts";
 import { sameJson } from "../kube/same-json.ts";
 import type { SignOfLife } from "./agent-leases.ts";
 import type { Intent } from "./projections.ts";
@@ -53,6 +55,11 @@ const agentsWord: ReadonlySet<string> = new Set<ConditionType>(["Ready", "Reconc
 export const agentLost = {
   reason: "AgentLost" as const,
   message: "The agent of the node has not renewed its Lease; its mounts stay, and their state is unknown.",
+};
+
+export const agentLate = {
+  reason: "AgentLate" as const,
+  message: `The node's agent has not renewed its Lease for ${agentLateSeconds} s. Its mounts stay. ${agentLeaseSeconds} s after the last renewal their state counts as unknown.`,
 };
 
 export const nodeLost = {

@@ -1,10 +1,18 @@
 import type { KubeObject } from "../api/meta.ts";
 import type { NodeVolumeIntent, NodeVolumeSet, NodeVolumeState } from "../api/types.gen.ts";
 import { arrayIn, type JsonObject, recordIn, stringIn } from "../kube/json.ts";
-import type { Lease } from "../kube/lease.ts";
+import type { LeaseState } from "../kube/lease.ts";
 
 /** A Kubernetes object as it came; what is read of it is looked up field by field. */
 export type Raw = KubeObject & JsonObject;
+
+/** An agent that has a Lease, by what whoever gathered the facts knows of it. */
+export interface AgentSeen {
+  readonly node: string;
+  readonly lease: LeaseState;
+  /** When it last renewed it, as it says itself; undefined: never. */
+  readonly renewed: string | undefined;
+}
 
 /** All that an explanation may rest on, read at one moment. Lists hold what was asked for, which may be less than there is. */
 export interface Facts {
@@ -20,7 +28,7 @@ export interface Facts {
   readonly namespaces: readonly Raw[];
   readonly nodes: readonly Raw[];
   readonly events: readonly Raw[];
-  readonly leases: readonly Lease[];
+  readonly agents: readonly AgentSeen[];
   readonly sets: readonly NodeVolumeSet[];
   readonly intents: readonly NodeVolumeIntent[];
   readonly states: readonly NodeVolumeState[];
@@ -41,7 +49,7 @@ export type FactList =
   | "namespaces"
   | "nodes"
   | "events"
-  | "leases"
+  | "agents"
   | "sets"
   | "intents"
   | "states";
@@ -57,28 +65,10 @@ export function conditionOf(object: unknown, type: string): JsonObject | undefin
   return found as JsonObject | undefined;
 }
 
-/**
- * PURE. Whether the agent of a node lives, by its Lease; undefined if that is not known. One that is late lives still:
- * a third of the time that a Lease is good for has gone by (agentLateSeconds of an agent's), in which two renewals
- * come.
- */
-export function agentLease(
-  facts: Facts,
-  node: string,
-): { readonly live: boolean; readonly late?: true; readonly renewed?: string } | undefined {
-  if (facts.denied.leases !== undefined) return undefined;
-  const lease = facts.leases.find(({ metadata }) => metadata.name === node);
-  if (lease === undefined) return { live: false };
-  const { renewTime, leaseDurationSeconds } = lease.spec;
-  const renewed = Date.parse(renewTime ?? "");
-  const goodForMs = (leaseDurationSeconds ?? 0) * 1_000;
-  const ageMs = facts.now - renewed;
-  const live = ageMs < goodForMs;
-  return {
-    live,
-    ...(live && ageMs > goodForMs / 3 && { late: true as const }),
-    ...(renewTime !== undefined && { renewed: renewTime }),
-  };
+/** PURE. The agent of a node, by its Lease, which has expired where there is none; undefined: that is not known. */
+export function agentOf(facts: Facts, node: string): AgentSeen | undefined {
+  if (facts.denied.agents !== undefined) return undefined;
+  return facts.agents.find((agent) => agent.node === node) ?? { node, lease: "expired", renewed: undefined };
 }
 
 /** PURE. Events of an object, the newest first. */

@@ -1,5 +1,5 @@
 import { stringIn } from "../kube/json.ts";
-import { agentLease, conditionOf, type Facts, named } from "./facts.ts";
+import { agentOf, conditionOf, type Facts, named } from "./facts.ts";
 import type { Finding } from "./finding.ts";
 import { nextStep } from "./next-steps.ts";
 
@@ -35,26 +35,26 @@ export function nodeFindings(facts: Facts, name: string, { ours }: { readonly ou
       todo: `Check the machine: kubectl describe node ${name}. What is mounted there stays and counts as in use.`,
     });
   }
-  const lease = ours ? agentLease(facts, name) : undefined;
-  if (lease !== undefined && !lease.live) {
-    const never = lease.renewed === undefined;
+  const agent = ours ? agentOf(facts, name) : undefined;
+  if (agent?.lease === "expired") {
+    const never = agent.renewed === undefined;
     found.push({
       state: "waiting",
       code: "AgentLost",
       text: never ? `no agent has ever run on ${name}` : `the agent of ${name} does not respond: its Lease has expired`,
-      ...(lease.renewed !== undefined && { since: lease.renewed }),
+      ...(agent.renewed !== undefined && { since: agent.renewed }),
       on: { kind: "Node", name },
       todo: never
         ? `Does the DaemonSet select the node? kubectl -n nodevolume-system get pods -o wide --field-selector spec.nodeName=${name}`
         : (nextStep("AgentLost", { node: name }) ?? ""),
     });
   }
-  if (lease?.late) {
+  if (agent?.lease === "late") {
     found.push({
       state: "waiting",
       code: "AgentLate",
       text: `the agent of ${name} has missed renewals of its Lease`,
-      ...(lease.renewed !== undefined && { since: lease.renewed }),
+      ...(agent.renewed !== undefined && { since: agent.renewed }),
       on: { kind: "Node", name },
       todo: nextStep("AgentLate", { node: name }) ?? "",
     });

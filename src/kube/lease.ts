@@ -23,6 +23,41 @@ export interface LeaseSpec {
   leaseTransitions?: number;
 }
 
+/** late: it is valid still, and two renewals should have come. */
+export type LeaseState = "live" | "late" | "expired";
+
+export interface LeaseValidity {
+  readonly state: LeaseState;
+  /** Milliseconds since it expired; negative while it is valid. */
+  readonly expiredForMs: number;
+  /** Milliseconds since renewals are overdue; negative until then. */
+  readonly lateForMs: number;
+}
+
+/**
+ * PURE. Whether a Lease is valid, worked out here alone. It is late once a third of its duration has passed: of an
+ * agent's Lease that is agentLateSeconds.
+ * @param unrenewedMs milliseconds since its last renewal, by a clock that the caller believes
+ */
+export function leaseValidity(durationSeconds: number, unrenewedMs: number): LeaseValidity {
+  const durationMs = durationSeconds * 1_000;
+  const [expiredForMs, lateForMs] = [unrenewedMs - durationMs, unrenewedMs - durationMs / 3];
+  return { state: expiredForMs >= 0 ? "expired" : lateForMs >= 0 ? "late" : "live", expiredForMs, lateForMs };
+}
+
+/**
+ * PURE. The same by the time that the Lease names, for those who have not watched it: two machines' clocks. One that is
+ * absent, held by nobody or was never renewed has expired.
+ * @param now milliseconds since the epoch
+ * @param allowanceMs by how much our clock may be ahead of the holder's
+ */
+export function leaseValidityAt(lease: Lease | undefined, now: number, allowanceMs = 0): LeaseValidity {
+  const { renewTime = "", leaseDurationSeconds = 0, holderIdentity = "" } = lease?.spec ?? {};
+  const renewed = holderIdentity === "" ? Number.NaN : Date.parse(renewTime);
+  if (Number.isNaN(renewed)) return leaseValidity(0, Number.POSITIVE_INFINITY);
+  return leaseValidity(leaseDurationSeconds, now - renewed - allowanceMs);
+}
+
 /** A Lease as it is kept in a store: without managedFields. */
 export function projectLease(raw: unknown): Lease | undefined {
   const metadata = recordIn(raw, "metadata");

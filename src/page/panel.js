@@ -192,6 +192,7 @@ export function nodeView(details) {
   const ready = volumes.filter((volume) => volume.standing === "ready").length;
   const said = {
     live: "its agent responds",
+    late: "its agent is late",
     lost: "its agent does not respond",
     unknown: "its agent has not reported yet",
   }[agent.life];

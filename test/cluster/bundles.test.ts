@@ -5,8 +5,10 @@ import { join } from "node:path";
 import { expect } from "chai";
 import { buildBundles } from "../../hack/lib/bundle.ts";
 import { bundlesIn, readDockerfile, type Target } from "../../hack/lib/image/dockerfile.ts";
+import { revisionOf } from "../../hack/lib/revision.ts";
 import { root } from "../../hack/lib/root.ts";
 import { until } from "../../hack/lib/until.ts";
+import { version } from "../../src/version.ts";
 import { need } from "../lib/requirements.ts";
 
 describe("the images", () => {
@@ -57,6 +59,13 @@ describe("the images", () => {
       expect(output())
         .to.include(message)
         .and.match(/^[^\n]*\n$/);
+    }
+  });
+
+  it("has its version, and the commit that it was built from", async () => {
+    for (const target of ["controller", "agent"] as const) {
+      const { output, ended } = start(target, "version");
+      expect([await ended, output()]).to.deep.equal([0, `node-volume-operator ${version} (${revisionOf()})\n`]);
     }
   });
 

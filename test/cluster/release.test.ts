@@ -110,6 +110,9 @@ describe("a release", () => {
     await run("tar", ["-xzf", join(out, `kubectl-nvi-${version}.tar.gz`), "-C", place]);
     expect(readdirSync(place).sort()).to.deep.equal(["LICENSE", "kubectl-nvi"]);
     expect((await run(join(place, "kubectl-nvi"), ["--help"])).stdout).to.include("explain");
+    const commit = first().git("rev-parse", "HEAD").trim();
+    const own = (await run(join(place, "kubectl-nvi"), ["version"])).stdout;
+    expect(own).to.equal(`kubectl-nvi ${version} (${commit})\n`);
     const manifest = load(file("nvi.yaml").toString()) as { spec: { platforms: [{ uri: string; sha256: string }] } };
     const [{ uri, sha256 }] = manifest.spec.platforms;
     expect(uri).to.equal(`${baseURL}/kubectl-nvi-${version}.tar.gz`);

@@ -7,6 +7,8 @@ import type {
   PodMountStatus,
 } from "../../src/api/types.gen.ts";
 import type { Facts, Raw } from "../../src/explain/facts.ts";
+import { leaseValidity } from "../../src/kube/lease.ts";
+import { agentLeaseSeconds } from "../../src/kube/lease-renewer.ts";
 
 /** Objects as an API server gives them, with as little as an explanation needs. Times are so many seconds before `now`. */
 export const now = Date.parse("2026-03-01T12:00:00Z");
@@ -93,11 +95,12 @@ export function node(name: string, ready = true): Raw {
   return raw(name, undefined, { status: { conditions: [condition] } });
 }
 
-export const lease = (name: string, renewedAgo: number) =>
-  ({
-    metadata: meta(name, "nodevolume-system"),
-    spec: { renewTime: ago(renewedAgo), leaseDurationSeconds: 180 },
-  }) as Facts["leases"][number];
+/** An agent that renewed its Lease so many seconds ago. */
+export const agent = (node: string, renewedAgo: number): Facts["agents"][number] => ({
+  node,
+  lease: leaseValidity(agentLeaseSeconds, renewedAgo * 1_000).state,
+  renewed: ago(renewedAgo),
+});
 
 export function event(about: Raw, reason: string, message: string, count = 3): Raw {
   const { name, namespace, uid } = about.metadata;
@@ -172,7 +175,7 @@ export function facts(given: Partial<Facts>): Facts {
     namespaces: [],
     nodes: [node("worker-1"), node("worker-2")],
     events: [],
-    leases: [lease("worker-1", 20), lease("worker-2", 20)],
+    agents: [agent("worker-1", 20), agent("worker-2", 20)],
     sets: [],
     intents: [],
     states: [],

@@ -85,6 +85,8 @@ export function imageTests(worldOf: () => InstallWorld): void {
         ...[nameOf(target), version, builtFrom.REVISION, builtFrom.CREATED],
       ]);
       lowest.add(layers[0]);
+      const own = await images().runIn(image(target), "node", "/app/main.cjs", "version");
+      expect(own.trim()).to.equal(`node-volume-operator ${version} (${builtFrom.REVISION})`);
     }
     expect(lowest.size).to.equal(1);
   });

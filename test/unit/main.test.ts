@@ -42,8 +42,9 @@ describe("main", function () {
     });
 
   for (const word of ["version", "--version"])
-    it(`says its version: ${word}`, () => {
-      expect(run(word)).to.deep.include({ status: 0, stdout: `node-volume-operator ${version}\n`, stderr: "" });
+    it(`says its version, and that sources have no commit: ${word}`, () => {
+      const stdout = `node-volume-operator ${version} (unknown)\n`;
+      expect(run(word)).to.deep.include({ status: 0, stdout, stderr: "" });
     });
 
   it("writes nothing but JSON to its log, warnings of Node.js, too", () => {

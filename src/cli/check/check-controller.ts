@@ -1,6 +1,6 @@
 import { leaderLease, systemNamespace } from "../../api/names.ts";
 import { controllerLog } from "../../explain/next-steps.ts";
-import type { Lease } from "../../kube/lease.ts";
+import { type Lease, leaseValidityAt } from "../../kube/lease.ts";
 import { age } from "../age.ts";
 import { podTrouble } from "./check-agents.ts";
 import type { InstalledFacts } from "./facts.ts";
@@ -12,10 +12,9 @@ import { type CheckResult, failed, limited, ok, unknown } from "./result.ts";
  */
 const clockAllowance = 60_000;
 
-/** PURE. Whether a Lease is good at a time, in milliseconds since the epoch, or was so up to a minute before. */
+/** PURE. Whether a Lease is valid at a time, in milliseconds since the epoch, or was so up to a minute before. */
 export function isLive(lease: Lease | undefined, now: number): boolean {
-  const { renewTime = "", leaseDurationSeconds = 0, holderIdentity = "" } = lease?.spec ?? {};
-  return holderIdentity !== "" && now - Date.parse(renewTime) < leaseDurationSeconds * 1_000 + clockAllowance;
+  return leaseValidityAt(lease, now, clockAllowance).state !== "expired";
 }
 
 /** PURE. Whether the controller has a pod that is ready. */

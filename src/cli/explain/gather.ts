@@ -5,7 +5,7 @@ import type { NodeVolumeIntent, NodeVolumeSet, NodeVolumeState } from "../../api
 import { type FactList, type Facts, named, type Raw } from "../../explain/facts.ts";
 import type { ListOptions } from "../../kube/client.ts";
 import { recordIn, stringIn } from "../../kube/json.ts";
-import type { Lease } from "../../kube/lease.ts";
+import { type Lease, leaseValidityAt } from "../../kube/lease.ts";
 import { type Cluster, getIfAllowed, listIfAllowed } from "../cluster.ts";
 import type { PodVolume } from "./pod-facts.ts";
 
@@ -54,7 +54,11 @@ export function gathering(cluster: Cluster, now: number): Gathering {
       namespaces: of<Raw>("namespaces"),
       nodes: of<Raw>("nodes"),
       events: of<Raw>("events"),
-      leases: of<Lease>("leases"),
+      agents: of<Lease>("agents").map((lease) => ({
+        node: lease.metadata.name,
+        lease: leaseValidityAt(lease, now).state,
+        renewed: stringIn(recordIn(lease, "spec"), "renewTime"),
+      })),
       sets: of<NodeVolumeSet>("sets"),
       intents: of<NodeVolumeIntent>("intents"),
       states: of<NodeVolumeState>("states"),
@@ -66,7 +70,7 @@ export function gathering(cluster: Cluster, now: number): Gathering {
 export async function gatherNode(from: Gathering, name: string): Promise<void> {
   await Promise.all([
     from.get("nodes", resource.nodes, name),
-    from.get("leases", resource.leases, name, systemNamespace),
+    from.get("agents", resource.leases, name, systemNamespace),
     from.get("csiNodes", resource.csiNodes, name),
     from.get("states", resource.states, name),
     from.list("intents", resource.intents, { fieldSelector: `spec.nodeName=${name}` }),

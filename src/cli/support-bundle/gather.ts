@@ -15,6 +15,8 @@ export interface GatherDeps {
   readonly node: string | undefined;
   /** Of this program. */
   readonly version: string;
+  /** The commit that it was built from. */
+  readonly revision: string;
   /** One line for whoever waits. */
   progress(line: string): void;
   /** Throws when it shall end. */
@@ -28,7 +30,7 @@ const metricsTimeoutMs = 10_000;
 
 /** Reads all of it, one after the other. @throws only if there is no cluster to ask, or nobody of it knows who asks */
 export async function gather(deps: GatherDeps): Promise<void> {
-  const { transport, bundle, node, version, progress } = deps;
+  const { transport, bundle, node, version, revision, progress } = deps;
   const server = await ask(transport, "/version");
   const troubled: Troubled[] = [];
   for (const part of partsOf(node)) {
@@ -44,7 +46,7 @@ export async function gather(deps: GatherDeps): Promise<void> {
     troubled.map(({ line }) => `${line}\n`).join("") || "Every condition is as it should be.\n",
   );
   const images = [...new Set(pods.flatMap(({ images: used }) => used))].sort();
-  bundle.add("versions.json", json({ kubectlNvi: version, kubernetes: server, images }));
+  bundle.add("versions.json", json({ kubectlNvi: version, revision, kubernetes: server, images }));
   const { chosen, leftOut } = chosenPods(pods, node);
   if (leftOut.length > 0) {
     bundle.gap(`logs and metrics of ${leftOut.length} agents`, `there are many: --node NAME takes those of a node`);

@@ -47,6 +47,7 @@ export const supportBundleCommand: Command = {
       bundle,
       node,
       version: context.version,
+      revision: context.revision,
       progress: (line) => context.terminal.note(line),
       checkpoint() {
         if (context.interrupted.aborted) throw new CommandError("interrupted: nothing was written");

@@ -63,7 +63,11 @@ export interface NodeDetails {
   readonly standing: Standing | "orphan";
   /** What is wrong with the node as such. */
   readonly chain: readonly Finding[];
-  readonly agent: { readonly life: "live" | "lost" | "unknown"; readonly renewed?: string; readonly version?: string };
+  readonly agent: {
+    readonly life: "live" | "late" | "lost" | "unknown";
+    readonly renewed?: string;
+    readonly version?: string;
+  };
   readonly volumes: readonly OnNode[];
   readonly orphans: readonly OrphanDetails[];
   readonly orphaned: number;

@@ -1,13 +1,12 @@
 import type { NodeVolumeIntent, NodeVolumeState } from "../../api/types.gen.ts";
-import type { Facts } from "../../explain/facts.ts";
-import type { Lease } from "../../kube/lease.ts";
+import type { AgentSeen, Facts } from "../../explain/facts.ts";
 import type { NodeInfo } from "../projections.ts";
 
 export interface FactsInput {
   /** Milliseconds since the epoch. */
   readonly now: number;
   readonly nodes: readonly NodeInfo[];
-  readonly leases: readonly Lease[];
+  readonly agents: readonly AgentSeen[];
   readonly intents: readonly NodeVolumeIntent[];
   readonly states: readonly NodeVolumeState[];
 }
@@ -18,12 +17,12 @@ const notKept = "the page does not look at them";
  * PURE. What the controller keeps, as the facts that a chain of causes rests on. Of pods, claims and attachments the chain of a volume
  * needs nothing that its intent does not say.
  */
-export function factsOf({ now, nodes, leases, intents, states }: FactsInput): Facts {
+export function factsOf({ now, nodes, agents, intents, states }: FactsInput): Facts {
   const none = { pods: [], claims: [], persistentVolumes: [], volumeAttachments: [], csiDrivers: [], csiNodes: [] };
   const others = { storageClasses: [], namespaces: [], events: [], sets: [] };
   const denied = Object.fromEntries([...Object.keys(none), ...Object.keys(others)].map((list) => [list, notKept]));
   return {
-    ...{ now, leases, intents, states, denied, ...none, ...others },
+    ...{ now, agents, intents, states, denied, ...none, ...others },
     nodes: nodes.map(({ metadata: { name }, ready }) => ({
       metadata: { name },
       status: { conditions: [{ type: "Ready", status: ready ? "True" : "False" }] },

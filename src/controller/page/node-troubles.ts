@@ -1,7 +1,7 @@
 import { findCondition } from "../../api/conditions.ts";
 import { isBlocked } from "../../api/reasons.ts";
-import type { SignOfLife } from "../agent-leases.ts";
-import { agentLost, nodeLost } from "../agent-lost.ts";
+import type { AgentState } from "../agent-leases.ts";
+import { agentLate, agentLost, nodeLost } from "../agent-lost.ts";
 import type { NodeInfo, StateEntry } from "../projections.ts";
 import type { Judged } from "./standing-of.ts";
 
@@ -9,7 +9,7 @@ import type { Judged } from "./standing-of.ts";
 export interface NodeKnown {
   readonly node: NodeInfo | undefined;
   readonly state: StateEntry | undefined;
-  readonly life: SignOfLife["state"];
+  readonly life: AgentState;
   /** When its agent last renewed its Lease; undefined: it has none. */
   readonly renewed: string | undefined;
   /** How many intents it has. */
@@ -34,5 +34,6 @@ export function nodeTrouble({ node, state, life, renewed, volumes }: NodeKnown):
     };
   if (node !== undefined && !node.ready && volumes > 0)
     return { standing: "waiting", reason: "NodeNotReady", message: "kubelet does not report the node as ready" };
+  if (life === "late") return { standing: "waiting", ...agentLate, ...(renewed !== undefined && { since: renewed }) };
   return undefined;
 }

@@ -1,8 +1,10 @@
 import { resource, systemNamespace } from "../../api/names.ts";
 import type { NodeVolumeIntent, NodeVolumeState } from "../../api/types.gen.ts";
+import type { AgentSeen } from "../../explain/facts.ts";
 import type { KubeClient } from "../../kube/client.ts";
+import { leaseValidityAt } from "../../kube/lease.ts";
 import type { Cancel, System } from "../../ports.ts";
-import type { AgentLeases } from "../agent-leases.ts";
+import { type AgentLeases, agentState } from "../agent-leases.ts";
 import { digest } from "../digest.ts";
 import type { Gatherer } from "../gather.ts";
 import type { Watches } from "../watches.ts";
@@ -11,6 +13,7 @@ import type { Found, NodeDetails, VolumeDetails } from "./details.ts";
 import { factsOf } from "./facts-of.ts";
 import { createFeed, type Feed } from "./feed.ts";
 import { findVolumes, type Search } from "./find.ts";
+import { createLateAgents } from "./late-agents.ts";
 import { createLiveRead } from "./live-read.ts";
 import { nodeDetails } from "./node-details.ts";
 import { inPeoplesOrder, overviewOf } from "./overview-of.ts";
@@ -53,7 +56,7 @@ export function createPage({ system, view, version }: PageDeps): Page {
   const known = (node: string) => ({
     node: watches.nodes.store.get(node),
     state: watches.states.store.get(node),
-    life: leases.of(node).state,
+    life: agentState(leases, node),
     renewed: lease(node)?.spec.renewTime,
   });
 
@@ -79,16 +82,41 @@ export function createPage({ system, view, version }: PageDeps): Page {
   const feed = createFeed({
     system,
     digest,
-    make: () =>
-      overviewOf({
-        ...{ version, known },
+    *make() {
+      late.begin();
+      const overview = yield* overviewOf({
+        version,
+        known(node) {
+          late.shown(node);
+          return known(node);
+        },
         stale: stale(),
         nodes: nodeNames(),
         intents: watches.intents.store.list(),
         sets: [...watches.sets.store.list()],
-      }),
+      });
+      late.end();
+      return overview;
+    },
   });
   const cancels: Cancel[] = subscribeTo(watches, feed.changed);
+  const { timers } = system;
+  const late = createLateAgents({ timers, leases, store: watches.leases.store, changed: feed.changed });
+
+  /** By our own clock, as far as we have watched its Lease for long enough. */
+  function agentSeen(node: string): AgentSeen[] {
+    const found = lease(node);
+    if (found === undefined) return [];
+    const state = agentState(leases, node);
+    const known = state === "lost" ? "expired" : state;
+    return [
+      {
+        node,
+        lease: known === "unknown" ? leaseValidityAt(found, system.clock.now()).state : known,
+        renewed: found.spec.renewTime,
+      },
+    ];
+  }
 
   /** Facts about some nodes, with all of our volumes on them. */
   function factsAbout(names: readonly string[], states: readonly NodeVolumeState[] = []) {
@@ -96,7 +124,7 @@ export function createPage({ system, view, version }: PageDeps): Page {
     return factsOf({
       ...{ now: system.clock.now(), states },
       nodes: nodes.flatMap((name) => watches.nodes.store.get(name) ?? []),
-      leases: nodes.flatMap((name) => lease(name) ?? []),
+      agents: nodes.flatMap(agentSeen),
       intents: nodes.flatMap((name) => gatherer.intentsOf(name)),
     });
   }
@@ -142,6 +170,7 @@ export function createPage({ system, view, version }: PageDeps): Page {
     },
     stop() {
       for (const cancel of cancels) cancel();
+      late.stop();
       feed.stop();
     },
   };

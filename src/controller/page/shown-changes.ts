@@ -6,7 +6,7 @@ import type { Watches } from "../watches.ts";
 
 /**
  * Calls `changed` when something has changed that the page shows. Nodes speak every few seconds of what it does not show, and
- * Leases are renewed: of a silence the intents say so.
+ * Leases are renewed: of a silence the intents say so, and createLateAgents of those that are only late.
  */
 export function subscribeTo(watches: Watches, changed: () => void): Cancel[] {
   function on<T extends KubeObject>(store: ObjectStore<T>, shown: (object: T) => unknown): Cancel {

@@ -3,7 +3,7 @@ import type { IndexedIntent, NodeVolumeState } from "../../../src/api/types.gen.
 import type { Facts } from "../../../src/explain/facts.ts";
 import { nextStep } from "../../../src/explain/next-steps.ts";
 import { nodeFindings } from "../../../src/explain/node-finding.ts";
-import { ago, facts, lease } from "../../lib/cli-objects.ts";
+import { agent, ago, facts } from "../../lib/cli-objects.ts";
 
 describe("nodeFindings", () => {
   function found(reason: string, ours = true) {
@@ -12,7 +12,7 @@ describe("nodeFindings", () => {
       { type: "Ready", status: "False", reason, message, lastTransitionTime: "2026-01-01T00:00:00Z" },
     ];
     const states = [{ metadata: { name: "n1" }, status: { conditions } } as NodeVolumeState];
-    const known = { states, nodes: [], leases: [], denied: { nodes: "not asked", leases: "not asked" } };
+    const known = { states, nodes: [], agents: [], denied: { nodes: "not asked", agents: "not asked" } };
     return nodeFindings(known as unknown as Facts, "n1", {
       ours,
     });
@@ -37,10 +37,10 @@ describe("nodeFindings", () => {
 
   it("says that an agent has missed renewals before its Lease has run out", () => {
     const of = (renewedAgo: number) => {
-      const [first] = nodeFindings(facts({ leases: [lease("worker-1", renewedAgo)] }), "worker-1", { ours: true });
+      const [first] = nodeFindings(facts({ agents: [agent("worker-1", renewedAgo)] }), "worker-1", { ours: true });
       return first && [first.code, first.since];
     };
-    expect([of(60), of(61), of(200)]).to.deep.equal([undefined, ["AgentLate", ago(61)], ["AgentLost", ago(200)]]);
+    expect([of(59), of(60), of(200)]).to.deep.equal([undefined, ["AgentLate", ago(60)], ["AgentLost", ago(200)]]);
   });
 
   describe("of the index of a node's intents", () => {
@@ -52,8 +52,8 @@ describe("nodeFindings", () => {
     });
     const lacks = (index: readonly IndexedIntent[] | undefined, ...intents: readonly object[]) => {
       const states = [{ metadata: { name: "n1" }, ...(index && { spec: { intents: index } }) }];
-      const denied = { nodes: "not asked", leases: "not asked" };
-      const known = { now, states, intents, nodes: [], leases: [], denied };
+      const denied = { nodes: "not asked", agents: "not asked" };
+      const known = { now, states, intents, nodes: [], agents: [], denied };
       return nodeFindings(known as unknown as Facts, "n1", { ours: true }).map(({ code, text }) => `${code}: ${text}`);
     };
 

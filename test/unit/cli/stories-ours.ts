@@ -1,11 +1,11 @@
 import { explainPod } from "../../../src/cli/explain/explain-pod.ts";
 import {
+  agent,
   ago,
   claim,
   csiNode,
   facts,
   intent,
-  lease,
   listedPod,
   ourVolume,
   pod,
@@ -103,9 +103,9 @@ export const ofOurVolumes: Stories = {
       agentState: { state: "Lost", since: ago(400) },
       conditions: ready("Unknown", "AgentLost"),
     });
-    return explainPod(facts({ ...ourNode, ...allowed, intents: [lost], leases: [lease("worker-1", 600)] }), ours);
+    return explainPod(facts({ ...ourNode, ...allowed, intents: [lost], agents: [agent("worker-1", 600)] }), ours);
   },
-  "agent was never there": () => explainPod(facts({ ...ourNode, ...allowed, leases: [] }), ours),
+  "agent was never there": () => explainPod(facts({ ...ourNode, ...allowed, agents: [] }), ours),
   "through our driver: the server does not answer": () => {
     const waiting = {
       reason: "ServerUnreachable",
@@ -150,7 +150,7 @@ export const ofOurVolumes: Stories = {
       claims: [claim("pg", "pv-1")],
       persistentVolumes: [{ ...pg, metadata: { ...pg.metadata, annotations } }],
       intents: [intent("worker-1.pg", { pods: [listedPod("web")], source }, status)],
-      leases: [lease("worker-1", 20)],
+      agents: [agent("worker-1", 20)],
     });
     return explainPod(
       world,

@@ -63,6 +63,7 @@ async function make(transport: Transport, values = {}, interrupted = new AbortCo
     },
     clock: { now: () => now, monotonic: () => 0 },
     version: "0.1.0",
+    revision: "0a".repeat(20),
     interrupted: interrupted.signal,
     connect: async () => ({ client, transport }) as unknown as Cluster,
     async write(_path: string, content: Uint8Array) {
@@ -131,6 +132,7 @@ describe("kubectl nvi support-bundle", () => {
     );
     expect(JSON.parse(files.get("versions.json") ?? "")).to.deep.include({
       kubectlNvi: "0.1.0",
+      revision: "0a".repeat(20),
       kubernetes: { gitVersion: "v1.36.3" },
     });
     // A log of one line comes as JSON, and is still a line.

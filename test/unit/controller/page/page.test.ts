@@ -5,7 +5,7 @@ import { mostTroubles } from "../../../../src/controller/page/overview-of.ts";
 import { createPage, type Page } from "../../../../src/controller/page/page.ts";
 import { nextStep } from "../../../../src/explain/next-steps.ts";
 import { type VirtualSystem, virtualSystem } from "../../kube/virtual-system.ts";
-import { rawIntent, rawNode, rawSet, rawState, volumes, waitingStatus } from "./world.ts";
+import { rawIntent, rawLease, rawNode, rawSet, rawState, volumes, waitingStatus } from "./world.ts";
 
 describe("the page of the controller", () => {
   let system: VirtualSystem;
@@ -221,6 +221,36 @@ describe("the page of the controller", () => {
     expect(orphaned?.orphans[0]?.remedy).to.match(/^Create the set again/);
     expect(blocked?.volumes[0]).to.deep.include({ volume: "scratch", standing: "blocked", reason: "ForeignMount" });
     expect(nobody).to.equal(undefined);
+  });
+
+  it("shows an agent as late a minute after its last renewal, to who follows, too, and no more once it renews", async () => {
+    open((real) => wellCluster(real, 3));
+    const tags: string[] = [];
+    page.follow((tag) => tags.push(tag));
+    const renew = (node: string) => cluster.view.put("leases", rawLease(node, system.clock.now()));
+    const shown = async () => {
+      const { troubles, totals } = JSON.parse((await page.overview()).text) as Overview;
+      return [totals.badNodes, ...troubles.map(({ state, title, reason }) => `${state} ${title} ${reason}`)];
+    };
+    await system.advance(30_000);
+    for (const node of ["worker-1", "worker-3"]) renew(node);
+    await system.advance(29_000);
+    expect(await shown()).to.deep.equal([0]);
+    await system.advance(3_000);
+    expect(await shown()).to.deep.equal([1, "waiting worker-2 AgentLate"]);
+    expect(tags).to.have.length(2);
+    const asked = page.node("worker-2");
+    await system.advance(10);
+    const found = await asked;
+    expect(found).to.deep.include({ standing: "waiting" });
+    expect(found?.agent.life).to.equal("late");
+    expect(found?.chain.map(({ code, todo }) => [code, todo])).to.deep.equal([
+      ["AgentLate", nextStep("AgentLate", { node: "worker-2" })],
+    ]);
+    for (const node of ["worker-1", "worker-2", "worker-3"]) renew(node);
+    await system.advance(2_000);
+    expect(await shown()).to.deep.equal([0]);
+    expect(tags).to.have.length(3);
   });
 
   it("says nothing of what a source has in it", async () => {

@@ -1,7 +1,7 @@
 import { volumes as all } from "../../../../hack/lib/page/cluster.ts";
 import type { Volume } from "../../../../hack/lib/page/objects.ts";
 
-export { rawIntent, rawNode, rawSet, rawState, waitingStatus } from "../../../../hack/lib/page/objects.ts";
+export { rawIntent, rawLease, rawNode, rawSet, rawState, waitingStatus } from "../../../../hack/lib/page/objects.ts";
 
 const [first, second] = all;
 if (first === undefined || second === undefined) throw new Error("there are volumes");
