@@ -74,7 +74,8 @@ describe("callFilter", () => {
         for (const flags of [pid, user, mounts, 0x80n]) expect(answer(numbers["unshare"], flags)).to.equal("EPERM");
         const some = callFilter(arch, Number(pid));
         expect(answer(numbers["unshare"], pid, some)).to.equal("allowed");
-        for (const flags of [user, pid | user, mounts]) expect(answer(numbers["unshare"], flags, some)).to.equal("EPERM");
+        for (const flags of [user, pid | user, mounts])
+          expect(answer(numbers["unshare"], flags, some)).to.equal("EPERM");
       });
 
       it("kills who calls by the numbers of another architecture, or of x32", () => {
