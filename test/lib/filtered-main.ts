@@ -1,4 +1,5 @@
-// node filtered-main.ts free|filtered|x32: tries system calls, without the filter of a fetching child, or beneath it, and says as JSON what came.
+// node filtered-main.ts free|filtered|x32: tries system calls without the filter of a fetching child, or beneath it.
+// Prints the results as JSON.
 import { spawnSync } from "node:child_process";
 import { constants } from "node:os";
 import koffi from "koffi";
@@ -45,7 +46,8 @@ function came(number: number, first = -1): string {
 await inPool(0); // all of them are there now
 if (how !== "free") refuseCalls(loadSandboxCalls());
 if (how === "x32") came(X32_SYSCALL_BIT + 39); // getpid(2)
-// Beneath the filter all are tried. Without it only what does nothing with these arguments, or nothing that outlives this process.
+// Beneath the filter all are tried. Without it, only calls that change nothing with these arguments, or nothing that
+// outlives this process.
 const some = ["mount", "ptrace", "setns", "bpf", "keyctl", "io_uring_setup", "kcmp"] as const;
 const names = how === "free" ? some : refusedCalls.filter((name) => numbers[name] !== undefined);
 const main = Object.fromEntries(names.map((name) => [name, came(numbers[name] ?? -1, name === "ptrace" ? 0 : -1)]));

@@ -17,9 +17,9 @@ type Arch = keyof typeof byArchitecture;
 type CallName = keyof typeof SYS | keyof (typeof byArchitecture)["x64"];
 
 /**
- * System calls that neither Node nor git, ssh, the C library or our own code makes while something is fetched and unpacked. The kernel
- * answers them with EPERM, also to root: most change the node itself, the others reach into other processes, or are parts of the kernel in
- * which many vulnerabilities were found.
+ * System calls that neither Node nor git, ssh, the C library or our own code makes while it fetches and unpacks. The
+ * kernel answers them with EPERM, also to root. Most change the node itself. The others reach into other processes, or
+ * are parts of the kernel in which many vulnerabilities were found.
  */
 export const refusedCalls = [
   ...["mount", "umount2", "open_tree", "open_tree_attr", "move_mount", "fsopen", "fsconfig", "fsmount", "fspick"],
@@ -65,8 +65,8 @@ interface Step {
 }
 
 /**
- * PURE. The program of a seccomp filter, for seccomp(2). It refuses `refusedCalls` and new namespaces, and kills a process that makes calls
- * of another architecture, as the same numbers mean other calls there.
+ * PURE. The program of a seccomp filter, for seccomp(2). It refuses `refusedCalls` and new namespaces. It kills a process
+ * that makes calls of another architecture, where the same numbers mean other calls.
  * @param mayUnshare flags of unshare(2) that are allowed
  */
 export function callFilter(arch: Arch, mayUnshare: number): Buffer {

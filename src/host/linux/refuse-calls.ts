@@ -3,12 +3,12 @@ import { callFilter } from "./call-filter.ts";
 import { errnoOf } from "./errno.ts";
 import type { SandboxCalls } from "./sandbox-calls.ts";
 
-/** What the kernel says that was built without filters, or is too old for them: a pod with the profile RuntimeDefault has neither. */
+/** What seccomp(2) fails with on a kernel that was built without filters: the container api-proxy needs them, too. */
 const without = ["ENOSYS", "EINVAL"];
 
 /**
- * Has the kernel refuse, for good, what callFilter says to all threads of this process and to all that they start. Nobody of them can gain
- * rights by a program any more (no_new_privs).
+ * Has the kernel refuse the calls of callFilter to all threads of this process and to all that they start, for as long as
+ * they live. No program that they run gives them rights any more (no_new_privs).
  * @param mayUnshare flags of unshare(2) that stay allowed
  * @throws VolumeError SetUpFailed, final: without the filter nothing that comes from elsewhere is read
  */

@@ -7,8 +7,8 @@ import { sock_filter, timespec } from "./layouts.ts";
 const second = 1_000_000_000n;
 
 /**
- * What it takes to leave the node's file tree, to give up system calls, and to write a file tree of our own, beside what libc.ts has. All
- * throw Errno.
+ * What it takes to leave the node's file tree, to give up system calls, and to write a file tree of our own, beside what
+ * libc.ts has. All throw Errno.
  */
 export type SandboxCalls = ReturnType<typeof loadSandboxCalls>;
 
@@ -38,13 +38,14 @@ export function loadSandboxCalls() {
     setns(fd: number, type: number): void {
       checked("setns", setns(fd, type));
     },
-    /** prctl(2) PR_SET_NO_NEW_PRIVS: no program that is run gives this thread, or what it starts, rights that it has not. */
+    /** prctl(2) PR_SET_NO_NEW_PRIVS: no program gives this thread, or what it starts, rights that it does not have. */
     gainNothing(): void {
       checked("prctl", prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0));
     },
     /**
      * seccomp(2): from here on each call of each thread of this process, and of what they start, goes through a filter.
      * @param instructions each a struct sock_filter
+     * @throws Error if a thread has a filter of its own
      */
     filterCalls(instructions: Buffer): void {
       const all = { len: instructions.length / sock_filter.bytes, filter: instructions };
