@@ -16,10 +16,14 @@ const ofLibrary =
 /** What Node was told by the headers of its own architecture: compared with those alone. */
 const ofNode = /^O\.(DIRECTORY|NOFOLLOW)$/;
 
+/** What the headers of x64 alone have. */
+const ofX64 = /^X32_SYSCALL_BIT$/;
+
 /** How a group's names begin in the headers, where it is not with the group's own name and "_". */
 const beginnings: { readonly [group: string]: string } = { SYS: "__NR_", E: "E", IOCTL: "" };
 
 const others: { readonly [name: string]: string } = {
+  X32_SYSCALL_BIT: "__X32_SYSCALL_BIT",
   "UMOUNT.FORCE": "MNT_FORCE",
   "UMOUNT.DETACH": "MNT_DETACH",
   "UMOUNT.EXPIRE": "MNT_EXPIRE",
@@ -35,11 +39,15 @@ type Numbers = { readonly [name: string]: number | bigint };
 export function saidOf(arch: keyof typeof C.byArchitecture, own: string): { kernel: Said[]; library: Said[] } {
   const { byArchitecture, ...same } = C;
   const constants = Object.entries(same).flatMap(([group, value]) =>
-    typeof value === "object" ? inGroup(group, value as Numbers) : [said(group, group, value as number | bigint)],
+    typeof value === "object"
+      ? inGroup(group, value as Numbers)
+      : [said(group, others[group] ?? group, value as number | bigint)],
   );
   const differing = inGroup("SYS", byArchitecture[arch]);
   const all = [...constants, ...differing, ...Object.entries(layouts).flatMap(([tag, of]) => ofLayout(tag, of))];
-  const compared = all.filter(({ name }) => arch === own || !ofNode.test(name));
+  const compared = all.filter(
+    ({ name }) => (arch === own || !ofNode.test(name)) && (arch === "x64" || !ofX64.test(name)),
+  );
   return {
     kernel: compared.filter(({ name }) => !ofLibrary.test(name)),
     library: compared.filter(({ name }) => ofLibrary.test(name)),

@@ -1,15 +1,18 @@
-// node sandbox-main.ts DIRECTORY SCRIPT: runs a shell script as git is run, with DIRECTORY as /work.
+// node sandbox-main.ts DIRECTORY SCRIPT: runs a shell script as git is run that speaks with nobody, with DIRECTORY as /work.
 import { spawnSync } from "node:child_process";
 import { chownSync } from "node:fs";
-import { confined, stranger } from "../../src/host/linux/confined.ts";
+import { confined, ownNamespaces, stranger } from "../../src/host/linux/confined.ts";
 import { loadLibc } from "../../src/host/linux/libc.ts";
+import { refuseCalls } from "../../src/host/linux/refuse-calls.ts";
 import { enterSandbox, work } from "../../src/host/linux/sandbox.ts";
 import { loadSandboxCalls } from "../../src/host/linux/sandbox-calls.ts";
 
 const [, , directory = "", script = ""] = process.argv;
 chownSync(directory, stranger, stranger);
-enterSandbox(loadLibc(), loadSandboxCalls(), directory);
-const limits = { memoryBytes: 256 * 1024 * 1024, fileBytes: 100_000 };
+const calls = loadSandboxCalls();
+enterSandbox(loadLibc(), calls, directory);
+refuseCalls(calls, ownNamespaces);
+const limits = { memoryBytes: 256 * 1024 * 1024, fileBytes: 100_000, network: false };
 const [file = "", ...args] = confined((name) => `/usr/bin/${name}`, limits, ["/bin/sh", "-c", script]);
 const ran = spawnSync(file, args, { cwd: work, env: { PATH: "/usr/sbin:/usr/bin:/sbin:/bin" }, encoding: "utf8" });
 process.stdout.write(`${ran.stdout}${ran.stderr}`);

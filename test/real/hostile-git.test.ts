@@ -141,14 +141,19 @@ describe("what hostile people put into a git repository, on the real kernel", fu
       `cat ${path}/secret 2>/dev/null; ls /; echo user $(id -u) $(id -G); echo pid $$`,
       "mount -t tmpfs x /work 2>/dev/null && echo mounted; chroot /work 2>/dev/null && echo chroot",
       "head -c 200000 /dev/urandom > /work/big; setpriv --dump | grep -i 'capabilit\\|no_new'",
+      `unshare --user true && echo user namespace; git ls-remote http://127.0.0.1:9/app.git`,
     ].join("\n");
     const main = fileURLToPath(new URL("../lib/sandbox-main.ts", import.meta.url));
     const said = execFileSync(process.execPath, [main, work, script], { encoding: "utf8", stdio: "pipe" }).split("\n");
     expect(said.filter((line) => line.startsWith("wrote "))).to.deep.equal(["wrote /work"]);
     expect(said).to.include.members([`user ${stranger} ${stranger}`, "pid 1", "usr", "work", "no_new_privs: 1"]);
-    for (const never of ["everybody may read it", "mounted", "chroot", "home", "proc", "tmp", "var"]) {
+    const nowhere = ["home", "proc", "tmp", "var"];
+    for (const never of ["everybody may read it", "mounted", "chroot", "user namespace", ...nowhere]) {
       expect(said, never).to.not.include(never);
     }
+    expect(said.join("\n"), "loopback is refused by its server, if the network is the node's").to.match(
+      /unable to access 'http:\/\/127.0.0.1:9\/app.git\/': .*(unreachable|Couldn't connect|Failed to connect)/i,
+    );
     const capabilities = said.filter((line) => line.includes("apabilit")).map((line) => line.split(": ")[1]);
     expect([...new Set(capabilities)]).to.deep.equal(["[none]"]);
     expect(statSync(`${work}/big`).size, "of 100,000 bytes that are allowed").to.equal(100_000);

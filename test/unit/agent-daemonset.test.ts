@@ -85,6 +85,17 @@ describe("the agent's DaemonSet", () => {
     });
   });
 
+  it("asks for a token that is good for an hour, as the controller does", () => {
+    // 3607 is what an API server puts into pods that ask for nothing, and makes a year of: --service-account-extend-token-expiration.
+    const asked = ["agent/daemonset", "overlays/observe-only/agent-volumes", "controller/deployment"].map((name) => {
+      const text = readFileSync(join(root, `config/${name}.yaml`), "utf8");
+      return [...text.matchAll(/serviceAccountToken: \{path: token, expirationSeconds: (\d+)\}/g)].map(([, of]) => of);
+    });
+    expect(asked).to.deep.equal([["3600"], ["3600"], ["3600"]]);
+    const controller = readFileSync(join(root, "config/controller/deployment.yaml"), "utf8");
+    expect(controller).to.contain("automountServiceAccountToken: false");
+  });
+
   it("gives that container nothing of the node: the token, the socket that the agent asks by, and how loud to be", () => {
     expect(proxy.volumeMounts.map(({ name }) => name)).to.deep.equal(["api", "api-access", "log-level"]);
     expect(proxy.restartPolicy, "there before the agent, and longer").to.equal("Always");

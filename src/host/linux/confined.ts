@@ -1,3 +1,5 @@
+import { CLONE } from "./constants.ts";
+
 /**
  * The user and group that programs run as which speak with strangers: high above what anybody gives out (and not 65534, which is
  * nobody in particular and therefore many), so that no process of the node is of the same user.
@@ -9,7 +11,12 @@ export interface ConfinedLimits {
   readonly memoryBytes: number;
   /** Of each file that it writes. */
   readonly fileBytes: number;
+  /** Whether it may speak with anybody: without, it has a network of its own with nobody in it. */
+  readonly network: boolean;
 }
+
+/** Namespaces that a confined program gets, as flags of unshare(2). */
+export const ownNamespaces = CLONE.NEWPID | CLONE.NEWIPC | CLONE.NEWUTS | CLONE.NEWNET;
 
 /** What it takes to confine a program, all of util-linux. */
 export const confiners = ["setpriv", "unshare", "prlimit"] as const;
@@ -21,14 +28,14 @@ export const confiners = ["setpriv", "unshare", "prlimit"] as const;
  */
 export function confined(
   path: (program: (typeof confiners)[number]) => string,
-  { memoryBytes, fileBytes }: ConfinedLimits,
+  { memoryBytes, fileBytes, network }: ConfinedLimits,
   command: readonly string[],
 ): string[] {
   const id = `${stranger}`;
   return [
     ...[path("setpriv"), "--pdeathsig", "KILL"],
     ...[path("prlimit"), `--fsize=${fileBytes}`, `--data=${memoryBytes}`, "--core=1", "--nofile=256"],
-    ...[path("unshare"), "--pid", "--fork", "--kill-child", "--ipc", "--uts"],
+    ...[path("unshare"), "--pid", "--fork", "--kill-child", "--ipc", "--uts", ...(network ? [] : ["--net"])],
     ...[path("setpriv"), "--reuid", id, "--regid", id, "--clear-groups", "--no-new-privs"],
     // Again, as the kernel forgets it with the change of user: with its pid 1 go all of its processes.
     ...["--inh-caps=-all", "--bounding-set=-all", "--pdeathsig", "KILL", ...command],

@@ -8,12 +8,31 @@ import { constants as os } from "node:os";
 
 /** All that differs from one architecture to the other, beside what Node says (`O`), by process.arch. The agent starts on no other. */
 export const byArchitecture = {
-  x64: { kcmp: 312 },
-  arm64: { kcmp: 272 },
+  x64: {
+    ...{ acct: 163, add_key: 248, bpf: 321, chroot: 161, clock_adjtime: 305, clock_settime: 227, clone: 56 },
+    ...{ delete_module: 176, fanotify_init: 300, finit_module: 313, init_module: 175, ioperm: 173, iopl: 172 },
+    ...{ kcmp: 312, kexec_file_load: 320, kexec_load: 246, keyctl: 250, mknod: 133, mknodat: 259, mount: 165 },
+    ...{ move_pages: 279, name_to_handle_at: 303, open_by_handle_at: 304, perf_event_open: 298, pivot_root: 155 },
+    ...{ process_vm_readv: 310, process_vm_writev: 311, ptrace: 101, quotactl: 179, reboot: 169, request_key: 249 },
+    ...{ seccomp: 317, setdomainname: 171, sethostname: 170, setns: 308, settimeofday: 164, swapoff: 168, swapon: 167 },
+    ...{ syslog: 103, umount2: 166, unshare: 272, userfaultfd: 323, vhangup: 153 },
+  },
+  arm64: {
+    ...{ acct: 89, add_key: 217, bpf: 280, chroot: 51, clock_adjtime: 266, clock_settime: 112, clone: 220 },
+    ...{ delete_module: 106, fanotify_init: 262, finit_module: 273, init_module: 105 },
+    ...{ kcmp: 272, kexec_file_load: 294, kexec_load: 104, keyctl: 219, mknodat: 33, mount: 40 },
+    ...{ move_pages: 239, name_to_handle_at: 264, open_by_handle_at: 265, perf_event_open: 241, pivot_root: 41 },
+    ...{ process_vm_readv: 270, process_vm_writev: 271, ptrace: 117, quotactl: 60, reboot: 142, request_key: 218 },
+    ...{ seccomp: 277, setdomainname: 162, sethostname: 161, setns: 268, settimeofday: 170, swapoff: 225, swapon: 224 },
+    ...{ syslog: 116, umount2: 39, unshare: 97, userfaultfd: 282, vhangup: 58 },
+  },
 } as const;
 
 /** Since 424 a system call has the same number on each. */
 export const SYS = {
+  io_uring_setup: 425,
+  io_uring_enter: 426,
+  io_uring_register: 427,
   open_tree: 428,
   move_mount: 429,
   fsopen: 430,
@@ -21,12 +40,37 @@ export const SYS = {
   fsmount: 432,
   fspick: 433,
   pidfd_open: 434,
+  clone3: 435,
   openat2: 437,
+  pidfd_getfd: 438,
+  process_madvise: 440,
   mount_setattr: 442,
   quotactl_fd: 443,
   statmount: 457,
   listmount: 458,
+  open_tree_attr: 467,
 } as const;
+
+/** On x64, what numbers of the ABI x32 have beside those of the system calls. */
+export const X32_SYSCALL_BIT = 0x40000000;
+
+/** What seccomp_data says of the architecture of a call. */
+export const AUDIT_ARCH = { X86_64: 0xc000003e, AARCH64: 0xc00000b7 } as const;
+
+/** seccomp(2). */
+export const SECCOMP = {
+  SET_MODE_FILTER: 1,
+  FILTER_FLAG_TSYNC: 1,
+  RET_KILL_PROCESS: 0x80000000,
+  RET_ERRNO: 0x50000,
+  RET_ALLOW: 0x7fff0000,
+} as const;
+
+/** Instructions of a filter. */
+export const BPF = { LD: 0, W: 0, ABS: 0x20, JMP: 0x05, JEQ: 0x10, JGE: 0x30, JSET: 0x40, RET: 0x06, K: 0 } as const;
+
+/** prctl(2). */
+export const PR_SET_NO_NEW_PRIVS = 38;
 
 export const KCMP_VM = 1;
 export const KCMP_FILES = 2;
@@ -114,6 +158,15 @@ export const CLONE_NEWNS = 0x20000;
 export const CLONE_FS = 0x200;
 /** setns(2): a namespace of cgroups. */
 export const CLONE_NEWCGROUP = 0x2000000;
+/** The other namespaces. To clone(2) NEWTIME is a bit of the signal at the end, which no signal has. */
+export const CLONE = {
+  NEWTIME: 0x80,
+  NEWUTS: 0x4000000,
+  NEWIPC: 0x8000000,
+  NEWUSER: 0x10000000,
+  NEWPID: 0x20000000,
+  NEWNET: 0x40000000,
+} as const;
 
 export const UMOUNT = { FORCE: 1, DETACH: 2, EXPIRE: 4, NOFOLLOW: 8 } as const;
 
@@ -136,10 +189,12 @@ export const LOCK = { EX: 2, NB: 4 } as const;
 
 /** Errnos that are told apart by number. */
 export const E = {
+  PERM: os.errno.EPERM,
   NOENT: os.errno.ENOENT,
   INTR: os.errno.EINTR,
   AGAIN: os.errno.EAGAIN,
   XDEV: os.errno.EXDEV,
+  NOSYS: os.errno.ENOSYS,
   OVERFLOW: os.errno.EOVERFLOW,
 } as const;
 

@@ -80,3 +80,8 @@ export const timespec = { bytes: 16, tv_sec: 0, tv_nsec: 8 } as const;
 
 /** `bytes` without the handle. */
 export const file_handle = { bytes: 8, handle_bytes: 0 } as const;
+
+/** What a filter of seccomp(2) is told of a call: `args` are of 64 bits each. */
+export const seccomp_data = { bytes: 64, nr: 0, arch: 4, args: 16 } as const;
+
+export const sock_filter = { bytes: 8, code: 0, jt: 2, jf: 3, k: 4 } as const;

@@ -1,11 +1,15 @@
 import koffi from "koffi";
-import { AT_SYMLINK_NOFOLLOW } from "./constants.ts";
+import { ownNumbers } from "./architecture.ts";
+import { AT_SYMLINK_NOFOLLOW, PR_SET_NO_NEW_PRIVS, SECCOMP } from "./constants.ts";
 import { Errno } from "./errno.ts";
-import { timespec } from "./layouts.ts";
+import { sock_filter, timespec } from "./layouts.ts";
 
 const second = 1_000_000_000n;
 
-/** What it takes to leave the node's file tree, and to write one of our own, beside what libc.ts has. All throw Errno. */
+/**
+ * What it takes to leave the node's file tree, to give up system calls, and to write a file tree of our own, beside what
+ * libc.ts has. All throw Errno.
+ */
 export type SandboxCalls = ReturnType<typeof loadSandboxCalls>;
 
 export function loadSandboxCalls() {
@@ -17,6 +21,11 @@ export function loadSandboxCalls() {
   const linkat = lib.func("linkat", "int", ["int", "str", "int", "str", "int"]);
   const utimensat = lib.func("utimensat", "int", ["int", "str", "void *", "int"]);
   const syncfs = lib.func("syncfs", "int", ["int"]);
+  const prctl = lib.func("prctl", "int", ["int", "ulong", "ulong", "ulong", "ulong"]);
+  // struct sock_fprog, laid out by the C ABI: it has a pointer in it.
+  const program = koffi.pointer(koffi.struct({ len: "uint16_t", filter: "void *" }));
+  const seccomp = lib.func("syscall", "long", ["long", "uint", "uint", program]);
+  const { seccomp: seccompNumber } = ownNumbers();
   const checked = (call: string, result: number, detail?: string): void => {
     if (result < 0) throw new Errno(call, koffi.errno(), detail);
   };
@@ -28,6 +37,21 @@ export function loadSandboxCalls() {
     /** setns(2), of the calling thread and what it starts. */
     setns(fd: number, type: number): void {
       checked("setns", setns(fd, type));
+    },
+    /** prctl(2) PR_SET_NO_NEW_PRIVS: no program gives this thread, or what it starts, rights that it does not have. */
+    gainNothing(): void {
+      checked("prctl", prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0));
+    },
+    /**
+     * seccomp(2): from here on each call of each thread of this process, and of what they start, goes through a filter.
+     * @param instructions each a struct sock_filter
+     * @throws Error if a thread has a filter of its own
+     */
+    filterCalls(instructions: Buffer): void {
+      const all = { len: instructions.length / sock_filter.bytes, filter: instructions };
+      const thread = seccomp(seccompNumber, SECCOMP.SET_MODE_FILTER, SECCOMP.FILTER_FLAG_TSYNC, all);
+      checked("seccomp", thread);
+      if (thread > 0) throw new Error(`seccomp: the thread ${thread} has a filter of its own`);
     },
     pivotRoot(newRoot: string, putOld: string): void {
       checked("pivot_root", pivotRoot(newRoot, putOld));

@@ -1,11 +1,12 @@
 import { chownSync, fchmodSync, fsyncSync } from "node:fs";
 import { Readable } from "node:stream";
 import type { CheckOutRequest } from "../../repositories.ts";
-import { stranger } from "../confined.ts";
+import { ownNamespaces, stranger } from "../confined.ts";
 import { AT_FDCWD, O, RESOLVE } from "../constants.ts";
 import { Descriptor } from "../descriptor.ts";
 import { openDirectoryAt } from "../held-tree.ts";
 import type { Libc } from "../libc.ts";
+import { refuseCalls } from "../refuse-calls.ts";
 import { enterSandbox } from "../sandbox.ts";
 import { loadSandboxCalls } from "../sandbox-calls.ts";
 import { fetchEnvironment, secretFiles } from "./access.ts";
@@ -38,8 +39,9 @@ export async function checkOut(libc: Libc, request: CheckOutRequest, tell: (line
   const repository = `${request.directory}/repository`;
   chownSync(repository, stranger, stranger);
   enterSandbox(libc, calls, repository, secretFiles(request.access), stranger);
+  refuseCalls(calls, ownNamespaces);
   await git.run(init(request));
-  await git.run(fetch(request), { onLine: tell, env: fetchEnvironment(request) });
+  await git.run(fetch(request), { onLine: tell, env: fetchEnvironment(request), network: true });
   const entries = await entriesOf(git, request);
   await write(git, entries, (objects) =>
     writeTree(libc, calls, fresh, entries, objects.read.bind(objects), (written) =>

@@ -26,6 +26,8 @@ export interface GitOptions {
   /** Told of each line of its progress. */
   readonly onLine?: (line: string) => void;
   readonly env?: { readonly [name: string]: string };
+  /** Whether it speaks with the server. */
+  readonly network?: true;
 }
 
 /** Runs git in the sandbox that this process is in, confined (commands.ts), one command after another. */
@@ -47,8 +49,8 @@ export class Git {
     await git.ended;
   }
 
-  start(args: readonly string[], { onLine = () => {}, env = environment }: GitOptions = {}): RunningGit {
-    const limits = { memoryBytes, fileBytes: this.#request.sizeLimit };
+  start(args: readonly string[], { onLine = () => {}, env = environment, network }: GitOptions = {}): RunningGit {
+    const limits = { memoryBytes, fileBytes: this.#request.sizeLimit, network: network === true };
     const path = (program: string) => this.#programs.get(program) ?? program;
     const [file = "", ...rest] = confined(path, limits, [path("git"), ...gitArguments(args)]);
     const child = spawn(file, rest, {

@@ -9,6 +9,7 @@ import { AT_FDCWD, O, RESOLVE } from "../constants.ts";
 import { Descriptor } from "../descriptor.ts";
 import { openDirectoryAt } from "../held-tree.ts";
 import type { Libc } from "../libc.ts";
+import { refuseCalls } from "../refuse-calls.ts";
 import { loadSandboxCalls } from "../sandbox-calls.ts";
 import type { BlobSource } from "./blob-source.ts";
 import { damaged } from "./damaged.ts";
@@ -32,6 +33,7 @@ const mostIndexes = 4;
 export async function unpackImage(libc: Libc, request: UnpackRequest, tell: (line: string) => void): Promise<void> {
   const calls = loadSandboxCalls();
   writeFileSync("/proc/self/oom_score_adj", "1000"); // when memory runs out, it goes before the agent
+  refuseCalls(calls);
   const { image, source } = begin(libc, request);
   process.umask(0o022);
   using directory = new Descriptor(

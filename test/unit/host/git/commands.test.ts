@@ -37,7 +37,8 @@ describe("commands of git", () => {
 
 describe("confined", () => {
   it("drops all rights before the command, and dies with its parent", () => {
-    const command = confined((name) => `/usr/bin/${name}`, { memoryBytes: 5, fileBytes: 7 }, ["/usr/bin/git", "x"]);
+    const limits = { memoryBytes: 5, fileBytes: 7, network: true };
+    const command = confined((name) => `/usr/bin/${name}`, limits, ["/usr/bin/git", "x"]);
     expect(command.slice(0, 3)).to.deep.equal(["/usr/bin/setpriv", "--pdeathsig", "KILL"]);
     expect(command).to.include.members([
       "--fsize=7",
@@ -47,5 +48,12 @@ describe("confined", () => {
       "--bounding-set=-all",
     ]);
     expect(command.slice(-2)).to.deep.equal(["/usr/bin/git", "x"]);
+  });
+
+  it("has the node's network only if it is to speak with a server", () => {
+    const limits = { memoryBytes: 5, fileBytes: 7 };
+    const command = (network: boolean) => confined((name) => name, { ...limits, network }, ["git"]);
+    expect(command(false)).to.include("--net");
+    expect(command(true)).to.not.include("--net");
   });
 });

@@ -1,0 +1,120 @@
+import {
+  AUDIT_ARCH,
+  BPF,
+  byArchitecture,
+  CLONE,
+  CLONE_NEWCGROUP,
+  CLONE_NEWNS,
+  E,
+  SECCOMP,
+  SYS,
+  X32_SYSCALL_BIT,
+} from "./constants.ts";
+import { seccomp_data, sock_filter } from "./layouts.ts";
+
+type Arch = keyof typeof byArchitecture;
+/** x64 has every call that arm64 has. */
+type CallName = keyof typeof SYS | keyof (typeof byArchitecture)["x64"];
+
+/**
+ * System calls that neither Node nor git, ssh, the C library or our own code makes while it fetches and unpacks. The
+ * kernel answers them with EPERM, also to root. Most change the node itself. The others reach into other processes, or
+ * are parts of the kernel in which many vulnerabilities were found.
+ */
+export const refusedCalls = [
+  ...["mount", "umount2", "open_tree", "open_tree_attr", "move_mount", "fsopen", "fsconfig", "fsmount", "fspick"],
+  ...["mount_setattr", "pivot_root", "chroot", "setns", "mknod", "mknodat"],
+  ...["ptrace", "process_vm_readv", "process_vm_writev", "process_madvise", "pidfd_getfd", "kcmp", "move_pages"],
+  ...["bpf", "perf_event_open", "userfaultfd", "io_uring_setup", "io_uring_enter", "io_uring_register"],
+  ...["init_module", "finit_module", "delete_module", "kexec_load", "kexec_file_load", "reboot"],
+  ...["add_key", "request_key", "keyctl", "open_by_handle_at", "name_to_handle_at", "fanotify_init"],
+  ...["quotactl", "quotactl_fd", "acct", "swapon", "swapoff", "syslog", "vhangup", "sethostname", "setdomainname"],
+  ...["settimeofday", "clock_settime", "clock_adjtime", "iopl", "ioperm"],
+] as const satisfies readonly CallName[];
+
+const archs = { x64: AUDIT_ARCH.X86_64, arm64: AUDIT_ARCH.AARCH64 } as const satisfies { [arch in Arch]: number };
+
+/** Flags of clone(2) that make a namespace. */
+const namespaces =
+  (CLONE_NEWNS |
+    CLONE_NEWCGROUP |
+    CLONE.NEWTIME |
+    CLONE.NEWUTS |
+    CLONE.NEWIPC |
+    CLONE.NEWUSER |
+    CLONE.NEWPID |
+    CLONE.NEWNET) >>>
+  0;
+
+/** How a call ends, in the order in which the program has these at its end. */
+const ends = {
+  allow: SECCOMP.RET_ALLOW,
+  refuse: SECCOMP.RET_ERRNO | E.PERM,
+  /** The C library then takes clone(2), whose flags a filter can read. Those of clone3(2) are in memory. */
+  unknown: SECCOMP.RET_ERRNO | E.NOSYS,
+  kill: SECCOMP.RET_KILL_PROCESS,
+} as const;
+type End = keyof typeof ends;
+
+/** One instruction; `yes` and `no` are where it goes on: at an end, or so many instructions further. */
+interface Step {
+  readonly code: number;
+  readonly k: number;
+  readonly yes?: End | number;
+  readonly no?: End | number;
+}
+
+/**
+ * PURE. The program of a seccomp filter, for seccomp(2). It refuses `refusedCalls` and new namespaces. It kills a process
+ * that makes calls of another architecture, where the same numbers mean other calls.
+ * @param mayUnshare flags of unshare(2) that are allowed
+ */
+export function callFilter(arch: Arch, mayUnshare: number): Buffer {
+  const numbers: { readonly [name: string]: number } = { ...SYS, ...byArchitecture[arch] };
+  const number = (name: CallName) => numbers[name] ?? missing(name);
+  const there = refusedCalls.filter((name) => numbers[name] !== undefined);
+  const steps: readonly Step[] = [
+    load(seccomp_data.arch),
+    jump("JEQ", archs[arch], 0, "kill"),
+    load(seccomp_data.nr),
+    jump("JGE", X32_SYSCALL_BIT, "kill"),
+    ...there.map((name) => jump("JEQ", number(name), "refuse")),
+    jump("JEQ", number("clone3"), "unknown"),
+    ...refusingFlags(number("clone"), namespaces),
+    ...refusingFlags(number("unshare"), ~mayUnshare >>> 0),
+    ...Object.values(ends).map((k) => ({ code: BPF.RET | BPF.K, k })),
+  ];
+  return assembled(steps);
+}
+
+function missing(name: string): never {
+  throw new Error(`no number for ${name}`);
+}
+
+/** Both calls have their flags in the lower half of the first argument. */
+function refusingFlags(call: number, flags: number): readonly Step[] {
+  return [jump("JEQ", call, 0, 2), load(seccomp_data.args), jump("JSET", flags, "refuse", "allow")];
+}
+
+function load(offset: number): Step {
+  return { code: BPF.LD | BPF.W | BPF.ABS, k: offset };
+}
+
+function jump(test: "JEQ" | "JGE" | "JSET", k: number, yes: End | number = 0, no: End | number = 0): Step {
+  return { code: BPF.JMP | BPF[test] | BPF.K, k, yes, no };
+}
+
+function assembled(steps: readonly Step[]): Buffer {
+  const program = Buffer.alloc(steps.length * sock_filter.bytes);
+  const names = Object.keys(ends);
+  const firstEnd = steps.length - names.length;
+  for (const [index, { code, k, yes = 0, no = 0 }] of steps.entries()) {
+    const distance = (to: End | number) => (typeof to === "number" ? to : firstEnd + names.indexOf(to) - index - 1);
+    const at = index * sock_filter.bytes;
+    program.writeUInt16LE(code, at + sock_filter.code);
+    program.writeUInt8(distance(yes), at + sock_filter.jt); // throws if it is too far
+    program.writeUInt8(distance(no), at + sock_filter.jf);
+    program.writeUInt32LE(k, at + sock_filter.k);
+  }
+  return program;
+}

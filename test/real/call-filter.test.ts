@@ -1,0 +1,147 @@
+import { spawnSync } from "node:child_process";
+import { readdirSync, readFileSync, readlinkSync } from "node:fs";
+import { fileURLToPath } from "node:url";
+import { expect } from "chai";
+import { errnoOf } from "../../src/host/linux/errno.ts";
+import { tarOf } from "../lib/contract-registry.ts";
+import type { Tried } from "../lib/filtered-main.ts";
+import { GitWorld } from "../lib/git-world.ts";
+import { ImageWorld } from "../lib/image-world.ts";
+import { need } from "../lib/requirements.ts";
+
+describe("the filter of system calls, on the real kernel", () => {
+  before(function () {
+    need(this, "root");
+  });
+
+  const main = fileURLToPath(new URL("../lib/filtered-main.ts", import.meta.url));
+  const run = (how: string) => spawnSync(process.execPath, [main, how], { encoding: "utf8", timeout: 30_000 });
+  const tried = (how: string): Tried => {
+    const { stdout, stderr } = run(how);
+    if (stdout === "") throw new Error(stderr);
+    return JSON.parse(stdout) as Tried;
+  };
+
+  it("refuses root what the kernel would do for it, also in threads that were there before", () => {
+    const free = tried("free");
+    expect(Object.values(free.main), "without the filter").to.not.include("EPERM");
+    expect(free.main["unshare"]).to.equal("succeeded");
+    expect(free.pool).to.deep.equal(Array(4).fill("succeeded"));
+    const { main, pool, program } = tried("filtered");
+    const { clone3, ...others } = main;
+    const rest = Object.entries(others).filter(([, came]) => came !== "EPERM");
+    expect(rest, "not refused").to.deep.equal([]);
+    expect(Object.keys(others)).to.include.members(["mount", "ptrace", "unshare", "setns", "bpf", "mknodat"]);
+    expect(clone3).to.equal("ENOSYS");
+    expect(pool).to.deep.equal(Array(4).fill("refused"));
+    expect(program, "a program that is started").to.equal(0);
+  });
+
+  if (process.arch === "x64")
+    it("kills who makes a call of x32", () => {
+      expect(run("x32").signal).to.equal("SIGSYS");
+    });
+});
+
+/** What the kernel says of one thread. */
+interface Thread {
+  readonly program: string;
+  readonly filter: string;
+  readonly noNewRights: string;
+  readonly rights: string;
+  readonly namespaces: { readonly [kind: string]: string };
+}
+
+const kinds = ["net", "pid", "ipc", "uts", "mnt"] as const;
+const namespacesOf = (of: string) => Object.fromEntries(kinds.map((kind) => [kind, readlinkSync(`${of}/ns/${kind}`)]));
+
+/** All threads of what this process has started to fetch: it alone goes first when memory runs out. */
+function fetching(): Thread[] {
+  return descendants(process.pid).flatMap((pid) =>
+    unlessGone(() => {
+      if (readFileSync(`/proc/${pid}/oom_score_adj`, "latin1").trim() !== "1000") return [];
+      const threads = readdirSync(`/proc/${pid}/task`);
+      return threads.flatMap((thread) => unlessGone(() => [threadAt(`/proc/${pid}/task/${thread}`)]));
+    }),
+  );
+}
+
+function descendants(pid: number): number[] {
+  const threads = unlessGone(() => readdirSync(`/proc/${pid}/task`));
+  const children = threads.flatMap((thread) =>
+    unlessGone(() => readFileSync(`/proc/${pid}/task/${thread}/children`, "latin1").split(" ")),
+  );
+  return children.filter(Boolean).flatMap((child) => [Number(child), ...descendants(Number(child))]);
+}
+
+/** What a process says that may end at any moment. */
+function unlessGone<T>(look: () => T[]): T[] {
+  try {
+    return look();
+  } catch (error) {
+    if (["ENOENT", "ESRCH"].includes(errnoOf(error) ?? "")) return [];
+    throw error;
+  }
+}
+
+function threadAt(at: string): Thread {
+  const status = readFileSync(`${at}/status`, "latin1");
+  const value = (key: string) => new RegExp(`^${key}:\\s*(.*)$`, "m").exec(status)?.[1] ?? "";
+  return {
+    program: readFileSync(`${at}/../../comm`, "latin1").trim(),
+    filter: value("Seccomp"),
+    noNewRights: value("NoNewPrivs"),
+    rights: value("CapEff"),
+    namespaces: namespacesOf(at),
+  };
+}
+
+describe("children that fetch, on the real kernel", function () {
+  this.timeout(60_000); // on machines that have others at work
+
+  before(function () {
+    need(this, "root", "git");
+  });
+
+  const expectFiltered = (threads: readonly Thread[]) => {
+    expect(threads.length).to.be.greaterThan(0);
+    for (const thread of threads) expect(thread, thread.program).to.include({ filter: "2", noNewRights: "1" }); // 2: by a filter
+  };
+
+  it("an image: each thread of the child is filtered before it has asked the registry for anything", async () => {
+    await using world = await ImageWorld.make();
+    const seen: Thread[][] = [];
+    world.registry.answers = () => {
+      seen.push(fetching());
+      return false;
+    };
+    const layer = world.registry.layer(tarOf({ name: "a", content: "kept" }));
+    const path = await world.shown(world.registry.image(layer));
+    expect(readFileSync(`${path}/a`, "utf8")).to.equal("kept");
+    expect(seen.length).to.be.greaterThan(1);
+    for (const threads of seen) expectFiltered(threads);
+  });
+
+  it("a commit: so are git and what it starts, without rights, and in namespaces of their own", async () => {
+    await using world = await GitWorld.make();
+    const seen: Thread[][] = [];
+    world.server.answers = () => {
+      seen.push(fetching());
+      return false;
+    };
+    const path = await world.shown(world.commit(world.file("a", "kept")));
+    expect(readFileSync(`${path}/a`, "utf8")).to.equal("kept");
+    expect(seen.length).to.be.greaterThan(1);
+    const ours = namespacesOf("/proc/self");
+    for (const threads of seen) {
+      expectFiltered(threads);
+      const git = threads.filter(({ program }) => program.startsWith("git"));
+      expect(git.length).to.be.greaterThan(0);
+      for (const { rights, namespaces } of git) {
+        expect(rights).to.match(/^0+$/);
+        expect(namespaces["net"], "it speaks with the server").to.equal(ours["net"]);
+        for (const kind of ["pid", "ipc", "uts", "mnt"]) expect(namespaces[kind], kind).to.not.equal(ours[kind]);
+      }
+    }
+  });
+});

@@ -1,0 +1,115 @@
+import { expect } from "chai";
+import { VolumeError } from "../../../src/errors.ts";
+import { callFilter, refusedCalls } from "../../../src/host/linux/call-filter.ts";
+import * as C from "../../../src/host/linux/constants.ts";
+import { Errno } from "../../../src/host/linux/errno.ts";
+import { refuseCalls } from "../../../src/host/linux/refuse-calls.ts";
+
+type Arch = keyof typeof C.byArchitecture;
+const auditArch = { x64: 0xc000003e, arm64: 0xc00000b7 } as const;
+const [EPERM, ENOSYS] = [1, 38];
+const answers = new Map([
+  [0x7fff0000, "allowed"],
+  [0x50000 | EPERM, "EPERM"],
+  [0x50000 | ENOSYS, "ENOSYS"],
+  [0x80000000, "killed"],
+]);
+
+interface Call {
+  readonly number: number;
+  readonly arch: number;
+  /** The first argument. */
+  readonly flags?: bigint;
+}
+
+/** Reads a program as the kernel does (include/uapi/linux/filter.h), as far as ours go. */
+function answerTo(program: Buffer, { number, arch, flags = 0n }: Call): string {
+  const data = Buffer.alloc(64);
+  data.writeUInt32LE(number, 0);
+  data.writeUInt32LE(arch, 4);
+  data.writeBigUInt64LE(flags, 16);
+  let accumulator = 0;
+  for (let at = 0; ; at++) {
+    const [code, yes, no] = [program.readUInt16LE(at * 8), program[at * 8 + 2] ?? 0, program[at * 8 + 3] ?? 0];
+    const k = program.readUInt32LE(at * 8 + 4);
+    if (code === 0x06) return answers.get(k) ?? `answer ${k.toString(16)}`;
+    if (code === 0x20) accumulator = data.readUInt32LE(k);
+    else if (code === 0x15) at += accumulator === k ? yes : no;
+    else if (code === 0x35) at += accumulator >= k ? yes : no;
+    else if (code === 0x45) at += (accumulator & k) !== 0 ? yes : no;
+    else throw new Error(`instruction ${code.toString(16)}`);
+  }
+}
+
+describe("callFilter", () => {
+  for (const arch of ["x64", "arm64"] as const satisfies readonly Arch[]) {
+    describe(`on ${arch}`, () => {
+      const numbers: { readonly [name: string]: number } = { ...C.SYS, ...C.byArchitecture[arch] };
+      const program = callFilter(arch, 0);
+      const answer = (number = -1, flags = 0n, by = program) =>
+        answerTo(by, { number: number >>> 0, arch: auditArch[arch], flags });
+
+      it("refuses each call of its list, and nothing else that has a number here, but clone3", () => {
+        const refused = Object.keys(numbers).filter((name) => answer(numbers[name]) === "EPERM");
+        const there: readonly string[] = refusedCalls.filter((name) => numbers[name] !== undefined);
+        expect(refused.sort()).to.deep.equal([...there].sort());
+        expect(refused.length).to.be.greaterThan(50);
+        expect(answer(numbers["clone3"])).to.equal("ENOSYS");
+        for (const one of [0, 1, 2, 3, 200, 400]) {
+          const isNamed = Object.values(numbers).includes(one);
+          if (!isNamed) expect(answer(one), `${one}`).to.equal("allowed");
+        }
+      });
+
+      it("lets threads and processes be made, and no namespace with them", () => {
+        const thread = 0x3d0f00n; // of pthread_create(3)
+        const process = 17n | 0x1200000n; // of fork(3): SIGCHLD
+        for (const flags of [thread, process, 0x4111n]) expect(answer(numbers["clone"], flags)).to.equal("allowed");
+        for (const bit of [7n, 17n, 25n, 26n, 27n, 28n, 29n, 30n])
+          expect(answer(numbers["clone"], process | (1n << bit)), `bit ${bit}`).to.equal("EPERM");
+      });
+
+      it("refuses unshare(2), but for what is allowed and nothing with it", () => {
+        const [pid, user, mounts] = [0x20000000n, 0x10000000n, 0x20000n];
+        for (const flags of [pid, user, mounts, 0x80n]) expect(answer(numbers["unshare"], flags)).to.equal("EPERM");
+        const some = callFilter(arch, Number(pid));
+        expect(answer(numbers["unshare"], pid, some)).to.equal("allowed");
+        for (const flags of [user, pid | user, mounts])
+          expect(answer(numbers["unshare"], flags, some)).to.equal("EPERM");
+      });
+
+      it("kills who calls by the numbers of another architecture, or of x32", () => {
+        const other = auditArch[arch === "x64" ? "arm64" : "x64"];
+        for (const by of [other, 0x40000003]) expect(answerTo(program, { number: 0, arch: by })).to.equal("killed");
+        expect(answer(0x40000000 + (numbers["mount"] ?? 0))).to.equal("killed");
+      });
+    });
+  }
+});
+
+describe("refuseCalls", () => {
+  const outcome = (error?: Error) => {
+    const did: string[] = [];
+    const filterCalls = (program: Buffer) => {
+      did.push(`filter of ${program.length} bytes`);
+      if (error !== undefined) throw error;
+    };
+    try {
+      refuseCalls({ gainNothing: () => void did.push("no new rights"), filterCalls }, 0, "x64");
+      return did.join(", ");
+    } catch (caught) {
+      return caught instanceof VolumeError ? `${caught.reason}, ${caught.errorClass}: ${caught.message}` : `${caught}`;
+    }
+  };
+
+  it("gives up new rights first, without which the kernel takes no filter of who is not root", () => {
+    expect(outcome()).to.match(/^no new rights, filter of \d+ bytes$/);
+  });
+
+  it("fails, and says why, where the kernel has no filters or refuses one", () => {
+    for (const errno of [38, 22])
+      expect(outcome(new Errno("seccomp", errno))).to.match(/^SetUpFailed, final: .*CONFIG_SECCOMP_FILTER/);
+    expect(outcome(new Errno("seccomp", 13))).to.match(/^SetUpFailed, final: the kernel refused .*EACCES/);
+    expect(outcome(new Error("the thread 7 has a filter of its own"))).to.contain("the thread 7");
+  });
+});
