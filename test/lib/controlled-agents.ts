@@ -5,6 +5,9 @@ import type { NodeVolumeIntent } from "../../src/api/types.gen.ts";
 import { bootID } from "../../src/host/linux/linux-evidence.ts";
 import { addNodes, type CSIFleet, createCSIFleet } from "../unit/controller/attach/csi-fleet.ts";
 
+/** So many times as long as it has worked the controller rests: in an emulated VM agents and children would wait else. */
+const rests = 9;
+
 /**
  * A controller on a fake API server, and agents on this kernel that stand for nodes: to it each way to a LUN is a disk
  * of its own, as to as many machines. Each agent has a fake API server of its own, and what stands there is carried
@@ -15,6 +18,7 @@ export class ControlledAgents {
   readonly #agents: ReadonlyMap<string, KernelAgent>;
   readonly #carried = new Map<string, string>();
   readonly #withinMs: number;
+  #goesOn = 0;
 
   /** @param agents by the name of the node that each stands for, which is its label `role`, too */
   constructor(agents: ReadonlyMap<string, KernelAgent>, withinMs: number) {
@@ -51,9 +55,12 @@ export class ControlledAgents {
 
   async becomes(what: string, check: () => boolean): Promise<void> {
     const carry = async () => {
+      const begun = performance.now();
+      if (begun < this.#goesOn) return false;
       for (const node of this.#agents.keys()) this.#hear(node);
       await this.fleet.run(1_000);
       for (const node of this.#agents.keys()) this.#tell(node);
+      this.#goesOn = performance.now() + rests * (performance.now() - begun);
       return check();
     };
     await until(what, this.#withinMs, carry, () =>

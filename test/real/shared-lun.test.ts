@@ -1,13 +1,13 @@
 import { execFileSync } from "node:child_process";
-import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { mkdirSync, mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
-import { expect } from "chai";
 import { KernelAgent } from "../../hack/lib/agent-on-kernel/kernel-agent.ts";
 import { buildPrograms } from "../../hack/lib/agent-on-kernel/programs.ts";
 import { slow } from "../../hack/lib/lanes/slow.ts";
 import { attachedStandIn } from "../lib/attached-stand-in.ts";
 import { ControlledAgents } from "../lib/controlled-agents.ts";
 import { loopDevice } from "../lib/loop-device.ts";
+import { oneAtATime } from "../lib/lun-of-two.ts";
 import { need } from "../lib/requirements.ts";
 
 const nodes = ["n0", "n1"] as const;
@@ -43,25 +43,7 @@ describe("one disk that two agents find, by ways of iSCSI and Fibre Channel that
 
   slow("is of one of them; the other says so, and has what that has written once it is released", async () => {
     for (const [at, node] of nodes.entries()) both.set(node, { local: { path: disks[at] } }, { fsType: "ext4" });
-    both.fleet.start();
-    const found = () => nodes.map((node) => both.intentOf(node)?.status?.disk);
-    await both.becomes("both to name what they have found", () => found().every((disk) => disk !== undefined));
-    const name = `36001405fc00002${"0".repeat(18)}`;
-    expect(found()).to.deep.equal([name, name]);
-    await both.becomes("one to have it", () => nodes.some((node) => both.stateOf(node) === "Mounted"));
-    const first = nodes.find((node) => both.stateOf(node) === "Mounted") ?? "n0";
-    const second = first === "n0" ? "n1" : "n0";
-    await both.becomes("the other to say so", () => both.fleet.waitReason(second) === `VolumeHeldElsewhere ${first}`);
-    const [of, otherOf] = first === "n0" ? disks : [disks[1], disks[0]];
-    expect([both.deviceOf(first), both.deviceOf(second)]).to.deep.equal([of, undefined]);
-    writeFileSync(`${both.target(first)}/written`, first);
-
-    both.fleet.api.remove("nodevolumesets", first);
-    await both.becomes("the other to have it", () => both.stateOf(second) === "Mounted");
-    expect([both.deviceOf(first), both.deviceOf(second)]).to.deep.equal([undefined, otherOf]);
-    expect(readFileSync(`${both.target(second)}/written`, "utf8")).to.equal(first);
-    both.fleet.api.remove("nodevolumesets", second);
-    await both.becomes("nobody to have it", () => both.fleet.intents().length === 0);
-    expect(nodes.map((node) => both.deviceOf(node))).to.deep.equal([undefined, undefined]);
+    const name = new RegExp(`^36001405fc00002${"0".repeat(18)}$`);
+    await oneAtATime(both, { nodes, name, isWayOf: (node, device) => device === disks[node === "n0" ? 0 : 1] });
   });
 });
