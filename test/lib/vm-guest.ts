@@ -9,6 +9,7 @@ const mocha = new Mocha({ reporter: Mocha.reporters.Base, timeout: 600_000, forb
 mocha.suite.emit("pre-require", globalThis, "", mocha);
 await import("../contract/plugin-contract.test.ts");
 await import("../vm/guest/scsi.ts");
+await import("../vm/guest/shared-lun.ts");
 await import("../vm/guest/iscsi.ts");
 await import("../vm/guest/multipath.ts");
 await import("../vm/guest/nfs-stopped.ts");
@@ -17,6 +18,7 @@ await import("../vm/guest/cifs-rotated.ts");
 await import("../vm/guest/leave-pod.ts");
 await import("../vm/guest/layers.ts");
 await import("../vm/guest/read-errors.ts");
+await import("../vm/guest/served-disks.ts");
 await import("../vm/guest/ceph.ts");
 await import("../vm/guest/cephfs.ts");
 await import("../vm/guest/cephfs-away.ts");

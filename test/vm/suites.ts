@@ -32,9 +32,11 @@ export const suites: readonly Suite[] = [
   },
   { title: "LUKS and LVM beneath a local volume", only: " a LUKS", atLeast: 1 }, // the other stories take minutes there
   { title: "swap: LUKS and LVM beneath a local volume", atLeast: 1, onlyFull: true }, // test/real has it with stand-ins
-  { title: "a disk of device-mapper's flakey", atLeast: 1 },
+  { title: "a disk of device-mapper's flakey", atLeast: 2 },
   { title: "a disk of a mounted volume that cannot be read any more", atLeast: 1 },
   { title: "SCSI disks of a Fibre Channel target", atLeast: 6 },
+  { title: "a disk that the kernel serves to other machines", atLeast: 2 },
+  { title: "one LUN that two agents find", atLeast: 1 },
 ];
 
 /** Of a cluster that runs beside the VM, which reaches it: what tells most in two to four minutes. */

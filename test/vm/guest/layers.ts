@@ -1,6 +1,7 @@
 import { execFileSync } from "node:child_process";
 import { expect } from "chai";
 import { intent } from "../../../hack/lib/agent-on-kernel/intent.ts";
+import { FlakeyDisk } from "../../lib/flakey-disk.ts";
 import { describeLayeredSwap } from "../../lib/layered-swap-suite.ts";
 import { describeLayers } from "../../lib/layers-suite.ts";
 import type { LayersWorld } from "../../lib/layers-world.ts";
@@ -39,11 +40,10 @@ describe("a disk of device-mapper's flakey", () => {
     await node[Symbol.asyncDispose]();
   });
 
-  const want = (local: object, options: { deleting?: boolean } = {}) => {
-    const { deleting = false } = options;
-    node.want(
-      intent({ source: { local }, mounts: [{ path: node.target("a") }], deleting, generation: deleting ? 2 : 1 }),
-    );
+  const want = (local: object, options: { deleting?: boolean; fsType?: "ext4" } = {}) => {
+    const { deleting = false, ...more } = options;
+    const mounts = [{ path: node.target("a") }];
+    node.want(intent({ source: { local }, mounts, deleting, generation: deleting ? 2 : 1, ...more }));
     node.forgetFailures();
     return node.volume("node.volume-1");
   };
@@ -66,5 +66,18 @@ describe("a disk of device-mapper's flakey", () => {
     } finally {
       execFileSync("dmsetup", ["remove", "nvo-flakey"]);
     }
+  });
+
+  it("is not empty while a part of it cannot be read, and not formatted", async () => {
+    const disk = node.keep(new FlakeyDisk("nvo-unread", 48));
+    const local = { path: disk.path };
+    disk.fail([1024, 8]);
+    const { failure } = await want(local, { fsType: "ext4" });
+    expect(failure?.reason, failure?.message).to.equal("ReadError");
+    disk.fail();
+    const written = execFileSync("sh", ["-c", `tr -d '\\0' <${disk.path} | wc -c`], { encoding: "utf8" }).trim();
+    expect(written, "bytes that are none of zeros").to.equal("0");
+    expect((await want(local, { fsType: "ext4" })).failure?.message).to.equal(undefined);
+    expect((await want(local, { deleting: true })).phase).to.equal("released");
   });
 });

@@ -1,5 +1,5 @@
 import { execFileSync } from "node:child_process";
-import { closeSync, constants, openSync, writeFileSync } from "node:fs";
+import { closeSync, constants, openSync, readdirSync, writeFileSync } from "node:fs";
 import { expect } from "chai";
 import { until } from "../../../hack/lib/until.ts";
 import type { Scsi, ScsiDisk } from "../../../src/host/scsi.ts";
@@ -79,6 +79,14 @@ describe("SCSI disks of a Fibre Channel target", function () {
       closeSync(fd);
     }
     await refused(scsi.remove({ ...disk, wwid: "naa.0" }, "/"), "another disk");
+    execFileSync("modprobe", ["sg"]);
+    const [generic] = readdirSync(`/sys/block/${disk.name}/device/scsi_generic`);
+    const command = openSync(`/dev/${generic}`, constants.O_RDWR); // as a virtual machine that the disk is passed through to
+    try {
+      await refused(scsi.remove(disk, "/"), `/dev/${disk.name} is open`);
+    } finally {
+      closeSync(command);
+    }
     expect(await atPort(1)).to.deep.include({ name: disk.name, lasting: disk.lasting });
   });
 
