@@ -2,8 +2,12 @@ import { VolumeError } from "../errors.ts";
 import { chosenOf, isSameDisk } from "./disk-choice.ts";
 import type { FoundSource, StageContext } from "./plugin.ts";
 
-/** Links that udev makes of where a disk is, or of what it says of itself; /dev/rbd of pool and image. */
-const madeOfDisks = /^\/dev\/(disk\/by-path\/|disk\/by-id\/(wwn|scsi|nvme|ata|dm-uuid-mpath)-|rbd\/)/;
+/**
+ * Links that udev makes of where a disk is, or of what it says of itself; /dev/rbd of pool and image, /dev/drbd/by-res of
+ * a resource in DRBD's configuration; /dev/etherd has the kernel's own names.
+ */
+const madeOfDisks =
+  /^\/dev\/(disk\/by-path\/|disk\/by-id\/(wwn|scsi|nvme|ata|dm-uuid-mpath)-|rbd\/|drbd\/by-res\/|etherd\/)/;
 
 /** PURE. Whether a path is the kernel's name of the device, or a link that nothing on it can make. */
 function isNameOfDisk(path: string, found: FoundSource): boolean {

@@ -8,11 +8,15 @@ import { deviceBeneath } from "./loop-backing.ts";
 const places: readonly (readonly [RegExp, string])[] = [
   [/\/session\d/, "iscsi"],
   [/\/rport-/, "fc"],
+  [/\/host\d+\/port-\d+:\d+\/target/, "srp"], // an adapter of SAS has an end_device between
+  [/\/vhci_hcd\b/, "usbip"],
 ];
+/** Drivers that bring a disk from another machine, by the name of the disk. */
+const drivers = /\/(?:(rbd|nbd|rnbd|drbd)\d+|(etherd)![^/]+)$/;
 
 /**
- * By what a device is attached, if others than this node may reach it, and write to it: iSCSI, Fibre Channel, NVMe over fabrics, RBD,
- * NBD. Of a partition: its disk; of what device-mapper or RAID has made: any device beneath it;
+ * By what a device is attached, if others than this node may reach it, and write to it: iSCSI, Fibre Channel, SRP, USB/IP, NVMe over
+ * fabrics, RBD, NBD, RNBD, DRBD, ATA over Ethernet. Of a partition: its disk; of what device-mapper or RAID has made: any device beneath it;
  * of a loop device on another block device: that.
  * @param sys /sys, or a made tree
  * @param deviceNumber `major:minor`
@@ -39,8 +43,8 @@ export function attachedBy(
 export function diskAttachedBy(place: string): string | undefined {
   const known = places.find(([pattern]) => pattern.test(place))?.[1];
   if (known !== undefined) return known;
-  const served = /\/(rbd|nbd)\d+$/.exec(place)?.[1];
-  return served ?? nvmeFabric(place);
+  const [, numbered, named] = drivers.exec(place) ?? [];
+  return numbered ?? named ?? nvmeFabric(place);
 }
 
 /** A namespace lies beneath its controller, or with native multipath beneath its subsystem, in which the controllers are. */

@@ -30,6 +30,13 @@ describe("by what a disk is attached", () => {
     [`${pci}/ata1/host0/target0:0:0/0:0:0:0/block/sda`, undefined],
     ["devices/virtual/block/rbd0", "rbd"],
     ["devices/virtual/block/nbd1", "nbd"],
+    ["devices/virtual/block/rnbd0", "rnbd"],
+    ["devices/virtual/block/drbd1000", "drbd"],
+    ["devices/virtual/block/etherd!e1.1", "etherd"],
+    [`${pci}/infiniband_srp/host9/port-9:1/target9:0:0/9:0:0:0/block/sdd`, "srp"],
+    [`${pci}/host1/port-1:0/end_device-1:0/target1:0:0/1:0:0:0/block/sde`, undefined],
+    [`${pci}/host1/port-1:1/expander-1:0/port-1:0:3/end_device-1:0:3/target1:0:3/1:0:3:0/block/sdf`, undefined],
+    ["devices/platform/vhci_hcd.0/usb5/5-1/5-1:1.0/host3/target3:0:0/3:0:0:0/block/sdg", "usbip"],
     ["devices/virtual/block/loop1", undefined],
   ] as const) {
     it(`${place}: ${by ?? "it is the node's own"}`, () => {

@@ -59,6 +59,8 @@ describe("a local volume by a link that content makes", () => {
     "/dev/disk/by-id/dm-uuid-mpath-1",
     "/dev/disk/by-path/ip-1",
     "/dev/rbd/a/b",
+    "/dev/drbd/by-res/r0/0",
+    "/dev/etherd/e1.1",
     "/dev/sdb1",
   ]) {
     it(`${path} is made of no content`, async () => {

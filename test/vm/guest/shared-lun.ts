@@ -15,7 +15,7 @@ const places: { readonly [node: string]: RegExp } = { n0: /\/session\d+\//, n1: 
 
 /** test/real/shared-lun.test.ts has the same with what stands for LUNs. */
 describe("one LUN that two agents find, by iSCSI and by Fibre Channel", function () {
-  this.timeout(4 * soonMs);
+  this.timeout(8 * soonMs);
   const worlds: VMWorld[] = [];
   let both: ControlledAgents;
 
@@ -26,7 +26,7 @@ describe("one LUN that two agents find, by iSCSI and by Fibre Channel", function
       const agent = worlds[at]?.agent;
       return agent === undefined ? [] : [[node, agent] as const];
     });
-    both = new ControlledAgents(new Map(agents), soonMs);
+    both = new ControlledAgents(new Map(agents), 2 * soonMs); // a dozen children each
   });
   after(async () => {
     await using all = new AsyncDisposableStack(); // whatever fails
