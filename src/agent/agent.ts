@@ -10,6 +10,10 @@ import type { Plan } from "./plan.ts";
 import type { PlanSettings } from "./plan-input.ts";
 import type { Vitals } from "./vitals.ts";
 
+/**
+ * Dependencies of the agent of one node. All effects go through these ports, so that tests and the simulator start the
+ * same agent on fakes.
+ */
 export interface AgentDeps {
   readonly system: System;
   readonly transport: Transport;
@@ -37,6 +41,7 @@ export interface AgentDeps {
   onPlan?(plan: Plan): void;
 }
 
+/** A running agent: the handle that the process's role, the health server and the CSI server for kubelet use. */
 export interface Agent {
   /** Whether intents and mount table were read completely since start. */
   ready(): boolean;

@@ -36,6 +36,7 @@ export interface DesiredVolume {
   readonly kubelet?: KubeletVolume;
 }
 
+/** One mount point that an intent asks for: a path of the host, or the target of a pod that kubelet has asked for. */
 export interface DesiredMount {
   readonly name: string;
   readonly path: string;
@@ -80,8 +81,10 @@ export interface MayHave {
   readonly byDriver: boolean;
 }
 
+/** An intent of this node as the planner sees it: understood, or invalid. `isInvalid` distinguishes them. */
 export type Desired = DesiredVolume | InvalidVolume;
 
+/** PURE. Whether an intent could not be understood. Such a volume is neither set up nor torn down (law L7). */
 export function isInvalid(desired: Desired): desired is InvalidVolume {
   return "problem" in desired;
 }

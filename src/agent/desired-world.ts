@@ -7,6 +7,7 @@ import type { IntentEntry } from "./intents.ts";
 import { podPath, withPods } from "./pods/pod-mounts.ts";
 import { Touched } from "./touched.ts";
 
+/** Inputs of the desired state of world, and callbacks for its changes. */
 export interface DesiredWorldDeps {
   readonly store: ObjectStore<IntentEntry>;
   /** Told when other objects are shown than before: all that are. */

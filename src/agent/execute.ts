@@ -37,6 +37,9 @@ const formatDeadlineMs = 30 * 60_000;
  */
 const slowCallMs = 3_000;
 
+/**
+ * Dependencies of carrying out operations: the journal, which is written before each effect, the host, and CSI drivers.
+ */
 export interface ExecutorDeps {
   readonly system: System;
   readonly host: HostPorts;

@@ -40,10 +40,15 @@ export interface Failure {
 /** Where a failure happened: one target, or the volume as a whole. Different targets fail on their own. */
 export type Slot = string;
 
+/**
+ * PURE. The key of an operation's backoff: the volume and the target path, or the volume alone if the operation has no
+ * path.
+ */
 export function slotOf(operation: Operation): Slot {
   return `${operation.volume}\n${"path" in operation ? operation.path : ""}`;
 }
 
+/** PURE. The volume's name in a backoff key. */
 export function volumeOf(slot: Slot): string {
   return slot.slice(0, slot.indexOf("\n"));
 }

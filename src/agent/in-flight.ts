@@ -10,6 +10,10 @@ import type { OwnershipChange } from "./ownership/ownership-changes.ts";
 import type { PlanInput } from "./plan-input.ts";
 import { withoutChild } from "./record.ts";
 
+/**
+ * Where the pending operations of a volume are found: those of this process, and children of earlier ones in the
+ * journal.
+ */
 export interface InFlightDeps {
   readonly journal: Journal;
   readonly executor: Executor;

@@ -31,6 +31,7 @@ export function markOf(entry: IndexedIntent | undefined): string {
   return `${uid} ${generation} ${controllerStatus}`;
 }
 
+/** PURE data: which intents of the node's index have to be read from the API server, and which are up to date. */
 export interface IndexReads {
   /** Names that are to be read, each with what the index says of it. */
   readonly due: ReadonlyMap<string, string>;

@@ -22,6 +22,10 @@ export interface JournalState {
   readonly reaps?: ReadonlyMap<string, ReapRecord>;
 }
 
+/**
+ * The contents of a journal's text. A torn last line is left out without counting as damage: a crash during a write
+ * causes it.
+ */
 export interface ParsedJournal {
   /**
    * Undefined if the header is missing or damaged: then nothing is known of reboots since, and nothing is concluded.
@@ -63,14 +67,20 @@ export function formatJournal(state: JournalState): string {
   return [line({ journal: formatVersion, ...header }), ...lines, ...reaping].join("");
 }
 
+/** PURE. The line that sets the record of a volume; it replaces earlier lines of the same volume. */
 export function formatPut(record: VolumeRecord): string {
   return line({ put: record });
 }
 
+/** PURE. The line that drops the record of a volume. */
 export function formatForget(name: string): string {
   return line({ forget: name });
 }
 
+/**
+ * PURE. The line that sets the record of a clean-up of kubelet's leftovers at a path, or drops it if `reap` is
+ * undefined.
+ */
 export function formatReap(path: string, reap: ReapRecord | undefined): string {
   return line(reap === undefined ? { reaped: path } : { reap });
 }

@@ -19,6 +19,7 @@ import { Touched } from "./touched.ts";
 /** Lines after which the journal is written anew, if most of them are old. */
 const compactAfter = 1000;
 
+/** Damage that was found when the journal was opened: shown in NodeVolumeState until the agent starts anew. */
 export interface JournalDamage {
   readonly lines: number;
   /** Where the journal was kept as it was found. */

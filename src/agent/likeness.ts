@@ -11,6 +11,7 @@ import type { DesiredVolume } from "./desired-volume.ts";
 import { dataPath, hostSource, type Observation, type PlanSettings, stagingPath } from "./plan-input.ts";
 import type { Likeness } from "./view.ts";
 
+/** Evidence for the comparison of a mount of unknown origin with a volume, beside the volume's spec. */
 export interface LikenessContext {
   readonly table: MountTable;
   readonly settings: PlanSettings;

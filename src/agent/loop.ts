@@ -30,10 +30,15 @@ const unwokenMs = 60_000;
 const recheckMs = 300_000;
 /** How long stop waits for what runs, and for an mkfs, in milliseconds: the DaemonSet's grace period is longer. */
 const stopMs = 20_000;
+/**
+ * Milliseconds that `stop` waits while an mkfs runs: one that is killed has to begin again. The grace period of the
+ * DaemonSet's pods is longer.
+ */
 export const stopFormatMs = 100_000;
 /** When to try again after the mount table could not be read, or the plan could not be made, in milliseconds. */
 const unreadableMs = 1_000;
 
+/** Desired state of world at one iteration of the loop. */
 export interface GatheredWorld {
   readonly volumes: ReadonlyMap<string, Desired>;
   readonly synced: boolean;
@@ -43,6 +48,10 @@ export interface GatheredWorld {
   readonly tokens?: PlanInput["tokens"];
 }
 
+/**
+ * Dependencies of the reconcile loop: its inputs, the planner, and the executor. Optional members are parts that a node
+ * may lack.
+ */
 export interface LoopDeps {
   readonly system: System;
   readonly host: HostPorts;

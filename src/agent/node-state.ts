@@ -19,6 +19,7 @@ import type { Plan } from "./plan.ts";
 import type { OrphansOfKubelet } from "./reap/start-reaper.ts";
 import type { Vitals } from "./vitals.ts";
 
+/** Dependencies of writing the status of the node's own NodeVolumeState. No other writer has that status. */
 export interface NodeStateReporterDeps {
   readonly system: System;
   readonly client: KubeClient;

@@ -8,6 +8,10 @@ import type { Vitals } from "./vitals.ts";
 /** Milliseconds until it is tried again: somebody has to make room, or mend the directory. */
 const retryMs = 5_000;
 
+/**
+ * Dependencies of opening the journal at start. `signal` ends the retries, for example on SIGTERM while the disk is
+ * full.
+ */
 export interface OpenJournalDeps {
   readonly system: System;
   readonly host: HostPorts;

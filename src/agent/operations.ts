@@ -16,6 +16,10 @@ export function exactly(operation: Operation, table: MountTable | undefined): Op
   return uniqueID === undefined ? operation : { ...operation, uniqueID };
 }
 
+/**
+ * The kinds of operations, with their arguments. A new kind does not compile until executor, plan lines and log handle
+ * it.
+ */
 export type Action =
   /** Find, make or mount what targets are bound from. */
   | { readonly kind: "stage" }
@@ -58,6 +62,7 @@ export type Action =
   /** Find out what the source of an observed volume shows. Changes nothing. */
   | { readonly kind: "observe" };
 
+/** The name of an operation's kind, in logs and in the label `operation` of metrics. */
 export type OperationKind = Action["kind"];
 
 /** Whether an operation takes something away, so that it has to wait for complete knowledge (law L1). */

@@ -6,6 +6,7 @@ import type { MountEntry } from "../host/mountinfo.ts";
 import type { VolumePlan } from "./plan.ts";
 import { isStatePath } from "./state-path.ts";
 
+/** Inputs of the search for orphans: mounts and directories beneath our directories that no volume's record names. */
 export interface OrphansInput {
   readonly volumes: readonly VolumePlan[];
   readonly table: MountTable | undefined;

@@ -63,6 +63,7 @@ export interface PlanInput {
   readonly touched?: ReadonlySet<string> | undefined;
 }
 
+/** The part of the configuration that decisions depend on. It does not change while the agent runs. */
 export interface PlanSettings {
   readonly allowedPrefixes: readonly string[];
   readonly stateDir: string;
@@ -100,6 +101,7 @@ export interface Observation extends Observed {
   readonly steady?: boolean;
 }
 
+/** The result of one look at an observed volume, without its time. */
 export interface Observed {
   /** Undefined if there was nothing. */
   readonly source?: ObservedSource;
@@ -112,6 +114,7 @@ export interface Observed {
   readonly kubelet?: { readonly asked: string; readonly left: readonly string[] };
 }
 
+/** The file or device that the source path of an observed volume leads to. */
 export interface ObservedSource {
   /** What a bind of it shows. */
   readonly identity: MountIdentity;
@@ -145,6 +148,10 @@ export function stagingPath(settings: PlanSettings, key: string): string {
   return `${settings.stateDir}/staging/${key}`;
 }
 
+/**
+ * PURE. The data directory of a volume: what the agent or its plugin writes for it. Another mount may be on it, or
+ * none.
+ */
 export function dataPath(settings: PlanSettings, key: string): string {
   return `${settings.stateDir}/data/${key}`;
 }

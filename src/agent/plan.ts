@@ -26,6 +26,9 @@ export type Phase =
   | "retained"
   | "unexplained";
 
+/**
+ * All that was decided for one volume at one look, with the evidence: status, Events and metrics are computed from it.
+ */
 export interface VolumePlan {
   readonly name: string;
   readonly phase: Phase;
@@ -56,6 +59,10 @@ export interface VolumePlan {
   readonly pending: readonly string[];
 }
 
+/**
+ * The result of one look over all volumes. `volumes` is kept up in place by the planner: copy what is to outlive the
+ * next plan.
+ */
 export interface Plan {
   /** Whether the intents were read completely: before that a volume without one says nothing. */
   readonly synced: boolean;

@@ -42,6 +42,10 @@ export interface VolumeRecord {
   readonly copies?: readonly DetachedCopy[];
 }
 
+/**
+ * A pod's bind mount in another mount namespace that the kernel detached together with its mount point. No mount table
+ * lists it, and files that are open on it still use the volume.
+ */
 export interface DetachedCopy {
   /**
    * The mount namespace that it was in, as /proc names it. Absent: whether there was a copy, and where, could not be
@@ -54,6 +58,9 @@ export interface DetachedCopy {
   readonly path: string;
 }
 
+/**
+ * The record of a staged volume. It is written before the first effect, with `ready: false`, and again after the last.
+ */
 export interface StageRecord {
   readonly kind: StageKind;
   /** What targets are bound from, as the agent sees it; also the mount point of a staged file system. */
@@ -125,6 +132,10 @@ export interface CSIRecord {
   readonly refused?: { readonly capacityBytes: string; readonly reason: Reason; readonly message: string };
 }
 
+/**
+ * The mount that a CSI driver made at a path of ours, as it was after the call: the agent did not make it, so this is
+ * its only identity.
+ */
 export interface ShownByDriver {
   readonly identity: MountIdentity;
   /** Its file system could be written to when it was first seen. */
@@ -153,6 +164,7 @@ export interface Published extends Owned {
   readonly at?: Moment;
 }
 
+/** One mount point that the agent has bound a volume to, written before the bind. */
 export interface TargetRecord {
   readonly path: string;
   /** Name of the mount in the intent, for people. */
@@ -202,6 +214,7 @@ export function withTarget(record: VolumeRecord, target: TargetRecord): VolumeRe
   return { ...record, targets: [...record.targets.filter((t) => t.path !== target.path), target] };
 }
 
+/** PURE. The record without a target; the same targets if it has none at that path. */
 export function withoutTarget(record: VolumeRecord, path: string): VolumeRecord {
   return { ...record, targets: record.targets.filter((target) => target.path !== path) };
 }
@@ -212,6 +225,7 @@ export function withoutStage(record: VolumeRecord): VolumeRecord {
   return rest;
 }
 
+/** PURE. The record with the device that an mkfs is about to write, or without one if `device` is undefined. */
 export function withFormatting(record: VolumeRecord, device: string | undefined): VolumeRecord {
   const { formatting: _before, ...rest } = record;
   return { ...rest, ...(device !== undefined && { formatting: device }) };
@@ -224,6 +238,7 @@ export function withoutSwap(record: VolumeRecord): VolumeRecord {
   return { ...record, stage: { ...stage, ready: false } };
 }
 
+/** PURE. The record after its child process has ended. */
 export function withoutChild(record: VolumeRecord): VolumeRecord {
   const { child: _ended, ...rest } = record;
   return rest;

@@ -14,6 +14,10 @@ import type { AgentStatus } from "./status/status-context.ts";
 import { statusOf } from "./status-of.ts";
 import { refusalRemedy, type Vitals } from "./vitals.ts";
 
+/**
+ * Dependencies of writing the status of intents. `agent` goes into each status, so that the controller can distinguish
+ * runs of the agent.
+ */
 export interface ReporterDeps {
   readonly system: System;
   readonly client: KubeClient;

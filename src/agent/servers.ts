@@ -25,6 +25,7 @@ interface Asked {
  */
 const deadlineMs = 10_000;
 
+/** Dependencies of probing the servers of mounted network volumes. */
 export interface ServerWatchDeps {
   readonly system: Pick<System, "timers" | "random">;
   readonly servers: Servers;

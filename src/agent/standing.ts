@@ -15,6 +15,10 @@ export interface Standing {
   readonly message: string;
 }
 
+/**
+ * PURE. State, readiness, reason and message of a volume, from its plan alone: status, explain and Events agree as all
+ * of them use it.
+ */
 export function standingOf(volume: VolumePlan): Standing {
   const why = whyOf(volume);
   switch (volume.phase) {

@@ -15,6 +15,7 @@ export interface Steps {
   readonly dueAt?: number;
 }
 
+/** Arguments that the functions which list the steps of one volume share. */
 export interface StepContext {
   readonly input: PlanInput;
   readonly owners: PathOwners;

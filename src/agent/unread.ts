@@ -7,6 +7,7 @@ import { podPath } from "./pods/pod-mounts.ts";
 import type { VolumeRecord } from "./record.ts";
 import type { Likeness, Problem, UnreadView } from "./view.ts";
 
+/** Inputs of the view of a volume whose intent is not understood: its mounts are found without the spec. */
 export interface UnreadInput {
   readonly volume: InvalidVolume;
   readonly record: VolumeRecord | undefined;

@@ -86,6 +86,7 @@ export interface UnreadView {
   readonly problem?: Problem;
 }
 
+/** Actual state of one volume: record and mount table taken together, at the moment of one look. */
 export interface VolumeView {
   readonly stage: StageView;
   readonly targets: readonly TargetView[];

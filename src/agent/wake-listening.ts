@@ -9,6 +9,7 @@ import type { WakeSource } from "./wakes-of.ts";
  */
 const mostSources = 512;
 
+/** Dependencies of watching for the end of waits. */
 export interface WakeListeningDeps {
   readonly wakes: Wakes;
   readonly log: Logger;

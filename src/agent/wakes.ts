@@ -12,6 +12,7 @@ import { isFull, takeWake, type WakeBudget } from "./wake-budget.ts";
 import { WakeListening } from "./wake-listening.ts";
 import { changedMounts, concerns, isOfDriver, type Waiter, wakesOf } from "./wakes-of.ts";
 
+/** Dependencies of ending backoff delays early, when an event comes that a volume waits for. */
 export interface WakesDeps {
   readonly system: System;
   readonly wakes: WakePorts;

@@ -104,6 +104,10 @@ type DeviceOfStage = Pick<StageRecord, "deviceNumber" | "devicePath" | "found">;
 
 type SecretOfMount = Pick<StageRecord, "contentVersion" | "mountedWith">;
 
+/**
+ * Changes the options of the staged file system in place, and records them after that.
+ * @throws VolumeError SetUpFailed if the volume is no longer staged, or as `Mounter.reconfigure` does
+ */
 export async function reconfigure(context: ActionContext, mountID: number): Promise<void> {
   const desired = wanted(context);
   const record = recordOf(context, desired.name);

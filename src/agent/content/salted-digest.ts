@@ -11,6 +11,10 @@ export interface SaltedDigest {
   readonly digest: string;
 }
 
+/**
+ * A digest of contents with a salt of its own: equal contents are recognized later, and a Secret cannot be guessed from
+ * it.
+ */
 export function saltedDigestOf(contents: readonly ObjectContent[]): SaltedDigest {
   const salt = randomBytes(16).toString("hex");
   return { salt, digest: joinedDigest(contents.map(({ data }) => digestOf(data, salt))) };

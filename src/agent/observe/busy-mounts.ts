@@ -24,6 +24,10 @@ interface Known {
   readonly since?: number;
 }
 
+/**
+ * A leftover of kubelet that is in use. `since` is the wall time of its first sighting, in milliseconds since the
+ * epoch.
+ */
 export interface BusyMount extends Leftover {
   readonly since: number;
 }

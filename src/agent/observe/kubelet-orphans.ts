@@ -12,6 +12,10 @@ export interface Leftover extends Omit<Orphan, "since"> {
   readonly uniqueID?: number | undefined;
 }
 
+/**
+ * Inputs of the search for kubelet's leftovers: mounts beneath its directory whose pod is gone, and loop devices
+ * without a pod.
+ */
 export interface LeftoversInput {
   readonly table: MountTable;
   readonly kubeletDir: string;

@@ -6,7 +6,9 @@ import type { CSIRecord, Owned, TargetRecord, VolumeRecord } from "../record.ts"
  * Whom the files of a volume belong to, and how they are labelled: one group and one label for all its mounts. Pure.
  */
 
+/** The part of a volume's spec that decides the group of its files. */
 export type Wanted = Pick<DesiredVolume, "layout" | "mounts">;
+/** The part of a volume's record that decides the group of its files; undefined if there is no record. */
 export type Known = Pick<VolumeRecord, "stage" | "targets"> | undefined;
 
 /** What a driver is told when it stages and publishes, as the record has it. */

@@ -14,6 +14,7 @@ import { foreign, givenBack, hasLeft, notTornDown, problemOf, unmounting, waitin
 import { begun, notListed, progressOf } from "./publish-progress.ts";
 import { tokensLacking } from "./token-problems.ts";
 
+/** Dependencies of answering kubelet's NodePublishVolume and NodeUnpublishVolume. */
 export interface PodVolumesDeps {
   readonly kubeletDir: string;
   readonly open: OpenPods;

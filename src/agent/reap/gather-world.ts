@@ -12,6 +12,7 @@ import { podsOnNode } from "./node-pods.ts";
 import type { ReapWorld, StagedEvidence } from "./proof.ts";
 import { type ReapPlace, reapPlace } from "./reap-place.ts";
 
+/** Sources of the evidence about kubelet's leftovers. */
 export interface GatherDeps {
   readonly client: Pick<KubeClient, "get" | "list">;
   readonly host: Pick<HostPorts, "mountTable" | "nodeTable"> & { readonly traces: Traces };
@@ -24,6 +25,7 @@ export interface GatherDeps {
   plan(): Plan | undefined;
 }
 
+/** The evidence at one moment, and what of kubelet's it shows to be left over. */
 export interface GatheredReap {
   readonly world: ReapWorld;
   /** What kubelet has left by all of it. */

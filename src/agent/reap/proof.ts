@@ -25,6 +25,7 @@ export interface ReapWorld {
   readonly staged?: StagedEvidence;
 }
 
+/** Evidence about a volume that kubelet staged by CSI and left behind. */
 export interface StagedEvidence {
   /** What kubelet has written down is of this driver and of a handle with this hash. */
   readonly isKnown: boolean;
@@ -33,6 +34,7 @@ export interface StagedEvidence {
   readonly apart: readonly Holder[];
 }
 
+/** Whether a leftover may be removed: everything that is needed for it is proved, or it stays. */
 export type Proof =
   | { readonly place: ReapPlace; readonly mount: MountEntry; readonly proof: string }
   /** Why it stays, for people. */
