@@ -26,6 +26,7 @@ export interface AgentTeller {
   forget(node: string): void;
 }
 
+/** Dependencies of Events about agents that stop renewing their Leases, and about their return. */
 export interface AgentTellerDeps {
   readonly recorder: EventRecorder;
   readonly clock: Pick<Clock, "monotonic">;

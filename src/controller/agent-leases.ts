@@ -36,6 +36,10 @@ export interface AgentLeases {
   stop(): void;
 }
 
+/**
+ * Dependencies of judging agents by their Leases: the watched Leases, and a monotonic clock of our own, as clocks of
+ * nodes are not compared.
+ */
 export interface AgentLeasesDeps {
   readonly clock: Clock;
   readonly leases: ObjectStore<Lease>;
@@ -54,6 +58,10 @@ interface Heard {
   readonly unseenSince?: number;
 }
 
+/**
+ * The state of each node's agent by the renewals of its Lease that this process has seen. Time in which the watch was
+ * interrupted does not count against an agent.
+ */
 export function createAgentLeases({ clock, leases, nodes, namespace }: AgentLeasesDeps): AgentLeases {
   const heard = new Map<string, Heard>();
   const absentSince = new Map<string, number>();
@@ -140,6 +148,7 @@ export function createAgentLeases({ clock, leases, nodes, namespace }: AgentLeas
 /** The state of an agent for people: it is late before it is lost. */
 export type AgentState = SignOfLife["state"] | "late";
 
+/** PURE. The state of an agent for people: `late` is a Lease that is overdue, before the agent counts as lost. */
 export function agentState(leases: AgentLeases, node: string): AgentState {
   const { state } = leases.of(node);
   return state !== "lost" && (leases.lateForMs(node) ?? -1) >= 0 ? "late" : state;

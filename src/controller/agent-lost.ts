@@ -50,11 +50,16 @@ export function agentStatePatch(
 /** Conditions by which the agent says how the volume is; the others are of the mount table as it was last seen. */
 const agentsWord: ReadonlySet<string> = new Set<ConditionType>(["Ready", "Reconciling", "Stalled"]);
 
+/** Reason and message of a node whose agent stopped renewing its Lease while the Node object exists. */
 export const agentLost = {
   reason: "AgentLost" as const,
   message: "The agent of the node has not renewed its Lease; its mounts stay, and their state is unknown.",
 };
 
+/**
+ * Reason and message of a node whose agent stopped renewing its Lease and whose Node object is gone. Nothing is
+ * released by that alone.
+ */
 export const nodeLost = {
   reason: "NodeLost" as const,
   message: "The Node is gone and its agent does not respond; the machine may still run and use the volume.",

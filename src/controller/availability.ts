@@ -19,6 +19,7 @@ export interface Availability {
   readonly trouble?: Trouble;
 }
 
+/** Why a volume of a set is not available on a node. */
 export interface Trouble {
   readonly reason: string;
   readonly message: string;
@@ -26,6 +27,10 @@ export interface Trouble {
   readonly blocked: boolean;
 }
 
+/**
+ * PURE. Whether the volumes of a set are available on one node, by the status of their intents.
+ * @param parts what the set has on the node
+ */
 export function availabilityOf(parts: readonly Part[], intents: ReadonlyMap<string, Intent>): Availability {
   const own = parts.flatMap((part) => {
     const intent = intents.get(part.intentName);

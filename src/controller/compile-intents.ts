@@ -33,6 +33,7 @@ export interface NodePlan {
   readonly notices: Served["notices"] | undefined;
 }
 
+/** An intent that is to be deleted. */
 export interface Removal {
   readonly intent: Intent;
   /** Written before: an unmount must go by what the set says now, even if the rollout had not brought it here yet. */

@@ -12,6 +12,7 @@ export interface Claim {
   readonly wanted: readonly Part[];
 }
 
+/** Why one set does not get its volume or path on a node: another set has it. */
 export interface Conflict {
   /** The other set. */
   readonly with: string;

@@ -9,6 +9,7 @@ import type { StateEntry } from "./projections.ts";
 import { isKnownLost, lostStatePatch } from "./state-lost.ts";
 import { refOf } from "./write-intents.ts";
 
+/** Dependencies of writing AgentLost and NodeLost into the status of intents. */
 export interface ReconcileAgentDeps {
   readonly client: KubeClient;
   readonly clock: Clock;

@@ -13,6 +13,10 @@ import type { Proof, ReleaseDecision } from "./release.ts";
 import { awaitsRelease, decideRelease } from "./release.ts";
 import { refOf } from "./write-intents.ts";
 
+/**
+ * Dependencies of releasing an intent: its finalizer is removed only with a proof that the node no longer uses the
+ * volume (decideRelease).
+ */
 export interface ReleaseIntentDeps {
   readonly client: KubeClient;
   readonly log: Logger;

@@ -28,6 +28,10 @@ export type Proof =
   | { readonly kind: "NeverGranted" }
   | { readonly kind: "OutOfService" | "Rebooted" | "NodeLostTimeout" | "AdministratorsWord"; readonly message: string };
 
+/**
+ * Whether an intent may end, and by which proof; or what it waits for. `checkAgainInMs` is given if only time ends the
+ * wait.
+ */
 export type ReleaseDecision =
   | { readonly release: true; readonly proof: Proof }
   | {

@@ -9,6 +9,7 @@ export interface RolloutNode {
   readonly stake: Stake;
 }
 
+/** How far the update of a set has come. */
 export interface Rollout {
   /** Nodes whose update may be written now. */
   readonly admitted: ReadonlySet<string>;

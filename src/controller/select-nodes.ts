@@ -31,6 +31,10 @@ export function selectedNodes(spec: NodeVolumeSetSpec, nodes: Iterable<NodeInfo>
   return found;
 }
 
+/**
+ * PURE. Whether a set runs on a node: by selector, drain policy, taints and tolerations. "keep": what is there stays,
+ * and nothing new comes.
+ */
 export function selectNode(spec: NodeVolumeSetSpec, node: NodeInfo): Selection {
   if (!matchesSelector(spec, node)) return "leave";
   if (node.unschedulable && drainPolicyOf(spec) === "Release") return "leave";

@@ -25,8 +25,13 @@ export interface Shell {
   stop(): void;
 }
 
+/**
+ * Makes the shell: the part that watches sets and keeps their finalizer, by `@dot-i/k8s-operator` or, in tests, without
+ * it.
+ */
 export type CreateShell = (deps: ShellDeps) => Shell;
 
+/** The next change of a set's finalizer. */
 export type FinalizerStep = "add" | "release" | "nothing";
 
 /** What the finalizer of a set asks for. */
@@ -36,6 +41,7 @@ export function decideFinalizer({ metadata }: Pick<SetEntry, "metadata">): Final
   return has ? "nothing" : "add";
 }
 
+/** The shell without `@dot-i/k8s-operator`, for the simulator and tests. */
 export const createPlainShell: CreateShell = (deps) => ({
   start() {
     deps.watchSets(async (set) => {

@@ -25,6 +25,7 @@ import { connectTriggers } from "./triggers.ts";
 import { allOf, createWatches, storesOf } from "./watches.ts";
 import { createWork } from "./work.ts";
 
+/** Dependencies of the controller, as ports: the simulator starts the same controller on fakes. */
 export interface ControllerDeps {
   readonly system: System;
   readonly transport: Transport;
@@ -47,6 +48,7 @@ export interface ControllerDeps {
   readonly createShell?: CreateShell;
 }
 
+/** A running controller: the handle that the process's role and the page use. */
 export interface Controller {
   /** What is known, also while another leads, for the page. */
   readonly view: ClusterView;

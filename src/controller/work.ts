@@ -35,6 +35,7 @@ import { keyOfPod } from "./waiting-pods/reconcile-pod.ts";
 import type { Watches } from "./watches.ts";
 import { createWriting } from "./writing.ts";
 
+/** Dependencies of the leader's work. Watches and caches are shared with candidates that do not lead. */
 export interface WorkDeps {
   readonly system: System;
   readonly client: KubeClient;
@@ -78,6 +79,7 @@ export interface Work {
   resume(unbroken: boolean): void;
 }
 
+/** Wires caches, reconcilers and queues of the controller. It does nothing until `start`, and nothing after `stop`. */
 export function createWork(deps: WorkDeps): Work {
   const { system, client, recorder, watches, storage, gatherer, leases, metrics } = deps;
   const { clock, random, log } = system;

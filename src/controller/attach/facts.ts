@@ -32,6 +32,7 @@ export interface VolumeFacts {
   readonly node: (name: string) => NodeInfo | undefined;
 }
 
+/** One intent of a volume: a node that uses the volume or asks for it. */
 export interface Member {
   readonly intent: Intent;
   readonly node: NodeInfo | undefined;
@@ -62,10 +63,12 @@ export function asks(member: Member): boolean {
   return !holds(member) && member.intent.metadata.deletionTimestamp === undefined;
 }
 
+/** PURE. The node of a member. */
 export function nodeNameOf({ intent }: Member): string {
   return intent.spec.nodeName;
 }
 
+/** PURE. Whether a member allows no second node: a single-node access mode, or one that is not known yet. */
 export function usesAlone({ intent, resolution }: Member): boolean {
   const mode = intent.spec.grant?.csi?.accessMode ?? (isResolved(resolution) ? resolution.accessMode : undefined);
   return mode === undefined || isSingleNode(mode);
@@ -88,6 +91,7 @@ export interface Survey extends VolumeFacts {
   readonly asking: ReadonlySet<string>;
 }
 
+/** PURE. Indexes the facts of a volume by node, in one pass. */
 export function survey(facts: VolumeFacts): Survey {
   const { members, attachments } = facts;
   const holders = members.filter(holds).sort(byAge);

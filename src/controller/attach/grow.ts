@@ -9,6 +9,10 @@ import type { VolumeFacts } from "./facts.ts";
 import { isResolved } from "./resolve-volume.ts";
 import type { Teller } from "./teller.ts";
 
+/**
+ * Dependencies of volume expansion: the size at the backend goes to the nodes, and what the nodes have reached goes to
+ * the claims.
+ */
 export interface GrowDeps {
   readonly client: KubeClient;
   readonly clock: Clock;

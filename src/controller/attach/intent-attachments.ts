@@ -11,6 +11,7 @@ import { volumeIDOf } from "./volume-key.ts";
 import type { AttachmentWriter } from "./write-attachment.ts";
 import { removeAttachment } from "./write-attachment.ts";
 
+/** Dependencies of what the end of an intent does about VolumeAttachments and claims. */
 export interface IntentAttachmentsDeps extends AttachmentWriter {
   readonly storage: Pick<Storage, "attachments" | "claims">;
   readonly index: VolumeIndex;

@@ -120,6 +120,7 @@ export function releasedBy(kind: "nvi" | "volumeattachment", name: string, condi
   return `kubectl annotate ${kind} ${name} ${annotation.release}='who, why' once it is certain that ${condition}`;
 }
 
+/** PURE. The wait reason of a member while another node has the volume, with that node and since when. */
 export function heldBy({ ours }: Survey, { intent }: Member): WaitReason {
   const { nodeName, volumeName } = intent.spec;
   const attachedSince = ours.get(nodeName)?.metadata.creationTimestamp;
@@ -143,6 +144,7 @@ export function queuesFor({ intent: { metadata, spec } }: Member): WaitReason {
   };
 }
 
+/** PURE. A VolumeAttachment as the object that a wait reason names. */
 export function onAttachment(name: string, node: string): NonNullable<WaitReason["on"]> {
   return { kind: "VolumeAttachment", name, node };
 }

@@ -23,6 +23,10 @@ export interface Pending {
   forget(): void;
 }
 
+/**
+ * Writes whose result the watch has not shown yet (expectations, as kube-controller-manager's controllers have them).
+ * Empty at the beginning of a leader's term.
+ */
 export function createPending(): Pending {
   const grants = new Map<string, string>();
   /** By name. */

@@ -31,6 +31,7 @@ import { attach, detachDangling } from "./write-attachment.ts";
 import type { GrantWriter } from "./write-grant.ts";
 import { writeGrant } from "./write-grant.ts";
 
+/** Dependencies of reconciling one CSI volume. */
 export interface ReconcileVolumeDeps extends GatherVolumeDeps, AttachmentWriter, GrantWriter {
   readonly client: KubeClient;
   readonly clock: Clock;

@@ -25,8 +25,10 @@ export interface ResolvedVolume {
   readonly attachmentSource: object | undefined;
 }
 
+/** The CSI volume that an intent's source names, or why it cannot be used now. `isResolved` distinguishes them. */
 export type VolumeResolution = ResolvedVolume | UnresolvedVolume;
 
+/** PURE. Whether the source leads to a volume. */
 export function isResolved(resolution: VolumeResolution): resolution is ResolvedVolume {
   return "id" in resolution;
 }

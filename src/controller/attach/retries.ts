@@ -19,6 +19,7 @@ export interface Retries {
   forget(intent: Intent): void;
 }
 
+/** The end of one attempt, or why there was none: its backoff delay has not passed. */
 export interface Attempt {
   readonly done: boolean;
   /** Of this attempt, or the last one. */
@@ -39,6 +40,7 @@ interface Failed {
 /** As those of the queues. */
 const limits: BackoffLimits = { baseMs: 250, maxMs: 60_000 };
 
+/** Attempts with exponential backoff by intent. A new generation of the spec starts without delay. */
 export function createRetries({ clock, random }: { readonly clock: Clock; readonly random: Random }): Retries {
   /** By name of the intent. */
   const failed = new Map<string, Failed>();

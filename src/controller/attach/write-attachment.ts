@@ -15,6 +15,7 @@ import type { VolumeID } from "./volume-key.ts";
 import { volumeKey } from "./volume-key.ts";
 import type { WaitReason } from "./wait-reason.ts";
 
+/** Dependencies of creating and deleting VolumeAttachments. */
 export interface AttachmentWriter {
   readonly client: KubeClient;
   readonly log: Logger;

@@ -50,6 +50,7 @@ function volumeBoundTo({ persistentVolumes }: Bindings, claim: Claim): Persisten
   return volume?.claimRef?.uid === claim.metadata.uid ? volume : undefined;
 }
 
+/** The objects that are reconciled when a claim starts or stops allowing sets (decision 0106). */
 export interface ConsentTriggers {
   readonly storage: Pick<Storage, "claims" | "persistentVolumes" | "complete">;
   readonly sets: ObjectStore<SetEntry>;

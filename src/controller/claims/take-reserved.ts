@@ -6,6 +6,7 @@ import { usedByPods } from "./claim-users.ts";
 import { beingTaken, leftMs, notRefused, podsAgainMs, type Waiting } from "./decide-hold.ts";
 import { probePolicy } from "./probe-policy.ts";
 
+/** Dependencies of taking a claim whose owner keeps pods out of it. */
 export interface TakeReservedDeps {
   readonly client: KubeClient;
   readonly clock: Clock;
@@ -37,6 +38,10 @@ export interface TakeReserved {
   forget(): void;
 }
 
+/**
+ * Takes claims that are reserved by a label of their owner: no wait for pods is needed if the policies were seen to
+ * refuse one.
+ */
 export function createTakeReserved(deps: TakeReservedDeps): TakeReserved {
   const { client, clock, mark } = deps;
   /**

@@ -3,6 +3,7 @@ import type { Facts } from "../../explain/facts.ts";
 import type { Lease } from "../../kube/lease.ts";
 import type { NodeInfo } from "../projections.ts";
 
+/** Inputs of the page's explanation of a volume. */
 export interface FactsInput {
   /** Milliseconds since the epoch. */
   readonly now: number;

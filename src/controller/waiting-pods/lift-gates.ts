@@ -8,6 +8,7 @@ import type { NodeInfo } from "../projections.ts";
 import type { Wait } from "./decide-gates.ts";
 import { type NodeDemand, narrow, termsIn } from "./node-demand.ts";
 
+/** Dependencies of removing scheduling gates from a pod. */
 export interface LiftDeps {
   readonly client: KubeClient;
   readonly log: Logger;

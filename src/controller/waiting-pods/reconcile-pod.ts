@@ -5,6 +5,7 @@ import { type LiftDeps, liftGates } from "./lift-gates.ts";
 import { type ShowDeps, showVolumesReady } from "./show-volumes-ready.ts";
 import { type Refusal, volumesReady } from "./volumes-ready.ts";
 
+/** Dependencies of reconciling one waiting pod. */
 export interface ReconcilePodDeps extends LiftDeps, ShowDeps {
   /** Whether all pods and Namespaces, sets, Nodes and intents are known. Without that nothing is decided (law L8). */
   readonly complete: () => boolean;
@@ -42,6 +43,7 @@ export async function reconcilePod(deps: ReconcilePodDeps, key: string): Promise
   return showVolumesReady(deps, pod, wanted, refusals.length > 0);
 }
 
+/** PURE. The queue key of a pod. */
 export function keyOfPod({ metadata: { namespace = "", name } }: Pick<PodEntry, "metadata">): string {
   return `${namespace}/${name}`;
 }

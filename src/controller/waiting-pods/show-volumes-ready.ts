@@ -9,6 +9,7 @@ import type { Clock } from "../../ports.ts";
 import type { PodEntry } from "../populate/pod-entry.ts";
 import type { VolumesReady } from "./volumes-ready.ts";
 
+/** Dependencies of writing the readiness condition of a pod. */
 export interface ShowDeps {
   readonly client: KubeClient;
   readonly clock: Clock;
@@ -18,6 +19,7 @@ export interface ShowDeps {
   readonly said: Map<string, Said>;
 }
 
+/** The last report about a pod whose volumes are missing. */
 export interface Said {
   /** Monotonic milliseconds since when something has been missing. */
   readonly since: number;
