@@ -57,6 +57,7 @@ export interface HostPorts {
   effects(operation: OperationContext): Effects;
 }
 
+/** All that changes the host: the ports that operations are given. Looks and evidence are in `HostPorts`. */
 export interface Effects {
   readonly mounter: Mounter;
   readonly devices: Devices;
@@ -101,8 +102,10 @@ export interface SourcePath {
   readonly links?: "refuse";
 }
 
+/** The type of a file (st_mode). */
 export type FileKind = "directory" | "file" | "socket" | "charDevice" | "blockDevice" | "other";
 
+/** The file at the source path of a volume. */
 export interface SourceInfo {
   readonly kind: FileKind;
   /** What a bind of it shows. */
@@ -115,8 +118,13 @@ export interface SourceInfo {
   readonly deviceNumber?: string;
 }
 
+/** How an unmount is done, from gentle to harsh: umount2(2) without flags, with MNT_FORCE, with MNT_DETACH. */
 export type UnmountRung = "Normal" | "Force" | "Lazy";
 
+/**
+ * Mounts, binds and unmounts. Each call is idempotent, names the mount that it means by its id, and fails rather than
+ * touch another one.
+ */
 export interface Mounter {
   /** What is at a source path, links followed within its root; undefined if nothing. */
   inspect(source: SourcePath): Promise<SourceInfo | undefined>;
@@ -151,6 +159,7 @@ export interface Mounter {
   unmount(target: TargetPath, mountID: number, rung: UnmountRung, uniqueID?: number): Promise<void>;
 }
 
+/** A block device and its contents, at the moment of one look. */
 export interface DeviceInfo {
   /** Node that the path stands for after links. */
   readonly path: string;
@@ -194,6 +203,10 @@ export interface DeviceInfo {
 /** What tells a device from others, and by what it is attached. */
 export type DeviceAttributes = Pick<DeviceInfo, "sizeBytes" | "identity" | "lastingName" | "attached" | "endsWithBoot">;
 
+/**
+ * Looks at block devices, and makes file systems on them. Whatever writes proves first that the device is the one that
+ * was looked at (law L11).
+ */
 export interface Devices {
   probe(source: SourcePath): Promise<DeviceInfo>;
   /** What the kernel says of the device with this `major:minor`: nothing is opened, and nothing read from it. */
@@ -232,6 +245,7 @@ export interface Devices {
   wipe(device: DeviceInfo, contents: string): Promise<void>;
 }
 
+/** Limits of mkfs: which device it may write to, and which contents it may overwrite. */
 export interface FormatHow {
   /** Identity of the device that is meant, if anything tells it. */
   readonly identity?: string | undefined;

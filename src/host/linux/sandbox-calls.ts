@@ -8,6 +8,7 @@ const second = 1_000_000_000n;
 /** What it takes to leave the node's file tree, and to write one of our own, beside what libc.ts has. All throw Errno. */
 export type SandboxCalls = ReturnType<typeof loadSandboxCalls>;
 
+/** Binds the system calls that a child needs to enter a sandbox. */
 export function loadSandboxCalls() {
   const lib = koffi.load(null);
   const unshare = lib.func("unshare", "int", ["int"]);
