@@ -7,6 +7,7 @@ import type { RPC } from "./rpc.ts";
 /** Of a message, in characters: it stands in a status beside others. */
 const longestMessage = 1024;
 
+/** How a call of a driver failed, before it becomes a VolumeError. */
 export interface FailedCall {
   readonly driver: string;
   readonly rpc: RPC;

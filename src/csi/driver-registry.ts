@@ -11,6 +11,7 @@ import { retryMs } from "./retry.ts";
 import { registrationSocket } from "./server/socket-paths.ts";
 import { socketChanges } from "./socket-changes.ts";
 
+/** Dependencies of finding CSI drivers on the node (behaviour 115). */
 export interface DriverRegistryDeps extends RegisterDeps {
   readonly system: System;
   readonly sockets: Sockets;

@@ -50,6 +50,7 @@ export interface NodeCapabilities {
   readonly volumeCondition: boolean;
 }
 
+/** The reply of NodeGetInfo, checked. */
 export interface NodeInfo {
   readonly nodeID: string;
   /** 0: the driver sets no limit. */
@@ -60,6 +61,7 @@ export interface NodeInfo {
 /** In memory only: never in a log, an error, an event, a status or the journal. */
 export type Secrets = ReadonlyMap<string, string>;
 
+/** Arguments of NodeStageVolume. */
 export interface StageRequest {
   readonly volumeID: string;
   readonly publishContext: ReadonlyMap<string, string>;
@@ -77,6 +79,7 @@ export interface PublishRequest extends Omit<StageRequest, "stagingPath"> {
   readonly stagingPath?: string;
 }
 
+/** Arguments of NodeExpandVolume. */
 export interface ExpandRequest {
   readonly volumeID: string;
   readonly volumePath: string;
@@ -88,6 +91,7 @@ export interface ExpandRequest {
   readonly secrets: Secrets;
 }
 
+/** Arguments of NodeGetVolumeStats. */
 export interface StatsRequest {
   readonly volumeID: string;
   readonly volumePath: string;
@@ -95,6 +99,7 @@ export interface StatsRequest {
   readonly stagingPath?: string;
 }
 
+/** The reply of NodeGetVolumeStats, checked. */
 export interface VolumeStats {
   /** At most one entry a unit. */
   readonly usage: readonly VolumeUsage[];

@@ -26,6 +26,7 @@ export type Attempt =
   /** It may be taken later, as it is. */
   | { readonly kind: "failed"; readonly why: string };
 
+/** Dependencies of the registration of one driver (pluginregistration.v1). */
 export interface RegisterDeps {
   readonly dialer: Dialer;
   readonly sockets: Pick<Sockets, "kindOf">;
@@ -38,6 +39,7 @@ export interface RegisterDeps {
   readonly refusals: "told" | "logged";
 }
 
+/** One socket in the registration directory, and its claim on a driver's name. */
 export interface RegisterInput {
   /** Of the registration directory. */
   readonly socket: string;

@@ -30,6 +30,7 @@ export interface Facts {
   readonly sha256: (text: string) => string;
 }
 
+/** A kind of object that explanations read. */
 export type FactList =
   | "pods"
   | "claims"

@@ -116,6 +116,7 @@ export interface Layout {
  */
 export type StageKind = "path" | "directory" | "filesystem" | "device" | "swap" | "csi";
 
+/** The result of stage: the source of bind mounts, and the data for undoing it. */
 export interface Staged {
   /** What was found at the path of the host that it comes from. */
   readonly found?: FoundSource;
@@ -143,6 +144,7 @@ export interface FoundSource {
   readonly deviceNumber?: string;
 }
 
+/** Arguments and ports for staging a volume. */
 export interface StageContext extends Effects, SwapOnRecord {
   readonly directories: Directories;
   /** Directory of ours for a volume: `<state directory>/data/<key>`. */
@@ -240,10 +242,12 @@ export interface ContentPlugin extends StagingPlugin {
   payload(spec: VolumeSpec, contents: readonly ObjectContent[], fsGroup?: number): readonly PayloadFile[];
 }
 
+/** PURE. Whether a plugin has a `stage` of its own. Without one a CSI driver stages the volume. */
 export function stagesItself(plugin: VolumePlugin): plugin is StagingPlugin {
   return "stage" in plugin;
 }
 
+/** PURE. Whether a plugin shows content of API objects. */
 export function showsContent(plugin: VolumePlugin): plugin is ContentPlugin {
   return "payload" in plugin;
 }

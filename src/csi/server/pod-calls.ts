@@ -6,6 +6,7 @@ import type { PodPublish, PodTarget, PodVolumes } from "./ports.ts";
 import { RefusedCall } from "./refused-call.ts";
 import { Turns } from "./turns.ts";
 
+/** Dependencies of answering NodePublishVolume and NodeUnpublishVolume. */
 export interface PodCallsDeps {
   readonly system: Pick<System, "clock" | "timers"> & { readonly log: Logger };
   readonly volumes: PodVolumes;

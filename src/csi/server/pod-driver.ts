@@ -21,6 +21,7 @@ const longestAnswerMs = 1_000;
 /** Milliseconds between looks whether the sockets are still there; half as many again at most. */
 const lookMs = 20_000;
 
+/** Dependencies of the CSI server for kubelet: its sockets, its registration and its calls. */
 export interface PodDriverDeps extends Pick<DriverObjectStateDeps, "read"> {
   readonly system: System;
   readonly volumes: PodVolumes;
