@@ -27,17 +27,17 @@ export interface AgentDeps {
   /** Milliseconds for which an orphan of kubelet is shown before it is removed; 0, or absent: none is. */
   readonly reapGraceMs?: number;
   readonly registry: Registry;
-  /** Looks whether the admission policies that it rests on are in force, and says if they are not. */
+  /** Whether the agent checks that its admission policies are in force, and reports it if they are not. */
   readonly watchPolicy?: boolean;
   /** None if not given. */
   readonly acceptedPolicies?: AcceptedPolicies;
-  /** Told how the agent itself is. */
+  /** Receives the agent's own health. */
   readonly vitals?: Vitals;
   /** Ends the wait for what the agent cannot be without. */
   readonly signal?: AbortSignal;
-  /** Milliseconds after which a child is given up; for tests. */
+  /** Milliseconds after which a child process is abandoned; for tests. */
   readonly deadlineMs?: number;
-  /** Told of each plan, last of all. */
+  /** Called with each plan, after all other listeners. */
   onPlan?(plan: Plan): void;
 }
 

@@ -15,10 +15,10 @@ export interface JournalState {
   readonly bootID: string;
   /** Number of agent starts on this node. */
   readonly epoch: number;
-  /** The boot in which records were lost, if any were: what they spoke of may be mounted until the next one. */
+  /** The boot in which records were lost, if any were. Mounts of lost records may exist until the next boot. */
   readonly lostIn?: string | undefined;
   readonly records: ReadonlyMap<string, VolumeRecord>;
-  /** What kubelet has left and is being removed, by path. */
+  /** Clean-ups of kubelet's leftovers that have begun, by path. */
   readonly reaps?: ReadonlyMap<string, ReapRecord>;
 }
 

@@ -15,7 +15,7 @@ import type { Likeness } from "./view.ts";
 export interface LikenessContext {
   readonly table: MountTable;
   readonly settings: PlanSettings;
-  /** What the source was found to show, if it was looked at. */
+  /** The result of the last look at the source, if there was one. */
   readonly observed: Observation | undefined;
 }
 
@@ -29,8 +29,8 @@ export function likenessOf(mount: MountEntry, desired: DesiredVolume, context: L
     return own ? "own" : "same";
   }
   if (desired.type === "local" && (layout.hostPath === undefined || layout.opens === true)) {
-    // Which disk was chosen, or what was made of it, is known by what is mounted on the staging path; others may mount
-    // it too.
+    // The chosen disk, or the device built on it, is identified by the mount on the staging path. Others may have
+    // mounted it, too.
     const staged = table.at(stagingPath(settings, spec.key));
     return staged !== undefined && sameIdentity(mount, identityOf(staged)) ? "same" : "other";
   }

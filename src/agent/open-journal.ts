@@ -5,7 +5,7 @@ import { Journal } from "./journal.ts";
 import { pause } from "./pause.ts";
 import type { Vitals } from "./vitals.ts";
 
-/** Milliseconds until it is tried again: somebody has to make room, or mend the directory. */
+/** Milliseconds until opening is retried: someone has to free disk space, or repair the directory. */
 const retryMs = 5_000;
 
 /**
@@ -20,8 +20,8 @@ export interface OpenJournalDeps {
 }
 
 /**
- * Opens the journal, until it succeeds: without one the agent touches nothing, but it stays, and says why it is not
- * ready.
+ * Opens the journal, and retries until it succeeds. Without a journal the agent does nothing on the node; it keeps
+ * running and reports why it is not ready.
  * @returns undefined if `signal` came first
  */
 export async function openJournal({ system, host, vitals, signal }: OpenJournalDeps): Promise<Journal | undefined> {

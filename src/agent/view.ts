@@ -25,10 +25,10 @@ export interface Silence extends Problem {
 }
 
 /**
- * How like a volume a mount is of which no record says whose it is:
- * - own: it shows what only we make, and for this volume alone (safety rule 24).
- * - same: it shows what the spec names, mounted by us or by somebody else.
- * - filesystem: it shows something else of the same file system: the volume, if that was renamed since.
+ * Whether a mount without a record is the volume's:
+ * - own: it shows what only this agent makes, and only for this volume (safety rule 24).
+ * - same: it shows the source that the spec names, mounted by us or by someone else.
+ * - filesystem: it shows another directory of the same file system: the volume, if its directory was renamed.
  * - other: it is not this volume.
  */
 export type Likeness = "own" | "same" | "filesystem" | "other";
