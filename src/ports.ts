@@ -24,7 +24,10 @@ export interface Timers {
 export interface Turns {
   /** Whether this turn of the event loop has lasted so long that sockets, timers and everybody else should have theirs. */
   over(): boolean;
-  /** Resolves in a later turn, after all who asked before. Who was let in does at least one piece before it asks again. */
+  /**
+   * Resolves in a later turn of the event loop, after all earlier callers. A caller does at least one piece of work
+   * before it calls again.
+   */
   next(): Promise<void>;
 }
 

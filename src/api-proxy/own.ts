@@ -8,7 +8,7 @@ export interface Own {
   readonly intentPrefix: string;
 }
 
-/** PURE. The names of a node's objects: its agent may read and write these. */
+/** The names of a node's objects: its agent may read and write these. */
 export function ownOf(nodeName: string): Own {
   const shortDigest = (text: string) => hash("sha256", text, "hex").slice(0, 10);
   return { nodeName, intentPrefix: intentPrefix(nodeName, shortDigest) };

@@ -18,9 +18,9 @@ export interface SignOfLife {
 }
 
 /**
- * How long nothing was heard of the nodes. Only our own clock counts, from the moment when a renewal was first seen:
- * what another machine's clock says is not believed. Time in which we could not see renewals does not count either, so
- * that an outage of the API server declares nobody lost.
+ * Liveness of the nodes' agents, by the renewals of their Leases that this process has seen. Only our own monotonic
+ * clock counts, from the moment when a renewal was first seen: timestamps of other machines are not trusted. Time
+ * without a working watch does not count, so that an outage of the API server marks no agent lost.
  */
 export interface AgentLeases {
   of(node: string): SignOfLife;

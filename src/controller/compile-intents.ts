@@ -179,7 +179,10 @@ function created(name: string, parts: readonly SetPart[], scene: Scene): Desired
   return [{ name, labels: labelsOf(input.name, source, sets, []), spec }];
 }
 
-/** Retain is for the deletion of the set alone: what a set that goes on gives back is unmounted. */
+/**
+ * deletionPolicy Retain applies to the deletion of the set alone: a volume that a live set no longer selects is
+ * unmounted.
+ */
 function removal(intent: Intent, scene: Scene): Removal {
   const mounted = intent.spec.mounts.map((mount) => mount.requester.name);
   const sets = inOrder(mounted.length > 0 ? mounted : [...requestersOf(intent)], scene);

@@ -57,7 +57,10 @@ export interface Stake {
   readonly identity: VolumeIdentity | undefined;
   readonly found: readonly Part[];
   readonly wanted: Part | undefined;
-  /** Whether what is wanted must not be written now, whatever the rollout says: what is found stays exactly. */
+  /**
+   * Whether the desired spec must not be written now, whatever the rollout decides: the present one stays exactly as it
+   * is.
+   */
   readonly held: boolean;
   /** The set that still has a path that this one waits for. */
   readonly waitsFor: string | undefined;
@@ -112,8 +115,8 @@ function wishOf(input: NodeInput, set: string, entry: SetEntry | undefined, foun
   const none = { selected: false, identity: undefined, wanted: undefined, nothingNew: false, unchanged: false };
   const nothing = { set, entry, found, ...none };
   const spec = entry?.spec;
-  // A set that was removed without its finalizer, one that is not understood and a Node that is gone have one thing in
-  // common: nobody has said that what is there is no longer wanted. A set that is being deleted has said so.
+  // A set that was removed without its finalizer, a set that is not understood, and a Node that is gone have this in
+  // common: no one has revoked the present mounts. A set that is being deleted has revoked them.
   const deleted = entry?.metadata.deletionTimestamp !== undefined;
   if (!deleted && (entry === undefined || spec === undefined || input.node === undefined)) {
     return { ...nothing, frozen: true, obstacle: undefined };

@@ -7,7 +7,7 @@ import type { VolumeResolution } from "./resolve-volume.ts";
 import { isResolved } from "./resolve-volume.ts";
 import type { VolumeID } from "./volume-key.ts";
 
-/** What is decided by: one volume, on all nodes. */
+/** The input of `decideVolume`: one volume, on all nodes. */
 export interface VolumeFacts {
   readonly id: VolumeID;
   /** Of the driver's CSIDriver object, true if there is none; of a disk that its source names never. */
@@ -42,7 +42,7 @@ export interface Member {
   readonly place: Place;
 }
 
-/** What the driver says of the member's node, in its CSINode. */
+/** The driver's registration on the member's node (CSINode). */
 export interface Place {
   /** undefined: the driver is not registered there. */
   readonly nodeID: string | undefined;
@@ -53,7 +53,7 @@ export interface Place {
   readonly unmanaged: string | undefined;
 }
 
-/** Uses the volume, or may: by protocol, whatever any status says. */
+/** Whether a member uses the volume or may use it. The grant alone decides that, not any status. */
 export function holds({ intent, granting }: Member): boolean {
   return granting || intent.spec.grant !== undefined;
 }
@@ -74,7 +74,7 @@ export function usesAlone({ intent, resolution }: Member): boolean {
   return mode === undefined || isSingleNode(mode);
 }
 
-/** The facts with what each member is compared with, worked out once: a volume may be on thousands of nodes. */
+/** The facts with indexes for comparing members, computed once: a volume may be on thousands of nodes. */
 export interface Survey extends VolumeFacts {
   /** A VolumeAttachment of the volume that is being deleted, and one that is not ours. */
   readonly leaving: Attachment | undefined;

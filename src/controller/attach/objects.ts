@@ -10,7 +10,7 @@ import { translateInTree } from "../claims/translate-in-tree.ts";
 import { withoutDriver } from "../claims/without-driver.ts";
 import type { AccessMode, PersistentVolumeCSI } from "../model/storage-types.ts";
 
-/** What the controller keeps of the storage objects that it watches: what it decides by, and nothing else. Pure. */
+/** Projections of storage objects: the fields that decisions depend on, and no others. Pure. */
 
 /** Whether the group of a volume's files is changed (behaviour 107). */
 export type FSGroupPolicy = "None" | "File" | "ReadWriteOnceWithFSType";

@@ -9,7 +9,7 @@ import type { Attachment } from "./objects.ts";
 import { isResolved } from "./resolve-volume.ts";
 import type { WaitReason } from "./wait-reason.ts";
 
-/** What keeps an intent that asks for a volume from being attached or granted. Pure. */
+/** Wait reasons of an intent that requests a volume: what keeps it from being attached or granted. Pure. */
 
 /** What lies with the intent, its node and its volume; who waits for this holds up nobody. */
 export function ownObstacle(facts: VolumeFacts, member: Member): WaitReason | undefined {

@@ -5,9 +5,9 @@ import type { Intent } from "../projections.ts";
 import type { WaitReason } from "./wait-reason.ts";
 
 /**
- * When a write that failed is tried again. It leaves traces, as a grant marks its VolumeAttachment first, which come
- * back by the watches at once: what they wake must not be the next attempt. And what was refused for good, as it seems,
- * may be accepted later, of which no watch tells.
+ * Backoff of failed writes. A failed write leaves traces (a grant marks its VolumeAttachment first), which come back by
+ * the watches at once; these must not trigger the next attempt. A refusal that looks final may be accepted later, and
+ * no watch reports that.
  */
 export interface Retries {
   /**

@@ -11,8 +11,8 @@ import type { VolumeIndex } from "./volume-index.ts";
 import { isCSI } from "./volume-key.ts";
 
 /**
- * Tells people what happens to volumes: who reads the intent, and who has only the claim, which is in a namespace of
- * theirs.
+ * Records Events about volumes: on the intent for administrators, and on the PVC for its owner, who may see nothing
+ * else.
  */
 export interface Teller {
   /** On the intent and on every claim of its volume. */

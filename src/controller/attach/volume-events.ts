@@ -4,7 +4,7 @@ import { isOurs } from "./attachment-name.ts";
 import type { Attachment } from "./objects.ts";
 import { bounded, type WaitReason } from "./wait-reason.ts";
 
-/** What people are told of a volume, each transition once, in kubelet's words where it has some. Pure. */
+/** Events about a volume, once for each transition, in kubelet's words where kubelet has such an Event. Pure. */
 export interface VolumeEvent {
   readonly type: "Normal" | "Warning";
   readonly reason: Reason;
@@ -12,7 +12,7 @@ export interface VolumeEvent {
 }
 
 /**
- * What becomes of a VolumeAttachment of ours. Its driver's failures are not told here: these stand in status.attach.
+ * The Event about a change of a VolumeAttachment of ours. Failures of its driver are in status.attach instead.
  * @param before undefined: it is new
  * @param after undefined: it is gone
  */

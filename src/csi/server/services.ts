@@ -63,7 +63,7 @@ export function csiServer(deps: CSIServerDeps): Server {
 export interface RegistrationServerDeps extends UnaryDeps {
   /** Of the driver's socket, as kubelet names it. */
   readonly endpoint: string;
-  /** Told what kubelet says of the registration. */
+  /** Called with the result of the registration at kubelet. */
   onStatus(status: RegistrationStatus): void;
 }
 

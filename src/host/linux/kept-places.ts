@@ -60,7 +60,7 @@ interface Doubtful extends OpenFile {
 const turn = 256;
 /** Links of namespaces, and of pipes, sockets and the like. All other open files have a path. */
 const noPath = /^[a-z_]+:/;
-/** PURE. Whether the target of a link in /proc is a mount namespace. */
+/** Whether the target of a link in /proc is a mount namespace. */
 export const isNamespace = (name: string) => /^mnt:\[[0-9]+\]$/.test(name);
 /** PROC_DYNAMIC_FIRST: namespaces, and files of /proc, get their inodes from here on, of 32 bits. */
 const firstInode = 0xf0000000;
