@@ -131,7 +131,7 @@ function parseLine(raw: string): Entry | undefined {
   }
 }
 
-/** As far as all else depends on it: what the lines are told apart by, and what the state is kept by. */
+/** The fields that everything else depends on: the key of a line, and the fields that identify the state. */
 function isEntry(entry: { readonly [field: string]: unknown }): entry is Entry & typeof entry {
   const { put, forget, reap, reaped, journal, bootID, epoch } = entry;
   if (put !== undefined) return isObject(put) && isText(put["name"]) && isListOfPaths(put["targets"]);

@@ -1,7 +1,7 @@
 import type { MountEntry } from "../host/mountinfo.ts";
 import type { Problem } from "./view.ts";
 
-// PURE. What is said of a mount that stands in the way of ours.
+// PURE. Problems of mounts that block ours.
 
 /**
  * The problem of every volume while the mount table cannot be read: nothing is set up or torn down meanwhile (law L1).

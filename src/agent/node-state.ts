@@ -112,7 +112,7 @@ export class NodeStateReporter {
     this.#schedule();
   }
 
-  /** What is to be said is computed when it may be written, not at each look: it tells of every volume of the node. */
+  /** The status is computed when it may be written, not at each iteration: it covers every volume of the node. */
   #schedule(): void {
     if (this.#scheduled) return;
     this.#scheduled = true;

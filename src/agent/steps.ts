@@ -18,14 +18,14 @@ import { adoptOwn, targetActions } from "./target-steps.ts";
 import type { Problem, TargetView, VolumeView } from "./view.ts";
 
 /**
- * PURE. Steps that bring a wanted volume to what its spec says:
+ * PURE. Steps that bring a desired volume in line with its spec:
+ * 1. unmount targets of consumers that left; if the path of a mount has changed, the old one once the new one is
+ *    mounted
+ * 2. stage; update content and options
+ * 3. mount each target, or repair its mount
  *
- *   1. unmount targets of consumers that left; the old path of a mount whose path changed once the new one is there
- *   2. stage; bring content and options up to date
- *   3. mount each target, or mend what is there
- *
- * A change that the kernel refuses in place, of options or of a Secret, takes the volume down and sets it up again;
- * while pods have it, all goes on with the mount that there is, for them, for those that come, and for the host.
+ * A change of options or of a Secret that the kernel refuses in place takes the volume down and sets it up again. While
+ * pods use it, all consumers, new pods and the host included, keep the present mount.
  */
 export function setUpSteps(desired: DesiredVolume, context: StepContext): Steps {
   const { view, record } = context;

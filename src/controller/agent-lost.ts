@@ -14,9 +14,9 @@ export interface AgentFacts {
 export type AgentStatePatch = Pick<NodeVolumeIntentStatus, "agentState" | "conditions">;
 
 /**
- * What the controller says in the place of an agent that is silent: agentState Lost and Ready Unknown, and no longer
- * whether it goes on or is stuck. When the agent is
- * heard again only agentState is set; Ready it takes back itself. undefined: nothing changes. Pure.
+ * The status that the controller writes for an agent that does not renew its Lease: agentState Lost and Ready Unknown,
+ * without Reconciling and Stalled. When the agent renews again, only agentState is reset; the agent itself updates
+ * Ready. undefined: no change. Pure.
  * @param now milliseconds since the epoch
  */
 export function agentStatePatch(

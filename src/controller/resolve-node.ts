@@ -42,11 +42,11 @@ export interface Obstacle {
 
 /**
  * One set on one node.
- * - frozen: nothing can be decided (the Node is absent, the set is not understood or gone): what is there stays.
- * - leaving: what is there is given back.
- * - absent: wanted, and nothing is there. Served at once.
- * - outdated: what is there is not what is wanted. The rollout says when.
- * - current: what is there is what is wanted.
+ * - frozen: nothing can be decided (the Node is missing, the set is not understood or gone): present mounts stay.
+ * - leaving: present mounts are to be unmounted.
+ * - absent: desired, and nothing is present. Written at once.
+ * - outdated: the present part differs from the desired one. The rollout decides when it is written.
+ * - current: the present part is the desired one.
  */
 export interface Stake {
   readonly set: string;
@@ -95,7 +95,7 @@ const tooLargeObstacle: Obstacle = {
   message: "too many mounts of one volume on one node: at most 64, and 16 KiB",
 };
 
-/** What a set wants on a node, before the others are asked. */
+/** The part that a set requests on a node, before conflicts with other sets are resolved. */
 export interface Wish {
   readonly set: string;
   readonly entry: SetEntry | undefined;

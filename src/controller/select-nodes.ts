@@ -4,10 +4,10 @@ import { isGuarded } from "./attach/volume-key.ts";
 import type { NodeInfo } from "./projections.ts";
 
 /**
- * What a set does with a Node, as a DaemonSet would. Pure.
+ * How a set treats a Node, as a DaemonSet would. Pure.
  * - run: the volume belongs there.
- * - keep: what is there stays and is updated, nothing new comes.
- * - leave: what is there is given back.
+ * - keep: present mounts stay and are updated, no new ones are made.
+ * - leave: present mounts are unmounted.
  */
 export type Selection = "run" | "keep" | "leave";
 

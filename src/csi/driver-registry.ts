@@ -32,7 +32,7 @@ interface Entry {
   /** Counts attempts to register: an answer to an earlier one is too late. */
   attempt: number;
   failures: number;
-  /** What was last told of its failures: said once. */
+  /** The failure that was logged last: each is logged once. */
   told: string;
   retry: Cancel;
   driver: Registered | undefined;

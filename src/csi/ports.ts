@@ -104,7 +104,7 @@ export interface StatsRequest {
 export interface VolumeStats {
   /** At most one entry a unit. */
   readonly usage: readonly VolumeUsage[];
-  /** What drivers with VOLUME_CONDITION say of the volume; undefined if the driver says nothing. */
+  /** The volume condition of drivers with VOLUME_CONDITION; undefined if the driver reports none. */
   readonly condition: { readonly abnormal: boolean; readonly message: string } | undefined;
 }
 

@@ -33,8 +33,8 @@ export interface RegisterDeps {
   /** Where the node's root directory is for this process, without a slash at its end: endpoints are paths of the node. */
   readonly hostRoot: string;
   /**
-   * Who tells a registrar that its driver was refused. A node-driver-registrar that hears it ends, and with it the
-   * registration of the same driver at kubelet: beside kubelet it is only logged.
+   * Whether a refusal is reported to the registrar. A node-driver-registrar exits after a refusal, which would end the
+   * registration of the same driver at kubelet: next to kubelet, a refusal is only logged.
    */
   readonly refusals: "told" | "logged";
 }

@@ -54,8 +54,8 @@ export async function refresh(context: ActionContext): Promise<void> {
 }
 
 /**
- * What is to be undone stays on record while the volume is staged again, and so does its size. What is wanted when it
- * is staged for the first time, it counts as having.
+ * Data for undoing stays on record while the volume is staged again, and so does its size. At the first stage, the
+ * requested size counts as reached.
  */
 function keptOf(context: ActionContext, desired: DesiredVolume): Kept {
   const record = recordOf(context, desired.name);

@@ -2,8 +2,8 @@ import { createHmac, randomBytes } from "node:crypto";
 import type { ObjectContent } from "../../plugins/content.ts";
 
 /**
- * Tells whether a secret is the same as one of before, without saying it. A weak password can be guessed from it: it
- * stands in the journal alone, which only root may read (0600), and in no status, log or metric.
+ * Recognizes an unchanged Secret without storing it. A weak password can be guessed from the digest: it is only in the
+ * journal, which only root may read (0600), and in no status, log or metric.
  */
 export interface SaltedDigest {
   /** Random, hexadecimal: equal secrets of two volumes have different digests. */

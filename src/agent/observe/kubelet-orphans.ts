@@ -49,8 +49,8 @@ export function leftovers({ table, kubeletDir, volumes, pods, loops }: Leftovers
 }
 
 /**
- * What an intent speaks of is told there: pods of the list, and each path that is one of ours or is looked at for a
- * pod.
+ * Leftovers that belong to an intent are reported in its status: those of its listed pods, and paths that are its
+ * targets.
  */
 function knownTo(volumes: Iterable<VolumePlan>): { uids: Set<string>; points: Set<string> } {
   const uids = new Set<string>();

@@ -33,8 +33,8 @@ export interface GatheredReap {
 }
 
 /**
- * What there is to know before the mount at a path is removed, all of it read now. The API server is asked first: what
- * the node itself says is never older than that. Rejects if any of it cannot be read.
+ * Gathers the evidence for the removal of a mount at a path, all of it read now. The API server is read first, so that
+ * the node's own evidence is never older. Rejects if any of it cannot be read.
  */
 export async function gatherReap(deps: GatherDeps, path: string): Promise<GatheredReap> {
   const { client, host, nodeName, kubeletDir, graceMs, life } = deps;

@@ -21,7 +21,9 @@ export interface ReapWorld {
   readonly table: MountTable;
   readonly own: MountTable;
   readonly volumes: Iterable<VolumePlan>;
-  /** Of a staged volume: what kubelet and its driver say of it, and in whose mount namespaces it is. */
+  /**
+   * Evidence about a staged volume: kubelet's and the driver's reports, and the mount namespaces that it is mounted in.
+   */
   readonly staged?: StagedEvidence;
 }
 

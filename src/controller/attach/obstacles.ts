@@ -90,7 +90,8 @@ export function othersObstacle(facts: Survey, member: Member): WaitReason | unde
   const holder = alone ? facts.holders[0] : facts.holderOn.get(nodeName);
   if (holder !== undefined) return heldBy(facts, holder);
   if (!alone) return undefined;
-  // Of those who ask beside this one, one has its turn first; what was attached for the other is detached then.
+  // An attachment to a node that requests the volume, too, is no obstacle: one of the two has its turn first, and the
+  // attachment of the other is deleted then.
   const left = attachments.find(
     (one) => one.nodeName !== nodeName && (usedBefore(one.metadata.annotations) || !asking.has(one.nodeName)),
   );

@@ -15,7 +15,7 @@ import type { VolumeID } from "./volume-key.ts";
 export interface ResolvedVolume {
   readonly id: VolumeID;
   readonly accessMode: AccessMode;
-  /** What the agent is told; undefined: its source says all. */
+  /** The volume as the grant describes it to the agent; undefined if the intent's source describes it completely. */
   readonly csi: GrantedCSIVolume | undefined;
   /** undefined: the source names the volume itself. */
   readonly persistentVolume: PersistentVolume | undefined;

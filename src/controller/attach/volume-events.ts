@@ -62,8 +62,8 @@ export function growthFailure({ expansion }: Growth): string | undefined {
 }
 
 /**
- * How the growth of a volume on a node goes on. (kubelet: operation_generator.go, node_expander.go)
- * @param told the failure that was told last, if it was one
+ * Events about the expansion of a volume on a node. (kubelet: operation_generator.go, node_expander.go)
+ * @param told the failure that was recorded last, if it was one
  */
 export function growthEvent(node: string, before: Growth, after: Growth, told?: string): VolumeEvent | undefined {
   const failure = growthFailure(after);

@@ -64,8 +64,8 @@ export interface VolumeWork {
  */
 export function createVolumeWork(deps: VolumeWorkDeps): VolumeWork {
   const { system, storage, gatherer } = deps;
-  // What is asked of the server before a claim is taken is asked for many volumes at once: all VolumeAttachments, a
-  // namespace's pods.
+  // Reads before the reservation of a PVC are coalesced over many volumes: all VolumeAttachments, and the pods of a
+  // namespace.
   const client = joinReads(deps.client);
   const { clock, random, log } = system;
   const index = createVolumeIndex({

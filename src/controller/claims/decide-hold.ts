@@ -22,7 +22,7 @@ export const settleMs = 5_000;
 const probeEveryMs = 250;
 const probeAgainMs = 10_000;
 
-/** What is said of a claim that is not ours yet, and when to go on. */
+/** The wait reason while a PVC is not reserved for us yet, and when to continue. */
 export interface Waiting {
   readonly waitReason: WaitReason;
   readonly againInMs: number;

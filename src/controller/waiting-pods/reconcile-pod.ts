@@ -17,13 +17,14 @@ export interface ReconcilePodDeps extends LiftDeps, ShowDeps {
 }
 
 /**
- * What pods wait for: gates go when their volumes are to be had, and the condition says what is missing.
+ * Reconciles a waiting pod: its gates are removed when its volumes are available, and its condition shows what is
+ * missing.
  *
  * ```
  *  made with gates ─► wait, with a reason ─► gates off, nodes said ─► scheduled ─► False, with a reason ─► True
  * ```
  * @param key `<namespace>/<name>`
- * @returns milliseconds after which to look again, if any
+ * @returns milliseconds until the next check, if any
  */
 export async function reconcilePod(deps: ReconcilePodDeps, key: string): Promise<number | undefined> {
   const [namespace = "", name = ""] = key.split("/");

@@ -72,7 +72,7 @@ export async function showVolumesReady(
   return undefined;
 }
 
-/** Nothing stands in the way: the condition says it, and nobody has to hear of it. */
+/** No problem: the condition shows it, and no Event is needed. */
 const onItsWay: ReadonlySet<string> = new Set<Reason>(["NotObserved", "NotGranted", "Progressing"]);
 
 function tell({ recorder }: ShowDeps, { metadata }: PodEntry, { reason, message }: VolumesReady): void {
