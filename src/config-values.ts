@@ -8,15 +8,24 @@ export class ConfigError extends Error {
 /** Some five times the two minutes after which kubelet tries again at the latest what has failed. */
 const shortestGraceMs = 10 * 60_000;
 
+/**
+ * PURE. The value of a flag that must be given.
+ * @throws ConfigError if it is not
+ */
 export function required(value: string | undefined, flag: string, variable: string): string {
   if (value === undefined || value === "") throw new ConfigError(`${flag} (or ${variable}) is needed`);
   return value;
 }
 
+/** PURE. The entries of a comma-separated list; empty ones are left out. */
 export function split(list: string): string[] {
   return list.split(",").filter((entry) => entry !== "");
 }
 
+/**
+ * PURE. The allowed prefixes, checked.
+ * @throws ConfigError if there is none, or one is no clean absolute path
+ */
 export function prefixes(list: readonly string[]): readonly string[] {
   if (list.length === 0) throw new ConfigError("--allowed-prefix needs at least one path");
   return Object.freeze(list.map((path) => absolute(path, "--allowed-prefix")));
@@ -39,6 +48,10 @@ export function apartFrom(allowedPrefixes: readonly string[], stateDir: string):
   );
 }
 
+/**
+ * PURE. A clean absolute path: no empty, `.` or `..` segments.
+ * @throws ConfigError if it is not
+ */
 export function absolute(path: string, flag: string): string {
   const segments = path.split("/").slice(1);
   const clean = path === "/" || segments.every((s) => s !== "" && s !== "." && s !== "..");
@@ -65,11 +78,19 @@ export function audience(text: string | undefined, flag: string): string | undef
   throw new ConfigError(`${flag}: ${JSON.stringify(text)} must be one audience: no blanks or commas`);
 }
 
+/**
+ * PURE. The argument of --host-pid.
+ * @throws ConfigError if it is no pid
+ */
 export function processNumber(text: string): number {
   if (/^[1-9][0-9]{0,9}$/.test(text)) return Number(text);
   throw new ConfigError(`--host-pid: ${JSON.stringify(text)} is not the number of a process`);
 }
 
+/**
+ * PURE. HOST:PORT; the host is undefined if it is left out.
+ * @throws ConfigError if it is not of that form
+ */
 export function address(text: string, flag: string): { readonly host: string | undefined; readonly port: number } {
   const match = /^(.*):(\d{1,5})$/.exec(text);
   const port = Number(match?.[2]);
@@ -87,10 +108,18 @@ export function loopback(text: string): ReturnType<typeof address> | undefined {
   );
 }
 
+/**
+ * PURE. "true" or "false".
+ * @throws ConfigError if it is neither
+ */
 export function truth(text: string, flag: string): boolean {
   return oneOf(["true", "false"], text, flag) === "true";
 }
 
+/**
+ * PURE. One of the allowed values of a flag.
+ * @throws ConfigError if it is none of them
+ */
 export function oneOf<const T extends string>(choices: readonly T[], text: string, flag: string): T {
   const found = choices.find((choice) => choice === text);
   if (found !== undefined) return found;
@@ -116,6 +145,10 @@ export function place(text: string, flag: string): { readonly host: string; read
 /** What the kernel takes for the path of a unix socket, in bytes. */
 const longestSocketPath = 107;
 
+/**
+ * PURE. An absolute path that the kernel accepts as the address of a unix socket.
+ * @throws ConfigError if it is too long, or not clean
+ */
 export function socketPath(path: string, flag: string): string {
   if (Buffer.byteLength(path) <= longestSocketPath) return absolute(path, flag);
   throw new ConfigError(`${flag}: ${JSON.stringify(path)} is longer than ${longestSocketPath} bytes`);

@@ -68,6 +68,7 @@ const flags = {
   "reap-orphans-grace-period": { type: "string" },
 } as const;
 
+/** Names of all flags, without dashes. */
 export const flagNames: readonly string[] = Object.keys(flags);
 
 /**

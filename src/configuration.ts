@@ -23,6 +23,7 @@ export interface ProcessConfig {
   readonly logLevelDir: string | undefined;
 }
 
+/** Settings of agent and controller. */
 export interface CommonConfig extends ProcessConfig {
   /** Host path prefixes beneath which volumes may be mounted. The agent is the authority, the controller reports early. */
   readonly allowedPrefixes: readonly string[];
@@ -47,6 +48,7 @@ export interface ApiAccess {
   readonly tokenFile: string;
 }
 
+/** Settings of the role `controller`. */
 export interface ControllerConfig extends CommonConfig {
   readonly role: "controller";
   /** Name of this candidate in the leader's Lease. */
@@ -59,6 +61,7 @@ export interface ControllerConfig extends CommonConfig {
   readonly indexIntents: boolean;
 }
 
+/** Settings of the role `agent`. */
 export interface AgentConfig extends CommonConfig {
   readonly role: "agent";
   readonly nodeName: string;
@@ -86,6 +89,7 @@ export interface AgentConfig extends CommonConfig {
   readonly reapOrphansGracePeriodMs: number;
 }
 
+/** Settings of the role `api-proxy`. */
 export interface ApiProxyConfig extends ProcessConfig {
   readonly role: "api-proxy";
   /** The node that the agent beside it is of. */

@@ -1,11 +1,11 @@
 import type { Reason } from "./api/reasons.ts";
 
 /**
- * What a failure says of the effect that was tried; it decides the next state, the text never does.
+ * What a failure implies about the attempted effect. This class decides the next state; the text never does.
  * - final: it did not happen, and the same call will not succeed until something changes.
  * - transient: it did not happen, and the state is what it was before.
- * - uncertain: it may have happened, or may still be happening. It must be tried again if wanted and cleaned up if not.
- * (kubelet behaviour 61)
+ * - uncertain: it may have happened, or may still be happening. It must be retried if desired, and cleaned up if not.
+ *   (kubelet behaviour 61)
  */
 export type ErrorClass = "final" | "transient" | "uncertain";
 

@@ -16,8 +16,10 @@ export interface FeatureGate {
   readonly what: string;
 }
 
+/** Feature gates by name. */
 export type GateTable = { readonly [name: string]: FeatureGate };
 
+/** The feature gates, with their stages and defaults (decision 0076). */
 export const featureGates = {
   KernelMountTable: {
     stage: "Beta",
@@ -35,6 +37,7 @@ export const featureGates = {
   },
 } as const satisfies GateTable;
 
+/** The name of a feature gate. */
 export type FeatureName = keyof typeof featureGates;
 
 /** Whether each is on. */

@@ -4,6 +4,7 @@ import { messageOf } from "./errors.ts";
 import type { LeveledLogger } from "./log.ts";
 import { chooseLevel, type LogLevel, type Who } from "./log-level.ts";
 
+/** Dependencies of following the log level in a ConfigMap (decision 0075). */
 export interface FollowLogLevelDeps {
   /** A ConfigMap as kubelet shows it: a file for each key, exchanged all at once. Need not be there. */
   readonly directory: string;

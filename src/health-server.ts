@@ -5,6 +5,7 @@ import { listen } from "./http-listener.ts";
 import type { Access, TokenAccess } from "./kube/token-access.ts";
 import type { Logger } from "./ports.ts";
 
+/** Dependencies of the server of /metrics, /healthz and /readyz. */
 export interface HealthServerDeps {
   /** Without a host: every address of the machine, IPv6 and IPv4. Port 0 takes a free one, which the log names. */
   readonly address: { readonly host: string | undefined; readonly port: number };
@@ -28,6 +29,7 @@ export interface SecureMetrics {
   readonly access: TokenAccess;
 }
 
+/** The running server of metrics and health. */
 export interface HealthServer {
   readonly port: number;
   stop(): Promise<void>;

@@ -10,6 +10,7 @@ export interface Listener {
   stop(): Promise<void>;
 }
 
+/** Dependencies of an HTTP listener. */
 export interface ListenerDeps {
   /** Without a host: every address of the machine, IPv6 and IPv4. Port 0 takes a free one. */
   readonly address: { readonly host: string | undefined; readonly port: number };

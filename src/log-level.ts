@@ -1,10 +1,13 @@
+/** Log levels, from the fewest lines to the most. */
 export const logLevels = ["error", "warn", "info", "debug"] as const;
 
+/** A log level. */
 export type LogLevel = (typeof logLevels)[number];
 
 /** Whose level it is. */
 export type Who = { readonly role: "controller" } | { readonly role: "agent" | "api-proxy"; readonly nodeName: string };
 
+/** The log level in force, and what set it. */
 export interface ChosenLevel {
   readonly level: LogLevel;
   /** The file that says so; undefined: none does, and it is as at the start. */

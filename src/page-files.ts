@@ -23,6 +23,7 @@ const types: { readonly [ending: string]: string } = {
   svg: "image/svg+xml",
 };
 
+/** The files of the page, from the bundle or, in development, from the source tree. */
 export function loadPageFiles(): PageFiles {
   const texts = typeof pageTexts === "undefined" ? undefined : pageTexts;
   const textOf = (path: string) => texts?.[path] ?? readFileSync(new URL(`../${path}`, import.meta.url), "utf8");

@@ -7,6 +7,7 @@ import { type Listener, listen } from "./http-listener.ts";
 import type { PageFiles } from "./page-files.ts";
 import type { Logger, Timers } from "./ports.ts";
 
+/** Dependencies of serving the page over HTTP. */
 export interface PageServerDeps {
   readonly address: { readonly host: string | undefined; readonly port: number };
   readonly page: Page;

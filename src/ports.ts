@@ -3,6 +3,7 @@
  * Nothing in src calls Date, timers or Math.random itself, so that the same code runs under a virtual clock.
  */
 
+/** Time. Wall time is for people and for the API; durations and deadlines use the monotonic clock. */
 export interface Clock {
   /** Wall time in milliseconds since the epoch. May jump. */
   now(): number;
@@ -13,6 +14,7 @@ export interface Clock {
 /** Undoes a subscription or stops a timer. May be called again, to no effect. */
 export type Cancel = () => void;
 
+/** Timers of one process. `after` never runs its action before it returns. */
 export interface Timers {
   /** Runs `action` once after at least `ms` milliseconds, unless cancelled. */
   after(ms: number, action: () => void): Cancel;
@@ -22,10 +24,14 @@ export interface Timers {
 export interface Turns {
   /** Whether this turn of the event loop has lasted so long that sockets, timers and everybody else should have theirs. */
   over(): boolean;
-  /** Resolves in a later turn, after all who asked before. Who was let in does at least one piece before it asks again. */
+  /**
+   * Resolves in a later turn of the event loop, after all earlier callers. A caller does at least one piece of work
+   * before it calls again.
+   */
   next(): Promise<void>;
 }
 
+/** Randomness, injected so that tests and the simulator repeat a run from its seed. */
 export interface Random {
   /** Uniform in [0, 1). */
   next(): number;
@@ -33,6 +39,7 @@ export interface Random {
   uuid(): string;
 }
 
+/** Fields of a log line beside its message. */
 export type LogMeta = { readonly [key: string]: unknown };
 
 /**

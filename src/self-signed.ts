@@ -1,5 +1,6 @@
 import { generateKeyPairSync, randomBytes, sign } from "node:crypto";
 
+/** A private key and its self-signed certificate, both PEM. */
 export interface SelfSigned {
   readonly key: string;
   readonly cert: string;

@@ -57,6 +57,7 @@ export function aborted(signal: AbortSignal): Promise<void> {
   return new Promise((resolve) => signal.addEventListener("abort", () => resolve(), { once: true }));
 }
 
+/** The ports of a real process: its clock, timers, event loop, randomness and log. */
 export function realSystem(log: Logger): System {
   return { clock: systemClock, timers: systemTimers, turns: systemTurns, random: systemRandom, log };
 }

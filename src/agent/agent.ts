@@ -10,6 +10,10 @@ import type { Plan } from "./plan.ts";
 import type { PlanSettings } from "./plan-input.ts";
 import type { Vitals } from "./vitals.ts";
 
+/**
+ * Dependencies of the agent of one node. All effects go through these ports, so that tests and the simulator start the
+ * same agent on fakes.
+ */
 export interface AgentDeps {
   readonly system: System;
   readonly transport: Transport;
@@ -23,20 +27,21 @@ export interface AgentDeps {
   /** Milliseconds for which an orphan of kubelet is shown before it is removed; 0, or absent: none is. */
   readonly reapGraceMs?: number;
   readonly registry: Registry;
-  /** Looks whether the admission policies that it rests on are in force, and says if they are not. */
+  /** Whether the agent checks that its admission policies are in force, and reports it if they are not. */
   readonly watchPolicy?: boolean;
   /** None if not given. */
   readonly acceptedPolicies?: AcceptedPolicies;
-  /** Told how the agent itself is. */
+  /** Receives the agent's own health. */
   readonly vitals?: Vitals;
   /** Ends the wait for what the agent cannot be without. */
   readonly signal?: AbortSignal;
-  /** Milliseconds after which a child is given up; for tests. */
+  /** Milliseconds after which a child process is abandoned; for tests. */
   readonly deadlineMs?: number;
-  /** Told of each plan, last of all. */
+  /** Called with each plan, after all other listeners. */
   onPlan?(plan: Plan): void;
 }
 
+/** A running agent: the handle that the process's role, the health server and the CSI server for kubelet use. */
 export interface Agent {
   /** Whether intents and mount table were read completely since start. */
   ready(): boolean;

@@ -7,8 +7,9 @@ import type { VolumeRecord } from "./record.ts";
 import type { Steps } from "./step-context.ts";
 
 /**
- * PURE. The first step that may run now, the failure that stands in the way of an earlier one or of this one, and when
- * that may be tried again. An observed volume runs no step that changes anything, a suspended one lets consumers go.
+ * PURE. The first step that may run now, the failure that blocks an earlier step or this one, and the time of the next
+ * retry. An observed volume runs no step that changes anything. A suspended volume only unmounts targets whose
+ * consumers have left.
  */
 export function choose(
   volume: string,
@@ -48,7 +49,10 @@ function mayRun(operation: Operation, phase: Phase, input: PlanInput): boolean {
   return kind === "unpublish" && hasLeft(operation.path, desired, input.records.get(volume));
 }
 
-/** Whether the consumer of a mount is gone: what is taken down of another would not come back while suspended. */
+/**
+ * Whether the consumer of a mount has left. While the volume is suspended, a target that is unmounted for another
+ * reason would not be mounted again.
+ */
 function hasLeft(path: string, { mounts }: DesiredVolume, record: VolumeRecord | undefined): boolean {
   const name = record?.targets.find((target) => target.path === path)?.name;
   return !mounts.some((mount) => mount.path === path || mount.name === name);

@@ -7,6 +7,9 @@ const mostBytes = 1024 * 1024;
 /** Milliseconds between two looks. */
 const eachMs = 15_000;
 
+/**
+ * Dependencies of the upkeep of the log files of FUSE clients: a timer, a log, and truncation of a file above a size.
+ */
 export interface ClientLogDeps {
   readonly system: Pick<System, "timers" | "log">;
   readonly directories: Pick<Directories, "emptyIfLarger">;

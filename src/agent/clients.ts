@@ -14,6 +14,7 @@ const lastedMs = 60_000;
 const firstWaitMs = 500;
 const longestWaitMs = 2 * 60_000;
 
+/** Dependencies of the watch of FUSE clients. The pidfd of a client reports its exit, so that no client is polled. */
 export interface ClientWatchDeps extends ClientLogDeps {
   readonly system: Pick<System, "timers" | "clock" | "log">;
   readonly wakes: Pick<Wakes, "process">;

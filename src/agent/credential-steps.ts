@@ -7,10 +7,10 @@ import type { StepContext } from "./step-context.ts";
 import type { Problem } from "./view.ts";
 
 /**
- * PURE. The Secret has other data than it was mounted with, and the mount answers with an error: as long as the session
- * that it began with goes on, nobody is disturbed; afterwards there is nothing left to disturb (decision 0051). A
- * server that says nothing at all may only be slow. What has begun to be taken down for it goes on: the server of that
- * is asked no more.
+ * PURE. Whether the volume is remounted because its Secret has changed: only when the mount returns an error. As long
+ * as the session that it began with works, no consumer is interrupted; afterwards there is none to interrupt (decision
+ * 0051). An unresponsive server may only be slow. A teardown that has begun for this reason continues: the server is
+ * not probed during it.
  */
 export function mustReplaceForCredentials({ name, layout }: DesiredVolume, context: StepContext): boolean {
   const { input, record, view } = context;
@@ -22,8 +22,8 @@ export function mustReplaceForCredentials({ name, layout }: DesiredVolume, conte
 }
 
 /**
- * PURE. What stands in the way of the pod's volume before that: the server, and then the pod; undefined while the
- * server is not asked.
+ * PURE. The problem of the pod's volume before that: the server, then the pod; undefined while the server is not
+ * probed.
  */
 export function refusedAndHeld(
   { name }: DesiredVolume,

@@ -8,7 +8,7 @@ import type { StepContext, Steps } from "./step-context.ts";
 import { givenBackSteps, setUpSteps, tearDownSteps } from "./steps.ts";
 import type { Problem } from "./view.ts";
 
-/** PURE. Which way the volume goes, and the steps of that way; before them what kubelet has given back. */
+/** PURE. The phase of a volume and its steps. Targets that kubelet has unpublished come first. */
 export function decide(desired: Desired | undefined, context: StepContext): { phase: Phase; steps: Steps } {
   const decided = decideByIntent(desired, context);
   const { input, record } = context;
@@ -38,7 +38,7 @@ function decideByIntent(desired: Desired | undefined, context: StepContext): { p
   return { phase: "setUp", steps: setUpSteps(desired, context) };
 }
 
-/** An intent that is gone. If it was seen to be deleted, its release goes on; else what is mounted stays (law L8). */
+/** The intent is gone. If its deletion was observed, the release continues; otherwise the mounts stay (law L8). */
 function decideWithoutIntent(context: StepContext): { phase: Phase; steps: Steps } {
   const { record } = context;
   if (record?.revoked === true && record.retained !== true) {
@@ -51,21 +51,24 @@ function decideWithoutIntent(context: StepContext): { phase: Phase; steps: Steps
 }
 
 /**
- * An intent that was revoked. What takes it down is the record alone, so that even a spec not understood is released.
+ * The intent was revoked. Teardown uses the record alone, so that a volume whose spec is not understood is released as
+ * well.
  */
 function decideRelease(desired: Desired, context: StepContext): { phase: Phase; steps: Steps } {
   const { record, view } = context;
   if (record?.retained === true) return { phase: "retained", steps: nothing };
   const empty = record === undefined || (record.stage === undefined && record.targets.length === 0);
-  // What is being set up has no record before its first write: it is in use all the same (safety rule 8).
+  // A volume that is being set up has no record before its first write. It counts as in use all the same (safety rule
+  // 8).
   const running = context.input.inFlight.get(desired.name);
   if (empty && running !== undefined && running !== "observe") return { phase: "tearDown", steps: nothing };
   const nothingLeft = empty && view.stage.truth === "absent" && record?.child === undefined;
-  // Even where a record tells of something: what was beside it may be lost.
+  // This holds even if there is a record: other records may be lost.
   const unread = view.unread?.problem !== undefined;
   const lost = nothingLeft || unread ? lostSteps(desired, context) : undefined;
   if (nothingLeft && lost === undefined) return { phase: "released", steps: nothing };
-  // What an intent before it has left is not its to take down, nor to call released (safety rule 27, law L10).
+  // Mounts that an earlier intent left are not torn down, nor reported as released, for this one (safety rule 27, law
+  // L10).
   if (!isInvalid(desired) && desired.mode === "Observe")
     return { phase: "observe", steps: observeSteps(desired, context) };
   if (desired.deletionPolicy === "Retain") {
@@ -94,7 +97,7 @@ function problem(of: Problem): Steps {
   return { actions: [], problems: new Map([["", of]]) };
 }
 
-/** How far an unmount may go for which no spec can be asked any more. */
+/** The unmount policy of a volume without a spec. */
 const gentle = { max: "Normal", timeoutSeconds: 90 } as const;
 const nothing: Steps = { actions: [], problems: new Map() };
 const staleRead = "the API server showed an older generation than was acted for already";

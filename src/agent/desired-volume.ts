@@ -10,7 +10,7 @@ import { kubeletVolumeOf } from "./observe/kubelet-volume.ts";
 import { fileLabel } from "./ownership/se-linux-label.ts";
 import type { PodOfTarget } from "./record.ts";
 
-/** One intent as the planner takes it: what is wanted of one volume on this node. */
+/** One intent as the planner's input: the desired state of one volume on this node. */
 export interface DesiredVolume {
   readonly name: string;
   readonly uid: string;
@@ -23,7 +23,7 @@ export interface DesiredVolume {
   readonly type: SourceType;
   readonly spec: VolumeSpec;
   readonly layout: Layout;
-  /** Those of the host, and those of pods that kubelet has asked for. */
+  /** Targets on the host, and targets of pods for which kubelet has called NodePublishVolume. */
   readonly mounts: readonly DesiredMount[];
   /** Pods that may have the volume here. */
   readonly pods?: readonly IntentPod[];
@@ -32,10 +32,11 @@ export interface DesiredVolume {
   readonly adopt: "Never" | "IfSame";
   /** Size of the volume at its backend, in bytes. */
   readonly capacityBytes?: string;
-  /** It is kubelet's, and only looked at. */
+  /** Present if kubelet manages the volume: the agent only observes it. */
   readonly kubelet?: KubeletVolume;
 }
 
+/** One mount point that an intent asks for: a path of the host, or the target of a pod that kubelet has asked for. */
 export interface DesiredMount {
   readonly name: string;
   readonly path: string;
@@ -66,7 +67,7 @@ export interface InvalidVolume {
   /** As far as they could be read: a release needs no more. */
   readonly deletionPolicy: "Unmount" | "Retain";
   readonly unmountPolicy: UnmountPolicy;
-  /** What may have been set up for it while it was understood; undefined: nothing. */
+  /** Mounts that may have been made while the spec was understood; undefined: none. */
   readonly mayHave?: MayHave;
 }
 
@@ -76,12 +77,14 @@ export interface MayHave {
   readonly paths?: readonly string[];
   /** Pods that it names. */
   readonly pods?: readonly Pick<IntentPod, "uid" | "volume">[];
-  /** A CSI driver may have staged it, of which the mount table need not tell. */
+  /** Whether a CSI driver may have staged it. Not every driver's staging is in the mount table. */
   readonly byDriver: boolean;
 }
 
+/** An intent of this node as the planner sees it: understood, or invalid. `isInvalid` distinguishes them. */
 export type Desired = DesiredVolume | InvalidVolume;
 
+/** PURE. Whether an intent could not be understood. Such a volume is neither set up nor torn down (law L7). */
 export function isInvalid(desired: Desired): desired is InvalidVolume {
   return "problem" in desired;
 }

@@ -7,13 +7,14 @@ import type { IntentEntry } from "./intents.ts";
 import { podPath, withPods } from "./pods/pod-mounts.ts";
 import { Touched } from "./touched.ts";
 
+/** Inputs of the desired state of world, and callbacks for its changes. */
 export interface DesiredWorldDeps {
   readonly store: ObjectStore<IntentEntry>;
-  /** Told when other objects are shown than before: all that are. */
+  /** Called with all objects that volumes show, when that set has changed. */
   follow(refs: readonly ContentRef[]): void;
   /** Something has changed. */
   onChange(): void;
-  /** kubelet's directory, and whether it has asked for a target there. Undefined: there are no pods. */
+  /** kubelet's directory, and whether kubelet has published a target there. Undefined: the node has no pods. */
   readonly pods?: { readonly kubeletDir: string; isOpen(path: string): boolean } | undefined;
 }
 
@@ -53,7 +54,7 @@ export class DesiredWorld {
     return this.#deps.store.state().synced;
   }
 
-  /** Has what is shown now followed, before the planner asks for it. */
+  /** Starts watching the objects that volumes show now, before the planner needs them. */
   follow(): void {
     if (this.#followed) return;
     this.#followed = true;
@@ -70,7 +71,7 @@ export class DesiredWorld {
     return this.#ofPods.keys();
   }
 
-  /** kubelet has asked for the target of a pod, or given it back. */
+  /** kubelet has called NodePublishVolume or NodeUnpublishVolume for the target of a pod. */
   podChanged(path: string): void {
     for (const name of this.ofPod(path)) {
       const entry = this.#deps.store.get(name);

@@ -25,18 +25,22 @@ import { type IdentitySource, noIdentities } from "./pods/kept-tokens.ts";
 import { withoutChild } from "./record.ts";
 import { Stagings } from "./stagings.ts";
 
-/** Milliseconds after which a child is given up (kubelet's csiTimeout). */
+/** Milliseconds after which a child process is abandoned (kubelet's csiTimeout). */
 const defaultDeadlineMs = 120_000;
 /**
- * Milliseconds after which an mkfs is given up: that of ext3 writes each inode table, minutes on a disk of terabytes,
- * and one that is killed has to begin again.
+ * Milliseconds after which an mkfs is abandoned. mkfs.ext3 writes each inode table, which takes minutes on a disk of
+ * terabytes, and after a kill it has to start over.
  */
 const formatDeadlineMs = 30 * 60_000;
 /**
- * When it is said that a driver has not answered yet, in milliseconds: as of a child (src/host/linux/child-slots.ts).
+ * Milliseconds after which a driver call is reported as slow: the same limit as for a child process
+ * (src/host/linux/child-slots.ts).
  */
 const slowCallMs = 3_000;
 
+/**
+ * Dependencies of carrying out operations: the journal, which is written before each effect, the host, and CSI drivers.
+ */
 export interface ExecutorDeps {
   readonly system: System;
   readonly host: HostPorts;
@@ -45,18 +49,18 @@ export interface ExecutorDeps {
   readonly drivers: CSIDrivers;
   /** A Secret that a driver needs, as it is now. @throws VolumeError */
   secret(ref: SecretReference): Promise<Secrets>;
-  /** What kubelet has handed over for pods; none if not given. */
+  /** Service account tokens that kubelet passed in NodePublishVolume; none if not given. */
   readonly identities?: IdentitySource;
   content(ref: ContentRef): ObjectContent | undefined;
   observed({ name, uid, generation }: DesiredVolume, seen: Observed): void;
   progress(volume: string, message: string): void;
-  /** Told when `slow` has changed: what a volume waits for is to be said. */
+  /** Called when `slow` has changed, so that the status reports what a volume waits for. */
   onSlow?(): void;
-  /** Milliseconds after which a child is given up; for tests. */
+  /** Milliseconds after which a child process is abandoned; for tests. */
   readonly deadlineMs?: number;
 }
 
-/** Carries out one operation. Whoever calls keeps to one a volume at a time. */
+/** Carries out operations. The caller runs at most one operation per volume at a time (law L4). */
 export class Executor {
   readonly #deps: ExecutorDeps;
   readonly #observers = new Map<string, ChildProcessID>();
@@ -182,14 +186,17 @@ export class Executor {
     if (record !== undefined) await this.#deps.journal.put({ ...record, retained: true });
   }
 
-  /** From here on the release goes on, even when the intent is gone before it is done. */
+  /** Records that the release has begun: it continues even if the intent object disappears before the end. */
   async #recordRevoked(volume: string): Promise<void> {
     const record = this.#deps.journal.records.get(volume);
     if (record === undefined || record.revoked === true) return;
     await this.#deps.journal.put({ ...record, revoked: true });
   }
 
-  /** Children of volumes that only look: they have no record to put one into, and leave nothing behind if it hangs. */
+  /**
+   * Child processes of observe operations. They are in no record, because an observed volume has none, and they leave
+   * nothing behind if they hang.
+   */
   get observers(): ReadonlyMap<string, ChildProcessID> {
     return this.#observers;
   }
@@ -209,18 +216,21 @@ export class Executor {
     return this.#slowCalls;
   }
 
-  /** Files that are given to a group for long, by volume. */
+  /** fsGroup changes that take long, by volume. */
   get ownershipChanges(): ReadonlyMap<string, OwnershipChange> {
     return this.#changes.told;
   }
 
-  /** @param intents all that there are: what runs for long, and none of them asks for any more, is ended */
+  /**
+   * Ends long-running work that no intent needs any more: fsGroup changes and stagings.
+   * @param intents all intents of the node
+   */
   endUnwanted(intents: ReadonlyMap<string, Desired>): void {
     this.#changes.endUnwanted(intents);
     this.#stagings.endUnwanted(intents);
   }
 
-  /** The child of a look has ended. */
+  /** The child process of an observe operation has ended. */
   forgetObserver(volume: string): void {
     this.#observers.delete(volume);
   }
@@ -246,7 +256,10 @@ export class Executor {
   }
 }
 
-/** Whether a child was given up that may still be at work; not, whether another one was the reason to start none. */
+/**
+ * Whether an operation failed because its child process was abandoned and may still act. False if the operation was
+ * refused because of an earlier abandoned child.
+ */
 function isAbandoned({ reason, errorClass }: VolumeError): boolean {
   return reason === "OperationAbandoned" && errorClass === "uncertain";
 }

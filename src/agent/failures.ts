@@ -5,14 +5,14 @@ import type { System } from "../ports.ts";
 import type { Operation, OperationKind } from "./operations.ts";
 
 /**
- * kubelet's exponentialbackoff (behaviour 53): 500 ms, doubled to 2 min 2 s. Spread by up to a half, because a server
- * that came back would hear from all nodes at the same moment.
+ * kubelet's exponentialbackoff (behaviour 53): 500 ms, doubled to 2 min 2 s. The delay has a jitter of up to half, so
+ * that a recovered server does not get requests from all nodes at the same moment.
  */
 const backoff = { baseMs: 500, maxMs: 122_000 };
 /**
- * The longest delay after an attempt that has waited for its whole deadline, in milliseconds: that was delay enough,
- * and while one waits, the answer of a server that comes back is heard at once. Nothing else tells of it. Also while a
- * time runs out.
+ * The longest delay after an attempt that ran into its deadline, in milliseconds. The attempt was delay enough, and
+ * while one runs, a recovered server answers it at once; nothing else reports the recovery. The same limit applies
+ * while a driver may still act (DriverMayStillAct).
  */
 const afterDeadlineMs = 5_000;
 
@@ -27,7 +27,7 @@ export interface Failure {
   /** Processes whose end may let the next attempt succeed. */
   readonly heldBy?: readonly number[];
   readonly attempts: number;
-  /** Of these, those that were made before their time (pardon): they do not count for the next delay. */
+  /** Attempts that an event started before their time (`pardon`). They do not count for the next delay. */
   readonly pardoned?: number;
   /** Milliseconds of the monotonic clock: first attempt that failed, and when the next one may begin. */
   readonly firstAt: number;
@@ -40,10 +40,15 @@ export interface Failure {
 /** Where a failure happened: one target, or the volume as a whole. Different targets fail on their own. */
 export type Slot = string;
 
+/**
+ * PURE. The key of an operation's backoff: the volume and the target path, or the volume alone if the operation has no
+ * path.
+ */
 export function slotOf(operation: Operation): Slot {
   return `${operation.volume}\n${"path" in operation ? operation.path : ""}`;
 }
 
+/** PURE. The volume's name in a backoff key. */
 export function volumeOf(slot: Slot): string {
   return slot.slice(0, slot.indexOf("\n"));
 }
@@ -72,7 +77,7 @@ export function nextFailure(
   return { ...failed, ...counts, firstAt, nextAt: now + delay, time, nextTime: time + delay };
 }
 
-/** What failed last at each place of each volume, and when it may be tried again. */
+/** The backoff of each volume and target: the last failure, and the time of the next retry. */
 export class Failures {
   readonly #system: Pick<System, "clock" | "random">;
   readonly #bySlot = new Map<Slot, Failure>();
@@ -99,8 +104,8 @@ export class Failures {
   }
 
   /**
-   * Ends what is left of a delay: what the attempt waited for may have come. If it had not, the next delay is as long
-   * as this one was: an event too many must not make the wait longer. The caller triggers the loop.
+   * Ends the remaining delay, because the awaited event may have come. If the retry fails, the next delay is as long as
+   * this one was: superfluous events must not lengthen the backoff. The caller triggers the loop.
    * @returns whether there was a delay to end
    */
   pardon(slot: Slot): boolean {

@@ -10,6 +10,10 @@ import type { OwnershipChange } from "./ownership/ownership-changes.ts";
 import type { PlanInput } from "./plan-input.ts";
 import { withoutChild } from "./record.ts";
 
+/**
+ * Where the pending operations of a volume are found: those of this process, and children of earlier ones in the
+ * journal.
+ */
 export interface InFlightDeps {
   readonly journal: Journal;
   readonly executor: Executor;
@@ -20,7 +24,10 @@ export interface InFlightDeps {
 /** An operation that has ended. */
 type Ended = Begun & { readonly volume: string };
 
-/** What runs, and what was abandoned and may still happen (safety rule 8): such a volume gets no operation (law L4). */
+/**
+ * Pending operations: those that run, and abandoned ones that may still take effect (safety rule 8). A volume with one
+ * gets no other operation (law L4).
+ */
 export class InFlight {
   readonly #deps: InFlightDeps;
   readonly #running = new Map<string, OperationKind>();
@@ -60,8 +67,8 @@ export class InFlight {
   }
 
   /**
-   * What the planner is told: changed in place when an operation begins or ends.
-   * @param ended counts as in flight, too
+   * Pending operations as the planner's input. The maps are changed in place when an operation begins or ends.
+   * @param ended operations that count as pending, too
    */
   told(ended: readonly Ended[] = []): Required<Pick<PlanInput, "inFlight" | "begun">> {
     if (ended.length === 0) return { inFlight: this.#all(), begun: this.#begun };
@@ -84,9 +91,7 @@ export class InFlight {
     return all;
   }
 
-  /**
-   * Children that take long or were given up, drivers that take long, and files that are given to a group, by volume.
-   */
+  /** Slow and abandoned child processes, slow driver calls, and running fsGroup changes, by volume. */
   hanging(): Map<string, Hanging | SlowCall | OwnershipChange> {
     const { journal, executor } = this.#deps;
     const hanging = new Map<string, Hanging | SlowCall | OwnershipChange>([
@@ -105,7 +110,7 @@ export class InFlight {
     return hanging;
   }
 
-  /** Children that were given up, and were not seen to end yet. */
+  /** Number of abandoned child processes that may still run. */
   get abandoned(): number {
     const { journal, executor } = this.#deps;
     const hidden = [...journal.children.keys(), ...executor.observers.keys()];
@@ -123,7 +128,7 @@ export class InFlight {
     return [...this.#running.keys()].some((volume) => records.get(volume)?.formatting !== undefined);
   }
 
-  /** Forgets the children that have ended since. */
+  /** Removes child processes that have ended since. */
   async settle(): Promise<void> {
     await this.#forgetEndedChildren();
     await this.#forgetEndedObservers();
@@ -135,11 +140,11 @@ export class InFlight {
       if (this.#running.has(name)) continue;
       try {
         if (await evidence.alive(child)) continue;
-        // Others wrote while this waited: only the child that was asked for goes from what stands there now.
+        // The record may have changed during the check. Only the child process that was checked is removed from it.
         const present = journal.records.get(name);
         if (present !== undefined && sameChild(present.child, child)) await journal.put(withoutChild(present));
       } catch (error) {
-        // This volume stays in flight, and is asked for again; the others are planned.
+        // This volume stays pending and is checked again; the others are planned.
         log.error("an ended child was not forgotten", { intent: name, error: messageOf(error) });
       }
     }

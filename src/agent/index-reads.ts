@@ -31,6 +31,7 @@ export function markOf(entry: IndexedIntent | undefined): string {
   return `${uid} ${generation} ${controllerStatus}`;
 }
 
+/** PURE data: which intents of the node's index have to be read from the API server, and which are up to date. */
 export interface IndexReads {
   /** Names that are to be read, each with what the index says of it. */
   readonly due: ReadonlyMap<string, string>;
@@ -39,13 +40,13 @@ export interface IndexReads {
 }
 
 /**
- * PURE. To be read is each name of which the index says something else than when it was read last, and else than what
- * is known. So an index that is behind costs a read and brings nothing older; one that is of a restored API server
- * brings what is so there.
- * @param known what was read
- * @param onRecord names of volumes that may be mounted: before one of them is taken for gone it is read, whatever the
- * index says
- * @param answered by name, what the index said that was known last
+ * PURE. Intents to read: those whose index entry differs from the entry of the last read and from the known object. An
+ * outdated index costs a read and never brings an older object. The index of a restored API server brings its present
+ * objects.
+ * @param known objects that were read
+ * @param onRecord names of volumes that may be mounted: each is read before it counts as deleted, whatever the index
+ *   lists
+ * @param answered by name, the index entry of the last read
  */
 export function indexReads(
   index: ReadonlyMap<string, IndexedIntent>,

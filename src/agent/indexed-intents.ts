@@ -32,14 +32,14 @@ const spreadMs = 30_000;
 const relistMs = 120_000;
 
 /**
- * The intents of a node by way of the index in its NodeVolumeState. The index says what to read; what is so, and above
- * all that an intent is gone, says a quorum read of the intent itself:
+ * The intents of a node, by the index in its NodeVolumeState. The index only lists what to read. Contents, and above
+ * all that an intent is gone, come from a quorum read of the intent itself:
  *
  * ```
- *   the state's watch ──► index ──► indexReads (pure) ──► IntentReads: GET ──► store
- *   the journal's names ───────────────┘                              └ 404: gone
+ *  the state's watch ──► index ──► indexReads (pure) ──► IntentReads: GET ──► store
+ *  the journal's names ───────────────┘                              └ 404: gone
  * ```
- * Without an index everything known is kept, and nothing new is heard of: problem() says so.
+ * Without an index, known intents are kept and no changes are received: problem() reports it.
  */
 export class IndexedIntents implements IntentSource {
   readonly store: MutableStore<IntentEntry>;

@@ -9,6 +9,7 @@ import type { System } from "../ports.ts";
 import { indexReads, markOf } from "./index-reads.ts";
 import { type IntentEntry, understand } from "./intents.ts";
 
+/** Dependencies of reading single intents, where the agent follows an index instead of a watch of all intents. */
 export interface IntentReadsDeps {
   readonly system: System;
   readonly transport: Transport;

@@ -26,11 +26,16 @@ export interface IntentSource
   relist(): void;
 }
 
+/** Why the agent cannot know its intents. It goes to the status of the node's NodeVolumeState. */
 export interface SourceProblem {
   readonly reason: Reason & ("IndexMissing" | "IndexTooLarge");
   readonly message: string;
 }
 
+/**
+ * Dependencies of both sources of intents: a watch of the node's intents, or the index in its NodeVolumeState (decision
+ * 0067).
+ */
 export interface IntentSourceDeps {
   readonly system: System;
   readonly transport: Transport;

@@ -15,13 +15,17 @@ export interface JournalState {
   readonly bootID: string;
   /** Number of agent starts on this node. */
   readonly epoch: number;
-  /** The boot in which records were lost, if any were: what they spoke of may be mounted until the next one. */
+  /** The boot in which records were lost, if any were. Mounts of lost records may exist until the next boot. */
   readonly lostIn?: string | undefined;
   readonly records: ReadonlyMap<string, VolumeRecord>;
-  /** What kubelet has left and is being removed, by path. */
+  /** Clean-ups of kubelet's leftovers that have begun, by path. */
   readonly reaps?: ReadonlyMap<string, ReapRecord>;
 }
 
+/**
+ * The contents of a journal's text. A torn last line is left out without counting as damage: a crash during a write
+ * causes it.
+ */
 export interface ParsedJournal {
   /**
    * Undefined if the header is missing or damaged: then nothing is known of reboots since, and nothing is concluded.
@@ -63,14 +67,20 @@ export function formatJournal(state: JournalState): string {
   return [line({ journal: formatVersion, ...header }), ...lines, ...reaping].join("");
 }
 
+/** PURE. The line that sets the record of a volume; it replaces earlier lines of the same volume. */
 export function formatPut(record: VolumeRecord): string {
   return line({ put: record });
 }
 
+/** PURE. The line that drops the record of a volume. */
 export function formatForget(name: string): string {
   return line({ forget: name });
 }
 
+/**
+ * PURE. The line that sets the record of a clean-up of kubelet's leftovers at a path, or drops it if `reap` is
+ * undefined.
+ */
 export function formatReap(path: string, reap: ReapRecord | undefined): string {
   return line(reap === undefined ? { reaped: path } : { reap });
 }
@@ -121,7 +131,7 @@ function parseLine(raw: string): Entry | undefined {
   }
 }
 
-/** As far as all else depends on it: what the lines are told apart by, and what the state is kept by. */
+/** The fields that everything else depends on: the key of a line, and the fields that identify the state. */
 function isEntry(entry: { readonly [field: string]: unknown }): entry is Entry & typeof entry {
   const { put, forget, reap, reaped, journal, bootID, epoch } = entry;
   if (put !== undefined) return isObject(put) && isText(put["name"]) && isListOfPaths(put["targets"]);

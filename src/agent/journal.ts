@@ -19,6 +19,7 @@ import { Touched } from "./touched.ts";
 /** Lines after which the journal is written anew, if most of them are old. */
 const compactAfter = 1000;
 
+/** Damage that was found when the journal was opened: shown in NodeVolumeState until the agent starts anew. */
 export interface JournalDamage {
   readonly lines: number;
   /** Where the journal was kept as it was found. */
@@ -35,19 +36,19 @@ interface Write {
 }
 
 /**
- * The records of all volumes, on disk and, as far as they are known to be there, in memory: what cannot be written is
- * not so, for this process as for the next one. A change is durable and seen when its promise resolves; changes that
- * wait for the disk at the same time are written together, with one wait for it. Changes of one volume come one after
- * the other.
+ * The records of all volumes, on disk and in memory. A record that could not be written does not exist, neither for
+ * this process nor for the next one. A change is durable and visible when its promise resolves. Changes that wait for
+ * the disk at the same time are written together with one fsync (group commit). Changes of one volume are written one
+ * after the other.
  */
 export class Journal {
   readonly bootID: string;
   readonly epoch: number;
-  /** What was lost to damage when it was opened: mounts that these lines spoke of look foreign now. */
+  /** Damage that was found when the journal was opened: mounts of the lost records look foreign now. */
   readonly damage: JournalDamage | undefined;
   /**
-   * Whether records of mounts of this boot may be lost: the journal was gone, or damaged. Of a journal that is whole it
-   * is proof that nothing was done if there is no record.
+   * Whether records of mounts of this boot may be lost: the journal was missing or damaged. With an intact journal, a
+   * missing record proves that nothing was done.
    */
   readonly mayHaveLost: boolean;
   readonly #file: JournalFile;
@@ -85,7 +86,7 @@ export class Journal {
       throw failed("cannot be read", error);
     });
     const before = parse(text ?? "");
-    // Without a header nothing tells a reboot from a restart: what was mounted may still be (law L2).
+    // Without a header, a reboot cannot be distinguished from a restart: mounts may still exist (law L2).
     const rebooted = before.bootID !== undefined && before.bootID !== bootID;
     const lost = text !== undefined && (before.bootID === undefined || before.damaged > 0);
     const lostIn = !rebooted && (lost || before.lostIn === bootID) ? bootID : undefined;
@@ -132,7 +133,7 @@ export class Journal {
     await this.#append({ change: { path, reap }, text: formatReap(path, reap) });
   }
 
-  /** Lets go of the file. */
+  /** Closes the file. */
   close(): Promise<void> {
     return this.#file.close();
   }
@@ -147,7 +148,7 @@ export class Journal {
     });
   }
 
-  /** Writes what is pending until nothing is. Never rejects: each waiter hears of its own batch. */
+  /** Writes pending changes until there are none. Never rejects: each waiter gets the result of its own batch. */
   async #write(): Promise<void> {
     this.#writing = true;
     await undefined; // what is put by others in the same turn goes along

@@ -11,10 +11,11 @@ import type { DesiredVolume } from "./desired-volume.ts";
 import { dataPath, hostSource, type Observation, type PlanSettings, stagingPath } from "./plan-input.ts";
 import type { Likeness } from "./view.ts";
 
+/** Evidence for the comparison of a mount of unknown origin with a volume, beside the volume's spec. */
 export interface LikenessContext {
   readonly table: MountTable;
   readonly settings: PlanSettings;
-  /** What the source was found to show, if it was looked at. */
+  /** The result of the last look at the source, if there was one. */
   readonly observed: Observation | undefined;
 }
 
@@ -28,8 +29,8 @@ export function likenessOf(mount: MountEntry, desired: DesiredVolume, context: L
     return own ? "own" : "same";
   }
   if (desired.type === "local" && (layout.hostPath === undefined || layout.opens === true)) {
-    // Which disk was chosen, or what was made of it, is known by what is mounted on the staging path; others may mount
-    // it too.
+    // The chosen disk, or the device built on it, is identified by the mount on the staging path. Others may have
+    // mounted it, too.
     const staged = table.at(stagingPath(settings, spec.key));
     return staged !== undefined && sameIdentity(mount, identityOf(staged)) ? "same" : "other";
   }

@@ -20,7 +20,7 @@ export function look(input: LookInput): VolumeView {
   const targets = allPaths(input).map((path) => lookAtTarget(path, input, stage));
   const staged = stage.record !== undefined && stage.record.kind !== "path";
   const mounted = targets.some((target) => target.record !== undefined && target.truth !== "absent");
-  // What was staged counts until the record of it is gone, which it is only after the evidence of its release.
+  // A staged volume counts as in use until its record is removed, which happens only with evidence of its release.
   const unrecorded = stage.record === undefined && stage.truth === "uncertain";
   const recorded = mounted || staged || unrecorded || input.record?.child !== undefined;
   const unread = input.unread && lookAtUnread({ ...input, volume: input.unread });
@@ -51,7 +51,7 @@ function lookAtStage({ record, table, stagingPath, desired, ended, swap }: LookI
   if (stage.identity !== undefined && !sameFilesystem(stage.identity, mount)) {
     return { truth: "uncertain", record: stage, problem: foreignMount(stage.path, mount), drift: "SourceDiffers" };
   }
-  // Staged again where it is wanted: whoever uses it gets errors, and will for ever.
+  // Its users get errors for ever, so that it is staged again where it is desired.
   if (stage.client !== undefined && isSameProcess(stage.client, ended)) {
     return { truth: "uncertain", record: stage, mount, drift: "Stale" };
   }

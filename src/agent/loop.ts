@@ -16,33 +16,42 @@ import type { Observation, PlanInput, PlanSettings } from "./plan-input.ts";
 import type { Planner } from "./planner.ts";
 import { swapStates } from "./swap-states.ts";
 
-/** How often a child that was abandoned is looked for, in milliseconds. Nothing else tells that it has ended. */
+/** How often the loop checks whether an abandoned child process has ended, in milliseconds. No event reports it. */
 const childCheckMs = 5_000;
 /**
- * How often the table is looked at without being woken, in milliseconds: the kernel raises no event when the file that
- * a mount shows is renamed or removed.
+ * How often the mount table is read without an event, in milliseconds. The kernel raises none when the file that a
+ * mount shows is renamed or removed.
  */
 const unwokenMs = 60_000;
 /**
- * How often every volume is planned anew though nothing has changed for it, in milliseconds, give or take a quarter:
- * what the planner wrongly takes for unchanged would stay as it is for good.
+ * How often every volume is replanned without a change, in milliseconds, with a jitter of a quarter. A volume that the
+ * incremental planner wrongly considers unchanged would otherwise keep its stale plan.
  */
 const recheckMs = 300_000;
 /** How long stop waits for what runs, and for an mkfs, in milliseconds: the DaemonSet's grace period is longer. */
 const stopMs = 20_000;
+/**
+ * Milliseconds that `stop` waits while an mkfs runs: one that is killed has to begin again. The grace period of the
+ * DaemonSet's pods is longer.
+ */
 export const stopFormatMs = 100_000;
-/** When to try again after the mount table could not be read, or the plan could not be made, in milliseconds. */
+/** Delay before the retry after the mount table could not be read, or the plan could not be made, in milliseconds. */
 const unreadableMs = 1_000;
 
+/** Desired state of world at one iteration of the loop. */
 export interface GatheredWorld {
   readonly volumes: ReadonlyMap<string, Desired>;
   readonly synced: boolean;
-  /** Volumes whose intent may be another one than when this was asked last. */
+  /** Volumes whose intent may have changed since the last call. */
   readonly touched: ReadonlySet<string>;
   readonly closingPods?: PlanInput["closingPods"];
   readonly tokens?: PlanInput["tokens"];
 }
 
+/**
+ * Dependencies of the reconcile loop: its inputs, the planner, and the executor. Optional members are parts that a node
+ * may lack.
+ */
 export interface LoopDeps {
   readonly system: System;
   readonly host: HostPorts;
@@ -50,28 +59,32 @@ export interface LoopDeps {
   readonly executor: Executor;
   readonly settings: PlanSettings;
   readonly failures: Failures;
-  /** Makes the plan of each look. */
+  /** The planner. It is called once per iteration. */
   readonly planner: Pick<Planner, "plan" | "forget" | "recheck">;
-  /** Begins to follow what the intents name, and gives the desired world, and whether it was read completely. */
+  /**
+   * Gathers the desired state of world, and starts watching the objects that intents name. `synced` is false until all
+   * intents have been read.
+   */
   gather(table: MountTable | undefined): GatheredWorld;
   readonly contents: PlanInput["contents"];
-  /** What drivers say of the state of their volumes, if that is asked for. */
+  /** Volume conditions as CSI drivers report them; absent if drivers are not polled. */
   health?(): NonNullable<PlanInput["health"]>;
-  /** Whose servers do not answer, if they are asked. */
+  /** Volumes whose server is unresponsive; absent if servers are not probed. */
   silent?(): NonNullable<PlanInput["silent"]>;
-  /** Whose clients have ended, of those that are mounted by FUSE. */
+  /** FUSE volumes whose client process has ended. */
   ended?(): NonNullable<PlanInput["ended"]>;
   readonly registered?: NonNullable<PlanInput["registered"]>;
-  /** By volume; dropped with it. */
+  /** Observations by volume. An entry is removed when its volume is gone. */
   readonly observed: Map<string, Observation>;
-  /** Told of each plan, after its operations were started. */
+  /** Called with each plan, after its operations were started. */
   onPlan(plan: Plan, table: MountTable | undefined): void;
   onOperation(operation: Operation, result: OperationResult): void;
 }
 
 /**
- * Gather → plan → act, again and again: after each change of an intent, of the mount table, of a content, after each
- * operation, and when a failed one may be tried again. Level-triggered: what woke it does not matter.
+ * The reconcile loop: gather, plan, act. It runs after each change of an intent, of the mount table or of a shown
+ * object, after each operation, and when a retry is due. It is level-triggered: the cause of an iteration does not
+ * matter.
  */
 export class Loop {
   readonly #deps: LoopDeps;
@@ -80,7 +93,7 @@ export class Loop {
   #busy: Promise<void> | undefined;
   #wake: Cancel = () => {};
   #stopped = false;
-  /** When every volume is planned anew, by the monotonic clock. */
+  /** Time of the next full replan, in milliseconds of the monotonic clock. */
   #recheckAt: number | undefined;
   #onEnded: () => void = () => {};
 
@@ -90,7 +103,7 @@ export class Loop {
     this.#inFlight = new InFlight({ journal, executor, evidence: host.evidence, log: system.log });
   }
 
-  /** Looks again soon. Calls that come together become one look. */
+  /** Requests an iteration. Requests at the same time are coalesced into one. */
   trigger(): void {
     this.#again = true;
     if (this.#stopped) return;
@@ -98,8 +111,8 @@ export class Loop {
   }
 
   /**
-   * Starts nothing more, and waits a while for what runs. After that it may be cut off anywhere; every mount stays as
-   * it is (law L8).
+   * Starts no more operations, and waits for running ones until `stopMs`, or `stopFormatMs` if one formats a disk.
+   * After that, operations may be cut off at any point; every mount stays as it is (law L8).
    */
   async stop(): Promise<void> {
     this.#stopped = true;
@@ -124,12 +137,12 @@ export class Loop {
     return this.#inFlight.running;
   }
 
-  /** How many children were given up, and were not seen to end yet. */
+  /** Number of abandoned child processes that may still run. */
   get abandoned(): number {
     return this.#inFlight.abandoned;
   }
 
-  /** Children that were given up, and were not seen to end yet. */
+  /** Abandoned child processes that may still run. */
   abandonedChildren(): ChildProcessID[] {
     return this.#inFlight.abandonedChildren();
   }
@@ -152,11 +165,12 @@ export class Loop {
   async #look(): Promise<void> {
     const { system, settings, contents, observed, journal, failures, planner, onPlan } = this.#deps;
     await this.#inFlight.settle();
-    // What ends while the tables are read is newer than they are: it counts as in flight, and has asked for another
-    // look.
+    // An operation that ends while the tables are read is newer than they are: it counts as pending, and has already
+    // requested another iteration.
     const ended = this.#inFlight.ending();
     const table = await this.#readTable(this.#deps.host.mountTable);
-    // After the agent's own: what is in that and not in this is missing on the node, not only younger.
+    // Read after the agent's own table: a mount that is in that table and not in this one is missing on the node, and
+    // not merely newer.
     const { nodeTable: node } = this.#deps.host;
     const nodeTable = node === undefined || table === undefined ? undefined : await this.#readTable(node);
     const readable = table !== undefined && (node === undefined || nodeTable !== undefined);

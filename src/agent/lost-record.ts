@@ -7,11 +7,12 @@ import type { StepContext, Steps } from "./step-context.ts";
 import type { Problem, TargetView } from "./view.ts";
 
 /**
- * PURE. What has to be known or done before a volume of which there is no record is called released, if records may be
- * lost: what it mounted may still be there. What only we make is taken over, to be taken down; what may be ours or
- * somebody else's blocks, and says so; another file system does neither (safety rules 6 and 24). Of an intent that is
- * not understood all that may be its own blocks: nothing says how to take it down.
- * @returns undefined if nothing of the volume is left
+ * PURE. The steps and problems of a volume without a record before it counts as released, if records may be lost: its
+ * mounts may still exist. A mount that only the agent makes is adopted, and then torn down. A mount that may be the
+ * agent's or someone else's blocks the release with a problem. A mount of another file system does neither (safety
+ * rules 6 and 24). For an intent that is not understood, every mount that may be its own blocks: its spec cannot tell
+ * how to tear it down.
+ * @returns undefined if the volume has left nothing
  */
 export function lostSteps(desired: Desired, { input, view, record }: StepContext): Steps | undefined {
   const observed = !isInvalid(desired) && desired.mode === "Observe";

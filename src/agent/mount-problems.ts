@@ -1,8 +1,11 @@
 import type { MountEntry } from "../host/mountinfo.ts";
 import type { Problem } from "./view.ts";
 
-// PURE. What is said of a mount that stands in the way of ours.
+// PURE. Problems of mounts that block ours.
 
+/**
+ * The problem of every volume while the mount table cannot be read: nothing is set up or torn down meanwhile (law L1).
+ */
 export const tableUnreadable: Problem = {
   reason: "MountTableUnreadable",
   message: "the kernel's mount table cannot be read: what is mounted is not known",
@@ -22,6 +25,7 @@ export function foreignMount(path: string, mount: MountEntry | undefined, asked 
   return { reason: "ForeignMount", message: what + remedy, on: { kind: "Mount", name: path } };
 }
 
+/** PURE. The problem of an observed volume whose target has another volume mounted on it. */
 export function differentMount(path: string, mount: MountEntry | undefined): Problem {
   return {
     reason: "ForeignMount",
@@ -30,10 +34,12 @@ export function differentMount(path: string, mount: MountEntry | undefined): Pro
   };
 }
 
+/** PURE. A mount as people know it: file system type, source and root. */
 export function nameOf(mount: MountEntry | undefined): string {
   return mount === undefined ? "something" : `${mount.fsType} (${mount.source}, root ${mount.root})`;
 }
 
+/** PURE. The problem of a target that another mount hides: on the target itself, or on a directory above it. */
 export function covered(path: string): Problem {
   return {
     reason: "TargetCovered",
@@ -42,6 +48,10 @@ export function covered(path: string): Problem {
   };
 }
 
+/**
+ * PURE. The problem of a target with a foreign mount on top of ours. Ours is left alone: an unmount would take the
+ * foreign one.
+ */
 export function stacked(path: string): Problem {
   return {
     reason: "ForeignMountOnTarget",
@@ -50,6 +60,7 @@ export function stacked(path: string): Problem {
   };
 }
 
+/** PURE. The problem of a target with a foreign mount beneath ours, which would appear if ours were unmounted. */
 export function beneath(path: string): Problem {
   return {
     reason: "ForeignMountBeneath",

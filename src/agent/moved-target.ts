@@ -18,6 +18,7 @@ export function movedMount(table: MountTable, target: TargetRecord, volume: Volu
   return !isTarget && sameIdentity(entry, target.identity) ? entry : undefined;
 }
 
+/** PURE. The problem of a target whose parent directory was renamed, so that our mount is at another path now. */
 export function targetMoved(path: string, { point }: MountEntry): Problem {
   return {
     reason: "TargetMoved",

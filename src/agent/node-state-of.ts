@@ -10,6 +10,7 @@ import { orphansOf } from "./orphans-of.ts";
 import type { Plan, VolumePlan } from "./plan.ts";
 import { obstacleOf, standingOf } from "./standing.ts";
 
+/** Inputs of the status of the node's NodeVolumeState. Paths are as the agent sees them, unless said otherwise. */
 export interface NodeStateInput {
   readonly plan: Plan;
   readonly table: MountTable | undefined;

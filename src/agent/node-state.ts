@@ -19,6 +19,7 @@ import type { Plan } from "./plan.ts";
 import type { OrphansOfKubelet } from "./reap/start-reaper.ts";
 import type { Vitals } from "./vitals.ts";
 
+/** Dependencies of writing the status of the node's own NodeVolumeState. No other writer has that status. */
 export interface NodeStateReporterDeps {
   readonly system: System;
   readonly client: KubeClient;
@@ -111,7 +112,7 @@ export class NodeStateReporter {
     this.#schedule();
   }
 
-  /** What is to be said is computed when it may be written, not at each look: it tells of every volume of the node. */
+  /** The status is computed when it may be written, not at each iteration: it covers every volume of the node. */
   #schedule(): void {
     if (this.#scheduled) return;
     this.#scheduled = true;

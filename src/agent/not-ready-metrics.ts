@@ -6,6 +6,7 @@ import type { NodeVolumeIntent } from "../api/types.gen.ts";
 /** Volumes of a node that have a time series of their own at most: those that have not been ready for longest. */
 export const mostNotReady = 100;
 
+/** A volume that is not ready, for the metric that alerts go by. */
 export interface NotReady {
   readonly intent: string;
   readonly reason: string;

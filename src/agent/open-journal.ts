@@ -5,9 +5,13 @@ import { Journal } from "./journal.ts";
 import { pause } from "./pause.ts";
 import type { Vitals } from "./vitals.ts";
 
-/** Milliseconds until it is tried again: somebody has to make room, or mend the directory. */
+/** Milliseconds until opening is retried: someone has to free disk space, or repair the directory. */
 const retryMs = 5_000;
 
+/**
+ * Dependencies of opening the journal at start. `signal` ends the retries, for example on SIGTERM while the disk is
+ * full.
+ */
 export interface OpenJournalDeps {
   readonly system: System;
   readonly host: HostPorts;
@@ -16,8 +20,8 @@ export interface OpenJournalDeps {
 }
 
 /**
- * Opens the journal, until it succeeds: without one the agent touches nothing, but it stays, and says why it is not
- * ready.
+ * Opens the journal, and retries until it succeeds. Without a journal the agent does nothing on the node; it keeps
+ * running and reports why it is not ready.
  * @returns undefined if `signal` came first
  */
 export async function openJournal({ system, host, vitals, signal }: OpenJournalDeps): Promise<Journal | undefined> {

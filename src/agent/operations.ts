@@ -1,10 +1,13 @@
 import type { MountTable } from "../host/mount-table.ts";
 import type { UnmountRung } from "../host/ports.ts";
 
-/** One thing to do for one volume. At most one runs for a volume at a time; then the planner looks again. */
+/** One operation for one volume. At most one runs per volume; after it, the planner decides again. */
 export type Operation = {
   readonly volume: string;
-  /** Of the mount that the action names by its id, which another may have by now; absent where it is not known. */
+  /**
+   * The unique id of the mount that the action names by its reusable id; absent if it is not known (statmount(2), Linux
+   * 6.8).
+   */
   readonly uniqueID?: number;
 } & Action;
 
@@ -16,21 +19,25 @@ export function exactly(operation: Operation, table: MountTable | undefined): Op
   return uniqueID === undefined ? operation : { ...operation, uniqueID };
 }
 
+/**
+ * The kinds of operations, with their arguments. A new kind does not compile until executor, plan lines and log handle
+ * it.
+ */
 export type Action =
   /** Find, make or mount what targets are bound from. */
   | { readonly kind: "stage" }
-  /** Write the newest content of the object that is shown. */
+  /** Write the newest content of the objects that the volume shows. */
   | { readonly kind: "refresh" }
-  /** Give the staged file system other options in place. */
+  /** Remount the staged file system with other options. */
   | { readonly kind: "reconfigure"; readonly mountID: number }
   /** Bind the volume to a target; `replaces` is the mount of ours that shows something else. */
   | { readonly kind: "publish"; readonly path: string; readonly replaces?: number }
   /** Write down a foreign mount that shows the same volume as ours. */
   | { readonly kind: "adopt"; readonly path: string; readonly mountID: number }
-  /** Write down which mount is ours, where a crash or another mount namespace left that open. */
+  /** Record which mount is ours, if a crash or another mount namespace left that open. */
   | { readonly kind: "note"; readonly path: string; readonly mountID: number }
   | { readonly kind: "setAttributes"; readonly path: string; readonly mountID: number }
-  /** Write down that mounts made for an earlier intent of this name now belong to this one. */
+  /** Record that mounts of an earlier intent of this name now belong to this one. */
   | { readonly kind: "claim" }
   /**
    * Unmount a target, if ours is mounted there, or where it is `at` after a directory above was renamed; remove the
@@ -45,22 +52,23 @@ export type Action =
     }
   /** Unmount and remove what stage made, once nobody on the node holds it. */
   | { readonly kind: "unstage"; readonly mountID?: number; readonly rung: UnmountRung }
-  /** Write down what may have been done for a volume of a CSI driver whose record may be lost. */
+  /** Record the calls that a CSI driver may have received for a volume whose record may be lost. */
   | { readonly kind: "recover" }
-  /** Call the driver again for what it has published for a target, because it asks for that. */
+  /** Call NodePublishVolume again, because the driver requires it (requiresRepublish). */
   | { readonly kind: "republish"; readonly path: string }
-  /** Bring what is on the node to the size that the volume has at its backend. */
+  /** Expand the volume on the node to its size at the backend. */
   | { readonly kind: "expand" }
-  /** Write down that the volume is left as it is, with nobody in charge. */
+  /** Record that the volume is retained: it stays as it is, unmanaged. */
   | { readonly kind: "retain" }
   /** Drop the record of a volume that left nothing behind. */
   | { readonly kind: "forget" }
   /** Find out what the source of an observed volume shows. Changes nothing. */
   | { readonly kind: "observe" };
 
+/** The name of an operation's kind, in logs and in the label `operation` of metrics. */
 export type OperationKind = Action["kind"];
 
-/** Whether an operation takes something away, so that it has to wait for complete knowledge (law L1). */
+/** Whether an operation removes something, so that it requires complete knowledge of the intents (law L1). */
 export function isRemoval(action: Action): boolean {
   if (action.kind === "publish") return action.replaces !== undefined;
   return action.kind === "unpublish" || action.kind === "unstage" || action.kind === "forget";

@@ -6,6 +6,7 @@ import type { MountEntry } from "../host/mountinfo.ts";
 import type { VolumePlan } from "./plan.ts";
 import { isStatePath } from "./state-path.ts";
 
+/** Inputs of the search for orphans: mounts and directories beneath our directories that no volume's record names. */
 export interface OrphansInput {
   readonly volumes: readonly VolumePlan[];
   readonly table: MountTable | undefined;
@@ -28,8 +29,9 @@ const longest = 512;
 const longestPath = 1024;
 
 /**
- * PURE. What is left of volumes that no intent names, with what tells so: the journal, or that it shows a directory of ours.
- * Only what is the agent's own beyond doubt: what others have mounted beneath a prefix is theirs.
+ * PURE. Leftovers of volumes that no intent names, with the evidence: a record of the journal, or a mount of one of the
+ * agent's directories. Only what is beyond doubt the agent's own: mounts of others beneath an allowed prefix are
+ * theirs.
  */
 export function orphansOf(input: OrphansInput): Orphan[] {
   const { volumes, table, stateDir, csiDir, previous, now } = input;

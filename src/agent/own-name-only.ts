@@ -1,8 +1,8 @@
 import type { ApiRequest, ApiResponse, Transport } from "../kube/transport.ts";
 
 /**
- * Requests in the agent's own name alone: what would be asked as the node is refused here, and the API server never
- * hears of it.
+ * A transport for requests in the agent's own name only: a request that impersonates the node is refused here and never
+ * reaches the API server.
  */
 export function inOwnNameOnly(transport: Transport): Transport {
   return {

@@ -25,11 +25,11 @@ export async function lookAtOwnPolicies(client: KubeClient, accepted: AcceptedPo
 }
 
 /**
- * Whether the policy of the agents is in force, by a dry run of what it must refuse: a Lease that is not this node's.
- * RBAC lets an agent make any, so that it is let through says that each agent could write for all. Where somebody else
- * refuses, as a webhook for all Leases, nothing is known of the policy: that is said, and is no reason for all agents
- * of a cluster to be unready.
- * @returns what is wrong; undefined if the policy refused
+ * Checks whether the admission policy for agents is in force, by a dry run that it must refuse: creating a Lease of
+ * another node. RBAC lets an agent create any Lease, so that an accepted dry run means that each agent could write for
+ * all. If someone else refuses it, such as a webhook for all Leases, the state of the policy is unknown: that is
+ * reported, and does not make all agents of a cluster unready.
+ * @returns the problem; undefined if the policy refused
  * @throws ApiError, TransportError if the API server could not be asked
  */
 export async function probeAgentsPolicy(client: KubeClient): Promise<PolicyFinding | undefined> {

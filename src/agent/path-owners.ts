@@ -23,8 +23,8 @@ export class PathOwners {
   readonly #beneath = new Map<string, Set<Claim>>();
 
   /**
-   * What one volume claims from now on.
-   * @returns other volumes to whose paths it matters that this changed
+   * Sets the paths that one volume claims.
+   * @returns other volumes whose plan depends on these paths
    */
   set(volume: string, desired: Desired | undefined, record: VolumeRecord | undefined): Set<string> {
     const before = this.#ofVolume.get(volume) ?? [];
@@ -41,8 +41,8 @@ export class PathOwners {
   }
 
   /**
-   * Why `volume` may not set up `path`; undefined if it may. Who wants what nobody may have holds up no other: a path that
-   * is a whole allowed prefix would hold up every volume beneath it.
+   * The problem that keeps `volume` from setting up `path`; undefined if there is none. A volume with a path that no
+   * volume may have does not block others: a path that is a whole allowed prefix would block every volume beneath it.
    */
   conflict(volume: string, path: string, settings: PlanSettings): Problem | undefined {
     const others = this.#others(volume, path).filter((claim) => claim.recorded || !pathProblem(claim, settings));

@@ -12,7 +12,7 @@ import type { VolumeRecord } from "./record.ts";
 import type { SwapState } from "./swap-states.ts";
 import type { Problem, Silence } from "./view.ts";
 
-/** Everything that the planner decides from: desired and actual world, and now. */
+/** All inputs of the planner: desired state of world, actual state of world, and the time. */
 export interface PlanInput {
   /** Intents of this node by name. */
   readonly desired: ReadonlyMap<string, Desired>;
@@ -23,46 +23,47 @@ export interface PlanInput {
   readonly mayHaveLost: boolean;
   /** Undefined if it could not be read. */
   readonly table: MountTable | undefined;
-  /** What the node sees, if the agent is in a mount namespace of its own. Read after `table`. */
+  /** The node's mount table, if the agent has a mount namespace of its own. It is read after `table`. */
   readonly nodeTable?: MountTable;
   /** Operations that run, and children of earlier ones that were not seen to end. */
   readonly inFlight: ReadonlyMap<string, OperationKind>;
-  /** Of these, operations of this run of the agent, and which spec each was begun for. */
+  /** Those of this process, each with the generation of the spec that it was started for. */
   readonly begun?: ReadonlyMap<string, Begun>;
-  /** Of these, the children and drivers that do not answer, and what takes long without anything being wrong. */
+  /** Child processes and drivers that do not answer, and operations that legitimately take long. */
   readonly hanging?: ReadonlyMap<string, Hanging | SlowCall | OwnershipChange>;
   readonly failures: ReadonlyMap<Slot, Failure>;
   readonly contents: (ref: ContentRef) => ContentState;
-  /** What sources showed: of volumes that are only observed, and of those whose record was lost. */
+  /** The last look at the sources of observed volumes, and of volumes whose record was lost. */
   readonly observed: ReadonlyMap<string, Observation>;
-  /** What CSI drivers say of the state of their volumes; of most nothing. */
+  /** Volume conditions that CSI drivers report. Most drivers report none. */
   readonly health?: ReadonlyMap<string, VolumeHealth>;
-  /** Volumes that are mounted, and whose server does not answer. */
+  /** Mounted volumes whose server is unresponsive. */
   readonly silent?: ReadonlyMap<string, Silence>;
-  /** Volumes that are mounted by FUSE, and whose client has ended: which one. */
+  /** FUSE volumes whose client process has ended, with that process. */
   readonly ended?: ReadonlyMap<string, ChildProcessID>;
   /** Of volumes that the node is to swap to. */
   readonly swaps?: ReadonlyMap<string, SwapState>;
   /** Whether a CSI driver is registered on the node; undefined if that is not known. */
   readonly registered?: (driver: string) => boolean;
   /**
-   * Targets of pods that kubelet has given back, by path; changed in place. What changes is of a volume that is
-   * touched.
+   * Paths of pod targets that kubelet has unpublished (NodeUnpublishVolume). Changed in place; the volume of a changed
+   * path is in `touched`.
    */
   readonly closingPods?: ReadonlySet<string>;
   /**
-   * Of which targets of pods kubelet has handed over tokens, by path; changed in place. What changes is of a volume
-   * that is touched.
+   * Tokens that kubelet passed for pod targets, by path. Changed in place; the volume of a changed path is in
+   * `touched`.
    */
   readonly tokens?: ReadonlyMap<string, TokenState>;
   readonly settings: PlanSettings;
   /** Milliseconds of the monotonic clock, and which run of the agent it is that counts them. */
   readonly now: number;
   readonly epoch?: number;
-  /** Volumes whose intent or record may be another one than at the last plan. Undefined: any of them. */
+  /** Volumes whose intent or record may have changed since the last plan. Undefined: any of them. */
   readonly touched?: ReadonlySet<string> | undefined;
 }
 
+/** The part of the configuration that decisions depend on. It does not change while the agent runs. */
 export interface PlanSettings {
   readonly allowedPrefixes: readonly string[];
   readonly stateDir: string;
@@ -80,7 +81,7 @@ export interface PlanSettings {
 }
 
 /**
- * What is known of something whose content is shown, or of all that a volume shows. `digest`: of what is in it
+ * The state of an object that a volume shows, or of all of them. `digest` is computed over their contents
  * (SaltedDigest).
  */
 export type ContentState =
@@ -100,6 +101,7 @@ export interface Observation extends Observed {
   readonly steady?: boolean;
 }
 
+/** The result of one look at an observed volume, without its time. */
 export interface Observed {
   /** Undefined if there was nothing. */
   readonly source?: ObservedSource;
@@ -112,6 +114,7 @@ export interface Observed {
   readonly kubelet?: { readonly asked: string; readonly left: readonly string[] };
 }
 
+/** The file or device that the source path of an observed volume leads to. */
 export interface ObservedSource {
   /** What a bind of it shows. */
   readonly identity: MountIdentity;
@@ -145,6 +148,10 @@ export function stagingPath(settings: PlanSettings, key: string): string {
   return `${settings.stateDir}/staging/${key}`;
 }
 
+/**
+ * PURE. The data directory of a volume: what the agent or its plugin writes for it. Another mount may be on it, or
+ * none.
+ */
 export function dataPath(settings: PlanSettings, key: string): string {
   return `${settings.stateDir}/data/${key}`;
 }

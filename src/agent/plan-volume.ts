@@ -70,7 +70,7 @@ function sooner(retryAt: number | undefined, dueAt: number | undefined): Pick<Vo
   return { retryAt: Math.min(retryAt ?? Infinity, dueAt ?? Infinity) };
 }
 
-/** Without the mount table nothing of a volume that is managed can go on. */
+/** Without the mount table, no step of a managed volume can run. */
 function withTable(problems: Steps["problems"], phase: Phase, { table }: PlanInput): Steps["problems"] {
   if (table !== undefined || (phase !== "setUp" && phase !== "tearDown") || problems.has("")) return problems;
   return new Map([["", tableUnreadable], ...problems]);

@@ -26,6 +26,9 @@ export type Phase =
   | "retained"
   | "unexplained";
 
+/**
+ * All that was decided for one volume at one look, with the evidence: status, Events and metrics are computed from it.
+ */
 export interface VolumePlan {
   readonly name: string;
   readonly phase: Phase;
@@ -36,38 +39,39 @@ export interface VolumePlan {
   readonly operation?: Operation;
   /** Runs already: the volume gets no second one (law L4). */
   readonly running?: OperationKind;
-  /** What runs was begun for an earlier spec, and may yet change what this one has mounted. */
+  /** The running operation was started for an earlier spec, and may still change the mounts of this one. */
   readonly superseded?: true;
-  /** What stands in the way, of the volume as a whole ("") or of a target, by path. */
+  /** Problems of the volume as a whole (""), and of targets, by path. */
   readonly problems: ReadonlyMap<string, Problem>;
-  /** Why it goes on as it was mounted, and not as the spec says by now. */
+  /** The reason why the volume keeps its old options although the spec has changed. */
   readonly behind?: Problem;
-  /** What its child waits for that does not end. */
+  /** What a blocked child process waits for. */
   readonly hanging?: Problem;
   /** The last failure of a step that is still to be done. */
   readonly failure?: Failure;
-  /** Milliseconds of the monotonic clock at which a step that failed may be tried again, or another is due. */
+  /** Milliseconds of the monotonic clock at which a failed step is retried, or another step is due. */
   readonly retryAt?: number;
   /** Its server does not answer, although it is mounted. */
   readonly silent?: Problem;
-  /** What its CSI driver says of its state. */
+  /** The volume's condition, as its CSI driver reports it. */
   readonly health?: VolumeHealth;
   /** Steps that are left, as text. */
   readonly pending: readonly string[];
 }
 
+/**
+ * The result of one look over all volumes. `volumes` is kept up in place by the planner: copy what is to outlive the
+ * next plan.
+ */
 export interface Plan {
-  /** Whether the intents were read completely: before that a volume without one says nothing. */
+  /** Whether all intents have been read. Before that, a missing intent means nothing. */
   readonly synced: boolean;
   readonly volumes: ReadonlyMap<string, VolumePlan>;
-  /** Volumes that were planned anew, with the plan that they had; those that are gone are among them. */
+  /** Volumes that were replanned, each with its plan before; volumes that are gone are among them. */
   readonly changed: ReadonlyMap<string, VolumePlan | undefined>;
-  /**
-   * Of `changed`, volumes that nothing had said to plan anew, and whose plan is another one all the same: a fault of
-   * ours.
-   */
+  /** Volumes of `changed` whose plan was stale although no change had been reported: a bug of the agent. */
   readonly unexplained?: readonly string[];
   readonly operations: readonly Operation[];
-  /** Milliseconds of the monotonic clock at which a failed operation may be tried again. */
+  /** Milliseconds of the monotonic clock at which the next failed operation is retried. */
   readonly wakeAt?: number;
 }

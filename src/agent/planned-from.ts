@@ -8,7 +8,10 @@ import type { ContentState, PlanInput } from "./plan-input.ts";
 import { givenBackOf } from "./pods/pod-steps.ts";
 import type { SwapState } from "./swap-states.ts";
 
-/** What a volume's plan was made from, beside the tables. */
+/**
+ * Inputs that a volume's plan was made from, except the mount tables. A plan is reused only if each of them is the same
+ * object, or an equal value, as before.
+ */
 export interface Known extends Pick<VolumePlan, "desired" | "record"> {
   readonly running: ReturnType<PlanInput["inFlight"]["get"]>;
   readonly begun: Begun | undefined;
@@ -20,13 +23,13 @@ export interface Known extends Pick<VolumePlan, "desired" | "record"> {
   readonly swap: SwapState | undefined;
   /** Whether the driver is registered of a volume that kubelet manages. */
   readonly registered: boolean | undefined;
-  /** Targets of pods that kubelet has given back. */
+  /** Targets of pods that kubelet has unpublished. */
   readonly givenBack: string | undefined;
   /** Tokens of pods that there are for its targets. */
   readonly tokens: string | undefined;
 }
 
-/** PURE. What there is of a volume beside intent and record. */
+/** PURE. A volume's inputs except its intent and its record. */
 export function besides(
   name: string,
   desired: VolumePlan["desired"],
@@ -47,7 +50,7 @@ export function besides(
   };
 }
 
-/** PURE. Whether a volume's plan would be made from the same. */
+/** PURE. Whether no input of a volume's plan has changed. */
 export function isAsKnown(name: string, known: Known, input: PlanInput): boolean {
   return (
     input.desired.get(name) === known.desired &&

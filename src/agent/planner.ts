@@ -14,10 +14,9 @@ import { planVolume } from "./plan-volume.ts";
 import { besides, isAsKnown, type Known } from "./planned-from.ts";
 
 /**
- * The plan, kept up from one look to the next: only volumes of which an input has changed are planned anew. Says what
- * plan() of test/lib/plan-whole.ts says of the same input, which is its specification (decision 0002). Of volumes that
- * may have changed the inputs are compared by identity: what is in them must never be changed in place, but the maps
- * may be.
+ * The incremental planner: only volumes with a changed input are replanned. Its result equals that of plan() in
+ * test/lib/plan-whole.ts, which is its specification (decision 0002). Inputs are compared by identity, so that their
+ * values must never be changed in place; the maps that hold them may be.
  */
 export class Planner {
   #input: PlanInput | undefined;
@@ -27,12 +26,13 @@ export class Planner {
   readonly #owners = new PathOwners();
   readonly #interests = new Interests();
   /**
-   * Volumes whose plan also depends on the time, or on what is not compared: planned at each look, or when it is time.
+   * Volumes whose plan also depends on the time, or on inputs that are not compared: they are replanned at each
+   * iteration, or at the time given.
    */
   readonly #restless = new Map<string, number>();
-  /** Volumes of which an operation, a look or a content is known: what these are now is compared each time. */
+  /** Volumes with an operation, an observation or a content: these inputs are compared at each iteration. */
   readonly #compared = new Set<string>();
-  /** Volumes with a step that may begin: each plan names it until it has begun. */
+  /** Volumes with a step that may start: each plan lists it until it has started. */
   readonly #ready = new Set<string>();
   #recheck = false;
 
@@ -70,14 +70,17 @@ export class Planner {
   }
 
   /**
-   * Plans every volume next time, and says of which nothing had told that its plan is another one. Heals what a
-   * dependency that is missing here would leave wrong for good.
+   * Replans every volume next time, and lists volumes whose plan was stale although no change had been reported
+   * (`unexplained`). This heals the effects of a dependency that this class fails to track.
    */
   recheck(): void {
     this.#recheck = true;
   }
 
-  /** All that was not planned yet. @returns those whose plan is another one */
+  /**
+   * Replans the remaining volumes.
+   * @returns those whose plan has changed
+   */
   #planOthers(input: PlanInput, changed: Map<string, VolumePlan | undefined>): string[] {
     const all = this.#all(input);
     const found = new Set<string>(); // all of it is among those that are planned anew here
@@ -192,7 +195,7 @@ export class Planner {
   }
 }
 
-/** What the plans of all volumes depend on. */
+/** Whether the inputs that all plans depend on are the same. */
 function isComparable(before: PlanInput, { synced, mayHaveLost, settings }: PlanInput): boolean {
   return before.synced === synced && before.mayHaveLost === mayHaveLost && before.settings === settings;
 }
@@ -203,9 +206,9 @@ function changesOf(before: MountTable | undefined, after: MountTable | undefined
 }
 
 /**
- * Whether a plan was made from more than what is compared: an observed source, which has its time, a mount of which no
- * record says whose it is, which is compared with the records of all volumes, and a step that has failed, which may go
- * further the longer it fails.
+ * Whether a plan depends on more than the compared inputs: on the time of an observation; on a mount without a record,
+ * which is compared with the records of all volumes; or on a failed step, whose unmount mode depends on how long it has
+ * failed.
  */
 function isRestless({ desired, view, operation, failure }: VolumePlan, { table }: PlanInput): boolean {
   if (operation !== undefined && failure !== undefined) return true;

@@ -9,11 +9,11 @@ import type { SaltedDigest } from "./content/salted-digest.ts";
 import type { Calls, Moment } from "./csi/calls.ts";
 
 /**
- * What the agent has written down of one volume: what it set out to do before it did it, and what it learned. Together
- * with the mount table it is the actual state of world. Only what stands here is ever unmounted or removed (law L6).
+ * The record of one volume: what the agent was about to do before it did it, and what it learned. Together with the
+ * mount table it is the actual state of world. Only what is recorded is ever unmounted or removed (law L6).
  */
 export interface VolumeRecord {
-  /** Name of the intent: what identifies the volume on this node. */
+  /** Name of the intent. It identifies the volume on this node. */
   readonly name: string;
   /** Hash of the name: the volume's own directories are named by it. */
   readonly key: string;
@@ -24,24 +24,31 @@ export interface VolumeRecord {
   readonly generation: number;
   readonly stage?: StageRecord;
   readonly targets: readonly TargetRecord[];
-  /** A process that was told to do something for this volume and was not seen to end (safety rule 8). */
+  /** A child process that works for this volume and has not been seen to end (safety rule 8). */
   readonly child?: ChildProcessID;
   /** Identity of the device on which mkfs was begun after it looked empty, and was not seen to end well. */
   readonly formatting?: string;
-  /** The disk that the volume has, as it was chosen by what it is, or was found where the volume says. */
+  /** The volume's disk, chosen by a selector or found where the source names it. */
   readonly disk?: ChosenDisk;
-  /** What that is called on every node, where others may reach it (diskName): status.disk. */
+  /** The disk's name that is the same on every node, if other nodes may reach it (diskName): status.disk. */
   readonly sharedDisk?: string;
   /** Names of the disks that were on the node when one was first looked for: no other is taken because it is empty. */
   readonly seenDisks?: readonly string[];
-  /** Given up on purpose (deletionPolicy Retain): kept as it is, nobody is in charge. */
+  /** Retained by deletionPolicy Retain: kept as it is, unmanaged. */
   readonly retained?: boolean;
-  /** The intent was seen to be deleted, and its release has begun: it goes on even when the intent is gone. */
+  /**
+   * The deletion of the intent was observed and its release has begun. The release continues even if the intent object
+   * disappears.
+   */
   readonly revoked?: boolean;
-  /** Copies of pods' binds that went with their mount points: what is open there nothing shows any more. */
+  /** Detached copies of pods' bind mounts. Files that are open on them are in no mount table. */
   readonly copies?: readonly DetachedCopy[];
 }
 
+/**
+ * A pod's bind mount in another mount namespace that the kernel detached together with its mount point. No mount table
+ * lists it, and files that are open on it still use the volume.
+ */
 export interface DetachedCopy {
   /**
    * The mount namespace that it was in, as /proc names it. Absent: whether there was a copy, and where, could not be
@@ -54,11 +61,14 @@ export interface DetachedCopy {
   readonly path: string;
 }
 
+/**
+ * The record of a staged volume. It is written before the first effect, with `ready: false`, and again after the last.
+ */
 export interface StageRecord {
   readonly kind: StageKind;
-  /** What targets are bound from, as the agent sees it; also the mount point of a staged file system. */
+  /** Source of the targets' bind mounts, as the agent sees it; also the mount point of a staged file system. */
   readonly path: string;
-  /** False while it is being made: it may be there or not. */
+  /** False while stage runs: the mount or device may exist or not. */
   readonly ready: boolean;
   /** Options that were asked of a staged file system. */
   readonly options: readonly string[];
@@ -66,35 +76,36 @@ export interface StageRecord {
   readonly identity?: MountIdentity;
   readonly directory?: DirectoryID;
   /**
-   * Inode of the data directory: what is left of `directory` after a reboot, which may give its device another number.
+   * Inode of the data directory. It identifies the directory after a reboot, when its device may have another number.
    */
   readonly inode?: number;
   readonly deviceNumber?: string;
   /** Node of that device, where it is made of what was found: by LVM or LUKS. */
   readonly devicePath?: string;
-  /** What its source was found to be: it is not followed to anything else (docs/security.md). */
+  /** The source as it was found. Another object at the same path is not used (docs/security.md). */
   readonly found?: FoundSource;
   /** Version of the object whose content was written last. */
   readonly contentVersion?: string;
   /** The group that its content was written for. */
   readonly fsGroup?: number;
-  /** Of the Secret that it was mounted with, where it was mounted with one. */
+  /** Digest of the Secret that it was mounted with, if any. */
   readonly mountedWith?: SaltedDigest;
-  /** Of a volume of a CSI driver. */
+  /** Present for volumes of CSI drivers. */
   readonly csi?: CSIRecord;
   /** Size that a volume which its plugin grows was brought to here, in bytes. */
   readonly capacityBytes?: string;
-  /** The process that serves it, of FUSE: what it serves is of no use once it has ended. */
+  /** The FUSE client that serves the mount. The mount is useless once this process has ended. */
   readonly client?: ChildProcessID;
-  /** What the plugin has to undo beside the mount on the staging path. */
+  /** Data for what the plugin has to undo, besides the mount on the staging path. */
   readonly undo?: Undo;
   /**
-   * Nobody on the node held it any more, and its plugin has begun to undo the rest: its device may be another's by now.
+   * No process on the node used the volume any more, and its plugin has begun to detach it. Its device may belong to
+   * another volume by now.
    */
   readonly detaching?: boolean;
 }
 
-/** What a CSI driver was asked for: enough to undo it, whatever has become of intent, grant and claim. */
+/** Calls that a CSI driver has received for this volume: enough to undo them even if intent, grant and PVC are gone. */
 export interface CSIRecord {
   readonly driver: string;
   readonly volumeHandle: string;
@@ -108,32 +119,36 @@ export interface CSIRecord {
    */
   readonly shown: readonly ShownByDriver[];
   readonly calls: Calls;
-  /**
-   * The driver gives the files to a group itself (VOLUME_MOUNT_GROUP): to `mountGroup`, which it was told when it
-   * staged.
-   */
+  /** The driver applies the fsGroup itself (VOLUME_MOUNT_GROUP): `mountGroup`, which was passed in NodeStageVolume. */
   readonly takesGroup?: boolean;
   readonly mountGroup?: number;
-  /** SELinux label that the driver was told to mount with. */
+  /** SELinux label that was passed to the driver as a mount option. */
   readonly seLinuxLabel?: string;
   /** Size that the volume was brought to here, in bytes. */
   readonly capacityBytes?: string;
   /**
-   * A size that the driver does not bring it to as it stands, and why: it is not asked for that again until it is
-   * staged anew.
+   * A size to which the driver refused to expand the volume in its present state, and why. NodeExpandVolume is not
+   * called for it again until the volume is staged anew.
    */
   readonly refused?: { readonly capacityBytes: string; readonly reason: Reason; readonly message: string };
 }
 
+/**
+ * The mount that a CSI driver made at a path of ours, as it was after the call: the agent did not make it, so this is
+ * its only identity.
+ */
 export interface ShownByDriver {
   readonly identity: MountIdentity;
   /** Its file system could be written to when it was first seen. */
   readonly writable?: boolean;
-  /** Block device that it is on: `major:minor`, its node, and what tells it from the next device of that number. */
+  /**
+   * Its block device: `major:minor`, device node, and the identity of the disk, because another disk may get the same
+   * number.
+   */
   readonly device?: { readonly number: string; readonly path: string; readonly disk?: string };
 }
 
-/** Whom the files that a mount shows were given to. */
+/** The fsGroup that was applied to the files of a mount. */
 export interface Owned {
   /** The group that everything there was given to by the agent, the root last; absent while that is not done. */
   readonly fsGroup?: number;
@@ -141,18 +156,22 @@ export interface Owned {
   readonly refusedGroup?: { readonly failed: number; readonly entries: number; readonly example: string };
 }
 
-/** What a CSI driver was asked to publish for one target. In use until the driver has taken it back. */
+/** NodePublishVolume calls for one target. The target counts as in use until NodeUnpublishVolume has succeeded. */
 export interface Published extends Owned {
   readonly path: string;
   readonly readOnly: boolean;
-  /** What it shows; absent while that is not known. */
+  /** The mount that the driver made; absent while it is not known. */
   readonly identity?: MountIdentity;
-  /** The driver said OK, and the table showed something else: it has to take that back before it is asked again. */
+  /**
+   * The driver returned OK, but the mount table showed no such mount: NodeUnpublishVolume has to precede the next
+   * NodePublishVolume.
+   */
   readonly refuted?: boolean;
-  /** When the driver last said so; kept of a driver that has to be called again (requiresRepublish). */
+  /** Time of the last successful NodePublishVolume; recorded for drivers with requiresRepublish. */
   readonly at?: Moment;
 }
 
+/** One mount point that the agent has bound a volume to, written before the bind. */
 export interface TargetRecord {
   readonly path: string;
   /** Name of the mount in the intent, for people. */
@@ -162,9 +181,9 @@ export interface TargetRecord {
   readonly kind: "directory" | "file";
   /** Whether the mount point was made by us and is ours to remove. */
   readonly made: boolean;
-  /** What was bound there. */
+  /** Identity of the mount that was bound there. */
   readonly identity: MountIdentity;
-  /** Flags that were asked for: what the table shows instead is drift. */
+  /** Flags that the spec asked for. Other flags in the mount table are drift. */
   readonly attributes: MountAttributes;
   /** Mount id that it got; absent if that was not learned before a crash. */
   readonly mountID?: number;
@@ -175,11 +194,11 @@ export interface TargetRecord {
   readonly uniqueID?: number;
   /** Peer group that it got. It is the same in every mount namespace, in which a later agent may find itself. */
   readonly peerGroup?: number;
-  /** Of a CSI volume: what the driver mounted, of which this is a bind. */
+  /** For a CSI volume: the driver's mount, of which this target is a bind mount. */
   readonly published?: Published;
-  /** Of a volume that no driver has: its files, all of them, whichever part is bound. */
+  /** For other volumes: the fsGroup of all files of the volume, whichever part is bound. */
   readonly owned?: Owned;
-  /** The pod that kubelet has asked for it for: kubelet alone gives it back, or a reboot. */
+  /** The pod that kubelet published it for. Only NodeUnpublishVolume or a reboot ends that. */
   readonly pod?: PodOfTarget;
   /** Directory or file of the volume that was bound instead of the whole. */
   readonly subPath?: string;
@@ -194,7 +213,7 @@ export interface PodOfTarget {
   readonly name: string;
 }
 
-/** What a target's record shows before anything is bound there: no mount has this identity. */
+/** Placeholder identity in a target's record before the bind mount: no mount has this identity. */
 export const nothingShown: MountIdentity = { device: "", root: "" };
 
 /** `record` with one target added or replaced. */
@@ -202,16 +221,18 @@ export function withTarget(record: VolumeRecord, target: TargetRecord): VolumeRe
   return { ...record, targets: [...record.targets.filter((t) => t.path !== target.path), target] };
 }
 
+/** PURE. The record without a target; the same targets if it has none at that path. */
 export function withoutTarget(record: VolumeRecord, path: string): VolumeRecord {
   return { ...record, targets: record.targets.filter((target) => target.path !== path) };
 }
 
-/** What was staged is gone, and with it what had copies. */
+/** The record without its stage. Detached copies are of no concern then, either. */
 export function withoutStage(record: VolumeRecord): VolumeRecord {
   const { stage: _removed, copies: _ended, ...rest } = record;
   return rest;
 }
 
+/** PURE. The record with the device that an mkfs is about to write, or without one if `device` is undefined. */
 export function withFormatting(record: VolumeRecord, device: string | undefined): VolumeRecord {
   const { formatting: _before, ...rest } = record;
   return { ...rest, ...(device !== undefined && { formatting: device }) };
@@ -224,15 +245,16 @@ export function withoutSwap(record: VolumeRecord): VolumeRecord {
   return { ...record, stage: { ...stage, ready: false } };
 }
 
+/** PURE. The record after its child process has ended. */
 export function withoutChild(record: VolumeRecord): VolumeRecord {
   const { child: _ended, ...rest } = record;
   return rest;
 }
 
 /**
- * The record after a reboot: no mount survives one, and device numbers may have changed. What is on disk does survive,
- * so a data directory is kept and known again by its inode; directories that we made to mount on stay ours to remove,
- * and a path stays with the volume that has it.
+ * The record after a reboot. No mount survives, and device numbers may have changed. Data on disk does survive: a data
+ * directory is kept and recognized by its inode, mount points that the agent made are still its own to remove, and a
+ * path still belongs to its volume.
  */
 export function afterReboot(record: VolumeRecord): VolumeRecord {
   const { stage, child: _gone, copies: _ended, ...rest } = record;
@@ -249,7 +271,7 @@ export function afterReboot(record: VolumeRecord): VolumeRecord {
   return { ...rest, stage: { ...known, ready: false, ...(directory && { inode: directory.inode }) }, targets };
 }
 
-/** Of a target only the mount point: no mount has this identity, and no pod of before runs. */
+/** A target keeps only its mount point: no mount has this identity, and no pod of the previous boot runs. */
 function unmounted(record: TargetRecord): TargetRecord {
   const {
     mountID: _id,

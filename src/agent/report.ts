@@ -14,6 +14,10 @@ import type { AgentStatus } from "./status/status-context.ts";
 import { statusOf } from "./status-of.ts";
 import { refusalRemedy, type Vitals } from "./vitals.ts";
 
+/**
+ * Dependencies of writing the status of intents. `agent` goes into each status, so that the controller can distinguish
+ * runs of the agent.
+ */
 export interface ReporterDeps {
   readonly system: System;
   readonly client: KubeClient;
@@ -22,18 +26,17 @@ export interface ReporterDeps {
   readonly vitals: Vitals;
 }
 
-/** Changes within this time are written as one, but for those that somebody waits for. */
+/** Changes within this time are coalesced into one write, except those that someone may wait for. */
 const coalesceMs = 200;
 /**
- * How long a state that ends by itself (Staging, Mounting, Updating, Unmounting, with nothing in the way) must last to
- * be written, in milliseconds: a node that sets up a thousand volumes would otherwise write each of them once more than
- * needed.
+ * How long a transient state (Staging, Mounting, Updating, Unmounting, without a problem) must last before it is
+ * written, in milliseconds. A node that sets up a thousand volumes would otherwise write each of them once more.
  */
 const passingMs = 1_000;
 const concurrency = 8;
 /**
- * How long no status may have been written before what is less urgent is, in milliseconds: between two of a burst is no
- * time for it.
+ * Less urgent writes wait until no status has been written for this long, in milliseconds: not between two writes of a
+ * burst.
  */
 const restMs = 200;
 /**
@@ -43,9 +46,9 @@ const restMs = 200;
 const attemptsMs = 60_000;
 
 /**
- * Keeps the status of each intent equal to what the newest plan says. What has to be written is judged against the
- * object that the watch shows, never against what was sent before (safety rule 5), and each write carries the UID and
- * resourceVersion that it was computed from (rule 3).
+ * Keeps the status of each intent equal to the newest plan. Differences are computed against the object in the watch
+ * cache, never against what was sent before (safety rule 5), and each write has the UID and resourceVersion that it was
+ * computed from as precondition (rule 3).
  */
 export class Reporter {
   readonly #deps: ReporterDeps;
@@ -67,13 +70,13 @@ export class Reporter {
       patient: true,
       run: (name) => this.#write(name),
     });
-    // What failed because the server was away need not wait any longer.
+    // Writes that failed because the API server was unreachable are retried at once.
     deps.intents.onReached(() => {
       this.#queue.pardon();
       for (const name of this.#failed.keys()) this.#enqueue(name);
     });
     deps.intents.store.subscribe({
-      // Of another spec the plan tells.
+      // The plan was made for an older generation of the spec.
       onUpdate: (before, { desired }) => {
         if (before.desired === desired) this.#enqueue(desired.name);
       },
@@ -136,7 +139,7 @@ export class Reporter {
     await this.#queue.stop();
   }
 
-  /** What the status of an intent lacks; undefined if it is as it should be. */
+  /** PURE. The patch of the status of an intent; undefined if it is up to date. */
   #change(name: string): { entry: IntentEntry; status: AgentStatus; patch: object } | undefined {
     const entry = this.#deps.intents.store.get(name);
     const volume = this.#volumes.get(name);
@@ -193,12 +196,12 @@ export class Reporter {
   }
 }
 
-/** The API server itself has said no. What says 503 may be a proxy, after the write has been passed on. */
+/** Whether the API server itself has refused the write. A 503 may come from a proxy, after the write was forwarded. */
 function isRefusal(error: unknown): boolean {
   return error instanceof ApiError && error.status < 500;
 }
 
-/** Somebody may be waiting for exactly this: the volume became ready, or was released. */
+/** Whether someone may wait for exactly this transition: the volume became ready, or was released. */
 function isWaitedFor(before: NodeVolumeIntentStatus, after: AgentStatus): boolean {
   if (isReady(after)) return !isReady(before) && after.state !== "Updating"; // what does it ends in a moment
   return (
@@ -207,9 +210,8 @@ function isWaitedFor(before: NodeVolumeIntentStatus, after: AgentStatus): boolea
 }
 
 /**
- * Whether a patch changes nothing but which start of the agent it is of, and the ids that mounts have in its mount
- * namespace: what was said is as true as before, and a node with a thousand volumes would write each of them anew
- * (decision 0068).
+ * Whether a patch changes only the agent's epoch and the mount ids in its mount namespace. The reported state is
+ * unchanged then, and a node with a thousand volumes would rewrite each of them at every restart (decision 0068).
  */
 export function isOfStart(before: Partial<NodeVolumeIntentStatus>, patch: object): boolean {
   const { agent, mounts = before.mounts, ...rest } = patch as Partial<NodeVolumeIntentStatus>;

@@ -32,12 +32,15 @@ import { startAgent } from "./start.ts";
 import { Vitals } from "./vitals.ts";
 
 const lockRetryMs = 1_000;
-/** How long nothing has changed when memory is given back, in milliseconds: not in a pause of a burst. */
+/**
+ * How long nothing must have changed before unused memory is returned to the kernel, in milliseconds: not in a pause of
+ * a burst.
+ */
 const quietMs = 10_000;
 
 /**
- * The role `agent` in a real process: takes the node's lock, starts the agent, ends when `signal` says so. What can be
- * mended while it waits (a full disk, another agent) does not end it: /readyz says what it waits for.
+ * The role `agent` in a real process: acquires the node's lock, starts the agent, and ends when `signal` is aborted.
+ * Problems that can be repaired while it waits (a full disk, another agent) do not end it: /readyz reports them.
  */
 export async function runAgent(config: AgentConfig, log: Logger, signal: AbortSignal): Promise<void> {
   process.umask(0o022);
@@ -157,7 +160,8 @@ function podDriverOf(config: AgentConfig, { agent, libc, transport, ...parts }: 
 }
 
 /**
- * Takes the lock: only one agent of a node may act, so a second one waits, and says for whom.
+ * Acquires the node's lock. Only one agent of a node may act: a second one waits, and reports which process holds the
+ * lock.
  * @returns false if `signal` came first
  */
 async function takeNode(
@@ -196,7 +200,7 @@ function preparePrefixes(prefixes: readonly string[], log: Logger): void {
   }
 }
 
-/** A process to read the node's mount table from; none if that is the agent's own. */
+/** A process whose mount table is the node's; none if it is the agent's own. */
 function processOfNode(pid: number, log: Logger): { nodeProcess?: number } {
   try {
     const same = readlinkSync(`/proc/${pid}/ns/mnt`) === readlinkSync("/proc/self/ns/mnt");
@@ -210,7 +214,7 @@ function processOfNode(pid: number, log: Logger): { nodeProcess?: number } {
   }
 }
 
-/** This very program, in the role `child`. */
+/** The command line of this same program in the role `child`. */
 function childCommand(): readonly [string, ...string[]] {
   const program = process.argv[1];
   if (program === undefined) throw new Error("the program's own path is not known");

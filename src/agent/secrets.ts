@@ -5,6 +5,7 @@ import { messageOf, VolumeError } from "../errors.ts";
 import type { KubeClient } from "../kube/client.ts";
 import { asAgentOrNode, isForbidden } from "./as-node.ts";
 
+/** Dependencies of reading Secrets of the node's volumes. They are read at each use and never cached. */
 export interface SecretsDeps {
   readonly client: Pick<KubeClient, "get">;
   readonly nodeName: string;

@@ -11,20 +11,18 @@ import type { Silence } from "./view.ts";
 const intervalMs = 15_000;
 /** The same of a server that does not answer: that it is back is to be seen soon. */
 const silentMs = 5_000;
-/** What is asked about: a mount of a server, or the disk that a mount is of. */
+/** The target of a probe: a mount of a server, or the disk of a mount. */
 interface Asked {
   readonly mount: RemoteMount;
   /** `major:minor` of a disk that comes from afar, or is made of others. */
   readonly disk?: string;
-  /** `major:minor` of a disk whose file system tells of errors. */
+  /** `major:minor` of a disk whose file system counts its errors in sysfs. */
   readonly telling?: string;
 }
-/**
- * Milliseconds after which a server that has not answered does not: NFS sends again after 60 s only if timeo= says
- * nothing.
- */
+/** Milliseconds after which a server counts as unresponsive. NFS retransmits only after 60 s unless timeo= is set. */
 const deadlineMs = 10_000;
 
+/** Dependencies of probing the servers of mounted network volumes. */
 export interface ServerWatchDeps {
   readonly system: Pick<System, "timers" | "random">;
   readonly servers: Servers;
@@ -35,9 +33,9 @@ export interface ServerWatchDeps {
 }
 
 /**
- * Asks the servers of volumes that are mounted whether they answer: a server that stops tells nobody, and the mount
- * table shows what it did (decision 0042). Apart from everything else: nothing waits for an answer, and nothing is done
- * for one.
+ * Probes the servers of mounted volumes. A server that stops raises no event, and the mount table still lists its mount
+ * (decision 0042). Probes are independent of everything else: nothing waits for their results, and nothing is unmounted
+ * or remounted because of them.
  */
 export class ServerWatch {
   readonly #deps: ServerWatchDeps;
@@ -59,7 +57,7 @@ export class ServerWatch {
     if (this.#stopped) return;
     for (const name of changed.keys()) {
       const plan = volumes.get(name);
-      // Whoever asks would keep the mount busy, and what is being unmounted answers with anything.
+      // A probe would keep the mount busy, and its result means nothing during an unmount.
       const goes = this.#deps.running().get(name) === "unstage";
       const what = plan && !goes ? askedOf(plan) : undefined;
       const known = this.#asked.get(name)?.what;
@@ -118,8 +116,8 @@ export class ServerWatch {
 }
 
 /**
- * PURE. What is mounted of a volume that comes from a server, of a disk that was brought to the node, or with a file
- * system that tells of errors; undefined while it is not, and when it is to go.
+ * PURE. The probe target of a volume from a server, of a disk attached to the node, or of a file system that counts its
+ * errors; undefined while it is not mounted, and once it is to be unmounted.
  */
 function askedOf({ phase, view: { stage } }: VolumePlan): Asked | undefined {
   const { mount, record, truth } = stage;
@@ -146,7 +144,7 @@ function silence(mount: RemoteMount, { said }: ServerAnswer & { answers: false }
   return { reason: "ServerUnreachable", message, on, ...(said !== undefined && { said }) };
 }
 
-/** The file system goes on, as it was mounted to, with what it has not lost. */
+/** The file system stays mounted with errors=continue, and serves what is intact. */
 function damageOf(mount: RemoteMount, { count, code, where }: FileSystemErrors): Silence {
   const on = { kind: "Device", name: mount.source };
   const met = `the kernel has met ${count} error${count === 1 ? "" : "s"} in the file system of ${mount.source}, the last one ${code}${where === "" ? "" : ` in ${where}`}`;
@@ -168,7 +166,10 @@ function diskSilence(mount: RemoteMount, { said }: ServerAnswer & { answers: fal
   return { reason: "ServerUnreachable", message, on, ...(said !== undefined && { said }) };
 }
 
-/** PURE. What comes of it. @param said as strerror(3) has it in English */
+/**
+ * PURE. The result of a probe as a problem.
+ * @param said the error in English, as strerror(3) has it
+ */
 function outlook(said: string | undefined): string {
   switch (said) {
     case "Stale file handle": // ESTALE

@@ -15,6 +15,10 @@ export interface Standing {
   readonly message: string;
 }
 
+/**
+ * PURE. State, readiness, reason and message of a volume, from its plan alone: status, explain and Events agree as all
+ * of them use it.
+ */
 export function standingOf(volume: VolumePlan): Standing {
   const why = whyOf(volume);
   switch (volume.phase) {
@@ -55,18 +59,18 @@ export function standingOf(volume: VolumePlan): Standing {
   }
 }
 
-/** What a volume waits for, or what stands in its way. */
+/** The wait reason of a volume, or its problem. */
 export interface Obstacle {
   readonly reason: Reason;
   readonly message: string;
   readonly on?: WaitingOn;
-  /** If it is a failure, which is tried again. */
+  /** Present for a failure that is retried. */
   readonly failure?: Failure;
 }
 
 /**
- * The one thing to tell: something of the table or the spec, then what hangs now, a server that does not answer, then a
- * failure that is tried again.
+ * The most important problem: first one of the mount table or the spec, then a blocked operation, then an unresponsive
+ * server, then a failure that is retried.
  */
 export function obstacleOf(volume: VolumePlan): Obstacle | undefined {
   const { problems, hanging, silent, failure, phase } = volume;
@@ -85,8 +89,8 @@ function whyOf(volume: VolumePlan): Pick<Obstacle, "reason" | "message"> | undef
 function settingUp(volume: VolumePlan, obstacle: ReturnType<typeof whyOf>): Standing {
   const { view, pending, desired, behind } = volume;
   const wanted = view.targets.filter((target) => target.desired !== undefined);
-  // What one pod asks for is no fault of what the others and the host have: a tenant could hold up nodes with it.
-  // status.pods says it.
+  // A failing pod mount is no problem of the other pods and the host: otherwise a tenant could mark nodes not ready. It
+  // is reported in status.pods.
   const late = wanted.filter((target) => target.desired?.pod === undefined && !isAsWanted(target));
   const flipped = view.stage.drift === "ReadOnlyFlip";
   const swap = desired !== undefined && !isInvalid(desired) && desired.layout.swap === true;
@@ -96,7 +100,7 @@ function settingUp(volume: VolumePlan, obstacle: ReturnType<typeof whyOf>): Stan
   }
   const shown = late.length === 0 && !flipped && volume.silent === undefined && view.stage.truth === "mounted";
   if (shown && volume.superseded === undefined) {
-    // One pod must not make the volume of all others not ready, with whom nothing is wrong.
+    // A failing pod mount must not mark the whole volume not ready for healthy pods.
     if (behind !== undefined) {
       const { reason, message } = behind;
       return { state: "Updating", ready: "True", reason, message };
@@ -122,7 +126,7 @@ function swapsTo({ view }: VolumePlan): string {
   return `the node swaps to ${view.stage.record?.path}`;
 }
 
-/** Whether pods may have the volume: it is staged before one asks. */
+/** Whether the intent lists pods: the volume is then staged before the first NodePublishVolume. */
 export function hasPods({ desired }: VolumePlan): boolean {
   return desired !== undefined && !isInvalid(desired) && desired.pods !== undefined;
 }
@@ -159,8 +163,8 @@ function notGrantedTo(volume: VolumePlan) {
 }
 
 /**
- * Of a volume that its source does not name: the controller attaches it first, and says in status.attach how that
- * stands.
+ * Whether the source names the volume only indirectly (a PVC): the controller attaches it first, and reports progress
+ * in status.attach.
  */
 function waitsForAttach({ desired }: VolumePlan): boolean {
   return desired !== undefined && !isInvalid(desired) && needsGrantedVolume(desired.spec);

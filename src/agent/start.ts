@@ -117,7 +117,7 @@ export async function startAgent(deps: AgentDeps): Promise<Agent> {
     event,
   });
   const heard = { synced: () => synced() && intents.unread() === undefined, problem: () => intents.problem() };
-  // With an index there are more nodes than the API server is to have watches of: there each agent only looks.
+  // With an index there are too many nodes for a watch each: each agent polls the policies.
   const policies = {
     acceptedPolicies: deps.acceptedPolicies,
     ...(by === "Watch" && {

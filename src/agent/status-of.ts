@@ -88,7 +88,7 @@ function conditionsOf(volume: VolumePlan, standing: Standing, drift: ReturnType<
   return [ready, ...settlingOf(ready), mounted, drifted, ...healthOf(volume)];
 }
 
-/** What the driver says of the volume itself: it may be mounted as it should be all the while. */
+/** The volume condition that the driver reports: an abnormal volume may be mounted correctly all the while. */
 function healthOf({ health }: VolumePlan): ConditionInput[] {
   if (health?.abnormal !== true) return [];
   return [{ type: "VolumeHealthy", status: "False", reason: "VolumeConditionAbnormal", message: health.message }];
@@ -164,7 +164,7 @@ function sinceOf(previous: { since: string } | undefined, same: boolean, { now }
   return same && previous !== undefined ? previous.since : timestamp(now);
 }
 
-/** What an operation has begun may be there before there is a record of it. */
+/** Effects of a running operation may exist before its record does. */
 function isBeingSetUp({ running }: VolumePlan): boolean {
   return running !== undefined && running !== "observe";
 }

@@ -4,17 +4,18 @@ import type { PlanInput } from "./plan-input.ts";
 import type { VolumeRecord } from "./record.ts";
 import type { Problem, VolumeView } from "./view.ts";
 
-/** What is to be done for one volume, in the order of preference, and what stands in the way of the rest. */
+/** The steps of one volume in order of preference, and the problems that block others. */
 export interface Steps {
   readonly actions: readonly Action[];
   /** Of the volume as a whole ("") or of one target, by path. */
   readonly problems: ReadonlyMap<string, Problem>;
-  /** Why the volume goes on as it was mounted, and not as the spec says by now. */
+  /** The reason why the volume keeps its old options although the spec has changed. */
   readonly behind?: Problem;
   /** Milliseconds of the monotonic clock at which a further step is due. */
   readonly dueAt?: number;
 }
 
+/** Arguments that the functions which list the steps of one volume share. */
 export interface StepContext {
   readonly input: PlanInput;
   readonly owners: PathOwners;

@@ -18,14 +18,14 @@ import { adoptOwn, targetActions } from "./target-steps.ts";
 import type { Problem, TargetView, VolumeView } from "./view.ts";
 
 /**
- * PURE. Steps that bring a wanted volume to what its spec says:
+ * PURE. Steps that bring a desired volume in line with its spec:
+ * 1. unmount targets of consumers that left; if the path of a mount has changed, the old one once the new one is
+ *    mounted
+ * 2. stage; update content and options
+ * 3. mount each target, or repair its mount
  *
- *   1. unmount targets of consumers that left; the old path of a mount whose path changed once the new one is there
- *   2. stage; bring content and options up to date
- *   3. mount each target, or mend what is there
- *
- * A change that the kernel refuses in place, of options or of a Secret, takes the volume down and sets it up again;
- * while pods have it, all goes on with the mount that there is, for them, for those that come, and for the host.
+ * A change of options or of a Secret that the kernel refuses in place takes the volume down and sets it up again. While
+ * pods use it, all consumers, new pods and the host included, keep the present mount.
  */
 export function setUpSteps(desired: DesiredVolume, context: StepContext): Steps {
   const { view, record } = context;
@@ -75,14 +75,15 @@ export function tearDownSteps(context: StepContext, policy: TearDownPolicy): Ste
 }
 
 /**
- * PURE. Steps for targets that kubelet has given back: they go whatever else is known of the volume (safety rule 19).
+ * PURE. Steps for targets that kubelet has unpublished: they are unmounted whatever else is known of the volume (safety
+ * rule 19).
  */
 export function givenBackSteps(context: StepContext, policy: TearDownPolicy, problems: Map<string, Problem>): Action[] {
   const given = context.view.targets.filter((target) => isGivenBack(target.record, context.input));
   return unpublishAll(given, context, policy, problems);
 }
 
-/** How and for whom a volume is taken down. */
+/** The policy of a teardown. */
 export interface TearDownPolicy {
   readonly uid: string;
   readonly name: string;
@@ -163,8 +164,8 @@ function unpublishAll(
 }
 
 /**
- * The old path of a mount whose new path is not there yet: new first, then old. Not where one lies beneath the other:
- * the new mount would be inside the old one, or hide it.
+ * Whether the mount on an old path waits for its successor: first the new path is mounted, then the old one unmounted.
+ * Not if one path lies beneath the other: the new mount would be inside the old one, or hide it.
  */
 function awaitsSuccessor({ path, record }: TargetView, { mounts }: DesiredVolume, view: VolumeView): boolean {
   const successor = mounts.find((mount) => mount.name === record?.name);
@@ -177,9 +178,9 @@ function overlap(a: string, b: string): boolean {
 }
 
 /**
- * The ladder: how far an unmount may go now, by how long the gentler ones have failed. Force ends the requests of
- * everybody who uses the file system, whichever mount of it it is said to: only what we mounted ourselves is forced
- * (decision 0020).
+ * The unmount mode by how long gentler ones have failed: normal, then MNT_FORCE, then MNT_DETACH. MNT_FORCE aborts the
+ * requests of all users of the file system, through whichever mount: only a file system that the agent mounted itself
+ * is forced (decision 0020).
  */
 function rungFor(action: Action, policy: TearDownPolicy, { input, record }: StepContext): UnmountRung {
   const failure = input.failures.get(slotOf({ volume: policy.name, ...action }));
@@ -197,7 +198,7 @@ function sourceProblem(desired: DesiredVolume, settings: PlanSettings): Problem 
   return { reason: "SourceNotAllowed", message: `${path} holds the agent's own state: name another source` };
 }
 
-/** Whether a target stays although nobody asks for it any more; says why in `problems`. */
+/** Whether a target stays although no intent asks for it any more; the reason goes to `problems`. */
 function isKept(target: TargetView, uid: string, { input }: StepContext, problems: Map<string, Problem>): boolean {
   const { record, path } = target;
   if (record === undefined || isGivenBack(record, input)) return false;
@@ -207,7 +208,9 @@ function isKept(target: TargetView, uid: string, { input }: StepContext, problem
   return true;
 }
 
-/** Mounted for an intent that was never seen to be deleted, or may be; once somebody has unmounted it, it may go. */
+/**
+ * Whether a target was mounted for an intent whose deletion was not observed. Once someone has unmounted it, it may go.
+ */
 function isUnexplained({ record, truth }: TargetView, uid: string): boolean {
   return record !== undefined && record.uid !== uid && truth !== "absent";
 }

@@ -7,6 +7,7 @@ const againMs = 10_000;
 
 type WatchedTable = Pick<MountTableSource, "watch">;
 
+/** The kernel tables that are watched, and whom their changes wake. */
 export interface TableWatchesDeps {
   readonly system: Pick<System, "timers" | "log">;
   /** By the name that people know them by. */

@@ -11,7 +11,7 @@ import { identityBeneath } from "./pods/sub-path.ts";
 import type { StepContext } from "./step-context.ts";
 import type { Problem, TargetView } from "./view.ts";
 
-/** PURE. What is to be done for one wanted target of a staged volume. */
+/** PURE. The steps of one desired target of a staged volume. */
 export function targetActions(
   mount: DesiredMount,
   desired: DesiredVolume,
@@ -53,7 +53,7 @@ export function targetActions(
   return [{ kind: "publish", path: mount.path }];
 }
 
-/** Whether the record says which mount is ours, beyond what it shows: its source may be renamed or removed. */
+/** Whether the record identifies our mount by more than what it shows: its source may have been renamed or removed. */
 function isNoted({ ours, record }: TargetView): boolean {
   return ours?.shared === undefined ? ours?.id === record?.mountID : ours.shared === record?.peerGroup;
 }
@@ -78,9 +78,9 @@ function adoptions(target: TargetView, desired: DesiredVolume, context: Pick<Ste
 }
 
 /**
- * A mount without a record that shows what is staged: ours, if only we make that, or of a journal that was lost (safety
- * rule 24). Of a server or a disk the kernel gives the mounts of others the same file system: a journal that is whole
- * says that they are not ours.
+ * Whether a mount without a record, which shows the staged volume, is ours: only the agent makes such a mount, or the
+ * journal was lost (safety rule 24). Mounts that others made of the same server or disk share its file system: with an
+ * intact journal they are not ours.
  */
 export function adoptOwn(target: TargetView, { view, input }: Pick<StepContext, "view" | "input">): Action[] {
   const { likeness, desired } = target;

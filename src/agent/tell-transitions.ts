@@ -7,6 +7,7 @@ import type { AgentMetrics } from "./metrics.ts";
 import type { Plan } from "./plan.ts";
 import { transitions } from "./transitions.ts";
 
+/** Where transitions of volumes are reported: log, metrics and Events. */
 export interface TransitionsTo {
   readonly log: Logger;
   readonly metrics: Pick<AgentMetrics, "drift">;

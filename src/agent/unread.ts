@@ -7,6 +7,7 @@ import { podPath } from "./pods/pod-mounts.ts";
 import type { VolumeRecord } from "./record.ts";
 import type { Likeness, Problem, UnreadView } from "./view.ts";
 
+/** Inputs of the view of a volume whose intent is not understood: its mounts are found without the spec. */
 export interface UnreadInput {
   readonly volume: InvalidVolume;
   readonly record: VolumeRecord | undefined;
@@ -18,9 +19,9 @@ export interface UnreadInput {
 }
 
 /**
- * PURE. Of an intent that is understood each mount without a record is compared with what its source shows. Of one that
- * is not, the source says nothing: any mount where it may have one is taken for its own, unless the record of another
- * volume covers it, and what cannot be looked at is in use (laws L2 and L7, safety rules 6 and 24).
+ * PURE. The view of a volume whose intent is not understood. Without a spec, a mount without a record cannot be
+ * compared with its source. Any mount at a path where the intent may have one counts as its own, unless the record of
+ * another volume covers it; paths that cannot be checked count as in use (laws L2 and L7, safety rules 6 and 24).
  */
 export function lookAtUnread(input: UnreadInput): UnreadView | undefined {
   const { volume, record, mayHaveLost, table } = input;

@@ -8,27 +8,28 @@ import type { KubeletView } from "./observe/kubelet-view.ts";
 import type { StageRecord, TargetRecord } from "./record.ts";
 
 /**
- * Law L2: three truths, not two. Uncertain is set up again when wanted, torn down when not, and counts as in use.
+ * Three-valued truth about a mount (law L2). An uncertain mount is set up again if it is desired, torn down if not, and
+ * counts as in use.
  */
 export type Truth = "mounted" | "absent" | "uncertain";
 
-/** Why something cannot go on as things are, until the table or the spec changes. */
+/** A problem that blocks a volume or target until the mount table or the spec changes. */
 export interface Problem {
   readonly reason: Reason;
   readonly message: string;
   readonly on?: WaitingOn;
 }
 
-/** A server that does not answer; `said`: the error, if it or the kernel has answered with one. */
+/** An unresponsive server. `said` is the error, if the server or the kernel has returned one. */
 export interface Silence extends Problem {
   readonly said?: string;
 }
 
 /**
- * How like a volume a mount is of which no record says whose it is:
- * - own: it shows what only we make, and for this volume alone (safety rule 24).
- * - same: it shows what the spec names, mounted by us or by somebody else.
- * - filesystem: it shows something else of the same file system: the volume, if that was renamed since.
+ * Whether a mount without a record is the volume's:
+ * - own: it shows what only this agent makes, and only for this volume (safety rule 24).
+ * - same: it shows the source that the spec names, mounted by us or by someone else.
+ * - filesystem: it shows another directory of the same file system: the volume, if its directory was renamed.
  * - other: it is not this volume.
  */
 export type Likeness = "own" | "same" | "filesystem" | "other";
@@ -43,7 +44,7 @@ export interface StageView {
   readonly drift?: DriftClass;
 }
 
-/** One mount point: wanted, recorded, or both, and what the table shows there. */
+/** The actual state of one target that is desired, recorded, or both. */
 export interface TargetView {
   readonly path: string;
   readonly name: string;
@@ -54,55 +55,58 @@ export interface TargetView {
   readonly ours?: MountEntry;
   /** The topmost mount there, if it is not ours. */
   readonly foreign?: MountEntry;
-  /** How like the volume that is, where no record says whose it is. */
+  /** How the foreign mount compares with the volume, if no record identifies it. */
   readonly likeness?: Likeness;
   /** It shows something else than the volume does now: it has to be replaced. */
   readonly outdated: boolean;
   readonly attributesDiffer: boolean;
   /**
-   * Its files have another group or label than it asks for. It is not replaced for it: somebody may stand in the way.
+   * Its files have another group or label than the spec asks for. It is not remounted for that alone, because a remount
+   * may be blocked.
    */
   readonly ownershipDiffers?: boolean;
-  /** What the node has of this mount differs from what the agent has, so that it has to be made anew. */
+  /** The node's copy of this mount differs from the agent's, so that it has to be mounted anew. */
   readonly differsOnNode?: boolean;
-  /**
-   * Flags of the node's copy, if they differ from those of the spec: flags do not propagate. None: there is no copy.
-   */
+  /** Flags of the node's copy, if they differ from the spec: flags do not propagate. Undefined: there is no copy. */
   readonly flagsOnNode?: MountAttributes;
   /**
-   * What the driver published for it, of a CSI volume: there, there and covered by what the driver has mounted when it
-   * was called again, gone, or another mount.
+   * For a CSI volume, the state of the mount that the driver published: present; covered by a mount that the driver
+   * made when it was called again; gone; or another mount.
    */
   readonly published?: "there" | "covered" | "gone" | "differs";
   readonly problem?: Problem;
   readonly drift?: DriftClass;
 }
 
-/** What the table shows where an intent that is not understood may have something of which no record is left. */
+/** Mounts that may belong to an intent which is not understood and has no record left. */
 export interface UnreadView {
   /** Paths that were looked up. */
   readonly points: readonly string[];
-  /** Why it cannot be said that nothing of it is there. */
+  /** The reason why its absence cannot be proved. */
   readonly problem?: Problem;
 }
 
+/** Actual state of one volume: record and mount table taken together, at the moment of one look. */
 export interface VolumeView {
   readonly stage: StageView;
   readonly targets: readonly TargetView[];
   /** Whether the volume may be staged or mounted here, by the kernel's evidence and the record. */
   readonly inUse: boolean;
-  /** Of a volume that kubelet manages; then nothing else is looked at. */
+  /** Present for a volume that kubelet manages; the other members are empty then. */
   readonly kubelet?: KubeletView;
-  /** Of an intent that is not understood. */
+  /** Present for an intent that is not understood. */
   readonly unread?: UnreadView;
 }
 
-/** Mounted, and on the node too, where its users are: a mount that only the agent has serves nobody (law L10). */
+/**
+ * Whether a target is mounted in the agent's and in the node's mount namespace: a mount that only the agent has serves
+ * no user (law L10).
+ */
 export function isShown({ truth, differsOnNode, flagsOnNode }: TargetView): boolean {
   return truth === "mounted" && (differsOnNode !== true || flagsOnNode !== undefined);
 }
 
-/** Mounted, and showing what the spec says. */
+/** Whether a target is in sync with its spec. */
 export function isAsWanted(target: TargetView): boolean {
   const shows = target.truth === "mounted" && !target.outdated && target.differsOnNode !== true;
   return shows && !target.attributesDiffer && target.ownershipDiffers !== true;

@@ -2,6 +2,7 @@ import { Counter, Gauge, type Registry } from "prom-client";
 import type { Journal } from "./journal.ts";
 import type { Vitals } from "./vitals.ts";
 
+/** Sources of the agent's own metrics. They are read at each scrape. */
 export interface VitalMetricsDeps {
   readonly registry: Registry;
   readonly vitals: Vitals;

@@ -5,16 +5,18 @@ import type { Slot } from "./failures.ts";
 import type { WakeSource } from "./wakes-of.ts";
 
 /**
- * Sources that are listened to at once, so that a thousand volumes that wait do not take the node's inotify watches.
+ * Limit of event sources that are watched at once, so that a thousand waiting volumes do not exhaust the node's inotify
+ * watches.
  */
 const mostSources = 512;
 
+/** Dependencies of watching for the end of waits. */
 export interface WakeListeningDeps {
   readonly wakes: Wakes;
   readonly log: Logger;
-  /** Told of each event, for each who waits for it. */
+  /** Called for each event, once for each waiting slot. */
   woken(slot: Slot, by: WakeSource["kind"]): void;
-  /** Told each time that why sources are not heard has changed. */
+  /** Called when the reasons have changed why sources cannot be watched, with the number of sources for each. */
   unheard(sources: ReadonlyMap<Deafness, number>): void;
 }
 
@@ -24,7 +26,7 @@ interface Listened {
   deaf: Deafness | undefined;
 }
 
-/** The sources that are listened to: one for all who wait for the same thing, kept as long as one of them does. */
+/** The watched event sources: one for all slots that wait for the same event, for as long as one of them waits. */
 export class WakeListening {
   readonly #deps: WakeListeningDeps;
   readonly #listened = new Map<string, Listened>();
@@ -36,12 +38,12 @@ export class WakeListening {
     this.#deps = deps;
   }
 
-  /** How many sources are listened to. */
+  /** Number of watched sources. */
   get size(): number {
     return this.#listened.size;
   }
 
-  /** Listens to exactly these sources from now on, as far as there is room. */
+  /** Watches exactly these sources from now on, up to the limit. */
   follow(sources: Iterable<readonly [Slot, readonly WakeSource[]]>): void {
     const wanted = new Map<string, { readonly source: WakeSource; readonly waiters: Set<Slot> }>();
     const beyond = new Set<string>();

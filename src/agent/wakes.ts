@@ -12,6 +12,7 @@ import { isFull, takeWake, type WakeBudget } from "./wake-budget.ts";
 import { WakeListening } from "./wake-listening.ts";
 import { changedMounts, concerns, isOfDriver, type Waiter, wakesOf } from "./wakes-of.ts";
 
+/** Dependencies of ending backoff delays early, when an event comes that a volume waits for. */
 export interface WakesDeps {
   readonly system: System;
   readonly wakes: WakePorts;
@@ -25,8 +26,8 @@ export interface WakesDeps {
 }
 
 /**
- * Ends the backoff of operations that failed as soon as what they wait for may have come. Follows the newest plan. What
- * it misses, the backoff finds.
+ * Ends the backoff of failed operations as soon as the awaited event may have come. Follows the newest plan. A missed
+ * event only means that the retry comes with the backoff delay.
  */
 export class Wakes {
   readonly #deps: WakesDeps;
@@ -50,7 +51,7 @@ export class Wakes {
     });
   }
 
-  /** Listens to what those wait for whose operations have failed, and to nothing else. */
+  /** Watches the events that failed operations wait for, and no others. */
   follow(plan: Plan, table: MountTable | undefined): void {
     const { settings } = this.#deps;
     this.#waiters = this.#waitersOf(plan);
@@ -61,7 +62,7 @@ export class Wakes {
     this.#forget();
   }
 
-  /** Looks again when one of these processes has ended: until then nothing of their volumes can go on. */
+  /** Triggers the loop when one of these processes has ended: their volumes are blocked until then. */
   followChildren(children: Iterable<ChildProcessID>): void {
     const wanted = new Map([...children].map((child) => [`${child.pid} ${child.startTime}`, child]));
     for (const [key, cancel] of this.#children) {
@@ -92,7 +93,7 @@ export class Wakes {
     }
   }
 
-  /** Listens to nothing any more. */
+  /** Stops watching. */
   stop(): void {
     this.#listening.follow([]);
     for (const cancel of [...this.#putOff.values(), ...this.#children.values()]) cancel();

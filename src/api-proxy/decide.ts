@@ -27,6 +27,7 @@ export interface Call {
   readonly length: number;
 }
 
+/** Why the proxy refuses a request. */
 export interface Refusal {
   /** For metrics. */
   readonly kind: "form" | "rule" | "body";

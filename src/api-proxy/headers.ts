@@ -1,4 +1,4 @@
-/** What a request says in its headers, beside what every connection says. */
+/** The headers of a request, except those of the connection. */
 export interface Headers {
   readonly contentType: string | undefined;
   /** Bytes of the body; undefined if there is none. */

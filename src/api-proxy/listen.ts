@@ -3,8 +3,9 @@ import type { Server } from "node:http";
 import { dirname } from "node:path";
 
 /**
- * Listens on a unix socket that is this user's, its group's and root's: who may ask is decided by the modes of the socket and its directory
- * alone, as a process cannot be told by whom it is asked. The group is for an agent that is root without the right to pass over modes. What a proxy before has left is removed. Rejects if that is not to be had.
+ * Listens on a unix socket for this user, its group and root. The modes of the socket and its directory decide who may
+ * connect, because a process cannot identify its peer. The group is for an agent that is root without CAP_DAC_OVERRIDE.
+ * The socket of an earlier proxy is removed. Rejects if that fails.
  */
 export async function listen(server: Server, path: string): Promise<void> {
   const directory = dirname(path);

@@ -3,6 +3,7 @@ import { Counter, Gauge, type Registry } from "prom-client";
 /** Why a request of the agent's side was not passed on. */
 export type RefusedBy = "form" | "rule" | "body" | "busy";
 
+/** Requests that the proxy is forwarding now. */
 export interface InFlight {
   readonly requests: number;
   readonly watches: number;

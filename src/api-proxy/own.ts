@@ -8,6 +8,7 @@ export interface Own {
   readonly intentPrefix: string;
 }
 
+/** The names of a node's objects: its agent may read and write these. */
 export function ownOf(nodeName: string): Own {
   const shortDigest = (text: string) => hash("sha256", text, "hex").slice(0, 10);
   return { nodeName, intentPrefix: intentPrefix(nodeName, shortDigest) };

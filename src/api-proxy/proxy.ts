@@ -8,6 +8,7 @@ import type { Own } from "./own.ts";
 import { refuse, ToldOnce } from "./refusals.ts";
 import type { Upstream } from "./upstream.ts";
 
+/** Dependencies of forwarding requests of one node's agent. */
 export interface ProxyDeps {
   readonly system: Pick<System, "timers" | "log">;
   readonly own: Own;

@@ -16,7 +16,7 @@ export function refuse(response: ServerResponse, code: keyof typeof reasons, mes
   response.end(JSON.stringify(status));
 }
 
-/** Says of each kind of refusal once what it was: an agent that asks for what no rule is for asks again and again. */
+/** Logs each kind of refusal once: an agent that sends requests which no rule allows repeats them again and again. */
 export class ToldOnce {
   readonly #log: Logger;
   readonly #told = new Set<string>();

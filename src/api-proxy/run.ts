@@ -47,7 +47,7 @@ export async function runApiProxy(config: ApiProxyConfig, log: Logger, signal: A
       },
     );
   await look();
-  // What the proxy asks for itself, as the agent's account: it goes by no rule, and no agent can have it asked.
+  // Requests of the proxy itself, with the agent's account: they go through no rule, and no agent can cause them.
   const reviews = secure
     ? createHttpTransport({ system, server: api.server, ca, readCA, token, userAgent })
     : undefined;

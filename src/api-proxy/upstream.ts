@@ -4,6 +4,7 @@ import type { TokenSource } from "../kube/token-source.ts";
 import type { Logger } from "../ports.ts";
 import type { Call } from "./decide.ts";
 
+/** How the proxy reaches the API server. */
 export interface UpstreamDeps {
   /** https://host:port. http:// is for tests: the token would go over the wire in the clear. */
   readonly server: string;
@@ -21,6 +22,7 @@ export interface Upstream {
   close(): void;
 }
 
+/** Forwards requests to the API server with the proxy's own token. */
 export function createUpstream({ server, ca, readCA, token, userAgent, log }: UpstreamDeps): Upstream {
   const base = new URL(server);
   const connections = createConnections({ base, ca, readCA, log });

@@ -20,6 +20,7 @@ export interface SchemaNode {
   readonly mapKeys?: readonly string[];
 }
 
+/** Schemas of the CRDs by title. */
 export type Definitions = { readonly [title: string]: SchemaNode };
 
 /**

@@ -38,6 +38,7 @@ export type ConditionType =
   | "VolumeHealthy"
   | "PoliciesInForce";
 
+/** A condition before its times are known. */
 export interface ConditionInput {
   readonly type: ConditionType;
   readonly status: "True" | "False" | "Unknown";

@@ -4,6 +4,7 @@ export interface LabelSelector {
   readonly matchExpressions?: readonly LabelRequirement[];
 }
 
+/** metav1 LabelSelectorRequirement. */
 export interface LabelRequirement {
   readonly key: string;
   readonly operator: "In" | "NotIn" | "Exists" | "DoesNotExist";

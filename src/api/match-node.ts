@@ -8,6 +8,7 @@ import type {
 
 /** Whether labels, fields and taints of a Node match, by the rules of the scheduler. Pure. */
 
+/** core/v1 Taint. */
 export interface Taint {
   readonly key: string;
   readonly value: string;

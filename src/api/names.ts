@@ -2,6 +2,7 @@
 
 export const group = "nodevolume.dev";
 export const version = "v1alpha1";
+/** apiVersion of all our objects. */
 export const apiVersion = `${group}/${version}`;
 
 /** Namespace of the controller, its agents, their Leases and their configuration. */
@@ -19,6 +20,7 @@ export const policyProbe = "policy-probe.nodevolume.dev";
 /** Names that a Node may have, and that are no agent's Lease: no agent serves such a Node. */
 export const reservedNodeNames: readonly string[] = [leaderLease, policyProbe];
 
+/** Labels that the controller writes. */
 export const label = {
   /** Node of an intent. Cut and hashed if the name is longer than a label value may be; spec.nodeName is exact. */
   node: "nodevolume.dev/node",
@@ -43,6 +45,7 @@ export const setLabelPrefix = "set.nodevolume.dev/";
  */
 export const allowedSetLabelPrefix = "allowed-set.nodevolume.dev/";
 
+/** Our finalizers. */
 export const finalizer = {
   /** On intents: kept until the agent has acknowledged the release. On claims and PersistentVolumes: while an intent uses them. */
   inUse: "nodevolume.dev/in-use",
@@ -50,6 +53,7 @@ export const finalizer = {
   unmount: "nodevolume.dev/unmount",
 } as const;
 
+/** Annotations that we read or write. */
 export const annotation = {
   /** On an intent: an administrator's word that the node holds nothing. The value says who and why. */
   release: "nodevolume.dev/release",
@@ -85,6 +89,7 @@ export const gate = {
   volumes: "nodevolume.dev/volumes",
 } as const;
 
+/** Field managers of our writes (server-side apply, managedFields). */
 export const fieldManager = {
   controller: "nodevolume-controller",
   agent: "nodevolume-agent",
@@ -136,6 +141,7 @@ export const resource = {
   },
 } as const satisfies { [name: string]: Resource };
 
+/** A resource of the API server, as its path names it. */
 export interface Resource {
   readonly group: string;
   readonly version: string;

@@ -12,6 +12,10 @@ export interface ReasonInfo {
   readonly endedBy: string;
 }
 
+/**
+ * Every reason that a status, condition or Event may have: how it ends, and by what. docs/reasons.md has an entry for
+ * each.
+ */
 export const reasons = {
   // The life of an intent
   NotObserved: { kind: "waiting", endedBy: "the node's agent reads the intent" },
@@ -261,6 +265,7 @@ export const reasons = {
   NodeLost: { kind: "waiting", endedBy: "there is proof that the node no longer uses the volume" },
 } as const satisfies { [code: string]: ReasonInfo };
 
+/** A reason that users can meet. */
 export type Reason = keyof typeof reasons;
 
 /** Whether somebody must change something before a volume that reports this reason can go on. */

@@ -22,7 +22,7 @@ export function redact(text: string, secrets: Iterable<string>): string {
   return without(text, spans);
 }
 
-/** The overlaps of several secrets are one span: what is left of one beside another would tell of it. */
+/** Overlapping secrets are redacted as one span: a rest of one next to another would reveal it. */
 function without(text: string, spans: { from: number; to: number }[]): string {
   let out = "";
   let kept = 0;

@@ -22,6 +22,7 @@ export interface SourceTraits<S> {
   sized?(source: S): boolean;
 }
 
+/** The type of a volume's source: the name of its field. */
 export type SourceType = keyof VolumeSource;
 
 /** Of every kind of source: the compiler says which one is missing. */

@@ -8,6 +8,7 @@ export const intentStates = [
   ...(["Observed", "WaitingForGrant", "WaitingForAttach", "Waiting", "Staging", "Mounting", "Mounted"] as const),
   ...(["Degraded", "Updating", "Unmounting", "Released", "Retained", "Invalid", "Unknown"] as const),
 ] as const;
+/** status.state of an intent. */
 export type IntentState = (typeof intentStates)[number];
 
 /**
@@ -27,6 +28,7 @@ export function countedStatus(status: string): "true" | "false" | "unknown" {
 
 /** status.mounts[].state. */
 export const targetStates = ["Mounted", "Absent", "Uncertain", "Foreign", "Blocked"] as const;
+/** State of one target in the status of an intent. */
 export type TargetState = (typeof targetStates)[number];
 
 /** status.pods[].state. */
@@ -37,6 +39,7 @@ export const driftClasses = [
   ...(["Missing", "Unexpected", "SourceDiffers", "OptionsDiffer", "Stacked", "Stale"] as const),
   ...(["ReadOnlyFlip", "PropagationDiffers"] as const),
 ] as const;
+/** How a mount differs from its spec, in metrics and Events. */
 export type DriftClass = (typeof driftClasses)[number];
 
 /** status.agentState.state. */

@@ -2,6 +2,7 @@ import { UsageError } from "./exit-code.ts";
 import { type Flag, type FlagName, type FlagValues, flags } from "./flags.ts";
 import { didYouMean } from "./nearest.ts";
 
+/** PURE data: a command line, taken apart. */
 export interface ParsedArguments {
   /** What is no flag, in order: the command and its arguments. */
   readonly words: readonly string[];

@@ -33,6 +33,7 @@ export interface Context {
   write(path: string, content: Uint8Array): Promise<void>;
 }
 
+/** One call of a command. */
 export interface Call {
   readonly args: readonly string[];
   readonly values: FlagValues;

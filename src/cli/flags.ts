@@ -19,12 +19,14 @@ export const flags = {
   help: { short: "h", what: "help of a command" },
 } as const satisfies { [name: string]: Flag };
 
+/** One flag of the command line. */
 export interface Flag {
   readonly short?: string;
   readonly value?: string;
   readonly what: string;
 }
 
+/** The name of a flag, without dashes. */
 export type FlagName = keyof typeof flags;
 
 /** Taken by every command. */

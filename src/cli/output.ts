@@ -6,6 +6,7 @@ import type { FlagValues } from "./flags.ts";
 import { didYouMean } from "./nearest.ts";
 import { toYaml } from "./yaml.ts";
 
+/** The argument of `-o`. */
 export type Format = "json" | "yaml" | "wide" | "name";
 
 /** PURE. What -o asks for, if the command has it. @throws UsageError */

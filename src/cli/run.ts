@@ -13,6 +13,7 @@ import { CommandError, exitCode, UsageError } from "./exit-code.ts";
 import { helpOf, overview } from "./help.ts";
 import { told } from "./told.ts";
 
+/** Arguments of one run of the command line. */
 export interface RunInput {
   readonly argv: readonly string[];
   readonly terminal: Terminal;

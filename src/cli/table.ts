@@ -1,5 +1,6 @@
 import { printable } from "../api/printable.ts";
 
+/** A column of a table. */
 export interface Column<T> {
   readonly name: string;
   readonly of: (row: T) => string | undefined;
@@ -7,6 +8,7 @@ export interface Column<T> {
   readonly wide?: true;
 }
 
+/** How a table is printed. */
 export interface TableOptions {
   readonly wide?: boolean;
   readonly headers?: boolean;

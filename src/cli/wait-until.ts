@@ -12,6 +12,7 @@ const oneLookMs = 30_000;
 /** Why it waits, where nothing is known. */
 export const silence = "waiting: the API server has not answered";
 
+/** How a wait ended. */
 export type WaitEnd = "done" | "timeout" | "interrupted";
 
 /**

@@ -12,10 +12,10 @@ import { agentLate, agentLost, nodeLost } from "./agent-lost.ts";
  */
 export interface AgentTeller {
   /**
-   * The node's Lease has not run out, as far as is known.
-   * @param knownLost the node's state says that its agent is lost: that it is late is no news
-   * @param back it was lost until now
-   * @returns milliseconds after which to ask again
+   * The node's Lease has not expired, as far as is known.
+   * @param knownLost the node's state already shows AgentLost: a late Lease is no change
+   * @param back the agent was lost until now
+   * @returns milliseconds until the next check
    */
   lives(node: string, is: { readonly knownLost: boolean; readonly back: boolean }): number;
   /** The node's Lease has run out, which its state says from now on. */
@@ -24,6 +24,7 @@ export interface AgentTeller {
   forget(node: string): void;
 }
 
+/** Dependencies of Events about agents that stop renewing their Leases, and about their return. */
 export interface AgentTellerDeps {
   readonly recorder: EventRecorder;
   readonly clock: Pick<Clock, "monotonic">;

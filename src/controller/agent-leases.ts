@@ -18,9 +18,9 @@ export interface SignOfLife {
 }
 
 /**
- * How long nothing was heard of the nodes. Only our own clock counts, from the moment when a renewal was first seen:
- * what another machine's clock says is not believed. Time in which we could not see renewals does not count either, so
- * that an outage of the API server declares nobody lost.
+ * Liveness of the nodes' agents, by the renewals of their Leases that this process has seen. Only our own monotonic
+ * clock counts, from the moment when a renewal was first seen: timestamps of other machines are not trusted. Time
+ * without a working watch does not count, so that an outage of the API server marks no agent lost.
  */
 export interface AgentLeases {
   of(node: string): SignOfLife;
@@ -36,6 +36,10 @@ export interface AgentLeases {
   stop(): void;
 }
 
+/**
+ * Dependencies of judging agents by their Leases: the watched Leases, and a monotonic clock of our own, as clocks of
+ * nodes are not compared.
+ */
 export interface AgentLeasesDeps {
   readonly clock: Clock;
   readonly leases: ObjectStore<Lease>;
@@ -54,6 +58,10 @@ interface Heard {
   readonly unseenSince?: number;
 }
 
+/**
+ * The state of each node's agent by the renewals of its Lease that this process has seen. Time in which the watch was
+ * interrupted does not count against an agent.
+ */
 export function createAgentLeases({ clock, leases, nodes, namespace }: AgentLeasesDeps): AgentLeases {
   const heard = new Map<string, Heard>();
   const absentSince = new Map<string, number>();
@@ -144,6 +152,7 @@ export function createAgentLeases({ clock, leases, nodes, namespace }: AgentLeas
 /** The state of an agent for people: it is late before it is lost. */
 export type AgentState = SignOfLife["state"] | "late";
 
+/** PURE. The state of an agent for people: `late` is a Lease that is overdue, before the agent counts as lost. */
 export function agentState(leases: AgentLeases, node: string): AgentState {
   const { state } = leases.of(node);
   return state !== "lost" && (leases.lateForMs(node) ?? -1) >= 0 ? "late" : state;

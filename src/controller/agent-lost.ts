@@ -16,9 +16,9 @@ export interface AgentFacts {
 export type AgentStatePatch = Pick<NodeVolumeIntentStatus, "agentState" | "conditions">;
 
 /**
- * What the controller says in the place of an agent that is silent: agentState Lost and Ready Unknown, and no longer
- * whether it goes on or is stuck. When the agent is
- * heard again only agentState is set; Ready it takes back itself. undefined: nothing changes. Pure.
+ * The status that the controller writes for an agent that does not renew its Lease: agentState Lost and Ready Unknown,
+ * without Reconciling and Stalled. When the agent renews again, only agentState is reset; the agent itself updates
+ * Ready. undefined: no change. Pure.
  * @param now milliseconds since the epoch
  */
 export function agentStatePatch(
@@ -52,6 +52,7 @@ export function agentStatePatch(
 /** Conditions by which the agent says how the volume is; the others are of the mount table as it was last seen. */
 const agentsWord: ReadonlySet<string> = new Set<ConditionType>(["Ready", "Reconciling", "Stalled"]);
 
+/** Reason and message of a node whose agent stopped renewing its Lease while the Node object exists. */
 export const agentLost = {
   reason: "AgentLost" as const,
   message: "The agent of the node has not renewed its Lease; its mounts stay, and their state is unknown.",
@@ -62,6 +63,10 @@ export const agentLate = {
   message: `The node's agent has not renewed its Lease for ${agentLateSeconds} s. Its mounts stay. ${agentLeaseSeconds} s after the last renewal their state counts as unknown.`,
 };
 
+/**
+ * Reason and message of a node whose agent stopped renewing its Lease and whose Node object is gone. Nothing is
+ * released by that alone.
+ */
 export const nodeLost = {
   reason: "NodeLost" as const,
   message: "The Node is gone and its agent does not respond; the machine may still run and use the volume.",

@@ -7,10 +7,10 @@ import type { Intent } from "./projections.ts";
 /** How a set fares on one node, by what the node's agent reports of the intents that carry it. Pure. */
 export interface Availability {
   /**
-   * - available: the agent speaks of the newest spec, and nothing is wrong with the set's own mounts or with the volume.
-   *   What is wrong with the mounts of other sets of a shared volume is theirs.
-   * - unavailable: nothing is there, or the agent says that something is wrong, or no agent is there to say anything.
-   * - unknown: the agent has not read the newest spec, or cannot read its mount table. What is mounted may well be in
+   * - available: the agent has observed the newest spec, and the set's own mounts and the volume have no problem.
+   *   Problems of other sets' mounts of a shared volume do not count.
+   * - unavailable: nothing is mounted, or the agent reports a problem, or there is no agent to report.
+   * - unknown: the agent has not observed the newest spec, or cannot read its mount table. The mounts may well be in
    *   use.
    */
   readonly state: "available" | "unavailable" | "unknown";
@@ -19,6 +19,7 @@ export interface Availability {
   readonly trouble?: Trouble;
 }
 
+/** Why a volume of a set is not available on a node. */
 export interface Trouble {
   readonly reason: string;
   readonly message: string;
@@ -26,6 +27,10 @@ export interface Trouble {
   readonly blocked: boolean;
 }
 
+/**
+ * PURE. Whether the volumes of a set are available on one node, by the status of their intents.
+ * @param parts what the set has on the node
+ */
 export function availabilityOf(parts: readonly Part[], intents: ReadonlyMap<string, Intent>): Availability {
   const own = parts.flatMap((part) => {
     const intent = intents.get(part.intentName);

@@ -33,6 +33,7 @@ export interface NodePlan {
   readonly notices: Served["notices"] | undefined;
 }
 
+/** An intent that is to be deleted. */
 export interface Removal {
   readonly intent: Intent;
   /** Written before: an unmount must go by what the set says now, even if the rollout had not brought it here yet. */
@@ -40,15 +41,15 @@ export interface Removal {
 }
 
 /**
- * The intents of one node from the stakes of its sets. Pure, and settled: what it yields, once written, it yields again.
+ * The intents of one node from the stakes of its sets. Pure, and stable: once its result is written, it returns the
+ * same.
+ * 1. Each set contributes its desired part, or its present part if it is held back or not admitted by the rollout.
+ * 2. Settings belong to the volume: they change only when all sets of the volume agree. Until then, a set with other
+ *    settings keeps its present part.
+ * 3. Intents without any set are removed; the others are assembled from the parts of their sets.
  *
- * 1. Each set is in with what it wants or with what it has: with what it has if it is held, or has not been admitted.
- * 2. Settings belong to the volume, so they change only when all sets that are in it want that; until then, who wants
- *    other settings stays with what it has.
- * 3. Intents that no set is in any more are removed; the others are put together from their parts.
- *
- * What nobody has said is no longer wanted stays: sets that are gone or not understood are in with what they have, and
- * so are all sets while there is no such Node, until the set's own policy or an administrator gives the node up.
+ * Mounts that no one has revoked stay: sets that are gone or not understood contribute their present part, and so do
+ * all sets while the Node object is missing, until the set's own policy or an administrator gives up the node.
  * @param mayUpdate whether the rollout has admitted the node for a set
  */
 export function compileNode(
@@ -178,7 +179,10 @@ function created(name: string, parts: readonly SetPart[], scene: Scene): Desired
   return [{ name, labels: labelsOf(input.name, source, sets, []), spec }];
 }
 
-/** Retain is for the deletion of the set alone: what a set that goes on gives back is unmounted. */
+/**
+ * deletionPolicy Retain applies to the deletion of the set alone: a volume that a live set no longer selects is
+ * unmounted.
+ */
 function removal(intent: Intent, scene: Scene): Removal {
   const mounted = intent.spec.mounts.map((mount) => mount.requester.name);
   const sets = inOrder(mounted.length > 0 ? mounted : [...requestersOf(intent)], scene);

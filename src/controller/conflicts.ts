@@ -12,6 +12,7 @@ export interface Claim {
   readonly wanted: readonly Part[];
 }
 
+/** Why one set does not get its volume or path on a node: another set has it. */
 export interface Conflict {
   /** The other set. */
   readonly with: string;
@@ -41,9 +42,9 @@ interface Side {
 type MutableVerdict = { conflicts: Conflict[]; held: boolean; waitsFor: string | undefined };
 
 /**
- * Weighs the claims on one node. Two sets are in conflict if they want the same path, if one wants a path beneath the
- * other's, or if they want the same volume with different settings. Who has it keeps it and goes on; who has it not
- * gets nothing new. If nobody has it, or both have, nobody gets anything new.
+ * Resolves conflicts between the sets of one node. Two sets conflict if they request the same path, if one requests a
+ * path beneath the other's, or if they request the same volume with different settings. The set that has the path or
+ * volume keeps it and is updated; the other gets nothing new. If neither or both have it, neither gets anything new.
  */
 export function weighClaims(claims: readonly Claim[]): Map<string, Verdict> {
   const verdicts = new Map<string, MutableVerdict>(

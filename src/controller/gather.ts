@@ -10,6 +10,7 @@ import { resolveNode } from "./resolve-node.ts";
 import type { RolloutNode } from "./rollout.ts";
 import { type SelectedNodes, selectedNodes } from "./select-nodes.ts";
 
+/** The caches that intents are compiled from. */
 export interface Stores {
   readonly sets: ObjectStore<SetEntry>;
   readonly nodes: ObjectStore<NodeInfo>;
@@ -72,6 +73,10 @@ export interface Surroundings {
   readonly consent: NodeInput["consent"];
 }
 
+/**
+ * Gathers the input of a node's intents from the caches, with indexes by node and by set that the stores' changes keep
+ * current.
+ */
 export function createGatherer(
   stores: Stores,
   { allowedPrefixes, podsOf, consent }: Surroundings,

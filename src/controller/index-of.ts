@@ -18,8 +18,8 @@ export function indexOf(intents: readonly Intent[]): NodeVolumeStateSpec {
 }
 
 /**
- * What an agent goes by to see that an intent is another than it has read. Everything that it acts on changes the generation, a
- * deletion included. Of the status it repeats what the controller says there, to people; that changes no generation.
+ * The marks by which an agent recognizes a changed intent. Every change that it acts on raises the generation, a
+ * deletion included. The controller's part of the status raises no generation, and the agent repeats it to people.
  */
 export function indexEntry({ metadata, status }: Intent): IndexedIntent {
   const { name, uid = "", generation = 0 } = metadata;

@@ -15,6 +15,7 @@ export interface Metrics {
   eventDropped(why: string): void;
 }
 
+/** Sources of the controller's gauges. They are read at each scrape. */
 export interface MetricSources {
   /** Number of intents by state. */
   readonly intentsByState: () => ReadonlyMap<string, number>;
@@ -39,6 +40,7 @@ const agentStates: readonly AgentState[] = ["live", "late", "lost", "unknown"];
 /** Sets of which there are time series of their own, so that their number has a limit whatever people make. */
 const mostSets = 1_000;
 
+/** Registers the controller's metrics. */
 export function createMetrics(registry: Registry, sources: MetricSources): Metrics {
   const registers = [registry];
   const reconciles = new Counter({

@@ -16,6 +16,7 @@ export function decideNodeState(has: {
   return has.state && !has.intents ? "delete" : "nothing";
 }
 
+/** Dependencies of creating and deleting the NodeVolumeStates of nodes. */
 export interface NodeStateDeps extends WriteIndexDeps {
   readonly complete: () => boolean;
   readonly state: (name: string) => StateEntry | undefined;

@@ -15,6 +15,7 @@ export interface Part {
   readonly mounts: readonly IntentMount[];
 }
 
+/** Settings of a volume as a whole. Sets that share an intent must agree on them. */
 export type Settings = Pick<
   NodeVolumeIntentSpec,
   | "mode"
@@ -30,6 +31,7 @@ export type Settings = Pick<
 /** Settings that change nothing on the node while the volume is there. */
 export type Policies = Pick<Settings, "unmountPolicy" | "deletionPolicy" | "nodeLossPolicy">;
 
+/** PURE. The settings that a set asks for. */
 export function settingsOf(spec: NodeVolumeSetSpec): Settings {
   const { mode, unmountPolicy, deletionPolicy, adopt, nodeLossPolicy, volume, capacity } = spec;
   const size = capacity === undefined ? {} : { capacityBytes: String(quantityBytes(capacity)) };
@@ -45,6 +47,7 @@ export function settingsOf(spec: NodeVolumeSetSpec): Settings {
   };
 }
 
+/** PURE. The settings that an intent has. */
 export function settingsOfIntent(spec: NodeVolumeIntentSpec): Settings {
   const { mode, unmountPolicy, deletionPolicy, adopt, nodeLossPolicy, source, capacityBytes } = spec;
   // That of a CSI volume is its claim's.
@@ -61,6 +64,7 @@ export function settingsOfIntent(spec: NodeVolumeIntentSpec): Settings {
   };
 }
 
+/** PURE. The settings that say how a volume ends. */
 export function policiesOf({ unmountPolicy, deletionPolicy, nodeLossPolicy }: Settings): Policies {
   return { unmountPolicy, deletionPolicy, nodeLossPolicy };
 }
@@ -104,10 +108,12 @@ export function sameParts(found: readonly Part[], wanted: Part): boolean {
   return found.length === 1 && only !== undefined && sameJson(only, wanted);
 }
 
+/** PURE. Whether two settings are equal, field by field. */
 export function sameSettings(a: Settings, b: Settings): boolean {
   return sameJson(a, b);
 }
 
+/** PURE. Mounts sorted by name: an order that does not depend on the sets'. */
 export function byName(mounts: readonly IntentMount[]): IntentMount[] {
   return [...mounts].sort((a, b) => compareText(a.name, b.name));
 }

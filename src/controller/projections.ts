@@ -25,6 +25,7 @@ export interface ShownReadiness {
   readonly condition: { readonly status: string; readonly reason: string; readonly message: string } | undefined;
 }
 
+/** A Node, reduced to what decisions need. */
 export interface NodeInfo extends KubeObject {
   /** Without our own: a volume does not wait for a taint that waits for the volume. */
   readonly taints: readonly Taint[];
@@ -69,6 +70,7 @@ export function isKubelets({ spec }: Pick<Intent, "spec">): boolean {
 /** kubelet sets it to "true" where the attach/detach controller is to attach, and takes it off where not (behaviour 80). */
 const controllerManaged = "volumes.kubernetes.io/controller-managed-attach-detach";
 
+/** PURE. A Node from the API server's JSON; undefined if it has no metadata. */
 export function projectNode(raw: unknown): NodeInfo | undefined {
   const metadata = projectMetadata(raw);
   if (metadata === undefined) return undefined;
@@ -102,6 +104,10 @@ export function projectNode(raw: unknown): NodeInfo | undefined {
   };
 }
 
+/**
+ * PURE. An intent from the API server's JSON, without the parts of its status that only people read; undefined if it
+ * has no metadata or spec.
+ */
 export function projectIntent(raw: unknown): Intent | undefined {
   const metadata = projectMetadata(raw);
   const spec = recordIn(raw, "spec");
@@ -121,6 +127,10 @@ export function projectIntent(raw: unknown): Intent | undefined {
   return { metadata, spec: source === known.source ? known : { ...known, source }, status };
 }
 
+/**
+ * PURE. A set from the API server's JSON; with `invalid`, and no spec, if it does not pass validation; undefined if it
+ * has no metadata.
+ */
 export function projectSet(raw: unknown): SetEntry | undefined {
   const metadata = projectMetadata(raw);
   if (metadata === undefined || !isRecord(raw)) return undefined;

@@ -9,6 +9,7 @@ import type { StateEntry } from "./projections.ts";
 import { isKnownLost, lostStatePatch } from "./state-lost.ts";
 import { refOf } from "./write-intents.ts";
 
+/** Dependencies of writing AgentLost and NodeLost into the status of intents. */
 export interface ReconcileAgentDeps {
   readonly client: KubeClient;
   readonly clock: Clock;
@@ -19,14 +20,15 @@ export interface ReconcileAgentDeps {
   readonly upsert: (raw: unknown) => void;
   readonly state: (node: string) => StateEntry | undefined;
   readonly upsertState: (raw: unknown) => void;
-  /** Nodes whose state was said to be unknown since their agents fell silent. */
+  /** Nodes whose state is reported as unknown because their agents do not renew their Leases. */
   readonly saidLost: Set<string>;
   readonly teller: AgentTeller;
 }
 
 /**
- * Says of each intent of a node, and of its state, whether the node's agent lives, and tells people when that changes.
- * @returns milliseconds after which to look again, if any
+ * Writes into each intent of a node, and into its NodeVolumeState, whether the node's agent is alive, and records an
+ * Event when that changes.
+ * @returns milliseconds until the next check, if any
  */
 export async function reconcileAgent(deps: ReconcileAgentDeps, node: string): Promise<number | undefined> {
   if (!deps.gatherer.complete()) return undefined;

@@ -9,6 +9,7 @@ import type { WriteIntentsDeps } from "./write-intents.ts";
 import { nameOf, setsOf, writeIntents } from "./write-intents.ts";
 import type { Writing } from "./writing.ts";
 
+/** Dependencies of writing the intents of a node. */
 export interface ReconcileNodeDeps extends WriteIntentsDeps {
   readonly gatherer: Gatherer;
   readonly leases: AgentLeases;

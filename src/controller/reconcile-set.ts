@@ -13,6 +13,7 @@ import { setEvents } from "./set-events.ts";
 import { sameStatus, setStatus } from "./set-status.ts";
 import type { Writing } from "./writing.ts";
 
+/** Dependencies of the rollout and status of a set, and the end of a set. */
 export interface ReconcileSetDeps {
   readonly client: KubeClient;
   readonly clock: Clock;

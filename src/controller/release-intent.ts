@@ -13,6 +13,10 @@ import type { Proof, ReleaseDecision } from "./release.ts";
 import { awaitsRelease, decideRelease } from "./release.ts";
 import { refOf } from "./write-intents.ts";
 
+/**
+ * Dependencies of releasing an intent: its finalizer is removed only with a proof that the node no longer uses the
+ * volume (decideRelease).
+ */
 export interface ReleaseIntentDeps {
   readonly client: KubeClient;
   readonly log: Logger;
@@ -41,10 +45,10 @@ export interface IntentAttachments {
 }
 
 /**
- * Takes the finalizer off an intent that is being deleted, if it may go. What the watch shows only says that it is worth
- * looking; the decision is made on the intent, the Node and the agent's Lease as the server has them at this moment, and the write is for
- * that very version of the intent.
- * @returns what was decided, and undefined if there is nothing to decide
+ * Removes the finalizer of an intent that is being deleted, if it may end. A change in the watch cache only triggers
+ * this: the decision uses the intent, the Node and the agent's Lease as the API server has them at this moment, and the
+ * write requires that version of the intent.
+ * @returns the decision; undefined if there is nothing to decide
  */
 export async function releaseIntent(deps: ReleaseIntentDeps, seen: Intent): Promise<ReleaseDecision | undefined> {
   if (!awaitsRelease(seen)) return undefined;

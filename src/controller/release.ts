@@ -28,6 +28,10 @@ export type Proof =
   | { readonly kind: "NeverGranted" }
   | { readonly kind: "OutOfService" | "Rebooted" | "NodeLostTimeout" | "AdministratorsWord"; readonly message: string };
 
+/**
+ * Whether an intent may end, and by which proof; or what it waits for. `checkAgainInMs` is given if only time ends the
+ * wait.
+ */
 export type ReleaseDecision =
   | { readonly release: true; readonly proof: Proof }
   | {
@@ -65,16 +69,16 @@ export function decideRelease(intent: Intent, facts: NodeFacts): ReleaseDecision
   };
 }
 
-/** Whether an intent waits for this controller to let it go. */
+/** Whether an intent waits for this controller to remove its finalizer. */
 export function awaitsRelease({ metadata }: Intent): boolean {
   return metadata.deletionTimestamp !== undefined && (metadata.finalizers ?? []).includes(finalizer.inUse);
 }
 
 /**
- * Within how many milliseconds of the policy's return an agent that lives has mended what others wrote, by how it hears
- * of its intents. One that watches mends at once; but for as long as a Lease lasts, one that somebody else renewed
- * makes its node look alive. One that goes by an index finds out by its own look at the policies, which it takes every
- * five minutes and a minute after one without an answer, and then reads all that it has within two minutes
+ * Milliseconds from the return of the admission policy until a live agent has overwritten what others wrote in its
+ * name. An agent that watches does so at once; but a Lease that someone else renewed makes its node look alive for the
+ * duration of the Lease. An agent with an index notices at its next check of the policies, which runs every five
+ * minutes, or a minute after one without an answer; then it rereads all its intents within two minutes
  * (IndexedIntents.relist).
  */
 const mendsIn = { Watch: agentLeaseSeconds * 1000, Index: 600_000 } as const;
@@ -93,9 +97,9 @@ export function settleMs(mendsInMs: number): number {
 }
 
 /**
- * PURE. After how many milliseconds to look again, if anybody but the node's agent may have written what it says;
- * undefined if not. That an agent lives, and has mended its statuses, only a renewal shows that was seen to come late
- * enough under the policy. What one said that has been silent since, before or after the policy was gone, nobody knows.
+ * PURE. Milliseconds until the next check, if someone else than the node's agent may have written its status; undefined
+ * if not. Only a renewal of the Lease that came late enough under the policy proves that the agent lives and has
+ * overwritten its statuses. The last status of an agent that has not renewed since then is never trusted.
  */
 export function doubtForMs(facts: Pick<NodeFacts, "agentsPolicy" | "renewedForMs" | "mendsInMs">): number | undefined {
   const { agentsPolicy, renewedForMs = Number.POSITIVE_INFINITY, mendsInMs = mendsIn.Watch } = facts;
@@ -108,8 +112,8 @@ export function doubtForMs(facts: Pick<NodeFacts, "agentsPolicy" | "renewedForMs
 }
 
 /**
- * The agent says that it holds nothing. It must speak of this very object, of the generation that was deleted (setting
- * the deletionTimestamp raises it), of the grant that it was given, and as a run of the agent that we can name.
+ * Whether the agent has acknowledged the release. The acknowledgement must name this object (UID), the generation that
+ * was deleted (setting the deletionTimestamp raises it), the grant, and a known run of the agent.
  */
 function isAcknowledged({ metadata, spec, status }: Intent): boolean {
   return (
@@ -127,9 +131,9 @@ function isReleased(status: Intent["status"]): boolean {
 }
 
 /**
- * Proof that the node holds nothing of the volume although it never said so. That the node has been rebooted is one only
- * while its agent is silent: one that lives may have mounted the volume in the new boot, with a status that is yet to be
- * written (docs/decisions/0014).
+ * Proof that the node no longer uses the volume although its agent has not acknowledged that. A reboot of the node
+ * proves it only while the agent's Lease has expired: a live agent may have mounted the volume in the new boot, with a
+ * status that is yet to be written (docs/decisions/0014).
  */
 export function proofOf(
   intent: Intent,
@@ -151,7 +155,7 @@ export function proofOf(
 
 const ofTaint = { kind: "OutOfService", message: `the Node has the taint ${outOfService}` } as const;
 
-/** What people say, and no agent can. */
+/** Confirmations by administrators. No agent can write them. */
 function wordOf({ metadata }: Intent, { node }: Pick<NodeFacts, "node">): ReturnType<typeof proofOf> {
   if (node !== undefined && isOutOfService(node)) return ofTaint;
   const word = metadata.annotations?.[annotation.release] ?? "";
@@ -159,7 +163,7 @@ function wordOf({ metadata }: Intent, { node }: Pick<NodeFacts, "node">): Return
   return undefined;
 }
 
-/** Whether an administrator has said that the machine is off. */
+/** Whether an administrator has confirmed that the machine is off (taint node.kubernetes.io/out-of-service). */
 export function isOutOfService({ taints }: NodeInfo): boolean {
   return taints.some((taint) => taint.key === outOfService);
 }

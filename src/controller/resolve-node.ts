@@ -42,11 +42,11 @@ export interface Obstacle {
 
 /**
  * One set on one node.
- * - frozen: nothing can be decided (the Node is absent, the set is not understood or gone): what is there stays.
- * - leaving: what is there is given back.
- * - absent: wanted, and nothing is there. Served at once.
- * - outdated: what is there is not what is wanted. The rollout says when.
- * - current: what is there is what is wanted.
+ * - frozen: nothing can be decided (the Node is missing, the set is not understood or gone): present mounts stay.
+ * - leaving: present mounts are to be unmounted.
+ * - absent: desired, and nothing is present. Written at once.
+ * - outdated: the present part differs from the desired one. The rollout decides when it is written.
+ * - current: the present part is the desired one.
  */
 export interface Stake {
   readonly set: string;
@@ -57,7 +57,10 @@ export interface Stake {
   readonly identity: VolumeIdentity | undefined;
   readonly found: readonly Part[];
   readonly wanted: Part | undefined;
-  /** Whether what is wanted must not be written now, whatever the rollout says: what is found stays exactly. */
+  /**
+   * Whether the desired spec must not be written now, whatever the rollout decides: the present one stays exactly as it
+   * is.
+   */
   readonly held: boolean;
   /** The set that still has a path that this one waits for. */
   readonly waitsFor: string | undefined;
@@ -92,7 +95,7 @@ const tooLargeObstacle: Obstacle = {
   message: "too many mounts of one volume on one node: at most 64, and 16 KiB",
 };
 
-/** What a set wants on a node, before the others are asked. */
+/** The part that a set requests on a node, before conflicts with other sets are resolved. */
 export interface Wish {
   readonly set: string;
   readonly entry: SetEntry | undefined;
@@ -112,8 +115,8 @@ function wishOf(input: NodeInput, set: string, entry: SetEntry | undefined, foun
   const none = { selected: false, identity: undefined, wanted: undefined, nothingNew: false, unchanged: false };
   const nothing = { set, entry, found, ...none };
   const spec = entry?.spec;
-  // A set that was removed without its finalizer, one that is not understood and a Node that is gone have one thing in
-  // common: nobody has said that what is there is no longer wanted. A set that is being deleted has said so.
+  // A set that was removed without its finalizer, a set that is not understood, and a Node that is gone have this in
+  // common: no one has revoked the present mounts. A set that is being deleted has revoked them.
   const deleted = entry?.metadata.deletionTimestamp !== undefined;
   if (!deleted && (entry === undefined || spec === undefined || input.node === undefined)) {
     return { ...nothing, frozen: true, obstacle: undefined };

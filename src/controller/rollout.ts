@@ -9,6 +9,7 @@ export interface RolloutNode {
   readonly stake: Stake;
 }
 
+/** How far the update of a set has come. */
 export interface Rollout {
   /** Nodes whose update may be written now. */
   readonly admitted: ReadonlySet<string>;
@@ -19,13 +20,13 @@ export interface Rollout {
 }
 
 /**
- * Which nodes of a set may get its newest spec now. Pure, and without memory: a node that was admitted counts as
- * unavailable from the moment its write is under way until its agent says that it is Ready with it.
+ * The nodes of a set that may get its newest spec now. Pure and stateless: an admitted node counts as unavailable from
+ * the moment its write is under way until its agent reports Ready for it.
  *
- * Who is not available anyway goes first and at once, for it loses nothing; so does a set that only observes. Then, in
- * the order of their names, as many others as maxUnavailable leaves room for. A node of which nothing is known takes
- * room and gets nothing: it may well be in use. One that waits until another node has let go of the volume takes none:
- * it would keep the only node that has the volume from its update for good.
+ * Nodes that are unavailable anyway are admitted first and at once, because they lose nothing; so are all nodes of a
+ * set that only observes. Then follow, in the order of their names, as many nodes as maxUnavailable allows. A node in
+ * unknown state takes a place and is not admitted: its volume may well be in use. A node that waits for another node to
+ * release the volume takes none: otherwise it would keep the only node that has the volume from its update for ever.
  * @param writing nodes with a write of this set under way
  */
 export function decideRollout(

@@ -4,10 +4,10 @@ import { isGuarded } from "./attach/volume-key.ts";
 import type { NodeInfo } from "./projections.ts";
 
 /**
- * What a set does with a Node, as a DaemonSet would. Pure.
+ * How a set treats a Node, as a DaemonSet would. Pure.
  * - run: the volume belongs there.
- * - keep: what is there stays and is updated, nothing new comes.
- * - leave: what is there is given back.
+ * - keep: present mounts stay and are updated, no new ones are made.
+ * - leave: present mounts are unmounted.
  */
 export type Selection = "run" | "keep" | "leave";
 
@@ -31,6 +31,10 @@ export function selectedNodes(spec: NodeVolumeSetSpec, nodes: Iterable<NodeInfo>
   return found;
 }
 
+/**
+ * PURE. Whether a set runs on a node: by selector, drain policy, taints and tolerations. "keep": what is there stays,
+ * and nothing new comes.
+ */
 export function selectNode(spec: NodeVolumeSetSpec, node: NodeInfo): Selection {
   if (!matchesSelector(spec, node)) return "leave";
   if (node.unschedulable && drainPolicyOf(spec) === "Release") return "leave";

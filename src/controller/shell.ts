@@ -4,8 +4,8 @@ import type { SetEntry } from "./projections.ts";
 /** What a shell drives the life of sets with. */
 export interface ShellDeps {
   /**
-   * Calls `onSet` for each set, and again after each change that concerns it: one call at a time for one set. What it
-   * rejects with is tried again.
+   * Calls `onSet` for each set, and again after each change that concerns it: one call at a time for one set. A
+   * rejected call is retried.
    */
   readonly watchSets: (onSet: (set: SetEntry) => Promise<void>) => void;
   /** Writes the finalizers of this very version of the set; rejects if it is no longer that. */
@@ -25,17 +25,23 @@ export interface Shell {
   stop(): void;
 }
 
+/**
+ * Makes the shell: the part that watches sets and keeps their finalizer, by `@dot-i/k8s-operator` or, in tests, without
+ * it.
+ */
 export type CreateShell = (deps: ShellDeps) => Shell;
 
+/** The next change of a set's finalizer. */
 export type FinalizerStep = "add" | "release" | "nothing";
 
-/** What the finalizer of a set asks for. */
+/** PURE. The next change of a set's finalizer. */
 export function decideFinalizer({ metadata }: Pick<SetEntry, "metadata">): FinalizerStep {
   const has = (metadata.finalizers ?? []).includes(finalizer.unmount);
   if (metadata.deletionTimestamp !== undefined) return has ? "release" : "nothing";
   return has ? "nothing" : "add";
 }
 
+/** The shell without `@dot-i/k8s-operator`, for the simulator and tests. */
 export const createPlainShell: CreateShell = (deps) => ({
   start() {
     deps.watchSets(async (set) => {

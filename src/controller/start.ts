@@ -25,6 +25,7 @@ import { connectTriggers } from "./triggers.ts";
 import { allOf, createWatches, storesOf } from "./watches.ts";
 import { createWork } from "./work.ts";
 
+/** Dependencies of the controller, as ports: the simulator starts the same controller on fakes. */
 export interface ControllerDeps {
   readonly system: System;
   readonly transport: Transport;
@@ -47,6 +48,7 @@ export interface ControllerDeps {
   readonly createShell?: CreateShell;
 }
 
+/** A running controller: the handle that the process's role and the page use. */
 export interface Controller {
   /** What is known, also while another leads, for the page. */
   readonly view: ClusterView;
@@ -56,7 +58,7 @@ export interface Controller {
   ready(): boolean;
   /** Which caches are not filled yet, and why, or which admission policies refuse nothing; undefined if none. */
   notReady(): string | undefined;
-  /** What is to be said of it although it is ready: admission policies that are not those of this version. */
+  /** A remark although it is ready: admission policies that are not those of this version. */
   remark(): string | undefined;
 }
 
@@ -171,9 +173,11 @@ export function startController(deps: ControllerDeps): Controller {
   let known = false;
 
   /**
-   * Acts only on what was read after the lease was won: the leader before may have written until then. The lease may be
-   * lost and won again meanwhile; then that term's own call goes on, when nothing of the earlier one is under way.
-   * @param unbroken nobody else was the leader before: all that was written since is what the watches show, or our own (decision 0046)
+   * Starts the work of a leader's term, once the caches hold what was read after the Lease was acquired: the leader
+   * before may have written until then. The Lease may be lost and acquired again meanwhile; then the later term's call
+   * continues, when nothing of the earlier one is under way.
+   * @param unbroken no one else was the leader in between: all writes since then are in the watches, or our own
+   *   (decision 0046)
    */
   async function lead(unbroken: boolean): Promise<void> {
     term += 1;

@@ -5,10 +5,10 @@ import { agentLost, nodeLost } from "./agent-lost.ts";
 import type { StateEntry } from "./projections.ts";
 
 /**
- * What the controller says of a node as a whole in the place of an agent that is silent: Ready and Drained Unknown, for
- * what the agent said last may be long untrue. The agent takes both back when it writes again. undefined: nothing
- * changes. Pure.
- * @param saidBefore this was said since the agent fell silent: who has written since knows better
+ * The status of a NodeVolumeState that the controller writes for an agent that does not renew its Lease: Ready and
+ * Drained Unknown, because the agent's last report may be long outdated. The agent resets both with its next write.
+ * undefined: no change. Pure.
+ * @param saidBefore this was written since the Lease expired: a later write by the agent is newer
  * @param now milliseconds since the epoch
  */
 export function lostStatePatch(

@@ -12,6 +12,7 @@ import { indexEntry } from "./index-of.ts";
 import type { Intent, NodeInfo, SetEntry, StateEntry } from "./projections.ts";
 import { awaitsRelease } from "./release.ts";
 
+/** The controller's work queues. A key that is added twice while it waits is worked on once. */
 export interface Queues {
   /** By name of the set: rollout, status, end of the set. */
   readonly sets: KeyedQueue;
@@ -39,6 +40,7 @@ export interface Queues {
  */
 const changedDelayMs = 50;
 
+/** The watched objects, and the queues that their changes fill. */
 export interface TriggerDeps {
   readonly stores: Stores & { readonly leases: ObjectStore<Lease>; readonly states: ObjectStore<StateEntry> };
   readonly gatherer: Gatherer;
@@ -52,6 +54,7 @@ export interface TriggerDeps {
   readonly allPods: () => void;
 }
 
+/** The connection between watches and queues. */
 export interface Triggers {
   /** Everything is looked at again. */
   all(): void;

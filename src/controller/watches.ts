@@ -19,6 +19,7 @@ export interface Watches {
   readonly leases: Reflector<Lease>;
 }
 
+/** Dependencies of the controller's watches. `onRestart` is called each time a watch begins anew, with the reason. */
 export interface WatchesDeps {
   readonly system: System;
   readonly transport: Transport;
@@ -32,6 +33,7 @@ export interface WatchesDeps {
  */
 const leasesIdleMs = 20_000;
 
+/** The watches of sets, Nodes, intents, states and Leases, not started yet. */
 export function createWatches({ system, transport, onRestart }: WatchesDeps): Watches {
   function watch<T extends KubeObject>(
     of: Resource,
@@ -65,6 +67,7 @@ export function createWatches({ system, transport, onRestart }: WatchesDeps): Wa
   return watches;
 }
 
+/** PURE. All reflectors, to start, stop and ask together. */
 export function allOf(watches: Watches): Reflector<never>[] {
   return Object.values(watches) as Reflector<never>[];
 }
@@ -75,6 +78,7 @@ function leaseOfAgent(raw: unknown): Lease | undefined {
   return lease?.metadata.name === leaderLease ? undefined : lease;
 }
 
+/** PURE. The caches of the watches. */
 export function storesOf({ sets, nodes, intents, states, leases }: Watches) {
   return {
     sets: sets.store,

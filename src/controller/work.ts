@@ -35,6 +35,7 @@ import { keyOfPod } from "./waiting-pods/reconcile-pod.ts";
 import type { Watches } from "./watches.ts";
 import { createWriting } from "./writing.ts";
 
+/** Dependencies of the leader's work. Watches and caches are shared with candidates that do not lead. */
 export interface WorkDeps {
   readonly system: System;
   readonly client: KubeClient;
@@ -53,31 +54,35 @@ export interface WorkDeps {
   readonly indexIntents: boolean;
 }
 
-/** The queues with what is done for their keys, and what they share: who is admitted, and what is being written. */
+/** The work queues with their reconcilers, and the state that these share: rollout admissions, and writes under way. */
 export interface Work {
   readonly queues: Queues;
   readonly shellDeps: ShellDeps;
-  /** Every volume of a CSI driver is looked at again. */
+  /** Reconciles every volume of CSI drivers. */
   allVolumes(): void;
   /** Claims of any PersistentVolume of a volume, by its key. */
   claimsOfVolume(key: string): Claim[];
-  /** What kubelet manages is looked at again on every node. */
+  /** Reconciles the observed volumes of every node: those that kubelet manages. */
   allObserved(): void;
-  /** Every pod that waits for a volume or has one is looked at again. */
+  /** Reconciles every pod that waits for a volume or has one. */
   allPods(): void;
-  /** The nodes with a pod that was told that this claim is not there. */
+  /** Nodes with a pod that was refused because this PVC does not exist. */
   nodesWithout(namespace: string, claim: string): string[];
-  /** The nodes with a pod that was told that a claim does not allow this set. */
+  /** Nodes with a pod that was refused because a PVC does not allow this set. */
   nodesRefused(set: string): string[];
   /** Whether the admission policies are in force; looks at them once it is started. */
   readonly policies: PolicyWatch;
   stop(): Promise<void>;
-  /** Starts nothing more. What is under way goes on; resolves when it has ended. */
+  /** Starts no more runs; resolves when those under way have ended. */
   pause(): Promise<void>;
-  /** @param unbroken nobody else has led since the pause: what is remembered of the time before is so */
+  /** @param unbroken no one else has led since the pause, so that what is remembered of that time is still valid */
   resume(unbroken: boolean): void;
 }
 
+/**
+ * Wires the controller's caches, reconcilers and queues. `triggers.ts` fills the queues from the watches; each queue
+ * below names the reconciler of its keys. The caller pauses the queues while another process leads.
+ */
 export function createWork(deps: WorkDeps): Work {
   const { system, client, recorder, watches, storage, gatherer, leases, metrics } = deps;
   const { clock, random, log } = system;
@@ -146,7 +151,7 @@ export function createWork(deps: WorkDeps): Work {
       for (const { metadata } of sets.store.list()) queues.sets.add(metadata.name);
     },
     onKnown() {
-      // What was not believed is looked at again.
+      // Acknowledgements that were not trusted are checked again.
       for (const intent of intents.store.list()) if (awaitsRelease(intent)) queues.releases.add(intent.metadata.name);
       volumes.all();
       cancelSettled();

@@ -5,6 +5,7 @@ import { indexOf } from "./index-of.ts";
 import { indexDigest } from "./model/index-digest.ts";
 import type { Intent, StateEntry } from "./projections.ts";
 
+/** Dependencies of writing the index of a node's intents (decision 0067). */
 export interface WriteIndexDeps {
   readonly client: KubeClient;
   readonly log: Logger;

@@ -10,6 +10,7 @@ import type { IntentWrite } from "./diff-intents.ts";
 import { labelledSets } from "./identity.ts";
 import type { Intent } from "./projections.ts";
 
+/** Dependencies of writing intents. */
 export interface WriteIntentsDeps {
   readonly client: KubeClient;
   readonly random: Random;
@@ -76,6 +77,7 @@ function grouped(writes: readonly IntentWrite[]): IntentWrite[][] {
   return groups;
 }
 
+/** PURE. The name of the intent that a write is about. */
 export function nameOf(write: IntentWrite): string {
   return write.verb === "create" ? write.name : write.intent.metadata.name;
 }
@@ -168,6 +170,7 @@ function grant({ random }: WriteIntentsDeps, source: VolumeSource) {
   return { grant: { id: random.uuid(), ...(isCompared(source) && { disk: "" }) } };
 }
 
+/** PURE. The precondition of a write: the object with this UID at this resourceVersion, and no other. */
 export function refOf({ metadata }: Intent) {
   return { name: metadata.name, uid: metadata.uid, resourceVersion: metadata.resourceVersion };
 }

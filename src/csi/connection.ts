@@ -29,6 +29,7 @@ export interface Connection {
   close(): void;
 }
 
+/** Connects to CSI drivers. `dial` returns at once: a driver that is not there fails the first call. */
 export interface Dialer {
   /** @param path absolute path of a unix socket */
   dial(path: string): Connection;

@@ -11,6 +11,7 @@ const connectMs = 10_000;
 
 const none: readonly string[] = [];
 
+/** One call of a driver: the request, how its reply is read, and what no error or log line may contain. */
 export interface RPCInput<T> {
   readonly rpc: Exclude<RPC, "GetPluginInfo">;
   /** An encoded message. */

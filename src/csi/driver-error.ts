@@ -4,9 +4,10 @@ import { VolumeError } from "../errors.ts";
 import type { Outcome } from "./error-classes.ts";
 import type { RPC } from "./rpc.ts";
 
-/** Of a message, in characters: it stands in a status beside others. */
+/** Longest message in characters: a status contains others as well. */
 const longestMessage = 1024;
 
+/** How a call of a driver failed, before it becomes a VolumeError. */
 export interface FailedCall {
   readonly driver: string;
   readonly rpc: RPC;

@@ -11,6 +11,7 @@ import { retryMs } from "./retry.ts";
 import { registrationSocket } from "./server/socket-paths.ts";
 import { socketChanges } from "./socket-changes.ts";
 
+/** Dependencies of finding CSI drivers on the node (behaviour 115). */
 export interface DriverRegistryDeps extends RegisterDeps {
   readonly system: System;
   readonly sockets: Sockets;
@@ -31,7 +32,7 @@ interface Entry {
   /** Counts attempts to register: an answer to an earlier one is too late. */
   attempt: number;
   failures: number;
-  /** What was last told of its failures: said once. */
+  /** The failure that was logged last: each is logged once. */
   told: string;
   retry: Cancel;
   driver: Registered | undefined;

@@ -12,8 +12,9 @@ const final = (reason: Reason): Outcome => ({ errorClass: "final", reason });
 const uncertain = (reason: Reason): Outcome => ({ errorClass: "uncertain", reason });
 
 /**
- * Of calls that change something. As kubelet has it (behaviour 61, pkg/volume/csi/csi_client.go isFinalError): what may
- * still be going on in the driver is uncertain; each other status says that the handler has ended without the work.
+ * Classes for calls that change something, as in kubelet (behaviour 61, pkg/volume/csi/csi_client.go isFinalError):
+ * codes after which the driver may still act are uncertain; each other status means that the handler has ended without
+ * effect.
  */
 const changing: { readonly [code in Code]: Outcome } = {
   OK: "done",
@@ -91,10 +92,10 @@ export function isChanging(rpc: RPC): rpc is ChangingRPC {
 }
 
 /**
- * PURE. What the end of a call means.
- * @param code undefined: a number that is none of gRPC's
- * @param spoken whether the driver itself is known to have sent the status. What gRPC makes up when a connection breaks or an
- *   answer is too large has the same codes, and says nothing of the handler.
+ * PURE. The class of a call's end.
+ * @param code undefined: a number that is no gRPC code
+ * @param spoken whether the driver itself is known to have sent the status. The gRPC library uses the same codes when a
+ *   connection breaks or a reply is too large; these say nothing about the handler.
  */
 export function outcomeOf(rpc: RPC, code: Code | undefined, spoken: boolean): Outcome {
   const errorClass: ErrorClass = isChanging(rpc) ? "uncertain" : "transient";

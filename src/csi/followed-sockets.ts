@@ -5,6 +5,7 @@ import type { Cancel, Logger, System } from "../ports.ts";
 /** Milliseconds between looks of which nobody has told. The least; half as many again is the most. */
 const relookMs = 20_000;
 
+/** Dependencies of watching a directory for sockets. */
 export interface FollowedSocketsDeps {
   readonly system: Pick<System, "timers" | "random">;
   readonly log: Logger;

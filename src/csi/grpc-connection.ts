@@ -123,8 +123,8 @@ class GRPCConnection implements Connection {
 }
 
 /**
- * A status that came over the wire has at least its content type beside it. What the library makes up when a connection
- * breaks has nothing. A driver that sends its headers first and a bare status later cannot be told from that.
+ * A status that came over the wire has at least a content-type header. One that the library made up after a broken
+ * connection has none. A driver that sends headers first and a bare status later cannot be distinguished from that.
  */
 function statusOf({ code, details, metadata }: ServiceError): Answer {
   const spoken = Object.keys(metadata.getMap()).length > 0;

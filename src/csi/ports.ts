@@ -6,8 +6,8 @@ export interface CSIDrivers {
   driver(name: string): RegisteredDriver | undefined;
   names(): readonly string[];
   /**
-   * Told the name of each driver that came, went, or was replaced, after `driver` says so; and of one that can be reached
-   * again after a call had found nobody.
+   * Called with the name of each driver that was registered, removed or replaced, after `driver` returns the new state;
+   * and with that of a driver which is reachable again after a failed connection.
    */
   subscribe(onChange: (name: string) => void): Cancel;
 }
@@ -22,11 +22,12 @@ export interface RegisteredDriver {
 
 /**
  * The node service of one driver (csi.v1.Node), over one connection. Each call rejects with a VolumeError, whose class
- * src/csi/error-classes.ts decides. Deadline of each: kubelet's 2 minutes; 10 s for capabilities and info. A call that ran into
- * its deadline may go on in the driver. OK says what the driver believes; whether something is mounted the mount table says.
+ * src/csi/error-classes.ts decides. Deadlines are kubelet's: 2 minutes; 10 s for capabilities and info. A call that ran
+ * into its deadline may still be carried out by the driver. OK is the driver's claim; whether a mount exists is decided
+ * by the mount table.
  */
 export interface NodeService {
-  /** Asked once a connection; asked again after a failure. */
+  /** Called once per connection, and again after a failure. */
   capabilities(): Promise<NodeCapabilities>;
   info(): Promise<NodeInfo>;
   stage(request: StageRequest): Promise<void>;
@@ -39,7 +40,7 @@ export interface NodeService {
   stats(request: StatsRequest): Promise<VolumeStats>;
 }
 
-/** NodeServiceCapability: what of the node service a driver has. What is not known to this version is left out. */
+/** NodeServiceCapability: the optional RPCs of a driver. Capabilities that are unknown to this version are left out. */
 export interface NodeCapabilities {
   readonly stageUnstage: boolean;
   readonly expand: boolean;
@@ -50,6 +51,7 @@ export interface NodeCapabilities {
   readonly volumeCondition: boolean;
 }
 
+/** The reply of NodeGetInfo, checked. */
 export interface NodeInfo {
   readonly nodeID: string;
   /** 0: the driver sets no limit. */
@@ -60,6 +62,7 @@ export interface NodeInfo {
 /** In memory only: never in a log, an error, an event, a status or the journal. */
 export type Secrets = ReadonlyMap<string, string>;
 
+/** Arguments of NodeStageVolume. */
 export interface StageRequest {
   readonly volumeID: string;
   readonly publishContext: ReadonlyMap<string, string>;
@@ -77,6 +80,7 @@ export interface PublishRequest extends Omit<StageRequest, "stagingPath"> {
   readonly stagingPath?: string;
 }
 
+/** Arguments of NodeExpandVolume. */
 export interface ExpandRequest {
   readonly volumeID: string;
   readonly volumePath: string;
@@ -88,6 +92,7 @@ export interface ExpandRequest {
   readonly secrets: Secrets;
 }
 
+/** Arguments of NodeGetVolumeStats. */
 export interface StatsRequest {
   readonly volumeID: string;
   readonly volumePath: string;
@@ -95,10 +100,11 @@ export interface StatsRequest {
   readonly stagingPath?: string;
 }
 
+/** The reply of NodeGetVolumeStats, checked. */
 export interface VolumeStats {
   /** At most one entry a unit. */
   readonly usage: readonly VolumeUsage[];
-  /** What drivers with VOLUME_CONDITION say of the volume; undefined if the driver says nothing. */
+  /** The volume condition of drivers with VOLUME_CONDITION; undefined if the driver reports none. */
   readonly condition: { readonly abnormal: boolean; readonly message: string } | undefined;
 }
 

@@ -26,18 +26,20 @@ export type Attempt =
   /** It may be taken later, as it is. */
   | { readonly kind: "failed"; readonly why: string };
 
+/** Dependencies of the registration of one driver (pluginregistration.v1). */
 export interface RegisterDeps {
   readonly dialer: Dialer;
   readonly sockets: Pick<Sockets, "kindOf">;
   /** Where the node's root directory is for this process, without a slash at its end: endpoints are paths of the node. */
   readonly hostRoot: string;
   /**
-   * Who tells a registrar that its driver was refused. A node-driver-registrar that hears it ends, and with it the
-   * registration of the same driver at kubelet: beside kubelet it is only logged.
+   * Whether a refusal is reported to the registrar. A node-driver-registrar exits after a refusal, which would end the
+   * registration of the same driver at kubelet: next to kubelet, a refusal is only logged.
    */
   readonly refusals: "told" | "logged";
 }
 
+/** One socket in the registration directory, and its claim on a driver's name. */
 export interface RegisterInput {
   /** Of the registration directory. */
   readonly socket: string;

@@ -9,7 +9,7 @@ const notifyMs = 5_000;
 /** Of what a registrar says, in characters. */
 const longestText = 512;
 
-/** The registrar of a plugin could not be asked or told; the message says why. */
+/** The registrar of a plugin could not be reached; the message says why. */
 export class RegistrarError extends Error {
   override readonly name = "RegistrarError";
 }

@@ -26,6 +26,10 @@ const mostSegments = 256;
 /** Of a condition's text, in characters. */
 const longestCondition = 1024;
 
+/**
+ * PURE. The reply of NodeGetCapabilities. Unknown capabilities are left out.
+ * @throws if it is no such message
+ */
 export function capabilitiesOf(bytes: Uint8Array): NodeCapabilities {
   const { capabilities } = NodeGetCapabilitiesResponse.decode(bytes);
   const types = new Set<number>(capabilities.map(({ rpc }) => rpc?.type ?? Type.UNKNOWN));
@@ -39,6 +43,10 @@ export function capabilitiesOf(bytes: Uint8Array): NodeCapabilities {
   };
 }
 
+/**
+ * PURE. The reply of NodeGetInfo.
+ * @throws InvalidReply if it exceeds the limits of the CSI specification, which kubelet's CSINode could not hold either
+ */
 export function infoOf(bytes: Uint8Array): NodeInfo {
   const { nodeId, maxVolumesPerNode, accessibleTopology } = NodeGetInfoResponse.decode(bytes);
   if (nodeId === "") throw new InvalidReply("node_id is empty");
@@ -57,11 +65,19 @@ export function infoOf(bytes: Uint8Array): NodeInfo {
   };
 }
 
+/**
+ * PURE. The reply of NodeExpandVolume. `capacityBytes` is "0" if the driver does not report a size.
+ * @throws InvalidReply if the size is negative
+ */
 export function expansionOf(bytes: Uint8Array): { readonly capacityBytes: string } {
   const { capacityBytes } = NodeExpandVolumeResponse.decode(bytes);
   return { capacityBytes: notNegative(capacityBytes, "capacity_bytes") };
 }
 
+/**
+ * PURE. The reply of NodeGetVolumeStats. Unknown units, and second entries of a unit, are left out.
+ * @throws InvalidReply if a number is negative
+ */
 export function statsOf(bytes: Uint8Array): VolumeStats {
   const usage = new Map<VolumeUsage["unit"], VolumeUsage>();
   for (const { unit, total, available, used } of NodeGetVolumeStatsResponse.decode(bytes).usage) {

@@ -10,6 +10,7 @@ import type { ExpandRequest, PublishRequest, StageRequest, StatsRequest, VolumeC
 
 // PURE. The port's requests as CSI's messages. No field is left to a default that could mean something else.
 
+/** PURE. The CSI message of NodeStageVolume. */
 export function stageMessage(request: StageRequest): NodeStageVolumeRequest {
   return NodeStageVolumeRequest.fromPartial({
     volumeId: request.volumeID,
@@ -21,6 +22,7 @@ export function stageMessage(request: StageRequest): NodeStageVolumeRequest {
   });
 }
 
+/** PURE. The CSI message of NodePublishVolume. */
 export function publishMessage(request: PublishRequest): NodePublishVolumeRequest {
   return NodePublishVolumeRequest.fromPartial({
     volumeId: request.volumeID,
@@ -34,6 +36,7 @@ export function publishMessage(request: PublishRequest): NodePublishVolumeReques
   });
 }
 
+/** PURE. The CSI message of NodeExpandVolume. */
 export function expandMessage(request: ExpandRequest): NodeExpandVolumeRequest {
   return NodeExpandVolumeRequest.fromPartial({
     volumeId: request.volumeID,
@@ -45,6 +48,7 @@ export function expandMessage(request: ExpandRequest): NodeExpandVolumeRequest {
   });
 }
 
+/** PURE. The CSI message of NodeGetVolumeStats. */
 export function statsMessage(request: StatsRequest): NodeGetVolumeStatsRequest {
   return NodeGetVolumeStatsRequest.fromPartial({
     volumeId: request.volumeID,

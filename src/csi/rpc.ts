@@ -11,6 +11,7 @@ export const rpcs = [
   "NodeGetVolumeStats",
 ] as const;
 
+/** A method of a CSI driver that the agent calls. */
 export type RPC = (typeof rpcs)[number];
 
 /** Milliseconds until a call is given up. kubelet's csiTimeout is 2 minutes; it asks for no more than a look. */
@@ -47,6 +48,7 @@ export const codes = [
   "UNAUTHENTICATED",
 ] as const;
 
+/** The name of a gRPC status code. */
 export type Code = (typeof codes)[number];
 
 /** Undefined for a number that gRPC has not given out. */

@@ -1,5 +1,6 @@
 import type { SocketFile } from "../host/sockets.ts";
 
+/** PURE data: the difference between two looks at a directory of sockets. */
 export interface SocketChanges {
   readonly gone: readonly string[];
   /** New ones, and those that have replaced another on their path; in the order seen. */

@@ -15,6 +15,7 @@ export interface AttachmentFacts {
   readonly raw: Raw;
 }
 
+/** PURE. A VolumeAttachment, reduced to what explanations need. */
 export function attachmentFacts(raw: Raw): AttachmentFacts {
   const spec = recordIn(raw, "spec");
   return {
@@ -28,6 +29,7 @@ export function attachmentFacts(raw: Raw): AttachmentFacts {
   };
 }
 
+/** PURE. The VolumeAttachment of this name among the facts; undefined if there is none. */
 export function attachmentNamed(facts: Facts, name: string): AttachmentFacts | undefined {
   const raw = named(facts.volumeAttachments, name);
   return raw && attachmentFacts(raw);

@@ -38,6 +38,7 @@ export interface Facts {
   readonly sha256: (text: string) => string;
 }
 
+/** A kind of object that explanations read. */
 export type FactList =
   | "pods"
   | "claims"

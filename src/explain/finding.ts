@@ -18,12 +18,14 @@ export interface Finding {
   readonly todo?: string;
 }
 
+/** The causes of one volume's state, from the symptom to the remedy. */
 export interface Chain {
   /** `volume data (claim data)`. */
   readonly title: string;
   readonly findings: readonly Finding[];
 }
 
+/** The whole answer of `kubectl nvi explain`. */
 export interface Explanation {
   readonly subject: { readonly kind: string; readonly namespace?: string; readonly name: string };
   /** In one line, how it is. */

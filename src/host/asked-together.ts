@@ -2,9 +2,9 @@
 export type Found<A> = { readonly answer: A } | { readonly error: Error };
 
 /**
- * PURE. Answers questions together: what is asked while a look is under way waits for the next one, because what that has
- * seen may have changed since. So a thousand that ask at once cost two looks, and no answer is older than its question.
- * @param look answers all of them, in their order; if it rejects, so do all
+ * PURE. Coalesces requests (singleflight): a request that comes during a read waits for the next one, because the state
+ * may have changed since that read began. A thousand concurrent requests cost two reads, and no reply is older than its
+ * request.
  */
 export function askedTogether<Q, A>(
   look: (questions: readonly Q[]) => Promise<readonly Found<A>[]>,

@@ -9,6 +9,7 @@ import type { MountTier } from "./mount-table-source.ts";
  */
 const betterMs = 90 * 60_000;
 
+/** Dependencies of choosing the best source of a mount table. */
 export interface BestReaderDeps {
   readonly system: Pick<System, "clock" | "random" | "log">;
   /** Whose table it is, for the log. */

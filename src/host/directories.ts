@@ -29,7 +29,10 @@ export interface Directories {
    * that it is shown (behaviour 75); the directories pass the group on. @returns whether anything was written
    */
   writePayload(directory: string, files: readonly PayloadFile[], fsGroup?: number): Promise<boolean>;
-  /** Empties a file of ours that has more bytes than so many; whoever appends to it goes on. What is not there is no error. */
+  /**
+   * Truncates a file of ours that is larger than a limit; processes that append to it continue. A missing file is no
+   * error.
+   */
   emptyIfLarger(path: string, bytes: number): Promise<void>;
   /** Removes the directory if it is empty; what is not there is no error. */
   remove(path: string): Promise<void>;

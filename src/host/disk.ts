@@ -1,6 +1,7 @@
 /** How a disk is connected. `loop`: a file of the node as a disk. */
 export const transports = ["ata", "fc", "iscsi", "loop", "mmc", "nvme", "other", "sas", "usb", "virtio"] as const;
 
+/** How a disk is connected to the node. */
 export type Transport = (typeof transports)[number];
 
 /** A whole disk of the node, as sysfs and udev's links show it, without a look at what is on it. */

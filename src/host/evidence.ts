@@ -30,7 +30,7 @@ export class KeptUnknown extends NamespacesUnknown {
   }
 }
 
-/** What the kernel shows of who uses what; each question is asked anew. */
+/** The kernel's evidence about users of mounts and devices. Nothing is cached. */
 export interface Evidence {
   /**
    * Mounts of `identity`, or of anything beneath its root, in every mount namespace of the node (safety rule 6), the

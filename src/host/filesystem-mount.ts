@@ -1,6 +1,9 @@
 import type { LookedAt } from "./layers.ts";
 import type { MountAttributes, TargetPath } from "./ports/types.ts";
 
+/**
+ * A file system to mount, and where: the arguments of fsopen, fsconfig, fsmount and move_mount (mount(8) for helpers).
+ */
 export interface FilesystemMount {
   readonly fsType: string;
   /** What stands in the source column: a device path, `server:/export`, a name for tmpfs. */
@@ -17,6 +20,7 @@ export interface FilesystemMount {
   readonly credentials?: MountCredentials;
 }
 
+/** Credentials of a network file system. They never appear on a command line or in an error. */
 export interface MountCredentials {
   readonly username: string;
   readonly password: string;

@@ -42,4 +42,5 @@ export function sameNamespace(a: InNamespace, b: InNamespace): boolean {
   return a.namespaceID === undefined || b.namespaceID === undefined || a.namespaceID === b.namespaceID;
 }
 
+/** The mount namespace that a process is in. */
 export type InNamespace = Pick<Holder, "namespace" | "namespaceID">;

@@ -10,6 +10,7 @@ const keys = {
   device: (mount: MountEntry) => mount.device,
 } as const;
 
+/** A property of mounts that a table can be searched by. */
 export type MountIndexKey = keyof typeof keys;
 
 const none: readonly MountEntry[] = [];

@@ -35,6 +35,7 @@ export interface ISCSICredentials {
   readonly in?: { readonly username: string; readonly password: string };
 }
 
+/** A login to an iSCSI target. Without `session` credentials there is no CHAP. */
 export interface ISCSILogin {
   readonly iqn: string;
   readonly portal: ISCSIPortal;

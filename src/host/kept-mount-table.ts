@@ -22,6 +22,7 @@ interface Watcher {
   cancel: Cancel;
 }
 
+/** Dependencies of keeping a mount table current between reads. */
 export interface KeptMountTableDeps extends Omit<BestReaderDeps, "system" | "onOpened"> {
   readonly system: System;
   /** Told when the kernel told of changed options: of a file system they have changed in other namespaces too. */

@@ -15,6 +15,7 @@ export interface LookedAt {
   readonly identity?: string;
 }
 
+/** An LVM logical volume, as lvs(8) reports it. Sizes are bytes. */
 export interface LogicalVolumeInfo {
   readonly sizeBytes: number;
   readonly active: boolean;
@@ -31,6 +32,7 @@ export interface LogicalVolumeName {
   readonly logicalVolume: string;
 }
 
+/** How a LUKS header is written: with this UUID, on a device that is empty but for `rest`. */
 export interface HeaderHow {
   readonly uuid: string;
   /** DeviceInfo.contents of a device that need not be empty, as what is there is the rest of a header that was begun. */

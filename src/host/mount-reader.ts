@@ -23,6 +23,7 @@ export interface MountReader extends Disposable {
   recheck(id: number, of: "mount" | "filesystem"): void;
 }
 
+/** The result of comparing a mount table that is kept current with one that was read anew. */
 export interface Compared {
   /** Mounts that were not as the table had them, though nothing had told of them. */
   readonly found: readonly string[];

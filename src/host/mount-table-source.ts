@@ -23,6 +23,7 @@ export interface MountTableStatus {
   readonly demotions: number;
 }
 
+/** A mount table that is kept current: the agent's own, or that of another mount namespace. */
 export interface MountTableSource {
   /**
    * The table with every mount, move and unmount that was over when this was called, and every change of options that

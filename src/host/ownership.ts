@@ -19,6 +19,9 @@ export interface Ownership {
   ): Promise<OwnershipResult>;
 }
 
+/**
+ * A volume whose files are to belong to a group (kubelet's SetVolumeOwnership), and the mount that they are changed in.
+ */
 export interface OwnershipRequest {
   /** Where it is, without links on the way. */
   readonly path: string;
@@ -37,6 +40,7 @@ export interface OwnershipRequest {
 /** core/v1 PodFSGroupChangePolicy: OnRootMismatch leaves everything as it is if the root fits. */
 export type FSGroupChangePolicy = "Always" | "OnRootMismatch";
 
+/** How many files were visited, and which could not be changed. */
 export interface OwnershipResult {
   /** Entries that were come to, the root among them; 0 if the root fitted, and nothing was looked at. */
   readonly entries: number;

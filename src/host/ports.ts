@@ -39,9 +39,9 @@ import type { Wakes } from "./wakes.ts";
  * is harmless. All reject with VolumeError.
  */
 export interface HostPorts {
-  /** Of the agent's own mount namespace: what it acts on. */
+  /** The mount table of the agent's own mount namespace: operations act on it. */
   readonly mountTable: MountTableSource;
-  /** Of the node's mount namespace, if the agent is not in it: what everybody else sees. */
+  /** The mount table of the node's mount namespace, if the agent has another one: all other processes see this one. */
   readonly nodeTable?: MountTableSource;
   readonly directories: Directories;
   readonly evidence: Evidence;
@@ -57,6 +57,7 @@ export interface HostPorts {
   effects(operation: OperationContext): Effects;
 }
 
+/** All that changes the host: the ports that operations are given. Looks and evidence are in `HostPorts`. */
 export interface Effects {
   readonly mounter: Mounter;
   readonly devices: Devices;
@@ -74,7 +75,7 @@ export interface Effects {
   readonly swaps: Swaps;
 }
 
-/** What an operation needs beside its arguments, because a part of it may run in a disposable child. */
+/** The context of an operation: parts of it may run in a disposable child process. */
 export interface OperationContext {
   /** Whose children it starts: those of a volume that hangs leave room to others. Undefined: of no volume. */
   readonly volume?: string;
@@ -83,11 +84,11 @@ export interface OperationContext {
   /** The same for a child that makes a file system. */
   readonly formatDeadlineMs: number;
   /**
-   * Called when a child was started, before it is told what to do: the child is in the journal before it can hang
-   * (safety rule 8). The child is given up if this rejects.
+   * Called when a child process was started, before it gets its request: it is in the journal before it can hang
+   * (safety rule 8). The child process is abandoned if this rejects.
    */
   onChild(child: ChildProcessID): Promise<void>;
-  /** Told once of a child that takes long; it goes on until its deadline. */
+  /** Called once for a slow child process; it continues until its deadline. */
   onSlow?(slow: SlowChild): void;
   /** Aborted when nobody wants the volume any more: a fetch ends then as if it was cut off. Nothing else does. */
   readonly unwanted?: AbortSignal;
@@ -101,8 +102,10 @@ export interface SourcePath {
   readonly links?: "refuse";
 }
 
+/** The type of a file (st_mode). */
 export type FileKind = "directory" | "file" | "socket" | "charDevice" | "blockDevice" | "other";
 
+/** The file at the source path of a volume. */
 export interface SourceInfo {
   readonly kind: FileKind;
   /** What a bind of it shows. */
@@ -115,8 +118,13 @@ export interface SourceInfo {
   readonly deviceNumber?: string;
 }
 
+/** How an unmount is done, from gentle to harsh: umount2(2) without flags, with MNT_FORCE, with MNT_DETACH. */
 export type UnmountRung = "Normal" | "Force" | "Lazy";
 
+/**
+ * Mounts, binds and unmounts. Each call is idempotent, names the mount that it means by its id, and fails rather than
+ * touch another one.
+ */
 export interface Mounter {
   /** What is at a source path, links followed within its root; undefined if nothing. */
   inspect(source: SourcePath): Promise<SourceInfo | undefined>;
@@ -151,6 +159,7 @@ export interface Mounter {
   unmount(target: TargetPath, mountID: number, rung: UnmountRung, uniqueID?: number): Promise<void>;
 }
 
+/** A block device and its contents, at the moment of one look. */
 export interface DeviceInfo {
   /** Node that the path stands for after links. */
   readonly path: string;
@@ -174,7 +183,7 @@ export interface DeviceInfo {
   readonly swapBytes?: number;
   /** Who else has it: a mount, a holder such as device-mapper, partitions, a loop device, or any process that has it open. */
   readonly busy?: string;
-  /** Of these, processes whose end may let it go. */
+  /** Those of them whose end may release the device. */
   readonly heldBy?: readonly number[];
   /**
    * Who has it only reads, has the disk that it is a partition of, or cannot be seen: that keeps nobody from a mount of
@@ -191,17 +200,20 @@ export interface DeviceInfo {
   readonly journalElsewhere?: boolean;
 }
 
-/** What tells a device from others, and by what it is attached. */
+/** The identity of a device, and how it is attached. */
 export type DeviceAttributes = Pick<DeviceInfo, "sizeBytes" | "identity" | "lastingName" | "attached" | "endsWithBoot">;
 
+/**
+ * Inspects block devices, and makes file systems on them. Every write proves first that the device is the one that was
+ * inspected (law L11).
+ */
 export interface Devices {
   probe(source: SourcePath): Promise<DeviceInfo>;
-  /** What the kernel says of the device with this `major:minor`: nothing is opened, and nothing read from it. */
+  /** Attributes of the device with this `major:minor` from sysfs. The device is neither opened nor read. */
   attributes(deviceNumber: string): Promise<DeviceAttributes>;
   /**
-   * Who has claimed the device of this node, or a partition of it, or what loop device is made of it; undefined if
-   * nobody has and none is. Partitions alone are no claim.
-   * Nothing is read: one that has failed is claimed by nobody if nobody has claimed it.
+   * The holder of the device, or of a partition of it, or the loop devices that are built on it; undefined if there is
+   * none. Partitions alone are no claim. The device is not read, so that this works for a failed one, too.
    */
   claim(path: string, deviceNumber: string): Promise<string | undefined>;
   /**
@@ -217,10 +229,10 @@ export interface Devices {
    */
   format(source: SourcePath, fsType: string, onProgress: (line: string) => void, how: FormatHow): Promise<void>;
   /**
-   * Has what is wrong with a file system mended as far as that needs no question (e2fsck -p), on a device that nobody has, right before
-   * it is mounted. Nothing happens to one that was unmounted well, nor to those that are not mended so.
-   * Fails with FilesystemDamaged, ReadError, DeviceBusy, or SetUpFailed if it is not the device that is meant.
-   * @param tell told how far it is, and what was mended
+   * Repairs a file system as far as that is safe without a decision (e2fsck -p), on a device that has no other user,
+   * right before it is mounted. A file system that was unmounted cleanly, or whose type cannot be repaired this way, is
+   * left alone. Fails with FilesystemDamaged, ReadError, DeviceBusy, or SetUpFailed if it is not the intended device.
+   * @param tell called with the progress, and with what was repaired
    */
   mend(device: DeviceInfo, fsType: string, tell: (message: string) => void): Promise<void>;
   /** Brings a file system that is mounted at `point` to the size of its device. Nothing happens if it has that. */
@@ -232,6 +244,7 @@ export interface Devices {
   wipe(device: DeviceInfo, contents: string): Promise<void>;
 }
 
+/** Limits of mkfs: which device it may write to, and which contents it may overwrite. */
 export interface FormatHow {
   /** Identity of the device that is meant, if anything tells it. */
   readonly identity?: string | undefined;

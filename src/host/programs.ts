@@ -21,6 +21,7 @@ export interface Programs {
 /** What has to stand on a device: what was seen there (DeviceInfo.contents), nothing if that was nothing; or whatever there is. */
 export type Stands = "anything" | { readonly contents?: string | undefined };
 
+/** How a program of the node is run. */
 export interface ProgramHow {
   /** Its standard input: where a secret may stand. It is at most 4 KiB. */
   readonly input?: Uint8Array;
@@ -39,6 +40,7 @@ export interface ProgramHow {
   readonly long?: "readBack";
 }
 
+/** How a program ended. A code that is not 0 is no error here: the caller knows what it means. */
 export interface ProgramResult {
   readonly code: number;
   readonly stdout: string;

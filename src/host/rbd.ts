@@ -6,6 +6,7 @@ export interface RBDMapping {
   readonly image: string;
 }
 
+/** An RBD image that the kernel has mapped. */
 export interface RBDDevice {
   /** The kernel's number of it, which another gets when it is gone. */
   readonly id: string;

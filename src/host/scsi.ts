@@ -33,6 +33,7 @@ export interface ScsiDisk {
   readonly map?: MultipathMap;
 }
 
+/** A device-mapper map that multipathd(8) has made of several paths to one LUN. */
 export interface MultipathMap {
   /** In /dev/mapper, and to multipath(8). */
   readonly name: string;
@@ -68,6 +69,7 @@ export type ScsiPort = {
     }
 );
 
+/** The SCSI disks, ports and hosts of the node, as sysfs lists them. */
 export interface ScsiTree {
   readonly disks: readonly ScsiDisk[];
   readonly ports: readonly ScsiPort[];

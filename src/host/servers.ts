@@ -15,6 +15,7 @@ export interface Servers {
   giveUp(point: string): void;
 }
 
+/** Errors that the kernel has counted for a mounted file system (ext4: errors_count in sysfs). */
 export interface FileSystemErrors {
   readonly count: number;
   /** Of the last one: EIO, EFSCORRUPTED … */

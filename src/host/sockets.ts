@@ -16,6 +16,7 @@ export interface Sockets {
   watch(directory: string, onChange: () => void): WatchedSockets;
 }
 
+/** The sockets of a directory, and whether changes of it are reported. */
 export interface WatchedSockets {
   /**
    * Every socket in the directory and those beneath it, oldest first. Names that begin with a dot are left out; links to

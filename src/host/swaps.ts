@@ -18,6 +18,7 @@ export interface SwapTable {
   readonly lost: readonly string[];
 }
 
+/** The swap areas of the node (/proc/swaps). */
 export interface SwapSource {
   /** @throws if it cannot be read */
   read(): SwapTable;
@@ -25,6 +26,7 @@ export interface SwapSource {
   watch(onChange: () => void): Cancel;
 }
 
+/** How swap is turned on (swapon(2)). */
 export interface SwapHow {
   /** 0 to 32767, the highest first; undefined: the kernel's choice, below all that have one. */
   readonly priority?: number;

@@ -19,6 +19,7 @@ export interface Wakes {
   room(listener: WakeListener): Cancel;
 }
 
+/** Callbacks for an event that a volume waits for. */
 export interface WakeListener {
   /** Called soon after the event, and once for several that come together. Never from within the call that began it. */
   woken(): void;
@@ -44,6 +45,7 @@ export interface WatchedPath {
   readonly written?: boolean;
 }
 
+/** A process whose end is waited for (pidfd_open(2)). */
 export interface WatchedProcess {
   readonly pid: number;
   /** In clock ticks since boot: tells it from a later process with the same pid. Undefined: whoever has the pid now. */

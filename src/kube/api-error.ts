@@ -48,6 +48,7 @@ export function classifyWriteError(thrown: unknown): ErrorClass {
   }
 }
 
+/** PURE. Whether the API server answered 404: the object or the resource is not there. */
 export function isNotFound(thrown: unknown): boolean {
   return thrown instanceof ApiError && thrown.status === 404;
 }

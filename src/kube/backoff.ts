@@ -1,5 +1,6 @@
 import type { Random } from "../ports.ts";
 
+/** The first and the longest delay of an exponential backoff, in milliseconds. */
 export interface BackoffLimits {
   readonly baseMs: number;
   readonly maxMs: number;

@@ -16,12 +16,14 @@ export interface ObjectRef {
   readonly resourceVersion?: string | undefined;
 }
 
+/** Which objects a list returns. Without a namespace: those of all namespaces. */
 export interface ListOptions extends ReadOptions {
   readonly namespace?: string | undefined;
   readonly labelSelector?: string | undefined;
   readonly fieldSelector?: string | undefined;
 }
 
+/** A list, and the resourceVersion that a watch can begin at. */
 export interface ListResult<T> {
   readonly items: T[];
   readonly resourceVersion: string;
@@ -80,6 +82,7 @@ export interface KubeClient {
   delete<T extends KubeObject>(resource: Resource, ref: ObjectRef, options?: WriteOptions): Promise<T | undefined>;
 }
 
+/** Dependencies of the API client. */
 export interface KubeClientDeps {
   readonly transport: Transport;
   readonly fieldManager: string;
@@ -89,12 +92,17 @@ export interface KubeClientDeps {
   readonly onWrite?: (resource: Resource, verb: WriteVerb, result: "success" | "refused" | "no-answer") => void;
 }
 
+/** Verbs of the API that change something. */
 export type WriteVerb = "create" | "update" | "patch" | "delete";
 
 /** As client-go: large enough to be few requests, small enough for the server's memory. */
 const pageSize = 500;
 const maxRestarts = 3;
 
+/**
+ * A client of the API server. Writes are validated strictly (fieldValidation=Strict), so that an unknown field is an
+ * error.
+ */
 export function createKubeClient(deps: KubeClientDeps): KubeClient {
   const { transport, fieldManager } = deps;
   const query = { fieldManager, fieldValidation: "Strict" };

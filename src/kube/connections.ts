@@ -3,6 +3,7 @@ import * as https from "node:https";
 import { messageOf } from "../errors.ts";
 import type { Logger } from "../ports.ts";
 
+/** The use of a connection. Watches have connections of their own, so that they never hold up a request. */
 export type Purpose = "requests" | "streams";
 
 /** The errors by which OpenSSL says that nobody whom we trust vouches for a certificate. */
@@ -44,6 +45,7 @@ export interface Connections {
   close(): void;
 }
 
+/** HTTP agents for requests and for watches. They are replaced when the certificate authority changes. */
 export function createConnections(deps: {
   readonly base: URL;
   /** PEM. */

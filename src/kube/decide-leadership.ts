@@ -8,6 +8,7 @@ export interface ObservedLease {
   readonly since: number;
 }
 
+/** The next write of a candidate to the leader's Lease. */
 export type LeadershipDecision =
   | { readonly action: "create" }
   | { readonly action: "renew" }

@@ -12,6 +12,7 @@ export interface WatchCourse {
   readonly idleMs?: number;
 }
 
+/** How a watch is begun anew. */
 export interface Restart {
   /** Whether the collection must be listed: the version that was reached is no use any more. */
   readonly list: boolean;

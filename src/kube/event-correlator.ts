@@ -6,6 +6,7 @@ export interface EventInput {
   readonly message: string;
 }
 
+/** The object that an Event is about. */
 export interface EventObject {
   readonly apiVersion: string;
   readonly kind: string;
@@ -19,6 +20,7 @@ export type Correlation =
   | { readonly action: "write"; readonly key: string; readonly message: string; readonly count: number }
   | { readonly action: "drop" };
 
+/** Aggregates, counts and limits Events, as client-go's EventCorrelator does. */
 export interface EventCorrelator {
   /** @param now milliseconds, growing */
   correlate(event: EventInput, now: number): Correlation;
@@ -39,6 +41,7 @@ const refillMs = 300_000;
 /** As client-go: the newest keys are remembered. */
 const remembered = 4096;
 
+/** A correlator that has seen no Event yet. */
 export function createEventCorrelator(): EventCorrelator {
   const groups = new Map<string, { messages: Set<string>; lastSeen: number }>();
   const counts = new Map<string, { count: number; name: string | undefined }>();

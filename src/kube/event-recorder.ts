@@ -8,6 +8,7 @@ import type { KubeClient } from "./client.ts";
 import type { Correlation, EventInput } from "./event-correlator.ts";
 import { createEventCorrelator } from "./event-correlator.ts";
 
+/** Dependencies of recording Events. */
 export interface EventRecorderDeps {
   readonly system: System;
   readonly client: KubeClient;
@@ -39,6 +40,7 @@ const retryMs = 2_000;
 const longestYieldMs = 5_000;
 const maxMessageLength = 1024;
 
+/** Records Events in the background: no caller waits for them, and Events beyond the limits are dropped. */
 export function createEventRecorder(deps: EventRecorderDeps): EventRecorder {
   const { clock, timers, random, log } = deps.system;
   const correlator = createEventCorrelator();

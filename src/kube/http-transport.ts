@@ -8,6 +8,7 @@ import type { TokenSource } from "./token-source.ts";
 import type { ApiRequest, ApiResponse, StreamHandlers, Transport } from "./transport.ts";
 import { TransportError } from "./transport.ts";
 
+/** Dependencies of talking HTTP to the API server. */
 export interface HttpTransportDeps {
   readonly system: Pick<System, "timers" | "turns" | "log">;
   /** https://host:port. http:// is for tests: the token would go over the wire in the clear. */

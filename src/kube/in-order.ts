@@ -8,6 +8,7 @@ export interface InOrder {
   after(awaited: Promise<void>): Promise<void>;
 }
 
+/** Keeps the order of changes while one of them takes more than one turn of the event loop. */
 export function createInOrder(turns: Turns): InOrder {
   let held: (() => void)[] | undefined;
 

@@ -4,6 +4,7 @@ import { inTurns } from "./in-turns.ts";
 import { type MutableStore, storeKey } from "./object-store.ts";
 import type { WatchChange } from "./watch-stream.ts";
 
+/** Dependencies of taking objects into a store. */
 export interface IntakeDeps<T extends KubeObject> {
   readonly store: MutableStore<T>;
   readonly turns: Turns;
@@ -28,6 +29,7 @@ export interface Intake<T extends KubeObject> {
   list(objects: readonly T[], resourceVersion: string, cancelled: () => boolean): Promise<void> | undefined;
 }
 
+/** Takes lists and events into a store, in turns that leave the event loop free between them. */
 export function createIntake<T extends KubeObject>({ store, turns, project }: IntakeDeps<T>): Intake<T> {
   let halfTaken = false;
 

@@ -4,6 +4,7 @@ import { ApiError } from "./api-error.ts";
 import type { BackoffLimits } from "./backoff.ts";
 import { equalJitter } from "./backoff.ts";
 
+/** Dependencies of a work queue. */
 export interface KeyedQueueDeps {
   readonly system: System;
   /** For log lines and metrics. */
@@ -45,6 +46,10 @@ export interface KeyedQueue {
 
 const defaultBackoff = { baseMs: 250, maxMs: 60_000 };
 
+/**
+ * A work queue as client-go's workqueue with rate limits: a key runs once at a time, is worked on once more if it is
+ * added meanwhile, and with backoff if it fails.
+ */
 export function createKeyedQueue(deps: KeyedQueueDeps): KeyedQueue {
   const { clock, timers, turns, random } = deps.system;
   const log = deps.system.log.child({ queue: deps.name });

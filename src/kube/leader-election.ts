@@ -8,6 +8,7 @@ import { decideLeadership } from "./decide-leadership.ts";
 import type { Lease } from "./lease.ts";
 import { microTime } from "./lease.ts";
 
+/** Dependencies of leader election. */
 export interface LeaderElectionDeps {
   readonly system: System;
   readonly client: KubeClient;
@@ -38,6 +39,7 @@ const renewDeadlineMs = 10_000;
 const retryPeriodMs = 2_000;
 const requestTimeoutMs = 5_000;
 
+/** Leader election by a Lease, as client-go's leaderelection, with our own monotonic clock. */
 export function createLeaderElection(deps: LeaderElectionDeps): LeaderElection {
   const { clock, timers, random, log } = deps.system;
   const { client, identity } = deps;

@@ -6,6 +6,7 @@ import type { KubeClient } from "./client.ts";
 import type { Lease } from "./lease.ts";
 import { microTime } from "./lease.ts";
 
+/** Dependencies of renewing the Lease of a node's agent. */
 export interface LeaseRenewerDeps {
   readonly system: System;
   readonly client: KubeClient;
@@ -29,6 +30,9 @@ const periodMs = 30_000;
 const retryMs = 10_000;
 const requestTimeoutMs = 10_000;
 
+/**
+ * Renews the Lease by which the controller knows that the agent of a node is alive. Failures are retried until `stop`.
+ */
 export function createLeaseRenewer(deps: LeaseRenewerDeps): LeaseRenewer {
   const { clock, timers, random, log } = deps.system;
   const { client, namespace, name } = deps;

@@ -14,6 +14,7 @@ export interface Lease extends KubeObject {
   spec: LeaseSpec;
 }
 
+/** The spec of a coordination.k8s.io/v1 Lease. */
 export interface LeaseSpec {
   /** "" or absent: nobody. */
   holderIdentity?: string;

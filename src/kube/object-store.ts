@@ -17,6 +17,7 @@ export interface StoreHandlers<T> {
   onState?(state: StoreState): void;
 }
 
+/** How current a store is. */
 export interface StoreState {
   /** Whether a complete list was read since the start. */
   readonly synced: boolean;

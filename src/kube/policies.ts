@@ -40,6 +40,7 @@ export const bindingsOfAgent: readonly PolicyBinding[] = [
 /** By the name of a policy or binding, the digests that somebody has said to be right, beside that of config/policy. */
 export type AcceptedPolicies = ReadonlyMap<string, ReadonlySet<string>>;
 
+/** No deviation of an admission policy is accepted. */
 export const noneAccepted: AcceptedPolicies = new Map();
 
 /** What is wrong with one policy or its binding. */

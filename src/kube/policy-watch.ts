@@ -3,6 +3,7 @@ import type { Cancel, System } from "../ports.ts";
 import type { PolicyChange, PolicyFollower } from "./follow-policies.ts";
 import { agentsPolicy, believedBy, type PolicyFinding, type PolicyLook, policySentence } from "./policies.ts";
 
+/** Dependencies of watching over the admission policies. */
 export interface PolicyWatchDeps {
   readonly system: System;
   /** Asks the API server what is wrong with the admission policies. Rejects if that cannot be known now. */
@@ -51,6 +52,7 @@ const staleMs = 7 * 60_000;
 /** After a change: kubectl apply changes one after the other. */
 const changedMs = 1_000;
 
+/** Looks whether the admission policies are in force, at start, after changes and from time to time. */
 export function createPolicyWatch(deps: PolicyWatchDeps): PolicyWatch {
   const {
     system,

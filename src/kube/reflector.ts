@@ -17,6 +17,7 @@ import type { WatchChange, WatchEnd } from "./watch-stream.ts";
 import { endOfList, openWatch } from "./watch-stream.ts";
 import { createWatchTrouble } from "./watch-trouble.ts";
 
+/** Dependencies of a reflector: which collection it lists and watches, and what is kept of each object. */
 export interface ReflectorDeps<T extends KubeObject> extends Selection {
   readonly system: System;
   readonly transport: Transport;
@@ -69,6 +70,10 @@ export interface Reflector<T extends KubeObject> {
  */
 const backoff = { baseMs: 800, maxMs: longestWaitMs };
 
+/**
+ * Lists and watches a collection into a store, as client-go's reflector: from the last resourceVersion where the server
+ * still has it, with WatchList where it is supported, with backoff after failures.
+ */
 export function createReflector<T extends KubeObject>(deps: ReflectorDeps<T>): Reflector<T> {
   const { clock, timers, turns, random } = deps.system;
   const log = deps.system.log.child({ resource: deps.resource.plural });

@@ -15,6 +15,7 @@ export type Access = "allowed" | "unauthenticated" | "forbidden" | "limited" | "
 /** @param from the address that shows the token */
 export type TokenAccess = (token: string, from: string) => Promise<Access>;
 
+/** Dependencies of checking the token of a request (TokenReview, SubjectAccessReview). */
 export interface TokenAccessDeps {
   readonly client: KubeClient;
   readonly clock: Clock;

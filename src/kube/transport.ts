@@ -18,6 +18,7 @@ export interface Transport {
   stream(request: ApiRequest, handlers: StreamHandlers): Cancel;
 }
 
+/** A request to the API server. */
 export interface ApiRequest {
   readonly method: "GET" | "POST" | "PUT" | "PATCH" | "DELETE";
   /** Path without query, such as /api/v1/nodes. */
@@ -34,6 +35,7 @@ export interface ApiRequest {
   readonly idleMs?: number;
 }
 
+/** The answer of the API server, whatever its status. */
 export interface ApiResponse {
   readonly status: number;
   readonly body: unknown;
@@ -41,6 +43,7 @@ export interface ApiResponse {
   readonly retryAfterSeconds?: number;
 }
 
+/** Callbacks for the messages of a watch. After `onEnd` nothing is called. */
 export interface StreamHandlers {
   /** The server has accepted the watch. A quiet resource may send nothing for a minute after that. */
   onOpen?(): void;

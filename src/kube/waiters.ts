@@ -11,6 +11,7 @@ interface Waiting {
   readonly reject: (error: Error) => void;
 }
 
+/** Promises for those who wait for the next time that something happens. Nobody waits: nothing is rejected. */
 export function createWaiters(): Waiters {
   let waiting = next();
   let any = false;

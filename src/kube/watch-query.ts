@@ -1,5 +1,6 @@
 import type { Random } from "../ports.ts";
 
+/** Which objects of a collection are watched. */
 export interface Selection {
   readonly labelSelector?: string;
   readonly fieldSelector?: string;

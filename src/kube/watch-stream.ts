@@ -21,6 +21,7 @@ export interface WatchEnd {
 /** What a watch shows. */
 export type WatchChange = Exclude<WatchEvent, { type: "ERROR" }>;
 
+/** Callbacks for the changes of a watch. */
 export interface WatchHandlers {
   onOpen(): void;
   /** @returns when it is taken in, if that takes more than this turn: what comes meanwhile waits for it */

@@ -14,6 +14,7 @@ export interface WatchTrouble {
 /** Milliseconds after which the same cause is logged again. */
 const repeatMs = 5 * 60_000;
 
+/** Logs the failures of a watch: once when they begin, again when the cause changes, and when it works again. */
 export function createWatchTrouble({ clock, log }: { readonly clock: Clock; readonly log: Logger }): WatchTrouble {
   let cause: string | undefined;
   /** Monotonic milliseconds of the first failure since the watch last showed anything. */

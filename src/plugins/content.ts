@@ -3,6 +3,7 @@ import type { LabelSelector } from "../api/label-selector.ts";
 /** Something of the API whose content is shown. `name` names it in messages. */
 export type ContentRef = ObjectRef | NodeFieldsRef | TokenRef | TrustBundleRef;
 
+/** A ConfigMap or Secret that a volume shows. */
 export interface ObjectRef {
   readonly kind: "ConfigMap" | "Secret";
   readonly namespace: string;

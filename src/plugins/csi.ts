@@ -21,7 +21,9 @@ function csiPlugin(type: "csi" | "persistentVolumeClaim"): VolumePlugin {
   };
 }
 
+/** Volumes of CSI drivers by their volume handle. */
 export const csi = csiPlugin("csi");
+/** Volumes of CSI drivers by a claim: the grant names the volume. */
 export const persistentVolumeClaim = csiPlugin("persistentVolumeClaim");
 
 /** Whether a grant must say which volume it is, because the source does not. */

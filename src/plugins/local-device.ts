@@ -17,6 +17,7 @@ const mountable = ["ext2", "ext3", "ext4", "xfs", "btrfs"];
 /** A device as it was found: from here on by the path of its node, on which no link can lead elsewhere any more. */
 export type FoundDevice = FoundSource & { readonly deviceNumber: string };
 
+/** How a device of the node is staged. */
 export interface DeviceHow {
   readonly readOnly?: boolean;
   /** The disk that a selector has found. */
@@ -88,6 +89,10 @@ export async function stageDevice(
   return staged;
 }
 
+/**
+ * Looks at a device, and proves that it is still the disk that was chosen, and that no one else has it.
+ * @throws VolumeError DiskNotFound if the path stands for another disk now; DeviceBusy
+ */
 export async function probe(path: string, disk: Disk | undefined, context: StageContext): Promise<DeviceInfo> {
   const device = await context.devices.probe({ root: "/", path });
   if (disk !== undefined && device.identity !== disk.identity) {
@@ -192,6 +197,10 @@ export async function emptied(
   return probe(device.path, disk, context);
 }
 
+/**
+ * PURE. The end of a message about a device that is not empty: what to write so that its contents are destroyed; ""
+ * where the source has no such field.
+ */
 export function howToDestroy(spec: VolumeSpec, disk: Disk | undefined, device: DeviceInfo): string {
   const name = contentsName(disk, device);
   if (name === undefined || spec.fsType === undefined || spec.source.local === undefined) return ""; // only there it is a field

@@ -7,6 +7,7 @@ import { passphraseOf } from "./passphrase.ts";
 import type { VolumeSpec } from "./plugin.ts";
 import type { ExpandContext } from "./undo.ts";
 
+/** A local volume on LVM or LUKS that is to be expanded. */
 export interface LayeredGrowth {
   readonly spec: VolumeSpec;
   readonly source: LocalVolumeSource;

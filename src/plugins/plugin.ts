@@ -116,6 +116,7 @@ export interface Layout {
  */
 export type StageKind = "path" | "directory" | "filesystem" | "device" | "swap" | "csi";
 
+/** The result of stage: the source of bind mounts, and the data for undoing it. */
 export interface Staged {
   /** What was found at the path of the host that it comes from. */
   readonly found?: FoundSource;
@@ -134,7 +135,7 @@ export interface Staged {
   readonly client?: ChildProcessID;
 }
 
-/** What stood at a path of the host when a volume was made of it. */
+/** The object that was at a path of the host when the volume was staged from it. */
 export interface FoundSource {
   /** Where it is after all symbolic links, as the agent sees it. */
   readonly path: string;
@@ -143,6 +144,7 @@ export interface FoundSource {
   readonly deviceNumber?: string;
 }
 
+/** Arguments and ports for staging a volume. */
 export interface StageContext extends Effects, SwapOnRecord {
   readonly directories: Directories;
   /** Directory of ours for a volume: `<state directory>/data/<key>`. */
@@ -188,17 +190,17 @@ export interface StageContext extends Effects, SwapOnRecord {
    */
   recordDisk(disk: KnownDisk, uuid: string | undefined): Promise<void>;
   /**
-   * Asks for a disk that other nodes may reach, before anything is written to it, mounted of it or handed out.
-   * @param name what it is called on every node (diskName)
-   * @throws VolumeError DiskNotCompared until the controller has said that no other node has it; SourceDiffers if the
-   * volume had another
+   * Requests a disk that other nodes may reach, before it is written to, mounted or bound.
+   * @param name its name on every node (diskName)
+   * @throws VolumeError DiskNotCompared until the controller has confirmed that no other node has it; SourceDiffers if
+   *   the volume had another disk
    */
   requireDiskGrant(name: string): Promise<void>;
   /** Writes down on which device a file system is begun, durably, before it is; undefined once it is finished. */
   recordFormatting(device: string | undefined): Promise<void>;
   /** The values of a Secret as they are now, to be kept nowhere. @throws VolumeError */
   secret(ref: SecretReference): Promise<ReadonlyMap<string, string>>;
-  /** Tells people how a long step goes on. */
+  /** Reports the progress of a long step. */
   progress(message: string): void;
   /**
    * Writes down what is about to be made, durably, before it is made, so that a crash in between leaves a record of it.
@@ -240,10 +242,12 @@ export interface ContentPlugin extends StagingPlugin {
   payload(spec: VolumeSpec, contents: readonly ObjectContent[], fsGroup?: number): readonly PayloadFile[];
 }
 
+/** PURE. Whether a plugin has a `stage` of its own. Without one a CSI driver stages the volume. */
 export function stagesItself(plugin: VolumePlugin): plugin is StagingPlugin {
   return "stage" in plugin;
 }
 
+/** PURE. Whether a plugin shows content of API objects. */
 export function showsContent(plugin: VolumePlugin): plugin is ContentPlugin {
   return "payload" in plugin;
 }

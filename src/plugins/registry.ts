@@ -54,6 +54,7 @@ export function sourceType(source: VolumeSource): SourceType {
   return only;
 }
 
+/** PURE. The plugin of a source. The schema of the CRDs makes sure that there is exactly one. */
 export function pluginFor(source: VolumeSource): VolumePlugin {
   return plugins[sourceType(source)];
 }

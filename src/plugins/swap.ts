@@ -6,6 +6,7 @@ import { emptied, type FoundDevice, format, howToDestroy, keptDisk, probe } from
 import type { FoundSource, StageContext, Staged, VolumeSpec } from "./plugin.ts";
 import { requireGrantIfShared } from "./shared-disk.ts";
 
+/** How a device becomes swap. */
 export interface SwapOn {
   /** The disk that a selector has found. */
   readonly disk?: Disk | undefined;

@@ -5,6 +5,7 @@ import type { Undo, Vendors } from "./api/stage-context.ts";
 import type { ObjectContent } from "./content.ts";
 import type { StagingPlugin, VolumePlugin, VolumeSpec } from "./plugin.ts";
 
+/** Arguments and ports for undoing what a plugin staged. */
 export interface UndoContext extends Effects {
   readonly directories: Directories;
   readonly stagingTarget: TargetPath;
@@ -24,6 +25,7 @@ export interface UndoContext extends Effects {
   progress(message: string): void;
 }
 
+/** Arguments and ports for expanding a staged volume. */
 export interface ExpandContext extends UndoContext {
   /** Of each that layout.content names, in its order; undefined if it is not known now. */
   readonly content: readonly ObjectContent[] | undefined;
@@ -43,6 +45,7 @@ export interface UndoingPlugin extends StagingPlugin {
   detach(undo: Undo, context: UndoContext): Promise<void>;
 }
 
+/** PURE. Whether a plugin has something to undo beside the mount on the staging path. */
 export function undoes(plugin: VolumePlugin): plugin is UndoingPlugin {
   return "detach" in plugin;
 }
@@ -58,6 +61,7 @@ export interface ExpandingPlugin extends UndoingPlugin {
   ): Promise<void>;
 }
 
+/** PURE. Whether a plugin can expand a staged volume. */
 export function expands(plugin: VolumePlugin): plugin is ExpandingPlugin {
   return "expand" in plugin;
 }

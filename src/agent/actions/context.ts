@@ -88,6 +88,7 @@ function withoutLeave(record: VolumeRecord): VolumeRecord {
   return undo["volumeGroup"] === undefined ? { ...rest, stage: { ...rest.stage, undo } } : record;
 }
 
+/** PURE. The staging path of a volume, and the directory that all steps to it stay beneath. */
 export function stagingTarget({ settings }: ActionContext, key: string): TargetPath {
   return { prefix: settings.stateDir, path: `${settings.stateDir}/staging/${key}` };
 }

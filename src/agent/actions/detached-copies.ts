@@ -7,11 +7,11 @@ import { type ActionContext, recordOf } from "./context.ts";
 import { names, pids, processOf } from "./users.ts";
 
 /**
- * Of a pod's volume kubelet waits for the pod's own bind alone, and removes its directory: a private copy of it in
- * another mount namespace is detached by that, and what is open there goes on where nothing shows it. So the namespace
- * is written down before, and the release waits for its end (safety rule 6), not the pod.
- * @param copies looks for them. If which namespaces there are is not to be known, that is written down instead: kubelet
- * would ask for ever
+ * kubelet waits only for the pod's own bind mount, and then removes its directory. That detaches private copies of the
+ * mount in other mount namespaces; files that are open there stay in use, and no mount table lists them. So the
+ * namespace is recorded first, and the release waits for the end of the namespace (safety rule 6), not of the pod.
+ * @param copies finds them. If the mount namespaces cannot be listed, that is recorded instead: kubelet would retry for
+ *   ever
  */
 export async function noteCopies(
   context: ActionContext,

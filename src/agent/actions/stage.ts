@@ -54,8 +54,8 @@ export async function refresh(context: ActionContext): Promise<void> {
 }
 
 /**
- * What is to be undone stays on record while the volume is staged again, and so does its size. What is wanted when it
- * is staged for the first time, it counts as having.
+ * Data for undoing stays on record while the volume is staged again, and so does its size. At the first stage, the
+ * requested size counts as reached.
  */
 function keptOf(context: ActionContext, desired: DesiredVolume): Kept {
   const record = recordOf(context, desired.name);
@@ -104,6 +104,10 @@ type DeviceOfStage = Pick<StageRecord, "deviceNumber" | "devicePath" | "found">;
 
 type SecretOfMount = Pick<StageRecord, "contentVersion" | "mountedWith">;
 
+/**
+ * Changes the options of the staged file system in place, and records them after that.
+ * @throws VolumeError SetUpFailed if the volume is no longer staged, or as `Mounter.reconfigure` does
+ */
 export async function reconfigure(context: ActionContext, mountID: number): Promise<void> {
   const desired = wanted(context);
   const record = recordOf(context, desired.name);

@@ -58,6 +58,10 @@ export async function publish(context: ActionContext, path: string, replaces: nu
   await bindTarget(context, desired.name, part, { target, intended });
 }
 
+/**
+ * Changes the flags of a target's bind mount in place, and records them before that.
+ * @throws VolumeError as `Mounter.setAttributes` does
+ */
 export async function setAttributes(context: ActionContext, path: string, mountID: number): Promise<void> {
   const desired = wanted(context);
   const record = recordOf(context, desired.name);

@@ -36,6 +36,10 @@ function undoing({ name, type }: VolumeRecord): UndoingPlugin {
   throw new Error(`${name} has something to be undone on record, and ${type} undoes nothing: use the newer agent`);
 }
 
+/**
+ * The context in which a plugin undoes what its stage did. `others` are the undo data of other staged volumes of the
+ * same type: a session or device that they use stays.
+ */
 export function undoContext(context: ActionContext, { key, type }: VolumeRecord, rung: UnmountRung): UndoContext {
   const { effects, host, settings, progress, journal } = context;
   return {

@@ -3,6 +3,7 @@ import type { ContentRef, ObjectContent } from "../../plugins/content.ts";
 import type { System } from "../../ports.ts";
 import type { ContentState } from "../plan-input.ts";
 
+/** Dependencies of reading and watching the objects that volumes show. */
 export interface ContentsDeps {
   readonly system: System;
   readonly transport: Transport;

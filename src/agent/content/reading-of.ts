@@ -30,6 +30,7 @@ export interface ReadContent {
   ask(client: KubeClient): Promise<unknown>;
 }
 
+/** How a content of this kind is read from the API server: which requests, and how their answers become files. */
 export function readingOf(ref: Exclude<ContentRef, TokenRef>): ReadContent {
   if (ref.kind === "Node") return readingOfNode(ref);
   return ref.kind === "ClusterTrustBundle" ? readingOfBundles(ref) : readingOfObject(ref);

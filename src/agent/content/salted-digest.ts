@@ -2,8 +2,8 @@ import { createHmac, randomBytes } from "node:crypto";
 import type { ObjectContent } from "../../plugins/content.ts";
 
 /**
- * Tells whether a secret is the same as one of before, without saying it. A weak password can be guessed from it: it
- * stands in the journal alone, which only root may read (0600), and in no status, log or metric.
+ * Recognizes an unchanged Secret without storing it. A weak password can be guessed from the digest: it is only in the
+ * journal, which only root may read (0600), and in no status, log or metric.
  */
 export interface SaltedDigest {
   /** Random, hexadecimal: equal secrets of two volumes have different digests. */
@@ -11,6 +11,10 @@ export interface SaltedDigest {
   readonly digest: string;
 }
 
+/**
+ * A digest of contents with a salt of its own: equal contents are recognized later, and a Secret cannot be guessed from
+ * it.
+ */
 export function saltedDigestOf(contents: readonly ObjectContent[]): SaltedDigest {
   const salt = randomBytes(16).toString("hex");
   return { salt, digest: joinedDigest(contents.map(({ data }) => digestOf(data, salt))) };

@@ -75,8 +75,8 @@ export function refuseWhileActing({ csi }: ActionContext, record: VolumeRecord):
 }
 
 /**
- * The same at once, while the time runs that this waits for: what takes effect meanwhile is undone when it is over, and
- * to ask the driver again and again before tells nothing.
+ * Fails at once while the wait for an earlier call runs. Effects of that call are undone after the wait, and calling
+ * the driver again before shows nothing.
  */
 export function refuseBeforeTime(context: ActionContext, record: VolumeRecord): void {
   const { sent, unanswered: open } = csiStageOf(record).csi.calls;

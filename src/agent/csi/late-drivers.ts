@@ -7,6 +7,7 @@ import type { Cancel, System } from "../../ports.ts";
 /** Milliseconds between looks of which nobody has told; half as many again at most. */
 const lookMs = 20_000;
 
+/** Dependencies of starting the CSI client at the first registration: a node without drivers never loads gRPC. */
 export interface LateDriversDeps {
   readonly system: System;
   readonly sockets: Pick<Sockets, "watch">;
@@ -16,6 +17,7 @@ export interface LateDriversDeps {
   load(): Promise<LoadedDrivers>;
 }
 
+/** The CSI client once it is loaded. */
 export interface LoadedDrivers {
   readonly drivers: CSIDrivers;
   stop(): void;

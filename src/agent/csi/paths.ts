@@ -15,6 +15,7 @@ export function volumeDirectory({ csiDir }: PlanSettings, { driver, volumeHandle
   return `${csiDir}/${short(`${driver}^${volumeHandle}`)}`;
 }
 
+/** The staging_target_path of a volume, in its directory beneath `csiDir`. */
 export function stagingPathIn(directory: string): string {
   return `${directory}/staging`;
 }

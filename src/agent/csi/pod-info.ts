@@ -12,12 +12,12 @@ export interface ActingPod {
 }
 
 /**
- * PURE. The volume context of a publish: as of a stage, and for whom it is, if the driver asks for that (behaviour 105;
- * kubelet: pkg/volume/csi/csi_util.go, getPodInfoAttrs). A mount of a node has no pod, and none is made up: there is
- * only to say that the volume is Persistent (decision 0027). Nor do the volume's attributes make one up, which whoever
- * writes a set chooses: what kubelet puts its own in the place of is left out, and a token always, for a driver takes
- * it for kubelet's.
- * @param acting where the driver acts as the pod: it is told which, and gets its tokens here or among the secrets
+ * PURE. The volume context of NodePublishVolume: that of NodeStageVolume, plus pod info if the driver requires it
+ * (behaviour 105; kubelet: pkg/volume/csi/csi_util.go, getPodInfoAttrs). A mount of a node has no pod, and none is made
+ * up: only the key that marks the volume as persistent is added (decision 0027). Attributes of the volume cannot fake a
+ * pod either, although the author of a set chooses them: keys that kubelet overwrites are left out, and so are tokens,
+ * because a driver would take them for kubelet's.
+ * @param acting if the driver acts as the pod: its identity, and its tokens here or among the secrets
  */
 export function volumeContextFor(
   {

@@ -73,8 +73,8 @@ export async function publishByDriver(
 }
 
 /**
- * What refuses to publish may not have staged, although it said so, or was not asked to by an earlier version of it:
- * where no mount on the staging path shows that it did, it is asked to stage again first.
+ * A driver that refuses NodePublishVolume may not have staged, although it returned OK, or its earlier version had no
+ * NodeStageVolume. If no mount on the staging path proves the opposite, NodeStageVolume is called again first.
  */
 async function doubtStage(context: ActionContext, volume: string, error: unknown): Promise<void> {
   const record = recordOf(context, volume);

@@ -105,9 +105,10 @@ async function takeBackStray(context: ActionContext, volume: string): Promise<vo
 }
 
 /**
- * Whether the driver has NodeUnstageVolume still. One that has not, or that never had it while the record was lost, may
- * refuse: the mount table alone says then whether something is staged (kubelet: csi_attacher.go, UnmountDevice, does
- * not ask). It is asked all the same, because its answer is what an earlier call without one waits for (safety rule 8).
+ * Whether the driver still has NodeUnstageVolume. A driver without it, or one that never had it while the record was
+ * lost, may refuse the call; the mount table alone shows then whether something is staged (kubelet: csi_attacher.go,
+ * UnmountDevice, does not check). It is called all the same, because its reply ends the uncertainty about an earlier
+ * call without one (safety rule 8).
  */
 async function stagesStill(context: ActionContext, { driver }: CSIRecord): Promise<boolean> {
   return (await driverNamed(context, driver).node.capabilities()).stageUnstage;

@@ -9,9 +9,8 @@ import { falseReply } from "./reply.ts";
 import { withShown } from "./shown.ts";
 
 /**
- * Calls the driver again for what it has published for a target, because it asks to be called (requiresRepublish): what
- * it hands out is brought up to date. Whatever comes of it, what is mounted stays (behaviour 78), and nothing lies over
- * it (law L9).
+ * Calls NodePublishVolume again for a target, because the driver requires it (requiresRepublish), so that it updates
+ * what it provides there. Whatever the result, the mount stays (behaviour 78), and nothing is mounted over it (law L9).
  */
 export async function republish(context: ActionContext, path: string): Promise<void> {
   const { journal, host } = context;

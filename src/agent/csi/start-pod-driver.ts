@@ -6,6 +6,7 @@ import type { KubeClient } from "../../kube/client.ts";
 import type { Vitals } from "../vitals.ts";
 import { podDriverMetrics } from "./pod-driver-metrics.ts";
 
+/** Dependencies of serving volumes to pods, beside those of the CSI server itself. */
 export interface StartPodDriverDeps extends Omit<PodDriverDeps, "read" | "onCall" | "onRegistration"> {
   readonly client: Pick<KubeClient, "get">;
   readonly registry: Registry;

@@ -16,6 +16,7 @@ const mostOfDriver = 2;
 /** Milliseconds until a volume whose driver has that many already is looked at again. */
 const againMs = 5_000;
 
+/** A CSI volume whose statistics are polled, and its newest answer (NodeGetVolumeStats). */
 export interface Polled {
   readonly volume: PolledVolume;
   /** The newest answer; undefined if there was none, or the last question failed: numbers that grow old say nothing. */
@@ -30,6 +31,7 @@ interface Entry {
   cancel: Cancel;
 }
 
+/** Dependencies of polling NodeGetVolumeStats. */
 export interface VolumeStatsDeps {
   readonly system: Pick<System, "clock" | "timers" | "random" | "log">;
   readonly drivers: Pick<CSIDrivers, "driver">;

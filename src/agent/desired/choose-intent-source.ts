@@ -6,6 +6,7 @@ import { IndexedIntents } from "../indexed-intents.ts";
 import type { IntentSource, IntentSourceDeps } from "../intent-source.ts";
 import { type IntentEntry, understand } from "../intents.ts";
 
+/** The source of intents that the agent was configured with. It begins with `start()`. */
 export function intentSource(deps: IntentSourceDeps): IntentSource {
   return deps.by === "Index" ? new IndexedIntents(deps) : watchedIntents(deps);
 }

@@ -7,7 +7,7 @@ import type { VolumeRecord } from "../record.ts";
 import type { SwapState } from "../swap-states.ts";
 import type { Likeness } from "../view.ts";
 
-/** What one volume is compared with. */
+/** Inputs of the actual state of one volume. */
 export interface LookInput {
   /** Undefined if the intent is gone or not understood. */
   readonly desired: DesiredVolume | undefined;
@@ -18,7 +18,7 @@ export interface LookInput {
   readonly mayHaveLost: boolean;
   /** Undefined if it could not be read: then everything that is recorded is uncertain. */
   readonly table: MountTable | undefined;
-  /** What the node sees, if that is another table. */
+  /** The node's mount table, if it is another one than the agent's. */
   readonly nodeTable?: MountTable | undefined;
   readonly settings: PlanSettings;
   /** Where a file system of the volume would be staged. */

@@ -1,6 +1,6 @@
 import type { RemoteMount } from "../../host/remote-mount.ts";
 
-/** A child of a volume that takes long, or was given up and has not ended. */
+/** A child process of a volume that takes long, or that was abandoned and has not ended. */
 export interface Hanging {
   readonly pid: number;
   /** Given up: it was killed, or is one of an agent before. */

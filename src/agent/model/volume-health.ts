@@ -1,4 +1,4 @@
-/** What a driver says of the state of a volume. Another object whenever that changes. */
+/** The condition of a volume as its CSI driver reports it (VOLUME_CONDITION). A change makes a new object. */
 export interface VolumeHealth {
   readonly abnormal: boolean;
   readonly message: string;

@@ -24,14 +24,17 @@ interface Known {
   readonly since?: number;
 }
 
+/**
+ * A leftover of kubelet that is in use. `since` is the wall time of its first sighting, in milliseconds since the
+ * epoch.
+ */
 export interface BusyMount extends Leftover {
   readonly since: number;
 }
 
 /**
- * Mounts of pods that have ended which a process keeps from being unmounted: kubelet tries again and again, and tells
- * nobody but its log. What an intent has named, and names no more as its pod has ended, is known as long as the agent
- * runs.
+ * Mounts of ended pods that a process keeps busy. kubelet retries the unmount again and again, and reports it only in
+ * its log. Targets that an intent listed until their pod ended are remembered as long as the agent runs.
  */
 export class BusyMounts {
   readonly #deps: { readonly clock: Clock; readonly users: Evidence["users"] };

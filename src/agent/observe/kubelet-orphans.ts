@@ -12,6 +12,10 @@ export interface Leftover extends Omit<Orphan, "since"> {
   readonly uniqueID?: number | undefined;
 }
 
+/**
+ * Inputs of the search for kubelet's leftovers: mounts beneath its directory whose pod is gone, and loop devices
+ * without a pod.
+ */
 export interface LeftoversInput {
   readonly table: MountTable;
   readonly kubeletDir: string;
@@ -45,8 +49,8 @@ export function leftovers({ table, kubeletDir, volumes, pods, loops }: Leftovers
 }
 
 /**
- * What an intent speaks of is told there: pods of the list, and each path that is one of ours or is looked at for a
- * pod.
+ * Leftovers that belong to an intent are reported in its status: those of its listed pods, and paths that are its
+ * targets.
  */
 function knownTo(volumes: Iterable<VolumePlan>): { uids: Set<string>; points: Set<string> } {
   const uids = new Set<string>();

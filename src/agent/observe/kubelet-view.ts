@@ -24,6 +24,7 @@ export interface KubeletView {
   readonly points: readonly string[];
 }
 
+/** The mount of one pod of a volume that kubelet manages. */
 export interface KubeletPod {
   readonly pod: IntentPod;
   /** Where kubelet has it mounted, or will; "" while that is not known. */

@@ -5,6 +5,7 @@ import type { Plan } from "../plan.ts";
 import { BusyMounts } from "./busy-mounts.ts";
 import { type Leftover, leftoverKey, leftovers } from "./kubelet-orphans.ts";
 
+/** Dependencies of looking for kubelet's leftovers. Without `kubeletDir` there are none. */
 export interface LeftoverWatchDeps {
   readonly clock: Clock;
   readonly host: Pick<HostPorts, "mountTable" | "nodeTable" | "traces"> & {

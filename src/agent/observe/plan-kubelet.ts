@@ -88,6 +88,10 @@ function stageWord({ staged, inUse }: KubeletView): string {
   return inUse ? "other pods of the node have it" : "the node has no mount of it";
 }
 
+/**
+ * PURE. Describes the drift of a pod's mount that kubelet manages, with a remedy: the agent repairs nothing of
+ * kubelet's.
+ */
 export function driftMessage({ drift, path, pod, mount }: KubeletPod): string {
   const whose = `of pod ${pod.namespace}/${pod.name}`;
   switch (drift) {

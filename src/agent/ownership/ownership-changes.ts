@@ -14,6 +14,7 @@ export interface OwnershipChange {
   readonly entries: number;
 }
 
+/** An fsGroup change that runs, from its first file to its last. */
 export interface RunningChange {
   /** Aborted when nobody asks for it any more: it has no end of its own while somebody makes files. */
   readonly unwanted: AbortSignal;

@@ -54,7 +54,10 @@ const grantOutdated: Problem = {
     "the grant is older than fsGroup, and lacks whether the driver allows a group for its files: take the node out of the set and back in, so that the volume is granted again",
 };
 
-/** Who asks for what the volume has; else who has it without asking, or asks for something else again. */
+/**
+ * The mount that asks for the volume's present group; otherwise one that keeps it without asking, or that asks for
+ * another one again.
+ */
 function holderOf(
   mount: DesiredMount,
   desired: Wanted,

@@ -6,16 +6,18 @@ import type { CSIRecord, Owned, TargetRecord, VolumeRecord } from "../record.ts"
  * Whom the files of a volume belong to, and how they are labelled: one group and one label for all its mounts. Pure.
  */
 
+/** The part of a volume's spec that decides the group of its files. */
 export type Wanted = Pick<DesiredVolume, "layout" | "mounts">;
+/** The part of a volume's record that decides the group of its files; undefined if there is no record. */
 export type Known = Pick<VolumeRecord, "stage" | "targets"> | undefined;
 
 /** What a driver is told when it stages and publishes, as the record has it. */
 export type ToldOwnership = Pick<CSIRecord, "takesGroup" | "mountGroup" | "seLinuxLabel">;
 
 /**
- * The group that the volume has or is to have: the one it was given to, as long as a mount asks for that; else the
- * first that one asks for, which a driver that gives it itself is told only when that takes the volume from nobody.
- * Undefined: none.
+ * The fsGroup of the volume: the one that was applied, as long as a mount asks for it; otherwise the first one that a
+ * mount asks for. A driver that applies it itself gets it only if that takes the volume from no consumer. Undefined:
+ * none.
  */
 export function groupOf(desired: Wanted, record: Known): number | undefined {
   const asked = desired.mounts.flatMap(({ fsGroup }) => fsGroup ?? []);
@@ -180,8 +182,7 @@ function groupAt(path: string, record: Known): number | undefined {
 }
 
 /**
- * Whether a mount that is there has not the group or the label that it asks for; it is not as wanted, whoever stands in
- * the way.
+ * Whether a mount lacks the group or label that its spec asks for. It is out of sync then, even if a change is blocked.
  */
 export function ownershipDiffers(
   mount: DesiredMount,

@@ -8,6 +8,10 @@ const checkMs = 30_000;
 /** Milliseconds after which a child that looks is given up. */
 const deadlineMs = 10_000;
 
+/**
+ * Dependencies of noticing that kubelet has removed a pod's directory. A kubelet that was restarted without the
+ * directory makes no NodeUnpublishVolume call for it.
+ */
 export interface GonePodsDeps {
   readonly system: System;
   readonly host: HostPorts;

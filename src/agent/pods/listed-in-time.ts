@@ -2,11 +2,12 @@ import type { PodVolumes } from "../../csi/server/ports.ts";
 import type { Timers } from "../../ports.ts";
 
 /**
- * Milliseconds that a call waits for an intent to name its pod, or for what is wrong with a volume that the pod has
- * already. Usually the pod is named before kubelet asks. A kubelet that was killed while a pod ended asks for its
- * volumes once more, and does not give them back before it has an answer (seen with 1.36.3): the pod would not end for
- * as long as a call can wait. Whom nobody names is called again, later each time. Nor does a pod end while kubelet
- * brings new tokens for it, about each minute, and has no answer: what it has is mended without a call.
+ * Milliseconds that NodePublishVolume waits for an intent to list its pod, or for the repair of a volume that the pod
+ * has already. Usually the intent lists the pod before kubelet's call. A kubelet that was killed while a pod ended
+ * publishes its volumes once more, and unpublishes them only after the reply (seen with 1.36.3): such a pod would not
+ * end for as long as a call can wait. A pod that is not listed is called for again, with growing delays. A pod does not
+ * end either while kubelet waits for the reply to a call with new tokens, about every minute; its volume is repaired
+ * without a call.
  */
 const listedWithinMs = 20_000;
 

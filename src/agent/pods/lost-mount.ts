@@ -4,6 +4,7 @@ import { publishPathIn } from "../csi/paths.ts";
 import type { PlanSettings } from "../plan-input.ts";
 import type { VolumeRecord } from "../record.ts";
 
+/** Evidence about a mount on a pod's target whose record was lost. */
 export interface LostMountContext {
   readonly table: MountTable;
   readonly settings: Pick<PlanSettings, "stateDir" | "csiDir">;

@@ -1,8 +1,8 @@
 /**
- * Which targets of pods kubelet has asked for, and which it has given back. What the journal has a record of is asked
- * for as well: kubelet does not say it again after a restart of the agent.
+ * The pod targets that kubelet has published, and those that it has unpublished. Targets with a record in the journal
+ * count as published: kubelet does not repeat its call after a restart of the agent.
  *
- *   publish ─► open ─► unpublish ─► closing ─► nothing is left ─► forgotten
+ *  publish ─► open ─► unpublish ─► closing ─► nothing is left ─► forgotten
  */
 export class OpenPods {
   readonly #open = new Set<string>();

@@ -24,6 +24,7 @@ export function takesPods({ mode, spec }: DesiredVolume): boolean {
   return mode === "Manage" && spec.volumeMode === "Filesystem";
 }
 
+/** PURE. The target path of a pod's volume, as kubelet names it in NodePublishVolume. */
 export function podPath(kubeletDir: string, { uid, volume }: Pick<IntentPod, "uid" | "volume">): string {
   return podTargetPath(kubeletDir, { podUID: uid, volume });
 }

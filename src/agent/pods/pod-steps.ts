@@ -40,6 +40,10 @@ export function credentialsWait(holder: TargetRecord): Problem {
   return { ...problem, message: `${what}: ${message}` };
 }
 
+/**
+ * PURE. The problem of a pod's target that no intent names any more while the pod runs: kubelet unpublishes it, not the
+ * agent.
+ */
 export function consumerStillRunning({ pod, path }: Pick<TargetRecord, "pod" | "path">): Problem {
   const { namespace = "", name = "" } = pod ?? {};
   return {

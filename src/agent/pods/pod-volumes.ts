@@ -14,6 +14,7 @@ import { foreign, givenBack, hasLeft, notTornDown, problemOf, unmounting, waitin
 import { begun, notListed, progressOf } from "./publish-progress.ts";
 import { tokensLacking } from "./token-problems.ts";
 
+/** Dependencies of answering kubelet's NodePublishVolume and NodeUnpublishVolume. */
 export interface PodVolumesDeps {
   readonly kubeletDir: string;
   readonly open: OpenPods;
@@ -31,9 +32,8 @@ export interface PodVolumesDeps {
 }
 
 /**
- * What kubelet asks of the agent for pods. Nothing is mounted here: a target that was asked for is a part of the
- * desired world, one that was given back is not, and the planner does the rest. What is waited for is looked at after
- * each plan.
+ * Answers kubelet's calls for pods. Nothing is mounted here: a published target becomes part of the desired state of
+ * world, an unpublished one leaves it, and the planner does the rest. Waiting calls are checked after each plan.
  */
 export class AgentPodVolumes implements PodVolumes {
   readonly #deps: PodVolumesDeps;

@@ -52,6 +52,7 @@ export function whyOf(volume: VolumePlan, path: string): Problem {
   return { reason, message };
 }
 
+/** PURE. The problem of a publish for a pod that no intent of this node names. */
 export function notListed({ namespace, podName, wants }: PodPublish): Problem {
   const what = "set" in wants ? `set ${wants.set}` : `claim ${namespace}/${wants.persistentVolumeClaim}`;
   const message = `pod ${namespace}/${podName} is not in any NodeVolumeIntent of this node for ${what} yet; if access was denied, see the pod's Events`;
@@ -98,6 +99,7 @@ function writtenByContainers({ volume }: PodPublish): Problem {
   return { reason: "AccessModeMismatch", message };
 }
 
+/** The problem of a publish whose volume is being set up, with nothing in its way. */
 export const begun: Problem = { reason: "Progressing", message: "the volume is being set up on this node" };
 const blockForPods: Problem = {
   reason: "BlockForPods",

@@ -20,6 +20,7 @@ import { AgentPodVolumes } from "./pod-volumes.ts";
 /** Milliseconds after which a child that removes a mount point is given up. */
 const deadlineMs = 30_000;
 
+/** Dependencies of the part of the agent that serves pods. */
 export interface PodsDeps {
   readonly system: System;
   readonly host: HostPorts;
@@ -34,6 +35,7 @@ export interface PodsDeps {
   running(): ReadonlyMap<string, OperationKind>;
 }
 
+/** The part of the agent that serves pods, as the loop and the CSI server use it. */
 export interface Pods {
   readonly volumes: PodVolumes;
   /** The mount table was read, and a plan is to be made. */

@@ -12,6 +12,7 @@ import { podsOnNode } from "./node-pods.ts";
 import type { ReapWorld, StagedEvidence } from "./proof.ts";
 import { type ReapPlace, reapPlace } from "./reap-place.ts";
 
+/** Sources of the evidence about kubelet's leftovers. */
 export interface GatherDeps {
   readonly client: Pick<KubeClient, "get" | "list">;
   readonly host: Pick<HostPorts, "mountTable" | "nodeTable"> & { readonly traces: Traces };
@@ -24,6 +25,7 @@ export interface GatherDeps {
   plan(): Plan | undefined;
 }
 
+/** The evidence at one moment, and what of kubelet's it shows to be left over. */
 export interface GatheredReap {
   readonly world: ReapWorld;
   /** What kubelet has left by all of it. */
@@ -31,8 +33,8 @@ export interface GatheredReap {
 }
 
 /**
- * What there is to know before the mount at a path is removed, all of it read now. The API server is asked first: what
- * the node itself says is never older than that. Rejects if any of it cannot be read.
+ * Gathers the evidence for the removal of a mount at a path, all of it read now. The API server is read first, so that
+ * the node's own evidence is never older. Rejects if any of it cannot be read.
  */
 export async function gatherReap(deps: GatherDeps, path: string): Promise<GatheredReap> {
   const { client, host, nodeName, kubeletDir, graceMs, life } = deps;

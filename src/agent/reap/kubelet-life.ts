@@ -12,8 +12,8 @@ const leases = "kube-node-lease";
 const pauseMs = 60_000;
 
 /**
- * How long kubelet has been alive without a pause, by its Lease: what it has not removed in all that time it does not
- * know of. By this agent's own clock; what the Lease says of the time does not count. What cannot be read is a pause.
+ * How long kubelet has been alive without a pause, by its Lease and this agent's clock; timestamps in the Lease do not
+ * count. Leftovers that kubelet has not removed in all that time are unknown to it. An unreadable Lease is a pause.
  */
 export class KubeletLife {
   readonly #deps: { readonly clock: Clock; readonly client: Pick<KubeClient, "get">; readonly nodeName: string };

@@ -21,10 +21,13 @@ export interface ReapWorld {
   readonly table: MountTable;
   readonly own: MountTable;
   readonly volumes: Iterable<VolumePlan>;
-  /** Of a staged volume: what kubelet and its driver say of it, and in whose mount namespaces it is. */
+  /**
+   * Evidence about a staged volume: kubelet's and the driver's reports, and the mount namespaces that it is mounted in.
+   */
   readonly staged?: StagedEvidence;
 }
 
+/** Evidence about a volume that kubelet staged by CSI and left behind. */
 export interface StagedEvidence {
   /** What kubelet has written down is of this driver and of a handle with this hash. */
   readonly isKnown: boolean;
@@ -33,6 +36,7 @@ export interface StagedEvidence {
   readonly apart: readonly Holder[];
 }
 
+/** Whether a leftover may be removed: everything that is needed for it is proved, or it stays. */
 export type Proof =
   | { readonly place: ReapPlace; readonly mount: MountEntry; readonly proof: string }
   /** Why it stays, for people. */

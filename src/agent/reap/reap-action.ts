@@ -12,6 +12,7 @@ import type { Proof } from "./proof.ts";
 /** Milliseconds after which a child that unmounts is given up. */
 const deadlineMs = 60_000;
 
+/** Dependencies of removing one leftover. */
 export interface ReapActionDeps {
   readonly host: HostPorts;
   readonly traces: Traces;

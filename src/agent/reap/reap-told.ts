@@ -3,6 +3,7 @@ import { cut } from "../../api/conditions.ts";
 import type { Logger } from "../../ports.ts";
 import type { ReapOutcome } from "./reaper.ts";
 
+/** An Event about a leftover of kubelet. */
 export interface ReapEvent {
   readonly type: "Normal" | "Warning";
   readonly reason: string;

@@ -11,6 +11,7 @@ import type { KubeletLife } from "./kubelet-life.ts";
 import { leftToKubelet, neverReaped, type Proof, proofOf } from "./proof.ts";
 import type { ReapRecord } from "./reap-record.ts";
 
+/** Dependencies of the clean-up of kubelet's leftovers. */
 export interface ReaperDeps {
   readonly system: System;
   readonly journal: Pick<Journal, "reaps" | "putReap">;
@@ -30,6 +31,7 @@ interface ReapTold {
   onChild(child: ChildProcessID): Promise<void>;
 }
 
+/** The end of one attempt to remove a leftover. */
 export interface ReapOutcome {
   readonly record: ReapRecord;
   /** Undefined: it was removed. */

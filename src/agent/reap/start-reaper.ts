@@ -14,6 +14,7 @@ import { reap } from "./reap-action.ts";
 import { type ReapEvent, reapTeller } from "./reap-told.ts";
 import { Reaper } from "./reaper.ts";
 
+/** Dependencies of starting the clean-up of kubelet's leftovers. */
 export interface ReaperParts {
   readonly system: System;
   readonly host: HostPorts;

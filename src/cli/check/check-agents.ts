@@ -9,6 +9,7 @@ const check = "agents";
 /** Different causes that are shown. */
 const mostCauses = 4;
 
+/** Results of `check` about the agents. */
 export interface AgentsFound {
   readonly results: readonly CheckResult[];
   /** Nodes with a ready agent; undefined if that is not known. */

@@ -9,6 +9,7 @@ const check = "CRDs";
 const plurals = [resource.sets, resource.intents, resource.states].map(({ plural }) => plural);
 const apply = "kubectl apply --server-side -k config/crd";
 
+/** Inputs of the check of the CRDs. */
 export interface DefinitionInput {
   readonly definitions: DefinitionFacts;
   /** Of this program. */

@@ -10,6 +10,7 @@ import { type CheckResult, failed, installerRemedy, limited, ok, unknown } from 
 const check = "admission policies";
 const apply = nextStep("PolicyMissing") ?? "";
 
+/** Inputs of the check of the admission policies. */
 export interface PolicyInput extends Pick<InstalledFacts, "policies" | "states" | "sets"> {
   /** Of this program. */
   readonly version: string;

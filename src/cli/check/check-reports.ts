@@ -11,6 +11,7 @@ const check = "reports";
 /** Different reasons that are shown. */
 const mostReasons = 4;
 
+/** Inputs of the check of the agents' reports. */
 export interface ReportsInput extends Pick<InstalledFacts, "states" | "leases"> {
   /** Nodes with a ready agent; undefined if that is not known: then each node that has reported. */
   readonly running: ReadonlySet<string> | undefined;

@@ -9,14 +9,17 @@ export interface CheckResult {
   readonly remedy?: string;
 }
 
+/** PURE. A check that passed. */
 export function ok(check: string, found: string): CheckResult {
   return { check, result: "Ok", found };
 }
 
+/** PURE. A check that found something that does not work fully, with what to do. */
 export function limited(check: string, found: string, remedy: string): CheckResult {
   return { check, result: "Limited", found, remedy };
 }
 
+/** PURE. A check that failed, with what to do. */
 export function failed(check: string, found: string, remedy: string): CheckResult {
   return { check, result: "Failed", found, remedy };
 }

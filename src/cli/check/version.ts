@@ -1,3 +1,4 @@
+/** A Kubernetes version, as far as it is compared. */
 export interface Version {
   readonly major: number;
   readonly minor: number;

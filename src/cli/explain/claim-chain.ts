@@ -8,6 +8,7 @@ import { reasonFinding } from "../../explain/intent-chain.ts";
 import { recordIn, stringIn } from "../../kube/json.ts";
 import { setNames } from "./explain-set.ts";
 
+/** The causes of a claim's state. */
 export interface ClaimAnswer {
   readonly findings: readonly Finding[];
   /** Once it is bound, and its volume is there. */

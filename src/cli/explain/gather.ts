@@ -18,6 +18,10 @@ export interface Gathering {
 
 const namespaces: Resource = { group: "", version: "v1", plural: "namespaces", kind: "Namespace" };
 
+/**
+ * Collects the facts of one explanation: each object is read once, and a list that RBAC denies is noted instead of
+ * failing.
+ */
 export function gathering(cluster: Cluster, now: number): Gathering {
   const sha256 = (text: string) => createHash("sha256").update(text).digest("hex");
   const read = new Map<FactList, Map<string, KubeObject>>();
@@ -139,6 +143,7 @@ export async function gatherDrift(from: Gathering): Promise<void> {
   await from.list("events", resource.events, { namespace: "default", fieldSelector });
 }
 
+/** Reads a Namespace into the facts. */
 export async function gatherNamespace(from: Gathering, name: string): Promise<void> {
   await from.get("namespaces", namespaces, name);
 }

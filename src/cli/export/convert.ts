@@ -13,6 +13,7 @@ export type Converted =
   | { readonly kind: "set"; readonly line: MountLine; readonly set: ExportedSet; readonly notes: readonly string[] }
   | { readonly kind: "none"; readonly line: MountLine; readonly reason: string; readonly ofSystem: boolean };
 
+/** A NodeVolumeSet as `export` prints it. */
 export interface ExportedSet {
   readonly apiVersion: string;
   readonly kind: "NodeVolumeSet";

@@ -13,6 +13,7 @@ export interface Judged {
   readonly refused?: string;
 }
 
+/** A mount option that the set must have. */
 export interface Wanted {
   readonly option: string;
   /** Without it no set may be made. */

@@ -16,6 +16,7 @@ export interface MountLine {
   readonly unfit?: string;
 }
 
+/** A file of mounts, parsed. */
 export interface MountFile {
   readonly kind: "fstab" | "/proc/mounts" | "mountinfo";
   readonly lines: readonly MountLine[];

@@ -12,6 +12,7 @@ export interface Found {
   readonly gap?: string;
 }
 
+/** Which objects of a collection are read. */
 export interface Selection {
   readonly namespace?: string;
   readonly fieldSelector?: string;

@@ -9,6 +9,7 @@ import { chosenPods, type OurPod, ourPod } from "./pods.ts";
 import { trimmedWorkload } from "./trim.ts";
 import { type Troubled, troubles } from "./troubles.ts";
 
+/** Dependencies of gathering a support bundle. */
 export interface GatherDeps {
   readonly transport: Transport;
   readonly bundle: Bundle;
@@ -115,6 +116,7 @@ async function addMetrics({ transport, bundle }: GatherDeps, { name, port }: Our
   }
 }
 
+/** PURE. A value as indented JSON. */
 export function json(value: unknown): string {
   return `${JSON.stringify(value, undefined, 1)}\n`;
 }

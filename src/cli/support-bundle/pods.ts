@@ -11,6 +11,7 @@ export interface OurPod {
   readonly ready: boolean;
 }
 
+/** A container of ours whose logs are gathered. */
 export interface OurContainer {
   readonly name: string;
   readonly restarts: number;

@@ -1,5 +1,6 @@
 import type { Gap } from "./bundle.ts";
 
+/** Inputs of a bundle's README. */
 export interface ReadmeInput {
   readonly time: string;
   readonly node: string | undefined;

@@ -21,6 +21,7 @@ export interface AttachStatusWriter {
   forget(intent: Intent): void;
 }
 
+/** Dependencies of writing the controller's part of an intent's status. */
 export interface AttachStatusWriterDeps {
   readonly client: KubeClient;
   readonly clock: Clock;
@@ -37,6 +38,10 @@ const passing: ReadonlySet<Reason> = new Set(["WaitingForAttach", "Detaching"]);
 const passingMs = 1_000;
 const againMs = 100;
 
+/**
+ * Writes `status.attach` of intents: what a volume waits for before its agent may use it. The only writer of that
+ * field. Reasons that usually end at once are written when they have lasted a second.
+ */
 export function createAttachStatusWriter({
   client,
   clock,

@@ -36,15 +36,15 @@ export function decideDisk(members: readonly DiskMember[]): readonly DiskDecisio
   });
 }
 
-/** What keeps an intent from its disk, of the others that have it, or ask for it. Pure. */
+/** The wait reason of an intent whose disk other intents have or request. Pure. */
 export function diskHeldElsewhere(members: readonly DiskMember[], intent: Intent): WaitReason | undefined {
   const decision = decideDisk(members).find((one) => one.intent.metadata.name === intent.metadata.name);
   return decision !== undefined && "waitReason" in decision ? decision.waitReason : undefined;
 }
 
 /**
- * PURE. The disk that an agent asks for, and was not given. Who has one keeps that until it is released: it may be in
- * use, though another is found.
+ * PURE. The disk that an agent requests and has no grant for. An intent with a grant keeps its disk until its release,
+ * even if its agent finds another one: the first may be in use.
  */
 export function askedBy({ metadata, spec, status }: Intent): string | undefined {
   if (metadata.deletionTimestamp !== undefined || spec.grant === undefined || spec.mode !== "Manage") return undefined;

@@ -17,17 +17,17 @@ import {
 import type { Decision, VolumePlan } from "./volume-decision.ts";
 
 /**
- * What is to be done about one volume, over all nodes. Pure.
+ * The decisions about one CSI volume, over all nodes. Pure.
  *
  * ```
  *  asks ─► nothing of its own in the way ─► nobody else has it ─► its turn ─► attached ─► granted ─► released
  *            (DriverNotOnNode, …)            (Detaching,           oldest      (WaitingForAttach,    only by
  *                                             VolumeHeldElsewhere)  first       AttachFailed)         release-intent.ts
  * ```
- * Who must be alone waits until nobody has it, and who could share it and came later waits until that one had its turn:
- * those who may all have it at once would else keep it among themselves for ever. A grant, even one that is only
- * perhaps written, a VolumeAttachment of ours and one that is perhaps written all say that its node has the volume.
- * While any VolumeAttachment of the volume is being deleted nobody gets it.
+ * A member that needs exclusive access waits until no node has the volume. Members that could share it and came later
+ * wait until that one had its turn; otherwise they would keep the volume among themselves for ever. A node has the
+ * volume if there is a grant, a VolumeAttachment of ours, or one of these that may have been written without an answer.
+ * While a VolumeAttachment of the volume is being deleted, no node gets it.
  */
 export function decideVolume(found: VolumeFacts): VolumePlan {
   const facts = survey(found);
@@ -78,8 +78,8 @@ function afterDetach(decision: Decision, { metadata, nodeName }: Attachment): De
 }
 
 /**
- * Those whose turn it is: the oldest, and beside it who need not be alone, one on each node. Who is attached already
- * comes first, as to change one's mind costs time.
+ * The members whose turn it is: the oldest, and with it those that can share the volume, one per node. Members that are
+ * attached already come first, because detaching costs time.
  */
 function turnsOf(facts: Survey, ready: readonly Member[]): Member[] {
   const [begun, rest] = [true, false].map((wanted) => ready.filter((one) => isBegun(facts, one) === wanted));
@@ -123,10 +123,10 @@ function isGivenUp({ intent, node }: Member, attachment: Attachment): boolean {
 }
 
 /**
- * Of ours, those on whose node nobody has the volume, is having it released, or asks for it and is allowed to. One that
- * a grant rested on stays although its intent has gone: no acknowledgement was seen, so it may be in use (safety
- * rule 1). Then only the Node's out-of-service taint or an administrator's word on the VolumeAttachment says that it is
- * not.
+ * Our VolumeAttachments to delete: those on a node where no member has the volume, is releasing it, or requests it and
+ * is allowed to. An attachment that a grant was based on stays even if its intent is gone: its release was not
+ * acknowledged, so that it may be in use (safety rule 1). Only the Node's out-of-service taint or an administrator's
+ * annotation on the VolumeAttachment overrides that.
  */
 function dangling(facts: Survey, turns: ReadonlySet<Member>): Attachment[] {
   const having = [...facts.holders, ...turns];

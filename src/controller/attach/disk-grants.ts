@@ -15,6 +15,7 @@ import type { WaitReason } from "./wait-reason.ts";
 /** Of the key of a disk, whatever intents call it: no plugin of kubelet's is called so. */
 const driver = "kubernetes.io/any-disk";
 
+/** Dependencies of granting disks that several nodes reach (decision 0098). */
 export interface DiskGrantsDeps {
   readonly client: KubeClient;
   readonly log: Logger;
@@ -47,6 +48,10 @@ export interface DiskGrants {
 /** An agent may write its status at the same moment. */
 const attempts = 4;
 
+/**
+ * Grants a disk that several nodes reach to one node at a time (decision 0098): an agent that found the disk waits for
+ * the grant before it writes to it.
+ */
 export function createDiskGrants(deps: DiskGrantsDeps): DiskGrants {
   const { intents } = deps;
   /** Names of intents by disk: by what they were given, and by what they have found. */

@@ -7,7 +7,7 @@ import type { VolumeResolution } from "./resolve-volume.ts";
 import { isResolved } from "./resolve-volume.ts";
 import type { VolumeID } from "./volume-key.ts";
 
-/** What is decided by: one volume, on all nodes. */
+/** The input of `decideVolume`: one volume, on all nodes. */
 export interface VolumeFacts {
   readonly id: VolumeID;
   /** Of the driver's CSIDriver object, true if there is none; of a disk that its source names never. */
@@ -32,6 +32,7 @@ export interface VolumeFacts {
   readonly node: (name: string) => NodeInfo | undefined;
 }
 
+/** One intent of a volume: a node that uses the volume or asks for it. */
 export interface Member {
   readonly intent: Intent;
   readonly node: NodeInfo | undefined;
@@ -41,7 +42,7 @@ export interface Member {
   readonly place: Place;
 }
 
-/** What the driver says of the member's node, in its CSINode. */
+/** The driver's registration on the member's node (CSINode). */
 export interface Place {
   /** undefined: the driver is not registered there. */
   readonly nodeID: string | undefined;
@@ -52,7 +53,7 @@ export interface Place {
   readonly unmanaged: string | undefined;
 }
 
-/** Uses the volume, or may: by protocol, whatever any status says. */
+/** Whether a member uses the volume or may use it. The grant alone decides that, not any status. */
 export function holds({ intent, granting }: Member): boolean {
   return granting || intent.spec.grant !== undefined;
 }
@@ -62,16 +63,18 @@ export function asks(member: Member): boolean {
   return !holds(member) && member.intent.metadata.deletionTimestamp === undefined;
 }
 
+/** PURE. The node of a member. */
 export function nodeNameOf({ intent }: Member): string {
   return intent.spec.nodeName;
 }
 
+/** PURE. Whether a member allows no second node: a single-node access mode, or one that is not known yet. */
 export function usesAlone({ intent, resolution }: Member): boolean {
   const mode = intent.spec.grant?.csi?.accessMode ?? (isResolved(resolution) ? resolution.accessMode : undefined);
   return mode === undefined || isSingleNode(mode);
 }
 
-/** The facts with what each member is compared with, worked out once: a volume may be on thousands of nodes. */
+/** The facts with indexes for comparing members, computed once: a volume may be on thousands of nodes. */
 export interface Survey extends VolumeFacts {
   /** A VolumeAttachment of the volume that is being deleted, and one that is not ours. */
   readonly leaving: Attachment | undefined;
@@ -88,6 +91,7 @@ export interface Survey extends VolumeFacts {
   readonly asking: ReadonlySet<string>;
 }
 
+/** PURE. Indexes the facts of a volume by node, in one pass. */
 export function survey(facts: VolumeFacts): Survey {
   const { members, attachments } = facts;
   const holders = members.filter(holds).sort(byAge);

@@ -9,6 +9,7 @@ import type { VolumeIndex } from "./volume-index.ts";
 import type { VolumeID } from "./volume-key.ts";
 import { volumeKey } from "./volume-key.ts";
 
+/** Sources of the facts about one volume: caches only, no request. */
 export interface GatherVolumeDeps {
   readonly storage: Pick<Storage, "csiNodes" | "csiDrivers">;
   readonly index: VolumeIndex;

@@ -7,6 +7,7 @@ export interface Groups {
   of(group: string): string[];
 }
 
+/** An empty index of names by group; a name is in one group at a time. */
 export function createGroups(): Groups {
   const groupOf = new Map<string, string>();
   const members = new Map<string, Set<string>>();

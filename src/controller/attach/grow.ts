@@ -9,6 +9,10 @@ import type { VolumeFacts } from "./facts.ts";
 import { isResolved } from "./resolve-volume.ts";
 import type { Teller } from "./teller.ts";
 
+/**
+ * Dependencies of volume expansion: the size at the backend goes to the nodes, and what the nodes have reached goes to
+ * the claims.
+ */
 export interface GrowDeps {
   readonly client: KubeClient;
   readonly clock: Clock;
@@ -25,10 +29,10 @@ export interface GrowDeps {
 const nodesAtOnce = 8;
 
 /**
- * Tells the nodes of a larger size, and the claims of what the nodes have reached; not while others could have said
- * that for one of them.
- * @param attempt runs one write; that one fails is no reason to leave out the others
- * @returns milliseconds after which to look again, if a claim is not told for that reason
+ * Writes a larger size to the nodes' intents, and the size that the nodes have reached to the PVCs. PVCs are not
+ * updated while others than an agent could have written its status.
+ * @param attempt runs one write; a failed one does not skip the others
+ * @returns milliseconds until the next attempt, if a PVC was skipped for that reason
  */
 export async function grow(
   deps: GrowDeps,

@@ -11,6 +11,7 @@ import { volumeIDOf } from "./volume-key.ts";
 import type { AttachmentWriter } from "./write-attachment.ts";
 import { removeAttachment } from "./write-attachment.ts";
 
+/** Dependencies of what the end of an intent does about VolumeAttachments and claims. */
 export interface IntentAttachmentsDeps extends AttachmentWriter {
   readonly storage: Pick<Storage, "attachments" | "claims">;
   readonly index: VolumeIndex;
@@ -43,8 +44,8 @@ export function createIntentAttachments(deps: IntentAttachmentsDeps): IntentAtta
   }
 
   /**
-   * Of one volume on one node only one has a grant: the attachment is theirs who have it, or may be getting it at this
-   * moment. Asked when the attachment has been read: whoever marks it later makes another version of it.
+   * Whether another intent has, or is getting, a grant for this volume on this node: the VolumeAttachment is then in
+   * use. Checked after the VolumeAttachment was read: a later mark on it changes its resourceVersion.
    */
   function isAnothers({ spec }: Intent, found: Attachment, rivals: readonly Intent[]): boolean {
     return spec.grant === undefined && rivals.some((one) => one.spec.nodeName === found.nodeName);

@@ -10,11 +10,12 @@ import { translateInTree } from "../claims/translate-in-tree.ts";
 import { withoutDriver } from "../claims/without-driver.ts";
 import type { AccessMode, PersistentVolumeCSI } from "../model/storage-types.ts";
 
-/** What the controller keeps of the storage objects that it watches: what it decides by, and nothing else. Pure. */
+/** Projections of storage objects: the fields that decisions depend on, and no others. Pure. */
 
 /** Whether the group of a volume's files is changed (behaviour 107). */
 export type FSGroupPolicy = "None" | "File" | "ReadWriteOnceWithFSType";
 
+/** A PersistentVolumeClaim, reduced to what decisions need. */
 export interface Claim extends KubeObject {
   /** UID of what controls it, as a pod does the claim of its generic ephemeral volume. */
   readonly controllerUID: string | undefined;
@@ -26,6 +27,10 @@ export interface Claim extends KubeObject {
   readonly status: JsonObject;
 }
 
+/**
+ * A PersistentVolume, reduced to what decisions need. In-tree volumes that a CSI driver has taken over are translated,
+ * as kubelet's csi-translation-lib does.
+ */
 export interface PersistentVolume extends KubeObject {
   /** Also of a volume whose plugin a driver has replaced. undefined: of no CSI driver. */
   readonly csi: PersistentVolumeCSI | undefined;
@@ -43,6 +48,7 @@ export interface PersistentVolume extends KubeObject {
   readonly nodeTerms: readonly unknown[] | undefined;
 }
 
+/** A VolumeAttachment, reduced to what decisions need. Ours are recognized by name (decision 0100). */
 export interface Attachment extends KubeObject {
   readonly attacher: string;
   readonly nodeName: string;
@@ -59,10 +65,12 @@ export interface Attachment extends KubeObject {
   readonly detachError: string;
 }
 
+/** A CSINode: the drivers that are registered on a node. `limit` is allocatable.count; undefined: no limit. */
 export interface CSINode extends KubeObject {
   readonly drivers: readonly { readonly name: string; readonly nodeID: string; readonly limit: number | undefined }[];
 }
 
+/** A CSIDriver, reduced to what decisions need. */
 export interface CSIDriver extends KubeObject {
   readonly attachRequired: boolean;
   /**
@@ -79,11 +87,13 @@ export interface CSIDriver extends KubeObject {
   readonly seLinuxMount: boolean;
 }
 
+/** A StorageClass, reduced to what decisions need. */
 export interface StorageClass extends KubeObject {
   readonly provisioner: string;
   readonly waitForFirstConsumer: boolean;
 }
 
+/** PURE. A PersistentVolumeClaim from the API server's JSON; undefined if it has no metadata. */
 export function projectClaim(raw: unknown): Claim | undefined {
   const metadata = metadataIn(raw);
   const spec = recordIn(raw, "spec");
@@ -100,6 +110,7 @@ export function projectClaim(raw: unknown): Claim | undefined {
   );
 }
 
+/** PURE. A PersistentVolume from the API server's JSON; undefined if it has no metadata. */
 export function projectPersistentVolume(raw: unknown): PersistentVolume | undefined {
   const metadata = metadataIn(raw);
   const spec = recordIn(raw, "spec");
@@ -146,6 +157,7 @@ function secretIn(csi: JsonObject, key: string): SecretReference | undefined {
   return ref && { namespace: stringIn(ref, "namespace") ?? "", name: stringIn(ref, "name") ?? "" };
 }
 
+/** PURE. A VolumeAttachment from the API server's JSON; undefined if it has no metadata. */
 export function projectAttachment(raw: unknown): Attachment | undefined {
   const metadata = metadataIn(raw);
   const spec = recordIn(raw, "spec");
@@ -170,6 +182,7 @@ export function projectAttachment(raw: unknown): Attachment | undefined {
   };
 }
 
+/** PURE. A CSINode from the API server's JSON; undefined if it has no metadata. */
 export function projectCSINode(raw: unknown): CSINode | undefined {
   const metadata = metadataIn(raw);
   const drivers = arrayIn(recordIn(raw, "spec"), "drivers").map((driver) => {
@@ -204,6 +217,7 @@ export function projectCSIDriver(raw: unknown): CSIDriver | undefined {
   );
 }
 
+/** PURE. A StorageClass from the API server's JSON; undefined if it has no metadata. */
 export function projectStorageClass(raw: unknown): StorageClass | undefined {
   const metadata = metadataIn(raw);
   const waitForFirstConsumer = stringIn(raw, "volumeBindingMode") === "WaitForFirstConsumer";

@@ -9,7 +9,7 @@ import type { Attachment } from "./objects.ts";
 import { isResolved } from "./resolve-volume.ts";
 import type { WaitReason } from "./wait-reason.ts";
 
-/** What keeps an intent that asks for a volume from being attached or granted. Pure. */
+/** Wait reasons of an intent that requests a volume: what keeps it from being attached or granted. Pure. */
 
 /** What lies with the intent, its node and its volume; who waits for this holds up nobody. */
 export function ownObstacle(facts: VolumeFacts, member: Member): WaitReason | undefined {
@@ -90,7 +90,8 @@ export function othersObstacle(facts: Survey, member: Member): WaitReason | unde
   const holder = alone ? facts.holders[0] : facts.holderOn.get(nodeName);
   if (holder !== undefined) return heldBy(facts, holder);
   if (!alone) return undefined;
-  // Of those who ask beside this one, one has its turn first; what was attached for the other is detached then.
+  // An attachment to a node that requests the volume, too, is no obstacle: one of the two has its turn first, and the
+  // attachment of the other is deleted then.
   const left = attachments.find(
     (one) => one.nodeName !== nodeName && (usedBefore(one.metadata.annotations) || !asking.has(one.nodeName)),
   );
@@ -120,6 +121,7 @@ export function releasedBy(kind: "nvi" | "volumeattachment", name: string, condi
   return `kubectl annotate ${kind} ${name} ${annotation.release}='who, why' once it is certain that ${condition}`;
 }
 
+/** PURE. The wait reason of a member while another node has the volume, with that node and since when. */
 export function heldBy({ ours }: Survey, { intent }: Member): WaitReason {
   const { nodeName, volumeName } = intent.spec;
   const attachedSince = ours.get(nodeName)?.metadata.creationTimestamp;
@@ -143,6 +145,7 @@ export function queuesFor({ intent: { metadata, spec } }: Member): WaitReason {
   };
 }
 
+/** PURE. A VolumeAttachment as the object that a wait reason names. */
 export function onAttachment(name: string, node: string): NonNullable<WaitReason["on"]> {
   return { kind: "VolumeAttachment", name, node };
 }

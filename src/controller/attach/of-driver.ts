@@ -2,9 +2,9 @@ import type { GrantedCSIVolume } from "../../api/types.gen.ts";
 import type { CSIDriver } from "./objects.ts";
 
 /**
- * PURE. What a grant says of the driver, as its CSIDriver has it now: the agent does not read that object. A grant
- * never changes, so what is changed on the CSIDriver later counts from the next grant on (decision 0027). Without the
- * object nothing is asked for.
+ * PURE. The fields of a grant that come from the driver's CSIDriver object, which agents do not read. A grant never
+ * changes, so that later changes of the CSIDriver apply to the next grant (decision 0027). Without the object the
+ * fields are left out.
  */
 export function grantedOfDriver(
   driver: CSIDriver | undefined,

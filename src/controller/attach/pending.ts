@@ -3,8 +3,8 @@ import { attachmentName } from "./attachment-name.ts";
 import type { VolumeID } from "./volume-key.ts";
 
 /**
- * What was written and not seen yet, or has had no answer: it counts as done until the watch, or the server itself,
- * says what is so. Without that a decision on an older view could give one volume to two nodes.
+ * Expectations: writes that the watch has not shown yet, or that had no answer. They count as done until the watch or
+ * the API server shows the result. Without them, a decision on a stale cache could grant one volume to two nodes.
  */
 export interface Pending {
   granting(intent: Intent): boolean;
@@ -23,6 +23,10 @@ export interface Pending {
   forget(): void;
 }
 
+/**
+ * Writes whose result the watch has not shown yet (expectations, as kube-controller-manager's controllers have them).
+ * Empty at the beginning of a leader's term.
+ */
 export function createPending(): Pending {
   const grants = new Map<string, string>();
   /** By name. */

@@ -31,6 +31,7 @@ import { attach, detachDangling } from "./write-attachment.ts";
 import type { GrantWriter } from "./write-grant.ts";
 import { writeGrant } from "./write-grant.ts";
 
+/** Dependencies of reconciling one CSI volume. */
 export interface ReconcileVolumeDeps extends GatherVolumeDeps, AttachmentWriter, GrantWriter {
   readonly client: KubeClient;
   readonly clock: Clock;
@@ -78,7 +79,7 @@ export async function reconcileVolume(deps: ReconcileVolumeDeps, id: VolumeID): 
   if (facts.members.every((member) => isDenied(facts, member)) && !mayBeUsed) {
     await attempt(() => deps.hold.letGo(withoutThoseOfOthers(deps, objects)));
     await deps.hold.prepare(objects).catch((error: unknown) => {
-      // Whoever wants it asks again, and is told.
+      // A member that still requests the volume gets its status at the next reconcile.
       deps.log.debug("no pod was tried at a reserved claim", { volume: key, error: messageOf(error) });
     });
   }
@@ -117,7 +118,8 @@ export async function reconcileVolume(deps: ReconcileVolumeDeps, id: VolumeID): 
       );
       againInMs = sooner(againInMs, writeInMs);
     });
-  // What is waited for may be told to thousands of nodes: whose turn it is does not wait for that.
+  // A wait reason may have to be written to thousands of intents. The member whose turn it is does not wait for these
+  // writes.
   const [steps, waits] = [plan.decisions.filter(({ step }) => step), plan.decisions.filter(({ step }) => !step)];
   await atOnce(nodesAtOnce, [...steps, ...waits], carryOutOne, ([error]) => error);
   againInMs = sooner(againInMs, await grow(deps, facts, attempt));
@@ -192,7 +194,7 @@ async function attachedByOthers(
 interface Outcome {
   readonly waitReason?: WaitReason | undefined;
   readonly againInMs?: number | undefined;
-  /** The intent itself was written: what is to be said of it is said at the next look. */
+  /** The intent was written just now: its status is written at the next reconcile. */
   readonly changed?: boolean;
 }
 
@@ -203,10 +205,7 @@ function notProtected(error: unknown): WaitReason | undefined {
   return { reason: "NotProtected", message };
 }
 
-/**
- * Nobody begins without what could not be asked or written; a refusal that stays until somebody changes something is
- * said.
- */
+/** No member starts if a read or write failed. A refusal that needs someone's action is reported. */
 function notHeld(error: unknown): Outcome {
   if (!(error instanceof ApiError) || classifyWriteError(error) !== "final") return { changed: true };
   return { waitReason: { reason: "PolicyMissing", message: `the claim cannot be taken: ${messageOf(error)}` } };
@@ -245,7 +244,8 @@ async function attachOne(
 }
 
 /**
- * Another volume may have taken the last place on the node since this one was looked at. What is under way has its own.
+ * Another volume may have taken the node's last attachment slot since the facts were gathered. An attachment under way
+ * has its slot.
  */
 function noRoom(deps: ReconcileVolumeDeps, id: VolumeID, member: Member): WaitReason | undefined {
   const node = nodeNameOf(member);

@@ -15,7 +15,7 @@ import type { VolumeID } from "./volume-key.ts";
 export interface ResolvedVolume {
   readonly id: VolumeID;
   readonly accessMode: AccessMode;
-  /** What the agent is told; undefined: its source says all. */
+  /** The volume as the grant describes it to the agent; undefined if the intent's source describes it completely. */
   readonly csi: GrantedCSIVolume | undefined;
   /** undefined: the source names the volume itself. */
   readonly persistentVolume: PersistentVolume | undefined;
@@ -25,8 +25,10 @@ export interface ResolvedVolume {
   readonly attachmentSource: object | undefined;
 }
 
+/** The CSI volume that an intent's source names, or why it cannot be used now. `isResolved` distinguishes them. */
 export type VolumeResolution = ResolvedVolume | UnresolvedVolume;
 
+/** PURE. Whether the source leads to a volume. */
 export function isResolved(resolution: VolumeResolution): resolution is ResolvedVolume {
   return "id" in resolution;
 }

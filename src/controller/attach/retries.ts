@@ -5,9 +5,9 @@ import type { Intent } from "../projections.ts";
 import type { WaitReason } from "./wait-reason.ts";
 
 /**
- * When a write that failed is tried again. It leaves traces, as a grant marks its VolumeAttachment first, which come
- * back by the watches at once: what they wake must not be the next attempt. And what was refused for good, as it seems,
- * may be accepted later, of which no watch tells.
+ * Backoff of failed writes. A failed write leaves traces (a grant marks its VolumeAttachment first), which come back by
+ * the watches at once; these must not trigger the next attempt. A refusal that looks final may be accepted later, and
+ * no watch reports that.
  */
 export interface Retries {
   /**
@@ -19,6 +19,7 @@ export interface Retries {
   forget(intent: Intent): void;
 }
 
+/** The end of one attempt, or why there was none: its backoff delay has not passed. */
 export interface Attempt {
   readonly done: boolean;
   /** Of this attempt, or the last one. */
@@ -39,6 +40,7 @@ interface Failed {
 /** As those of the queues. */
 const limits: BackoffLimits = { baseMs: 250, maxMs: 60_000 };
 
+/** Attempts with exponential backoff by intent. A new generation of the spec starts without delay. */
 export function createRetries({ clock, random }: { readonly clock: Clock; readonly random: Random }): Retries {
   /** By name of the intent. */
   const failed = new Map<string, Failed>();

@@ -30,17 +30,20 @@ export interface StorageWatches {
   readonly storageClasses: Reflector<StorageClass>;
 }
 
+/** Watches of the storage API objects. */
 export interface Storage extends StorageWatches, Omit<WatchGroup, "start"> {
   /** Some set or intent needs them: they are started, once. A cluster without CSI volumes pays nothing for them. */
   need(): void;
 }
 
+/** Dependencies of watching storage API objects. */
 export interface StorageDeps {
   readonly system: System;
   readonly transport: Transport;
   readonly onRestart: (resource: Resource, why: string) => void;
 }
 
+/** The watches of storage API objects, not started yet. */
 export function createStorage({ system, transport, onRestart }: StorageDeps): Storage {
   function watch<T extends KubeObject>(of: Resource, project: (raw: unknown) => T | undefined) {
     const restarted = (why: string) => onRestart(of, why);

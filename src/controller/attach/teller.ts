@@ -11,8 +11,8 @@ import type { VolumeIndex } from "./volume-index.ts";
 import { isCSI } from "./volume-key.ts";
 
 /**
- * Tells people what happens to volumes: who reads the intent, and who has only the claim, which is in a namespace of
- * theirs.
+ * Records Events about volumes: on the intent for administrators, and on the PVC for its owner, who may see nothing
+ * else.
  */
 export interface Teller {
   /** On the intent and on every claim of its volume. */
@@ -26,6 +26,7 @@ export interface Teller {
   stop(): void;
 }
 
+/** Dependencies of Events about volumes. */
 export interface TellerDeps {
   readonly recorder: EventRecorder;
   readonly intents: ObjectStore<Intent>;
@@ -35,6 +36,10 @@ export interface TellerDeps {
   readonly complete: () => boolean;
 }
 
+/**
+ * Records Events about volumes on intents and claims, at transitions only: the same failure twice in a row is one
+ * Event.
+ */
 export function createTeller({ recorder, intents, attachments, index, complete }: TellerDeps): Teller {
   /** By name of the intent, the failure that was told: an attempt that fails as the one before is no news. */
   const failing = new Map<string, string>();

@@ -8,6 +8,7 @@ export type Step =
   | { readonly do: "grant"; readonly attachment: Attachment | undefined }
   | { readonly do: "release" };
 
+/** The next step of one member of a volume, and its wait reason. */
 export interface Decision {
   readonly member: Member;
   readonly step?: Step;
@@ -17,6 +18,7 @@ export interface Decision {
   readonly behind?: true;
 }
 
+/** All decisions about one CSI volume, over all nodes. */
 export interface VolumePlan {
   readonly decisions: readonly Decision[];
   /** VolumeAttachments of ours that nobody uses or asks for. */

@@ -4,7 +4,7 @@ import { isOurs } from "./attachment-name.ts";
 import type { Attachment } from "./objects.ts";
 import { bounded, type WaitReason } from "./wait-reason.ts";
 
-/** What people are told of a volume, each transition once, in kubelet's words where it has some. Pure. */
+/** Events about a volume, once for each transition, in kubelet's words where kubelet has such an Event. Pure. */
 export interface VolumeEvent {
   readonly type: "Normal" | "Warning";
   readonly reason: Reason;
@@ -12,7 +12,7 @@ export interface VolumeEvent {
 }
 
 /**
- * What becomes of a VolumeAttachment of ours. Its driver's failures are not told here: these stand in status.attach.
+ * The Event about a change of a VolumeAttachment of ours. Failures of its driver are in status.attach instead.
  * @param before undefined: it is new
  * @param after undefined: it is gone
  */
@@ -62,8 +62,8 @@ export function growthFailure({ expansion }: Growth): string | undefined {
 }
 
 /**
- * How the growth of a volume on a node goes on. (kubelet: operation_generator.go, node_expander.go)
- * @param told the failure that was told last, if it was one
+ * Events about the expansion of a volume on a node. (kubelet: operation_generator.go, node_expander.go)
+ * @param told the failure that was recorded last, if it was one
  */
 export function growthEvent(node: string, before: Growth, after: Growth, told?: string): VolumeEvent | undefined {
   const failure = growthFailure(after);

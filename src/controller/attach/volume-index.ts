@@ -36,6 +36,7 @@ export interface VolumeIndex {
   stop(): void;
 }
 
+/** Inputs of the index of volumes. */
 export interface VolumeIndexDeps {
   readonly intents: ObjectStore<Intent>;
   readonly nodes: ObjectStore<NodeInfo>;
@@ -48,6 +49,10 @@ export interface VolumeIndexDeps {
   readonly onDue: (key: string) => void;
 }
 
+/**
+ * Indexes intents, claims, PersistentVolumes and VolumeAttachments by volume, and reports each volume that a change of
+ * any of them may affect. The entry point for "which change reconciles which volume".
+ */
 export function createVolumeIndex(deps: VolumeIndexDeps): VolumeIndex {
   const { intents, onDue } = deps;
   const { claims, persistentVolumes, attachments, csiNodes, csiDrivers, storageClasses } = deps.storage;

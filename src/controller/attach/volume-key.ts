@@ -16,6 +16,7 @@ export function volumeKey({ driver, volumeHandle }: VolumeID): string {
   return `${driver}^${volumeHandle}`;
 }
 
+/** PURE. The volume of a queue key; undefined if the key is not that of a volume. */
 export function volumeIDOf(key: string): VolumeID | undefined {
   const at = key.indexOf("^");
   if (at <= 0) return undefined;

@@ -23,6 +23,7 @@ import { createTeller } from "./teller.ts";
 import { createVolumeIndex } from "./volume-index.ts";
 import { isCSI, unresolvedIntentOf, volumeIDOf } from "./volume-key.ts";
 
+/** Dependencies of the controller's work on volumes: attach and grant, claims, expansion, and disks. */
 export interface VolumeWorkDeps {
   readonly system: System;
   readonly client: KubeClient;
@@ -57,10 +58,14 @@ export interface VolumeWork {
   stop(): void;
 }
 
+/**
+ * Wires the reconcilers of CSI volumes, unbound claims and disks to the index of volumes. It does nothing until it
+ * leads.
+ */
 export function createVolumeWork(deps: VolumeWorkDeps): VolumeWork {
   const { system, storage, gatherer } = deps;
-  // What is asked of the server before a claim is taken is asked for many volumes at once: all VolumeAttachments, a
-  // namespace's pods.
+  // Reads before the reservation of a PVC are coalesced over many volumes: all VolumeAttachments, and the pods of a
+  // namespace.
   const client = joinReads(deps.client);
   const { clock, random, log } = system;
   const index = createVolumeIndex({

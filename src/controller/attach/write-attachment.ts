@@ -15,6 +15,7 @@ import type { VolumeID } from "./volume-key.ts";
 import { volumeKey } from "./volume-key.ts";
 import type { WaitReason } from "./wait-reason.ts";
 
+/** Dependencies of creating and deleting VolumeAttachments. */
 export interface AttachmentWriter {
   readonly client: KubeClient;
   readonly log: Logger;
@@ -57,7 +58,7 @@ export async function attach(deps: AttachmentWriter, id: VolumeID, member: Membe
   return undefined;
 }
 
-/** Of a grant: the PersistentVolume that it was given for, whatever the claim, or an annotation, says by now. */
+/** The PersistentVolume that a grant was written for, whatever the PVC or an annotation names by now. */
 function sourceOf(id: VolumeID, { intent, resolution }: Member): object | undefined {
   const granted = intent.spec.grant?.persistentVolume;
   const resolved = isResolved(resolution) ? resolution : undefined;

@@ -18,6 +18,7 @@ import { isResolved } from "./resolve-volume.ts";
 import { contextTooLarge } from "./size-limits.ts";
 import type { WaitReason } from "./wait-reason.ts";
 
+/** Dependencies of writing `spec.grant` of an intent. */
 export interface GrantWriter {
   readonly client: KubeClient;
   readonly log: Logger;

@@ -16,8 +16,8 @@ import { claimNotAllowed, namesThisClaim } from "./allowed-sets.ts";
 type Bindings = Pick<Storage, "claims" | "persistentVolumes">;
 
 /**
- * What the claims that are known say of sets: the claim that the source names, and all that are bound to its volume by
- * whatever PersistentVolume. A claim that is not there has nothing to say: the volume waits for it.
+ * Whether the known PVCs allow sets: the PVC that the source names, and all that are bound to its volume through any
+ * PersistentVolume. A PVC that does not exist is no refusal: the volume waits for it.
  */
 export function consentOf(
   storage: Bindings & Pick<Storage, "complete">,
@@ -50,6 +50,7 @@ function volumeBoundTo({ persistentVolumes }: Bindings, claim: Claim): Persisten
   return volume?.claimRef?.uid === claim.metadata.uid ? volume : undefined;
 }
 
+/** The objects that are reconciled when a claim starts or stops allowing sets (decision 0106). */
 export interface ConsentTriggers {
   readonly storage: Pick<Storage, "claims" | "persistentVolumes" | "complete">;
   readonly sets: ObjectStore<SetEntry>;

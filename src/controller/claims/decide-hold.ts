@@ -22,12 +22,13 @@ export const settleMs = 5_000;
 const probeEveryMs = 250;
 const probeAgainMs = 10_000;
 
-/** What is said of a claim that is not ours yet, and when to go on. */
+/** The wait reason while a PVC is not reserved for us yet, and when to continue. */
 export interface Waiting {
   readonly waitReason: WaitReason;
   readonly againInMs: number;
 }
 
+/** Milliseconds until pods of a claim are looked at again, where no watch reports their end. */
 export const podsAgainMs = 10_000;
 
 /** Milliseconds for which pods may still be on their way: neither label nor policy may be younger than that. */
@@ -47,6 +48,9 @@ export function notRefused(claim: Claim, { shutAt }: Taking, why: string, now: n
   };
 }
 
+/**
+ * PURE. The wait while a claim is being reserved for us: the admission policy has to refuse pods that name it first.
+ */
 export function beingTaken({ metadata: { namespace = "", name } }: Claim, againInMs: number): Waiting {
   const message = `claim ${namespace}/${name} is being taken: pods that name it are turned away first`;
   return { waitReason: { reason: "WaitingForAttach", message, on: onClaim({ namespace, name }) }, againInMs };
@@ -62,6 +66,7 @@ export function sharedWithKubelet(waitReason: WaitReason | undefined): WaitReaso
   };
 }
 
+/** PURE. A claim as the object that a wait reason names. */
 export function onClaim({ namespace, name }: { readonly namespace: string; readonly name: string }) {
   return { kind: "PersistentVolumeClaim", namespace, name };
 }

@@ -33,11 +33,11 @@ const infeasible: ReadonlySet<string> = new Set<Reason>(["ExpansionInfeasible"])
 const final: ReadonlySet<string> = new Set<Reason>(["VolumeInUse", "DriverFailed", "DriverReplyFalse"]);
 
 /**
- * The patch of a claim's status that says how its growth stands on the nodes, as kubelet says it where it is the node
- * side: done when every node that has the volume and may write to it has reached the size, infeasible when one of them
- * says so, and NodeResizeError with the driver's words when one has failed otherwise. While all only read, it is not
- * done: what is on the volume has not grown. undefined: as it is.
- * @param users intents that have a grant of the volume
+ * The patch of a PVC's status with the progress of its expansion on the nodes, as kubelet writes it for node expansion:
+ * done when every node that may write to the volume has reached the size, infeasible when one of them reports that, and
+ * NodeResizeError with the driver's message when one has failed otherwise. While all nodes only read, it is not done:
+ * the file system has not grown. undefined: no change.
+ * @param users intents with a grant of the volume
  */
 export function claimGrowthPatch(
   claim: Claim,

@@ -11,6 +11,7 @@ import { holdPatch, isHeld, letGoPatch, protectPatch, takePatch, unholdPatch } f
 import { probePolicy } from "./probe-policy.ts";
 import { createTakeReserved } from "./take-reserved.ts";
 
+/** Dependencies of reserving claims. */
 export interface HoldDeps {
   readonly client: KubeClient;
   readonly clock: Clock;
@@ -36,6 +37,9 @@ export interface VolumeUse {
   readonly begins: boolean;
 }
 
+/**
+ * Protection and reservation of the claims of a volume, against deletion and against pods that would use it directly.
+ */
 export interface Hold {
   /** Our finalizer on all of them: what is in use does not vanish. */
   protect(objects: VolumeObjects): Promise<void>;
@@ -59,6 +63,9 @@ export interface Hold {
   forget(): void;
 }
 
+/**
+ * Reserves claims: label first, then proof that the admission policy refuses pods, then a check that no pod slipped in.
+ */
 export function createHold(deps: HoldDeps): Hold {
   const { client, clock, random, log } = deps;
   /** By UID of the claim. */

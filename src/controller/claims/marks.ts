@@ -15,6 +15,7 @@ export function protectPatch({ metadata }: KubeObject): Patch | undefined {
   return { metadata: { finalizers: [...finalizers, finalizer.inUse] } };
 }
 
+/** PURE. The patch that labels a claim or PersistentVolume as reserved; undefined if it is already. */
 export function holdPatch(object: KubeObject): Patch | undefined {
   return isHeld(object) ? undefined : { metadata: { labels: { [label.held]: "" } } };
 }
@@ -42,6 +43,7 @@ export function letGoPatch(object: KubeObject): object | undefined {
   };
 }
 
+/** PURE. Whether a claim or PersistentVolume has our label. */
 export function isHeld({ metadata }: KubeObject): boolean {
   return Object.hasOwn(metadata.labels ?? {}, label.held);
 }

@@ -10,6 +10,7 @@ import type { Intent } from "../projections.ts";
 import { claimNotAllowed } from "./allowed-sets.ts";
 import { chooseNode } from "./select-node.ts";
 
+/** Dependencies of reconciling claims that wait for their first consumer (volumeBindingMode WaitForFirstConsumer). */
 export interface UnboundDeps {
   readonly client: KubeClient;
   readonly clock: Clock;
@@ -33,6 +34,10 @@ export interface Unbound {
   gone(claim: Claim): void;
 }
 
+/**
+ * Names a node for a claim that waits for its first consumer, as kube-scheduler does for pods, and waits for its
+ * binding.
+ */
 export function createUnbound(deps: UnboundDeps): Unbound {
   /** By UID of the claim, what was written here; the time is monotonic. */
   const chosen = new Map<string, { readonly times: number; readonly at: number }>();

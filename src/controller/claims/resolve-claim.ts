@@ -11,6 +11,7 @@ export interface ClaimObjects {
   csiDriver(name: string): CSIDriver | undefined;
 }
 
+/** A claim that is bound, with its PersistentVolume of a CSI driver. */
 export interface BoundClaim {
   readonly claim: Claim;
   readonly persistentVolume: PersistentVolume;

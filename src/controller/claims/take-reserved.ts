@@ -6,6 +6,7 @@ import { usedByPods } from "./claim-users.ts";
 import { beingTaken, leftMs, notRefused, podsAgainMs, type Waiting } from "./decide-hold.ts";
 import { probePolicy } from "./probe-policy.ts";
 
+/** Dependencies of taking a claim whose owner keeps pods out of it. */
 export interface TakeReservedDeps {
   readonly client: KubeClient;
   readonly clock: Clock;
@@ -15,7 +16,7 @@ export interface TakeReservedDeps {
 }
 
 /**
- * Takes claims that no pod could name for long: what has to be asked is asked before they are marked, all at once
+ * Reserves PVCs that pods have been kept from for some time: all checks run at once, before the PVCs are marked
  * (decision 0028).
  */
 export interface TakeReserved {
@@ -29,14 +30,18 @@ export interface TakeReserved {
     attachedByOthers: () => Promise<WaitReason | undefined>,
   ): Promise<Waiting | undefined>;
   /**
-   * Looks, once a term, whether a pod that names this claim is refused, before anybody wants one: who comes then need
-   * not wait for it. It is asked once more then.
+   * Checks, once per leader's term, whether a pod that names this PVC is refused, before a node needs one, so that the
+   * first node does not wait for it. The check is repeated then.
    */
   prepare(claim: Claim): Promise<void>;
   /** Another has led meanwhile: the policies may have been away. */
   forget(): void;
 }
 
+/**
+ * Takes claims that are reserved by a label of their owner: no wait for pods is needed if the policies were seen to
+ * refuse one.
+ */
 export function createTakeReserved(deps: TakeReservedDeps): TakeReserved {
   const { client, clock, mark } = deps;
   /**

@@ -10,6 +10,7 @@ import { refOf } from "../write-intents.ts";
 import { type AttachFacts, attachState } from "./attach-state.ts";
 import type { ObservedIntent } from "./observed-intents.ts";
 
+/** Dependencies of writing the observed intents of a node: those of volumes that kubelet manages. */
 export interface ObserveNodeDeps {
   readonly client: KubeClient;
   readonly log: Logger;

@@ -18,6 +18,7 @@ import { type Intent, isKubelets, type NodeInfo } from "../projections.ts";
 import { observeNode } from "./observe-node.ts";
 import { isOfOther, observedIntents, volumeOfClaim } from "./observed-intents.ts";
 
+/** Dependencies of following the volumes that kubelet manages for pods. */
 export interface ObserveDeps {
   readonly system: Pick<System, "clock" | "turns" | "log">;
   readonly client: KubeClient;
@@ -41,6 +42,7 @@ export interface Observe {
   stop(): void;
 }
 
+/** Follows pods with PersistentVolumes, and reports each node whose observed intents may have to change. */
 export function createObserve(deps: ObserveDeps): Observe {
   const { storage, pods, intents, gatherer } = deps;
   const on = deps.observePods !== "None";

@@ -30,9 +30,10 @@ const longest = { driver: 63, volumeHandle: 512 } as const;
 const csiPlugin = "kubernetes.io/csi";
 
 /**
- * The intents of the claims that a node's pods name themselves, one for each claim. Pure. A claim that is not bound yet
- * has one, too: what it waits for stands in its status. What is known of the volume stays while the claim's objects are
- * gone. Whom a claim is not for, kubelet gives nothing of it: `kubectl nvi explain` says so.
+ * The observed intents of a node: one for each PVC that its pods use directly. Pure. A PVC that is not bound yet has an
+ * intent, too: its status shows what it waits for. Known facts about the volume are kept while the PVC's objects are
+ * gone. A PVC that the pod may not use gets no intent, because kubelet mounts nothing of it: `kubectl nvi explain`
+ * reports it.
  * @param pods of this node
  * @param existing by name
  */

@@ -9,6 +9,7 @@ export interface Fitting {
   readonly weight: number;
 }
 
+/** The best matches of a search, collected without keeping the others. */
 export interface BestFitting {
   add(one: Fitting): void;
   /** The best of what is meant, the first of them first, and how many others are meant. */

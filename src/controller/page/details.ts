@@ -40,6 +40,7 @@ export interface Place {
   readonly message?: string;
 }
 
+/** A condition, as the page shows it. `since` is the wall time of its last transition. */
 export interface Said {
   readonly type: string;
   readonly status: string;
@@ -48,6 +49,7 @@ export interface Said {
   readonly since: string;
 }
 
+/** One entry of an intent's history. */
 export interface Step {
   readonly time: string;
   readonly state: string;
@@ -86,6 +88,7 @@ export interface OnNode {
   readonly since?: string;
 }
 
+/** An orphan of a node, as the page shows it. */
 export interface OrphanDetails {
   readonly path: string;
   readonly reason: string;
@@ -106,6 +109,7 @@ export interface Found {
   readonly omitted: number;
 }
 
+/** One match of a search. */
 export interface FoundVolume {
   readonly name: string;
   readonly volume: string;

@@ -2,6 +2,7 @@ import type { NodeVolumeIntent, NodeVolumeState } from "../../api/types.gen.ts";
 import type { AgentSeen, Facts } from "../../explain/facts.ts";
 import type { NodeInfo } from "../projections.ts";
 
+/** Inputs of the page's explanation of a volume. */
 export interface FactsInput {
   /** Milliseconds since the epoch. */
   readonly now: number;

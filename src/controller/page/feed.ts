@@ -16,6 +16,7 @@ export interface Feed {
   follow(onEdition: (tag: string) => void): Cancel | undefined;
 }
 
+/** Dependencies of keeping the page's overview current. */
 export interface FeedDeps {
   readonly system: Pick<System, "clock" | "timers" | "turns" | "log">;
   readonly digest: (text: string) => string;
@@ -27,8 +28,10 @@ const pauseMs = 1_000;
 const gatherMs = 100;
 /** Of the time that passes, one part in so many goes into editions at most. */
 const share = 10;
+/** Browsers that may follow the overview at once; the next one is refused. */
 export const mostFollowers = 32;
 
+/** Makes the overview when something has changed and somebody reads it, and sends its tag to those who follow. */
 export function createFeed({ system, digest, make }: FeedDeps) {
   const { clock, timers, turns, log } = system;
   const followers = new Set<(tag: string) => void>();

@@ -11,6 +11,7 @@ import { standingOf } from "./standing-of.ts";
  */
 export type Search = { readonly words: readonly string[] } | { readonly names: readonly string[] };
 
+/** Matches of a search that are shown; the others are only counted. */
 export const mostFound = 100;
 const mostWords = 60;
 /** Pods that are named of one volume: a person reads no more. */

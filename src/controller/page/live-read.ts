@@ -20,6 +20,7 @@ const patienceMs = 3_000;
 /** Of all who look together: the API server has others to serve. */
 const atOnce = 4;
 
+/** Reads single objects for the page from the API server, with a limit of requests at once. */
 export function createLiveRead(timers: Timers, client: KubeClient): ReadLive {
   const joined = joinReads(client);
   let underWay = 0;

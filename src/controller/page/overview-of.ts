@@ -8,6 +8,7 @@ import { setTroubles } from "./set-troubles.ts";
 import { setsOf } from "./sets-of.ts";
 import { type Judged, standingOf } from "./standing-of.ts";
 
+/** Inputs of the overview. */
 export interface OverviewInput {
   readonly version: string;
   readonly stale: string | undefined;

@@ -25,6 +25,7 @@ export const letters: { readonly [standing in Standing]: string } = {
   blocked: "b",
 };
 
+/** The page's first view: every node and set by the state of its volumes. */
 export interface Overview {
   /** Of the controller. */
   readonly version: string;
@@ -48,6 +49,7 @@ export interface Overview {
   readonly causes: readonly Cause[];
 }
 
+/** Numbers of volumes by state, and of what else is wrong. */
 export type Totals = { readonly [standing in Standing]: number } & {
   readonly volumes: number;
   readonly orphans: number;
@@ -67,6 +69,7 @@ export interface Row {
   readonly line: string;
 }
 
+/** One entry of the list of what is wrong. */
 export interface Trouble {
   readonly kind: "volume" | "node" | "set" | "orphan";
   readonly state: Standing | "orphan";
@@ -83,6 +86,7 @@ export interface Trouble {
   readonly since?: string;
 }
 
+/** How many entries have the same state and reason. */
 export interface Cause {
   readonly state: Trouble["state"];
   readonly reason: string;

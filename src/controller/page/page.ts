@@ -29,6 +29,7 @@ export interface ClusterView {
   readonly client: KubeClient;
 }
 
+/** Dependencies of serving the page. It only reads. */
 export interface PageDeps {
   readonly system: System;
   readonly view: ClusterView;
@@ -49,6 +50,7 @@ export interface Page extends Feed {
 /** A search looks at every volume. */
 const mostSearches = 4;
 
+/** The page of one cluster, from the controller's caches; on replicas that do not lead, too. */
 export function createPage({ system, view, version }: PageDeps): Page {
   const { watches, gatherer, leases } = view;
   const readLive = createLiveRead(system.timers, view.client);

@@ -4,6 +4,7 @@ import type { Condition } from "../../api/types.gen.ts";
 import type { SetEntry } from "../projections.ts";
 import type { Judged } from "./standing-of.ts";
 
+/** Something that is wrong with a set as a whole. */
 export interface SetTrouble extends Judged {
   /** On which node, if it is about one. */
   readonly node?: string;

@@ -5,8 +5,8 @@ import type { Cancel } from "../../ports.ts";
 import type { Watches } from "../watches.ts";
 
 /**
- * Calls `changed` when something has changed that the page shows. Nodes speak every few seconds of what it does not show, and
- * Leases are renewed: of a silence the intents say so, and createLateAgents of those that are only late.
+ * Calls `changed` when something has changed that the page shows. Nodes are updated every few seconds with fields that
+ * it does not show, and so are Leases; the intents' status shows an expired Lease, and createLateAgents a late one.
  */
 export function subscribeTo(watches: Watches, changed: () => void): Cancel[] {
   function on<T extends KubeObject>(store: ObjectStore<T>, shown: (object: T) => unknown): Cancel {

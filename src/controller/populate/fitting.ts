@@ -8,6 +8,7 @@ const longestPods = 64 * 1024;
 /** Of both, what the pods of one namespace may have of a volume that others may use, too: nobody crowds out all others. */
 const shareOfNamespace = 3 / 4;
 
+/** Which pods fit into an intent, and which do not, with the reason. */
 export interface Fitting {
   readonly taken: readonly Candidate[];
   readonly refused: readonly (Refused & { readonly candidate: Candidate })[];

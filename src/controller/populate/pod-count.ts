@@ -13,6 +13,7 @@ export interface PodCount {
   forget(set: string): void;
 }
 
+/** Dependencies of counting the pods of a set. */
 export interface PodCountDeps {
   readonly clock: Clock;
   readonly pods: Pick<Pods, "complete" | "ofSet">;
@@ -22,6 +23,7 @@ export interface PodCountDeps {
 /** The number alone is for people: pods that come and go by the thousand are not a write each. */
 const everyMs = 5_000;
 
+/** Counts the pods of each set for its status, at limited intervals: a status is not written for every pod. */
 export function createPodCount({ clock, pods, intentsOf }: PodCountDeps): PodCount {
   /** By set, when the number was last written. */
   const saidAt = new Map<string, number>();

@@ -13,6 +13,7 @@ import type { RefusalTeller } from "./tell-refusals.ts";
 /** Milliseconds that a node waits after one of its pods has changed: those that were scheduled together are one write. */
 const podDelayMs = 20;
 
+/** The connection between the watch of pods and the queues. */
 export interface PodTriggers {
   /** It is known now which claims there are. */
   claimsKnown(): void;

@@ -26,6 +26,7 @@ export function claimOf({ wish }: PodVolume): string | undefined {
   return "wants" in wish && "persistentVolumeClaim" in wish.wants ? wish.wants.persistentVolumeClaim : undefined;
 }
 
+/** PURE. Whether a volume of the pod names a claim. */
 export function namesClaim({ volumes }: { readonly volumes: readonly PodVolume[] }): boolean {
   return volumes.some((volume) => claimOf(volume) !== undefined);
 }

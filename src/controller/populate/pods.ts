@@ -26,12 +26,17 @@ export interface Pods extends WatchGroup {
   ofNamespace(namespace: string): Iterable<PodEntry>;
 }
 
+/** Dependencies of watching pods. */
 export interface PodsDeps {
   readonly system: System;
   readonly transport: Transport;
   readonly onRestart: (resource: Resource, why: string) => void;
 }
 
+/**
+ * The watch of pods that have not ended, with indexes by node, set and claim; only pods with volumes of ours, or of
+ * claims, are kept.
+ */
 export function createPods({ system, transport, onRestart }: PodsDeps): Pods {
   const pods = createReflector<PodEntry>({
     system,

@@ -39,6 +39,7 @@ export interface Refusal {
   readonly message: string;
 }
 
+/** Pods in the intents of a node, and pods that are in none. */
 export interface Served {
   /** By name of the intent. */
   readonly volumes: ReadonlyMap<string, ServedVolume>;
@@ -55,6 +56,7 @@ export interface Target {
   readonly settings: Settings;
 }
 
+/** Why a pod does not get a volume. */
 export interface Refused {
   readonly reason: Reason;
   readonly message: string;

@@ -11,6 +11,7 @@ import type { PodEntry } from "./pod-entry.ts";
 import type { PodVolume } from "./pod-volume.ts";
 import type { NodePods, Refused, Target } from "./served.ts";
 
+/** Dependencies of finding the intent of a pod's volume. */
 export interface TargetContext {
   readonly input: NodeInput & { readonly pods: NodePods };
   readonly live: ReadonlyMap<string, Intent>;
@@ -27,6 +28,7 @@ const plainSettings: Settings = {
   nodeLossPolicy: { type: "Never" },
 };
 
+/** PURE. Whether a volume of a pod belongs to no intent. */
 export function isRefused(target: Target | Refused): target is Refused {
   return "reason" in target;
 }

@@ -9,6 +9,7 @@ import type { Gatherer } from "../gather.ts";
 import type { NodeInfo } from "../projections.ts";
 import { type NodeReadiness, nodeReadiness, readinessChange } from "./node-readiness.ts";
 
+/** Dependencies of writing the condition and taint of a Node. */
 export interface ReconcileReadinessDeps {
   readonly client: KubeClient;
   readonly clock: Clock;

@@ -19,6 +19,7 @@ const gatesDelayMs = 100;
 /** And those of intents: what one agent says of many volumes comes together. */
 const intentDelayMs = 50;
 
+/** The caches whose changes may lift scheduling gates. */
 export interface WaitStores {
   readonly sets: ObjectStore<SetEntry>;
   readonly nodes: ObjectStore<NodeInfo>;
@@ -27,6 +28,7 @@ export interface WaitStores {
   readonly namespaces: ObjectStore<KubeObject>;
 }
 
+/** The connection between watches and the queue of waiting pods. */
 export interface PodWaits {
   /** Every pod that waits at a gate of ours, or uses a volume of ours, is looked at again. */
   all(): void;

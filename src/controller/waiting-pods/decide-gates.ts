@@ -19,6 +19,7 @@ export interface GateFacts {
   readonly consent: NodeInput["consent"];
 }
 
+/** Why a pod keeps its scheduling gates. */
 export interface Wait {
   readonly reason: Reason;
   readonly message: string;

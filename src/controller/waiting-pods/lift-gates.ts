@@ -8,6 +8,7 @@ import type { NodeInfo } from "../projections.ts";
 import type { Wait } from "./decide-gates.ts";
 import { type NodeDemand, narrow, termsIn } from "./node-demand.ts";
 
+/** Dependencies of removing scheduling gates from a pod. */
 export interface LiftDeps {
   readonly client: KubeClient;
   readonly log: Logger;
@@ -16,9 +17,10 @@ export interface LiftDeps {
 }
 
 /**
- * Takes our gates off a pod and says where its volumes are to be had, in one write: the scheduler never sees one without the other.
- * What the pod says itself is read live, as it is not kept of all pods, and the write is refused if it has changed since.
- * @returns why it cannot be done, if what the pod says about its Nodes is against it
+ * Removes our scheduling gates from a pod and adds the nodes where its volumes are available, in one write: the
+ * scheduler never sees one without the other. The pod's own node affinity is read live, because it is not in the cache,
+ * and the write is refused if the pod has changed since.
+ * @returns the reason if the pod's own node affinity excludes these nodes
  */
 export async function liftGates(deps: LiftDeps, pod: PodEntry, demand: NodeDemand): Promise<Wait | undefined> {
   const { name, namespace, uid } = pod.metadata;

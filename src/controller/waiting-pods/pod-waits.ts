@@ -12,6 +12,7 @@ import type { GateFacts } from "./decide-gates.ts";
 import { type ReconcilePodDeps, reconcilePod } from "./reconcile-pod.ts";
 import type { Said } from "./show-volumes-ready.ts";
 
+/** Dependencies of the work on waiting pods. */
 export interface PodWaitDeps {
   readonly system: System;
   readonly client: KubeClient;
@@ -30,6 +31,7 @@ export interface PodWaitWork {
   connect(queue: Pick<KeyedQueue, "add" | "addAfter">): PodWaits;
 }
 
+/** Wires scheduling gates and the readiness condition of pods to watches and a queue. */
 export function createPodWaits(deps: PodWaitDeps): PodWaitWork {
   const { system, client, recorder, watches, pods, storage, gatherer } = deps;
   const { sets, nodes, intents } = watches;

@@ -5,6 +5,7 @@ import { type LiftDeps, liftGates } from "./lift-gates.ts";
 import { type ShowDeps, showVolumesReady } from "./show-volumes-ready.ts";
 import { type Refusal, volumesReady } from "./volumes-ready.ts";
 
+/** Dependencies of reconciling one waiting pod. */
 export interface ReconcilePodDeps extends LiftDeps, ShowDeps {
   /** Whether all pods and Namespaces, sets, Nodes and intents are known. Without that nothing is decided (law L8). */
   readonly complete: () => boolean;
@@ -16,13 +17,14 @@ export interface ReconcilePodDeps extends LiftDeps, ShowDeps {
 }
 
 /**
- * What pods wait for: gates go when their volumes are to be had, and the condition says what is missing.
+ * Reconciles a waiting pod: its gates are removed when its volumes are available, and its condition shows what is
+ * missing.
  *
  * ```
  *  made with gates ─► wait, with a reason ─► gates off, nodes said ─► scheduled ─► False, with a reason ─► True
  * ```
  * @param key `<namespace>/<name>`
- * @returns milliseconds after which to look again, if any
+ * @returns milliseconds until the next check, if any
  */
 export async function reconcilePod(deps: ReconcilePodDeps, key: string): Promise<number | undefined> {
   const [namespace = "", name = ""] = key.split("/");
@@ -42,6 +44,7 @@ export async function reconcilePod(deps: ReconcilePodDeps, key: string): Promise
   return showVolumesReady(deps, pod, wanted, refusals.length > 0);
 }
 
+/** PURE. The queue key of a pod. */
 export function keyOfPod({ metadata: { namespace = "", name } }: Pick<PodEntry, "metadata">): string {
   return `${namespace}/${name}`;
 }

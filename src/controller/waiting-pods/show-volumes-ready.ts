@@ -9,6 +9,7 @@ import type { Clock } from "../../ports.ts";
 import type { PodEntry } from "../populate/pod-entry.ts";
 import type { VolumesReady } from "./volumes-ready.ts";
 
+/** Dependencies of writing the readiness condition of a pod. */
 export interface ShowDeps {
   readonly client: KubeClient;
   readonly clock: Clock;
@@ -18,6 +19,7 @@ export interface ShowDeps {
   readonly said: Map<string, Said>;
 }
 
+/** The last report about a pod whose volumes are missing. */
 export interface Said {
   /** Monotonic milliseconds since when something has been missing. */
   readonly since: number;
@@ -70,7 +72,7 @@ export async function showVolumesReady(
   return undefined;
 }
 
-/** Nothing stands in the way: the condition says it, and nobody has to hear of it. */
+/** No problem: the condition shows it, and no Event is needed. */
 const onItsWay: ReadonlySet<string> = new Set<Reason>(["NotObserved", "NotGranted", "Progressing"]);
 
 function tell({ recorder }: ShowDeps, { metadata }: PodEntry, { reason, message }: VolumesReady): void {

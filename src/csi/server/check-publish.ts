@@ -6,7 +6,7 @@ import type { PodPublish, PodTarget } from "./ports.ts";
 import { RefusedCall } from "./refused-call.ts";
 import { podTargetOf, targetForm } from "./target-path.ts";
 
-/** What kubelet says of the pod where the CSIDriver has podInfoOnMount (behaviour 105). */
+/** Keys of the volume context by which kubelet describes the pod (podInfoOnMount, behaviour 105). */
 const info = {
   uid: "csi.storage.k8s.io/pod.uid",
   namespace: "csi.storage.k8s.io/pod.namespace",
@@ -15,8 +15,8 @@ const info = {
 } as const;
 
 /**
- * PURE. What kubelet asks for with NodePublishVolume.
- * @throws RefusedCall what is missing or cannot be meant, with the field and what to do
+ * PURE. The arguments of kubelet's NodePublishVolume, checked.
+ * @throws RefusedCall if one is missing or invalid, with the field and what to do
  */
 export function checkPublish(request: NodePublishVolumeRequest, kubeletDir: string): PodPublish {
   const { volumeContext: context, volumeCapability: capability } = request;
@@ -43,7 +43,7 @@ export function checkPublish(request: NodePublishVolumeRequest, kubeletDir: stri
 }
 
 /**
- * PURE. What kubelet gives back with NodeUnpublishVolume.
+ * PURE. The arguments of kubelet's NodeUnpublishVolume, checked.
  * @throws RefusedCall if it is no volume of a pod
  */
 export function checkUnpublish(request: NodeUnpublishVolumeRequest, kubeletDir: string): PodTarget {

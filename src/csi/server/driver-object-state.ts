@@ -6,6 +6,7 @@ import { RefusedCall } from "./refused-call.ts";
 /** Milliseconds between reads of the object; half as many again at most. */
 const rereadMs = 5 * 60_000;
 
+/** Dependencies of checking the CSIDriver object of csi.nodevolume.dev. */
 export interface DriverObjectStateDeps {
   readonly system: System;
   /** The CSIDriver object of ours; undefined if there is none. */

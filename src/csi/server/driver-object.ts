@@ -1,6 +1,6 @@
 import { podDriver } from "../../api/names.ts";
 
-/** Of a CSIDriver (storage.k8s.io/v1), what says how kubelet calls a driver. */
+/** The fields of a CSIDriver (storage.k8s.io/v1) that decide how kubelet calls a driver. */
 interface CSIDriverSpec {
   readonly attachRequired?: boolean;
   readonly podInfoOnMount?: boolean;
@@ -15,9 +15,10 @@ interface CSIDriverSpec {
 const remedy = "apply config/default again; fields that cannot be changed need the object deleted before";
 
 /**
- * PURE. What is wrong with our own CSIDriver object; undefined if kubelet calls us as it must (safety rule 18): with a pod's identity,
- * for inline volumes alone, and without giving a shared volume's files to the group of one pod. tokenRequests are the administrator's: they bring the tokens of
- * pods that drivers behind ours ask for, and need calls again, as tokens run out (config/components/pod-tokens, decision 0041).
+ * PURE. The problem of our own CSIDriver object; undefined if kubelet calls us as it must (safety rule 18): with the
+ * pod's identity, for inline volumes only, and without applying the fsGroup of one pod to a shared volume.
+ * tokenRequests are the administrator's choice: they add tokens of pods for the drivers behind ours, and need periodic
+ * calls because tokens expire (config/components/pod-tokens, decision 0041).
  * @param object as the API server has it; undefined if there is none
  */
 export function driverObjectProblem(object: { readonly spec?: object } | undefined): string | undefined {

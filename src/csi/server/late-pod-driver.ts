@@ -4,6 +4,7 @@ import type { Cancel, System } from "../../ports.ts";
 /** Milliseconds between looks for the directory; half as many again at most. */
 const lookMs = 20_000;
 
+/** Dependencies of starting the CSI server, once kubelet's registration directory exists. */
 export interface LatePodDriverDeps {
   readonly system: System;
   /** kubelet's plugins_registry. */

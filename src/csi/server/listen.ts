@@ -6,9 +6,9 @@ import { type Server, ServerCredentials } from "@grpc/grpc-js";
 const longestAddress = 107;
 
 /**
- * Listens on a unix socket for root alone (0600). It takes the path in one step, by a rename: whoever looks finds the earlier socket
- * there, which a killed agent may have left, or one that answers.
- * @returns what the file is, by which it is told from another one on the same path
+ * Listens on a unix socket that only root may use (0600). A rename puts it on its path in one step: a client finds
+ * either the earlier socket, which a killed agent may have left, or one that answers.
+ * @returns the identity of the socket file, to recognize it later
  * @throws Error if the path is too long, or the kernel refuses
  */
 export async function listen(server: Server, path: string): Promise<string> {

@@ -6,6 +6,7 @@ import type { PodPublish, PodTarget, PodVolumes } from "./ports.ts";
 import { RefusedCall } from "./refused-call.ts";
 import { Turns } from "./turns.ts";
 
+/** Dependencies of answering NodePublishVolume and NodeUnpublishVolume. */
 export interface PodCallsDeps {
   readonly system: Pick<System, "clock" | "timers"> & { readonly log: Logger };
   readonly volumes: PodVolumes;
@@ -30,7 +31,7 @@ const longestWaitMs = 110_000;
 const answerMs = 5_000;
 /** Calls of one kind under way at once; a node has a few hundred volumes of pods at most. */
 const most = 1024;
-/** Of those that wait, the ones of a namespace: whoever writes pods with very many volumes is not to keep others out. */
+/** Limit of waiting calls of one namespace, so that pods with very many volumes do not block other namespaces. */
 const mostOfNamespace = 256;
 
 /** NodePublishVolume and NodeUnpublishVolume: one at a time for each target (safety rule 19). */
@@ -83,7 +84,8 @@ export class PodCalls {
   /** @throws RefusedCall, PodVolumeError */
   async unpublish(request: NodeUnpublishVolumeRequest, limits: CallLimits): Promise<void> {
     const target = checkUnpublish(request, this.#deps.kubeletDir);
-    // Who asks for this does not want the volume any more: a wait for it is over, and undone before.
+    // NodeUnpublishVolume means that the volume is not needed any more: a waiting NodePublishVolume is ended and undone
+    // first.
     for (const waiting of this.#publishing.get(target.path) ?? [])
       waiting.abort(new RefusedCall("ABORTED", "kubelet has unpublished the volume meanwhile"));
     const never = new AbortController().signal;
@@ -91,9 +93,9 @@ export class PodCalls {
   }
 
   /**
-   * Ends all that publish, and lets what is being given back be given back: kubelet may have nobody to ask again, as when the node is
-   * shut down. What is mounted stays.
-   * @param longestMs milliseconds after which that ends, too
+   * Ends all NodePublishVolume calls, and waits for NodeUnpublishVolume calls under way: kubelet may not get to retry
+   * them, for example at node shutdown. Mounts stay.
+   * @param longestMs milliseconds after which these are ended, too
    */
   async end(longestMs: number): Promise<void> {
     this.#ending.abort(new RefusedCall("UNAVAILABLE", "the agent ends"));

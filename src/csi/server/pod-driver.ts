@@ -21,6 +21,7 @@ const longestAnswerMs = 1_000;
 /** Milliseconds between looks whether the sockets are still there; half as many again at most. */
 const lookMs = 20_000;
 
+/** Dependencies of the CSI server for kubelet: its sockets, its registration and its calls. */
 export interface PodDriverDeps extends Pick<DriverObjectStateDeps, "read"> {
   readonly system: System;
   readonly volumes: PodVolumes;
@@ -34,7 +35,7 @@ export interface PodDriverDeps extends Pick<DriverObjectStateDeps, "read"> {
   /** Whether the agent has what it needs to give volumes to pods. */
   readonly ready: () => boolean;
   readonly onCall: OnCall;
-  /** Told whether kubelet has registered the driver, and what stands in the way if somebody must do something about it. */
+  /** Called with whether kubelet has registered the driver, and with the problem if someone must act. */
   onRegistration(registered: boolean, problem: string | undefined): void;
 }
 
@@ -88,7 +89,7 @@ export class PodDriver {
     return this.#calls.underWay;
   }
 
-  /** As `stop`, once what kubelet is giving back is given back. */
+  /** As `stop`, after NodeUnpublishVolume calls under way have ended. */
   async end(): Promise<void> {
     await this.#calls.end(longestEndMs);
     const { promise, resolve } = Promise.withResolvers<void>();

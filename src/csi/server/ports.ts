@@ -10,7 +10,7 @@ export interface PodTarget {
   readonly path: string;
 }
 
-/** What kubelet asks for in a pod's name: NodePublishVolume with pod info (behaviour 105). */
+/** A NodePublishVolume call with pod info (behaviour 105). */
 export interface PodPublish extends PodTarget {
   readonly namespace: string;
   readonly podName: string;

@@ -12,6 +12,7 @@ import { type UnaryDeps, unary } from "./unary.ts";
 /** kubelet's requests are a few hundred bytes; pods have at most 63 characters a name and 512 a path. */
 const options = { "grpc.max_receive_message_length": 256 * 1024, "grpc.enable_channelz": 0 };
 
+/** Dependencies of the CSI services Identity and Node. */
 export interface CSIServerDeps extends UnaryDeps {
   readonly calls: PodCalls;
   readonly nodeName: string;
@@ -58,10 +59,11 @@ export function csiServer(deps: CSIServerDeps): Server {
   return server;
 }
 
+/** Dependencies of kubelet's pluginregistration.Registration service. */
 export interface RegistrationServerDeps extends UnaryDeps {
   /** Of the driver's socket, as kubelet names it. */
   readonly endpoint: string;
-  /** Told what kubelet says of the registration. */
+  /** Called with the result of the registration at kubelet. */
   onStatus(status: RegistrationStatus): void;
 }
 

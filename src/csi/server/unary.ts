@@ -7,6 +7,7 @@ import { refusalOf } from "./refused-call.ts";
 /** Told of each call's end. */
 export type OnCall = (rpc: string, code: Code, ms: number) => void;
 
+/** Dependencies of every gRPC method of the server. */
 export interface UnaryDeps {
   readonly clock: Clock;
   readonly log: Logger;

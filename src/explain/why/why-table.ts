@@ -22,11 +22,13 @@ export interface WhyReason {
   readonly step: string;
 }
 
+/** A known message of kubelet or the scheduler, as plain data. */
 export type WhyMessage = Omit<KnownMessage, "words" | "source"> & {
   /** Source of a RegExp, to be used without regard to case. */
   readonly words: string;
 };
 
+/** Messages of kubelet and the scheduler that are explained. */
 export const knownMessages: readonly KnownMessage[] = [...schedulerMessages, ...kubeletMessages];
 
 /** PURE. Every reason and every known message. */

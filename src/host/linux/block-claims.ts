@@ -9,6 +9,7 @@ export interface BlockClaims {
   readonly partitions: readonly BlockPartition[];
 }
 
+/** A partition of a block device, as sysfs lists it. */
 export interface BlockPartition {
   readonly name: string;
   /** `major:minor` */

@@ -85,6 +85,7 @@ export type ISCSIOutcome =
   | { readonly step: "target"; readonly said: string }
   | { readonly step: "missing"; readonly what: "iscsiadm" | "interface" | "database" };
 
+/** Which rbd-nbd client is looked for. */
 export interface NBDClientQuery {
   readonly cookie: string;
   /** Of its device, if it has one: nbd0. */
@@ -98,6 +99,7 @@ export type ChildReply =
   | { readonly ok: true; readonly value: unknown }
   | { readonly ok: false; readonly error: ChildError };
 
+/** An error of a child process, as it crosses the pipe: what a VolumeError needs. */
 export interface ChildError {
   readonly message: string;
   readonly reason?: VolumeError["reason"];

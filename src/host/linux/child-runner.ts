@@ -11,6 +11,7 @@ import { errnoOf } from "./errno.ts";
 import { LineReader } from "./line-reader.ts";
 import type { SpawnedProcess } from "./spawned-process.ts";
 
+/** How a child process ended by itself. */
 export interface ChildResult {
   /** Exit code; 128 + signal number is not used: a child that a signal ended rejects. */
   readonly code: number;
@@ -18,6 +19,10 @@ export interface ChildResult {
   readonly stderr: string;
 }
 
+/**
+ * Dependencies of running child processes. `command` is this same program, because a child makes system calls that may
+ * never return.
+ */
 export interface ChildRunnerDeps {
   readonly timers: Timers;
   /** Our own program in the role `child`. */

@@ -2,6 +2,7 @@ import { VolumeError } from "../../errors.ts";
 import type { Cancel, Timers } from "../../ports.ts";
 import { type ChildLimits, defaultLimits } from "./child-limits.ts";
 
+/** Dependencies of limiting the children that run at once. */
 export interface ChildSlotsDeps {
   readonly timers: Timers;
   readonly limits?: ChildLimits;

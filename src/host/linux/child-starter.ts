@@ -2,6 +2,7 @@ import type { Cancel, Timers } from "../../ports.ts";
 import { errnoOf } from "./errno.ts";
 import { SpawnedProcess } from "./spawned-process.ts";
 
+/** Dependencies of starting child processes. */
 export interface ChildStarterDeps {
   readonly timers: Timers;
   /** Our own program in the role `child`. */

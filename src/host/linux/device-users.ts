@@ -25,6 +25,7 @@ export interface DeviceUsers {
   readonly allowsMount?: true;
 }
 
+/** A block device whose users are looked for. */
 export interface LookedForUsers {
   /** Its node. */
   readonly path: string;
@@ -126,6 +127,7 @@ export function refuseUsed(libc: Libc, device: LookedForUsers, remote: RemoteMou
   throw new VolumeError("DeviceBusy", "transient", text, { heldBy, on: { kind: "Device", name: device.path } });
 }
 
+/** The message about a device that processes have open. */
 export function openText(path: string, openers: readonly Holder[]): string {
   return `${path} is open: ${namesOf(openers, openers.length < mostHolders)}. End these processes`;
 }
@@ -138,6 +140,7 @@ function namesOf(processes: readonly Pick<Holder, "pid" | "command">[], isAll = 
   return listed(texts, named, isAll);
 }
 
+/** The message about a device that loop devices are built on. */
 export function loopText(path: string, loops: readonly string[]): string {
   return `${path} is what ${listed(loops, named)} is made of: end the pod that has it as a raw volume (kubelet makes a loop device on each), or detach what nobody uses: losetup --detach /dev/${loops[0]}`;
 }
@@ -147,6 +150,7 @@ function aliasText(path: string, beneath: string): string {
   return `${path} is a loop device, a second name of the device ${beneath}: name that device`;
 }
 
+/** The message about a device that the kernel has claimed exclusively, with no process to name. */
 export function claimedText(path: string): string {
   return `${path} is open elsewhere: mounted, or part of swap, RAID or LVM`;
 }

@@ -12,6 +12,7 @@ export interface FileHandles {
   openHandle(mount: Descriptor, handle: Buffer, flags: number): number;
 }
 
+/** Binds name_to_handle_at(2) and open_by_handle_at(2). */
 export function loadFileHandles(lib: LibraryHandle): FileHandles {
   const nameToHandle = lib.func("name_to_handle_at", "int", ["int", "str", "void *", "void *", "int"]);
   const openByHandle = lib.func("open_by_handle_at", "int", ["int", "void *", "int"]);

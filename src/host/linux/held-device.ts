@@ -55,6 +55,11 @@ function asInput(fd: number): void {
   loadLibc().dup2(fd, 0);
 }
 
+/**
+ * Proves that a device is the one that was looked at, without writing to it, and leaves its descriptor as the child's
+ * standard input.
+ * @throws VolumeError DeviceBusy, DeviceNotEmpty, SetUpFailed
+ */
 export async function checkAs(device: WrittenDevice): Promise<void> {
   asInput(openProved(device, constants.O_RDONLY, await refusing(true)));
 }

@@ -8,6 +8,7 @@ import { openNamespace } from "./open-kept.ts";
 import { scanTable } from "./scan-table.ts";
 import { type MountFilter, unreadable } from "./seen-mount.ts";
 
+/** A mount namespace that no process is in: a file or a bind mount keeps it alive. */
 export interface KeptNamespace {
   readonly name: string;
   id(): string | undefined;
@@ -34,6 +35,7 @@ export interface KeptState {
   readonly again: Set<string>;
 }
 
+/** Dependencies of visiting mount namespaces without processes. */
 export interface KeptVisit extends Looked {
   readonly calls: NamespaceCalls;
   /**

@@ -11,6 +11,7 @@ import { type Libc, loadLibc } from "./libc.ts";
 import { scanTable } from "./scan-table.ts";
 import { unlessGone } from "./unless-gone.ts";
 
+/** Which mount namespaces have been visited so far. */
 export interface Looked {
   /** By the name of each namespace that has been visited, a thread in it. */
   readonly readers: ReadonlyMap<string, string>;
@@ -59,6 +60,7 @@ interface Doubtful extends OpenFile {
 const turn = 256;
 /** Links of namespaces, and of pipes, sockets and the like. All other open files have a path. */
 const noPath = /^[a-z_]+:/;
+/** Whether the target of a link in /proc is a mount namespace. */
 export const isNamespace = (name: string) => /^mnt:\[[0-9]+\]$/.test(name);
 /** PROC_DYNAMIC_FIRST: namespaces, and files of /proc, get their inodes from here on, of 32 bits. */
 const firstInode = 0xf0000000;
@@ -138,6 +140,7 @@ function readable<T>(pid: string, look: () => T): T | undefined {
 }
 
 let libc: Libc | undefined;
+/** The C library, loaded at the first use in this process. */
 export const loaded = (): Libc => {
   libc ??= loadLibc();
   return libc;

@@ -44,6 +44,7 @@ const unmountsAtOnce = 12;
  */
 export type Libc = ReturnType<typeof loadLibc>;
 
+/** Binds the system calls (koffi). Call once a process, and only on local file systems: see `Libc`. */
 export function loadLibc() {
   const lib = koffi.load(null);
   const syscall = (...types: string[]) => lib.func("syscall", "long", ["long", ...types]);

@@ -18,6 +18,7 @@ const killedMs = 5_000;
 /** Bytes of a log that are looked at for the last words. */
 const logTail = 8 * 1024;
 
+/** Dependencies of starting and ending FUSE clients. */
 export interface ClientsDeps {
   readonly runner: ChildRunner;
   readonly operation: OperationContext;

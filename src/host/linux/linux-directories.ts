@@ -23,6 +23,7 @@ import { targetError } from "./walk.ts";
  */
 const trashDeadlineMs = 10 * 60_000;
 
+/** Dependencies of making and removing directories. */
 export interface LinuxDirectoriesOptions {
   readonly libc: Libc;
   /** Path of the trash, which is in the state directory. */

@@ -33,6 +33,7 @@ import { mountOfByID } from "./mount-of.ts";
 import { RoutedMounter } from "./routed-mounter.ts";
 import { linuxWakes } from "./wake-sources.ts";
 
+/** Options of the real host. */
 export interface LinuxHostOptions {
   readonly stateDir: string;
   /** Whether an agent has used the state directory before this process. */
@@ -50,6 +51,7 @@ export interface LinuxHostOptions {
   readonly nodeProcess?: number;
 }
 
+/** The real host: all ports on the Linux kernel. */
 export interface LinuxHost extends HostPorts {
   readonly mountTable: LinuxMountTable;
   /** Lets go of what is kept open beside the journal, and ends the child that waits to be needed. Nothing is used any more afterwards. */

@@ -12,6 +12,7 @@ import { programWords } from "./program-words.ts";
 /** Who has the turn, by target; of all operations of this agent. */
 export type Turns = Map<string, Promise<unknown>>;
 
+/** Dependencies of iSCSI sessions. */
 export interface ISCSIDeps {
   readonly runner: ChildRunner;
   readonly operation: OperationContext;

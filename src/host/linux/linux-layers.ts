@@ -6,6 +6,7 @@ import { lvmFailure, parseVolumes } from "./lvm-words.ts";
 import { findMapped } from "./mapped-devices.ts";
 import { onNode, runOfNode } from "./node-tools.ts";
 
+/** Dependencies of LUKS and LVM. */
 export interface LayersDeps {
   /** Those of the node. */
   readonly programs: Programs;

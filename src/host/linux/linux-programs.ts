@@ -8,6 +8,7 @@ import { findProgram } from "./find-program.ts";
 import { ifThere } from "./if-there.ts";
 import { refusalOf } from "./refusal.ts";
 
+/** Where the node is, seen from the agent. */
 export interface NodePlace {
   /** The node's root as the agent sees it. */
   readonly hostRoot: string;
@@ -15,6 +16,7 @@ export interface NodePlace {
   readonly nodeProcess: number | undefined;
 }
 
+/** Dependencies of running programs of the node. */
 export interface ProgramsDeps {
   readonly table: MountTableSource;
   readonly mounter: Mounter;

@@ -11,6 +11,7 @@ import { programWords } from "./program-words.ts";
 import { addedText, clusterOf, monitorsIn, refusal } from "./rbd-text.ts";
 import { unlessGone } from "./unless-gone.ts";
 
+/** Maps and unmaps RBD images by the kernel's rbd bus in sysfs. */
 export class LinuxRBD implements RBDDevices {
   readonly #runner: Pick<ChildRunner, "run">;
   readonly #programs: Programs;

@@ -50,6 +50,7 @@ export class LinuxSwapSource implements SwapSource {
   }
 }
 
+/** Dependencies of turning swap on and off. */
 export interface SwapsDeps {
   readonly source: SwapSource;
   /** Those of the node. */

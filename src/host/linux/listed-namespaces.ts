@@ -8,9 +8,11 @@ import type { MountCalls } from "./mount-calls.ts";
 import { type MountFilter, newOnesComeTooFast, passes, unreadable } from "./seen-mount.ts";
 import { decodeAnywhere, headIn, headMask, statmountMask } from "./statmount.ts";
 
+/** The system calls by which mount namespaces are listed and read without entering them (Linux 6.11 and later). */
 export type NamespaceCalls = Pick<MountCalls, "namespaceID" | "namespaceType" | "namespaceBeside" | "countMounts"> &
   Pick<MountCalls, "statmount" | "listBeneath">;
 
+/** A mount namespace that the kernel lists, whether or not a process is in it. */
 export interface ListedNamespace {
   /** What /proc calls it. */
   readonly name: string;

@@ -10,6 +10,7 @@ export interface MeantDevice {
   readonly text: string;
 }
 
+/** Whether a device of the kernel is still the one that was meant: its sysfs file shows the same text. */
 export function isMeant({ file, text }: MeantDevice): boolean {
   return unlessGone(() => shownText(readFileSync(file, "utf8"))) === text;
 }

@@ -11,6 +11,7 @@ import { loadMountQueries } from "./mount-queries.ts";
  */
 export type MountCalls = ReturnType<typeof loadMountCalls>;
 
+/** Binds the system calls of mounts that the agent's own process may make. */
 export function loadMountCalls() {
   const lib = koffi.load(null);
   const fanotifyInit = lib.func("fanotify_init", "int", ["uint", "uint"]);

@@ -28,6 +28,7 @@ export interface MountID {
   readonly id: number;
 }
 
+/** Binds the calls that tell mounts by a path, and their neighbours. */
 export function loadMountLinks(lib: LibraryHandle, queries: MountQueries = loadMountQueries(lib)): MountLinks {
   const statx = lib.func("statx", "int", ["int", "str", "int", "uint", "void *"]);
   const ask = <A>({ unique }: MountID, byID: (unique: number) => A, byText: () => A): A =>

@@ -26,6 +26,7 @@ export interface MountNamespace {
   members(): NamespaceMembers;
 }
 
+/** The members of a mount namespace: a process, processes whose table could not be read, or the file that keeps it. */
 export interface NamespaceMembers {
   readonly pid?: number;
   /** `1 (systemd)` */
@@ -194,6 +195,7 @@ function unreadText(unread: ReadonlyMap<string, string>): string {
   );
 }
 
+/** The command name of a process (/proc/PID/comm); "?" if it has ended. */
 export function commandOf(pid: number): string {
   return ifThere(() => readFileSync(`/proc/${pid}/comm`, "utf8").trim()) ?? "?";
 }

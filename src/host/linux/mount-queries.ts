@@ -37,6 +37,7 @@ export function byIDOrText<A>(ask: () => A, byText: () => A): A {
   }
 }
 
+/** Binds statmount(2) and listmount(2). */
 export function loadMountQueries(lib: LibraryHandle): MountQueries {
   const asking = lib.func("syscall", "long", ["long", "void *", "void *", "size_t", "uint"]);
   const request = Buffer.alloc(MNT_ID_REQ_SIZE.VER1);

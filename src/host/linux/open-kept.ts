@@ -8,6 +8,7 @@ import type { Libc } from "./libc.ts";
 import type { NamespaceCalls } from "./listed-namespaces.ts";
 import { unlessGone } from "./unless-gone.ts";
 
+/** Dependencies of opening a kept namespace. */
 export interface OpenKeptCalls {
   readonly libc: Pick<Libc, "openat2" | "statx">;
   readonly calls: Pick<NamespaceCalls, "namespaceType">;

@@ -3,6 +3,7 @@ import type { ChildProcessID } from "../ports/types.ts";
 import { startTimeOf } from "./child-runner.ts";
 import { unlessGone } from "./unless-gone.ts";
 
+/** Which process is looked for: by what /proc shows without waiting, then by its arguments. */
 export interface Sought {
   /** Whether it may be the one, by what the kernel says without waiting: a file of its directory in /proc. */
   readonly mayBe?: (read: (file: string) => string) => boolean;

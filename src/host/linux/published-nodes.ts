@@ -5,6 +5,7 @@ import type { MountEntry } from "../mountinfo.ts";
 import { deviceNumberOf } from "./device-number.ts";
 import { ifThere } from "./if-there.ts";
 
+/** A device node that is looked for elsewhere on the node. */
 export interface Node {
   /** Path of the node that is asked about. */
   readonly path: string;

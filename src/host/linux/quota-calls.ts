@@ -30,6 +30,7 @@ export const inheritProject = FS_XFLAG_PROJINHERIT;
  */
 export type QuotaCalls = ReturnType<typeof loadQuotaCalls>;
 
+/** Binds quotactl(2) and the ioctls of project quotas. */
 export function loadQuotaCalls() {
   const lib = koffi.load(null);
   const ioctl = lib.func("ioctl", "int", ["int", "ulong", "void *"]);

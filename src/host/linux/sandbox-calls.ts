@@ -12,6 +12,7 @@ const second = 1_000_000_000n;
  */
 export type SandboxCalls = ReturnType<typeof loadSandboxCalls>;
 
+/** Binds the system calls that a child needs to enter a sandbox. */
 export function loadSandboxCalls() {
   const lib = koffi.load(null);
   const unshare = lib.func("unshare", "int", ["int"]);

@@ -37,6 +37,7 @@ export function unreadable(why: string, cause?: unknown): VolumeError {
 /** How often all namespaces are gone through, until a time shows none that was not read yet. */
 export const passes = 8;
 
+/** PURE. The error of a proof over all mount namespaces that could not be completed: it is retried. */
 export function newOnesComeTooFast(): VolumeError {
   return new VolumeError("StillReferenced", "transient", "new mount namespaces appear faster than they can be read");
 }

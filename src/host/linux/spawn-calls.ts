@@ -13,6 +13,7 @@ export const signalSetBytes = 128;
 /** What it takes to start a program without fork(2). All throw Errno. */
 export type SpawnCalls = ReturnType<typeof loadSpawnCalls>;
 
+/** Binds posix_spawn(3). */
 export function loadSpawnCalls() {
   const lib = koffi.load(null);
   const spawn = lib.func("posix_spawn", "int", ["void *", "str", "void *", "void *", "str *", "str *"]);

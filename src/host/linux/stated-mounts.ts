@@ -6,6 +6,7 @@ import type { MountQueries } from "./mount-queries.ts";
 import type { MountinfoFile } from "./mountinfo-file.ts";
 import { decodeStatmount, statmountMask } from "./statmount.ts";
 
+/** Dependencies of reading mounts by statmount(2). */
 export interface StatedMountsDeps {
   readonly calls: Pick<MountQueries, "statmount">;
   /** For what statmount does not tell of a mount. */

@@ -8,6 +8,7 @@ import type { MountQueries } from "./mount-queries.ts";
 import type { MountinfoFile } from "./mountinfo-file.ts";
 import { type Change, StatedMounts, type StatedMountsDeps } from "./stated-mounts.ts";
 
+/** Dependencies of keeping a mount table current by fanotify and statmount(2). */
 export interface StatmountReaderDeps extends StatedMountsDeps {
   readonly clock: Pick<Clock, "monotonic">;
   readonly calls: Pick<MountQueries, "statmount" | "listmount">;

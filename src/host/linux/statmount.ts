@@ -37,6 +37,7 @@ export function decodeStatmount(buffer: Buffer, lists: OptionLists): Stated | un
   return (buffer.readUInt32LE(AT.mask) & STATMOUNT.MNT_POINT) === 0 ? undefined : decodeAnywhere(buffer, lists);
 }
 
+/** A mount as statmount(2) shows it. */
 export interface Stated {
   readonly entry: MountEntry & { readonly uniqueID: number };
   /** Absent: mountinfo shows the same. */

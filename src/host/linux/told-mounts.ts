@@ -1,6 +1,7 @@
 import { FAN } from "./constants.ts";
 import { fanotify_event_metadata as AT, fanotify_event_info_mnt as INFO } from "./layouts.ts";
 
+/** Changes of mounts that fanotify has reported since the last read. */
 export interface ToldMounts {
   /** Unique ids of mounts that came, moved or went. */
   readonly ids: readonly number[];

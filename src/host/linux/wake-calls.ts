@@ -11,6 +11,7 @@ const longestLink = 4096;
 /** System calls of the wake sources, which Node does not have. All throw Errno. */
 export type WakeCalls = ReturnType<typeof loadWakeCalls>;
 
+/** Binds inotify, pidfd and netlink calls. */
 export function loadWakeCalls() {
   const lib = koffi.load(null);
   const inotifyInit1 = lib.func("int inotify_init1(int flags)");

@@ -19,6 +19,7 @@ const longestMs = 2_000;
 /** Messages of one round; more are read with the next, so that a flood does not keep us here. */
 const mostMessages = 256;
 
+/** Dependencies of watching for block devices (kernel uevents). */
 export interface DeviceWakesDeps {
   readonly calls: WakeCalls;
   readonly timers: Timers;

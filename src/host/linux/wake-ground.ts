@@ -23,6 +23,7 @@ const silent = new Set(["proc", "sysfs"]);
 const symbolicLink = 0o120000;
 const oneName = RESOLVE.BENEATH | RESOLVE.NO_MAGICLINKS;
 
+/** Dependencies of finding the first directory to watch on a path. */
 export interface GroundInput {
   readonly libc: Libc;
   readonly calls: WakeCalls;

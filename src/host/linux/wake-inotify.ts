@@ -21,6 +21,7 @@ const pause = { first: 5, longest: 250 } as const;
 /** Told of each event: the watch, and the name in its directory; "" of the watched file itself. */
 export type OnEvent = (wd: number, name: string) => void;
 
+/** Dependencies of one inotify instance. */
 export interface InotifyDeps {
   readonly calls: WakeCalls;
   readonly timers: Timers;

@@ -32,6 +32,7 @@ interface Watch {
   settling: Cancel;
 }
 
+/** Dependencies of watching paths. */
 export interface PathWakesDeps {
   readonly libc: Libc;
   readonly calls: WakeCalls;

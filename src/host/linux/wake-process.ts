@@ -15,6 +15,7 @@ const reapMs = 50;
 const reapCheckMs = 5;
 const gone = new Set(["ENOENT", "ESRCH"]);
 
+/** Dependencies of watching processes. */
 export interface ProcessWakesDeps {
   readonly calls: WakeCalls;
   readonly timers: Timers;

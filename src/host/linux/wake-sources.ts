@@ -7,6 +7,7 @@ import { DeviceWakes } from "./wake-devices.ts";
 import { PathWakes } from "./wake-paths.ts";
 import { watchProcess } from "./wake-process.ts";
 
+/** Dependencies of all sources of events. */
 export interface LinuxWakesDeps {
   readonly libc: Libc;
   readonly system: Pick<System, "timers" | "clock">;

@@ -8,6 +8,7 @@ import { errnoOf } from "./errno.ts";
 /** Milliseconds after a change of the mount table after which it is told of: mounts come by the hundred. */
 const tableMs = 100;
 
+/** Dependencies of watching a mount table. */
 export interface TableChangesDeps {
   readonly timers: Timers;
   readonly mountTable: MountTableSource;

@@ -139,6 +139,7 @@ export function makeDirectoryAt(libc: Libc, parent: Descriptor, name: string, mo
   }
 }
 
+/** PURE. The type of a file by its st_mode. */
 export function kindOf(stat: Pick<Statx, "mode">): FileKind {
   switch (stat.mode & S_IFMT) {
     case 0o040000:
@@ -156,10 +157,12 @@ export function kindOf(stat: Pick<Statx, "mode">): FileKind {
   }
 }
 
+/** PURE. The directory that a path is in; "/" for a path beneath the root. */
 export function parentOf(path: string): string {
   return path.slice(0, Math.max(1, path.lastIndexOf("/")));
 }
 
+/** PURE. The last part of a path. */
 export function baseName(path: string): string {
   return path.slice(path.lastIndexOf("/") + 1);
 }

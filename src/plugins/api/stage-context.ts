@@ -1,6 +1,6 @@
 /**
- * What a plugin needs to undo what it did beside a mount on the staging path, in the journal: by then there may be
- * neither spec nor API. No secrets.
+ * Data that a plugin needs to undo what it did besides the mount on the staging path. It is in the journal, because
+ * spec and API server may be gone by then. No secrets.
  */
 export type Undo = { readonly [name: string]: string };
 

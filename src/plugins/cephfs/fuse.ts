@@ -6,6 +6,7 @@ import { cephArgs, cephKey, lastLine, refusedUser } from "../ceph.ts";
 import { type ClientPlace, stageByClient } from "../fuse/client.ts";
 import type { StageContext, Staged } from "../plugin.ts";
 
+/** The file system type that the kernel lists for mounts of ceph-fuse(8). */
 export const cephFuseType = "fuse.ceph-fuse";
 /**
  * Seconds that ceph-fuse waits for monitors and an MDS: less than the agent waits for ceph-fuse, so that it can say

@@ -14,6 +14,7 @@ type FCPort = Extract<ScsiPort, { kind: "fc" }>;
 /** Neither a WWN nor a wwid has one. */
 const separator = "\n";
 
+/** PURE. The record's data for the removal of a Fibre Channel LUN's disks: texts only. */
 export function undoOf({ source: { targetWWNs = [], lun, wwids = [] }, lasting }: FCLun): Undo {
   return {
     targetWWNs: targetWWNs.join(separator),
@@ -38,6 +39,7 @@ export function portsOf({ targetWWNs = [] }: FCLun["source"], { ports }: ScsiTre
   return fibreChannel(ports).filter(({ wwn }) => targetWWNs.includes(wwn));
 }
 
+/** PURE. The Fibre Channel ports among the SCSI ports. */
 export function fibreChannel(ports: readonly ScsiPort[]): FCPort[] {
   return ports.filter((port) => port.kind === "fc");
 }

@@ -22,6 +22,7 @@ export interface FlexDone {
   readonly mount?: Progress;
 }
 
+/** PURE. The record's data for undoing a flexvolume. */
 export function undoOf(done: FlexDone): Undo {
   return { ...done };
 }

@@ -5,6 +5,7 @@ import { deviceTarget, doneOf, falseReply } from "./done.ts";
 import { FlexDriver } from "./driver.ts";
 import { optionsJson } from "./options.ts";
 
+/** A flexvolume that is to be expanded on the node (expandvolume, expandfs). */
 export interface Growth {
   readonly key: string;
   readonly source: FlexVolumeSource;

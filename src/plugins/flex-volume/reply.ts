@@ -12,6 +12,7 @@ export interface FlexCapabilities {
   readonly requiresFSResize: boolean;
 }
 
+/** The answer of a flexvolume driver that succeeded. Fields that it leaves out are "" or false. */
 export interface FlexStatus {
   /** Where the device is (attach, waitforattach); "" if it does not say. */
   readonly device: string;
@@ -21,6 +22,7 @@ export interface FlexStatus {
   readonly capabilities: FlexCapabilities;
 }
 
+/** The answer of a flexvolume driver, by its field `status`. */
 export type FlexReply =
   | { readonly kind: "success"; readonly status: FlexStatus }
   | { readonly kind: "notSupported" }

@@ -19,6 +19,7 @@ export interface FuseVolume {
   failure?(words: string): VolumeError | undefined;
 }
 
+/** The files of one FUSE client: its mount point, its pid file and its log. */
 export interface ClientPlace {
   readonly target: string;
   readonly pidFile: string;

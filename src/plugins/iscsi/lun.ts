@@ -26,6 +26,7 @@ export interface LunPath {
   readonly disk: ScsiDisk;
 }
 
+/** The record's data for the logout from an iSCSI LUN: texts only. */
 export function undoOf({ iqn, lun, interface: name, portals }: Lun): Undo {
   const where = portals === undefined ? {} : { portals: portals.map(portalText).join(" ") };
   return { iqn, lun: `${lun}`, interface: name, ...where };
@@ -89,6 +90,7 @@ export function lunText({ iqn, lun }: Pick<Lun, "iqn" | "lun">): string {
   return `LUN ${lun} of ${iqn}`;
 }
 
+/** The disks of an iSCSI session. */
 export function disksOf({ host }: ISCSISession, disks: readonly ScsiDisk[]): ScsiDisk[] {
   return disks.filter(({ address }) => address.host === host);
 }

@@ -10,6 +10,7 @@ export interface LunDevice extends LunWay {
   readonly ways: readonly LunWay[];
 }
 
+/** One path to a LUN: a SCSI disk of the kernel. */
 export interface LunWay {
   /** The kernel's name, in /dev. */
   readonly name: string;

@@ -3,6 +3,7 @@ import type { MultipathMap, ScsiDisk, ScsiTree } from "../../host/scsi.ts";
 import type { UndoContext } from "../undo.ts";
 import { mapOver } from "./device-of.ts";
 
+/** A LUN whose disks are to be scanned for a larger size. */
 export interface LunGrowth {
   /** For people. */
   readonly name: string;

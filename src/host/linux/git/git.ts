@@ -22,6 +22,7 @@ export interface RunningGit {
   readonly ended: Promise<void>;
 }
 
+/** How git(1) is run. */
 export interface GitOptions {
   /** Told of each line of its progress. */
   readonly onLine?: (line: string) => void;

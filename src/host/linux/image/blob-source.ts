@@ -32,6 +32,7 @@ export async function* verified(pieces: AsyncIterable<Buffer>, digest: string): 
   );
 }
 
+/** A blob whose digest is checked while it is read: the last piece comes only if it fits. */
 export class VerifiedBlob implements Blob {
   readonly #source: AsyncGenerator<Buffer>;
   whole = false;

@@ -109,6 +109,7 @@ export function tooSlow(host: string): (bytes: number) => void {
   };
 }
 
+/** The error about a registry that does not answer. */
 export function unreachable({ host, cause }: BrokenConnection): VolumeError {
   const message = printable(`${host} does not answer: ${messageOf(cause)}`).slice(0, 512);
   return new VolumeError("ServerUnreachable", "transient", message);

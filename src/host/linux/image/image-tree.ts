@@ -120,6 +120,7 @@ export function statOf(parent: Descriptor, name: string): BigIntStats | undefine
   return lstatSync(`${parent.path}/${name}`, { bigint: true, throwIfNoEntry: false });
 }
 
+/** The inode of an open file. */
 export function inodeOf({ fd }: Descriptor): bigint {
   return fstatSync(fd, { bigint: true }).ino;
 }

@@ -38,6 +38,10 @@ export function timeOf(text: string): bigint {
   return sign === "-" ? -nanoseconds : nanoseconds;
 }
 
+/**
+ * PURE. A time of an archive in nanoseconds since the epoch.
+ * @throws VolumeError ContentRefused if it is out of range
+ */
 export function nanosecondsOf(time: bigint): bigint {
   if (time >= seconds.least && time <= seconds.most) return time * second;
   throw damaged("has a time that is out of range");
@@ -50,6 +54,10 @@ export function textIn(bytes: Buffer, at: number, length: number): string {
   return utf8(end === -1 ? field : field.subarray(0, end));
 }
 
+/**
+ * PURE. A name of an archive as text.
+ * @throws VolumeError ContentRefused if it is not UTF-8
+ */
 export function utf8(bytes: Buffer): string {
   const text = bytes.toString("utf8");
   if (Buffer.from(text, "utf8").equals(bytes)) return text;

@@ -6,6 +6,7 @@ import { type ImageTree, inodeOf, statOf } from "./image-tree.ts";
 const prefix = ".wh.";
 const opaque = ".wh..wh..opq";
 
+/** PURE. Whether a name stands for the removal of a file of a lower layer (OCI image-spec, `.wh.`). */
 export const isWhiteout = (name: string) => name.startsWith(prefix);
 
 /**
