@@ -63,11 +63,16 @@ export interface ExecutorDeps {
 /** Carries out operations. The caller runs at most one operation per volume at a time (law L4). */
 export class Executor {
   readonly #deps: ExecutorDeps;
+  /** Child processes of observe operations, by volume: until the operation succeeds, or the child has ended. */
   readonly #observers = new Map<string, ChildProcessID>();
+  /** Slow child processes and driver calls, by volume: until the next child, or the end of the operation. */
   readonly #slow = new Map<string, SlowChild>();
   readonly #slowCalls = new Map<string, SlowCall>();
+  /** Volume of the running operation, by the directory of its CSI volume: two intents must not share one. */
   readonly #busy = new Map<string, string>();
+  /** Target paths of running operations. */
   readonly #paths = new Set<string>();
+  /** Known capabilities of flexvolume drivers: for the life of the process. */
   readonly #vendors = new Map<string, unknown>();
   readonly #stagings = new Stagings();
   readonly #changes: OwnershipChanges;

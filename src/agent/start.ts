@@ -46,13 +46,18 @@ import { Wakes } from "./wakes.ts";
 export type { Agent, AgentDeps } from "./agent.ts";
 
 /**
- * The agent of one node, from ports alone: the caller holds the node's lock. The wiring, nothing else:
+ * The agent of one node, built from ports alone. The caller holds the node's lock. This is wiring, nothing else:
  *
  *   intents ─┐                      ┌─► executor ─► host ─► kernel
  *   contents ┼─► loop ─► plan ──────┤
  *   table ───┘                      └─► reporters ─► status, events, metrics
  *
- * As long as the journal cannot be opened there is only the sign of life: the Lease.
+ * Order of start: first the Lease, so that a node whose journal cannot be opened yet does not count as lost; then the
+ * journal; then all parts, which do nothing yet; at the end the watches, after the listeners that they feed. Order of
+ * stop: what could trigger the loop; the loop, which waits for running operations; the parts that follow its plans;
+ * last the writers of status, the Lease and the journal.
+ * @returns while the journal cannot be opened it does not resolve; if `signal` ends that wait, an agent that is never
+ *   ready
  */
 export async function startAgent(deps: AgentDeps): Promise<Agent> {
   const { system, transport, host, nodeName, settings } = deps;
