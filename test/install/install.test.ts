@@ -83,8 +83,9 @@ describe("installed from its Dockerfile and config/default", () => {
     expect(await mounted(path)).to.have.lengthOf(1);
     await pods.create("user", [ofSet("data", "scratch")]);
     await pods.ready(60_000, "user");
-    const files = await world.node.host.run("ls", path);
-    expect(files.trim(), "what the pod writes is in the volume").to.equal("user");
+    // A container without a probe is ready as soon as it runs, before it has written.
+    const files = async () => (await world.node.host.run("ls", path)).trim();
+    await world.objects.until("what the pod writes to be in the volume", 30_000, async () => (await files()) === "user");
   });
 
   it("repairs what drifts, and says so", async () => {
