@@ -110,7 +110,7 @@ export async function startPageServer(deps: PageServerDeps): Promise<Listener> {
     response.writeHead(status).end(request.method === "HEAD" ? undefined : body);
   }
 
-  /** Whoever asks for one edition gets what was made of it for the first. */
+  /** Requests for the same edition share its compressed text. */
   function zipped(text: string, tag = ""): Promise<Buffer> {
     const known = packed.get(tag);
     if (known !== undefined && tag !== "") return known;

@@ -6,10 +6,10 @@ import type { Cancel, Clock } from "../ports.ts";
 import type { NodeFacts } from "./release.ts";
 
 /**
- * What the Lease of a node's agent says.
+ * The liveness of a node's agent, by its Lease.
  * - live: a renewal was seen, and it is valid.
- * - lost: no renewal was seen for its whole duration.
- * - unknown: we have not watched long enough to say.
+ * - lost: no renewal was seen for the whole duration of the Lease.
+ * - unknown: the Lease has not been watched long enough.
  */
 export interface SignOfLife {
   readonly state: "live" | "lost" | "unknown";

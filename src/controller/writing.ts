@@ -9,7 +9,7 @@ export interface Writing {
   nodes(): string[];
 }
 
-/** @param onEnd told of each set whose writes on a node have ended: what waited for them may go on */
+/** @param onEnd called with each set whose writes on a node have ended: its next steps may continue */
 export function createWriting(onEnd: (set: string) => void): Writing {
   const byNode = new Map<string, Set<string>>();
   return {

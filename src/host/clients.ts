@@ -27,8 +27,8 @@ export const secretFile = "/proc/self/fd/100";
  */
 export interface Clients {
   /**
-   * Starts one, without a shell. When this resolves it has gone on by itself; whether it has mounted, the mount table says. If it
-   * rejects, nothing of it goes on.
+   * Starts a FUSE client, without a shell. When this resolves, the client has become a daemon; whether it has mounted
+   * is shown by the mount table. If it rejects, no part of the client runs.
    * @throws VolumeError ToolMissing, ServerUnreachable; TimedOut and OperationAbandoned: uncertain
    */
   start(request: ClientStart): Promise<ChildProcessID>;

@@ -25,21 +25,23 @@ interface Watcher {
 /** Dependencies of keeping a mount table current between reads. */
 export interface KeptMountTableDeps extends Omit<BestReaderDeps, "system" | "onOpened"> {
   readonly system: System;
-  /** Told when the kernel told of changed options: of a file system they have changed in other namespaces too. */
+  /**
+   * Called after an event about changed options: the options of a file system change in other mount namespaces, too.
+   */
   onOptions?(): void;
   /** Calls `onChange` when the kernel tells of a change, and once as soon as it will. */
   wake(reader: MountReader, onChange: () => void): Cancel;
 }
 
 /**
- * A mount table that is kept in the best way that works. While it is watched everything is compared now and then: what
- * nobody tells of is found so, and what should have been told of is counted.
+ * A mount table that is kept current by the best method that works here. While it is watched, it is compared with a
+ * full read from time to time: this finds changes without an event, and counts missed events.
  */
 export class KeptMountTable implements MountTableSource {
   readonly #deps: KeptMountTableDeps;
   readonly #watchers = new Set<Watcher>();
   readonly #best: BestReader;
-  /** What was read last: whoever watches is told when there is another one. */
+  /** The last table that was read. Watchers are notified when there is another one. */
   #given: MountTable | undefined;
   #resyncs = 0;
   #unannounced = 0;

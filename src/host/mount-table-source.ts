@@ -2,10 +2,10 @@ import type { Cancel } from "../ports.ts";
 import type { MountTable } from "./mount-table.ts";
 
 /**
- * How a mount table is kept, best first:
- * - fanotify: the kernel names each mount that came, moved or went, and is asked about that one (statmount(2))
- * - listmount: the kernel says that something changed; what came and went shows in a list of ids
- * - mountinfo: the kernel says that something changed; the text is read and compared with the last
+ * How a mount table is kept current, best first:
+ * - fanotify: the kernel names each mount that was attached, moved or detached, and statmount(2) describes it
+ * - listmount: the kernel reports that something changed, and a list of ids shows which mounts came and went
+ * - mountinfo: the kernel reports that something changed, and the text is read and compared with the last one
  */
 export type MountTier = "fanotify" | "listmount" | "mountinfo";
 
@@ -26,10 +26,10 @@ export interface MountTableStatus {
 /** A mount table that is kept current: the agent's own, or that of another mount namespace. */
 export interface MountTableSource {
   /**
-   * The table with every mount, move and unmount that was over when this was called, and every change of options that
-   * the caller made: what one has just done is seen. The very object of the last time if nothing changed. What the
-   * kernel tells nobody is seen within a minute: other propagation, a renamed directory, a file system that went
-   * read-only by itself. Rejects if the table cannot be read completely.
+   * The table with every mount, move and unmount that was complete when this was called, and every change of options
+   * that the caller made: a caller sees its own changes. The same object as the last time if nothing changed. Changes
+   * without an event are seen within a minute: propagation, a renamed directory, a file system that went read-only by
+   * itself. Rejects if the table cannot be read completely.
    */
   read(): Promise<MountTable>;
   /**

@@ -4,7 +4,7 @@ import type { ChildProcessID } from "./ports/types.ts";
 export interface NBDRequest {
   /** Tells its device and its process from all others: the kernel shows it of the device, and the process has it among its arguments. */
   readonly cookie: string;
-  /** Who is asked for it: what they leave without an answer, another image of theirs need not try as well. */
+  /** The monitors of its cluster. If they do not answer, other images of theirs are not tried either. */
   readonly monitors: readonly string[];
   /** POOL/IMAGE, for people. */
   readonly image: string;

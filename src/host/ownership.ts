@@ -4,13 +4,13 @@
  */
 export interface Ownership {
   /**
-   * Gives all that is on a mount, or in a directory, to a group, the root of it last, so that a root that fits says that all was done (behaviour 75).
-   * No link is followed and no mount beneath it entered. What single files refuse is counted and does not keep the others.
-   * Cut off anywhere, it may be begun again. There is no deadline but for one entry: it goes on as long as it gets further.
-   * An entry that is removed meanwhile is none; a directory that cannot be read ends it.
-   * Fails with TargetChanged if it is not at its path any more.
-   * @param onProgress told how many entries were come to, each second while there are more
-   * @param unwanted when it is aborted, this ends as if it was cut off: SetUpFailed, uncertain. It may also go on to its end
+   * Applies an fsGroup to all files of a mount or directory, the root last, so that a matching root shows that all was
+   * done (behaviour 75). No link is followed and no mount beneath is entered. Files that refuse are counted and do not
+   * stop the others. It may be cut off anywhere and begun again. The only deadline is that of one entry: it continues
+   * as long as it makes progress. An entry that is removed meanwhile is ignored; a directory that cannot be read ends
+   * it. Fails with TargetChanged if the mount is no longer at its path.
+   * @param onProgress called with the number of visited entries, every second
+   * @param unwanted when it is aborted, this ends as if it was cut off: SetUpFailed, uncertain. It may also complete
    */
   give(
     request: OwnershipRequest,

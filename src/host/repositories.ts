@@ -33,10 +33,11 @@ export interface CheckOutRequest {
  */
 export interface Repositories {
   /**
-   * Makes `tree` in the directory show the commit, all at once and durably. Always in a child of its own. `repository` is left beside
-   * it, and `new` where it failed, for the caller to throw away: none of the three may be there before.
-   * Fails with ToolMissing, ServerUnreachable, RepositoryRefused, RevisionNotFound, ContentRefused, ContentTooLarge, TimedOut.
-   * @param onProgress told what git says of how far it is
+   * Makes `tree` in the directory show the commit, atomically and durably. It always runs in a child process of its
+   * own. `repository` is left next to it, and `new` after a failure, for the caller to remove: none of the three may
+   * exist before. Fails with ToolMissing, ServerUnreachable, RepositoryRefused, RevisionNotFound, ContentRefused,
+   * ContentTooLarge, TimedOut.
+   * @param onProgress called with git's progress messages
    */
   checkOut(request: CheckOutRequest, onProgress: (message: string) => void): Promise<void>;
 }

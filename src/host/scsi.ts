@@ -17,8 +17,8 @@ export interface ScsiDisk {
   readonly state: string;
   readonly sizeBytes: number;
   /**
-   * What the LUN calls itself, on all paths the same (VPD page 0x83), in udev's words: `3600508b4…` of an NAA, `2…` of an EUI-64,
-   * `1VENDOR_…` of a T10 name. None: it does not say, and nothing but its address tells it.
+   * The LUN's own name, the same on all paths (VPD page 0x83), as udev writes it: `3600508b4…` for NAA, `2…` for
+   * EUI-64, `1VENDOR_…` for T10. Absent: the LUN reports none, and only its address identifies it.
    */
   readonly names: readonly string[];
   /** The one of these that the kernel takes: `naa.600508b4…`. */
@@ -95,9 +95,9 @@ export interface Scsi {
   /** Whether `remove` might; nothing is asked of the disk. @throws VolumeError DeviceBusy */
   refuseUsed(disk: ScsiDisk, hostRoot: string): Promise<void>;
   /**
-   * Has the node's multipathd(8) look at a disk, as an event of udev does: when this has resolved the disk is in a map if multipathd wants it.
-   * Nothing is asked where the node has no such program.
-   * @throws VolumeError DiskNotFound, when it does not say
+   * Makes the node's multipathd(8) check a disk, as a udev event does: when this has resolved, the disk is in a map if
+   * multipathd wants it. Without that program on the node, this does nothing.
+   * @throws VolumeError DiskNotFound if multipathd does not answer
    */
   offer(disk: ScsiDisk): Promise<void>;
   /** Has the node's multipath(8) take a map away that nobody uses. @throws VolumeError DeviceBusy, ToolMissing */

@@ -23,7 +23,7 @@ export interface WatchedSockets {
    * directories are not followed. Nothing, if there is no such directory. Rejects if it cannot be read completely.
    */
   read(): Promise<readonly SocketFile[]>;
-  /** Why changes cannot be heard; undefined if they are. */
+  /** The reason why changes cannot be watched; undefined if they are watched. */
   deaf(): string | undefined;
   close(): void;
 }

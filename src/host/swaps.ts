@@ -39,9 +39,9 @@ export interface Swaps extends Pick<SwapSource, "read"> {
   /** Begins to swap to a device that has a swap area and that nobody has. Fails with DeviceBusy. */
   on(device: LookedAt, how: SwapHow): Promise<void>;
   /**
-   * Ends to swap to a device: what is there is read back first, which may take long. Nothing happens if it is not swapped to.
-   * Fails with SwapNeeded if there is no room for that.
-   * @param tell told how much is left
+   * Turns swap off on a device. Its contents are read back first, which may take long. Does nothing if the device is
+   * not in use as swap. Fails with SwapNeeded if there is no memory for the contents.
+   * @param tell called with the size that is left
    */
   off(device: Pick<LookedAt, "path" | "deviceNumber">, tell: (message: string) => void): Promise<void>;
 }

@@ -35,8 +35,8 @@ const mostLinks = 40;
 const mostSteps = 256;
 
 /**
- * Walks a path as a lookup would, and listens on the way: in each directory for the name that the walk asks for, before it
- * asks. So whatever changes the end of the walk afterwards is heard, and nothing falls between.
+ * Walks a path as a lookup would, and watches each directory for the next name before it looks that name up. So every
+ * later change of the lookup's result raises an event, and none falls in between.
  */
 export function walkListening<D>({ path, links, written }: WatchedPath, ground: Ground<D>): WalkEnd {
   const root = ground.root();

@@ -1,14 +1,14 @@
 import type { Cancel } from "../ports.ts";
 
 /**
- * What the kernel tells of by itself, so that nobody has to ask again and again. Nothing rests on it: an event may come
- * late, twice, for nothing, or not at all; whoever waits tries again after a while in any case.
+ * Events that the kernel raises by itself, so that nothing has to be polled. Nothing depends on them: an event may come
+ * late, twice, without a change, or not at all; waiters retry after a delay in any case.
  */
 export interface Wakes {
   /**
-   * Tells when a lookup of a path may end differently from before: something appeared, vanished, was renamed or replaced on
-   * the way, or a mount there came or went. Directories are followed as they appear. File systems that could hang are not
-   * asked, and cannot be heard.
+   * Watches for a change of a path's lookup: a name on the way appeared, vanished, was renamed or replaced, or a mount
+   * came or went there. Directories are watched as they appear. File systems that could hang are not read, and cannot
+   * be watched.
    */
   path(place: WatchedPath, listener: WakeListener): Cancel;
   /** Tells once, soon after the process has ended; at once if there is none. What it holds is free then. */
@@ -23,7 +23,10 @@ export interface Wakes {
 export interface WakeListener {
   /** Called soon after the event, and once for several that come together. Never from within the call that began it. */
   woken(): void;
-  /** Told why nothing can be heard, and with undefined, when that is over. Never told anything: it is heard. */
+  /**
+   * Called with the reason why the source cannot be watched, and with undefined when it can again. Never called: it is
+   * watched.
+   */
   deaf(why: Deafness | undefined): void;
 }
 

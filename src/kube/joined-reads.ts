@@ -9,9 +9,9 @@ interface Flights {
 }
 
 /**
- * The client, with reads that many ask for at once sent once. None is answered by a read that was sent before it was asked for:
- * who comes while one is under way waits for the next, together with all others who came meanwhile. So an answer is as
- * fresh as that of a read of one's own. What is returned is shared: nobody may change it.
+ * A client that coalesces concurrent reads. A caller is never answered by a request that was sent before its call:
+ * calls during a request wait for the next one, together. So a result is as fresh as that of a request of its own.
+ * Results are shared and must not be changed.
  */
 export function joinReads(client: KubeClient): KubeClient {
   const flights = new Map<string, Flights>();

@@ -41,11 +41,13 @@ export interface ObjectStore<T extends KubeObject> {
 /** The side of the store that the reflector writes. */
 export interface MutableStore<T extends KubeObject> extends ObjectStore<T> {
   /**
-   * A complete list of the state `resourceVersion`, asked for after all that came by the watch. What it lacks is deleted,
-   * unless it is newer than the list. A list that is older than what was seen can only be of another history, as after
-   * etcd was restored from a backup: then everything is taken from it, and older versions with it.
-   * In steps, of one object each: until the last one the store is neither what it was nor what is listed. Meanwhile nothing may be
-   * written to it but by upsertIfNewer.
+   * Replaces the contents by a complete list at `resourceVersion`, which was requested after all watch events so far.
+   * Objects that the list lacks are deleted, unless they are newer than the list. A list that is older than the watch
+   * can only be of another history, as after a restore of etcd: then everything is taken from it, older versions
+   * included.
+   *
+   * Yields after each object: until the last one the store holds a mixture. Meanwhile only upsertIfNewer may write to
+   * it.
    */
   replaceAll(objects: readonly T[], resourceVersion: string): Generator<void, void>;
   /**

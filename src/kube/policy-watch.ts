@@ -70,7 +70,9 @@ export function createPolicyWatch(deps: PolicyWatchDeps): PolicyWatch {
   let started = false;
   /** Whether the last look said anything. */
   let known = true;
-  /** Changes that were told of, and how many of them a look has taken in: what lies between is not known. */
+  /**
+   * Number of reported changes, and how many of them a check has covered: the policies' state is unknown in between.
+   */
   let changes = 0;
   let lookedAt = 0;
   /** Which objects kept the agents apart at the last look. */

@@ -36,9 +36,10 @@ const longest = 256;
 const atOnce = 4;
 
 /**
- * Asks the API server who a token is of and whether that may `get` the path (TokenReview, SubjectAccessReview). Who was
- * allowed is reviewed each minute, whatever others show: neither their number nor their rate keeps him from it.
- * @returns rejects if the API server cannot be asked
+ * Asks the API server whose a token is, and whether that user may `get` the path (TokenReview, SubjectAccessReview). An
+ * allowed user is reviewed every minute, whatever other users send: neither their number nor their rate can lock that
+ * user out.
+ * @returns rejects if the API server is unreachable
  */
 export function createTokenAccess({ client, clock, path, audience }: TokenAccessDeps): TokenAccess {
   /**

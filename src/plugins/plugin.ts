@@ -42,7 +42,7 @@ export interface CSIVolume {
   readonly mountFlags: readonly string[];
   readonly volumeContext: ReadonlyMap<string, string>;
   readonly publishContext: ReadonlyMap<string, string>;
-  /** Of the driver: what is published is published again from time to time; it is told for whom. */
+  /** requiresRepublish of the driver: NodePublishVolume is repeated from time to time, with the pod's identity. */
   readonly requiresRepublish: boolean;
   readonly podInfoOnMount: boolean;
   /**
@@ -107,12 +107,12 @@ export interface Layout {
 }
 
 /**
- * What staging leads to; every target is then a bind of it.
- * - path: something of the host, found and described, nothing made or mounted
+ * The source of a volume's bind mounts:
+ * - path: a file or directory of the host, found and described; nothing is made or mounted
  * - directory: a data directory of ours beneath the state directory
  * - filesystem: a file system of ours, mounted once on the staging path
- * - device: a block device that is bound as it is (volumeMode Block); swap: one that the node swaps to
- * - csi: what a CSI driver staged, if it stages; each target is a bind of what the driver published for it
+ * - device: a block device that is bound as it is (volumeMode Block); swap: a device that the node swaps to
+ * - csi: the driver's staging, if it has STAGE_UNSTAGE_VOLUME; each target is a bind of the driver's publish
  */
 export type StageKind = "path" | "directory" | "filesystem" | "device" | "swap" | "csi";
 

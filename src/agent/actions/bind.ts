@@ -21,7 +21,7 @@ export async function bindTarget(
   await journal.put(withTarget(recordOf(context, volume), { ...intended, ...whichMount(mounted) }));
 }
 
-/** What tells a mount from others of the same file system, when what it shows was renamed. */
+/** Identity of a mount among others of the same file system, if the directory that it shows was renamed. */
 export function whichMount({
   id,
   uniqueID,

@@ -39,8 +39,8 @@ function copiesIn(holders: readonly Holder[], path: string): DetachedCopy[] {
 }
 
 /**
- * Of a namespace that cannot be read at least the name is known: with it goes what it may have. What is known of none
- * stands for any.
+ * If a mount namespace cannot be read, its name is recorded: a copy in it ends with it. A copy without a known
+ * namespace counts as being in any.
  */
 function copiesIfUnknown(error: NamespacesUnknown, path: string): DetachedCopy[] {
   if (!(error instanceof KeptUnknown) || error.namespaces === undefined) return [{ path }];

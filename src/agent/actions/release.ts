@@ -13,15 +13,15 @@ import { detachByPlugin, unmountByPlugin } from "./undo.ts";
 import { names, pids, processOf } from "./users.ts";
 
 /**
- * Takes down what stage made, when no target is left (law L3):
+ * Unstages a volume, when it has no target left (law L3):
+ * 1. unmount the staged file system
+ * 2. wait until no mount namespace of the node shows it and no process has the device open (safety rule 6); this cannot
+ *    be checked for a path of the host, because others may show it independently
+ * 3. have the plugin undo what it did besides the mount, if anything
+ * 4. remove the directories that were made for it; data is moved to the trash first
  *
- *   1. unmount the staged file system
- *   2. wait until no mount namespace of the node shows it, nobody has the device open (safety rule 6); of a path of the
- *      host that cannot be told, for others may show it in their own right
- *   3. have the plugin undo what it did beside the mount, if it did anything
- *   4. remove the directories that were made for it; data goes by way of the trash
- *
- * Cut off anywhere, it begins again from the start. The record of it goes last: until then the volume is in use.
+ * If it is cut off anywhere, it begins again from the start. The record is removed last: until then the volume counts
+ * as in use.
  */
 export async function unstage(
   context: ActionContext,
@@ -88,8 +88,8 @@ async function unmountStage(
 }
 
 /**
- * What is swapped out is read back first: that may take long (half an hour at most, then it is tried again), or fail
- * for want of memory.
+ * swapoff reads back the swapped-out pages first. That may take long (half an hour at most, then it is retried), or
+ * fail for lack of memory.
  */
 async function turnOff(context: ActionContext, volume: string, stage: StageRecord): Promise<undefined> {
   const { deviceNumber } = stage;

@@ -171,11 +171,11 @@ export async function unpublish(
 }
 
 /**
- * Whether a mount point of ours may be removed. A copy of our mount in another mount namespace would be detached by
- * that, and what is open in it go on where the release check does not see it (safety rule 6). The release of a file
- * system or device waits for it. A volume that lives on leaves the mount point behind: so its release finds the copy.
- * That of a pod goes with the pod, and the release waits for the copy. Of a path of the host nothing is to be released,
- * and of a directory of ours only files that are removed anyway.
+ * Whether a mount point of ours may be removed. Removing it would detach a copy of our mount in another mount
+ * namespace, and files open there would stay in use where the release check does not find them (safety rule 6). The
+ * release of a file system or device waits for the copy. A volume that stays leaves the mount point in place, so that
+ * its later release finds the copy. The mount point of a pod is removed with the pod, and the release waits for the
+ * copy. A path of the host has no release, and in a directory of ours only files are affected that are removed anyway.
  */
 async function mayGo(
   context: ActionContext,

@@ -19,8 +19,8 @@ export async function unmountByPlugin(context: ActionContext, volume: string, ru
 }
 
 /**
- * Has a plugin undo what it did beside the mount, once nobody on the node holds it. From then on nothing is looked for
- * any more: the device, and its number, may be another's as soon as it is detached.
+ * Has a plugin undo what it did besides the mount, once no process on the node uses the volume. After that, users are
+ * not searched any more: the device and its number may belong to another volume as soon as it is detached.
  */
 export async function detachByPlugin(context: ActionContext, volume: string, rung: UnmountRung): Promise<void> {
   const record = recordOf(context, volume);

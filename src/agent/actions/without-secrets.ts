@@ -10,8 +10,8 @@ import type { Layout } from "../../plugins/plugin.ts";
 const ofName = /(^|\.)(username(_in)?|domain|userID)$/;
 
 /**
- * PURE. What may be told to nobody of the Secrets by which a volume is mounted or opened: all that they hold, but
- * names.
+ * PURE. Values that must not be logged or reported: the contents of the Secrets by which a volume is mounted or opened,
+ * without user names.
  */
 export function secretsIn({ credentials }: Layout, contents: readonly ObjectContent[] = []): string[] {
   if (credentials !== true) return [];
@@ -19,7 +19,7 @@ export function secretsIn({ credentials }: Layout, contents: readonly ObjectCont
   return values.map(([, value]) => Buffer.from(value).toString("utf8"));
 }
 
-/** PURE. What a program or server says of a failure may repeat what it was given. */
+/** PURE. An error message without secrets: programs and servers may repeat their input. */
 export function withoutSecrets(error: unknown, secrets: readonly string[]): unknown {
   if (secrets.length === 0) return error;
   const message = redact(messageOf(error), secrets);

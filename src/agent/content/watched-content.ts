@@ -87,7 +87,9 @@ export class WatchedContent implements FollowedContent {
     this.#last = same ? known : content;
   }
 
-  /** A watch that fails says little; a plain read says whether it is forbidden, be it from the start or since. */
+  /**
+   * The error of a failed watch is unspecific. A plain read shows whether access is forbidden, from the start or since.
+   */
   async #askWhy(): Promise<void> {
     const { system, onChange } = this.#deps;
     try {

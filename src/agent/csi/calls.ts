@@ -1,4 +1,4 @@
-/** What is open between us and the driver of one volume. Stands in the journal. */
+/** Calls to the driver of one volume whose effects are uncertain. It is in the journal. */
 export interface Calls {
   /** A call was sent, and its answer is not on record: it runs, or the agent was ended meanwhile. */
   readonly sent?: boolean;

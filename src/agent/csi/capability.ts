@@ -5,8 +5,8 @@ import type { ToldOwnership } from "../ownership/ownership.ts";
 import { contextOption } from "../ownership/se-linux-label.ts";
 
 /**
- * PURE. What the driver is asked for, the same each time as when it staged (kubelet: pkg/volume/csi/csi_client.go,
- * behaviour 110).
+ * PURE. The VolumeCapability of all calls for a volume, the same as when it was staged (kubelet:
+ * pkg/volume/csi/csi_client.go, behaviour 110).
  */
 export function capabilityOf(
   volume: CSIVolume,

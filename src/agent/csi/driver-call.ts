@@ -20,9 +20,9 @@ export function csiStageOf(record: VolumeRecord): StageRecord & { readonly csi: 
 }
 
 /**
- * Sends one call that changes something: written down before, with what else is known by then (`before`). The answer is
- * not written down if it is OK: that is for whoever has looked at the mount table.
- * @throws VolumeError as the driver's client says, and uncertain for anything else
+ * Sends one call that changes something. The call is recorded before, with other facts that are known by then
+ * (`before`). An OK reply is not recorded here, but by the caller, after it has checked the mount table.
+ * @throws VolumeError as the driver's client does, and uncertain for any other error
  */
 export async function callDriver<T>(
   context: ActionContext,

@@ -7,9 +7,9 @@ import { hasTokens } from "./identity.ts";
 import { stillPublished } from "./publish.ts";
 
 /**
- * PURE. Why a target may not be set up or mended as things are, where its driver acts as the pod (tokenRequests): it is
- * no pod's, or the driver would have to be called without the pod's tokens. Undefined if it may. What is published
- * already is bound again without any.
+ * PURE. The problem of a target whose driver acts as the pod (tokenRequests): the target belongs to no pod, or the
+ * driver would have to be called without the pod's tokens. Undefined if there is none. A mount that is published
+ * already is bound again without tokens.
  */
 export function identityProblem(
   { path, pod, attributes }: DesiredMount,

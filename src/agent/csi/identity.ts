@@ -27,8 +27,8 @@ export function tokensOf(
 }
 
 /**
- * Who a call for a target is made as; undefined where the driver does not ask.
- * @throws VolumeError without tokens: the caller has done nothing yet
+ * The pod identity for a call; undefined if the driver requires none.
+ * @throws VolumeError if there are no tokens: nothing has been done yet
  */
 export function identityFor(
   { csi }: ActionContext,

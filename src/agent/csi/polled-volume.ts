@@ -28,7 +28,7 @@ export function polledVolume({ phase, desired, view }: VolumePlan): PolledVolume
   };
 }
 
-/** PURE. Whether what was heard of the one may be said of the other. */
+/** PURE. Whether statistics of one volume are valid for the other. */
 export function isSamePolled(a: PolledVolume | undefined, b: PolledVolume | undefined): boolean {
   if (a === undefined || b === undefined) return a === b;
   const places: (keyof PolledVolume)[] = ["driver", "volumeID", "volumePath", "stagingPath"];

@@ -84,7 +84,7 @@ async function doubtStage(context: ActionContext, volume: string, error: unknown
   await context.journal.put({ ...record, stage: { ...stage, ready: false } });
 }
 
-/** What the table, or the node there, shows instead of what was asked for; undefined if it is as it should be. */
+/** The difference between the mount table, or the device node, and the request; undefined if there is none. */
 async function whatIsWrong(
   { effects }: ActionContext,
   { block }: CSIVolume,

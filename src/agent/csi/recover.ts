@@ -27,7 +27,7 @@ export async function recover(context: ActionContext): Promise<void> {
     const whose = { ...(pod && { pod }), ...(subPath !== undefined && { subPath }) };
     return { path, name, uid: desired.uid, kind, made: pod !== undefined, identity, attributes, published, ...whose };
   });
-  // Which label it was mounted with the record said: it is taken for the one that is wanted, as the options are.
+  // The lost record had the SELinux label of the mount: the desired label is assumed, as for the options.
   const told = toldOwnership(desired, undefined, context.settings, { volumeMountGroup: false });
   const staged = { driver, volumeHandle, directory, needsUnstage: true, block, shown: [], calls: { sent: true } };
   await context.journal.put({

@@ -22,8 +22,8 @@ export function republishSteps(
     const published = publishedThere(target);
     if (published === undefined) return [];
     const { path } = target;
-    // What was not looked at when the driver had answered, or was mounted after its time: it is not to stay until the
-    // next call.
+    // A covering mount that was not handled after the driver's reply, or that the driver made later: it must not stay
+    // until the next call.
     if (target.published === "covered") return [{ path, at: Number.NEGATIVE_INFINITY }];
     if (layout.csi?.tokenAudiences !== undefined && !hasTokens(path, input)) return [];
     const { fresh = false, until = Number.POSITIVE_INFINITY } = input.tokens?.get(path) ?? {};
@@ -58,8 +58,8 @@ function publishedThere({ desired, truth, published, outdated, record }: TargetV
 }
 
 /**
- * Which part of the spread, the name of its publish path says: so the targets of a node do not come together. What
- * another run of the agent has published is due at once, as after a restart of kubelet.
+ * The publish path's name selects the part of the interval, so that the targets of a node are spread. Targets that
+ * another run of the agent published are due at once, as after a restart of kubelet.
  */
 function dueAt({ path, at }: Published, epoch: number | undefined): number {
   if (at === undefined || at.epoch !== epoch) return Number.NEGATIVE_INFINITY;

@@ -19,7 +19,7 @@ export async function republish(context: ActionContext, path: string): Promise<v
   const volume = layout.csi;
   const target = recordOf(context, name).targets.find((one) => one.path === path);
   const published = target?.published;
-  // What was planned is not so any more: the next look says what to do.
+  // The plan is outdated: the next iteration decides.
   if (volume === undefined || target === undefined || published === undefined) return;
   const lowest = coveredMount(published, await host.mountTable.read());
   if (lowest !== undefined) await uncover(context, name, { path: published.path, below: lowest.id });

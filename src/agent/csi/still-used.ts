@@ -37,9 +37,9 @@ async function isOthersToo({ host }: ActionContext, identity: MountIdentity): Pr
 }
 
 /**
- * Refuses while a private copy of what is published is in another mount namespace. The driver removes the mount point,
- * which detaches the copy, and what is open in it would go on where nothing sees it (safety rule 6). Where the unmount
- * is told of, in the driver's own namespace first of all, it goes by itself.
+ * Refuses while a private copy of the published mount is in another mount namespace. The driver removes the mount
+ * point, which detaches the copy; files open in it would stay in use unnoticed (safety rule 6). Copies that receive
+ * unmounts by propagation, in the driver's own namespace first of all, go by themselves.
  */
 export async function refuseWhileCopied(context: ActionContext, path: string): Promise<void> {
   const holders = await copiesOf(context, path);
@@ -64,8 +64,8 @@ export async function copiesOf({ host }: ActionContext, path: string): Promise<r
 }
 
 /**
- * @param opened whether it is enough that somebody has it open: of a file system only a claim counts
- * @returns whether nobody has it for sure: of those that have it open without a claim some may not be seen
+ * @param opened whether an open file counts; for a file system only an exclusive claim does
+ * @returns whether certainly no process uses it: some of those that have it open without a claim may not be visible
  */
 export async function refuseWhileUsed(
   context: ActionContext,

@@ -13,9 +13,9 @@ import { publishByDriver, stillPublished } from "./publish.ts";
 import { takeBack } from "./release.ts";
 
 /**
- * Brings a CSI volume to a target: published by the driver, where nobody but root comes, and bound from there. The
- * driver is not asked if what it published is there still. What the target shows stays until there is something to put
- * in its place, but for a publish path that has to be emptied first.
+ * Publishes a CSI volume in a directory that only root may enter, and binds it to a target from there. The driver is
+ * not called if its mount is present. The target keeps its present mount until there is a new one, except if the
+ * publish path has to be emptied first.
  */
 export async function publishTarget(
   context: ActionContext,

@@ -14,8 +14,8 @@ const gauges: readonly { readonly name: string; readonly unit: VolumeUsage["unit
 ];
 
 /**
- * How full volumes of CSI drivers are, by what the drivers said last. Of a claim under kubelet's names, with kubelet's
- * labels; of a volume that has none under ours, by its intent. A volume that goes takes its numbers with it.
+ * Usage of CSI volumes, from the driver's last NodeGetVolumeStats reply. Volumes with a PVC have kubelet's metric names
+ * and labels; others have ours, by intent. The series of a volume end with it.
  */
 export function registerVolumeStatsMetrics(registry: Registry, polled: () => ReadonlyMap<string, Polled>): void {
   for (const { name, unit, field } of gauges) {

@@ -30,7 +30,10 @@ function watchedIntents({ system, transport, nodeName, onRestart }: IntentSource
   };
 }
 
-/** Whatever was asked for: who stands between the API server and the agent could hand it those of another node. */
+/**
+ * Checked whatever the request was: a proxy between the API server and the agent could return the intents of another
+ * node.
+ */
 function isOf(nodeName: string, object: unknown): boolean {
   return stringIn(recordIn(object, "spec"), "nodeName") === nodeName;
 }

@@ -10,8 +10,8 @@ import { type Leftover, shown } from "./kubelet-orphans.ts";
 /** Of the schema. */
 const longest = 512;
 /**
- * Milliseconds that a pod's mount stays after its intent has let the pod go, before anybody is asked who uses it, and
- * until the next time.
+ * Milliseconds that a pod's mount may stay after its intent has dropped the pod, before its users are searched, and
+ * between searches.
  */
 const askAfterMs = 10_000;
 /** Of one look: each goes through all processes of the node. */

@@ -12,7 +12,7 @@ export function kubeletVolumeOf(
   const named = driver !== undefined &&
     isSegment(driver) && { driver, ...(volumeHandle !== undefined && { volumeHandle }) };
   return {
-    // Of another plugin, or a name that is none, no path is known: nothing is looked for.
+    // For another plugin, or an invalid name, kubelet's path is not known: nothing is searched.
     observed: { ...rest, ...named, volumeName: known ? observed.volumeName : "" },
     block: volumeMode === "Block",
     pods,

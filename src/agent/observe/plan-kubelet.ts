@@ -26,7 +26,7 @@ export function planKubelet(desired: DesiredVolume, volume: KubeletVolume, input
   const asked = absent(shown);
   const fresh = seen?.generation === generation && seen.kubelet?.asked === asked;
   const holdsMs = seen?.steady === true ? steadyMs : settleMs;
-  // That nothing is missing any more is noted as well: what is missing next is looked for anew.
+  // The end of a missing mount is recorded, too, so that the next missing one is searched anew.
   const over = asked !== "" ? !fresh || now - seen.at >= holdsMs : (seen?.kubelet?.asked ?? "") !== "";
   const due = input.table !== undefined && over;
   const kubelet = fresh && seen.steady === true ? withMissing(shown, seen) : shown;

@@ -48,9 +48,9 @@ export async function giveToGroup(
 }
 
 /**
- * Gives a volume that no driver has to the group of a mount, before it is bound for that. What the mount shows already
- * was given for it, and stays as it is.
- * @returns whom it belongs to now; undefined: to whom it did
+ * Applies the fsGroup of a mount to a volume that no driver manages, before it is bound. A volume that is mounted with
+ * the group already is left alone.
+ * @returns the group that applies now; undefined: unchanged
  */
 export async function giveVolume(
   context: ActionContext,
@@ -132,7 +132,7 @@ function targetOf(context: ActionContext, { name }: DesiredVolume, { path }: Des
   return target;
 }
 
-/** Whether people are to be told: who was to share the files cannot, mostly or from the root on. */
+/** Whether the result is reported: the files that should be shared are not, mostly or from the root on. */
 function isRefused({ entries, failed, rootFailed }: OwnershipResult): boolean {
   return rootFailed === true || failed * 2 > entries;
 }

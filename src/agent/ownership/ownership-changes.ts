@@ -41,8 +41,8 @@ export class OwnershipChanges {
   }
 
   /**
-   * Ends those that no mount asks for any more; if one asks again, they begin again.
-   * @param intents all that there are
+   * Ends changes that no mount needs any more; they begin again if one does.
+   * @param intents all intents of the node
    */
   endUnwanted(intents: ReadonlyMap<string, Desired>): void {
     for (const [volume, { path, fsGroup, unwanted }] of this.#running) {

@@ -55,8 +55,8 @@ const grantOutdated: Problem = {
 };
 
 /**
- * The mount that asks for the volume's present group; otherwise one that keeps it without asking, or that asks for
- * another one again.
+ * The mount that requires the volume's present group; otherwise one that keeps it without requiring it, or that
+ * requires another one.
  */
 function holderOf(
   mount: DesiredMount,

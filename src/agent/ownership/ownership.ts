@@ -11,7 +11,7 @@ export type Wanted = Pick<DesiredVolume, "layout" | "mounts">;
 /** The part of a volume's record that decides the group of its files; undefined if there is no record. */
 export type Known = Pick<VolumeRecord, "stage" | "targets"> | undefined;
 
-/** What a driver is told when it stages and publishes, as the record has it. */
+/** The group that is passed to a driver in NodeStageVolume and NodePublishVolume, by the record. */
 export type ToldOwnership = Pick<CSIRecord, "takesGroup" | "mountGroup" | "seLinuxLabel">;
 
 /**
@@ -96,7 +96,7 @@ export function othersThan(
   });
 }
 
-/** What the driver is told when the volume is staged now. */
+/** The group that is passed to the driver in the next NodeStageVolume. */
 export function toldOwnership(
   desired: Wanted,
   record: Known,

@@ -15,7 +15,7 @@ export function refusedGroup({ desired, record, truth }: TargetView): Problem | 
   return { reason: "VolumePermissionChangeRefused", message };
 }
 
-/** PURE. What of this is news. */
+/** PURE. The part that has not been reported yet. */
 export function newRefusals(before: VolumeView, after: VolumeView): Problem[] {
   const known = new Set(before.targets.map((target) => refusedGroup(target)?.message));
   return after.targets.flatMap((target) => refusedGroup(target) ?? []).filter(({ message }) => !known.has(message));

@@ -3,7 +3,7 @@ import type { Cancel, System } from "../../ports.ts";
 import type { Plan, VolumePlan } from "../plan.ts";
 import { podDirectory } from "./pod-path.ts";
 
-/** How often a pod is looked for of which nothing is heard, in milliseconds. */
+/** How often the directory of a pod is checked if it cannot be watched, in milliseconds. */
 const checkMs = 30_000;
 /** Milliseconds after which a child that looks is given up. */
 const deadlineMs = 10_000;
@@ -92,9 +92,9 @@ export class GonePods {
 }
 
 /**
- * Targets that wait for nothing but their pod, with its UID. No other reason needs it: whatever else is wrong with a
- * target that is to go, this is what is said of it while its pod holds it, and one that is to stay is mounted again as
- * long as the intent names its pod.
+ * Targets that wait for nothing but the end of their pod, with its UID. Only this reason needs a check: a target that
+ * is to be unmounted reports it while its pod holds it, whatever else is wrong, and one that is to stay is mounted
+ * again as long as the intent lists its pod.
  */
 function heldIn(volume: VolumePlan | undefined): Map<string, string> {
   const held = (volume?.view.targets ?? []).flatMap(({ path, record }) => {

@@ -1,7 +1,7 @@
 import type { PodIdentity } from "../../csi/pod-tokens.ts";
 import type { Clock } from "../../ports.ts";
 
-/** What the planner is told of the tokens of a target: nothing of what is in them. Another object for other tokens. */
+/** The state of a target's tokens as the planner sees it, without the tokens. New tokens make a new object. */
 export interface TokenState {
   /** The driver has not had them yet. */
   readonly fresh: boolean;

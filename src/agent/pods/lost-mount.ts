@@ -12,9 +12,9 @@ export interface LostMountContext {
 }
 
 /**
- * PURE. What is mounted for a pod of which neither record nor intent is left, if it is ours beyond doubt: alone on a
- * path that only a driver for pods mounts on, a volume of ours or a part of one, by device and root (safety rule 24).
- * @param path of kubelet's, which it has given back
+ * PURE. A pod's mount without record and intent, if it is ours beyond doubt: the only mount on a path that only a
+ * driver for pods mounts on, showing a volume of ours or a part of one, by device and root (safety rule 24).
+ * @param path a target of kubelet's that it has unpublished
  */
 export function lostMount(path: string, context: LostMountContext): MountEntry | undefined {
   const mount = context.table.at(path);

@@ -3,9 +3,9 @@ import { attributesOf, type Desired, type DesiredMount, type DesiredVolume, isIn
 import { podTargetPath } from "./pod-path.ts";
 
 /**
- * PURE. An intent with a mount for each of its pods that kubelet has asked for and not given back: from there on these
- * are targets like any other (decision 0034). The very same object if there is none.
- * @param isOpen of the path of a target
+ * PURE. An intent with a mount for each of its pods whose target kubelet has published and not unpublished: from then
+ * on these are targets like any other (decision 0034). The same object if there is none.
+ * @param isOpen whether the target at a path is published
  */
 export function withPods(desired: Desired, kubeletDir: string, isOpen: (path: string) => boolean): Desired {
   if (isInvalid(desired) || !takesPods(desired)) return desired;

@@ -13,8 +13,9 @@ export function isHeldByPod(target: TargetRecord | undefined, { closingPods }: C
 }
 
 /**
- * PURE. Whether kubelet has given the target back, so that it goes whatever the intent says. By its path alone, which
- * can be no other's: after a reboot the record names no pod any more, and kubelet gives back what it finds of before.
+ * PURE. Whether kubelet has unpublished the target, so that it is unmounted whatever the intent says. The path alone
+ * decides, because no other target can have it: after a reboot the record has no pod any more, and kubelet unpublishes
+ * what it finds of the previous boot.
  */
 export function isGivenBack(target: TargetRecord | undefined, { closingPods }: Closing): boolean {
   return target !== undefined && closingPods?.has(target.path) === true;

@@ -37,7 +37,7 @@ export interface PodVolumesDeps {
  */
 export class AgentPodVolumes implements PodVolumes {
   readonly #deps: PodVolumesDeps;
-  /** What every call that waits looks at after a plan. */
+  /** Checks of every waiting call after a plan. */
   readonly #looks = new Set<() => void>();
   /** How many calls of each kind there are for a target. */
   readonly #publishing = new Map<string, number>();
@@ -153,7 +153,7 @@ export class AgentPodVolumes implements PodVolumes {
     return tokensLacking(spec.grant?.csi?.driver ?? "", identity?.tokens.lacking(audiences) ?? audiences);
   }
 
-  /** What stands in the way of an unmount. */
+  /** The problem of an unmount. */
   #inTheWay(path: string): Problem {
     const volume = this.#plan?.volumes.get(this.#volumeOf(path) ?? "");
     return volume?.problems.get(path) ?? volume?.hanging ?? volume?.failure ?? unmounting(path);

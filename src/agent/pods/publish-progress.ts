@@ -39,7 +39,7 @@ export function progressOf(
   return { kind: "waiting", why: whyOf(volume, request.path) };
 }
 
-/** PURE. What stands in the way of one target: its own problem, or that of its volume. */
+/** PURE. The problem of one target: its own, or that of its volume. */
 export function whyOf(volume: VolumePlan, path: string): Problem {
   const target = volume.view.targets.find((one) => one.path === path);
   const own = volume.problems.get(path) ?? target?.problem;

@@ -18,9 +18,9 @@ export function identityBeneath<T extends MountIdentity | undefined>(whole: T, s
 }
 
 /**
- * The part of a volume that a target shows: the whole, or a directory or file that is there already. What is on a
- * volume is its users' to choose, so the walk takes no link, and what it finds must be of the volume and stand where
- * its path says (behaviour 49).
+ * The part of a volume that a target shows: the whole, or an existing directory or file. The contents of a volume are
+ * its users' choice, so that the walk follows no link, and its result must be part of the volume and at its path
+ * (behaviour 49).
  * @throws VolumeError SubPathMissing, SymlinkInPath, SourceWrongType
  */
 export async function partOf(

@@ -4,7 +4,7 @@ import type { KubeClient } from "../../kube/client.ts";
 import { arrayIn, isRecord, recordIn, stringIn } from "../../kube/json.ts";
 import { asAgentOrNode } from "../as-node.ts";
 
-/** What is asked of a pod of the node before anything is removed there. */
+/** The facts about a pod of the node that are checked before anything is removed. */
 export interface NodePod {
   readonly uid: string;
   /** For people: namespace/name. */

@@ -31,8 +31,8 @@ const podSubPath = new RegExp(`^(${uuid})/volume-subpaths/${name}/${name}/\\d+$`
 const staging = new RegExp(`^(${name})/([0-9a-f]{64})/globalmount$`, "u");
 
 /**
- * PURE. Whose mount point a path is by its form; undefined for every other path beneath kubelet's directory: of a
- * static pod, of a block volume, of a container, of another plugin, of kubelet before 1.24.
+ * PURE. The kind of mount point of a path beneath kubelet's directory, by its form; undefined for every other path: of
+ * a static pod, a block volume, a container, another plugin, or kubelet before 1.24.
  */
 export function reapPlace(path: string, kubeletDir: string): ReapPlace | undefined {
   const pods = `${kubeletDir}/pods`;

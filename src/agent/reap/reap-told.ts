@@ -10,7 +10,7 @@ export interface ReapEvent {
   readonly message: string;
 }
 
-/** PURE. What people are told of it, as an Event of the node's NodeVolumeState. */
+/** PURE. The Event about it, on the node's NodeVolumeState. */
 export function reapEvent({ record, error }: ReapOutcome): ReapEvent {
   const { path, source, proof, kind } = record;
   const what = `${path}, ${source}`;

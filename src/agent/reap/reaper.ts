@@ -177,7 +177,7 @@ export class Reaper {
     return still ? proofOf(orphan, world) : { kept: "it is no orphan any more" };
   }
 
-  /** What an agent before, or a child of this one, was at when it was last heard of. */
+  /** The removal that an earlier agent, or a child process of this one, had begun. */
   async #settle(): Promise<void> {
     const { journal, evidence, system } = this.#deps;
     for (const [path, { child, proof }] of journal.reaps) {

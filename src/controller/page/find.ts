@@ -6,8 +6,8 @@ import { setsOf } from "./sets-of.ts";
 import { standingOf } from "./standing-of.ts";
 
 /**
- * What is looked for, with nothing of the cluster in mind: words that a person typed, of which each must be in
- * something that the volume goes by; or names out of a text, of which each may be a whole name.
+ * A search, independent of the cluster: words that a person typed, each of which must be part of a name of the volume;
+ * or names out of a text, each of which may be a whole name.
  */
 export type Search = { readonly words: readonly string[] } | { readonly names: readonly string[] };
 

@@ -19,7 +19,7 @@ export interface OverviewInput {
   readonly known: (node: string) => Omit<NodeKnown, "volumes">;
 }
 
-/** As many as the page is sent: who has more of them looks at the causes. */
+/** Limit of entries that are sent to the page; beyond it there are only the causes. */
 export const mostTroubles = 1_000;
 const longestMessage = 300;
 

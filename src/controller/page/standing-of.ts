@@ -34,7 +34,7 @@ export function standingOf(intent: Intent): Judged {
   return said;
 }
 
-/** What is said beside Ready, the worst first. */
+/** Conditions besides Ready, the worst first. */
 function causeOf({ waiting, attach, drift, expansion, conditions }: NodeVolumeIntentStatus): Judged | undefined {
   if (waiting !== undefined && isBlocked(waiting.reason)) return of(waiting.reason, waiting.message, waiting.since);
   if (attach?.reason !== undefined && isBlocked(attach.reason))

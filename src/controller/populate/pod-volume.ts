@@ -7,7 +7,7 @@ import { recordIn, stringIn } from "../../kube/json.ts";
 export interface PodVolume {
   /** Name of the volume in the pod. */
   readonly name: string;
-  /** What is asked for, or why that cannot be said. */
+  /** The requested volume, or the error in the request. */
   readonly wish: PodWish | BadAttribute;
 }
 

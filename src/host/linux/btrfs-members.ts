@@ -10,10 +10,9 @@ import { ifThere } from "./if-there.ts";
 const named = 8;
 
 /**
- * Of a btrfs that the kernel has just mounted: fails unless it is of the device that was named, and of none beside it
- * that others than this node may write to. The kernel finds the devices of a btrfs by a UUID in their superblocks, and
- * what the newest of these says counts: who can write to another disk of the node could have that shown in place of the
- * one that is meant.
+ * Checks a btrfs that the kernel has just mounted: it must consist of the named device, and of no other device that
+ * other nodes may write to. The kernel finds the devices of a btrfs by a UUID in their superblocks, and the newest
+ * superblock wins: whoever can write to another disk of the node could otherwise replace the intended file system.
  * @param sys /sys, or a made tree
  * @throws VolumeError FilesystemUnsupported
  */

@@ -37,7 +37,7 @@ const killGraceMs = 1000;
 /** Milliseconds after which people are told what a child waits for: nothing that answers takes as long. */
 const tellMs = 3_000;
 
-/** What may be said of a child beside its request. */
+/** Options of a child process besides its request. */
 export interface ChildOptions {
   /** The mount that it may have to wait for. */
   readonly waitsFor?: RemoteMount;

@@ -9,10 +9,10 @@ export const sector = 512;
 const lastingNames = ["wwid", "device/wwid", "serial", "device/serial", "dm/uuid", "md/uuid"];
 
 /**
- * What tells a block device from every other one that may stand under its number later: number, size, and a name that
- * the disk itself has; where none has one, the kernel's own count of disks of this boot (diskseq, Linux 5.15). Of a
- * partition also where it begins.
- * @returns undefined if nothing tells it
+ * The identity of a block device, which no later device under the same number has: number, size, and a name that the
+ * disk itself has; if no disk has one, the kernel's count of disks of this boot (diskseq, Linux 5.15). For a partition
+ * also its start.
+ * @returns undefined if nothing identifies it
  */
 export function deviceIdentity(deviceNumber: string, sizeBytes: number, bootID: string): string | undefined {
   const { disk, start } = placeOf(deviceNumber);

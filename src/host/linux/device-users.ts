@@ -36,10 +36,10 @@ export interface LookedForUsers {
 }
 
 /**
- * Who has a device, beside this process: what is made of it, what is mounted of it, loop devices on it, what the kernel serves of it to
- * others, and every process that has it, or a partition of it, open. An exclusive open shows only those who claim it themselves: not a
- * virtual machine, a database or a pod that writes to the raw device.
- * @param remote what may hang, and is not looked at
+ * The users of a device, besides this process: devices built on it, its mounts, loop devices on it, what the kernel serves
+ * of it to other machines, and every process that has it, or a partition of it, open. An exclusive open only detects users
+ * that claim the device themselves: not a virtual machine, a database, or a pod that writes to the raw device.
+ * @param remote mounts that may hang, and are not inspected
  */
 export function usersOf(
   libc: Libc,

@@ -58,9 +58,10 @@ export function openUnchanged(device: WrittenDevice, contents: string | undefine
 }
 
 /**
- * Writes zeros over all of a device that is looked at, where file systems and tables begin, end and have copies, if what stands there is
- * what was looked at. The beginning goes last: cut off in between, it has its signature still.
- * @param digest of what stands there (BlockProbe)
+ * Overwrites with zeros the places of a device where file systems and partition tables begin, end and have copies, if
+ * its contents are the ones that were inspected. The beginning is last: if this is cut off, the signature is still
+ * there.
+ * @param digest of the inspected contents (BlockProbe)
  * @throws VolumeError DeviceNotEmpty
  */
 export function wipe(device: WrittenDevice, digest: string, refuseUsed: RefuseUsed): void {

@@ -8,8 +8,9 @@ const place = 1024 + 0x3c;
 const goOn = 1;
 
 /**
- * What is said to the kernel of errors in an ext file system whose volume says nothing of them: to go on, if its superblock does, else to let
- * nobody write. Never what else may stand there: whoever has written the disk could make it end the node (`errors=panic`).
+ * The option errors= for an ext file system whose volume does not set it: continue if its superblock says so, else
+ * remount-ro. The superblock's value is never taken unchecked: whoever wrote the disk could make it crash the node
+ * (`errors=panic`).
  */
 export function errorsOption({ fsType, source, options }: FilesystemMount): readonly string[] {
   if (!/^ext[234]$/.test(fsType) || options.some((option) => optionName(option) === "errors")) return [];

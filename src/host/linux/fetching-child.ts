@@ -19,9 +19,10 @@ export const moreMemory =
   "Raise the memory limit of the agent's container (or of the node), have fewer volumes fetched at once, or name something smaller";
 
 /**
- * Runs work that takes long and says how far it is in a disposable child, which is given up when it gets no further for a deadline.
- * When nobody wants the volume any more (OperationContext.unwanted) the child is killed, and what it started with it: uncertain.
- * @param server named where it cannot be reached
+ * Runs long work that reports its progress in a disposable child process, which is abandoned when it makes no progress
+ * for a deadline. When no intent needs the volume any more (OperationContext.unwanted), the child process and all that
+ * it started are killed: uncertain.
+ * @param server named if it is unreachable
  */
 export async function inFetchingChild(
   runner: Pick<ChildRunner, "run">,

@@ -1,7 +1,7 @@
 import { VolumeError } from "../../errors.ts";
 import type { ChildResult } from "./child-runner.ts";
 
-/** What is said to e2fsck(8): to mend what needs no question, and to write how far it is to its output. */
+/** Arguments of e2fsck(8): repair what needs no decision, and write the progress to its output. */
 export const checkArgs = ["-p", "-C", "1"] as const;
 
 /** How a child has the device open: as its standard input. */

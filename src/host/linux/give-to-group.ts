@@ -10,11 +10,10 @@ import type { Libc } from "./libc.ts";
 import { mountOfByText } from "./mount-of.ts";
 
 /**
- * Gives all that is on a mount, or in a directory, to a group, root last (Ownership.give). What is there belongs to somebody who may make it resist, and
- * may swap names under our hands: each entry is opened by its one name in a directory that is held, without being followed or
- * opened itself (O_PATH), and what is looked at and changed is that descriptor. What lies on another mount is not of the volume.
- *
- * Runs in a disposable child: the calls block, and there may be millions of them.
+ * Applies an fsGroup to all files of a mount or directory, root last (Ownership.give). The owner of the files may
+ * interfere, and may swap names meanwhile: each entry is opened by its one name in a directory that is held open,
+ * without following or opening it (O_PATH), and that descriptor is checked and changed. Files on other mounts are not
+ * part of the volume. It runs in a disposable child process: the calls block, and there may be millions of them.
  */
 export function giveToGroup(libc: Libc, request: OwnershipRequest, tell: Tell): OwnershipResult {
   using root = openRoot(libc, request);

@@ -11,8 +11,9 @@ export type KnownStat = Pick<Statx, "mode" | "size" | "inode" | "device" | "moun
 const shutDown = new Set(["EIO", "ESTALE"]);
 
 /**
- * What the kernel knows of an open file or directory already: to ask a server that is gone would keep its mount from being unmounted.
- * Of a file system that has shut down, which says nothing of its files any more, what the mount alone tells.
+ * Attributes of an open file or directory that the kernel has cached: a request to an unreachable server would keep its
+ * mount from being unmounted. For a file system that has shut down, and returns no attributes of files any more, those
+ * of the mount.
  * @param by how it was opened: as this name in this directory
  */
 export function knownStat(

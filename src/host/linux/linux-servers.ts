@@ -13,8 +13,8 @@ const program = "stat";
 const answered: ServerAnswer = { answers: true };
 
 /**
- * What is asked, by type of the file system. statfs(2) of the kernel's client of Ceph is answered by a monitor, and says nothing of the
- * MDS, without which no file can be opened: that is asked for the root anew, whatever the kernel remembers of it.
+ * The probe of each file system type. The kernel's Ceph client answers statfs(2) from a monitor, which shows nothing
+ * about the MDS, without which no file can be opened: so the root is looked up anew, whatever the kernel has cached.
  */
 const questions: { readonly [fsType: string]: readonly string[] } = { ceph: ["--cached=never", "--format=%h"] };
 const usualQuestion: readonly string[] = ["--file-system", "--format=%T"];

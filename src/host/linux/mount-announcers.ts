@@ -27,9 +27,9 @@ export interface Announcer {
 const rounds = 8;
 
 /**
- * fanotify names what came, moved and went; of changed options only POLLPRI on mountinfo tells, which it does of
- * everything else too. So a POLLPRI without an event is a change of options (decision 0016). The kernel raises
- * POLLPRI before it queues the event: both are asked for until neither says anything.
+ * fanotify reports mounts that were attached, moved or detached. Changed options are reported only by POLLPRI on
+ * mountinfo, which reports everything else, too. So a POLLPRI without a fanotify event is a change of options (decision
+ * 0016). The kernel raises POLLPRI before it queues the event: both are read until neither has any more.
  */
 export function fanotifyAnnouncer(events: MountEvents, mountinfo: MountinfoFile): Announcer {
   return {

@@ -26,16 +26,14 @@ interface HeldFile {
 const lookers: readonly string[] = ["multipathd", "systemd-udevd", "(udev-worker)", "blkid"];
 
 /**
- * The first processes, but for one, that have a device open or mapped, by whatever node of it, also by one that only takes
- * commands (genericNodesOf). What that one is about to
- * start has copies of its open files until it is another program, and is passed over with it. Every thread that has open
- * files of its own is asked. A device node on a file system that may hang is not seen: to look there could take for ever.
- * One file at a time, up to the first that is the device: a process may have a million open.
- *
- * Passed over are also who serves an nbd device, and who only looks at disks and cannot write: udev, multipathd, blkid, and the agent
- * with its children, which look at the disks of other volumes.
- * @param agent its pid, if it is one of its children that asks
- * @param which "writing": only those that may write to it
+ * The first processes that have a device open or mapped, by whatever device node, also by one that only takes commands
+ * (genericNodesOf). One process is left out: a child process that it is about to start has copies of its open files until
+ * exec, and is left out with it. Every thread with open files of its own is checked. A device node on a file system that
+ * may hang is not found, because reading there could block for ever. Files are read one at a time, up to the first match:
+ * a process may have a million open. Also left out are servers of nbd devices, and programs that only inspect disks and
+ * cannot write: udev, multipathd, blkid, and the agent with its children, which inspect the disks of other volumes.
+ * @param agent its pid, if one of its children calls this
+ * @param which "writing": only processes that may write to it
  */
 export function openersOf(
   libc: Libc,

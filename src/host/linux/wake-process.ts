@@ -8,8 +8,8 @@ import { errnoOf } from "./errno.ts";
 import type { WakeCalls } from "./wake-calls.ts";
 
 /**
- * Milliseconds after which an ended process that nobody has reaped is told of all the same: what it had is free, and some
- * parents never ask.
+ * Milliseconds after which the end of a zombie process is reported all the same: its resources are free, and some
+ * parents never call wait(2).
  */
 const reapMs = 50;
 const reapCheckMs = 5;

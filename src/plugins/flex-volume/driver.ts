@@ -26,9 +26,9 @@ interface Known {
 }
 
 /**
- * One vendor's driver: a program of the node that is run for each call, and looked at before each: it may have been
- * replaced. What it said it can do, and that it does not support a command, counts until then. (kubelet:
- * pkg/volume/flexvolume)
+ * One vendor's flexvolume driver: a program of the node that runs once per call. It is checked before each call,
+ * because it may have been replaced; its capabilities, and commands that it does not support, are remembered until
+ * then. (kubelet: pkg/volume/flexvolume)
  */
 export class FlexDriver {
   readonly name: string;

@@ -40,9 +40,9 @@ const byDefault: FlexCapabilities = {
 };
 
 /**
- * PURE. What a driver answered: one JSON object, whose members may be in any case, as Go reads it. Of a program that
- * wrote nothing to standard output its errors count, as kubelet reads both. What it said is whole in the message:
- * secrets are still to be taken out. (kubelet: pkg/volume/flexvolume/driver-call.go)
+ * PURE. The reply of a driver: one JSON object, whose keys may be in any case, as Go reads it. If standard output is
+ * empty, standard error is used, as kubelet reads both. The message is complete: secrets are still to be redacted.
+ * (kubelet: pkg/volume/flexvolume/driver-call.go)
  */
 export function replyOf({ code, stdout, stderr }: ProgramResult): FlexReply {
   const members = membersOf(stdout.trim() === "" ? stderr : stdout);

@@ -19,12 +19,12 @@ export interface LunWay {
 }
 
 /**
- * The device by which a LUN is used. Where multipathd runs, it is told of each path that is in no map, and asked so
- * whether it wants it: a path that is mounted could not become part of a map any more, and the volume would end with
- * it. (multipath -c is what udev's rules ask, and says no of two paths that multipathd is about to make a map of.)
+ * The device by which a LUN is used. Where multipathd runs, each path that is in no map is reported to it, which also
+ * shows whether it wants the path: a path that is mounted could not join a map any more, and the volume would end with
+ * that path. (udev's rules use multipath -c, which answers no for two paths that multipathd is about to make a map of.)
  * @param paths at least one
  * @param look the paths, as they are now
- * @throws VolumeError DiskNotFound, while multipathd cannot say; DeviceBusy, when the map is made of anything else, too
+ * @throws VolumeError DiskNotFound while multipathd does not answer; DeviceBusy if the map also contains something else
  */
 export async function deviceOf(
   paths: readonly ScsiDisk[],

@@ -22,9 +22,9 @@ interface Wanted {
 }
 
 /**
- * A registry (distribution-spec of OCI): it gets the credentials if it asks for them, and a token is asked for where it sends for one, with
- * them or as anybody, as often as it wants a new one. Of what a broken connection has left out the rest is asked for. Nothing that comes is
- * believed but by its digest.
+ * An OCI registry (distribution-spec). It gets the credentials if it requires them; if it refers to a token server, a
+ * token is requested there, with the credentials or anonymously, whenever the registry requires a new one. After a
+ * broken connection, the missing rest of a blob is requested. Nothing is trusted but by its digest.
  */
 export class Registry implements BlobSource {
   readonly #image: ImageReference;
