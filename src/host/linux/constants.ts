@@ -31,7 +31,6 @@ export const byArchitecture = {
 /** Since 424 a system call has the same number on each. */
 export const SYS = {
   io_uring_setup: 425,
-  io_uring_enter: 426,
   io_uring_register: 427,
   open_tree: 428,
   move_mount: 429,
