@@ -5,7 +5,7 @@ import { type PolicyFinding, policyBindings } from "../../kube/policies.ts";
 import type { Reading } from "../cluster.ts";
 import { someOf } from "./counted.ts";
 import type { InstalledFacts } from "./facts.ts";
-import { type CheckResult, failed, installerRemedy, limited, ok, unknown } from "./result.ts";
+import { type CheckResult, failed, limited, ok, unknown } from "./result.ts";
 
 const check = "admission policies";
 const apply = nextStep("PolicyMissing") ?? "";
@@ -34,7 +34,7 @@ export function checkPolicies({ policies, states, sets, version, running, isLed 
   if (reported !== undefined) return failed(check, reported, apply);
   if (policies.denied !== undefined) {
     if (isLed && sets.items.length > 0) return ok(check, "the controller reports none that is missing");
-    return unknown(check, policies.denied, installerRemedy);
+    return unknown(check, policies.denied);
   }
   if (policies.items.length > 0) {
     const names = someOf([...new Set(policies.items.map(({ policy }) => policy))]);
@@ -64,7 +64,7 @@ export function checkGates({
       "MutatingAdmissionPolicy is not served: pods are scheduled before their volumes are known",
       "Give pods the gate nodevolume.dev/volumes by hand: docs/readiness.md",
     );
-  if (gates.denied !== undefined) return unknown(gate, gates.denied, installerRemedy);
+  if (gates.denied !== undefined) return unknown(gate, gates.denied);
   if (gates.items.length === 2) return ok(gate, "pods wait until their volumes are available");
   return limited(
     gate,

@@ -34,6 +34,3 @@ const viewerRemedy = "Bind the ClusterRole and the Role nvi-viewer: config/compo
 
 /** For what the Role of support bundles allows. */
 export const supportRemedy = "Bind the Role nvi-support: config/components/support-bundle";
-
-/** For what only somebody may read who installs. */
-export const installerRemedy = "Run it with the rights that the installation needs: kubectl nvi check --pre shows them";

@@ -1,41 +1,7 @@
 import { eventsOf, type Facts, type Raw } from "../../explain/facts.ts";
 import type { Finding } from "../../explain/finding.ts";
+import { meaningOf } from "../../explain/why/known-messages.ts";
 import { numberIn, recordIn, stringIn } from "../../kube/json.ts";
-
-/** What kubelet and the attach/detach controller say when a volume does not come, and what it means. The first that fits counts. */
-const meanings: readonly { readonly words: RegExp; readonly code: string; readonly todo: string }[] = [
-  {
-    words: /not found in the list of registered CSI drivers/i,
-    code: "DriverNotRegistered",
-    todo: "Does the driver's pod run on the node, and its node-driver-registrar?",
-  },
-  {
-    words: /multi-attach/i,
-    code: "MultiAttach",
-    todo: "Only one node can have the volume: end the pod that has it there, or run both on one node.",
-  },
-  {
-    words: /device or resource busy|target is busy|\bEBUSY\b/i,
-    code: "TargetBusy",
-    todo: "A process still uses what has to be unmounted. On the node: fuser -vm PATH, with the path above, lists all; end them.",
-  },
-  {
-    words:
-      /transport endpoint is not connected|stale (nfs )?file handle|connection timed out|no route to host|host is down|deadline ?exceeded/i,
-    code: "NotAnswering",
-    todo: "The server or FUSE process does not answer, or is gone: restore it. Unmount a dead FUSE mount before it is mounted again.",
-  },
-  {
-    words: /permission denied|access denied/i,
-    code: "AccessDenied",
-    todo: "The server refuses this node or these credentials: look at the export, and at the Secret that the class names.",
-  },
-  {
-    words: /(secret|configmap) ".*" not found|references non-existent/i,
-    code: "ObjectNotFound",
-    todo: "Create the object that is named, or correct its name in the pod.",
-  },
-];
 
 const couldNot = {
   mount: "kubelet could not mount it",
@@ -69,13 +35,13 @@ export function failureEvent(facts: Facts, pod: Raw, names: readonly string[]): 
   const event = exact ?? told.find(ofVolume);
   if (event === undefined) return undefined;
   const message = stringIn(event, "message") ?? "";
-  const meaning = meanings.find(({ words }) => words.test(message));
+  const meaning = meaningOf(message);
   const count = numberIn(event, "count") ?? numberIn(recordIn(event, "series"), "count");
   const since = stringIn(event, "firstTimestamp") ?? event.metadata.creationTimestamp;
   const reason = stringIn(event, "reason");
   return {
     state: "waiting",
-    code: meaning?.code ?? stringIn(event, "reason") ?? "FailedMount",
+    code: meaning?.code ?? meaning?.reason ?? reason ?? "FailedMount",
     text:
       reason === "FailedAttachVolume"
         ? couldNot.attach
@@ -85,7 +51,7 @@ export function failureEvent(facts: Facts, pod: Raw, names: readonly string[]): 
     quote: message,
     ...(since !== undefined && { since }),
     ...(count !== undefined && { attempts: count }),
-    ...(meaning !== undefined && { todo: meaning.todo }),
+    ...(meaning !== undefined && { todo: meaning.step }),
   };
 }
 

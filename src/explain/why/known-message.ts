@@ -15,8 +15,12 @@ export interface KnownMessage {
   readonly step: string;
   /** Whose entry in docs/reasons.md has more: the agent reports the same for volumes of sets. */
   readonly reason?: Reason;
+  /** The code of explain for it, where it has one of its own (docs/kubectl-nvi.md); else that is `reason`. */
+  readonly code?: string;
   /** Shows only that something has failed: any other match is closer to the cause. */
   readonly general?: true;
+  /** Shows no more than the reason of kubelet's Event: who has the Event needs none of it. */
+  readonly repeats?: true;
   /** Where the text comes from: a file of Kubernetes unless it names another project. */
   readonly source: string;
 }

@@ -127,11 +127,12 @@ export const schedulerMessages: readonly KnownMessage[] = [
   {
     id: "multi-attach",
     title: "Another node has the volume",
-    words: /Multi-Attach error|already exclusively attached to one node/,
+    words: /Multi-Attach|already exclusively attached to one node/,
     cause: "Only one node can have the volume, and it is attached to another: a pod there uses it, or has just ended.",
     check: "kubectl get volumeattachments, and kubectl get pods -A -o wide for the pod that has it",
     step: "End the other pod, or run both on one node. If that node is off for good, taint it node.kubernetes.io/out-of-service.",
     reason: "VolumeHeldElsewhere",
+    code: "MultiAttach",
     source: "pkg/controller/volume/attachdetach/reconciler/reconciler.go",
   },
   {

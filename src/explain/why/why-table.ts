@@ -1,9 +1,8 @@
 import { type ReasonInfo, reasons } from "../../api/reasons.ts";
 import { nextStep } from "../next-steps.ts";
 import type { KnownMessage } from "./known-message.ts";
-import { kubeletMessages } from "./kubelet-messages.ts";
+import { knownMessages } from "./known-messages.ts";
 import { reasonTexts } from "./reason-texts.gen.ts";
-import { schedulerMessages } from "./scheduler-messages.ts";
 
 /** What "Why is it stuck?" knows, as JSON for a browser. */
 export interface WhyTable {
@@ -23,13 +22,10 @@ export interface WhyReason {
 }
 
 /** A known message of kubelet or the scheduler, as plain data. */
-export type WhyMessage = Omit<KnownMessage, "words" | "source"> & {
+export type WhyMessage = Omit<KnownMessage, "words" | "source" | "code" | "repeats"> & {
   /** Source of a RegExp, to be used without regard to case. */
   readonly words: string;
 };
-
-/** Messages of kubelet and the scheduler that are explained. */
-export const knownMessages: readonly KnownMessage[] = [...schedulerMessages, ...kubeletMessages];
 
 /** PURE. Every reason and every known message. */
 export function whyTable(): WhyTable {
@@ -37,6 +33,9 @@ export function whyTable(): WhyTable {
     reasons: Object.entries<ReasonInfo>(reasons).map(([code, { kind }]) => ({
       ...{ code, kind, text: reasonTexts[code] ?? "", step: nextStep(code) ?? "" },
     })),
-    messages: knownMessages.map(({ words, source: _, ...shown }) => ({ ...shown, words: words.source })),
+    messages: knownMessages.map(({ words, source: _, code: __, repeats: ___, ...shown }) => ({
+      ...shown,
+      words: words.source,
+    })),
   };
 }

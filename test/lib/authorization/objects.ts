@@ -5,6 +5,7 @@ export const namespace = "matrix";
 const api = "/api/v1";
 const here = `${api}/namespaces/${namespace}`;
 const storage = "/apis/storage.k8s.io/v1";
+const apps = "/apis/apps/v1/namespaces/nodevolume-system";
 
 type Made = readonly [
   path: string,
@@ -63,6 +64,9 @@ export function matrixObjects(nodes: { readonly [of in "own" | "other" | "earlie
         spec: { ...modes, ...size("capacity"), csi: { driver: "matrix.example", volumeHandle: "1" } },
       },
     ],
+    [`${apps}/daemonsets`, workload("nodevolume-agent")],
+    [`${apps}/deployments`, workload("nodevolume-controller")],
+    [`${apps}/deployments`, workload("matrix")],
     [`${storage}/storageclasses`, { ...meta("matrix"), provisioner: "matrix.example" }],
     [`${storage}/csidrivers`, { ...meta("matrix.example"), spec: {} }],
     [`${storage}/csidrivers`, { ...meta("csi.nodevolume.dev"), spec: { volumeLifecycleModes: ["Ephemeral"] } }],
@@ -77,6 +81,12 @@ export function matrixObjects(nodes: { readonly [of in "own" | "other" | "earlie
       ],
     ),
   ];
+}
+
+function workload(name: string) {
+  const labels = { matrix: name };
+  const template = { metadata: { labels }, spec: { containers: [{ name: "c", image: "none" }] } };
+  return { metadata: { name }, spec: { selector: { matchLabels: labels }, template } };
 }
 
 const size = (of: string) => ({ [of]: { storage: "1Gi" } });

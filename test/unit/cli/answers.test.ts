@@ -10,6 +10,7 @@ import { holdingOf } from "../../../src/cli/holding.ts";
 import { troubleWith } from "../../../src/cli/release.ts";
 import { typedName } from "../../../src/cli/typed-name.ts";
 import { podNotReady, podNotReleased, setNotReady, volumesNotReady } from "../../../src/cli/waiting-for.ts";
+import { policyBindings } from "../../../src/kube/policies.ts";
 import { ago, claimVolume, intent, pod, ready, set } from "../../lib/cli-objects.ts";
 
 const requester = { kind: "NodeVolumeSet", name: "data", uid: "u" } as const;
@@ -296,4 +297,19 @@ describe("config/components/nvi-viewer and support-bundle", () => {
         expect(resources).not.to.include(secret);
     });
   }
+
+  it("nvi-viewer may read by name what check looks at: each policy and binding, and the two workloads", () => {
+    const text = readFileSync(join(root, "config/components/nvi-viewer/role.yaml"), "utf8");
+    const rules = (loadAll(text) as { rules: { resources: string[]; resourceNames?: string[] }[] }[]).flatMap(
+      (role) => role.rules,
+    );
+    const named = (resource: string) =>
+      rules.filter(({ resources }) => resources.includes(resource)).map(({ resourceNames }) => resourceNames);
+    const guards = [...new Set(policyBindings.flat())].sort();
+    expect(named("validatingadmissionpolicies")).to.deep.equal([guards]);
+    expect(named("validatingadmissionpolicybindings")).to.deep.equal([guards]);
+    expect(named("mutatingadmissionpolicies")).to.deep.equal([["nodevolume-gates"]]);
+    expect(named("daemonsets")).to.deep.equal([["nodevolume-agent"]]);
+    expect(named("deployments")).to.deep.equal([["nodevolume-controller"]]);
+  });
 });

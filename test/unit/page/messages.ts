@@ -64,7 +64,8 @@ export const messages: readonly (readonly [first: string, text: string])[] = [
     "fuse-gone",
     'MountVolume.SetUp failed for volume "pv-1" : stat /var/lib/kubelet/x: transport endpoint is not connected',
   ],
-  ["object-missing", 'MountVolume.SetUp failed for volume "cert" : secret "webhook-server-cert" not found'],
+  ["config-map-missing", 'MountVolume.SetUp failed for volume "config" : configmap "kube-root-ca.crt" not found'],
+  ["secret-missing", 'MountVolume.SetUp failed for volume "cert" : secret "webhook-server-cert" not found'],
   [
     "key-missing",
     'MountVolume.SetUp failed for volume "config-volume" : configmap references non-existent config key: missing-key',

@@ -1,7 +1,7 @@
 import { createHash } from "node:crypto";
 import { expect } from "chai";
 import { whyPage } from "../../../hack/lib/why-page.ts";
-import { knownMessages } from "../../../src/explain/why/why-table.ts";
+import { knownMessages } from "../../../src/explain/why/known-messages.ts";
 import { loadPageFiles } from "../../../src/page-files.ts";
 
 /** Bytes that a browser loads before it has data, as they are without gzip. */

@@ -3,13 +3,8 @@ import { expect } from "chai";
 import { privateWordsIn } from "../../../hack/lib/prose/private-words.ts";
 import { root } from "../../../hack/lib/root.ts";
 import { reasons } from "../../../src/api/reasons.ts";
-import {
-  knownMessages,
-  type WhyMessage,
-  type WhyReason,
-  type WhyTable,
-  whyTable,
-} from "../../../src/explain/why/why-table.ts";
+import { knownMessages } from "../../../src/explain/why/known-messages.ts";
+import { type WhyMessage, type WhyReason, type WhyTable, whyTable } from "../../../src/explain/why/why-table.ts";
 import { messages } from "./messages.ts";
 
 interface Answer {
@@ -55,7 +50,7 @@ describe("why is it stuck", () => {
 
   it("takes an English word for no code", () => {
     expect(keys("Mounted by hand, Conflict with myself")[0]).not.to.equal("Mounted");
-    expect(keys('Events: Warning FailedMount secret "a" not found. Status: Released')[0]).to.equal("object-missing");
+    expect(keys('Events: Warning FailedMount secret "a" not found. Status: Released')[0]).to.equal("secret-missing");
   });
 
   it("finds nothing in nothing, in noise and in what is nobody's message", () => {
