@@ -7,3 +7,8 @@ export function listed(all: readonly string[], most: number, isAll = true, separ
   const more = all.length - most;
   return more > 0 ? `${few} and ${isAll ? "" : "at least "}${more} more` : few;
 }
+
+/** PURE. A number with its noun: `1 volume`, `2 volumes`. */
+export function counted(count: number, noun: string): string {
+  return `${count} ${noun}${count === 1 ? "" : "s"}`;
+}

@@ -29,10 +29,10 @@ export function stepsOf({ spec, status }: NodeVolumeIntent): Step[] {
 export const planCommand: Command = {
   name: "plan",
   args: ["[NODE|SET|VOLUME]"],
-  summary: "What would be done where nothing may be touched yet",
+  summary: "What the agents would do in mode Observe, or while suspended",
   details: [
     "In mode Observe, and while suspended, the agents touch nothing and report what they would do: one line a step, in order.",
-    "What is in mode Manage is done at once, so it has no plan here: kubectl nvi diff shows what is on its way.",
+    "In mode Manage they do it at once, so there is no plan: kubectl nvi diff shows what is not done yet.",
   ].join("\n"),
   flags: ["selector", "no-headers"],
   formats: ["json", "yaml"],

@@ -7,6 +7,7 @@ import { type Facts, named } from "./facts.ts";
 import type { Finding } from "./finding.ts";
 import { nextStep, resumeStep, type StepNames, stepNamesOf } from "./next-steps.ts";
 import { nodeFindings } from "./node-finding.ts";
+import { repeatedDrift } from "./repeated-drift.ts";
 
 /**
  * PURE. Why a volume on a node is not as it should be, from what people see to its cause: the state, the agent's silence, drift,
@@ -50,7 +51,7 @@ export function intentFindings(facts: Facts, intent: NodeVolumeIntent): Finding[
   const suspended = spec.suspend ? [suspendedFinding(facts, intent)] : [];
   if (causes.length + suspended.length === 0) causes.push(...fromReady(intent));
   causes.push(...suspended);
-  return [stateFinding(intent), ...causes, ...holders(facts, intent)];
+  return [stateFinding(intent), ...causes, ...holders(facts, intent), ...repeatedDrift(facts, intent)];
 }
 
 /** Where it is in its life. */

@@ -286,13 +286,21 @@ const podSteps: { readonly [reason in Reason]?: string } = {
 };
 
 const suspendSteps = {
-  Node: "To go on: kubectl label node {node} nodevolume.dev/suspend-",
-  NodeVolumeSet: `To go on: kubectl patch nvs {set} --type merge -p '{"spec":{"suspend":false}}'`,
+  Node: "To continue: kubectl label node {node} nodevolume.dev/suspend-",
+  NodeVolumeSet: `To continue: kubectl patch nvs {set} --type merge -p '{"spec":{"suspend":false}}'`,
 } as const;
 
 /** PURE. How set-up and repair go on that the set, or a label of the Node, has suspended. */
 export function resumeStep(by: keyof typeof suspendSteps, names: StepNames): string {
   return filled(suspendSteps[by], names);
+}
+
+/** PURE. How to find what undoes each repair of a volume. */
+export function repeatedDriftStep(names: StepNames): string {
+  return filled(
+    "Find what does it on {node}, and stop it: grep -rsl {path} /etc. Times: kubectl nvi history {node}/{volume}",
+    names,
+  );
 }
 
 /** PURE. As nextStep, of what the agent says of a pod's directory. */

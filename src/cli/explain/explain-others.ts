@@ -1,4 +1,5 @@
 import { findCondition } from "../../api/conditions.ts";
+import { counted } from "../../api/listed.ts";
 import { shellWord } from "../../api/printable.ts";
 import type { NodeVolumeIntent, NodeVolumeSet, Orphan } from "../../api/types.gen.ts";
 import { attachmentFacts, attachmentFindings } from "../../explain/attachment.ts";
@@ -6,6 +7,7 @@ import { type Facts, named, type Raw } from "../../explain/facts.ts";
 import type { Chain, Explanation, Finding } from "../../explain/finding.ts";
 import { intentFindings } from "../../explain/intent-chain.ts";
 import { nodeFindings } from "../../explain/node-finding.ts";
+import { repeatedDrift } from "../../explain/repeated-drift.ts";
 import { arrayIn, recordIn, stringIn } from "../../kube/json.ts";
 import { claimFindings, keptFromPods, setNotAllowed } from "./claim-chain.ts";
 import { setFindings } from "./explain-set.ts";
@@ -137,7 +139,10 @@ export function explainVolumes(
 ): Explanation {
   const isWell = ({ status }: NodeVolumeIntent) =>
     findCondition(status?.conditions, "Ready")?.status === "True" ? 1 : 0;
-  const sorted = [...intents].sort((a, b) => isWell(a) - isWell(b) || (a.metadata.name < b.metadata.name ? -1 : 1));
+  const urgency = (intent: NodeVolumeIntent) => (repeatedDrift(facts, intent).length > 0 ? 0 : 1);
+  const sorted = [...intents].sort(
+    (a, b) => isWell(a) - isWell(b) || urgency(a) - urgency(b) || (a.metadata.name < b.metadata.name ? -1 : 1),
+  );
   const names = new Set(intents.map(({ metadata }) => metadata.name));
   const orphans = facts.states.flatMap(({ metadata, status }) =>
     (status?.orphans ?? [])
@@ -169,6 +174,7 @@ export function explainNode(facts: Facts, name: string): Explanation {
   const own = nodeFindings(facts, name, { ours: true });
   const intents = facts.intents.filter(({ spec }) => spec.nodeName === name);
   const unwell = intents.filter(({ status }) => findCondition(status?.conditions, "Ready")?.status !== "True");
+  const drifting = intents.filter((intent) => !unwell.includes(intent) && repeatedDrift(facts, intent).length > 0);
   const drained = findCondition(state?.status?.conditions, "Drained");
   const drivers = arrayIn(recordIn(named(facts.csiNodes, name), "spec"), "drivers").map(
     (driver) => stringIn(driver, "name") ?? "",
@@ -203,10 +209,10 @@ export function explainNode(facts: Facts, name: string): Explanation {
   ];
   return {
     subject: { kind: "Node", name },
-    summary: `node ${name}: ${intents.length} volumes, ${intents.length - unwell.length} ready, ${state?.status?.orphaned ?? 0} orphans`,
+    summary: `node ${name}: ${counted(intents.length, "volume")}, ${intents.length - unwell.length} ready, ${counted(state?.status?.orphaned ?? 0, "orphan")}`,
     chains: [
       { title: "the node", findings: facts_ },
-      ...unwell.map((intent) => intentChain(facts, intent)),
+      ...[...unwell, ...drifting].map((intent) => intentChain(facts, intent)),
       ...(state?.status?.orphans ?? []).map((orphan) => orphanChain(name, orphan)),
     ],
     notRead: Object.values(facts.denied),

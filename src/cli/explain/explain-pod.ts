@@ -98,8 +98,8 @@ function gatedBy(facts: Facts, pod: Raw, gates: readonly string[]): Finding[] {
   const todo = ours.includes("nodevolume.dev/volumes")
     ? "The gate nodevolume.dev/volumes is removed once it is known which nodes can provide the pod's volumes (docs/readiness.md)."
     : ours.length > 0
-      ? `The gate ${ours[0]} is lifted when the set has a node for it: kubectl nvi volumes -l set.${ours[0]}`
-      : `Whoever set the gate lifts it: ${gates.join(", ")}.`;
+      ? `The gate ${ours[0]} is removed when the set has a node for it: kubectl nvi volumes -l set.${ours[0]}`
+      : `The component that set the gate removes it: ${gates.join(", ")}.`;
   const gated: Finding = {
     state: "waiting",
     code: "PodGated",

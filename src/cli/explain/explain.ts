@@ -17,6 +17,7 @@ import {
   gatherAttachments,
   gatherClaim,
   gatherClaimsOfSets,
+  gatherDrift,
   gatherGranted,
   gatherHolders,
   gathering,
@@ -97,6 +98,7 @@ async function ofPod(from: Gathering, cluster: Cluster, name: string): Promise<E
   await gatherGranted(from, pod);
   await gatherClaimsOfSets(from, volumes);
   await gatherHolders(from, node === undefined ? [] : [node]);
+  await gatherDrift(from);
   return explainPod(from.facts(), pod);
 }
 
@@ -116,6 +118,7 @@ async function ofClaim(from: Gathering, cluster: Cluster, name: string): Promise
   );
   for (const node of nodes) if (node !== undefined) await gatherNode(from, node);
   await gatherHolders(from, []);
+  await gatherDrift(from);
   return explainClaim(from.facts(), claim);
 }
 
@@ -126,6 +129,7 @@ async function ofNode(from: Gathering, cluster: Cluster, name: string): Promise<
   if (missing !== undefined) throw missing;
   await gatherAttachments(from);
   await gatherHolders(from, [name]);
+  await gatherDrift(from);
   return explainNode(from.facts(), name);
 }
 
@@ -138,6 +142,7 @@ async function ofVolume(from: Gathering, cluster: Cluster, word: string, name: s
   const nodes = [...new Set(intents.map(({ spec }) => spec.nodeName))];
   await Promise.all([gatherAttachments(from), ...nodes.slice(0, 20).map((node) => gatherNode(from, node))]);
   await gatherHolders(from, nodes);
+  await gatherDrift(from);
   return explainVolumes(from.facts(), name, intents, meant.sets[0]);
 }
 

@@ -1,7 +1,7 @@
 import { expect } from "chai";
 import { resource } from "../../../src/api/names.ts";
 import type { Cluster } from "../../../src/cli/cluster.ts";
-import { gatherGranted, gathering } from "../../../src/cli/explain/gather.ts";
+import { gatherDrift, gatherGranted, gathering } from "../../../src/cli/explain/gather.ts";
 import { createKubeClient } from "../../../src/kube/client.ts";
 import { systemTimers } from "../../../src/system.ts";
 import { intent, listedPod, now, pod, volume } from "../../lib/cli-objects.ts";
@@ -30,5 +30,27 @@ describe("gatherGranted", () => {
     await gatherGranted(from, pod("web", {}));
     expect(read).to.deep.equal(["/api/v1/persistentvolumes/pv-a"]);
     expect(from.facts().persistentVolumes.map(({ metadata }) => metadata.name)).to.deep.equal(["pv-a"]);
+  });
+});
+
+describe("gatherDrift", () => {
+  it("asks for no Events of intents that may not be read, as it would be told twice", async () => {
+    const api = createFakeApiServer(systemTimers);
+    const cluster = { client: createKubeClient({ transport: api, fieldManager: "" }) } as unknown as Cluster;
+    const read = (denied: boolean) => {
+      const paths: string[] = [];
+      api.fault = ({ path }) => {
+        paths.push(path);
+        return denied && path.includes("nodevolumeintents") ? { status: 403 } : undefined;
+      };
+      return paths;
+    };
+    for (const denied of [false, true]) {
+      const paths = read(denied);
+      const from = gathering(cluster, now);
+      await from.list("intents", resource.intents);
+      await gatherDrift(from);
+      expect(paths.filter((path) => path.includes("/events"))).to.have.length(denied ? 0 : 1);
+    }
   });
 });

@@ -1,6 +1,6 @@
 import type { NodeVolumeSet } from "../../../src/api/types.gen.ts";
-import { explainVolumes } from "../../../src/cli/explain/explain-others.ts";
-import { ago, facts, intent, ready, set } from "../../lib/cli-objects.ts";
+import { explainNode, explainVolumes } from "../../../src/cli/explain/explain-others.ts";
+import { ago, event, facts, intent, type raw, ready, set } from "../../lib/cli-objects.ts";
 import type { Stories } from "./stories.ts";
 
 type Spec = Partial<NodeVolumeSet["spec"]>;
@@ -21,6 +21,24 @@ const denied =
 const archive = { persistentVolumeClaim: { namespace: "databases", claimName: "archive" } };
 const ofClaim = { volume: { source: archive } } as Spec;
 const mounted = intent("worker-1.data", {}, { state: "Mounted", inUse: true, conditions: ready("True", "Mounted") });
+
+const path = "/var/lib/nodevolume/mounts/data";
+/** Somebody has unmounted it again and again; it is mounted. */
+const churning = intent(
+  "worker-2.data",
+  {
+    mounts: [
+      { name: "data.host", requester: { kind: "NodeVolumeSet", name: "data", uid: "u" }, path, readOnly: false },
+    ],
+  },
+  { state: "Mounted", inUse: true, conditions: ready("True", "Mounted") },
+);
+const unmounted = event(
+  churning as unknown as ReturnType<typeof raw>,
+  "Drifted",
+  `${path} was unmounted by somebody else`,
+  7,
+);
 
 /** What only a set can say: no intent of it is there, or not on every node that it selects. */
 export const ofSets: Stories = {
@@ -71,6 +89,13 @@ export const ofSets: Stories = {
     ];
     return told("archive", ofClaim, { ...seen, desired: 1, ready: 1, failing, conditions: said }, [mounted]);
   },
+  "set with a volume that drifts again and again on one node": () => {
+    const intents = [mounted, churning];
+    const status = { ...seen, desired: 2, ready: 2, conditions: ready("True", "AllReady") };
+    return explainVolumes(facts({ intents, events: [unmounted] }), "data", intents, set("data", {}, status));
+  },
+  "node with a volume that drifts again and again": () =>
+    explainNode(facts({ intents: [churning], events: [unmounted] }), "worker-2"),
   "set whose intents say it all": () =>
     told("data", {}, { ...seen, desired: 1, ready: 1, conditions: ready("True", "AllReady") }, [mounted]),
 };

@@ -71,11 +71,11 @@ describe("findings of a volume whose mounts are not as they were left", () => {
     };
     expect(of({ a: "b" })).to.deep.equal([
       "set-up and repair are suspended by the set",
-      `To go on: kubectl patch nvs data --type merge -p '{"spec":{"suspend":false}}'`,
+      `To continue: kubectl patch nvs data --type merge -p '{"spec":{"suspend":false}}'`,
     ]);
     expect(of({ "nodevolume.dev/suspend": "" })).to.deep.equal([
       "set-up and repair are suspended by the label nodevolume.dev/suspend of the Node",
-      "To go on: kubectl label node worker-1 nodevolume.dev/suspend-",
+      "To continue: kubectl label node worker-1 nodevolume.dev/suspend-",
     ]);
     expect(of()[0]).to.equal("set-up and repair are suspended by the set or the Node's label");
   });

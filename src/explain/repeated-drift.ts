@@ -1,0 +1,48 @@
+import type { NodeVolumeIntent } from "../api/types.gen.ts";
+import { numberIn, stringIn } from "../kube/json.ts";
+import { eventsOf, type Facts, type Raw, timeOf } from "./facts.ts";
+import type { Finding } from "./finding.ts";
+import { repeatedDriftStep, stepNamesOf } from "./next-steps.ts";
+
+/** How far back Events count, milliseconds. An API server keeps them as long by default (--event-ttl). */
+const windowMs = 60 * 60_000;
+/** How often the mounts drift within the window before somebody has to look: a single umount by hand is no pattern. */
+const fewestTimes = 3;
+
+/**
+ * PURE. That the mounts of a managed volume drift again and again: the agent repairs each drift, and something on the node
+ * undoes the repair. Nothing if it happened less than three times within an hour, or if `facts` has no Events.
+ */
+export function repeatedDrift(facts: Facts, intent: NodeVolumeIntent): Finding[] {
+  if (intent.spec.mode !== "Manage") return [];
+  const events = eventsOf(facts, intent).filter((event) => stringIn(event, "reason") === "Drifted");
+  const recent = events.filter((event) => timesWithin(event, facts.now) > 0);
+  const times = recent.reduce((sum, event) => sum + timesWithin(event, facts.now), 0);
+  const [last] = recent;
+  if (last === undefined || times < fewestTimes) return [];
+  const [since = timeOf(last)] = recent.map(firstTimeOf).sort();
+  const repaired = intent.status?.drift === undefined ? ", each time repaired" : "";
+  return [
+    {
+      state: "blocked",
+      code: "DriftRepeats",
+      text: `its mounts drifted ${times} times within an hour${repaired}; the last time ${stringIn(last, "message") ?? ""}`,
+      since,
+      also: true,
+      todo: repeatedDriftStep(stepNamesOf(intent)),
+    },
+  ];
+}
+
+/** How often it happened within the window; of an Event that began before it, as if it had happened evenly. */
+function timesWithin(event: Raw, now: number): number {
+  const count = numberIn(event, "count") ?? 1;
+  const [first, last, from] = [Date.parse(firstTimeOf(event)), Date.parse(timeOf(event)), now - windowMs];
+  if (!(last >= from)) return 0;
+  if (!(first < from)) return count;
+  return 1 + Math.floor(((count - 1) * (last - from)) / (last - first));
+}
+
+function firstTimeOf(event: Raw): string {
+  return stringIn(event, "firstTimestamp") ?? timeOf(event);
+}

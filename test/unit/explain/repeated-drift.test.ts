@@ -1,0 +1,50 @@
+import { expect } from "chai";
+import { repeatedDrift } from "../../../src/explain/repeated-drift.ts";
+import { ago, facts, intent, raw } from "../../lib/cli-objects.ts";
+
+const minutes = (count: number) => ago(count * 60);
+const churning = intent("worker-1.data", {});
+
+/** An Event of drift, so many minutes ago for the first and the last time. */
+const drifted = (count: number, first: number, last: number, more: object = {}) =>
+  raw(`data.${count}.${first}`, "default", {
+    involvedObject: { kind: "NodeVolumeIntent", name: "worker-1.data", uid: "uid-worker-1.data" },
+    ...{ reason: "Drifted", message: "/m was unmounted by somebody else", count },
+    ...{ firstTimestamp: minutes(first), lastTimestamp: minutes(last), ...more },
+  });
+const found = (events: readonly ReturnType<typeof drifted>[], one = churning) =>
+  repeatedDrift(facts({ intents: [one], events }), one)[0];
+const timesIn = (...events: readonly ReturnType<typeof drifted>[]) =>
+  / (\d+) times/.exec(found(events)?.text ?? "")?.[1];
+
+describe("drift that repeats", () => {
+  it("is a finding from the third time within an hour on, since the first of them", () => {
+    expect(found([drifted(2, 40, 1)])).to.equal(undefined);
+    expect(found([drifted(3, 40, 1)])).to.include({ state: "blocked", code: "DriftRepeats", since: minutes(40) });
+  });
+
+  it("is counted over all Events of the volume, as each agent and each message begins one", () => {
+    expect(timesIn(drifted(1, 50, 50), drifted(2, 30, 20), drifted(4, 10, 1))).to.equal("7");
+    expect(found([drifted(1, 50, 50), drifted(2, 30, 1, { message: "/m was remounted" })])?.text).to.match(
+      /the last time \/m was remounted$/,
+    );
+  });
+
+  it("leaves out what is longer ago, also of an Event that goes on", () => {
+    expect(found([drifted(9, 200, 61)])).to.equal(undefined);
+    expect(timesIn(drifted(21, 600, 0))).to.equal("3");
+    expect(found([drifted(20, 6_000, 0)])).to.equal(undefined);
+  });
+
+  it("says that each was repaired, but not while one is not", () => {
+    const drift = { class: "Missing" as const, since: ago(3), message: "m" };
+    expect(found([drifted(5, 9, 0)])?.text).to.include("5 times within an hour, each time repaired;");
+    expect(found([drifted(5, 9, 0)], intent("worker-1.data", {}, { drift }))?.text).to.not.include("repaired");
+  });
+
+  it("is nothing of other Events, of other volumes, and of one that is only observed", () => {
+    expect(found([drifted(5, 9, 0, { reason: "Mounted" })])).to.equal(undefined);
+    expect(found([drifted(5, 9, 0)], intent("worker-1.other", {}))).to.equal(undefined);
+    expect(found([drifted(5, 9, 0)], intent("worker-1.data", { mode: "Observe" }))).to.equal(undefined);
+  });
+});
