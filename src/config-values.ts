@@ -127,7 +127,7 @@ export function digests(text: string, flag: string): ReadonlyMap<string, Readonl
   for (const entry of split(text)) {
     const [, name = "", digest = ""] = /^(nodevolume-[a-z-]{1,50})=([0-9a-f]{16})$/.exec(entry) ?? [];
     if (name === "") {
-      const wanted = "NAME=DIGEST of one of our admission policies, with the 16 digits that PolicyMissing says";
+      const wanted = "NAME=DIGEST of one of our admission policies, with the 16 digits that PolicyMissing shows";
       throw new ConfigError(`${flag}: ${JSON.stringify(entry)} is not ${wanted}`);
     }
     all.set(name, (all.get(name) ?? new Set()).add(digest));

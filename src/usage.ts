@@ -16,7 +16,7 @@ function usage(): string {
     "       main.cjs version",
     "       main.cjs --help",
     "",
-    "controller turns NodeVolumeSets into one NodeVolumeIntent for each node; agent mounts what the intents of its node say;",
+    "controller turns NodeVolumeSets into one NodeVolumeIntent for each node; agent mounts the volumes of its node's intents;",
     "api-proxy stands before an agent and has its token. Each role has its own flags, and most have a variable and a default:",
     "docs/settings.md has them.",
     "",

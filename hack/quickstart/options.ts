@@ -18,8 +18,8 @@ Starts a real API server with the controller and one agent a node, applies confi
 kernel then has mounted, why one volume is not, how one is repaired, and what stays when an agent is killed. Needs root;
 everything happens in namespaces that end with it.
 
-  --csi              show a claim instead: provisioned, attached, staged, published at two paths, grown, repaired and given
-                     back, by a real CSI driver, its sidecars and kube-controller-manager (config/samples/quickstart-csi)
+  --csi              show a claim instead: provisioned, attached, staged, published at two paths, expanded, repaired and
+                     released, by a real CSI driver, its sidecars and kube-controller-manager (config/samples/quickstart-csi)
   --once             show it, clean up and end; otherwise it stays up until Ctrl-C
   --nodes N          nodes to pretend on this machine, 1 to 9 (default 1)
   --kubeconfig FILE  use this cluster: what is missing there is made, and only that is removed at the end

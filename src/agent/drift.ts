@@ -41,7 +41,7 @@ function messageFor(target: TargetView, drift: DriftClass): string {
         : `${path} was unmounted by somebody else`;
     case "SourceDiffers":
       if (target.foreign === undefined && (target.published === "gone" || target.published === "differs")) {
-        return `what the driver published for ${path} was unmounted or covered by somebody else`;
+        return `the driver's mount for ${path} was unmounted or covered by somebody else`;
       }
       return target.foreign === undefined
         ? `${path} shows ${ours?.root ?? "something else"}, the source was removed or renamed`
@@ -53,7 +53,7 @@ function messageFor(target: TargetView, drift: DriftClass): string {
       const here = ours === undefined ? [] : attributeDifference(attributesOf(ours), record.attributes);
       const there = flagsOnNode === undefined ? [] : attributeDifference(flagsOnNode, record.attributes);
       if (here.length > 0) return `${path} was remounted by somebody else: ${here.join(", ")}`;
-      return `what the node has of ${path} was remounted by somebody else: ${there.join(", ")}`;
+      return `the node's mount at ${path} was remounted by somebody else: ${there.join(", ")}`;
     }
     default:
       return `the node does not have ${path} any more: it was made private there and unmounted`;

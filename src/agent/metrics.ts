@@ -55,7 +55,7 @@ export class AgentMetrics {
     this.#gauge(
       registers,
       "volume_manager_state_diff",
-      "Mounts that are wanted and not there (missing), or there and not wanted (extra).",
+      "Mounts that are specified and missing (missing), or present and not specified (extra).",
       ["direction"],
       differences,
     );

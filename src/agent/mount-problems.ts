@@ -37,7 +37,7 @@ export function nameOf(mount: MountEntry | undefined): string {
 export function covered(path: string): Problem {
   return {
     reason: "TargetCovered",
-    message: `what is mounted on ${path} is hidden by a mount on a directory above it, or over it: unmount that`,
+    message: `the mount on ${path} is hidden by another mount, over it or on a directory above it: unmount that`,
     on: { kind: "Mount", name: path },
   };
 }

@@ -34,9 +34,9 @@ export function registerMountTableMetrics(
     },
   });
   const counts = [
-    ["resyncs", "Times that the whole mount table was compared with the kernel's without being asked for."],
+    ["resyncs", "Comparisons of the whole mount table with the kernel's that nothing requested."],
     ["overflows", "Times that the kernel dropped events of mounts, and the whole table was read anew."],
-    ["unannounced", "Differences that a comparison found and no event had told of."],
+    ["unannounced", "Differences that a comparison found, and that no event had reported."],
     ["demotions", "Times that a way of keeping the mount table which had worked was left for a worse one."],
   ] as const;
   for (const [count, help] of counts) {

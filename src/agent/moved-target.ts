@@ -21,7 +21,7 @@ export function movedMount(table: MountTable, target: TargetRecord, volume: Volu
 export function targetMoved(path: string, { point }: MountEntry): Problem {
   return {
     reason: "TargetMoved",
-    message: `what is mounted on ${path} is on ${quoted(point)} now: a directory above it was renamed. Rename it back`,
+    message: `the mount on ${path} is now at ${quoted(point)}: a directory above it was renamed. Rename it back`,
     on: { kind: "Mount", name: point },
   };
 }

@@ -1,4 +1,5 @@
 import { type ConditionInput, mergeConditions, policiesCondition, settlingOf } from "../api/conditions.ts";
+import { counted } from "../api/listed.ts";
 import type { NodeVolumeState, NodeVolumeStateStatus, Orphan } from "../api/types.gen.ts";
 import type { MountTable } from "../host/mount-table.ts";
 import { isInvalid } from "./desired-volume.ts";
@@ -97,7 +98,7 @@ function conditions(
           type: "Drained",
           status: "False",
           reason: "Mounted",
-          message: `${holding.length} volumes are granted or in use`,
+          message: `${counted(holding.length, "volume")} ${holding.length === 1 ? "is" : "are"} granted or in use`,
         };
   return [ready, ...settlingOf(ready), drained, ...policiesCondition(unguarded)];
 }

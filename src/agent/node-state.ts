@@ -154,7 +154,7 @@ export class NodeStateReporter {
       if (againInMs !== undefined) this.#queue.addAfter(nodeName, againInMs);
       return orphans;
     } catch (error) {
-      system.log.warn("what kubelet has left cannot be looked for", { error: messageOf(error) });
+      system.log.warn("cannot search for leftovers of kubelet", { error: messageOf(error) });
       return [];
     }
   }

@@ -202,7 +202,10 @@ function processOfNode(pid: number, log: Logger): { nodeProcess?: number } {
     const same = readlinkSync(`/proc/${pid}/ns/mnt`) === readlinkSync("/proc/self/ns/mnt");
     return same ? {} : { nodeProcess: pid };
   } catch (error) {
-    log.warn("what the node sees is not compared: its mount table cannot be read", { pid, error: messageOf(error) });
+    log.warn("cannot read the mount table of the node: mounts are not compared with it", {
+      pid,
+      error: messageOf(error),
+    });
     return {};
   }
 }

@@ -172,9 +172,9 @@ function diskSilence(mount: RemoteMount, { said }: ServerAnswer & { answers: fal
 function outlook(said: string | undefined): string {
   switch (said) {
     case "Stale file handle": // ESTALE
-      return "What uses it fails, also when the server is back: take the node out of the set and back in";
+      return "Its users get errors, even after the server is back: take the node out of the set and back in";
     case "Transport endpoint is not connected": // ENOTCONN
-      return "What uses it fails until its client has the server again; if the client has ended, it is mounted anew by itself";
+      return "Its users get errors until the client reconnects to the server; if the client has ended, the volume is remounted by itself";
     default:
       return "Its users wait or fail; it recovers by itself when the server is back";
   }

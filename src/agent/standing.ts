@@ -49,7 +49,7 @@ export function standingOf(volume: VolumePlan): Standing {
         ...(why ?? { reason: "Unmounting", message: "the volume is being released" }),
       };
     case "unexplained":
-      return { state: "Unknown", ready: "Unknown", reason: "UnexplainedRemoval", message: "what is mounted stays" };
+      return { state: "Unknown", ready: "Unknown", reason: "UnexplainedRemoval", message: "existing mounts stay" };
     case "setUp":
       return settingUp(volume, why);
   }

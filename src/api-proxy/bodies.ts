@@ -53,7 +53,7 @@ export const ownEvent: BodyCheck = (body, { nodeName }) => {
   const source = recordIn(body, "source");
   const isOurs = stringIn(source, "component") === fieldManager.agent && stringIn(source, "host") === nodeName;
   if (!isOurs || stringIn(body, "reportingComponent") !== fieldManager.agent)
-    return "the Event does not say that it is of this node's agent";
+    return "the Event does not name this node's agent as its source";
   const about = stringIn(recordIn(body, "involvedObject"), "apiVersion");
   return about?.startsWith(`${group}/`) === true ? undefined : "the Event is about somebody else's object";
 };

@@ -89,7 +89,7 @@ function callOf(rule: Rule, verb: Verb, { segments, query }: Target, headers: He
 function headersProblem(rule: Rule, verb: Verb, headers: Headers, { nodeName }: Own): string | undefined {
   const { contentType, contentLength, asUser } = headers;
   if (asUser !== undefined && (rule.asNode !== true || asUser !== `system:node:${nodeName}`))
-    return "this is not asked as that user";
+    return "the request may not impersonate that user";
   if (rule.body === undefined) {
     return contentType === undefined && contentLength === undefined ? undefined : "this request has no body";
   }

@@ -9,7 +9,7 @@ export const flags = {
   watch: { short: "w", what: "continue, and show each change" },
   for: { value: "STATE", what: "ready (the default) or released" },
   timeout: { value: "DURATION", what: "how long to wait: 30s, 5m (the default), 1h; 0 checks once without waiting" },
-  wait: { what: "wait until it is so" },
+  wait: { what: "wait until the condition is met" },
   reason: { value: "TEXT", what: "why you are sure; written to the object together with your user name" },
   "i-have-checked": { what: "you have made sure yourself that the node no longer uses the volume" },
   "node-file": { value: "PATH", what: "fstab or mountinfo of the node; standard input if not given" },

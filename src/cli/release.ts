@@ -21,7 +21,7 @@ export const releaseCommand: Command = {
   summary: "Confirm in the node's place that it no longer uses a volume",
   details: [
     "For a volume that is being released, on a node whose agent never returns. Needs the ClusterRole nodevolume-admin.",
-    "Who you are, why, and when are written to the object (annotation nodevolume.dev/release); the controller then releases it.",
+    "Your name, the reason and the time are written to the object (annotation nodevolume.dev/release); the controller then releases it.",
     `${checks}\nIt is refused without --i-have-checked, and while a set still uses the volume there.`,
   ].join("\n"),
   flags: ["i-have-checked", "reason"],

@@ -28,7 +28,7 @@ export const waitCommand: Command = {
     "Watches the objects, and prints on standard error why it waits, whenever that changes. A name is a set's, or else a volume's;",
     "set/NAME and volume/NAME name the kind.",
     "--for=ready: with the newest spec, on every node. --for=released: no node has it any more; nothing of that name is released, too.",
-    "Ends with 0 when it is so, with 1 when --timeout (5m) is over, with 3 if there is no such thing to wait for.",
+    "Exits with 0 when the condition is met, with 1 after --timeout (5m), with 3 if there is no such object.",
   ].join("\n"),
   flags: ["for", "timeout", "namespace"],
   formats: [],

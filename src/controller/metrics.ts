@@ -24,7 +24,7 @@ export interface MetricSources {
   readonly pods: () => number;
   /** Number of Nodes by what they show of their volumes: the condition's status; and those that have our taint. */
   readonly nodeReadiness: () => ReadonlyMap<string, number>;
-  /** Number of Nodes by what the Lease of their agent says: live, late, lost or unknown. */
+  /** Number of Nodes by the state of their agent's Lease: live, late, lost or unknown. */
   readonly agentsByState: () => ReadonlyMap<AgentState, number>;
   readonly isLeader: () => boolean;
   /** Whether an admission policy is not in force, as last seen. */
@@ -97,7 +97,7 @@ export function createMetrics(registry: Registry, sources: MetricSources): Metri
       set({ set: name, reason: isReason(reason) ? reason : "Other" }, Number(status === "True"));
     }
   });
-  gauge("nodevolume_controller_agents", "Nodes by what the Lease of their agent says", ["state"], (set) => {
+  gauge("nodevolume_controller_agents", "Nodes by the state of their agent's Lease", ["state"], (set) => {
     const found = sources.agentsByState();
     for (const state of agentStates) set({ state }, found.get(state) ?? 0);
   });

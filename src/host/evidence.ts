@@ -6,7 +6,7 @@ import type { ChildProcessID } from "./ports.ts";
 /** Processes cannot be read, and the kernel does not list mount namespaces: which there are is not to be known, however often it is asked. */
 export class NamespacesUnknown extends VolumeError {
   constructor(why: string, cause?: unknown) {
-    super("StillReferenced", "transient", `what another process has mounted cannot be read: ${why}`, { cause });
+    super("StillReferenced", "transient", `the mounts of another process cannot be read: ${why}`, { cause });
   }
 }
 

@@ -78,7 +78,7 @@ export interface MutableStore<T extends KubeObject> extends ObjectStore<T> {
   setSynced(): void;
 }
 
-const goneBack = "the API server has gone back to an older state: everything is taken from it";
+const goneBack = "the API server has returned to an older state: all objects are read again";
 
 /** An empty store. */
 export function createObjectStore<T extends KubeObject>(deps: { clock: Clock; log: Logger }): MutableStore<T> {

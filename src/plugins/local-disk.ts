@@ -126,7 +126,7 @@ async function lookAll(disks: readonly Disk[], context: StageContext): Promise<R
 async function lookAt(disk: Disk, context: StageContext): Promise<Look> {
   try {
     const device: DeviceInfo = await context.devices.probe(nodeOf(disk, context));
-    return device.identity === disk.identity ? device : "it was swapped while it was looked at";
+    return device.identity === disk.identity ? device : "it was replaced while it was checked";
   } catch (error) {
     if (!(error instanceof VolumeError) || error.errorClass === "uncertain") throw error;
     return messageOf(error);

@@ -97,10 +97,10 @@ describe("files that are given to a group", () => {
       { path: place.path },
       { path: `${volume}/none` },
     ]) {
-      expect(() => give(wrong)).to.throw(/not what was seen/);
+      expect(() => give(wrong)).to.throw(/not the file or directory that was checked/);
     }
     symlinkSync(volume, `${place.path}/link`);
-    expect(() => give({ path: `${place.path}/link` })).to.throw(/not what was seen/);
+    expect(() => give({ path: `${place.path}/link` })).to.throw(/not the file or directory that was checked/);
     symlinkSync(place.path, `${place.path}/above`);
     expect(() => give({ path: `${place.path}/above/volume` })).to.throw(/ELOOP/);
   });
@@ -124,7 +124,9 @@ describe("files that are given to a group", () => {
       { path: `${volume}/moved` },
       { path: `${volume}/link`, directory: "/link" },
     ]) {
-      expect(() => give({ ...inside, ...wrong }), JSON.stringify(wrong)).to.throw(/not what was seen|ENOTDIR/);
+      expect(() => give({ ...inside, ...wrong }), JSON.stringify(wrong)).to.throw(
+        /not the file or directory that was checked|ENOTDIR/,
+      );
     }
     expect([of(`${volume}/other`), of(`${volume}/d`)]).to.deep.equal(["0 755", "0 755"]);
   });

@@ -85,7 +85,7 @@ function problemOf(volume: KubeletVolume, view: KubeletView, input: PlanInput): 
 
 function stageWord({ staged, inUse }: KubeletView): string {
   if (staged !== undefined) return "it is staged on the node";
-  return inUse ? "other pods of the node have it" : "nothing of it is mounted on the node";
+  return inUse ? "other pods of the node have it" : "the node has no mount of it";
 }
 
 export function driftMessage({ drift, path, pod, mount }: KubeletPod): string {

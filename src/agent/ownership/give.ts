@@ -32,7 +32,7 @@ export async function giveToGroup(
   const { path } = published;
   const at = (await context.host.mountTable.read()).at(path);
   if (at === undefined || !sameIdentity(at, published.identity)) {
-    throw new VolumeError("TargetChanged", "transient", `what the driver published on ${path} is not there any more`);
+    throw new VolumeError("TargetChanged", "transient", `the driver's mount on ${path} is gone`);
   }
   const owned = await give(context, desired.name, {
     mount,

@@ -51,7 +51,7 @@ function isUnknownToGrant({ fsGroup, attributes }: DesiredMount, { layout }: Wan
 const grantOutdated: Problem = {
   reason: "GrantOutdated",
   message:
-    "the grant is of before fsGroup and does not say whether the driver lets files be given to a group: take the node out of the set and back in, so that the volume is granted anew",
+    "the grant is older than fsGroup, and lacks whether the driver allows a group for its files: take the node out of the set and back in, so that the volume is granted again",
 };
 
 /** Who asks for what the volume has; else who has it without asking, or asks for something else again. */

@@ -94,7 +94,7 @@ function quote(text: string): string {
  * kubelet keeps a container from that.
  */
 function writtenByContainers({ volume }: PodPublish): Problem {
-  const message = `the volume is read-only, which a container runtime keeps only if the pod says so, too: write readOnly: true in csi: of its volume ${volume}, beside volumeAttributes`;
+  const message = `the volume is read-only, and a container runtime enforces that only if the pod specifies it, too: write readOnly: true in csi: of its volume ${volume}, next to volumeAttributes`;
   return { reason: "AccessModeMismatch", message };
 }
 

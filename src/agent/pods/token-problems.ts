@@ -13,7 +13,7 @@ export function waitingForToken({ driver }: Pick<CSIVolume, "driver">, path: str
 /** PURE. Why a call of kubelet comes to nothing: it has not handed over what the driver needs. */
 export function tokensLacking(driver: string, audiences: readonly string[]): Problem {
   if (audiences.length === 0) {
-    const message = `what kubelet has handed over of the pod's tokens for driver ${driver} has run out by the clock of this node: set it`;
+    const message = `the pod's tokens from kubelet for driver ${driver} have expired by the clock of this node: correct the clock`;
     return { reason: "WaitingForToken", message };
   }
   const which = audiences.map((audience) => JSON.stringify(audience)).join(", ");

@@ -125,8 +125,7 @@ function ofStaged(mount: MountEntry, { pods, table, volumes, staged }: ReapWorld
     const unknown = claims.find((volume) => !known.has(`${uid}~${volume}`));
     if (unknown !== undefined) return `pod ${name} waits for a claim (volume ${unknown}) that it could be`;
   }
-  if (staged === undefined || !staged.isKnown)
-    return "kubelet's vol_data.json beside it does not say which volume it is";
+  if (staged === undefined || !staged.isKnown) return "kubelet's vol_data.json next to it does not name the volume";
   if (!staged.isRegistered) return "its driver is not registered on the node: kubelet may be waiting for it, too";
   if (!staged.unstages) return "its driver has no NodeUnstageVolume";
   return staged.apart.length === 0 ? undefined : `it is mounted in another mount namespace: ${names(staged.apart)}`;

@@ -109,7 +109,7 @@ export class Reaper {
     const { graceMs, kubeletDir, system } = this.#deps;
     const never = neverReaped(orphan, kubeletDir);
     if (never !== undefined) return { keptBecause: cut(never, longest) };
-    if (graceMs === 0) return { keptBecause: "reaping is off (--reap-orphans-grace-period of the agent)" };
+    if (graceMs === 0) return { keptBecause: "the agent removes no orphans (--reap-orphans-grace-period is 0)" };
     const found = this.#candidates.get(leftoverKey(orphan));
     if (found === undefined) return {};
     if (found.kept !== undefined) return { keptBecause: cut(found.kept, longest) };
@@ -183,7 +183,7 @@ export class Reaper {
         system.log.info("the removal of an orphan was interrupted: it is checked again", { path, proof });
         await journal.putReap(path, undefined);
       } catch (error) {
-        system.log.error("what was being removed is not known to have ended", { path, error: messageOf(error) });
+        system.log.error("it is unknown whether the removal of an orphan has ended", { path, error: messageOf(error) });
       }
     }
   }

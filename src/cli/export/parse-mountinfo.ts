@@ -68,7 +68,7 @@ function lineOf(entry: Entry, all: readonly Entry[]): MountLine {
   if (source !== undefined) return { ...line, options: withSuper(line.options), source, bind: true };
   return isWhole
     ? whole
-    : { ...whole, unfit: `of its file system only ${root} is mounted: a set would show another directory` };
+    : { ...whole, unfit: `only ${root} of its file system is mounted: a set would show another directory` };
 }
 
 /** Of a directory of a CIFS share that was mounted as such, the source names share and directory, and root the directory. */

@@ -14,13 +14,16 @@ export const supportBundleCommand: Command = {
   summary: "What a bug report needs, as one archive",
   details: [
     "Objects of the project and their conditions, Kubernetes objects of nodes, drivers and attachments, Events, settings, logs and",
-    "metrics of controllers and agents. No Secret is read, and what looks like one is taken out: look at it before you give it on.",
+    "metrics of controllers and agents. No Secret is read, and what looks like one is removed: check the archive before you share it.",
     "What could not be read is listed in README.txt of the archive, with the reason. At most 64 MiB before it is compressed.",
   ].join("\n"),
   flags: ["node", "output"],
   formats: [],
   meanings: {
-    node: { value: "NAME", what: "what is of one node, and its agent's log; else of all, with the logs of 20 agents" },
+    node: {
+      value: "NAME",
+      what: "only objects of this node, and its agent's log; without it those of all nodes, with the logs of 20 agents",
+    },
     output: {
       value: "FILE",
       what: "where to; nvi-support-bundle-TIME.tar.gz here if not given. A file that is there stays",

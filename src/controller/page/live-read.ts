@@ -25,7 +25,7 @@ export function createLiveRead(timers: Timers, client: KubeClient): ReadLive {
   let underWay = 0;
 
   return async <T extends KubeObject>(resource: Resource, name: string) => {
-    if (underWay >= atOnce) return { object: undefined, notRead: "too much is asked for at once" };
+    if (underWay >= atOnce) return { object: undefined, notRead: "too many requests at once" };
     underWay += 1;
     const late = Promise.withResolvers<LiveRead<T>>();
     const cancel = timers.after(patienceMs, () =>

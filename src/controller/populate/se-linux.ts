@@ -75,7 +75,7 @@ function messageOf(first: Labelled, { candidate, label }: Labelled): string {
     namespace === candidate.entry.namespace
       ? `pod ${name} has ${said(first.label)}`
       : "a pod of another namespace has another";
-  const why = `of those that use the volume on this node ${other}, this one has ${said(label)}: where the node has SELinux, only the one that was started last may use the files`;
+  const why = `the pods of the volume on this node have different SELinux levels: ${other}, this one has ${said(label)}: if the node has SELinux, only the pod that started last can use the files`;
   return `${why}. Write the same .spec.securityContext.seLinuxOptions.level into both`;
 }
 

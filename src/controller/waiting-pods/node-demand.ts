@@ -123,7 +123,7 @@ function narrowedTerm(
   if (there !== undefined) return both(own, there);
   if (node !== undefined) return { problem: `it is meant for node ${name}, which the volume is not on` };
   return {
-    problem: `the volume's nodes are a choice of ${demanded.length} terms, and a pod's own node affinity can get no more terms than it has: write one of them into each of the pod's, or say with nodeSelector what the pod's affinity says`,
+    problem: `the volume's node affinity has ${demanded.length} terms, which cannot be combined with the pod's own: write one of them into each term of the pod, or replace the pod's affinity with a nodeSelector`,
   };
 }
 

@@ -60,7 +60,7 @@ function checkCapability({ block, mount }: VolumeCapability): void {
     );
   }
   if (mount === undefined) throw missing("volume_capability.mount");
-  if (mount.fsType !== "") throw invalid("csi.fsType: the set or the claim says which file system it is: leave it out");
+  if (mount.fsType !== "") throw invalid("csi.fsType: the set or the claim specifies the file system: remove it");
   if (mount.mountFlags.length > 0) {
     throw invalid(
       "volume_capability.mount.mount_flags: the set or the claim has the mount options: leave them out here",

@@ -85,7 +85,7 @@ export class PodCalls {
     const target = checkUnpublish(request, this.#deps.kubeletDir);
     // Who asks for this does not want the volume any more: a wait for it is over, and undone before.
     for (const waiting of this.#publishing.get(target.path) ?? [])
-      waiting.abort(new RefusedCall("ABORTED", "kubelet has given the volume back meanwhile"));
+      waiting.abort(new RefusedCall("ABORTED", "kubelet has unpublished the volume meanwhile"));
     const never = new AbortController().signal;
     await this.#run("unpublish", target, limits, never, (signal) => this.#deps.volumes.unpublish(target, signal));
   }

@@ -51,9 +51,8 @@ export function openUnchanged(device: WrittenDevice, contents: string | undefine
   const fd = openProved(device, constants.O_RDONLY, refuseUsed);
   try {
     if (readContents(fd).digest !== contents) {
-      const message =
-        contents === undefined ? "is not empty any more" : "has something else on it than when it was looked at";
-      const advice = "somebody writes to it. Find out who, or name another device; it is looked at once more";
+      const message = contents === undefined ? "is not empty any more" : "has other contents than when it was checked";
+      const advice = "somebody writes to it. Find out who, or name another device; it is checked again";
       throw new VolumeError("DeviceNotEmpty", "transient", `${device.path} ${message}: ${advice}`);
     }
     // Who has opened it while it was read, for seconds perhaps, writes where that was read already.

@@ -11,7 +11,7 @@ export const progressMark = "> ";
 /** Nobody else ends one so that is wanted: at its deadline it is said to have timed out. */
 function outOfMemory(error: unknown): unknown {
   if (!(error instanceof VolumeError) || !error.message.includes("ended by SIGKILL")) return error;
-  const message = `what fetches it was ended by the kernel: most likely memory ran out, and it goes before the agent. ${moreMemory}`;
+  const message = `the kernel ended the process that fetches it: most likely memory ran out, and the kernel ends it before the agent. ${moreMemory}`;
   return new VolumeError("SetUpFailed", error.errorClass, message, { cause: error });
 }
 

@@ -45,5 +45,5 @@ function directoryOf(libc: Libc, opened: Descriptor): string | undefined {
 }
 
 function changed({ path }: OwnershipRequest): VolumeError {
-  return new VolumeError("TargetChanged", "transient", `what is at ${path} is not what was seen there`);
+  return new VolumeError("TargetChanged", "transient", `${path} is not the file or directory that was checked`);
 }

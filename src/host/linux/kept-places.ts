@@ -109,7 +109,7 @@ function doubtOf({ link, path, what }: OpenFile, seen: ReadonlySet<string>): Dou
 function ofDoubtful({ link, path, what, inode }: Doubtful, device: string | undefined): KeptPlace[] {
   if (device !== undefined) return device === nsfsDevice() ? [{ path, what }] : [];
   if (inode !== undefined) return [{ path, what }];
-  return link === "/" ? [{ path, what, mayHang: "this kernel does not tell what it is" }] : [];
+  return link === "/" ? [{ path, what, mayHang: "this kernel does not show what it is" }] : [];
 }
 
 /** Of each process and each thread that has open files of its own. */

@@ -115,7 +115,7 @@ export class LinuxDevices implements Devices {
     const deviceNumbers = [deviceNumber, ...partitions.map((partition) => partition.deviceNumber)];
     const result = await this.#runner.run({ kind: "openers", deviceNumbers }, this.#operation);
     if (result.code === 0) return JSON.parse(result.stdout) as Holder[];
-    const message = `who has ${deviceNumber} open cannot be read: ${programWords(result.stderr)}`;
+    const message = `cannot list the processes that have ${deviceNumber} open: ${programWords(result.stderr)}`;
     throw new VolumeError("StillReferenced", "transient", message);
   }
 

@@ -148,7 +148,7 @@ export function failure(outcome: ISCSIOutcome, { iqn, portal, interface: by, ses
 }
 
 const unproved =
-  "the target does not prove to be who username_in and password_in of the Secret say, or the portal has no such target for this node's initiator: correct the Secret, the target's account, or iqn";
+  "the target does not authenticate with username_in and password_in of the Secret, or the portal has no such target for this node's initiator: correct the Secret, the target's account, or iqn";
 
 const remedies: { readonly [R in Reason]?: string } = {
   InitiatorNotReady: "iscsid does not run on the node: start it there (systemctl enable --now iscsid)",

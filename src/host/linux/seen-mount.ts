@@ -29,7 +29,7 @@ export function mayShow(mount: SeenMount, identity: MountIdentity): boolean {
 
 /** What cannot be read is in use. */
 export function unreadable(why: string, cause?: unknown): VolumeError {
-  return new VolumeError("StillReferenced", "transient", `what another process has mounted cannot be read: ${why}`, {
+  return new VolumeError("StillReferenced", "transient", `the mounts of another process cannot be read: ${why}`, {
     cause,
   });
 }

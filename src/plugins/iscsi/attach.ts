@@ -76,7 +76,7 @@ function mayBeUsed({ lun, source }: Wanted, foreign: readonly LunPath[]): readon
   if (whose === undefined && source.chapAuthSession !== true) return foreign;
   const why =
     whose === undefined
-      ? "by a session that this operator has not begun, and the volume asks for CHAP of its own: log out of that"
+      ? "by a session that this operator did not open, and the volume requires its own CHAP login: log out of that session"
       : "for another volume, by another initiator, interface or Secret: release that one, or let both name the same";
   throw inUse(lun, foreign, why);
 }

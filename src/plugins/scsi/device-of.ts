@@ -50,7 +50,7 @@ function ofMap({ device, deviceNumber }: MultipathMap, paths: readonly ScsiDisk[
 function ofPath(paths: readonly ScsiDisk[], why: string, { progress }: StageContext): LunDevice {
   const path = paths.find(({ state }) => state === "running") ?? paths[0];
   if (path === undefined) throw new Error("a LUN without a path has no device");
-  if (paths.length > 1) progress(`of the paths ${namesOf(paths)} one is used, ${path.name}: ${why}`);
+  if (paths.length > 1) progress(`one of the paths ${namesOf(paths)} is used, ${path.name}: ${why}`);
   const ways = paths.map(({ name, deviceNumber }) => ({ name, deviceNumber }));
   return { name: path.name, deviceNumber: path.deviceNumber, ...lastingOf(path), ways };
 }

@@ -41,7 +41,7 @@ export class SimOwnership implements Ownership {
     const { mount, dentry } = existing(this.#deps.namespace, path);
     const same = directory === undefined ? dentry === mount.root : dentry.path === directory;
     if (mount.id === mountID && same && mount.superblock.device === device) return dentry;
-    throw new VolumeError("TargetChanged", "transient", `what is at ${path} is not what was seen there`);
+    throw new VolumeError("TargetChanged", "transient", `${path} is not the file or directory that was checked`);
   }
 
   #give(entries: readonly Dentry[], gid: number): number {

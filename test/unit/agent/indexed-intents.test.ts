@@ -189,7 +189,7 @@ describe("IndexedIntents", () => {
     await run(2_000);
     expect(take()).to.include("~a 1");
     expect(source.store.get("a")?.metadata.generation).to.equal(1);
-    expect(system.lines.map(({ message }) => message).join()).to.contain("gone back to an older state");
+    expect(system.lines.map(({ message }) => message).join()).to.contain("returned to an older state");
   });
 
   it("reads what it doubts anew, and once more when no write can be under way any more", async () => {

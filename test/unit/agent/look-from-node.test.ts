@@ -59,7 +59,7 @@ describe("what the node sees of a mount", () => {
     const { plan, target } = seen(onNode({ ...copy, options: ["ro", "nosuid", "nodev", "relatime"] }));
     expect(target).to.include({ differsOnNode: true, drift: "OptionsDiffer" });
     expect(target && isShown(target)).to.equal(true);
-    expect(driftOf(plan)?.message).to.equal(`what the node has of ${path} was remounted by somebody else: ro`);
+    expect(driftOf(plan)?.message).to.equal(`the node's mount at ${path} was remounted by somebody else: ro`);
     expect(plan.operation).to.deep.include({ kind: "publish", path, replaces: 20 });
   });
 

@@ -146,9 +146,9 @@ describe("ServerWatch", () => {
     expect(hung?.endsWith(alone), hung).to.equal(true);
     expect(down?.endsWith(alone), down).to.equal(true);
     expect(stale)
-      .to.match(/also when the server is back: take the node out of the set and back in$/)
+      .to.match(/even after the server is back: take the node out of the set and back in$/)
       .and.not.match(/by itself/);
-    expect(disconnected).to.match(/if the client has ended, it is mounted anew by itself$/);
+    expect(disconnected).to.match(/if the client has ended, the volume is remounted by itself$/);
   });
 
   it("tells of a disk that was brought to the node and waits for its target, or has failed, without a process that asks", async () => {

@@ -185,9 +185,9 @@ describe("decide, the closed set of the API proxy", () => {
       const as = (user: string, rule: string) =>
         judge({ ...first(rule), headers: [...first(rule).headers, "impersonate-user", user] });
       expect(as("system:node:node-1", "secret")).to.equal("secret");
-      expect(as("system:node:node-2", "secret")).to.equal("rule: this is not asked as that user");
+      expect(as("system:node:node-2", "secret")).to.equal("rule: the request may not impersonate that user");
       for (const rule of Object.keys(asked).filter((name) => !mayAskAsNode.includes(name)))
-        expect(as("system:node:node-1", rule), rule).to.equal("rule: this is not asked as that user");
+        expect(as("system:node:node-1", rule), rule).to.equal("rule: the request may not impersonate that user");
     });
 
     it("a body that is longer than the rule has, of another type, or of no length", () => {

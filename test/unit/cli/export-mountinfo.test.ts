@@ -36,9 +36,9 @@ const tables: readonly {
       "77 25 0:40 /dir /mnt/c rw - cifs //srv/share rw,vers=3.0,username=u",
     ],
     says: [
-      "/mnt/a: no set: of its file system only /sub is mounted: a set would show another directory",
-      "/mnt/b: no set: of its file system only /@home is mounted: a set would show another directory",
-      "/mnt/c: no set: of its file system only /dir is mounted: a set would show another directory",
+      "/mnt/a: no set: only /sub of its file system is mounted: a set would show another directory",
+      "/mnt/b: no set: only /@home of its file system is mounted: a set would show another directory",
+      "/mnt/c: no set: only /dir of its file system is mounted: a set would show another directory",
     ],
   },
   {
@@ -49,7 +49,7 @@ const tables: readonly {
     ],
     says: [
       "/mnt/c: {cifs:{server:srv,share:share/dir}} [vers=3.0]",
-      "/mnt/d: no set: of its file system only /dir is mounted: a set would show another directory",
+      "/mnt/d: no set: only /dir of its file system is mounted: a set would show another directory",
     ],
   },
   {
@@ -75,7 +75,7 @@ const tables: readonly {
     ],
     says: [
       "/data: {local:{path:/dev/disk/by-id/b}}",
-      "/mnt/a: no set: of its file system only /a/x is mounted: a set would show another directory",
+      "/mnt/a: no set: only /a/x of its file system is mounted: a set would show another directory",
       "/data/a: {emptyDir:{medium:Memory}}",
       "/mnt/c: no set: the directory that it shows has been removed",
     ],

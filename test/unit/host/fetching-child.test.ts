@@ -19,7 +19,7 @@ const said = async (message: string, reason: "SetUpFailed" | "TimedOut") => {
 describe("inFetchingChild", () => {
   it("says of a child that the kernel has ended why that was, and what to do", async () => {
     expect(await said("a child process was ended by SIGKILL: ", "SetUpFailed")).to.match(
-      /^SetUpFailed: .* memory ran out, and it goes before the agent. Raise the memory limit/,
+      /^SetUpFailed: .* memory ran out, and the kernel ends it before the agent. Raise the memory limit/,
     );
     expect(await said("no answer within 5 s", "TimedOut")).to.equal("TimedOut: no answer within 5 s");
   });

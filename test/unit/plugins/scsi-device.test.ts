@@ -48,7 +48,7 @@ describe("the device of a LUN", () => {
     for (const multipathd of [false, true]) {
       const { device, said } = one(paths, new FakeScsi(tree({ multipathd })));
       expect(await device).to.deep.include({ name: "sdc", ways: paths.map(wayOf) });
-      expect(said.join()).to.contain("one is used, sdc");
+      expect(said.join()).to.contain("is used, sdc");
     }
   });
 

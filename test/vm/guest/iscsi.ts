@@ -145,7 +145,7 @@ describe("LUNs of iSCSI targets", function () {
     expect([paths.length, new Set(paths.map(({ wwid }) => wwid)).size, (await sessions()).length]).to.deep.equal([
       2, 1, 2,
     ]);
-    expect(told.at(-1)).to.match(/^of the paths sd., sd. one is used, sd.: multipathd does not run on the node$/);
+    expect(told.at(-1)).to.match(/^one of the paths sd., sd. is used, sd.: multipathd does not run on the node$/);
   });
 
   it("whose target is killed wait, which is told, and go on when it is back", async () => {

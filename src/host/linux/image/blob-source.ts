@@ -28,7 +28,7 @@ export async function* verified(pieces: AsyncIterable<Buffer>, digest: string): 
   throw new VolumeError(
     "ContentRefused",
     "final",
-    `what came for ${digest} is something else: look at where it comes from, or name another place`,
+    `the content received for ${digest} has another digest: check its source, or name another one`,
   );
 }
 

@@ -96,7 +96,7 @@ describe("a volume that kubelet manages, as the node's table shows it", () => {
     });
     expect(waiting?.message).to.contain("team-a/web-1").and.to.contain("it is staged on the node");
     expect(status).to.include({ desiredMounts: 2, readyMounts: 1 });
-    expect(look({}).waiting?.message).to.contain("nothing of it is mounted");
+    expect(look({}).waiting?.message).to.contain("the node has no mount of it");
     expect(look({}).status.inUse).to.equal(false);
   });
 

@@ -90,7 +90,7 @@ describe("narrow", () => {
       demand([term(a), term(b)]),
       { nodeSelector: {}, terms: undefined },
     ],
-    ["a choice cannot be added to a choice", demand([term(gpu)]), demand([term(a), term(b)]), "a choice of 2 terms"],
+    ["a choice cannot be added to a choice", demand([term(gpu)]), demand([term(a), term(b)]), "has 2 terms"],
     [
       "a pod of a DaemonSet: its node decides",
       demand([onNode("n1")]),

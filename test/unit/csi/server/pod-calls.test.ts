@@ -161,7 +161,7 @@ describe("the calls of kubelet for pods", () => {
     await settle();
     expect([waiting.signal.aborted, volumes.calls.length]).to.deep.equal([true, 1]); // it is still undoing
     waiting.fail(waiting.signal.reason);
-    expect(await published).to.equal("ABORTED kubelet has given the volume back meanwhile");
+    expect(await published).to.equal("ABORTED kubelet has unpublished the volume meanwhile");
     const { kind, done } = await volumes.call(1);
     expect(kind).to.equal("unpublish");
     done();
