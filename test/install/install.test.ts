@@ -85,7 +85,11 @@ describe("installed from its Dockerfile and config/default", () => {
     await pods.ready(60_000, "user");
     // A container without a probe is ready as soon as it runs, before it has written.
     const files = async () => (await world.node.host.run("ls", path)).trim();
-    await world.objects.until("what the pod writes to be in the volume", 30_000, async () => (await files()) === "user");
+    await world.objects.until(
+      "what the pod writes to be in the volume",
+      30_000,
+      async () => (await files()) === "user",
+    );
   });
 
   it("repairs what drifts, and says so", async () => {
