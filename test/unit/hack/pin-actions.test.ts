@@ -5,7 +5,8 @@ import { join } from "node:path";
 import { expect } from "chai";
 import { root } from "../../../hack/lib/root.ts";
 
-describe("docs/release.md, the command that pins actions", () => {
+describe("docs/release.md, the command that pins actions", function () {
+  this.timeout(60_000); // some forty processes
   const directory = mkdtempSync(join(tmpdir(), "nodevolume-actions-"));
   const checkout = join(directory, "checkout");
   const page = readFileSync(join(root, "docs/release.md"), "utf8");
