@@ -347,6 +347,8 @@ function pathOf({ spec, status }: NodeVolumeIntent): string | undefined {
   return spec.mounts?.length === 1 ? spec.mounts[0]?.path : undefined;
 }
 
+const hostAndPort = /^(?:\[([0-9a-f:.]+)\]|([^:/\s[\]]+))(?::(\d+))?$/i;
+
 /** Where a server is asked. */
 function serverOf({ spec, status }: NodeVolumeIntent): Pick<StepNames, "server" | "port"> {
   const { nfs, cifs, glusterfs, iscsi, cephfs, rbd } = spec.source;
@@ -354,8 +356,9 @@ function serverOf({ spec, status }: NodeVolumeIntent): Pick<StepNames, "server" 
   const web = webServerOf(spec.source);
   const named = nfs?.server ?? cifs?.server ?? glusterfs?.servers[0] ?? iscsi?.targetPortal ?? web?.host;
   const monitor = cephfs?.monitors[0] ?? rbd?.monitors[0];
-  const asked = on?.kind === "Server" ? on.name : (named ?? monitor ?? "");
-  const [, address, host, port] = /^(?:\[([0-9a-f:.]+)\]|([^:/\s[\]]+))(?::(\d+))?$/i.exec(asked) ?? [];
+  // A mount names what it mounts, such as "nfs.example.com:/export": the server of that is in the spec.
+  const waitedFor = on?.kind === "Server" ? hostAndPort.exec(on.name) : null;
+  const [, address, host, port] = waitedFor ?? hostAndPort.exec(named ?? monitor ?? "") ?? [];
   const usual = nfs ? "2049" : cifs ? "445" : glusterfs ? "24007" : iscsi ? "3260" : web?.port;
   const given = spec.mountOptions?.find((option) => option.startsWith("port="))?.slice("port=".length);
   return { server: address ?? host, port: port ?? given ?? usual };

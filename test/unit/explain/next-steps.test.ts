@@ -56,6 +56,16 @@ describe("nextStep", () => {
     expect(nextStep("WaitingForKubelet", names)).to.match(/kubectl -n shop describe pod web$/);
   });
 
+  it("names the server of the spec where a mount is waited for by what it mounts", () => {
+    const spec = { ...intent.spec, source: { nfs: { server: "nfs.example.com", path: "/export" } } };
+    const on = { kind: "Server", name: "nfs.example.com:/export" };
+    const status = { waiting: { reason: "ServerUnreachable", message: "m", since: "2026-01-01T00:00:00Z", on } };
+    const names = stepNamesOf({ ...intent, spec, status } as NodeVolumeIntent);
+    expect(nextStep("ServerUnreachable", names)).to.include(
+      "getent hosts nfs.example.com; nc -vz nfs.example.com 2049.",
+    );
+  });
+
   it("has the whole command by which the owner of a claim allows a set", () => {
     const names = { namespace: "databases", claim: "archive", set: "data" };
     expect(nextStep("ClaimNotAllowed", names)).to.match(
