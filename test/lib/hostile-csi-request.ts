@@ -101,8 +101,9 @@ function publish(target: string, random: SeededRandom): Buffer {
     { mount: { fsType: "ext4" } },
     { mount: { volumeMountGroup: "0" } },
     { block: {} },
-    undefined,
+    {},
   ];
+  const none = random.chance(0.02) && { volumeCapability: undefined };
   const request = publishRequest({
     targetPath: target,
     volumeContext: context,
@@ -112,7 +113,7 @@ function publish(target: string, random: SeededRandom): Buffer {
     ...(random.chance(0.1) && { secrets: new Map([[random.pick(keys), random.pick(values)]]) }),
   });
   const changed = random.chance(0.1)
-    ? NodePublishVolumeRequest.fromPartial({ ...request, volumeCapability: random.pick(capabilities) } as object)
+    ? NodePublishVolumeRequest.fromPartial({ ...request, volumeCapability: random.pick(capabilities), ...none } as object)
     : request;
   return Buffer.from(NodePublishVolumeRequest.encode(changed).finish());
 }
