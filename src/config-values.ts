@@ -126,7 +126,10 @@ export function oneOf<const T extends string>(choices: readonly T[], text: strin
   throw new ConfigError(`${flag}: ${JSON.stringify(text)} is not one of ${choices.join(", ")}`);
 }
 
-/** As Go and kubelet write a duration, of whole seconds. Shorter than 10 minutes is a time in which kubelet may still be at it. */
+/**
+ * As Go and kubelet write a duration, of whole seconds. Shorter than 10 minutes is a time in which kubelet may still be
+ * at it.
+ */
 export function gracePeriod(text: string, flag: string): number {
   const [, hours = 0, minutes = 0, seconds = 0] =
     /^(?=.)(?:(\d{1,4})h)?(?:(\d{1,4})m)?(?:(\d{1,6})s)?$/.exec(text) ?? [];

@@ -10,8 +10,8 @@ export type Config = ControllerConfig | AgentConfig | ApiProxyConfig;
 export interface ProcessConfig {
   readonly api: ApiAccess;
   /**
-   * host:port of /metrics, /healthz and /readyz. Without a host: every address of the machine, IPv6 and IPv4. Port 0 takes
-   * a free one, which the log names.
+   * host:port of /metrics, /healthz and /readyz. Without a host: every address of the machine, IPv6 and IPv4. Port 0
+   * takes a free one, which the log names.
    */
   readonly metricsAddress: { readonly host: string | undefined; readonly port: number };
   readonly logLevel: LogLevel;
@@ -25,15 +25,17 @@ export interface ProcessConfig {
 
 /** Settings of agent and controller. */
 export interface CommonConfig extends ProcessConfig {
-  /** Host path prefixes beneath which volumes may be mounted. The agent is the authority, the controller reports early. */
+  /**
+   * Host path prefixes beneath which volumes may be mounted. The agent is the authority, the controller reports early.
+   */
   readonly allowedPrefixes: readonly string[];
   /** Whether the usual metrics of a Node process are served: process_* and nodejs_*. */
   readonly processMetrics: boolean;
   /** What is on of src/feature-gates.ts. */
   readonly features: Features;
   /**
-   * Whether the controller attaches volumes to nodes; kubelet's enableControllerAttachDetach. If not, only volumes of drivers
-   * that attach nothing are used.
+   * Whether the controller attaches volumes to nodes; kubelet's enableControllerAttachDetach. If not, only volumes of
+   * drivers that attach nothing are used.
    */
   readonly controllerAttachDetach: boolean;
   /** Digests of policies that are right although they are not those of config/policy. */
@@ -42,7 +44,9 @@ export interface CommonConfig extends ProcessConfig {
 
 /** How to reach the API server; the defaults are those of a pod. The token is read again when it is refused. */
 export interface ApiAccess {
-  /** https://HOST:PORT; or unix://PATH, the socket of a proxy that has the token, and then the two files are not read. */
+  /**
+   * https://HOST:PORT; or unix://PATH, the socket of a proxy that has the token, and then the two files are not read.
+   */
   readonly server: string;
   readonly caFile: string;
   readonly tokenFile: string;
@@ -67,13 +71,20 @@ export interface AgentConfig extends CommonConfig {
   readonly nodeName: string;
   /** How it hears of its node's intents: Index needs a controller with --index-intents. */
   readonly intents: "Watch" | "Index";
-  /** Journal, lock, data, staging and trash. Must survive the agent; shared (Bidirectional) if the agent is in a container. */
+  /**
+   * Journal, lock, data, staging and trash. Must survive the agent; shared (Bidirectional) if the agent is in a
+   * container.
+   */
   readonly stateDir: string;
-  /** Where the node's root is seen: / on the host, /host in the DaemonSet. Sources and devices are looked up beneath it. */
+  /**
+   * Where the node's root is seen: / on the host, /host in the DaemonSet. Sources and devices are looked up beneath it.
+   */
   readonly hostRoot: string;
   /** A process in the node's mount namespace, whose table says what the node and its pods see; 1 with hostPID. */
   readonly hostPid: number;
-  /** Root of staging and publish paths: CSI drivers see it at the same path, and their mounts reach it (Bidirectional). */
+  /**
+   * Root of staging and publish paths: CSI drivers see it at the same path, and their mounts reach it (Bidirectional).
+   */
   readonly csiDir: string;
   /** Where CSI drivers register: kubelet's plugin registration directory. */
   readonly csiRegistrationDir: string;
@@ -81,11 +92,17 @@ export interface AgentConfig extends CommonConfig {
   readonly flexVolumeDir: string;
   /** Where the control service of Flocker is. */
   readonly flocker: FlockerPlace;
-  /** kubelet's root directory (its --root-dir), as kubelet names it: the agent binds into pods beneath it (Bidirectional). */
+  /**
+   * kubelet's root directory (its --root-dir), as kubelet names it: the agent binds into pods beneath it
+   * (Bidirectional).
+   */
   readonly kubeletDir: string;
   /** Whether pods of this node may use its volumes: by the driver csi.nodevolume.dev, which the agent then serves. */
   readonly pods: boolean;
-  /** Milliseconds for which something that kubelet has left is shown as an orphan before it is removed; 0: nothing is removed. */
+  /**
+   * Milliseconds for which something that kubelet has left is shown as an orphan before it is removed; 0: nothing is
+   * removed.
+   */
   readonly reapOrphansGracePeriodMs: number;
 }
 

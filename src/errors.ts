@@ -43,8 +43,8 @@ export class VolumeError extends Error {
 const longest = 1024;
 
 /**
- * PURE. The same, with what a status can show of its message: both ends of it. Secrets have to be out of it before: half of one would
- * not be known for it.
+ * PURE. The same, with what a status can show of its message: both ends of it. Secrets have to be out of it before:
+ * half of one would not be known for it.
  */
 export function bounded(error: VolumeError): VolumeError {
   const { message, reason, errorClass, on, heldBy, cause } = error;

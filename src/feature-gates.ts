@@ -1,9 +1,11 @@
 /**
- * What can be turned on or off because it is young: one list, and nothing else decides. A setting that stays belongs into config.ts; a
- * gate goes away, one way or the other (decision 0076). PURE.
+ * What can be turned on or off because it is young: one list, and nothing else decides. A setting that stays belongs
+ * into config.ts; a gate goes away, one way or the other (decision 0076). PURE.
  */
 export interface FeatureGate {
-  /** Alpha: off unless asked for, and may vanish. Beta: works, and can be turned off. GA: cannot be turned off any more. */
+  /**
+   * Alpha: off unless asked for, and may vanish. Beta: works, and can be turned off. GA: cannot be turned off any more.
+   */
   readonly stage: "Alpha" | "Beta" | "GA";
   readonly default: boolean;
   /** Version since which it is at this stage. */

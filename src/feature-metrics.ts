@@ -1,7 +1,10 @@
 import { Gauge, type Registry } from "prom-client";
 import { type Features, featureGates, type GateTable } from "./feature-gates.ts";
 
-/** Which features that decide something in this role are on, as Kubernetes' own programs say it (kubernetes_feature_enabled). */
+/**
+ * Which features that decide something in this role are on, as Kubernetes' own programs say it
+ * (kubernetes_feature_enabled).
+ */
 export function registerFeatureMetrics(registry: Registry, role: "controller" | "agent", features: Features): void {
   const gauge = new Gauge({
     name: "nodevolume_feature_enabled",

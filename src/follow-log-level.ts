@@ -13,7 +13,10 @@ export interface FollowLogLevelDeps {
   readonly log: LeveledLogger;
 }
 
-/** Keeps the log level as the files of a directory say, from now on. Nothing is asked of the API server, and no timer runs. */
+/**
+ * Keeps the log level as the files of a directory say, from now on. Nothing is asked of the API server, and no timer
+ * runs.
+ */
 export function followLogLevel({ directory, who, atStart, log }: FollowLogLevelDeps): () => void {
   let told = "";
   const look = () => {

@@ -38,9 +38,9 @@ export interface HealthServer {
 const maxConnections = 512;
 
 /**
- * The usual metrics of a Node process, but for the statistics of the event loop's lag: Node gathers them by a timer of its own,
- * by default a hundred times a second, which is all that an agent with nothing to do would do (measured: 0.36 s of processor
- * time a minute of 0.37). nodejs_eventloop_lag_seconds stays: it is measured when somebody asks.
+ * The usual metrics of a Node process, but for the statistics of the event loop's lag: Node gathers them by a timer of
+ * its own, by default a hundred times a second, which is all that an agent with nothing to do would do (measured: 0.36
+ * s of processor time a minute of 0.37). nodejs_eventloop_lag_seconds stays: it is measured when somebody asks.
  * The three that end in _total and are no counters go, too: they are sums of those by type.
  */
 export function collectProcessMetrics(registry: Registry): void {

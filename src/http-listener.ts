@@ -28,7 +28,10 @@ const limits = {
   connectionsCheckingInterval: 1_000,
 };
 
-/** Connections of one address: the probes of kubelet, and whoever scrapes, find room beside a pod that takes all it gets. */
+/**
+ * Connections of one address: the probes of kubelet, and whoever scrapes, find room beside a pod that takes all it
+ * gets.
+ */
 const maxOfOne = 64;
 
 /** Rejects if it cannot listen. */

@@ -16,7 +16,10 @@ export interface ChosenLevel {
   readonly wrong: readonly string[];
 }
 
-/** PURE. Names of the files that are meant for it, the one that counts first. What asks the API server for an agent is meant with it. */
+/**
+ * PURE. Names of the files that are meant for it, the one that counts first. What asks the API server for an agent is
+ * meant with it.
+ */
 export function filesFor(who: Who): string[] {
   return who.role === "controller" ? ["controller"] : [`agent.${who.nodeName}`, "agents"];
 }

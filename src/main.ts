@@ -17,7 +17,10 @@ const imageWith: { readonly [role: string]: string } = {
   child: "node-volume-operator-agent",
 };
 
-/** Runs the role that the first argument names: controller, agent, api-proxy, or child, which the agent starts for itself. */
+/**
+ * Runs the role that the first argument names: controller, agent, api-proxy, or child, which the agent starts for
+ * itself.
+ */
 async function main(argv: readonly string[]): Promise<number> {
   if (argv[0] === "child") {
     refuseOtherProcessors();

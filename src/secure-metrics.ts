@@ -5,8 +5,8 @@ import type { Clock } from "./ports.ts";
 import { selfSigned } from "./self-signed.ts";
 
 /**
- * Metrics by TLS, to those alone who may get /metrics, as controller-runtime serves them. The certificate is made at each start and signed
- * by nobody: it keeps what is sent from who listens, and does not say who is asked.
+ * Metrics by TLS, to those alone who may get /metrics, as controller-runtime serves them. The certificate is made at
+ * each start and signed by nobody: it keeps what is sent from who listens, and does not say who is asked.
  */
 export function secureMetrics(deps: {
   readonly client: KubeClient;

@@ -19,8 +19,8 @@ export const systemTimers: Timers = {
 };
 
 /**
- * Milliseconds of one turn, of all who ask together. A request that is answered needs some turns more; the leader's must be
- * renewed within ten seconds, and what is asked meanwhile should not wait longer than the answer takes.
+ * Milliseconds of one turn, of all who ask together. A request that is answered needs some turns more; the leader's
+ * must be renewed within ten seconds, and what is asked meanwhile should not wait longer than the answer takes.
  */
 const longestTurnMs = 10;
 

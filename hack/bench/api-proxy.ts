@@ -1,4 +1,5 @@
-// What it costs that an agent asks the API server through api-proxy: each figure beside the same without, in turns. See README.md.
+// What it costs that an agent asks the API server through api-proxy: each figure beside the same without, in turns. See
+// README.md.
 import { rmSync, writeFileSync } from "node:fs";
 import { parseArgs } from "node:util";
 import { messageOf } from "../../src/errors.ts";

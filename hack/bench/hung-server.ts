@@ -1,4 +1,5 @@
-// A stopped FUSE server under one volume among 50 others: node hack/bench/hung-server.ts [--rounds N] [--volumes N] [--json]
+// A stopped FUSE server under one volume among 50 others: node hack/bench/hung-server.ts [--rounds N] [--volumes N]
+// [--json]
 import { spawn } from "node:child_process";
 import { existsSync, mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -10,8 +11,8 @@ import type { Round, Work } from "./hung-server/process.ts";
 import { quantilesOf, round } from "./in-agent/quantiles.ts";
 
 /**
- * What is allowed: p99 of the others with the server stopped, by that with the server running. The p99 of 2,000 volumes is
- * that of 20: on a machine that does other things, measure longer.
+ * What is allowed: p99 of the others with the server stopped, by that with the server running. The p99 of 2,000 volumes
+ * is that of 20: on a machine that does other things, measure longer.
  */
 const worst = 1.1;
 const figures = ["mount", "unmount", "report"] as const;
@@ -47,7 +48,9 @@ for (const { figure, ratio } of slower)
 if (said.some((reason) => reason !== "NotAnswering")) console.error(`the volume on the server said ${said.join(", ")}`);
 process.exitCode = slower.length > 0 || said.join() !== "NotAnswering" ? 1 : 0;
 
-/** One figure with the server running and stopped. Rounds take turns, so that what else the machine does falls on both. */
+/**
+ * One figure with the server running and stopped. Rounds take turns, so that what else the machine does falls on both.
+ */
 function rowOf(figure: (typeof shown)[number]) {
   const of = (kind: Round["server"]) => quantilesOf(rounds.filter((r) => r.server === kind).flatMap((r) => r[figure]));
   const [runs, stopped] = [of("runs"), of("stopped")];

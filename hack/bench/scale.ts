@@ -1,5 +1,5 @@
-// How large: the real controller against a generator that speaks the API's list and watch, or beside a real API server and kwok.
-// See README.md.
+// How large: the real controller against a generator that speaks the API's list and watch, or beside a real API server
+// and kwok. See README.md.
 import { rmSync, writeFileSync } from "node:fs";
 import { messageOf } from "../../src/errors.ts";
 import { buildBundles } from "../lib/bundle.ts";

@@ -1,4 +1,5 @@
-// A plain HTTPS client of an API server for scripts and tests: apart from src/kube, so that the tests do not share its mistakes.
+// A plain HTTPS client of an API server for scripts and tests: apart from src/kube, so that the tests do not share its
+// mistakes.
 import { Agent as PlainAgent, request as plainRequest } from "node:http";
 import { Agent, type RequestOptions, request as tlsRequest } from "node:https";
 import { eachLine } from "./lines.ts";
@@ -36,7 +37,10 @@ export const applyPatch = "application/apply-patch+yaml";
 export interface ApiClient {
   /** Sends one request; every HTTP status is an answer. Rejects if there is none. */
   call(method: string, path: string, call?: ApiCall): Promise<ApiAnswer>;
-  /** Streams watch events until the signal aborts or the server ends it, whereupon it resolves. Rejects if it was refused. */
+  /**
+   * Streams watch events until the signal aborts or the server ends it, whereupon it resolves. Rejects if it was
+   * refused.
+   */
   watch(path: string, onEvent: (event: JsonObject) => void, signal: AbortSignal): Promise<void>;
   close(): void;
 }

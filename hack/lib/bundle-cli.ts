@@ -7,14 +7,15 @@ import { revisionOf } from "./revision.ts";
 import { root } from "./root.ts";
 
 /**
- * The oldest Node that runs it: people have their own, older than the image's. esbuild lowers the syntax to it; that nothing uses a
- * method which came later is what src/cli/tsconfig.json is for.
+ * The oldest Node that runs it: people have their own, older than the image's. esbuild lowers the syntax to it; that
+ * nothing uses a method which came later is what src/cli/tsconfig.json is for.
  */
 export const oldestNode = 20;
 
 /**
- * Builds dist/kubectl-nvi: one file, with all that it needs, that runs wherever there is a `node`. Beside it a package.json says
- * that it is CommonJS, as the one of this repository says otherwise; it is not needed where the file is installed.
+ * Builds dist/kubectl-nvi: one file, with all that it needs, that runs wherever there is a `node`. Beside it a
+ * package.json says that it is CommonJS, as the one of this repository says otherwise; it is not needed where the file
+ * is installed.
  * @param revision the commit that it says it is of
  */
 export async function buildCli(revision = revisionOf()): Promise<Bundle> {

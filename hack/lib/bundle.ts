@@ -13,12 +13,14 @@ export interface Bundle {
   readonly inputs: readonly string[];
 }
 
-/** src/main.ts and every module that it imports dynamically, one a role: agent/run.ts is agent, child-main.ts is child. */
+/**
+ * src/main.ts and every module that it imports dynamically, one a role: agent/run.ts is agent, child-main.ts is child.
+ */
 const main = join(root, "src/main.ts");
 
 /**
- * Builds dist/main.cjs and one bundle for each role beside it, CommonJS for Node 24. The process of a role loads its own
- * bundle only, so that an agent does not carry the controller's libraries.
+ * Builds dist/main.cjs and one bundle for each role beside it, CommonJS for Node 24. The process of a role loads its
+ * own bundle only, so that an agent does not carry the controller's libraries.
  * @param revision the commit that they say they are of
  */
 export async function buildBundles(revision = revisionOf()): Promise<Bundle[]> {

@@ -15,7 +15,9 @@ const services = ["csi.v1.Identity", "csi.v1.Controller", "csi.v1.Node", "plugin
 /** What buf writes that is used; csi.proto imports descriptor.proto for its field options only. */
 const files = ["csi", "pluginregistration", "google/protobuf/timestamp", "google/protobuf/wrappers"];
 
-/** 64-bit integers are strings: CSI's go beyond 2^53. Maps are Maps, so that a key of a driver's is never `__proto__`. */
+/**
+ * 64-bit integers are strings: CSI's go beyond 2^53. Maps are Maps, so that a key of a driver's is never `__proto__`.
+ */
 const options = [
   "outputServices=grpc-js",
   "env=node",

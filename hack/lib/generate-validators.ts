@@ -13,8 +13,8 @@ export interface ValidatorTexts {
 type Definition = { readonly properties: { readonly [field: string]: Schema } } & Schema;
 
 /**
- * The code that ajv makes of a kind's schema. Made at build time, because it takes ajv longer than all else that an agent
- * does until it is ready, and memory that it keeps.
+ * The code that ajv makes of a kind's schema. Made at build time, because it takes ajv longer than all else that an
+ * agent does until it is ready, and memory that it keeps.
  */
 export function validatorsOf(kind: string, definitions: { readonly [name: string]: Schema }): ValidatorTexts {
   const node = definitions[kind] as Definition;

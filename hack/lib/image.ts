@@ -15,7 +15,10 @@ export function imageEnvironment(own: NodeJS.ProcessEnv): NodeJS.ProcessEnv {
   return { ...own, ...Object.fromEntries(lines.map(([, name, value]) => [name, value])) };
 }
 
-/** The parts of GlusterFS that the image takes out of Debian's package, beneath its xlator directory. @throws Error if there are none */
+/**
+ * The parts of GlusterFS that the image takes out of Debian's package, beneath its xlator directory.
+ * @throws Error if there are none
+ */
 export function removedTranslators(): string[] {
   const [, removed] = /^RUN cd \/usr\/lib\/\*\/glusterfs\/\*\/xlator \\\n && rm (.+)$/m.exec(readDockerfile()) ?? [];
   if (removed === undefined) throw new Error("the Dockerfile removes no translators");

@@ -1,7 +1,10 @@
 import { execFileSync } from "node:child_process";
 import { join } from "node:path";
 
-/** A block device of a file. Nobody has it open; once it is disposed of, the kernel takes it back when nobody has it mounted any more. */
+/**
+ * A block device of a file. Nobody has it open; once it is disposed of, the kernel takes it back when nobody has it
+ * mounted any more.
+ */
 export interface LoopDevice extends Disposable {
   readonly path: string;
 }

@@ -3,7 +3,10 @@ import koffi from "koffi";
 import { AT_FDCWD, AT_STATX_DONT_SYNC, STATX } from "../../src/host/linux/constants.ts";
 import { statx as AT } from "../../src/host/linux/layouts.ts";
 
-/** One line of mountinfo, as far as checks need it; read here anew, so that what they say does not rest on what they check. */
+/**
+ * One line of mountinfo, as far as checks need it; read here anew, so that what they say does not rest on what they
+ * check.
+ */
 export interface MountLine {
   readonly id: number;
   /** `major:minor` */
@@ -25,8 +28,8 @@ export function mountLinesBeneath(directory: string): MountLine[] {
 const statx = koffi.load(null).func("statx", "int", ["int", "str", "int", "uint", "void *"]);
 
 /**
- * The id of the top-most mount on a path that no other mount gets before the next boot; of a kernel without (before 6.8) the
- * one that is used again.
+ * The id of the top-most mount on a path that no other mount gets before the next boot; of a kernel without (before
+ * 6.8) the one that is used again.
  */
 export function mountIDOf(path: string): bigint {
   const out = Buffer.alloc(AT.bytes);

@@ -24,8 +24,8 @@ interface ContractNote {
 }
 
 /**
- * PURE. The rows that there were, with what the results of a run say anew. A case that was tested on another kernel or with others, or of which
- * every point was asked again, starts anew; one that was tested later than this is kept.
+ * PURE. The rows that there were, with what the results of a run say anew. A case that was tested on another kernel or
+ * with others, or of which every point was asked again, starts anew; one that was tested later than this is kept.
  * @param day of the run, as 2024-12-31
  */
 export function mergeResults(known: readonly PluginRow[], results: readonly TestResult[], day: string): PluginRow[] {

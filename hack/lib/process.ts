@@ -17,7 +17,10 @@ export interface RunningProcess {
   readonly name: string;
   readonly pid: number;
   readonly logFile: string;
-  /** Resolves, and never rejects, with how it ended: "exited with 1", "was killed by SIGKILL", "could not be started: …". */
+  /**
+   * Resolves, and never rejects, with how it ended: "exited with 1", "was killed by SIGKILL", "could not be started:
+   * …".
+   */
   readonly ended: Promise<string>;
   /** What `ended` says, once it has ended. */
   ending(): string | undefined;

@@ -8,8 +8,8 @@ import { placeFile } from "./place-file.ts";
 import { root } from "./root.ts";
 
 /**
- * "Why is it stuck?" as one HTML file that needs no server and loads nothing: its policy lets run what is in it, by its hash. The same
- * sources give the same bytes.
+ * "Why is it stuck?" as one HTML file that needs no server and loads nothing: its policy lets run what is in it, by its
+ * hash. The same sources give the same bytes.
  */
 export async function whyPage(): Promise<string> {
   const { outputFiles } = await build({

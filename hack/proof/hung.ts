@@ -1,4 +1,5 @@
-// Half of a node's volumes hang: node hack/proof/hung.ts [--minutes 10] [--baseline-minutes 3] [--volumes 100] [--hung 50]
+// Half of a node's volumes hang: node hack/proof/hung.ts [--minutes 10] [--baseline-minutes 3] [--volumes 100]
+// [--hung 50]
 import { existsSync } from "node:fs";
 import { parseArgs } from "node:util";
 import { figuresOf, slownessOf } from "./hung/figures.ts";

@@ -1,4 +1,5 @@
-// Kills agents with real mounts at random: node hack/proof/kills.ts [--kills N] [--seed N] [--nodes N] [--settle-every N]
+// Kills agents with real mounts at random: node hack/proof/kills.ts [--kills N] [--seed N] [--nodes N]
+// [--settle-every N]
 import { parseArgs } from "node:util";
 import { inSandbox, isRoot, seedArgs } from "./in-sandbox.ts";
 import { figuresOf } from "./kills/figures.ts";

@@ -1,4 +1,5 @@
-// Real volumes come and go on one agent: node hack/proof/soak.ts [--minutes 60] [--seed N] [--pace-ms 100] [--rest-every 100] [--overlap 0.5]
+// Real volumes come and go on one agent: node hack/proof/soak.ts [--minutes 60] [--seed N] [--pace-ms 100]
+// [--rest-every 100] [--overlap 0.5]
 import { parseArgs } from "node:util";
 import { inSandbox, isRoot, seedArgs } from "./in-sandbox.ts";
 import { figuresOf, growthOf } from "./soak/figures.ts";

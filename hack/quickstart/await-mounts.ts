@@ -16,8 +16,9 @@ export interface MountsOfIntent {
 }
 
 /**
- * Waits until each host's kernel has the mounts of the sets. An earlier run that was killed has left its sets and what its agent said of
- * them, Ready among it, where nothing is mounted any more: only the kernel knows. @throws StepError if it takes too long or a process ends
+ * Waits until each host's kernel has the mounts of the sets. An earlier run that was killed has left its sets and what
+ * its agent said of them, Ready among it, where nothing is mounted any more: only the kernel knows.
+ * @throws StepError if it takes too long or a process ends
  */
 export async function awaitMounts(
   demo: Demo,

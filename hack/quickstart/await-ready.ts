@@ -12,7 +12,10 @@ const api = "/apis/nodevolume.dev/v1alpha1";
 /** Milliseconds; the first mounts take one or two seconds. */
 const patience = 120_000;
 
-/** Shows sets and intents as they change until all sets are Ready. @throws StepError if it takes too long or a process ends */
+/**
+ * Shows sets and intents as they change until all sets are Ready.
+ * @throws StepError if it takes too long or a process ends
+ */
 export async function awaitReady(
   demo: Demo,
   names: readonly string[],

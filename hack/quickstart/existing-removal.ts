@@ -42,7 +42,8 @@ export async function removeMade({ kubectl, client, node, made, sample, screen }
   }
   await allowRemoval(client, removable);
   await remove(kubectl, removable, ["--wait=false"]);
-  // Kinds take seconds to go, and who looks, or installs them again, would find them as they go. A namespace may take longer.
+  // Kinds take seconds to go, and who looks, or installs them again, would find them as they go. A namespace may take
+  // longer.
   await remove(
     kubectl,
     removable.filter(({ kind }) => kind === "CustomResourceDefinition"),

@@ -10,7 +10,9 @@ export interface Manifest {
   readonly [key: string]: unknown;
 }
 
-/** On everything that quickstart made in a cluster that is not its own: by it a later run finds what a killed one left. */
+/**
+ * On everything that quickstart made in a cluster that is not its own: by it a later run finds what a killed one left.
+ */
 export const madeByQuickstart = "nodevolume.dev/quickstart";
 
 export interface Inventory {

@@ -1,7 +1,10 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import type { RunningProcess } from "../lib/process.ts";
 
-/** A process that is started again when it ends, as a DaemonSet or Deployment would have it. It ends when it is stopped, or not worth it. */
+/**
+ * A process that is started again when it ends, as a DaemonSet or Deployment would have it. It ends when it is stopped,
+ * or not worth it.
+ */
 export interface KeptProcess extends RunningProcess {
   /** Resolves when it was started again after this call. */
   restarted(): Promise<void>;

@@ -14,8 +14,8 @@ function bind(role: string) {
 
 /**
  * What the person at the keyboard may do in a cluster of our own: the project's ClusterRole nodevolume-admin, what an
- * administrator of namespaces may do (the sample brings a namespace, a ConfigMap and a Role), labels of Nodes, and drivers. The
- * usual role `admin` is empty here: a kube-controller-manager would fill it from these parts.
+ * administrator of namespaces may do (the sample brings a namespace, a ConfigMap and a Role), labels of Nodes, and
+ * drivers. The usual role `admin` is empty here: a kube-controller-manager would fill it from these parts.
  */
 export const rightsOfPeople = {
   apiVersion: "v1",

@@ -43,7 +43,10 @@ export function changedMounts(before: readonly string[], after: readonly string[
   return [...new Set(changed.map((each) => each.slice(each.indexOf(" ") + 1)))];
 }
 
-/** Says each time that an agent was started again, while the cluster is up, with the number that another terminal may kill it by. */
+/**
+ * Says each time that an agent was started again, while the cluster is up, with the number that another terminal may
+ * kill it by.
+ */
 export function tellRestarts(
   { agents }: Pick<Demo, "agents">,
   screen: Pick<Screen, "note">,

@@ -21,7 +21,9 @@ const sets = ["scratch", "shared-data", "settings"];
 const all = [...sets, failingSet];
 const victim = "/var/lib/nodevolume/mounts/scratch";
 
-/** The demonstration that was asked for. Returns when it is over; throws StepError with what happened and what to do. */
+/**
+ * The demonstration that was asked for. Returns when it is over; throws StepError with what happened and what to do.
+ */
 export async function quickstart(options: QuickstartOptions, sandbox: Sandbox, screen: Screen): Promise<void> {
   if (options.csi) return quickstartCSI({ directory, options, sandbox, screen });
   const env = process.env;
@@ -63,7 +65,9 @@ async function demonstrate(demo: Demo, options: QuickstartOptions, sandbox: Sand
   screen.step("stopping; everything goes with it");
 }
 
-/** Applies the sample, waits, and shows the tables, the kernel's mounts, a failure, a repair, and an agent that ends. */
+/**
+ * Applies the sample, waits, and shows the tables, the kernel's mounts, a failure, a repair, and an agent that ends.
+ */
 async function show(demo: Demo, screen: Screen, signal: AbortSignal): Promise<void> {
   screen.step(`kubectl apply -k ${sampleFolder}`);
   const applied = (await demo.kubectl.run(["apply", "--server-side", "-f", "-"], demo.sample)).trim().split("\n");

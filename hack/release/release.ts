@@ -1,5 +1,6 @@
 // What a release has, made of a clean checkout and pushed nowhere:
-//   node hack/release/release.ts VERSION --out FOLDER [--image WHICH=REF]… [--base-url URL] [--sign-key PEM] [--with-node] [--tag]
+//   node hack/release/release.ts VERSION --out FOLDER [--image WHICH=REF]… [--base-url URL] [--sign-key PEM]
+//       [--with-node] [--tag]
 //     [--kubectl PROGRAM]
 // WHICH is controller, agent, agent-minimal, or base: what the three were built from.
 // docs/release.md says how to go about it.

@@ -1,5 +1,5 @@
-// What an image or a program of a release is made of, as SPDX 2.3: what esbuild took into its bundles, what stands beside them, and what
-// the image is built from.
+// What an image or a program of a release is made of, as SPDX 2.3: what esbuild took into its bundles, what stands
+// beside them, and what the image is built from.
 import { debianPackagesIn, hasWholeBase, type Target } from "../lib/image/dockerfile.ts";
 
 export interface LockEntry {

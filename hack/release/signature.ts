@@ -1,6 +1,10 @@
 import { createPrivateKey, sign } from "node:crypto";
 
-/** PURE. The Ed25519 signature of a text: 64 bytes. @param key a private key as PEM @throws Error if it is none, or of another kind */
+/**
+ * PURE. The Ed25519 signature of a text: 64 bytes.
+ * @param key a private key as PEM
+ * @throws Error if it is none, or of another kind
+ */
 export function signatureOf(content: Buffer, key: string): Buffer {
   const privateKey = createPrivateKey(key);
   if (privateKey.asymmetricKeyType !== "ed25519")

@@ -1,5 +1,5 @@
-// The guest's root file system, of Debian packages: node hack/vm/root.ts STATE SUITE PACKAGE… unpacks them with all that they depend on
-// below STATE, if they are not there, and prints where they are.
+// The guest's root file system, of Debian packages: node hack/vm/root.ts STATE SUITE PACKAGE… unpacks them with all
+// that they depend on below STATE, if they are not there, and prints where they are.
 import { execFile } from "node:child_process";
 import { createHash } from "node:crypto";
 import { readFileSync } from "node:fs";

@@ -41,7 +41,8 @@ export function choose(
 function mayRun(operation: Operation, phase: Phase, input: PlanInput): boolean {
   const { volume, kind } = operation;
   if (input.table === undefined) return false; // what is not known is neither set up nor taken down
-  if (kind === "unpublish" && input.closingPods?.has(operation.path) === true) return true; // kubelet says so (safety rule 19)
+  // Kubelet says so (safety rule 19).
+  if (kind === "unpublish" && input.closingPods?.has(operation.path) === true) return true;
   if (isRemoval(operation) && !input.synced) return false; // law L1
   if (phase === "observe") return kind === "observe";
   const desired = input.desired.get(volume);

@@ -84,7 +84,8 @@ export class InFlight {
 
   #all(): ReadonlyMap<string, OperationKind> {
     const { journal, executor } = this.#deps;
-    if (journal.children.size + executor.observers.size === 0) return this.#running; // as good as always: no copy of hundreds
+    // As good as always: no copy of hundreds.
+    if (journal.children.size + executor.observers.size === 0) return this.#running;
     const all = new Map(this.#running);
     for (const volume of journal.children.keys()) if (!all.has(volume)) all.set(volume, "stage");
     for (const volume of executor.observers.keys()) if (!all.has(volume)) all.set(volume, "observe");

@@ -108,8 +108,8 @@ function stagedWithoutRecord(volumes: readonly VolumePlan[], table: MountTable, 
 }
 
 /**
- * Mounts that show a data directory of ours on a path that no record and no intent has. In a container the agent sees each
- * mount of the node a second time, beneath hostRoot: it goes by the path that the node has for it.
+ * Mounts that show a data directory of ours on a path that no record and no intent has. In a container the agent sees
+ * each mount of the node a second time, beneath hostRoot: it goes by the path that the node has for it.
  */
 function ofOurData(input: OrphansInput, table: MountTable): Found[] {
   const { volumes, stateDir, allowedPrefixes = [], hostRoot, kubeletDir } = input;

@@ -40,6 +40,7 @@ export async function readSecret(
     const message = `there is no Secret ${name} in namespace ${namespace}, which the volume needs: create it`;
     throw new VolumeError("SecretNotFound", "transient", message, { on });
   }
-  const { data = {} } = found as { readonly data?: { readonly [key: string]: string } }; // of a typed, built-in resource
+  // Of a typed, built-in resource.
+  const { data = {} } = found as { readonly data?: { readonly [key: string]: string } };
   return new Map(Object.entries(data).map(([key, value]) => [key, Buffer.from(value, "base64").toString("utf8")]));
 }

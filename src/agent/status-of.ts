@@ -107,7 +107,10 @@ function mountStatus(target: TargetView, volume: VolumePlan): MountStatus {
   };
 }
 
-/** Those of the host, as many as the schema takes; those that the spec names first, then those that something is wrong with. */
+/**
+ * Those of the host, as many as the schema takes; those that the spec names first, then those that something is wrong
+ * with.
+ */
 function shownTargets({ view, problems }: VolumePlan): readonly TargetView[] {
   const targets = view.targets.filter((target) => podOf(target) === undefined);
   if (targets.length <= longestMounts) return targets;

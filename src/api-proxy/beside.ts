@@ -16,8 +16,8 @@ const deadlineMs = 5_000;
 const longest = 16 * 1024 * 1024;
 
 /**
- * Our metrics and, behind them, the agent's: whoever scrapes the node asks this process, and none that is root. The whole fails if the
- * agent does not answer, so that what watches for agents that are gone sees it.
+ * Our metrics and, behind them, the agent's: whoever scrapes the node asks this process, and none that is root. The
+ * whole fails if the agent does not answer, so that what watches for agents that are gone sees it.
  */
 export function metricsBeside(own: Registry, agent: Place | undefined): Metrics {
   if (agent === undefined) return own;

@@ -18,8 +18,9 @@ const known: { readonly [name: string]: RegExp } = {
 };
 
 /**
- * PURE. Reads the headers of a request as they came, names and values in turn. The set is closed: credentials, another method, other
- * hosts, other framings of the body, changes of the protocol are not in it. @returns the problem if there is one
+ * PURE. Reads the headers of a request as they came, names and values in turn. The set is closed: credentials, another
+ * method, other hosts, other framings of the body, changes of the protocol are not in it. @returns the problem if there
+ * is one
  */
 export function readHeaders(raw: readonly string[]): Headers | string {
   const found = new Map<string, string>();

@@ -22,7 +22,10 @@ const most: InFlight = { requests: 64, watches: 1_024 };
 const answerMs = 70_000;
 /** Milliseconds until it has ended; a watch is asked to end within ten minutes. */
 const longestMs = 11 * 60_000;
-/** Of the agent's side. Connections that are kept stay: whoever closes one first could lose a request that is on its way. */
+/**
+ * Of the agent's side. Connections that are kept stay: whoever closes one first could lose a request that is on its
+ * way.
+ */
 const limits = {
   headersTimeout: 5_000,
   requestTimeout: 30_000,
@@ -34,7 +37,8 @@ const limits = {
 const answered = ["content-type", "content-length", "retry-after"];
 
 /**
- * The agent's way to the API server: what is in the closed set of rules is asked for it, with the token that it does not have.
+ * The agent's way to the API server: what is in the closed set of rules is asked for it, with the token that it does
+ * not have.
  *
  *   agent ──► head ──► decide (pure) ──► body ──► decideBody (pure) ──► written anew, with the token ──► API server
  *               │                          └──────► 403                                                    │

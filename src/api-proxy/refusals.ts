@@ -3,7 +3,9 @@ import type { Logger } from "../ports.ts";
 
 const reasons = { 403: "Forbidden", 429: "TooManyRequests", 502: "BadGateway", 503: "ServiceUnavailable" } as const;
 
-/** Answers as an API server does that refuses. Nothing more is read on this connection: a body may still be on its way. */
+/**
+ * Answers as an API server does that refuses. Nothing more is read on this connection: a body may still be on its way.
+ */
 export function refuse(response: ServerResponse, code: keyof typeof reasons, message: string): void {
   if (response.headersSent || response.destroyed) {
     response.destroy();

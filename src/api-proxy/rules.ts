@@ -3,8 +3,9 @@ import { againEvent, type BodyCheck, boundToken, ownEvent, ownLease, probedLease
 import type { Verb } from "./queries.ts";
 
 /**
- * One thing that an agent asks of the API server. In paths and selectors {own} is the node's name, {intent} the name of an intent of
- * the node, {policy} one of the policies that an agent rests on; {namespace}, {name}, {bundle} and {signer} are any that could be one.
+ * One thing that an agent asks of the API server. In paths and selectors {own} is the node's name, {intent} the name of
+ * an intent of the node, {policy} one of the policies that an agent rests on; {namespace}, {name}, {bundle} and
+ * {signer} are any that could be one.
  */
 export interface Rule {
   readonly name: string;
@@ -33,8 +34,8 @@ const longestStatus = 1_536 * 1024;
 const longestSmall = 32 * 1024;
 
 /**
- * PURE. All that an agent asks of the API server: the closed set of the proxy. config/rbac grants no more than this and what a
- * namespace adds; what is granted and not here is refused. A new request of the agent needs a row.
+ * PURE. All that an agent asks of the API server: the closed set of the proxy. config/rbac grants no more than this and
+ * what a namespace adds; what is granted and not here is refused. A new request of the agent needs a row.
  */
 export const rules: readonly Rule[] = [
   // The intents of the node, in both ways of hearing of them, and what the agent says of them.

@@ -11,8 +11,9 @@ const longest = 12 * 1024;
 const segment = /^[A-Za-z0-9](?:[-A-Za-z0-9.]*[A-Za-z0-9])?$/;
 
 /**
- * PURE. Reads the target of a request line: origin-form alone, each segment a plain name, each parameter once, and written as
- * URLSearchParams writes it, so that what is read here is what anybody else would read. @returns the problem if it is not so
+ * PURE. Reads the target of a request line: origin-form alone, each segment a plain name, each parameter once, and
+ * written as URLSearchParams writes it, so that what is read here is what anybody else would read.
+ * @returns the problem if it is not so
  */
 export function readTarget(text: string): Target | string {
   if (text.length > longest) return `the target is longer than ${longest} characters`;

@@ -24,8 +24,8 @@ export interface SchemaNode {
 export type Definitions = { readonly [title: string]: SchemaNode };
 
 /**
- * The rules of a schema node and beneath that a value breaks. The value must have the structure that the schema asks for:
- * the rules speak of fields as if they were there and of their type.
+ * The rules of a schema node and beneath that a value breaks. The value must have the structure that the schema asks
+ * for: the rules speak of fields as if they were there and of their type.
  */
 export type RuleChecker = (value: unknown) => FieldError[];
 

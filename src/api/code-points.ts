@@ -1,7 +1,9 @@
 /** What most texts have none of. */
 const high = /[\ud800-\udbff]/;
 
-/** PURE. How many characters a text has, as JSON schema and the API server count them: one of two UTF-16 units is one. */
+/**
+ * PURE. How many characters a text has, as JSON schema and the API server count them: one of two UTF-16 units is one.
+ */
 export function codePoints(text: string): number {
   let count = text.length;
   if (!high.test(text)) return count;

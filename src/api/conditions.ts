@@ -10,7 +10,8 @@ import type { Condition } from "./types.gen.ts";
  * - Reconciling: it is not, and will be by itself or by somebody else's work. InProgress for kstatus.
  * - Stalled: it is not, and somebody must change something. Failed for kstatus.
  *
- * NodeVolumeIntent, written by the agent (and Ready=Unknown/AgentLost by the controller when the agent's Lease ran out):
+ * NodeVolumeIntent, written by the agent (and Ready=Unknown/AgentLost by the controller when the agent's Lease ran
+ * out):
  * - Ready: every mount of the spec is there as wanted (Manage); the table is as wanted (Observe).
  * - Mounted: at least one mount of the spec is there, by the mount table.
  * - Drifted: the table differs from what the agent mounted.
@@ -92,8 +93,8 @@ export function timestamp(now: number): string {
 }
 
 /**
- * `text` on one line, with at most `max` characters, the last one an ellipsis if it was cut. Half of a surrogate pair is not
- * left: the API server would store another character, and every look at the object would find a difference.
+ * `text` on one line, with at most `max` characters, the last one an ellipsis if it was cut. Half of a surrogate pair
+ * is not left: the API server would store another character, and every look at the object would find a difference.
  */
 export function cut(text: string, max: number): string {
   const line = printable(text);

@@ -2,8 +2,8 @@
 const types: { readonly [inSysfs: string]: string } = { naa: "3", eui: "2" };
 
 /**
- * Of no company: what a target makes up of its own numbers, as tgt does, and cheap adapters have, others have, too. (naa. begins with its kind: 5 is of
- * 16 digits, 6 of 32)
+ * Of no company: what a target makes up of its own numbers, as tgt does, and cheap adapters have, others have, too.
+ * (naa. begins with its kind: 5 is of 16 digits, 6 of 32)
  */
 const madeUp = /^naa\.[56]0{6}/;
 
@@ -11,8 +11,9 @@ const madeUp = /^naa\.[56]0{6}/;
 const ofUdev = /^([23])([0-9a-f]{16,})$/;
 
 /**
- * PURE. What a disk is called on every node that reaches it, by whatever path, where its name for life is given out once in the world; of a
- * partition with which one it is: `36001405…, start 2048`. Undefined of other names: a serial number may be that of several.
+ * PURE. What a disk is called on every node that reaches it, by whatever path, where its name for life is given out
+ * once in the world; of a partition with which one it is: `36001405…, start 2048`. Undefined of other names: a serial
+ * number may be that of several.
  * @param lastingName as sysfs has it (Disk.lastingName)
  */
 export function diskName(lastingName: string): string | undefined {

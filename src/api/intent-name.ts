@@ -1,12 +1,17 @@
 /** 253 for an object's name, less the volume's, its hash and the two separators. */
 const longestNodePart = 200;
 
-/** PURE. What the name of each intent of a node begins with. @param shortDigest ten hexadecimal digits of a text's SHA-256 */
+/**
+ * PURE. What the name of each intent of a node begins with.
+ * @param shortDigest ten hexadecimal digits of a text's SHA-256
+ */
 export function intentPrefix(nodeName: string, shortDigest: (text: string) => string): string {
   return `${shortened(nodeName, longestNodePart, shortDigest)}.`;
 }
 
-/** PURE. What follows that: the volume's name, which has no dots, and its hash. Node `a` has no intent of node `a.b`. */
+/**
+ * PURE. What follows that: the volume's name, which has no dots, and its hash. Node `a` has no intent of node `a.b`.
+ */
 export const intentRest = /^[a-z0-9][-a-z0-9]{0,39}-[0-9a-f]{10}$/;
 
 /** PURE. A name, or its beginning and its digest if it is longer. */

@@ -10,7 +10,8 @@ export function canonicalOptions<O extends string>(options: readonly O[]): O[] {
     if (name === "actimeo") for (const overridden of attributeCache) byName.delete(overridden);
     byName.set(name, option);
   }
-  const rank = (option: O) => (optionName(option) === "actimeo" ? "" : option); // first: what it leaves open may be set after it
+  // First: what it leaves open may be set after it.
+  const rank = (option: O) => (optionName(option) === "actimeo" ? "" : option);
   return [...byName.values()].sort((a, b) => (rank(a) < rank(b) ? -1 : rank(a) > rank(b) ? 1 : 0));
 }
 

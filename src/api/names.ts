@@ -14,7 +14,10 @@ export const podDriver = "csi.nodevolume.dev";
 /** Lease of the controller that leads, in the system namespace, where each agent has a Lease by its node's name. */
 export const leaderLease = "nodevolume-controller";
 
-/** A Lease that is nobody's and is never made, by which an agent finds out whether it could write for others. No rule but that may refuse it. */
+/**
+ * A Lease that is nobody's and is never made, by which an agent finds out whether it could write for others. No rule
+ * but that may refuse it.
+ */
 export const policyProbe = "policy-probe.nodevolume.dev";
 
 /** Names that a Node may have, and that are no agent's Lease: no agent serves such a Node. */
@@ -32,7 +35,10 @@ export const label = {
   suspend: "nodevolume.dev/suspend",
   /** On a PersistentVolumeClaim: an intent holds it, so no pod may name it (config/policy/claims.yaml). */
   held: "nodevolume.dev/held",
-  /** On a PersistentVolumeClaim, by its owner: it is for node volumes alone, so no pod may name it (config/policy/claims.yaml). */
+  /**
+   * On a PersistentVolumeClaim, by its owner: it is for node volumes alone, so no pod may name it
+   * (config/policy/claims.yaml).
+   */
   reserved: "nodevolume.dev/reserved",
 } as const;
 
@@ -47,7 +53,10 @@ export const allowedSetLabelPrefix = "allowed-set.nodevolume.dev/";
 
 /** Our finalizers. */
 export const finalizer = {
-  /** On intents: kept until the agent has acknowledged the release. On claims and PersistentVolumes: while an intent uses them. */
+  /**
+   * On intents: kept until the agent has acknowledged the release. On claims and PersistentVolumes: while an intent
+   * uses them.
+   */
   inUse: "nodevolume.dev/in-use",
   /** On sets: kept until every intent of the set is gone. */
   unmount: "nodevolume.dev/unmount",
@@ -57,15 +66,23 @@ export const finalizer = {
 export const annotation = {
   /** On an intent: an administrator's word that the node holds nothing. The value says who and why. */
   release: "nodevolume.dev/release",
-  /** On a VolumeAttachment of ours: the id of the grant that rests on it. With it, somebody may use the volume there. */
+  /**
+   * On a VolumeAttachment of ours: the id of the grant that rests on it. With it, somebody may use the volume there.
+   */
   grant: "nodevolume.dev/grant",
   /** On a VolumeAttachment of ours: the intent that it was made for. */
   intent: "nodevolume.dev/intent",
-  /** What the driver calls the volume: on a VolumeAttachment of ours, and on a PersistentVolume whose own fields do not say it. */
+  /**
+   * What the driver calls the volume: on a VolumeAttachment of ours, and on a PersistentVolume whose own fields do not
+   * say it.
+   */
   volumeHandle: "nodevolume.dev/volume-handle",
   /** On a PersistentVolume of a plugin that named no Secret: NAMESPACE/NAME of the one that its driver wants. */
   publishSecret: "nodevolume.dev/node-publish-secret",
-  /** On a PersistentVolume: the group that a pod needs for its files. kubelet gives it to pods whose volume it mounts itself (behaviour 28). */
+  /**
+   * On a PersistentVolume: the group that a pod needs for its files. kubelet gives it to pods whose volume it mounts
+   * itself (behaviour 28).
+   */
   gid: "pv.beta.kubernetes.io/gid",
   /** On a claim: the node that a provisioner shall make the volume for. */
   selectedNode: "volume.kubernetes.io/selected-node",
@@ -73,7 +90,10 @@ export const annotation = {
 
 /** What Nodes and Pods show of our volumes (decision 0039). */
 export const readiness = {
-  /** Key of the taint on a Node that still has no volume of a set with `nodeReadiness: Taint`. All taints with it are ours. */
+  /**
+   * Key of the taint on a Node that still has no volume of a set with `nodeReadiness: Taint`. All taints with it are
+   * ours.
+   */
   taint: "nodevolume.dev/not-ready",
   /** Type of the condition on a Node. */
   nodeCondition: "NodeVolumesReady",

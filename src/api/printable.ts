@@ -1,13 +1,15 @@
 /**
- * What a terminal or a reader could take for something else than text: control characters, line and paragraph separators,
- * and characters that turn the direction of writing.
+ * What a terminal or a reader could take for something else than text: control characters, line and paragraph
+ * separators, and characters that turn the direction of writing.
  */
 const unprintable = /[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/gu;
 
 /** Most texts: nothing but what ASCII prints. */
 const plain = /^[ -~]*$/;
 
-/** PURE. `text` on one line, whatever is in it: names of processes, files and mounts are chosen by whoever made them. */
+/**
+ * PURE. `text` on one line, whatever is in it: names of processes, files and mounts are chosen by whoever made them.
+ */
 export function printable(text: string): string {
   if (plain.test(text)) return text;
   return text.replace(unprintable, (character) => {
@@ -22,8 +24,8 @@ export function quoted(name: string): string {
 }
 
 /**
- * PURE. One word of a shell command that is no option of it. Undefined if there is a character in it that nobody should paste, or if a
- * program would take it for an option: kubectl has some that lead to another server.
+ * PURE. One word of a shell command that is no option of it. Undefined if there is a character in it that nobody should
+ * paste, or if a program would take it for an option: kubectl has some that lead to another server.
  */
 export function shellWord(text: string): string | undefined {
   if (printable(text) !== text || text.startsWith("-")) return undefined;

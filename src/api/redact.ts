@@ -6,8 +6,8 @@ const shortest = 4;
 const shortestLine = 8;
 
 /**
- * PURE. `text` without any of `secrets`: neither as they are, nor line by line, nor in the writings in which programs repeat
- * what they were given. If a secret too short to be cut out is in it, nothing of the text is left.
+ * PURE. `text` without any of `secrets`: neither as they are, nor line by line, nor in the writings in which programs
+ * repeat what they were given. If a secret too short to be cut out is in it, nothing of the text is left.
  */
 export function redact(text: string, secrets: Iterable<string>): string {
   const needles = new Set<string>();

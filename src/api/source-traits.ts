@@ -2,7 +2,10 @@ import type { VolumeSource } from "./types.gen.ts";
 
 /** What is to be known of a kind of source without its plugin: the controller and the schema's checks have none. */
 export interface SourceTraits<S> {
-  /** What people call such a volume: the part behind the last slash goes into the names of its intents. Nothing: it is called by its type. */
+  /**
+   * What people call such a volume: the part behind the last slash goes into the names of its intents. Nothing: it is
+   * called by its type.
+   */
   name(source: S): string | undefined;
   /** It may be handed on as a block device (volumeMode Block). */
   readonly block?: true;
@@ -12,7 +15,9 @@ export interface SourceTraits<S> {
   readonly options?: true;
   /** It stays with a node beyond its mounts: attached, logged in, mapped. */
   readonly attached?: true;
-  /** Nodes can reach one and the same, and its file system is made for one of them: it is granted to one node at a time. */
+  /**
+   * Nodes can reach one and the same, and its file system is made for one of them: it is granted to one node at a time.
+   */
   readonly guarded?: true;
   /** Files may be given to a group: its plugin says how (Layout.group), or its driver does it. */
   readonly group?: true;
@@ -65,7 +70,8 @@ export const sourceTraits: { readonly [T in SourceType]-?: SourceTraits<NonNulla
     name: ({ volumeHandle }) => volumeHandle.replaceAll("/", "-"),
     ...{ block: true, attached: true, guarded: true, group: true },
   },
-  flexVolume: { name: ({ driver }) => driver, attached: true, sized: () => true }, // not guarded: decision 0062 says why
+  // Not guarded: decision 0062 says why.
+  flexVolume: { name: ({ driver }) => driver, attached: true, sized: () => true },
   flocker: { name: ({ datasetName, datasetUUID }) => datasetName ?? datasetUUID },
   persistentVolumeClaim: {
     name: ({ claimName }) => claimName,

@@ -1,6 +1,6 @@
 /**
- * What a status says in one word, for people. The schema takes any word there, so that a value may be added without another CRD: who
- * reads one that it does not know goes by the conditions. The CRDs describe each; a test compares.
+ * What a status says in one word, for people. The schema takes any word there, so that a value may be added without
+ * another CRD: who reads one that it does not know goes by the conditions. The CRDs describe each; a test compares.
  */
 
 /** status.state of an intent. */
@@ -12,8 +12,8 @@ export const intentStates = [
 export type IntentState = (typeof intentStates)[number];
 
 /**
- * PURE. The state of an intent as the label of a time series. An agent may write any word there: what is not known here is Other, so
- * that there are as many as are named.
+ * PURE. The state of an intent as the label of a time series. An agent may write any word there: what is not known here
+ * is Other, so that there are as many as are named.
  */
 export function countedState(state: string | undefined): IntentState | "NotObserved" | "Other" {
   if (state === undefined) return "NotObserved";

@@ -22,8 +22,8 @@ export type Parsed<T> =
  * creation is checked again, so that the agent's safety does not rest on the CRD that happens to be installed. Unknown
  * fields of the spec are errors: what is not understood is not carried out (law L7).
  *
- * The status is output only and never a reason to refuse: unknown fields of it are dropped, and one that still cannot be
- * read becomes the status at birth, which says nothing, so that the volume counts as in use.
+ * The status is output only and never a reason to refuse: unknown fields of it are dropped, and one that still cannot
+ * be read becomes the status at birth, which says nothing, so that the volume counts as in use.
  */
 export function parseIntent(input: unknown): Parsed<NodeVolumeIntent> {
   return parse<NodeVolumeIntent>(intents, input);

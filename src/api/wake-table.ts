@@ -11,7 +11,8 @@ import type { Reason } from "./reasons.ts";
  * - room: a child of the agent has ended
  * - content: the watch of the ConfigMap or Secret that is shown
  * - driver: the plugin registration directory: a CSI driver came, went or was replaced
- * - program: inotify along the path of a program of the node's, and on it, once somebody who could write to it has closed it
+ * - program: inotify along the path of a program of the node's, and on it, once somebody who could write to it has
+ *   closed it
  * - state: nothing has failed and no attempt is made: what the wait is for is read anew with each change of the API's
  *   objects or of the mount table, and now and then
  * - backoff: no event; tried again after a while

@@ -13,8 +13,8 @@ import { didYouMean } from "./nearest.ts";
 const fieldManager = "kubectl-nvi";
 
 /**
- * Reads the kubeconfig as kubectl does: --kubeconfig, else $KUBECONFIG, else ~/.kube/config, else the pod's own account. client-node
- * knows certificates, tokens and programs that give them; requests go through our own transport.
+ * Reads the kubeconfig as kubectl does: --kubeconfig, else $KUBECONFIG, else ~/.kube/config, else the pod's own
+ * account. client-node knows certificates, tokens and programs that give them; requests go through our own transport.
  * @throws CommandError if there is none, or if it does not say which cluster is meant
  */
 export function connect(values: FlagValues, system: System, version: string): Cluster {

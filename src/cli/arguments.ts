@@ -13,8 +13,8 @@ const table: { readonly [name: string]: Flag } = flags;
 const names = Object.keys(flags) as FlagName[];
 
 /**
- * PURE. The command line as kubectl reads one: --flag VALUE, --flag=VALUE, -f VALUE, -fVALUE, -f=VALUE, switches alone or
- * together (-vw) or with =true and =false, flags and words in any order, and after `--` words only.
+ * PURE. The command line as kubectl reads one: --flag VALUE, --flag=VALUE, -f VALUE, -fVALUE, -f=VALUE, switches alone
+ * or together (-vw) or with =true and =false, flags and words in any order, and after `--` words only.
  * @throws UsageError which names the flag, and the nearest one if there is no such flag
  */
 export function parseArguments(argv: readonly string[]): ParsedArguments {

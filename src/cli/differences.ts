@@ -88,8 +88,8 @@ function lastKnown(since: string): Pick<Difference, "actual" | "reason" | "messa
 }
 
 /**
- * PURE. Where a set has nothing because no intent was written: why, of each node that it names, and of itself where that is
- * nobody's. Nothing of a set that selects no node: it wants nothing there. @param node only what is to be there
+ * PURE. Where a set has nothing because no intent was written: why, of each node that it names, and of itself where
+ * that is nobody's. Nothing of a set that selects no node: it wants nothing there. @param node only what is to be there
  */
 export function differencesOfSet(
   set: NodeVolumeSet,

@@ -21,8 +21,8 @@ export interface Meant {
 }
 
 /**
- * PURE. The intents that a word of the command line means: the one of that name; else those of that volume, or of that set, on
- * every node; `NODE/VOLUME` for one node.
+ * PURE. The intents that a word of the command line means: the one of that name; else those of that volume, or of that
+ * set, on every node; `NODE/VOLUME` for one node.
  */
 export function intentsNamed(word: string, intents: readonly NodeVolumeIntent[]): NodeVolumeIntent[] {
   const exact = intents.filter(({ metadata }) => metadata.name === word);

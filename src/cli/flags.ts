@@ -1,4 +1,6 @@
-/** Every flag that some command takes. `value` is what stands for its value in help; without it the flag is a switch. */
+/**
+ * Every flag that some command takes. `value` is what stands for its value in help; without it the flag is a switch.
+ */
 export const flags = {
   kubeconfig: { value: "PATH", what: "kubeconfig to use, instead of $KUBECONFIG or ~/.kube/config" },
   context: { value: "NAME", what: "context of the kubeconfig, instead of its current one" },

@@ -10,8 +10,9 @@ export interface Holding {
 }
 
 /**
- * PURE. What a node still has of ours, by safety rule 23: a grant that was not given back, or a volume that may be in use. Observe
- * intents have no grant and never count (rule 27). Status is for people: who detaches reads more than this.
+ * PURE. What a node still has of ours, by safety rule 23: a grant that was not given back, or a volume that may be in
+ * use. Observe intents have no grant and never count (rule 27). Status is for people: who detaches reads more than
+ * this.
  */
 export function holdingOf({ metadata, spec, status = {} }: NodeVolumeIntent): Holding | undefined {
   if (spec.mode === "Observe") return undefined;

@@ -20,7 +20,10 @@ export interface RunInput {
   readonly interrupted: AbortSignal;
 }
 
-/** Runs one command line, and resolves with the exit code. Never rejects; nothing that went wrong shows a stack trace but with -v. */
+/**
+ * Runs one command line, and resolves with the exit code. Never rejects; nothing that went wrong shows a stack trace
+ * but with -v.
+ */
 export async function run({ argv, terminal, interrupted }: RunInput): Promise<number> {
   let verbose = argv.some((word) => word === "-v" || word === "--verbose");
   let cluster: Cluster | undefined;

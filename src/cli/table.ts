@@ -17,8 +17,9 @@ export interface TableOptions {
 }
 
 /**
- * PURE. Rows as kubectl shows them: columns three spaces apart, nothing behind the last one, `<none>` for what is not there. What
- * comes from objects was written by others: it is shown on one line, without characters that a terminal would obey.
+ * PURE. Rows as kubectl shows them: columns three spaces apart, nothing behind the last one, `<none>` for what is not
+ * there. What comes from objects was written by others: it is shown on one line, without characters that a terminal
+ * would obey.
  */
 export function table<T>(columns: readonly Column<T>[], rows: readonly T[], options: TableOptions = {}): string {
   const shown = columns.filter(({ wide }) => wide !== true || options.wide === true);

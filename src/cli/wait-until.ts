@@ -16,7 +16,8 @@ export const silence = "waiting: the API server has not answered";
 export type WaitEnd = "done" | "timeout" | "interrupted";
 
 /**
- * What `work` resolves to, or how the wait for it has ended: a request to an API server that hangs is given up much later.
+ * What `work` resolves to, or how the wait for it has ended: a request to an API server that hangs is given up much
+ * later.
  * @param timeoutMs as of --timeout: 0 leaves it to the request
  */
 export async function within<T>(
@@ -36,8 +37,8 @@ export async function within<T>(
 }
 
 /**
- * Watches objects until `why` has no more reason to wait. Each reason is noted when it changes, and looked at only when an object
- * has changed: nothing is asked again and again.
+ * Watches objects until `why` has no more reason to wait. Each reason is noted when it changes, and looked at only when
+ * an object has changed: nothing is asked again and again.
  * @param why what is still waited for, of all objects; undefined if nothing is
  */
 export async function waitUntil<T extends KubeObject>(

@@ -1,6 +1,6 @@
 /**
- * PURE. JSON as YAML 1.2, in the layout that kubectl has. A text is in double quotes, as JSON writes it, unless no reader
- * of YAML could take it for anything else.
+ * PURE. JSON as YAML 1.2, in the layout that kubectl has. A text is in double quotes, as JSON writes it, unless no
+ * reader of YAML could take it for anything else.
  */
 export function toYaml(value: unknown): string {
   return `${node(value, "").replace(/^\n/, "")}\n`;

@@ -1,6 +1,6 @@
 /**
- * Runs all of them, so many at the same time at most, in their order. After the first that fails none is begun; those that
- * run come to their end.
+ * Runs all of them, so many at the same time at most, in their order. After the first that fails none is begun; those
+ * that run come to their end.
  * @param worst which of what several have thrown is thrown
  */
 export async function atOnce<T>(

@@ -4,8 +4,9 @@ import type { Intent } from "./projections.ts";
 import type { Stake } from "./resolve-node.ts";
 
 /**
- * The parts that each set is in with on one node. Pure. First what it wants, if it may; else what it has. Then, settings
- * belong to the volume: where the sets of an intent do not agree, who wants others than it has stays with what it has.
+ * The parts that each set is in with on one node. Pure. First what it wants, if it may; else what it has. Then,
+ * settings belong to the volume: where the sets of an intent do not agree, who wants others than it has stays with what
+ * it has.
  * @param live the intents of the node that are not being deleted
  */
 export function chooseParts(

@@ -139,13 +139,19 @@ function updated(intent: Intent, parts: readonly SetPart[], scene: Scene): Desir
   return { name: intent.metadata.name, labels, spec };
 }
 
-/** Where pods alone are left, the settings stay that the volume was set up with; what only its end goes by follows the oldest set. */
+/**
+ * Where pods alone are left, the settings stay that the volume was set up with; what only its end goes by follows the
+ * oldest set.
+ */
 function policiesFrom(sets: readonly string[], { entries }: Scene): Policies | undefined {
   const spec = sets.flatMap((set) => entries.get(set)?.spec ?? [])[0];
   return spec && policiesOf(settingsOf(spec));
 }
 
-/** An intent that is being deleted: only the UID of a re-created Node is followed, without which its agent may not write. */
+/**
+ * An intent that is being deleted: only the UID of a re-created Node is followed, without which its agent may not
+ * write.
+ */
 function followed({ metadata, spec: { grant: _, ...before } }: Intent, input: NodeInput): DesiredIntent {
   const nodeUID = input.node?.metadata.uid ?? before.nodeUID;
   return { name: metadata.name, labels: metadata.labels ?? {}, spec: { ...before, nodeUID } };

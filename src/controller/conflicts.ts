@@ -144,7 +144,8 @@ function holds({ found }: Claim, intentName: string): boolean {
 
 /**
  * Pairs of paths of different sets that are equal or nested: within `paths`, or between `paths` and `others`. Each path
- * is looked for among the ancestors of each, so the work grows with the depth of paths and not with their number squared.
+ * is looked for among the ancestors of each, so the work grows with the depth of paths and not with their number
+ * squared.
  */
 function overlaps(
   paths: readonly OwnedPath[],

@@ -18,9 +18,9 @@ export type IntentWrite =
   | { readonly verb: "delete"; readonly intent: Intent };
 
 /**
- * The writes that turn the intents of a node into what the plan says; none if they are it already. Pure. New before old:
- * a volume that takes the place of another is announced before the other is withdrawn, so that no crash between the two
- * leaves a node that was told to unmount and not to mount.
+ * The writes that turn the intents of a node into what the plan says; none if they are it already. Pure. New before
+ * old: a volume that takes the place of another is announced before the other is withdrawn, so that no crash between
+ * the two leaves a node that was told to unmount and not to mount.
  */
 export function diffIntents(plan: NodePlan, existing: readonly Intent[]): IntentWrite[] {
   const byName = new Map(existing.map((intent) => [intent.metadata.name, intent]));

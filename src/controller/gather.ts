@@ -17,7 +17,10 @@ export interface Stores {
   readonly intents: ObjectStore<Intent>;
 }
 
-/** The watched objects as the input of decisions. Reads only from memory; what is worked out for a node is kept until something about it changes. */
+/**
+ * The watched objects as the input of decisions. Reads only from memory; what is worked out for a node is kept until
+ * something about it changes.
+ */
 export interface Gatherer {
   /**
    * Whether all that decisions rest on was read completely and arrives now. Without that nothing is taken away from

@@ -46,7 +46,10 @@ export function identityOf({ nodeName, setName, setUID, volume }: IdentityInput)
   return { intentName, volumeName, source, volumeMode, fsType };
 }
 
-/** The intent by which a claim that pods have from kubelet is looked at on a node: another than one that manages the claim. */
+/**
+ * The intent by which a claim that pods have from kubelet is looked at on a node: another than one that manages the
+ * claim.
+ */
 export function observedIdentity(nodeName: string, namespace: string, claimName: string) {
   const hash = shortDigest(canonicalJson({ node: nodeName, observed: { namespace, claimName } }));
   const volumeName = slug(claimName, "claim");
@@ -54,8 +57,8 @@ export function observedIdentity(nodeName: string, namespace: string, claimName:
 }
 
 /**
- * Whether two sources are one. An intent's name has ten digits of a hash: who looks for long enough finds a claim's name that gives that
- * of another volume's intent, so nothing goes into an intent for its name alone.
+ * Whether two sources are one. An intent's name has ten digits of a hash: who looks for long enough finds a claim's
+ * name that gives that of another volume's intent, so nothing goes into an intent for its name alone.
  */
 export function sameSource(a: VolumeSource, b: VolumeSource): boolean {
   return canonicalJson(normalSource(a)) === canonicalJson(normalSource(b));
@@ -76,7 +79,9 @@ export function setLabel(set: string): string {
   return `${setLabelPrefix}${set}`;
 }
 
-/** The sets that an intent belongs to: by its mounts, and by labels that stay until the node has let their mounts go. */
+/**
+ * The sets that an intent belongs to: by its mounts, and by labels that stay until the node has let their mounts go.
+ */
 export function requestersOf({ metadata, spec }: NodeVolumeIntent): Set<string> {
   const mounted = spec.mounts.map((mount) => mount.requester.name);
   return new Set([...mounted, ...labelledSets(metadata)]);

@@ -7,9 +7,10 @@ import { type Intent, isKubelets } from "./projections.ts";
 export const mostIndexed = 1_000;
 
 /**
- * The index of one node: what its agent has to have read. Sorted, so that equal intents have an equal index. Of more than
- * an index can hold those are left out that are only observed: whoever may make pods there makes as many of them as he likes, and
- * must not keep others from their volumes. Of more even so none is listed: half an index would look like a whole one. Pure.
+ * The index of one node: what its agent has to have read. Sorted, so that equal intents have an equal index. Of more
+ * than an index can hold those are left out that are only observed: whoever may make pods there makes as many of them
+ * as he likes, and must not keep others from their volumes. Of more even so none is listed: half an index would look
+ * like a whole one. Pure.
  */
 export function indexOf(intents: readonly Intent[]): NodeVolumeStateSpec {
   const listed = intents.length > mostIndexed ? intents.filter((intent) => !isKubelets(intent)) : intents;

@@ -6,7 +6,9 @@ import { indexOf } from "./index-of.ts";
 import type { StateEntry } from "./projections.ts";
 import { type WriteIndexDeps, writeIndex } from "./write-index.ts";
 
-/** What to do about the NodeVolumeState of a node: there is one as long as there is a Node, or anything of ours on it. */
+/**
+ * What to do about the NodeVolumeState of a node: there is one as long as there is a Node, or anything of ours on it.
+ */
 export function decideNodeState(has: {
   readonly state: boolean;
   readonly node: boolean;
@@ -25,7 +27,10 @@ export interface NodeStateDeps extends WriteIndexDeps {
   readonly leases: AgentLeases;
 }
 
-/** Brings what there is once a node in line with the nodes and their intents. @returns milliseconds after which to look again, if any */
+/**
+ * Brings what there is once a node in line with the nodes and their intents.
+ * @returns milliseconds after which to look again, if any
+ */
 export async function reconcileNodeState(deps: NodeStateDeps, name: string): Promise<number | undefined> {
   if (!deps.complete()) return undefined;
   await reconcileState(deps, name);

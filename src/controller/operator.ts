@@ -11,9 +11,9 @@ import type { CreateShell, Shell, ShellDeps } from "./shell.ts";
 const Operator = OperatorModule.default;
 
 /**
- * The operator shell: lifecycle and finalizer decision of @dot-i/k8s-operator, everything else of it overridden, because
- * as it is (1.3.9, with client-node 2) it ends the process when a watch breaks, loses deletions, and only logs a
- * finalizer that could not be written.
+ * The operator shell: lifecycle and finalizer decision of @dot-i/k8s-operator, everything else of it overridden,
+ * because as it is (1.3.9, with client-node 2) it ends the process when a watch breaks, loses deletions, and only logs
+ * a finalizer that could not be written.
  */
 export function createOperatorShell(log: Logger): CreateShell {
   return (deps): Shell => {

@@ -7,7 +7,10 @@ import { compareText } from "./canonical-json.ts";
 import { labelledSets, type VolumeIdentity } from "./identity.ts";
 import type { Intent } from "./projections.ts";
 
-/** What one set puts into one intent: settings of the whole volume, which its sets must agree on, and its own mounts. Pure. */
+/**
+ * What one set puts into one intent: settings of the whole volume, which its sets must agree on, and its own mounts.
+ * Pure.
+ */
 export interface Part {
   readonly intentName: string;
   readonly settings: Settings;

@@ -35,7 +35,10 @@ export interface NodeInfo extends KubeObject {
   readonly ready: boolean;
   /** "" if no kubelet has reported it. */
   readonly bootID: string;
-  /** Whether somebody has said that no controller attaches volumes to it; what nobody says is no such word (decision 0029). */
+  /**
+   * Whether somebody has said that no controller attaches volumes to it; what nobody says is no such word (decision
+   * 0029).
+   */
   readonly attachesItself: boolean;
 }
 
@@ -67,7 +70,9 @@ export function isKubelets({ spec }: Pick<Intent, "spec">): boolean {
   return spec.observed !== undefined;
 }
 
-/** kubelet sets it to "true" where the attach/detach controller is to attach, and takes it off where not (behaviour 80). */
+/**
+ * kubelet sets it to "true" where the attach/detach controller is to attach, and takes it off where not (behaviour 80).
+ */
 const controllerManaged = "volumes.kubernetes.io/controller-managed-attach-detach";
 
 /** PURE. A Node from the API server's JSON; undefined if it has no metadata. */

@@ -8,15 +8,18 @@ import type { Queues } from "./triggers.ts";
 type Runs = { readonly [name in keyof Queues]: (key: string) => Promise<void> };
 
 /**
- * Status of a set is gathered from many intents: it need not be written for each of them. What somebody has written in the set
- * itself does not wait (triggers.ts).
+ * Status of a set is gathered from many intents: it need not be written for each of them. What somebody has written in
+ * the set itself does not wait (triggers.ts).
  */
 const setDelayMs = 100;
 
 /** Pods come and go in groups, and what their claims wait for changes a few times at once. */
 const observedDelayMs = 100;
 
-/** The controller's queues. Nodes, releases and states, where agents hear by these of their intents, are many and short; the rest must not hold them up. */
+/**
+ * The controller's queues. Nodes, releases and states, where agents hear by these of their intents, are many and short;
+ * the rest must not hold them up.
+ */
 export function createQueues(system: System, metrics: Metrics, runs: Runs): Queues {
   function queue(name: keyof Queues, concurrency: number, delayMs = 0): KeyedQueue {
     const created: KeyedQueue = createKeyedQueue({

@@ -11,9 +11,15 @@ export interface NodeFacts {
   readonly lostForMs: number;
   /** Milliseconds since the Lease of the node's agent ran out; negative: until it does, if it is not renewed. */
   readonly silentForMs: number;
-  /** Milliseconds since the last renewal of that Lease that we saw come; undefined: none was seen. Time in which we saw nothing counts. */
+  /**
+   * Milliseconds since the last renewal of that Lease that we saw come; undefined: none was seen. Time in which we saw
+   * nothing counts.
+   */
   readonly renewedForMs?: number | undefined;
-  /** How the policy stands that keeps agents from writing for each other's nodes: in force, and never seen otherwise, if not given. */
+  /**
+   * How the policy stands that keeps agents from writing for each other's nodes: in force, and never seen otherwise, if
+   * not given.
+   */
   readonly agentsPolicy?: AgentsPolicyState;
   /**
    * Within how many milliseconds an agent that lives mends what others have written for it; as one that watches, if not
@@ -51,8 +57,8 @@ const outOfService = "node.kubernetes.io/out-of-service";
  *     ├──► proof that the node holds nothing (see proofOf) ────────────────────► gone, and said aloud
  *     └──► anything else: kept, however long it takes
  * ```
- * While any agent could have written it, an acknowledgement counts for nothing, and neither does a proof that rests on what agents
- * write (docs/decisions/0092). What people say does.
+ * While any agent could have written it, an acknowledgement counts for nothing, and neither does a proof that rests on
+ * what agents write (docs/decisions/0092). What people say does.
  */
 export function decideRelease(intent: Intent, facts: NodeFacts): ReleaseDecision {
   if (intent.spec.grant === undefined) return { release: true, proof: { kind: "NeverGranted" } };

@@ -26,7 +26,9 @@ export interface NodeInput {
   /** The intents of this node, also those that are being deleted. */
   readonly intents: readonly Intent[];
   readonly allowedPrefixes: readonly string[];
-  /** The pods of the node; undefined while not all of them are known: what intents have of them stays as it is (law L8). */
+  /**
+   * The pods of the node; undefined while not all of them are known: what intents have of them stays as it is (law L8).
+   */
   readonly pods: NodePods | undefined;
   /** Whether the claim that a source names allows a set; undefined if it does, and if there is no such claim. */
   readonly consent: (set: string, source: VolumeSource) => SetConsent;

@@ -13,7 +13,9 @@ export type Selection = "run" | "keep" | "leave";
 
 type DrainPolicy = NonNullable<NodeVolumeSetSpec["drainPolicy"]>;
 
-/** Where nothing is said, a volume that another node may wait for is given back, and any other is kept (safety rule 23). */
+/**
+ * Where nothing is said, a volume that another node may wait for is given back, and any other is kept (safety rule 23).
+ */
 function drainPolicyOf({ drainPolicy, volume }: NodeVolumeSetSpec): DrainPolicy {
   return drainPolicy ?? (isGuarded(volume.source) ? "Release" : "Keep");
 }

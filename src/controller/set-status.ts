@@ -80,7 +80,9 @@ type Counts = { [K in "desired" | "updated" | "ready" | "drifted" | "conflict" |
 interface Trouble extends FailingNode {
   /** Somebody must change something. */
   readonly blocked: boolean;
-  /** And what is blocked is the newest spec: a node that still has an older one may be well once it has been changed. */
+  /**
+   * And what is blocked is the newest spec: a node that still has an older one may be well once it has been changed.
+   */
   readonly stuck: boolean;
 }
 

@@ -42,7 +42,10 @@ export interface ControllerDeps {
     readonly acceptedPolicies?: AcceptedPolicies;
   };
   readonly registry: Registry;
-  /** Looks whether the admission policies are in force, says if they are not, and believes no agent without that of the agents. */
+  /**
+   * Looks whether the admission policies are in force, says if they are not, and believes no agent without that of the
+   * agents.
+   */
   readonly watchPolicies?: boolean;
   /** What drives the life of sets; without it a plain one that does the same as the operator's. */
   readonly createShell?: CreateShell;
@@ -167,7 +170,9 @@ export function startController(deps: ControllerDeps): Controller {
   let stopped = false;
   /** Counts how often the lease was won. */
   let term = 0;
-  /** Not from the loss of the lease until all was read again: what was begun in an earlier term must not write in this. */
+  /**
+   * Not from the loss of the lease until all was read again: what was begun in an earlier term must not write in this.
+   */
   let acting = false;
   /** Everything was read since another led last. */
   let known = false;

@@ -30,13 +30,16 @@ export interface Queues {
   readonly observed: KeyedQueue;
   /** By namespace and name: pods at scheduling gates of ours, and what pods show of their volumes. */
   readonly pods: KeyedQueue;
-  /** By driver and handle, or by intent while the volume is not known: volumes of CSI drivers, and disks that several nodes reach. */
+  /**
+   * By driver and handle, or by intent while the volume is not known: volumes of CSI drivers, and disks that several
+   * nodes reach.
+   */
   readonly volumes: KeyedQueue;
 }
 
 /**
- * Milliseconds that a node waits after one of its intents has changed. All of its sets are weighed against each other then, and
- * a hundred volumes that come at once have a thousand changes.
+ * Milliseconds that a node waits after one of its intents has changed. All of its sets are weighed against each other
+ * then, and a hundred volumes that come at once have a thousand changes.
  */
 const changedDelayMs = 50;
 

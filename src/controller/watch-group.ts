@@ -2,12 +2,16 @@ import { messageOf } from "../errors.ts";
 import type { Reflector } from "../kube/reflector.ts";
 import type { Logger } from "../ports.ts";
 
-/** Watches that are of use together only, and that nobody else waits for: a cluster where they cannot be read goes on without. */
+/**
+ * Watches that are of use together only, and that nobody else waits for: a cluster where they cannot be read goes on
+ * without.
+ */
 export interface WatchGroup {
   /** Once: later calls do nothing. */
   start(): void;
   /**
-   * Reads all again, as what a former leader went by may not be seen yet; `onComplete` when that is done, and after each gap.
+   * Reads all again, as what a former leader went by may not be seen yet; `onComplete` when that is done, and after
+   * each gap.
    * @param unbroken nobody else has led since this process did: what it had read then is read
    */
   lead(onComplete: () => void, unbroken?: boolean): void;

@@ -27,9 +27,10 @@ export interface WatchesDeps {
 }
 
 /**
- * Where the leader renews its own Lease every two seconds, nothing for this long is a dead connection. A watch of Leases
- * that is dead and not known to be must not last so long that agents whose last renewal it showed are taken for late:
- * the time of a renewal (33 s) and this are below agentLateSeconds, and far below the duration of a Lease (180 s).
+ * Where the leader renews its own Lease every two seconds, nothing for this long is a dead connection. A watch of
+ * Leases that is dead and not known to be must not last so long that agents whose last renewal it showed are taken for
+ * late: the time of a renewal (33 s) and this are below agentLateSeconds, and far below the duration of a Lease (180
+ * s).
  */
 const leasesIdleMs = 20_000;
 

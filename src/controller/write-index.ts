@@ -9,7 +9,9 @@ import type { Intent, StateEntry } from "./projections.ts";
 export interface WriteIndexDeps {
   readonly client: KubeClient;
   readonly log: Logger;
-  /** Whether nodes have an index. If not, one that is there is taken away: nobody would keep it true (decision 0067). */
+  /**
+   * Whether nodes have an index. If not, one that is there is taken away: nobody would keep it true (decision 0067).
+   */
   readonly indexIntents: boolean;
   readonly intentsOf: (node: string) => Intent[];
   /** Takes the server's answer into the store, so that the next decision sees it. */
@@ -17,8 +19,8 @@ export interface WriteIndexDeps {
 }
 
 /**
- * Makes the index in a node's state what its intents are. Whoever calls it has read them completely. Nothing is written while it is in
- * line; a state that is another by now is refused by its resourceVersion, and tried again.
+ * Makes the index in a node's state what its intents are. Whoever calls it has read them completely. Nothing is written
+ * while it is in line; a state that is another by now is refused by its resourceVersion, and tried again.
  */
 export async function writeIndex(deps: WriteIndexDeps, { metadata, index }: StateEntry): Promise<void> {
   const { client, log, indexIntents, intentsOf } = deps;

@@ -22,14 +22,16 @@ export interface WriteIntentsDeps {
 /** What came of one write: the server's words if it refused it for good. */
 export type OnWritten = (intent: string, refusal: string | undefined) => void;
 
-/** Intents of one node that are created at the same time: a node with many volumes is not told of one after the other. */
+/**
+ * Intents of one node that are created at the same time: a node with many volumes is not told of one after the other.
+ */
 const createdAtOnce = 4;
 
 /**
- * Carries the writes out in their order, but for creations that follow each other, which take nothing from anybody: some of
- * them at the same time. One that the server refuses holds up what would take something from the same
- * sets, because new comes before old, and nothing else: other sets have nothing to do with it. Anything but a refusal
- * ends the run at once: the next one starts from what is so then. A patch before a deletion hands its version on to it.
+ * Carries the writes out in their order, but for creations that follow each other, which take nothing from anybody:
+ * some of them at the same time. One that the server refuses holds up what would take something from the same sets,
+ * because new comes before old, and nothing else: other sets have nothing to do with it. Anything but a refusal ends
+ * the run at once: the next one starts from what is so then. A patch before a deletion hands its version on to it.
  * @throws the first error after which it is not clear what is so; the first, if it is clear after all of them
  */
 export async function writeIntents(
@@ -83,8 +85,9 @@ export function nameOf(write: IntentWrite): string {
 }
 
 /**
- * The sets that a write gives something to or takes something from. Pods that come and go are none of their mounts' concern, as a
- * rollout does not count them; a set's first pod is, as the set must not go while its label is on the way.
+ * The sets that a write gives something to or takes something from. Pods that come and go are none of their mounts'
+ * concern, as a rollout does not count them; a set's first pod is, as the set must not go while its label is on the
+ * way.
  */
 export function setsOf(write: IntentWrite): Set<string> {
   const mounts = isOfPodsAlone(write) ? [] : [...mountsBefore(write), ...(mountsAfter(write) ?? [])];

@@ -24,7 +24,8 @@ const changing: { readonly [code in Code]: Outcome } = {
   UNKNOWN: final("DriverFailed"),
   // CSI: a field is missing, or not supported. The driver has not begun.
   INVALID_ARGUMENT: final("DriverFailed"),
-  // Ours, or that of something behind the driver. The handler runs on: it does not learn of the deadline in time, or at all.
+  // Ours, or that of something behind the driver. The handler runs on: it does not learn of the deadline in time, or at
+  // all.
   DEADLINE_EXCEEDED: uncertain("TimedOut"),
   // CSI: no such volume, so there was nothing to do anything with.
   NOT_FOUND: final("DriverFailed"),
@@ -63,8 +64,8 @@ const deviations: { readonly [rpc in ChangingRPC]: { readonly [code in Code]?: O
     ALREADY_EXISTS: uncertain("DriverFailed"),
   },
   NodeUnstageVolume: {
-    // CSI: the driver has no such volume, so it has nothing staged. kubelet repeats this for ever. Whether a mount was left
-    // over the mount table says, which has the last word after OK as well.
+    // CSI: the driver has no such volume, so it has nothing staged. kubelet repeats this for ever. Whether a mount was
+    // left over the mount table says, which has the last word after OK as well.
     NOT_FOUND: "done",
   },
   NodeUnpublishVolume: {

@@ -2,8 +2,8 @@ import type { Socket } from "node:net";
 import { type ChannelCredentials, credentials } from "@grpc/grpc-js";
 
 /**
- * The sockets of one channel. The library (1.14.7) forgets one whose other side accepts and says nothing: it would stay open
- * after the channel is closed, one for each attempt at a driver that hangs.
+ * The sockets of one channel. The library (1.14.7) forgets one whose other side accepts and says nothing: it would stay
+ * open after the channel is closed, one for each attempt at a driver that hangs.
  */
 export class ChannelSockets {
   #connections = 0;

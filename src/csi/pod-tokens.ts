@@ -12,8 +12,8 @@ export interface PodIdentity {
 }
 
 /**
- * The tokens of one pod, by audience, as kubelet hands them over (behaviour 109). They are in a private field: what is logged, inspected or
- * written down of an object that has them shows none.
+ * The tokens of one pod, by audience, as kubelet hands them over (behaviour 109). They are in a private field: what is
+ * logged, inspected or written down of an object that has them shows none.
  */
 export class PodTokens {
   readonly #byAudience: ReadonlyMap<string, Token>;
@@ -81,7 +81,10 @@ function objectIn(json: string): { [key: string]: unknown } {
   throw new Error(unreadable);
 }
 
-/** The UID of the pod that a token is bound to, as it says itself (a JWT, claim kubernetes.io); undefined if it says none. */
+/**
+ * The UID of the pod that a token is bound to, as it says itself (a JWT, claim kubernetes.io); undefined if it says
+ * none.
+ */
 function podOf(token: string): unknown {
   const payload = token.split(".")[1] ?? "";
   try {

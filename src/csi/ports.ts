@@ -47,7 +47,10 @@ export interface NodeCapabilities {
   readonly stats: boolean;
   readonly volumeMountGroup: boolean;
   readonly singleNodeMultiWriter: boolean;
-  /** VOLUME_CONDITION, which specification 1.13 has removed and drivers built before still have: see `VolumeStats.condition`. */
+  /**
+   * VOLUME_CONDITION, which specification 1.13 has removed and drivers built before still have: see
+   * `VolumeStats.condition`.
+   */
   readonly volumeCondition: boolean;
 }
 

@@ -1,9 +1,9 @@
 import { BinaryReader, WireType } from "@bufbuild/protobuf/wire";
 
 /**
- * PURE. VolumeCondition in the bytes of a NodeGetVolumeStatsResponse: field 2, {abnormal = 1, message = 2}, as specifications
- * 1.3 to 1.12 have it. 1.13 has taken it out of the message for NodeGetVolumeHealth, which drivers do not have yet; those
- * with VOLUME_CONDITION still send it, and kubelet shows it.
+ * PURE. VolumeCondition in the bytes of a NodeGetVolumeStatsResponse: field 2, {abnormal = 1, message = 2}, as
+ * specifications 1.3 to 1.12 have it. 1.13 has taken it out of the message for NodeGetVolumeHealth, which drivers do
+ * not have yet; those with VOLUME_CONDITION still send it, and kubelet shows it.
  * @throws Error if it is no message
  */
 export function conditionIn(bytes: Uint8Array): { abnormal: boolean; message: string } | undefined {

@@ -14,7 +14,10 @@ export interface AgentSeen {
   readonly renewed: string | undefined;
 }
 
-/** All that an explanation may rest on, read at one moment. Lists hold what was asked for, which may be less than there is. */
+/**
+ * All that an explanation may rest on, read at one moment. Lists hold what was asked for, which may be less than there
+ * is.
+ */
 export interface Facts {
   /** Milliseconds since the epoch. */
   readonly now: number;

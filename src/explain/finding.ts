@@ -1,6 +1,9 @@
 /** A cause, or a part of the way that is done. The chain goes from what people see to what has to change. */
 export interface Finding {
-  /** done: it is as it should be. waiting: it ends by itself or by somebody else's work. blocked: somebody must change something. */
+  /**
+   * done: it is as it should be. waiting: it ends by itself or by somebody else's work. blocked: somebody must change
+   * something.
+   */
   readonly state: "done" | "waiting" | "blocked" | "unknown";
   /** A reason of docs/reasons.md, or one of explain's own (docs/kubectl-nvi.md). */
   readonly code: string;

@@ -10,8 +10,8 @@ import { nodeFindings } from "./node-finding.ts";
 import { repeatedDrift } from "./repeated-drift.ts";
 
 /**
- * PURE. Why a volume on a node is not as it should be, from what people see to its cause: the state, the agent's silence, drift,
- * what is waited for, and who has that.
+ * PURE. Why a volume on a node is not as it should be, from what people see to its cause: the state, the agent's
+ * silence, drift, what is waited for, and who has that.
  */
 export function intentFindings(facts: Facts, intent: NodeVolumeIntent): Finding[] {
   const { metadata, spec, status = {} } = intent;

@@ -17,7 +17,9 @@ export interface StepNames {
   readonly namespace?: string | undefined;
   readonly claim?: string | undefined;
   readonly pod?: string | undefined;
-  /** Path on the node that the reason is about; undefined if that is not certain: commands that unmount stand before it. */
+  /**
+   * Path on the node that the reason is about; undefined if that is not certain: commands that unmount stand before it.
+   */
   readonly path?: string | undefined;
   /** Path on the node that the source names. */
   readonly source?: string | undefined;
@@ -34,8 +36,8 @@ export const controllerLog =
 const asAgent = "--as system:serviceaccount:nodevolume-system:nodevolume-agent";
 
 /**
- * What to do about a reason: at most two lines of explain, in words of their own, with names in braces. docs/reasons.md has the rest, at
- * the anchor of the reason. Each reason that asks something of people has one.
+ * What to do about a reason: at most two lines of explain, in words of their own, with names in braces. docs/reasons.md
+ * has the rest, at the anchor of the reason. Each reason that asks something of people has one.
  */
 export const nextSteps: { readonly [reason in Reason]?: string } = {
   NotObserved: `If it stays, check that the node's agent runs: ${agentPods}`,
@@ -255,9 +257,9 @@ export const nextSteps: { readonly [reason in Reason]?: string } = {
 };
 
 /**
- * PURE. What to do about a reason, with its names filled in; a name that is not known stands in capitals, as in `kubectl` help, and so
- * does one that nobody should paste. Agents and tenants write some of them, and people paste the commands: each is one word of a shell.
- * Undefined of a reason that asks nothing of people.
+ * PURE. What to do about a reason, with its names filled in; a name that is not known stands in capitals, as in
+ * `kubectl` help, and so does one that nobody should paste. Agents and tenants write some of them, and people paste the
+ * commands: each is one word of a shell. Undefined of a reason that asks nothing of people.
  */
 export function nextStep(reason: string, names: StepNames = {}): string | undefined {
   const own = names.pid === undefined ? undefined : stepIn(processSteps, reason);
@@ -276,8 +278,8 @@ const processSteps: { readonly [reason in Reason]?: string } = {
 };
 
 /**
- * What to do about a reason of a pod's directory, where that is another thing than of a mount of the set. What is there belongs to
- * kubelet, and the pod says which part of the volume it wants.
+ * What to do about a reason of a pod's directory, where that is another thing than of a mount of the set. What is there
+ * belongs to kubelet, and the pod says which part of the volume it wants.
  */
 const podSteps: { readonly [reason in Reason]?: string } = {
   ForeignMount: "See what is mounted in the pod's directory on {node}, and unmount it there: findmnt {path}",

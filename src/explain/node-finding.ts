@@ -6,7 +6,10 @@ import { nextStep } from "./next-steps.ts";
 /** Milliseconds after which the controller has long put an intent into the index of its node. */
 const indexedWithin = 60_000;
 
-/** PURE. What is wrong with a node as such: it is gone, its kubelet is silent, our agent is down. Nothing if all is well. */
+/**
+ * PURE. What is wrong with a node as such: it is gone, its kubelet is silent, our agent is down. Nothing if all is
+ * well.
+ */
 export function nodeFindings(facts: Facts, name: string, { ours }: { readonly ours: boolean }): Finding[] {
   const found: Finding[] = [];
   const node = named(facts.nodes, name);
@@ -87,7 +90,8 @@ function behindFindings(facts: Facts, name: string): Finding[] {
   if (index === undefined) return [];
   const indexed = new Set(index.map(({ uid }) => uid));
   const lacking = facts.intents.filter(({ metadata: { uid = "", creationTimestamp = "" }, spec }) => {
-    if (spec.nodeName !== name || spec.observed !== undefined) return false; // those that are observed are left out of a full index
+    // Those that are observed are left out of a full index.
+    if (spec.nodeName !== name || spec.observed !== undefined) return false;
     return facts.now - Date.parse(creationTimestamp) > indexedWithin && !indexed.has(uid);
   });
   const [first] = lacking;

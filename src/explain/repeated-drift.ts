@@ -10,8 +10,8 @@ const windowMs = 60 * 60_000;
 const fewestTimes = 3;
 
 /**
- * PURE. That the mounts of a managed volume drift again and again: the agent repairs each drift, and something on the node
- * undoes the repair. Nothing if it happened less than three times within an hour, or if `facts` has no Events.
+ * PURE. That the mounts of a managed volume drift again and again: the agent repairs each drift, and something on the
+ * node undoes the repair. Nothing if it happened less than three times within an hour, or if `facts` has no Events.
  */
 export function repeatedDrift(facts: Facts, intent: NodeVolumeIntent): Finding[] {
   if (intent.spec.mode !== "Manage") return [];

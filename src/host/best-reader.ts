@@ -4,8 +4,8 @@ import type { MountReader } from "./mount-reader.ts";
 import type { MountTier } from "./mount-table-source.ts";
 
 /**
- * When better ways than the one in use are tried again, in milliseconds: half of it, and as much again by chance. What failed
- * may have been a want of memory.
+ * When better ways than the one in use are tried again, in milliseconds: half of it, and as much again by chance. What
+ * failed may have been a want of memory.
  */
 const betterMs = 90 * 60_000;
 

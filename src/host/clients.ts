@@ -16,14 +16,14 @@ export interface ClientStart {
 }
 
 /**
- * Where a program finds the secret that it is given: in a file without a name, in memory, that ends with the last process that has it
- * open. A program that makes a daemon of itself keeps it.
+ * Where a program finds the secret that it is given: in a file without a name, in memory, that ends with the last
+ * process that has it open. A program that makes a daemon of itself keeps it.
  */
 export const secretFile = "/proc/self/fd/100";
 
 /**
- * Clients of what is mounted by FUSE. Each serves one mount, goes on in a session of its own when the agent ends, is found again by its
- * pid file, and ends when nothing shows its file system any more.
+ * Clients of what is mounted by FUSE. Each serves one mount, goes on in a session of its own when the agent ends, is
+ * found again by its pid file, and ends when nothing shows its file system any more.
  */
 export interface Clients {
   /**

@@ -3,7 +3,10 @@ import type { Blocker, Holder, InNamespace } from "./holder.ts";
 import type { MountIdentity } from "./mount-table.ts";
 import type { ChildProcessID } from "./ports/types.ts";
 
-/** Processes cannot be read, and the kernel does not list mount namespaces: which there are is not to be known, however often it is asked. */
+/**
+ * Processes cannot be read, and the kernel does not list mount namespaces: which there are is not to be known, however
+ * often it is asked.
+ */
 export class NamespacesUnknown extends VolumeError {
   constructor(why: string, cause?: unknown) {
     super("StillReferenced", "transient", `the mounts of another process cannot be read: ${why}`, { cause });
@@ -38,8 +41,8 @@ export interface Evidence {
    */
   holders(identity: MountIdentity): Promise<readonly Holder[]>;
   /**
-   * Mounts, whatever they show, that have this directory or file for a mount point, in every mount namespace of the node.
-   * A removal of it would detach them, with what is open in them going on unseen.
+   * Mounts, whatever they show, that have this directory or file for a mount point, in every mount namespace of the
+   * node. A removal of it would detach them, with what is open in them going on unseen.
    */
   mountedOn(place: MountIdentity): Promise<readonly Holder[]>;
   /** Who is in those of these mount namespaces that there still are. Rejects if that cannot be told. */
@@ -51,8 +54,8 @@ export interface Evidence {
   /** Whether the kernel has a block device of this `major:minor`. */
   hasBlockDevice(deviceNumber: string): Promise<boolean>;
   /**
-   * The kernel's own count of disks for a block device: another device that gets its `major:minor` has another. Undefined if
-   * there is no such device, or the kernel does not count.
+   * The kernel's own count of disks for a block device: another device that gets its `major:minor` has another.
+   * Undefined if there is no such device, or the kernel does not count.
    */
   diskSequence(deviceNumber: string): Promise<string | undefined>;
   /** Whether the child with this pid and start time still exists. */

@@ -12,8 +12,8 @@ export interface FilesystemMount {
   readonly attributes: MountAttributes;
   readonly target: TargetPath;
   /**
-   * The block device that was looked at: right before it is mounted it is proved to be that one still, and that nobody else has it, but for
-   * who only reads it. Else DeviceBusy or SetUpFailed.
+   * The block device that was looked at: right before it is mounted it is proved to be that one still, and that nobody
+   * else has it, but for who only reads it. Else DeviceBusy or SetUpFailed.
    */
   readonly device?: Pick<LookedAt, "deviceNumber" | "identity">;
   /** Whom a server is to take us for: handed to the program that mounts, shown and kept nowhere. */

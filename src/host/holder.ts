@@ -15,7 +15,9 @@ export interface Holder {
   readonly mountPoint: string;
   /** Whether the mount is in the node's own mount namespace: no container's, and nobody's in particular. */
   readonly onNode?: boolean;
-  /** Whether the mount gets no word of unmounts elsewhere (neither shared nor slave): it stays when the node's own goes. */
+  /**
+   * Whether the mount gets no word of unmounts elsewhere (neither shared nor slave): it stays when the node's own goes.
+   */
   readonly private?: boolean;
   /** What it does with the path: `open file`, `working directory`, `mapped file`. */
   readonly use?: string;
@@ -24,7 +26,9 @@ export interface Holder {
   readonly pod?: string;
 }
 
-/** So many processes are looked for that have one device open or use one mount: what is found has to go through a pipe. */
+/**
+ * So many processes are looked for that have one device open or use one mount: what is found has to go through a pipe.
+ */
 export const mostHolders = 32;
 
 /** What keeps a mount that is no process: another mount, swap or a loop device on it. */
@@ -36,7 +40,10 @@ export interface Blocker {
   readonly detail?: string;
 }
 
-/** PURE. Whether two are in one mount namespace. The next one to be made may get the number in the name, but never the id. */
+/**
+ * PURE. Whether two are in one mount namespace. The next one to be made may get the number in the name, but never the
+ * id.
+ */
 export function sameNamespace(a: InNamespace, b: InNamespace): boolean {
   if (a.namespace === undefined || a.namespace !== b.namespace) return false;
   return a.namespaceID === undefined || b.namespaceID === undefined || a.namespaceID === b.namespaceID;

@@ -2,7 +2,10 @@
 export interface RegistryAccess {
   /** Value of the HTTP header, for the registry and for where it sends for tokens. */
   readonly authorization?: string;
-  /** Certificates by which the registry is known beside those that are known anyway, as PEM: also one on the node itself is asked by TLS. */
+  /**
+   * Certificates by which the registry is known beside those that are known anyway, as PEM: also one on the node itself
+   * is asked by TLS.
+   */
   readonly authorities?: string;
 }
 
@@ -28,9 +31,10 @@ export interface UnpackRequest {
 /** Images of registries that speak the distribution specification of OCI, and of image layouts of OCI. */
 export interface Images {
   /**
-   * Makes `tree` in the directory show the image of this machine's platform, layer over layer, all at once and durably. Always in a
-   * child of its own. `new` is left beside it where it failed, for the caller to throw away: neither may be there before.
-   * Fails with ServerUnreachable, SourceNotFound, RepositoryRefused, RevisionNotFound, ContentRefused, ContentTooLarge.
+   * Makes `tree` in the directory show the image of this machine's platform, layer over layer, all at once and durably.
+   * Always in a child of its own. `new` is left beside it where it failed, for the caller to throw away: neither may be
+   * there before. Fails with ServerUnreachable, SourceNotFound, RepositoryRefused, RevisionNotFound, ContentRefused,
+   * ContentTooLarge.
    * @param onProgress told how far it is
    */
   unpack(request: UnpackRequest, onProgress: (message: string) => void): Promise<void>;

@@ -22,7 +22,10 @@ export interface ISCSIPortal {
 /** How the node presents itself to a target. */
 export interface ISCSIInterface {
   readonly name: string;
-  /** The interface of the node's configuration that it is otherwise like: `default`, one of an adapter, or one that people have made. */
+  /**
+   * The interface of the node's configuration that it is otherwise like: `default`, one of an adapter, or one that
+   * people have made.
+   */
   readonly like: string;
   /** Instead of the node's own. */
   readonly initiatorName?: string;
@@ -46,8 +49,8 @@ export interface ISCSILogin {
 }
 
 /**
- * The node's iSCSI initiator: its iscsid has the sessions, its iscsiadm tells it what to do. Nothing of it is written to the node's own
- * configuration. All reject with VolumeError.
+ * The node's iSCSI initiator: its iscsid has the sessions, its iscsiadm tells it what to do. Nothing of it is written
+ * to the node's own configuration. All reject with VolumeError.
  */
 export interface ISCSI {
   /** One at a time for each target on this node: whoever logs in, looks for a LUN or logs out. */
@@ -55,13 +58,19 @@ export interface ISCSI {
   sessions(): Promise<readonly ISCSISession[]>;
   /**
    * Logs in. LUNs are not looked for.
-   * @throws VolumeError CredentialsRefused, ShareNotFound (there is no such target), ServerUnreachable, InitiatorNotReady; TimedOut and
-   * OperationAbandoned: uncertain
+   * @throws VolumeError CredentialsRefused, ShareNotFound (there is no such target), ServerUnreachable,
+   *   InitiatorNotReady; TimedOut and OperationAbandoned: uncertain
    */
   login(request: ISCSILogin): Promise<void>;
-  /** Ends a session, and with it its disks. One that is not there any more is no error. @throws VolumeError as `login`, and DeviceBusy */
+  /**
+   * Ends a session, and with it its disks. One that is not there any more is no error.
+   * @throws VolumeError as `login`, and DeviceBusy
+   */
   logout(session: ISCSISession): Promise<void>;
-  /** Looks again with each change of the node's block devices until something is found. @returns undefined if nothing is in time */
+  /**
+   * Looks again with each change of the node's block devices until something is found.
+   * @returns undefined if nothing is in time
+   */
   found<T>(look: () => Promise<T | undefined>, withinMs: number): Promise<T | undefined>;
 }
 

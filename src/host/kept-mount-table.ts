@@ -9,7 +9,9 @@ import { spaced } from "./spaced.ts";
 
 /** When everything is compared though nothing was told, in milliseconds: half of it, and as much again by chance. */
 const resyncMs = 60_000;
-/** When everything is compared because options may have changed unseen, in milliseconds; later if comparing takes long. */
+/**
+ * When everything is compared because options may have changed unseen, in milliseconds; later if comparing takes long.
+ */
 const suspectMs = 1_000;
 /** Time between two wake-ups in milliseconds, where each makes somebody read the whole text (decision 0016). */
 const spacingMs = 50;

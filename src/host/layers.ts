@@ -35,13 +35,16 @@ export interface LogicalVolumeName {
 /** How a LUKS header is written: with this UUID, on a device that is empty but for `rest`. */
 export interface HeaderHow {
   readonly uuid: string;
-  /** DeviceInfo.contents of a device that need not be empty, as what is there is the rest of a header that was begun. */
+  /**
+   * DeviceInfo.contents of a device that need not be empty, as what is there is the rest of a header that was begun.
+   */
   readonly rest?: string | undefined;
 }
 
 /**
- * Layers beneath a file system, made by the node's own programs (lvm, cryptsetup) in its mount namespace: they share locks, caches and udev
- * with what else the node does to them. Passphrases reach them by standard input. All reject with VolumeError, ToolMissing among them.
+ * Layers beneath a file system, made by the node's own programs (lvm, cryptsetup) in its mount namespace: they share
+ * locks, caches and udev with what else the node does to them. Passphrases reach them by standard input. All reject
+ * with VolumeError, ToolMissing among them.
  */
 export interface Layers {
   /** The device-mapper device of this name; undefined if the kernel has none. */
@@ -49,7 +52,8 @@ export interface Layers {
   /** A passphrase that nobody can guess, for a header that nobody is to open again. */
   randomKey(): Uint8Array;
   /**
-   * Writes a LUKS2 header to a device that looks empty once more right before. Fails with DeviceNotEmpty, or DeviceBusy.
+   * Writes a LUKS2 header to a device that looks empty once more right before. Fails with DeviceNotEmpty, or
+   * DeviceBusy.
    */
   formatLUKS(device: LookedAt, passphrase: Uint8Array, how: HeaderHow): Promise<void>;
   /** Opens a header as the device-mapper device `name`. Fails with PassphraseRefused. */
@@ -58,9 +62,13 @@ export interface Layers {
   resizeLUKS(name: string, passphrase: Uint8Array): Promise<void>;
   /** Closes what is open; nothing happens if it is not. Fails with DeviceBusy. */
   closeLUKS(name: string): Promise<void>;
-  /** Undefined if the volume group has none of this name. Fails with SourceNotFound if there is no such volume group. */
+  /**
+   * Undefined if the volume group has none of this name. Fails with SourceNotFound if there is no such volume group.
+   */
   logicalVolume(name: LogicalVolumeName): Promise<LogicalVolumeInfo | undefined>;
-  /** Makes one of at least so many bytes, and removes signatures of what was there before. Fails with VolumeGroupFull. */
+  /**
+   * Makes one of at least so many bytes, and removes signatures of what was there before. Fails with VolumeGroupFull.
+   */
   makeLogicalVolume(name: LogicalVolumeName, sizeBytes: bigint, tag: string): Promise<void>;
   /** Fails with VolumeGroupFull. */
   growLogicalVolume(name: LogicalVolumeName, sizeBytes: bigint): Promise<void>;

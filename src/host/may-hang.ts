@@ -32,7 +32,9 @@ export function mayHang(table: MountTable, path: string): boolean {
   return table.crossed(path).length === 0 || remoteMountOn(table, path) !== undefined;
 }
 
-/** The mount that a call on `path` could wait for: the first that is met on the way, or beneath an overlay on the way. */
+/**
+ * The mount that a call on `path` could wait for: the first that is met on the way, or beneath an overlay on the way.
+ */
 export function remoteMountOn(table: MountTable, path: string): MountEntry | undefined {
   return firstRemote(table, table.crossed(path), new Set());
 }
@@ -43,9 +45,9 @@ export function isLocalMount(table: MountTable, mount: MountEntry): boolean {
 }
 
 /**
- * An overlay is as local as its layers, which its options name: by the paths that they had where it was mounted, so that
- * what another mount namespace has made may name none of ours; then it counts as local (docs/security.md). That on / is not
- * asked: the agent's own program comes from there.
+ * An overlay is as local as its layers, which its options name: by the paths that they had where it was mounted, so
+ * that what another mount namespace has made may name none of ours; then it counts as local (docs/security.md). That on
+ * / is not asked: the agent's own program comes from there.
  * @param seen an overlay may be mounted on one of its own layers
  */
 function firstRemote(table: MountTable, mounts: readonly MountEntry[], seen: Set<MountEntry>): MountEntry | undefined {
@@ -63,8 +65,8 @@ function firstRemote(table: MountTable, mounts: readonly MountEntry[], seen: Set
 }
 
 /**
- * The directories that an overlay was made of (Documentation/filesystems/overlayfs.rst), as far as they are whole paths. Only
- * `lowerdir=` has several, between colons; all others have one, and their colons are shown as they are.
+ * The directories that an overlay was made of (Documentation/filesystems/overlayfs.rst), as far as they are whole
+ * paths. Only `lowerdir=` has several, between colons; all others have one, and their colons are shown as they are.
  */
 function layersOf({ superOptions }: MountEntry): string[] {
   return superOptions
@@ -76,14 +78,16 @@ function layersOf({ superOptions }: MountEntry): string[] {
     .filter((path) => path.startsWith("/"));
 }
 
-/** The same by the type alone: for whoever has no table of the mounts that an overlay is made of, and looks in a child. */
+/**
+ * The same by the type alone: for whoever has no table of the mounts that an overlay is made of, and looks in a child.
+ */
 export function isLocal(fsType: string): boolean {
   return local.has(fsType);
 }
 
 /**
- * Whether an unmount of this takes the last mount of a file system that has to be written out. In a container the agent sees
- * it a second time beneath /host, as a slave: that one goes with it.
+ * Whether an unmount of this takes the last mount of a file system that has to be written out. In a container the agent
+ * sees it a second time beneath /host, as a slave: that one goes with it.
  */
 export function isLastOf(table: MountTable, mountID: number): boolean {
   const mount = table.byID(mountID);

@@ -6,8 +6,8 @@ export interface MountIdentity {
   readonly device: string;
   readonly root: string;
   /**
-   * Of a file system without a device: its source, which all its mounts share. The number alone would not do: it is free
-   * with the last unmount, and the next file system gets it.
+   * Of a file system without a device: its source, which all its mounts share. The number alone would not do: it is
+   * free with the last unmount, and the next file system gets it.
    */
   readonly source?: string;
 }

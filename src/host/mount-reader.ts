@@ -13,7 +13,9 @@ export interface MountReader extends Disposable {
   readonly overflows: number;
   /** Times that the kernel told of a change which is no mount's coming, moving or going: of options. */
   readonly optionChanges: number;
-  /** Whether options may have changed of which it was not seen to be told apart from what else happened: compare soon. */
+  /**
+   * Whether options may have changed of which it was not seen to be told apart from what else happened: compare soon.
+   */
   readonly suspect: boolean;
   /** The table with all that the kernel has told of. */
   read(): MountTable;
@@ -32,8 +34,8 @@ export interface Compared {
 }
 
 /**
- * Compares, and once more if something is wrong: only what is wrong twice in the same way is. A directory that was renamed
- * between the reading of mountinfo and the asking for its mount looks wrong once.
+ * Compares, and once more if something is wrong: only what is wrong twice in the same way is. A directory that was
+ * renamed between the reading of mountinfo and the asking for its mount looks wrong once.
  */
 export function comparedTwice(reader: MountReader): Compared {
   const { found, wrong } = reader.compare();

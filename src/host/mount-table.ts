@@ -48,8 +48,9 @@ export class MountTable {
   }
 
   /**
-   * Entries that were added, removed (as they were) or changed (as they were, and as they are) since an earlier table of
-   * the same source; possibly some that went again in between. Undefined if that is not known: anything may have changed.
+   * Entries that were added, removed (as they were) or changed (as they were, and as they are) since an earlier table
+   * of the same source; possibly some that went again in between. Undefined if that is not known: anything may have
+   * changed.
    */
   changesSince(earlier: MountTable): readonly MountEntry[] | undefined {
     if (earlier === this) return [];

@@ -48,8 +48,8 @@ export function parseAfter(last: ParsedText, text: Buffer, lists: OptionLists): 
 }
 
 /**
- * PURE. The mounts of a text that have one of these ids. Each is parsed from a string that is its line and no more: V8 keeps
- * alive what a string was cut out of, so that a field kept of it would keep the whole text.
+ * PURE. The mounts of a text that have one of these ids. Each is parsed from a string that is its line and no more: V8
+ * keeps alive what a string was cut out of, so that a field kept of it would keep the whole text.
  */
 export function parseLinesOf(text: Buffer, ids: Iterable<number>, lists: OptionLists): Map<number, MountEntry> {
   const found = new Map<number, MountEntry>();

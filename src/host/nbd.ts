@@ -2,7 +2,10 @@ import type { ChildProcessID } from "./ports/types.ts";
 
 /** An image of a Ceph cluster as rbd-nbd(8) is asked for it. */
 export interface NBDRequest {
-  /** Tells its device and its process from all others: the kernel shows it of the device, and the process has it among its arguments. */
+  /**
+   * Tells its device and its process from all others: the kernel shows it of the device, and the process has it among
+   * its arguments.
+   */
   readonly cookie: string;
   /** The monitors of its cluster. If they do not answer, other images of theirs are not tried either. */
   readonly monitors: readonly string[];
@@ -18,15 +21,18 @@ export interface NBDRequest {
 
 /** What there is of an image: both, while it is served. */
 export interface NBDServed {
-  /** Its block device, as the node sees it. What uses it waits while no process serves it, and gets errors after a time (`--reattach-timeout`). */
+  /**
+   * Its block device, as the node sees it. What uses it waits while no process serves it, and gets errors after a time
+   * (`--reattach-timeout`).
+   */
   readonly device?: string;
   /** The process that serves it, from user space. */
   readonly client?: ChildProcessID;
 }
 
 /**
- * Images of RBD as network block devices, each served by an rbd-nbd(8) of its own, which goes on in a session of its own when the agent
- * ends.
+ * Images of RBD as network block devices, each served by an rbd-nbd(8) of its own, which goes on in a session of its
+ * own when the agent ends.
  */
 export interface NBDImages {
   /** @throws VolumeError, if it cannot be told */
@@ -35,10 +41,14 @@ export interface NBDImages {
   deviceOf(cookie: string): Promise<string | undefined>;
   /**
    * Starts one that serves the image by a device of its own, or by one whose process has ended.
-   * @throws VolumeError FilesystemUnsupported, if the kernel has no NBD; ToolMissing, ShareNotFound, ImageUnsupported, CredentialsRefused,
-   * VolumeHeldElsewhere, ServerUnreachable; TimedOut and OperationAbandoned: uncertain
+   * @throws VolumeError FilesystemUnsupported, if the kernel has no NBD; ToolMissing, ShareNotFound, ImageUnsupported,
+   *   CredentialsRefused, VolumeHeldElsewhere, ServerUnreachable; TimedOut and OperationAbandoned: uncertain
    */
   serve(request: NBDRequest, device?: string): Promise<void>;
-  /** Takes a device away, if it is there still and has this cookie, whoever has it open; its process then writes what is left, and ends by itself. @throws VolumeError */
+  /**
+   * Takes a device away, if it is there still and has this cookie, whoever has it open; its process then writes what is
+   * left, and ends by itself.
+   * @throws VolumeError
+   */
   disconnect(cookie: string, device: string): Promise<void>;
 }

@@ -1,6 +1,6 @@
 /**
- * Who the files of a volume belong to. Always changed in a child of its own, whatever they are on: it takes as long as there are
- * files.
+ * Who the files of a volume belong to. Always changed in a child of its own, whatever they are on: it takes as long as
+ * there are files.
  */
 export interface Ownership {
   /**

@@ -1,8 +1,9 @@
 /** Ours, beside that of kubelet's pods. No unit of systemd: it leaves alone what it has not made. */
 const name = "nodevolume";
 /**
- * As kubelet names what all pods are in, by itself or as a unit of systemd, and beneath a root of its own (kind has kubelet-kubepods.slice);
- * or a pod's, where a runtime takes what is written for systemd for the name of a directory (`kubepods-pod<uid>.slice:cri-containerd:<id>`).
+ * As kubelet names what all pods are in, by itself or as a unit of systemd, and beneath a root of its own (kind has
+ * kubelet-kubepods.slice); or a pod's, where a runtime takes what is written for systemd for the name of a directory
+ * (`kubepods-pod<uid>.slice:cri-containerd:<id>`).
  */
 const ofPods = /^(.+-)?kubepods(\.slice|(-besteffort|-burstable)?-pod[0-9a-f_]+\.slice:.*)?$/;
 
@@ -22,8 +23,8 @@ export function cgroupsIn(text: string): Cgroup[] {
 }
 
 /**
- * PURE. Whether a process is in a pod, and not in the container of who asks. Both as /proc/PID/cgroup has them for one who is in the node's
- * cgroup namespace: seen from another, what begins with `/..` may be anybody's.
+ * PURE. Whether a process is in a pod, and not in the container of who asks. Both as /proc/PID/cgroup has them for one
+ * who is in the node's cgroup namespace: seen from another, what begins with `/..` may be anybody's.
  */
 export function isInOtherPod(its: string, own: string): boolean {
   const ours = new Map(cgroupsIn(own).map(({ controllers, path }) => [controllers, path]));

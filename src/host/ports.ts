@@ -177,11 +177,16 @@ export interface DeviceInfo {
   readonly label?: string;
   /** Digest of what stands at its beginning and end; undefined if that is nothing but zeros. */
   readonly contents?: string;
-  /** Whether the device looks empty: no signature, and nothing but zeros where file systems and tables begin and end. */
+  /**
+   * Whether the device looks empty: no signature, and nothing but zeros where file systems and tables begin and end.
+   */
   readonly empty: boolean;
   /** Bytes of the swap area that is there, where its size is known. */
   readonly swapBytes?: number;
-  /** Who else has it: a mount, a holder such as device-mapper, partitions, a loop device, or any process that has it open. */
+  /**
+   * Who else has it: a mount, a holder such as device-mapper, partitions, a loop device, or any process that has it
+   * open.
+   */
   readonly busy?: string;
   /** Those of them whose end may release the device. */
   readonly heldBy?: readonly number[];
@@ -190,11 +195,16 @@ export interface DeviceInfo {
    * what is on it, but from writing anything in its place.
    */
   readonly allowsMount?: true;
-  /** By what it, or what it is made of, is attached, if others than this node may reach it: iscsi, fc, nvme over tcp, rbd, nbd. */
+  /**
+   * By what it, or what it is made of, is attached, if others than this node may reach it: iscsi, fc, nvme over tcp,
+   * rbd, nbd.
+   */
   readonly attached?: string;
   /** It is made of memory: nothing of what is on it is there in the next boot. */
   readonly endsWithBoot?: true;
-  /** Whether the file system that is there has a journal that was not brought to its place; of xfs that is not known. */
+  /**
+   * Whether the file system that is there has a journal that was not brought to its place; of xfs that is not known.
+   */
   readonly journalLeft?: boolean;
   /** Its journal is on another device, which what is on this one names: an ext3 or ext4. */
   readonly journalElsewhere?: boolean;
@@ -217,15 +227,15 @@ export interface Devices {
    */
   claim(path: string, deviceNumber: string): Promise<string | undefined>;
   /**
-   * Processes that have the device with this `major:minor`, or a partition of it, open or mapped; what cannot be seen is
-   * not among them.
+   * Processes that have the device with this `major:minor`, or a partition of it, open or mapped; what cannot be seen
+   * is not among them.
    */
   openers(deviceNumber: string): Promise<readonly Holder[]>;
   /** All disks of the node. Nothing is read from them. @param hostRoot the node's root, as the agent sees it */
   disks(hostRoot: string): Promise<readonly Disk[]>;
   /**
-   * Makes a file system on a device that nobody has, and that looks empty once more right before. Fails with DeviceBusy or
-   * DeviceNotEmpty if it is not so, and with SetUpFailed if it is not the device that is meant.
+   * Makes a file system on a device that nobody has, and that looks empty once more right before. Fails with DeviceBusy
+   * or DeviceNotEmpty if it is not so, and with SetUpFailed if it is not the device that is meant.
    */
   format(source: SourcePath, fsType: string, onProgress: (line: string) => void, how: FormatHow): Promise<void>;
   /**
@@ -249,8 +259,8 @@ export interface FormatHow {
   /** Identity of the device that is meant, if anything tells it. */
   readonly identity?: string | undefined;
   /**
-   * Identity of a device on which it was begun and not finished: if it is this one, and neither a signature nor anybody's claim is
-   * on it, what else is on it is the rest of that (law L11, decision 0013).
+   * Identity of a device on which it was begun and not finished: if it is this one, and neither a signature nor
+   * anybody's claim is on it, what else is on it is the rest of that (law L11, decision 0013).
    */
   readonly begun?: string | undefined;
   /** DeviceInfo.contents of that rest, as it was looked at: anything else is somebody's. */

@@ -1,24 +1,28 @@
 import type { LookedAt } from "./layers.ts";
 
 /**
- * Programs that stand on the node and set volumes up by means of their own: vendors' drivers. They run as the node's own programs do:
- * in its mount namespace, whatever the agent's.
+ * Programs that stand on the node and set volumes up by means of their own: vendors' drivers. They run as the node's
+ * own programs do: in its mount namespace, whatever the agent's.
  */
 export interface Programs {
   /**
-   * What tells the program at a path of the node from another that comes in its place; undefined if nothing that may be run is there.
+   * What tells the program at a path of the node from another that comes in its place; undefined if nothing that may be
+   * run is there.
    * @throws VolumeError
    */
   identify(path: string): Promise<string | undefined>;
   /**
-   * Runs the program without a shell, in a disposable child that leads a process group of its own. At the deadline the whole group is
-   * killed.
+   * Runs the program without a shell, in a disposable child that leads a process group of its own. At the deadline the
+   * whole group is killed.
    * @throws VolumeError TimedOut, OperationAbandoned: uncertain; ToolMissing
    */
   run(path: string, args: readonly string[], how?: ProgramHow): Promise<ProgramResult>;
 }
 
-/** What has to stand on a device: what was seen there (DeviceInfo.contents), nothing if that was nothing; or whatever there is. */
+/**
+ * What has to stand on a device: what was seen there (DeviceInfo.contents), nothing if that was nothing; or whatever
+ * there is.
+ */
 export type Stands = "anything" | { readonly contents?: string | undefined };
 
 /** How a program of the node is run. */
@@ -26,17 +30,20 @@ export interface ProgramHow {
   /** Its standard input: where a secret may stand. It is at most 4 KiB. */
   readonly input?: Uint8Array;
   /**
-   * A device that is held open while it runs, so that no other gets its number: one that nobody has, and that is the one that was looked
-   * at, with what is to stand on it. Else DeviceBusy, DeviceNotEmpty or SetUpFailed.
+   * A device that is held open while it runs, so that no other gets its number: one that nobody has, and that is the
+   * one that was looked at, with what is to stand on it. Else DeviceBusy, DeviceNotEmpty or SetUpFailed.
    * If the program keeps what is on it, who only reads it does not count.
    */
   readonly device?: LookedAt & { readonly stands: Stands; readonly keeps?: true };
   /**
-   * It takes long without anything being wrong, and much memory: few of these run beside each other, and outside the agent's container. One
-   * that cannot leave that gets 128 MiB and no more.
+   * It takes long without anything being wrong, and much memory: few of these run beside each other, and outside the
+   * agent's container. One that cannot leave that gets 128 MiB and no more.
    */
   readonly heavy?: true;
-  /** It takes long without anything being wrong: it reads back what was swapped out, and goes on to its deadline, whatever else is slow. */
+  /**
+   * It takes long without anything being wrong: it reads back what was swapped out, and goes on to its deadline,
+   * whatever else is slow.
+   */
   readonly long?: "readBack";
 }
 

@@ -1,6 +1,8 @@
 import type { ChildProcessID } from "./ports/types.ts";
 
-/** A mount of a file system that may wait for somebody: a server, a FUSE process. Or a program of the node's that runs. */
+/**
+ * A mount of a file system that may wait for somebody: a server, a FUSE process. Or a program of the node's that runs.
+ */
 export interface RemoteMount {
   readonly fsType: string;
   readonly source: string;
@@ -28,8 +30,8 @@ export function waitedFor({ point, program }: RemoteMount): { readonly kind: str
 }
 
 /**
- * Whose answer a mount waits for: all exports of an NFS server hang together, all shares of one of SMB, what the kernel's client has of
- * one Ceph cluster, and the images of one, whoever maps them; each other by itself.
+ * Whose answer a mount waits for: all exports of an NFS server hang together, all shares of one of SMB, what the
+ * kernel's client has of one Ceph cluster, and the images of one, whoever maps them; each other by itself.
  */
 export function serverOf({ fsType, source, point }: RemoteMount): string {
   if (/^(cifs|smb3)$/.test(fsType)) return `smb ${source.split("/")[2]}`;
@@ -38,7 +40,10 @@ export function serverOf({ fsType, source, point }: RemoteMount): string {
   return host === undefined ? point : `${kind} ${host}`;
 }
 
-/** PURE. Whether what a mount shows is of a server: `//host/share`, `host:/path`, `[v6]:/path`. Names of disks have colons as well (/dev/disk/by-path). */
+/**
+ * PURE. Whether what a mount shows is of a server: `//host/share`, `host:/path`, `[v6]:/path`. Names of disks have
+ * colons as well (/dev/disk/by-path).
+ */
 export function isOfServer(source: string): boolean {
   return /^\/\/[^/]|^[^/]+:\//.test(source);
 }

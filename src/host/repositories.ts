@@ -28,8 +28,9 @@ export interface CheckOutRequest {
 }
 
 /**
- * Trees of git repositories. What comes from a server is hostile: git itself runs as a user of its own that sees and writes
- * nothing but one directory, runs no hook, filter or program of anybody, and follows no submodule (docs/security.md).
+ * Trees of git repositories. What comes from a server is hostile: git itself runs as a user of its own that sees and
+ * writes nothing but one directory, runs no hook, filter or program of anybody, and follows no submodule
+ * (docs/security.md).
  */
 export interface Repositories {
   /**

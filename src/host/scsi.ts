@@ -23,7 +23,10 @@ export interface ScsiDisk {
   readonly names: readonly string[];
   /** The one of these that the kernel takes: `naa.600508b4…`. */
   readonly wwid?: string;
-  /** Tells the LUN from every other that may be there later: the wwid; else this disk of this boot. Undefined if nothing does. */
+  /**
+   * Tells the LUN from every other that may be there later: the wwid; else this disk of this boot. Undefined if nothing
+   * does.
+   */
   readonly lasting?: string;
   /** Names of the links to it in /dev/disk/by-id. */
   readonly ids: readonly string[];
@@ -82,13 +85,17 @@ export interface ScsiTree {
 export interface Scsi {
   /** Nothing is asked of a device. @param hostRoot the node's root, as the agent sees it */
   look(hostRoot: string): Promise<ScsiTree>;
-  /** Has a host look for LUNs: of all that it has where something is not given. A disk may appear a moment after this has resolved. */
+  /**
+   * Has a host look for LUNs: of all that it has where something is not given. A disk may appear a moment after this
+   * has resolved.
+   */
   scan(where: Pick<ScsiAddress, "host"> & Partial<ScsiAddress>): Promise<void>;
   /** Has the kernel ask a disk anew how large it is. */
   rescan(disk: ScsiDisk): Promise<void>;
   /**
-   * Takes a disk off the node when nobody has it claimed: by a mount, swap, device-mapper or an exclusive open. What is to be written is written
-   * before, if it can be. One that is gone is no error. Nor has anybody but multipathd it open.
+   * Takes a disk off the node when nobody has it claimed: by a mount, swap, device-mapper or an exclusive open. What is
+   * to be written is written before, if it can be. One that is gone is no error. Nor has anybody but multipathd it
+   * open.
    * @throws VolumeError DeviceBusy
    */
   remove(disk: ScsiDisk, hostRoot: string): Promise<void>;
@@ -102,7 +109,10 @@ export interface Scsi {
   offer(disk: ScsiDisk): Promise<void>;
   /** Has the node's multipath(8) take a map away that nobody uses. @throws VolumeError DeviceBusy, ToolMissing */
   flushMap(map: MultipathMap): Promise<void>;
-  /** Has the node's multipathd(8) bring a map to the size of its paths. @throws VolumeError FileSystemResizeFailed, ToolMissing */
+  /**
+   * Has the node's multipathd(8) bring a map to the size of its paths.
+   * @throws VolumeError FileSystemResizeFailed, ToolMissing
+   */
   growMap(map: MultipathMap): Promise<void>;
 }
 
@@ -137,8 +147,8 @@ export function scanFor({ host, channel, target }: Omit<ScsiAddress, "lun">, lun
 }
 
 /**
- * PURE. Whether a LUN is called this: a wwid as in core/v1 (`3600508b4…`, spaces or underscores in it), as in sysfs (`naa.600508b4…`), or the
- * rest of a link `scsi-…` in /dev/disk/by-id.
+ * PURE. Whether a LUN is called this: a wwid as in core/v1 (`3600508b4…`, spaces or underscores in it), as in sysfs
+ * (`naa.600508b4…`), or the rest of a link `scsi-…` in /dev/disk/by-id.
  */
 export function isNamed({ names, wwid, ids }: ScsiDisk, asked: string): boolean {
   const name = asked.trim().replaceAll(/\s+/g, "_");

@@ -10,8 +10,8 @@ export interface Sockets {
   /** What is at a path, links followed; undefined if nothing. */
   kindOf(path: string): Promise<"socket" | "other" | undefined>;
   /**
-   * @param onChange called soon after something came, went or was renamed in what the last read has gone through. Nothing rests
-   *   on it: where the kernel tells of nothing, whoever reads does so from time to time
+   * @param onChange called soon after something came, went or was renamed in what the last read has gone through.
+   *   Nothing rests on it: where the kernel tells of nothing, whoever reads does so from time to time
    */
   watch(directory: string, onChange: () => void): WatchedSockets;
 }
@@ -19,8 +19,8 @@ export interface Sockets {
 /** The sockets of a directory, and whether changes of it are reported. */
 export interface WatchedSockets {
   /**
-   * Every socket in the directory and those beneath it, oldest first. Names that begin with a dot are left out; links to
-   * directories are not followed. Nothing, if there is no such directory. Rejects if it cannot be read completely.
+   * Every socket in the directory and those beneath it, oldest first. Names that begin with a dot are left out; links
+   * to directories are not followed. Nothing, if there is no such directory. Rejects if it cannot be read completely.
    */
   read(): Promise<readonly SocketFile[]>;
   /** The reason why changes cannot be watched; undefined if they are watched. */

@@ -30,7 +30,9 @@ export interface SwapSource {
 export interface SwapHow {
   /** 0 to 32767, the highest first; undefined: the kernel's choice, below all that have one. */
   readonly priority?: number;
-  /** The device is told of what is free: of all of it when it is turned on, of each cluster that gets free, or of both. */
+  /**
+   * The device is told of what is free: of all of it when it is turned on, of each cluster that gets free, or of both.
+   */
   readonly discard?: "once" | "pages" | "both";
 }
 

@@ -1,9 +1,14 @@
 import { recordIn } from "./json.ts";
 
-/** gRPC's RESOURCE_EXHAUSTED, by which a driver says that the node takes no more of its volumes. (kubelet: csi_plugin.go, VerifyExhaustedResource) */
+/**
+ * gRPC's RESOURCE_EXHAUSTED, by which a driver says that the node takes no more of its volumes. (kubelet:
+ * csi_plugin.go, VerifyExhaustedResource)
+ */
 const resourceExhausted = 8;
 
-/** The gRPC code of a VolumeAttachment's attachError; undefined if there is none, or its attacher does not say it. Pure. */
+/**
+ * The gRPC code of a VolumeAttachment's attachError; undefined if there is none, or its attacher does not say it. Pure.
+ */
 export function attachErrorCode(attachment: unknown): number | undefined {
   const code = recordIn(recordIn(attachment, "status"), "attachError")?.["errorCode"];
   return typeof code === "number" ? code : undefined;

@@ -39,7 +39,10 @@ export function connectionsTo(base: URL, ca: string | undefined) {
 /** The connections to one server, made anew when the authority that its certificate is signed by is exchanged. */
 export interface Connections {
   readonly current: ReturnType<typeof connectionsTo>;
-  /** A request has failed: if nobody whom we trust vouches for the server, looks whether the authority is another one by now. */
+  /**
+   * A request has failed: if nobody whom we trust vouches for the server, looks whether the authority is another one by
+   * now.
+   */
   failed(error: unknown): void;
   /** Ends them all, also those of before: until then what they carry goes on. */
   close(): void;

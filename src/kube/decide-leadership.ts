@@ -4,7 +4,9 @@ import type { Lease } from "./lease.ts";
 export interface ObservedLease {
   /** undefined: there is none. */
   readonly lease: Lease | undefined;
-  /** Monotonic milliseconds when this version of it was first seen: what another machine's clock says is not believed. */
+  /**
+   * Monotonic milliseconds when this version of it was first seen: what another machine's clock says is not believed.
+   */
   readonly since: number;
 }
 

@@ -26,7 +26,9 @@ export interface Restart {
 export const idleMs = 180_000;
 /** As long as the longest wait: what lasted longer was no part of the failures before it. */
 export const longestWaitMs = 10_000;
-/** A stream that ends earlier than this does not count as a success, or a server that closes at once would be flooded. */
+/**
+ * A stream that ends earlier than this does not count as a success, or a server that closes at once would be flooded.
+ */
 const shortestStreamMs = 1_000;
 
 /** How to go on when a watch is over. Pure. */

@@ -36,7 +36,10 @@ type Pending = { readonly input: EventInput; readonly how: Exclude<Correlation, 
 const maxPending = 256;
 const attempts = 3;
 const retryMs = 2_000;
-/** Longest that an event waits for what is more urgent, in milliseconds: a server that never keeps up hears of warnings, too. */
+/**
+ * Longest that an event waits for what is more urgent, in milliseconds: a server that never keeps up hears of warnings,
+ * too.
+ */
 const longestYieldMs = 5_000;
 const maxMessageLength = 1024;
 

@@ -10,7 +10,10 @@ import type { Transport } from "./transport.ts";
 export interface PolicyChange {
   /** Of the policy or binding. */
   readonly name: string;
-  /** It was made, deleted or exchanged, or decides something else than before. Not: it is seen for the first time, or has other annotations. */
+  /**
+   * It was made, deleted or exchanged, or decides something else than before. Not: it is seen for the first time, or
+   * has other annotations.
+   */
   readonly decides: boolean;
 }
 
@@ -21,7 +24,8 @@ export interface PolicyFollower {
 }
 
 /**
- * A watch for each object, by its name: RBAC lets nobody of ours read the policies of others. Each is a connection of its own.
+ * A watch for each object, by its name: RBAC lets nobody of ours read the policies of others. Each is a connection of
+ * its own.
  * @param onChange one of them was made, changed or deleted, or is seen for the first time
  */
 export function followPolicies(

@@ -5,8 +5,8 @@ export type Steps = Iterator<unknown, unknown>;
 
 /**
  * Does all steps, in as many turns as they need.
- * @returns undefined if they are done already, in this turn; else when they are. A step that throws ends them: it throws if that
- * is in this turn, and rejects if later.
+ * @returns undefined if they are done already, in this turn; else when they are. A step that throws ends them: it
+ *   throws if that is in this turn, and rejects if later.
  */
 export function inTurns(turns: Turns, steps: Steps): Promise<void> | undefined {
   return endsInThisTurn() ? undefined : rest();
@@ -24,7 +24,10 @@ export function inTurns(turns: Turns, steps: Steps): Promise<void> | undefined {
 
 /** A look at everything there is, in turns. */
 export interface Sweep {
-  /** Looks at everything that is there now: at once, as far as this turn goes. One that is under way goes on, and another one follows. */
+  /**
+   * Looks at everything that is there now: at once, as far as this turn goes. One that is under way goes on, and
+   * another one follows.
+   */
   begin(): void;
   /** Ends it, for good. */
   stop(): void;

@@ -13,7 +13,9 @@ export interface IntakeDeps<T extends KubeObject> {
 
 /** How what the server says enters a store. */
 export interface Intake<T extends KubeObject> {
-  /** Changes arrive. While a list is half taken in the store does not say so: nobody shall decide by what it then holds. */
+  /**
+   * Changes arrive. While a list is half taken in the store does not say so: nobody shall decide by what it then holds.
+   */
   connected(): void;
   /** A change of an object, or none and how far the watch is. */
   change(event: WatchChange): void;

@@ -33,7 +33,10 @@ export interface KeyedQueue {
   addAfter(key: string, ms: number): void;
   /** Forgets that a key, or that any key failed: the next add does not wait for the retry. */
   pardon(key?: string): void;
-  /** Starts no run and forgets what was added, until resume. Runs that are under way go on; resolves when they have ended. */
+  /**
+   * Starts no run and forgets what was added, until resume. Runs that are under way go on; resolves when they have
+   * ended.
+   */
   pause(): Promise<void>;
   resume(): void;
   /** As pause, for good; resolves when the last run has ended. */
@@ -69,8 +72,8 @@ export function createKeyedQueue(deps: KeyedQueueDeps): KeyedQueue {
   }
 
   /**
-   * Not at once: add is called from store notifications, which a run must not interrupt. And runs that await nothing follow each
-   * other without a break: sockets and timers must get their turn between them.
+   * Not at once: add is called from store notifications, which a run must not interrupt. And runs that await nothing
+   * follow each other without a break: sockets and timers must get their turn between them.
    */
   function schedulePump(): void {
     if (pumping) return;

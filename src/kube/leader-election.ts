@@ -17,7 +17,9 @@ export interface LeaderElectionDeps {
   readonly name: string;
   /** Unique to this run of the process: a restarted one must not take the lease of its predecessor for its own. */
   readonly identity: string;
-  /** @param unbroken this candidate led before, and nobody else has since: its Lease was late, and is the same as then */
+  /**
+   * @param unbroken this candidate led before, and nobody else has since: its Lease was late, and is the same as then
+   */
   readonly onStarted: (unbroken: boolean) => void;
   readonly onStopped: () => void;
 }
@@ -59,7 +61,10 @@ export function createLeaderElection(deps: LeaderElectionDeps): LeaderElection {
   let cancelDeadline: Cancel = () => {};
   let ticking: Promise<void> = Promise.resolve();
 
-  /** By the clock that has gone on more: the monotonic one has stood still in a machine that slept, or was moved to another host. */
+  /**
+   * By the clock that has gone on more: the monotonic one has stood still in a machine that slept, or was moved to
+   * another host.
+   */
   function sinceRenewalMs(): number {
     return Math.max(clock.monotonic() - renewedAt, clock.now() - renewedAtWall);
   }

@@ -51,8 +51,8 @@ export interface MutableStore<T extends KubeObject> extends ObjectStore<T> {
    */
   replaceAll(objects: readonly T[], resourceVersion: string): Generator<void, void>;
   /**
-   * The object as the store has it, if nothing of it is another, else the one that is given: a large collection that is listed
-   * again then takes no room for a second one. In another history the same version may be of another content.
+   * The object as the store has it, if nothing of it is another, else the one that is given: a large collection that is
+   * listed again then takes no room for a second one. In another history the same version may be of another content.
    */
   kept(object: T): T;
   upsert(object: T): void;
@@ -71,8 +71,8 @@ export interface MutableStore<T extends KubeObject> extends ObjectStore<T> {
   // Of a collection that is read object by object, and not by a watch:
 
   /**
-   * What a read has shown that was asked for after all that the store has of the object. So it is older only in another history, as
-   * after etcd was restored from a backup: then it counts all the same.
+   * What a read has shown that was asked for after all that the store has of the object. So it is older only in another
+   * history, as after etcd was restored from a backup: then it counts all the same.
    */
   take(object: T): void;
   /** Such a read has found nothing. */

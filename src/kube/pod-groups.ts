@@ -2,8 +2,8 @@ import { annotation } from "../api/names.ts";
 import { arrayIn, recordIn } from "./json.ts";
 
 /**
- * The groups that all processes of a pod are in by its spec: fsGroup, supplementalGroups, and runAsGroup if each container has the
- * same. Pure.
+ * The groups that all processes of a pod are in by its spec: fsGroup, supplementalGroups, and runAsGroup if each
+ * container has the same. Pure.
  */
 export function podGroups(podSpec: unknown): number[] {
   const context = recordIn(podSpec, "securityContext");
@@ -15,7 +15,10 @@ export function podGroups(podSpec: unknown): number[] {
   return groups.filter((one) => typeof one === "number");
 }
 
-/** The group that a PersistentVolume asks for by its annotation; undefined if it asks for none, or for what is no number, which kubelet passes over. Pure. */
+/**
+ * The group that a PersistentVolume asks for by its annotation; undefined if it asks for none, or for what is no
+ * number, which kubelet passes over. Pure.
+ */
 export function gidOf(persistentVolume: {
   readonly metadata: { readonly annotations?: { readonly [key: string]: string } };
 }): number | undefined {

@@ -47,7 +47,9 @@ export const noneAccepted: AcceptedPolicies = new Map();
 export interface PolicyFinding {
   /** The policy that is not as it should be, itself or by its binding. */
   readonly policy: string;
-  /** It refuses nothing; otherwise it decides something else than it did when this version was made, or may not be read. */
+  /**
+   * It refuses nothing; otherwise it decides something else than it did when this version was made, or may not be read.
+   */
   readonly gone: boolean;
   readonly message: string;
 }
@@ -55,7 +57,9 @@ export interface PolicyFinding {
 /** What a look at the policies has shown. */
 export interface PolicyLook {
   readonly findings: readonly PolicyFinding[];
-  /** Which objects keep the agents apart, by uid and generation: another text says that others did between two looks. */
+  /**
+   * Which objects keep the agents apart, by uid and generation: another text says that others did between two looks.
+   */
   readonly agents: string;
 }
 
@@ -67,8 +71,8 @@ export function policySentence(findings: readonly PolicyFinding[]): string | und
 }
 
 /**
- * PURE. That, and what the controller does not do until then. An agent cannot say so: the controller sees objects, and where these are
- * there and the admission plugin is off it goes on.
+ * PURE. That, and what the controller does not do until then. An agent cannot say so: the controller sees objects, and
+ * where these are there and the admission plugin is off it goes on.
  */
 export function controllerSentence(findings: readonly PolicyFinding[]): string | undefined {
   const sentence = policySentence(findings);
@@ -79,7 +83,8 @@ export function controllerSentence(findings: readonly PolicyFinding[]): string |
 }
 
 /**
- * Whether admission policies of config/policy are there and decide what they did when this version was made, and their bindings deny.
+ * Whether admission policies of config/policy are there and decide what they did when this version was made, and their
+ * bindings deny.
  * @throws ApiError, TransportError if the API server could not be asked
  */
 export async function lookAtPolicies(

@@ -2,9 +2,9 @@ import { hash } from "node:crypto";
 import { arrayIn, isRecord, recordIn, stringIn } from "./json.ts";
 
 /**
- * Digest of what the spec of a ValidatingAdmissionPolicy or of its binding decides, and for what, the same of a manifest and of what the API server
- * shows of it: with the server's defaults, without words for people, and without the order where it says nothing. Fields that are
- * not known here are left out: a later server fills in more of them.
+ * Digest of what the spec of a ValidatingAdmissionPolicy or of its binding decides, and for what, the same of a
+ * manifest and of what the API server shows of it: with the server's defaults, without words for people, and without
+ * the order where it says nothing. Fields that are not known here are left out: a later server fills in more of them.
  */
 export function policyDigest(spec: unknown): string {
   const decisive = {

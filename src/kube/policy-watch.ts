@@ -10,7 +10,10 @@ export interface PolicyWatchDeps {
   readonly look: () => Promise<PolicyLook>;
   /** Makes what tells of changes at once; without it they are only looked at from time to time. */
   readonly follow?: (onChange: (change: PolicyChange) => void) => PolicyFollower;
-  /** Within how many milliseconds after a change to look, where thousands look after the same one; all at once if not given. */
+  /**
+   * Within how many milliseconds after a change to look, where thousands look after the same one; all at once if not
+   * given.
+   */
   readonly spreadMs?: number;
   /** The findings for people; as policySentence if not given. */
   readonly sentence?: typeof policySentence;
@@ -43,7 +46,9 @@ export interface PolicyWatch {
   stop(): Promise<void>;
 }
 
-/** Thousands of agents ask, each a dry run and four reads that nothing is written for: some 80 a second at 5,000 nodes. */
+/**
+ * Thousands of agents ask, each a dry run and four reads that nothing is written for: some 80 a second at 5,000 nodes.
+ */
 const periodMs = 5 * 60_000;
 /** As long as something refuses nothing, or is not known: whoever applies config/policy waits for the word. */
 const againMs = 60_000;
@@ -77,7 +82,10 @@ export function createPolicyWatch(deps: PolicyWatchDeps): PolicyWatch {
   let lookedAt = 0;
   /** Which objects kept the agents apart at the last look. */
   let agents: string | undefined;
-  /** When the policy of the agents was wrong, or may have been between two looks, for the last time, by the monotonic clock. */
+  /**
+   * When the policy of the agents was wrong, or may have been between two looks, for the last time, by the monotonic
+   * clock.
+   */
   let wrongAt: number | undefined;
   /** When a look last said something, and when the next one is due, by the monotonic clock. */
   let knownAt = Number.NEGATIVE_INFINITY;

@@ -34,7 +34,10 @@ export async function createRealTransport(deps: {
 
 const unix = "unix://";
 
-/** By way of a proxy that has the token. It need not be there yet: who asks before it is waits as for a server that is away. */
+/**
+ * By way of a proxy that has the token. It need not be there yet: who asks before it is waits as for a server that is
+ * away.
+ */
 function transportThrough(
   socketPath: string,
   { system, userAgent }: { readonly system: System; readonly userAgent: string },

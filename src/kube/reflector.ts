@@ -23,7 +23,10 @@ export interface ReflectorDeps<T extends KubeObject> extends Selection {
   readonly transport: Transport;
   readonly resource: Resource;
   readonly namespace?: string;
-  /** What is kept of an object, before it enters the store. undefined leaves it out, also one that was kept. Must not throw. */
+  /**
+   * What is kept of an object, before it enters the store. undefined leaves it out, also one that was kept. Must not
+   * throw.
+   */
   readonly project: (raw: unknown) => T | undefined;
   /** Milliseconds without a line after which the watch is taken for dead: three minutes if not given. */
   readonly idleMs?: number;
@@ -44,8 +47,8 @@ export interface ReflectorDeps<T extends KubeObject> extends Selection {
  * ```
  * listing is one stream that begins with all objects (WatchList), or pages and then a watch if the server refuses it.
  * It asks for no resourceVersion, which makes it a consistent read: never older than the moment it was asked for.
- * A large list is taken in over several turns of the event loop. Until that is done the store counts as not connected, so that
- * nobody decides by what is half the one and half the other; what the watch shows meanwhile comes after it.
+ * A large list is taken in over several turns of the event loop. Until that is done the store counts as not connected,
+ * so that nobody decides by what is half the one and half the other; what the watch shows meanwhile comes after it.
  */
 export interface Reflector<T extends KubeObject> {
   readonly store: ObjectStore<T>;
@@ -65,8 +68,8 @@ export interface Reflector<T extends KubeObject> {
 }
 
 /**
- * Retries of a failed watch: from 0.8 s as client-go, but only up to 10 s, not 30. After an outage half a minute without
- * news is long to whoever looks; with full jitter 5,000 agents still come back over 10 s.
+ * Retries of a failed watch: from 0.8 s as client-go, but only up to 10 s, not 30. After an outage half a minute
+ * without news is long to whoever looks; with full jitter 5,000 agents still come back over 10 s.
  */
 const backoff = { baseMs: 800, maxMs: longestWaitMs };
 

@@ -1,6 +1,8 @@
 import { isRecord } from "./json.ts";
 
-/** Whether two values have the same JSON, whatever order their members are in; undefined members count as absent. Pure. */
+/**
+ * Whether two values have the same JSON, whatever order their members are in; undefined members count as absent. Pure.
+ */
 export function sameJson(a: unknown, b: unknown): boolean {
   if (a === b) return true;
   if (Array.isArray(a)) {

@@ -28,7 +28,9 @@ export interface TokenAccessDeps {
   readonly audience?: string | undefined;
 }
 
-/** As of controller-runtime: who scrapes asks every few seconds, and a right that was taken away ends within a minute. */
+/**
+ * As of controller-runtime: who scrapes asks every few seconds, and a right that was taken away ends within a minute.
+ */
 const allowedMs = 60_000;
 const refusedMs = 10_000;
 /** Tokens of each kind that are remembered; and reviews of strangers at one time. */

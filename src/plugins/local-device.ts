@@ -203,7 +203,8 @@ export async function emptied(
  */
 export function howToDestroy(spec: VolumeSpec, disk: Disk | undefined, device: DeviceInfo): string {
   const name = contentsName(disk, device);
-  if (name === undefined || spec.fsType === undefined || spec.source.local === undefined) return ""; // only there it is a field
+  // Only there it is a field.
+  if (name === undefined || spec.fsType === undefined || spec.source.local === undefined) return "";
   return `. To DESTROY what is on it, add to destroyAllDataOnDevices: ${name}`;
 }
 
@@ -274,7 +275,8 @@ export async function licenceOfRest(
   { devices }: Pick<StageContext, "devices">,
 ): Promise<string | undefined> {
   if (!isKilled(error) && !endedByItself(error)) return identity;
-  const now = await devices.probe({ root: "/", path }).catch(() => undefined); // it may not answer: the next attempt looks
+  // It may not answer: the next attempt looks.
+  const now = await devices.probe({ root: "/", path }).catch(() => undefined);
   if (identity === undefined || now?.identity !== identity || now.signature !== undefined) return identity;
   if (now.busy !== undefined && now.allowsMount !== true) return undefined;
   return restRecord(identity, now.contents);

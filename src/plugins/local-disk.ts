@@ -115,7 +115,8 @@ async function chooseDisk(asked: DiskSelector, disks: readonly Disk[], context: 
 
 async function lookAll(disks: readonly Disk[], context: StageContext): Promise<ReadonlyMap<Disk, Look>> {
   const looks = new Map<Disk, Look>();
-  for (const disk of disks) looks.set(disk, await lookAt(disk, context)); // one by one: a volume has one child at a time
+  // One by one: a volume has one child at a time.
+  for (const disk of disks) looks.set(disk, await lookAt(disk, context));
   return looks;
 }
 

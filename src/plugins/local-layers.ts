@@ -119,7 +119,8 @@ export class LayeredStaging {
   }
 
   async #resizeOpened(): Promise<void> {
-    if (this.#spec.capacityBytes === undefined || (this.#random !== undefined && this.#wasOpen)) return; // nobody has its key any more
+    // Nobody has its key any more.
+    if (this.#spec.capacityBytes === undefined || (this.#random !== undefined && this.#wasOpen)) return;
     await this.#context.layers.resizeLUKS(this.#mapping, this.#passphrase());
     this.#wasOpen = false;
   }

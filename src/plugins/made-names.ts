@@ -3,8 +3,8 @@ import { chosenOf, isSameDisk } from "./disk-choice.ts";
 import type { FoundSource, StageContext } from "./plugin.ts";
 
 /**
- * Links that udev makes of where a disk is, or of what it says of itself; /dev/rbd of pool and image, /dev/drbd/by-res of
- * a resource in DRBD's configuration; /dev/etherd has the kernel's own names.
+ * Links that udev makes of where a disk is, or of what it says of itself; /dev/rbd of pool and image, /dev/drbd/by-res
+ * of a resource in DRBD's configuration; /dev/etherd has the kernel's own names.
  */
 const madeOfDisks =
   /^\/dev\/(disk\/by-path\/|disk\/by-id\/(wwn|scsi|nvme|ata|dm-uuid-mpath)-|rbd\/|drbd\/by-res\/|etherd\/)/;

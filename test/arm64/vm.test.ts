@@ -6,7 +6,10 @@ import { locateArm64VM } from "../../hack/lib/tools/arm64-vm.ts";
 import { type GuestRun, testInArm64VM } from "../lib/arm64-vm.ts";
 import { lastLines } from "../lib/last-lines.ts";
 
-/** Suites of what QEMU's user mode lacks (statmount, listmount, fanotify of mounts, ioctls of namespaces, vfork), and how many tests each has there at least. */
+/**
+ * Suites of what QEMU's user mode lacks (statmount, listmount, fanotify of mounts, ioctls of namespaces, vfork), and
+ * how many tests each has there at least.
+ */
 const suites: readonly { readonly file: string; readonly title: string; readonly atLeast: number }[] = [
   { file: "test/real/mount-links.test.ts", title: "what is asked of a mount by its id", atLeast: 6 },
   { file: "test/real/mount-events.test.ts", title: "events of the mount table", atLeast: 7 },

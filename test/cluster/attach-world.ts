@@ -1,6 +1,7 @@
-// A cluster with a controller, which all files share that use it, two nodes a file with a CSI driver, and fakes of who is missing: no
-// agent, no driver, no external-attacher runs. The fakes say what the real ones are known to say, as their own users or as an
-// administrator. What a file makes stays: its names are its own, but for those of Nodes, labels and attachments, which this sees to.
+// A cluster with a controller, which all files share that use it, two nodes a file with a CSI driver, and fakes of who
+// is missing: no agent, no driver, no external-attacher runs. The fakes say what the real ones are known to say, as
+// their own users or as an administrator. What a file makes stays: its names are its own, but for those of Nodes,
+// labels and attachments, which this sees to.
 import { mkdirSync } from "node:fs";
 import { join } from "node:path";
 import type { ApiAnswer, ApiClient, JsonObject } from "../../hack/lib/api-client.ts";

@@ -1,4 +1,5 @@
-// Agent and controller behind a network that is slow, cut into slices, cut off, or ends connections; and an API server that is killed.
+// Agent and controller behind a network that is slow, cut into slices, cut off, or ends connections; and an API server
+// that is killed.
 import { mkdirSync } from "node:fs";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
@@ -24,13 +25,16 @@ const lastsMs = full() ? 60_000 : 2_500;
 const boundMs = 60_000;
 
 /**
- * Milliseconds in which a large CRD is there else, and while it lasts is not: latency has the four ways of a request over a new
- * connection take 100 each at least, and a rate or slices make it last for seconds.
+ * Milliseconds in which a large CRD is there else, and while it lasts is not: latency has the four ways of a request
+ * over a new connection take 100 each at least, and a rate or slices make it last for seconds.
  */
 const soonMs = 400;
 const crd = "/apis/apiextensions.k8s.io/v1/customresourcedefinitions/nodevolumesets.nodevolume.dev";
 
-/** What a request through each comes to, which shows that it is at work. `mute`: nothing comes through, so that nobody hears of a change. */
+/**
+ * What a request through each comes to, which shows that it is at work. `mute`: nothing comes through, so that nobody
+ * hears of a change.
+ */
 const toxics: readonly (Toxic & { readonly comes: Outcome; readonly mute?: true })[] = [
   { type: "latency", attributes: { latency: 400, jitter: 300 }, comes: "waiting" },
   { type: "bandwidth", attributes: { rate: 2 }, comes: "waiting" }, // KB a second

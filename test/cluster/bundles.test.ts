@@ -96,7 +96,10 @@ describe("the images", () => {
     ];
   };
 
-  /** Lines of a log that are no JSON: as Node's own warnings, which ENTRYPOINT turns off, and who starts a bundle may not. */
+  /**
+   * Lines of a log that are no JSON: as Node's own warnings, which ENTRYPOINT turns off, and who starts a bundle may
+   * not.
+   */
   const notJSON = (output: string) =>
     output
       .split("\n")

@@ -1,5 +1,5 @@
-// What GitOps does with config/default and sets, by kubectl as Flux applies (server-side) and by Argo CD's engine: each test goes on
-// where the one before it ended.
+// What GitOps does with config/default and sets, by kubectl as Flux applies (server-side) and by Argo CD's engine: each
+// test goes on where the one before it ended.
 import { execFile } from "node:child_process";
 import { globSync, readFileSync } from "node:fs";
 import { dirname, join } from "node:path";
@@ -188,7 +188,10 @@ slowSuite("the operator and its sets from git", function () {
     await Promise.all(running.splice(0).map((process) => process.stop()));
   }
 
-  /** One node, our programs, and what deletes namespaces and the dependents of what is deleted in the foreground, as Argo CD does. */
+  /**
+   * One node, our programs, and what deletes namespaces and the dependents of what is deleted in the foreground, as
+   * Argo CD does.
+   */
   async function startAll(): Promise<void> {
     const { controlPlane: plane } = cluster;
     const { directory, logs } = world;

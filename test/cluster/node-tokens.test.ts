@@ -11,7 +11,8 @@ const plain = "asks-for-none.example";
 const role = "node-tokens-test";
 const audiences = "node-tokens-audiences";
 
-// What decision 0041 rests on: an agent that could ask for tokens of pods as its node would get more than a driver needs.
+// What decision 0041 rests on: an agent that could ask for tokens of pods as its node would get more than a driver
+// needs.
 describe("a token of a pod, for who asks as the pod's node", () => {
   let cluster: TestCluster;
   let own: NodeRef;

@@ -24,7 +24,9 @@ const proxyUser = 59818;
 /** What the kernel calls the two capabilities that the overlay gives. */
 const given = ["SYS_PTRACE", "DAC_READ_SEARCH"];
 
-/** Its policies on the lane's cluster, and on one more pretended node an agent with the rights that its container has. */
+/**
+ * Its policies on the lane's cluster, and on one more pretended node an agent with the rights that its container has.
+ */
 describe("config/overlays/observe-only, applied", () => {
   let world: World;
   let host: PretendHost;

@@ -1,4 +1,5 @@
-// What no component may be needed for: an API server older than 1.36, and one that lets critical pods in only with a quota.
+// What no component may be needed for: an API server older than 1.36, and one that lets critical pods in only with a
+// quota.
 import { mkdtempSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";

@@ -11,7 +11,10 @@ const className = "claim-writes";
 const volumes = "/api/v1/persistentvolumes";
 const [bound, unbound, volume] = [`${claims}/bound`, `${claims}/unbound`, `${volumes}/of-another-system`];
 
-/** As the controller's stolen token would be used: the data of other systems is not on nodes, so intents give nobody that. */
+/**
+ * As the controller's stolen token would be used: the data of other systems is not on nodes, so intents give nobody
+ * that.
+ */
 describe("policy of what the controller writes of claims and PersistentVolumes", () => {
   let cluster: TestCluster;
   let controller: ApiClient;

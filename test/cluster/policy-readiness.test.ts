@@ -42,7 +42,8 @@ describe("policy of what the controller shows on Nodes", () => {
     expectRefused(await taints(foreign, { ...ours, effect: "NoExecute" }), "NoSchedule alone");
   });
 
-  // What kustomize makes of an overlay with `namespace: storage-system`: the account moves, and the policies are as they were.
+  // What kustomize makes of an overlay with `namespace: storage-system`: the account moves, and the policies are as
+  // they were.
   it("no other taint comes from a controller's account in another namespace", async () => {
     await using account = await movedAccount(cluster, "nodevolume-controller", "storage-system");
     const moved = await account.client();

@@ -10,7 +10,10 @@ import { type TestNode, testWorld, type World } from "../lib/world.ts";
 const name = "prefix-taken-away";
 const path = `${layout.prefix}/${name}`;
 const memory = { source: { emptyDir: { medium: "Memory", sizeLimit: "1Mi" } } };
-/** As a pod has it whose volumes the prefix is none of: what the node mounts there is seen beneath the host's root alone. */
+/**
+ * As a pod has it whose volumes the prefix is none of: what the node mounts there is seen beneath the host's root
+ * alone.
+ */
 const withoutVolume = [
   "sh",
   "-c",

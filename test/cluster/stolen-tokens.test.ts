@@ -62,7 +62,8 @@ describe("a stolen token of a pod of ours", () => {
         const token = await tokenOf(serviceAccount, pod, secondsIn(file));
         expect(validityOf(token), file).to.equal(hour);
       }
-      // Why it matters which number stands there: this one an API server takes for its own, of pods that ask for nothing.
+      // Why it matters which number stands there: this one an API server takes for its own, of pods that ask for
+      // nothing.
       expect(validityOf(await tokenOf(serviceAccount, pod, hour + 7))).to.equal(365 * 24 * hour);
       const [used, kept] = [await tokenOf(serviceAccount, pod, hour), await tokenOf(serviceAccount, pod, hour)];
       expectStatus(200, await cluster.as(used).call("GET", path));

@@ -61,7 +61,10 @@ export class Bench implements AsyncDisposable {
     this.programs = join(directory, "programs");
   }
 
-  /** The two that each volume has: the second one is read-only, unless it is a device, which that would not keep from being written. */
+  /**
+   * The two that each volume has: the second one is read-only, unless it is a device, which that would not keep from
+   * being written.
+   */
   get targets(): readonly [string, string] {
     return [this.node.target("rw"), this.node.target("deep/ro")];
   }

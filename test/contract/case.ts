@@ -5,7 +5,10 @@ import type { NodeOptions } from "../lib/node-options.ts";
 import type { RealNode } from "../lib/real-node.ts";
 import type { Requirement } from "../lib/requirements.ts";
 
-/** One volume of a plugin, and how to tell that its targets show it. What is optional is so because a plugin may not have it. */
+/**
+ * One volume of a plugin, and how to tell that its targets show it. What is optional is so because a plugin may not
+ * have it.
+ */
 export interface Case {
   readonly title: string;
   readonly needs?: readonly Requirement[];
@@ -33,7 +36,10 @@ export interface Case {
   /** What is written to see whether it lasts: a file if not given; a directory, where the kernel takes no write(2). */
   readonly written?: "directory";
   readonly readOnly?: boolean;
-  /** A few ends of the agent are enough, or so many: another case has it end after each effect, or there are too many slow ones. */
+  /**
+   * A few ends of the agent are enough, or so many: another case has it end after each effect, or there are too many
+   * slow ones.
+   */
   readonly cutOffs?: "some" | number;
   /** Points, by name, that are asked only with --full: in the VM each second costs several. */
   readonly onlyFull?: readonly string[];
@@ -43,13 +49,18 @@ export interface Case {
   readonly sameOptions?: readonly string[];
   /** Values of Secrets that `source` has handed over; a function, if they are made with what `open` starts. */
   readonly secrets?: readonly string[] | (() => readonly string[]);
-  /** Makes what the volume comes from refuse it, as with a wrong password. @returns values of Secrets that are new with it */
+  /**
+   * Makes what the volume comes from refuse it, as with a wrong password.
+   * @returns values of Secrets that are new with it
+   */
   refuses?(node: RealNode): readonly string[] | Promise<readonly string[]>;
   /** The program that gets Secrets where others of the node might see them, as docs/security.md says. */
   readonly secretsToldTo?: { readonly program: string; readonly by: "arguments" | "environment" };
   /** How it grows while it is mounted. */
   readonly grows?: Growth;
-  /** Client and server that it is tested with, for docs/plugin-results.md, if it has any. Asked once the case is open. */
+  /**
+   * Client and server that it is tested with, for docs/plugin-results.md, if it has any. Asked once the case is open.
+   */
   parts?(): Parts;
 }
 

@@ -31,7 +31,10 @@ function refuses(node: RealNode): string[] {
   return ["another passphrase"];
 }
 
-/** Local volumes with layers beneath their file system, made of files and loop devices (FakeLayers) where there is no device-mapper. */
+/**
+ * Local volumes with layers beneath their file system, made of files and loop devices (FakeLayers) where there is no
+ * device-mapper.
+ */
 export const layerCases: readonly Case[] = [
   {
     ...fake,

@@ -97,7 +97,8 @@ slowSuite("acceptance: volumes that grow", () => {
     } as const;
     order({ id: "18", rpc: "NodeExpandVolume", volume: claim.handle, fault });
     await grow(claim, "640Mi");
-    // kubelet: an event and NodeResizeError on the claim; here the object says, too, what is not done yet and why, in the driver's words.
+    // kubelet: an event and NodeResizeError on the claim; here the object says, too, what is not done yet and why, in
+    // the driver's words.
     const expansion = () => on.intent("row-18", one.name)?.status?.expansion;
     await stories.objects.until("the object to say so", 60_000, () => expansion()?.reason === "VolumeInUse");
     expect(expansion()).to.include({ capacityBytes: String(640 * 2 ** 20) });

@@ -10,8 +10,8 @@ import { attachments, ClaimStories, idsOf, type MadeClaim, pathOf } from "../lib
 import { type Stories, type StoryNode, startStories } from "../lib/csi-stories.ts";
 
 /**
- * A call that was cut off may take effect until its deadline, 2 minutes; so long its volume is not given back. Rows that cut one off
- * come early: the others take that time.
+ * A call that was cut off may take effect until its deadline, 2 minutes; so long its volume is not given back. Rows
+ * that cut one off come early: the others take that time.
  */
 const cutOffMs = 200_000;
 
@@ -197,8 +197,9 @@ slowSuite("acceptance: volumes on a node", () => {
 
   it("row 4: with its record emptied, the agent still gives the volume back", async function () {
     this.timeout(300_000);
-    // kubelet: without vol_data.json TearDown fails for ever, and the pod stays Terminating. Here what stands in our own folders
-    // is record enough; but a call may have been cut off of which nothing is known any more: its deadline is waited for.
+    // kubelet: without vol_data.json TearDown fails for ever, and the pod stays Terminating. Here what stands in our
+    // own folders is record enough; but a call may have been cut off of which nothing is known any more: its deadline
+    // is waited for.
     await gone("row-4", cutOffMs);
     expect(await forgetful.mountsAt(pathOf("row-4"))).to.deep.equal([]);
     expect(on.effects(emptied).slice(-3)).to.deep.equal(["unpublished", "unstaged", "detached"]);

@@ -1,4 +1,5 @@
-// Rows of the acceptance table about attaching, between nodes: what kubelet and the attach/detach controller do, and what we do.
+// Rows of the acceptance table about attaching, between nodes: what kubelet and the attach/detach controller do, and
+// what we do.
 import { expect } from "chai";
 import { slowSuite } from "../../hack/lib/lanes/slow.ts";
 import { reportReady } from "../../hack/lib/pretend-node/object.ts";

@@ -1,4 +1,5 @@
-// What the CSIDriver of a real driver asks for, how full its volumes are, and a file system that goes read-only by itself.
+// What the CSIDriver of a real driver asks for, how full its volumes are, and a file system that goes read-only by
+// itself.
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect } from "chai";

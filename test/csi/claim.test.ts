@@ -1,4 +1,5 @@
-// A claim on a node, from its provisioning to its end, on real parts: loop-xfs, sidecars, kube-controller-manager, our controller and agent.
+// A claim on a node, from its provisioning to its end, on real parts: loop-xfs, sidecars, kube-controller-manager, our
+// controller and agent.
 import { expect } from "chai";
 import { handleOf, type Stories, type StoryNode, startStories, storageClass } from "../lib/csi-stories.ts";
 

@@ -1,4 +1,5 @@
-// What the other tests rest on: that loop-xfs does what it says, fails as it is told, and forgets nothing when it is killed.
+// What the other tests rest on: that loop-xfs does what it says, fails as it is told, and forgets nothing when it is
+// killed.
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";

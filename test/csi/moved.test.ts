@@ -121,8 +121,8 @@ function setOn(node: string, name: string): object {
 }
 
 /**
- * Milliseconds: an agent that is killed during a call to its driver makes the next release wait for a whole deadline of such
- * calls, two minutes (DriverMayStillAct).
+ * Milliseconds: an agent that is killed during a call to its driver makes the next release wait for a whole deadline of
+ * such calls, two minutes (DriverMayStillAct).
  */
 const patience = 240_000;
 
@@ -134,7 +134,9 @@ async function arrives(stories: Stories, node: StoryNode, name: string): Promise
   });
 }
 
-/** Appends a line where only the volume has a folder, and leaves a program that writes beside it until it no longer can. */
+/**
+ * Appends a line where only the volume has a folder, and leaves a program that writes beside it until it no longer can.
+ */
 async function work(node: StoryNode, name: string, round: number): Promise<void> {
   const folder = `${pathOf(name)}/log`;
   const load = `(while echo load > ${folder}/load-${round}; do sleep 0.02; done) >/dev/null 2>&1 &`;

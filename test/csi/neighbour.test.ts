@@ -1,4 +1,5 @@
-// kube-controller-manager beside us, started again and again: its attach/detach controller takes away what its pods don't need, but nothing of ours.
+// kube-controller-manager beside us, started again and again: its attach/detach controller takes away what its pods
+// don't need, but nothing of ours.
 import { createHash } from "node:crypto";
 import { expect } from "chai";
 import { loopXfsName } from "../../hack/lib/csi/driver.ts";

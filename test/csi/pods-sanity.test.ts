@@ -1,4 +1,5 @@
-// csi-sanity against csi.nodevolume.dev, in the agent's own process. Which specs do not apply, and why, is in docs/pods.md.
+// csi-sanity against csi.nodevolume.dev, in the agent's own process. Which specs do not apply, and why, is in
+// docs/pods.md.
 import { chmodSync, existsSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect } from "chai";

@@ -1,4 +1,5 @@
-// The agent's own process as the driver for pods: found on its registration socket, called as kubelet calls, killed in between.
+// The agent's own process as the driver for pods: found on its registration socket, called as kubelet calls, killed in
+// between.
 import { join } from "node:path";
 import type { ServiceError } from "@grpc/grpc-js";
 import { expect } from "chai";

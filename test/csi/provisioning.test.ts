@@ -1,4 +1,5 @@
-// The way a claim goes without our product: provisioner, binder, attacher, resizer, and back. What the other tests of this lane build on.
+// The way a claim goes without our product: provisioner, binder, attacher, resizer, and back. What the other tests of
+// this lane build on.
 import { expect } from "chai";
 import { loopXfs, loopXfsName, type RunningDriver } from "../../hack/lib/csi/driver.ts";
 import { slowSuite } from "../../hack/lib/lanes/slow.ts";

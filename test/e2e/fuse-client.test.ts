@@ -61,7 +61,10 @@ slowSuite("the client of a FUSE volume", () => {
   });
 });
 
-/** Makes a daemon of itself, as clients do, that serves the file system of the tests: nodevolume-test-client MOUNT-POINT PID-FILE */
+/**
+ * Makes a daemon of itself, as clients do, that serves the file system of the tests: nodevolume-test-client MOUNT-POINT
+ * PID-FILE
+ */
 const client = `#!/bin/sh
 setsid ${process.execPath} ${root}/hack/lib/agent-on-kernel/fuse/server-main.ts "$1" "$2" </dev/null >"$2.log" 2>&1 &
 echo $! >"$2"

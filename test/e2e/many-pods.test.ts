@@ -1,5 +1,5 @@
-// Twenty pods of one node share a set's volume and five claims through csi.nodevolume.dev, come and go by chance, and all that serves them is
-// killed meanwhile.
+// Twenty pods of one node share a set's volume and five claims through csi.nodevolume.dev, come and go by chance, and
+// all that serves them is killed meanwhile.
 import { readFileSync } from "node:fs";
 import { expect } from "chai";
 import { csiDir } from "../../hack/lib/csi/paths.ts";
@@ -15,8 +15,9 @@ const claims = ["claim-0", "claim-1", "claim-2", "claim-3", "claim-4"];
 const set = "shared";
 const many = 20;
 /**
- * A container that containerd is starting when kubelet is killed never runs: kubelet's call is canceled (StartError, "context canceled").
- * Only a pod that may be started again outlives that; one whose program fails on a volume is told by failures all the same.
+ * A container that containerd is starting when kubelet is killed never runs: kubelet's call is canceled (StartError,
+ * "context canceled"). Only a pod that may be started again outlives that; one whose program fails on a volume is told
+ * by failures all the same.
  */
 const surviving = { restartPolicy: "OnFailure" };
 /** Milliseconds for twenty pods at once on two busy processors. */

@@ -1,4 +1,5 @@
-// A driver behind ours that acts as the pod: a real kubelet hands over what the API server gives it for each pod, and no more.
+// A driver behind ours that acts as the pod: a real kubelet hands over what the API server gives it for each pod, and
+// no more.
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect } from "chai";

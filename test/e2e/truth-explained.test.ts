@@ -100,8 +100,8 @@ slowSuite("kubectl nvi explain of volumes that kubelet manages", () => {
   });
 
   /**
-   * kube-controller-manager may hear of a pod before it hears of the annotation of its node, and then looks at neither again for minutes: a
-   * pod that changes is looked at anew.
+   * kube-controller-manager may hear of a pod before it hears of the annotation of its node, and then looks at neither
+   * again for minutes: a pod that changes is looked at anew.
    */
   async function attachedFor(pod: string, volume: string): Promise<void> {
     let looks = 0;

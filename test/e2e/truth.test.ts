@@ -63,7 +63,10 @@ slowSuite("kubectl nvi of volumes that kubelet manages", () => {
     await world.left();
   });
 
-  /** Compares what was the same before and after it was asked for. @returns milliseconds from the last change until it was said */
+  /**
+   * Compares what was the same before and after it was asked for.
+   * @returns milliseconds from the last change until it was said
+   */
   async function same(moment: number): Promise<number> {
     const { node, world: csi } = world;
     const look = () => whatIsSo(node.host, csi.cluster.admin, node.name);

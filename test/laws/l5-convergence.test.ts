@@ -6,7 +6,9 @@ import { Teller } from "./worlds/teller.ts";
 
 /** Above the longest backoff (122 s), and the time in which a target is given up after a timeout, twice. */
 const settleMs = 500_000;
-/** Steps that three volumes with two mounts each may take after the last fault, to go from anywhere to what is wanted. */
+/**
+ * Steps that three volumes with two mounts each may take after the last fault, to go from anywhere to what is wanted.
+ */
 const mostSteps = 40;
 
 describe("L5: plans converge, and then there is nothing to plan", () => {

@@ -2,7 +2,9 @@ import fc from "fast-check";
 import { full } from "../lib/requirements.ts";
 import { Reached } from "./reached.ts";
 
-/** The same worlds each time: a run that is red today was not green yesterday by luck. --full takes others each time. */
+/**
+ * The same worlds each time: a run that is red today was not green yesterday by luck. --full takes others each time.
+ */
 export const usualSeed = 3;
 const fullFactor = 20;
 
@@ -18,7 +20,8 @@ export interface Law<T> {
 
 /**
  * A test that a law holds in random worlds. A failure prints the smallest world that was found and its seed, which
- * NODEVOLUME_LAWS_SEED takes. NODEVOLUME_LAWS_RUNS is for mutations.test.ts: that many runs, and only the law itself counts.
+ * NODEVOLUME_LAWS_SEED takes. NODEVOLUME_LAWS_RUNS is for mutations.test.ts: that many runs, and only the law itself
+ * counts.
  */
 export function law<T>(title: string, { worlds, runs, reaches, check }: Law<T>): void {
   it(title, async function () {

@@ -30,7 +30,9 @@ describe("layering", () => {
     expectNone(files.flatMap((path) => violations(path, read(path))));
   });
 
-  /** In the simulated kernel as in Linux: a name, its file system, the mounts and the disk of it, each with the others. */
+  /**
+   * In the simulated kernel as in Linux: a name, its file system, the mounts and the disk of it, each with the others.
+   */
   const kernelObjects = ["dentry", "disk", "mount", "superblock"].map((name) => `test/sim/kernel/${name}.ts`);
 
   it("no files import each other in a circle, counted with types, but for the objects of the simulated kernel", () => {

@@ -1,4 +1,7 @@
-/** The import law of src (docs/architecture.md), circles of imports, and what only one place may touch. Pure, so that it can be tried on text. */
+/**
+ * The import law of src (docs/architecture.md), circles of imports, and what only one place may touch. Pure, so that it
+ * can be tried on text.
+ */
 
 /** Rooms, and the rooms that each may import from beside itself. */
 const mayImport: { readonly [room: string]: readonly string[] } = {
@@ -96,7 +99,10 @@ export function circles(texts: ReadonlyMap<string, string>): Circle[] {
       const target = specifier.startsWith(".") ? resolve(path, specifier) : specifier;
       return texts.has(target) ? [target] : [];
     });
-  /** Returns the lowest number of an open file that this one leads to: its own, unless a file before it is in its circle. */
+  /**
+   * Returns the lowest number of an open file that this one leads to: its own, unless a file before it is in its
+   * circle.
+   */
   const visit = (path: string): number => {
     const own = numbers.size;
     let lowest = own;

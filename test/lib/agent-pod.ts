@@ -51,7 +51,10 @@ export function prefixesIn(rendered: string): string[] {
   return settingsIn(rendered)["NODEVOLUME_ALLOWED_PREFIXES"]?.split(",") ?? [];
 }
 
-/** Paths that spread to the node and lie in another such: each restart of the pod would leave one more copy of the inner one in the outer one. */
+/**
+ * Paths that spread to the node and lie in another such: each restart of the pod would leave one more copy of the inner
+ * one in the outer one.
+ */
 export function nestedIn({ containers: [{ volumeMounts }] }: AgentPod): string[] {
   const paths = volumeMounts
     .filter(({ mountPropagation }) => mountPropagation === "Bidirectional")

@@ -19,7 +19,8 @@ export interface GuestRun {
 }
 
 /**
- * Boots an arm64 guest whose root file system, in memory, is Debian's C library, an arm64 Node, and this checkout, and runs test files in it.
+ * Boots an arm64 guest whose root file system, in memory, is Debian's C library, an arm64 Node, and this checkout, and
+ * runs test files in it.
  * @param place an empty directory
  */
 export async function testInArm64VM(

@@ -21,8 +21,9 @@ export const cephUser = "volumes";
 export type Daemon = "mon.a" | "osd.0" | "mds.a" | "mds.b";
 
 /**
- * Debian's Ceph, whole but small: a monitor, an OSD on a file, and an MDS, with cephx, on loopback of a network of its own; the clients
- * put where programs are; all gone in the end. No manager: it would only tell how full it is, so that statfs says nothing.
+ * Debian's Ceph, whole but small: a monitor, an OSD on a file, and an MDS, with cephx, on loopback of a network of its
+ * own; the clients put where programs are; all gone in the end. No manager: it would only tell how full it is, so that
+ * statfs says nothing.
  */
 export class CephCluster implements AsyncDisposable {
   readonly #path: string;
@@ -140,7 +141,10 @@ export class CephCluster implements AsyncDisposable {
     for (const [name, daemon] of this.#running) if (only.length === 0 || only.includes(name)) daemon.kill(signal);
   }
 
-  /** Makes images of 64 MiB, each with an ext4, or `empty`; which only one client at a time may write to, or without a lock; or with a feature that no kernel has. */
+  /**
+   * Makes images of 64 MiB, each with an ext4, or `empty`; which only one client at a time may write to, or without a
+   * lock; or with a feature that no kernel has.
+   */
   images(
     names: readonly string[],
     how: { readonly empty?: boolean; readonly unlocked?: boolean; readonly journaled?: boolean } = {},

@@ -1,5 +1,5 @@
-// An installation as its objects show it, on an API server without kubelets: workloads, pods, Leases and reports are written as whoever
-// would write them.
+// An installation as its objects show it, on an API server without kubelets: workloads, pods, Leases and reports are
+// written as whoever would write them.
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { loadAll } from "js-yaml";

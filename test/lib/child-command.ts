@@ -19,8 +19,10 @@ const recorder = `
 `;
 
 /**
- * How the role \`child\` is started: from source, or what NODEVOLUME_CHILD names, a bundle, which starts in a tenth of the time.
- * @param record file that is told of each program that a child becomes; of what that program starts by itself it is told nothing
+ * How the role \`child\` is started: from source, or what NODEVOLUME_CHILD names, a bundle, which starts in a tenth of
+ * the time.
+ * @param record file that is told of each program that a child becomes; of what that program starts by itself it is
+ *   told nothing
  */
 export function childCommand(record?: string): [string, ...string[]] {
   const source = new URL("../../hack/lib/agent-on-kernel/child-entry.ts", import.meta.url);

@@ -6,7 +6,9 @@ import { paths } from "./policy-world.ts";
 
 const storage = "/apis/storage.k8s.io/v1";
 
-/** What the documentation of kubectl nvi and its tests are about: a shop on three nodes, and what is in the way there. */
+/**
+ * What the documentation of kubectl nvi and its tests are about: a shop on three nodes, and what is in the way there.
+ */
 export async function fillCluster(admin: ApiClient): Promise<void> {
   const post = posting(admin);
   const nodeUIDs = new Map<string, string>();

@@ -10,7 +10,9 @@ import type { Facts, Raw } from "../../src/explain/facts.ts";
 import { leaseValidity } from "../../src/kube/lease.ts";
 import { agentLeaseSeconds } from "../../src/kube/lease-renewer.ts";
 
-/** Objects as an API server gives them, with as little as an explanation needs. Times are so many seconds before `now`. */
+/**
+ * Objects as an API server gives them, with as little as an explanation needs. Times are so many seconds before `now`.
+ */
 export const now = Date.parse("2026-03-01T12:00:00Z");
 export const ago = (seconds: number): string => `${new Date(now - seconds * 1000).toISOString().slice(0, 19)}Z`;
 

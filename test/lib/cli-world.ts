@@ -1,5 +1,6 @@
-// A real API server with what a cluster may look like on a bad day, and kubectl nvi as people have it: the bundle, found by kubectl in
-// PATH, with the token of somebody who may only read. No controller, agent or driver runs: their words are written in their place.
+// A real API server with what a cluster may look like on a bad day, and kubectl nvi as people have it: the bundle,
+// found by kubectl in PATH, with the token of somebody who may only read. No controller, agent or driver runs: their
+// words are written in their place.
 import { execFile } from "node:child_process";
 import { mkdirSync, mkdtempSync, symlinkSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -17,7 +18,10 @@ export interface CliResult {
 }
 
 export interface CliWorld {
-  /** A command line as a shell takes it, with kubectl and kubectl-nvi in PATH. @param user whose kubeconfig: of the reader if not given */
+  /**
+   * A command line as a shell takes it, with kubectl and kubectl-nvi in PATH.
+   * @param user whose kubeconfig: of the reader if not given
+   */
   sh(line: string, user?: "reader" | "tenant" | "admin" | "nobody"): Promise<CliResult>;
   /** Where it runs; a file `fstab` is there. */
   readonly directory: string;
@@ -65,7 +69,10 @@ export async function cliWorld(cluster: TestCluster): Promise<CliWorld> {
   return { sh, directory };
 }
 
-/** The reader has the roles of both components; the tenant may look at the pods and claims of one namespace, and no more. */
+/**
+ * The reader has the roles of both components; the tenant may look at the pods and claims of one namespace, and no
+ * more.
+ */
 async function bind({ admin }: TestCluster): Promise<void> {
   const rbac = "/apis/rbac.authorization.k8s.io/v1";
   const subject = (name: string) => [{ kind: "ServiceAccount", name, namespace: "nodevolume-system" }];

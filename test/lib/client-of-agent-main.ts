@@ -1,4 +1,5 @@
-// What an agent does in its container: it finds the client of a volume, or starts it. node client-of-agent-main.ts DIRECTORY
+// What an agent does in its container: it finds the client of a volume, or starts it. node client-of-agent-main.ts
+// DIRECTORY
 import { spawn } from "node:child_process";
 import { renameSync, writeFileSync } from "node:fs";
 import { fileURLToPath } from "node:url";

@@ -61,7 +61,10 @@ export interface ClusterOptions extends Pick<ControlPlaneOptions, "audit" | "use
   readonly oldest?: true;
 }
 
-/** A cluster of one's own. @param options what its API server writes to `audit.log`, if not what our programs ask for, and whom it knows besides */
+/**
+ * A cluster of one's own.
+ * @param options what its API server writes to `audit.log`, if not what our programs ask for, and whom it knows besides
+ */
 export async function startCluster({ oldest, ...options }: ClusterOptions = {}): Promise<TestCluster> {
   const located = { env: process.env, report: (line: string) => console.log(`  ${line}`) };
   const newest = await locateTools(located);

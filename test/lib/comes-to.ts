@@ -1,7 +1,10 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { type ApiAccess, createApiClient } from "../../hack/lib/api-client.ts";
 
-/** What came of a request: `ended`, if its connection did before the whole answer was there; `waiting`, if it was not there in time. */
+/**
+ * What came of a request: `ended`, if its connection did before the whole answer was there; `waiting`, if it was not
+ * there in time.
+ */
 export type Outcome = "answered" | "refused" | "ended" | "waiting";
 
 /** What a GET over a connection of its own comes to within `withinMs` milliseconds; given up then. */

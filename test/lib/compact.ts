@@ -2,7 +2,10 @@ import { request } from "node:http";
 import { join } from "node:path";
 import type { ControlPlane } from "../../hack/lib/control-plane/start.ts";
 
-/** Has etcd forget everything but the present state, by its JSON gateway. @param path a collection that can be listed */
+/**
+ * Has etcd forget everything but the present state, by its JSON gateway.
+ * @param path a collection that can be listed
+ */
 export async function compact({ directory, admin }: ControlPlane, path: string): Promise<void> {
   const { body } = await admin.call("GET", `${path}?limit=1`);
   const revision = (body["metadata"] as { resourceVersion: string }).resourceVersion;

@@ -5,7 +5,10 @@ import type { Said } from "./header-names.ts";
 
 type Arch = keyof typeof byArchitecture;
 
-/** Any compiler will do for both: they lay structures out alike, and what the headers ask for is which architecture this is. */
+/**
+ * Any compiler will do for both: they lay structures out alike, and what the headers ask for is which architecture this
+ * is.
+ */
 const pretended: { readonly [arch in Arch]: readonly string[] } = {
   x64: ["-U__aarch64__", "-D__x86_64__"],
   arm64: ["-U__x86_64__", "-D__aarch64__"],

@@ -12,8 +12,9 @@ export interface Described {
 }
 
 /**
- * Stands for a registry: what the distribution specification of OCI says of reading manifests and blobs, over HTTP, with a token
- * for anybody, blobs elsewhere as the large ones have it, and what is left of a blob. It is no registry: nothing can be pushed or listed.
+ * Stands for a registry: what the distribution specification of OCI says of reading manifests and blobs, over HTTP,
+ * with a token for anybody, blobs elsewhere as the large ones have it, and what is left of a blob. It is no registry:
+ * nothing can be pushed or listed.
  */
 export class ContractRegistry implements Disposable {
   readonly #server: Server;

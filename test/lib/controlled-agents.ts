@@ -5,7 +5,9 @@ import type { NodeVolumeIntent } from "../../src/api/types.gen.ts";
 import { bootID } from "../../src/host/linux/linux-evidence.ts";
 import { addNodes, type CSIFleet, createCSIFleet } from "../unit/controller/attach/csi-fleet.ts";
 
-/** So many times as long as it has worked the controller rests: in an emulated VM agents and children would wait else. */
+/**
+ * So many times as long as it has worked the controller rests: in an emulated VM agents and children would wait else.
+ */
 const rests = 9;
 
 /**

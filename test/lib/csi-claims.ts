@@ -1,4 +1,5 @@
-// Sets that use claims, as pods would, and what stories see of them: in the objects, in the driver's record, in the kernel.
+// Sets that use claims, as pods would, and what stories see of them: in the objects, in the driver's record, in the
+// kernel.
 import { allowing } from "../../hack/lib/allowing.ts";
 import { readRecord } from "../drivers/lib/record.ts";
 import { handleOf, type Stories, type StoryNode, storageClass } from "./csi-stories.ts";
@@ -125,7 +126,10 @@ export class ClaimStories {
     return (await this.attachmentsOf(claim)).map(({ spec }) => spec.nodeName).sort();
   }
 
-  /** The RPCs that the drivers of all nodes, or of one, were called with for a volume, in their order; also those that were not answered. Without NodeGetVolumeStats, which comes with the time. */
+  /**
+   * The RPCs that the drivers of all nodes, or of one, were called with for a volume, in their order; also those that
+   * were not answered. Without NodeGetVolumeStats, which comes with the time.
+   */
   calls({ handle }: MadeClaim, node?: StoryNode): string[] {
     const lines = readRecord(this.#stories.world.storage.record);
     return lines

@@ -1,4 +1,5 @@
-// One cluster for all stories about CSI drivers: sidecars, kube-controller-manager, our controller, and nodes with an agent.
+// One cluster for all stories about CSI drivers: sidecars, kube-controller-manager, our controller, and nodes with an
+// agent.
 import { join } from "node:path";
 import { loopXfs, loopXfsName, type RunningDriver } from "../../hack/lib/csi/driver.ts";
 import type { RunningProcess } from "../../hack/lib/process.ts";

@@ -1,4 +1,5 @@
-// What a file of stories about volumes of CSI drivers begins with: its nodes in the lane's cluster, and what it sees of it.
+// What a file of stories about volumes of CSI drivers begins with: its nodes in the lane's cluster, and what it sees of
+// it.
 import { existsSync, readFileSync, statSync } from "node:fs";
 import { readRecord } from "../drivers/lib/record.ts";
 import { prepare, type TestCluster } from "./cluster.ts";

@@ -1,4 +1,5 @@
-// A real control plane with CSI beside it: drivers on pretended nodes, sidecars, kube-controller-manager; each when a test asks for it.
+// A real control plane with CSI beside it: drivers on pretended nodes, sidecars, kube-controller-manager; each when a
+// test asks for it.
 import { mkdirSync, mkdtempSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -28,7 +29,10 @@ export interface CSITestNode extends NodeRef {
   startDriver(program: DriverProgram): Promise<RunningDriver>;
   /** Our agent, in a mount namespace of its own. @param flags further ones */
   startAgent(flags?: readonly string[]): Promise<RunningProcess>;
-  /** Makes its Node anew, which was deleted, as a kubelet does. What runs goes on; an agent needs a token of the new Node: start it again. */
+  /**
+   * Makes its Node anew, which was deleted, as a kubelet does. What runs goes on; an agent needs a token of the new
+   * Node: start it again.
+   */
   register(): Promise<void>;
   /** What is mounted at a path, topmost first; each as a line of the host's mountinfo. */
   mountsAt(path: string): Promise<string[]>;

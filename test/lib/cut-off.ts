@@ -9,8 +9,9 @@ const looks = new Set([
 const byItself = new Set(["close"]);
 
 /**
- * An agent that ends right after its n-th effect on the node: from then on nothing that it tries happens, and none of its calls
- * tells anything. What has no name among `looks` counts as an effect, so that those of new ports are tried by themselves.
+ * An agent that ends right after its n-th effect on the node: from then on nothing that it tries happens, and none of
+ * its calls tells anything. What has no name among `looks` counts as an effect, so that those of new ports are tried by
+ * themselves.
  */
 export class CutOff {
   /** Names of the effects that there were. */

@@ -17,8 +17,9 @@ export interface FakeFault {
 }
 
 /**
- * A CSI driver without a process or socket, which really mounts in the namespace that the test runs in: a tmpfs on the staging
- * path and binds of it, or, without STAGE_UNSTAGE_VOLUME, a bind of a directory; a device's node for volumeMode Block. Idempotent as CSI asks.
+ * A CSI driver without a process or socket, which really mounts in the namespace that the test runs in: a tmpfs on the
+ * staging path and binds of it, or, without STAGE_UNSTAGE_VOLUME, a bind of a directory; a device's node for volumeMode
+ * Block. Idempotent as CSI asks.
  */
 export class FakeCSIDriver implements CSIDrivers {
   readonly name = "fake.csi.example";

@@ -22,8 +22,9 @@ const run = (program: string, ...args: string[]) =>
 const headerBytes = 16 * 1024 * 1024;
 
 /**
- * Stands for LVM and LUKS on a kernel without device-mapper: logical volumes are files, what is opened is a loop device behind the
- * header, and not encrypted. The headers are cryptsetup's own. What real ones have said is in test/unit/host/layer-words.test.ts.
+ * Stands for LVM and LUKS on a kernel without device-mapper: logical volumes are files, what is opened is a loop device
+ * behind the header, and not encrypted. The headers are cryptsetup's own. What real ones have said is in
+ * test/unit/host/layer-words.test.ts.
  */
 export class FakeLayers implements Layers {
   readonly #directory: string;
@@ -166,7 +167,10 @@ export class FakeLayers implements Layers {
     this.#mapped.set(name, { path: made, deviceNumber: number(made), over, hold, base: path });
   }
 
-  /** A loop device on another is its second name, which nobody may use: what stands for device-mapper's is on the same file. */
+  /**
+   * A loop device on another is its second name, which nobody may use: what stands for device-mapper's is on the same
+   * file.
+   */
   #fileBeneath(path: string): string {
     return path.startsWith("/dev/") ? run("losetup", "--noheadings", "--output", "BACK-FILE", path) : path;
   }

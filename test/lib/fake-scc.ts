@@ -1,4 +1,5 @@
-// A fake of OpenShift's kind SecurityContextConstraints: its fields and their types, so that an API server finds what is misspelt.
+// A fake of OpenShift's kind SecurityContextConstraints: its fields and their types, so that an API server finds what
+// is misspelt.
 
 const strings = { type: "array", nullable: true, items: { type: "string" } } as const;
 const ranges = {

@@ -14,8 +14,9 @@ export const hereUUID = "11111111-1111-4111-8111-111111111111";
 export const elsewhereUUID = "22222222-2222-4222-8222-222222222222";
 
 /**
- * NOT Flocker, which nobody can run any more: a server that answers as its REST API did (ClusterHQ's flocker-go is what kubelet
- * spoke it with), over TLS with client certificates. It has one dataset, `data`, and moves it when the test says so.
+ * NOT Flocker, which nobody can run any more: a server that answers as its REST API did (ClusterHQ's flocker-go is what
+ * kubelet spoke it with), over TLS with client certificates. It has one dataset, `data`, and moves it when the test
+ * says so.
  */
 export class FlockerContractServer implements Disposable {
   /** As seen by a node whose root this is. */

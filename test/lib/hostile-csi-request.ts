@@ -78,7 +78,10 @@ const elsewhere = [
   "/",
 ];
 
-/** PURE. What somebody may send who has kubelet's socket: a call of CSI with paths and attributes that are to lead elsewhere. */
+/**
+ * PURE. What somebody may send who has kubelet's socket: a call of CSI with paths and attributes that are to lead
+ * elsewhere.
+ */
 export function hostileCall(random: SeededRandom): HostileCall {
   const isPublish = random.chance(0.7);
   const target = hostilePath(random);

@@ -63,8 +63,8 @@ export class HungWorld implements AsyncDisposable {
   }
 
   /**
-   * Processes that the agent, or one before it, has started for what may hang, and that have not ended; also the spare one
-   * that waits to be told what to do.
+   * Processes that the agent, or one before it, has started for what may hang, and that have not ended; also the spare
+   * one that waits to be told what to do.
    */
   children(): number[] {
     return readdirSync("/proc")

@@ -1,4 +1,5 @@
-// A cluster to which somebody who has only the repository installs the project: its images from the Dockerfile, its objects from config/default.
+// A cluster to which somebody who has only the repository installs the project: its images from the Dockerfile, its
+// objects from config/default.
 import { cpSync, existsSync, globSync, mkdirSync, mkdtempSync, readFileSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { basename, dirname, join, relative } from "node:path";
@@ -126,8 +127,9 @@ export class InstallWorld implements AsyncDisposable {
   }
 
   /**
-   * A kustomization of config/default with the images, and with what this one node, which has no network of pods and no Services, needs
-   * beside it: the controller in the node's network, once, on loopback; for it and the agent's proxy, where the API server is; for the agent, where the node is.
+   * A kustomization of config/default with the images, and with what this one node, which has no network of pods and no
+   * Services, needs beside it: the controller in the node's network, once, on loopback; for it and the agent's proxy,
+   * where the API server is; for the agent, where the node is.
    */
   overlay(version: string): string {
     const directory = join(this.directory, `overlay-${version}`);
@@ -137,7 +139,8 @@ export class InstallWorld implements AsyncDisposable {
       { name: "KUBERNETES_SERVICE_HOST", value: hostname },
       { name: "KUBERNETES_SERVICE_PORT", value: port },
     ];
-    const hostPid = { name: "NODEVOLUME_HOST_PID", value: `${this.node.host.pid}` }; // process 1 is the sandbox's, which has other mounts
+    // Process 1 is the sandbox's, which has other mounts.
+    const hostPid = { name: "NODEVOLUME_HOST_PID", value: `${this.node.host.pid}` };
     const loopback = { name: "NODEVOLUME_METRICS_ADDRESS", value: "127.0.0.1:9808" };
     const rollingUpdate = { maxSurge: 0, maxUnavailable: 1 }; // two of them cannot have the same port of the node
     const container = (name: string, env: object[]) => ({ template: { spec: { containers: [{ name, env }] } } });

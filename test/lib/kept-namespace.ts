@@ -20,7 +20,10 @@ export function keepNamespace(directory: string): Disposable & { readonly name: 
   };
 }
 
-/** Only a namespace with a higher id than ours can be mounted in it (mnt_ns_loop), and since Linux 6.18 each processor gives ids of its own. */
+/**
+ * Only a namespace with a higher id than ours can be mounted in it (mnt_ns_loop), and since Linux 6.18 each processor
+ * gives ids of its own.
+ */
 function bindNew(file: string): void {
   const tries = cpus().map((_, cpu) => {
     const args = ["-c", `${cpu}`, "unshare", `--mount=${file}`, "--propagation", "private", "true"];

@@ -6,8 +6,8 @@ export interface Statused {
 }
 
 /**
- * What Flux and kpt make of a custom resource: the rules of sigs.k8s.io/cli-utils/pkg/kstatus/status, in their order (read
- * in v0.37). test/cluster/gitops-health.test.ts holds it against the library.
+ * What Flux and kpt make of a custom resource: the rules of sigs.k8s.io/cli-utils/pkg/kstatus/status, in their order
+ * (read in v0.37). test/cluster/gitops-health.test.ts holds it against the library.
  */
 export function kstatus({ metadata, status = {} }: Statused): "Terminating" | "InProgress" | "Failed" | "Current" {
   if (metadata.deletionTimestamp !== undefined) return "Terminating";

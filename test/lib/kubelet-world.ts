@@ -1,4 +1,5 @@
-// A real node with everything: control plane, scheduler, kubelet, containers, a CSI driver with its sidecars, our controller and agent.
+// A real node with everything: control plane, scheduler, kubelet, containers, a CSI driver with its sidecars, our
+// controller and agent.
 
 import { join } from "node:path";
 import type { KubeObject } from "../../hack/lib/csi/accounts.ts";
@@ -38,7 +39,10 @@ export interface KubeletWorld {
   claim(name: string, options?: { readonly storageClass: string; readonly size: string }): Promise<KubeObject>;
   /** Removes a claim that nothing uses any more, and waits until it is gone. */
   unclaim(...names: string[]): Promise<void>;
-  /** Removes the pods, sets and claims that the suite has made and that are still there: nobody else's test fails of them. */
+  /**
+   * Removes the pods, sets and claims that the suite has made and that are still there: nobody else's test fails of
+   * them.
+   */
   end(): Promise<void>;
 }
 

@@ -12,6 +12,9 @@ export interface LayersWorld {
   opened(node: RealNode): readonly string[];
   /** Of a volume group, each logical volume: name, whether it has a device, and tags. */
   volumes(node: RealNode, group: string): readonly string[];
-  /** A file system that grows while it is mounted, with the smallest size for it in MiB, and one that it is too small for. */
+  /**
+   * A file system that grows while it is mounted, with the smallest size for it in MiB, and one that it is too small
+   * for.
+   */
   readonly grows: { readonly fsType: "ext4" | "xfs"; readonly megabytes: number };
 }

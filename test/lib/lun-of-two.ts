@@ -11,7 +11,9 @@ export interface LunOfTwo {
   isWayOf(node: string, device: string): boolean;
 }
 
-/** It is of one of the two, whose sets are there; the other says so, and has what that has written once it is released. */
+/**
+ * It is of one of the two, whose sets are there; the other says so, and has what that has written once it is released.
+ */
 export async function oneAtATime(both: ControlledAgents, { nodes, name, isWayOf }: LunOfTwo): Promise<void> {
   both.fleet.start();
   const found = () => nodes.map((node) => both.intentOf(node)?.status?.disk);

@@ -1,5 +1,5 @@
-// Fills memory with small pieces, lets go of all but the last of each thousand, and prints how much it has before and after
-// it gave back what it could, in KiB.
+// Fills memory with small pieces, lets go of all but the last of each thousand, and prints how much it has before and
+// after it gave back what it could, in KiB.
 import { readFileSync } from "node:fs";
 import { memoryReturner } from "../../src/host/linux/give-back-memory.ts";
 

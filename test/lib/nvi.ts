@@ -8,7 +8,11 @@ import { writeKubeconfig } from "../../hack/lib/control-plane/credentials.ts";
 import { root } from "../../hack/lib/root.ts";
 import type { TestCluster } from "./cluster.ts";
 
-/** Runs kubectl nvi. @returns what it says on standard output @throws Error with what it says else, if it ends with another code than 0 */
+/**
+ * Runs kubectl nvi.
+ * @returns what it says on standard output
+ * @throws Error with what it says else, if it ends with another code than 0
+ */
 export type Nvi = (...args: string[]) => Promise<string>;
 
 export const reader = "nvi-reader";

@@ -8,8 +8,8 @@ const setns = libc.func("int setns(int fd, int type)");
 const CLONE_NEWNET = 0x40000000;
 
 /**
- * Puts this thread, and what it starts from now on, into a network of its own, with nothing but loopback: what listens on a port that
- * cannot be chosen is in nobody's way.
+ * Puts this thread, and what it starts from now on, into a network of its own, with nothing but loopback: what listens
+ * on a port that cannot be chosen is in nobody's way.
  * @param addresses that it has beside 127.0.0.1
  */
 export function ownNetwork(addresses: readonly string[]): Disposable {

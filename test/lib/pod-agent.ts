@@ -9,7 +9,10 @@ import { need } from "./requirements.ts";
 /** The intent of `want`. */
 export const name = "node.volume-1";
 
-/** Gives each test of a suite an agent on the real kernel, with a volume in `src/data`, and what kubelet and the controller would do for its pods. */
+/**
+ * Gives each test of a suite an agent on the real kernel, with a volume in `src/data`, and what kubelet and the
+ * controller would do for its pods.
+ */
 export function withPodAgent(use: (agent: KernelAgent) => void) {
   let programs: Programs;
   let agent: KernelAgent;

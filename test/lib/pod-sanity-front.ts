@@ -20,9 +20,10 @@ export interface PodSanityFrontDeps {
 }
 
 /**
- * - A stand-in for a controller: csi-sanity wants a volume to be created before it publishes one. Ours are named by the pod, so that it
- *   is given a name, and with it the volume_context.
- * - A stand-in for kubelet: csi-sanity publishes at `<mountdir>/target`, kubelet at `…/mount`. Nothing else of a call is changed.
+ * - A stand-in for a controller: csi-sanity wants a volume to be created before it publishes one. Ours are named by the
+ *   pod, so that it is given a name, and with it the volume_context.
+ * - A stand-in for kubelet: csi-sanity publishes at `<mountdir>/target`, kubelet at `…/mount`. Nothing else of a call
+ *   is changed.
  */
 export class PodSanityFront {
   readonly #deps: PodSanityFrontDeps;

@@ -32,7 +32,9 @@ interface Terminated {
   readonly message?: string;
 }
 
-/** All that is told of a pod, on one line: "pod-1 Failed, OutOfcpu: too little, main: exited with 128, StartError: …". */
+/**
+ * All that is told of a pod, on one line: "pod-1 Failed, OutOfcpu: too little, main: exited with 128, StartError: …".
+ */
 export function described(name: string, pod: Pod | undefined): string {
   if (pod === undefined) return `${name} is gone`;
   const { metadata, spec, status = {} } = pod;
@@ -58,7 +60,8 @@ export function failureOf({ metadata, status }: Pod): string | undefined {
 
 /** By others, through no fault of the program and its volumes. */
 function wasEnded({ exitCode, reason, message = "" }: Terminated, deleting: boolean): boolean {
-  // By SIGKILL, as when its time to end is over; or before it listened, which a first process answers with 2 where it is written in Go.
+  // By SIGKILL, as when its time to end is over; or before it listened, which a first process answers with 2 where it
+  // is written in Go.
   if (exitCode === 0 || exitCode === 137 || (exitCode === 2 && deleting)) return true;
   // It never ran: who had asked containerd for it, kubelet, was killed meanwhile.
   return reason === "StartError" && /context canceled/.test(message);

@@ -5,8 +5,9 @@ import { RealNode } from "./real-node.ts";
 const quick = ["--pbkdf", "pbkdf2", "--pbkdf-force-iterations", "1000"];
 
 /**
- * A real node, whose LUKS headers take no time to be opened: Argon2id takes 6 s under emulation, each time. What makes the headers of the
- * product is tried in test/real/layer-programs.test.ts; all else is the product's and the node's programs.
+ * A real node, whose LUKS headers take no time to be opened: Argon2id takes 6 s under emulation, each time. What makes
+ * the headers of the product is tried in test/real/layer-programs.test.ts; all else is the product's and the node's
+ * programs.
  */
 export class QuickHeaderNode extends RealNode {
   constructor() {

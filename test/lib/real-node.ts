@@ -58,7 +58,10 @@ export class RealNode implements AsyncDisposable {
   #wraps: ((host: HostPorts) => HostPorts)[] = [];
   #intents = new Map<string, Desired>();
 
-  /** @param given `recordsPrograms`: file told of each program that a child becomes (programsIn); `timers`: what ends children */
+  /**
+   * @param given `recordsPrograms`: file told of each program that a child becomes (programsIn); `timers`: what ends
+   *   children
+   */
   constructor(given: { readonly recordsPrograms?: string; readonly timers?: Timers } = {}) {
     this.path = placeOfNode();
     this.#given = given;
@@ -135,7 +138,8 @@ export class RealNode implements AsyncDisposable {
   /** @param now milliseconds of the node's monotonic clock */
   async plan(now = this.#system.clock.monotonic()): Promise<Plan> {
     const journal = await this.journal();
-    this.#linux.mountTable.resync(); // tests rename directories, which the kernel tells nobody: the agent looks every minute
+    // Tests rename directories, which the kernel tells nobody: the agent looks every minute.
+    this.#linux.mountTable.resync();
     const contents = ({ name }: { name: string }): ContentState => {
       const { version } = this.contents.get(name) ?? {};
       if (version !== undefined) return { known: true, version };
@@ -168,8 +172,8 @@ export class RealNode implements AsyncDisposable {
   }
 
   /**
-   * Plans and acts until nothing is left that may be done at the time at which it was asked: what fails meanwhile is not tried again,
-   * however long it takes. @returns the last plan
+   * Plans and acts until nothing is left that may be done at the time at which it was asked: what fails meanwhile is
+   * not tried again, however long it takes. @returns the last plan
    */
   async converge(): Promise<Plan> {
     const now = this.#system.clock.monotonic();

@@ -21,7 +21,10 @@ export const [live, dead] = ["9b1c0ad4-1111-4222-8333-444455556666", "9b1c0ad4-1
 export const graceMs = 600_000;
 const driver = "d.example";
 
-/** A real node with what kubelet has left, the agent's watch and reaper of that, and what API server, cgroups and a driver that unstages say. */
+/**
+ * A real node with what kubelet has left, the agent's watch and reaper of that, and what API server, cgroups and a
+ * driver that unstages say.
+ */
 export class ReapNode implements AsyncDisposable {
   readonly node = new RealNode();
   readonly events: ReapEvent[] = [];

@@ -45,7 +45,8 @@ export class ReleaseFixture {
     const text = readFileSync(changelog, "utf8").replace("## Unreleased\n", `## Unreleased\n\n## ${version}\n`);
     writeFileSync(changelog, text);
     this.git("init", "--quiet", "--initial-branch=main");
-    writeFileSync(join(this.directory, ".git/info/exclude"), "node_modules\n"); // .gitignore means the folder, not a link to one
+    // .gitignore means the folder, not a link to one.
+    writeFileSync(join(this.directory, ".git/info/exclude"), "node_modules\n");
     this.git("add", "--all");
     this.git("commit", "--quiet", "--message", "All of it");
   }

@@ -1,4 +1,5 @@
-// Which rights of config/rbac the project's own programs use, by the audit logs of the clusters that they run in, and what they are refused.
+// Which rights of config/rbac the project's own programs use, by the audit logs of the clusters that they run in, and
+// what they are refused.
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { load, loadAll } from "js-yaml";
@@ -34,7 +35,9 @@ export interface Usage {
   readonly refused: ReadonlySet<string>;
 }
 
-/** PURE. What an audit log says of our programs: tests that ask with their tokens are others, and call themselves so. */
+/**
+ * PURE. What an audit log says of our programs: tests that ask with their tokens are others, and call themselves so.
+ */
 export function usageOf(log: string): Usage {
   const used = new Set<string>();
   const refused = new Set<string>();
@@ -108,7 +111,10 @@ function bound(
   return roles.filter(({ kind }) => kind === ref?.kind);
 }
 
-/** Rights that the lane does not see used, or not always, and refusals that it may see, each with why that is as it should be. */
+/**
+ * Rights that the lane does not see used, or not always, and refusals that it may see, each with why that is as it
+ * should be.
+ */
 export interface Exceptions {
   readonly unused: readonly Exception[];
   readonly sometimes: readonly Exception[];

@@ -1,4 +1,5 @@
-// node sandbox-main.ts DIRECTORY SCRIPT: runs a shell script as git is run that speaks with nobody, with DIRECTORY as /work.
+// node sandbox-main.ts DIRECTORY SCRIPT: runs a shell script as git is run that speaks with nobody, with DIRECTORY as
+// /work.
 import { spawnSync } from "node:child_process";
 import { chownSync } from "node:fs";
 import { confined, ownNamespaces, stranger } from "../../src/host/linux/confined.ts";

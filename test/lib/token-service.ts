@@ -4,7 +4,9 @@ import { createServer, type Server } from "node:https";
 import type { AddressInfo } from "node:net";
 import type { SelfSigned } from "../../src/self-signed.ts";
 
-/** What a registry sends for tokens to: it gives them, signed, to who has this authorization, to pull what is asked for. */
+/**
+ * What a registry sends for tokens to: it gives them, signed, to who has this authorization, to pull what is asked for.
+ */
 export class TokenService implements Disposable {
   readonly #server: Server;
   /** With which authorization it was asked. */

@@ -1,5 +1,6 @@
-// What is so of kubelet's own volumes on a node, by the kernel's table and by Kubernetes' own objects, and what kubectl nvi says of it: both
-// in the same words, so that they can be compared. Nothing of the product is used to find out what is so.
+// What is so of kubelet's own volumes on a node, by the kernel's table and by Kubernetes' own objects, and what kubectl
+// nvi says of it: both in the same words, so that they can be compared. Nothing of the product is used to find out what
+// is so.
 import { createHash } from "node:crypto";
 import type { ApiClient } from "../../hack/lib/api-client.ts";
 import { layout, type PretendHost } from "../../hack/lib/pretend-node/node.ts";

@@ -1,4 +1,5 @@
-// The lane's real node with a second driver, whose volumes are staged and whose failures can be ordered, and kubectl nvi as a reader has it.
+// The lane's real node with a second driver, whose volumes are staged and whose failures can be ordered, and kubectl
+// nvi as a reader has it.
 import { join } from "node:path";
 import type { JsonObject } from "../../hack/lib/api-client.ts";
 import type { KubeObject } from "../../hack/lib/csi/accounts.ts";
@@ -113,7 +114,10 @@ function claimOf(name: string, volume: KubeObject): ClaimOfTruth {
   return { name, volume: volume.metadata.name, handle: csi.volumeHandle };
 }
 
-/** Has a volume staged of which kubelet knows nothing: it dies between unpublish and unstage, and its pod's directory is gone. */
+/**
+ * Has a volume staged of which kubelet knows nothing: it dies between unpublish and unstage, and its pod's directory is
+ * gone.
+ */
 async function loseStaged(world: Omit<TruthWorld, "lost">): Promise<ClaimOfTruth> {
   const { node, pods } = world;
   // Past the suite, at whose end it stays: it is for a test of another one.

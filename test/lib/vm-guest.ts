@@ -1,5 +1,5 @@
-// The program that runs in the VM (test/vm): mocha, with the tests that need its kernel and servers in one bundle, because Node
-// takes half a minute under emulation to read them as they are. One line of JSON a test goes to stdout.
+// The program that runs in the VM (test/vm): mocha, with the tests that need its kernel and servers in one bundle,
+// because Node takes half a minute under emulation to read them as they are. One line of JSON a test goes to stdout.
 import { config } from "chai";
 import Mocha from "mocha";
 import { noteOf } from "../../hack/lib/lanes/note.ts";

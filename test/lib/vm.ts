@@ -17,9 +17,10 @@ export interface GuestResult {
 }
 
 /**
- * QEMU emulates several processors in as many threads, and then 8 of 108 children that Node runs from source end by SIGSEGV,
- * or by a failed check of V8: in the code that it makes of the WebAssembly by which it takes the types out, whole pages are
- * empty. With one thread none of 160 does, without QEMU none of 300, and bundled, as in the image, none of 180.
+ * QEMU emulates several processors in as many threads, and then 8 of 108 children that Node runs from source end by
+ * SIGSEGV, or by a failed check of V8: in the code that it makes of the WebAssembly by which it takes the types out,
+ * whole pages are empty. With one thread none of 160 does, without QEMU none of 300, and bundled, as in the image, none
+ * of 180.
  */
 const oneProcessor = ["--cpus", "1"] as const;
 

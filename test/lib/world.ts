@@ -1,4 +1,5 @@
-// Three nodes with an agent each, and a controller, on a control plane of their own: started once, shared by all stories.
+// Three nodes with an agent each, and a controller, on a control plane of their own: started once, shared by all
+// stories.
 import { mkdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { agentIdentity, controllerIdentity } from "../../hack/lib/control-plane/identities.ts";
@@ -29,7 +30,10 @@ export interface World {
   startController(name?: string, flags?: readonly string[]): Promise<RunningProcess>;
   /** The objects as a watch shows them, and waiting for what they will be. */
   readonly objects: Objects;
-  /** Makes or changes a set as a platform administrator, and waits until `objects` show it. @throws Error if it is being deleted */
+  /**
+   * Makes or changes a set as a platform administrator, and waits until `objects` show it.
+   * @throws Error if it is being deleted
+   */
   apply(name: string, spec: object): Promise<void>;
   /** Deletes sets and waits until they are gone. */
   remove(...names: string[]): Promise<void>;

@@ -51,8 +51,8 @@ export function unitTestsOf(file: string): UnitTests {
 
 /**
  * Runs unit tests on broken sources, in a process of its own, until the first fails. Nothing is written to the sources.
- * @throws Error if a text to replace is not in its file exactly once, or if the tests could not be run: the broken source is no program,
- * perhaps
+ * @throws Error if a text to replace is not in its file exactly once, or if the tests could not be run: the broken
+ *   source is no program, perhaps
  */
 export async function byUnitTests(
   edits: readonly Edit[],

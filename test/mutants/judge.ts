@@ -40,8 +40,8 @@ export function testsOf({ edits: [edit] }: Seed): UnitTests {
 }
 
 /**
- * Asks unit tests, laws, the real kernel and the simulator, in this order, until one notices. The simulator is asked in any case for a law or rule that is
- * taken away whole.
+ * Asks unit tests, laws, the real kernel and the simulator, in this order, until one notices. The simulator is asked in
+ * any case for a law or rule that is taken away whole.
  */
 export async function judge(seed: Seed, judges: readonly Judge[]): Promise<Judged> {
   const tried: string[] = [];

@@ -64,7 +64,9 @@ const areas: readonly (readonly [RegExp, Area])[] = [
   [/^src\/controller\//, "attach"],
 ];
 
-/** Every fault, each once: those of the simulator and of the laws, and those that are here for the tests of one part. */
+/**
+ * Every fault, each once: those of the simulator and of the laws, and those that are here for the tests of one part.
+ */
 export const seeds: readonly Seed[] = [...mutations.map(ofSimulator), ...lawsAlone(), ...own];
 
 function ofSimulator({ law, name, also, noticedBy, ...edit }: Mutation): Seed {

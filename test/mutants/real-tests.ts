@@ -15,7 +15,10 @@ const byFile: readonly (readonly [file: RegExp, tests: readonly string[]])[] = [
   [/^src\/agent\/(execute|in-flight|loop)\./, ["restart", "lost-record", "drift", "changes"]],
 ];
 
-/** PURE. Tests on the real kernel that a fault in a file is tried with, quick ones first; none where it is not of the executor. */
+/**
+ * PURE. Tests on the real kernel that a fault in a file is tried with, quick ones first; none where it is not of the
+ * executor.
+ */
 export function realTestsOf(file: string): readonly string[] {
   const [, tests = []] = byFile.find(([pattern]) => pattern.test(file)) ?? [];
   return tests.map((name) => `test/real/${name}.test.ts`);

@@ -10,7 +10,9 @@ interface Line extends Judged {
   readonly name: string;
 }
 
-/** What is known already: a line a fault in a file, the newest last. Of sources that have changed since it says nothing. */
+/**
+ * What is known already: a line a fault in a file, the newest last. Of sources that have changed since it says nothing.
+ */
 export class Results {
   readonly #file: string;
   readonly #byKey = new Map<string, Line>();

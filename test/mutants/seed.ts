@@ -10,7 +10,10 @@ export interface Seed {
   readonly name: string;
   /** Each text is in its file exactly once. */
   readonly edits: readonly Edit[];
-  /** The bug of kubelet, or of its attach/detach controller, of which it is the translation: issues of kubernetes/kubernetes. */
+  /**
+   * The bug of kubelet, or of its attach/detach controller, of which it is the translation: issues of
+   * kubernetes/kubernetes.
+   */
   readonly kubelet?: string;
   /** A law or rule that is taken away whole: the simulator has to notice, whoever else does. */
   readonly removes?: string;

@@ -79,7 +79,10 @@ describe("a hostile client of the API proxy's socket", function () {
   });
 });
 
-/** @throws Error if no agent of node-1 may ask for it, or if it has anything of the client's in it but what a rule lets through */
+/**
+ * @throws Error if no agent of node-1 may ask for it, or if it has anything of the client's in it but what a rule lets
+ *   through
+ */
 function expectAllowed({ method, url, headers: said, body }: Asked): void {
   const asUser = said["impersonate-user"] as string | undefined;
   const what = JSON.stringify({ method, url, said, body: body.slice(0, 1_000) });

@@ -22,7 +22,10 @@ import { mutatedBytes } from "../lib/mutate/mutated-bytes.ts";
 import { tryAll } from "../lib/mutate/tries.ts";
 import { calling, publishRequest, stageRequest } from "../unit/csi/clients.ts";
 
-/** Begins with no digit of a hexadecimal number: what stands for a control character before the rest of it would complete it. */
+/**
+ * Begins with no digit of a hexadecimal number: what stands for a control character before the rest of it would
+ * complete it.
+ */
 const secret = "sesame-8d1f27-open";
 const bytesOf = (bytes: Uint8Array) => Buffer.from(bytes);
 const usage = [

@@ -71,7 +71,8 @@ describe("a mount whose file system answers with an error (behaviour 120)", func
       await server.fail(numberOf(code));
       expect(codeAt(node.target("a")), "what it answers").to.equal(code === "EWOULDBLOCK" ? "EAGAIN" : code);
 
-      // 1. The mount table says what is mounted, whatever the file system says: nothing is unmounted, nothing is covered.
+      // 1. The mount table says what is mounted, whatever the file system says: nothing is unmounted, nothing is
+      //    covered.
       node.done.length = 0;
       const plan = await node.volume("node.a");
       expect([standingOf(plan).ready, plan.view.inUse, plan.view.targets[0]?.truth]).to.deep.equal([

@@ -105,7 +105,8 @@ describe("children that fetch, on the real kernel", function () {
 
   const expectFiltered = (threads: readonly Thread[]) => {
     expect(threads.length).to.be.greaterThan(0);
-    for (const thread of threads) expect(thread, thread.program).to.include({ filter: "2", noNewRights: "1" }); // 2: by a filter
+    // 2: by a filter.
+    for (const thread of threads) expect(thread, thread.program).to.include({ filter: "2", noNewRights: "1" });
   };
 
   it("an image: each thread of the child is filtered before it has asked the registry for anything", async () => {

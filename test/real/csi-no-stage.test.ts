@@ -66,7 +66,8 @@ describe("CSI drivers without STAGE_UNSTAGE_VOLUME, and those that get or lose i
     stages(false);
     const held = await there.released();
     expect([held.failure?.reason, held.view.inUse]).to.deep.equal(["DriverMayStillAct", true]);
-    there.node.ahead += 120_000; // the clock is put forward: on a slow machine a short deadline would be over before the look
+    // The clock is put forward: on a slow machine a short deadline would be over before the look.
+    there.node.ahead += 120_000;
     expect(await released()).to.deep.equal(["released", undefined]);
   });
 

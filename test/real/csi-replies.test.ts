@@ -47,7 +47,10 @@ describe("what a CSI driver answers, on the real kernel", () => {
       there.node.forgetFailures();
       return found.failure?.reason ?? found.phase;
     };
-    /** Goes on until a deadline has passed: by the clock that is put forward, as on a slow machine a short one would be over too soon. */
+    /**
+     * Goes on until a deadline has passed: by the clock that is put forward, as on a slow machine a short one would be
+     * over too soon.
+     */
     const releasedAtLast = async () => {
       there.node.want(there.volume({ deleting: true, generation: 2 }));
       expect(await look()).to.equal("DriverMayStillAct");

@@ -38,7 +38,9 @@ describe("FuseServer, the file system of our own that tests hang on", () => {
     asking.push(process);
     return process;
   }
-  /** Resolves when so many requests are in the server's queue. That who asks sleeps says nothing: he does before, too. */
+  /**
+   * Resolves when so many requests are in the server's queue. That who asks sleeps says nothing: he does before, too.
+   */
   async function queued(requests: number): Promise<void> {
     const connection = place
       .mounts()
@@ -63,7 +65,8 @@ describe("FuseServer, the file system of our own that tests hang on", () => {
   it("stopped: who asks waits, and can be killed; it goes on where it was", async () => {
     await stat(server.point); // with that the kernel's own first request is answered
     await server.stop();
-    // One after the other: who looks up the same name as somebody before him waits for him in the kernel, and cannot be killed.
+    // One after the other: who looks up the same name as somebody before him waits for him in the kernel, and cannot be
+    // killed.
     const killed = ask();
     await queued(1);
     const ended = once(killed, "exit");

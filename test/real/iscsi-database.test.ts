@@ -30,7 +30,8 @@ describe("open-iscsi's database, as a child of the agent has it", () => {
     need(this, "root");
     directory = mkdtempSync(join(tmpdir(), "nvo-iscsi-"));
     writeFileSync(`${directory}/iscsiadm`, fakeAdmin(directory), { mode: 0o755 });
-    // A mount namespace that stands for the node's: there, and not here, are iscsiadm, settings, and a record of somebody's.
+    // A mount namespace that stands for the node's: there, and not here, are iscsiadm, settings, and a record of
+    // somebody's.
     const script = `mount -t tmpfs etc /etc && mount -t tmpfs lib /var/lib && mount -t tmpfs sbin /usr/sbin && cp ${directory}/iscsiadm /usr/sbin
       mkdir -p /etc/iscsi/nodes/other /etc/iscsi/ifaces && echo InitiatorName=iqn.node >/etc/iscsi/initiatorname.iscsi
       echo 'node.name = other' >/etc/iscsi/nodes/other/p

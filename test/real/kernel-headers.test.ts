@@ -65,7 +65,9 @@ describe("numbers of the kernel's interface, beside its headers", () => {
   });
 });
 
-/** Buffers of posix_spawn(3) are at least as large as what the C library keeps there; the set of signals is exactly so. */
+/**
+ * Buffers of posix_spawn(3) are at least as large as what the C library keeps there; the set of signals is exactly so.
+ */
 const rooms: readonly Said[] = [
   { name: "attributesRoom", expression: `sizeof(posix_spawnattr_t) <= ${attributesRoom}`, value: 1n },
   { name: "actionsRoom", expression: `sizeof(posix_spawn_file_actions_t) <= ${actionsRoom}`, value: 1n },

@@ -45,7 +45,10 @@ describe("a program that is to outlive its container, with cgroups of version 2"
   const container = () => `${top}${root}/kubepods/pod1/agent`;
   const whereIs = (pid: number) => /^0::(.*)$/m.exec(readFileSync(`/proc/${pid}/cgroup`, "utf8"))?.[1];
 
-  /** Starts what stands in the container, in a cgroup namespace of its own as there. @returns once it is what it was told to be */
+  /**
+   * Starts what stands in the container, in a cgroup namespace of its own as there.
+   * @returns once it is what it was told to be
+   */
   async function start(request: object): Promise<number> {
     const enter = `{ echo -997 >/proc/self/oom_score_adj; } 2>/dev/null; echo 0 >${container()}/cgroup.procs && exec unshare --cgroup ${process.execPath} ${child}`;
     const one = spawn("sh", ["-c", enter], { stdio: ["pipe", "inherit", "inherit"] });

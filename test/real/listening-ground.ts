@@ -26,7 +26,9 @@ export class ListeningGround implements Disposable {
   /** Directories that were listened to, as often as they were. */
   added = 0;
   beforeAdd = () => {};
-  /** Whether a change of the mount table, of which there is one when it begins to be watched, has paths walked again. */
+  /**
+   * Whether a change of the mount table, of which there is one when it begins to be watched, has paths walked again.
+   */
   hearsMounts = true;
   /** Milliseconds after which all that waits for a time is done. */
   soon = Number.POSITIVE_INFINITY;

@@ -11,7 +11,9 @@ import { realSystem } from "../../src/system.ts";
 import { need } from "../lib/requirements.ts";
 import { type Scratch, scratch } from "./scratch.ts";
 
-/** After this many milliseconds the server dies, whoever waits for it: a thread that hangs cannot end the test itself. */
+/**
+ * After this many milliseconds the server dies, whoever waits for it: a thread that hangs cannot end the test itself.
+ */
 const rescueMs = 8_000;
 
 describe("a directory above a FUSE mount that is renamed, of which the kernel tells nobody", () => {

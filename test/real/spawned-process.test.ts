@@ -32,7 +32,8 @@ describe("SpawnedProcess", () => {
     const before = descriptors();
     const child = shell("echo begun; read forever");
     expect(child.isRunning).to.equal(true);
-    await once(child.stdout, "data"); // where vfork(2) copies, as in QEMU's user mode, it has no group of its own at first
+    // Where vfork(2) copies, as in QEMU's user mode, it has no group of its own at first.
+    await once(child.stdout, "data");
     child.kill("SIGKILL");
     expect(await child.ended).to.deep.equal({ code: null, signal: "SIGKILL" });
     expect(child.isRunning).to.equal(false);

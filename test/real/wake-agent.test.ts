@@ -15,8 +15,8 @@ import { full, need } from "../lib/requirements.ts";
 /** Milliseconds within which a wait ends when its cause is gone; kubelet takes 3, 12 and 58 s after these faults. */
 const soonMs = 1_000;
 /**
- * The same where children look, several for a disk, one for a path with a link: seconds while all cores are busy, as long as
- * other tests run.
+ * The same where children look, several for a disk, one for a path with a link: seconds while all cores are busy, as
+ * long as other tests run.
  */
 const soonByChildMs = 4_000;
 /** Attempts after which the next one is further off than these: 2 to 4 s, and 4 to 8. */

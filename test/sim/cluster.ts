@@ -91,7 +91,10 @@ export class Cluster {
     this.#server.patch(resource.intents, name, { spec: { ...rest, ...(mounts && { mounts: mounts.map(mountOf) }) } });
   }
 
-  /** The CRD and the controller are of a later version, which knows fields that the agent does not; or they no longer are. */
+  /**
+   * The CRD and the controller are of a later version, which knows fields that the agent does not; or they no longer
+   * are.
+   */
   writeAsLaterVersion(name: string, spec: object | null): void {
     const metadata = { annotations: { [laterVersion]: spec === null ? null : "yes" } };
     this.#server.patch(resource.intents, name, { metadata, spec: spec ?? { ofTomorrow: null } });

@@ -13,8 +13,8 @@ export interface LedgerEntry {
 }
 
 /**
- * Every boundary of a scenario's effects, and which of them the points visit. The end before an effect that follows another
- * one of its process is the same as the end after that one.
+ * Every boundary of a scenario's effects, and which of them the points visit. The end before an effect that follows
+ * another one of its process is the same as the end after that one.
  */
 export function crashLedger(effects: readonly Effect[], points: readonly CrashPoint[]): LedgerEntry[] {
   const at = (effect: number, ending: CrashPoint["ending"]) =>

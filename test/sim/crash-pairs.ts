@@ -12,7 +12,9 @@ export function someCrash(effects: readonly Effect[], random: SeededRandom): Cra
   return { effect, ...someHit(effects[effect - 1], random) };
 }
 
-/** The effects of the run that follows the one that ended at effect `ended`, as far as it came; none if there was none. */
+/**
+ * The effects of the run that follows the one that ended at effect `ended`, as far as it came; none if there was none.
+ */
 export function effectsAfter(effects: readonly Effect[], ended: number): Effect[] {
   const run = effects[ended - 1]?.process;
   return run === undefined ? [] : effects.filter(({ process }) => process === nextRunOf(run));

@@ -5,8 +5,9 @@ const rebootShare = 3;
 
 /**
  * Where the processes of a run can end: before, in the middle of and after each of its effects, alone; and with their
- * machine. Controllers run on no machine of the world. Unless all are asked for, only a share of the reboots is tried, and
- * no end before an effect that follows another one of the same process: it leaves the world as the end after that one.
+ * machine. Controllers run on no machine of the world. Unless all are asked for, only a share of the reboots is tried,
+ * and no end before an effect that follows another one of the same process: it leaves the world as the end after that
+ * one.
  */
 export function crashPoints(effects: readonly Effect[], { all }: { readonly all: boolean }): CrashPoint[] {
   return effects.flatMap(({ canTear, process }, index) => {

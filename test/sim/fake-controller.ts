@@ -14,8 +14,8 @@ const reactMs = { low: 5, high: 40 } as const;
 const retryMs = 2_000;
 
 /**
- * A controller for worlds that are about the agent: it grants what is to be managed and lets go of what was released, by
- * the real rule, and never fails itself.
+ * A controller for worlds that are about the agent: it grants what is to be managed and lets go of what was released,
+ * by the real rule, and never fails itself.
  */
 export class FakeController {
   readonly #parts: WorldParts;

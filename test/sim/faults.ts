@@ -15,7 +15,9 @@ export interface Hit {
 /** One effect, by its number in the run, and what happens there. */
 export interface CrashPoint extends Hit {
   readonly effect: number;
-  /** Ends the run that follows, too: the next one of the same process. Its effects are counted by themselves, from 1. */
+  /**
+   * Ends the run that follows, too: the next one of the same process. Its effects are counted by themselves, from 1.
+   */
   readonly next?: Omit<CrashPoint, "next">;
 }
 

@@ -81,7 +81,9 @@ export class Machine {
     return path.startsWith(`${layout.podsDir}/`) && !this.podsHeld.has(path);
   }
 
-  /** The machine starts again: every mount and process is gone, what is on disks is not, and devices have other numbers. */
+  /**
+   * The machine starts again: every mount and process is gone, what is on disks is not, and devices have other numbers.
+   */
   boot(): Kernel {
     this.boots++;
     this.#bootedAt = this.#scheduler.now;
@@ -128,7 +130,8 @@ export class Machine {
     const entries = this.kernel.table(namespace);
     const known = this.#tables.get(namespace);
     if (known?.entries === entries) return known.table;
-    const table = known?.table.replaced(entries) ?? new Table(entries); // so that it says what has changed, as the real one does
+    // So that it says what has changed, as the real one does.
+    const table = known?.table.replaced(entries) ?? new Table(entries);
     this.#tables.set(namespace, { entries, table });
     return table;
   }

@@ -1,4 +1,5 @@
-// Ends processes at two effects, one after the other, in as many sittings as it takes: node test/sim/pairs.ts [--pairs N]
+// Ends processes at two effects, one after the other, in as many sittings as it takes: node test/sim/pairs.ts
+// [--pairs N]
 import { mkdirSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { parseArgs } from "node:util";

@@ -1,4 +1,5 @@
-// Tells one run again, every line of its trace: node test/sim/replay.ts 'SCENARIO' [--seed N] [--crash 15:after:kill [--next 3:torn:kill]] [--storm]
+// Tells one run again, every line of its trace: node test/sim/replay.ts 'SCENARIO' [--seed N]
+// [--crash 15:after:kill [--next 3:torn:kill]] [--storm]
 import { parseArgs } from "node:util";
 import { Admission } from "./api/admission.ts";
 import type { CrashPoint, Ending, Moment } from "./faults.ts";

@@ -7,7 +7,10 @@ interface Event {
   action: (() => void) | undefined;
 }
 
-/** Events after which Node sees to its own affairs (timers of the test runner), which ticks alone would keep waiting for ever. */
+/**
+ * Events after which Node sees to its own affairs (timers of the test runner), which ticks alone would keep waiting for
+ * ever.
+ */
 const breathEvery = 256;
 
 /** 2026-01-01T00:00:00Z, where every simulated world begins. */
@@ -33,8 +36,8 @@ export class Scheduler {
   readonly timers: Timers = { after: (ms, action) => this.after(ms, action) };
 
   after(ms: number, action: () => void): Cancel {
-    // A wait that is too short for the clock to show takes a millisecond, the least of Node's timers: else who asks again for
-    // the rest of a deadline would do so for ever.
+    // A wait that is too short for the clock to show takes a millisecond, the least of Node's timers: else who asks
+    // again for the rest of a deadline would do so for ever.
     const at = this.#now + Math.max(0, ms);
     const event: Event = { at: ms > 0 && at === this.#now ? at + 1 : at, order: this.#order++, action };
     this.#push(event);
@@ -49,8 +52,8 @@ export class Scheduler {
   }
 
   /**
-   * Takes one event after the other until `isOver`, which is asked before each, or until the next one is later than `until`:
-   * then the time is `until`.
+   * Takes one event after the other until `isOver`, which is asked before each, or until the next one is later than
+   * `until`: then the time is `until`.
    * @returns whether it was over; rejects with what `isOver` throws
    */
   run(until: number, isOver: () => boolean): Promise<boolean> {

@@ -1,4 +1,5 @@
-// Tells seeds by the million, in as many sittings as it takes: node test/sim/seeds.ts [--kind KIND] [--seeds N] [--first N]
+// Tells seeds by the million, in as many sittings as it takes: node test/sim/seeds.ts [--kind KIND] [--seeds N]
+// [--first N]
 import { mkdirSync } from "node:fs";
 import { availableParallelism } from "node:os";
 import { dirname, join } from "node:path";

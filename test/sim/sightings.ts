@@ -3,7 +3,9 @@ import type { NodeVolumeIntent } from "../../src/api/types.gen.ts";
 /** How often each was seen, by kind and by name: as plain data. */
 export type Counts = ReadonlyMap<string, ReadonlyMap<string, number>>;
 
-/** What was seen in one world or in many, and how often: a rule that holds because its case never occurs proves nothing. */
+/**
+ * What was seen in one world or in many, and how often: a rule that holds because its case never occurs proves nothing.
+ */
 export class Sightings {
   /** By kind, then by name. */
   readonly #counts = new Map<string, Map<string, number>>();

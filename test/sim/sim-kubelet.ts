@@ -19,7 +19,10 @@ interface SimPod {
   busy: boolean;
 }
 
-/** As far as volumes go: asks the agent for those of its pods until they are there, and gives them back when the pods end. */
+/**
+ * As far as volumes go: asks the agent for those of its pods until they are there, and gives them back when the pods
+ * end.
+ */
 export class SimKubelet {
   readonly #machine: Machine;
   readonly #agent: AgentProcess;

@@ -3,8 +3,9 @@ import { promisify } from "node:util";
 import { assert } from "chai";
 
 /**
- * Calls of functions a run: 40,000 when this was written. It is counted, not timed, so that it is the same whatever else a
- * machine does, and has room for what is still to be built. Who gets here finds what has grown by the command below.
+ * Calls of functions a run: 40,000 when this was written. It is counted, not timed, so that it is the same whatever
+ * else a machine does, and has room for what is still to be built. Who gets here finds what has grown by the command
+ * below.
  */
 const mostCalls = 48_000;
 const command = ["test/sim/speed.ts", "--calls", "--seeds", "20", "--top", "0"];

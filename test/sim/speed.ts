@@ -1,4 +1,5 @@
-// How fast the simulator is, and whether two versions of it tell the same runs: node test/sim/speed.ts [--calls | --digest]
+// How fast the simulator is, and whether two versions of it tell the same runs: node test/sim/speed.ts
+// [--calls | --digest]
 import { parseArgs } from "node:util";
 import { Admission } from "./api/admission.ts";
 import { runScenario } from "./run-scenario.ts";

@@ -5,8 +5,11 @@ import type { Job } from "./pool/jobs.ts";
 import { Pool } from "./pool/pool.ts";
 import { Tally } from "./pool/tally.ts";
 
-/** How many seeds are tried of each kind. NODEVOLUME_SIM_SEEDS, and NODEVOLUME_SIM_FIRST_SEED, say otherwise for all. */
-const share = full() ? { storm: 60_000, stories: 20_000, drivers: 20_000 } : { storm: 4_800, stories: 800, drivers: 0 }; // a quarter of the storms are about drivers
+/**
+ * How many seeds are tried of each kind. NODEVOLUME_SIM_SEEDS, and NODEVOLUME_SIM_FIRST_SEED, say otherwise for all.
+ */
+// A quarter of the storms are about drivers.
+const share = full() ? { storm: 60_000, stories: 20_000, drivers: 20_000 } : { storm: 4_800, stories: 800, drivers: 0 };
 /** What the gate has of them: too few to come to every state. */
 const few = { storm: 600, stories: 40, drivers: 0 };
 type Kind = keyof typeof few;

@@ -8,7 +8,10 @@ import { SeededRandom } from "./random.ts";
 /** A run that does more goes round in circles, unless its story is a long one. */
 export const usualEvents = 200_000;
 
-/** Virtual milliseconds in which a world comes to rest: above the longest backoff (122 s) and a lost watch (180 s), twice in a row. */
+/**
+ * Virtual milliseconds in which a world comes to rest: above the longest backoff (122 s) and a lost watch (180 s),
+ * twice in a row.
+ */
 export const settleMs = 700_000;
 
 export interface WorldOptions {

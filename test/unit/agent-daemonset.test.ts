@@ -86,7 +86,8 @@ describe("the agent's DaemonSet", () => {
   });
 
   it("asks for a token that is good for an hour, as the controller does", () => {
-    // 3607 is what an API server puts into pods that ask for nothing, and makes a year of: --service-account-extend-token-expiration.
+    // 3607 is what an API server puts into pods that ask for nothing, and makes a year of:
+    // --service-account-extend-token-expiration.
     const asked = ["agent/daemonset", "overlays/observe-only/agent-volumes", "controller/deployment"].map((name) => {
       const text = readFileSync(join(root, `config/${name}.yaml`), "utf8");
       return [...text.matchAll(/serviceAccountToken: \{path: token, expirationSeconds: (\d+)\}/g)].map(([, of]) => of);

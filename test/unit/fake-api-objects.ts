@@ -5,7 +5,9 @@ import { Refusal } from "../sim/api/refusal.ts";
 
 export type FakeObject = KubeObject & { spec?: unknown; status?: unknown; [key: string]: unknown };
 
-/** The objects of a FakeApiServer and the rules of writing them: versions, UIDs, generations, preconditions, finalizers. */
+/**
+ * The objects of a FakeApiServer and the rules of writing them: versions, UIDs, generations, preconditions, finalizers.
+ */
 export type FakeObjects = ReturnType<typeof createFakeObjects>;
 
 const withStatus = new Set(["nodevolumesets", "nodevolumeintents", "nodevolumestates", "nodes"]);
@@ -146,7 +148,10 @@ export function hasLabel({ metadata }: FakeObject, key: string | undefined): boo
   return key === undefined || Object.hasOwn(metadata.labels ?? {}, key);
 }
 
-/** Of what JSON can say. A test of minutes of virtual time copies each object thousands of times: structuredClone takes ten times as long. */
+/**
+ * Of what JSON can say. A test of minutes of virtual time copies each object thousands of times: structuredClone takes
+ * ten times as long.
+ */
 export function copy<T>(value: T): T {
   if (typeof value !== "object" || value === null) return value;
   if (Array.isArray(value)) return value.map((one: unknown) => copy(one)) as T;

@@ -14,7 +14,10 @@ import { full, need } from "../lib/requirements.ts";
 import { type GuestResult, guestPrograms, keepResults, testInVM } from "../lib/vm.ts";
 import { asked, cephSuites, type Suite, suites, titlesOf } from "./suites.ts";
 
-/** Minutes for the boot and all tests: several times what they take on a machine with little else to do, as they run beside other lanes. */
+/**
+ * Minutes for the boot and all tests: several times what they take on a machine with little else to do, as they run
+ * beside other lanes.
+ */
 const minutes = full() ? 75 : 38;
 
 /** Waits for each, also when one fails: a VM that goes on would be left behind. */

@@ -16,7 +16,8 @@ const few = ".* (is mounted on each|comes back|is released without|change of opt
 
 export const suites: readonly Suite[] = [
   { title: "plugin contract: nfs", only: few, atLeast: 4 },
-  { title: "plugin contract: cifs", only: ".* (is mounted on each|is released without|no Secret)", atLeast: 3 }, // the rest is as NFS has it
+  // The rest is as NFS has it.
+  { title: "plugin contract: cifs", only: ".* (is mounted on each|is released without|no Secret)", atLeast: 3 },
   { title: "plugin contract: fc", only: ".*(is mounted on each|comes back|is released without|grows)", atLeast: 4 },
   { title: "an NFS server that stops", atLeast: 2 },
   { title: "an emptyDir with a limit on", atLeast: 6 },

@@ -1,4 +1,5 @@
-// A real API server with RBAC and policies on, and the transport of an agent twice: by itself, and through a proxy process.
+// A real API server with RBAC and policies on, and the transport of an agent twice: by itself, and through a proxy
+// process.
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";

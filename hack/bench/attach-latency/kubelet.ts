@@ -149,7 +149,10 @@ export class Kubelet {
   }
 }
 
-/** A client of another cluster. Whatever way of authentication the kubeconfig uses, kubectl knows it: requests go through it. */
+/**
+ * A client of another cluster. Whatever way of authentication the kubeconfig uses, kubectl knows it: requests go
+ * through it.
+ */
 export async function clientOf({ kubeconfig, kubectl, directory }: OtherCluster): Promise<ApiClient> {
   const socketPath = join(directory, "proxy.sock");
   const logFile = join(directory, "proxy.log");

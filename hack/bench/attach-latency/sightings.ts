@@ -75,7 +75,10 @@ export class Intents {
     return this.#timelines.get(set) ?? {};
   }
 
-  /** Before a set of a name that was there already is written: else what is long over would be taken for what is to come. */
+  /**
+   * Before a set of a name that was there already is written: else what is long over would be taken for what is to
+   * come.
+   */
   forget(set: string): void {
     this.#timelines.delete(set);
     this.#attachmentOf.delete(set);

@@ -11,7 +11,9 @@ export type Step = Coming | Going;
 /** By performance.now(). */
 export type Timeline = { readonly [step in Step]?: number };
 
-/** PURE. Milliseconds of each step since the one before it, as `coming.intent` and so on; what was not seen is left out. */
+/**
+ * PURE. Milliseconds of each step since the one before it, as `coming.intent` and so on; what was not seen is left out.
+ */
 export function stepsOf(name: string, steps: readonly Step[], timeline: Timeline): { [figure: string]: number } {
   const figures: { [figure: string]: number } = {};
   for (const [index, step] of steps.entries()) {

@@ -1,4 +1,5 @@
-// The rounds: one change for both sides at once, at a moment of kubelet's minute that chance has, and more for ours alone.
+// The rounds: one change for both sides at once, at a moment of kubelet's minute that chance has, and more for ours
+// alone.
 import { cpSync } from "node:fs";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";

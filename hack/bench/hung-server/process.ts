@@ -29,8 +29,9 @@ export interface Work {
 const beside = 10;
 
 /**
- * How long after the volume on the server was written the others are measured, in milliseconds. By then it says that it does
- * not answer; with the server running the agent is as idle until then, since what has rested is slower for a while.
+ * How long after the volume on the server was written the others are measured, in milliseconds. By then it says that it
+ * does not answer; with the server running the agent is as idle until then, since what has rested is slower for a
+ * while.
  */
 const restMs = 5_000;
 

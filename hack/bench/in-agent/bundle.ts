@@ -3,7 +3,10 @@ import { join } from "node:path";
 import { build, stop } from "esbuild";
 import { root } from "../../lib/root.ts";
 
-/** Bundles the benchmark's process as the agent is bundled, so that it takes as much memory. It goes with this process. @returns its path */
+/**
+ * Bundles the benchmark's process as the agent is bundled, so that it takes as much memory. It goes with this process.
+ * @returns its path
+ */
 export async function bundleBenchmark(): Promise<string> {
   const outfile = join(root, "dist", `bench-in-agent.${process.pid}.cjs`);
   const map = `${outfile}.map`;

@@ -43,7 +43,10 @@ export async function restartRun(place: Workplace, of: PodsOf): Promise<Measured
   return JSON.parse(output) as Measured;
 }
 
-/** The fresh process: from the start of the agent, and of the process, to a plan that shows every volume as it should be. */
+/**
+ * The fresh process: from the start of the agent, and of the process, to a plan that shows every volume as it should
+ * be.
+ */
 export async function againRun(place: Workplace, { file }: { readonly file: string }): Promise<Measured> {
   const intents = JSON.parse(readFileSync(file, "utf8")) as NodeVolumeIntent[];
   const api = new FakeApi();

@@ -31,9 +31,9 @@ export function workplaceAt(path: string): Workplace {
 }
 
 /**
- * Makes the directories, in memory but for the journal: those of the peer are, too, and ext4 takes a millisecond to make
- * a directory where hundreds were removed within the last seconds, as no node but a benchmark does. The prefix is a shared
- * mount, as it is in the DaemonSet.
+ * Makes the directories, in memory but for the journal: those of the peer are, too, and ext4 takes a millisecond to
+ * make a directory where hundreds were removed within the last seconds, as no node but a benchmark does. The prefix is
+ * a shared mount, as it is in the DaemonSet.
  */
 export function prepare({ path, stateDir, prefix, sources }: Workplace): void {
   const memory = join(path, "memory");

@@ -38,8 +38,8 @@ export async function started(
 }
 
 /**
- * Pods come, and go in the same rhythm, again and again. Each is timed from its own event to the status write of its last
- * volume. The first round is told on its own: the machine code of a process that has just begun is not made yet.
+ * Pods come, and go in the same rhythm, again and again. Each is timed from its own event to the status write of its
+ * last volume. The first round is told on its own: the machine code of a process that has just begun is not made yet.
  */
 export async function mountRun(place: Workplace, run: MountRun): Promise<Measured> {
   makeSources(place, run);

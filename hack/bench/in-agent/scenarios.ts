@@ -21,7 +21,10 @@ export interface Options {
   readonly nodeOptions?: readonly string[];
 }
 
-/** All pods at once; intervalMs: one after the other. Each from its intents' events to the status write of its last volume. */
+/**
+ * All pods at once; intervalMs: one after the other. Each from its intents' events to the status write of its last
+ * volume.
+ */
 export function mount(
   of: {
     readonly pods: number;

@@ -19,7 +19,9 @@ export class Sightings {
     };
   }
 
-  /** Resolves with the moment, in milliseconds since the start of the process, at which the last of `names` meets it. */
+  /**
+   * Resolves with the moment, in milliseconds since the start of the process, at which the last of `names` meets it.
+   */
   async all(names: readonly string[], meets: (status: Status) => boolean): Promise<number> {
     const moments = names.map((name) => new Promise<number>((seen) => this.#waiting.set(name, { meets, seen })));
     return Math.max(...(await Promise.all(moments)));

@@ -7,8 +7,8 @@ import { setTimeout as sleep } from "node:timers/promises";
 const attachMs = 10_000;
 
 /**
- * How often each system call is made while `work` runs, in all threads of this process and in what they start. It takes many
- * times as long as without: of use are the numbers alone.
+ * How often each system call is made while `work` runs, in all threads of this process and in what they start. It takes
+ * many times as long as without: of use are the numbers alone.
  * @param file that strace may write to
  * @returns undefined if there is no strace
  */

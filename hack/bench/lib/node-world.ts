@@ -1,4 +1,5 @@
-// A real node with the host-path driver, external-attacher and -provisioner, our controller and our agent; etcd and journal on the disk.
+// A real node with the host-path driver, external-attacher and -provisioner, our controller and our agent; etcd and
+// journal on the disk.
 import { mkdirSync, mkdtempSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -29,7 +30,8 @@ export interface World {
 }
 
 /**
- * Starts everything; it ends with the sandbox, but for cgroups: node.stop(). RBAC and admission policies are on, nobody works with another's token.
+ * Starts everything; it ends with the sandbox, but for cgroups: node.stop(). RBAC and admission policies are on, nobody
+ * works with another's token.
  * @param directory on the disk
  */
 export async function startWorld(directory: string, report: (line: string) => void): Promise<World> {
@@ -62,8 +64,8 @@ export async function startWorld(directory: string, report: (line: string) => vo
   const state = join(directory, "state");
   mkdirSync(state, { mode: 0o700 });
   await node.host.run("mount", "--bind", state, layout.stateDir);
-  // Not on the disk: the driver binds directories, and of a disk that the node itself has mounted the agent does not see that
-  // nobody has it any more. Nothing is written to these volumes.
+  // Not on the disk: the driver binds directories, and of a disk that the node itself has mounted the agent does not
+  // see that nobody has it any more. Nothing is written to these volumes.
   const volumes = mkdtempSync(join(tmpdir(), "volumes-"));
   const program = await locateTool("hostpathplugin", options);
   const driver = await startDriver(node.host, hostPath(node.name, program, volumes), { logs, env });

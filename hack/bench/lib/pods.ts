@@ -13,7 +13,9 @@ export function podsText(pods: number, volumes: number, kind: Kind): string {
   return `${pods} ${pods === 1 ? "pod" : "pods"} × ${volumes} ${kinds[kind]}`;
 }
 
-/** p50 and p99 of one thing in milliseconds, under the names that either side gives them; of one pod they are the same. */
+/**
+ * p50 and p99 of one thing in milliseconds, under the names that either side gives them; of one pod they are the same.
+ */
 export function quantiles(name: string, ours: string, kubelet: string, wanted?: number, pods = 2): Measure[] {
   const measure = (quantile: string, of: number | undefined): Measure => ({
     name: `${name} ${quantile}`,

@@ -1,6 +1,9 @@
 import { messageOf } from "../../../src/errors.ts";
 
-/** @returns what was asked for; or, once the usage was printed, how the process is to end: 0 where it was asked for, 2 with what is wrong */
+/**
+ * @returns what was asked for; or, once the usage was printed, how the process is to end: 0 where it was asked for, 2
+ *   with what is wrong
+ */
 export function readOptions<T extends object>(
   parse: (args: readonly string[]) => T | "help",
   usage: string,

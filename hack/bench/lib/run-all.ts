@@ -74,7 +74,8 @@ export async function runAll(benchmarks: readonly Benchmark[], input: RunAllInpu
           // The others are worth having.
           failures.push(`${benchmark}, ${scenario.name}, ${scenario.scope}: ${messageOf(error)}`);
           report(`failed: ${messageOf(error)}`);
-          await stopCluster().catch((failure: unknown) => report(messageOf(failure))); // what it left would be in the way
+          // What it left would be in the way.
+          await stopCluster().catch((failure: unknown) => report(messageOf(failure)));
         }
       });
       if (scenario.together) await Promise.all(sides.map((side) => side()));

@@ -19,7 +19,10 @@ const wanted = 10;
 const each: readonly Way[] = ["no claim", "ours", "kubelet"];
 /** Rounds that are not counted: caches are those of programs that have run a while. */
 const warming = 2;
-/** Milliseconds: a claim that was used is taken at once again when nobody could name it for five seconds (decision 0028). */
+/**
+ * Milliseconds: a claim that was used is taken at once again when nobody could name it for five seconds (decision
+ * 0028).
+ */
 const rest = 6_000;
 
 const ms = "ms";

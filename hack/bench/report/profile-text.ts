@@ -7,7 +7,9 @@ const most = 24;
 /** Functions that take less of the time, in parts of it, are in the last line. */
 const least = 0.01;
 
-/** PURE. As Markdown: what the agent's thread did while volumes were mounted and unmounted, and how often what was done. */
+/**
+ * PURE. As Markdown: what the agent's thread did while volumes were mounted and unmounted, and how often what was done.
+ */
 export function profileText(profiled: Profiled): string {
   const { volumes, mount, unmount } = profiled;
   return [

@@ -1,4 +1,7 @@
-/** What a row's own figure includes. kubelet's figures never include an API server, but where a row says that it is limited. */
+/**
+ * What a row's own figure includes. kubelet's figures never include an API server, but where a row says that it is
+ * limited.
+ */
 export type Scope = "in the agent" | "through API server and etcd";
 
 /** One measurement of one side: figures by name. */

@@ -22,7 +22,10 @@ export interface MeasuredController {
   readonly process: RunningProcess;
   /** Milliseconds since the epoch when the process was started. */
   readonly begunAt: number;
-  /** Milliseconds from the start of the process to the first line of its log that has this message; undefined if there is none. */
+  /**
+   * Milliseconds from the start of the process to the first line of its log that has this message; undefined if there
+   * is none.
+   */
   said(message: string): number | undefined;
   /** What its event loop did, second by second. */
   loop(): LoopSecond[];

@@ -33,7 +33,10 @@ interface World extends Measurement {
   start(): MeasuredController;
 }
 
-/** The real controller in a cluster that is pretended by `generator`: filled, at rest, with pods that come and go, killed and started again. */
+/**
+ * The real controller in a cluster that is pretended by `generator`: filled, at rest, with pods that come and go,
+ * killed and started again.
+ */
 export async function measure(measurement: Measurement, generator: Backend): Promise<ScaleFigures> {
   const { options, directory, report } = measurement;
   const { shape } = options;
@@ -105,8 +108,8 @@ async function measureAll(world: World): Promise<ScaleFigures> {
 }
 
 /**
- * Of an established cluster: it leads, is sent no list any more, and has had nothing to do for a while but to renew its Lease. What it
- * still works off shows in its event loop, whatever share of the processors it gets.
+ * Of an established cluster: it leads, is sent no list any more, and has had nothing to do for a while but to renew its
+ * Lease. What it still works off shows in its event loop, whatever share of the processors it gets.
  */
 async function looked({ generator, controller, signal }: World): Promise<boolean> {
   if (controller.said("became the leader") === undefined) return false;

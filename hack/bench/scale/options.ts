@@ -20,7 +20,10 @@ export interface ScaleOptions {
   readonly kwok: boolean;
   /** Beside it an agent for each node, which hears of its intents in this way; undefined: one watch for all of them. */
   readonly agents: Way | undefined;
-  /** MiB that the controller's heap may have, as in a container of some four times that; undefined: what Node takes by itself. */
+  /**
+   * MiB that the controller's heap may have, as in a container of some four times that; undefined: what Node takes by
+   * itself.
+   */
   readonly heap: number | undefined;
   /** Folder for a profile of the controller's processor time. */
   readonly profile: string | undefined;

@@ -1,5 +1,6 @@
-// Loaded into the controller before its own code (--import): how busy its event loop is, a line each second. It cannot be told by the
-// processor time that it takes, as others may use the machine, and a loop that waits for a processor is busy, too.
+// Loaded into the controller before its own code (--import): how busy its event loop is, a line each second. It cannot
+// be told by the processor time that it takes, as others may use the machine, and a loop that waits for a processor is
+// busy, too.
 import { appendFileSync } from "node:fs";
 import { monitorEventLoopDelay, performance } from "node:perf_hooks";
 import type { LoopSecond } from "./loop.ts";

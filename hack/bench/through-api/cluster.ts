@@ -1,5 +1,5 @@
-// A real API server and etcd on the disk, one pretended node with the production agent, and a client that writes intents as
-// the controller would.
+// A real API server and etcd on the disk, one pretended node with the production agent, and a client that writes
+// intents as the controller would.
 import { mkdirSync } from "node:fs";
 import { join } from "node:path";
 import { type ApiClient, createApiClient } from "../../lib/api-client.ts";

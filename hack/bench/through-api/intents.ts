@@ -4,7 +4,9 @@ import { apiVersion, finalizer, label, resource } from "../../../src/api/names.t
 import { layout } from "../../lib/pretend-node/node.ts";
 import type { NodeRef } from "../../lib/pretend-node/object.ts";
 
-/** mem: an emptyDir in memory, which is a tmpfs. local: a directory of the node, which is bound, as a local claim is. */
+/**
+ * mem: an emptyDir in memory, which is a tmpfs. local: a directory of the node, which is bound, as a local claim is.
+ */
 export type Kind = "mem" | "local";
 
 /** Where directories are, on the pretended node, that `local` volumes show. */

@@ -14,7 +14,10 @@ export interface ThroughApi {
   comeAndGo(pods: Pods): Promise<Sample>;
   /** Everything mounted and nothing to do. */
   idle(of: { readonly volumes: number; readonly kind: Kind; readonly seconds: number }): Promise<Sample>;
-  /** The agent is killed, and another is started on what is mounted: until a volume that is asked for meanwhile is Ready. */
+  /**
+   * The agent is killed, and another is started on what is mounted: until a volume that is asked for meanwhile is
+   * Ready.
+   */
   restart(of: { readonly pods: number; readonly volumes: number; readonly kind: Kind }): Promise<Sample>;
   /** Each mount is unmounted on the host, one after the other: how long it is gone there. */
   drift(of: { readonly volumes: number; readonly kind: Kind }): Promise<Sample>;
@@ -24,7 +27,10 @@ export interface ThroughApi {
 /** How long what was put off may take after all is mounted, in milliseconds. */
 const restMs = 2_500;
 
-/** Starts the cluster, and mounts and unmounts once: caches and compiled code are those of an agent that has run a while. */
+/**
+ * Starts the cluster, and mounts and unmounts once: caches and compiled code are those of an agent that has run a
+ * while.
+ */
 export async function startThroughApi(directory: string, report: (line: string) => void): Promise<ThroughApi> {
   const cluster = await startBenchCluster(directory, report);
   const stopped = new AbortController();

@@ -1,4 +1,5 @@
-// The process of a KernelAgent: node agent-main.ts OPTIONS-AS-JSON. A real agent on the real kernel, with a fake API server.
+// The process of a KernelAgent: node agent-main.ts OPTIONS-AS-JSON. A real agent on the real kernel, with a fake API
+// server.
 
 import { Registry } from "prom-client";
 import { noDrivers } from "../../../src/agent/csi/no-drivers.ts";

@@ -85,7 +85,10 @@ export class FakeApi implements Transport {
     return known;
   }
 
-  /** As the controller: makes an intent, or changes it. The event reaches the agent with the next turn of its event loop. */
+  /**
+   * As the controller: makes an intent, or changes it. The event reaches the agent with the next turn of its event
+   * loop.
+   */
   write(intent: NodeVolumeIntent): void {
     const { name } = intent.metadata;
     const known = this.#intents.has(name);

@@ -15,8 +15,9 @@ import type { Programs } from "./programs.ts";
 const startMs = 20_000;
 
 /**
- * The agent as production has it, on the real kernel, in a process of its own that can be killed; its API server is a fake
- * in that process. On a shared tmpfs of its own: `mnt` is the prefix, `state` the state directory, `kubelet` kubelet's, `src` is free.
+ * The agent as production has it, on the real kernel, in a process of its own that can be killed; its API server is a
+ * fake in that process. On a shared tmpfs of its own: `mnt` is the prefix, `state` the state directory, `kubelet`
+ * kubelet's, `src` is free.
  */
 export class KernelAgent implements AsyncDisposable {
   readonly path: string;
@@ -26,7 +27,10 @@ export class KernelAgent implements AsyncDisposable {
   readonly errors: string[] = [];
   /** Told of each status, last of all. */
   onStatus: (name: string, status: NodeVolumeIntentStatus) => void = () => {};
-  /** Told of what the agent prints, which is ours if nobody wants it; and with `tellsAll`, of all that it writes to the API server, and its metrics. */
+  /**
+   * Told of what the agent prints, which is ours if nobody wants it; and with `tellsAll`, of all that it writes to the
+   * API server, and its metrics.
+   */
   onOutput: ((where: "log" | "API" | "metrics", text: string) => void) | undefined;
   /** Arguments of Node, for what is measured: as the image starts it. */
   nodeArguments: readonly string[] = [];
@@ -195,7 +199,10 @@ export class KernelAgent implements AsyncDisposable {
     return this.status(name, `waiting for ${reason}`, (status) => status.waiting?.reason === reason, ms);
   }
 
-  /** Resolves once an operation on a volume has failed so often: from then on its delay is 250 to 500 ms times 2^(times-1). */
+  /**
+   * Resolves once an operation on a volume has failed so often: from then on its delay is 250 to 500 ms times
+   * 2^(times-1).
+   */
   async failed(name: string, times: number, ms = startMs): Promise<void> {
     const limit = testDeadline(ms);
     const signal = AbortSignal.timeout(limit);

@@ -14,8 +14,9 @@ export interface Programs {
 }
 
 /**
- * Bundles what is started beside a real agent, and that itself: from source each of its children would take longer to start than an operation
- * may take. They are gone with this process; if it is killed, with the sandbox, whose own the directory is.
+ * Bundles what is started beside a real agent, and that itself: from source each of its children would take longer to
+ * start than an operation may take. They are gone with this process; if it is killed, with the sandbox, whose own the
+ * directory is.
  * @param more other entry points, by name, as paths from the root of the repository
  */
 export async function buildPrograms<More extends string = never>(

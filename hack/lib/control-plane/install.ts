@@ -41,8 +41,8 @@ export async function untilServed(admin: ApiClient): Promise<void> {
 }
 
 /**
- * Policies come into force a moment after they were applied. Asked for by a dry run that one of them must refuse: an agent
- * whose token names no node. They are in force for a moment, too, after they were deleted.
+ * Policies come into force a moment after they were applied. Asked for by a dry run that one of them must refuse: an
+ * agent whose token names no node. They are in force for a moment, too, after they were deleted.
  */
 export async function untilEnforced(target: Omit<InstallTarget, "kubectl">, enforced = true): Promise<void> {
   const token = await requestToken(target.admin, "nodevolume-agent");

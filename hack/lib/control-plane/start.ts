@@ -35,7 +35,11 @@ export interface ControlPlane {
   apiServer(): RunningProcess;
   /** Ends the API server; everything else goes on. */
   stopApiServer(): Promise<void>;
-  /** Starts it again where it was. @param begun told of the process, which is not ready yet; @param flags more of them, this time */
+  /**
+   * Starts it again where it was.
+   * @param begun told of the process, which is not ready yet;
+   * @param flags more of them, this time
+   */
   startApiServer(begun?: (process: RunningProcess) => void, flags?: readonly string[]): Promise<void>;
   stop(): Promise<void>;
 }
@@ -44,7 +48,10 @@ const readyTimeout = 180_000;
 /** Of one under measurement, which thousands of agents ask while it starts. */
 const measuredReadyTimeout = 240_000;
 
-/** Starts etcd (on unix sockets) and kube-apiserver (on a free loopback port, TLS, random credentials) and waits for both. */
+/**
+ * Starts etcd (on unix sockets) and kube-apiserver (on a free loopback port, TLS, random credentials) and waits for
+ * both.
+ */
 export async function startControlPlane(options: ControlPlaneOptions): Promise<ControlPlane> {
   mkdirSync(options.directory, { recursive: true, mode: 0o700 });
   const credentials = makeCredentials(options.directory, options.users);

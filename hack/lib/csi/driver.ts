@@ -1,4 +1,5 @@
-// CSI drivers on pretended nodes, each beside the agent in a mount namespace of its own, as a DaemonSet's container would be.
+// CSI drivers on pretended nodes, each beside the agent in a mount namespace of its own, as a DaemonSet's container
+// would be.
 import { join } from "node:path";
 import type { PretendHost } from "../pretend-node/node.ts";
 import { type RunningProcess, StepError } from "../process.ts";

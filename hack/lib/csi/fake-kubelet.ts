@@ -13,7 +13,10 @@ interface Known {
   readonly limit: number;
 }
 
-/** Writes what a kubelet writes: CSINode, the Node's annotation of node ids, and volumesInUse for pods that only exist as objects. */
+/**
+ * Writes what a kubelet writes: CSINode, the Node's annotation of node ids, and volumesInUse for pods that only exist
+ * as objects.
+ */
 export class FakeKubelet {
   readonly #admin: ApiClient;
   readonly #node: NodeRef;

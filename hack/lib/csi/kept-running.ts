@@ -5,8 +5,8 @@ import type { RunningProcess } from "../process.ts";
 const pause = 200;
 
 /**
- * A process that is started again whenever it ends, as a container of a pod is, until it is stopped: sidecars end when they lose
- * their driver. `pid` and `kill` are of the one that runs now.
+ * A process that is started again whenever it ends, as a container of a pod is, until it is stopped: sidecars end when
+ * they lose their driver. `pid` and `kill` are of the one that runs now.
  */
 export function keptRunning(start: () => RunningProcess): RunningProcess {
   let current = start();

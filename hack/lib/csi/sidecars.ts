@@ -23,7 +23,9 @@ const flags: { readonly [sidecar in Sidecar]: readonly string[] } = {
   "csi-resizer": ["--retry-interval-start=200ms", "--retry-interval-max=2s", "--handle-volume-inuse-error=false"],
 };
 
-/** Starts external-provisioner, -attacher or -resizer, with an account and rights of its own; again whenever it ends. */
+/**
+ * Starts external-provisioner, -attacher or -resizer, with an account and rights of its own; again whenever it ends.
+ */
 export async function startSidecar(sidecar: Sidecar, options: SidecarOptions): Promise<RunningProcess> {
   const { plane, program, address, directory, logs } = options;
   const kubeconfig = await accountWith(plane, { namespace, name: sidecar }, rightsOf[sidecar], directory);

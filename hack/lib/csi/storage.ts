@@ -32,7 +32,10 @@ function loopsBeneath(directory: string): string[] {
   return names.filter((name) => isBeneath(directory, backingFile(name))).map((name) => `/dev/${name}`);
 }
 
-/** The kernel tells the whole path, or, when the namespace is gone in which a file was opened, that within its file system. */
+/**
+ * The kernel tells the whole path, or, when the namespace is gone in which a file was opened, that within its file
+ * system.
+ */
 function isBeneath(directory: string, file: string): boolean {
   const end = file.indexOf("/nodes/");
   return end > 0 && directory.endsWith(file.slice(0, end));

@@ -1,4 +1,5 @@
-// Builds the Dockerfile by buildah in a store of its own, for tests: without Docker, and without a registry to have the base from.
+// Builds the Dockerfile by buildah in a store of its own, for tests: without Docker, and without a registry to have the
+// base from.
 import { execFile } from "node:child_process";
 import { copyFileSync, cpSync, existsSync, mkdirSync, realpathSync, writeFileSync } from "node:fs";
 import { delimiter, dirname, join } from "node:path";
@@ -127,7 +128,9 @@ export class ImageBuilder {
     }
   }
 
-  /** An image like the one that the Dockerfile begins with, of Debian's own packages, and node and npm as they run here. */
+  /**
+   * An image like the one that the Dockerfile begins with, of Debian's own packages, and node and npm as they run here.
+   */
   async #base(context: string): Promise<void> {
     const name = baseOf(readDockerfile(context));
     const known = await this.#buildah.run("images", "--quiet", "--filter", `reference=docker.io/library/${name}`);

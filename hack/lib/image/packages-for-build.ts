@@ -23,8 +23,9 @@ interface LockPackage {
 const builders = ["esbuild"];
 
 /**
- * PURE. package.json and package-lock.json with the packages of the bundles and their builder, in the versions of the lock file. Programs
- * of the tests are not in them, nor is the Node that the repository brings for machines with an older one.
+ * PURE. package.json and package-lock.json with the packages of the bundles and their builder, in the versions of the
+ * lock file. Programs of the tests are not in them, nor is the Node that the repository brings for machines with an
+ * older one.
  * @throws Error if the lock file lacks a package that one of them needs
  */
 export function packagesForBuild(manifest: Manifest, lock: Lock): { manifest: Manifest; lock: Lock } {

@@ -1,5 +1,5 @@
-// The cgroup beneath which a kubelet has those of its pods: a folder of one run's in each hierarchy of the machine. Cgroups are the one thing
-// here that no namespace ends.
+// The cgroup beneath which a kubelet has those of its pods: a folder of one run's in each hierarchy of the machine.
+// Cgroups are the one thing here that no namespace ends.
 import {
   accessSync,
   constants,

@@ -62,7 +62,8 @@ export async function startContainerd(options: ContainerdOptions): Promise<Conta
     importImage,
     async stop() {
       const lines = async (...args: string[]) => (await ctr(...args)).split("\n").filter((line) => line !== "");
-      // What is just being made or ended by itself is not there any more when its turn comes; what stays keeps its cgroup, which is told.
+      // What is just being made or ended by itself is not there any more when its turn comes; what stays keeps its
+      // cgroup, which is told.
       const attempt = (...args: string[]) => ctr(...args).catch(() => undefined);
       for (const task of await lines("tasks", "list", "--quiet")) await attempt("tasks", "delete", "--force", task);
       for (const one of await lines("containers", "list", "--quiet")) await attempt("containers", "delete", one);

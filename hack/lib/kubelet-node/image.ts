@@ -5,7 +5,10 @@ import { digestOf, tarOf } from "./tar.ts";
 /** The one image on the node: of the pods' containers, and of their sandboxes. */
 export const podImage = "nodevolume.test/pod-program:1";
 
-/** Writes an image with one program as an OCI archive, as `ctr images import` takes it. Without arguments it does nothing until it is ended. */
+/**
+ * Writes an image with one program as an OCI archive, as `ctr images import` takes it. Without arguments it does
+ * nothing until it is ended.
+ */
 export function writePodImage(program: string, path: string): void {
   const layer = tarOf([{ name: "pod-program", content: readFileSync(program), executable: true }]);
   const architecture = arch() === "arm64" ? "arm64" : "amd64";

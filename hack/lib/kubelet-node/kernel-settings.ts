@@ -13,8 +13,8 @@ const wanted = {
 };
 
 /**
- * Shows a kubelet the kernel's settings as it would make them: what it finds right it does not set, and the machine keeps its own. They
- * are files of ours, bound over the kernel's in the node's mount namespace.
+ * Shows a kubelet the kernel's settings as it would make them: what it finds right it does not set, and the machine
+ * keeps its own. They are files of ours, bound over the kernel's in the node's mount namespace.
  */
 export async function coverKernelSettings(host: PretendHost, directory: string): Promise<void> {
   for (const [name, value] of Object.entries(wanted)) {

@@ -6,7 +6,10 @@ import { layout, type PretendHost } from "../pretend-node/node.ts";
 import { type RunningProcess, StepError } from "../process.ts";
 import { until } from "../until.ts";
 
-/** Name of the node. A kubelet takes its address from a name that is one, and this is the one address that is there everywhere. */
+/**
+ * Name of the node. A kubelet takes its address from a name that is one, and this is the one address that is there
+ * everywhere.
+ */
 export const kubeletNode = "127.0.0.1";
 
 /** Who the kubelet is, for the control plane's file of tokens. */

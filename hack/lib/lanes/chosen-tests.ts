@@ -1,6 +1,9 @@
 import type { Suite, Test } from "mocha";
 
-/** Takes the tests out of the suite, and those beneath it, that are not to be run. @returns them, in the order of the suite */
+/**
+ * Takes the tests out of the suite, and those beneath it, that are not to be run.
+ * @returns them, in the order of the suite
+ */
 export function leaveOut(suite: Suite, isLeftOut: (test: Test) => boolean): Test[] {
   const left = suite.tests.filter(isLeftOut);
   if (left.length > 0) suite.tests = suite.tests.filter((test) => !left.includes(test));
@@ -16,8 +19,8 @@ export interface Wanted {
 }
 
 /**
- * Leaves what a second try needs: the tests that are wanted, with all that stands before them in their outermost suite, as one step of a
- * story needs the steps before it.
+ * Leaves what a second try needs: the tests that are wanted, with all that stands before them in their outermost suite,
+ * as one step of a story needs the steps before it.
  */
 export function keepForSecondTry(root: Suite, { tests, suites }: Wanted): void {
   for (const outermost of root.suites) {

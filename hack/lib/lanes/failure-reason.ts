@@ -2,7 +2,9 @@ import { relative } from "node:path";
 import { StepError } from "../process.ts";
 import { root } from "../root.ts";
 
-/** What a test failed with: the message, where in the project that was, and, if a program failed, the end of its log. */
+/**
+ * What a test failed with: the message, where in the project that was, and, if a program failed, the end of its log.
+ */
 export function failureReason(error: Error): string {
   const place = placeIn(error.stack ?? "");
   const details = error instanceof StepError ? error.details : [];

@@ -10,21 +10,22 @@ export const emulatedVariable = "NODEVOLUME_EMULATED";
 export const wantedVariable = "NODEVOLUME_WANTED";
 
 /**
- * The parts of the test suite. What needs only processors runs first, on all of them at once; then those that touch the kernel, one after
- * another: nothing runs beside what waits for the kernel, or is timed, but for the lanes with `beside`.
+ * The parts of the test suite. What needs only processors runs first, on all of them at once; then those that touch the
+ * kernel, one after another: nothing runs beside what waits for the kernel, or is timed, but for the lanes with
+ * `beside`.
  */
 export interface Lane {
   readonly name: string;
   readonly what: string;
   readonly work: CommandWork | TestWork;
   /**
-   * Set for what needs nothing of the machine but processors: `one` runs beside others of its kind, what takes `all` of them after those.
-   * Absent: it runs after these, and alone.
+   * Set for what needs nothing of the machine but processors: `one` runs beside others of its kind, what takes `all` of
+   * them after those. Absent: it runs after these, and alone.
    */
   readonly processors?: "one" | "all";
   /**
-   * The lane beside which this one runs, as the two together leave the processors idle most of the time, or as this one has a
-   * kernel of its own.
+   * The lane beside which this one runs, as the two together leave the processors idle most of the time, or as this one
+   * has a kernel of its own.
    */
   readonly beside?: string;
   /** Set for what only a process in the machine's own PID namespace may see. */
@@ -49,7 +50,10 @@ export interface CommandWork {
 export interface TestWork {
   readonly kind: "tests";
   readonly files: string;
-  /** They are run by an arm64 Node, under QEMU's user mode, on this machine's kernel; skipped as a whole where there is none. */
+  /**
+   * They are run by an arm64 Node, under QEMU's user mode, on this machine's kernel; skipped as a whole where there is
+   * none.
+   */
   readonly arm64?: true;
   /** Names each test as it ends; else only what failed. */
   readonly verbose?: true;
@@ -60,7 +64,10 @@ export interface TestWork {
 /** Milliseconds for one test that touches the kernel, and says nothing else. */
 const kernelMs = 60_000;
 
-/** Of unit and real, what touches the kernel by numbers and structures of its interface, and is not minutes long where it is emulated. */
+/**
+ * Of unit and real, what touches the kernel by numbers and structures of its interface, and is not minutes long where
+ * it is emulated.
+ */
 export const arm64Tests: readonly string[] = [
   ...["errno", "ending", "device-number", "linux-journal-file", "give-back-memory", "swap-words"].map(inUnit),
   ...["image/layer-writer"].map(inUnit),

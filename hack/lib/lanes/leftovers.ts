@@ -56,8 +56,9 @@ export function processesOf(runId: string): string[] {
 }
 
 /**
- * Whether a loop device is of another run that goes on: its file lies on a file system that a process of another run has mounted, and
- * we do not; or on one of ours, in the checkout of another run; or it is another such loop device. Where that cannot be told it counts as ours.
+ * Whether a loop device is of another run that goes on: its file lies on a file system that a process of another run
+ * has mounted, and we do not; or on one of ours, in the checkout of another run; or it is another such loop device.
+ * Where that cannot be told it counts as ours.
  */
 export function isOfAnother(entry: string, runId: string): boolean {
   const [, beneath] = /^(?:\/dev)?\/(loop\d+)$/.exec(fileOf(entry)) ?? [];

@@ -1,5 +1,5 @@
-// What a run of the tests must leave as it was, of the whole machine. What each lane leaves, cgroups and network interfaces among it, is
-// asked for by leftovers.ts, which tells them from those of others.
+// What a run of the tests must leave as it was, of the whole machine. What each lane leaves, cgroups and network
+// interfaces among it, is asked for by leftovers.ts, which tells them from those of others.
 import { spawnSync } from "node:child_process";
 import { createHash } from "node:crypto";
 import { existsSync, globSync, readdirSync, readFileSync, readlinkSync, statSync } from "node:fs";

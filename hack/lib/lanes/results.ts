@@ -1,4 +1,7 @@
-/** What one test came to; a lane's tests are handed from the process that ran them to the one that sums up as JSON lines. */
+/**
+ * What one test came to; a lane's tests are handed from the process that ran them to the one that sums up as JSON
+ * lines.
+ */
 export interface TestResult {
   readonly lane: string;
   /** With the titles of the suites around it. */
@@ -8,7 +11,9 @@ export interface TestResult {
   readonly ms: number;
   /** Why it was skipped, or the message it failed with. */
   readonly reason?: string;
-  /** File of the test, beneath the project's root; absent for what is no test: a command, or a lane that ended early. */
+  /**
+   * File of the test, beneath the project's root; absent for what is no test: a command, or a lane that ended early.
+   */
   readonly file?: string;
   /** Set if a hook failed: the title of the suite that it belongs to, of which no further test was run. */
   readonly hookOf?: string;

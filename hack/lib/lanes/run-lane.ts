@@ -19,7 +19,10 @@ import { leftoversOf, lookForTraces, processesOf, type Traces } from "./leftover
 import type { TestResult } from "./results.ts";
 import { slownessVariable } from "./slowness.ts";
 
-/** Emulated tests are several times slower: their deadlines are as much longer, and those that are slow anyway are left out. */
+/**
+ * Emulated tests are several times slower: their deadlines are as much longer, and those that are slow anyway are left
+ * out.
+ */
 const emulation = { [emulatedVariable]: "1", [slownessVariable]: "8", [allVariable]: "", [fullVariable]: "" };
 
 const sandboxScript = join(root, "hack/lib/sandbox/run.ts");
@@ -66,7 +69,10 @@ export async function runLane(lane: Lane, how: How): Promise<TestResult[]> {
   return results;
 }
 
-/** Whether this is in a lane of another run, which sees no process but its own: whose a loop device is cannot be told there. */
+/**
+ * Whether this is in a lane of another run, which sees no process but its own: whose a loop device is cannot be told
+ * there.
+ */
 export function isNested(): boolean {
   return process.env[runVariable] !== undefined;
 }

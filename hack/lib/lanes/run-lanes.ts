@@ -15,8 +15,8 @@ interface Outcome {
 }
 
 /**
- * Runs lanes: first those that need one processor, as many at once as there are processors, then those that need all of them, then the
- * others, one after another, each with those that may run beside it.
+ * Runs lanes: first those that need one processor, as many at once as there are processors, then those that need all of
+ * them, then the others, one after another, each with those that may run beside it.
  */
 export async function runLanes(lanes: readonly Lane[], env: NodeJS.ProcessEnv): Promise<Outcome> {
   const ended = new Map<Lane, { readonly found: TestResult[]; readonly took: number }>();

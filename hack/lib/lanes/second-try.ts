@@ -1,4 +1,5 @@
-// A test of a kernel or process lane that fails is run once more, alone, after the lanes; so is one that took too long for its size.
+// A test of a kernel or process lane that fails is run once more, alone, after the lanes; so is one that took too long
+// for its size.
 import type { Lane } from "./lanes.ts";
 import type { TestResult } from "./results.ts";
 

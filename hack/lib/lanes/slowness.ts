@@ -1,4 +1,5 @@
-// How slow this machine is at the moment, beside a quiet one of the kind that the deadlines of the tests were written on.
+// How slow this machine is at the moment, beside a quiet one of the kind that the deadlines of the tests were written
+// on.
 import { createHash } from "node:crypto";
 import { availableParallelism } from "node:os";
 import { isMainThread, parentPort, Worker } from "node:worker_threads";

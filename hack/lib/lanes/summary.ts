@@ -14,7 +14,10 @@ interface SummaryInput {
 const longestReason = 12;
 /** Characters of one line: what many pods wait for stands on one. */
 const longestLine = 600;
-/** Characters for the messages of all failures together: with the lanes below them the last 4,000 that CI keeps of its output. */
+/**
+ * Characters for the messages of all failures together: with the lanes below them the last 4,000 that CI keeps of its
+ * output.
+ */
 const room = 2_600;
 /** Characters that a failure has at least, however many there are. */
 const least = 200;
@@ -22,8 +25,8 @@ const least = 200;
 const slowest = 20;
 
 /**
- * The end of every run: the slowest tests, each skip, each test in quarantine, each flaky one and each failure by name, a line a lane, and
- * the totals alone on the last line.
+ * The end of every run: the slowest tests, each skip, each test in quarantine, each flaky one and each failure by name,
+ * a line a lane, and the totals alone on the last line.
  */
 export function summaryOf(
   results: readonly TestResult[],

@@ -1,4 +1,5 @@
-// Clusters to look at: one with a failing node, a volume that is blocked, one that waits, and an orphan; and large ones.
+// Clusters to look at: one with a failing node, a volume that is blocked, one that waits, and an orphan; and large
+// ones.
 import type { System } from "../../../src/ports.ts";
 import { createFakeView, type FakeView } from "./fake-view.ts";
 import { ago, rawIntent, rawLease, rawNode, rawSet, rawState, type Volume, waitingStatus } from "./objects.ts";
@@ -91,7 +92,9 @@ export function troubledCluster(real: System, nodeCount = 24): Cluster {
   return cluster;
 }
 
-/** 5,000 nodes with ten volumes each, of which one cannot reach its server from some racks, and a few nodes are silent. */
+/**
+ * 5,000 nodes with ten volumes each, of which one cannot reach its server from some racks, and a few nodes are silent.
+ */
 export function largeCluster(real: System, nodeCount = 5_000): Cluster {
   const cluster = wellCluster(real, nodeCount, manySets(10));
   const { view, skip, nodes, volumes: sets } = cluster;

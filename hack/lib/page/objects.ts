@@ -1,4 +1,5 @@
-// Sets, nodes, intents and states as the API server has them, from what a picture or a test of the page cares about. Pure.
+// Sets, nodes, intents and states as the API server has them, from what a picture or a test of the page cares about.
+// Pure.
 import { label, setLabelPrefix } from "../../../src/api/names.ts";
 import type { NodeVolumeIntentStatus, Orphan, VolumeSource } from "../../../src/api/types.gen.ts";
 import type { Raw } from "./fake-view.ts";

@@ -1,5 +1,5 @@
-// A pretended node: a Node object without a kubelet, and on this machine a "host" mount namespace in which everything is
-// shared, with the agent in a namespace beneath it as the DaemonSet would put it. The kernel parts are real.
+// A pretended node: a Node object without a kubelet, and on this machine a "host" mount namespace in which everything
+// is shared, with the agent in a namespace beneath it as the DaemonSet would put it. The kernel parts are real.
 
 import { execFile, spawn } from "node:child_process";
 import { join } from "node:path";
@@ -39,7 +39,10 @@ export interface PretendHost {
   startAgent(command: readonly string[], logFile: string, env: NodeJS.ProcessEnv): RunningProcess;
   /** Starts a program of the node itself, in its mount namespace. */
   startOn(program: string, command: readonly string[], logFile: string, env: NodeJS.ProcessEnv): RunningProcess;
-  /** Starts a program in a mount namespace of its own, in which every mount is the host's too, and the other way (Bidirectional). */
+  /**
+   * Starts a program in a mount namespace of its own, in which every mount is the host's too, and the other way
+   * (Bidirectional).
+   */
   startBeside(program: string, command: readonly string[], logFile: string, env: NodeJS.ProcessEnv): RunningProcess;
   /** Ends the host: its namespace and all mounts that only it had are gone. */
   stop(): Promise<void>;

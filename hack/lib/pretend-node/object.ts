@@ -8,7 +8,8 @@ export interface NodeRef {
 }
 
 /**
- * Makes a Node as a kubelet registers it: Ready, with the boot id of this machine, by which a restart of it would be known.
+ * Makes a Node as a kubelet registers it: Ready, with the boot id of this machine, by which a restart of it would be
+ * known.
  * @param labels further labels
  */
 export async function createNodeObject(

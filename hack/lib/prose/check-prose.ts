@@ -1,4 +1,5 @@
-// The lint of documentation: sentences that a reader need not read twice, words that a reader would search for, lines that fit a screen.
+// The lint of documentation: sentences that a reader need not read twice, words that a reader would search for, lines
+// that fit a screen.
 import { hiddenSubjectOf, privateWordsIn } from "./private-words.ts";
 
 /** Words that a sentence may have. */
@@ -11,10 +12,10 @@ export const lineColumns = 160;
 /**
  * PURE. What is wrong with a page of Markdown, as `page:line: what`.
  * - A private word, in tables and headings, too (`private-words.ts`).
- * - A sentence that hides its subject, or has more than 30 words, outside of tables and headings. What stands in code quotes is
- *   one word, and so is a list of it; a link is its text.
- * - A line of more than 160 columns. Exempt is what cannot be broken: a console's output, a comment for the tests, and a
- *   row of a table none of whose cells has a line (`<br>`) longer than that as it is shown (without the targets of
+ * - A sentence that hides its subject, or has more than 30 words, outside of tables and headings. What stands in code
+ *   quotes is one word, and so is a list of it; a link is its text.
+ * - A line of more than 160 columns. Exempt is what cannot be broken: a console's output, a comment for the tests, and
+ *   a row of a table none of whose cells has a line (`<br>`) longer than that as it is shown (without the targets of
  *   links). - In a table, a cited test (its file, then its title) is one word, as code is: the title is the test's own.
  */
 export function checkProse(page: string, text: string): string[] {

@@ -5,8 +5,8 @@ import { root } from "../root.ts";
 import { cacheDirectory } from "../tools/tool.ts";
 
 /**
- * Folders that a sandbox must still see where they are, should they lie beneath /tmp or /mnt. The caches are made if they
- * are not there: what is made later, inside, would be on the sandbox's tmpfs and end with it.
+ * Folders that a sandbox must still see where they are, should they lie beneath /tmp or /mnt. The caches are made if
+ * they are not there: what is made later, inside, would be on the sandbox's tmpfs and end with it.
  */
 export function keptFolders(env: NodeJS.ProcessEnv): string[] {
   const goBuild = env["GOCACHE"] || join(env["XDG_CACHE_HOME"] || join(homedir(), ".cache"), "go-build");

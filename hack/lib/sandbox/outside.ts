@@ -17,7 +17,10 @@ export interface SandboxRun {
   readonly env?: NodeJS.ProcessEnv;
   /** Identifies the run, see newRunId. */
   readonly id: string;
-  /** Absent: a PID namespace of its own. The machine's: what only a process there may see. What it starts has to end by itself. */
+  /**
+   * Absent: a PID namespace of its own. The machine's: what only a process there may see. What it starts has to end by
+   * itself.
+   */
   readonly pids?: "machine";
   /** Descriptor of the file that gets what it prints, instead of the terminal; it is then in a session of its own. */
   readonly output?: number;
@@ -28,9 +31,9 @@ export function newRunId(): string {
 }
 
 /**
- * Runs a script in a PID and mount namespace of its own, in which /tmp and /mnt are on tmpfs. However this process ends,
- * the kernel then ends everything in there: the death of this process kills `unshare`, its death the first process of
- * the PID namespace, and with that one every other process, the mount namespace, its mounts and its files.
+ * Runs a script in a PID and mount namespace of its own, in which /tmp and /mnt are on tmpfs. However this process
+ * ends, the kernel then ends everything in there: the death of this process kills `unshare`, its death the first
+ * process of the PID namespace, and with that one every other process, the mount namespace, its mounts and its files.
  * Needs root, and util-linux's setpriv and unshare.
  * @returns the exit code of the script, or 128 + the number of the signal that ended it
  */

@@ -1,5 +1,6 @@
 // Runs a command in a sandbox: node hack/lib/sandbox/run.ts COMMAND ARG…
-// The lanes of the tests that need root run like this; so does whoever wants to try something that leaves nothing behind.
+// The lanes of the tests that need root run like this; so does whoever wants to try something that leaves nothing
+// behind.
 import { spawn } from "node:child_process";
 import { insideSandbox, openSandbox } from "./inside.ts";
 import { keptFolders } from "./kept.ts";

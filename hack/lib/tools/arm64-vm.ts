@@ -1,5 +1,5 @@
-// What boots a virtual machine with an arm64 processor: QEMU, Debian's newest kernel for clouds, and the few programs that its first process
-// starts. The kernel calls that QEMU's user mode lacks are tried there.
+// What boots a virtual machine with an arm64 processor: QEMU, Debian's newest kernel for clouds, and the few programs
+// that its first process starts. The kernel calls that QEMU's user mode lacks are tried there.
 import { globSync, rmSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { locateArm64Node } from "./arm64-node.ts";
@@ -8,7 +8,10 @@ import { mergeUsr } from "./debian.ts";
 import { locateUnpacked } from "./unpacked.ts";
 
 const suite = "trixie-backports";
-/** The kernel without its modules, which has no name without its version: what the newest image for clouds needs, by apt's patterns. */
+/**
+ * The kernel without its modules, which has no name without its version: what the newest image for clouds needs, by
+ * apt's patterns.
+ */
 const kernel =
   "?and(?name(^linux-binary-[0-9]),?reverse-depends(?reverse-depends(?exact-name(linux-image-cloud-arm64))))";
 const programs = ["busybox-static", "mount", "util-linux", "libmount1", "libblkid1", "libsmartcols1", "libselinux1"];

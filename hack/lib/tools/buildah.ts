@@ -1,4 +1,5 @@
-// What builds an image where there is neither Docker nor a registry: buildah, and a Debian to begin with, made by mmdebstrap.
+// What builds an image where there is neither Docker nor a registry: buildah, and a Debian to begin with, made by
+// mmdebstrap.
 import { execFile } from "node:child_process";
 import { existsSync, globSync } from "node:fs";
 import { join } from "node:path";
@@ -39,7 +40,8 @@ export async function locateImageTools(options: LocateOptions): Promise<ImageToo
 /** @returns the folder that has it in usr/bin, or what the machine lacks */
 export function locateBuildah(options: LocateOptions): Promise<string | { readonly missing: string }> {
   const after = async (out: string) => {
-    // It starts itself anew with an empty environment and no name of its own, so where the libraries will lie has to be in it.
+    // It starts itself anew with an empty environment and no name of its own, so where the libraries will lie has to be
+    // in it.
     const folders = globSync("{lib,usr/lib}/*-linux-gnu", { cwd: out });
     const libraries = (place: string) => folders.map((path) => join(place, path)).join(":");
     const buildah = join(out, program);

@@ -20,7 +20,9 @@ export const benchTools = ["kwok"] as const;
 /** What spoils the network of a control plane, for tests. */
 export const networkTools = ["toxiproxy-server"] as const;
 
-/** What looks at the manifests, for tests: whether the chart is what kustomize makes, and what others have against it. */
+/**
+ * What looks at the manifests, for tests: whether the chart is what kustomize makes, and what others have against it.
+ */
 export const manifestTools = ["helm", "kube-score"] as const;
 
 /** What looks at what a release has, and the oldest API server that it is for: only tests of --all. */

@@ -1,5 +1,5 @@
-// Ceph: monitor, OSD, MDS, and the clients. They look for their parts in /usr/lib, so whoever runs them puts the folder over /usr, in a
-// mount namespace of its own.
+// Ceph: monitor, OSD, MDS, and the clients. They look for their parts in /usr/lib, so whoever runs them puts the folder
+// over /usr, in a mount namespace of its own.
 import { execFile } from "node:child_process";
 import { globSync } from "node:fs";
 import { join } from "node:path";

@@ -1,4 +1,5 @@
-// Chromium, to see the page as people see it: what PATH has, else the Debian package with all of its libraries, unpacked into the cache.
+// Chromium, to see the page as people see it: what PATH has, else the Debian package with all of its libraries,
+// unpacked into the cache.
 import { execFile } from "node:child_process";
 import { existsSync, globSync, mkdirSync, writeFileSync } from "node:fs";
 import { delimiter, join } from "node:path";

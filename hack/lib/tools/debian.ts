@@ -1,5 +1,5 @@
-// Debian packages, downloaded and unpacked without a change of the machine: apt has its lists in the cache, and runs none of the machine's
-// hooks.
+// Debian packages, downloaded and unpacked without a change of the machine: apt has its lists in the cache, and runs
+// none of the machine's hooks.
 import { execFile, spawn } from "node:child_process";
 import { once } from "node:events";
 import {
@@ -52,7 +52,10 @@ export interface Unpacking {
   readonly workshop: string;
 }
 
-/** Downloads packages and unpacks them into `out`. No script of theirs is run. @throws Error of the program that failed */
+/**
+ * Downloads packages and unpacks them into `out`. No script of theirs is run.
+ * @throws Error of the program that failed
+ */
 export async function unpackPackages({ name, packages, out, workshop }: Unpacking, options: LocateOptions) {
   const { env, report } = options;
   report(`fetching the Debian packages of ${name} (once; kept in the cache)`);
@@ -109,7 +112,8 @@ function move(from: string, to: string): void {
 }
 
 /**
- * Gets lists that are at most an hour old. The machine's may be older than what the mirror still has, and are not ours to update.
+ * Gets lists that are at most an hour old. The machine's may be older than what the mirror still has, and are not ours
+ * to update.
  * @returns arguments of apt-get
  */
 async function updated({ env, report }: LocateOptions, workshop: string, extra?: Beside): Promise<string[]> {

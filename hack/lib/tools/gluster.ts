@@ -1,5 +1,5 @@
-// GlusterFS, server and client. Both look for their parts in /usr/lib, so whoever runs them puts the folder over /usr, in a mount namespace
-// of its own.
+// GlusterFS, server and client. Both look for their parts in /usr/lib, so whoever runs them puts the folder over /usr,
+// in a mount namespace of its own.
 import { execFile } from "node:child_process";
 import { globSync, rmSync } from "node:fs";
 import { join } from "node:path";

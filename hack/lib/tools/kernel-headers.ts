@@ -1,4 +1,5 @@
-// Headers of the kernel's and the C library's interfaces, of each architecture that the agent runs on, as Debian has them.
+// Headers of the kernel's and the C library's interfaces, of each architecture that the agent runs on, as Debian has
+// them.
 import { rmSync } from "node:fs";
 import { join } from "node:path";
 import type { LocateOptions } from "./cache.ts";

@@ -45,7 +45,9 @@ export async function locateBenchTools(options: LocateOptions): Promise<{ readon
   return locateEach(benchTools, options);
 }
 
-/** The paths of what looks at a release, and of the oldest API server that it is for. Ten minutes if nothing is there. */
+/**
+ * The paths of what looks at a release, and of the oldest API server that it is for. Ten minutes if nothing is there.
+ */
 export async function locateReleaseTools(options: LocateOptions): Promise<{ readonly [name in ReleaseTool]: string }> {
   return locateEach(releaseTools, options);
 }

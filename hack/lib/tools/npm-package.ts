@@ -25,7 +25,10 @@ export function lockedPackage(name: string): PinnedPackage {
   return { name, version: entry.version, integrity: entry.integrity };
 }
 
-/** Unpacks a package into a folder, whatever platform it is for. @throws Error if npm hands out other content than is pinned */
+/**
+ * Unpacks a package into a folder, whatever platform it is for.
+ * @throws Error if npm hands out other content than is pinned
+ */
 export async function unpackPackage(
   { name, version, integrity }: PinnedPackage,
   folder: string,

@@ -1,4 +1,5 @@
-// Prometheus, and its promtool, which evaluates rules on made-up series: what PATH has, else the Debian package, unpacked into the cache.
+// Prometheus, and its promtool, which evaluates rules on made-up series: what PATH has, else the Debian package,
+// unpacked into the cache.
 import { existsSync } from "node:fs";
 import { delimiter, join } from "node:path";
 import type { LocateOptions } from "./cache.ts";

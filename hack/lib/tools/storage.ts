@@ -1,4 +1,5 @@
-// Programs that a node has for disks and shares, of Debian packages with all their libraries, unpacked into the cache and not installed.
+// Programs that a node has for disks and shares, of Debian packages with all their libraries, unpacked into the cache
+// and not installed.
 import { existsSync } from "node:fs";
 import { join } from "node:path";
 import type { LocateOptions } from "./cache.ts";

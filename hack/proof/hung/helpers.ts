@@ -6,9 +6,9 @@ import { journalOf } from "../kills/phases.ts";
 import { childrenOf } from "../steady/process-figures.ts";
 
 /**
- * Counts the processes that an agent has for volumes which do not answer, in three ways that know nothing of each other:
- * all that it has started; by volume those that its journal ever named and that live; by server the requests that the
- * kernel's FUSE has for it (a process waits for one at a time).
+ * Counts the processes that an agent has for volumes which do not answer, in three ways that know nothing of each
+ * other: all that it has started; by volume those that its journal ever named and that live; by server the requests
+ * that the kernel's FUSE has for it (a process waits for one at a time).
  */
 export class Helpers {
   /** The most at once. */

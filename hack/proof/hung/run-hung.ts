@@ -51,7 +51,10 @@ export interface HungFigures {
 const reportMs = 10_000;
 const lookMs = 250;
 
-/** Half of a node's volumes hang, the others come and go. Needs root, /dev/fuse, and a PID and mount namespace of its own. */
+/**
+ * Half of a node's volumes hang, the others come and go. Needs root, /dev/fuse, and a PID and mount namespace of its
+ * own.
+ */
 export async function runHung(options: HungOptions): Promise<HungFigures> {
   const { size, report } = options;
   const programs = await buildPrograms();

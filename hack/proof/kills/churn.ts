@@ -14,7 +14,9 @@ export interface Life {
   readonly paths: Set<string>;
   /** The generation of which the agent has said that it is mounted. */
   mountedGeneration: number;
-  /** The id of the mount on each path that it was said to be mounted on: in use until it is not wanted there any more. */
+  /**
+   * The id of the mount on each path that it was said to be mounted on: in use until it is not wanted there any more.
+   */
   readonly held: Map<string, bigint>;
   /** Where what it is made of was seen, when it was said to be mounted: its staging directory, too. */
   readonly shownOn: Set<string>;
@@ -27,7 +29,10 @@ export interface Slot {
   life: Life | undefined;
 }
 
-/** What people and the controller do to a node's volumes, by chance: they come, get a second place, become read-only, go. */
+/**
+ * What people and the controller do to a node's volumes, by chance: they come, get a second place, become read-only,
+ * go.
+ */
 export class Churn {
   readonly slots: readonly Slot[];
   changes = 0;

@@ -4,7 +4,10 @@ import { watchMountTable } from "../../../src/host/linux/mount-watch.ts";
 import { mountLinesBeneath } from "../../lib/mount-lines.ts";
 import type { Seeded } from "../../lib/seeded.ts";
 
-/** When an agent is killed: a while after its process was made, or after it said that it had started, or right after so many events of one kind. */
+/**
+ * When an agent is killed: a while after its process was made, or after it said that it had started, or right after so
+ * many events of one kind.
+ */
 export interface Moment {
   readonly after: "fork" | "start" | "journal" | "mount";
   readonly ms: number;
@@ -15,7 +18,10 @@ export interface Moment {
 const startMs = 200;
 /** Milliseconds in which one that has started does what there is to do. */
 const workMs = 250;
-/** Milliseconds after the start after which no further event is waited for, and between two looks whether any is to come. */
+/**
+ * Milliseconds after the start after which no further event is waited for, and between two looks whether any is to
+ * come.
+ */
 const patienceMs = 2_000;
 const lookMs = 50;
 /** Milliseconds after an event, at most. */

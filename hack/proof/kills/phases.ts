@@ -3,7 +3,10 @@ import { parseJournal } from "../../../src/agent/journal-format.ts";
 import type { VolumeRecord } from "../../../src/agent/record.ts";
 import { mountLinesBeneath } from "../../lib/mount-lines.ts";
 
-/** Where an agent was when it died, from what it left: its journal and the table. One for each volume that was under way. */
+/**
+ * Where an agent was when it died, from what it left: its journal and the table. One for each volume that was under
+ * way.
+ */
 export function phasesOf(path: string): string[] {
   const points = new Set(mountLinesBeneath(path).map(({ point }) => point));
   const records = [...parseJournal(journalOf(path)).records.values()];

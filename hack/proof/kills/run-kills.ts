@@ -34,8 +34,9 @@ export interface KillFigures {
 const reportMs = 10_000;
 
 /**
- * Kills agents at random while volumes come and go. Needs root, and a PID and mount namespace of its own. The API server is
- * in the agent's process, as what it should have is not tried here, and no process but the agent then takes time to start.
+ * Kills agents at random while volumes come and go. Needs root, and a PID and mount namespace of its own. The API
+ * server is in the agent's process, as what it should have is not tried here, and no process but the agent then takes
+ * time to start.
  */
 export async function runKills(options: KillOptions): Promise<KillFigures> {
   const { kills, seed, nodes: count, withChildren, settleEvery, report } = options;

@@ -14,7 +14,10 @@ export interface VolumeKind {
 
 export const secret = { namespace: "fire", name: "secret", values: { a: "a".repeat(2000), b: "b".repeat(2000) } };
 
-/** Of a path, of ours, in memory, of an object; and of what takes children, which cost as much as an agent: ext4, xfs, a FUSE server, where there are. */
+/**
+ * Of a path, of ours, in memory, of an object; and of what takes children, which cost as much as an agent: ext4, xfs, a
+ * FUSE server, where there are.
+ */
 export async function makeVolumes(
   agent: KernelAgent,
   { fuse, children }: { readonly fuse: string; readonly children: boolean },

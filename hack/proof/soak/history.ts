@@ -4,7 +4,10 @@ import type { Slot } from "../kills/churn.ts";
 /** Lines that are kept of each volume. */
 const most = 20;
 
-/** What was lately asked of each volume, and what the agent said of it: whoever finds something wrong wants to know how it came. */
+/**
+ * What was lately asked of each volume, and what the agent said of it: whoever finds something wrong wants to know how
+ * it came.
+ */
 export class History {
   readonly #lines = new Map<string, string[]>();
   readonly #known = new Map<string, string>();

@@ -20,8 +20,8 @@ export interface RefusedVolumes {
 }
 
 /**
- * Volumes whose servers take what the Secret says and refuse it, so that each try fails with that in its hands: of git, whose server repeats
- * it in its answer; and of SMB, where nobody listens.
+ * Volumes whose servers take what the Secret says and refuse it, so that each try fails with that in its hands: of git,
+ * whose server repeats it in its answer; and of SMB, where nobody listens.
  */
 export async function refusedVolumes(canaries: Canaries, kept: AsyncDisposableStack): Promise<RefusedVolumes> {
   const { key, cert } = selfSigned("soak");

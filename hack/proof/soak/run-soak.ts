@@ -46,7 +46,10 @@ const reportMs = 10_000;
 const lookMs = 250;
 const sampleMs = 1000;
 
-/** Real volumes come and go on one agent that is never started anew. Needs root, and a PID and mount namespace of its own. */
+/**
+ * Real volumes come and go on one agent that is never started anew. Needs root, and a PID and mount namespace of its
+ * own.
+ */
 export async function runSoak({ ms, seed, report, ...pace }: SoakOptions): Promise<SoakFigures> {
   const programs = await buildPrograms();
   await using kept = new AsyncDisposableStack();

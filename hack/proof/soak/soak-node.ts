@@ -77,7 +77,10 @@ export class SoakNode implements AsyncDisposable {
       agent.want(intent({ name, uid: `${name} ${rests}`, source, mounts: [{ path: agent.target(name) }] }));
   }
 
-  /** One volume changes. @param overlap how often the next one does so before all are as they are wanted: from 0 to 1 */
+  /**
+   * One volume changes.
+   * @param overlap how often the next one does so before all are as they are wanted: from 0 to 1
+   */
   async change(random: Seeded, overlap: number): Promise<void> {
     this.churn.change(random);
     this.history.wanted(this.churn.slots);

@@ -4,8 +4,8 @@ import { randomBytes } from "node:crypto";
 const period = 12;
 
 /**
- * Values for Secrets that can be told wherever they come out: each is one word of a run, repeated, so that any 23 bytes of
- * one in a row have the word whole; also as base64, whatever stands before it, and as hex.
+ * Values for Secrets that can be told wherever they come out: each is one word of a run, repeated, so that any 23 bytes
+ * of one in a row have the word whole; also as base64, whatever stands before it, and as hex.
  */
 export class Canaries {
   readonly #word: string;

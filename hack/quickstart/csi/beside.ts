@@ -1,4 +1,5 @@
-// What a cluster with a CSI driver has beside what is ours: the driver on each node, its sidecars, kube-controller-manager.
+// What a cluster with a CSI driver has beside what is ours: the driver on each node, its sidecars,
+// kube-controller-manager.
 import { mkdirSync } from "node:fs";
 import { join } from "node:path";
 import { apply, type Plane } from "../../lib/csi/accounts.ts";
@@ -76,7 +77,10 @@ async function startDrivers(
   return drivers;
 }
 
-/** Without it a namespace takes no pod, not even on trial as our controller does; what makes it elsewhere does not run here. */
+/**
+ * Without it a namespace takes no pod, not even on trial as our controller does; what makes it elsewhere does not run
+ * here.
+ */
 async function defaultAccount({ admin }: Plane): Promise<void> {
   await apply(admin, "/api/v1/namespaces", { apiVersion: "v1", kind: "Namespace", metadata: { name: namespace } });
   const metadata = { name: "default", namespace };

@@ -39,7 +39,10 @@ export function lacksOf(machine: Machine): Lack[] {
   return lacks;
 }
 
-/** @returns the programs of xfs, which are fetched if the machine has none. @throws StepError naming all that is missing */
+/**
+ * @returns the programs of xfs, which are fetched if the machine has none.
+ * @throws StepError naming all that is missing
+ */
 export async function needMachine(options: LocateOptions): Promise<Xfsprogs> {
   const lacks = lacksOf(machineOf(options.env));
   // No need to fetch anything for a machine that cannot use it.

@@ -19,8 +19,8 @@ type Manifest = { readonly [field: string]: Plain } & {
 export const chartName = "node-volume-operator";
 
 /**
- * The files of a Helm chart that makes what kustomize makes of config/default and its components, by their paths in the chart's
- * folder. @param images what values.yaml names; what config/default does, if it is left out
+ * The files of a Helm chart that makes what kustomize makes of config/default and its components, by their paths in the
+ * chart's folder. @param images what values.yaml names; what config/default does, if it is left out
  */
 export async function chartFiles(options: {
   readonly kubectl: string;

@@ -1,6 +1,6 @@
-// The components of config/components that the chart has, each with its switch among the values. Not those that go into a namespace
-// of somebody else's and name objects there (object-access, token-access): they are applied there, by themselves. Nor those of which
-// values are made: allowedPrefixes (prefix-mnt) and kubeletDir (kubelet-dir).
+// The components of config/components that the chart has, each with its switch among the values. Not those that go into
+// a namespace of somebody else's and name objects there (object-access, token-access): they are applied there, by
+// themselves. Nor those of which values are made: allowedPrefixes (prefix-mnt) and kubeletDir (kubelet-dir).
 import type { OfDefault } from "../kustomize.ts";
 
 export interface ChartComponent {

@@ -3,7 +3,10 @@ import { Block, Each, isList, isMap, Scalar, type Tree, type TreeMap, When } fro
 
 type Step = string | number;
 
-/** PURE. The tree with another node at a place. A step into a list is the name of its item. @throws Error if there is no such place */
+/**
+ * PURE. The tree with another node at a place. A step into a list is the name of its item.
+ * @throws Error if there is no such place
+ */
 function put(tree: Tree | undefined, [step, ...rest]: readonly Step[], node: (was: Tree | undefined) => Tree): Tree {
   if (step === undefined) return node(tree);
   if (tree !== undefined && isList(tree)) {

@@ -213,7 +213,8 @@ async function fromSurvivor(context: ActionContext, desired: DesiredVolume): Pro
     return mount !== undefined && sameIdentity(mount, identity);
   });
   if (survivor === undefined) return undefined;
-  if (before.client !== undefined && !(await context.host.evidence.alive(before.client))) return undefined; // it serves nobody
+  // It serves nobody.
+  if (before.client !== undefined && !(await context.host.evidence.alive(before.client))) return undefined;
   const { mounter } = context.effects;
   await mounter.makeTarget(target, "directory");
   await mounter.bind({ root: "/", path: survivor.path }, identity, target, stagingAttributes);

@@ -69,7 +69,8 @@ export class AgentPodVolumes implements PodVolumes {
     } finally {
       count(this.#publishing, path, -1);
       const undo = !this.#publishing.has(path) && !this.established.has(path) && this.#deps.open.isOpen(path);
-      if (undo) this.#set(path, "close"); // else a late bind would stay, of which kubelet knows nothing (safety rule 19)
+      // Else a late bind would stay, of which kubelet knows nothing (safety rule 19).
+      if (undo) this.#set(path, "close");
     }
   }
 

@@ -65,7 +65,8 @@ function differenceOf(request: PodPublish, entry: IntentPod, intent: NodeVolumeI
   const pairs = [
     ["namespace", namespace, entry.namespace],
     ["name", podName, entry.name],
-    ["readOnly", `${readOnly}`, `${readOnly && entry.readOnly === true}`], // a set may share read-only what a pod asks to write
+    // A set may share read-only what a pod asks to write.
+    ["readOnly", `${readOnly}`, `${readOnly && entry.readOnly === true}`],
     ["subPath", subPath, entry.subPath ?? ""],
   ] as const;
   const [first] = pairs.filter(([, asked, listed]) => asked !== listed);

@@ -79,7 +79,10 @@ function isOfClaim(
   );
 }
 
-/** By the intent that it was for, or by its path: kubelet's have the PersistentVolume's name, or the hash of the volume's handle. */
+/**
+ * By the intent that it was for, or by its path: kubelet's have the PersistentVolume's name, or the hash of the
+ * volume's handle.
+ */
 function isOfVolume({ path, volume }: Orphan, names: readonly string[], intents: readonly NodeVolumeIntent[]): boolean {
   if (volume !== undefined && (names.includes(volume) || intents.some(({ metadata }) => metadata.name === volume)))
     return true;
@@ -128,8 +131,8 @@ export function orphanChain(
 }
 
 /**
- * PURE. Volumes of a name, one or on many nodes; what is not well comes first. @param set the set of that name, which says why
- * where no intent can
+ * PURE. Volumes of a name, one or on many nodes; what is not well comes first.
+ * @param set the set of that name, which says why where no intent can
  */
 export function explainVolumes(
   facts: Facts,

@@ -209,7 +209,10 @@ export function observedFor(facts: Facts, pod: Raw, volume: string): NodeVolumeI
 
 const noCause: ReadonlySet<string> = new Set(["Observed", "WaitingForKubelet"]);
 
-/** What is done first, then what people see, then its causes; of what is told twice the last one, which is nearer to the cause. */
+/**
+ * What is done first, then what people see, then its causes; of what is told twice the last one, which is nearer to the
+ * cause.
+ */
 function inOrder(all: readonly Finding[], node: string | undefined): Finding[] {
   const findings = all.filter(({ text }, at) => !all.slice(at + 1).some((later) => later.text === text));
   const done = findings.filter(({ state }) => state === "done");

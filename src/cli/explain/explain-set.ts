@@ -27,8 +27,8 @@ export function setNames({ metadata, spec }: NodeVolumeSet): StepNames {
 }
 
 /**
- * PURE. What a set says that no intent of it does: why it has none, and what keeps it as a whole. Nothing if its intents say it
- * all.
+ * PURE. What a set says that no intent of it does: why it has none, and what keeps it as a whole. Nothing if its
+ * intents say it all.
  */
 export function setFindings(set: NodeVolumeSet, intents: readonly NodeVolumeIntent[]): Finding[] {
   const { metadata, status = {} } = set;

@@ -136,7 +136,10 @@ export async function gatherHolders(from: Gathering, known: readonly string[]): 
   await Promise.all([...nodes].slice(0, 5).map((name) => gatherNode(from, name ?? "")));
 }
 
-/** Events of drift: they say how often a volume drifted. Nothing for those who may not read the intents that they are of. */
+/**
+ * Events of drift: they say how often a volume drifted. Nothing for those who may not read the intents that they are
+ * of.
+ */
 export async function gatherDrift(from: Gathering): Promise<void> {
   if (from.facts().denied.intents !== undefined) return;
   const fieldSelector = `involvedObject.kind=${resource.intents.kind},reason=Drifted`;

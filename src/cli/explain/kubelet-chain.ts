@@ -8,8 +8,8 @@ import { podsOf } from "./pod-facts.ts";
 const manyNodes = new Set(["ReadWriteMany", "ReadOnlyMany"]);
 
 /**
- * PURE. Whether a PersistentVolume can come to a node: its driver is registered there, it is attached there, and nobody elsewhere
- * holds it. For volumes that kubelet manages, from the API's objects alone.
+ * PURE. Whether a PersistentVolume can come to a node: its driver is registered there, it is attached there, and nobody
+ * elsewhere holds it. For volumes that kubelet manages, from the API's objects alone.
  */
 export function wayToNode(facts: Facts, volume: Raw, node: string): Finding[] {
   const spec = recordIn(volume, "spec");

@@ -18,8 +18,9 @@ const reasons = new Set([
 ]);
 
 /**
- * PURE. The newest word of kubelet, or of the attach/detach controller, on a volume of a pod. Their messages name it: by its
- * PersistentVolume, or by its name in the pod. One that names none ("unable to attach or mount volumes") lists them.
+ * PURE. The newest word of kubelet, or of the attach/detach controller, on a volume of a pod. Their messages name it:
+ * by its PersistentVolume, or by its name in the pod. One that names none ("unable to attach or mount volumes") lists
+ * them.
  */
 export function failureEvent(facts: Facts, pod: Raw, names: readonly string[]): Finding | undefined {
   const told = eventsOf(facts, pod).filter((event) => reasons.has(stringIn(event, "reason") ?? ""));

@@ -1,6 +1,6 @@
 /**
- * PURE. A field of a line whose characters are bytes, as text: both files escape a byte as three octal digits. Bytes that
- * are not UTF-8 become U+FFFD, see notUtf8.
+ * PURE. A field of a line whose characters are bytes, as text: both files escape a byte as three octal digits. Bytes
+ * that are not UTF-8 become U+FFFD, see notUtf8.
  */
 export function decoded(field: string): string {
   // As in libmount, \777 is stored in a byte.

@@ -2,7 +2,10 @@ import type { ExportedSource, NoSource } from "./exported-source.ts";
 import { tidy } from "./fields.ts";
 import type { MountLine } from "./mount-line.ts";
 
-/** PURE. A volume of the node itself; undefined if the type is not one of these. @param line with the options that count */
+/**
+ * PURE. A volume of the node itself; undefined if the type is not one of these.
+ * @param line with the options that count
+ */
 export function localSource(line: MountLine): ExportedSource | NoSource | undefined {
   const { source, type, options } = line;
   if (line.bind) {

@@ -2,8 +2,8 @@
  * What an option means for a set.
  * - flag: of one mount, in mounts[].mountOptions.
  * - kept: of the file system, in volume.mountOptions; where the API refuses the value, a comment names the option.
- * - needed: kept, but where the API refuses the value, no set is made: it would be of another server or another user, or
- *   less protected.
+ * - needed: kept, but where the API refuses the value, no set is made: it would be of another server or another user,
+ *   or less protected.
  * - written: kept where somebody wrote it; where the kernel reports it, it is what the kernel found out.
  * - reported: harmless where the kernel reports it; where somebody wrote it, a comment names it.
  * - harmless: a set without it shows the same and is no looser, or has it in another place.

@@ -3,8 +3,8 @@ import type { MountFile, MountLine, RawLine } from "./mount-line.ts";
 import { parseMountinfo } from "./parse-mountinfo.ts";
 
 /**
- * PURE. An fstab, /proc/mounts or a mountinfo; its lines tell which. They are read as libmount and the kernel do, byte by
- * byte: only blanks and tabs separate fields.
+ * PURE. An fstab, /proc/mounts or a mountinfo; its lines tell which. They are read as libmount and the kernel do, byte
+ * by byte: only blanks and tabs separate fields.
  */
 export function parseMounts(file: string | Uint8Array): MountFile {
   const bytes = typeof file === "string" ? Buffer.from(file) : Buffer.from(file);
@@ -52,7 +52,9 @@ function parseFstab(raw: readonly RawLine[]): MountFile {
   return { kind: byKernel ? "/proc/mounts" : "fstab", lines: byKernel ? found.map(withoutRoot) : found, unread };
 }
 
-/** The kernel's lines all begin their options with rw or ro, and some are of a file system that no fstab needs to name. */
+/**
+ * The kernel's lines all begin their options with rw or ro, and some are of a file system that no fstab needs to name.
+ */
 function isOfKernel(raw: readonly RawLine[]): boolean {
   return (
     raw.every(({ content }) => / (rw|ro)(,[^ ]*)? 0 0$/.test(content)) &&

@@ -17,8 +17,8 @@ const harmless: readonly RegExp[] = [
 const ofGluster = new RegExp(`^${host}(,${host})*:${path}$`);
 
 /**
- * PURE. What a comment may show of a source. What has none of these forms may hold a password or a token, as URLs and the
- * sources of sshfs and davfs do.
+ * PURE. What a comment may show of a source. What has none of these forms may hold a password or a token, as URLs and
+ * the sources of sshfs and davfs do.
  */
 export function shownSource({ source, type }: MountLine): string {
   if (source === "") return "nothing";

@@ -49,8 +49,8 @@ export function ourPod(pod: unknown): OurPod {
 }
 
 /**
- * PURE. Whose log is taken: of controllers all, of agents that of the node; without a node those that are not ready or have been
- * started again before the others, and no more than `most`.
+ * PURE. Whose log is taken: of controllers all, of agents that of the node; without a node those that are not ready or
+ * have been started again before the others, and no more than `most`.
  */
 export function chosenPods(pods: readonly OurPod[], node: string | undefined, most = mostAgents) {
   const agents = pods.filter(({ role }) => role === "agent");

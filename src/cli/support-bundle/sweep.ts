@@ -2,7 +2,10 @@
 export const redacted = "[redacted]";
 
 const secretWord = "pass(?:word|wd|phrase)?|secret|token|(?:api|access|private)[-_]?key|credentials?";
-/** What ends like that, as `dbPassword` and `AWS_SECRET_ACCESS_KEY`. A bound keeps a long word from being looked at for ever. */
+/**
+ * What ends like that, as `dbPassword` and `AWS_SECRET_ACCESS_KEY`. A bound keeps a long word from being looked at for
+ * ever.
+ */
 const secretName = `[\\w.-]{0,60}(?:${secretWord})\\d*`;
 
 /** What has the shape of a secret, and what is put in its place. */
@@ -21,8 +24,8 @@ const shapes: readonly (readonly [pattern: RegExp, instead: string])[] = [
 ];
 
 /**
- * PURE. `text` without what looks like a secret. The programs keep secrets out of what they say themselves (src/api/redact.ts), as
- * they know them; whoever gathers what others have written knows none, and goes by the shape.
+ * PURE. `text` without what looks like a secret. The programs keep secrets out of what they say themselves
+ * (src/api/redact.ts), as they know them; whoever gathers what others have written knows none, and goes by the shape.
  */
 export function sweep(text: string): string {
   return shapes.reduce((swept, [pattern, instead]) => swept.replace(pattern, instead), text);

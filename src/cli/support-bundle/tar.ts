@@ -7,8 +7,8 @@ export interface TarFile {
 const block = 512;
 
 /**
- * PURE. A POSIX archive (ustar) of plain files, in the order of their paths: the same files make the same bytes. All are the
- * reader's own (0600), of one time, and of nobody by name.
+ * PURE. A POSIX archive (ustar) of plain files, in the order of their paths: the same files make the same bytes. All
+ * are the reader's own (0600), of one time, and of nobody by name.
  * @throws RangeError for a path that the format cannot say
  */
 export function tarOf(files: readonly TarFile[], seconds: number): Uint8Array {

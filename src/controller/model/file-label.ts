@@ -1,8 +1,9 @@
 import { recordIn, stringIn } from "../../kube/json.ts";
 
 /**
- * What tells the SELinux labels of two pods' files apart: `user:level` of a container's seLinuxOptions, or its pod's; the role and type
- * of files are those of all containers' (behaviour 77). "" if neither is given: then the runtime chooses the level.
+ * What tells the SELinux labels of two pods' files apart: `user:level` of a container's seLinuxOptions, or its pod's;
+ * the role and type of files are those of all containers' (behaviour 77). "" if neither is given: then the runtime
+ * chooses the level.
  */
 export type FileLabel = string;
 

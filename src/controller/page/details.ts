@@ -1,7 +1,10 @@
 import type { Finding } from "../../explain/finding.ts";
 import type { Standing } from "./overview.ts";
 
-/** What the page is sent of one volume on one node. Nothing of its source but its kind, and of pods no more than their names. */
+/**
+ * What the page is sent of one volume on one node. Nothing of its source but its kind, and of pods no more than their
+ * names.
+ */
 export interface VolumeDetails {
   readonly name: string;
   readonly volume: string;

@@ -15,8 +15,8 @@ export interface FactsInput {
 const notKept = "the page does not look at them";
 
 /**
- * PURE. What the controller keeps, as the facts that a chain of causes rests on. Of pods, claims and attachments the chain of a volume
- * needs nothing that its intent does not say.
+ * PURE. What the controller keeps, as the facts that a chain of causes rests on. Of pods, claims and attachments the
+ * chain of a volume needs nothing that its intent does not say.
  */
 export function factsOf({ now, nodes, agents, intents, states }: FactsInput): Facts {
   const none = { pods: [], claims: [], persistentVolumes: [], volumeAttachments: [], csiDrivers: [], csiNodes: [] };

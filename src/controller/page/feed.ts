@@ -12,7 +12,10 @@ export interface Edition {
 export interface Feed {
   /** Not older than a second, or than the last one took ten times over. */
   overview(): Promise<Edition>;
-  /** `onEdition` is called with the tag of each edition that differs from the one before; undefined: there are followers enough. */
+  /**
+   * `onEdition` is called with the tag of each edition that differs from the one before; undefined: there are followers
+   * enough.
+   */
   follow(onEdition: (tag: string) => void): Cancel | undefined;
 }
 

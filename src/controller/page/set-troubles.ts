@@ -11,7 +11,8 @@ export interface SetTrouble extends Judged {
 }
 
 /**
- * PURE. Why a set is not had where no volume of it says so: it cannot be understood, selects no node, or no intent may be written.
+ * PURE. Why a set is not had where no volume of it says so: it cannot be understood, selects no node, or no intent may
+ * be written.
  * @param troubled nodes of which a volume of the set is in the list already
  */
 export function setTroubles({ invalid, status }: SetEntry, troubled: (node: string) => boolean): SetTrouble[] {

@@ -4,7 +4,8 @@ import type { AllowedNamespaces } from "../../api/types.gen.ts";
 type Labels = { readonly [key: string]: string };
 
 /**
- * Whether pods of a namespace may use a set's volume. None may if nothing is said, as the volume is the node's and not the pods'. Pure.
+ * Whether pods of a namespace may use a set's volume. None may if nothing is said, as the volume is the node's and not
+ * the pods'. Pure.
  * @param labels of the Namespace; undefined if it is not known, and then only its name counts
  */
 export function allowsNamespace(

@@ -5,7 +5,9 @@ import type { Candidate, Refused } from "./served.ts";
 const mostPods = 256;
 /** Characters of JSON; an entry has about 170, and decision 0032 says what that costs. */
 const longestPods = 64 * 1024;
-/** Of both, what the pods of one namespace may have of a volume that others may use, too: nobody crowds out all others. */
+/**
+ * Of both, what the pods of one namespace may have of a volume that others may use, too: nobody crowds out all others.
+ */
 const shareOfNamespace = 3 / 4;
 
 /** Which pods fit into an intent, and which do not, with the reason. */
@@ -15,8 +17,8 @@ export interface Fitting {
 }
 
 /**
- * Those of an intent's pods that fit into it. Who is in it already goes first, then the oldest, so that a newcomer never displaces
- * anybody. A volume for one pod goes to one. Pure.
+ * Those of an intent's pods that fit into it. Who is in it already goes first, then the oldest, so that a newcomer
+ * never displaces anybody. A volume for one pod goes to one. Pure.
  */
 export function fitting(
   candidates: readonly Candidate[],

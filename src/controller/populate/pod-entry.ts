@@ -9,9 +9,15 @@ import { podVolume } from "./pod-volume.ts";
 
 /** What the controller keeps of Pods and Namespaces: what it decides by, and nothing else. Pure. */
 
-/** A pod that uses a volume of ours, names a claim, or waits at a gate of ours; others are not kept. Its metadata has name, namespace, UID and version. */
+/**
+ * A pod that uses a volume of ours, names a claim, or waits at a gate of ours; others are not kept. Its metadata has
+ * name, namespace, UID and version.
+ */
 export interface PodEntry extends KubeObject {
-  /** As kubelet has it: of a mirror pod that of the static pod, which whoever made the mirror could have chosen (behaviour 3). */
+  /**
+   * As kubelet has it: of a mirror pod that of the static pod, which whoever made the mirror could have chosen
+   * (behaviour 3).
+   */
   readonly uid: string;
   readonly isMirror: boolean;
   /** "" until it is scheduled. */

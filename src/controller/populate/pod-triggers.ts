@@ -10,7 +10,9 @@ import { namesClaim } from "./pod-volume.ts";
 import type { Pods } from "./pods.ts";
 import type { RefusalTeller } from "./tell-refusals.ts";
 
-/** Milliseconds that a node waits after one of its pods has changed: those that were scheduled together are one write. */
+/**
+ * Milliseconds that a node waits after one of its pods has changed: those that were scheduled together are one write.
+ */
 const podDelayMs = 20;
 
 /** The connection between the watch of pods and the queues. */

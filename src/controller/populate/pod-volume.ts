@@ -21,7 +21,10 @@ export function podVolume(volume: unknown): PodVolume | undefined {
   return { name, wish: podWishOf(new Map(texts), csi?.["readOnly"] === true) };
 }
 
-/** The claim that a volume asks for, which can only be of the pod's own namespace; undefined if it asks for a set, or cannot be understood. */
+/**
+ * The claim that a volume asks for, which can only be of the pod's own namespace; undefined if it asks for a set, or
+ * cannot be understood.
+ */
 export function claimOf({ wish }: PodVolume): string | undefined {
   return "wants" in wish && "persistentVolumeClaim" in wish.wants ? wish.wants.persistentVolumeClaim : undefined;
 }

@@ -12,8 +12,8 @@ import { projectNamespace, projectPod } from "./pod-entry.ts";
 import { setOf } from "./pod-volume.ts";
 
 /**
- * The pods that use a volume of ours or name a claim, and the Namespaces that they are in. Nobody else waits for them: in a cluster
- * where they cannot be read, sets have their mounts, and what pods have stays as it is (law L8).
+ * The pods that use a volume of ours or name a claim, and the Namespaces that they are in. Nobody else waits for them:
+ * in a cluster where they cannot be read, sets have their mounts, and what pods have stays as it is (law L8).
  */
 export interface Pods extends WatchGroup {
   readonly pods: Reflector<PodEntry>;

@@ -2,8 +2,8 @@ import type { FileLabel } from "../model/file-label.ts";
 import type { Candidate, Refused } from "./served.ts";
 
 /**
- * Whether files with the one label are not for the other: another level, which the operating system never fills in, or another user,
- * where both say one. (kube-controller-manager: selinuxwarning/translator) Pure.
+ * Whether files with the one label are not for the other: another level, which the operating system never fills in, or
+ * another user, where both say one. (kube-controller-manager: selinuxwarning/translator) Pure.
  */
 export function conflicts(one: FileLabel, other: FileLabel): boolean {
   const [a, b] = [parts(one), parts(other)];
@@ -16,8 +16,9 @@ function parts(label: FileLabel) {
 }
 
 /**
- * Of the pods that have one volume on a node, those whose files have another label than the oldest one's, with why that is trouble: where
- * the node has SELinux, the runtime gives the files of a volume that may be written to the label of the pod that it starts. Pure.
+ * Of the pods that have one volume on a node, those whose files have another label than the oldest one's, with why that
+ * is trouble: where the node has SELinux, the runtime gives the files of a volume that may be written to the label of
+ * the pod that it starts. Pure.
  */
 export function labelConflicts(
   candidates: readonly Candidate[],

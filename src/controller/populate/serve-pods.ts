@@ -20,8 +20,8 @@ import { isRefused, targetOf } from "./target-of.ts";
  *  pod ─► volume of ours that a container mounts ─► set, if it allows the namespace ─┐
  *                                              └──► claim of the pod's own namespace ┴─► intent ─► fits ─► spec.pods
  * ```
- * What an intent has a pod for stays there while the pod is there and may use it, wherever the set's mounts have gone since: kubelet
- * asks for a volume once. Deleting pods keep what they have and get nothing new.
+ * What an intent has a pod for stays there while the pod is there and may use it, wherever the set's mounts have gone
+ * since: kubelet asks for a volume once. Deleting pods keep what they have and get nothing new.
  * @param live the intents of the node that are not being deleted
  * @param chosen what each set is in with on the node
  */
@@ -121,7 +121,10 @@ function entryOf(pod: PodEntry, volume: string, wish: PodEntry["volumes"][number
   return { uid: pod.uid, namespace, name, volume, readOnly, ...(subPath !== undefined && { subPath }) };
 }
 
-/** Only claims of its own namespace are given to a pod's group: what a set shares with others is not for one of them to take (safety rule 18). */
+/**
+ * Only claims of its own namespace are given to a pod's group: what a set shares with others is not for one of them to
+ * take (safety rule 18).
+ */
 function withGroup({ pod, entry, target }: Candidate): IntentPod {
   const isOwn = target.source.persistentVolumeClaim?.namespace === pod.metadata.namespace;
   return isOwn ? { ...entry, ...pod.group } : entry;

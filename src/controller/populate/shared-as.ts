@@ -4,8 +4,8 @@ import type { IntentPod, NodeVolumeSetSpec } from "../../api/types.gen.ts";
 export type SharedAs = Required<Pick<IntentPod, "readOnly">> & Pick<IntentPod, "noexec">;
 
 /**
- * PURE. How pods get the volume of a set. What is on the node's own file system, and what the set itself only reads, is not theirs to
- * write unless the set says so.
+ * PURE. How pods get the volume of a set. What is on the node's own file system, and what the set itself only reads, is
+ * not theirs to write unless the set says so.
  */
 export function sharedAs({ allowedNamespaces, mounts, volume }: NodeVolumeSetSpec): SharedAs {
   const isReadAlone = mounts.length > 0 && mounts.every((mount) => mount.readOnly === true);
@@ -17,7 +17,10 @@ export function sharedAs({ allowedNamespaces, mounts, volume }: NodeVolumeSetSpe
 /** Directories, with files of the node's programs. */
 const noDevices = /^\/dev\/(shm|mqueue|hugepages)(\/|$)/;
 
-/** A directory of the node: of `local.path` whatever is not said to be a device, by its name, its file system, or its encryption. */
+/**
+ * A directory of the node: of `local.path` whatever is not said to be a device, by its name, its file system, or its
+ * encryption.
+ */
 function isOfNode({ source: { hostPath, local }, fsType }: NodeVolumeSetSpec["volume"]): boolean {
   if (hostPath !== undefined) return true;
   if (local?.path === undefined || fsType !== undefined || local.encryption !== undefined) return false;

@@ -53,7 +53,8 @@ export function targetOf(
   }
   const { wants } = wish;
   if ("persistentVolumeClaim" in wants) {
-    // What its node says of a pod that the API server did not make must not bring claims to that node (as NodeRestriction has it).
+    // What its node says of a pod that the API server did not make must not bring claims to that node (as
+    // NodeRestriction has it).
     if (pod.isMirror) {
       const message = `.spec.volumes[${volume.name}]: a static pod gets no claim, because only its node vouches for its namespace`;
       return { reason: "Invalid", message };

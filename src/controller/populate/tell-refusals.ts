@@ -5,7 +5,9 @@ import type { PodEntry } from "./pod-entry.ts";
 import { claimOf, type PodVolume, setOf } from "./pod-volume.ts";
 import type { Refusal } from "./served.ts";
 
-/** Tells whoever owns a pod why it gets no volume, or one of no use: they cannot read intents. Once for each transition. */
+/**
+ * Tells whoever owns a pod why it gets no volume, or one of no use: they cannot read intents. Once for each transition.
+ */
 export interface RefusalTeller {
   /** @param refusals all of the node; undefined while its pods are not known */
   tell(node: string, refusals: readonly Refusal[] | undefined): void;

@@ -25,9 +25,9 @@ interface Standing {
 const maxMessage = 1024;
 
 /**
- * Whether the volumes that a node is to have are there (decision 0039). A set counts while it selects the node, is not being
- * deleted and has mounts: a set for pods alone has nothing to show before there is a pod. A spec that is not understood asks for
- * nothing. Pure.
+ * Whether the volumes that a node is to have are there (decision 0039). A set counts while it selects the node, is not
+ * being deleted and has mounts: a set for pods alone has nothing to show before there is a pod. A spec that is not
+ * understood asks for nothing. Pure.
  * @param stakes of all sets on the node
  * @param intents of the node
  */
@@ -97,8 +97,8 @@ function isSilent({ status }: Intent): boolean {
 }
 
 /**
- * Available; or a newer spec is on its way to the agent, and what the set has there now was mounted when it last spoke. An update
- * must not make a node that works not ready for a moment.
+ * Available; or a newer spec is on its way to the agent, and what the set has there now was mounted when it last spoke.
+ * An update must not make a node that works not ready for a moment.
  */
 function isThere(stake: Stake, intents: ReadonlyMap<string, Intent>): boolean {
   if (stake.availability.state === "available") return true;

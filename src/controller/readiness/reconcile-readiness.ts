@@ -41,8 +41,9 @@ export function createReadiness({
 const wordsMs = 60_000;
 
 /**
- * Makes a Node show whether its volumes are there: the condition NodeVolumesReady, and the taint. What is written is read live
- * first, and refused if anybody has changed the Node since: lists are replaced as a whole, and others have taints and conditions.
+ * Makes a Node show whether its volumes are there: the condition NodeVolumesReady, and the taint. What is written is
+ * read live first, and refused if anybody has changed the Node since: lists are replaced as a whole, and others have
+ * taints and conditions.
  * @returns milliseconds after which to look again, if any
  */
 export async function reconcileReadiness(deps: ReconcileReadinessDeps, name: string): Promise<number | undefined> {

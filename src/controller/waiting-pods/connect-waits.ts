@@ -12,8 +12,9 @@ import type { Intent, NodeInfo, SetEntry } from "../projections.ts";
 import { keyOfPod } from "./reconcile-pod.ts";
 
 /**
- * Milliseconds that changes of what gated pods wait for are collected: many of these come together. Many pods wait longer,
- * a millisecond each: whoever makes ten thousand that nothing can help must not have them looked at with every claim's change.
+ * Milliseconds that changes of what gated pods wait for are collected: many of these come together. Many pods wait
+ * longer, a millisecond each: whoever makes ten thousand that nothing can help must not have them looked at with every
+ * claim's change.
  */
 const gatesDelayMs = 100;
 /** And those of intents: what one agent says of many volumes comes together. */
@@ -35,7 +36,10 @@ export interface PodWaits {
   stop(): void;
 }
 
-/** Which change makes which pod due. Pods at gates are few, and are all looked at when anything changes that they may wait for. */
+/**
+ * Which change makes which pod due. Pods at gates are few, and are all looked at when anything changes that they may
+ * wait for.
+ */
 export function connectWaits(
   { timers, turns }: Pick<System, "timers" | "turns">,
   stores: WaitStores,

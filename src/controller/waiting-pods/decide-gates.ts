@@ -29,12 +29,13 @@ export interface Wait {
 export type GateDecision = { readonly wait: Wait } | { readonly demand: NodeDemand } | undefined;
 
 /**
- * Whether a pod may go to the scheduler, and to which Nodes: those where each of its volumes is to be had, as the scheduler does not
- * see inline volumes (safety rule 20). All gates of ours go at once. Pure.
+ * Whether a pod may go to the scheduler, and to which Nodes: those where each of its volumes is to be had, as the
+ * scheduler does not see inline volumes (safety rule 20). All gates of ours go at once. Pure.
  *
- * - `nodevolume.dev/volumes`: all volumes of csi.nodevolume.dev that the pod names. They need not be mounted yet: NodePublishVolume waits.
- * - `nodevolume.dev/<set>`: the set has its volume ready on some node. It gives no access, so no namespace has to be allowed: the pod may
- *   have the volume by way of a hostPath.
+ * - `nodevolume.dev/volumes`: all volumes of csi.nodevolume.dev that the pod names. They need not be mounted yet:
+ *   NodePublishVolume waits.
+ * - `nodevolume.dev/<set>`: the set has its volume ready on some node. It gives no access, so no namespace has to be
+ *   allowed: the pod may have the volume by way of a hostPath.
  */
 export function decideGates(pod: PodEntry, facts: GateFacts): GateDecision {
   const demands: NodeDemand[] = [];

@@ -76,8 +76,9 @@ export interface Narrowing {
 }
 
 /**
- * What makes a pod's own choice of Nodes fulfil a demand, by what the API server allows on a pod with gates: labels may be added,
- * and each of its terms may get further requirements; there may be no more terms than it has, unless it has none. Pure.
+ * What makes a pod's own choice of Nodes fulfil a demand, by what the API server allows on a pod with gates: labels may
+ * be added, and each of its terms may get further requirements; there may be no more terms than it has, unless it has
+ * none. Pure.
  * @param own of the pod: its nodeSelector and the terms of its required node affinity
  * @param node the Node of a name, for a pod that is meant for one
  */

@@ -34,8 +34,8 @@ const settleMs = 2_000;
 const wordsMs = 60_000;
 
 /**
- * Says to a pod's owner whether the volumes are there: a condition for each pod with volumes of ours, and one Event for each
- * transition. A pod that starts as usual is told once, that all is there.
+ * Says to a pod's owner whether the volumes are there: a condition for each pod with volumes of ours, and one Event for
+ * each transition. A pod that starts as usual is told once, that all is there.
  * @param quiet the Event is somebody else's
  * @returns milliseconds after which to look again, if any
  */

@@ -20,8 +20,8 @@ export interface VolumesReady {
 }
 
 /**
- * Whether a pod that was scheduled has its volumes: by what the agent reports of the intents that name it (safety rule 25: tenants
- * cannot read these). The first that is missing gives the reason. Pure.
+ * Whether a pod that was scheduled has its volumes: by what the agent reports of the intents that name it (safety rule
+ * 25: tenants cannot read these). The first that is missing gives the reason. Pure.
  * @param intents of the pod's node
  * @param refusals why volumes of the pod are in no intent
  */

@@ -35,7 +35,8 @@ export function checkPublish(request: NodePublishVolumeRequest, kubeletDir: stri
       `target_path is of the pod ${target.podUID}, volume_context[${info.uid}] is ${quoted(cut(podUID, 64))}`,
     );
   }
-  // Secrets of the pod are not looked at: that it names one lets the agent read it as its node, for the volume's own driver (decision 0035).
+  // Secrets of the pod are not looked at: that it names one lets the agent read it as its node, for the volume's own
+  // driver (decision 0035).
   const wish = podWishOf(context, request.readonly);
   if (isBadAttribute(wish)) throw invalid(`${wish.field} ${wish.message}`);
   const pod = { namespace: infoOf(context, info.namespace), podName: infoOf(context, info.name) };
@@ -52,7 +53,9 @@ export function checkUnpublish(request: NodeUnpublishVolumeRequest, kubeletDir: 
   return targetOf(request.targetPath, kubeletDir);
 }
 
-/** fsType, flags and group are the volume's: one pod must not change them for the others. kubelet sends none by itself. */
+/**
+ * fsType, flags and group are the volume's: one pod must not change them for the others. kubelet sends none by itself.
+ */
 function checkCapability({ block, mount }: VolumeCapability): void {
   if (block !== undefined) {
     throw invalid(

@@ -12,7 +12,8 @@ const longestAddress = 107;
  * @throws Error if the path is too long, or the kernel refuses
  */
 export async function listen(server: Server, path: string): Promise<string> {
-  const begun = join(dirname(path), `.${basename(path)}~`); // with a dot: kubelet looks at no such names (behaviour 115)
+  // With a dot: kubelet looks at no such names (behaviour 115).
+  const begun = join(dirname(path), `.${basename(path)}~`);
   const bytes = Buffer.byteLength(begun);
   if (bytes > longestAddress)
     throw new Error(`${begun} has ${bytes} bytes; a socket's path has ${longestAddress} at most`);

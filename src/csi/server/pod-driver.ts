@@ -14,7 +14,10 @@ import { csiServer, registrationServer } from "./services.ts";
 import { driverSocket, registrationSocket } from "./socket-paths.ts";
 import type { OnCall } from "./unary.ts";
 
-/** Milliseconds that an agent which ends waits for volumes that kubelet is giving back: together with its operations less than its pod is given. */
+/**
+ * Milliseconds that an agent which ends waits for volumes that kubelet is giving back: together with its operations
+ * less than its pod is given.
+ */
 export const longestEndMs = 10_000;
 /** And for the last answers to be sent. */
 const longestAnswerMs = 1_000;
@@ -40,9 +43,9 @@ export interface PodDriverDeps extends Pick<DriverObjectStateDeps, "read"> {
 }
 
 /**
- * The driver csi.nodevolume.dev of this node: its socket, and once that answers, the one by which kubelet finds it. Both are looked
- * after until `stop`, which leaves the files: to kubelet, a registration socket that goes is a driver that is gone, and pods could
- * not even be ended until the next agent is there (decision 0035).
+ * The driver csi.nodevolume.dev of this node: its socket, and once that answers, the one by which kubelet finds it.
+ * Both are looked after until `stop`, which leaves the files: to kubelet, a registration socket that goes is a driver
+ * that is gone, and pods could not even be ended until the next agent is there (decision 0035).
  */
 export class PodDriver {
   readonly #deps: PodDriverDeps;

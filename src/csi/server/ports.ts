@@ -28,14 +28,14 @@ export interface PodPublish extends PodTarget {
 /** Binds volumes of the node into pods. What the driver for pods rests on; the agent implements it. */
 export interface PodVolumes {
   /**
-   * Resolves once the mount table shows the volume where the pod wants it. Waits for the intent to name the pod, and for the volume
-   * to be mounted. When `signal` aborts first, what was begun is undone (safety rule 19).
+   * Resolves once the mount table shows the volume where the pod wants it. Waits for the intent to name the pod, and
+   * for the volume to be mounted. When `signal` aborts first, what was begun is undone (safety rule 19).
    * @throws PodVolumeError
    */
   publish(request: PodPublish, signal: AbortSignal): Promise<void>;
   /**
-   * Resolves once the table shows nothing of ours at the path, and the mount point is gone; also if there never was anything. Undoes
-   * exactly what publish did.
+   * Resolves once the table shows nothing of ours at the path, and the mount point is gone; also if there never was
+   * anything. Undoes exactly what publish did.
    * @throws PodVolumeError
    */
   unpublish(target: PodTarget, signal: AbortSignal): Promise<void>;

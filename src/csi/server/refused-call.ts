@@ -18,8 +18,9 @@ export class RefusedCall extends Error {
 const longestText = 1024;
 
 /**
- * PURE. What a call is answered that failed. kubelet takes CANCELLED, DEADLINE_EXCEEDED, UNAVAILABLE, RESOURCE_EXHAUSTED and ABORTED
- * for "it may have happened", and calls NodeUnpublishVolume when it gives up; all others for "it did not" (behaviours 61, 112).
+ * PURE. What a call is answered that failed. kubelet takes CANCELLED, DEADLINE_EXCEEDED, UNAVAILABLE,
+ * RESOURCE_EXHAUSTED and ABORTED for "it may have happened", and calls NodeUnpublishVolume when it gives up; all others
+ * for "it did not" (behaviours 61, 112).
  */
 export function refusalOf(thrown: unknown): RefusedCall {
   if (thrown instanceof RefusedCall) return new RefusedCall(thrown.code, shortened(thrown.message));

@@ -22,8 +22,9 @@ export interface CSIServerDeps extends UnaryDeps {
 }
 
 /**
- * csi.v1.Identity and csi.v1.Node, without any optional capability: kubelet then neither stages nor asks for statistics (a file system
- * whose server hangs would hold it up), and gives a pod's files to no group. All other methods are UNIMPLEMENTED.
+ * csi.v1.Identity and csi.v1.Node, without any optional capability: kubelet then neither stages nor asks for statistics
+ * (a file system whose server hangs would hold it up), and gives a pod's files to no group. All other methods are
+ * UNIMPLEMENTED.
  */
 export function csiServer(deps: CSIServerDeps): Server {
   const { calls, nodeName, version, ready } = deps;
@@ -67,7 +68,9 @@ export interface RegistrationServerDeps extends UnaryDeps {
   onStatus(status: RegistrationStatus): void;
 }
 
-/** pluginregistration.Registration: what kubelet asks at a socket of its plugin registration directory (behaviour 115). */
+/**
+ * pluginregistration.Registration: what kubelet asks at a socket of its plugin registration directory (behaviour 115).
+ */
 export function registrationServer(deps: RegistrationServerDeps): Server {
   const { endpoint, onStatus } = deps;
   const server = new Server(options);

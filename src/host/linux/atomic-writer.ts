@@ -27,9 +27,9 @@ import type { Libc } from "./libc.ts";
  *   ..data    -> ..payload-a1b2c3             swapped by one rename
  *   ..payload-a1b2c3/name                     this payload
  *
- * Nobody else writes here: the targets are bound read-only. Still each name is looked up in a directory that is held, and
- * no link is followed. What fails takes its payload away again; a crash leaves at most one that nothing points to, which the next
- * call removes before it writes, as there may be no room for both.
+ * Nobody else writes here: the targets are bound read-only. Still each name is looked up in a directory that is held,
+ * and no link is followed. What fails takes its payload away again; a crash leaves at most one that nothing points to,
+ * which the next call removes before it writes, as there may be no room for both.
  * @param fsGroup that everything belongs to, and that may read it
  * @returns whether anything was written
  */
@@ -68,7 +68,10 @@ export function writeAtomically(
   return !same;
 }
 
-/** Removes payloads that nothing points to. What stays for whatever reason is met again, and said, after the new one is shown. */
+/**
+ * Removes payloads that nothing points to. What stays for whatever reason is met again, and said, after the new one is
+ * shown.
+ */
 function makeRoom(libc: Libc, directory: Descriptor, current: string | undefined): void {
   try {
     removeOthers(libc, directory, (name) => !name.startsWith("..") || name === "..data" || name === current);

@@ -15,9 +15,9 @@ const places: readonly (readonly [RegExp, string])[] = [
 const drivers = /\/(?:(rbd|nbd|rnbd|drbd)\d+|(etherd)![^/]+)$/;
 
 /**
- * By what a device is attached, if others than this node may reach it, and write to it: iSCSI, Fibre Channel, SRP, USB/IP, NVMe over
- * fabrics, RBD, NBD, RNBD, DRBD, ATA over Ethernet. Of a partition: its disk; of what device-mapper or RAID has made: any device beneath it;
- * of a loop device on another block device: that.
+ * By what a device is attached, if others than this node may reach it, and write to it: iSCSI, Fibre Channel, SRP,
+ * USB/IP, NVMe over fabrics, RBD, NBD, RNBD, DRBD, ATA over Ethernet. Of a partition: its disk; of what device-mapper
+ * or RAID has made: any device beneath it; of a loop device on another block device: that.
  * @param sys /sys, or a made tree
  * @param deviceNumber `major:minor`
  * @param beneathLoop what a loop device of this name is made of, if that is a block device
@@ -47,7 +47,10 @@ export function diskAttachedBy(place: string): string | undefined {
   return numbered ?? named ?? nvmeFabric(place);
 }
 
-/** A namespace lies beneath its controller, or with native multipath beneath its subsystem, in which the controllers are. */
+/**
+ * A namespace lies beneath its controller, or with native multipath beneath its subsystem, in which the controllers
+ * are.
+ */
 function nvmeFabric(place: string): string | undefined {
   if (!/\/nvme[^/]*$/.test(place)) return undefined;
   const above = dirname(place);

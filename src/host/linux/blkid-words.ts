@@ -6,8 +6,8 @@ export interface Found {
 }
 
 /**
- * PURE. The output of blkid -o udev. Its names are escaped as udev's are, which alone can be read back: -o export writes
- * é and M-CM-) in the same way.
+ * PURE. The output of blkid -o udev. Its names are escaped as udev's are, which alone can be read back: -o export
+ * writes é and M-CM-) in the same way.
  */
 export function parseBlkid(output: string): Found {
   const value = (key: string) => {

@@ -34,7 +34,9 @@ export function wholeDiskOf(deviceNumber: string): BlockPartition | undefined {
   return { name: basename(disk), deviceNumber: readFileSync(`${disk}/dev`, "utf8").trim() };
 }
 
-/** Partitions on a device, and devices made of it, which claim it without an open that would show; undefined if none. */
+/**
+ * Partitions on a device, and devices made of it, which claim it without an open that would show; undefined if none.
+ */
 export function claimText({ holders, partitions }: BlockClaims): string | undefined {
   if (holders.length > 0) return `it is part of ${holders.join(", ")}`;
   return partitions.length > 0 ? `it has partitions: ${partitions.map(({ name }) => name).join(", ")}` : undefined;

@@ -11,7 +11,9 @@ import { swapBytes } from "./swap-words.ts";
 /** What the device itself says, read in a child because a broken disk may not answer. */
 export interface BlockProbe {
   readonly sizeBytes: number;
-  /** Of what stands where it is looked at (regionsOf): 16 hexadecimal digits. Undefined if that is nothing but zeros. */
+  /**
+   * Of what stands where it is looked at (regionsOf): 16 hexadecimal digits. Undefined if that is nothing but zeros.
+   */
   readonly digest?: string;
   readonly users?: DeviceUsers;
   /** DeviceInfo.journalLeft */
@@ -60,7 +62,9 @@ export function readContents(fd: number): Pick<BlockProbe, "sizeBytes" | "digest
   return zeros ? { sizeBytes } : { sizeBytes, digest: hash.digest("hex").slice(0, 16) };
 }
 
-/** Errors of an open that the kernel gives only after it has found nobody's claim: the device has failed, or is gone. */
+/**
+ * Errors of an open that the kernel gives only after it has found nobody's claim: the device has failed, or is gone.
+ */
 const unclaimed = ["EIO", "ENXIO", "ENODEV", "ENOMEDIUM"];
 
 /** Whether somebody has it open exclusively. Nothing is read: a disk that has failed is as free as one that works. */

@@ -19,8 +19,9 @@ type CallName = keyof typeof SYS | keyof (typeof byArchitecture)["x64"];
 /**
  * System calls that neither Node nor git, ssh, the C library or our own code makes while it fetches and unpacks. The
  * kernel answers them with EPERM, also to root. Most change the node itself. The others reach into other processes, or
- * are parts of the kernel in which many vulnerabilities were found. io_uring_enter(2) is left: libuv has made a ring for
- * epoll_ctl(2) before the filter is there, and ends the process if it cannot use it. Of the refused calls a ring does none.
+ * are parts of the kernel in which many vulnerabilities were found. io_uring_enter(2) is left: libuv has made a ring
+ * for epoll_ctl(2) before the filter is there, and ends the process if it cannot use it. Of the refused calls a ring
+ * does none.
  */
 export const refusedCalls = [
   ...["mount", "umount2", "open_tree", "open_tree_attr", "move_mount", "fsopen", "fsconfig", "fsmount", "fspick"],
@@ -66,8 +67,8 @@ interface Step {
 }
 
 /**
- * PURE. The program of a seccomp filter, for seccomp(2). It refuses `refusedCalls` and new namespaces. It kills a process
- * that makes calls of another architecture, where the same numbers mean other calls.
+ * PURE. The program of a seccomp filter, for seccomp(2). It refuses `refusedCalls` and new namespaces. It kills a
+ * process that makes calls of another architecture, where the same numbers mean other calls.
  * @param mayUnshare flags of unshare(2) that are allowed
  */
 export function callFilter(arch: Arch, mayUnshare: number): Buffer {

@@ -2,7 +2,10 @@
 export interface ChildLimits {
   /** Children at once that are not slow. */
   readonly quick: number;
-  /** Children at once that are slow. No volume whose last one was slow gets another beyond that, and who gets slow is ended. */
+  /**
+   * Children at once that are slow. No volume whose last one was slow gets another beyond that, and who gets slow is
+   * ended.
+   */
   readonly slow: number;
   /** Both together. */
   readonly all: number;
@@ -22,13 +25,17 @@ export interface ChildLimits {
   readonly waitMs: number;
   /** Children that were given up and have not ended, after which no volume whose last one was slow gets another. */
   readonly abandoned: number;
-  /** Those that run and those that were given up, without those that make a file system, look through one, derive a key, or read back swap. */
+  /**
+   * Those that run and those that were given up, without those that make a file system, look through one, derive a key,
+   * or read back swap.
+   */
   readonly total: number;
 }
 
 /**
  * A child of ours takes about 14 MB, and the agent's pod has 512 MB: 28 of them fit beside the agent, and a few mkfs,
- * e2fsck, swapoff and cryptsetup, which are no processes of ours any more. Two cores do not start more than 8 at once any faster.
+ * e2fsck, swapoff and cryptsetup, which are no processes of ours any more. Two cores do not start more than 8 at once
+ * any faster.
  */
 export const defaultLimits: ChildLimits = {
   quick: 8,

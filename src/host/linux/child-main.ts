@@ -183,8 +183,8 @@ function tellEachSecond<T>(tell: (what: T) => void): (what: T) => void {
 }
 
 /**
- * An agent that was killed takes no child with it, and the next one does nothing for the volume as long as this one is at work, hours
- * perhaps: the work ends at its next sign of life, and is begun again.
+ * An agent that was killed takes no child with it, and the next one does nothing for the volume as long as this one is
+ * at work, hours perhaps: the work ends at its next sign of life, and is begun again.
  */
 function whileItLives<T>(agent: number, tell: (what: T) => void): (what: T) => void {
   return (what) => {

@@ -8,9 +8,9 @@ import { type MountHelper, mountHelpers } from "./mount-helpers.ts";
 import { programWords } from "./program-words.ts";
 
 /**
- * What a file system answers whose server is gone: FUSE (ENOTCONN; ECONNABORTED to who waited when it died), NFS (ESTALE
- * of an export that went; EIO and ETIMEDOUT of a soft mount), SMB and Ceph. Not EACCES, which a FUSE file system of another user
- * answers root with (behaviour 120).
+ * What a file system answers whose server is gone: FUSE (ENOTCONN; ECONNABORTED to who waited when it died), NFS
+ * (ESTALE of an export that went; EIO and ETIMEDOUT of a soft mount), SMB and Ceph. Not EACCES, which a FUSE file
+ * system of another user answers root with (behaviour 120).
  */
 const serverGone = new Set([
   "ENOTCONN",
@@ -54,8 +54,8 @@ export class ChildMounter implements Mounter {
   }
 
   /**
-   * The helper is started itself, as mount(8) would: that one would be killed at the deadline, and its helper go on. The target is our
-   * own staging path.
+   * The helper is started itself, as mount(8) would: that one would be killed at the deadline, and its helper go on.
+   * The target is our own staging path.
    */
   async #mountBy(helper: MountHelper, request: FilesystemMount): Promise<void> {
     const { readOnly, nosuid, nodev } = request.attributes;

@@ -72,7 +72,10 @@ export interface HeldDevice extends WrittenDevice {
   readonly keeps?: true;
 }
 
-/** What a child is to have iscsiadm do. Passwords reach it by its input, and iscsiadm by a file in memory: never by arguments. */
+/**
+ * What a child is to have iscsiadm do. Passwords reach it by its input, and iscsiadm by a file in memory: never by
+ * arguments.
+ */
 export type ISCSIRequest = {
   /** A process in the node's mount namespace, if the agent is not in it. */
   readonly nodeProcess?: number;

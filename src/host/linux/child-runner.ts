@@ -29,7 +29,10 @@ export interface ChildRunnerDeps {
   readonly command: readonly [string, ...string[]];
 }
 
-/** Exit code of a child that did nothing, because the device is not what it was to be. Neither mkfs, e2fsck nor Node has it. */
+/**
+ * Exit code of a child that did nothing, because the device is not what it was to be. Neither mkfs, e2fsck nor Node has
+ * it.
+ */
 export const refusedCode = 75;
 
 const outputLimit = 64 * 1024;

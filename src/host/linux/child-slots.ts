@@ -21,7 +21,10 @@ export interface ChildWork {
   readonly kind?: LongWork | "walk" | undefined;
 }
 
-/** What is slow by itself, and has room of its own: it makes a file system, looks one through, derives a key, or reads back what was swapped out. */
+/**
+ * What is slow by itself, and has room of its own: it makes a file system, looks one through, derives a key, or reads
+ * back what was swapped out.
+ */
 export type LongWork = (typeof longWork)[number];
 const longWork = ["format", "check", "derive", "readBack"] as const;
 
@@ -51,9 +54,10 @@ type Party = `volume ${string}` | `server ${string}`;
 
 /**
  * How many children run beside each other: first come, first served, as far as there is room for its kind. A child that
- * waits for a server or a disk makes room for the quick ones of other volumes before it is given up, and the next one of
- * its volume or server counts as slow from the start: volumes that hang for good leave room to those that do not. However many hang
- * at once for the first time, those that are slow never take the room of others for longer than it takes to be slow.
+ * waits for a server or a disk makes room for the quick ones of other volumes before it is given up, and the next one
+ * of its volume or server counts as slow from the start: volumes that hang for good leave room to those that do not.
+ * However many hang at once for the first time, those that are slow never take the room of others for longer than it
+ * takes to be slow.
  */
 export class ChildSlots {
   readonly #timers: Timers;

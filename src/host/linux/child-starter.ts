@@ -16,9 +16,9 @@ export interface ChildStarterDeps {
 const quietMs = 2_000;
 
 /**
- * Starts children, and once one was needed keeps a spare one that waits to be told what to do. A start keeps a processor busy
- * for some 50 ms, at the very moment at which a volume, and others beside it, are set up. The spare one costs 14 MB, on
- * nodes that have volumes which may hang. It ends with the agent, however that ends: its input ends.
+ * Starts children, and once one was needed keeps a spare one that waits to be told what to do. A start keeps a
+ * processor busy for some 50 ms, at the very moment at which a volume, and others beside it, are set up. The spare one
+ * costs 14 MB, on nodes that have volumes which may hang. It ends with the agent, however that ends: its input ends.
  */
 export class ChildStarter {
   readonly #deps: ChildStarterDeps;

@@ -5,9 +5,10 @@ import type { ChildRunner } from "./child-runner.ts";
 const deadlineMs = 5_000;
 
 /**
- * Who keeps a mount busy, looked for in a child: thousands of processes take a second, and one that hangs in a page fault
- * may hold its list of mappings up. Nobody is named if that fails. One child at a time looks for the users of a mount point;
- * who asks meanwhile gets its answer, which is as old as that child, and nothing but a message rests on it.
+ * Who keeps a mount busy, looked for in a child: thousands of processes take a second, and one that hangs in a page
+ * fault may hold its list of mappings up. Nobody is named if that fails. One child at a time looks for the users of a
+ * mount point; who asks meanwhile gets its answer, which is as old as that child, and nothing but a message rests on
+ * it.
  */
 export function usersByChild(runner: Pick<ChildRunner, "run">): Evidence["users"] {
   const looking = new Map<string, Promise<readonly Holder[]>>();

@@ -1,8 +1,8 @@
 import { CLONE } from "./constants.ts";
 
 /**
- * The user and group that programs run as which speak with strangers: high above what anybody gives out (and not 65534, which is
- * nobody in particular and therefore many), so that no process of the node is of the same user.
+ * The user and group that programs run as which speak with strangers: high above what anybody gives out (and not 65534,
+ * which is nobody in particular and therefore many), so that no process of the node is of the same user.
  */
 export const stranger = 2_147_480_000;
 

@@ -1,12 +1,16 @@
 /**
- * Numbers of Linux's interface (include/uapi), and of the C library's where it has what the kernel's headers have not. What no comment
- * says otherwise of is the same on all of `byArchitecture`; test/real/kernel-headers.test.ts compares all of it with the headers of each.
+ * Numbers of Linux's interface (include/uapi), and of the C library's where it has what the kernel's headers have not.
+ * What no comment says otherwise of is the same on all of `byArchitecture`; test/real/kernel-headers.test.ts compares
+ * all of it with the headers of each.
  */
 
 import { constants as fs } from "node:fs";
 import { constants as os } from "node:os";
 
-/** All that differs from one architecture to the other, beside what Node says (`O`), by process.arch. The agent starts on no other. */
+/**
+ * All that differs from one architecture to the other, beside what Node says (`O`), by process.arch. The agent starts
+ * on no other.
+ */
 export const byArchitecture = {
   x64: {
     ...{ acct: 163, add_key: 248, bpf: 321, chroot: 161, clock_adjtime: 305, clock_settime: 227, clone: 56 },
@@ -81,7 +85,10 @@ export const AT_EMPTY_PATH = 0x1000;
 export const AT_STATX_DONT_SYNC = 0x4000;
 export const AT_RECURSIVE = 0x8000;
 
-/** DIRECTORY and NOFOLLOW are others on arm64: Node was built with the headers of its own architecture. It lacks CLOEXEC and PATH. */
+/**
+ * DIRECTORY and NOFOLLOW are others on arm64: Node was built with the headers of its own architecture. It lacks CLOEXEC
+ * and PATH.
+ */
 export const O = {
   RDONLY: fs.O_RDONLY,
   WRONLY: fs.O_WRONLY,
@@ -239,7 +246,10 @@ export const POSIX_SPAWN = { SETPGROUP: 0x02, SETSIGDEF: 0x04, SETSIGMASK: 0x08 
 /** Bytes of the longest handle of any file system, behind the two fields of struct file_handle. */
 export const MAX_HANDLE_SZ = 128;
 
-/** ioctl(2): of mount namespaces, of directories with a project, of loop devices. Other architectures put these numbers together otherwise. */
+/**
+ * ioctl(2): of mount namespaces, of directories with a project, of loop devices. Other architectures put these numbers
+ * together otherwise.
+ */
 export const IOCTL = {
   NS_GET_NSTYPE: 0xb703,
   NS_GET_MNTNS_ID: 0x8008b705,

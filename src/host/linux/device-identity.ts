@@ -36,7 +36,10 @@ function placeOf(deviceNumber: string): { readonly disk: string; readonly start:
   return { disk: dirname(self), start: [`start ${attribute(`${self}/start`)}`] };
 }
 
-/** The name that a disk keeps for life, wherever it is plugged in; undefined if it has none. @param disk its directory in sysfs */
+/**
+ * The name that a disk keeps for life, wherever it is plugged in; undefined if it has none.
+ * @param disk its directory in sysfs
+ */
 export function lastingName(disk: string): string | undefined {
   return lastingNames.map((file) => attribute(`${disk}/${file}`)).find((text) => text !== "");
 }

@@ -36,9 +36,10 @@ export interface LookedForUsers {
 }
 
 /**
- * The users of a device, besides this process: devices built on it, its mounts, loop devices on it, what the kernel serves
- * of it to other machines, and every process that has it, or a partition of it, open. An exclusive open only detects users
- * that claim the device themselves: not a virtual machine, a database, or a pod that writes to the raw device.
+ * The users of a device, besides this process: devices built on it, its mounts, loop devices on it, what the kernel
+ * serves of it to other machines, and every process that has it, or a partition of it, open. An exclusive open only
+ * detects users that claim the device themselves: not a virtual machine, a database, or a pod that writes to the raw
+ * device.
  * @param remote mounts that may hang, and are not inspected
  */
 export function usersOf(
@@ -155,7 +156,9 @@ export function claimedText(path: string): string {
   return `${path} is open elsewhere: mounted, or part of swap, RAID or LVM`;
 }
 
-/** A pod, or a driver, has got the device itself: it may be written to at any time, and nobody has it open until then. */
+/**
+ * A pod, or a driver, has got the device itself: it may be written to at any time, and nobody has it open until then.
+ */
 function publishedText(what: string, node: DeviceNode, mounts: readonly MountEntry[]): string | undefined {
   const mount = publishedNode(node, mounts);
   return (

@@ -14,8 +14,8 @@ import { type Region, regionsOf } from "./looked-at.ts";
 export type RefuseUsed = (device: LookedForUsers) => void;
 
 /**
- * Opens a device that nobody has, and proves that it is the one that was looked at. While the descriptor is held no other
- * disk gets its number: what is proved now holds for what is done by it.
+ * Opens a device that nobody has, and proves that it is the one that was looked at. While the descriptor is held no
+ * other disk gets its number: what is proved now holds for what is done by it.
  * @throws VolumeError DeviceBusy, SetUpFailed
  */
 export function openProved(device: WrittenDevice, flags: number, refuseUsed: RefuseUsed): number {

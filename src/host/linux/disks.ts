@@ -21,8 +21,8 @@ const places: readonly (readonly [RegExp, Transport])[] = [
 ];
 
 /**
- * All disks of the node that have a medium: no partitions, no CD-ROM, nothing that is made of memory or of other devices
- * (zram, device-mapper, RAID).
+ * All disks of the node that have a medium: no partitions, no CD-ROM, nothing that is made of memory or of other
+ * devices (zram, device-mapper, RAID).
  * @param dev the node's /dev, as the agent sees it
  * @throws an error of node:fs
  */
@@ -68,7 +68,9 @@ function diskOf({ name, dev, ids }: Named, bootID: string): Disk | undefined {
   };
 }
 
-/** A loop device on another block device is a second name of that, whoever has it: kubelet makes one on each raw volume. */
+/**
+ * A loop device on another block device is a second name of that, whoever has it: kubelet makes one on each raw volume.
+ */
 function aliasText(path: string): string | undefined {
   const beneath = deviceBeneath(path);
   return beneath === undefined ? undefined : `it is made of another device, ${beneath}`;

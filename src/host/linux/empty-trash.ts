@@ -19,8 +19,8 @@ const exampleLimit = 5;
 /**
  * Empties the trash, whose content may be made to resist: names that are no text, more of them than fit into memory,
  * directories deeper than files can be open. Whoever still has something open in there may swap names under our hands,
- * and must not make us leave it. So at most two directories are open at a time, each by descriptor, and a directory in a
- * directory is first moved up into the trash, under a name of ours: a mount point does not move. Nothing is followed,
+ * and must not make us leave it. So at most two directories are open at a time, each by descriptor, and a directory in
+ * a directory is first moved up into the trash, under a name of ours: a mount point does not move. Nothing is followed,
  * no other file system is entered, and what cannot be removed does not keep the rest.
  *
  * Runs in a disposable child: the calls block, and the memory goes with it.

@@ -3,7 +3,10 @@ import { optionName } from "../../api/mount-options.ts";
 import type { FilesystemMount } from "../ports.ts";
 import { ifThere } from "./if-there.ts";
 
-/** Where an ext2, ext3 or ext4 says what is to be done about errors that the kernel meets in it, and what goes on: fs/ext4/ext4.h. */
+/**
+ * Where an ext2, ext3 or ext4 says what is to be done about errors that the kernel meets in it, and what goes on:
+ * fs/ext4/ext4.h.
+ */
 const place = 1024 + 0x3c;
 const goOn = 1;
 

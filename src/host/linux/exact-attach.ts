@@ -8,10 +8,10 @@ import { type OpenTarget, openTarget } from "./walk.ts";
 
 /**
  * Attaches a detached mount to the directory or file that `opened` holds, and looks whether that is what became of it:
- * move_mount(2) goes down to whatever was mounted there in between, and the directory may have another path by then, even
- * outside the prefix. If it is not, the mount goes again, by its descriptor. umount2(2) goes down from there to what is on
- * top: nothing may be mounted over it, which is asked right before; what comes within the microseconds between goes instead,
- * and then it is said that ours is still there.
+ * move_mount(2) goes down to whatever was mounted there in between, and the directory may have another path by then,
+ * even outside the prefix. If it is not, the mount goes again, by its descriptor. umount2(2) goes down from there to
+ * what is on top: nothing may be mounted over it, which is asked right before; what comes within the microseconds
+ * between goes instead, and then it is said that ours is still there.
  * @throws VolumeError ForeignMount, TargetChanged: it is not mounted; uncertain: it may be
  */
 export function attachExactly(libc: Libc, mount: Descriptor, opened: OpenTarget, target: TargetPath): void {

@@ -6,10 +6,10 @@ import type { Libc } from "./libc.ts";
 import type { OpenTarget } from "./walk.ts";
 
 /**
- * Removes the empty directory or file that `opened` holds. rmdir(2) takes nothing but an empty directory, whatever has come
- * to stand under the name. unlink(2) takes a file with all that is in it: so a file is first given a name of ours, and
- * looked at there. What is not it gets its name back. Nobody can guess the new name, and take it first. A crash in between
- * leaves an empty file under it.
+ * Removes the empty directory or file that `opened` holds. rmdir(2) takes nothing but an empty directory, whatever has
+ * come to stand under the name. unlink(2) takes a file with all that is in it: so a file is first given a name of ours,
+ * and looked at there. What is not it gets its name back. Nobody can guess the new name, and take it first. A crash in
+ * between leaves an empty file under it.
  * @throws Errno
  */
 export function removeExactly(libc: Libc, opened: OpenTarget, kind: "directory" | "file"): void {

@@ -20,10 +20,10 @@ const attempts = 16;
 const noHandles: ReadonlySet<string> = new Set(["ENOTSUP", "EPERM", "EOVERFLOW", "EINVAL"]);
 
 /**
- * Unmounts the mount that `opened` holds, and no other. umount2(2) takes a path, and a descriptor of the mount would keep
- * it busy. Between a look at the path and the call, whoever may rename in the directory from another mount namespace can
- * put another mount point into its place (in the agent's own namespace a mount point has its name for good, EBUSY), and
- * whoever may mount can mount over it. So:
+ * Unmounts the mount that `opened` holds, and no other. umount2(2) takes a path, and a descriptor of the mount would
+ * keep it busy. Between a look at the path and the call, whoever may rename in the directory from another mount
+ * namespace can put another mount point into its place (in the agent's own namespace a mount point has its name for
+ * good, EBUSY), and whoever may mount can mount over it. So:
  *
  *   1. The directory that the mount covers is opened, past the mount, by its file handle. umount2 of such a descriptor
  *      goes down to what is mounted there: no name is looked up any more.
@@ -33,9 +33,10 @@ const noHandles: ReadonlySet<string> = new Set(["ENOTSUP", "EPERM", "EOVERFLOW",
  *   5. MNT_EXPIRE again unmounts what is marked, and nothing else; on another thread, for it has to wait.
  *   6. The id of the mount must be gone.
  *
- * Force has no second step of that kind (MNT_FORCE goes without MNT_EXPIRE): who mounts over it between 2 and 5 loses that
- * mount. A file has no "..", and some file systems have no handles (overlayfs): there the name is what 1 to 5 go by, and
- * what is exchanged right after 2 may be unmounted. Lazy takes a descriptor of the mount itself and needs none of it.
+ * Force has no second step of that kind (MNT_FORCE goes without MNT_EXPIRE): who mounts over it between 2 and 5 loses
+ * that mount. A file has no "..", and some file systems have no handles (overlayfs): there the name is what 1 to 5 go
+ * by, and what is exchanged right after 2 may be unmounted. Lazy takes a descriptor of the mount itself and needs none
+ * of it.
  */
 export async function unmountExactly(
   libc: Libc,
@@ -97,7 +98,8 @@ async function unmountMarked(
 ): Promise<void> {
   for (let attempt = 0; attempt < attempts; attempt++) {
     const flags = how | C.UMOUNT.EXPIRE;
-    // The first only marks. The second is what waits; what it marks because somebody looked meanwhile, or why it failed, the next finds.
+    // The first only marks. The second is what waits; what it marks because somebody looked meanwhile, or why it
+    // failed, the next finds.
     if (attempt === 1 ? await libc.umount2InThread(path, flags) : isExpired(libc, path, flags)) return;
     // Somebody else has unmounted it, and what is there now nobody has looked at.
     if (attempt > 0 && !mayBe(() => libc.mounts.parentOf(key) !== undefined)) return;
@@ -117,7 +119,9 @@ function isExpired(libc: Libc, path: string, flags: number): boolean {
   }
 }
 
-/** A clone of the mount that a directory is in, which shows what is mounted upon there. Undefined if it may not be made. */
+/**
+ * A clone of the mount that a directory is in, which shows what is mounted upon there. Undefined if it may not be made.
+ */
 function cloneOf(libc: Libc, { fd }: Descriptor): PooledDescriptor | undefined {
   try {
     return new PooledDescriptor(libc.openTree(fd, "", C.AT_EMPTY_PATH | C.OPEN_TREE_CLONE | C.OPEN_TREE_CLOEXEC));

@@ -14,8 +14,8 @@ const names: ReadonlyMap<string, string> = new Map([
 ]);
 
 /**
- * Errors that the kernel has met in an ext2, ext3 or ext4 by its driver ext4, by sysfs alone. They stand in its superblock, too, until
- * e2fsck has looked through it.
+ * Errors that the kernel has met in an ext2, ext3 or ext4 by its driver ext4, by sysfs alone. They stand in its
+ * superblock, too, until e2fsck has looked through it.
  * @param sys /sys, or a made tree
  * @param deviceNumber `major:minor`
  */

@@ -8,7 +8,9 @@ import { file_handle } from "./layouts.ts";
 export interface FileHandles {
   /** ENOTSUP, as libuv calls EOPNOTSUPP: the file system has no handles (overlayfs mostly). */
   handleOf(file: Descriptor): Buffer;
-  /** @param mount a directory in the mount that the file is to be opened through, not O_PATH. Needs CAP_DAC_READ_SEARCH. */
+  /**
+   * @param mount a directory in the mount that the file is to be opened through, not O_PATH. Needs CAP_DAC_READ_SEARCH.
+   */
   openHandle(mount: Descriptor, handle: Buffer, flags: number): number;
 }
 

@@ -10,7 +10,10 @@ const standardInput = "/proc/self/fd/0";
 /** How e2fsck(8) -C says how far it is: pass, step, and number of steps. */
 const stepShape = /^(\d+) (\d+) (\d+) \S+$/;
 
-/** PURE. Whether a file system of this type is looked through before it is mounted; others mend themselves, or not at all. */
+/**
+ * PURE. Whether a file system of this type is looked through before it is mounted; others mend themselves, or not at
+ * all.
+ */
 export function isChecked(fsType: string): boolean {
   return /^ext[234]$/.test(fsType);
 }
@@ -28,8 +31,9 @@ export function checkProgress(tell: (message: string) => void): (line: string) =
 }
 
 /**
- * PURE. What e2fsck(8) -p leads to, by its exit code, a sum of bits: 1, errors were mended; 2, a reboot is due, of a root file
- * system; 4, errors are left; 8 and more, it could not do its work. (kubelet: mount_linux.go checkAndRepairFilesystem)
+ * PURE. What e2fsck(8) -p leads to, by its exit code, a sum of bits: 1, errors were mended; 2, a reboot is due, of a
+ * root file system; 4, errors are left; 8 and more, it could not do its work. (kubelet: mount_linux.go
+ * checkAndRepairFilesystem)
  * @returns what people are told; undefined: all was well
  * @throws VolumeError FilesystemDamaged, ReadError
  */
@@ -49,7 +53,9 @@ export function judgeCheck(path: string, { code, stdout, stderr }: ChildResult):
   return code === 0 ? undefined : `e2fsck has repaired ${path}: ${words}`;
 }
 
-/** PURE. What a check that did not end by itself means: one that was killed is begun anew; any other error is as it was. */
+/**
+ * PURE. What a check that did not end by itself means: one that was killed is begun anew; any other error is as it was.
+ */
 export function unfinishedCheck(path: string, error: unknown): unknown {
   if (!(error instanceof VolumeError) || error.reason !== "TimedOut") return error;
   const message = `e2fsck of ${path} was ended: ${error.message}. It is begun again; if it cannot end in that time, run it on the node: e2fsck -p ${path}`;

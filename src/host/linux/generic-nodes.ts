@@ -4,8 +4,9 @@ import { attribute } from "./device-identity.ts";
 import { ifThere } from "./if-there.ts";
 
 /**
- * Character devices by which a program sends commands to a disk, beside its block device: `/dev/sg0`, `/dev/bsg/0:0:0:0`,
- * `/dev/ng0n1`. A virtual machine that a SCSI disk is passed through to has such a node open, and no other.
+ * Character devices by which a program sends commands to a disk, beside its block device: `/dev/sg0`,
+ * `/dev/bsg/0:0:0:0`, `/dev/ng0n1`. A virtual machine that a SCSI disk is passed through to has such a node open, and
+ * no other.
  * @param sys /sys, or a made tree
  * @returns `major:minor` of each; a partition has none
  */

@@ -4,9 +4,9 @@ import koffi from "koffi";
 
 /**
  * Gives back the memory of what is not used any more. V8 collects garbage only when more is asked for: after a thousand
- * volumes were set up, that of it all would stay as long as nothing happens, and be more than all that is in use. And of what
- * was freed, glibc keeps each page that is not at the end until it is told not to (malloc_trim(3); musl has no such call).
- * Takes as long as there are things in use: about 50 ms for a thousand volumes.
+ * volumes were set up, that of it all would stay as long as nothing happens, and be more than all that is in use. And
+ * of what was freed, glibc keeps each page that is not at the end until it is told not to (malloc_trim(3); musl has no
+ * such call). Takes as long as there are things in use: about 50 ms for a thousand volumes.
  */
 export function memoryReturner(): () => void {
   setFlagsFromString("--expose-gc");

@@ -86,7 +86,9 @@ export class GroupWalk {
     this.#failed = Math.min(this.#failed, failed + 1); // one entry, even if both were refused
   }
 
-  /** One entry that refuses is counted, and does not keep the others; undefined then, or if it was removed meanwhile. */
+  /**
+   * One entry that refuses is counted, and does not keep the others; undefined then, or if it was removed meanwhile.
+   */
   #try<T>(path: string, action: () => T): T | undefined {
     try {
       return action();

@@ -9,7 +9,9 @@ import { loadLibc } from "./libc.ts";
 import { isMeant, type MeantDevice } from "./meant-device.ts";
 import { remoteMountsSeen } from "./remote-mounts.ts";
 
-/** The descriptor by which the program has a device that it is to find by its path: neither Node nor a program uses it. */
+/**
+ * The descriptor by which the program has a device that it is to find by its path: neither Node nor a program uses it.
+ */
 const held = 199;
 
 /**
@@ -48,8 +50,8 @@ export async function prepare(
 }
 
 /**
- * The device as standard input, which mkfs and e2fsck open anew: while that is held, no other disk gets its number. Node has lost its own
- * with that, and aborts if it is to end by itself: nothing is refused afterwards.
+ * The device as standard input, which mkfs and e2fsck open anew: while that is held, no other disk gets its number.
+ * Node has lost its own with that, and aborts if it is to end by itself: nothing is refused afterwards.
  */
 function asInput(fd: number): void {
   loadLibc().dup2(fd, 0);
@@ -64,7 +66,10 @@ export async function checkAs(device: WrittenDevice): Promise<void> {
   asInput(openProved(device, constants.O_RDONLY, await refusing(true)));
 }
 
-/** The device of a file system that is about to be mounted: while it is held no other disk gets its number. Undefined if it has none. */
+/**
+ * The device of a file system that is about to be mounted: while it is held no other disk gets its number. Undefined if
+ * it has none.
+ */
 export async function holdDevice({ source, device }: FilesystemMount): Promise<Descriptor | undefined> {
   if (device === undefined) return undefined;
   return new Descriptor(openProved({ path: source, ...device }, constants.O_RDONLY, await refusing(true)));

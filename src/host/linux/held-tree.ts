@@ -63,8 +63,8 @@ export function removeTreeAt(libc: Libc, above: Descriptor, entry: Pick<Dirent, 
 }
 
 /**
- * Empties a directory, whatever bytes the names in it are. A directory in a directory of it is first moved up into it, under a name
- * of ours: a mount point does not move.
+ * Empties a directory, whatever bytes the names in it are. A directory in a directory of it is first moved up into it,
+ * under a name of ours: a mount point does not move.
  */
 class TreeEmptier {
   readonly #libc: Libc;
@@ -76,7 +76,10 @@ class TreeEmptier {
     this.#directory = directory;
   }
 
-  /** Each pass takes the uppermost level away, so that there is one for each level at most, and one more for names that are no text. */
+  /**
+   * Each pass takes the uppermost level away, so that there is one for each level at most, and one more for names that
+   * are no text.
+   */
   empty(): void {
     for (;;) {
       const entries = entriesIn(this.#directory);

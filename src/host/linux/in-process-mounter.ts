@@ -27,7 +27,9 @@ export class InProcessMounter implements Mounter {
   readonly #way: walk.Way;
   readonly #mountOf: MountOf;
 
-  /** @param way what a walk to a source may go through: links and unknown mounts may lead to a file system that hangs */
+  /**
+   * @param way what a walk to a source may go through: links and unknown mounts may lead to a file system that hangs
+   */
   constructor(libc: Libc, way: walk.Way, mountOf: MountOf = mountOfByText(libc)) {
     this.#libc = libc;
     this.#way = way;
@@ -149,7 +151,10 @@ export class InProcessMounter implements Mounter {
     return walk.openTarget(this.#libc, target);
   }
 
-  /** Between prefix and target nothing is mounted; on the way to the prefix nothing that is not known. @throws Errno EXDEV */
+  /**
+   * Between prefix and target nothing is mounted; on the way to the prefix nothing that is not known.
+   * @throws Errno EXDEV
+   */
   #refuseUnknown({ prefix }: TargetPath): void {
     if (typeof this.#way !== "object") return;
     try {

@@ -11,8 +11,8 @@ export function isAlive({ pid, startTime }: ChildProcessID): boolean {
 }
 
 /**
- * Whether a process that is still listed does nothing any more: whoever should take note of its end may never do so. Its
- * first thread may have ended before others.
+ * Whether a process that is still listed does nothing any more: whoever should take note of its end may never do so.
+ * Its first thread may have ended before others.
  */
 function hasEnded(pid: number): boolean {
   const stat = readFileSync(`/proc/${pid}/stat`, "latin1");

@@ -19,7 +19,10 @@ const mostTargets = 4;
 /** Bytes that it may say: a portal may name many thousand targets. */
 const maxBuffer = 64 * 1024 * 1024;
 
-/** Carries one request out, in the node's mount namespace and with a database of its own. Synchronous: only this thread is in there. */
+/**
+ * Carries one request out, in the node's mount namespace and with a database of its own. Synchronous: only this thread
+ * is in there.
+ */
 export function runISCSI(request: ISCSIRequest): ISCSIOutcome {
   const libc = loadLibc();
   enterOwnDatabase(libc, loadSandboxCalls(), request.nodeProcess);
@@ -63,7 +66,8 @@ export function runISCSI(request: ISCSIRequest): ISCSIOutcome {
 
 /**
  * - scan: only the LUN that is named is looked for (kubelet: kubernetes/kubernetes#90982)
- * - initial_login_retry_max: a portal that is silent is given up after some 30 s, not after two minutes, and tried again
+ * - initial_login_retry_max: a portal that is silent is given up after some 30 s, not after two minutes, and tried
+ *   again
  */
 const ours: Settings = [
   ["node.startup", "manual"],

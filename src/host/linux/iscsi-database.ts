@@ -22,17 +22,22 @@ import type { Libc } from "./libc.ts";
 import { memoryMount } from "./memory-mount.ts";
 import type { SandboxCalls } from "./sandbox-calls.ts";
 
-/** Where distributions have open-iscsi's records, each with nodes, ifaces and send_targets in it. The first has its settings as well. */
+/**
+ * Where distributions have open-iscsi's records, each with nodes, ifaces and send_targets in it. The first has its
+ * settings as well.
+ */
 const places = ["/etc/iscsi", "/var/lib/iscsi"];
 
 /**
- * Goes into the node's mount namespace, and there into a copy of it in which open-iscsi's database is empty and in memory. What iscsiadm
- * writes there, passwords too, nobody else sees, it overwrites nobody's records, and it is gone with this process. iscsid does not need it: it
- * is told everything at login, and after a restart has it from the kernel.
+ * Goes into the node's mount namespace, and there into a copy of it in which open-iscsi's database is empty and in
+ * memory. What iscsiadm writes there, passwords too, nobody else sees, it overwrites nobody's records, and it is gone
+ * with this process. iscsid does not need it: it is told everything at login, and after a restart has it from the
+ * kernel.
  * @param nodeProcess a process in the node's mount namespace, if this one is not in it
  */
 export function enterOwnDatabase(libc: Libc, calls: SandboxCalls, nodeProcess: number | undefined): void {
-  calls.unshare(C.CLONE_NEWNS); // also makes root and working directory this thread's own, without which it may not go elsewhere
+  // Also makes root and working directory this thread's own, without which it may not go elsewhere.
+  calls.unshare(C.CLONE_NEWNS);
   if (nodeProcess !== undefined) {
     using namespace = openPath(libc, `/proc/${nodeProcess}/ns/mnt`, C.O.RDONLY);
     calls.setns(namespace.fd, C.CLONE_NEWNS);
@@ -70,7 +75,10 @@ const builtIn: { readonly [name: string]: readonly string[] } = {
   iser: ["iface.transport_name = iser"],
 };
 
-/** What the interface is to be like, by the node's own record of that; undefined if it has none. Before the database is covered. */
+/**
+ * What the interface is to be like, by the node's own record of that; undefined if it has none. Before the database is
+ * covered.
+ */
 export function likeInterface({ like, initiatorName }: Pick<ISCSIInterface, "like" | "initiatorName">) {
   const record = places.map((place) => ifThere(() => readFileSync(`${place}/ifaces/${like}`, "utf8"))).find(Boolean);
   const lines = record === undefined ? builtIn[like] : interfaceLines(record);

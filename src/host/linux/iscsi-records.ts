@@ -20,7 +20,10 @@ export function withSettings(record: string, settings: Settings): string {
   ]);
 }
 
-/** PURE. Of CHAP, as the records of sessions and of discovery have it; without any, what iscsid.conf may have for all goes to nobody. */
+/**
+ * PURE. Of CHAP, as the records of sessions and of discovery have it; without any, what iscsid.conf may have for all
+ * goes to nobody.
+ */
 export function chapSettings(
   prefix: "node.session.auth" | "discovery.sendtargets.auth",
   credentials: ISCSICredentials | undefined,

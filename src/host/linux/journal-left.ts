@@ -16,8 +16,8 @@ const orphanPresent = 0x10000;
 const btrfs = { magic: 0x10040, logRoot: 0x10060 } as const;
 
 /**
- * PURE. Whether an ext3, ext4 or btrfs was left with what a mount would bring to its place, or take away, even one for reading: its
- * journal, files that were deleted while they were open, its log tree. xfs has no place that says so.
+ * PURE. Whether an ext3, ext4 or btrfs was left with what a mount would bring to its place, or take away, even one for
+ * reading: its journal, files that were deleted while they were open, its log tree. xfs has no place that says so.
  * @param head the first bytes of the device
  */
 export function hasJournalLeft(head: Buffer): boolean {

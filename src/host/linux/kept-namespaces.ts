@@ -31,7 +31,9 @@ export interface Unread {
 export interface KeptState {
   /** How many may still be entered, or found not to be readable. */
   left: number;
-  /** Names of those that were visited, and in which one was found that could not be read: nothing else may lead to it. */
+  /**
+   * Names of those that were visited, and in which one was found that could not be read: nothing else may lead to it.
+   */
   readonly again: Set<string>;
 }
 

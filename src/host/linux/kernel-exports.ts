@@ -9,8 +9,8 @@ const usual = "/sys/kernel/config";
 
 /**
  * Directories of configfs, each of something that the kernel serves to other machines, with the attribute that names
- * its file. These servers open a block device without a claim (nvmet_bdev_ns_enable, fd_configure_device and fsg_lun_open
- * of Linux). LIO's iblock claims it.
+ * its file. These servers open a block device without a claim (nvmet_bdev_ns_enable, fd_configure_device and
+ * fsg_lun_open of Linux). LIO's iblock claims it.
  */
 const servers = [
   { places: "nvmet/subsystems/*/namespaces/*", file: "device_path" },
@@ -54,8 +54,8 @@ function fileIn(text: string): string {
 }
 
 /**
- * Where a device may be that somebody, perhaps in a container, has named by this path. Other paths may hang, and are not
- * looked at.
+ * Where a device may be that somebody, perhaps in a container, has named by this path. Other paths may hang, and are
+ * not looked at.
  * @param root the node's, as this process sees it
  */
 function nodesOf(root: string, path: string): readonly string[] {

@@ -4,7 +4,9 @@ import { isBeneath } from "../mount-table.ts";
 import { unescapeOctal } from "../mountinfo.ts";
 import { ifThere } from "./if-there.ts";
 
-/** What the kernel itself has open beneath a mount point, for no process: swap files, and files that are loop devices. */
+/**
+ * What the kernel itself has open beneath a mount point, for no process: swap files, and files that are loop devices.
+ */
 export function kernelUsersOf(mountPoint: string): readonly Blocker[] {
   const swaps = lines("/proc/swaps")
     .slice(1)

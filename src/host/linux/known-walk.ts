@@ -11,10 +11,10 @@ const beneath = RESOLVE.BENEATH | RESOLVE.NO_SYMLINKS | RESOLVE.NO_MAGICLINKS;
 const inOneMount = beneath | RESOLVE.NO_XDEV;
 
 /**
- * Opens an absolute path, without opening the file itself (O_PATH), through no other mounts than the local ones that the
- * table shows on the way. The table may not know yet where a mount is: the kernel tells nobody that a directory above it
- * was renamed, and a walk into one whose server is gone never ends. So each mount point is crossed by itself, and only
- * into the mount that the table has there.
+ * Opens an absolute path, without opening the file itself (O_PATH), through no other mounts than the local ones that
+ * the table shows on the way. The table may not know yet where a mount is: the kernel tells nobody that a directory
+ * above it was renamed, and a walk into one whose server is gone never ends. So each mount point is crossed by itself,
+ * and only into the mount that the table has there.
  * @throws Errno ELOOP at a symbolic link; EXDEV if something else is mounted on the way, or it cannot be told
  */
 export function openKnown(libc: Libc, path: string, table: MountTable): Descriptor {

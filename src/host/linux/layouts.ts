@@ -1,6 +1,6 @@
 /**
- * Bytes of the kernel's structures, and where their fields are, with the names of its headers: the same on all architectures of
- * constants.ts, which test/real/kernel-headers.test.ts compares with the headers of each.
+ * Bytes of the kernel's structures, and where their fields are, with the names of its headers: the same on all
+ * architectures of constants.ts, which test/real/kernel-headers.test.ts compares with the headers of each.
  */
 
 export const statx = {

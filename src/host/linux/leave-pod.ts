@@ -10,8 +10,9 @@ import type { SandboxCalls } from "./sandbox-calls.ts";
 export const staysMark = "stays in the container: ";
 
 /**
- * Puts this process into cgroups of the node, if it is in those of a pod: a container's processes are ended by its cgroup, when it ends.
- * Of a pod in the node's pid namespace nothing else ends them. What it becomes, and what that starts, is the node's then.
+ * Puts this process into cgroups of the node, if it is in those of a pod: a container's processes are ended by its
+ * cgroup, when it ends. Of a pod in the node's pid namespace nothing else ends them. What it becomes, and what that
+ * starts, is the node's then.
  * @param hostRoot the node's root as this process sees it
  * @returns whether it was in a pod's
  * @throws Error where cgroups cannot be made, as with a /sys of the node that is read-only
@@ -37,8 +38,8 @@ export function leavePod(libc: Libc, calls: Pick<SandboxCalls, "setns">, hostRoo
 }
 
 /**
- * The agent is one of the last that the kernel ends when memory runs out. What it becomes here speaks with strangers, and no limit of a
- * container holds it: it is as any other program of the node.
+ * The agent is one of the last that the kernel ends when memory runs out. What it becomes here speaks with strangers,
+ * and no limit of a container holds it: it is as any other program of the node.
  */
 export function standForItself(): void {
   const score = "/proc/self/oom_score_adj";

@@ -86,8 +86,10 @@ export function loadLibc() {
     mounts: loadMountLinks(lib),
     handles: loadFileHandles(lib),
     /**
-     * openat2(2) @returns a descriptor that the caller closes. The kernel gives up (EAGAIN) on a walk with ".." in it that may not leave a
-     * directory if anything at all is renamed or mounted on the node meanwhile, by any pod: then it is begun again.
+     * openat2(2)
+     * @returns a descriptor that the caller closes. The kernel gives up (EAGAIN) on a walk with ".." in it that may not
+     *   leave a directory if anything at all is renamed or mounted on the node meanwhile, by any pod: then it is begun
+     *   again.
      */
     openat2(dir: number, path: string, flags: number, mode: number, resolve: number): number {
       how.writeUInt32LE(flags, open_how.flags); // of 64 bits each, of which no flag takes the upper half
@@ -141,7 +143,10 @@ export function loadLibc() {
     },
     /** Whether two threads share their open files (kcmp(2)); false also where that cannot be told. */
     sharesFiles: (one: number, other: number): boolean => share(KCMP_FILES, one, other),
-    /** The same of their memory: as a child that posix_spawn(3) has not made another program yet shares that of its parent. */
+    /**
+     * The same of their memory: as a child that posix_spawn(3) has not made another program yet shares that of its
+     * parent.
+     */
     sharesMemory: (one: number, other: number): boolean => share(KCMP_VM, one, other),
     mkdirat(dir: number, name: string, mode: number): void {
       checked("mkdirat", mkdirat(dir, name, mode), name);
@@ -166,8 +171,8 @@ export function loadLibc() {
     /** For those who unmount in another thread. */
     unmounts: new Slots(unmountsAtOnce),
     /**
-     * umount2(2) on another thread: it waits until no processor looks at the mount any more, about 0.1 ms, and those that wait at
-     * the same time wait together. errno stays in that thread. @returns whether it succeeded
+     * umount2(2) on another thread: it waits until no processor looks at the mount any more, about 0.1 ms, and those
+     * that wait at the same time wait together. errno stays in that thread. @returns whether it succeeded
      */
     umount2InThread(path: string, flags: number): Promise<boolean> {
       return new Promise((resolve, reject) => {
@@ -194,8 +199,9 @@ export function loadLibc() {
       checked("flock", flock(fd, operation));
     },
     /**
-     * From here on no core file of this process, nor of what it starts, is written, nor handed to a program of the node: passphrases and
-     * keys are in their memory. A limit of 0 is not asked for where a program gets them; one of 1 is (core(5)).
+     * From here on no core file of this process, nor of what it starts, is written, nor handed to a program of the
+     * node: passphrases and keys are in their memory. A limit of 0 is not asked for where a program gets them; one of 1
+     * is (core(5)).
      */
     leaveNoCores(): void {
       const limit = Buffer.alloc(rlimit.bytes);

@@ -2,8 +2,8 @@
 const ends = /[\r\n\b]+/;
 
 /**
- * Puts lines together from what comes in pieces: half a line may be half a secret, which nobody would know for one. A line that is
- * longer than the limit is not told.
+ * Puts lines together from what comes in pieces: half a line may be half a secret, which nobody would know for one. A
+ * line that is longer than the limit is not told.
  */
 export class LineReader {
   readonly #onLine: (line: string) => void;

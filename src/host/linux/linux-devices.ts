@@ -44,7 +44,10 @@ const mkfs: { readonly [fsType: string]: readonly string[] } = {
   swap: [],
 };
 
-/** How many deadlines of mkfs a check may last that gets on: four hours, with the usual one. Then the next disk has its turn. */
+/**
+ * How many deadlines of mkfs a check may last that gets on: four hours, with the usual one. Then the next disk has its
+ * turn.
+ */
 const checkDeadlines = 8;
 
 /** Block devices, each question asked in a disposable child. */

@@ -109,7 +109,8 @@ export class LinuxDirectories implements Directories {
     using from = this.#openParent(path);
     using state = this.#openState();
     using to = this.#try(this.#trash, () => openDirectoryAt(this.#libc, state, this.#relative(this.#trash)));
-    const name = `${id.inode}.${randomUUID()}`; // an agent in a container has the same pid, and such an inode, once more
+    // An agent in a container has the same pid, and such an inode, once more.
+    const name = `${id.inode}.${randomUUID()}`;
     this.#libc.renameat(from.fd, basename(path), to.fd, name);
     using moved = this.#openItself(to, name);
     if (isSame(idOf(moved), id)) return this.#forgetLimit(to, name);
@@ -126,7 +127,9 @@ export class LinuxDirectories implements Directories {
     }
   }
 
-  /** Another took its place after the look. It goes back, or beside it if the name is taken again: the trash is emptied. */
+  /**
+   * Another took its place after the look. It goes back, or beside it if the name is taken again: the trash is emptied.
+   */
   #putBack(trash: { to: Descriptor; name: string }, place: { from: Descriptor; name: string }): void {
     try {
       this.#libc.renameFree(trash.to.fd, trash.name, place.from.fd, place.name);

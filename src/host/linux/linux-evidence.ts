@@ -33,8 +33,8 @@ interface Look {
 const parentLimit = 10_000;
 
 /**
- * What the kernel and /proc say about who uses a volume. Needs the node's process namespace (hostPID), its root, and for the list of
- * mount namespaces CAP_SYS_ADMIN.
+ * What the kernel and /proc say about who uses a volume. Needs the node's process namespace (hostPID), its root, and
+ * for the list of mount namespaces CAP_SYS_ADMIN.
  */
 export class LinuxEvidence implements Evidence {
   readonly #nodeProcess: number | "self";

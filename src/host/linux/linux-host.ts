@@ -54,7 +54,10 @@ export interface LinuxHostOptions {
 /** The real host: all ports on the Linux kernel. */
 export interface LinuxHost extends HostPorts {
   readonly mountTable: LinuxMountTable;
-  /** Lets go of what is kept open beside the journal, and ends the child that waits to be needed. Nothing is used any more afterwards. */
+  /**
+   * Lets go of what is kept open beside the journal, and ends the child that waits to be needed. Nothing is used any
+   * more afterwards.
+   */
   close(): void;
 }
 

@@ -23,7 +23,9 @@ export interface ISCSIDeps {
   readonly nodeProcess: number | undefined;
 }
 
-/** Sessions by sysfs, which is the node's in every container; all else by the node's iscsiadm, in a disposable child. */
+/**
+ * Sessions by sysfs, which is the node's in every container; all else by the node's iscsiadm, in a disposable child.
+ */
 export class LinuxISCSI implements ISCSI {
   readonly #deps: ISCSIDeps;
 
@@ -93,7 +95,9 @@ export class LinuxISCSI implements ISCSI {
   }
 }
 
-/** What iscsiadm says of a login that is not worth trying again: no such target, or one that does not prove who it is. */
+/**
+ * What iscsiadm says of a login that is not worth trying again: no such target, or one that does not prove who it is.
+ */
 const notAgain = 19;
 
 /** Exit codes of iscsiadm (open-iscsi: include/iscsi_err.h). */

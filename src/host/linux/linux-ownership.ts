@@ -6,7 +6,9 @@ import type { ChildReply } from "./child-request.ts";
 import type { ChildRunner } from "./child-runner.ts";
 import { programWords } from "./program-words.ts";
 
-/** The walk through a volume's files in a disposable child, which is given up when it gets no further for a deadline. */
+/**
+ * The walk through a volume's files in a disposable child, which is given up when it gets no further for a deadline.
+ */
 export class LinuxOwnership implements Ownership {
   readonly #table: MountTableSource;
   readonly #runner: ChildRunner;

@@ -68,7 +68,8 @@ export class LinuxPrograms implements Programs {
     const { hostRoot, nodeProcess } = this.#deps.node;
     if (nodeProcess !== undefined) {
       const of = (namespace: string) => `/proc/${nodeProcess}/ns/${namespace}`;
-      // Of IPC, too: by its semaphores device-mapper hears that udev has made a device's links, and waits for ever in another.
+      // Of IPC, too: by its semaphores device-mapper hears that udev has made a device's links, and waits for ever in
+      // another.
       return [findProgram("nsenter"), `--mount=${of("mnt")}`, `--ipc=${of("ipc")}`, "--"];
     }
     if (hostRoot === "/") return [];

@@ -12,8 +12,9 @@ import type { RemovedDisk } from "./scsi-remove.ts";
 import { readScsi } from "./scsi-tree.ts";
 
 /**
- * SCSI disks by sysfs, which is the node's in every container. What has the kernel ask a device or a target, and may take as long as that
- * does, is done in a disposable child; maps are the matter of the node's own multipath, which knows its configuration.
+ * SCSI disks by sysfs, which is the node's in every container. What has the kernel ask a device or a target, and may
+ * take as long as that does, is done in a disposable child; maps are the matter of the node's own multipath, which
+ * knows its configuration.
  */
 export class LinuxScsi implements Scsi {
   readonly #runner: ChildRunner;

@@ -14,8 +14,8 @@ import { parentOf } from "./walk.ts";
 const most = 256;
 
 /**
- * The real sockets. Every call is asynchronous and one runs after the other: should a path lead to a server that hangs, it
- * takes one of Node's threads and not the agent.
+ * The real sockets. Every call is asynchronous and one runs after the other: should a path lead to a server that hangs,
+ * it takes one of Node's threads and not the agent.
  */
 export function linuxSockets(timers: Timers): Sockets {
   const calls = loadWakeCalls();

@@ -61,7 +61,10 @@ export interface SwapsDeps {
   readonly timers: System["timers"];
 }
 
-/** Swap by swapon(8) and swapoff(8), the node's: in its mount namespace, so that the kernel shows paths that the node has. */
+/**
+ * Swap by swapon(8) and swapoff(8), the node's: in its mount namespace, so that the kernel shows paths that the node
+ * has.
+ */
 export class LinuxSwaps implements Swaps {
   readonly #deps: SwapsDeps;
 

@@ -27,9 +27,10 @@ const sysAdmin = 1n << BigInt(CAP_SYS_ADMIN);
 const machineUsers = `user:[${USER_NS_INIT_INO}]`;
 
 /**
- * Visits each mount namespace of the machine once, as the kernel lists them (ioctl_nsfs(2), Linux 6.12): also those that no process is
- * in, which a bind-mounted file of nsfs or a descriptor keeps, and those of processes that cannot be read. One that comes meanwhile may
- * have a lower id, as each processor has ids of its own: the list is gone through until nothing new is in it.
+ * Visits each mount namespace of the machine once, as the kernel lists them (ioctl_nsfs(2), Linux 6.12): also those
+ * that no process is in, which a bind-mounted file of nsfs or a descriptor keeps, and those of processes that cannot be
+ * read. One that comes meanwhile may have a lower id, as each processor has ids of its own: the list is gone through
+ * until nothing new is in it.
  * @returns why this kernel does not list them for us; undefined if all of them were visited
  */
 export async function eachListedNamespace(
@@ -119,7 +120,9 @@ function seesAll(): boolean {
   );
 }
 
-/** All mounts of a namespace, also those to which no path leads from its root; the newest last. Its open file keeps it. */
+/**
+ * All mounts of a namespace, also those to which no path leads from its root; the newest last. Its open file keeps it.
+ */
 async function scan(
   calls: NamespaceCalls,
   { fd, id }: { readonly fd: number; readonly id: bigint },
@@ -156,8 +159,9 @@ async function scan(
 }
 
 /**
- * The mount that all others of a namespace are beneath. The root that paths begin at is a mount on it. Undefined if there is no
- * other, which older kernels answer with ENOENT: what it was made with, the empty root of the machine, is no volume.
+ * The mount that all others of a namespace are beneath. The root that paths begin at is a mount on it. Undefined if
+ * there is no other, which older kernels answer with ENOENT: what it was made with, the empty root of the machine, is
+ * no volume.
  */
 function topOf(calls: NamespaceCalls, fd: number, id: bigint): number | undefined {
   let mount = firstOf(calls, fd, id);

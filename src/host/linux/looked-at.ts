@@ -12,7 +12,10 @@ const GiB = 1024 * MiB;
 const ends = 4 * MiB;
 /** A device of at most so many bytes is read whole: that takes no longer than to look at the places of a large one. */
 const whole = 128 * MiB;
-/** Parts of the rest, of a page each: of a device that is filled to a hundredth, twelve in thirteen are seen not to be empty. */
+/**
+ * Parts of the rest, of a page each: of a device that is filled to a hundredth, twelve in thirteen are seen not to be
+ * empty.
+ */
 const samples = 256;
 const page = 4 * KiB;
 /** Before an old end stand RAID's superblock and the copy of a partition table, behind it what began there. */
@@ -22,9 +25,9 @@ const extBlocks = [1 * KiB, 2 * KiB, 4 * KiB, 64 * KiB];
 const btrfsMirrors = [64 * MiB, 256 * GiB, 1024 * 1024 * GiB];
 
 /**
- * PURE. Where a device is looked at for data, in order and without overlap: both ends, where file systems keep copies of their superblocks,
- * where it may have ended before it was made larger, and samples of all the rest. It is proof of data, and of emptiness only where a device
- * is read whole.
+ * PURE. Where a device is looked at for data, in order and without overlap: both ends, where file systems keep copies
+ * of their superblocks, where it may have ended before it was made larger, and samples of all the rest. It is proof of
+ * data, and of emptiness only where a device is read whole.
  */
 export function regionsOf(sizeBytes: number): readonly Region[] {
   if (sizeBytes <= whole) return [{ from: 0, to: sizeBytes }];

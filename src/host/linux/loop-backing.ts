@@ -6,8 +6,8 @@ import { Errno, errnoOf } from "./errno.ts";
 import { loop_info64 } from "./layouts.ts";
 
 /**
- * Loop devices that are made of a block device, by name. No process has that open then, and nobody has claimed it: kubelet makes one on each
- * volume of volumeMode Block that it maps.
+ * Loop devices that are made of a block device, by name. No process has that open then, and nobody has claimed it:
+ * kubelet makes one on each volume of volumeMode Block that it maps.
  * @param path a node of the device, beside which those of loop devices may be
  */
 export function loopsOn(deviceNumber: string, path: string): readonly string[] {
@@ -17,13 +17,17 @@ export function loopsOn(deviceNumber: string, path: string): readonly string[] {
   return used.filter((name) => backingNumber(ioctl, [`${dirname(path)}/${name}`, `/dev/${name}`]) === deviceNumber);
 }
 
-/** `major:minor` of the block device that a loop device is made of; undefined if it is made of a file, or is none. @param path its node */
+/**
+ * `major:minor` of the block device that a loop device is made of; undefined if it is made of a file, or is none.
+ * @param path its node
+ */
 export function deviceBeneath(path: string): string | undefined {
   return backingNumber(ioctlOf(), [path]);
 }
 
 /**
- * The block device that a loop device, or the loop device that a partition is on, is a second name of: as `deviceBeneath`.
+ * The block device that a loop device, or the loop device that a partition is on, is a second name of: as
+ * `deviceBeneath`.
  * @param path a node of the device, beside which that of its loop device may be
  */
 export function aliasedBy(deviceNumber: string, path: string): string | undefined {
@@ -50,7 +54,8 @@ function backingNumber(ioctl: Ioctl, nodes: readonly string[]): string | undefin
       if (error.code === "ENXIO") return undefined;
       throw error;
     }
-    const number = status.readUInt32LE(loop_info64.lo_rdevice); // as the kernel writes device numbers for programs: new_encode_dev
+    // As the kernel writes device numbers for programs: new_encode_dev.
+    const number = status.readUInt32LE(loop_info64.lo_rdevice);
     const [major, minor] = [(number >>> 8) & 0xfff, (number & 0xff) | ((number >>> 12) & 0xfff00)];
     return number === 0 ? undefined : `${major}:${minor}`;
   } finally {

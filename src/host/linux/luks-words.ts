@@ -3,8 +3,9 @@ import type { ProgramResult } from "../programs.ts";
 import { staysMark } from "./leave-pod.ts";
 
 /**
- * PURE. What is said to cryptsetup(8) to make a header. Its key is derived by Argon2id with 64 MiB, about the second choice of RFC 9106: the
- * same memory is needed at each opening, beside the agent, and cryptsetup's own default is up to 1 GiB (decision 0053).
+ * PURE. What is said to cryptsetup(8) to make a header. Its key is derived by Argon2id with 64 MiB, about the second
+ * choice of RFC 9106: the same memory is needed at each opening, beside the agent, and cryptsetup's own default is up
+ * to 1 GiB (decision 0053).
  */
 export function formatArgs(uuid: string): string[] {
   const derivation = [

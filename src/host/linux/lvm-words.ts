@@ -21,7 +21,10 @@ export function parseVolumes(stdout: string): ReadonlyMap<string, LogicalVolumeI
   );
 }
 
-/** PURE. What became of a call of lvm(8) that failed; its exit code says nothing. @param what group or volume that it was called for */
+/**
+ * PURE. What became of a call of lvm(8) that failed; its exit code says nothing.
+ * @param what group or volume that it was called for
+ */
 export function lvmFailure(what: string, doing: string, { code, stdout, stderr }: ProgramResult): VolumeError {
   const said = stderr || stdout;
   const words = programWords(said);

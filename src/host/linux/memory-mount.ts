@@ -4,8 +4,8 @@ import { createFilesystemMount } from "./filesystem.ts";
 import type { Libc } from "./libc.ts";
 
 /**
- * A tmpfs for a namespace of our own, not attached yet: not swapped where the kernel knows how (noswap, Linux 6.4), as passwords and keys
- * are in it.
+ * A tmpfs for a namespace of our own, not attached yet: not swapped where the kernel knows how (noswap, Linux 6.4), as
+ * passwords and keys are in it.
  * @param options beside noswap: mode and size
  */
 export function memoryMount(libc: Libc, path: string, source: string, options: readonly string[]): Descriptor {

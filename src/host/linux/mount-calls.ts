@@ -6,8 +6,8 @@ import { mnt_ns_info, pollfd } from "./layouts.ts";
 import { loadMountQueries } from "./mount-queries.ts";
 
 /**
- * The calls that tell of mounts: statmount(2), listmount(2), fanotify(7), poll(2). None of them waits for a file system,
- * so they run on the main thread. All throw Errno. An id is below 2^53 for as long as a machine runs.
+ * The calls that tell of mounts: statmount(2), listmount(2), fanotify(7), poll(2). None of them waits for a file
+ * system, so they run on the main thread. All throw Errno. An id is below 2^53 for as long as a machine runs.
  */
 export type MountCalls = ReturnType<typeof loadMountCalls>;
 
@@ -52,7 +52,10 @@ export function loadMountCalls() {
       if (errno === E.AGAIN) return 0;
       throw new Errno("read", errno);
     },
-    /** Whether the table behind an open mountinfo has changed since this was asked of the same descriptor, or since open. */
+    /**
+     * Whether the table behind an open mountinfo has changed since this was asked of the same descriptor, or since
+     * open.
+     */
     hasChanged(mountinfo: number): boolean {
       polled.writeInt32LE(mountinfo, pollfd.fd);
       polled.writeInt32LE(POLLPRI, pollfd.events);

@@ -47,7 +47,8 @@ interface Asked {
 const turn = 256;
 
 /**
- * Visits each mount namespace of the node once: by the kernel's list, or where there is none, by the processes of /proc.
+ * Visits each mount namespace of the node once: by the kernel's list, or where there is none, by the processes of
+ * /proc.
  * @param visit false if the namespace is to be read again by another process in it
  * @param entering a child that enters namespaces that no process is in, if the kernel does not list them
  * @throws VolumeError StillReferenced if one cannot be read: what cannot be read is in use
@@ -69,9 +70,10 @@ export async function eachMountNamespace(
 }
 
 /**
- * A thread may be in another namespace than its process, and the first thread may have ended before the others: so all of them are
- * asked. A process that ends after it started another in a namespace of its own would hide that: so they are gone through until
- * nothing new is found. A namespace that no process is in is found by what keeps it, if a process shows that.
+ * A thread may be in another namespace than its process, and the first thread may have ended before the others: so all
+ * of them are asked. A process that ends after it started another in a namespace of its own would hide that: so they
+ * are gone through until nothing new is found. A namespace that no process is in is found by what keeps it, if a
+ * process shows that.
  * @param unlisted why the kernel's list is not to be had
  */
 async function eachOfProcesses(asked: Asked, unlisted: string): Promise<void> {
@@ -116,8 +118,8 @@ interface Shown {
 }
 
 /**
- * The mount table of a process has what lies beneath its root directory alone, which whoever may call chroot(2) chooses: so one is read by
- * a thread with that of the namespace, or else by a child in it.
+ * The mount table of a process has what lies beneath its root directory alone, which whoever may call chroot(2)
+ * chooses: so one is read by a thread with that of the namespace, or else by a child in it.
  * @param seen names of those that have been visited; gets those that are now
  */
 export async function visitProcesses(

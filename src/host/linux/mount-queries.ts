@@ -8,7 +8,10 @@ const idsAtOnce = 2_048;
 const usualBytes = 4_096;
 const mostBytes = 1 << 20;
 
-/** statmount(2) and listmount(2), Linux 6.8, which wait for no file system. All throw Errno. Ids are the 64-bit ones: below 2^53. */
+/**
+ * statmount(2) and listmount(2), Linux 6.8, which wait for no file system. All throw Errno. Ids are the 64-bit ones:
+ * below 2^53.
+ */
 export interface MountQueries {
   /**
    * What the kernel says of one mount, as struct statmount, good until the next call; undefined if there is no mount of
@@ -18,7 +21,9 @@ export interface MountQueries {
   statmount(id: number, mask: bigint, namespace: bigint): Buffer | undefined;
   /** Unique ids of the mounts of a namespace that paths lead to, oldest first. */
   listmount(namespace: bigint): number[];
-  /** The next few unique ids of mounts beneath one, by which all is beneath undefined that paths lead to; oldest first. */
+  /**
+   * The next few unique ids of mounts beneath one, by which all is beneath undefined that paths lead to; oldest first.
+   */
   listBeneath(of: { readonly namespace: bigint; readonly mount?: number }, after: number): number[];
   /** Whether anything is mounted on or in a mount of our own namespace. */
   hasChildren(id: number): boolean;

@@ -13,8 +13,8 @@ import { commandOf, eachMountNamespace, type MountNamespace } from "./mount-name
 import { ownMounts } from "./own-mountinfo.ts";
 
 /**
- * Characters of a path, and open files of a process, beyond which nobody looks: both are as many as a process likes, and
- * what the child finds has to go through a pipe before its deadline.
+ * Characters of a path, and open files of a process, beyond which nobody looks: both are as many as a process likes,
+ * and what the child finds has to go through a pipe before its deadline.
  */
 const longestPath = 256;
 const mostFiles = 10_000;
@@ -25,10 +25,10 @@ interface Use {
 }
 
 /**
- * Processes that keep a mount busy (umount(2), EBUSY), each with the first thing that it does with it. Told by the mount
- * they are in, not by a path: a container sees the mount elsewhere, or has it under a name of its own. A copy in another mount
- * namespace counts too, as far as the mount propagates there: the kernel asks those as well. Runs in a child: a
- * process that hangs in a page fault may hold its list of mappings up.
+ * Processes that keep a mount busy (umount(2), EBUSY), each with the first thing that it does with it. Told by the
+ * mount they are in, not by a path: a container sees the mount elsewhere, or has it under a name of its own. A copy in
+ * another mount namespace counts too, as far as the mount propagates there: the kernel asks those as well. Runs in a
+ * child: a process that hangs in a page fault may hold its list of mappings up.
  */
 export async function usersOf(libc: Libc, mountPoint: string): Promise<readonly Holder[]> {
   const mount = new MountTable(ownMounts()).at(mountPoint);

@@ -13,8 +13,8 @@ const room = { event: 16, events: 64 } as const;
  *
  * The kernel raises EPOLLPRI on an open mountinfo (proc_pid_mounts(5)). libuv cannot ask for that alone: watched
  * directly, the file is readable at all times and spins. So an epoll with nothing but EPOLLPRI on mountinfo is nested
- * into libuv's, without a thread (an epoll is readable if one of its own is ready, epoll(7)). A change before libuv has taken the descriptor in is
- * lost, so that `onChange` is called after that in any case.
+ * into libuv's, without a thread (an epoll is readable if one of its own is ready, epoll(7)). A change before libuv has
+ * taken the descriptor in is lost, so that `onChange` is called after that in any case.
  * @param path a mountinfo file of /proc
  * @param events a descriptor that is readable after changes, too, and is read by somebody else
  * @throws Errno EMFILE and the like; nothing stays open then

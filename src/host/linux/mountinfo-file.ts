@@ -26,8 +26,8 @@ export class MountinfoFile implements Disposable {
   }
 
   /**
-   * The whole text, good until the next call. The kernel gives it in pieces: what changes in between may be in it or not,
-   * so it is read again while something does. If that does not end, the next hasChanged still tells of it.
+   * The whole text, good until the next call. The kernel gives it in pieces: what changes in between may be in it or
+   * not, so it is read again while something does. If that does not end, the next hasChanged still tells of it.
    */
   read(): Buffer {
     for (let attempt = 1; ; attempt++) {

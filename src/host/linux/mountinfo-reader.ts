@@ -9,8 +9,8 @@ import type { MountinfoFile } from "./mountinfo-file.ts";
 type MountinfoText = Pick<MountinfoFile, "hasChanged" | "read"> & Disposable;
 
 /**
- * Keeps a mount table by reading the text and comparing it with the last, where the kernel has nothing better. It does not
- * tell a mount from another one that came into its place with its id.
+ * Keeps a mount table by reading the text and comparing it with the last, where the kernel has nothing better. It does
+ * not tell a mount from another one that came into its place with its id.
  */
 export class MountinfoReader implements MountReader {
   readonly tier = "mountinfo";
@@ -22,7 +22,9 @@ export class MountinfoReader implements MountReader {
   readonly #lists: OptionLists;
   #parsed = emptyText;
   #table: MountTable | undefined;
-  /** The table is not what the kernel has told of: a change was told once, and reading the text has not succeeded since. */
+  /**
+   * The table is not what the kernel has told of: a change was told once, and reading the text has not succeeded since.
+   */
   #stale = true;
 
   constructor(mountinfo: MountinfoText, lists: OptionLists) {

@@ -28,8 +28,8 @@ export function nbdClientOnNode(
 }
 
 /**
- * The process that serves an image: the one that the kernel names with the device, as long as that is the one that made it; else the
- * youngest, as who has started it ends before it.
+ * The process that serves an image: the one that the kernel names with the device, as long as that is the one that made
+ * it; else the youngest, as who has started it ends before it.
  */
 export function nbdClient(
   { cookie, disk }: Pick<NBDClientQuery, "cookie" | "disk">,

@@ -27,11 +27,12 @@ const lookers: readonly string[] = ["multipathd", "systemd-udevd", "(udev-worker
 
 /**
  * The first processes that have a device open or mapped, by whatever device node, also by one that only takes commands
- * (genericNodesOf). One process is left out: a child process that it is about to start has copies of its open files until
- * exec, and is left out with it. Every thread with open files of its own is checked. A device node on a file system that
- * may hang is not found, because reading there could block for ever. Files are read one at a time, up to the first match:
- * a process may have a million open. Also left out are servers of nbd devices, and programs that only inspect disks and
- * cannot write: udev, multipathd, blkid, and the agent with its children, which inspect the disks of other volumes.
+ * (genericNodesOf). One process is left out: a child process that it is about to start has copies of its open files
+ * until exec, and is left out with it. Every thread with open files of its own is checked. A device node on a file
+ * system that may hang is not found, because reading there could block for ever. Files are read one at a time, up to
+ * the first match: a process may have a million open. Also left out are servers of nbd devices, and programs that only
+ * inspect disks and cannot write: udev, multipathd, blkid, and the agent with its children, which inspect the disks of
+ * other volumes.
  * @param agent its pid, if one of its children calls this
  * @param which "writing": only processes that may write to it
  */

@@ -17,8 +17,9 @@ export interface OpenKeptCalls {
 const plain = RESOLVE.IN_ROOT | RESOLVE.NO_SYMLINKS;
 
 /**
- * Opens what keeps a mount namespace. Nothing on the way is waited for, and neither is the file that is there: whoever made them may let no
- * call of ours end. It is opened for real only when it is a namespace: to open a pipe or device may wait, or do something.
+ * Opens what keeps a mount namespace. Nothing on the way is waited for, and neither is the file that is there: whoever
+ * made them may let no call of ours end. It is opened for real only when it is a namespace: to open a pipe or device
+ * may wait, or do something.
  * @returns undefined if it is gone, or no mount namespace
  * @throws Errno EAGAIN if the way there may hang, and perhaps if it is gone
  */
@@ -33,7 +34,10 @@ export function openNamespace(place: KeptPlace, { libc, calls }: OpenKeptCalls):
   return undefined;
 }
 
-/** A link of /proc leads to the open file itself. A mount point and all above it are in the kernel's memory as long as it is one. */
+/**
+ * A link of /proc leads to the open file itself. A mount point and all above it are in the kernel's memory as long as
+ * it is one.
+ */
 function openPath({ path, way }: KeptPlace, libc: OpenKeptCalls["libc"]): Descriptor {
   if (way === undefined) return new Descriptor(openSync(path, O.PATH));
   using root = new Descriptor(openSync(way.root, O.PATH | O.DIRECTORY));

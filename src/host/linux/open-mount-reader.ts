@@ -15,7 +15,8 @@ import { StatmountReader } from "./statmount-reader.ts";
 const mostIncomplete = 0.9;
 
 /**
- * Opens a mount table in one way, and looks whether it tells what mountinfo tells: that decides, not the kernel's version.
+ * Opens a mount table in one way, and looks whether it tells what mountinfo tells: that decides, not the kernel's
+ * version.
  * @param process a process in the namespace: its number, or self
  * @throws Error, Errno if it does not, or cannot be had here
  */

@@ -7,8 +7,8 @@ import { describeRemote } from "../remote-mount.ts";
 import { ownMounts } from "./own-mountinfo.ts";
 
 /**
- * Makes the directories beneath which volumes may be mounted, where they are missing. The mount table names real paths: a
- * prefix that is a link would never be found in it. One on a file system that may hang
+ * Makes the directories beneath which volumes may be mounted, where they are missing. The mount table names real paths:
+ * a prefix that is a link would never be found in it. One on a file system that may hang
  * is not looked at here: each walk to a target refuses links too, and has a deadline.
  * @throws VolumeError SymlinkInPath
  */

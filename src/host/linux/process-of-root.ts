@@ -11,8 +11,9 @@ export interface Sought {
 }
 
 /**
- * The process with that pid, if it is one of root with such arguments: everybody may give them to a process of theirs. To be asked in a
- * child: arguments are in the memory of the process, which it may keep to itself as long as it waits for somebody. So they are read last.
+ * The process with that pid, if it is one of root with such arguments: everybody may give them to a process of theirs.
+ * To be asked in a child: arguments are in the memory of the process, which it may keep to itself as long as it waits
+ * for somebody. So they are read last.
  */
 export function processOfRoot(pid: number, { mayBe, has }: Sought, proc = "/proc"): ChildProcessID | undefined {
   return unlessGone(() => {

@@ -2,8 +2,8 @@
 const most = 512;
 
 /**
- * PURE. What a program said of its failure: whole lines from the beginning and from the end, as the cause stands first (mkfs.xfs,
- * an error of Node.js) or last. How it is called (`Usage: …`, up to the next blank line) is left out.
+ * PURE. What a program said of its failure: whole lines from the beginning and from the end, as the cause stands first
+ * (mkfs.xfs, an error of Node.js) or last. How it is called (`Usage: …`, up to the next blank line) is left out.
  */
 export function programWords(text: string): string {
   const said = text.trim();

@@ -10,7 +10,9 @@ const firstProject = 0x4000_0000;
 const projects = 0x3fff_0000;
 const tries = 64;
 
-/** Limits of data directories by project quotas (kubelet: pkg/volume/util/fsquota), each directory a project of its own. */
+/**
+ * Limits of data directories by project quotas (kubelet: pkg/volume/util/fsquota), each directory a project of its own.
+ */
 export class ProjectQuota {
   #calls: QuotaCalls | undefined;
 
@@ -20,7 +22,8 @@ export class ProjectQuota {
   }
 
   /**
-   * Keeps all that is in a directory below a limit. Idempotent. Of a directory with something in it already, that is not counted.
+   * Keeps all that is in a directory below a limit. Idempotent. Of a directory with something in it already, that is
+   * not counted.
    * @param seed a number that the project is looked for from, so that a directory mostly gets the same
    * @throws VolumeError QuotaUnsupported
    */

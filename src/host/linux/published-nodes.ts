@@ -24,8 +24,9 @@ interface Seen {
 }
 
 /**
- * The mount of a device's node, whatever the node is called: a pod, or a driver, has got the device itself. A directory, or a file of the
- * device's name, is none. Where the mount point cannot be looked at (it lies on what may hang, or another mount covers it), the name decides.
+ * The mount of a device's node, whatever the node is called: a pod, or a driver, has got the device itself. A
+ * directory, or a file of the device's name, is none. Where the mount point cannot be looked at (it lies on what may
+ * hang, or another mount covers it), the name decides.
  */
 export function publishedNode(
   { path, deviceNumber, name }: Node,

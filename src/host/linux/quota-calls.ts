@@ -25,8 +25,8 @@ export interface ProjectOfDirectory {
 export const inheritProject = FS_XFLAG_PROJINHERIT;
 
 /**
- * Project quotas of the file system that a descriptor is on: ioctl(2), quotactl_fd(2) (Linux 5.14). They wait for the disk alone.
- * All throw Errno.
+ * Project quotas of the file system that a descriptor is on: ioctl(2), quotactl_fd(2) (Linux 5.14). They wait for the
+ * disk alone. All throw Errno.
  */
 export type QuotaCalls = ReturnType<typeof loadQuotaCalls>;
 

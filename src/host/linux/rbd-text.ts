@@ -12,7 +12,10 @@ export function shownText(configInfo: string): string {
   return configInfo.trim().replace(/,secret=[^, ]*/, "");
 }
 
-/** PURE. Whom a child waits for that maps an image, or gives it back: its cluster. @param monitors as the kernel is told them */
+/**
+ * PURE. Whom a child waits for that maps an image, or gives it back: its cluster.
+ * @param monitors as the kernel is told them
+ */
 export function clusterOf(monitors: string, image: string, point: string): RemoteMount {
   return { fsType: "rbd", source: `${monitors}:/${image}`, point };
 }
@@ -95,7 +98,10 @@ export function codeOf(words: string): string | undefined {
   return number === undefined ? undefined : nameOf(number);
 }
 
-/** PURE. The same of what rbd-nbd(8) does, of the parts monc and rbd at level 10. (Ceph: src/mon/MonClient.cc, src/librbd/ImageState.cc) */
+/**
+ * PURE. The same of what rbd-nbd(8) does, of the parts monc and rbd at level 10. (Ceph: src/mon/MonClient.cc,
+ * src/librbd/ImageState.cc)
+ */
 export function codeOfLog(log: string): string | undefined {
   const number = [...log.matchAll(/ (?:_finish_auth |handle_open: r=)-(\d{1,3})$/gm)].at(-1)?.[1];
   if (number !== undefined) return nameOf(Number(number));

@@ -7,8 +7,8 @@ import type { SandboxCalls } from "./sandbox-calls.ts";
 const without = ["ENOSYS", "EINVAL"];
 
 /**
- * Has the kernel refuse the calls of callFilter to all threads of this process and to all that they start, for as long as
- * they live. No program that they run gives them rights any more (no_new_privs).
+ * Has the kernel refuse the calls of callFilter to all threads of this process and to all that they start, for as long
+ * as they live. No program that they run gives them rights any more (no_new_privs).
  * @param mayUnshare flags of unshare(2) that stay allowed
  * @throws VolumeError SetUpFailed, final: without the filter nothing that comes from elsewhere is read
  */

@@ -14,12 +14,15 @@ const identities: { readonly [fsType: string]: { readonly at: number; readonly r
 };
 const onDevices = new Set(["ext2", "ext3", "ext4", ...Object.keys(identities)]);
 
-/** The agent's own, of a volume of which nothing is written (plugins/read-only-device.ts). Each of these file systems takes them. */
+/**
+ * The agent's own, of a volume of which nothing is written (plugins/read-only-device.ts). Each of these file systems
+ * takes them.
+ */
 const own = new Set(["ro", "norecovery", "rescue=nologreplay"]);
 
 /**
- * What it means that the kernel does not mount what is on a device. It has one word for most causes (EINVAL), and none for people: they
- * are in its log.
+ * What it means that the kernel does not mount what is on a device. It has one word for most causes (EINVAL), and none
+ * for people: they are in its log.
  * @returns undefined if it may be the options
  */
 export function refusedDevice(
@@ -52,7 +55,10 @@ function twinOf(fsType: string, source: string): MountEntry | undefined {
   });
 }
 
-/** Where nodes of a mounted device may be: by the kernel's name beside that of another, or as its mount says. A btrfs has no device number. */
+/**
+ * Where nodes of a mounted device may be: by the kernel's name beside that of another, or as its mount says. A btrfs
+ * has no device number.
+ */
 function nodesOf({ device, source }: MountEntry, beside: string): readonly string[] {
   const name = ifThere(() => basename(realpathSync(`/sys/dev/block/${device}`))) ?? basename(source);
   return [`${dirname(beside)}/${name}`, `/dev/${name}`, source];

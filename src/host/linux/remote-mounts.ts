@@ -12,8 +12,9 @@ export interface RemoteMounts {
 }
 
 /**
- * As remoteMounts, without what only processes have mounted that cannot be read. For the proof before a write or a mount, which asks apart
- * whether such a process may have the device open: a volume is set up although a process of the node can never be read.
+ * As remoteMounts, without what only processes have mounted that cannot be read. For the proof before a write or a
+ * mount, which asks apart whether such a process may have the device open: a volume is set up although a process of the
+ * node can never be read.
  */
 export async function remoteMountsSeen(each: EachNamespace = eachOfNode): Promise<RemoteMounts> {
   const found = { ids: new Set<number>(), devices: new Set<string>() };

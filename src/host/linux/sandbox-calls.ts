@@ -7,8 +7,8 @@ import { sock_filter, timespec } from "./layouts.ts";
 const second = 1_000_000_000n;
 
 /**
- * What it takes to leave the node's file tree, to give up system calls, and to write a file tree of our own, beside what
- * libc.ts has. All throw Errno.
+ * What it takes to leave the node's file tree, to give up system calls, and to write a file tree of our own, beside
+ * what libc.ts has. All throw Errno.
  */
 export type SandboxCalls = ReturnType<typeof loadSandboxCalls>;
 

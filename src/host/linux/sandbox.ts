@@ -22,12 +22,14 @@ const devices = ["null", "urandom"];
 export const work = "/work";
 
 /**
- * Leaves the node's file tree for good: from here on this thread, and what it starts, sees the programs and settings above,
- * read-only, and `path` as /work. There is no other mount in its namespace, so that it holds no volume. Threads of Node's pool stay
- * where they are: only synchronous calls of node:fs are of use afterwards. What was opened before stays open.
+ * Leaves the node's file tree for good: from here on this thread, and what it starts, sees the programs and settings
+ * above, read-only, and `path` as /work. There is no other mount in its namespace, so that it holds no volume. Threads
+ * of Node's pool stay where they are: only synchronous calls of node:fs are of use afterwards. What was opened before
+ * stays open.
  *
  * @param path our own directory, which becomes /work; also where the new root is mounted, as it needs a place
- * @param files written into the new root, by their paths there: in memory, gone with the sandbox, for `owner` alone to read
+ * @param files written into the new root, by their paths there: in memory, gone with the sandbox, for `owner` alone to
+ *   read
  */
 export function enterSandbox(
   libc: Libc,
@@ -64,7 +66,10 @@ export function enterSandbox(
   process.chdir("/");
 }
 
-/** Shows a file or directory of the node, read-only; a link as a link where it leads to what is shown, and else what it leads to. */
+/**
+ * Shows a file or directory of the node, read-only; a link as a link where it leads to what is shown, and else what it
+ * leads to.
+ */
 function show(libc: Libc, from: string, to: string, attributes: number): void {
   const stat = lstatSync(from, { throwIfNoEntry: false });
   if (stat === undefined) return;

@@ -6,8 +6,8 @@ const prefixes: { readonly [type: number]: string } = { 0: "0", 1: "1", 2: "2", 
 const binary = 1;
 
 /**
- * PURE. The names that a LUN has by page 0x83 of its vital product data (SPC-4, 7.8.6), as udev's scsi_id has them: the type of the
- * designator, and its digits, or its text without spaces. What does not keep to the format ends the list.
+ * PURE. The names that a LUN has by page 0x83 of its vital product data (SPC-4, 7.8.6), as udev's scsi_id has them: the
+ * type of the designator, and its digits, or its text without spaces. What does not keep to the format ends the list.
  */
 export function namesOfPage(page: Uint8Array): string[] {
   const names: string[] = [];

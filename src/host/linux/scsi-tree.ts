@@ -42,7 +42,10 @@ export function readScsi(places: ScsiPlaces): ScsiTree {
 /** Where multipathd listens, in the network namespace that it is in. */
 const multipathdSocket = "@/org/kernel/linux/storage/multipathd";
 
-/** @returns undefined for what is no disk: a CD-ROM, a tape, an enclosure, and a disk of which the kernel has no block device yet */
+/**
+ * @returns undefined for what is no disk: a CD-ROM, a tape, an enclosure, and a disk of which the kernel has no block
+ *   device yet
+ */
 function diskAt(
   place: string,
   links: ReadonlyMap<string, readonly string[]>,
@@ -88,7 +91,8 @@ function mapOf(block: string, sys: string): MultipathMap | undefined {
     const deviceNumber = attribute(`${holder}/dev`);
     const sizeBytes = Number(attribute(`${holder}/size`)) * sector;
     const links = ifThere(() => readdirSync(`${holder}/slaves`)) ?? [];
-    const paths = links.filter((name) => existsSync(`${holder}/slaves/${name}`)); // of a disk that has gone the link stays
+    // Of a disk that has gone the link stays.
+    const paths = links.filter((name) => existsSync(`${holder}/slaves/${name}`));
     return { name: attribute(`${holder}/dm/name`), device, deviceNumber, sizeBytes, paths };
   }
   return undefined;

@@ -1,6 +1,9 @@
 import { readFileSync } from "node:fs";
 
-/** Whether the kernel labels files by SELinux, so that a file system can be mounted with a label. It does not change while it runs. */
+/**
+ * Whether the kernel labels files by SELinux, so that a file system can be mounted with a label. It does not change
+ * while it runs.
+ */
 export function seLinuxEnabled(): boolean {
   return isEnabled({ filesystems: read("/proc/filesystems"), label: read("/proc/self/attr/current") });
 }

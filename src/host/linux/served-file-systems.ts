@@ -46,8 +46,8 @@ export const servedFileSystems: { readonly [fsType: string]: ServedFileSystem } 
 
 const refusing = new Set(["EACCES", "EPERM", "ENOKEY", "EKEYEXPIRED", "EKEYREVOKED", "EKEYREJECTED"]);
 /**
- * What the kernel says whatever has failed, as long as it has no MDS. It waits for monitors and MDS (norequire_active_mds), so what is there
- * earlier is somebody's refusal. (fs/ceph/super.c, ceph_get_tree)
+ * What the kernel says whatever has failed, as long as it has no MDS. It waits for monitors and MDS
+ * (norequire_active_mds), so what is there earlier is somebody's refusal. (fs/ceph/super.c, ceph_get_tree)
  */
 const everything = "EHOSTUNREACH";
 const unanswered = new Set([everything, "ETIMEDOUT", "ECONNREFUSED", "ECONNABORTED", "ENOTCONN", "EIO"]);
@@ -61,7 +61,11 @@ function optionOf({ options }: FilesystemMount, name: string): string | undefine
   return options.find((option) => option.startsWith(`${name}=`))?.slice(name.length + 1);
 }
 
-/** PURE. What a failed call means for a file system of a server. It never has a secret in it, whatever the kernel repeats. @param ms that it took */
+/**
+ * PURE. What a failed call means for a file system of a server. It never has a secret in it, whatever the kernel
+ * repeats.
+ * @param ms that it took
+ */
 export function servedFailure(
   request: FilesystemMount,
   error: unknown,

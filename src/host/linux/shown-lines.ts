@@ -3,7 +3,10 @@ import { redact } from "../../api/redact.ts";
 /** Of one line; what is longer is left out. */
 const longestLine = 16 * 1024;
 
-/** The lines of what a program writes, as they come, without secrets: a server may say what it was told. Whole, as of a secret that was cut the rest is not known. */
+/**
+ * The lines of what a program writes, as they come, without secrets: a server may say what it was told. Whole, as of a
+ * secret that was cut the rest is not known.
+ */
 export class ShownLines {
   readonly #secrets: readonly string[];
   #begun = "";

@@ -32,7 +32,8 @@ export function loadSpawnCalls() {
     if (errno !== 0) throw new Errno(call, errno);
   };
 
-  // Node ignores SIGPIPE, and exec(2) would leave that to the program; of the mask it may have blocked some for a moment.
+  // Node ignores SIGPIPE, and exec(2) would leave that to the program; of the mask it may have blocked some for a
+  // moment.
   const attributes = Buffer.alloc(attributesRoom);
   checked("posix_spawnattr_init", initAttributes(attributes));
   // Without a number, each leads a group of its own: what it has started can be ended with it.

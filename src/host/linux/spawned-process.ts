@@ -31,9 +31,10 @@ function loadOnce(): SpawnCalls {
 }
 
 /**
- * A process of ours, with a pipe to each of its standard streams. As node:child_process, but by posix_spawn(3): a fork(2), as
- * libuv does, copies the page tables of the agent, and each page that is written to afterwards has to be made writable again.
- * With 128 MB that is 4 ms at once and up to 16 ms later, of the thread that mounts, against 0.2 ms.
+ * A process of ours, with a pipe to each of its standard streams. As node:child_process, but by posix_spawn(3): a
+ * fork(2), as libuv does, copies the page tables of the agent, and each page that is written to afterwards has to be
+ * made writable again. With 128 MB that is 4 ms at once and up to 16 ms later, of the thread that mounts, against 0.2
+ * ms.
  */
 export class SpawnedProcess {
   readonly pid: number;
@@ -77,8 +78,8 @@ export class SpawnedProcess {
   }
 
   /**
-   * Ends it and what it has started, but for what has left its group. Of one that has ended already nobody is: its pid may be another's.
-   * Then nothing is waited for any more that it has left behind with its output.
+   * Ends it and what it has started, but for what has left its group. Of one that has ended already nobody is: its pid
+   * may be another's. Then nothing is waited for any more that it has left behind with its output.
    */
   kill(signal: "SIGKILL"): void {
     this.#killed = true;

@@ -6,8 +6,8 @@ import { makeDirectoryAt } from "./walk.ts";
 
 /**
  * Makes the state directory and, in it, the directories that hold what volumes show before it is mounted where it is
- * wanted: closed to everybody else (0700), also those that are there already. The state directory itself stays passable:
- * a prefix that is mounted on may lie beneath it.
+ * wanted: closed to everybody else (0700), also those that are there already. The state directory itself stays
+ * passable: a prefix that is mounted on may lie beneath it.
  * @returns whether an agent has used the state directory before
  */
 export function prepareStateDirectories(libc: Libc, stateDir: string): boolean {
@@ -24,7 +24,10 @@ export function prepareStateDirectories(libc: Libc, stateDir: string): boolean {
   return ranBefore;
 }
 
-/** Makes the directory beneath which CSI drivers mount, closed to everybody but root (0700), also if it is there already. */
+/**
+ * Makes the directory beneath which CSI drivers mount, closed to everybody but root (0700), also if it is there
+ * already.
+ */
 export function prepareCSIDirectory(libc: Libc, path: string): void {
   mkdirSync(path, { recursive: true, mode: 0o700 });
   const flags = O.DIRECTORY | O.NOFOLLOW | O.CLOEXEC;

@@ -64,7 +64,10 @@ export class StatedMounts {
     return same.flatMap(({ uniqueID }) => uniqueID ?? []);
   }
 
-  /** Unique ids of mounts that are not as the table has them, by a text and a list of ids: what mountinfo shows of them is asked anew. */
+  /**
+   * Unique ids of mounts that are not as the table has them, by a text and a list of ids: what mountinfo shows of them
+   * is asked anew.
+   */
   differing(lines: readonly MountEntry[], listed: ReadonlySet<number>): Set<number> {
     const differing = new Set<number>();
     for (const id of listed) if (!this.#mounts.has(id)) differing.add(id);
@@ -90,9 +93,9 @@ export class StatedMounts {
 
   /**
    * Asks about mounts, and about those whose line may change with theirs though nobody tells: what is mounted on them,
-   * whose path changes when they move, and whose parent when they go from beneath it; what is on their mount point, whose
-   * parent changes when they come beneath it (propagation, move_mount(2) with MOVE_MOUNT_BENEATH); and what receives
-   * propagation from them, which has another master when the last of a peer group goes.
+   * whose path changes when they move, and whose parent when they go from beneath it; what is on their mount point,
+   * whose parent changes when they come beneath it (propagation, move_mount(2) with MOVE_MOUNT_BENEATH); and what
+   * receives propagation from them, which has another master when the last of a peer group goes.
    */
   ask(ids: ReadonlySet<number>): readonly Change[] {
     const changes: Change[] = [];

@@ -86,7 +86,10 @@ export function decodeAnywhere(buffer: Buffer, lists: OptionLists): Stated {
 /** What is asked of each mount of a namespace before more is asked of a few. */
 export const headMask = BigInt(STATMOUNT.SB_BASIC | STATMOUNT.MNT_BASIC);
 
-/** PURE. Of a mount the unique id of its parent, which is its own at the top, and what of it the beginning of a line of mountinfo says. */
+/**
+ * PURE. Of a mount the unique id of its parent, which is its own at the top, and what of it the beginning of a line of
+ * mountinfo says.
+ */
 export function headIn(buffer: Buffer): { readonly above: number; readonly parent: number; readonly device: string } {
   const parent = buffer.readUInt32LE(AT.mnt_parent_id_old);
   return { above: wide(buffer, AT.mnt_parent_id), parent, device: deviceIn(buffer) };
@@ -96,7 +99,9 @@ function deviceIn(buffer: Buffer): string {
   return `${buffer.readUInt32LE(AT.sb_dev_major)}:${buffer.readUInt32LE(AT.sb_dev_minor)}`;
 }
 
-/** PURE. The mount id, as mountinfo has it, of the mount that one is mounted in; undefined if there is no such mount. */
+/**
+ * PURE. The mount id, as mountinfo has it, of the mount that one is mounted in; undefined if there is no such mount.
+ */
 export function parentIn(told: Buffer | undefined): number | undefined {
   return told?.readUInt32LE(AT.mnt_parent_id_old);
 }

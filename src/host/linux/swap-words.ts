@@ -4,7 +4,9 @@ import type { ProgramResult } from "../programs.ts";
 import type { Swap, SwapHow } from "../swaps.ts";
 import { programWords } from "./program-words.ts";
 
-/** Of the kernels that there are: an area is of pages as large as those of the node's that made it (arm64 has three). */
+/**
+ * Of the kernels that there are: an area is of pages as large as those of the node's that made it (arm64 has three).
+ */
 const pageSizes = [4096, 16_384, 65_536];
 const deleted = " (deleted)";
 

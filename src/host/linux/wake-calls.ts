@@ -33,7 +33,10 @@ export function loadWakeCalls() {
   return {
     /** inotify(7) @returns a descriptor that the caller closes, whose reads never wait */
     inotifyInit: (): number => checked("inotify_init1", inotifyInit1(O.CLOEXEC | O.NONBLOCK)),
-    /** @param file a descriptor: the path of one is the only way to name a file without a lookup that others can lead away */
+    /**
+     * @param file a descriptor: the path of one is the only way to name a file without a lookup that others can lead
+     *   away
+     */
     inotifyAddWatch: (fd: number, file: number, mask: number): number =>
       checked("inotify_add_watch", inotifyAddWatch(fd, `/proc/self/fd/${file}`, mask)),
     inotifyRemoveWatch: (fd: number, wd: number): void => {
@@ -45,7 +48,10 @@ export function loadWakeCalls() {
       const buffer = Buffer.alloc(longestLink);
       return buffer.toString("utf8", 0, checked("readlinkat", readlinkat(link, "", buffer, buffer.length)));
     },
-    /** pidfd_open(2) @returns a descriptor that the caller closes; readable once all threads of the process have ended */
+    /**
+     * pidfd_open(2)
+     * @returns a descriptor that the caller closes; readable once all threads of the process have ended
+     */
     pidfdOpen: (pid: number): number => checked("pidfd_open", pidfdOpen(SYS.pidfd_open, pid, 0)),
     /** A socket on which the kernel tells of its devices (netlink(7)). */
     openUevents(): number {

@@ -9,9 +9,9 @@ import type { WakeCalls } from "./wake-calls.ts";
 /** Longer than any message: the kernel keeps to 2 KiB (UEVENT_BUFFER_SIZE). */
 const bufferBytes = 8 * 1024;
 /**
- * Milliseconds after a change within which others are waited for, and told of with it. A disk with its partitions makes a
- * dozen; and udev lets the kernel tell of each program that has written to one, mkfs for example, which opens a device
- * several times before it begins: whoever looked in between, exclusively, would have it fail.
+ * Milliseconds after a change within which others are waited for, and told of with it. A disk with its partitions makes
+ * a dozen; and udev lets the kernel tell of each program that has written to one, mkfs for example, which opens a
+ * device several times before it begins: whoever looked in between, exclusively, would have it fail.
  */
 const gatherMs = 500;
 /** Milliseconds after which changes are told of that do not end. */
@@ -27,9 +27,9 @@ export interface DeviceWakesDeps {
 }
 
 /**
- * Tells of changes of block devices, by the kernel's uevents (NETLINK_KOBJECT_UEVENT): disks that come and go, media, sizes,
- * and holders such as device-mapper. They arrive in every network namespace that belongs to the node's user namespace, the
- * host's or not. Only a privileged process can send one that looks so; it could wake, no more.
+ * Tells of changes of block devices, by the kernel's uevents (NETLINK_KOBJECT_UEVENT): disks that come and go, media,
+ * sizes, and holders such as device-mapper. They arrive in every network namespace that belongs to the node's user
+ * namespace, the host's or not. Only a privileged process can send one that looks so; it could wake, no more.
  */
 export class DeviceWakes {
   readonly #deps: DeviceWakesDeps;

@@ -6,12 +6,17 @@ import { errnoOf } from "./errno.ts";
 import { inotify_event as AT } from "./layouts.ts";
 import type { WakeCalls } from "./wake-calls.ts";
 
-/** What changes where a name in a directory leads. Nothing of what is read, written or listed, so that use costs nothing. */
+/**
+ * What changes where a name in a directory leads. Nothing of what is read, written or listed, so that use costs
+ * nothing.
+ */
 const directoryMask = IN.CREATE | IN.DELETE | IN.MOVED_FROM | IN.MOVED_TO | IN.DELETE_SELF | IN.MOVE_SELF | IN.ONLYDIR;
 
 /** Room for 2,000 events of one read; the kernel keeps 16,384 before it drops some and says so. */
 const bufferBytes = 64 * 1024;
-/** Reads of one round: enough for a full queue; whoever makes events faster than they are read must not keep us here. */
+/**
+ * Reads of one round: enough for a full queue; whoever makes events faster than they are read must not keep us here.
+ */
 const mostReads = 10;
 /** Events of one round above which there is a storm: the next round is put off, so that they cost little. */
 const stormEvents = 64;

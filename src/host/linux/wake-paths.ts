@@ -11,8 +11,8 @@ import { Inotify } from "./wake-inotify.ts";
 import { TableChanges } from "./wake-table.ts";
 
 /**
- * Milliseconds after the last writer of a file has closed it. mkfs opens a device several times before it begins: whoever
- * looked in between, exclusively, would have it fail.
+ * Milliseconds after the last writer of a file has closed it. mkfs opens a device several times before it begins:
+ * whoever looked in between, exclusively, would have it fail.
  */
 const writtenMs = 500;
 
@@ -41,9 +41,9 @@ export interface PathWakesDeps {
 }
 
 /**
- * Paths that somebody waits for. Each is walked once; an event on the way, or a change of the mount table, has it walked
- * again, and whoever waits is woken if the walk ends differently. All share one inotify instance, and one watch for each
- * directory.
+ * Paths that somebody waits for. Each is walked once; an event on the way, or a change of the mount table, has it
+ * walked again, and whoever waits is woken if the walk ends differently. All share one inotify instance, and one watch
+ * for each directory.
  */
 export class PathWakes {
   readonly #deps: PathWakesDeps;

@@ -22,8 +22,8 @@ export interface ProcessWakesDeps {
 }
 
 /**
- * Tells when a process has ended, by a pidfd (pidfd_open(2)): it needs no parenthood, costs nothing meanwhile, and unlike
- * an open file of /proc/PID keeps nothing of the process alive, neither its memory nor its mount namespace.
+ * Tells when a process has ended, by a pidfd (pidfd_open(2)): it needs no parenthood, costs nothing meanwhile, and
+ * unlike an open file of /proc/PID keeps nothing of the process alive, neither its memory nor its mount namespace.
  */
 export function watchProcess(deps: ProcessWakesDeps, process: WatchedProcess, listener: WakeListener): Cancel {
   const { timers } = deps;

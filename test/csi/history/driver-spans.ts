@@ -19,9 +19,10 @@ export function machineClock(): Clock {
 }
 
 /**
- * When volumes were staged and published, by what drivers wrote down: from before an effect was begun to after its opposite
- * was done. One that a kill cut off counts as begun, one that failed as begun and over. Where a kill cut off the opposite,
- * the use is over when the next driver has looked and says that nothing is left: an answer without an effect, and not made up.
+ * When volumes were staged and published, by what drivers wrote down: from before an effect was begun to after its
+ * opposite was done. One that a kill cut off counts as begun, one that failed as begun and over. Where a kill cut off
+ * the opposite, the use is over when the next driver has looked and says that nothing is left: an answer without an
+ * effect, and not made up.
  * @param nodeOf the node that a driver's node id stands for
  */
 export function driverSpans(

@@ -20,8 +20,8 @@ export interface Breach {
 }
 
 /**
- * What a history of a volume that one node may have at a time must not show. Knows nothing of the product: attachments are
- * what the API server's audit log has, uses what the driver wrote down of its own effects.
+ * What a history of a volume that one node may have at a time must not show. Knows nothing of the product: attachments
+ * are what the API server's audit log has, uses what the driver wrote down of its own effects.
  *
  *   attachment A  ├──────────────────┤
  *   staged     A      ├─────────┤

@@ -1,4 +1,5 @@
-// Faults that a test orders from a driver, by a file that it writes (whole, by rename) and the driver reads at each call.
+// Faults that a test orders from a driver, by a file that it writes (whole, by rename) and the driver reads at each
+// call.
 import { existsSync, readFileSync, renameSync, writeFileSync } from "node:fs";
 import { status } from "@grpc/grpc-js";
 

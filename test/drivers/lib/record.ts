@@ -1,4 +1,5 @@
-// What a driver was asked, what it did and what it answered, for the checker of histories: one JSON line each, only ever appended.
+// What a driver was asked, what it did and what it answered, for the checker of histories: one JSON line each, only
+// ever appended.
 import { appendFileSync, readFileSync } from "node:fs";
 
 export interface RecordLine {

@@ -1,4 +1,5 @@
-// Makes an answer as long as a test wants it: with a field that no version of the specification has, which every reader passes over.
+// Makes an answer as long as a test wants it: with a field that no version of the specification has, which every reader
+// passes over.
 
 type Serialize = (value: object) => Buffer;
 

@@ -1,4 +1,5 @@
-// Loop devices. What is attached the kernel says (/sys/block/loop*/loop/backing_file), so that a killed driver forgets nothing.
+// Loop devices. What is attached the kernel says (/sys/block/loop*/loop/backing_file), so that a killed driver forgets
+// nothing.
 import { execFile } from "node:child_process";
 import { readdirSync, readFileSync } from "node:fs";
 import { basename } from "node:path";
@@ -48,8 +49,8 @@ export class Devices {
 }
 
 /**
- * The kernel tells the whole path as long as the mount namespace lasts in which the file was opened, which is a driver's own;
- * when that was killed, the path from the root of the file's file system.
+ * The kernel tells the whole path as long as the mount namespace lasts in which the file was opened, which is a
+ * driver's own; when that was killed, the path from the root of the file's file system.
  */
 function isOf(file: string, told: string | undefined): boolean {
   return told?.includes("/nodes/") === true && file.endsWith(told);

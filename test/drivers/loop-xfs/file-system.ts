@@ -7,7 +7,10 @@ import type { Storage } from "./storage.ts";
 
 const run = promisify(execFile);
 
-/** Whether a volume has nothing on it yet, or the making of its file system was cut off. @throws Refusal if it has something else */
+/**
+ * Whether a volume has nothing on it yet, or the making of its file system was cut off.
+ * @throws Refusal if it has something else
+ */
 export function isToBeFormatted(storage: Storage, id: string, file: string): boolean {
   const found = contentOf(file);
   if (found === "something" && !storage.isFormatting(id))

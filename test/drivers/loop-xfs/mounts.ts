@@ -1,4 +1,5 @@
-// The kernel's mounts, as the driver's namespace shows them: read by the driver itself, apart from the product's reader.
+// The kernel's mounts, as the driver's namespace shows them: read by the driver itself, apart from the product's
+// reader.
 import { execFile } from "node:child_process";
 import { readFileSync } from "node:fs";
 import { promisify } from "node:util";
@@ -23,8 +24,8 @@ export function mounts(): Mounted[] {
 }
 
 /**
- * Mounts the file system that a file has, by a loop device that goes with its last mount: mount(8) makes it so in one call, and
- * whoever is killed at any moment leaves none.
+ * Mounts the file system that a file has, by a loop device that goes with its last mount: mount(8) makes it so in one
+ * call, and whoever is killed at any moment leaves none.
  */
 export async function mountFile(file: string, path: string, options: readonly string[]): Promise<void> {
   await run("mount", ["-t", "xfs", "-o", ["loop", ...options].join(","), file, path]);

@@ -1,4 +1,5 @@
-// What outlives every driver process: volumes, nodes, and which volume is published to which node. A folder; nothing is kept in memory.
+// What outlives every driver process: volumes, nodes, and which volume is published to which node. A folder; nothing is
+// kept in memory.
 import { createHash, randomBytes } from "node:crypto";
 import {
   closeSync,

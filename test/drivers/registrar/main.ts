@@ -1,5 +1,5 @@
-// Registers a CSI driver with who watches the plugin registration directory, as node-driver-registrar does, which is not to be had
-// as a module: pluginregistration v1 on a socket of its own.
+// Registers a CSI driver with who watches the plugin registration directory, as node-driver-registrar does, which is
+// not to be had as a module: pluginregistration v1 on a socket of its own.
 //   node test/drivers/registrar/main.ts --csi-address SOCKET --socket FOLDER/NAME-reg.sock [--name NAME]
 import { parseArgs } from "node:util";
 import { credentials, Server } from "@grpc/grpc-js";

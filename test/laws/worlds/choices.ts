@@ -1,9 +1,9 @@
 import type { OperationKind } from "../../../src/agent/operations.ts";
 
 /**
- * A world, as what was chosen for it: plain data, which fast-check can shrink and print. build.ts makes the objects, the
- * journal and the mount table of it. Each choice is independent of the others, so that worlds are reached that nobody
- * thought of; usual choices have more weight, so that most volumes are whole but for one or two things.
+ * A world, as what was chosen for it: plain data, which fast-check can shrink and print. build.ts makes the objects,
+ * the journal and the mount table of it. Each choice is independent of the others, so that worlds are reached that
+ * nobody thought of; usual choices have more weight, so that most volumes are whole but for one or two things.
  */
 export interface WorldChoice {
   readonly volumes: readonly VolumeChoice[];

@@ -6,7 +6,9 @@ import { soleMount } from "./evidence.ts";
 import type { LawNode } from "./node.ts";
 import { overlap } from "./paths.ts";
 
-/** What is still not as the intents say, by what the machine has; nothing is asked of the agent but what it waits for. */
+/**
+ * What is still not as the intents say, by what the machine has; nothing is asked of the agent but what it waits for.
+ */
 export function unmet(node: LawNode): string[] {
   return [...[...node.desired.keys()].flatMap((name) => unmetOf(name, node)), ...leftOver(node)];
 }

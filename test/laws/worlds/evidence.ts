@@ -11,7 +11,9 @@ import type { StagedVolume } from "./volumes.ts";
  * that asked the planner whose a mount is would believe whatever the planner believes.
  */
 
-/** An operation that takes something away; false for one that only adds or writes down. New kinds have to be entered. */
+/**
+ * An operation that takes something away; false for one that only adds or writes down. New kinds have to be entered.
+ */
 export function takesAway(operation: Operation): boolean {
   switch (operation.kind) {
     case "unpublish":

@@ -5,7 +5,10 @@ import type { SourceType, StageKind } from "../../../src/plugins/plugin.ts";
 import type { VolumeType } from "./choices.ts";
 import { settings } from "./paths.ts";
 
-/** What a volume is on the node when it is staged: the agent of these worlds, before the world was looked at, made it so. */
+/**
+ * What a volume is on the node when it is staged: the agent of these worlds, before the world was looked at, made it
+ * so.
+ */
 export interface StagedVolume {
   readonly kind: StageKind;
   readonly type: SourceType;

@@ -46,7 +46,9 @@ const confusing = [
 const versions = ["HTTP/1.0", "HTTP/1.2", "HTTP/2.0", "http/1.1", "HTTP/1.1 ", "HTTP/01.1", ""];
 const ends = ["\n", "\r", "\r\r\n", "\n\r"];
 
-/** PURE. The bytes of a request over a connection: as an agent sends it, or with what is to be read as something else. */
+/**
+ * PURE. The bytes of a request over a connection: as an agent sends it, or with what is to be read as something else.
+ */
 export function framed(request: AgentRequest, random: SeededRandom): Buffer {
   const dice = random.below(20);
   const lines = linesOf(request);

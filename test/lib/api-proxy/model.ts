@@ -1,4 +1,5 @@
-// What the agent of node-1 may have asked for it, written a second time and by other means than src/api-proxy: whole lines, by expression.
+// What the agent of node-1 may have asked for it, written a second time and by other means than src/api-proxy: whole
+// lines, by expression.
 
 const name = "[a-z0-9]([a-z0-9.-]{0,251}[a-z0-9])?";
 const namespace = "[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?";

@@ -3,8 +3,8 @@ import { readFileSync } from "node:fs";
 import type { ApiClient } from "../../../hack/lib/api-client.ts";
 
 /**
- * A token of a ServiceAccount from a Secret, made as kube-controller-manager makes it (pkg/serviceaccount/legacy.go): signed
- * with the cluster's own key, good until the Secret goes, bound to nothing.
+ * A token of a ServiceAccount from a Secret, made as kube-controller-manager makes it (pkg/serviceaccount/legacy.go):
+ * signed with the cluster's own key, good until the Secret goes, bound to nothing.
  * @param keyFile of the cluster, with which its tokens are signed (ES256)
  */
 export async function legacyToken(

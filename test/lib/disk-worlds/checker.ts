@@ -7,7 +7,9 @@ interface CheckerOf {
   readonly count: (what: string) => void;
 }
 
-/** Sees what was done to the disks of a world, beside what the agent might have done. It fails nothing: a world goes on. */
+/**
+ * Sees what was done to the disks of a world, beside what the agent might have done. It fails nothing: a world goes on.
+ */
 export class Checker {
   /** What became of disks that should not have become of them. */
   readonly harm: string[] = [];

@@ -81,7 +81,8 @@ export class Disk {
     if (this.contents === "volume") return this.mayBeWritten && !mounted ? "nothing" : "all"; // he may have begun to
     if (mounted) return "mount";
     if (this.mayBeWritten) return "nothing";
-    // By a label people name a file system, whenever its disk comes; nothing else is a reason to take one that was late.
+    // By a label people name a file system, whenever its disk comes; nothing else is a reason to take one that was
+    // late.
     if (this.late) return this.label !== undefined && labels.includes(this.label) ? "mount" : "nothing";
     if (this.isGivenAway && !this.isUsed) return "all";
     if (this.contents === "fileSystem") return "mount";

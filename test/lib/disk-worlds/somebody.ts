@@ -51,7 +51,10 @@ export class Refused extends Error {
   }
 }
 
-/** A process beside the agent that uses disks as people, virtual machines and other drivers do, and reads them for the checker. */
+/**
+ * A process beside the agent that uses disks as people, virtual machines and other drivers do, and reads them for the
+ * checker.
+ */
 export class Somebody implements AsyncDisposable {
   readonly #process: ChildProcess;
   readonly #lines: AsyncIterator<string>;

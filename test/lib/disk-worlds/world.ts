@@ -40,7 +40,10 @@ export interface Shown {
   readonly story: readonly string[];
 }
 
-/** Disks of other people, an agent that wants some, and somebody who does something to them between any two of its steps. */
+/**
+ * Disks of other people, an agent that wants some, and somebody who does something to them between any two of its
+ * steps.
+ */
 export class World implements TroubledWorld {
   readonly randomly: Randomly;
   readonly somebody: Somebody;

@@ -11,7 +11,10 @@ export interface Manifest {
 /** Where parts of an object with a namespace belong. */
 export const docsNamespace = "docs-manifests";
 
-/** PURE. The objects of a block; what is a part of one only gets the rest that it needs. @throws Error for an unknown part */
+/**
+ * PURE. The objects of a block; what is a part of one only gets the rest that it needs.
+ * @throws Error for an unknown part
+ */
 export function manifestsOf(block: Block): Manifest[] | "Kustomization" {
   const [part] = block.told.get("part of") ?? [];
   if (part === "Kustomization") return "Kustomization";

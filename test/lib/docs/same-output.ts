@@ -1,4 +1,7 @@
-/** PURE. A text in which what is another each time is not told apart: times, lengths of time and of columns, hashes and ids. */
+/**
+ * PURE. A text in which what is another each time is not told apart: times, lengths of time and of columns, hashes and
+ * ids.
+ */
 export function comparable(text: string): string {
   return text
     .replace(/[ \n]+/g, " ") // first: a line may end within what the next ones look for

@@ -11,7 +11,10 @@ export function flagsIn(words: readonly string[]): string[] {
   return words.flatMap((word) => /^(--?[a-z][a-z-]*)(=|[.,]?$)/.exec(word)?.[1] ?? []);
 }
 
-/** PURE. What a shell hands to our plugin, of each of its command lines in what is typed: quotes taken off, up to a pipe or redirection. */
+/**
+ * PURE. What a shell hands to our plugin, of each of its command lines in what is typed: quotes taken off, up to a pipe
+ * or redirection.
+ */
 export function nviArguments(typed: string): string[][] {
   const lines = typed.matchAll(/(?<![\w/-])kubectl[ -]nvi((?:[ \t]+(?:"[^"]*"|'[^']*'|[^\s|;&<>()"'`#]+))+)/g);
   return [...lines].map(([, rest = ""]) =>

@@ -1,4 +1,5 @@
-// Who follows the documentation: somebody with kubectl, the plugin and the rights that the pages name, and root on the nodes.
+// Who follows the documentation: somebody with kubectl, the plugin and the rights that the pages name, and root on the
+// nodes.
 import { execFile } from "node:child_process";
 import { mkdirSync, mkdtempSync, symlinkSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -11,7 +12,10 @@ import { rightsOfReaders } from "./rights.ts";
 
 export interface DocsWorld {
   readonly world: World;
-  /** A command line as a shell takes it, where the files of a page are. @param where `$`, or a node on which root types */
+  /**
+   * A command line as a shell takes it, where the files of a page are.
+   * @param where `$`, or a node on which root types
+   */
   sh(page: ReaderPlace, where: string, line: string): Promise<Answer>;
   /** An empty directory for a page, with the repository's config/ in it. */
   place(): ReaderPlace;

@@ -1,6 +1,9 @@
 import { Session } from "node:inspector/promises";
 
-/** What of src/ has run, byte by byte, as V8 counts its blocks. It makes everything slower: for looking for inputs, not for trying them. */
+/**
+ * What of src/ has run, byte by byte, as V8 counts its blocks. It makes everything slower: for looking for inputs, not
+ * for trying them.
+ */
 export class Coverage {
   readonly #session = new Session();
   readonly #ran = new Map<string, Uint8Array>();

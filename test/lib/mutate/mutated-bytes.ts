@@ -4,7 +4,9 @@ import type { SeededRandom } from "../../sim/random.ts";
 const telling = [0x00, 0x08, 0x0a, 0x0b, 0x0c, 0x12, 0x20, 0x2d, 0x2f, 0x30, 0x37, 0x5c, 0x7f, 0x80, 0xbf, 0xc0, 0xff];
 const longestInsert = 64;
 
-/** PURE. `bytes` with one to four changes: bits, bytes, and stretches that go, come twice, or come from another input. */
+/**
+ * PURE. `bytes` with one to four changes: bits, bytes, and stretches that go, come twice, or come from another input.
+ */
 export function mutatedBytes(bytes: Buffer, others: readonly Buffer[], random: SeededRandom): Buffer {
   let mutated: Buffer = Buffer.from(bytes);
   for (let left = 1 + random.below(4); left > 0; left--) mutated = changed(mutated, others, random);

@@ -7,15 +7,19 @@ export interface Tries {
   /** Inputs of a usual run, and with --full. */
   readonly usual: number;
   readonly whole: number;
-  /** Makes one input and looks at what becomes of it. @returns what it came to, which is counted. @throws Error if that is wrong */
+  /**
+   * Makes one input and looks at what becomes of it.
+   * @returns what it came to, which is counted.
+   * @throws Error if that is wrong
+   */
   readonly attempt: (random: SeededRandom) => string | Promise<string>;
   /** How often each outcome must have come at least: else the inputs say nothing. */
   readonly reaches: Readonly<Record<string, number>>;
 }
 
 /**
- * Tries many inputs, each from a seed of its own, so that one can be told again by its number: NODEVOLUME_MUTATED_FIRST, with
- * NODEVOLUME_MUTATED_COUNT=1. Prints how many a second, and what they came to.
+ * Tries many inputs, each from a seed of its own, so that one can be told again by its number:
+ * NODEVOLUME_MUTATED_FIRST, with NODEVOLUME_MUTATED_COUNT=1. Prints how many a second, and what they came to.
  * @throws Error naming the number of the first input that was dealt with wrongly
  */
 export async function tryAll({ what, usual, whole, attempt, reaches }: Tries): Promise<void> {

@@ -14,7 +14,10 @@ export class Canary {
     this.#before = this.#now();
   }
 
-  /** @throws AssertionError if it is not as it was: every inode, time, mode, owner and content, each mount and its options */
+  /**
+   * @throws AssertionError if it is not as it was: every inode, time, mode, owner and content, each mount and its
+   *   options
+   */
   expectAlive(): void {
     expect(this.#now()).to.deep.equal(this.#before);
   }

@@ -157,7 +157,8 @@ const removing = (kind: "directory" | "file"): Race => {
     },
     async attempt(world) {
       await mounter.removeTarget(targetOf(world), kind);
-      if (statSync(targetOf(world).path, { throwIfNoEntry: false }) !== undefined) throw nothing(); // it was not removed
+      // It was not removed.
+      if (statSync(targetOf(world).path, { throwIfNoEntry: false }) !== undefined) throw nothing();
     },
     reset: remake,
     check(world) {

@@ -7,12 +7,16 @@ import type { Swapper } from "./swapper.ts";
 /** One operation that takes a path, and how the path is changed under it. */
 export interface Race {
   readonly name: string;
-  /** Errnos with which a swap may have it refused, as the last part or one on the way has gone or become another kind. */
+  /**
+   * Errnos with which a swap may have it refused, as the last part or one on the way has gone or become another kind.
+   */
   readonly errnos: readonly string[];
   strategies(world: World): readonly Strategy[];
   /** Brings about what an attempt needs, before the swapper runs. */
   prepare?(world: World): Promise<void>;
-  /** One try. Rejects with a VolumeError or one of `errnos` if the operation refuses; with anything else if it did harm. */
+  /**
+   * One try. Rejects with a VolumeError or one of `errnos` if the operation refuses; with anything else if it did harm.
+   */
   attempt(world: World): Promise<void>;
   /** Undoes what an attempt did. The swapper runs meanwhile. */
   reset?(world: World): void;

@@ -1,6 +1,8 @@
 import { existsSync, readFileSync, writeFileSync } from "node:fs";
 
-/** How many tries of each operation have ended well, in a file that the next run goes on from; nowhere without a file. */
+/**
+ * How many tries of each operation have ended well, in a file that the next run goes on from; nowhere without a file.
+ */
 export class Shares {
   readonly #file: string | undefined;
   readonly #done: Map<string, number>;

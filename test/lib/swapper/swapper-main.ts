@@ -7,7 +7,9 @@ const AT_FDCWD = -100;
 const RENAME_EXCHANGE = 2;
 /** Cycles between two looks at what it is told. */
 const chunk = 100;
-/** Most turns of an empty loop between two steps: some µs, so that each state lasts for a while that cannot be foreseen. */
+/**
+ * Most turns of an empty loop between two steps: some µs, so that each state lasts for a while that cannot be foreseen.
+ */
 const longestPause = 4_000;
 
 const lib = koffi.load(null);

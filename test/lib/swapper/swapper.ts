@@ -10,9 +10,9 @@ export interface Swapped {
 }
 
 /**
- * A process that changes what paths mean while the code under test walks them. It is in a mount namespace of its own, to
- * which nothing is propagated, as a pod that has the directory mounted is: there it may rename and exchange directories on
- * which something is mounted in the test's namespace, which the kernel refuses in that one (EBUSY).
+ * A process that changes what paths mean while the code under test walks them. It is in a mount namespace of its own,
+ * to which nothing is propagated, as a pod that has the directory mounted is: there it may rename and exchange
+ * directories on which something is mounted in the test's namespace, which the kernel refuses in that one (EBUSY).
  */
 export class Swapper implements AsyncDisposable {
   readonly #child: ChildProcess;

@@ -9,8 +9,8 @@ import { Refusal } from "./refusal.ts";
 export const laterVersion = "simulator/of-a-later-version";
 
 /**
- * What the CRDs make of an object before it is stored: defaults, the schema, and the rules on what may change. The rules
- * in CEL are those that src checks in code, and the immutable fields; the others are for the real server.
+ * What the CRDs make of an object before it is stored: defaults, the schema, and the rules on what may change. The
+ * rules in CEL are those that src checks in code, and the immutable fields; the others are for the real server.
  */
 export class Admission {
   readonly #statuses: ReadonlyMap<string, ValidateFunction>;

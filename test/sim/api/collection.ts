@@ -104,7 +104,8 @@ export class Collection {
 
   patch(name: string, namespace: string | undefined, patch: unknown, subresource: string): StoredObject {
     const before = this.get(name, namespace);
-    const merged = mergePatch(before, patch) as StoredObject; // a patch that makes something else of it is refused below
+    // A patch that makes something else of it is refused below.
+    const merged = mergePatch(before, patch) as StoredObject;
     // Of a status patch the server takes nothing but the status, so that a wrong UID goes unnoticed; not so otherwise.
     if (subresource !== "status" && merged.metadata.uid !== before.metadata.uid) {
       throw new Refusal(422, "Invalid", "metadata.uid: Invalid value: field is immutable");

@@ -27,8 +27,8 @@ export interface SimApiServerDeps {
 export type Written = { readonly metadata: StoredObject["metadata"] } & { readonly [field: string]: unknown };
 
 /**
- * An API server in memory that behaves as kube-apiserver does for the resources that are used here. Requests are carried
- * out at once; how long they and their answers travel, and what gets lost, is the transport's.
+ * An API server in memory that behaves as kube-apiserver does for the resources that are used here. Requests are
+ * carried out at once; how long they and their answers travel, and what gets lost, is the transport's.
  */
 export class SimApiServer {
   /** Who writes now: a process by its name, or people. */
@@ -162,7 +162,9 @@ export class SimApiServer {
     }
   }
 
-  /** Strict field validation: a body that cannot be decoded is a bad request, a patch that makes such an object invalid. */
+  /**
+   * Strict field validation: a body that cannot be decoded is a bad request, a patch that makes such an object invalid.
+   */
   #refuseUnknown(request: ApiRequest, at: Location, status: 400 | 422, body: unknown): void {
     if (!at.kind.custom || request.query?.["fieldValidation"] !== "Strict" || !isJson(body)) return;
     const unknown = unknownField(at.kind.resource.kind, body);

@@ -24,7 +24,9 @@ export type RequestFault = "refused" | "lost" | "hung" | { readonly lateMs: numb
 
 /** The network between a process and the API server, and what is wrong with it now. */
 export interface Network {
-  /** For how many reasons no request arrives, and watches are cut: an outage of a story goes on when the weather's ends. */
+  /**
+   * For how many reasons no request arrives, and watches are cut: an outage of a story goes on when the weather's ends.
+   */
   down: number;
   /** What goes wrong with a request. Asked once for each. */
   fault(request: ApiRequest, random: SeededRandom): RequestFault | undefined;

@@ -10,7 +10,9 @@ interface Schema {
 
 const definitions: { readonly [name: string]: Schema } = schema.definitions as unknown as { [name: string]: Schema };
 
-/** The path of a field that the schema of a kind does not have; undefined if there is none. Metadata is not looked at. */
+/**
+ * The path of a field that the schema of a kind does not have; undefined if there is none. Metadata is not looked at.
+ */
 export function unknownField(kind: string, object: Json): string | undefined {
   const { apiVersion: _v, kind: _k, metadata: _m, ...rest } = object;
   const of = definitions[kind];

@@ -159,7 +159,9 @@ export class WatchCache {
   }
 }
 
-/** What a selecting watch shows of a change: an object that has come to match is new to it, one that matched is gone. */
+/**
+ * What a selecting watch shows of a change: an object that has come to match is new to it, one that matched is gone.
+ */
 function lineFor({ type, object, before, version }: Change, matches: Matches): object | undefined {
   const was = before !== undefined && type !== "ADDED" && matches(before);
   const is = type !== "DELETED" && matches(object);

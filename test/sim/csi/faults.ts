@@ -2,8 +2,9 @@ import type { Code } from "../../../src/csi/rpc.ts";
 import type { SeededRandom } from "../random.ts";
 
 /**
- * What goes wrong with one call of a driver. A code: it is the answer, before or after the work. Late: the work takes so many
- * milliseconds longer than anybody waits. Lost: the work is done, and the connection breaks. False: OK without the work.
+ * What goes wrong with one call of a driver. A code: it is the answer, before or after the work. Late: the work takes
+ * so many milliseconds longer than anybody waits. Lost: the work is done, and the connection breaks. False: OK without
+ * the work.
  */
 export type DriverFault =
   | { readonly code: Code; readonly carriedOut: boolean }

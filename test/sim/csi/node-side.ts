@@ -40,9 +40,9 @@ export interface NodeSideRules {
 }
 
 /**
- * What a CSI driver's node service does to the kernel of one boot, in the host's mount namespace. It remembers nothing but
- * the devices that it has set up: the rest it finds in the mount table, so that nothing is lost when it is killed. All
- * methods may be repeated, and throw RPCFailure.
+ * What a CSI driver's node service does to the kernel of one boot, in the host's mount namespace. It remembers nothing
+ * but the devices that it has set up: the rest it finds in the mount table, so that nothing is lost when it is killed.
+ * All methods may be repeated, and throw RPCFailure.
  */
 export class NodeSide {
   readonly #deps: NodeSideDeps;

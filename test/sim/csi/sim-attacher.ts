@@ -11,9 +11,10 @@ const restartMs = { low: 200, high: 3_000 } as const;
 const retryMs = { first: 1_000, most: 60_000 } as const;
 
 /**
- * Behaves like external-attacher v4.13 (pkg/controller/csi_handler.go) with the controller side of a driver, for one driver:
- * finalizer, ControllerPublishVolume, `attached: true` with what the driver said; on deletion ControllerUnpublishVolume, and
- * only then the finalizer goes. It keeps nothing: after a restart it looks at everything again.
+ * Behaves like external-attacher v4.13 (pkg/controller/csi_handler.go) with the controller side of a driver, for one
+ * driver: finalizer, ControllerPublishVolume, `attached: true` with what the driver said; on deletion
+ * ControllerUnpublishVolume, and only then the finalizer goes. It keeps nothing: after a restart it looks at everything
+ * again.
  */
 export class SimAttacher {
   readonly #kind: DriverKind;

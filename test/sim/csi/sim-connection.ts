@@ -5,7 +5,10 @@ import type { Call, SimDriver } from "./sim-driver.ts";
 
 const travel = { low: 0.1, high: 2 } as const;
 
-/** The channel of one agent process to one driver. What was sent arrives; what is answered arrives if the agent still lives. */
+/**
+ * The channel of one agent process to one driver. What was sent arrives; what is answered arrives if the agent still
+ * lives.
+ */
 export class SimConnection implements Connection {
   readonly #driver: SimDriver;
   readonly #incarnation: Incarnation;

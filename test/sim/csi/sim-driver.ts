@@ -32,7 +32,10 @@ const work = { low: 1, high: 60 } as const;
 const orphanMs = { serializing: 2_000, other: 30_000 } as const;
 const setsUp: readonly string[] = ["NodeStageVolume", "NodePublishVolume"];
 
-/** One CSI driver on one node, through all its runs and all boots of the machine. What it does outlives it in the kernel. */
+/**
+ * One CSI driver on one node, through all its runs and all boots of the machine. What it does outlives it in the
+ * kernel.
+ */
 export class SimDriver {
   readonly kind: DriverKind;
   readonly machine: Machine;
@@ -166,7 +169,9 @@ export class SimDriver {
     for (const running of this.#running) if (running.call === call) running.over = true;
   }
 
-  /** The moment at which the work is done. Who asked for it may end right before, in the middle of, or right after it. */
+  /**
+   * The moment at which the work is done. Who asked for it may end right before, in the middle of, or right after it.
+   */
   #perform(running: Running, fault: DriverFault | undefined): void {
     if (!this.#running.has(running)) return; // ended meanwhile
     const { call, served: one } = running;

@@ -10,8 +10,8 @@ import type { SimDriver } from "./sim-driver.ts";
 const registration = { low: 5, high: 60 } as const;
 
 /**
- * The CSI drivers that one agent process knows of. The clients are the real ones, on simulated connections; the registration
- * directory is not simulated: drivers come and go a moment after their sockets do.
+ * The CSI drivers that one agent process knows of. The clients are the real ones, on simulated connections; the
+ * registration directory is not simulated: drivers come and go a moment after their sockets do.
  */
 export class SimDrivers implements CSIDrivers {
   readonly #known = new Map<string, { readonly run: number; readonly driver: RegisteredDriver }>();

@@ -23,9 +23,10 @@ interface Need {
 }
 
 /**
- * Behaves like the attach/detach controller of kube-controller-manager 1.36 (pkg/controller/volume/attachdetach, csi_attacher.go),
- * with the kubelets that mount for it. At each of its starts it deletes, of every PersistentVolume's attachment that none of
- * its pods needs, the one that has its own computed name; others it only takes for uncertain, and they hold nothing back.
+ * Behaves like the attach/detach controller of kube-controller-manager 1.36 (pkg/controller/volume/attachdetach,
+ * csi_attacher.go), with the kubelets that mount for it. At each of its starts it deletes, of every PersistentVolume's
+ * attachment that none of its pods needs, the one that has its own computed name; others it only takes for uncertain,
+ * and they hold nothing back.
  */
 export class SimKubeControllerManager {
   readonly #parts: WorldParts;

@@ -8,7 +8,10 @@ import type { DriverKind, StoredVolume } from "./storage.ts";
 
 const namespace = "default";
 
-/** What people, and the parts of Kubernetes that are not simulated, write of storage: at once, whatever the network is like. */
+/**
+ * What people, and the parts of Kubernetes that are not simulated, write of storage: at once, whatever the network is
+ * like.
+ */
 export class StorageCluster {
   readonly #server: SimApiServer;
 

@@ -38,7 +38,9 @@ export interface StoredVolume {
   filesystem: Superblock | undefined;
 }
 
-/** A storage system that all nodes share: its volumes, and which node each is published to (ControllerPublishVolume). */
+/**
+ * A storage system that all nodes share: its volumes, and which node each is published to (ControllerPublishVolume).
+ */
 export class Storage {
   readonly volumes = new Map<string, StoredVolume>();
   readonly #published = new Map<string, Set<string>>();
@@ -68,7 +70,9 @@ export class Storage {
     return { device: `${handle} on ${node}` };
   }
 
-  /** The file system of a volume on the block device that it gets on a node, with all that was written to it anywhere. */
+  /**
+   * The file system of a volume on the block device that it gets on a node, with all that was written to it anywhere.
+   */
   filesystemOn(kernel: Kernel, volume: StoredVolume): Superblock {
     const disk = new Disk(`/dev/loop${this.#devices}`, `7:${this.#devices++}`);
     format(disk, "xfs");

@@ -18,7 +18,9 @@ export interface Naming {
 /** A mount id that no mount has. */
 const noMount = 2_000_000_000;
 
-/** Carries out operations on one world, and says of each what became of it, in words that are the same for all worlds. */
+/**
+ * Carries out operations on one world, and says of each what became of it, in words that are the same for all worlds.
+ */
 export class Actor {
   readonly #world: DifferentialWorld;
   readonly #place: AgentPlace;

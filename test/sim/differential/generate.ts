@@ -27,8 +27,8 @@ const attributes: readonly MountAttributes[] = [
 const tmpfsOptions: readonly (readonly string[])[] = [[], ["size=4096k"], ["size=8192k", "mode=700"], ["bogus=1"]];
 
 /**
- * A sequence of operations. Half of the paths are of what is there; what depends on another operation may come right after
- * it, so that it succeeds now and then.
+ * A sequence of operations. Half of the paths are of what is there; what depends on another operation may come right
+ * after it, so that it succeeds now and then.
  */
 export function randomScript(random: SeededRandom, count: number): Script {
   const next: Operation[] = [];

@@ -30,8 +30,8 @@ export const MS = {
 export type KernelCalls = ReturnType<typeof loadKernelCalls>;
 
 /**
- * The system calls that people make and the product does not. Of this process only the main thread changes namespace and
- * root, which is where all synchronous calls run. All throw Errno.
+ * The system calls that people make and the product does not. Of this process only the main thread changes namespace
+ * and root, which is where all synchronous calls run. All throw Errno.
  */
 export function loadKernelCalls() {
   const lib = koffi.load(null);

@@ -12,8 +12,8 @@ export interface RealNamespace {
 }
 
 /**
- * The real kernel: one mount namespace as the node's, in which each world has a tmpfs for its root directory, and one for
- * the agent if that is in a pod. The main thread of this process is the agent; the others stay where they were.
+ * The real kernel: one mount namespace as the node's, in which each world has a tmpfs for its root directory, and one
+ * for the agent if that is in a pod. The main thread of this process is the agent; the others stay where they were.
  */
 export class RealKernel implements AsyncDisposable {
   readonly calls: KernelCalls = loadKernelCalls();

@@ -100,7 +100,8 @@ function withoutTrash(path: string): string {
 }
 
 /**
- * By where they are: of the mounts that come about at once, by propagation, the order is not to be told from the outside.
+ * By where they are: of the mounts that come about at once, by propagation, the order is not to be told from the
+ * outside.
  */
 function byKey(table: readonly MountEntry[]): MountEntry[] {
   const byID = new Map(table.map((entry) => [entry.id, entry]));

@@ -23,8 +23,8 @@ const orphanMs = 2_000;
 
 /**
  * Carries out work in a process of its own, which goes on when the agent dies. It is in the journal before it is told
- * what to do. After the deadline it is killed, unless the kernel holds it: then it is abandoned, and its effect may still
- * happen.
+ * what to do. After the deadline it is killed, unless the kernel holds it: then it is abandoned, and its effect may
+ * still happen.
  */
 export async function inChild<T>(deps: HostDeps, operation: OperationContext, work: ChildWork<T>): Promise<T> {
   const { kernel } = deps.machine;

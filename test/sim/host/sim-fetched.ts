@@ -9,8 +9,8 @@ import { type HostDeps, latency } from "./host-deps.ts";
 import { inChild } from "./sim-child.ts";
 
 /**
- * Servers that have every commit and every image; what is shown of one is a file that names it. One that is cut off leaves what
- * the real one does.
+ * Servers that have every commit and every image; what is shown of one is a file that names it. One that is cut off
+ * leaves what the real one does.
  */
 export class SimFetched implements Repositories, Images {
   readonly #deps: HostDeps;

@@ -20,7 +20,10 @@ import { type HostDeps, latency } from "./host-deps.ts";
 import { inChild } from "./sim-child.ts";
 import { identify, kindOf, openTarget, walkToTarget } from "./targets.ts";
 
-/** Mounts on the simulated kernel, call by call as in-process-mounter.ts does on the real one, in a child where that does. */
+/**
+ * Mounts on the simulated kernel, call by call as in-process-mounter.ts does on the real one, in a child where that
+ * does.
+ */
 export class SimMounter implements Mounter {
   readonly #deps: HostDeps;
   readonly #operation: OperationContext;

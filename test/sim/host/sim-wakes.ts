@@ -7,8 +7,8 @@ import { type HostDeps, latency } from "./host-deps.ts";
 
 /**
  * What the simulated kernel tells of, a moment after it happens: paths by the marks of their directories and the mount
- * table of the agent's namespace, and processes. Disks are changed by the stories without an event, and children have all
- * the room they want. In bad weather an event may get lost.
+ * table of the agent's namespace, and processes. Disks are changed by the stories without an event, and children have
+ * all the room they want. In bad weather an event may get lost.
  */
 export class SimWakes implements Wakes {
   readonly #deps: HostDeps;

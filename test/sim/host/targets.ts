@@ -10,7 +10,10 @@ import { pathOf, pointOf, rootOf, topOf, walk } from "../kernel/lookup.ts";
 import type { Path } from "../kernel/mount.ts";
 import type { HostDeps } from "./host-deps.ts";
 
-/** The target, mounts on it included; undefined if it is not there. @throws VolumeError SymlinkInPath, TargetNotDirectory */
+/**
+ * The target, mounts on it included; undefined if it is not there.
+ * @throws VolumeError SymlinkInPath, TargetNotDirectory
+ */
 export function openTarget(deps: HostDeps, target: TargetPath): Path | undefined {
   const at = walkToTarget(deps, target, "find");
   const dentry = at.parent?.dentry.children.get(at.name);

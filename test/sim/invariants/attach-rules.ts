@@ -20,7 +20,10 @@ export interface AttachRulesDeps {
   readonly journal: JournalView;
   server(): SimApiServer;
   machine(node: string): Machine | undefined;
-  /** Nodes on which something of the volume is set up, by the kernel's evidence, or may still be by a call that is under way. */
+  /**
+   * Nodes on which something of the volume is set up, by the kernel's evidence, or may still be by a call that is under
+   * way.
+   */
   nodesThatMayHold(handle: string): readonly string[];
 }
 

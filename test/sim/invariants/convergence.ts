@@ -68,7 +68,9 @@ function unmetIntent(world: Settled, intent: NodeVolumeIntent): string[] {
   return found.map((what) => `${metadata.name}: ${what}`);
 }
 
-/** Exactly one mount on the path, in the agent's and in the host's namespace, that shows the source with these flags. */
+/**
+ * Exactly one mount on the path, in the agent's and in the host's namespace, that shows the source with these flags.
+ */
 function unmetMount(world: Settled, node: SimNode, intent: NodeVolumeIntent, wanted: IntentMount): string[] {
   const { agent, machine } = node;
   const { path } = wanted;

@@ -57,7 +57,10 @@ export class IntentHistory {
     return new Set(flags).size > 1 || versions.some(({ spec }) => spec.adopt === "IfSame");
   }
 
-  /** Whether the options of its file system were ever changed, or the group that its driver mounts it for: that may need another mount. */
+  /**
+   * Whether the options of its file system were ever changed, or the group that its driver mounts it for: that may need
+   * another mount.
+   */
   changedOptions(name: string, uid: string): boolean {
     const options = this.of(name)
       .filter(({ metadata }) => metadata.uid === uid)

@@ -39,8 +39,8 @@ export class JournalView {
   }
 
   /**
-   * The volume that a path is recorded for: its staging path, its data directory, or one of its targets. A volume that has
-   * left the path may be on record there still, beside the one that has it now: `identity` tells which is meant.
+   * The volume that a path is recorded for: its staging path, its data directory, or one of its targets. A volume that
+   * has left the path may be on record there still, beside the one that has it now: `identity` tells which is meant.
    */
   recordOf(machine: Machine, path: string, identity?: MountIdentity): VolumeRecord | undefined {
     const found = [...this.records(machine).values()].filter(

@@ -3,7 +3,9 @@ import type { NodeVolumeState } from "../../../src/api/types.gen.ts";
 import { locate } from "../api/kinds.ts";
 import type { Report } from "./violation.ts";
 
-/** Law L1, seen from outside of the agent: what it was told before it unmounts anything. One for each run of an agent. */
+/**
+ * Law L1, seen from outside of the agent: what it was told before it unmounts anything. One for each run of an agent.
+ */
 export class KnowledgeRules {
   readonly #report: Report;
   /** Whether kubelet has given a path back: its word is enough (safety rule 19). */

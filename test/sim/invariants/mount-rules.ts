@@ -70,7 +70,8 @@ export class MountRules {
 
   removed(machine: Machine, dentry: Dentry, actor: Maker): void {
     if (actor !== "agent" || dentry.path.startsWith(`${trash}/`)) return;
-    // What a driver made on our own path, and left there although it said that it did not, is ours to take (safety rule 24).
+    // What a driver made on our own path, and left there although it said that it did not, is ours to take (safety rule
+    // 24).
     const left = dentry.maker === "driver" && dentry.path.startsWith(csi);
     if (dentry.maker !== "agent" && !left)
       this.#deps.report(`L6: ${dentry.path}, made by a ${dentry.maker}, was removed`);

@@ -2,7 +2,10 @@ import type { OperationCall } from "../host/host-deps.ts";
 import { layout } from "../machine.ts";
 import type { Report } from "./violation.ts";
 
-/** Law L4, seen from the kernel: once a later operation has begun to work on a volume, an earlier one does nothing there. */
+/**
+ * Law L4, seen from the kernel: once a later operation has begun to work on a volume, an earlier one does nothing
+ * there.
+ */
 export class OperationRules {
   readonly #report: Report;
   readonly #volumeAt: (path: string) => string | undefined;

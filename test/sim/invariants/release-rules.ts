@@ -5,7 +5,10 @@ import { isJson, type StoredObject } from "../api/json.ts";
 import type { SimApiServer } from "../api/sim-api-server.ts";
 import type { Report } from "./violation.ts";
 
-/** The finalizer of an intent goes only after the acknowledgement, or with a proof that has a name (safety rules 3, 9, 23). */
+/**
+ * The finalizer of an intent goes only after the acknowledgement, or with a proof that has a name (safety rules 3, 9,
+ * 23).
+ */
 export class ReleaseRules {
   readonly #server: () => SimApiServer;
   readonly #report: Report;

@@ -4,8 +4,8 @@ import { arrayIn, recordIn, stringIn } from "../../../src/kube/json.ts";
 import type { Settled } from "./settled.ts";
 
 /**
- * What still waits where nothing does any more: a Node shows that its volumes are there if a set asks for it, and no taint of ours; and
- * no pod is at a gate of ours.
+ * What still waits where nothing does any more: a Node shows that its volumes are there if a set asks for it, and no
+ * taint of ours; and no pod is at a gate of ours.
  * @param blocked sets that cannot become Ready: what waits for them stays
  */
 export function unmetWaits(world: Settled, blocked: { readonly [set: string]: string }): string[] {

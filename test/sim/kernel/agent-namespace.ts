@@ -40,7 +40,9 @@ export function privateCopy(kernel: Kernel, name: string): Namespace {
   return namespace;
 }
 
-/** A container that has one directory of the host in a namespace of its own, private, as kubelet gives volumes to pods. */
+/**
+ * A container that has one directory of the host in a namespace of its own, private, as kubelet gives volumes to pods.
+ */
 export function containerWith(kernel: Kernel, name: string, hostPath: string): Namespace {
   const namespace = new Namespace(name);
   const root = kernel.memoryRoot("overlay", "overlay", []);

@@ -26,7 +26,9 @@ export interface KernelInput {
   readonly ticks: () => number;
 }
 
-/** One boot of one node: its mounts, namespaces and processes. A model of Linux, faithful where the agent could tell. */
+/**
+ * One boot of one node: its mounts, namespaces and processes. A model of Linux, faithful where the agent could tell.
+ */
 export class Kernel {
   readonly bootID: string;
   readonly tree: MountTree;
@@ -104,7 +106,9 @@ export class Kernel {
     return disk.filesystem.root;
   }
 
-  /** A new mount of a file or directory, attached to what `place` finds once it is made; if that fails, nothing is left. */
+  /**
+   * A new mount of a file or directory, attached to what `place` finds once it is made; if that fails, nothing is left.
+   */
   attachNew(root: Dentry, place: () => Path, mount: Omit<Parameters<MountTree["create"]>[0], "root">): Mount {
     const made = this.tree.create({ root, ...mount });
     try {

@@ -2,7 +2,9 @@ import { type Dentry, relativeTo } from "./dentry.ts";
 import { Errno } from "./errno.ts";
 import type { Mount, Namespace, Path } from "./mount.ts";
 
-/** How a walk treats symbolic links: all are followed, none may be there (openat2's NO_SYMLINKS), or the last one stays. */
+/**
+ * How a walk treats symbolic links: all are followed, none may be there (openat2's NO_SYMLINKS), or the last one stays.
+ */
 export type Links = "follow" | "refuse" | "keepLast";
 
 const mostLinks = 40;

@@ -22,7 +22,10 @@ export interface MountRequest {
   readonly volume?: string | undefined;
 }
 
-/** The mounts of all namespaces of one node, and how what happens in one reaches the others (fs/namespace.c, fs/pnode.c). */
+/**
+ * The mounts of all namespaces of one node, and how what happens in one reaches the others (fs/namespace.c,
+ * fs/pnode.c).
+ */
 export class MountTree {
   readonly groups = new PeerGroups();
   readonly #listener: MountListener;
@@ -57,7 +60,9 @@ export class MountTree {
     namespace.mounts.add(mount);
   }
 
-  /** Attaches a mount, with all that is on it, to a place, and copies of it to all places that the place propagates to. */
+  /**
+   * Attaches a mount, with all that is on it, to a place, and copies of it to all places that the place propagates to.
+   */
   attach(mount: Mount, at: Path): void {
     if (at.dentry.unlinked) throw new Errno("ENOENT", "move_mount");
     if (isDirectory(at.dentry) !== isDirectory(mount.root)) throw new Errno("EINVAL", "move_mount");
@@ -84,7 +89,9 @@ export class MountTree {
     for (const copy of copies) this.#place(copy.mount, copy.at);
   }
 
-  /** @throws Errno EBUSY unless `lazy`: mounts on it, or processes in it, here or where the unmount would propagate to */
+  /**
+   * @throws Errno EBUSY unless `lazy`: mounts on it, or processes in it, here or where the unmount would propagate to
+   */
   detach(mount: Mount, lazy: boolean): void {
     const from = placeOf(mount);
     if (!lazy && this.#isBusy(mount, from)) throw new Errno("EBUSY", "umount2");
@@ -143,7 +150,9 @@ export class MountTree {
     return copy;
   }
 
-  /** A mount that shows the same, or a part of it, with the same flags, and propagation between the two as `how` says. */
+  /**
+   * A mount that shows the same, or a part of it, with the same flags, and propagation between the two as `how` says.
+   */
   copy(original: Mount, root = original.root, how: Relation = "peer"): Mount {
     const copy = this.clone(original, root);
     if (how === "peer") {

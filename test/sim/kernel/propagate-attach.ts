@@ -13,8 +13,8 @@ interface Copying {
 }
 
 /**
- * Copies of a mount, with all that is on it, for every place that `at` propagates to, not attached yet (propagate_mnt in
- * fs/pnode.c). On a shared place everything that is attached becomes shared.
+ * Copies of a mount, with all that is on it, for every place that `at` propagates to, not attached yet (propagate_mnt
+ * in fs/pnode.c). On a shared place everything that is attached becomes shared.
  */
 export function propagated(tree: Copying, source: Mount, at: Path): { readonly mount: Mount; readonly at: Path }[] {
   const { mount: parent, dentry } = at;

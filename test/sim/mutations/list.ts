@@ -91,7 +91,8 @@ export const mutations: readonly Mutation[] = [
   {
     law: "recovery",
     name: "leave out of the journal that is written anew what was being formatted",
-    // No end of one process alone notices it: the next run still has it in memory, the one after it takes the disk for full.
+    // No end of one process alone notices it: the next run still has it in memory, the one after it takes the disk for
+    // full.
     noticedBy: {
       scenario: "an empty device is formatted",
       crash: { effect: 10, moment: "torn", ending: "kill", next: { effect: 1, moment: "after", ending: "kill" } },

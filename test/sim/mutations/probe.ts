@@ -1,5 +1,5 @@
-// Runs the simulator until something is wrong, and says what, as JSON. NODEVOLUME_SIM_HINT names a run that is likely to
-// notice; with NODEVOLUME_SIM_HINT_ONLY nothing else is tried.
+// Runs the simulator until something is wrong, and says what, as JSON. NODEVOLUME_SIM_HINT names a run that is likely
+// to notice; with NODEVOLUME_SIM_HINT_ONLY nothing else is tried.
 import { Admission } from "../api/admission.ts";
 import { crashPoints } from "../crash-points.ts";
 import { type RunInput, runScenario } from "../run-scenario.ts";

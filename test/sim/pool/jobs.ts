@@ -96,7 +96,8 @@ async function stormAll(
 }
 
 /**
- * Seeds take the scenarios in turn: where a process ends at one of its effects in fair weather, and the next run of it, too.
+ * Seeds take the scenarios in turn: where a process ends at one of its effects in fair weather, and the next run of it,
+ * too.
  * @returns how many such runs there were
  */
 async function crashPairs({ firstSeed, seeds }: Job & { kind: "pairs" }, run: Run): Promise<number> {

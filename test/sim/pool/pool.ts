@@ -8,7 +8,9 @@ interface Pending {
   reject(error: Error): void;
 }
 
-/** Every run leaves a whole world to the garbage collector: the larger this is, the less often it looks what is left. */
+/**
+ * Every run leaves a whole world to the garbage collector: the larger this is, the less often it looks what is left.
+ */
 const maxYoungGenerationSizeMb = 64;
 
 /** Threads that carry out jobs in the order in which they are given, as many at a time as there are processors. */

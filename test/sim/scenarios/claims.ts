@@ -75,7 +75,8 @@ export const claims: readonly Scenario[] = [
       world.csi.cluster.reserve("claim", true);
       world.cluster.createSet("data", { ...ofClaim("claim"), ...fast });
       await world.sleep(700);
-      const admitted = world.csi.cluster.createPod("first", "claim", "b"); // the policy has not seen that it is reserved again
+      // The policy has not seen that it is reserved again.
+      const admitted = world.csi.cluster.createPod("first", "claim", "b");
       await world.sleep(30_000);
       const attached = () =>
         attachmentViews(world.server).some((one) => one.name.startsWith("nvi-") && one.handle === "vol-claim");

@@ -79,8 +79,8 @@ export const devices: readonly Scenario[] = [
         fsType: "ext4",
         mounts: [target("disk")],
       });
-      // A server that is behind by more than the intent is old shows none, and what it shows none for is forgotten, with
-      // the leave to format it (decision 0013). The weather's are behind by five seconds at most.
+      // A server that is behind by more than the intent is old shows none, and what it shows none for is forgotten,
+      // with the leave to format it (decision 0013). The weather's are behind by five seconds at most.
       await world.sleep(6_000);
       const disk = machine.addDisk(device);
       const begun = () => machine.journal.text?.includes('"formatting"') === true || disk.filesystem !== undefined;

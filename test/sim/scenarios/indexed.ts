@@ -84,7 +84,8 @@ export const indexed: readonly Scenario[] = [
 ];
 
 function stateOf(world: World): NodeVolumeState | undefined {
-  return world.server.get(resource.states, "a") as unknown as NodeVolumeState | undefined; // the collection holds nothing else
+  // The collection holds nothing else.
+  return world.server.get(resource.states, "a") as unknown as NodeVolumeState | undefined;
 }
 
 function hasIndex(world: World): boolean {

@@ -12,7 +12,9 @@ const claims = { alone: true, shared: false } as const;
 type Claim = keyof typeof claims;
 const names = Object.keys(claims) as Claim[];
 
-/** Claims are wanted here and there, by us and by pods, while everything that has to do with them is killed and hangs. */
+/**
+ * Claims are wanted here and there, by us and by pods, while everything that has to do with them is killed and hangs.
+ */
 export const randomClaims: Scenario = {
   name: "people move claims at random",
   world: { nodes, controllers: 2, drivers: [network], kubeControllerManager: true },

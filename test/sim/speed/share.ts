@@ -10,7 +10,10 @@ export interface Share {
   readonly seeds: number;
 }
 
-/** Storms over all scenarios in turn; every ninth run is in fair weather, every twenty-fifth a story that its seed tells. */
+/**
+ * Storms over all scenarios in turn; every ninth run is in fair weather, every twenty-fifth a story that its seed
+ * tells.
+ */
 export function* runsOf({ first, seeds }: Share): Generator<readonly [Scenario, RunInput]> {
   for (let seed = first; seed < first + seeds; seed++) {
     const told = seed % 25 === 24 ? randomStories[Math.floor(seed / 25) % randomStories.length] : undefined;
@@ -29,7 +32,9 @@ export async function timed(share: Share, admission: Admission): Promise<number>
   return (user + system) / 1000;
 }
 
-/** SHA-256 over everything that happened in all runs of a share, and how they ended: equal if they are the same runs. */
+/**
+ * SHA-256 over everything that happened in all runs of a share, and how they ended: equal if they are the same runs.
+ */
 export async function digestOf(share: Share, admission: Admission): Promise<string> {
   const hash = createHash("sha256");
   for (const [scenario, input] of runsOf(share)) {

@@ -48,7 +48,8 @@ describe("nodeStateOf", () => {
     for (const mounts of [[], "unreadable"] as const) {
       const before = seen({ records, mounts }, { synced: false });
       const after = seen({ intents, records, mounts });
-      // Unreadable: what is on no record may be mounted all the same, of a record that is there and of one that is lost.
+      // Unreadable: what is on no record may be mounted all the same, of a record that is there and of one that is
+      // lost.
       const [recorded, granted] = mounts === "unreadable" ? [["m"], ["new"]] : [[], []];
       expect([before.volumesInUse, after.volumesInUse]).to.deep.equal([
         ["a", ...recorded, "z"],

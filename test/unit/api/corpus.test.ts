@@ -4,7 +4,9 @@ import { type FieldError, parseIntent, parseSet } from "../../../src/api/validat
 import { badCases, type CorpusObject, goodCases } from "../../lib/corpus.ts";
 import { allRules, isOfCode, isSaid, partsOf } from "../../lib/corpus-rules.ts";
 
-/** What only the API server can refuse, because it is about the object before, or about what no parser of ours reads. */
+/**
+ * What only the API server can refuse, because it is about the object before, or about what no parser of ours reads.
+ */
 const onlyTheServer: readonly RegExp[] = [
   // Rules that compare with the object before.
   /^nodevolumeset\/mode-manage-to-observe$/,

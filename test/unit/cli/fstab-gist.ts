@@ -1,7 +1,10 @@
 import { convert } from "../../../src/cli/export/convert.ts";
 import { parseMounts } from "../../../src/cli/export/parse-mounts.ts";
 
-/** What export makes of each line, as one line: the source, options of the volume and the mount, and notes about options. */
+/**
+ * What export makes of each line, as one line: the source, options of the volume and the mount, and notes about
+ * options.
+ */
 export function gist(fstab: string): string[] {
   const { lines, unread } = parseMounts(fstab);
   const made = lines.map((line) => {

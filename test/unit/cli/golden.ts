@@ -2,7 +2,10 @@ import { existsSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { root } from "../../../hack/lib/root.ts";
 
-/** Set to anything: what comes out is written down as what shall come out. Look at the difference before it is committed. */
+/**
+ * Set to anything: what comes out is written down as what shall come out. Look at the difference before it is
+ * committed.
+ */
 export const writeVariable = "NODEVOLUME_WRITE_GOLDEN";
 
 /** Texts by title, as a file beside the tests has them: `=== title`, then the text. */

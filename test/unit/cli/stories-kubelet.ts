@@ -41,7 +41,10 @@ const ofKubelet = (status: Parameters<typeof intent>[2]) =>
 /** As the agent names the pod that waits. */
 const onPod = { kind: "Pod", namespace: "shop", name: "web" };
 
-/** What can be in the way of a volume that kubelet manages, and how it is explained. The texts are in explain.golden.txt. */
+/**
+ * What can be in the way of a volume that kubelet manages, and how it is explained. The texts are in
+ * explain.golden.txt.
+ */
 export const ofKubeletsVolumes: Stories = {
   "driver not registered": () => {
     const message =

@@ -116,7 +116,8 @@ export function createFleet(createShell?: CreateShell, over: () => boolean = () 
       return (status?.conditions ?? []).map((c) => `${c.type}=${c.status}/${c.reason}`);
     },
     async run(ms) {
-      // What a test changes between two runs is seen at the first step; from then on agents have something to do only after a write.
+      // What a test changes between two runs is seen at the first step; from then on agents have something to do only
+      // after a write.
       let seen = -1;
       for (let gone = 0; gone < ms; gone += 50) {
         await system.advance(Math.min(50, ms - gone));

@@ -65,7 +65,9 @@ function mountsOf(world: OneNode) {
 }
 
 describe("laws of compileNode, over random sets on a node", () => {
-  /** A world that has a past: it was settled with `before`, in part acknowledged, and then some sets changed to `after`. */
+  /**
+   * A world that has a past: it was settled with `before`, in part acknowledged, and then some sets changed to `after`.
+   */
   const history = fc
     .record({
       before: choices,

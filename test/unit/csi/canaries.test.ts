@@ -6,7 +6,9 @@ import { expect } from "chai";
 const main = fileURLToPath(new URL("./canary-main.ts", import.meta.url));
 const verbose = { GRPC_TRACE: "all", GRPC_VERBOSITY: "DEBUG" };
 
-/** 13, INTERNAL: an error with all of it in its text. 0: a reply with it, which cannot be read or is taken for a number. */
+/**
+ * 13, INTERNAL: an error with all of it in its text. 0: a reply with it, which cannot be read or is taken for a number.
+ */
 const run = async (code: number, env: NodeJS.ProcessEnv) => {
   const args = [main, String(code)];
   const { stdout, stderr } = await promisify(execFile)(process.execPath, args, { env, timeout: 30_000 });

@@ -53,7 +53,9 @@ close();
 driver.end();
 await kubeletHandsOver();
 
-/** The other way: kubelet hands tokens of a pod over to our own driver, in each place and form, and it fails with them. */
+/**
+ * The other way: kubelet hands tokens of a pod over to our own driver, in each place and form, and it fails with them.
+ */
 async function kubeletHandsOver(): Promise<void> {
   const world = new DriverWorld();
   world.log = new (class extends RememberingLog {

@@ -42,8 +42,8 @@ export interface HeldCall {
 }
 
 /**
- * A CSI driver whose volumes are entries of two sets, served by a real gRPC server on a real socket. It answers OK after
- * the work, or as `answers` says.
+ * A CSI driver whose volumes are entries of two sets, served by a real gRPC server on a real socket. It answers OK
+ * after the work, or as `answers` says.
  */
 export class FakeDriver {
   name: string;

@@ -5,8 +5,8 @@ import { calling, connected, errorOf } from "./clients.ts";
 import { FakeDriver } from "./fake-driver.ts";
 
 /**
- * What each status must mean, written down apart from the code: F final, U uncertain, and why. Calls that only ask change
- * nothing, so theirs is transient (t) for the same reason.
+ * What each status must mean, written down apart from the code: F final, U uncertain, and why. Calls that only ask
+ * change nothing, so theirs is transient (t) for the same reason.
  */
 const table = `
   code                 stage          unstage        publish        unpublish      expand

@@ -47,7 +47,8 @@ describe("what swapon and swapoff fail with", () => {
     expect(failed("swapoff", 2, "swapoff: /dev/sdb: swapoff failed: Cannot allocate memory")).to.equal(
       "SwapNeeded transient",
     );
-    expect(failed("swapoff", 1, "swapoff: /dev/sdb: Cannot allocate memory")).to.equal("SwapNeeded transient"); // busybox
+    // Busybox.
+    expect(failed("swapoff", 1, "swapoff: /dev/sdb: Cannot allocate memory")).to.equal("SwapNeeded transient");
     expect(failed("swapoff", 4, "swapoff: /dev/sdb: swapoff failed: Invalid argument")).to.equal(
       "TearDownFailed transient",
     );

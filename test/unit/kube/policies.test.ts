@@ -6,7 +6,10 @@ import { createFakeApiServer } from "../fake-api-server.ts";
 import { applyPolicies, type Match, ofKind, type Rules } from "../shipped-policies.ts";
 import { virtualSystem } from "./virtual-system.ts";
 
-/** As the API server keeps and shows it: with its defaults (SetDefaults_MatchResources and the like), and named lists in its own order. */
+/**
+ * As the API server keeps and shows it: with its defaults (SetDefaults_MatchResources and the like), and named lists in
+ * its own order.
+ */
 function defaulted(rules: Rules): Rules {
   const filled = ({ resourceRules, ...match }: Match): Match => ({
     matchPolicy: "Equivalent",

@@ -3,8 +3,8 @@ import type { MutableStore } from "../../../src/kube/object-store.ts";
 import type { Logger, LogMeta, System } from "../../../src/ports.ts";
 
 /**
- * A System whose time only moves when told to. Random is 0.5 unless given, uuids count up. No turn lasts too long, unless `over`
- * says so: what comes in pieces then goes on a millisecond later.
+ * A System whose time only moves when told to. Random is 0.5 unless given, uuids count up. No turn lasts too long,
+ * unless `over` says so: what comes in pieces then goes on a millisecond later.
  */
 export interface VirtualSystem extends System {
   readonly lines: { level: string; message: string; meta: LogMeta | undefined }[];

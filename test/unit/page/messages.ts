@@ -1,6 +1,7 @@
 /**
- * Messages as people have them on their screens, and the answer that must come first: a reason, or the id of a known message. They are
- * from docs/explained-faults.md, from kubelet's and the scheduler's sources, and from reports that others have published.
+ * Messages as people have them on their screens, and the answer that must come first: a reason, or the id of a known
+ * message. They are from docs/explained-faults.md, from kubelet's and the scheduler's sources, and from reports that
+ * others have published.
  */
 export const messages: readonly (readonly [first: string, text: string])[] = [
   // kubelet repeats the answer of our driver: CODE, REASON: MESSAGE.

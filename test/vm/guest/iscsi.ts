@@ -114,7 +114,8 @@ describe("LUNs of iSCSI targets", function () {
     const both = [await bring(open), await bring(other)];
     expect((await sessions()).length).to.equal(1);
     const fd = openSync(`/dev/${both[0]?.name}`, "r");
-    const program = spawn("sleep", ["1000"], { stdio: [fd, "ignore", "ignore"] }); // has it open, as what uses a disk as it is: nobody has claimed it
+    // Has it open, as what uses a disk as it is: nobody has claimed it.
+    const program = spawn("sleep", ["1000"], { stdio: [fd, "ignore", "ignore"] });
     closeSync(fd);
     expect(await reasonOf(undo(open))).to.equal("DeviceBusy");
     program.kill("SIGKILL");

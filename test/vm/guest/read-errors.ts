@@ -41,8 +41,9 @@ describe("a disk of a mounted volume that cannot be read any more", () => {
     await world.agent.inState(name, "Mounted", soonMs);
   }
   /**
-   * From now on no inode can be read, but those of the file system itself. A mount reads those of all directories ahead, and drop_caches
-   * leaves what the processor's own lists hold, 16 buffers and 15 pages (Linux 6.1): just these. BLKFLSBUF empties the lists first.
+   * From now on no inode can be read, but those of the file system itself. A mount reads those of all directories
+   * ahead, and drop_caches leaves what the processor's own lists hold, 16 buffers and 15 pages (Linux 6.1): just these.
+   * BLKFLSBUF empties the lists first.
    */
   function failInodes(): void {
     execFileSync("sync");

@@ -81,7 +81,8 @@ describe("SCSI disks of a Fibre Channel target", function () {
     await refused(scsi.remove({ ...disk, wwid: "naa.0" }, "/"), "another disk");
     execFileSync("modprobe", ["sg"]);
     const [generic] = readdirSync(`/sys/block/${disk.name}/device/scsi_generic`);
-    const command = openSync(`/dev/${generic}`, constants.O_RDWR); // as a virtual machine that the disk is passed through to
+    // As a virtual machine that the disk is passed through to.
+    const command = openSync(`/dev/${generic}`, constants.O_RDWR);
     try {
       await refused(scsi.remove(disk, "/"), `/dev/${disk.name} is open`);
     } finally {

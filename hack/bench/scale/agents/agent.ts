@@ -29,8 +29,9 @@ export interface AgentDeps {
 }
 
 /**
- * One agent of many in a process. Of the product it has the transport, with connections of its own, the source of intents, the watch of
- * its node's state, queue and Lease; the rest is a stand-in that mounts nothing and says what an agent would.
+ * One agent of many in a process. Of the product it has the transport, with connections of its own, the source of
+ * intents, the watch of its node's state, queue and Lease; the rest is a stand-in that mounts nothing and says what an
+ * agent would.
  */
 export interface SimulatedAgent {
   start(): void;

@@ -16,7 +16,10 @@ import { type World, waitingFor } from "./world.ts";
 
 export interface ConvergeFigures {
   readonly nodes: number;
-  /** A set for all nodes: from its creation to when each agent had said Mounted, and to when its status counted all of them as ready. */
+  /**
+   * A set for all nodes: from its creation to when each agent had said Mounted, and to when its status counted all of
+   * them as ready.
+   */
   readonly set: ConvergedFigures;
   /** A minute with all of that there, and nothing to do. */
   readonly rest: RestFigures;
@@ -49,7 +52,9 @@ const set = {
   },
 };
 
-/** The real controller, a set for all nodes, and half of them that leave it. The agents renew their Leases from here on. */
+/**
+ * The real controller, a set for all nodes, and half of them that leave it. The agents renew their Leases from here on.
+ */
 export async function measureConvergence(
   world: World,
   { directory, restSeconds }: { directory: string; restSeconds: number },

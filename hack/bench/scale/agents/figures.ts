@@ -92,7 +92,9 @@ function writesANode({ requests }: ConvergedFigures, nodes: number): string {
 /** R² below which nothing is extrapolated: what does not grow with the number of agents, or is noise. */
 const least = 0.8;
 
-/** PURE. What grows with the number of agents, as straight lines: of each way that was measured at three sizes and more. */
+/**
+ * PURE. What grows with the number of agents, as straight lines: of each way that was measured at three sizes and more.
+ */
 export function fitsOf({ sizes }: AgentsFigures): string {
   const figures: readonly (readonly [string, (one: SizeFigures) => number | undefined])[] = [
     ["server's processor time of a change, ms", ({ changes }) => changes?.cpuMsAChange],

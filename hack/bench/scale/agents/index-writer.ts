@@ -1,4 +1,5 @@
-// What the controller does with --index-intents, where none runs: each node's NodeVolumeState names its intents and their generations.
+// What the controller does with --index-intents, where none runs: each node's NodeVolumeState names its intents and
+// their generations.
 import { resource } from "../../../../src/api/names.ts";
 import type { IndexedIntent, NodeVolumeIntent } from "../../../../src/api/types.gen.ts";
 import { createKeyedQueue } from "../../../../src/kube/keyed-queue.ts";
@@ -60,7 +61,8 @@ export function startIndexWriter({ system, client, failed }: IndexWriterDeps): I
 
   async function follow(): Promise<void> {
     while (!ended.signal.aborted) {
-      await client.watch(watchPath, onEvent, ended.signal).catch(() => undefined); // the server is away: it is killed, too
+      // The server is away: it is killed, too.
+      await client.watch(watchPath, onEvent, ended.signal).catch(() => undefined);
       await new Promise<void>((resolve) => void system.timers.after(200, resolve));
     }
   }

@@ -1,4 +1,5 @@
-// One real kube-apiserver and etcd on the disk, with Nodes, NodeVolumeStates and Leases as a cluster that was served before has them.
+// One real kube-apiserver and etcd on the disk, with Nodes, NodeVolumeStates and Leases as a cluster that was served
+// before has them.
 import { join } from "node:path";
 import { resource } from "../../../../src/api/names.ts";
 import { type ApiClient, createApiClient, mergePatch } from "../../../lib/api-client.ts";

@@ -22,7 +22,9 @@ export interface Totals {
   stop(): void;
 }
 
-/** As the agent's own reporter: at most once in this time, and not before what comes together has come, in milliseconds. */
+/**
+ * As the agent's own reporter: at most once in this time, and not before what comes together has come, in milliseconds.
+ */
 const periodMs = 5_000;
 const coalesceMs = 250;
 

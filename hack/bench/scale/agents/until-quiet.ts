@@ -4,7 +4,10 @@ import { named, serverCounts } from "./server-metrics.ts";
 import { untilSo } from "./until.ts";
 import { type World, waitingFor } from "./world.ts";
 
-/** Milliseconds without a write after which all that follows from a change is written: a node's state is, five seconds later. */
+/**
+ * Milliseconds without a write after which all that follows from a change is written: a node's state is, five seconds
+ * later.
+ */
 const quietMs = 6_000;
 
 /** Waits until nobody has written anything but Leases for a while, by the server's own counts. */

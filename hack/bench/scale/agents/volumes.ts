@@ -30,7 +30,10 @@ export function* indicesOf(states: Iterable<{ readonly text: string }>, volumes:
 /** Of what intentObject makes, one that is granted. */
 const generation = 2;
 
-/** Intents that are granted and mounted, so many on each node, for etcd. No pod or set asks for them: a controller would release them. */
+/**
+ * Intents that are granted and mounted, so many on each node, for etcd. No pod or set asks for them: a controller would
+ * release them.
+ */
 export function* volumesOf(names: Names, volumes: number): Generator<Stored> {
   const write = template<string>(intentObject(true, false, agentBootID), intentKeys);
   for (let index = 0; index < names.shape.nodes; index += 1) {

@@ -50,7 +50,8 @@ export function startStandInAgents({ follow, get, writeStatus, bootID }: AgentsD
 }
 
 /**
- * PURE. What an agent would say of the intent, two times in its life: that it is mounted (observed), that it is released.
+ * PURE. What an agent would say of the intent, two times in its life: that it is mounted (observed), that it is
+ * released.
  * @returns undefined: nothing, as it has said so, or may not touch the volume yet
  */
 export function statusOf(intent: NodeVolumeIntent, bootID: string, time: string): NodeVolumeIntentStatus | undefined {

@@ -1,5 +1,5 @@
-// Intents as our controller and agents leave them when all is mounted. That they are what the controller would write is seen in a
-// run: it writes none of them again.
+// Intents as our controller and agents leave them when all is mounted. That they are what the controller would write is
+// seen in a run: it writes none of them again.
 import { apiVersion, finalizer, label } from "../../../../src/api/names.ts";
 import type { NodeVolumeIntent } from "../../../../src/api/types.gen.ts";
 import { identityOf, observedIdentity } from "../../../../src/controller/identity.ts";

@@ -1,4 +1,7 @@
-/** PURE. metadata with managedFields as large as those of a real server: the name of each field that somebody has written. */
+/**
+ * PURE. metadata with managedFields as large as those of a real server: the name of each field that somebody has
+ * written.
+ */
 export function managedBy<T extends object>(
   metadata: T,
   written: object,

@@ -1,4 +1,5 @@
-// What the generated objects look like: as large as a real cluster's, with what nobody reads, so that it is measured to leave it out.
+// What the generated objects look like: as large as a real cluster's, with what nobody reads, so that it is measured to
+// leave it out.
 import { finalizer, label, podDriver, readiness } from "../../../../src/api/names.ts";
 import { managedBy } from "./managed-fields.ts";
 import { drivers, type Shape } from "./shape.ts";

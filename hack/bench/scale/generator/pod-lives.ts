@@ -6,7 +6,9 @@ import type { Cluster } from "./cluster.ts";
 import { uidOf } from "./shape.ts";
 import type { Stored } from "./writes.ts";
 
-/** Milliseconds from where the scheduler has written a pod's node to the first request that names the pod in an intent. */
+/**
+ * Milliseconds from where the scheduler has written a pod's node to the first request that names the pod in an intent.
+ */
 export interface Latencies {
   readonly observed: number[];
   readonly managed: number[];

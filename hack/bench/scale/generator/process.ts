@@ -1,4 +1,5 @@
-// The generator in a process of its own: what it takes is not the controller's. Told what to do by messages of its parent.
+// The generator in a process of its own: what it takes is not the controller's. Told what to do by messages of its
+// parent.
 import { resource } from "../../../../src/api/names.ts";
 import { startStandInAgents } from "./agents.ts";
 import { agentBootID } from "./bases.ts";

@@ -12,7 +12,8 @@ export interface Selector {
 type Requirement = { readonly path: readonly string[]; readonly not: boolean; readonly value: string | undefined };
 
 /**
- * PURE. fieldSelector and labelSelector as our controller and agents use them: fields `a.b=c`, `a.b!=c`; labels `a`, `a=b`.
+ * PURE. fieldSelector and labelSelector as our controller and agents use them: fields `a.b=c`, `a.b!=c`; labels `a`,
+ * `a=b`.
  * @returns undefined: everything
  */
 export function selectorOf(fields: string | null, labels: string | null): Selector | undefined {
@@ -31,7 +32,9 @@ export function selectorOf(fields: string | null, labels: string | null): Select
   };
 }
 
-/** PURE. A change as a watch with this selector sees it: what comes to match is new to it, what no longer does is gone. */
+/**
+ * PURE. A change as a watch with this selector sees it: what comes to match is new to it, what no longer does is gone.
+ */
 export function seenBy(selector: Selector | undefined, change: Change): Change["type"] | undefined {
   if (selector === undefined) return change.type;
   const matches = (text: string | undefined) => text !== undefined && selector.matches(JSON.parse(text));

@@ -1,5 +1,5 @@
-// What speaks the API's list, watch and writes to one controller, for measurements of its size. It authenticates nobody and
-// keeps nothing: it is no API server.
+// What speaks the API's list, watch and writes to one controller, for measurements of its size. It authenticates nobody
+// and keeps nothing: it is no API server.
 import type { IncomingMessage, ServerResponse } from "node:http";
 import * as https from "node:https";
 import type { AddressInfo } from "node:net";

@@ -11,7 +11,10 @@ export interface Shape {
   readonly ours: number;
   /** Whether the driver of the ordinary claims attaches: then each has a VolumeAttachment of kubelet's side. */
   readonly attached: boolean;
-  /** Whether the intents of the pods are there at first, all granted and mounted: a cluster that our controller has served before. */
+  /**
+   * Whether the intents of the pods are there at first, all granted and mounted: a cluster that our controller has
+   * served before.
+   */
   readonly established: boolean;
   /** Pods that are not there at first, though their claims are. */
   readonly spare: number;

@@ -16,8 +16,8 @@ type Made = {
 const atOnce = 24;
 
 /**
- * Writes the generated cluster into a real one: as whoever set it up did, the administrator. Statuses that a claim is bound by
- * come after, as the server takes them apart.
+ * Writes the generated cluster into a real one: as whoever set it up did, the administrator. Statuses that a claim is
+ * bound by come after, as the server takes them apart.
  */
 export async function fill(admin: ApiClient, cluster: Cluster, report: (line: string) => void): Promise<void> {
   const { names } = cluster;

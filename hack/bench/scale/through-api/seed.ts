@@ -19,8 +19,9 @@ const seeded: readonly Resource[] = [
 ];
 
 /**
- * Writes a cluster that our controller has served before: all objects with their statuses and UIDs as they are generated, straight
- * into etcd. Through the API server, which takes statuses apart and gives UIDs of its own, it would take an hour.
+ * Writes a cluster that our controller has served before: all objects with their statuses and UIDs as they are
+ * generated, straight into etcd. Through the API server, which takes statuses apart and gives UIDs of its own, it would
+ * take an hour.
  * @param socketPath etcd's
  */
 export async function seed(socketPath: string, cluster: Cluster, report: (line: string) => void): Promise<void> {
@@ -38,7 +39,10 @@ function* storedOf(cluster: Cluster, of: Resource): Generator<Stored> {
   }
 }
 
-/** PURE. Where kube-apiserver keeps an object: beneath the plural, which for Nodes is an old one, and of a custom resource beneath its group. */
+/**
+ * PURE. Where kube-apiserver keeps an object: beneath the plural, which for Nodes is an old one, and of a custom
+ * resource beneath its group.
+ */
 export function keyOf(
   of: Resource,
   { name, namespace }: { readonly name: string; readonly namespace?: string },

@@ -26,8 +26,8 @@ export interface Report {
 }
 
 /**
- * A FUSE file system in a process of its own, mounted on an empty directory, that can stop, answer nothing, die and come
- * back. Shows `data/a`, `data/b` and `file`.
+ * A FUSE file system in a process of its own, mounted on an empty directory, that can stop, answer nothing, die and
+ * come back. Shows `data/a`, `data/b` and `file`.
  *
  * | | who asks | killed |
  * |---|---|---|

@@ -8,7 +8,10 @@ interface Node extends FuseAttributes {
   readonly content?: Buffer;
 }
 
-/** The tree that the test server shows: `data/a`, `data/b` and `file`, all small; directories and empty files can be made. */
+/**
+ * The tree that the test server shows: `data/a`, `data/b` and `file`, all small; directories and empty files can be
+ * made.
+ */
 export class FuseTree {
   readonly #nodes = new Map<bigint, Node>();
   #last = 0n;

@@ -6,7 +6,10 @@ const keyFile = "/secrets/key";
 const knownHostsFile = "/secrets/known-hosts";
 const authoritiesFile = "/secrets/authorities.pem";
 
-/** Nothing of the user's or the node's settings counts, nothing is asked, nothing is shared with another connection, nobody is believed but who is known. */
+/**
+ * Nothing of the user's or the node's settings counts, nothing is asked, nothing is shared with another connection,
+ * nobody is believed but who is known.
+ */
 const ssh = [
   ...["/usr/bin/ssh", "-F", "none"],
   ...[
@@ -43,8 +46,9 @@ export function secretFiles({ ssh, authorities }: RepositoryAccess = {}): Readon
 }
 
 /**
- * PURE. The environment of the one git command that speaks with the server. An environment is for root and for processes of its own user
- * to read, and of these none sees another's: each is in a pid namespace of its own, without /proc.
+ * PURE. The environment of the one git command that speaks with the server. An environment is for root and for
+ * processes of its own user to read, and of these none sees another's: each is in a pid namespace of its own, without
+ * /proc.
  */
 export function fetchEnvironment({ repository, access = {} }: Pick<CheckOutRequest, "repository" | "access">): {
   readonly [name: string]: string;

@@ -24,8 +24,8 @@ import { writeTree } from "./write-tree.ts";
  *     new/                what is written of it, by us
  *     tree/               new/, renamed once it is complete and on the disk
  *
- * git says which files there are and what is in them. It runs as a user of its own and may be anybody's by then: each name is
- * looked at, and written by descriptor.
+ * git says which files there are and what is in them. It runs as a user of its own and may be anybody's by then: each
+ * name is looked at, and written by descriptor.
  */
 export async function checkOut(libc: Libc, request: CheckOutRequest, tell: (line: string) => void): Promise<void> {
   const calls = loadSandboxCalls();

@@ -4,8 +4,9 @@ import type { CheckOutRequest } from "../../repositories.ts";
 export const fetchLimitMs = 30 * 60_000;
 
 /**
- * Nothing of the node's or the repository's settings counts but these. git asks for no password, runs no hook, no filter and no
- * credential helper, follows no redirection and no submodule, speaks nothing but HTTP, and looks at each object that it gets.
+ * Nothing of the node's or the repository's settings counts but these. git asks for no password, runs no hook, no
+ * filter and no credential helper, follows no redirection and no submodule, speaks nothing but HTTP, and looks at each
+ * object that it gets.
  */
 export const environment: { readonly [name: string]: string } = {
   PATH: "/usr/bin:/bin",

@@ -1,7 +1,10 @@
 import type { Readable } from "node:stream";
 import { ByteStream } from "../byte-stream.ts";
 
-/** What `git cat-file --batch` prints: for each object a line with its id, type and size, its bytes, and the end of a line. */
+/**
+ * What `git cat-file --batch` prints: for each object a line with its id, type and size, its bytes, and the end of a
+ * line.
+ */
 export class ObjectStream {
   readonly #bytes: ByteStream;
 

@@ -63,8 +63,9 @@ export function entryOf(line: Buffer): TreeEntry {
 }
 
 /**
- * PURE. git refuses most of these when it fetches. They are looked at once more, for what is written is written by us; and a
- * directory .git, in any spelling that some file system takes for it, would be obeyed by whoever runs git in the volume.
+ * PURE. git refuses most of these when it fetches. They are looked at once more, for what is written is written by us;
+ * and a directory .git, in any spelling that some file system takes for it, would be obeyed by whoever runs git in the
+ * volume.
  * @throws VolumeError ContentRefused
  */
 export function refusePath(path: string): void {

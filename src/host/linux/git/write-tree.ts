@@ -14,9 +14,9 @@ const twice = ["EEXIST", "ENOTDIR", "ELOOP", "EXDEV", "EISDIR"];
 export type ReadObject = (object: string, size: number, take: (bytes: Buffer) => void) => Promise<void>;
 
 /**
- * Writes the files of a tree into an empty directory that nobody else has: root's, readable for everybody, each made anew by its
- * name in a directory that is held. A symbolic link is written as it is and followed by nobody here: who reads the volume
- * resolves it in a root of his own.
+ * Writes the files of a tree into an empty directory that nobody else has: root's, readable for everybody, each made
+ * anew by its name in a directory that is held. A symbolic link is written as it is and followed by nobody here: who
+ * reads the volume resolves it in a root of his own.
  */
 export async function writeTree(
   libc: Libc,

@@ -16,8 +16,8 @@ const quoted = /"((?:[^"\\]|\\.)*)(?:"|$)/sy;
 const bare = /[^\s,"]*/y;
 
 /**
- * PURE. The challenges of WWW-Authenticate (RFC 9110, 11.6.1): any number in one header, separated by the same commas as their parameters, in
- * quotes or without. What follows something that is no challenge is left out.
+ * PURE. The challenges of WWW-Authenticate (RFC 9110, 11.6.1): any number in one header, separated by the same commas
+ * as their parameters, in quotes or without. What follows something that is no challenge is left out.
  */
 export function readChallenges(header: string): readonly Challenge[] {
   const found: { readonly scheme: string; readonly parameters: Map<string, string> }[] = [];

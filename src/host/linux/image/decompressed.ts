@@ -7,7 +7,9 @@ const most = 65_536;
 
 const isGzip = (head: Buffer) => head[0] === 0x1f && head[1] === 0x8b;
 
-/** A frame of zstd, or one that is to be skipped (RFC 8878, 3.1): zstd:chunked has its table of contents in such frames. */
+/**
+ * A frame of zstd, or one that is to be skipped (RFC 8878, 3.1): zstd:chunked has its table of contents in such frames.
+ */
 function isZstd(head: Buffer): boolean {
   if (head.length < 4) return false;
   const magic = head.readUInt32LE(0);
@@ -15,8 +17,9 @@ function isZstd(head: Buffer): boolean {
 }
 
 /**
- * The archive that a layer is, by what its bytes are: media types are wrong now and then, and containerd goes by the bytes, too.
- * All members of gzip, and all frames of zstd, are read: builders that compress in parallel, or one file at a time, write many.
+ * The archive that a layer is, by what its bytes are: media types are wrong now and then, and containerd goes by the
+ * bytes, too. All members of gzip, and all frames of zstd, are read: builders that compress in parallel, or one file at
+ * a time, write many.
  */
 export async function* decompressed(source: AsyncIterable<Buffer>): AsyncGenerator<Buffer> {
   const input = new ByteStream(source);
@@ -33,7 +36,10 @@ async function* members(input: ByteStream, engine: () => Gunzip | ZstdDecompress
   }
 }
 
-/** What one engine takes, which then leaves what it does not begin by itself: another frame, or what is no member at all. */
+/**
+ * What one engine takes, which then leaves what it does not begin by itself: another frame, or what is no member at
+ * all.
+ */
 async function* member(input: ByteStream, engine: Gunzip | ZstdDecompress): AsyncGenerator<Buffer> {
   const fed = feed(input, engine).catch((error: Error) => void engine.destroy(error));
   for await (const piece of engine) yield piece;

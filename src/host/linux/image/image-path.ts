@@ -26,7 +26,9 @@ export function refused(path: string, why: string): VolumeError {
   return new VolumeError("ContentRefused", "final", message);
 }
 
-/** What the kernel says of an entry that cannot be: beneath a file, through a link in circles, another name of nothing. */
+/**
+ * What the kernel says of an entry that cannot be: beneath a file, through a link in circles, another name of nothing.
+ */
 const impossible = [
   "EEXIST",
   "ENOTDIR",

@@ -32,8 +32,8 @@ export class ImageTree {
   }
 
   /**
-   * A directory, made with all that is missing above it, as archives need not name each. A link on the way that leads to nothing leads to a
-   * directory then, in the root.
+   * A directory, made with all that is missing above it, as archives need not name each. A link on the way that leads
+   * to nothing leads to a directory then, in the root.
    */
   open(segments: readonly string[], links = 0): Descriptor {
     const there = this.#openUnless(["ENOENT"], segments);
@@ -92,7 +92,9 @@ export class ImageTree {
     current[Symbol.dispose]();
   }
 
-  /** What is added and removed in a directory is none of its own changes: its time is what the image says, as in umoci. */
+  /**
+   * What is added and removed in a directory is none of its own changes: its time is what the image says, as in umoci.
+   */
   keepTime(directory: Descriptor, act: () => void): void {
     const { mtimeNs } = fstatSync(directory.fd, { bigint: true });
     act();

@@ -1,6 +1,6 @@
 /**
- * What one layer has, by the directory that it is in: links give a directory any number of paths, and it has one inode. One that is removed
- * and used again belongs to this layer, as nobody else makes anything meanwhile.
+ * What one layer has, by the directory that it is in: links give a directory any number of paths, and it has one inode.
+ * One that is removed and used again belongs to this layer, as nobody else makes anything meanwhile.
  */
 export class LayerNames {
   readonly #entered = new Set<bigint>();

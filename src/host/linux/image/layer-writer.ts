@@ -20,8 +20,9 @@ const directorySize = 4096;
 const aufs = { prefix: ".wh..wh.", opaque: ".wh..wh..opq", links: ".wh..wh.plnk" };
 
 /**
- * Writes layers, one over the other, into an empty directory that nobody else has. Links of the image are followed as the image
- * means them, and lead nowhere else. Owners, modes and times are those of the image; device nodes and extended attributes are left out.
+ * Writes layers, one over the other, into an empty directory that nobody else has. Links of the image are followed as
+ * the image means them, and lead nowhere else. Owners, modes and times are those of the image; device nodes and
+ * extended attributes are left out.
  */
 export class LayerWriter {
   readonly #tree: ImageTree;

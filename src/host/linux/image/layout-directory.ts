@@ -10,8 +10,8 @@ import type { Libc } from "../libc.ts";
 import { allOf, type Blob, type BlobSource, largestManifest, VerifiedBlob, verified } from "./blob-source.ts";
 
 /**
- * An image layout of OCI in a directory of the node (image-spec, image-layout.md), of which its blobs count alone. The directory is looked up
- * with the node's root for a root; its blobs are reached through no link.
+ * An image layout of OCI in a directory of the node (image-spec, image-layout.md), of which its blobs count alone. The
+ * directory is looked up with the node's root for a root; its blobs are reached through no link.
  */
 export class LayoutDirectory implements BlobSource {
   readonly #libc: Libc;

@@ -15,8 +15,8 @@ export interface Layer {
 export type Manifest = { readonly layers: readonly Layer[] } | { readonly manifest: string };
 
 /**
- * Archives, of OCI and of Docker, also those that registries were once not to give away. How they are compressed their bytes say
- * (decompressed.ts).
+ * Archives, of OCI and of Docker, also those that registries were once not to give away. How they are compressed their
+ * bytes say (decompressed.ts).
  */
 const archive =
   /^application\/vnd\.(oci\.image\.layer(\.nondistributable)?\.v1\.tar(\+gzip|\+zstd)?|docker\.image\.rootfs(\.foreign)?\.diff\.tar(\.gzip|\.zstd)?)$/;
@@ -78,8 +78,8 @@ const baselines: ReadonlyMap<string, string> = new Map([
 ]);
 
 /**
- * PURE. The entry of an index that is for this machine: best one for each processor of its kind, else one for some, as nothing of it is run, else
- * the only one that does not say what it is for.
+ * PURE. The entry of an index that is for this machine: best one for each processor of its kind, else one for some, as
+ * nothing of it is run, else the only one that does not say what it is for.
  */
 function forMachine(entries: readonly Entry[], architecture: string, what: string): Entry {
   const platforms = entries.map((entry) => ({ entry, of: objectOf(entry["platform"]) }));

@@ -21,8 +21,8 @@ const block = 512;
 const largestMap = 1024 * 1024;
 
 /**
- * What GNU tar says of a sparse file, in each of its formats ("Storing Sparse Files" of its manual): its own, pax 0.0 and 0.1, where the
- * map is in the header, and pax 1.0, where it comes before the pieces.
+ * What GNU tar says of a sparse file, in each of its formats ("Storing Sparse Files" of its manual): its own, pax 0.0
+ * and 0.1, where the map is in the header, and pax 1.0, where it comes before the pieces.
  * @param stored bytes of the archive that the entry has
  * @returns undefined if the file is not sparse
  */

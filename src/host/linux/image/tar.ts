@@ -30,7 +30,8 @@ const largestHeader = 1024 * 1024;
 const largestID = 2 ** 32 - 2;
 
 /**
- * Device nodes and FIFOs are left out: nothing of a volume is to be more than data. A volume label of GNU tar is no file.
+ * Device nodes and FIFOs are left out: nothing of a volume is to be more than data. A volume label of GNU tar is no
+ * file.
  */
 const kinds: ReadonlyMap<string, TarEntry["kind"]> = new Map([
   ["0", "file"],
@@ -54,8 +55,9 @@ interface Ahead {
 }
 
 /**
- * Reads an archive as Go's archive/tar does, which unpacks images elsewhere: V7, ustar, pax, GNU tar and star, with sparse files. It ends with
- * two blocks of zeros; what is behind them is read, and is no entry. What a global header of pax says counts for nothing, as there.
+ * Reads an archive as Go's archive/tar does, which unpacks images elsewhere: V7, ustar, pax, GNU tar and star, with
+ * sparse files. It ends with two blocks of zeros; what is behind them is read, and is no entry. What a global header of
+ * pax says counts for nothing, as there.
  */
 export async function readTar(
   bytes: ByteStream,
@@ -146,8 +148,8 @@ function entryOf(header: Buffer, kind: TarEntry["kind"], { pax, path, target }: 
 }
 
 /**
- * The prefix of ustar is that of star, too, but for its last 24 bytes. GNU tar has times there, for which Go before 1.8, and so Docker of
- * those days, wrote a prefix.
+ * The prefix of ustar is that of star, too, but for its last 24 bytes. GNU tar has times there, for which Go before
+ * 1.8, and so Docker of those days, wrote a prefix.
  */
 function nameIn(header: Buffer): string {
   const name = textIn(header, 0, 100);

@@ -128,7 +128,10 @@ async function* counted(
   }
 }
 
-/** All bytes that layers have, unpacked, with what is never written and with holes. @throws VolumeError ContentTooLarge */
+/**
+ * All bytes that layers have, unpacked, with what is never written and with holes.
+ * @throws VolumeError ContentTooLarge
+ */
 function counting(sizeLimit: number): (bytes: number) => number {
   let all = 0;
   return (bytes) => {

@@ -10,9 +10,9 @@ const opaque = ".wh..wh..opq";
 export const isWhiteout = (name: string) => name.startsWith(prefix);
 
 /**
- * Takes away what the layers beneath have where a whiteout stands, or all that they have in the directory of an opaque one. What its own
- * layer has stays, whether it comes before or after (image-spec, layer.md); a directory that it only implies keeps its owner and mode then, as
- * in umoci.
+ * Takes away what the layers beneath have where a whiteout stands, or all that they have in the directory of an opaque
+ * one. What its own layer has stays, whether it comes before or after (image-spec, layer.md); a directory that it only
+ * implies keeps its owner and mode then, as in umoci.
  */
 export function applyWhiteout(tree: ImageTree, segments: readonly string[], name: string): void {
   const hidden = name.slice(prefix.length);
@@ -29,7 +29,9 @@ export function applyWhiteout(tree: ImageTree, segments: readonly string[], name
   clear(tree, directory);
 }
 
-/** Also in directories in it that the layer writes in, too. They may be deeper than files can be open: one is at a time. */
+/**
+ * Also in directories in it that the layer writes in, too. They may be deeper than files can be open: one is at a time.
+ */
 function clear(tree: ImageTree, directory: Descriptor): void {
   let current = tree.step(directory, ".");
   const left = [clearOne(tree, current)];

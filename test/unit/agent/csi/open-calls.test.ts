@@ -8,7 +8,10 @@ const driver = "a.example";
 const deadlineMs = 120_000;
 const published = { path: "/csi/k/mounts/a", readOnly: false };
 
-/** A volume of a driver that stages nothing, of which a call was never answered, and what the driver is asked from then on. */
+/**
+ * A volume of a driver that stages nothing, of which a call was never answered, and what the driver is asked from then
+ * on.
+ */
 async function unansweredWorld(targets: readonly TargetRecord[]) {
   const heard: string[] = [];
   const node = {

@@ -21,7 +21,8 @@ function quobyteDriver(volumeHandle: string) {
   const parts = volumeHandle.split("|");
   if (parts.length < 2) throw new Error("not in the format <TENANT_NAME/TENANT_UUID>|<VOL_NAME/VOL_UUID>");
   const [tenant, volume, subDirectory] = parts;
-  // Without credentials of the API the volume is a directory of the client's mount point; with them it is asked for by both.
+  // Without credentials of the API the volume is a directory of the client's mount point; with them it is asked for by
+  // both.
   return { tenant, volume, subDirectory: parts.length === 3 ? subDirectory : undefined };
 }
 

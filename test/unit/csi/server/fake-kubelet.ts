@@ -17,8 +17,8 @@ import { publishRequest, type RequestChange } from "./requests.ts";
 export type Ending = readonly [code: string, words: string];
 
 /**
- * A stand-in for kubelet: what its plugin watcher does with a registration socket (behaviours 115 and 116), and its csi plugin with a
- * driver (behaviour 114: each call over a new connection).
+ * A stand-in for kubelet: what its plugin watcher does with a registration socket (behaviours 115 and 116), and its csi
+ * plugin with a driver (behaviour 114: each call over a new connection).
  */
 export class FakeKubelet {
   /** As pluginwatcher and csi_plugin.go do it. @param refusal what it says instead of taking the driver */

@@ -91,7 +91,8 @@ describe("what an iSCSI volume has done", () => {
 
   it("leaves sessions of ours at portals of other volumes alone", async () => {
     node.disk(node.session(ours), 1);
-    node.session({ ...ours, portal: { address: "10.0.0.2", port: 3260 } }); // where a volume is about to look for its disk
+    // Where a volume is about to look for its disk.
+    node.session({ ...ours, portal: { address: "10.0.0.2", port: 3260 } });
     await detach({ ...undo, portals: "10.0.0.9:3260" }, context);
     expect(node.log).to.deep.equal([]);
   });
