@@ -13,11 +13,11 @@ import type { Problem } from "./view.ts";
  * not probed during it.
  */
 export function mustReplaceForCredentials({ name, layout }: DesiredVolume, context: StepContext): boolean {
-  const { input, record, view } = context;
+  const { input, record, actualState } = context;
   const stage = record?.stage;
   if (layout.credentials !== true || layout.opens === true || stage?.kind !== "filesystem") return false;
   if (!isOtherSecret(stage, contentStateOf(layout.content, input.contents))) return false;
-  if (!stage.ready) return stage.contentVersion !== undefined && view.stage.mount !== undefined;
+  if (!stage.ready) return stage.contentVersion !== undefined && actualState.stage.mount !== undefined;
   return input.silent?.get(name)?.said !== undefined;
 }
 

@@ -55,16 +55,16 @@ function decideWithoutIntent(context: StepContext): { phase: Phase; steps: Steps
  * well.
  */
 function decideRelease(desired: Desired, context: StepContext): { phase: Phase; steps: Steps } {
-  const { record, view } = context;
+  const { record, actualState } = context;
   if (record?.retained === true) return { phase: "retained", steps: nothing };
   const empty = record === undefined || (record.stage === undefined && record.targets.length === 0);
   // A volume that is being set up has no record before its first write. It counts as in use all the same (safety rule
   // 8).
   const running = context.input.inFlight.get(desired.name);
   if (empty && running !== undefined && running !== "observe") return { phase: "tearDown", steps: nothing };
-  const nothingLeft = empty && view.stage.truth === "absent" && record?.child === undefined;
+  const nothingLeft = empty && actualState.stage.truth === "absent" && record?.child === undefined;
   // This holds even if there is a record: other records may be lost.
-  const unread = view.unread?.problem !== undefined;
+  const unread = actualState.unread?.problem !== undefined;
   const lost = nothingLeft || unread ? lostSteps(desired, context) : undefined;
   if (nothingLeft && lost === undefined) return { phase: "released", steps: nothing };
   // Mounts that an earlier intent left are not torn down, nor reported as released, for this one (safety rule 27, law
@@ -80,11 +80,11 @@ function decideRelease(desired: Desired, context: StepContext): { phase: Phase; 
 }
 
 /** A record without an intent is dropped only when nothing is left of what it speaks of. */
-function forgetSteps({ view, record }: StepContext): Steps {
+function forgetSteps({ actualState, record }: StepContext): Steps {
   const undone = record?.child === undefined && record?.stage?.undo === undefined;
-  const left = view.targets.some((target) => target.truth !== "absent") || !undone;
-  const kind = view.stage.record?.kind;
-  const staged = view.stage.truth !== "absent" && kind !== "path" && kind !== "device";
+  const left = actualState.targets.some((target) => target.truth !== "absent") || !undone;
+  const kind = actualState.stage.record?.kind;
+  const staged = actualState.stage.truth !== "absent" && kind !== "path" && kind !== "device";
   return left || staged ? nothing : { ...nothing, actions: [{ kind: "forget" }] };
 }
 

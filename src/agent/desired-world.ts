@@ -8,7 +8,7 @@ import { podPath, withPods } from "./pods/pod-mounts.ts";
 import { Touched } from "./touched.ts";
 
 /** Inputs of the desired state of world, and callbacks for its changes. */
-export interface DesiredWorldDeps {
+export interface DesiredStateOfWorldDeps {
   readonly store: ObjectStore<IntentEntry>;
   /** Called with all objects that volumes show, when that set has changed. */
   follow(refs: readonly ContentRef[]): void;
@@ -19,8 +19,8 @@ export interface DesiredWorldDeps {
 }
 
 /** The intents of one node as the planner takes them, kept up with each event of their store. */
-export class DesiredWorld {
-  readonly #deps: DesiredWorldDeps;
+export class DesiredStateOfWorld {
+  readonly #deps: DesiredStateOfWorldDeps;
   readonly #volumes = new Map<string, Desired>();
   readonly #refs = new Map<string, readonly ContentRef[]>();
   /** Names of the intents that name a pod, by the path of its target. */
@@ -29,7 +29,7 @@ export class DesiredWorld {
   readonly touched = new Touched();
   #followed = true;
 
-  constructor(deps: DesiredWorldDeps) {
+  constructor(deps: DesiredStateOfWorldDeps) {
     this.#deps = deps;
   }
 

@@ -3,14 +3,16 @@ import { attributeDifference, attributesOf } from "./attributes.ts";
 import type { DriftFound } from "./model/drift.ts";
 import { kubeletDrift } from "./observe/kubelet-status.ts";
 import type { VolumePlan } from "./plan.ts";
-import type { Problem, TargetView } from "./view.ts";
+import type { ActualTarget, Problem } from "./view.ts";
 
 /** What is different from what was mounted, if anything; the worst first. Only of a volume that is wanted. */
-export function driftOf({ view, phase, silent }: VolumePlan): DriftFound | undefined {
-  if (view.kubelet !== undefined) return kubeletDrift(view.kubelet);
+export function driftOf({ actualState, phase, silent }: VolumePlan): DriftFound | undefined {
+  if (actualState.kubelet !== undefined) return kubeletDrift(actualState.kubelet);
   if (phase !== "setUp" && phase !== "unexplained") return undefined;
-  const { stage } = view;
-  const found = view.targets.flatMap((target) => (target.drift === undefined ? [] : [{ target, class: target.drift }]));
+  const { stage } = actualState;
+  const found = actualState.targets.flatMap((target) =>
+    target.drift === undefined ? [] : [{ target, class: target.drift }],
+  );
   const order: readonly DriftClass[] = ["Missing", "SourceDiffers", "Stacked", "OptionsDiffer", "PropagationDiffers"];
   for (const wanted of order) {
     const first = found.find((drift) => drift.class === wanted);
@@ -28,7 +30,7 @@ function isDamage({ reason }: Problem): boolean {
   return reason === "ReadError" || reason === "FilesystemDamaged";
 }
 
-function messageFor(target: TargetView, drift: DriftClass): string {
+function messageFor(target: ActualTarget, drift: DriftClass): string {
   const { path, ours, record, flagsOnNode } = target;
   switch (drift) {
     case "Missing":

@@ -4,20 +4,23 @@ import type { VolumePlan } from "./plan.ts";
 import { type PlanInput, stagingPath } from "./plan-input.ts";
 
 /** PURE. The mounts that a volume's plan was made from, or would be if they were there. */
-export function interestOf({ view, record, desired }: VolumePlan, { settings, table, nodeTable }: PlanInput): Interest {
+export function interestOf(
+  { actualState, record, desired }: VolumePlan,
+  { settings, table, nodeTable }: PlanInput,
+): Interest {
   const key = desired === undefined ? record?.key : isInvalid(desired) ? desired.key : desired.spec.key;
   const staged = [record?.stage?.path, ...(key === undefined ? [] : [stagingPath(settings, key)])];
-  const ours = view.targets.flatMap((target) => target.ours ?? []);
+  const ours = actualState.targets.flatMap((target) => target.ours ?? []);
   const published = (record?.targets ?? []).map((target) => target.published?.path);
-  const unread = view.unread?.points ?? [];
+  const unread = actualState.unread?.points ?? [];
   const points = [
-    ...view.targets.map(({ path }) => path),
+    ...actualState.targets.map(({ path }) => path),
     ...ours.map(({ point }) => point),
     ...staged,
     ...published,
     ...unread,
   ];
-  const ofKubelet = view.kubelet?.points ?? [];
+  const ofKubelet = actualState.kubelet?.points ?? [];
   const ids = (record?.targets ?? []).flatMap(({ mountID }) => mountID ?? []);
   const groups =
     nodeTable === undefined

@@ -4,7 +4,7 @@ import type { MountEntry } from "../host/mountinfo.ts";
 import { attributeDifference, attributesOf } from "./attributes.ts";
 import type { DesiredMount } from "./desired-volume.ts";
 import type { TargetRecord } from "./record.ts";
-import type { TargetView } from "./view.ts";
+import type { ActualTarget } from "./view.ts";
 
 /**
  * PURE. Whether the node sees a mount of ours as the agent does. In a container the agent has a mount namespace of its
@@ -12,13 +12,13 @@ import type { TargetView } from "./view.ts";
  * missing, because the prefix is not shared or somebody made it private and unmounted it, and it may have other flags,
  * because flags do not propagate.
  */
-export function lookFromNode(
+export function observeNodeMount(
   ours: MountEntry,
   record: TargetRecord,
   desired: DesiredMount | undefined,
   { table, nodeTable }: { table: MountTable | undefined; nodeTable?: MountTable | undefined },
   drift: DriftClass | undefined,
-): Pick<TargetView, "differsOnNode" | "flagsOnNode" | "problem" | "drift"> {
+): Pick<ActualTarget, "differsOnNode" | "flagsOnNode" | "problem" | "drift"> {
   if (table === undefined || nodeTable === undefined) return {};
   // A container runtime may have made it a slave of the node's when this agent's container started: the node has it.
   const groups = [ours.shared, ours.master].filter((group) => group !== undefined);
@@ -41,7 +41,7 @@ function reachesNode(ours: MountEntry, table: MountTable, nodeTable: MountTable)
   return group !== undefined && nodeTable.peers(group).length > 0;
 }
 
-function notPropagated(path: string): NonNullable<TargetView["problem"]> {
+function notPropagated(path: string): NonNullable<ActualTarget["problem"]> {
   return {
     reason: "NotPropagated",
     message: `${path} is mounted for the agent only: the prefix is not shared with the node. Make it Bidirectional`,

@@ -2,33 +2,33 @@ import { type MountIdentity, sameFilesystem, sameIdentity } from "../host/mount-
 import { type MountEntry, type MountRef, sameMount } from "../host/mountinfo.ts";
 import { attributeDifference, attributesOf } from "./attributes.ts";
 import { isSameProcess } from "./clients.ts";
-import { lookAtPublished, lookAtStageOfDriver } from "./csi/look.ts";
+import { observeDriverStage, observePublished } from "./csi/look.ts";
 import type { DesiredMount, DesiredVolume } from "./desired-volume.ts";
-import { lookFromNode } from "./look-from-node.ts";
-import type { LookInput } from "./model/actual-input.ts";
+import { observeNodeMount } from "./look-from-node.ts";
+import type { ActualStateInput } from "./model/actual-input.ts";
 import { beneath, covered, differentMount, foreignMount, stacked } from "./mount-problems.ts";
 import { movedMount, targetMoved } from "./moved-target.ts";
 import { ownershipDiffers } from "./ownership/ownership.ts";
 import { identityBeneath } from "./pods/sub-path.ts";
 import type { StageRecord, TargetRecord } from "./record.ts";
-import { lookAtUnread } from "./unread.ts";
-import type { StageView, TargetView, VolumeView } from "./view.ts";
+import { observeUnread } from "./unread.ts";
+import type { ActualStage, ActualTarget, ActualVolume } from "./view.ts";
 
 /** PURE. The actual state of one volume, by table and record; nothing else is evidence (law L10). */
-export function look(input: LookInput): VolumeView {
-  const stage = lookAtStage(input);
-  const targets = allPaths(input).map((path) => lookAtTarget(path, input, stage));
+export function buildActualState(input: ActualStateInput): ActualVolume {
+  const stage = observeStage(input);
+  const targets = allPaths(input).map((path) => observeTarget(path, input, stage));
   const staged = stage.record !== undefined && stage.record.kind !== "path";
   const mounted = targets.some((target) => target.record !== undefined && target.truth !== "absent");
   // A staged volume counts as in use until its record is removed, which happens only with evidence of its release.
   const unrecorded = stage.record === undefined && stage.truth === "uncertain";
   const recorded = mounted || staged || unrecorded || input.record?.child !== undefined;
-  const unread = input.unread && lookAtUnread({ ...input, volume: input.unread });
+  const unread = input.unread && observeUnread({ ...input, volume: input.unread });
   const inUse = recorded || mayBeLostWhole(input, targets) || unread?.problem !== undefined;
   return { stage, targets, inUse, ...(unread && { unread }) };
 }
 
-function lookAtStage({ record, table, stagingPath, desired, ended, swap }: LookInput): StageView {
+function observeStage({ record, table, stagingPath, desired, ended, swap }: ActualStateInput): ActualStage {
   const stage = record?.stage;
   if (stage === undefined) {
     // A mount on our own staging path is a record of itself (safety rule 24): staging again takes it over.
@@ -37,7 +37,7 @@ function lookAtStage({ record, table, stagingPath, desired, ended, swap }: LookI
     const mount = table?.at(stagingPath);
     return mount === undefined ? { truth: "absent" } : { truth: "uncertain", mount };
   }
-  if (stage.csi !== undefined) return lookAtStageOfDriver(stage, table, { record, desired });
+  if (stage.csi !== undefined) return observeDriverStage(stage, table, { record, desired });
   if (swap === "off") return { truth: "absent", record: stage, ...(stage.ready ? { drift: "Missing" } : {}) };
   if (swap === "unknown") return { truth: "uncertain", record: stage };
   if (stage.kind !== "filesystem") return { truth: stage.ready ? "mounted" : "uncertain", record: stage };
@@ -69,12 +69,12 @@ function isReadOnlyFlip(stage: StageRecord, mount: MountEntry, desired: DesiredV
   return mount.superOptions.includes("ro") && !stage.options.includes("ro") && desired?.layout.readOnly === false;
 }
 
-function allPaths({ desired, record }: LookInput): string[] {
+function allPaths({ desired, record }: ActualStateInput): string[] {
   const recorded = record?.targets.map((target) => target.path) ?? [];
   return [...new Set([...(desired?.mounts.map((mount) => mount.path) ?? []), ...recorded])];
 }
 
-function lookAtTarget(path: string, input: LookInput, stage: StageView): TargetView {
+function observeTarget(path: string, input: ActualStateInput, stage: ActualStage): ActualTarget {
   const desired = input.desired?.mounts.find((mount) => mount.path === path);
   const record = input.record?.targets.find((target) => target.path === path);
   const name = desired?.name ?? record?.name ?? "";
@@ -90,7 +90,7 @@ function lookAtTarget(path: string, input: LookInput, stage: StageView): TargetV
     const missing = desired !== undefined && record?.mountID !== undefined;
     return { ...base, ...off, truth: "absent", ...(missing ? { drift: "Missing" } : {}) };
   }
-  if (record === undefined) return { ...base, ...off, ...lookAtForeign(path, input, layers, top) };
+  if (record === undefined) return { ...base, ...off, ...observeForeignMount(path, input, layers, top) };
   const ours = layers.findLast((entry) => isOurs(entry, record));
   if (ours === undefined) {
     const foreign = top ?? layers[0];
@@ -113,7 +113,7 @@ function lookAtTarget(path: string, input: LookInput, stage: StageView): TargetV
   const source = csi ? undefined : identityBeneath(stage.record?.identity, (desired ?? record).subPath);
   const bound = compare(ours, record, desired, source);
   const again = input.desired?.layout.csi?.requiresRepublish === true;
-  const published = csi ? lookAtPublished(record, desired?.attributes.readOnly, input.table, again) : undefined;
+  const published = csi ? observePublished(record, desired?.attributes.readOnly, input.table, again) : undefined;
   const drift = bound.drift ?? published?.drift;
   const outdated = bound.outdated || published?.outdated === true;
   const owned = !desired || !input.desired || !ownershipDiffers(desired, input.desired, input);
@@ -124,17 +124,17 @@ function lookAtTarget(path: string, input: LookInput, stage: StageView): TargetV
     truth: "mounted",
     ours,
     ...compared,
-    ...lookFromNode(ours, record, desired, input, compared.drift),
+    ...observeNodeMount(ours, record, desired, input, compared.drift),
   };
 }
 
 /** A mount that no record of ours covers: an observed volume compares it, any other keeps away from it. */
-function lookAtForeign(
+function observeForeignMount(
   path: string,
-  { desired, likeness }: LookInput,
+  { desired, likeness }: ActualStateInput,
   layers: readonly MountEntry[],
   top: MountEntry | undefined,
-): Pick<TargetView, "truth" | "foreign" | "problem" | "likeness"> & { readonly attributesDiffer?: boolean } {
+): Pick<ActualTarget, "truth" | "foreign" | "problem" | "likeness"> & { readonly attributesDiffer?: boolean } {
   const foreign = top ?? layers[0];
   const like = foreign && likeness(foreign);
   const observed = desired?.mode === "Observe";
@@ -152,7 +152,7 @@ function lookAtForeign(
 /**
  * Whether there is no record of a volume that may have been mounted, and something may be it, for all that is known.
  */
-function mayBeLostWhole(input: LookInput, targets: readonly TargetView[]): boolean {
+function mayBeLostWhole(input: ActualStateInput, targets: readonly ActualTarget[]): boolean {
   const { record, desired, table, mayHaveLost } = input;
   if (record !== undefined || desired?.mode !== "Manage" || !desired.granted) return false;
   const staged = mayHaveLost && desired.layout.csi !== undefined;
@@ -163,7 +163,7 @@ function mayBeLostWhole(input: LookInput, targets: readonly TargetView[]): boole
  * A mount that may have been made by us for this volume, whatever became of the record of it. Somebody else's may show
  * the same; while no record is lost it is theirs.
  */
-export function mayBeLost({ foreign, likeness }: TargetView, mayHaveLost: boolean): boolean {
+export function mayBeLost({ foreign, likeness }: ActualTarget, mayHaveLost: boolean): boolean {
   if (foreign === undefined || likeness === undefined) return false;
   return likeness === "own" || (mayHaveLost && likeness !== "other");
 }
@@ -173,7 +173,7 @@ function compare(
   record: TargetRecord,
   desired: DesiredMount | undefined,
   source: MountIdentity | undefined,
-): Pick<TargetView, "outdated" | "attributesDiffer" | "drift"> {
+): Pick<ActualTarget, "outdated" | "attributesDiffer" | "drift"> {
   // The source was removed (//deleted) or renamed beneath the mount, or was staged anew since.
   const moved = !sameIdentity(ours, record.identity);
   const outdated = moved || (source !== undefined && !sameIdentity(record.identity, source));

@@ -2,9 +2,9 @@ import { mustRecover } from "./csi/steps.ts";
 import { type Desired, isInvalid } from "./desired-volume.ts";
 import { mayBeLost } from "./look.ts";
 import { letGo, nameOf, tableUnreadable } from "./mount-problems.ts";
-import { lookFor } from "./plan-input.ts";
+import { lastObservation } from "./plan-input.ts";
 import type { StepContext, Steps } from "./step-context.ts";
-import type { Problem, TargetView } from "./view.ts";
+import type { ActualTarget, Problem } from "./view.ts";
 
 /**
  * PURE. The steps and problems of a volume without a record before it counts as released, if records may be lost: its
@@ -14,19 +14,19 @@ import type { Problem, TargetView } from "./view.ts";
  * how to tear it down.
  * @returns undefined if the volume has left nothing
  */
-export function lostSteps(desired: Desired, { input, view, record }: StepContext): Steps | undefined {
+export function lostSteps(desired: Desired, { input, actualState, record }: StepContext): Steps | undefined {
   const observed = !isInvalid(desired) && desired.mode === "Observe";
   if (observed) return undefined; // it has done nothing
   if (input.table === undefined) return { actions: [], problems: new Map([["", tableUnreadable]]) };
   if (isInvalid(desired)) {
-    const { problem } = view.unread ?? {};
+    const { problem } = actualState.unread ?? {};
     return problem && { actions: [], problems: new Map([["", problem]]) };
   }
   if (record !== undefined || !desired.granted) return undefined;
   if (mustRecover(desired, { input, record })) return { actions: [{ kind: "recover" }], problems: new Map() };
-  const unknown = view.targets.filter((target) => target.foreign !== undefined);
+  const unknown = actualState.targets.filter((target) => target.foreign !== undefined);
   if (input.mayHaveLost && unknown.length > 0 && desired.layout.hostPath !== undefined) {
-    const seen = lookFor(desired, input.observed);
+    const seen = lastObservation(desired, input.observed);
     if (seen?.generation !== desired.generation) return { actions: [{ kind: "observe" }], problems: new Map() };
   }
   const lost = unknown.filter((target) => mayBeLost(target, input.mayHaveLost));
@@ -44,7 +44,7 @@ export function lostSteps(desired: Desired, { input, view, record }: StepContext
   };
 }
 
-function lostMount(volume: string, { path, foreign, problem }: TargetView): Problem {
+function lostMount(volume: string, { path, foreign, problem }: ActualTarget): Problem {
   if (problem !== undefined && problem.reason !== "ForeignMount") return problem;
   return {
     reason: "ForeignMount",

@@ -131,14 +131,14 @@ function totals(plan: Plan): Sample[] {
     const plugin_name = typeOf(volume);
     const states = [];
     if (volume.desired?.deleting === false) states.push("desired_state_of_world");
-    if (volume.view.inUse) states.push("actual_state_of_world");
+    if (volume.actualState.inUse) states.push("actual_state_of_world");
     return states.map((state) => ({ labels: { plugin_name, state }, value: 1 }));
   });
 }
 
 function differences(plan: Plan): Sample[] {
   const targets = [...plan.volumes.values()].flatMap((v) =>
-    v.view.targets.map((target) => ({ target, phase: v.phase })),
+    v.actualState.targets.map((target) => ({ target, phase: v.phase })),
   );
   const missing = targets.filter(
     ({ target, phase }) => phase === "setUp" && target.desired !== undefined && !isAsWanted(target),

@@ -40,7 +40,9 @@ const longestOrphans = 50;
 export function nodeStateOf(state: NodeVolumeState, input: NodeStateInput): NodeVolumeStateStatus {
   const all = [...input.plan.volumes.values()];
   const volumes = all.filter((volume) => volume.desired !== undefined);
-  const inUse = all.filter((volume) => volume.phase !== "released" && volume.view.inUse).map((volume) => volume.name);
+  const inUse = all
+    .filter((volume) => volume.phase !== "released" && volume.actualState.inUse)
+    .map((volume) => volume.name);
   // A record whose intent was not read yet is no orphan.
   const ours = !input.synced ? [] : orphansOf({ ...input, volumes: all, previous: state.status?.orphans ?? [] });
   const orphans = [...ours, ...(input.others ?? [])];
@@ -72,7 +74,9 @@ function conditions(
 ): ConditionInput[] {
   const granted = volumes.filter((volume) => volume.phase !== "released" && !isObserved(volume)).map((v) => v.name);
   // What kubelet manages is not ours to let go (safety rule 27).
-  const kubelets = new Set(volumes.filter(({ view }) => view.kubelet !== undefined).map(({ name }) => name));
+  const kubelets = new Set(
+    volumes.filter(({ actualState }) => actualState.kubelet !== undefined).map(({ name }) => name),
+  );
   const holding = [...new Set([...inUse.filter((name) => !kubelets.has(name)), ...granted])];
   const ready: ConditionInput =
     table === undefined

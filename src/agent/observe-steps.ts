@@ -1,6 +1,6 @@
 import type { DesiredVolume } from "./desired-volume.ts";
 import type { Action } from "./operations.ts";
-import { hostSource, lookFor, type PlanInput } from "./plan-input.ts";
+import { hostSource, lastObservation, type PlanInput } from "./plan-input.ts";
 import type { StepContext, Steps } from "./step-context.ts";
 
 /**
@@ -11,22 +11,22 @@ const holdsMs = 30_000;
 const steadyHoldsMs = 5 * 60_000;
 
 /** PURE. What Manage would do, compared with what the source showed at the last look. */
-export function observeSteps(desired: DesiredVolume, { input, view }: StepContext): Steps {
-  const seen = lookFor(desired, input.observed);
+export function observeSteps(desired: DesiredVolume, { input, actualState }: StepContext): Steps {
+  const seen = lastObservation(desired, input.observed);
   const look: Action[] = isLookDue(desired, input) ? [{ kind: "observe" }] : [];
   if (desired.layout.hostPath !== undefined && seen?.generation !== desired.generation) {
     return { actions: look, problems: new Map() };
   }
-  const mount = view.targets.flatMap((target): Action[] =>
+  const mount = actualState.targets.flatMap((target): Action[] =>
     target.truth === "mounted" || target.problem !== undefined ? [] : [{ kind: "publish", path: target.path }],
   );
-  const changes = view.targets.flatMap(({ truth, attributesDiffer, foreign, path }): Action[] =>
+  const changes = actualState.targets.flatMap(({ truth, attributesDiffer, foreign, path }): Action[] =>
     truth === "mounted" && attributesDiffer && foreign !== undefined
       ? [{ kind: "setAttributes", path, mountID: foreign.id }]
       : [],
   );
   const problems = new Map(
-    view.targets.flatMap((t) => (t.problem === undefined ? [] : [[t.path, t.problem] as const])),
+    actualState.targets.flatMap((t) => (t.problem === undefined ? [] : [[t.path, t.problem] as const])),
   );
   const staged: Action[] = mount.length > 0 ? [{ kind: "stage" }, ...mount] : [];
   return { actions: [...look, ...staged, ...changes], problems };
@@ -36,7 +36,7 @@ export function observeSteps(desired: DesiredVolume, { input, view }: StepContex
 export function isLookDue(desired: DesiredVolume, { observed, table, settings, now }: PlanInput): boolean {
   const { generation, layout } = desired;
   if (layout.hostPath === undefined) return false;
-  const seen = lookFor(desired, observed);
+  const seen = lastObservation(desired, observed);
   if (seen?.generation !== generation || now - seen.at >= (seen.steady === true ? steadyHoldsMs : holdsMs)) return true;
   return table?.covering(hostSource(settings.hostRoot, layout.hostPath))?.id !== seen.mountID;
 }

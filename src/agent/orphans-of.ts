@@ -53,7 +53,7 @@ export function orphansOf(input: OrphansInput): Orphan[] {
 }
 
 /** What the journal has of a volume whose intent is gone. */
-function ofRecord({ name, record, view }: VolumePlan): Found[] {
+function ofRecord({ name, record, actualState }: VolumePlan): Found[] {
   if (record === undefined) return [];
   const retained = record.retained === true;
   const why = retained ? "left on purpose (deletionPolicy Retain)" : "which vanished without being deleted";
@@ -61,7 +61,7 @@ function ofRecord({ name, record, view }: VolumePlan): Found[] {
   const child = record.child === undefined ? "" : `; process ${record.child.pid} of it has not ended`;
   const because = (what: string) =>
     cut(`by the journal ${what} the intent ${name} (uid ${record.uid}), ${why}${child}`, longest);
-  const mounted = view.targets.filter((target) => target.truth !== "absent");
+  const mounted = actualState.targets.filter((target) => target.truth !== "absent");
   const targets = mounted.map(({ path, ours, foreign }): Found => {
     const at = ours?.point ?? path;
     return {
@@ -73,9 +73,9 @@ function ofRecord({ name, record, view }: VolumePlan): Found[] {
       remedy: remedyOf(unmounting(at), retained),
     };
   });
-  if (targets.length > 0 || view.stage.record === undefined) return targets;
-  const { kind, path, csi } = view.stage.record;
-  const { mount } = view.stage;
+  if (targets.length > 0 || actualState.stage.record === undefined) return targets;
+  const { kind, path, csi } = actualState.stage.record;
+  const { mount } = actualState.stage;
   if (kind === "filesystem" && mount !== undefined) {
     const remedy = remedyOf(unmounting(path), retained);
     return [{ ...base, path, kind: "Staging", ...shownBy(mount), message: because("staged for"), remedy }];
@@ -92,7 +92,7 @@ function ofRecord({ name, record, view }: VolumePlan): Found[] {
 /** Mounts beneath a directory of our own for staging, where nobody else mounts, that no record speaks of. */
 function stagedWithoutRecord(volumes: readonly VolumePlan[], table: MountTable, root: string): Found[] {
   const ofDrivers = volumes.flatMap(({ record }) => record?.stage?.csi?.directory ?? []);
-  const known = new Set(volumes.map(({ view: { stage } }) => stage.record?.path ?? stage.mount?.point));
+  const known = new Set(volumes.map(({ actualState: { stage } }) => stage.record?.path ?? stage.mount?.point));
   return table
     .beneath(root)
     .filter(({ point }) => point !== root && !known.has(point))
@@ -116,7 +116,9 @@ function ofOurData(input: OrphansInput, table: MountTable): Found[] {
   const isOurs = (path: string) => isStatePath(path, { stateDir, allowedPrefixes });
   const data = table.identityOf(`${stateDir}/data`);
   if (data === undefined || data.root === "/") return [];
-  const known = new Set(volumes.flatMap(({ view }) => view.targets.flatMap(({ path, ours }) => [path, ours?.point])));
+  const known = new Set(
+    volumes.flatMap(({ actualState }) => actualState.targets.flatMap(({ path, ours }) => [path, ours?.point])),
+  );
   const found = table.entries
     .filter((mount) => sameFilesystem(mount, data) && mount.root !== data.root && isBeneath(mount.root, data.root))
     .map((mount) => ({ mount, path: pathOnNode(mount.point, hostRoot) }))

@@ -138,7 +138,7 @@ function shownBy({ source, mountID, kubelet }: Observed) {
 }
 
 /** PURE. The last look for this very intent: one of the same name before it may have had another source. */
-export function lookFor({ name, uid }: Desired, observed: PlanInput["observed"]): Observation | undefined {
+export function lastObservation({ name, uid }: Desired, observed: PlanInput["observed"]): Observation | undefined {
   const seen = observed.get(name);
   return seen?.uid === uid ? seen : undefined;
 }

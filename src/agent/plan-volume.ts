@@ -5,13 +5,13 @@ import { decide } from "./decide.ts";
 import { type Desired, isInvalid } from "./desired-volume.ts";
 import { hangingProblem } from "./hanging.ts";
 import { likenessOf } from "./likeness.ts";
-import { isOurs, look } from "./look.ts";
+import { buildActualState, isOurs } from "./look.ts";
 import { tableUnreadable } from "./mount-problems.ts";
 import { planKubelet } from "./observe/plan-kubelet.ts";
 import { describe } from "./operations.ts";
 import type { PathOwners } from "./path-owners.ts";
 import type { Phase, VolumePlan } from "./plan.ts";
-import { lookFor, type PlanInput, stagingPath } from "./plan-input.ts";
+import { lastObservation, type PlanInput, stagingPath } from "./plan-input.ts";
 import type { VolumeRecord } from "./record.ts";
 import type { StepContext, Steps } from "./step-context.ts";
 import { isSuperseded } from "./superseded.ts";
@@ -26,7 +26,7 @@ export function planVolume(name: string, input: PlanInput, owners: PathOwners): 
   }
   const understood = desired === undefined || isInvalid(desired) ? undefined : desired;
   const unread = desired === undefined || !isInvalid(desired) ? undefined : desired;
-  const seen = look({
+  const seen = buildActualState({
     desired: understood,
     unread,
     record,
@@ -40,9 +40,9 @@ export function planVolume(name: string, input: PlanInput, owners: PathOwners): 
     swap: input.swaps?.get(name),
   });
   const running = input.inFlight.get(name);
-  const view = running === "republish" ? whileRepublishing(seen) : seen;
+  const actualState = running === "republish" ? whileRepublishing(seen) : seen;
   const silent = seen.stage.truth === "mounted" ? input.silent?.get(name) : undefined;
-  const context: StepContext = { input, owners, view, record };
+  const context: StepContext = { input, owners, actualState, record };
   const { phase, steps } = decide(desired, context);
   const problems = withTable(steps.problems, phase, input);
   const health = input.health?.get(name);
@@ -53,7 +53,7 @@ export function planVolume(name: string, input: PlanInput, owners: PathOwners): 
     ...(silent && phase === "setUp" && { silent }),
     ...(steps.behind && { behind: steps.behind }),
   };
-  const base = { name, phase, view, problems, ...known };
+  const base = { name, phase, actualState, problems, ...known };
   // To call a driver again changes nothing of where the volume stands.
   const pending = steps.actions.filter(({ kind }) => kind !== "observe" && kind !== "republish").map(describe);
   const first = choose(name, steps, phase, input, desired?.generation ?? record?.generation ?? 0);
@@ -61,7 +61,7 @@ export function planVolume(name: string, input: PlanInput, owners: PathOwners): 
   if (running === undefined) return { ...base, pending, ...chosen };
   const hanging = hangingProblem(name, input, { desired, record });
   const failure = chosen.failure && { failure: chosen.failure };
-  const superseded = isSuperseded(input.begun?.get(name), desired, view) && { superseded: true as const };
+  const superseded = isSuperseded(input.begun?.get(name), desired, actualState) && { superseded: true as const };
   return { ...base, pending, running, ...superseded, ...failure, ...(hanging && { hanging }) };
 }
 
@@ -81,7 +81,7 @@ function likenessIn(input: PlanInput, desired: Desired | undefined): (mount: Mou
   const { table, settings } = input;
   if (table === undefined || desired === undefined) return () => undefined;
   if (isInvalid(desired)) return (mount) => (isOthersAlone(mount, desired, input) ? "other" : undefined);
-  const observed = lookFor(desired, input.observed);
+  const observed = lastObservation(desired, input.observed);
   if (desired.mode === "Observe" && desired.layout.hostPath !== undefined && observed?.source === undefined) {
     return () => undefined;
   }

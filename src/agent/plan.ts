@@ -3,7 +3,7 @@ import type { Failure } from "./failures.ts";
 import type { VolumeHealth } from "./model/volume-health.ts";
 import type { Operation, OperationKind } from "./operations.ts";
 import type { VolumeRecord } from "./record.ts";
-import type { Problem, VolumeView } from "./view.ts";
+import type { ActualVolume, Problem } from "./view.ts";
 
 /**
  * What is to become of one volume, and where it stands.
@@ -34,7 +34,7 @@ export interface VolumePlan {
   readonly phase: Phase;
   readonly desired?: Desired;
   readonly record?: VolumeRecord;
-  readonly view: VolumeView;
+  readonly actualState: ActualVolume;
   /** To be started now. */
   readonly operation?: Operation;
   /** Runs already: the volume gets no second one (law L4). */

@@ -210,12 +210,12 @@ function changesOf(before: MountTable | undefined, after: MountTable | undefined
  * which is compared with the records of all volumes; or on a failed step, whose unmount mode depends on how long it has
  * failed.
  */
-function isRestless({ desired, view, operation, failure }: VolumePlan, { table }: PlanInput): boolean {
+function isRestless({ desired, actualState, operation, failure }: VolumePlan, { table }: PlanInput): boolean {
   if (operation !== undefined && failure !== undefined) return true;
   const looked = desired !== undefined && !isInvalid(desired) && desired.mode === "Observe";
-  if (looked && view.kubelet === undefined) return true;
-  if (view.unread?.problem !== undefined) return true;
-  return table !== undefined && view.targets.some(({ foreign }) => foreign !== undefined);
+  if (looked && actualState.kubelet === undefined) return true;
+  if (actualState.unread?.problem !== undefined) return true;
+  return table !== undefined && actualState.targets.some(({ foreign }) => foreign !== undefined);
 }
 
 function addAll(to: Set<string>, names: Iterable<string>): Set<string> {

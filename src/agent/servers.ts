@@ -119,7 +119,7 @@ export class ServerWatch {
  * PURE. The probe target of a volume from a server, of a disk attached to the node, or of a file system that counts its
  * errors; undefined while it is not mounted, and once it is to be unmounted.
  */
-function askedOf({ phase, view: { stage } }: VolumePlan): Asked | undefined {
+function askedOf({ phase, actualState: { stage } }: VolumePlan): Asked | undefined {
   const { mount, record, truth } = stage;
   if (phase !== "setUp" || truth !== "mounted" || mount === undefined || record?.kind !== "filesystem")
     return undefined;

@@ -87,18 +87,18 @@ function whyOf(volume: VolumePlan): Pick<Obstacle, "reason" | "message"> | undef
 }
 
 function settingUp(volume: VolumePlan, obstacle: ReturnType<typeof whyOf>): Standing {
-  const { view, pending, desired, behind } = volume;
-  const wanted = view.targets.filter((target) => target.desired !== undefined);
+  const { actualState, pending, desired, behind } = volume;
+  const wanted = actualState.targets.filter((target) => target.desired !== undefined);
   // A failing pod mount is no problem of the other pods and the host: otherwise a tenant could mark nodes not ready. It
   // is reported in status.pods.
   const late = wanted.filter((target) => target.desired?.pod === undefined && !isAsWanted(target));
-  const flipped = view.stage.drift === "ReadOnlyFlip";
+  const flipped = actualState.stage.drift === "ReadOnlyFlip";
   const swap = desired !== undefined && !isInvalid(desired) && desired.layout.swap === true;
-  const asked = view.targets.length > 0 || hasPods(volume) || swap;
-  if (!asked && view.stage.truth === "absent" && obstacle === undefined) {
+  const asked = actualState.targets.length > 0 || hasPods(volume) || swap;
+  if (!asked && actualState.stage.truth === "absent" && obstacle === undefined) {
     return { state: "Waiting", ready: "True", reason: "NoConsumers", message: "the spec has no mounts" };
   }
-  const shown = late.length === 0 && !flipped && volume.silent === undefined && view.stage.truth === "mounted";
+  const shown = late.length === 0 && !flipped && volume.silent === undefined && actualState.stage.truth === "mounted";
   if (shown && volume.superseded === undefined) {
     // A failing pod mount must not mark the whole volume not ready for healthy pods.
     if (behind !== undefined) {
@@ -117,13 +117,13 @@ function settingUp(volume: VolumePlan, obstacle: ReturnType<typeof whyOf>): Stan
       }
     : (obstacle ?? (suspended ? suspendedWhy : progress(volume)));
   const some = wanted.some(isShown);
-  const working = volume.view.stage.truth === "mounted" ? "Mounting" : "Staging";
+  const working = volume.actualState.stage.truth === "mounted" ? "Mounting" : "Staging";
   const state = some ? "Degraded" : obstacle !== undefined || suspended ? "Waiting" : working;
   return { state, ready: "False", ...why };
 }
 
-function swapsTo({ view }: VolumePlan): string {
-  return `the node swaps to ${view.stage.record?.path}`;
+function swapsTo({ actualState }: VolumePlan): string {
+  return `the node swaps to ${actualState.stage.record?.path}`;
 }
 
 /** Whether the intent lists pods: the volume is then staged before the first NodePublishVolume. */
@@ -134,12 +134,14 @@ export function hasPods({ desired }: VolumePlan): boolean {
 function observing(volume: VolumePlan): Standing {
   const obstacle = whyOf(volume);
   if (obstacle !== undefined) return { state: "Observed", ready: "False", ...obstacle };
-  const { kubelet } = volume.view;
+  const { kubelet } = volume.actualState;
   if (kubelet !== undefined) {
     const message = `kubelet has the volume mounted for each pod of the list: ${kubelet.pods.length}`;
     return { state: "Observed", ready: "True", reason: "Observing", message };
   }
-  const same = volume.view.targets.every(({ truth, attributesDiffer }) => truth === "mounted" && !attributesDiffer);
+  const same = volume.actualState.targets.every(
+    ({ truth, attributesDiffer }) => truth === "mounted" && !attributesDiffer,
+  );
   if (same)
     return {
       state: "Observed",

@@ -13,7 +13,7 @@ import { Contents } from "./content/contents.ts";
 import { VolumeStatsPoller } from "./csi/volume-stats.ts";
 import { registerVolumeStatsMetrics } from "./csi/volume-stats-metrics.ts";
 import { intentSource } from "./desired/choose-intent-source.ts";
-import { DesiredWorld } from "./desired-world.ts";
+import { DesiredStateOfWorld } from "./desired-world.ts";
 import { Executor } from "./execute.ts";
 import { Failures } from "./failures.ts";
 import { logOperation, type OperationResult } from "./log-operation.ts";
@@ -181,7 +181,7 @@ export async function startAgent(deps: AgentDeps): Promise<Agent> {
   registerVolumeStatsMetrics(deps.registry, () => stats.polled());
   registerNotReadyMetrics(deps.registry, () => [...intents.store.list()].map(({ raw }) => raw));
   const open = new OpenPods();
-  const world = new DesiredWorld({
+  const world = new DesiredStateOfWorld({
     store: intents.store,
     follow: (refs) => contents.follow(refs),
     onChange: trigger,

@@ -1,8 +1,8 @@
 import type { TargetState } from "../api/status-values.ts";
-import { isShown, type TargetView } from "./view.ts";
+import { type ActualTarget, isShown } from "./view.ts";
 
 /** PURE. A target in one word. @param hindered whether something stands in its way */
-export function stateOfTarget(target: TargetView, hindered: boolean): TargetState {
+export function stateOfTarget(target: ActualTarget, hindered: boolean): TargetState {
   if (isShown(target)) return "Mounted";
   if (hindered) return target.foreign === undefined ? "Blocked" : "Foreign";
   return target.truth === "uncertain" ? "Uncertain" : "Absent";

@@ -13,7 +13,7 @@ import { podOf, podStatuses } from "./pods/pod-status.ts";
 import { hasPods, type Standing, standingOf } from "./standing.ts";
 import { stateOfTarget } from "./state-of-target.ts";
 import type { AgentStatus, StatusContext } from "./status/status-context.ts";
-import { isAsWanted, isShown, type TargetView } from "./view.ts";
+import { type ActualTarget, isAsWanted, isShown } from "./view.ts";
 import { waitingOf } from "./waiting.ts";
 
 /** States of history that are kept. */
@@ -34,25 +34,25 @@ export function statusOf(intent: NodeVolumeIntent, volume: VolumePlan, context: 
   const drift = driftOf(volume);
   const own = waitingOf(volume, previous.waiting, context);
   const waiting = own && attach ? attachWait(own, standing, attach) : own;
-  const { record, mount } = volume.view.stage;
-  const wanted = volume.view.targets.filter((target) => target.desired !== undefined);
+  const { record, mount } = volume.actualState.stage;
+  const wanted = volume.actualState.targets.filter((target) => target.desired !== undefined);
   const lastError = lastErrorOf(volume, standing, previous);
   const pods = podStatuses(volume);
   return {
     observedUID: intent.metadata.uid ?? "",
     observedGeneration: Math.max(generation, previous.observedGeneration ?? 0),
     ...(intent.spec.grant && { grantID: intent.spec.grant.id }),
-    inUse: volume.view.inUse || isBeingSetUp(volume),
+    inUse: volume.actualState.inUse || isBeingSetUp(volume),
     state: standing.state,
     desiredMounts: wanted.length,
     readyMounts: wanted.filter(isAsWanted).length,
     ...((record?.kind === "filesystem" || record?.csi !== undefined) && mount && { stagingPath: record.path }),
     ...(record?.deviceNumber !== undefined && mount && { devicePath: mount.source }),
-    ...(record?.kind === "swap" && volume.view.stage.truth === "mounted" && { devicePath: record.path }),
+    ...(record?.kind === "swap" && volume.actualState.stage.truth === "mounted" && { devicePath: record.path }),
     ...(volume.record?.sharedDisk !== undefined && { disk: volume.record.sharedDisk }),
     ...(record?.contentVersion !== undefined && { contentVersion: shownVersion(record.contentVersion) }),
     ...capacityOf(volume),
-    ...kubeletStatus(volume.view.kubelet),
+    ...kubeletStatus(volume.actualState.kubelet),
     mounts: shownTargets(volume).map((target) => mountStatus(target, volume)),
     ...(pods.length > 0 && { pods }),
     ...(waiting && { waiting }),
@@ -75,7 +75,10 @@ function conditionsOf(volume: VolumePlan, standing: Standing, drift: ReturnType<
     message: standing.message,
   };
   const on = standing.reason === "InUseAsSwap";
-  const some = on || volume.view.targets.some(isShown) || volume.view.kubelet?.pods.some(({ mount }) => mount) === true;
+  const some =
+    on ||
+    volume.actualState.targets.some(isShown) ||
+    volume.actualState.kubelet?.pods.some(({ mount }) => mount) === true;
   const unused = hasPods(volume) && standing.ready === "True";
   const why = unused ? ({ reason: "NoConsumers", message: "no pod has requested it yet" } as const) : standing;
   const mounted: ConditionInput = some
@@ -94,7 +97,7 @@ function healthOf({ health }: VolumePlan): ConditionInput[] {
   return [{ type: "VolumeHealthy", status: "False", reason: "VolumeConditionAbnormal", message: health.message }];
 }
 
-function mountStatus(target: TargetView, volume: VolumePlan): MountStatus {
+function mountStatus(target: ActualTarget, volume: VolumePlan): MountStatus {
   const problem = volume.problems.get(target.path) ?? target.problem ?? refusedGroup(target);
   const { drift, ours } = target;
   return {
@@ -111,10 +114,10 @@ function mountStatus(target: TargetView, volume: VolumePlan): MountStatus {
  * Those of the host, as many as the schema takes; those that the spec names first, then those that something is wrong
  * with.
  */
-function shownTargets({ view, problems }: VolumePlan): readonly TargetView[] {
-  const targets = view.targets.filter((target) => podOf(target) === undefined);
+function shownTargets({ actualState, problems }: VolumePlan): readonly ActualTarget[] {
+  const targets = actualState.targets.filter((target) => podOf(target) === undefined);
   if (targets.length <= longestMounts) return targets;
-  const rank = (t: TargetView) =>
+  const rank = (t: ActualTarget) =>
     t.desired !== undefined ? 0 : (problems.get(t.path) ?? t.problem ?? t.drift) ? 1 : 2;
   return targets.sort((a, b) => rank(a) - rank(b)).slice(0, longestMounts);
 }

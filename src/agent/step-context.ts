@@ -2,7 +2,7 @@ import type { Action } from "./operations.ts";
 import type { PathOwners } from "./path-owners.ts";
 import type { PlanInput } from "./plan-input.ts";
 import type { VolumeRecord } from "./record.ts";
-import type { Problem, VolumeView } from "./view.ts";
+import type { ActualVolume, Problem } from "./view.ts";
 
 /** The steps of one volume in order of preference, and the problems that block others. */
 export interface Steps {
@@ -19,6 +19,6 @@ export interface Steps {
 export interface StepContext {
   readonly input: PlanInput;
   readonly owners: PathOwners;
-  readonly view: VolumeView;
+  readonly actualState: ActualVolume;
   readonly record: VolumeRecord | undefined;
 }

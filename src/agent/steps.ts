@@ -15,7 +15,7 @@ import type { StageRecord, VolumeRecord } from "./record.ts";
 import { isStatePath } from "./state-path.ts";
 import type { StepContext, Steps } from "./step-context.ts";
 import { adoptOwn, targetActions } from "./target-steps.ts";
-import type { Problem, TargetView, VolumeView } from "./view.ts";
+import type { ActualTarget, ActualVolume, Problem } from "./view.ts";
 
 /**
  * PURE. Steps that bring a desired volume in line with its spec:
@@ -28,21 +28,23 @@ import type { Problem, TargetView, VolumeView } from "./view.ts";
  * pods use it, all consumers, new pods and the host included, keep the present mount.
  */
 export function setUpSteps(desired: DesiredVolume, context: StepContext): Steps {
-  const { view, record } = context;
+  const { actualState, record } = context;
   if (mustRecover(desired, context)) return { actions: [{ kind: "recover" }], problems: new Map() };
   const problems = new Map<string, Problem>();
-  const staged = view.stage.truth === "mounted";
+  const staged = actualState.stage.truth === "mounted";
 
-  const left = view.targets.filter((target) => target.record !== undefined && target.desired === undefined);
+  const left = actualState.targets.filter((target) => target.record !== undefined && target.desired === undefined);
   const going = left.filter((target) => !isKept(target, desired.uid, context, problems));
-  const gone = going.filter((target) => !awaitsSuccessor(target, desired, view));
+  const gone = going.filter((target) => !awaitsSuccessor(target, desired, actualState));
 
   // Pods are to find it ready: kubelet waits for each of them.
   const unused = desired.mounts.length === 0 && desired.pods === undefined && desired.layout.swap !== true;
   if (unused && left.length === 0) return unstageSteps(context, desired, problems);
   const otherSecret = mustReplaceForCredentials(desired, context);
   const mustReplace = otherSecret || mustReplaceForOptions(desired, context);
-  const held = view.targets.flatMap(({ record: target }) => (isHeldByPod(target, context.input) ? [target] : []));
+  const held = actualState.targets.flatMap(({ record: target }) =>
+    isHeldByPod(target, context.input) ? [target] : [],
+  );
   if (mustReplace && (held.length === 0 || !isSameForDriver(desired, record?.stage)))
     return tearDownSteps(context, desired);
   if (mustReplace) for (const target of held) problems.set(target.path, consumerStillRunning(target));
@@ -66,9 +68,9 @@ export function setUpSteps(desired: DesiredVolume, context: StepContext): Steps 
 /** PURE. Steps that take everything of a volume down that the record covers: targets first, then the stage (law L3). */
 export function tearDownSteps(context: StepContext, policy: TearDownPolicy): Steps {
   const problems = new Map<string, Problem>();
-  const recorded = context.view.targets.filter((target) => target.record !== undefined);
+  const recorded = context.actualState.targets.filter((target) => target.record !== undefined);
   const ours = recorded.filter((target) => !isKept(target, policy.uid, context, problems));
-  const lost = context.view.targets.flatMap((target) => adoptOwn(target, context));
+  const lost = context.actualState.targets.flatMap((target) => adoptOwn(target, context));
   if (lost.length > 0) return { actions: lost, problems };
   if (recorded.length === 0) return unstageSteps(context, policy, problems);
   return { actions: unpublishAll(ours, context, policy, problems), problems };
@@ -79,7 +81,7 @@ export function tearDownSteps(context: StepContext, policy: TearDownPolicy): Ste
  * rule 19).
  */
 export function givenBackSteps(context: StepContext, policy: TearDownPolicy, problems: Map<string, Problem>): Action[] {
-  const given = context.view.targets.filter((target) => isGivenBack(target.record, context.input));
+  const given = context.actualState.targets.filter((target) => isGivenBack(target.record, context.input));
   return unpublishAll(given, context, policy, problems);
 }
 
@@ -91,7 +93,7 @@ export interface TearDownPolicy {
 }
 
 function unstageSteps(context: StepContext, policy: TearDownPolicy, problems: Map<string, Problem>): Steps {
-  const { stage } = context.view;
+  const { stage } = context.actualState;
   if (stage.problem !== undefined) {
     problems.set("", stage.problem);
     return { actions: [], problems };
@@ -103,10 +105,10 @@ function unstageSteps(context: StepContext, policy: TearDownPolicy, problems: Ma
 
 function stageActions(
   desired: DesiredVolume,
-  { view, input, record }: StepContext,
+  { actualState, input, record }: StepContext,
   problems: Map<string, Problem>,
 ): Action[] {
-  const { stage } = view;
+  const { stage } = actualState;
   const content = contentStateOf(desired.layout.content, input.contents);
   if (content?.problem !== undefined) problems.set("", content.problem);
   if (stage.problem !== undefined) problems.set("", stage.problem);
@@ -139,7 +141,7 @@ function mustClaim(record: VolumeRecord, desired: DesiredVolume): boolean {
 }
 
 function unpublishAll(
-  targets: readonly TargetView[],
+  targets: readonly ActualTarget[],
   context: StepContext,
   policy: TearDownPolicy,
   problems: Map<string, Problem>,
@@ -167,10 +169,14 @@ function unpublishAll(
  * Whether the mount on an old path waits for its successor: first the new path is mounted, then the old one unmounted.
  * Not if one path lies beneath the other: the new mount would be inside the old one, or hide it.
  */
-function awaitsSuccessor({ path, record }: TargetView, { mounts }: DesiredVolume, view: VolumeView): boolean {
+function awaitsSuccessor(
+  { path, record }: ActualTarget,
+  { mounts }: DesiredVolume,
+  actualState: ActualVolume,
+): boolean {
   const successor = mounts.find((mount) => mount.name === record?.name);
   if (successor === undefined || mounts.some((mount) => overlap(mount.path, path))) return false;
-  return view.targets.find((target) => target.path === successor.path)?.truth !== "mounted";
+  return actualState.targets.find((target) => target.path === successor.path)?.truth !== "mounted";
 }
 
 function overlap(a: string, b: string): boolean {
@@ -199,7 +205,7 @@ function sourceProblem(desired: DesiredVolume, settings: PlanSettings): Problem 
 }
 
 /** Whether a target stays although no intent asks for it any more; the reason goes to `problems`. */
-function isKept(target: TargetView, uid: string, { input }: StepContext, problems: Map<string, Problem>): boolean {
+function isKept(target: ActualTarget, uid: string, { input }: StepContext, problems: Map<string, Problem>): boolean {
   const { record, path } = target;
   if (record === undefined || isGivenBack(record, input)) return false;
   const held = isHeldByPod(record, input);
@@ -211,7 +217,7 @@ function isKept(target: TargetView, uid: string, { input }: StepContext, problem
 /**
  * Whether a target was mounted for an intent whose deletion was not observed. Once someone has unmounted it, it may go.
  */
-function isUnexplained({ record, truth }: TargetView, uid: string): boolean {
+function isUnexplained({ record, truth }: ActualTarget, uid: string): boolean {
   return record !== undefined && record.uid !== uid && truth !== "absent";
 }
 

@@ -9,16 +9,16 @@ import { ownershipProblem } from "./ownership/ownership-problem.ts";
 import { pathProblem } from "./path-problem.ts";
 import { identityBeneath } from "./pods/sub-path.ts";
 import type { StepContext } from "./step-context.ts";
-import type { Problem, TargetView } from "./view.ts";
+import type { ActualTarget, Problem } from "./view.ts";
 
 /** PURE. The steps of one desired target of a staged volume. */
 export function targetActions(
   mount: DesiredMount,
   desired: DesiredVolume,
-  { view, input, owners, record }: StepContext,
+  { actualState, input, owners, record }: StepContext,
   problems: Map<string, Problem>,
 ): Action[] {
-  const target = view.targets.find((t) => t.path === mount.path);
+  const target = actualState.targets.find((t) => t.path === mount.path);
   if (target === undefined) return [];
   const anew = target.outdated || groupDue(mount, desired, record) !== undefined;
   const settled = target.truth === "mounted" && !anew;
@@ -26,16 +26,17 @@ export function targetActions(
     pathProblem(mount, input.settings) ??
     (settled
       ? undefined
-      : (owners.conflict(desired.name, mount.path, input.settings) ?? soleTargetProblem(mount.path, desired, view))) ??
+      : (owners.conflict(desired.name, mount.path, input.settings) ??
+        soleTargetProblem(mount.path, desired, actualState))) ??
     (settled && target.differsOnNode !== true ? undefined : identityProblem(mount, desired, target.record, input));
   if (barred !== undefined) {
     problems.set(mount.path, barred);
     return [];
   }
-  const owned = ownershipProblem(mount, desired, { record, view, settings: input.settings });
+  const owned = ownershipProblem(mount, desired, { record, actualState, settings: input.settings });
   if (owned !== undefined) problems.set(mount.path, owned);
   if (owned !== undefined && !settled) return [];
-  const adopted = adoptions(target, desired, { view, input });
+  const adopted = adoptions(target, desired, { actualState, input });
   if (adopted.length > 0) return adopted;
   if (target.problem !== undefined) {
     problems.set(mount.path, target.problem);
@@ -54,7 +55,7 @@ export function targetActions(
 }
 
 /** Whether the record identifies our mount by more than what it shows: its source may have been renamed or removed. */
-function isNoted({ ours, record }: TargetView): boolean {
+function isNoted({ ours, record }: ActualTarget): boolean {
   return ours?.shared === undefined ? ours?.id === record?.mountID : ours.shared === record?.peerGroup;
 }
 
@@ -62,18 +63,22 @@ function isNoted({ ours, record }: TargetView): boolean {
  * Flags do not propagate: changed in place, what other namespaces have of a shared mount would keep the old ones. Where
  * somebody has changed the flags here, the others still have those that were asked for.
  */
-function mustReplaceForFlags({ ours, record }: TargetView, mount: DesiredMount): boolean {
+function mustReplaceForFlags({ ours, record }: ActualTarget, mount: DesiredMount): boolean {
   if (ours?.shared === undefined || record === undefined) return false;
   return attributeDifference(record.attributes, mount.attributes).length > 0;
 }
 
 /** A mount without a record that shows exactly this volume, if the spec lets us take it over. */
-function adoptions(target: TargetView, desired: DesiredVolume, context: Pick<StepContext, "view" | "input">): Action[] {
-  const { view } = context;
+function adoptions(
+  target: ActualTarget,
+  desired: DesiredVolume,
+  context: Pick<StepContext, "actualState" | "input">,
+): Action[] {
+  const { actualState } = context;
   const { pod, subPath } = target.desired ?? {};
   // Nobody but us mounts on such a path: it is a record of itself.
-  if (pod !== undefined) return adoptSame(target, identityBeneath(view.stage.record?.identity, subPath));
-  if (desired.adopt === "IfSame") return adoptSame(target, view.stage.record?.identity);
+  if (pod !== undefined) return adoptSame(target, identityBeneath(actualState.stage.record?.identity, subPath));
+  if (desired.adopt === "IfSame") return adoptSame(target, actualState.stage.record?.identity);
   return adoptOwn(target, context);
 }
 
@@ -82,15 +87,18 @@ function adoptions(target: TargetView, desired: DesiredVolume, context: Pick<Ste
  * journal was lost (safety rule 24). Mounts that others made of the same server or disk share its file system: with an
  * intact journal they are not ours.
  */
-export function adoptOwn(target: TargetView, { view, input }: Pick<StepContext, "view" | "input">): Action[] {
+export function adoptOwn(
+  target: ActualTarget,
+  { actualState, input }: Pick<StepContext, "actualState" | "input">,
+): Action[] {
   const { likeness, desired } = target;
   if (!input.mayHaveLost && likeness !== "own" && desired?.pod === undefined) return [];
-  const { record, mount } = view.stage;
+  const { record, mount } = actualState.stage;
   const known = record?.kind === "filesystem" || record?.kind === "directory" ? record.identity : undefined;
   return adoptSame(target, known ?? (mount && identityOf(mount)));
 }
 
-function adoptSame(target: TargetView, source: MountIdentity | undefined): Action[] {
+function adoptSame(target: ActualTarget, source: MountIdentity | undefined): Action[] {
   const { foreign } = target;
   if (target.record !== undefined || source === undefined || foreign === undefined) return [];
   if (target.problem?.reason !== "ForeignMount" || !sameIdentity(foreign, source)) return [];

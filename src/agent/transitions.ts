@@ -40,7 +40,7 @@ function isUnexplained(volume: VolumePlan | undefined): boolean {
 
 /** News also when the agent starts: nobody else says it, and the intent that could is gone. */
 function orphan(volume: VolumePlan): Transition {
-  const paths = volume.view.targets.filter((target) => target.truth !== "absent").map((target) => target.path);
+  const paths = volume.actualState.targets.filter((target) => target.truth !== "absent").map((target) => target.path);
   const what = paths.length === 0 ? "what is staged" : listed(paths, 3);
   const message = `the intent ${volume.name} vanished without being deleted: ${what} stays mounted`;
   return { volume, type: "Warning", reason: "UnexplainedRemoval", message };
@@ -65,7 +65,7 @@ function healthChange(before: VolumePlan | undefined, after: VolumePlan): Transi
 /** What an agent finds on record when it starts was told by the one before. */
 function refusals(before: VolumePlan | undefined, after: VolumePlan): Transition[] {
   if (before === undefined) return [];
-  return newRefusals(before.view, after.view).map(({ reason, message }) => {
+  return newRefusals(before.actualState, after.actualState).map(({ reason, message }) => {
     return { volume: after, type: "Warning", reason, message };
   });
 }

@@ -23,7 +23,7 @@ export interface UnreadInput {
  * compared with its source. Any mount at a path where the intent may have one counts as its own, unless the record of
  * another volume covers it; paths that cannot be checked count as in use (laws L2 and L7, safety rules 6 and 24).
  */
-export function lookAtUnread(input: UnreadInput): UnreadView | undefined {
+export function observeUnread(input: UnreadInput): UnreadView | undefined {
   const { volume, record, mayHaveLost, table } = input;
   if (volume.mayHave === undefined) return undefined;
   const staging = record === undefined ? [input.stagingPath] : [];

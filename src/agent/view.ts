@@ -35,7 +35,7 @@ export interface Silence extends Problem {
 export type Likeness = "own" | "same" | "filesystem" | "other";
 
 /** The staged volume, by the table and the record. */
-export interface StageView {
+export interface ActualStage {
   readonly truth: Truth;
   readonly record?: StageRecord;
   /** The mount on the staging path, for a staged file system. */
@@ -45,7 +45,7 @@ export interface StageView {
 }
 
 /** The actual state of one target that is desired, recorded, or both. */
-export interface TargetView {
+export interface ActualTarget {
   readonly path: string;
   readonly name: string;
   readonly desired?: DesiredMount;
@@ -87,9 +87,9 @@ export interface UnreadView {
 }
 
 /** Actual state of one volume: record and mount table taken together, at the moment of one look. */
-export interface VolumeView {
-  readonly stage: StageView;
-  readonly targets: readonly TargetView[];
+export interface ActualVolume {
+  readonly stage: ActualStage;
+  readonly targets: readonly ActualTarget[];
   /** Whether the volume may be staged or mounted here, by the kernel's evidence and the record. */
   readonly inUse: boolean;
   /** Present for a volume that kubelet manages; the other members are empty then. */
@@ -102,12 +102,12 @@ export interface VolumeView {
  * Whether a target is mounted in the agent's and in the node's mount namespace: a mount that only the agent has serves
  * no user (law L10).
  */
-export function isShown({ truth, differsOnNode, flagsOnNode }: TargetView): boolean {
+export function isShown({ truth, differsOnNode, flagsOnNode }: ActualTarget): boolean {
   return truth === "mounted" && (differsOnNode !== true || flagsOnNode !== undefined);
 }
 
 /** Whether a target is in sync with its spec. */
-export function isAsWanted(target: TargetView): boolean {
+export function isAsWanted(target: ActualTarget): boolean {
   const shows = target.truth === "mounted" && !target.outdated && target.differsOnNode !== true;
   return shows && !target.attributesDiffer && target.ownershipDiffers !== true;
 }

@@ -40,7 +40,7 @@ export function wakesOf(waiter: Waiter, settings: PlanSettings): readonly WakeSo
 /** PURE. Whether an operation that failed may wait for this mount to go, or for its coming. */
 export function concerns({ slot, failure, volume }: Waiter, mount: MountEntry): boolean {
   if (!wakersOf(failure.reason).has("mounts")) return false;
-  const { record, mount: staged } = volume.view.stage;
+  const { record, mount: staged } = volume.actualState.stage;
   if (failure.on?.kind === "Device" && mount.source.startsWith("/dev/") && failure.on.name.endsWith(mount.source)) {
     return true; // the host's /dev may be elsewhere for the agent
   }

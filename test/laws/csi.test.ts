@@ -44,10 +44,11 @@ describe("volumes of CSI drivers: the laws", () => {
         "published without a bind",
       ],
       check(choice, reached) {
-        const { view, operation, pending } = planned(worldOf(choice));
+        const { actualState, operation, pending } = planned(worldOf(choice));
         const recorded = choice.targets.filter(({ recorded }) => recorded !== "no");
-        if (!view.inUse) throw new Error("what a driver may have staged does not count as in use");
-        if (view.stage.truth === "absent") throw new Error("without the driver's word the stage is taken for absent");
+        if (!actualState.inUse) throw new Error("what a driver may have staged does not count as in use");
+        if (actualState.stage.truth === "absent")
+          throw new Error("without the driver's word the stage is taken for absent");
         reached.count(operation?.kind ?? "nothing to do");
         reached.count(
           "published without a bind",
@@ -72,9 +73,9 @@ describe("volumes of CSI drivers: the laws", () => {
     runs: 2000,
     reaches: ["as it should be", "bound, and not published"],
     check(choice, reached) {
-      const { view } = planned(worldOf(choice));
+      const { actualState } = planned(worldOf(choice));
       choice.targets.forEach((of, index) => {
-        const seen = view.targets.find(({ path }) => path === `${prefix}/${names[index]}`);
+        const seen = actualState.targets.find(({ path }) => path === `${prefix}/${names[index]}`);
         if (seen === undefined || !of.wanted) return;
         const good = seen.truth === "mounted" && !seen.outdated;
         const proved = of.recorded === "published" && of.published === "same" && of.bound === "same";

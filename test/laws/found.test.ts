@@ -26,12 +26,12 @@ describe("What the laws have found", () => {
       entry({ id: 20, point: path, root: "/moved" }),
       entry({ id: 21, parent: 20, point: path, ...foreign }),
     ];
-    const { view } = planned({
+    const { actualState } = planned({
       intents: [wanted()],
       records: [record({ targets: [target] })],
       mounts: [staged, ...layers],
     });
-    expect(view.targets[0]?.truth).to.equal("uncertain");
+    expect(actualState.targets[0]?.truth).to.equal("uncertain");
   });
 
   it("L2: an observing intent that is deleted does not call released what an intent before it has left", () => {

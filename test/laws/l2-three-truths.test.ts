@@ -14,8 +14,8 @@ describe("L2: three truths, mounted, absent and uncertain", () => {
     reaches: ["mounted", "absent", "uncertain", "covered", "unread table", "not known which one", "stacked"],
     check(choice, reached) {
       const { input } = buildWorld(choice);
-      for (const { name, record, view } of plan(input).volumes.values()) {
-        for (const { path, truth, record: target } of view.targets) {
+      for (const { name, record, actualState } of plan(input).volumes.values()) {
+        for (const { path, truth, record: target } of actualState.targets) {
           if (target === undefined) continue;
           reached.count(truth);
           const what = `${path} of ${name} counts as ${truth}`;
@@ -39,7 +39,7 @@ describe("L2: three truths, mounted, absent and uncertain", () => {
           }
         }
         const staged = record?.stage;
-        if (view.stage.truth !== "mounted" || staged?.kind !== "filesystem") continue;
+        if (actualState.stage.truth !== "mounted" || staged?.kind !== "filesystem") continue;
         const mount = input.table && soleMount(input.table, staged.path);
         if (mount === undefined || !staged.ready) throw new Error(`${name} counts as staged`);
       }
@@ -65,7 +65,7 @@ describe("L2: three truths, mounted, absent and uncertain", () => {
         reached.count("child", record?.child !== undefined && !staged && mayBeMounted !== true);
         reached.count("unrecorded stage", (onStage ?? 0) > 0 && !staged);
         reached.count("in use by the record alone", staged && mayBeMounted !== true);
-        if (evidence && !volume.view.inUse) throw new Error(`${name} does not count as in use`);
+        if (evidence && !volume.actualState.inUse) throw new Error(`${name} does not count as in use`);
         const entry = intents.get(name);
         if (entry === undefined) continue;
         const { inUse } = statusOf(entry.raw, volume, context);

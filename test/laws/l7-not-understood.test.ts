@@ -28,7 +28,7 @@ describe("L7: what is not understood", () => {
         reached.count(path);
         reached.count(
           "mounted",
-          volume.view.targets.some(({ truth }) => truth === "mounted"),
+          volume.actualState.targets.some(({ truth }) => truth === "mounted"),
         );
         const status = statusOf(entry.raw, volume, { agent: { bootID: "boot-1", epoch: 1 }, now: 0 });
         const ready = findCondition(status.conditions, "Ready");

@@ -40,7 +40,7 @@ export function describeLayeredSwap(world: LayersWorld): void {
       );
       node.forgetFailures();
       const volume = await node.volume(name);
-      const { path = "" } = volume.view.stage.record ?? {};
+      const { path = "" } = volume.actualState.stage.record ?? {};
       return { why: volume.failure?.message, phase: volume.phase, path, reason: volume.failure?.reason };
     };
     const bytes = (device: string) => Number(execFileSync("blockdev", ["--getsize64", device], { encoding: "utf8" }));

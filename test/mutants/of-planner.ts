@@ -86,8 +86,8 @@ export const ofPlanner: readonly Seed[] = [
     ["takes down what is to be left", 'desired.deletionPolicy === "Retain"', "desired.deletionPolicy === undefined"],
     [
       "acknowledges a release while a child that was given up lives",
-      'empty && view.stage.truth === "absent" && record?.child === undefined;',
-      'empty && view.stage.truth === "absent";',
+      'empty && actualState.stage.truth === "absent" && record?.child === undefined;',
+      'empty && actualState.stage.truth === "absent";',
     ],
     [
       "forgets a record while something is to be undone",
@@ -96,7 +96,7 @@ export const ofPlanner: readonly Seed[] = [
     ],
     [
       "forgets a record while a target is mounted",
-      'view.targets.some((target) => target.truth !== "absent") || !undone',
+      'actualState.targets.some((target) => target.truth !== "absent") || !undone',
       "!undone",
     ],
     [

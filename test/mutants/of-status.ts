@@ -5,8 +5,8 @@ export const ofStatus: readonly Seed[] = [
   ...seedsOf("planner", "src/agent/status-of.ts", [
     [
       "says once in use, always in use",
-      "inUse: volume.view.inUse || isBeingSetUp(volume),",
-      "inUse: previous.inUse === true || volume.view.inUse || isBeingSetUp(volume),",
+      "inUse: volume.actualState.inUse || isBeingSetUp(volume),",
+      "inUse: previous.inUse === true || volume.actualState.inUse || isBeingSetUp(volume),",
       { kubelet: "#33203 #74971: volumesInUse is stuck", test: "test/unit/agent/status-past.test.ts" },
     ],
     ["calls free what is being set up", " || isBeingSetUp(volume),", ","],

@@ -75,7 +75,7 @@ describe("a mount whose file system answers with an error (behaviour 120)", func
       //    covered.
       node.done.length = 0;
       const plan = await node.volume("node.a");
-      expect([standingOf(plan).ready, plan.view.inUse, plan.view.targets[0]?.truth]).to.deep.equal([
+      expect([standingOf(plan).ready, plan.actualState.inUse, plan.actualState.targets[0]?.truth]).to.deep.equal([
         "True",
         true,
         "mounted",

@@ -39,7 +39,7 @@ describe("volumes of a CSI driver that grow, on the real kernel", () => {
       there.node.want(grown("16777216"));
       const found = await there.node.volume(volumeName);
       expect(found.failure?.reason).to.equal("DriverReplyFalse");
-      expect([await reached(), found.view.targets.every(({ truth }) => truth === "mounted")]).to.deep.equal([
+      expect([await reached(), found.actualState.targets.every(({ truth }) => truth === "mounted")]).to.deep.equal([
         "8388608",
         true,
       ]);
@@ -66,7 +66,7 @@ describe("volumes of a CSI driver that grow, on the real kernel", () => {
         await there.node.converge();
         const found = await there.node.volume(volumeName);
         expect(there.driver.kinds.filter((kind) => kind === "expand")).to.have.length(1);
-        expect(found.view.targets.every(({ truth }) => truth === "mounted")).to.equal(true);
+        expect(found.actualState.targets.every(({ truth }) => truth === "mounted")).to.equal(true);
         there.node.want(grown("16777216"));
         there.driver.onExpand = (required) => {
           execFileSync("mount", [

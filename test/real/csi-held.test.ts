@@ -52,8 +52,8 @@ describe("volumes of a CSI driver that only another mount namespace shows, on th
     const holder = await container(
       `mount --bind ${stray} ${held}; umount ${stray} ${there.node.target("a")} ${published} ${directory}/staging`,
     );
-    const { view, failure } = await released();
-    expect([failure?.reason, view.inUse]).to.deep.equal(["StillReferenced", true]);
+    const { actualState, failure } = await released();
+    expect([failure?.reason, actualState.inUse]).to.deep.equal(["StillReferenced", true]);
     expect(failure?.message).to.include(`pid ${holder.pid}`).and.include(held);
     await ended(holder);
     there.node.forgetFailures();
@@ -69,8 +69,8 @@ describe("volumes of a CSI driver that only another mount namespace shows, on th
       const published = await there.publishedFor("a");
       const others = staged ? ` ${published.replace(/\/mounts\/.*/, "/staging")}` : "";
       const holder = await container(`umount ${there.node.target("a")}${others}; exec 3>${published}/written`);
-      const { view, failure } = await released();
-      expect([failure?.reason, view.inUse]).to.deep.equal(["StillReferenced", true]);
+      const { actualState, failure } = await released();
+      expect([failure?.reason, actualState.inUse]).to.deep.equal(["StillReferenced", true]);
       expect(failure?.message).to.include(`pid ${holder.pid}`).and.include(published);
       expect(there.driver.kinds, "it would remove the mount point").not.to.include("unpublish");
       await ended(holder);
@@ -94,8 +94,8 @@ describe("volumes of a CSI driver that only another mount namespace shows, on th
     const rest = there.node.mounts().flatMap(({ point }) => (point === staging ? [] : [point]));
     const holder = await container(`umount ${rest.join(" ")}`);
     there.node.want(one({ deleting: true, generation: 2 }), other);
-    const { view, failure } = await there.node.volume(volumeName);
-    expect([failure?.reason, view.inUse]).to.deep.equal(["StillReferenced", true]);
+    const { actualState, failure } = await there.node.volume(volumeName);
+    expect([failure?.reason, actualState.inUse]).to.deep.equal(["StillReferenced", true]);
     expect(failure?.message).to.include(`pid ${holder.pid}`).and.include(staging);
     await ended(holder);
     there.node.forgetFailures();

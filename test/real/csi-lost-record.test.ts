@@ -29,7 +29,7 @@ describe("volumes of a CSI driver of which the record is lost, on the real kerne
       await lose();
       await there.node.converge();
       expect(there.node.mounts().map(({ id }) => id)).to.deep.equal(mounts);
-      expect((await there.node.volume(volumeName)).view.targets.map(({ truth }) => truth)).to.deep.equal([
+      expect((await there.node.volume(volumeName)).actualState.targets.map(({ truth }) => truth)).to.deep.equal([
         "mounted",
         "mounted",
       ]);
@@ -55,7 +55,7 @@ describe("volumes of a CSI driver of which the record is lost, on the real kerne
       await lose();
       there.node.want(there.volume({ deleting: true, generation: 2, mounts: [{ path: there.node.target("a") }] }));
       const first = (await there.node.plan()).volumes.get(volumeName);
-      expect([first?.phase, first?.view.inUse]).to.deep.equal(["tearDown", true]);
+      expect([first?.phase, first?.actualState.inUse]).to.deep.equal(["tearDown", true]);
       // Of a target that no intent names any more nothing is known: it is a mount like anybody's, of this volume.
       let why: string | undefined;
       const tried = async (check: (found: VolumePlan) => boolean) => {

@@ -51,7 +51,7 @@ describe("CSI drivers without STAGE_UNSTAGE_VOLUME, and those that get or lose i
     stages(false);
     there.node.want(one({ deleting: true, generation: 2 }));
     const held = await there.node.volume(volumeName);
-    expect([held.failure?.reason, held.view.inUse]).to.deep.equal(["StillReferenced", true]);
+    expect([held.failure?.reason, held.actualState.inUse]).to.deep.equal(["StillReferenced", true]);
     expect(held.failure?.message).to.include(`unmount ${staging}`);
     execFileSync("umount", [staging]);
     expect(await released()).to.deep.equal(["released", undefined]);
@@ -65,7 +65,7 @@ describe("CSI drivers without STAGE_UNSTAGE_VOLUME, and those that get or lose i
     await there.node.converge();
     stages(false);
     const held = await there.released();
-    expect([held.failure?.reason, held.view.inUse]).to.deep.equal(["DriverMayStillAct", true]);
+    expect([held.failure?.reason, held.actualState.inUse]).to.deep.equal(["DriverMayStillAct", true]);
     // The clock is put forward: on a slow machine a short deadline would be over before the look.
     there.node.ahead += 120_000;
     expect(await released()).to.deep.equal(["released", undefined]);

@@ -20,7 +20,7 @@ describe("release of volumes of a CSI driver, on the real kernel", () => {
     // Private before it is told apart: what is unmounted here stays there.
     execFileSync("sh", ["-c", `until grep -q 'sleep' /proc/${container.pid}/comm; do :; done`]);
     const held = await there.released();
-    expect([held.failure?.reason, held.view.inUse]).to.deep.equal(["StillReferenced", true]);
+    expect([held.failure?.reason, held.actualState.inUse]).to.deep.equal(["StillReferenced", true]);
     expect(held.failure?.message).to.include(`pid ${container.pid}`);
     expect(there.driver.kinds).not.to.include("unstage");
     container.kill();
@@ -65,7 +65,7 @@ describe("release of volumes of a CSI driver, on the real kernel", () => {
     await once(writer.stdout, "data");
     execFileSync("umount", ["-l", mounted]);
     const held = await there.released();
-    expect([held.failure?.reason, held.view.inUse]).to.deep.equal(["DeviceBusy", true]);
+    expect([held.failure?.reason, held.actualState.inUse]).to.deep.equal(["DeviceBusy", true]);
     writer.kill();
     await once(writer, "exit");
     node.forgetFailures();
@@ -118,7 +118,7 @@ describe("release of volumes of a CSI driver, on the real kernel", () => {
       closeSync(opened);
       there.node.want(block({ deleting: true, generation: 2 }));
       const held = await there.node.volume(volumeName);
-      expect([held.failure?.reason, held.view.inUse]).to.deep.equal(["DeviceBusy", true]);
+      expect([held.failure?.reason, held.actualState.inUse]).to.deep.equal(["DeviceBusy", true]);
       reader.kill();
       await once(reader, "exit");
       execFileSync("mkfs.ext4", ["-q", disk]);

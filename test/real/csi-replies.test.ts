@@ -27,7 +27,7 @@ describe("what a CSI driver answers, on the real kernel", () => {
         there.driver.fail(call, "before");
         const first = await there.released();
         expect(first.failure?.reason).to.equal("DriverReplyFalse");
-        expect(first.view.inUse).to.equal(true);
+        expect(first.actualState.inUse).to.equal(true);
         there.node.forgetFailures();
         expect((await there.node.volume(volumeName)).phase).to.equal("released");
       });
@@ -43,7 +43,7 @@ describe("what a CSI driver answers, on the real kernel", () => {
     /** What the release has come to: a phase, or the reason why it goes no further. */
     const look = async () => {
       const found = await there.node.volume(volumeName);
-      expect(found.view.inUse).to.equal(found.phase !== "released");
+      expect(found.actualState.inUse).to.equal(found.phase !== "released");
       there.node.forgetFailures();
       return found.failure?.reason ?? found.phase;
     };

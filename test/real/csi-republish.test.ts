@@ -64,7 +64,7 @@ describe("a CSI driver that asks to be called again, on the real kernel (require
     there.node.ahead += aMinute;
     const failed = await there.node.volume(volumeName);
     expect(failed.failure).to.include({ kind: "republish", reason: "DriverFailed", message: "no token today" });
-    expect(failed.view.targets.map(({ truth, outdated }) => ({ truth, outdated }))).to.deep.equal([
+    expect(failed.actualState.targets.map(({ truth, outdated }) => ({ truth, outdated }))).to.deep.equal([
       { truth: "mounted", outdated: false },
       { truth: "mounted", outdated: false },
     ]);

@@ -58,7 +58,7 @@ describe("volumes of a CSI driver, on the real kernel", () => {
     execFileSync("umount", [staging]);
     const after = (await there.node.converge()).volumes.get(volumeName);
     expect(there.driver.kinds.slice(4, 5)).to.deep.equal(["stage"]);
-    expect(after?.view.stage.truth).to.equal("mounted");
+    expect(after?.actualState.stage.truth).to.equal("mounted");
     expect((await there.released()).phase).to.equal("released");
   });
 
@@ -128,7 +128,7 @@ describe("volumes of a CSI driver, on the real kernel", () => {
     await there.node.converge();
     there.driver.registered = false;
     const held = await there.released();
-    expect([held.failure?.reason, held.view.inUse]).to.deep.equal(["DriverNotRegistered", true]);
+    expect([held.failure?.reason, held.actualState.inUse]).to.deep.equal(["DriverNotRegistered", true]);
     there.driver.registered = true;
     there.node.forgetFailures();
     expect((await there.node.volume(volumeName)).phase).to.equal("released");

@@ -47,7 +47,7 @@ describe("volumes of flexvolume drivers that are given back", () => {
     writeFileSync(path, works.replace("detach)", 'detach) fail "the backend is away" ;;\nnever)'));
     const found = await released(source);
     expect(found.failure?.message).to.equal("test/loop detach: the backend is away");
-    expect(found.view.inUse).to.equal(true);
+    expect(found.actualState.inUse).to.equal(true);
     writeFileSync(path, works);
     await node.restart();
     expect((await node.volume(name)).phase).to.equal("released");

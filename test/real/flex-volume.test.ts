@@ -114,7 +114,7 @@ describe("flexvolume drivers on the real kernel", () => {
     const found = await node.volume(name);
     expect(found.failure?.reason).to.equal("DriverReplyFalse");
     expect(found.failure?.message).to.match(/^v\/liar answered mount with Success, but nothing is mounted on /);
-    expect(found.view.inUse).to.equal(true);
+    expect(found.actualState.inUse).to.equal(true);
     expect((await released(source)).phase).to.equal("released");
     expect(commands()).to.deep.equal(["init", "getvolumename", "mount", "unmount"]);
   });
@@ -126,7 +126,7 @@ describe("flexvolume drivers on the real kernel", () => {
     await node.converge();
     const found = await released(source);
     expect(found.failure?.reason).to.equal("DriverReplyFalse");
-    expect(found.view.inUse).to.equal(true);
+    expect(found.actualState.inUse).to.equal(true);
     writeFileSync(path, script(`unmount) umount "$2"; ${success} ;;`));
     expect((await again()).phase).to.equal("released");
     expect(node.mounts()).to.deep.equal([]);
@@ -139,11 +139,11 @@ describe("flexvolume drivers on the real kernel", () => {
     const { path } = flexDriver(node, "v/late", script(`mount) ${mountTmpfs} ;;\nunmount) umount "$2"; ${success} ;;`));
     const { reason, on } = found.failure ?? {};
     expect({ reason, on }).to.deep.equal({ reason: "DriverMissing", on: { kind: "Program", name: path } });
-    expect((await again()).view.stage.truth).to.equal("mounted");
+    expect((await again()).actualState.stage.truth).to.equal("mounted");
     rmSync(path);
     const waiting = await released(source);
     expect(waiting.failure?.reason).to.equal("DriverMissing");
-    expect(waiting.view.inUse).to.equal(true);
+    expect(waiting.actualState.inUse).to.equal(true);
     flexDriver(node, "v/late", script(`unmount) umount "$2"; ${success} ;;`));
     expect((await again()).phase).to.equal("released");
   });
@@ -155,7 +155,7 @@ describe("flexvolume drivers on the real kernel", () => {
     await again();
     expect(commands()).to.deep.equal(["init", "getvolumename", "mount"]); // it said so, and is not asked again
     writeFileSync(path, script(`mount) ${mountTmpfs} ;;\nunmount) umount "$2"; ${success} ;;`));
-    expect((await again()).view.stage.truth).to.equal("mounted");
+    expect((await again()).actualState.stage.truth).to.equal("mounted");
     expect(commands().slice(3)).to.deep.equal(["init", "getvolumename", "mount"]);
   });
 
@@ -186,7 +186,7 @@ describe("flexvolume drivers on the real kernel", () => {
     deadlines.runOut();
     const found = await slow;
     expect([found.failure?.reason, found.failure?.errorClass]).to.deep.equal(["TimedOut", "uncertain"]);
-    expect(found.view.inUse).to.equal(true);
+    expect(found.actualState.inUse).to.equal(true);
     writeFileSync(path, script(`mount) mount -t tmpfs whole "$2"; ${success} ;;\nunmount) umount "$2"; ${success} ;;`));
     await again();
     expect(node.mountAt(node.target("a"))?.source).to.equal("whole");

@@ -43,7 +43,7 @@ describe("what is foreign, on the real kernel", () => {
     node.want(one({ deleting: true, generation: 2 }));
     const volume = await node.volume(name);
     expect(volume.phase).to.equal("tearDown");
-    expect(volume.view.inUse).to.equal(true);
+    expect(volume.actualState.inUse).to.equal(true);
     canary(node.target("a"));
     execFileSync("umount", [node.target("a")]);
     expect((await node.volume(name)).phase).to.equal("released");

@@ -171,8 +171,8 @@ describe("glusterfs, with a real server and Debian's client", () => {
     const { pid } = await mounted("one");
     process.kill(pid, "SIGSTOP");
     node.want(volume("one", {}, { deleting: true }));
-    const { phase, failure, view } = await settled("one");
-    expect([phase, view.inUse]).to.deep.equal(["tearDown", true]);
+    const { phase, failure, actualState } = await settled("one");
+    expect([phase, actualState.inUse]).to.deep.equal(["tearDown", true]);
     expect(failure).to.include({ reason: "StillReferenced" });
     expect(failure?.heldBy).to.deep.equal([pid]);
     process.kill(pid, "SIGCONT");

@@ -42,7 +42,7 @@ describe("the release of a volume whose record was lost, on the real kernel", ()
     await lose(source);
     node.want(one(source, deleted));
     const volume = await node.volume(name);
-    expect([volume.phase, volume.view.inUse]).to.deep.equal(["tearDown", true]);
+    expect([volume.phase, volume.actualState.inUse]).to.deep.equal(["tearDown", true]);
     expect(volume.problems.get(node.target("a"))?.message).to.contain("Unmount it, and the volume is released");
     expect(node.mounts()).to.have.length(1);
     execFileSync("umount", [node.target("a")]);
@@ -68,8 +68,8 @@ describe("the release of a volume whose record was lost, on the real kernel", ()
     await node.journal();
     await node.restart(); // as any later start: the state directory is not new
     node.want(one(source, deleted));
-    const { phase, view } = await node.volume(name);
-    expect([phase, view.inUse, node.mounts().length]).to.deep.equal(["released", false, 1]);
+    const { phase, actualState } = await node.volume(name);
+    expect([phase, actualState.inUse, node.mounts().length]).to.deep.equal(["released", false, 1]);
   });
 
   it("a journal that is missing was lost where an agent has been before, and nowhere else", async () => {

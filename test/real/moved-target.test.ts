@@ -42,7 +42,7 @@ for (const [what, sourceOf] of sources) {
       expect(moved.problems.get(node.target("dir/a"))?.reason).to.equal("TargetMoved");
       expect(driftOf(moved)).to.include({ class: "Missing" });
       expect(driftOf(moved)?.message).to.contain(node.target("moved/a"));
-      expect(moved.view.inUse).to.equal(true);
+      expect(moved.actualState.inUse).to.equal(true);
       renameSync(node.target("moved"), node.target("dir"));
       expect((await node.volume(name)).problems.size).to.equal(0);
     });

@@ -56,7 +56,7 @@ describe("a raw disk, on the real kernel", () => {
     await once(container.stdout, "data");
     node.want(raw(deleted));
     const held = await node.volume(name);
-    expect([held.failure?.reason, held.view.inUse]).to.deep.equal(["StillReferenced", true]);
+    expect([held.failure?.reason, held.actualState.inUse]).to.deep.equal(["StillReferenced", true]);
     expect(held.failure?.message).to.contain(`pid ${container.pid}`);
     container.kill();
     await once(container, "exit");

@@ -67,7 +67,7 @@ describe("release, on the real kernel", () => {
     const held = await node.volume(name);
     expect(held.failure?.reason).to.equal("StillReferenced");
     expect(held.failure?.message).to.contain(`pid ${container.pid}`);
-    expect(held.view.inUse).to.equal(true);
+    expect(held.actualState.inUse).to.equal(true);
     expect(node.mountAt(node.target("a")), "nothing is left on the node's own target").to.equal(undefined);
     container.kill();
     await once(container, "exit");

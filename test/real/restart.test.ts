@@ -29,7 +29,7 @@ describe("after a restart, on the real kernel", () => {
     renameSync(`${node.path}/src`, `${node.path}/away`);
     const volume = await node.volume(name);
     expect(volume.failure?.reason).to.equal("SourceNotFound");
-    expect(volume.view.inUse).to.equal(true);
+    expect(volume.actualState.inUse).to.equal(true);
     expect(node.mounts().map((mount) => mount.id)).to.deep.equal(before);
     expect(readdirSync(node.target("a"))).to.include("here");
     expect(volume.record?.targets).to.have.length(1);
@@ -52,7 +52,7 @@ describe("after a restart, on the real kernel", () => {
       "staged, and nothing else",
     ).to.deep.equal(["tmpfs"]);
     node.want(memory(deleted));
-    expect((await node.plan()).volumes.get(name)?.view.inUse).to.equal(true);
+    expect((await node.plan()).volumes.get(name)?.actualState.inUse).to.equal(true);
     expect((await node.volume(name)).phase).to.equal("released");
     expect(node.mounts()).to.deep.equal([]);
   });

@@ -150,7 +150,7 @@ describe("swap on a local disk, on the real kernel", function () {
     expect(swapOn(disk)).not.to.equal(undefined);
     await node.restart();
     node.forgetFailures();
-    expect((await node.volume(name)).view.stage.truth).to.equal("mounted");
+    expect((await node.volume(name)).actualState.stage.truth).to.equal("mounted");
     expect((await want({ deleting: true })).phase).to.equal("released");
     expect(swapOn(disk)).to.equal(undefined);
   });

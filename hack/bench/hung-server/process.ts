@@ -172,8 +172,9 @@ class Watch {
     for (const [name, { phase, resolve }] of this.#plans) {
       const volume = volumes.get(name);
       const mounted =
-        volume?.view.targets.every(({ truth }) => truth === "mounted") === true && volume.phase === "setUp";
-      if (phase === "mounted" ? !mounted || volume.view.targets.length === 0 : volume?.phase !== "released") continue;
+        volume?.actualState.targets.every(({ truth }) => truth === "mounted") === true && volume.phase === "setUp";
+      if (phase === "mounted" ? !mounted || volume.actualState.targets.length === 0 : volume?.phase !== "released")
+        continue;
       this.#plans.delete(name);
       resolve(performance.now());
     }

@@ -55,8 +55,8 @@ export async function againRun(place: Workplace, { file }: { readonly file: stri
   const since = performance.now();
   const agent = await startNode(place, api, ({ synced, volumes }) => {
     if (!synced || volumes.size !== intents.length) return;
-    for (const { pending, view } of volumes.values()) {
-      if (pending.length > 0 || view.targets.some(({ truth }) => truth !== "mounted")) return;
+    for (const { pending, actualState } of volumes.values()) {
+      if (pending.length > 0 || actualState.targets.some(({ truth }) => truth !== "mounted")) return;
     }
     resolve(performance.now());
   });

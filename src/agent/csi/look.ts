@@ -1,8 +1,8 @@
 import { type MountTable, sameFilesystem } from "../../host/mount-table.ts";
 import type { MountEntry } from "../../host/mountinfo.ts";
-import type { LookInput } from "../model/actual-input.ts";
+import type { ActualStateInput } from "../model/actual-input.ts";
 import type { StageRecord, TargetRecord } from "../record.ts";
-import type { StageView, TargetView } from "../view.ts";
+import type { ActualStage, ActualTarget } from "../view.ts";
 import { coveredMount, stillPublished } from "./publish.ts";
 import { isReadOnly } from "./shown.ts";
 
@@ -10,11 +10,11 @@ import { isReadOnly } from "./shown.ts";
  * PURE. What a driver staged, by table and record. It is never absent while there is a record of it: only the driver's
  * answer to NodeUnstageVolume ends it. A driver that mounted nothing on the staging path is believed that it staged.
  */
-export function lookAtStageOfDriver(
+export function observeDriverStage(
   stage: StageRecord,
   table: MountTable | undefined,
-  of: Pick<LookInput, "record" | "desired">,
-): StageView {
+  of: Pick<ActualStateInput, "record" | "desired">,
+): ActualStage {
   if (table === undefined) return { record: stage, truth: "uncertain" };
   const flipped = of.desired?.layout.readOnly === false && hasFlipped(stage, of.record?.targets ?? [], table);
   const base = { record: stage, ...(flipped && { drift: "ReadOnlyFlip" as const }) };
@@ -40,7 +40,7 @@ export function lookAtStageOfDriver(
 function isCoveredAgain(
   { identity }: StageRecord,
   [lowest, ...others]: readonly MountEntry[],
-  { record, desired }: Pick<LookInput, "record" | "desired">,
+  { record, desired }: Pick<ActualStateInput, "record" | "desired">,
   table: MountTable,
 ): boolean {
   if (desired?.layout.csi?.requiresRepublish !== true || others.length === 0) return false;
@@ -63,12 +63,12 @@ function hasFlipped({ path, csi }: StageRecord, targets: readonly TargetRecord[]
  * PURE. Whether a target's bind still comes from what the driver has published for it.
  * @param again whether the driver is called again for it, and so may have mounted over it
  */
-export function lookAtPublished(
+export function observePublished(
   record: TargetRecord | undefined,
   readOnly: boolean | undefined,
   table: MountTable,
   again: boolean,
-): Pick<TargetView, "published"> & { readonly outdated: boolean; readonly drift?: "SourceDiffers" } {
+): Pick<ActualTarget, "published"> & { readonly outdated: boolean; readonly drift?: "SourceDiffers" } {
   const { published } = record ?? {};
   if (published === undefined) return { outdated: true };
   const outdated = readOnly !== undefined && readOnly !== published.readOnly;

@@ -13,10 +13,10 @@ export interface PolledVolume {
 }
 
 /** PURE. Undefined while it is not published, and when it is to go: nothing is asked of what is being taken down. */
-export function polledVolume({ phase, desired, view }: VolumePlan): PolledVolume | undefined {
-  const { record } = view.stage;
+export function polledVolume({ phase, desired, actualState }: VolumePlan): PolledVolume | undefined {
+  const { record } = actualState.stage;
   if (phase !== "setUp" || desired === undefined || isInvalid(desired) || record?.csi === undefined) return undefined;
-  const there = view.targets.find(({ published }) => published === "there")?.record?.published;
+  const there = actualState.targets.find(({ published }) => published === "there")?.record?.published;
   if (there === undefined) return undefined;
   const { persistentVolumeClaim: of } = desired.spec.source;
   return {

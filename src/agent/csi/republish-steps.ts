@@ -2,7 +2,7 @@ import type { DesiredVolume } from "../desired-volume.ts";
 import type { Action } from "../operations.ts";
 import type { Published } from "../record.ts";
 import type { StepContext } from "../step-context.ts";
-import type { TargetView, VolumeView } from "../view.ts";
+import type { ActualTarget, ActualVolume } from "../view.ts";
 import { hasTokens } from "./identity.ts";
 
 /** Milliseconds from one publish of a target to the next: kubelet looks at a pod about each minute (behaviour 19). */
@@ -15,10 +15,10 @@ const intervalMs = { least: 45_000, spread: 30_000 } as const;
  */
 export function republishSteps(
   { layout }: DesiredVolume,
-  { view, input }: StepContext,
+  { actualState, input }: StepContext,
 ): { readonly actions: Action[]; readonly dueAt?: number } {
-  if (layout.csi?.requiresRepublish !== true || view.stage.truth !== "mounted") return { actions: [] };
-  const all = view.targets.flatMap((target) => {
+  if (layout.csi?.requiresRepublish !== true || actualState.stage.truth !== "mounted") return { actions: [] };
+  const all = actualState.targets.flatMap((target) => {
     const published = publishedThere(target);
     if (published === undefined) return [];
     const { path } = target;
@@ -41,17 +41,17 @@ export function republishSteps(
  * PURE. The volume while its driver is called again: it may mount and unmount on its own path meanwhile, and whoever
  * called it looks at that when it has answered. The targets, which are binds, show whatever they show.
  */
-export function whileRepublishing(view: VolumeView): VolumeView {
-  const targets = view.targets.map((target): TargetView => {
+export function whileRepublishing(actualState: ActualVolume): ActualVolume {
+  const targets = actualState.targets.map((target): ActualTarget => {
     if (target.published === undefined || target.published === "there" || target.drift !== "SourceDiffers")
       return target;
     const { drift: _ofThePublishPath, ...kept } = target;
     return { ...kept, published: "there", outdated: false };
   });
-  return { ...view, targets };
+  return { ...actualState, targets };
 }
 
-function publishedThere({ desired, truth, published, outdated, record }: TargetView): Published | undefined {
+function publishedThere({ desired, truth, published, outdated, record }: ActualTarget): Published | undefined {
   const isThere = published === "there" || published === "covered";
   const whole = desired !== undefined && truth === "mounted" && isThere && !outdated;
   return whole ? record?.published : undefined;

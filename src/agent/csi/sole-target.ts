@@ -1,5 +1,5 @@
 import type { DesiredVolume } from "../desired-volume.ts";
-import type { Problem, VolumeView } from "../view.ts";
+import type { ActualVolume, Problem } from "../view.ts";
 
 /**
  * PURE. Why a target of a ReadWriteOncePod volume may not be set up: another has it, or is to have it. One at a time,
@@ -9,7 +9,7 @@ import type { Problem, VolumeView } from "../view.ts";
 export function soleTargetProblem(
   path: string,
   { layout, mounts }: Pick<DesiredVolume, "layout" | "mounts">,
-  { targets }: Pick<VolumeView, "targets">,
+  { targets }: Pick<ActualVolume, "targets">,
 ): Problem | undefined {
   if (layout.csi?.accessMode !== "ReadWriteOncePod") return undefined;
   const known = targets.filter(({ truth, record }) => truth !== "absent" || record !== undefined);

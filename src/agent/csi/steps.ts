@@ -5,13 +5,13 @@ import type { StepContext } from "../step-context.ts";
 /**
  * PURE. Brings what is on the node to the size that the volume has at its backend. Nothing that is there goes for it.
  */
-export function expandActions(desired: DesiredVolume, { view, record }: StepContext): Action[] {
+export function expandActions(desired: DesiredVolume, { actualState, record }: StepContext): Action[] {
   if (desired.layout.csi === undefined) {
-    const grows = wantsMore(desired, record?.stage?.capacityBytes) && view.stage.truth === "mounted";
+    const grows = wantsMore(desired, record?.stage?.capacityBytes) && actualState.stage.truth === "mounted";
     return grows ? [{ kind: "expand" }] : [];
   }
-  if (!wantsMore(desired, record?.stage?.csi?.capacityBytes) || view.stage.truth !== "mounted") return [];
-  const targets = view.targets.filter((target) => target.desired !== undefined && target.published === "there");
+  if (!wantsMore(desired, record?.stage?.csi?.capacityBytes) || actualState.stage.truth !== "mounted") return [];
+  const targets = actualState.targets.filter((target) => target.desired !== undefined && target.published === "there");
   if (!targets.some((target) => target.record?.published?.readOnly === false)) return [];
   const refused = record?.stage?.csi?.refused;
   return refused?.capacityBytes === desired.capacityBytes ? [] : [{ kind: "expand" }];

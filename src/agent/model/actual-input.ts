@@ -8,7 +8,7 @@ import type { SwapState } from "../swap-states.ts";
 import type { Likeness } from "../view.ts";
 
 /** Inputs of the actual state of one volume. */
-export interface LookInput {
+export interface ActualStateInput {
   /** Undefined if the intent is gone or not understood. */
   readonly desired: DesiredVolume | undefined;
   /** The intent, if it is not understood. */

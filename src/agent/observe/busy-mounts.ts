@@ -47,8 +47,8 @@ export class BusyMounts {
 
   /** Of each plan: a pod may have a mount for less than the time between two looks. */
   note({ volumes }: Plan): void {
-    for (const { view } of volumes.values()) {
-      for (const { pod, path, mount } of view.kubelet?.pods ?? []) {
+    for (const { actualState } of volumes.values()) {
+      for (const { pod, path, mount } of actualState.kubelet?.pods ?? []) {
         if (mount === undefined) continue;
         const known = this.#known.get(path);
         if (known?.mountID !== mount.id || known.since !== undefined) this.#known.set(path, { pod, mountID: mount.id });
@@ -99,8 +99,8 @@ function knownNow(
   for (const [path, one] of before) {
     if (table.at(path)?.id === one.mountID) known.set(path, { since: now, ...one });
   }
-  for (const { view } of volumes.values()) {
-    for (const { pod, path, mount } of view.kubelet?.pods ?? [])
+  for (const { actualState } of volumes.values()) {
+    for (const { pod, path, mount } of actualState.kubelet?.pods ?? [])
       if (mount !== undefined) known.set(path, { pod, mountID: mount.id });
   }
   return known;

@@ -55,11 +55,11 @@ export function leftovers({ table, kubeletDir, volumes, pods, loops }: Leftovers
 function knownTo(volumes: Iterable<VolumePlan>): { uids: Set<string>; points: Set<string> } {
   const uids = new Set<string>();
   const points = new Set<string>();
-  for (const { view, record } of volumes) {
-    for (const { pod } of view.kubelet?.pods ?? []) uids.add(pod.uid);
-    if (view.kubelet !== undefined && view.kubelet.pods.length > 0)
-      for (const point of view.kubelet.points) points.add(point);
-    for (const { path } of view.targets) points.add(path);
+  for (const { actualState, record } of volumes) {
+    for (const { pod } of actualState.kubelet?.pods ?? []) uids.add(pod.uid);
+    if (actualState.kubelet !== undefined && actualState.kubelet.pods.length > 0)
+      for (const point of actualState.kubelet.points) points.add(point);
+    for (const { path } of actualState.targets) points.add(path);
     for (const { path } of record?.targets ?? []) points.add(path);
   }
   return { uids, points };

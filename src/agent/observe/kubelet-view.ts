@@ -40,7 +40,11 @@ export interface KubeletPod {
 const flipping: ReadonlySet<string> = new Set(["ext2", "ext3", "ext4", "xfs", "btrfs", "f2fs"]);
 
 /** PURE. By the mount table alone: no path of a volume is looked up, so nothing can hang (behaviour 21). */
-export function lookAtKubelet(volume: KubeletVolume, table: MountTable | undefined, kubeletDir: string): KubeletView {
+export function observeKubeletVolume(
+  volume: KubeletVolume,
+  table: MountTable | undefined,
+  kubeletDir: string,
+): KubeletView {
   const { observed, block, pods } = volume;
   const { volumeName } = observed;
   const pathsOf = (uid: string) => (volumeName === "" ? [] : podPaths(kubeletDir, volumeName, uid, block));
@@ -50,7 +54,7 @@ export function lookAtKubelet(volume: KubeletVolume, table: MountTable | undefin
     const unknown = pods.map((pod) => ({ pod, path: pathsOf(pod.uid)[0] ?? "", partly: false }));
     return { pods: unknown, inUse: true, points };
   }
-  const shown = pods.map((pod) => lookAtPod(pod, pathsOf(pod.uid), table));
+  const shown = pods.map((pod) => observeKubeletPod(pod, pathsOf(pod.uid), table));
   const staged = staging.flatMap((path) => table.at(path) ?? [])[0];
   const held = staging.some((path) => table.layers(path).length > 0);
   const bound = shown.some(({ mount, partly }) => mount !== undefined || partly);
@@ -65,7 +69,7 @@ export function lookAtKubelet(volume: KubeletVolume, table: MountTable | undefin
 }
 
 /** @param paths the last step first */
-function lookAtPod(pod: IntentPod, paths: readonly string[], table: MountTable): KubeletPod {
+function observeKubeletPod(pod: IntentPod, paths: readonly string[], table: MountTable): KubeletPod {
   const [path = "", ...before] = paths;
   const layers = path === "" ? [] : table.layers(path);
   const mount = layers.length === 0 ? undefined : table.at(path);

@@ -1,6 +1,6 @@
 import type { ActionContext } from "../actions/context.ts";
 import type { Observed } from "../plan-input.ts";
-import { type KubeletVolume, lookAtKubelet, podKey } from "./kubelet-view.ts";
+import { type KubeletVolume, observeKubeletVolume, podKey } from "./kubelet-view.ts";
 import { absent } from "./plan-kubelet.ts";
 
 /**
@@ -10,7 +10,7 @@ import { absent } from "./plan-kubelet.ts";
 export async function lookForMountPoints(context: ActionContext, volume: KubeletVolume): Promise<Observed> {
   const { host, settings, effects } = context;
   const table = await (host.nodeTable ?? host.mountTable).read();
-  const view = lookAtKubelet(volume, table, settings.kubeletDir ?? "");
+  const view = observeKubeletVolume(volume, table, settings.kubeletDir ?? "");
   const asked = absent(view);
   const left: string[] = [];
   for (const { pod, path, mount, partly } of view.pods) {

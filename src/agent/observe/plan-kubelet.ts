@@ -2,10 +2,10 @@ import { choose } from "../choose.ts";
 import type { DesiredVolume } from "../desired-volume.ts";
 import { tableUnreadable } from "../mount-problems.ts";
 import type { VolumePlan } from "../plan.ts";
-import { lookFor, type Observation, type PlanInput } from "../plan-input.ts";
+import { lastObservation, type Observation, type PlanInput } from "../plan-input.ts";
 import type { Steps } from "../step-context.ts";
 import type { Problem } from "../view.ts";
-import { type KubeletPod, type KubeletView, type KubeletVolume, lookAtKubelet, podKey } from "./kubelet-view.ts";
+import { type KubeletPod, type KubeletView, type KubeletVolume, observeKubeletVolume, podKey } from "./kubelet-view.ts";
 
 /**
  * Milliseconds until kubelet's directories are looked at again. A driver makes the mount point and then mounts; one
@@ -21,8 +21,12 @@ const steadyMs = 60_000;
 export function planKubelet(desired: DesiredVolume, volume: KubeletVolume, input: PlanInput): VolumePlan {
   const { name, generation } = desired;
   const { settings, now } = input;
-  const seen = lookFor(desired, input.observed);
-  const shown = lookAtKubelet(volume, input.table && (input.nodeTable ?? input.table), settings.kubeletDir ?? "");
+  const seen = lastObservation(desired, input.observed);
+  const shown = observeKubeletVolume(
+    volume,
+    input.table && (input.nodeTable ?? input.table),
+    settings.kubeletDir ?? "",
+  );
   const asked = absent(shown);
   const fresh = seen?.generation === generation && seen.kubelet?.asked === asked;
   const holdsMs = seen?.steady === true ? steadyMs : settleMs;
@@ -40,7 +44,7 @@ export function planKubelet(desired: DesiredVolume, volume: KubeletVolume, input
     name,
     phase: "observe" as const,
     desired,
-    view: { stage: { truth: "absent" as const }, targets: [], inUse: kubelet.inUse, kubelet },
+    actualState: { stage: { truth: "absent" as const }, targets: [], inUse: kubelet.inUse, kubelet },
     problems: steps.problems,
     pending: [],
   };

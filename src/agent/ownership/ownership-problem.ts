@@ -1,6 +1,6 @@
 import type { DesiredMount } from "../desired-volume.ts";
 import type { PlanSettings } from "../plan-input.ts";
-import type { Problem, VolumeView } from "../view.ts";
+import type { ActualVolume, Problem } from "../view.ts";
 import { groupOf, type Known, labelOf, othersThan, ownedOf, takesLabels, type Wanted } from "./ownership.ts";
 
 /**
@@ -12,9 +12,9 @@ export function ownershipProblem(
   desired: Wanted,
   {
     record,
-    view,
+    actualState,
     settings,
-  }: { readonly record: Known; readonly view: Pick<VolumeView, "targets">; readonly settings: PlanSettings },
+  }: { readonly record: Known; readonly actualState: Pick<ActualVolume, "targets">; readonly settings: PlanSettings },
 ): Problem | undefined {
   const { fsGroup, seLinuxLabel } = mount;
   const label = labelOf(desired, record, settings);
@@ -33,7 +33,7 @@ export function ownershipProblem(
   }
   // The old path of a mount goes only when its new one is there: it has the volume as that mount would have it at its
   // old path.
-  for (const { desired: wanted, truth, record: of, name, path } of view.targets) {
+  for (const { desired: wanted, truth, record: of, name, path } of actualState.targets) {
     const given = kind === "write" ? record?.stage?.fsGroup : of && ownedOf(of).fsGroup;
     const left = wanted === undefined && !desired.mounts.some((one) => one.name === name);
     if (!left || truth === "absent" || given === undefined || given === fsGroup) continue;

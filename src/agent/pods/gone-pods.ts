@@ -97,7 +97,7 @@ export class GonePods {
  * again as long as the intent lists its pod.
  */
 function heldIn(volume: VolumePlan | undefined): Map<string, string> {
-  const held = (volume?.view.targets ?? []).flatMap(({ path, record }) => {
+  const held = (volume?.actualState.targets ?? []).flatMap(({ path, record }) => {
     const waits = volume?.problems.get(path)?.reason === "ConsumerStillRunning";
     return waits && record?.pod !== undefined ? [[path, record.pod.uid] as const] : [];
   });

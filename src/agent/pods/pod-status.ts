@@ -5,7 +5,7 @@ import { refusedGroup } from "../ownership/refused-group.ts";
 import type { VolumePlan } from "../plan.ts";
 import type { PodOfTarget } from "../record.ts";
 import { stateOfTarget } from "../state-of-target.ts";
-import { isShown, type TargetView } from "../view.ts";
+import { type ActualTarget, isShown } from "../view.ts";
 import { takesPods } from "./pod-mounts.ts";
 
 /** Pods that the schema takes: the spec's 256, and as many that have left and still run. */
@@ -15,10 +15,12 @@ const longest = 512;
  * PURE. The pods of a volume: those of the spec in its order, then those that have left it and still have the volume.
  */
 export function podStatuses(volume: VolumePlan): PodMountStatus[] {
-  const { desired, view } = volume;
+  const { desired, actualState } = volume;
   const managed = desired === undefined || isInvalid(desired) || takesPods(desired) ? desired : undefined;
   const listed = managed === undefined || isInvalid(managed) ? [] : (managed.pods ?? []);
-  const targets = new Map(view.targets.flatMap((target) => (podOf(target) ? [[keyOf(podOf(target)), target]] : [])));
+  const targets = new Map(
+    actualState.targets.flatMap((target) => (podOf(target) ? [[keyOf(podOf(target)), target]] : [])),
+  );
   const shown = listed.map((pod): PodMountStatus => {
     const target = targets.get(keyOf(pod));
     targets.delete(keyOf(pod));
@@ -28,11 +30,11 @@ export function podStatuses(volume: VolumePlan): PodMountStatus[] {
 }
 
 /** The pod that a target is or was for; undefined if it is the host's. */
-export function podOf({ desired, record }: TargetView): PodOfTarget | undefined {
+export function podOf({ desired, record }: ActualTarget): PodOfTarget | undefined {
   return desired?.pod ?? record?.pod;
 }
 
-function statusOfPod(target: TargetView, { problems }: VolumePlan): PodMountStatus {
+function statusOfPod(target: ActualTarget, { problems }: VolumePlan): PodMountStatus {
   const { uid = "", volume = "" } = podOf(target) ?? {};
   const problem = problems.get(target.path) ?? target.problem ?? refusedGroup(target);
   const { drift, ours } = target;

@@ -2,7 +2,7 @@ import type { NodeVolumeIntent } from "../../api/types.gen.ts";
 import { type PodPublish, type PodTarget, PodVolumeError, type PodVolumes } from "../../csi/server/ports.ts";
 import type { MountTable } from "../../host/mount-table.ts";
 import { tokenAudiencesOf } from "../../plugins/csi.ts";
-import type { DesiredWorld } from "../desired-world.ts";
+import type { DesiredStateOfWorld } from "../desired-world.ts";
 import type { IntentEntry } from "../intents.ts";
 import type { Journal } from "../journal.ts";
 import type { Plan } from "../plan.ts";
@@ -19,7 +19,7 @@ export interface PodVolumesDeps {
   readonly kubeletDir: string;
   readonly open: OpenPods;
   readonly tokens: Pick<KeptTokens, "keep" | "of" | "drop">;
-  readonly world: Pick<DesiredWorld, "ofPod" | "podPaths" | "podChanged">;
+  readonly world: Pick<DesiredStateOfWorld, "ofPod" | "podPaths" | "podChanged">;
   readonly journal: Pick<Journal, "records" | "touched">;
   intent(name: string): IntentEntry | undefined;
   /** Whether an operation that runs may still make something there. */
@@ -180,7 +180,7 @@ export class AgentPodVolumes implements PodVolumes {
     if (name === undefined) return;
     if (!open.isOpen(path)) this.#establish(path);
     await this.#until(signal, () => {
-      const target = this.#plan?.volumes.get(name)?.view.targets.find((one) => one.path === path);
+      const target = this.#plan?.volumes.get(name)?.actualState.targets.find((one) => one.path === path);
       const isThere = target === undefined || target.foreign !== undefined;
       return this.#volumeOf(path) === undefined && isThere ? foreign(path) : undefined;
     });

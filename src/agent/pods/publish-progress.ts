@@ -33,7 +33,7 @@ export function progressOf(
   if (isRead && !request.containersRead) return { kind: "refused", why: writtenByContainers(request) };
   if (intent.spec.volumeMode === "Block") return { kind: "refused", why: blockForPods };
   if (intent.spec.mode === "Observe") return { kind: "unlisted", why: notListed(request) };
-  const target = volume?.view.targets.find(({ path }) => path === request.path);
+  const target = volume?.actualState.targets.find(({ path }) => path === request.path);
   if (volume === undefined || target?.desired?.pod === undefined) return { kind: "waiting", why: begun };
   if (isAsWanted(target) && target.record?.pod !== undefined) return { kind: "done" };
   return { kind: "waiting", why: whyOf(volume, request.path) };
@@ -41,7 +41,7 @@ export function progressOf(
 
 /** PURE. The problem of one target: its own, or that of its volume. */
 export function whyOf(volume: VolumePlan, path: string): Problem {
-  const target = volume.view.targets.find((one) => one.path === path);
+  const target = volume.actualState.targets.find((one) => one.path === path);
   const own = volume.problems.get(path) ?? target?.problem;
   if (own !== undefined) return own;
   // What hinders another target alone is no answer.

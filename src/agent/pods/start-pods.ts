@@ -4,7 +4,7 @@ import type { TargetPath } from "../../host/ports/types.ts";
 import type { HostPorts } from "../../host/ports.ts";
 import type { ObjectStore } from "../../kube/object-store.ts";
 import type { System } from "../../ports.ts";
-import type { DesiredWorld } from "../desired-world.ts";
+import type { DesiredStateOfWorld } from "../desired-world.ts";
 import type { IntentEntry } from "../intents.ts";
 import type { Journal } from "../journal.ts";
 import type { OperationKind } from "../operations.ts";
@@ -28,7 +28,7 @@ export interface PodsDeps {
   readonly settings: PlanSettings;
   readonly open: OpenPods;
   readonly tokens: KeptTokens;
-  readonly world: DesiredWorld;
+  readonly world: DesiredStateOfWorld;
   readonly store: ObjectStore<IntentEntry>;
   /** Paths of targets that operations work on, and what runs for each volume. */
   readonly busyPaths: ReadonlySet<string>;

@@ -17,7 +17,7 @@ export const ofResult: readonly Mutant[] = [
     what: "mounts where another volume wants to",
     test: "nothing is mounted where",
     file: targetSteps,
-    from: "owners.conflict(desired.name, mount.path, input.settings) ?? ",
+    from: "owners.conflict(desired.name, mount.path, input.settings) ??\n        ",
     to: "",
     runs: 3000,
   },

@@ -34,10 +34,10 @@ export const volumeStates: { readonly [state: string]: (volume: VolumePlan, inpu
   "stale read": ({ desired, record }) => generationsApart(desired, record) < 0,
   "outdated generation": ({ desired, record }) => generationsApart(desired, record) > 0,
   "uncertain stage": ({ record }) => record?.stage?.ready === false,
-  "unrecorded stage": ({ record, view }) => record?.stage === undefined && view.stage.mount !== undefined,
+  "unrecorded stage": ({ record, actualState }) => record?.stage === undefined && actualState.stage.mount !== undefined,
   "staged file system gone": ({ record }, { table }) =>
     record?.stage?.kind === "filesystem" && table !== undefined && table.layers(record.stage.path).length === 0,
-  "read-only file system": ({ view }) => view.stage.mount?.superOptions.includes("ro") === true,
+  "read-only file system": ({ actualState }) => actualState.stage.mount?.superOptions.includes("ro") === true,
   "all in place": ({ record, desired }, { table }) =>
     (understood(desired)?.mounts.length ?? 0) > 0 &&
     understood(desired)?.mounts.every(({ path }) => {
@@ -68,8 +68,8 @@ export const volumeStates: { readonly [state: string]: (volume: VolumePlan, inpu
       const mount = table && soleMount(table, target.path);
       return mount !== undefined && covers(target, mount) && mount.root !== target.identity.root;
     }),
-  "uncertain target": ({ view }) =>
-    view.targets.some(({ truth, record }) => record !== undefined && truth === "uncertain"),
+  "uncertain target": ({ actualState }) =>
+    actualState.targets.some(({ truth, record }) => record !== undefined && truth === "uncertain"),
   "shows what was staged before": ({ record }) =>
     targetsOf(record).some(({ identity }) => record?.stage?.identity?.root !== identity.root),
   conflict: ({ problems }) => [...problems.values()].some(({ reason }) => reason === "PathConflict"),

@@ -1,11 +1,11 @@
 import { expect } from "chai";
-import { DesiredWorld } from "../../../src/agent/desired-world.ts";
+import { DesiredStateOfWorld } from "../../../src/agent/desired-world.ts";
 import { type IntentEntry, understand } from "../../../src/agent/intents.ts";
 import { createObjectStore } from "../../../src/kube/object-store.ts";
 import { wanted } from "../../lib/plan-world.ts";
 import { virtualSystem } from "../kube/virtual-system.ts";
 
-describe("DesiredWorld", () => {
+describe("DesiredStateOfWorld", () => {
   const entryOf = (name: string, generation = 1, resourceVersion = "1"): IntentEntry => {
     const object = wanted({ name, generation });
     const entry = understand({ ...object, metadata: { ...object.metadata, resourceVersion } });
@@ -15,7 +15,7 @@ describe("DesiredWorld", () => {
   it("names the volumes whose intent came, changed or went since it was asked", () => {
     const { clock, log } = virtualSystem();
     const store = createObjectStore<IntentEntry>({ clock, log });
-    const world = new DesiredWorld({ store, follow: () => {}, onChange: () => {} });
+    const world = new DesiredStateOfWorld({ store, follow: () => {}, onChange: () => {} });
     const stop = world.start();
     store.upsert(entryOf("a"));
     store.upsert(entryOf("b"));

@@ -79,18 +79,18 @@ describe("what there is of a volume", () => {
       intents: [wanted()],
       records: [record({ targets: [targetRecord({ peerGroup: 7 })] })],
       mounts: [staged, entry({ id: 99, point: path, shared: 7, root: "/gone//deleted" })],
-    }).view.targets;
+    }).actualState.targets;
     expect(target?.ours?.id).to.equal(99);
   });
 
   it("may not be told without a mount table, and says so; a volume without a grant is not in use all the same", () => {
     const plan = planned({ ...settled, intents: [wanted()], mounts: "unreadable" });
     expect(plan.problems.get("")?.reason).to.equal("MountTableUnreadable");
-    expect(plan.view.inUse).to.equal(true);
+    expect(plan.actualState.inUse).to.equal(true);
     const object = wanted();
     const { grant: _grant, ...spec } = object.spec;
-    expect(planned({ intents: [{ ...object, spec }], mounts: "unreadable" }).view.inUse).to.equal(false);
-    expect(planned({ intents: [object], mounts: "unreadable" }).view.inUse).to.equal(true);
+    expect(planned({ intents: [{ ...object, spec }], mounts: "unreadable" }).actualState.inUse).to.equal(false);
+    expect(planned({ intents: [object], mounts: "unreadable" }).actualState.inUse).to.equal(true);
   });
 
   it("has been made read-only by the kernel, unless that was asked for", () => {
@@ -99,7 +99,7 @@ describe("what there is of a volume", () => {
         intents: [wanted()],
         records: [record({ stage: stageRecord({ options }) })],
         mounts: [{ ...staged, superOptions: ["ro"] }, mounted],
-      }).view.stage.drift;
+      }).actualState.stage.drift;
     expect(drift(["mode=0777"])).to.equal("ReadOnlyFlip");
     expect(drift(["mode=0777", "ro"])).to.equal(undefined);
   });
@@ -117,7 +117,7 @@ describe("flags of a target", () => {
   it("that somebody has changed are drift, and are set right in place", () => {
     const plan = planned(world({}, { options: withDev }, false));
     expect(plan.operation).to.deep.equal(inPlace);
-    expect(plan.view.targets[0]?.drift).to.equal("OptionsDiffer");
+    expect(plan.actualState.targets[0]?.drift).to.equal("OptionsDiffer");
     const shared = world({ peerGroup: 7 }, { options: withDev, shared: 7 }, false);
     expect(next(shared)).to.deep.equal(inPlace);
   });
@@ -125,7 +125,7 @@ describe("flags of a target", () => {
   it("that the spec has changed are no drift, and of a shared mount need another one: others would keep the old", () => {
     const plan = planned(world({}, {}, true));
     expect(plan.operation).to.deep.equal(inPlace);
-    expect(plan.view.targets[0]?.drift).to.equal(undefined);
+    expect(plan.actualState.targets[0]?.drift).to.equal(undefined);
     const shared = world({ peerGroup: 7 }, { shared: 7 }, true);
     expect(next(shared)).to.deep.equal({ volume, kind: "publish", path, replaces: 20 });
   });

@@ -19,7 +19,7 @@ const copy = entry({ id: 200, parent: 100, point: "/var/mnt/nodevolume/a", share
 function seen(nodeTable: MountTable | undefined, intent = wanted(), mounts = own) {
   const records = [record({ targets: [targetRecord({ peerGroup: 8 })] })];
   const plan = planned({ intents: [intent], records, mounts, ...(nodeTable && { input: { nodeTable } }) });
-  return { plan, target: plan.view.targets[0] };
+  return { plan, target: plan.actualState.targets[0] };
 }
 
 describe("what the node sees of a mount", () => {

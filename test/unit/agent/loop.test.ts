@@ -90,7 +90,7 @@ describe("Loop", () => {
     await agent.journal.put(record({ key: "node.volume-1", targets: [], child: { pid: 77, startTime: 5 } }));
     await agent.want(at("a"));
     const seen = agent.plan?.volumes.get("node.volume-1");
-    expect([seen?.running, seen?.operation, seen?.view.inUse]).to.deep.equal(["stage", undefined, true]);
+    expect([seen?.running, seen?.operation, seen?.actualState.inUse]).to.deep.equal(["stage", undefined, true]);
     expect(agent.host.calls).to.deep.equal([]);
     agent.host.alive.delete(77);
     await agent.system.advance(5_000);

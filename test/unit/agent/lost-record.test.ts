@@ -29,18 +29,18 @@ describe("the release of a volume without a record", () => {
     const unreadable = planned({ ...nothing, mounts: "unreadable" });
     expect(unreadable.phase).to.equal("tearDown");
     expect(unreadable.problems.get("")?.reason).to.equal("MountTableUnreadable");
-    expect(unreadable.view.inUse).to.equal(true);
+    expect(unreadable.actualState.inUse).to.equal(true);
     const { stage: _stage, ...empty } = record({ targets: [] });
     const emptied = planned({ ...nothing, records: [empty], mounts: "unreadable" });
-    expect([emptied.phase, emptied.view.inUse], "an empty record").to.deep.equal(["tearDown", true]);
+    expect([emptied.phase, emptied.actualState.inUse], "an empty record").to.deep.equal(["tearDown", true]);
   });
 
   it("while no record can be lost, what shows the source is somebody else's, and keeps nothing", () => {
     const mounts = [entry({ id: 30, point: path, device: "0:99", fsType: "nfs4", source: "srv:/x" })];
     const source = { nfs: { server: "srv", path: "/x" } };
-    expect(planned({ intents: [wanted({ source })], mounts }).view.inUse).to.equal(false);
-    const { phase, view } = planned({ intents: [wanted({ source, ...deleting })], mounts });
-    expect([phase, view.inUse]).to.deep.equal(["released", false]);
+    expect(planned({ intents: [wanted({ source })], mounts }).actualState.inUse).to.equal(false);
+    const { phase, actualState } = planned({ intents: [wanted({ source, ...deleting })], mounts });
+    expect([phase, actualState.inUse]).to.deep.equal(["released", false]);
     const hostPath = { hostPath: { path: "/data/x" } };
     const bind = [entry({ id: 30, point: path, ...onRoot, root: "/data/x" })];
     expect(planned({ intents: [wanted({ source: hostPath, ...deleting })], mounts: bind }).phase).to.equal("released");
@@ -66,8 +66,8 @@ describe("the release of a volume without a record", () => {
     const first = released(source, { ...onRoot, root: "/data/x" }, { generation: 1 });
     expect(first.operation).to.deep.equal({ volume, kind: "observe" });
     for (const root of ["/data/x", "/data/renamed", "/data/x//deleted"]) {
-      const { phase, operation, problems, view } = released(source, { ...onRoot, root });
-      expect([phase, operation, view.inUse], root).to.deep.equal(["tearDown", undefined, true]);
+      const { phase, operation, problems, actualState } = released(source, { ...onRoot, root });
+      expect([phase, operation, actualState.inUse], root).to.deep.equal(["tearDown", undefined, true]);
       expect(problems.get(path)?.message, root)
         .to.contain("Unmount it, and the volume is released")
         .and.contain(`kubectl annotate nvi ${volume} nodevolume.dev/release=`);

@@ -80,7 +80,7 @@ describe("plan", () => {
   it("does nothing at all while the mount table cannot be read, and counts the volume as in use", () => {
     const plan = planned({ ...settled, mounts: "unreadable" });
     expect(plan.operation).to.equal(undefined);
-    expect(plan.view.inUse).to.equal(true);
+    expect(plan.actualState.inUse).to.equal(true);
     expect(next({ intents: [wanted()], mounts: "unreadable" })).to.equal(undefined);
   });
 

@@ -18,7 +18,7 @@ describe("Loop, every five minutes", () => {
   });
   afterEach(() => agent.loop.stop());
 
-  const targets = () => agent.plan?.volumes.get(volume)?.view.targets.length;
+  const targets = () => agent.plan?.volumes.get(volume)?.actualState.targets.length;
   const warnings = () => agent.system.lines.filter(({ level }) => level === "warn");
 
   /** A record is changed in place, which it must never be: the planner cannot know. */
@@ -39,7 +39,7 @@ describe("Loop, every five minutes", () => {
     }
     expect(unexplained).to.deep.equal([volume]);
     expect(targets()).to.equal(0);
-    expect(agent.plan?.changed.get(volume)?.view.targets, "with the plan that it had").to.have.length(1);
+    expect(agent.plan?.changed.get(volume)?.actualState.targets, "with the plan that it had").to.have.length(1);
     expect(warnings().map(({ meta }) => meta)).to.deep.equal([{ volumes: 1, first: volume }]);
     if (agent.plan !== undefined) metrics.plan(agent.plan, undefined);
     expect(await registry.metrics()).to.include("nodevolume_agent_plans_unexplained_total 1");

@@ -18,7 +18,10 @@ function planned(name: string, more: Partial<Record<"fsType" | "source" | "phase
     phase,
     problems: new Map(),
     pending: [],
-    view: { stage: { truth, mount, record: { kind: "filesystem", path: mount.point, ...brought } }, targets: [] },
+    actualState: {
+      stage: { truth, mount, record: { kind: "filesystem", path: mount.point, ...brought } },
+      targets: [],
+    },
   } as unknown as VolumePlan;
 }
 
@@ -205,7 +208,11 @@ describe("ServerWatch", () => {
     expect([standingOf(plan).ready, driftOf(plan)]).to.deep.equal(["True", undefined]);
     const problem = { reason: "ServerUnreachable", message: "why" } as const;
     const target = { path: "/t", desired: { pod: undefined }, truth: "mounted" };
-    const silent = { ...plan, silent: problem, view: { ...plan.view, targets: [target] } } as unknown as VolumePlan;
+    const silent = {
+      ...plan,
+      silent: problem,
+      actualState: { ...plan.actualState, targets: [target] },
+    } as unknown as VolumePlan;
     expect(standingOf(silent)).to.deep.equal({ state: "Degraded", ready: "False", ...problem });
     expect(driftOf(silent)).to.deep.equal({ class: "Stale", message: "why" });
     expect(obstacleOf(silent)?.reason).to.equal("ServerUnreachable");

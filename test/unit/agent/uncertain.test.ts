@@ -15,7 +15,7 @@ import {
 } from "../../lib/plan-world.ts";
 
 const path = `${prefix}/a`;
-const view = (world: World) => planned({ intents: [wanted()], records: [record()], ...world }).view;
+const view = (world: World) => planned({ intents: [wanted()], records: [record()], ...world }).actualState;
 const other = { device: "0:99", source: "other" };
 
 /** The operation that is planned, without the volume's name. */
@@ -87,12 +87,12 @@ describe("what is uncertain", () => {
   });
 
   it("counts as in use until its record is gone", () => {
-    expect(planned({ intents: deleting, records: [uncertain], mounts: [] }).view.inUse).to.equal(true);
-    expect(planned({ intents: deleting, mounts: [staged] }).view.inUse).to.equal(true);
+    expect(planned({ intents: deleting, records: [uncertain], mounts: [] }).actualState.inUse).to.equal(true);
+    expect(planned({ intents: deleting, mounts: [staged] }).actualState.inUse).to.equal(true);
     const bound = record({ type: "hostPath", stage: stageRecord({ kind: "path", path: "/src" }) });
-    expect(planned({ records: [bound], mounts: "unreadable" }).view.inUse, "a target").to.equal(true);
-    expect(planned({ records: [bound] }).view.inUse).to.equal(false);
-    expect(planned({ intents: deleting }).view.inUse).to.equal(false);
+    expect(planned({ records: [bound], mounts: "unreadable" }).actualState.inUse, "a target").to.equal(true);
+    expect(planned({ records: [bound] }).actualState.inUse).to.equal(false);
+    expect(planned({ intents: deleting }).actualState.inUse).to.equal(false);
   });
 });
 

@@ -43,7 +43,7 @@ describe("a CSI driver that hangs", () => {
 
     // Wanted no more: nothing is done while it may still be staged (law L4, safety rule 8).
     await agent.want(hung({ deleting: true, generation: 2 }), at("other"));
-    expect([calls, plan()?.phase, plan()?.view.inUse]).to.deep.equal([["stage"], "tearDown", true]);
+    expect([calls, plan()?.phase, plan()?.actualState.inUse]).to.deep.equal([["stage"], "tearDown", true]);
     answer.release();
     await agent.look();
     expect([calls, plan()?.phase]).to.deep.equal([["stage", "unstage"], "released"]);

@@ -1,5 +1,5 @@
 import { expect } from "chai";
-import { lookAtStageOfDriver } from "../../../../src/agent/csi/look.ts";
+import { observeDriverStage } from "../../../../src/agent/csi/look.ts";
 import { desiredVolume } from "../../../../src/agent/desired-volume.ts";
 import type { PlanInput } from "../../../../src/agent/plan-input.ts";
 import { Planner } from "../../../../src/agent/planner.ts";
@@ -94,7 +94,7 @@ describe("what a driver has staged, when its mount is gone", () => {
   const { stage } = record;
   const table = new MountTable([root]);
   const seen = (ready: boolean) =>
-    stage && lookAtStageOfDriver({ ...stage, ready }, table, { record, desired: undefined });
+    stage && observeDriverStage({ ...stage, ready }, table, { record, desired: undefined });
 
   it("is never called absent: only the driver ends it", () => {
     expect(seen(true)).to.include({ truth: "uncertain", drift: "Missing" });

@@ -1,7 +1,7 @@
 import { expect } from "chai";
 import { soleTargetProblem } from "../../../../src/agent/csi/sole-target.ts";
 import { desiredVolume } from "../../../../src/agent/desired-volume.ts";
-import type { TargetView, Truth } from "../../../../src/agent/view.ts";
+import type { ActualTarget, Truth } from "../../../../src/agent/view.ts";
 import { prefix, targetRecord, wanted } from "../../../lib/plan-world.ts";
 
 const source = { csi: { driver: "a.example", volumeHandle: "v" } };
@@ -14,7 +14,7 @@ function desired(accessMode: "ReadWriteOnce" | "ReadWriteOncePod", paths: readon
 
 describe("a volume that one mount may use", () => {
   const sole = desired("ReadWriteOncePod", [a, b]);
-  const target = (path: string, truth: Truth, more: { recorded?: boolean; leaving?: boolean } = {}): TargetView => {
+  const target = (path: string, truth: Truth, more: { recorded?: boolean; leaving?: boolean } = {}): ActualTarget => {
     const mount = sole.mounts.find((one) => one.path === path);
     return {
       path,

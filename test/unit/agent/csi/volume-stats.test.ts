@@ -23,7 +23,7 @@ function planned(name: string, more: { driver?: string; path?: string; claim?: b
     name,
     phase,
     desired: { spec: { source } },
-    view: { stage: { record }, targets: [target] },
+    actualState: { stage: { record }, targets: [target] },
   } as unknown as VolumePlan;
 }
 
@@ -163,7 +163,9 @@ describe("polledVolume", () => {
     const whole = planned("v");
     expect(polledVolume(whole)).to.include({ driver: "a.example" } satisfies Partial<PolledVolume>);
     expect(polledVolume({ ...whole, phase: "tearDown" })).to.equal(undefined);
-    expect(polledVolume({ ...whole, view: { ...whole.view, targets: [] } })).to.equal(undefined);
-    expect(polledVolume({ ...whole, view: { ...whole.view, stage: { truth: "mounted" } } })).to.equal(undefined);
+    expect(polledVolume({ ...whole, actualState: { ...whole.actualState, targets: [] } })).to.equal(undefined);
+    expect(polledVolume({ ...whole, actualState: { ...whole.actualState, stage: { truth: "mounted" } } })).to.equal(
+      undefined,
+    );
   });
 });

@@ -120,14 +120,14 @@ describe("a volume that kubelet manages, as the node's table shows it", () => {
   it("looks for nothing while it is not known which volume the claim is", () => {
     const { plan, waiting, pods } = look({ intent: { observed: { plugin: "kubernetes.io/csi", volumeName: "" } } });
     expect(plan.operation).to.equal(undefined);
-    expect(plan.view.kubelet?.points).to.deep.equal([]);
+    expect(plan.actualState.kubelet?.points).to.deep.equal([]);
     expect(waiting?.message).to.contain("which volume it is is not known yet");
     expect(pods?.[0]?.state).to.equal("Pending");
   });
 
   it("takes no name for more than one part of a path", () => {
     const { plan } = look({ intent: { observed: { ...observed, volumeName: "../../../etc", driver: ".." } } });
-    expect(plan.view.kubelet?.points).to.deep.equal([]);
+    expect(plan.actualState.kubelet?.points).to.deep.equal([]);
   });
 
   it("a mount point that stays without a mount is drift: somebody unmounted it, and kubelet never looks", () => {
@@ -221,9 +221,10 @@ describe("a volume that kubelet manages, as the node's table shows it", () => {
       const before = new MountTable([root]);
       at(before);
       const shown = at(before.replaced([root, bound()]), new Set());
-      expect(shown.volumes.get(volume)?.view.kubelet?.pods[0]?.mount?.id, `own namespace: ${ownNamespace}`).to.equal(
-        41,
-      );
+      expect(
+        shown.volumes.get(volume)?.actualState.kubelet?.pods[0]?.mount?.id,
+        `own namespace: ${ownNamespace}`,
+      ).to.equal(41);
     }
   });
 });

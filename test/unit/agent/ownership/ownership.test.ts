@@ -12,7 +12,7 @@ import {
 } from "../../../../src/agent/ownership/ownership.ts";
 import { ownershipProblem } from "../../../../src/agent/ownership/ownership-problem.ts";
 import type { CSIRecord, VolumeRecord } from "../../../../src/agent/record.ts";
-import type { TargetView } from "../../../../src/agent/view.ts";
+import type { ActualTarget } from "../../../../src/agent/view.ts";
 import { prefix, record, stageRecord, targetRecord, wanted } from "../../../lib/plan-world.ts";
 
 const source = { csi: { driver: "a.example", volumeHandle: "v" } };
@@ -162,10 +162,10 @@ describe("what a driver is told, and when it has to be told anew", () => {
 });
 
 describe("a mount whose group or label is not the volume's", () => {
-  const view = (targets: readonly TargetView[] = []) => ({ targets });
-  const problems = (want: DesiredVolume, of: VolumeRecord | undefined, targets?: readonly TargetView[]) =>
+  const view = (targets: readonly ActualTarget[] = []) => ({ targets });
+  const problems = (want: DesiredVolume, of: VolumeRecord | undefined, targets?: readonly ActualTarget[]) =>
     want.mounts.map((mount) => {
-      const problem = ownershipProblem(mount, want, { record: of, view: view(targets), settings });
+      const problem = ownershipProblem(mount, want, { record: of, actualState: view(targets), settings });
       return problem && `${problem.reason} ${problem.on?.name}`;
     });
 
@@ -204,7 +204,7 @@ describe("a mount whose group or label is not the volume's", () => {
 
   it("waits for one that leaves, but for the old path of its own", () => {
     const of = known({ c: 1 });
-    const leaving: TargetView = {
+    const leaving: ActualTarget = {
       path: paths.c,
       name: "set.c",
       truth: "mounted",

@@ -49,7 +49,7 @@ describe("the plan of a volume with pods", () => {
         reason: "ConsumerStillRunning",
         on: { kind: "Pod", namespace: "team", name: "pod-a" },
       });
-      expect(plan.view.inUse).to.equal(true);
+      expect(plan.actualState.inUse).to.equal(true);
       expect(podStatuses(plan).at(-1)).to.include({ uid: "a", state: "Mounted", reason: "ConsumerStillRunning" });
     }
   });
