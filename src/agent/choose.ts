@@ -11,7 +11,7 @@ import type { Steps } from "./step-context.ts";
  * retry. An observed volume runs no step that changes anything. A suspended volume only unmounts targets whose
  * consumers have left.
  */
-export function choose(
+export function nextOperation(
   volume: string,
   steps: Steps,
   phase: Phase,

@@ -9,7 +9,7 @@ import { givenBackSteps, setUpSteps, tearDownSteps } from "./steps.ts";
 import type { Problem } from "./view.ts";
 
 /** PURE. The phase of a volume and its steps. Targets that kubelet has unpublished come first. */
-export function decide(desired: Desired | undefined, context: StepContext): { phase: Phase; steps: Steps } {
+export function decidePhase(desired: Desired | undefined, context: StepContext): { phase: Phase; steps: Steps } {
   const decided = decideByIntent(desired, context);
   const { input, record } = context;
   if (record === undefined || givenBackOf(record, input) === undefined) return decided;

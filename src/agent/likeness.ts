@@ -9,10 +9,10 @@ import {
 import type { MountEntry } from "../host/mountinfo.ts";
 import type { DesiredVolume } from "./desired-volume.ts";
 import { dataPath, hostSource, type Observation, type PlanSettings, stagingPath } from "./plan-input.ts";
-import type { Likeness } from "./view.ts";
+import type { MountMatch } from "./view.ts";
 
 /** Evidence for the comparison of a mount of unknown origin with a volume, beside the volume's spec. */
-export interface LikenessContext {
+export interface MountMatchContext {
   readonly table: MountTable;
   readonly settings: PlanSettings;
   /** The result of the last look at the source, if there was one. */
@@ -20,7 +20,7 @@ export interface LikenessContext {
 }
 
 /** PURE. Each source by what the mount table shows of it: a name, a directory, or a device. */
-export function likenessOf(mount: MountEntry, desired: DesiredVolume, context: LikenessContext): Likeness {
+export function identifyMount(mount: MountEntry, desired: DesiredVolume, context: MountMatchContext): MountMatch {
   const { layout, spec } = desired;
   const { table, settings, observed } = context;
   if (layout.filesystem !== undefined) {

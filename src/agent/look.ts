@@ -131,12 +131,12 @@ function observeTarget(path: string, input: ActualStateInput, stage: ActualStage
 /** A mount that no record of ours covers: an observed volume compares it, any other keeps away from it. */
 function observeForeignMount(
   path: string,
-  { desired, likeness }: ActualStateInput,
+  { desired, identifyMount }: ActualStateInput,
   layers: readonly MountEntry[],
   top: MountEntry | undefined,
-): Pick<ActualTarget, "truth" | "foreign" | "problem" | "likeness"> & { readonly attributesDiffer?: boolean } {
+): Pick<ActualTarget, "truth" | "foreign" | "problem" | "mountMatch"> & { readonly attributesDiffer?: boolean } {
   const foreign = top ?? layers[0];
-  const like = foreign && likeness(foreign);
+  const like = foreign && identifyMount(foreign);
   const observed = desired?.mode === "Observe";
   if (observed && top !== undefined && (like === "same" || like === "own")) {
     const wanted = desired?.adopt === "IfSame" ? desired.mounts.find((mount) => mount.path === path) : undefined;
@@ -146,7 +146,7 @@ function observeForeignMount(
   }
   const single = observed ? differentMount(path, foreign) : foreignMount(path, foreign, desired?.adopt === "IfSame");
   const problem = top === undefined ? covered(path) : layers.length > 1 ? stacked(path) : single;
-  return { truth: "absent", problem, ...(foreign && { foreign }), ...(like && { likeness: like }) };
+  return { truth: "absent", problem, ...(foreign && { foreign }), ...(like && { mountMatch: like }) };
 }
 
 /**
@@ -163,9 +163,9 @@ function mayBeLostWhole(input: ActualStateInput, targets: readonly ActualTarget[
  * A mount that may have been made by us for this volume, whatever became of the record of it. Somebody else's may show
  * the same; while no record is lost it is theirs.
  */
-export function mayBeLost({ foreign, likeness }: ActualTarget, mayHaveLost: boolean): boolean {
-  if (foreign === undefined || likeness === undefined) return false;
-  return likeness === "own" || (mayHaveLost && likeness !== "other");
+export function mayBeLost({ foreign, mountMatch }: ActualTarget, mayHaveLost: boolean): boolean {
+  if (foreign === undefined || mountMatch === undefined) return false;
+  return mountMatch === "own" || (mayHaveLost && mountMatch !== "other");
 }
 
 function compare(

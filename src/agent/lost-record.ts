@@ -31,9 +31,9 @@ export function lostSteps(desired: Desired, { input, actualState, record }: Step
   }
   const lost = unknown.filter((target) => mayBeLost(target, input.mayHaveLost));
   if (lost.length === 0) return undefined;
-  const actions = lost.flatMap(({ path, likeness, foreign, problem, desired: wanted }) => {
+  const actions = lost.flatMap(({ path, mountMatch, foreign, problem, desired: wanted }) => {
     // Nobody but us mounts on the path of a pod, and it goes only when kubelet gives it back.
-    const made = likeness === "own" || wanted?.pod !== undefined;
+    const made = mountMatch === "own" || wanted?.pod !== undefined;
     const alone = made && problem?.reason === "ForeignMount";
     return alone && foreign !== undefined ? [{ kind: "adopt", path, mountID: foreign.id } as const] : [];
   });

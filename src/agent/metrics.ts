@@ -5,7 +5,7 @@ import type { Operation } from "./operations.ts";
 import { orphanReason } from "./orphan.ts";
 import type { Plan, VolumePlan } from "./plan.ts";
 import { obstacleOf } from "./standing.ts";
-import { isAsWanted } from "./view.ts";
+import { isInSync } from "./view.ts";
 
 /**
  * The agent's metrics. Names that kubelet has are kubelet's (kubelet-behaviour section 2), with its meaning; gauges are
@@ -141,7 +141,7 @@ function differences(plan: Plan): Sample[] {
     v.actualState.targets.map((target) => ({ target, phase: v.phase })),
   );
   const missing = targets.filter(
-    ({ target, phase }) => phase === "setUp" && target.desired !== undefined && !isAsWanted(target),
+    ({ target, phase }) => phase === "setUp" && target.desired !== undefined && !isInSync(target),
   );
   const extra = targets.filter(
     ({ target, phase }) =>

@@ -8,7 +8,7 @@ import type { SourceProblem } from "./intent-source.ts";
 import type { JournalDamage } from "./journal.ts";
 import { orphansOf } from "./orphans-of.ts";
 import type { Plan, VolumePlan } from "./plan.ts";
-import { obstacleOf, standingOf } from "./standing.ts";
+import { deriveVolumeState, obstacleOf } from "./standing.ts";
 
 /** Inputs of the status of the node's NodeVolumeState. Paths are as the agent sees them, unless said otherwise. */
 export interface NodeStateInput {
@@ -50,7 +50,7 @@ export function nodeStateOf(state: NodeVolumeState, input: NodeStateInput): Node
     agent: input.agent,
     synced: input.synced,
     volumes: volumes.length,
-    ready: volumes.filter((volume) => standingOf(volume).ready === "True").length,
+    ready: volumes.filter((volume) => deriveVolumeState(volume).ready === "True").length,
     waiting: volumes.filter((volume) => obstacleOf(volume) !== undefined).length,
     drifted: volumes.filter((volume) => driftOf(volume) !== undefined).length,
     inUse: inUse.length,

@@ -2,16 +2,16 @@ import { findCondition } from "../api/conditions.ts";
 import type { NodeVolumeIntentStatus } from "../api/types.gen.ts";
 import { driftOf } from "./drift.ts";
 import type { VolumePlan } from "./plan.ts";
-import { standingOf } from "./standing.ts";
+import { deriveVolumeState } from "./standing.ts";
 import type { AgentStatus } from "./status/status-context.ts";
 
-const passing: ReadonlySet<string> = new Set(["Staging", "Mounting", "Updating", "Unmounting"]);
+const transientStates: ReadonlySet<string> = new Set(["Staging", "Mounting", "Updating", "Unmounting"]);
 
 /**
  * PURE. Whether a state will end by itself, and soon. Not, if what is shown says that the volume is ready: that claims
  * more than is so, and is corrected within the usual time (law L10).
  */
-export function isPassing(before: NodeVolumeIntentStatus, after: AgentStatus): boolean {
+export function isTransientState(before: NodeVolumeIntentStatus, after: AgentStatus): boolean {
   const { state, waiting, drift, lastError } = after;
   const isHindered = waiting !== undefined || drift !== undefined || lastError !== undefined;
   if (state === undefined || isHindered || isReady(before)) return false;
@@ -28,13 +28,13 @@ export function isUnderWay(before: NodeVolumeIntentStatus, volume: VolumePlan): 
   const isHindered = failure !== undefined || hanging !== undefined || problems.size > 0;
   if (isHindered || (phase !== "setUp" && phase !== "tearDown")) return false;
   if ((running ?? operation?.kind ?? "observe") === "observe") return false;
-  const { ready, state, reason } = standingOf(volume);
+  const { ready, state, reason } = deriveVolumeState(volume);
   return driftOf(volume) === undefined && ready !== "True" && endsByItself(state, reason);
 }
 
 /** Degraded does as well while of several mounts some are there, and a step for the next one is under way. */
 function endsByItself(state: string, readyReason: string | undefined): boolean {
-  return passing.has(state) || (state === "Degraded" && readyReason === "Progressing");
+  return transientStates.has(state) || (state === "Degraded" && readyReason === "Progressing");
 }
 
 /** PURE. Whether a status says that the volume is ready. */

@@ -1,10 +1,10 @@
 import type { MountEntry } from "../host/mountinfo.ts";
-import { choose } from "./choose.ts";
+import { nextOperation } from "./choose.ts";
 import { whileRepublishing } from "./csi/republish-steps.ts";
-import { decide } from "./decide.ts";
+import { decidePhase } from "./decide.ts";
 import { type Desired, isInvalid } from "./desired-volume.ts";
 import { hangingProblem } from "./hanging.ts";
-import { likenessOf } from "./likeness.ts";
+import { identifyMount } from "./likeness.ts";
 import { buildActualState, isOurs } from "./look.ts";
 import { tableUnreadable } from "./mount-problems.ts";
 import { planKubelet } from "./observe/plan-kubelet.ts";
@@ -15,7 +15,7 @@ import { lastObservation, type PlanInput, stagingPath } from "./plan-input.ts";
 import type { VolumeRecord } from "./record.ts";
 import type { StepContext, Steps } from "./step-context.ts";
 import { isSuperseded } from "./superseded.ts";
-import type { Likeness } from "./view.ts";
+import type { MountMatch } from "./view.ts";
 
 /** PURE. One volume: where it stands, and what to start for it now. */
 export function planVolume(name: string, input: PlanInput, owners: PathOwners): VolumePlan {
@@ -35,7 +35,7 @@ export function planVolume(name: string, input: PlanInput, owners: PathOwners): 
     nodeTable: input.nodeTable,
     settings: input.settings,
     stagingPath: stagingPath(input.settings, understood?.spec.key ?? unread?.key ?? record?.key ?? ""),
-    likeness: likenessIn(input, desired),
+    identifyMount: mountIdentifier(input, desired),
     ended: input.ended?.get(name),
     swap: input.swaps?.get(name),
   });
@@ -43,7 +43,7 @@ export function planVolume(name: string, input: PlanInput, owners: PathOwners): 
   const actualState = running === "republish" ? whileRepublishing(seen) : seen;
   const silent = seen.stage.truth === "mounted" ? input.silent?.get(name) : undefined;
   const context: StepContext = { input, owners, actualState, record };
-  const { phase, steps } = decide(desired, context);
+  const { phase, steps } = decidePhase(desired, context);
   const problems = withTable(steps.problems, phase, input);
   const health = input.health?.get(name);
   const known = {
@@ -56,7 +56,7 @@ export function planVolume(name: string, input: PlanInput, owners: PathOwners): 
   const base = { name, phase, actualState, problems, ...known };
   // To call a driver again changes nothing of where the volume stands.
   const pending = steps.actions.filter(({ kind }) => kind !== "observe" && kind !== "republish").map(describe);
-  const first = choose(name, steps, phase, input, desired?.generation ?? record?.generation ?? 0);
+  const first = nextOperation(name, steps, phase, input, desired?.generation ?? record?.generation ?? 0);
   const chosen = { ...first, ...sooner(first.retryAt, steps.dueAt) };
   if (running === undefined) return { ...base, pending, ...chosen };
   const hanging = hangingProblem(name, input, { desired, record });
@@ -77,7 +77,10 @@ function withTable(problems: Steps["problems"], phase: Phase, { table }: PlanInp
 }
 
 /** What a mount without a record is to a volume whose spec is understood. */
-function likenessIn(input: PlanInput, desired: Desired | undefined): (mount: MountEntry) => Likeness | undefined {
+function mountIdentifier(
+  input: PlanInput,
+  desired: Desired | undefined,
+): (mount: MountEntry) => MountMatch | undefined {
   const { table, settings } = input;
   if (table === undefined || desired === undefined) return () => undefined;
   if (isInvalid(desired)) return (mount) => (isOthersAlone(mount, desired, input) ? "other" : undefined);
@@ -86,7 +89,7 @@ function likenessIn(input: PlanInput, desired: Desired | undefined): (mount: Mou
     return () => undefined;
   }
   return (mount) =>
-    isOthersAlone(mount, desired, input) ? "other" : likenessOf(mount, desired, { table, settings, observed });
+    isOthersAlone(mount, desired, input) ? "other" : identifyMount(mount, desired, { table, settings, observed });
 }
 
 /** Whether the record of another volume covers the only mount on a path: then it is none that this one has lost. */

@@ -117,7 +117,7 @@ export interface CSIRecord {
   /**
    * Everything that the driver was seen to mount for the volume: its release waits until no mount of the node shows it.
    */
-  readonly shown: readonly ShownByDriver[];
+  readonly shown: readonly DriverMounts[];
   readonly calls: Calls;
   /** The driver applies the fsGroup itself (VOLUME_MOUNT_GROUP): `mountGroup`, which was passed in NodeStageVolume. */
   readonly takesGroup?: boolean;
@@ -137,7 +137,7 @@ export interface CSIRecord {
  * The mount that a CSI driver made at a path of ours, as it was after the call: the agent did not make it, so this is
  * its only identity.
  */
-export interface ShownByDriver {
+export interface DriverMounts {
   readonly identity: MountIdentity;
   /** Its file system could be written to when it was first seen. */
   readonly writable?: boolean;

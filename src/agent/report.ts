@@ -8,7 +8,7 @@ import { sameJson } from "../kube/same-json.ts";
 import type { System } from "../ports.ts";
 import type { IntentSource } from "./intent-source.ts";
 import type { IntentEntry } from "./intents.ts";
-import { isPassing, isReady, isUnderWay } from "./passing.ts";
+import { isReady, isTransientState, isUnderWay } from "./passing.ts";
 import type { Plan, VolumePlan } from "./plan.ts";
 import type { AgentStatus } from "./status/status-context.ts";
 import { statusOf } from "./status-of.ts";
@@ -118,7 +118,7 @@ export class Reporter {
     }
     const { status: before } = change.entry.raw;
     if (isWaitedFor(before, change.status)) this.#queue.add(name);
-    else if (isPassing(before, change.status)) this.#queue.addAfter(name, passingMs);
+    else if (isTransientState(before, change.status)) this.#queue.addAfter(name, passingMs);
     else {
       const quietMs = isOfAttempts(change.patch) ? (this.#quietUntil.get(name) ?? 0) - this.#now() : 0;
       this.#queue.addAfter(name, Math.max(coalesceMs, quietMs));

@@ -5,10 +5,10 @@ import { needsGrantedVolume } from "../plugins/csi.ts";
 import { isInvalid } from "./desired-volume.ts";
 import type { Failure } from "./failures.ts";
 import type { VolumePlan } from "./plan.ts";
-import { isAsWanted, isShown } from "./view.ts";
+import { isInSync, isMounted } from "./view.ts";
 
 /** Where a volume stands, in one word, and whether that is good. */
-export interface Standing {
+export interface VolumeState {
   readonly state: IntentState;
   readonly ready: "True" | "False" | "Unknown";
   readonly reason: Reason;
@@ -19,7 +19,7 @@ export interface Standing {
  * PURE. State, readiness, reason and message of a volume, from its plan alone: status, explain and Events agree as all
  * of them use it.
  */
-export function standingOf(volume: VolumePlan): Standing {
+export function deriveVolumeState(volume: VolumePlan): VolumeState {
   const why = whyOf(volume);
   switch (volume.phase) {
     case "invalid":
@@ -86,12 +86,12 @@ function whyOf(volume: VolumePlan): Pick<Obstacle, "reason" | "message"> | undef
   return obstacle && { reason: obstacle.reason, message: obstacle.message };
 }
 
-function settingUp(volume: VolumePlan, obstacle: ReturnType<typeof whyOf>): Standing {
+function settingUp(volume: VolumePlan, obstacle: ReturnType<typeof whyOf>): VolumeState {
   const { actualState, pending, desired, behind } = volume;
   const wanted = actualState.targets.filter((target) => target.desired !== undefined);
   // A failing pod mount is no problem of the other pods and the host: otherwise a tenant could mark nodes not ready. It
   // is reported in status.pods.
-  const late = wanted.filter((target) => target.desired?.pod === undefined && !isAsWanted(target));
+  const late = wanted.filter((target) => target.desired?.pod === undefined && !isInSync(target));
   const flipped = actualState.stage.drift === "ReadOnlyFlip";
   const swap = desired !== undefined && !isInvalid(desired) && desired.layout.swap === true;
   const asked = actualState.targets.length > 0 || hasPods(volume) || swap;
@@ -116,7 +116,7 @@ function settingUp(volume: VolumePlan, obstacle: ReturnType<typeof whyOf>): Stan
         message: "the kernel made the file system read-only after an error: see dmesg",
       }
     : (obstacle ?? (suspended ? suspendedWhy : progress(volume)));
-  const some = wanted.some(isShown);
+  const some = wanted.some(isMounted);
   const working = volume.actualState.stage.truth === "mounted" ? "Mounting" : "Staging";
   const state = some ? "Degraded" : obstacle !== undefined || suspended ? "Waiting" : working;
   return { state, ready: "False", ...why };
@@ -131,7 +131,7 @@ export function hasPods({ desired }: VolumePlan): boolean {
   return desired !== undefined && !isInvalid(desired) && desired.pods !== undefined;
 }
 
-function observing(volume: VolumePlan): Standing {
+function observing(volume: VolumePlan): VolumeState {
   const obstacle = whyOf(volume);
   if (obstacle !== undefined) return { state: "Observed", ready: "False", ...obstacle };
   const { kubelet } = volume.actualState;

@@ -10,10 +10,10 @@ import { kubeletStatus } from "./observe/kubelet-status.ts";
 import { refusedGroup } from "./ownership/refused-group.ts";
 import type { VolumePlan } from "./plan.ts";
 import { podOf, podStatuses } from "./pods/pod-status.ts";
-import { hasPods, type Standing, standingOf } from "./standing.ts";
+import { deriveVolumeState, hasPods, type VolumeState } from "./standing.ts";
 import { stateOfTarget } from "./state-of-target.ts";
 import type { AgentStatus, StatusContext } from "./status/status-context.ts";
-import { type ActualTarget, isAsWanted, isShown } from "./view.ts";
+import { type ActualTarget, isInSync, isMounted } from "./view.ts";
 import { waitingOf } from "./waiting.ts";
 
 /** States of history that are kept. */
@@ -30,22 +30,22 @@ export function statusOf(intent: NodeVolumeIntent, volume: VolumePlan, context: 
     intent.metadata.uid === intent.status?.observedUID ? intent.status : {};
   const generation = intent.metadata.generation ?? 0;
   const attach = intent.status?.attach;
-  const standing = withAttach(standingOf(volume), attach);
+  const volumeState = withAttach(deriveVolumeState(volume), attach);
   const drift = driftOf(volume);
   const own = waitingOf(volume, previous.waiting, context);
-  const waiting = own && attach ? attachWait(own, standing, attach) : own;
+  const waiting = own && attach ? attachWait(own, volumeState, attach) : own;
   const { record, mount } = volume.actualState.stage;
   const wanted = volume.actualState.targets.filter((target) => target.desired !== undefined);
-  const lastError = lastErrorOf(volume, standing, previous);
+  const lastError = lastErrorOf(volume, volumeState, previous);
   const pods = podStatuses(volume);
   return {
     observedUID: intent.metadata.uid ?? "",
     observedGeneration: Math.max(generation, previous.observedGeneration ?? 0),
     ...(intent.spec.grant && { grantID: intent.spec.grant.id }),
     inUse: volume.actualState.inUse || isBeingSetUp(volume),
-    state: standing.state,
+    state: volumeState.state,
     desiredMounts: wanted.length,
-    readyMounts: wanted.filter(isAsWanted).length,
+    readyMounts: wanted.filter(isInSync).length,
     ...((record?.kind === "filesystem" || record?.csi !== undefined) && mount && { stagingPath: record.path }),
     ...(record?.deviceNumber !== undefined && mount && { devicePath: mount.source }),
     ...(record?.kind === "swap" && volume.actualState.stage.truth === "mounted" && { devicePath: record.path }),
@@ -61,28 +61,37 @@ export function statusOf(intent: NodeVolumeIntent, volume: VolumePlan, context: 
       drift: { ...drift, since: sinceOf(previous.drift, drift.class === previous.drift?.class, context) },
     }),
     ...(lastError && { lastError }),
-    history: historyOf(standing, previous, context),
+    history: historyOf(volumeState, previous, context),
     agent: context.agent,
-    conditions: mergeConditions(previous.conditions, conditionsOf(volume, standing, drift), generation, context.now),
+    conditions: mergeConditions(previous.conditions, conditionsOf(volume, volumeState, drift), generation, context.now),
   };
 }
 
-function conditionsOf(volume: VolumePlan, standing: Standing, drift: ReturnType<typeof driftOf>): ConditionInput[] {
+function conditionsOf(
+  volume: VolumePlan,
+  volumeState: VolumeState,
+  drift: ReturnType<typeof driftOf>,
+): ConditionInput[] {
   const ready: ConditionInput = {
     type: "Ready",
-    status: standing.ready,
-    reason: standing.reason,
-    message: standing.message,
+    status: volumeState.ready,
+    reason: volumeState.reason,
+    message: volumeState.message,
   };
-  const on = standing.reason === "InUseAsSwap";
+  const on = volumeState.reason === "InUseAsSwap";
   const some =
     on ||
-    volume.actualState.targets.some(isShown) ||
+    volume.actualState.targets.some(isMounted) ||
     volume.actualState.kubelet?.pods.some(({ mount }) => mount) === true;
-  const unused = hasPods(volume) && standing.ready === "True";
-  const why = unused ? ({ reason: "NoConsumers", message: "no pod has requested it yet" } as const) : standing;
+  const unused = hasPods(volume) && volumeState.ready === "True";
+  const why = unused ? ({ reason: "NoConsumers", message: "no pod has requested it yet" } as const) : volumeState;
   const mounted: ConditionInput = some
-    ? { type: "Mounted", status: "True", reason: on ? standing.reason : "Mounted", message: on ? standing.message : "" }
+    ? {
+        type: "Mounted",
+        status: "True",
+        reason: on ? volumeState.reason : "Mounted",
+        message: on ? volumeState.message : "",
+      }
     : { type: "Mounted", status: "False", reason: why.reason, message: why.message };
   const drifted: ConditionInput =
     drift === undefined
@@ -104,7 +113,7 @@ function mountStatus(target: ActualTarget, volume: VolumePlan): MountStatus {
     name: target.name,
     path: target.path,
     state: stateOfTarget(target, problem !== undefined),
-    ...(ours && isShown(target) && { mountID: String(ours.id) }),
+    ...(ours && isMounted(target) && { mountID: String(ours.id) }),
     ...(drift && { drift }),
     ...(problem && { reason: problem.reason, message: cut(problem.message, 512) }),
   };
@@ -147,23 +156,23 @@ function showsPlan({ phase, desired }: VolumePlan): boolean {
 
 function lastErrorOf(
   { failure }: VolumePlan,
-  standing: Standing,
+  volumeState: VolumeState,
   previous: Partial<NodeVolumeIntentStatus>,
 ): AgentStatus["lastError"] {
-  if (failure === undefined) return standing.ready === "True" ? undefined : previous.lastError;
+  if (failure === undefined) return volumeState.ready === "True" ? undefined : previous.lastError;
   const time = timestamp(failure.time);
   return { reason: failure.reason, message: cut(failure.message, 1024), operation: failure.kind, time };
 }
 
 function historyOf(
-  standing: Standing,
+  volumeState: VolumeState,
   previous: Partial<NodeVolumeIntentStatus>,
   { now }: StatusContext,
 ): Transition[] {
   const before = previous.history ?? [];
-  const reason: Reason = standing.reason;
-  if (before.at(-1)?.state === standing.state) return before;
-  return [...before, { time: timestamp(now), state: standing.state, reason }].slice(-historyLength);
+  const reason: Reason = volumeState.reason;
+  if (before.at(-1)?.state === volumeState.state) return before;
+  return [...before, { time: timestamp(now), state: volumeState.state, reason }].slice(-historyLength);
 }
 
 function sinceOf(previous: { since: string } | undefined, same: boolean, { now }: StatusContext): string {

@@ -91,8 +91,8 @@ export function adoptOwn(
   target: ActualTarget,
   { actualState, input }: Pick<StepContext, "actualState" | "input">,
 ): Action[] {
-  const { likeness, desired } = target;
-  if (!input.mayHaveLost && likeness !== "own" && desired?.pod === undefined) return [];
+  const { mountMatch, desired } = target;
+  if (!input.mayHaveLost && mountMatch !== "own" && desired?.pod === undefined) return [];
   const { record, mount } = actualState.stage;
   const known = record?.kind === "filesystem" || record?.kind === "directory" ? record.identity : undefined;
   return adoptSame(target, known ?? (mount && identityOf(mount)));

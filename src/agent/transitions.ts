@@ -3,7 +3,7 @@ import { driftOf } from "./drift.ts";
 import { orphanReason } from "./orphan.ts";
 import { newRefusals } from "./ownership/refused-group.ts";
 import type { Plan, VolumePlan } from "./plan.ts";
-import { hasPods, standingOf } from "./standing.ts";
+import { deriveVolumeState, hasPods } from "./standing.ts";
 
 /** Something that happened to a volume, worth a log line and an event. */
 export interface Transition {
@@ -81,8 +81,8 @@ const quiet: ReadonlySet<string> = new Set([
 
 /** A volume that is found as it should be, when the agent starts, is no news. */
 function standingChange(before: VolumePlan | undefined, after: VolumePlan): Transition[] {
-  const was = before && standingOf(before);
-  const is = standingOf(after);
+  const was = before && deriveVolumeState(before);
+  const is = deriveVolumeState(after);
   // Of what takes long each count is told, which comes about once a minute (behaviour 76).
   const same = is.reason !== "VolumePermissionChangeInProgress" || was?.message === is.message;
   if (after.desired === undefined || (was?.state === is.state && was.reason === is.reason && same)) return [];

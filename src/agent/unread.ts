@@ -5,7 +5,7 @@ import { letGo, nameOf, tableUnreadable } from "./mount-problems.ts";
 import type { PlanSettings } from "./plan-input.ts";
 import { podPath } from "./pods/pod-mounts.ts";
 import type { VolumeRecord } from "./record.ts";
-import type { Likeness, Problem, UnreadView } from "./view.ts";
+import type { MountMatch, Problem, UnreadView } from "./view.ts";
 
 /** Inputs of the view of a volume whose intent is not understood: its mounts are found without the spec. */
 export interface UnreadInput {
@@ -15,7 +15,7 @@ export interface UnreadInput {
   readonly table: MountTable | undefined;
   readonly settings: Pick<PlanSettings, "kubeletDir">;
   readonly stagingPath: string;
-  likeness(mount: MountEntry): Likeness | undefined;
+  identifyMount(mount: MountEntry): MountMatch | undefined;
 }
 
 /**
@@ -50,8 +50,8 @@ function unrecordedPaths({ volume: { mayHave }, record, settings: { kubeletDir }
 /**
  * A record that has no such target says that a mount there is not ours, unless it shows what is staged (see adoptOwn).
  */
-function mayBeOfIt(mount: MountEntry, { record, likeness }: UnreadInput): boolean {
-  if (record === undefined) return likeness(mount) !== "other";
+function mayBeOfIt(mount: MountEntry, { record, identifyMount }: UnreadInput): boolean {
+  if (record === undefined) return identifyMount(mount) !== "other";
   const { kind, identity } = record.stage ?? {};
   if (identity === undefined) return false;
   if (kind === "directory") return sameIdentity(mount, identity);

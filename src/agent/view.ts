@@ -32,7 +32,7 @@ export interface Silence extends Problem {
  * - filesystem: it shows another directory of the same file system: the volume, if its directory was renamed.
  * - other: it is not this volume.
  */
-export type Likeness = "own" | "same" | "filesystem" | "other";
+export type MountMatch = "own" | "same" | "filesystem" | "other";
 
 /** The staged volume, by the table and the record. */
 export interface ActualStage {
@@ -56,7 +56,7 @@ export interface ActualTarget {
   /** The topmost mount there, if it is not ours. */
   readonly foreign?: MountEntry;
   /** How the foreign mount compares with the volume, if no record identifies it. */
-  readonly likeness?: Likeness;
+  readonly mountMatch?: MountMatch;
   /** It shows something else than the volume does now: it has to be replaced. */
   readonly outdated: boolean;
   readonly attributesDiffer: boolean;
@@ -102,12 +102,12 @@ export interface ActualVolume {
  * Whether a target is mounted in the agent's and in the node's mount namespace: a mount that only the agent has serves
  * no user (law L10).
  */
-export function isShown({ truth, differsOnNode, flagsOnNode }: ActualTarget): boolean {
+export function isMounted({ truth, differsOnNode, flagsOnNode }: ActualTarget): boolean {
   return truth === "mounted" && (differsOnNode !== true || flagsOnNode !== undefined);
 }
 
 /** Whether a target is in sync with its spec. */
-export function isAsWanted(target: ActualTarget): boolean {
+export function isInSync(target: ActualTarget): boolean {
   const shows = target.truth === "mounted" && !target.outdated && target.differsOnNode !== true;
   return shows && !target.attributesDiffer && target.ownershipDiffers !== true;
 }

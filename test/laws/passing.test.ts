@@ -1,5 +1,5 @@
 import fc from "fast-check";
-import { isPassing, isUnderWay } from "../../src/agent/passing.ts";
+import { isTransientState, isUnderWay } from "../../src/agent/passing.ts";
 import { statusOf } from "../../src/agent/status-of.ts";
 import type { NodeVolumeIntentStatus } from "../../src/api/types.gen.ts";
 import { plan } from "../lib/plan-whole.ts";
@@ -33,7 +33,7 @@ describe("isUnderWay", () => {
           was === undefined || wasEntry === undefined ? {} : statusOf(wasEntry.raw, was, context);
         const after = statusOf({ ...entry.raw, status }, volume, context);
         const underWay = isUnderWay(status, volume);
-        const passing = isPassing(status, after);
+        const passing = isTransientState(status, after);
         reached.count("not, and yet passing", !underWay && passing);
         if (!underWay) continue;
         reached.count("under way");

@@ -20,8 +20,8 @@ export const ofLook: readonly Seed[] = [
     ],
     [
       "calls released what a lost record may have mounted",
-      'likeness === "own" || (mayHaveLost && likeness !== "other");',
-      'likeness === "own";',
+      'mountMatch === "own" || (mayHaveLost && mountMatch !== "other");',
+      'mountMatch === "own";',
     ],
     [
       "counts a volume without a grant as in use",
@@ -97,7 +97,7 @@ export const ofLook: readonly Seed[] = [
     ],
     [
       "takes down what may be somebody else's, when its record may be lost",
-      'likeness === "own" || wanted?.pod !== undefined;',
+      'mountMatch === "own" || wanted?.pod !== undefined;',
       "wanted !== null;",
     ],
   ]),
@@ -109,7 +109,7 @@ export const ofLook: readonly Seed[] = [
     ],
     [
       "keeps an intent that is not understood for a mount that another volume has on record",
-      'if (record === undefined) return likeness(mount) !== "other";',
+      'if (record === undefined) return identifyMount(mount) !== "other";',
       "if (record === undefined) return true;",
     ],
   ]),

@@ -17,7 +17,7 @@ export const ofStatus: readonly Seed[] = [
     ],
     [
       "writes the same state into history again and again",
-      "  if (before.at(-1)?.state === standing.state) return before;\n",
+      "  if (before.at(-1)?.state === volumeState.state) return before;\n",
       "",
     ],
     [
@@ -28,7 +28,7 @@ export const ofStatus: readonly Seed[] = [
     ["does not say how far a volume has grown", "    ...capacityOf(volume),\n", ""],
     [
       "forgets the last error before the volume is ready",
-      'standing.ready === "True" ? undefined : previous.lastError',
+      'volumeState.ready === "True" ? undefined : previous.lastError',
       "undefined",
     ],
   ]),
@@ -53,8 +53,8 @@ export const ofStatus: readonly Seed[] = [
     ["calls ready what has no mount that is wanted", "const shown = late.length === 0 && ", "const shown = "],
     [
       "lets a pod's target make the volume of all others not ready",
-      "target.desired?.pod === undefined && !isAsWanted(target)",
-      "!isAsWanted(target)",
+      "target.desired?.pod === undefined && !isInSync(target)",
+      "!isInSync(target)",
     ],
   ]),
   ...seedsOf("planner", "src/agent/planned-from.ts", [

@@ -1,7 +1,7 @@
 import { execFileSync } from "node:child_process";
 import { expect } from "chai";
 import { driftOf } from "../../src/agent/drift.ts";
-import { standingOf } from "../../src/agent/standing.ts";
+import { deriveVolumeState } from "../../src/agent/standing.ts";
 import { type DriverNode, volumeName, withDriverNode } from "../lib/driver-node.ts";
 
 describe("a file system of a CSI driver that goes read-only by itself, on the real kernel (ReadOnlyFlip)", () => {
@@ -12,7 +12,7 @@ describe("a file system of a CSI driver that goes read-only by itself, on the re
   const remount = (option: "ro" | "rw", path: string) => execFileSync("mount", ["-o", `remount,${option}`, path]);
   const seen = async () => {
     const plan = await there.node.volume(volumeName);
-    const { state, ready, reason } = standingOf(plan);
+    const { state, ready, reason } = deriveVolumeState(plan);
     return { drift: driftOf(plan)?.class, state, ready, reason };
   };
   const fine = { drift: undefined, state: "Mounted", ready: "True", reason: "Mounted" };

@@ -8,7 +8,7 @@ import { silent } from "../../hack/lib/silent-log.ts";
 import { until } from "../../hack/lib/until.ts";
 import type { ClientWatch } from "../../src/agent/clients.ts";
 import { driftOf } from "../../src/agent/drift.ts";
-import { standingOf } from "../../src/agent/standing.ts";
+import { deriveVolumeState } from "../../src/agent/standing.ts";
 import type { GlusterfsVolumeSource } from "../../src/api/types.gen.ts";
 import { LinuxServers } from "../../src/host/linux/linux-servers.ts";
 import { realSystem } from "../../src/system.ts";
@@ -65,7 +65,7 @@ describe("glusterfs, with a real server and Debian's client", () => {
 
       const seen = (await node.plan()).volumes.get("node.one");
       expect(seen && driftOf(seen)).to.include({ class: "Stale" });
-      expect(seen && standingOf(seen)).to.include({ ready: "False" });
+      expect(seen && deriveVolumeState(seen)).to.include({ ready: "False" });
       const { pid: next } = await mounted("one");
       expect(next).not.to.equal(pid);
       expect(readFileSync(`${node.target("one")}/log`, "utf8")).to.match(/^(x\n)+/);

@@ -5,7 +5,7 @@ import { dirname } from "node:path";
 import { expect } from "chai";
 import { intent } from "../../hack/lib/agent-on-kernel/intent.ts";
 import { LeftoverWatch } from "../../src/agent/observe/leftover-watch.ts";
-import { standingOf } from "../../src/agent/standing.ts";
+import { deriveVolumeState } from "../../src/agent/standing.ts";
 import { statusOf } from "../../src/agent/status-of.ts";
 import { LinuxTraces } from "../../src/host/linux/linux-traces.ts";
 import { loopDevice } from "../lib/loop-device.ts";
@@ -67,7 +67,7 @@ describe("a volume that kubelet manages, on the real kernel", () => {
 
   async function said() {
     const plan = await node.volume(name);
-    const { ready, reason } = standingOf(plan);
+    const { ready, reason } = deriveVolumeState(plan);
     const object = { ...intent({ source: { emptyDir: {} }, mounts: [] }), status: {} };
     const status = statusOf(object, plan, { agent: { bootID: "b", epoch: 1 }, now: 0 });
     const [pod] = status.pods ?? [];

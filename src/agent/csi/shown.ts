@@ -1,7 +1,7 @@
 import { identityOf, sameIdentity } from "../../host/mount-table.ts";
 import type { MountEntry } from "../../host/mountinfo.ts";
 import type { ActionContext } from "../actions/context.ts";
-import type { ShownByDriver, VolumeRecord } from "../record.ts";
+import type { DriverMounts, VolumeRecord } from "../record.ts";
 import { csiStageOf, withCSI } from "./driver-call.ts";
 
 /** The record with what the driver has mounted at a path, if anything: the release has to know it. */
@@ -13,13 +13,13 @@ export async function withShown(
   if (mount === undefined) return record;
   const { shown } = csiStageOf(record).csi;
   const found = await shownBy(context, mount);
-  const same = (known: ShownByDriver) =>
+  const same = (known: DriverMounts) =>
     sameIdentity(known.identity, found.identity) &&
     (found.device === undefined || known.device?.disk === found.device.disk);
   return shown.some(same) ? record : withCSI(record, { shown: [...shown, found] });
 }
 
-async function shownBy({ host }: ActionContext, mount: MountEntry): Promise<ShownByDriver> {
+async function shownBy({ host }: ActionContext, mount: MountEntry): Promise<DriverMounts> {
   const { device: number, source: path } = mount;
   const shown = { identity: identityOf(mount), ...(!isReadOnly(mount) && { writable: true }) };
   if (number.startsWith("0:") || !path.startsWith("/")) return shown;

@@ -6,7 +6,7 @@ import type { Holder } from "../../host/ports.ts";
 import type { ActionContext } from "../actions/context.ts";
 import { refuseWhileHeld } from "../actions/held.ts";
 import { names, pids, processOf } from "../actions/users.ts";
-import type { ShownByDriver } from "../record.ts";
+import type { DriverMounts } from "../record.ts";
 
 /**
  * Refuses while the node shows what the driver had mounted, or its device is in use (safety rule 6).
@@ -17,7 +17,7 @@ import type { ShownByDriver } from "../record.ts";
 export async function refuseWhileShown(
   context: ActionContext,
   volume: string,
-  of: { readonly shown: ShownByDriver; readonly block: boolean; readonly shared: boolean },
+  of: { readonly shown: DriverMounts; readonly block: boolean; readonly shared: boolean },
 ): Promise<boolean> {
   const { block, shared, shown } = of;
   const { identity, device } = shown;
@@ -69,7 +69,7 @@ export async function copiesOf({ host }: ActionContext, path: string): Promise<r
  */
 export async function refuseWhileUsed(
   context: ActionContext,
-  device: ShownByDriver["device"],
+  device: DriverMounts["device"],
   opened: boolean,
 ): Promise<boolean> {
   if (device === undefined) return false;
@@ -90,6 +90,6 @@ export async function refuseWhileUsed(
 }
 
 /** Whether another disk, or none, has the number by now. */
-async function isGone({ host }: ActionContext, device: ShownByDriver["device"]): Promise<boolean> {
+async function isGone({ host }: ActionContext, device: DriverMounts["device"]): Promise<boolean> {
   return device?.disk !== undefined && (await host.evidence.diskSequence(device.number)) !== device.disk;
 }

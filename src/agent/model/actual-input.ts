@@ -5,7 +5,7 @@ import type { DesiredVolume, InvalidVolume } from "../desired-volume.ts";
 import type { PlanSettings } from "../plan-input.ts";
 import type { VolumeRecord } from "../record.ts";
 import type { SwapState } from "../swap-states.ts";
-import type { Likeness } from "../view.ts";
+import type { MountMatch } from "../view.ts";
 
 /** Inputs of the actual state of one volume. */
 export interface ActualStateInput {
@@ -28,5 +28,5 @@ export interface ActualStateInput {
   /** Of a volume that the node is to swap to. */
   readonly swap?: SwapState | undefined;
   /** How like the volume a mount is that no record covers; undefined if that is not known. */
-  likeness(mount: MountEntry): Likeness | undefined;
+  identifyMount(mount: MountEntry): MountMatch | undefined;
 }

@@ -1,4 +1,4 @@
-import { choose } from "../choose.ts";
+import { nextOperation } from "../choose.ts";
 import type { DesiredVolume } from "../desired-volume.ts";
 import { tableUnreadable } from "../mount-problems.ts";
 import type { VolumePlan } from "../plan.ts";
@@ -49,7 +49,7 @@ export function planKubelet(desired: DesiredVolume, volume: KubeletVolume, input
     pending: [],
   };
   if (running !== undefined) return { ...base, running };
-  const { operation, retryAt = Number.POSITIVE_INFINITY } = choose(name, steps, "observe", input, generation);
+  const { operation, retryAt = Number.POSITIVE_INFINITY } = nextOperation(name, steps, "observe", input, generation);
   const again = fresh && asked !== "" ? seen.at + holdsMs : Number.POSITIVE_INFINITY;
   const next = Math.min(retryAt, again);
   return { ...base, ...(operation && { operation }), ...(Number.isFinite(next) && { retryAt: next }) };

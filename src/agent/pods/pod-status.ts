@@ -5,7 +5,7 @@ import { refusedGroup } from "../ownership/refused-group.ts";
 import type { VolumePlan } from "../plan.ts";
 import type { PodOfTarget } from "../record.ts";
 import { stateOfTarget } from "../state-of-target.ts";
-import { type ActualTarget, isShown } from "../view.ts";
+import { type ActualTarget, isMounted } from "../view.ts";
 import { takesPods } from "./pod-mounts.ts";
 
 /** Pods that the schema takes: the spec's 256, and as many that have left and still run. */
@@ -42,7 +42,7 @@ function statusOfPod(target: ActualTarget, { problems }: VolumePlan): PodMountSt
     uid,
     volume,
     state: stateOfTarget(target, problem !== undefined),
-    ...(ours && isShown(target) && { mountID: String(ours.id) }),
+    ...(ours && isMounted(target) && { mountID: String(ours.id) }),
     ...(drift && { drift }),
     ...(problem && { reason: problem.reason, message: cut(problem.message, 256) }),
   };

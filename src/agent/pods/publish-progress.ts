@@ -4,8 +4,8 @@ import type { PodPublish } from "../../csi/server/ports.ts";
 import { isInvalid } from "../desired-volume.ts";
 import type { IntentEntry } from "../intents.ts";
 import type { VolumePlan } from "../plan.ts";
-import { obstacleOf, standingOf } from "../standing.ts";
-import { isAsWanted, type Problem } from "../view.ts";
+import { deriveVolumeState, obstacleOf } from "../standing.ts";
+import { isInSync, type Problem } from "../view.ts";
 
 /** How far a pod's volume is. */
 export type Progress =
@@ -35,7 +35,7 @@ export function progressOf(
   if (intent.spec.mode === "Observe") return { kind: "unlisted", why: notListed(request) };
   const target = volume?.actualState.targets.find(({ path }) => path === request.path);
   if (volume === undefined || target?.desired?.pod === undefined) return { kind: "waiting", why: begun };
-  if (isAsWanted(target) && target.record?.pod !== undefined) return { kind: "done" };
+  if (isInSync(target) && target.record?.pod !== undefined) return { kind: "done" };
   return { kind: "waiting", why: whyOf(volume, request.path) };
 }
 
@@ -48,7 +48,7 @@ export function whyOf(volume: VolumePlan, path: string): Problem {
   const [at, elsewhere] = [volume.problems.get(""), volume.problems.size > 0 && !volume.problems.has("")];
   const obstacle = at ?? (elsewhere ? (volume.hanging ?? volume.failure) : obstacleOf(volume));
   if (obstacle !== undefined) return { reason: obstacle.reason, message: obstacle.message };
-  const { reason, message } = elsewhere ? begun : standingOf(volume);
+  const { reason, message } = elsewhere ? begun : deriveVolumeState(volume);
   return { reason, message };
 }
 

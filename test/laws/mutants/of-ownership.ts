@@ -55,7 +55,7 @@ export const ofOwnership: readonly Mutant[] = [
     what: "takes a mount of the same server for ours, of which the journal says that it is not",
     test: "what is changed in place",
     file: targetSteps,
-    from: 'if (!input.mayHaveLost && likeness !== "own" && desired?.pod === undefined) return [];',
+    from: 'if (!input.mayHaveLost && mountMatch !== "own" && desired?.pod === undefined) return [];',
     to: "",
     runs: 3000,
   },

@@ -34,7 +34,7 @@ export const ofResult: readonly Mutant[] = [
     what: "calls Mounted whatever is on record",
     test: "each mount that is called",
     file: "src/agent/state-of-target.ts",
-    from: 'if (isShown(target)) return "Mounted";',
+    from: 'if (isMounted(target)) return "Mounted";',
     to: 'if (target.record !== undefined) return "Mounted";',
   },
   {

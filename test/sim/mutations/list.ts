@@ -63,7 +63,7 @@ export const mutations: readonly Mutation[] = [
     name: "say Mounted of what the intent asks for",
     noticedBy: { scenario: "emptyDir in memory" },
     file: "src/agent/state-of-target.ts",
-    from: '  if (isShown(target)) return "Mounted";\n',
+    from: '  if (isMounted(target)) return "Mounted";\n',
     to: '  if (target.desired !== undefined) return "Mounted";\n',
   },
   {

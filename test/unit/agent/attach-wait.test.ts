@@ -1,9 +1,9 @@
 import { expect } from "chai";
 import { withAttach } from "../../../src/agent/attach-wait.ts";
-import type { Standing } from "../../../src/agent/standing.ts";
+import type { VolumeState } from "../../../src/agent/standing.ts";
 
 const word = { reason: "VolumeHeldElsewhere", message: "node b has the volume (disk-3) since noon" } as const;
-const standing = (state: Standing["state"], reason: Standing["reason"]): Standing => {
+const standing = (state: VolumeState["state"], reason: VolumeState["reason"]): VolumeState => {
   return { state, ready: "False", reason, message: "its own words" };
 };
 

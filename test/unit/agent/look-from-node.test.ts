@@ -1,6 +1,6 @@
 import { expect } from "chai";
 import { driftOf } from "../../../src/agent/drift.ts";
-import { isShown } from "../../../src/agent/view.ts";
+import { isMounted } from "../../../src/agent/view.ts";
 import { MountTable } from "../../../src/host/mount-table.ts";
 import type { MountEntry } from "../../../src/host/mountinfo.ts";
 import { entry } from "../../lib/mount-entries.ts";
@@ -43,7 +43,7 @@ describe("what the node sees of a mount", () => {
   it("missing there: it is made anew, and drift says so", () => {
     const { plan, target } = seen(onNode());
     expect(target).to.include({ differsOnNode: true, drift: "PropagationDiffers" });
-    expect(target && isShown(target), "what only the agent has is not shown (law L10)").to.equal(false);
+    expect(target && isMounted(target), "what only the agent has is not shown (law L10)").to.equal(false);
     expect(driftOf(plan)?.message).to.equal(
       `the node does not have ${path} any more: it was made private there and unmounted`,
     );
@@ -58,7 +58,7 @@ describe("what the node sees of a mount", () => {
   it("with other flags there: it is made anew, for flags do not propagate", () => {
     const { plan, target } = seen(onNode({ ...copy, options: ["ro", "nosuid", "nodev", "relatime"] }));
     expect(target).to.include({ differsOnNode: true, drift: "OptionsDiffer" });
-    expect(target && isShown(target)).to.equal(true);
+    expect(target && isMounted(target)).to.equal(true);
     expect(driftOf(plan)?.message).to.equal(`the node's mount at ${path} was remounted by somebody else: ro`);
     expect(plan.operation).to.deep.include({ kind: "publish", path, replaces: 20 });
   });

@@ -3,7 +3,7 @@ import { driftOf } from "../../../src/agent/drift.ts";
 import type { OperationKind } from "../../../src/agent/operations.ts";
 import type { VolumePlan } from "../../../src/agent/plan.ts";
 import { ServerWatch } from "../../../src/agent/servers.ts";
-import { obstacleOf, standingOf } from "../../../src/agent/standing.ts";
+import { deriveVolumeState, obstacleOf } from "../../../src/agent/standing.ts";
 import type { RemoteMount } from "../../../src/host/remote-mount.ts";
 import type { FileSystemErrors, ServerAnswer } from "../../../src/host/servers.ts";
 import { settle, virtualSystem } from "../kube/virtual-system.ts";
@@ -205,7 +205,7 @@ describe("ServerWatch", () => {
 
   it("such a volume is not ready, Degraded where it is mounted, and Stale, while it is what the spec says", () => {
     const plan = planned("v");
-    expect([standingOf(plan).ready, driftOf(plan)]).to.deep.equal(["True", undefined]);
+    expect([deriveVolumeState(plan).ready, driftOf(plan)]).to.deep.equal(["True", undefined]);
     const problem = { reason: "ServerUnreachable", message: "why" } as const;
     const target = { path: "/t", desired: { pod: undefined }, truth: "mounted" };
     const silent = {
@@ -213,7 +213,7 @@ describe("ServerWatch", () => {
       silent: problem,
       actualState: { ...plan.actualState, targets: [target] },
     } as unknown as VolumePlan;
-    expect(standingOf(silent)).to.deep.equal({ state: "Degraded", ready: "False", ...problem });
+    expect(deriveVolumeState(silent)).to.deep.equal({ state: "Degraded", ready: "False", ...problem });
     expect(driftOf(silent)).to.deep.equal({ class: "Stale", message: "why" });
     expect(obstacleOf(silent)?.reason).to.equal("ServerUnreachable");
   });

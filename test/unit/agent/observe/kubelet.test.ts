@@ -4,7 +4,7 @@ import type { IntentInput } from "../../../../hack/lib/agent-on-kernel/intent.ts
 import { desiredVolume } from "../../../../src/agent/desired-volume.ts";
 import type { Observation } from "../../../../src/agent/plan-input.ts";
 import { Planner } from "../../../../src/agent/planner.ts";
-import { standingOf } from "../../../../src/agent/standing.ts";
+import { deriveVolumeState } from "../../../../src/agent/standing.ts";
 import { statusOf } from "../../../../src/agent/status-of.ts";
 import type { NodeVolumeIntentStatus } from "../../../../src/api/types.gen.ts";
 import { MountTable } from "../../../../src/host/mount-table.ts";
@@ -61,7 +61,7 @@ function look({ intent = {}, mounts = [], seen, registered, attach }: World) {
   const plan = planned({ intents: [object], mounts, input });
   const said = { ...object, status: { ...object.status, ...(attach && { attach }) } };
   const status = statusOf(said, plan, { agent: { bootID: "b", epoch: 1 }, now: 0 });
-  return { plan, status, pods: status.pods, waiting: status.waiting, standing: standingOf(plan) };
+  return { plan, status, pods: status.pods, waiting: status.waiting, standing: deriveVolumeState(plan) };
 }
 
 const absentFor = (ms: number, left: readonly string[], steady = true) => ({

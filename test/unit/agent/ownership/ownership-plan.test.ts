@@ -1,6 +1,6 @@
 import { expect } from "chai";
 import type { CSIRecord, VolumeRecord } from "../../../../src/agent/record.ts";
-import { standingOf } from "../../../../src/agent/standing.ts";
+import { deriveVolumeState } from "../../../../src/agent/standing.ts";
 import { entry } from "../../../lib/mount-entries.ts";
 import { planned, prefix, record, stageRecord, targetRecord, wanted } from "../../../lib/plan-world.ts";
 
@@ -138,7 +138,7 @@ describe("the plan of a volume whose mounts ask for groups and labels (decision 
       const there = mounted([one, two], { takesGroup: true, mountGroup: 1 });
       const plan = planFor(there, [one, { ...two, fsGroup: 2 }]);
       expect([starts(plan), told(plan)]).to.deep.equal([undefined, [`${at("b")} FsGroupConflict ${at("a")}`]]);
-      expect(standingOf(plan)).to.include({ ready: "False", reason: "FsGroupConflict", state: "Degraded" });
+      expect(deriveVolumeState(plan)).to.include({ ready: "False", reason: "FsGroupConflict", state: "Degraded" });
     });
 
     it("a label: the other waits for it", () => {
@@ -151,7 +151,7 @@ describe("the plan of a volume whose mounts ask for groups and labels (decision 
       const there = mounted([one, two], { seLinuxLabel: label("s0") });
       const plan = planFor(there, [one, { ...two, level: "s1" }], { seLinuxMount: true });
       expect([starts(plan), told(plan)]).to.deep.equal([undefined, [`${at("b")} SELinuxContextConflict ${at("a")}`]]);
-      expect(standingOf(plan)).to.include({ ready: "False", reason: "SELinuxContextConflict" });
+      expect(deriveVolumeState(plan)).to.include({ ready: "False", reason: "SELinuxContextConflict" });
     });
   });
 
@@ -178,6 +178,6 @@ describe("the plan of a volume whose mounts ask for groups and labels (decision 
       `republish ${at("b")}`,
       [`${at("b")} FsGroupConflict ${at("a")}`],
     ]);
-    expect(standingOf(plan)).to.include({ ready: "False", reason: "FsGroupConflict" });
+    expect(deriveVolumeState(plan)).to.include({ ready: "False", reason: "FsGroupConflict" });
   });
 });
