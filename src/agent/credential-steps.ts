@@ -18,7 +18,7 @@ export function mustReplaceForCredentials({ name, layout }: DesiredVolume, conte
   if (layout.credentials !== true || layout.opens === true || stage?.kind !== "filesystem") return false;
   if (!isOtherSecret(stage, contentStateOf(layout.content, input.contents))) return false;
   if (!stage.ready) return stage.contentVersion !== undefined && actualState.stage.mount !== undefined;
-  return input.silent?.get(name)?.said !== undefined;
+  return input.unresponsive?.get(name)?.said !== undefined;
 }
 
 /**
@@ -30,7 +30,7 @@ export function refusedAndHeld(
   holder: TargetRecord,
   context: StepContext,
 ): Problem | undefined {
-  const silent = context.input.silent?.get(name);
+  const silent = context.input.unresponsive?.get(name);
   if (silent?.said === undefined) return undefined;
   const { reason, said, on } = silent;
   const message = `the server does not serve this mount any more (${said}): ${credentialsWait(holder).message}`;

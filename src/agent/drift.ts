@@ -6,7 +6,7 @@ import type { VolumePlan } from "./plan.ts";
 import type { ActualTarget, Problem } from "./view.ts";
 
 /** What is different from what was mounted, if anything; the worst first. Only of a volume that is wanted. */
-export function driftOf({ actualState, phase, silent }: VolumePlan): DriftFound | undefined {
+export function driftOf({ actualState, phase, unresponsive }: VolumePlan): DriftFound | undefined {
   if (actualState.kubelet !== undefined) return kubeletDrift(actualState.kubelet);
   if (phase !== "setUp" && phase !== "unexplained") return undefined;
   const { stage } = actualState;
@@ -19,7 +19,7 @@ export function driftOf({ actualState, phase, silent }: VolumePlan): DriftFound 
     if (first !== undefined) return { class: wanted, message: messageFor(first.target, wanted) };
   }
   if (stage.drift === undefined)
-    return silent && !isDamage(silent) ? { class: "Stale", message: silent.message } : undefined;
+    return unresponsive && !isDamage(unresponsive) ? { class: "Stale", message: unresponsive.message } : undefined;
   const { path = "", kind } = stage.record ?? {};
   if (kind === "swap") return { class: stage.drift, message: `somebody has turned off the swap on ${path}` };
   return { class: stage.drift, message: stageMessage(stage.drift, path) };

@@ -41,7 +41,7 @@ const slowCallMs = 3_000;
 /**
  * Dependencies of carrying out operations: the journal, which is written before each effect, the host, and CSI drivers.
  */
-export interface ExecutorDeps {
+export interface OperationExecutorDeps {
   readonly system: System;
   readonly host: HostPorts;
   readonly journal: Journal;
@@ -61,8 +61,8 @@ export interface ExecutorDeps {
 }
 
 /** Carries out operations. The caller runs at most one operation per volume at a time (law L4). */
-export class Executor {
-  readonly #deps: ExecutorDeps;
+export class OperationExecutor {
+  readonly #deps: OperationExecutorDeps;
   /** Child processes of observe operations, by volume: until the operation succeeds, or the child has ended. */
   readonly #observers = new Map<string, ChildProcessID>();
   /** Slow child processes and driver calls, by volume: until the next child, or the end of the operation. */
@@ -77,7 +77,7 @@ export class Executor {
   readonly #stagings = new Stagings();
   readonly #changes: OwnershipChanges;
 
-  constructor(deps: ExecutorDeps) {
+  constructor(deps: OperationExecutorDeps) {
     this.#deps = deps;
     this.#changes = new OwnershipChanges(deps.system.timers, () => deps.onSlow?.());
   }

@@ -2,35 +2,35 @@ import { remoteMountOn } from "../host/may-hang.ts";
 import { joinPath, type MountTable } from "../host/mount-table.ts";
 import { describeRemote, type RemoteMount, waitedFor } from "../host/remote-mount.ts";
 import { type Desired, isInvalid } from "./desired-volume.ts";
-import type { Hanging, SlowCall } from "./model/blocked.ts";
+import type { SlowCall, StuckOperation } from "./model/blocked.ts";
 import type { OwnershipChange } from "./ownership/ownership-changes.ts";
 import type { PlanInput } from "./plan-input.ts";
 import type { VolumeRecord } from "./record.ts";
 import type { Problem } from "./view.ts";
 
-type AllHanging = PlanInput["hanging"];
+type StuckOperations = PlanInput["stuckOperations"];
 
 /**
  * PURE. Volumes of which something else hangs than before, or of which the mount table has to say what it waits for.
  */
-export function hangsOtherwise(before: AllHanging = new Map(), now: AllHanging = new Map()): Set<string> {
+export function changedStuck(before: StuckOperations = new Map(), now: StuckOperations = new Map()): Set<string> {
   const all = new Set([...before.keys(), ...now.keys()]);
   return new Set([...all].filter((name) => !isKnownAs(before.get(name), now.get(name))));
 }
 
-function isKnownAs(a: Hanging | SlowCall | OwnershipChange | undefined, b: typeof a): boolean {
+function isKnownAs(a: StuckOperation | SlowCall | OwnershipChange | undefined, b: typeof a): boolean {
   if (a === undefined || b === undefined) return false;
   if (!("pid" in a && "pid" in b)) return JSON.stringify(a) === JSON.stringify(b);
   return a.pid === b.pid && a.abandoned === b.abandoned && a.waitsFor !== undefined && a.waitsFor === b.waitsFor;
 }
 
 /** PURE. What a volume waits for whose child does not end; undefined if it has none. */
-export function hangingProblem(
+export function stuckProblem(
   name: string,
-  { hanging, settings, table }: PlanInput,
+  { stuckOperations, settings, table }: PlanInput,
   { desired, record }: { readonly desired: Desired | undefined; readonly record: VolumeRecord | undefined },
 ): Problem | undefined {
-  const child = hanging?.get(name);
+  const child = stuckOperations?.get(name);
   if (child === undefined) return undefined;
   if ("entries" in child) {
     const { path, fsGroup, entries } = child;

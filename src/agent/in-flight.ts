@@ -2,9 +2,9 @@ import { messageOf } from "../errors.ts";
 import type { ChildProcessID } from "../host/ports/types.ts";
 import type { HostPorts } from "../host/ports.ts";
 import type { Logger } from "../ports.ts";
-import type { Executor } from "./execute.ts";
+import type { OperationExecutor } from "./execute.ts";
 import type { Journal } from "./journal.ts";
-import type { Hanging, SlowCall } from "./model/blocked.ts";
+import type { SlowCall, StuckOperation } from "./model/blocked.ts";
 import type { Begun, Operation, OperationKind } from "./operations.ts";
 import type { OwnershipChange } from "./ownership/ownership-changes.ts";
 import type { PlanInput } from "./plan-input.ts";
@@ -14,9 +14,9 @@ import { withoutChild } from "./record.ts";
  * Where the pending operations of a volume are found: those of this process, and children of earlier ones in the
  * journal.
  */
-export interface InFlightDeps {
+export interface PendingOperationsDeps {
   readonly journal: Journal;
-  readonly executor: Executor;
+  readonly executor: OperationExecutor;
   readonly evidence: HostPorts["evidence"];
   readonly log: Logger;
 }
@@ -28,13 +28,13 @@ type Ended = Begun & { readonly volume: string };
  * Pending operations: those that run, and abandoned ones that may still take effect (safety rule 8). A volume with one
  * gets no other operation (law L4).
  */
-export class InFlight {
-  readonly #deps: InFlightDeps;
+export class PendingOperations {
+  readonly #deps: PendingOperationsDeps;
   readonly #running = new Map<string, OperationKind>();
   readonly #begun = new Map<string, Begun>();
   #ended: Ended[] = [];
 
-  constructor(deps: InFlightDeps) {
+  constructor(deps: PendingOperationsDeps) {
     this.#deps = deps;
   }
 
@@ -93,9 +93,9 @@ export class InFlight {
   }
 
   /** Slow and abandoned child processes, slow driver calls, and running fsGroup changes, by volume. */
-  hanging(): Map<string, Hanging | SlowCall | OwnershipChange> {
+  stuckOperations(): Map<string, StuckOperation | SlowCall | OwnershipChange> {
     const { journal, executor } = this.#deps;
-    const hanging = new Map<string, Hanging | SlowCall | OwnershipChange>([
+    const hanging = new Map<string, StuckOperation | SlowCall | OwnershipChange>([
       ...executor.slowCalls,
       ...executor.ownershipChanges,
     ]);

@@ -4,9 +4,9 @@ import type { ChildProcessID } from "../host/ports/types.ts";
 import type { HostPorts, MountTableSource } from "../host/ports.ts";
 import type { Cancel, System } from "../ports.ts";
 import type { Desired } from "./desired-volume.ts";
-import type { Executor } from "./execute.ts";
+import type { OperationExecutor } from "./execute.ts";
 import type { Failures } from "./failures.ts";
-import { InFlight } from "./in-flight.ts";
+import { PendingOperations } from "./in-flight.ts";
 import type { Journal } from "./journal.ts";
 import type { OperationResult } from "./log-operation.ts";
 import type { Operation, OperationKind } from "./operations.ts";
@@ -56,7 +56,7 @@ export interface LoopDeps {
   readonly system: System;
   readonly host: HostPorts;
   readonly journal: Journal;
-  readonly executor: Executor;
+  readonly executor: OperationExecutor;
   readonly settings: PlanSettings;
   readonly failures: Failures;
   /** The planner. It is called once per iteration. */
@@ -70,7 +70,7 @@ export interface LoopDeps {
   /** Volume conditions as CSI drivers report them; absent if drivers are not polled. */
   health?(): NonNullable<PlanInput["health"]>;
   /** Volumes whose server is unresponsive; absent if servers are not probed. */
-  silent?(): NonNullable<PlanInput["silent"]>;
+  unresponsive?(): NonNullable<PlanInput["unresponsive"]>;
   /** FUSE volumes whose client process has ended. */
   ended?(): NonNullable<PlanInput["ended"]>;
   readonly registered?: NonNullable<PlanInput["registered"]>;
@@ -88,7 +88,7 @@ export interface LoopDeps {
  */
 export class Loop {
   readonly #deps: LoopDeps;
-  readonly #inFlight: InFlight;
+  readonly #pendingOperations: PendingOperations;
   #again = false;
   #busy: Promise<void> | undefined;
   #wake: Cancel = () => {};
@@ -100,7 +100,7 @@ export class Loop {
   constructor(deps: LoopDeps) {
     this.#deps = deps;
     const { journal, executor, host, system } = deps;
-    this.#inFlight = new InFlight({ journal, executor, evidence: host.evidence, log: system.log });
+    this.#pendingOperations = new PendingOperations({ journal, executor, evidence: host.evidence, log: system.log });
   }
 
   /** Requests an iteration. Requests at the same time are coalesced into one. */
@@ -125,7 +125,7 @@ export class Loop {
     };
     this.#onEnded();
     const cancels = [
-      timers.after(stopMs, () => this.#inFlight.isFormatting() || resolve()),
+      timers.after(stopMs, () => this.#pendingOperations.isFormatting() || resolve()),
       timers.after(stopFormatMs, resolve),
     ];
     await promise;
@@ -134,17 +134,17 @@ export class Loop {
 
   /** Operations that run now. */
   get running(): ReadonlyMap<string, OperationKind> {
-    return this.#inFlight.running;
+    return this.#pendingOperations.running;
   }
 
   /** Number of abandoned child processes that may still run. */
   get abandoned(): number {
-    return this.#inFlight.abandoned;
+    return this.#pendingOperations.abandoned;
   }
 
   /** Abandoned child processes that may still run. */
   abandonedChildren(): ChildProcessID[] {
-    return this.#inFlight.abandonedChildren();
+    return this.#pendingOperations.abandonedChildren();
   }
 
   async #run(): Promise<void> {
@@ -164,10 +164,10 @@ export class Loop {
 
   async #look(): Promise<void> {
     const { system, settings, contents, observed, journal, failures, planner, onPlan } = this.#deps;
-    await this.#inFlight.settle();
+    await this.#pendingOperations.settle();
     // An operation that ends while the tables are read is newer than they are: it counts as pending, and has already
     // requested another iteration.
-    const ended = this.#inFlight.ending();
+    const ended = this.#pendingOperations.ending();
     const table = await this.#readTable(this.#deps.host.mountTable);
     // Read after the agent's own table: a mount that is in that table and not in this one is missing on the node, and
     // not merely newer.
@@ -186,13 +186,13 @@ export class Loop {
       mayHaveLost: journal.mayHaveLost,
       table: readable ? table : undefined,
       ...(nodeTable && { nodeTable }),
-      ...this.#inFlight.told(ended),
-      hanging: this.#inFlight.hanging(),
+      ...this.#pendingOperations.told(ended),
+      stuckOperations: this.#pendingOperations.stuckOperations(),
       failures: failures.bySlot,
       contents,
       observed,
       ...(this.#deps.health && { health: this.#deps.health() }),
-      ...(this.#deps.silent && { silent: this.#deps.silent() }),
+      ...(this.#deps.unresponsive && { unresponsive: this.#deps.unresponsive() }),
       ...(this.#deps.ended && { ended: this.#deps.ended() }),
       ...(this.#deps.registered && { registered: this.#deps.registered }),
       swaps,
@@ -205,7 +205,7 @@ export class Loop {
     });
     if (this.#stopped) return;
     this.#tellUnexplained(result);
-    const operations = paced(result.operations, this.#inFlight.begun(), now);
+    const operations = paced(result.operations, this.#pendingOperations.begun(), now);
     for (const operation of operations) this.#start(operation, volumes.get(operation.volume));
     failures.keepOnly(result.volumes);
     for (const name of observed.keys()) if (!result.volumes.has(name)) observed.delete(name);
@@ -236,9 +236,9 @@ export class Loop {
     const { clock } = this.#deps.system;
     const generation = desired?.generation ?? this.#deps.journal.records.get(operation.volume)?.generation ?? 0;
     const startedAt = clock.monotonic();
-    this.#inFlight.begin(operation, generation, startedAt);
+    this.#pendingOperations.begin(operation, generation, startedAt);
     void this.#deps.executor.run(operation, desired).then((error) => {
-      this.#inFlight.end(operation.volume);
+      this.#pendingOperations.end(operation.volume);
       const failure = error && failures.failed(operation, generation, error);
       if (failure === undefined) failures.succeeded(operation);
       onOperation(operation, { failure, durationMs: clock.monotonic() - startedAt });

@@ -24,8 +24,8 @@ export function isTransientState(before: NodeVolumeIntentStatus, after: AgentSta
  */
 export function isUnderWay(before: NodeVolumeIntentStatus, volume: VolumePlan): boolean {
   if (before.lastError !== undefined || isReady(before)) return false;
-  const { phase, running, operation, failure, hanging, problems } = volume;
-  const isHindered = failure !== undefined || hanging !== undefined || problems.size > 0;
+  const { phase, running, operation, failure, stuckOperation, problems } = volume;
+  const isHindered = failure !== undefined || stuckOperation !== undefined || problems.size > 0;
   if (isHindered || (phase !== "setUp" && phase !== "tearDown")) return false;
   if ((running ?? operation?.kind ?? "observe") === "observe") return false;
   const { ready, state, reason } = deriveVolumeState(volume);

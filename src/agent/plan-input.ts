@@ -3,14 +3,14 @@ import type { ChildProcessID } from "../host/ports/types.ts";
 import type { ContentRef } from "../plugins/content.ts";
 import type { Desired } from "./desired-volume.ts";
 import type { Failure, Slot } from "./failures.ts";
-import type { Hanging, SlowCall } from "./model/blocked.ts";
+import type { SlowCall, StuckOperation } from "./model/blocked.ts";
 import type { VolumeHealth } from "./model/volume-health.ts";
 import type { Begun, OperationKind } from "./operations.ts";
 import type { OwnershipChange } from "./ownership/ownership-changes.ts";
 import type { TokenState } from "./pods/kept-tokens.ts";
 import type { VolumeRecord } from "./record.ts";
 import type { SwapState } from "./swap-states.ts";
-import type { Problem, Silence } from "./view.ts";
+import type { Problem, ServerUnresponsive } from "./view.ts";
 
 /** All inputs of the planner: desired state of world, actual state of world, and the time. */
 export interface PlanInput {
@@ -30,7 +30,7 @@ export interface PlanInput {
   /** Those of this process, each with the generation of the spec that it was started for. */
   readonly begun?: ReadonlyMap<string, Begun>;
   /** Child processes and drivers that do not answer, and operations that legitimately take long. */
-  readonly hanging?: ReadonlyMap<string, Hanging | SlowCall | OwnershipChange>;
+  readonly stuckOperations?: ReadonlyMap<string, StuckOperation | SlowCall | OwnershipChange>;
   readonly failures: ReadonlyMap<Slot, Failure>;
   readonly contents: (ref: ContentRef) => ContentState;
   /** The last look at the sources of observed volumes, and of volumes whose record was lost. */
@@ -38,7 +38,7 @@ export interface PlanInput {
   /** Volume conditions that CSI drivers report. Most drivers report none. */
   readonly health?: ReadonlyMap<string, VolumeHealth>;
   /** Mounted volumes whose server is unresponsive. */
-  readonly silent?: ReadonlyMap<string, Silence>;
+  readonly unresponsive?: ReadonlyMap<string, ServerUnresponsive>;
   /** FUSE volumes whose client process has ended, with that process. */
   readonly ended?: ReadonlyMap<string, ChildProcessID>;
   /** Of volumes that the node is to swap to. */

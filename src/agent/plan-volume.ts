@@ -3,7 +3,7 @@ import { nextOperation } from "./choose.ts";
 import { whileRepublishing } from "./csi/republish-steps.ts";
 import { decidePhase } from "./decide.ts";
 import { type Desired, isInvalid } from "./desired-volume.ts";
-import { hangingProblem } from "./hanging.ts";
+import { stuckProblem } from "./hanging.ts";
 import { identifyMount } from "./likeness.ts";
 import { buildActualState, isOurs } from "./look.ts";
 import { tableUnreadable } from "./mount-problems.ts";
@@ -41,7 +41,7 @@ export function planVolume(name: string, input: PlanInput, owners: PathOwners): 
   });
   const running = input.inFlight.get(name);
   const actualState = running === "republish" ? whileRepublishing(seen) : seen;
-  const silent = seen.stage.truth === "mounted" ? input.silent?.get(name) : undefined;
+  const unresponsive = seen.stage.truth === "mounted" ? input.unresponsive?.get(name) : undefined;
   const context: StepContext = { input, owners, actualState, record };
   const { phase, steps } = decidePhase(desired, context);
   const problems = withTable(steps.problems, phase, input);
@@ -50,7 +50,7 @@ export function planVolume(name: string, input: PlanInput, owners: PathOwners): 
     ...(desired && { desired }),
     ...(record && { record }),
     ...(health && { health }),
-    ...(silent && phase === "setUp" && { silent }),
+    ...(unresponsive && phase === "setUp" && { unresponsive }),
     ...(steps.behind && { behind: steps.behind }),
   };
   const base = { name, phase, actualState, problems, ...known };
@@ -59,10 +59,10 @@ export function planVolume(name: string, input: PlanInput, owners: PathOwners): 
   const first = nextOperation(name, steps, phase, input, desired?.generation ?? record?.generation ?? 0);
   const chosen = { ...first, ...sooner(first.retryAt, steps.dueAt) };
   if (running === undefined) return { ...base, pending, ...chosen };
-  const hanging = hangingProblem(name, input, { desired, record });
+  const stuckOperation = stuckProblem(name, input, { desired, record });
   const failure = chosen.failure && { failure: chosen.failure };
   const superseded = isSuperseded(input.begun?.get(name), desired, actualState) && { superseded: true as const };
-  return { ...base, pending, running, ...superseded, ...failure, ...(hanging && { hanging }) };
+  return { ...base, pending, running, ...superseded, ...failure, ...(stuckOperation && { stuckOperation }) };
 }
 
 function sooner(retryAt: number | undefined, dueAt: number | undefined): Pick<VolumePlan, "retryAt"> {

@@ -46,13 +46,13 @@ export interface VolumePlan {
   /** The reason why the volume keeps its old options although the spec has changed. */
   readonly behind?: Problem;
   /** What a blocked child process waits for. */
-  readonly hanging?: Problem;
+  readonly stuckOperation?: Problem;
   /** The last failure of a step that is still to be done. */
   readonly failure?: Failure;
   /** Milliseconds of the monotonic clock at which a failed step is retried, or another step is due. */
   readonly retryAt?: number;
   /** Its server does not answer, although it is mounted. */
-  readonly silent?: Problem;
+  readonly unresponsive?: Problem;
   /** The volume's condition, as its CSI driver reports it. */
   readonly health?: VolumeHealth;
   /** Steps that are left, as text. */

@@ -18,7 +18,7 @@ export interface Known extends Pick<VolumePlan, "desired" | "record"> {
   readonly observed: ReturnType<PlanInput["observed"]["get"]>;
   readonly content: ContentState | undefined;
   readonly health: VolumePlan["health"] | undefined;
-  readonly silent: VolumePlan["silent"] | undefined;
+  readonly unresponsive: VolumePlan["unresponsive"] | undefined;
   readonly ended: ChildProcessID | undefined;
   readonly swap: SwapState | undefined;
   /** Whether the driver is registered of a volume that kubelet manages. */
@@ -41,7 +41,7 @@ export function besides(
     observed: input.observed.get(name),
     content: contentOf(desired, input),
     health: input.health?.get(name),
-    silent: input.silent?.get(name),
+    unresponsive: input.unresponsive?.get(name),
     ended: input.ended?.get(name),
     swap: input.swaps?.get(name),
     registered: registeredOf(desired, input),
@@ -59,7 +59,7 @@ export function isAsKnown(name: string, known: Known, input: PlanInput): boolean
     input.begun?.get(name) === known.begun &&
     input.observed.get(name) === known.observed &&
     input.health?.get(name) === known.health &&
-    input.silent?.get(name) === known.silent &&
+    input.unresponsive?.get(name) === known.unresponsive &&
     input.ended?.get(name) === known.ended &&
     input.swaps?.get(name) === known.swap &&
     registeredOf(known.desired, input) === known.registered &&

@@ -3,7 +3,7 @@ import type { MountTable } from "../host/mount-table.ts";
 import { isInvalid } from "./desired-volume.ts";
 import type { Failure, Slot } from "./failures.ts";
 import { volumeOf } from "./failures.ts";
-import { hangsOtherwise } from "./hanging.ts";
+import { changedStuck } from "./hanging.ts";
 import { interestOf } from "./interest-of.ts";
 import { Interests } from "./interests.ts";
 import type { Operation } from "./operations.ts";
@@ -124,7 +124,7 @@ export class Planner {
     const before = this.#input;
     if (before === undefined || !isComparable(before, input)) return addAll(stale, this.#known.keys());
     for (const [name, due] of this.#restless) if (input.now >= due) stale.add(name);
-    addAll(stale, hangsOtherwise(before.hanging, input.hanging));
+    addAll(stale, changedStuck(before.stuckOperations, input.stuckOperations));
     this.#compareFailures(input, stale);
     const changes = changesOf(before.table, input.table);
     const onNode = changesOf(before.nodeTable, input.nodeTable);
@@ -135,11 +135,11 @@ export class Planner {
   }
 
   #compareInputs(input: PlanInput, stale: Set<string>): void {
-    const { touched, inFlight, observed, health, silent, ended, swaps } = input;
+    const { touched, inFlight, observed, health, unresponsive, ended, swaps } = input;
     const all = this.#input === undefined || touched === undefined;
     const names = all ? this.#all(input) : new Set(touched);
     if (!all) {
-      for (const seen of [inFlight, observed, health, silent, ended, swaps]) if (seen) addAll(names, seen.keys());
+      for (const seen of [inFlight, observed, health, unresponsive, ended, swaps]) if (seen) addAll(names, seen.keys());
       addAll(names, this.#compared);
     }
     for (const name of names) this.#compare(name, input, stale);

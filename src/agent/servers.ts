@@ -5,7 +5,7 @@ import type { FileSystemErrors, ServerAnswer, Servers } from "../host/servers.ts
 import type { Cancel, System } from "../ports.ts";
 import type { OperationKind } from "./operations.ts";
 import type { Plan, VolumePlan } from "./plan.ts";
-import type { Silence } from "./view.ts";
+import type { ServerUnresponsive } from "./view.ts";
 
 /** Milliseconds between two questions, give or take a quarter: a question costs a process, and the server an answer. */
 const intervalMs = 15_000;
@@ -40,7 +40,7 @@ export interface ServerWatchDeps {
 export class ServerWatch {
   readonly #deps: ServerWatchDeps;
   readonly #asked = new Map<string, { readonly what: Asked; cancel: Cancel }>();
-  readonly #silent = new Map<string, Silence>();
+  readonly #silent = new Map<string, ServerUnresponsive>();
   #stopped = false;
 
   constructor(deps: ServerWatchDeps) {
@@ -48,7 +48,7 @@ export class ServerWatch {
   }
 
   /** By intent. A problem is the same object until it is another one. */
-  get silent(): ReadonlyMap<string, Silence> {
+  get silent(): ReadonlyMap<string, ServerUnresponsive> {
     return this.#silent;
   }
 
@@ -107,7 +107,7 @@ export class ServerWatch {
     return telling === undefined ? servers.ask(mount, deadlineMs) : { answers: true };
   }
 
-  #set(name: string, problem: Silence | undefined): void {
+  #set(name: string, problem: ServerUnresponsive | undefined): void {
     if (this.#silent.get(name)?.message === problem?.message) return;
     if (problem === undefined) this.#silent.delete(name);
     else this.#silent.set(name, problem);
@@ -137,7 +137,7 @@ function isSame(a: Asked | undefined, b: Asked | undefined): boolean {
   return same && a?.disk === b?.disk && a?.telling === b?.telling;
 }
 
-function silence(mount: RemoteMount, { said }: ServerAnswer & { answers: false }): Silence {
+function silence(mount: RemoteMount, { said }: ServerAnswer & { answers: false }): ServerUnresponsive {
   const how = said === undefined ? `has not answered within ${deadlineMs / 1000} s` : `is unreachable: ${said}`;
   const message = `the server of ${describeRemote(mount)} ${how}. ${outlook(said)}`;
   const on = { kind: "Mount", name: mount.point };
@@ -145,7 +145,7 @@ function silence(mount: RemoteMount, { said }: ServerAnswer & { answers: false }
 }
 
 /** The file system stays mounted with errors=continue, and serves what is intact. */
-function damageOf(mount: RemoteMount, { count, code, where }: FileSystemErrors): Silence {
+function damageOf(mount: RemoteMount, { count, code, where }: FileSystemErrors): ServerUnresponsive {
   const on = { kind: "Device", name: mount.source };
   const met = `the kernel has met ${count} error${count === 1 ? "" : "s"} in the file system of ${mount.source}, the last one ${code}${where === "" ? "" : ` in ${where}`}`;
   if (code === "EIO") {
@@ -156,7 +156,7 @@ function damageOf(mount: RemoteMount, { count, code, where }: FileSystemErrors):
   return { reason: "FilesystemDamaged", message, on };
 }
 
-function diskSilence(mount: RemoteMount, { said }: ServerAnswer & { answers: false }): Silence {
+function diskSilence(mount: RemoteMount, { said }: ServerAnswer & { answers: false }): ServerUnresponsive {
   const how =
     said === undefined
       ? "waits for its target. Its users wait; it recovers by itself when the target is back"

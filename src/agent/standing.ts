@@ -73,9 +73,9 @@ export interface Obstacle {
  * server, then a failure that is retried.
  */
 export function obstacleOf(volume: VolumePlan): Obstacle | undefined {
-  const { problems, hanging, silent, failure, phase } = volume;
+  const { problems, stuckOperation, unresponsive, failure, phase } = volume;
   const [first] = problems.has("") ? [problems.get("")] : problems.values();
-  const problem = first ?? hanging ?? silent;
+  const problem = first ?? stuckOperation ?? unresponsive;
   const { reason, message, on } = problem ?? failure ?? (phase === "ungranted" ? notGrantedTo(volume) : nothing);
   if (reason === undefined) return undefined;
   return { reason, message, ...(on && { on }), ...(problem === undefined && failure && { failure }) };
@@ -98,7 +98,8 @@ function settingUp(volume: VolumePlan, obstacle: ReturnType<typeof whyOf>): Volu
   if (!asked && actualState.stage.truth === "absent" && obstacle === undefined) {
     return { state: "Waiting", ready: "True", reason: "NoConsumers", message: "the spec has no mounts" };
   }
-  const shown = late.length === 0 && !flipped && volume.silent === undefined && actualState.stage.truth === "mounted";
+  const shown =
+    late.length === 0 && !flipped && volume.unresponsive === undefined && actualState.stage.truth === "mounted";
   if (shown && volume.superseded === undefined) {
     // A failing pod mount must not mark the whole volume not ready for healthy pods.
     if (behind !== undefined) {

@@ -14,7 +14,7 @@ import { VolumeStatsPoller } from "./csi/volume-stats.ts";
 import { registerVolumeStatsMetrics } from "./csi/volume-stats-metrics.ts";
 import { intentSource } from "./desired/choose-intent-source.ts";
 import { DesiredStateOfWorld } from "./desired-world.ts";
-import { Executor } from "./execute.ts";
+import { OperationExecutor } from "./execute.ts";
 import { Failures } from "./failures.ts";
 import { logOperation, type OperationResult } from "./log-operation.ts";
 import { Loop } from "./loop.ts";
@@ -136,7 +136,7 @@ export async function startAgent(deps: AgentDeps): Promise<Agent> {
   const nodeState = () => ({ apiVersion, kind: resource.states.kind, name: nodeName, uid: state.uid });
 
   const tokens = new KeptTokens(system.clock);
-  const executor = new Executor({
+  const executor = new OperationExecutor({
     system,
     host,
     journal,
@@ -208,7 +208,7 @@ export async function startAgent(deps: AgentDeps): Promise<Agent> {
     contents: (ref) => contents.state(ref),
     observed,
     health: () => stats.health,
-    ...(servers && { silent: () => servers.silent }),
+    ...(servers && { unresponsive: () => servers.silent }),
     ended: () => clients.ended,
     registered: (driver) => deps.drivers.driver(driver) !== undefined,
     onPlan: tell,

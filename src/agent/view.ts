@@ -21,7 +21,7 @@ export interface Problem {
 }
 
 /** An unresponsive server. `said` is the error, if the server or the kernel has returned one. */
-export interface Silence extends Problem {
+export interface ServerUnresponsive extends Problem {
   readonly said?: string;
 }
 

@@ -16,7 +16,7 @@ import { join } from "node:path";
 import { expect } from "chai";
 import { type IntentInput, intent } from "../../hack/lib/agent-on-kernel/intent.ts";
 import { silent } from "../../hack/lib/silent-log.ts";
-import { InFlight } from "../../src/agent/in-flight.ts";
+import { PendingOperations } from "../../src/agent/in-flight.ts";
 import type { VolumePlan } from "../../src/agent/plan.ts";
 import type { NodeVolumeIntent, VolumeSource } from "../../src/api/types.gen.ts";
 import type { NodeOptions } from "../lib/node-options.ts";
@@ -121,7 +121,7 @@ export class Bench implements AsyncDisposable {
   async settle(): Promise<void> {
     const { node } = this;
     const [journal, executor] = [await node.journal(), await node.executorNow()];
-    await new InFlight({ journal, executor, evidence: node.host.evidence, log: silent }).settle();
+    await new PendingOperations({ journal, executor, evidence: node.host.evidence, log: silent }).settle();
   }
 
   /** Fails unless nothing of it is left on the node. */

@@ -1,7 +1,7 @@
 import { inspect, isDeepStrictEqual } from "node:util";
 import fc from "fast-check";
 import type { Failure } from "../../src/agent/failures.ts";
-import type { Hanging, SlowCall } from "../../src/agent/model/blocked.ts";
+import type { SlowCall, StuckOperation } from "../../src/agent/model/blocked.ts";
 import type { Plan } from "../../src/agent/plan.ts";
 import type { PlanInput } from "../../src/agent/plan-input.ts";
 import { Planner } from "../../src/agent/planner.ts";
@@ -36,7 +36,7 @@ interface Step {
 }
 
 const server: RemoteMount = { point: "/far", fsType: "nfs", source: "far:/export" };
-const hangs: { readonly [what: string]: Hanging | SlowCall | undefined } = {
+const hangs: { readonly [what: string]: StuckOperation | SlowCall | undefined } = {
   nothing: undefined,
   "a child": { pid: 7, abandoned: false },
   "a child of a server": { pid: 8, abandoned: false, waitsFor: server },
@@ -100,7 +100,7 @@ describe("Planner", () => {
         reached.count("by a mount alone", still && each.ms === 0 && each.table === "one" && size === 1);
         reached.count("by the time alone", still && next.table === input.table && each.ms > 0 && size > 0);
         reached.count("by what hangs alone", still && each.ms === 0 && each.table === "same" && size > 0);
-        const hangsOn = each.hangs === "as before" && [...(next.hanging?.keys() ?? [])];
+        const hangsOn = each.hangs === "as before" && [...(next.stuckOperations?.keys() ?? [])];
         const isLeft = (name: string) => now.volumes.has(name) && !now.changed.has(name);
         reached.count("what hangs on, not planned anew", hangsOn !== false && hangsOn.some(isLeft));
         reached.count("by another volume", isNeighbour(input, next, now) && next.table === input.table);
@@ -155,7 +155,7 @@ function changed(input: PlanInput, step: Step): PlanInput {
   return {
     ...input,
     now: input.now + step.ms,
-    hanging: hangingOf(input, step, taken),
+    stuckOperations: hangingOf(input, step, taken),
     ...(step.contents && { contents: other.contents }),
     ...(step.synced && { synced: other.synced }),
     ...tablesOf(input, other, step),
@@ -174,11 +174,11 @@ function take(
 
 /** Another map each time, with other objects in it, as the agent makes them. */
 function hangingOf(
-  { hanging }: PlanInput,
+  { stuckOperations }: PlanInput,
   { hangs: what }: Step,
   names: ReadonlySet<string>,
-): NonNullable<PlanInput["hanging"]> {
-  const all = new Map([...(hanging ?? [])].map(([name, known]) => [name, { ...known }]));
+): NonNullable<PlanInput["stuckOperations"]> {
+  const all = new Map([...(stuckOperations ?? [])].map(([name, known]) => [name, { ...known }]));
   if (what === "as before") return all;
   const one = hangs[what];
   for (const name of names) {

@@ -2,7 +2,7 @@ import { execFileSync } from "node:child_process";
 import { readFileSync, rmSync } from "node:fs";
 import { noDrivers } from "../../src/agent/csi/no-drivers.ts";
 import type { Desired } from "../../src/agent/desired-volume.ts";
-import { Executor } from "../../src/agent/execute.ts";
+import { OperationExecutor } from "../../src/agent/execute.ts";
 import type { Failure } from "../../src/agent/failures.ts";
 import { nextFailure, slotOf, volumeOf } from "../../src/agent/failures.ts";
 import { Journal } from "../../src/agent/journal.ts";
@@ -50,7 +50,9 @@ export class RealNode implements AsyncDisposable {
   readonly lines: string[] = []; // of the log, of every level
   readonly done: string[] = []; // operations that were carried out, in order
   #journal: Journal | undefined;
-  #executor: { executor: Executor; host: HostPorts; journal: Journal; deadlineMs: number | undefined } | undefined;
+  #executor:
+    | { executor: OperationExecutor; host: HostPorts; journal: Journal; deadlineMs: number | undefined }
+    | undefined;
   readonly #failures = new Map<string, Failure>();
   readonly #observed = new Map<string, Observation>();
   readonly #kept: Disposable[] = [];
@@ -222,12 +224,12 @@ export class RealNode implements AsyncDisposable {
   }
 
   /** One for all operations, until its parts are others. */
-  async executorNow(): Promise<Executor> {
+  async executorNow(): Promise<OperationExecutor> {
     const { host, deadlineMs, pods } = this;
     const journal = await this.journal();
     const known = this.#executor;
     if (known?.host === host && known.journal === journal && known.deadlineMs === deadlineMs) return known.executor;
-    const executor = new Executor({
+    const executor = new OperationExecutor({
       ...{ system: this.#system, host, journal, settings: this.#settings, drivers: this.drivers },
       secret: async ({ name }) => this.secrets.get(name) ?? new Map(),
       identities: pods.identities,

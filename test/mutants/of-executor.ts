@@ -50,7 +50,7 @@ export const ofExecutor: readonly Seed[] = [
   ...seedsOf("executor", "src/agent/loop.ts", [
     [
       "takes what has ended since the table was read for what the table shows",
-      "...this.#inFlight.told(ended),",
+      "...this.#pendingOperations.told(ended),",
       "...this.#inFlight.told(),",
     ],
     [

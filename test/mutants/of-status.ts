@@ -50,7 +50,7 @@ export const ofStatus: readonly Seed[] = [
   ]),
   ...seedsOf("planner", "src/agent/standing.ts", [
     ["calls ready what the kernel has made read-only", "late.length === 0 && !flipped &&", "late.length === 0 &&"],
-    ["calls ready what has no mount that is wanted", "const shown = late.length === 0 && ", "const shown = "],
+    ["calls ready what has no mount that is wanted", "const shown =\n    late.length === 0 && ", "const shown = "],
     [
       "lets a pod's target make the volume of all others not ready",
       "target.desired?.pod === undefined && !isInSync(target)",
@@ -59,7 +59,11 @@ export const ofStatus: readonly Seed[] = [
   ]),
   ...seedsOf("planner", "src/agent/planned-from.ts", [
     ["misses that an operation has begun or ended", "    input.inFlight.get(name) === known.running &&\n", ""],
-    ["misses that a server does not answer any more", "    input.silent?.get(name) === known.silent &&\n", ""],
+    [
+      "misses that a server does not answer any more",
+      "    input.unresponsive?.get(name) === known.unresponsive &&\n",
+      "",
+    ],
     [
       "misses that kubelet has given something back",
       "    givenBackOf(known.record, input) === known.givenBack &&\n",

@@ -1,7 +1,7 @@
 import type { RemoteMount } from "../../host/remote-mount.ts";
 
 /** A child process of a volume that takes long, or that was abandoned and has not ended. */
-export interface Hanging {
+export interface StuckOperation {
   readonly pid: number;
   /** Given up: it was killed, or is one of an agent before. */
   readonly abandoned: boolean;

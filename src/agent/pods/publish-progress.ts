@@ -46,7 +46,7 @@ export function whyOf(volume: VolumePlan, path: string): Problem {
   if (own !== undefined) return own;
   // What hinders another target alone is no answer.
   const [at, elsewhere] = [volume.problems.get(""), volume.problems.size > 0 && !volume.problems.has("")];
-  const obstacle = at ?? (elsewhere ? (volume.hanging ?? volume.failure) : obstacleOf(volume));
+  const obstacle = at ?? (elsewhere ? (volume.stuckOperation ?? volume.failure) : obstacleOf(volume));
   if (obstacle !== undefined) return { reason: obstacle.reason, message: obstacle.message };
   const { reason, message } = elsewhere ? begun : deriveVolumeState(volume);
   return { reason, message };

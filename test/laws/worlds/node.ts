@@ -1,6 +1,6 @@
 import { noDrivers } from "../../../src/agent/csi/no-drivers.ts";
 import type { Desired } from "../../../src/agent/desired-volume.ts";
-import { Executor } from "../../../src/agent/execute.ts";
+import { OperationExecutor } from "../../../src/agent/execute.ts";
 import { Failures } from "../../../src/agent/failures.ts";
 import { Journal } from "../../../src/agent/journal.ts";
 import { Loop } from "../../../src/agent/loop.ts";
@@ -156,7 +156,7 @@ export class LawNode {
       return { version: `uid/${this.contentVersion}`, data: new Map([["file", new TextEncoder().encode(text)]]) };
     };
     const journal = await Journal.open(host.journal, await host.evidence.bootID(), system.log);
-    const executor = new Executor({
+    const executor = new OperationExecutor({
       system,
       host,
       journal,

@@ -20,7 +20,7 @@ function inputOf(version: string, server: Server, digest?: (salt: string) => str
   const said = server === "refuses" && { said: "Host is down" };
   const problem = { reason: "ServerUnreachable", message: "why", ...said } as const;
   const contents = () => ({ known: true as const, version, ...(digest && { digest }) });
-  return { contents, ...(server !== "answers" && { silent: new Map([[volume, problem]]) }) };
+  return { contents, ...(server !== "answers" && { unresponsive: new Map([[volume, problem]]) }) };
 }
 
 /** What is planned for a share that is mounted with version 1 of its Secret, in one word. */

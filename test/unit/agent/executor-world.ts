@@ -1,6 +1,6 @@
 import { noDrivers } from "../../../src/agent/csi/no-drivers.ts";
 import { desiredVolume } from "../../../src/agent/desired-volume.ts";
-import { Executor, type ExecutorDeps } from "../../../src/agent/execute.ts";
+import { OperationExecutor, type OperationExecutorDeps } from "../../../src/agent/execute.ts";
 import { Journal } from "../../../src/agent/journal.ts";
 import type { Operation } from "../../../src/agent/operations.ts";
 import type { StageRecord, VolumeRecord } from "../../../src/agent/record.ts";
@@ -23,13 +23,22 @@ export const intent = (paths: readonly string[], more: object = {}) =>
   desiredVolume(wanted({ mounts: paths.map((path) => ({ path })), ...more }), "key");
 
 /** An executor on a fake host, and what it did that the host itself does not keep. */
-export async function world(before?: Partial<VolumeRecord>, more: Partial<ExecutorDeps> = {}) {
+export async function world(before?: Partial<VolumeRecord>, more: Partial<OperationExecutorDeps> = {}) {
   const system = virtualSystem();
   const host = new FakeHost();
   const journal = await Journal.open(host.journal, "boot-1", system.log);
   if (before !== undefined) await journal.put(record({ name: volume, key: "key", targets: [], ...before }));
   const none = { drivers: noDrivers, secret: async () => new Map(), content: () => undefined };
-  const executor = new Executor({ system, host, journal, settings, ...none, observed() {}, progress() {}, ...more });
+  const executor = new OperationExecutor({
+    system,
+    host,
+    journal,
+    settings,
+    ...none,
+    observed() {},
+    progress() {},
+    ...more,
+  });
   const removed: string[] = [];
   const effects = host.effects.bind(host);
   const change = (how: (all: Effects, operation: Parameters<FakeHost["effects"]>) => Effects) => {

@@ -2,14 +2,14 @@ import { digestOf } from "../../../src/agent/content/salted-digest.ts";
 import { noDrivers } from "../../../src/agent/csi/no-drivers.ts";
 import type { Desired } from "../../../src/agent/desired-volume.ts";
 import { desiredVolume } from "../../../src/agent/desired-volume.ts";
-import { Executor } from "../../../src/agent/execute.ts";
+import { OperationExecutor } from "../../../src/agent/execute.ts";
 import { type Failure, Failures } from "../../../src/agent/failures.ts";
 import { Journal } from "../../../src/agent/journal.ts";
 import { Loop } from "../../../src/agent/loop.ts";
 import type { Plan } from "../../../src/agent/plan.ts";
 import { type Observation, observationOf, type PlanSettings } from "../../../src/agent/plan-input.ts";
 import { Planner } from "../../../src/agent/planner.ts";
-import type { Silence } from "../../../src/agent/view.ts";
+import type { ServerUnresponsive } from "../../../src/agent/view.ts";
 import type { NodeVolumeIntent } from "../../../src/api/types.gen.ts";
 import type { CSIDrivers } from "../../../src/csi/ports.ts";
 import type { ObjectContent } from "../../../src/plugins/content.ts";
@@ -36,7 +36,7 @@ export class FakeAgent {
   drivers: CSIDrivers = noDrivers;
   /** All content that there is. */
   secret: ObjectContent | undefined;
-  readonly silent = new Map<string, Silence>();
+  readonly silent = new Map<string, ServerUnresponsive>();
   intents: readonly NodeVolumeIntent[] = [];
   plan: Plan | undefined;
   #gathered: ReadonlyMap<string, Desired> = new Map();
@@ -45,7 +45,7 @@ export class FakeAgent {
     this.host = host;
     this.journal = journal;
     const { system, observed } = this;
-    const executor = new Executor({
+    const executor = new OperationExecutor({
       system,
       host,
       journal,
@@ -82,7 +82,7 @@ export class FakeAgent {
         const { version = "1", data } = this.secret ?? {};
         return { known: true, version, ...(data && { digest: (salt: string) => digestOf(data, salt) }) };
       },
-      silent: () => this.silent,
+      unresponsive: () => this.silent,
       observed,
       onPlan: (plan) => {
         this.plan = plan;

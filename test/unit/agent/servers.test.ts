@@ -85,7 +85,9 @@ describe("ServerWatch", () => {
     expect(problem?.message).to.match(
       /^the kernel has met 1 error in .*, the last one EIO in ext4_find_entry: .*replace it/,
     );
-    expect(driftOf({ ...plan, ...(problem && { silent: problem }) }), "it is what was mounted").to.equal(undefined);
+    expect(driftOf({ ...plan, ...(problem && { unresponsive: problem }) }), "it is what was mounted").to.equal(
+      undefined,
+    );
     errors = { count: 2, code: "EFSCORRUPTED", where: "ext4_iget" };
     await system.advance(20_000);
     expect(watch.silent.get("v")?.reason).to.equal("FilesystemDamaged");
@@ -210,7 +212,7 @@ describe("ServerWatch", () => {
     const target = { path: "/t", desired: { pod: undefined }, truth: "mounted" };
     const silent = {
       ...plan,
-      silent: problem,
+      unresponsive: problem,
       actualState: { ...plan.actualState, targets: [target] },
     } as unknown as VolumePlan;
     expect(deriveVolumeState(silent)).to.deep.equal({ state: "Degraded", ready: "False", ...problem });

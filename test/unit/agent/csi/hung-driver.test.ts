@@ -34,7 +34,7 @@ describe("a CSI driver that hangs", () => {
     expect(agent.mounted).to.deep.equal(["/mnt/other", "/mnt/later"]);
     const plan = () => agent.plan?.volumes.get(name);
     expect(plan()?.running).to.equal("stage");
-    expect(plan()?.hanging).to.equal(undefined);
+    expect(plan()?.stuckOperation).to.equal(undefined);
     await agent.system.advance(3_100);
     await agent.look();
     const told = plan();

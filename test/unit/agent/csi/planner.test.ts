@@ -57,8 +57,12 @@ describe("the plan of a CSI volume that is kept up", () => {
   it("notices that what it is on does not answer any more", () => {
     const planner = new Planner();
     planner.plan(input);
-    const silent: NonNullable<PlanInput["silent"]> = new Map([[volume, { since: 1, what: "srv" } as never]]);
-    expect(planner.plan({ ...input, silent }).volumes.get(volume)?.silent).to.equal(silent.get(volume));
+    const unresponsive: NonNullable<PlanInput["unresponsive"]> = new Map([
+      [volume, { since: 1, what: "srv" } as never],
+    ]);
+    expect(planner.plan({ ...input, unresponsive }).volumes.get(volume)?.unresponsive).to.equal(
+      unresponsive.get(volume),
+    );
   });
 
   it("notices that kubelet has given a target back", () => {
