@@ -1,5 +1,5 @@
 import type { ChildProcessID } from "../host/ports/types.ts";
-import type { Wakes } from "../host/wakes.ts";
+import type { Wakeups } from "../host/wakes.ts";
 import { logOf } from "../plugins/fuse/client.ts";
 import type { Cancel, System } from "../ports.ts";
 import { boundLog, type ClientLogDeps } from "./client-log.ts";
@@ -17,7 +17,7 @@ const longestWaitMs = 2 * 60_000;
 /** Dependencies of the watch of FUSE clients. The pidfd of a client reports its exit, so that no client is polled. */
 export interface ClientWatchDeps extends ClientLogDeps {
   readonly system: Pick<System, "timers" | "clock" | "log">;
-  readonly wakes: Pick<Wakes, "process">;
+  readonly wakeups: Pick<Wakeups, "process">;
   /** A client has ended. */
   onChange(): void;
 }
@@ -78,7 +78,7 @@ export class ClientWatch {
       if (ends === 0) tell();
       else cancel = timers.after(Math.min(firstWaitMs * 2 ** (ends - 1), longestWaitMs), tell);
     };
-    cancel = this.#deps.wakes.process(client, { woken, deaf: () => {} });
+    cancel = this.#deps.wakeups.process(client, { woken, unavailable: () => {} });
     const forget = () => {
       cancel();
       unbound();

@@ -28,7 +28,7 @@ export interface Failure {
   readonly heldBy?: readonly number[];
   readonly attempts: number;
   /** Attempts that an event started before their time (`pardon`). They do not count for the next delay. */
-  readonly pardoned?: number;
+  readonly resets?: number;
   /** Milliseconds of the monotonic clock: first attempt that failed, and when the next one may begin. */
   readonly firstAt: number;
   readonly nextAt: number;
@@ -68,17 +68,17 @@ export function nextFailure(
   const time = clock.now();
   const again = previous?.kind === failed.kind && previous.generation === failed.generation;
   const attempts = again ? previous.attempts + 1 : 1;
-  const pardoned = again ? (previous.pardoned ?? 0) : 0;
+  const resets = again ? (previous.resets ?? 0) : 0;
   const soon = failed.reason === "TimedOut" || failed.reason === "DriverMayStillAct";
   const longest = soon ? afterDeadlineMs : backoff.maxMs;
-  const delay = equalJitter(attempts - pardoned, { ...backoff, maxMs: longest }, random);
+  const delay = equalJitter(attempts - resets, { ...backoff, maxMs: longest }, random);
   const firstAt = again ? previous.firstAt : now;
-  const counts = { attempts, ...(pardoned > 0 && { pardoned }) };
+  const counts = { attempts, ...(resets > 0 && { resets }) };
   return { ...failed, ...counts, firstAt, nextAt: now + delay, time, nextTime: time + delay };
 }
 
 /** The backoff of each volume and target: the last failure, and the time of the next retry. */
-export class Failures {
+export class Backoff {
   readonly #system: Pick<System, "clock" | "random">;
   readonly #bySlot = new Map<Slot, Failure>();
 
@@ -108,19 +108,19 @@ export class Failures {
    * this one was: superfluous events must not lengthen the backoff. The caller triggers the loop.
    * @returns whether there was a delay to end
    */
-  pardon(slot: Slot): boolean {
+  resetBackoff(slot: Slot): boolean {
     const failure = this.#bySlot.get(slot);
     const { clock } = this.#system;
     if (failure === undefined || failure.nextAt <= clock.monotonic()) return false;
-    const pardoned = (failure.pardoned ?? 0) + 1;
-    this.#bySlot.set(slot, { ...failure, pardoned, nextAt: clock.monotonic(), nextTime: clock.now() });
+    const resets = (failure.resets ?? 0) + 1;
+    this.#bySlot.set(slot, { ...failure, resets, nextAt: clock.monotonic(), nextTime: clock.now() });
     return true;
   }
 
   /** The same for every place of a volume. */
-  pardonVolume(name: string): boolean {
+  resetVolumeBackoff(name: string): boolean {
     const slots = [...this.#bySlot.keys()].filter((slot) => volumeOf(slot) === name);
-    return slots.filter((slot) => this.pardon(slot)).length > 0;
+    return slots.filter((slot) => this.resetBackoff(slot)).length > 0;
   }
 
   /** Forgets those of volumes that are gone. */

@@ -5,7 +5,7 @@ import type { HostPorts, MountTableSource } from "../host/ports.ts";
 import type { Cancel, System } from "../ports.ts";
 import type { Desired } from "./desired-volume.ts";
 import type { OperationExecutor } from "./execute.ts";
-import type { Failures } from "./failures.ts";
+import type { Backoff } from "./failures.ts";
 import { PendingOperations } from "./in-flight.ts";
 import type { Journal } from "./journal.ts";
 import type { OperationResult } from "./log-operation.ts";
@@ -58,7 +58,7 @@ export interface LoopDeps {
   readonly journal: Journal;
   readonly executor: OperationExecutor;
   readonly settings: PlanSettings;
-  readonly failures: Failures;
+  readonly backoff: Backoff;
   /** The planner. It is called once per iteration. */
   readonly planner: Pick<Planner, "plan" | "forget" | "recheck">;
   /**
@@ -163,7 +163,7 @@ export class Loop {
   }
 
   async #look(): Promise<void> {
-    const { system, settings, contents, observed, journal, failures, planner, onPlan } = this.#deps;
+    const { system, settings, contents, observed, journal, backoff, planner, onPlan } = this.#deps;
     await this.#pendingOperations.settle();
     // An operation that ends while the tables are read is newer than they are: it counts as pending, and has already
     // requested another iteration.
@@ -188,7 +188,7 @@ export class Loop {
       ...(nodeTable && { nodeTable }),
       ...this.#pendingOperations.told(ended),
       stuckOperations: this.#pendingOperations.stuckOperations(),
-      failures: failures.bySlot,
+      failures: backoff.bySlot,
       contents,
       observed,
       ...(this.#deps.health && { health: this.#deps.health() }),
@@ -207,7 +207,7 @@ export class Loop {
     this.#tellUnexplained(result);
     const operations = paced(result.operations, this.#pendingOperations.begun(), now);
     for (const operation of operations) this.#start(operation, volumes.get(operation.volume));
-    failures.keepOnly(result.volumes);
+    backoff.keepOnly(result.volumes);
     for (const name of observed.keys()) if (!result.volumes.has(name)) observed.delete(name);
     const waits = result.wakeAt === undefined ? [] : [result.wakeAt - now];
     if (operations.length < result.operations.length) waits.push(paceMs);
@@ -232,15 +232,15 @@ export class Loop {
   }
 
   #start(operation: Operation, desired: Desired | undefined): void {
-    const { failures, onOperation } = this.#deps;
+    const { backoff, onOperation } = this.#deps;
     const { clock } = this.#deps.system;
     const generation = desired?.generation ?? this.#deps.journal.records.get(operation.volume)?.generation ?? 0;
     const startedAt = clock.monotonic();
     this.#pendingOperations.begin(operation, generation, startedAt);
     void this.#deps.executor.run(operation, desired).then((error) => {
       this.#pendingOperations.end(operation.volume);
-      const failure = error && failures.failed(operation, generation, error);
-      if (failure === undefined) failures.succeeded(operation);
+      const failure = error && backoff.failed(operation, generation, error);
+      if (failure === undefined) backoff.succeeded(operation);
       onOperation(operation, { failure, durationMs: clock.monotonic() - startedAt });
       this.#onEnded();
       this.trigger();

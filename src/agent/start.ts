@@ -15,7 +15,7 @@ import { registerVolumeStatsMetrics } from "./csi/volume-stats-metrics.ts";
 import { intentSource } from "./desired/choose-intent-source.ts";
 import { DesiredStateOfWorld } from "./desired-world.ts";
 import { OperationExecutor } from "./execute.ts";
-import { Failures } from "./failures.ts";
+import { Backoff } from "./failures.ts";
 import { logOperation, type OperationResult } from "./log-operation.ts";
 import { Loop } from "./loop.ts";
 import { AgentMetrics } from "./metrics.ts";
@@ -41,7 +41,7 @@ import { Trash, throwsAway } from "./trash.ts";
 import { VitalMetrics } from "./vital-metrics.ts";
 import { Vitals } from "./vitals.ts";
 import { WakeMetrics } from "./wake-metrics.ts";
-import { Wakes } from "./wakes.ts";
+import { RetryTriggers } from "./wakes.ts";
 
 export type { Agent, AgentDeps } from "./agent.ts";
 
@@ -154,28 +154,28 @@ export async function startAgent(deps: AgentDeps): Promise<Agent> {
     ...(deps.deadlineMs !== undefined && { deadlineMs: deps.deadlineMs }),
   });
 
-  const failures = new Failures(system);
-  const wakes = new Wakes({
+  const backoff = new Backoff(system);
+  const retryTriggers = new RetryTriggers({
     system,
-    wakes: host.wakes,
+    wakeups: host.wakeups,
     settings,
-    failures,
+    backoff,
     metrics: new WakeMetrics(deps.registry),
     running: () => loop.running,
     trigger: () => loop.trigger(),
   });
   function contentChanged(ref: ContentRef): void {
-    wakes.contentChanged(ref);
+    retryTriggers.contentChanged(ref);
     loop.trigger();
   }
 
   const forgetDrivers = deps.drivers.subscribe((name) => {
-    wakes.driverChanged(name);
+    retryTriggers.driverChanged(name);
     loop.trigger();
   });
   const trigger = () => loop.trigger();
   const stats = new VolumeStatsPoller({ system, drivers: deps.drivers, onHealth: trigger });
-  const clients = new ClientWatch({ system, wakes: host.wakes, directories: host.directories, onChange: trigger });
+  const clients = new ClientWatch({ system, wakeups: host.wakeups, directories: host.directories, onChange: trigger });
   const servers =
     host.servers && new ServerWatch({ system, servers: host.servers, running: () => loop.running, onChange: trigger });
   registerVolumeStatsMetrics(deps.registry, () => stats.polled());
@@ -196,7 +196,7 @@ export async function startAgent(deps: AgentDeps): Promise<Agent> {
     journal,
     executor,
     settings,
-    failures,
+    backoff,
     planner: new Planner(),
     gather(table) {
       pods.looked(table);
@@ -226,8 +226,8 @@ export async function startAgent(deps: AgentDeps): Promise<Agent> {
     pods.told(plan);
     reporter.update(plan);
     state.update(plan, table);
-    wakes.follow(plan, table);
-    wakes.followChildren(loop.abandonedChildren());
+    retryTriggers.follow(plan, table);
+    retryTriggers.followChildren(loop.abandonedChildren());
     deps.onPlan?.(plan);
   }
 
@@ -256,7 +256,7 @@ export async function startAgent(deps: AgentDeps): Promise<Agent> {
       unsubscribe();
       forgetDrivers();
       await loop.stop();
-      for (const part of [pods, wakes, stats, servers, clients]) part?.stop();
+      for (const part of [pods, retryTriggers, stats, servers, clients]) part?.stop();
       await kubelets.stop();
       intents.stop();
       contents.stop();

@@ -7,7 +7,7 @@ const most = 8;
 const refillMs = 15_000;
 
 /** What is left of it for one place of one volume. */
-export interface WakeBudget {
+export interface TriggerLimit {
   readonly left: number;
   /** Milliseconds of the monotonic clock at which that was so. */
   readonly at: number;
@@ -17,13 +17,16 @@ export interface WakeBudget {
  * PURE. Takes a wake out of the budget.
  * @returns what is left, or how many milliseconds to wait for enough
  */
-export function takeWake(budget: WakeBudget | undefined, now: number): { left: WakeBudget } | { waitMs: number } {
+export function takeTrigger(
+  budget: TriggerLimit | undefined,
+  now: number,
+): { left: TriggerLimit } | { waitMs: number } {
   const left = budget === undefined ? most : Math.min(most, budget.left + (now - budget.at) / refillMs);
   if (left >= 1) return { left: { left: left - 1, at: now } };
   return { waitMs: Math.ceil((1 - left) * refillMs) };
 }
 
 /** PURE. Whether nothing is missing from it, so that it need not be remembered. */
-export function isFull({ left, at }: WakeBudget, now: number): boolean {
+export function isFull({ left, at }: TriggerLimit, now: number): boolean {
   return left + (now - at) / refillMs >= most;
 }

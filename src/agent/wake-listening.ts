@@ -1,8 +1,8 @@
 import { unreachable } from "../errors.ts";
-import type { Deafness, WakeListener, Wakes } from "../host/wakes.ts";
+import type { WakeupListener, Wakeups, WatchUnavailable } from "../host/wakes.ts";
 import type { Cancel, Logger } from "../ports.ts";
 import type { Slot } from "./failures.ts";
-import type { WakeSource } from "./wakes-of.ts";
+import type { RetryTrigger } from "./wakes-of.ts";
 
 /**
  * Limit of event sources that are watched at once, so that a thousand waiting volumes do not exhaust the node's inotify
@@ -11,30 +11,30 @@ import type { WakeSource } from "./wakes-of.ts";
 const mostSources = 512;
 
 /** Dependencies of watching for the end of waits. */
-export interface WakeListeningDeps {
-  readonly wakes: Wakes;
+export interface TriggerWatcherDeps {
+  readonly wakeups: Wakeups;
   readonly log: Logger;
   /** Called for each event, once for each waiting slot. */
-  woken(slot: Slot, by: WakeSource["kind"]): void;
+  woken(slot: Slot, by: RetryTrigger["kind"]): void;
   /** Called when the reasons have changed why sources cannot be watched, with the number of sources for each. */
-  unheard(sources: ReadonlyMap<Deafness, number>): void;
+  unwatched(sources: ReadonlyMap<WatchUnavailable, number>): void;
 }
 
 interface Listened {
   readonly cancel: Cancel;
   waiters: ReadonlySet<Slot>;
-  deaf: Deafness | undefined;
+  deaf: WatchUnavailable | undefined;
 }
 
 /** The watched event sources: one for all slots that wait for the same event, for as long as one of them waits. */
-export class WakeListening {
-  readonly #deps: WakeListeningDeps;
+export class TriggerWatcher {
+  readonly #deps: TriggerWatcherDeps;
   readonly #listened = new Map<string, Listened>();
-  readonly #logged = new Set<Deafness>();
+  readonly #logged = new Set<WatchUnavailable>();
   /** Sources that there is no room for. */
   #beyond = 0;
 
-  constructor(deps: WakeListeningDeps) {
+  constructor(deps: TriggerWatcherDeps) {
     this.#deps = deps;
   }
 
@@ -44,8 +44,8 @@ export class WakeListening {
   }
 
   /** Watches exactly these sources from now on, up to the limit. */
-  follow(sources: Iterable<readonly [Slot, readonly WakeSource[]]>): void {
-    const wanted = new Map<string, { readonly source: WakeSource; readonly waiters: Set<Slot> }>();
+  follow(sources: Iterable<readonly [Slot, readonly RetryTrigger[]]>): void {
+    const wanted = new Map<string, { readonly source: RetryTrigger; readonly waiters: Set<Slot> }>();
     const beyond = new Set<string>();
     for (const [slot, ofSlot] of sources) {
       for (const source of ofSlot) {
@@ -68,27 +68,27 @@ export class WakeListening {
     if (beyond.size > 0) this.#warn("limit");
   }
 
-  #listen(key: string, source: WakeSource, waiters: ReadonlySet<Slot>): void {
-    const listener: WakeListener = {
+  #listen(key: string, source: RetryTrigger, waiters: ReadonlySet<Slot>): void {
+    const listener: WakeupListener = {
       woken: () => {
         for (const slot of this.#listened.get(key)?.waiters ?? []) this.#deps.woken(slot, source.kind);
       },
-      deaf: (why) => this.#deaf(key, why),
+      unavailable: (why) => this.#deaf(key, why),
     };
     this.#listened.set(key, { cancel: this.#open(source, listener), waiters, deaf: undefined });
   }
 
-  #open(source: WakeSource, listener: WakeListener): Cancel {
-    const { wakes } = this.#deps;
+  #open(source: RetryTrigger, listener: WakeupListener): Cancel {
+    const { wakeups } = this.#deps;
     switch (source.kind) {
       case "path":
-        return wakes.path(source.place, listener);
+        return wakeups.path(source.place, listener);
       case "process":
-        return wakes.process(source.process, listener);
+        return wakeups.process(source.process, listener);
       case "devices":
-        return wakes.devices(listener);
+        return wakeups.devices(listener);
       case "room":
-        return wakes.room(listener);
+        return wakeups.room(listener);
       default:
         return unreachable(source);
     }
@@ -100,7 +100,7 @@ export class WakeListening {
     if (deaf !== undefined) this.#tellUnheard();
   }
 
-  #deaf(key: string, why: Deafness | undefined): void {
+  #deaf(key: string, why: WatchUnavailable | undefined): void {
     const listened = this.#listened.get(key);
     if (listened === undefined || listened.deaf === why) return;
     listened.deaf = why;
@@ -108,7 +108,7 @@ export class WakeListening {
     if (why !== undefined) this.#warn(why);
   }
 
-  #warn(why: Deafness): void {
+  #warn(why: WatchUnavailable): void {
     if (this.#logged.has(why)) return;
     this.#logged.add(why);
     this.#deps.log.warn("cannot watch for the change this volume is waiting for; falling back to periodic retries", {
@@ -117,10 +117,10 @@ export class WakeListening {
   }
 
   #tellUnheard(): void {
-    const unheard = new Map<Deafness, number>(this.#beyond > 0 ? [["limit", this.#beyond]] : []);
+    const unheard = new Map<WatchUnavailable, number>(this.#beyond > 0 ? [["limit", this.#beyond]] : []);
     for (const { deaf } of this.#listened.values()) {
       if (deaf !== undefined) unheard.set(deaf, (unheard.get(deaf) ?? 0) + 1);
     }
-    this.#deps.unheard(unheard);
+    this.#deps.unwatched(unheard);
   }
 }

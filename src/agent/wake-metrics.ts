@@ -1,5 +1,5 @@
 import { Counter, Gauge, type Registry } from "prom-client";
-import type { Deafness } from "../host/wakes.ts";
+import type { WatchUnavailable } from "../host/wakes.ts";
 
 /** Metrics of what ends a wait before its time. */
 export class WakeMetrics {
@@ -26,7 +26,7 @@ export class WakeMetrics {
     this.#wakes.inc({ by });
   }
 
-  unheard(sources: ReadonlyMap<Deafness, number>): void {
+  unwatched(sources: ReadonlyMap<WatchUnavailable, number>): void {
     this.#unheard.reset();
     for (const [why, count] of sources) this.#unheard.set({ why }, count);
   }

@@ -8,7 +8,7 @@ import type { VolumePlan } from "./plan.ts";
 import type { PlanSettings } from "./plan-input.ts";
 
 /** Something that tells that an attempt may succeed now. */
-export type WakeSource =
+export type RetryTrigger =
   | { readonly kind: "path"; readonly place: WatchedPath }
   | { readonly kind: "process"; readonly process: WatchedProcess }
   | { readonly kind: "devices" }
@@ -25,7 +25,7 @@ export interface Waiter {
 }
 
 /** PURE. What to listen to for an operation that failed. Empty: only the backoff ends its wait. */
-export function wakesOf(waiter: Waiter, settings: PlanSettings): readonly WakeSource[] {
+export function triggersFor(waiter: Waiter, settings: PlanSettings): readonly RetryTrigger[] {
   const by = wakersOf(waiter.failure.reason);
   return [
     ...(by.has("source") || by.has("written") ? sourcesOf(waiter.volume, by, settings) : []),
@@ -70,24 +70,24 @@ function textOf({ id, parent, point, device, root }: MountEntry): string {
   return `${id} ${parent} ${device} ${point} ${root}`;
 }
 
-function sourcesOf({ desired }: VolumePlan, by: ReadonlySet<WokenBy>, { hostRoot }: PlanSettings): WakeSource[] {
+function sourcesOf({ desired }: VolumePlan, by: ReadonlySet<WokenBy>, { hostRoot }: PlanSettings): RetryTrigger[] {
   if (desired === undefined || isInvalid(desired) || desired.layout.hostPath === undefined) return [];
   const place = { root: hostRoot, path: desired.layout.hostPath, links: "follow" } as const;
   return [{ kind: "path", place: by.has("written") ? { ...place, written: true } : place }];
 }
 
 /** By what has failed: a release needs the program too, when no spec names it any more. */
-function programOf({ failure: { on } }: Waiter, { hostRoot }: PlanSettings): WakeSource[] {
+function programOf({ failure: { on } }: Waiter, { hostRoot }: PlanSettings): RetryTrigger[] {
   if (on?.kind !== "Program") return [];
   return [{ kind: "path", place: { root: hostRoot, path: on.name, links: "follow", written: true } }];
 }
 
-function targetsOf({ slot }: Waiter): WakeSource[] {
+function targetsOf({ slot }: Waiter): RetryTrigger[] {
   const path = pathOf(slot);
   return path === "" ? [] : [{ kind: "path", place: { root: "/", path, links: "refuse" } }];
 }
 
-function processesOf({ failure, volume }: Waiter): WakeSource[] {
+function processesOf({ failure, volume }: Waiter): RetryTrigger[] {
   const child = volume.record?.child;
   const holders = (failure.heldBy ?? []).slice(0, mostProcesses).map((pid) => ({ pid }));
   const processes: WatchedProcess[] = child === undefined ? holders : [child, ...holders];

@@ -1,24 +1,24 @@
 import { wakersOf } from "../api/wake-table.ts";
 import type { MountTable } from "../host/mount-table.ts";
 import type { ChildProcessID } from "../host/ports/types.ts";
-import type { Deafness, Wakes as WakePorts } from "../host/wakes.ts";
+import type { Wakeups as WakePorts, WatchUnavailable } from "../host/wakes.ts";
 import { type ContentRef, contentKey } from "../plugins/content.ts";
 import type { Cancel, System } from "../ports.ts";
 import { refsOf } from "./content/content-of.ts";
-import { type Failures, type Slot, volumeOf } from "./failures.ts";
+import { type Backoff, type Slot, volumeOf } from "./failures.ts";
 import type { Plan } from "./plan.ts";
 import type { PlanSettings } from "./plan-input.ts";
-import { isFull, takeWake, type WakeBudget } from "./wake-budget.ts";
-import { WakeListening } from "./wake-listening.ts";
-import { changedMounts, concerns, isOfDriver, type Waiter, wakesOf } from "./wakes-of.ts";
+import { isFull, type TriggerLimit, takeTrigger } from "./wake-budget.ts";
+import { TriggerWatcher } from "./wake-listening.ts";
+import { changedMounts, concerns, isOfDriver, triggersFor, type Waiter } from "./wakes-of.ts";
 
 /** Dependencies of ending backoff delays early, when an event comes that a volume waits for. */
-export interface WakesDeps {
+export interface RetryTriggersDeps {
   readonly system: System;
-  readonly wakes: WakePorts;
+  readonly wakeups: WakePorts;
   readonly settings: PlanSettings;
-  readonly failures: Failures;
-  readonly metrics: { woken(by: string): void; unheard(sources: ReadonlyMap<Deafness, number>): void };
+  readonly backoff: Backoff;
+  readonly metrics: { woken(by: string): void; unwatched(sources: ReadonlyMap<WatchUnavailable, number>): void };
   /** Volumes of which an operation runs now. */
   running(): { has(volume: string): boolean };
   /** Looks again soon. */
@@ -29,11 +29,11 @@ export interface WakesDeps {
  * Ends the backoff of failed operations as soon as the awaited event may have come. Follows the newest plan. A missed
  * event only means that the retry comes with the backoff delay.
  */
-export class Wakes {
-  readonly #deps: WakesDeps;
-  readonly #listening: WakeListening;
+export class RetryTriggers {
+  readonly #deps: RetryTriggersDeps;
+  readonly #listening: TriggerWatcher;
   readonly #children = new Map<string, Cancel>();
-  readonly #budgets = new Map<Slot, WakeBudget>();
+  readonly #budgets = new Map<Slot, TriggerLimit>();
   /** Wakes for which the budget was used up. */
   readonly #putOff = new Map<Slot, Cancel>();
   /** Woken while an attempt ran that may not have seen why. */
@@ -41,13 +41,13 @@ export class Wakes {
   #waiters: ReadonlyMap<Slot, Waiter> = new Map();
   #table: MountTable | undefined;
 
-  constructor(deps: WakesDeps) {
+  constructor(deps: RetryTriggersDeps) {
     this.#deps = deps;
-    this.#listening = new WakeListening({
-      wakes: deps.wakes,
+    this.#listening = new TriggerWatcher({
+      wakeups: deps.wakeups,
       log: deps.system.log,
       woken: (slot, by) => this.#wake(slot, by),
-      unheard: (sources) => deps.metrics.unheard(sources),
+      unwatched: (sources) => deps.metrics.unwatched(sources),
     });
   }
 
@@ -56,7 +56,7 @@ export class Wakes {
     const { settings } = this.#deps;
     this.#waiters = this.#waitersOf(plan);
     const waiters = [...this.#waiters.values()];
-    this.#listening.follow(waiters.map((waiter) => [waiter.slot, wakesOf(waiter, settings)]));
+    this.#listening.follow(waiters.map((waiter) => [waiter.slot, triggersFor(waiter, settings)]));
     this.#payDebts();
     this.#compare(table);
     this.#forget();
@@ -72,8 +72,8 @@ export class Wakes {
     }
     for (const [key, child] of wanted) {
       if (this.#children.has(key)) continue;
-      const listener = { woken: () => this.#deps.trigger(), deaf: () => {} }; // then it is asked for now and then
-      this.#children.set(key, this.#deps.wakes.process(child, listener));
+      const listener = { woken: () => this.#deps.trigger(), unavailable: () => {} }; // then it is asked for now and then
+      this.#children.set(key, this.#deps.wakeups.process(child, listener));
     }
   }
 
@@ -104,7 +104,7 @@ export class Wakes {
   /** Failures of the spec as it is now; what failed for an earlier one is not waited for. */
   #waitersOf({ volumes }: Plan): Map<Slot, Waiter> {
     const waiters = new Map<Slot, Waiter>();
-    for (const [slot, failure] of this.#deps.failures.bySlot) {
+    for (const [slot, failure] of this.#deps.backoff.bySlot) {
       const volume = volumes.get(volumeOf(slot));
       const generation = volume?.desired?.generation ?? volume?.record?.generation ?? 0;
       if (volume !== undefined && failure.generation === generation) waiters.set(slot, { slot, failure, volume });
@@ -132,15 +132,15 @@ export class Wakes {
   }
 
   #wake(slot: Slot, by: string): void {
-    const { failures, system, metrics, trigger } = this.#deps;
+    const { backoff, system, metrics, trigger } = this.#deps;
     if (this.#putOff.has(slot)) return;
     if (this.#deps.running().has(volumeOf(slot))) {
       this.#owed.add(slot);
       return;
     }
     const now = system.clock.monotonic();
-    if ((failures.bySlot.get(slot)?.nextAt ?? now) <= now) return; // it is tried again already
-    const taken = takeWake(this.#budgets.get(slot), now);
+    if ((backoff.bySlot.get(slot)?.nextAt ?? now) <= now) return; // it is tried again already
+    const taken = takeTrigger(this.#budgets.get(slot), now);
     if ("waitMs" in taken) {
       const again = () => {
         this.#putOff.delete(slot);
@@ -151,7 +151,7 @@ export class Wakes {
     }
     this.#budgets.set(slot, taken.left);
     metrics.woken(by);
-    if (failures.pardon(slot)) trigger();
+    if (backoff.resetBackoff(slot)) trigger();
   }
 
   #forget(): void {

@@ -62,7 +62,7 @@ export class FollowedSockets {
 
   #seen(seen: readonly SocketFile[]): void {
     if (this.#stopped) return;
-    const deaf = this.#tree.deaf();
+    const deaf = this.#tree.unavailable();
     this.#tellUnheard(deaf && `changes are seen late: ${deaf}`);
     this.#deps.onSeen(seen);
   }

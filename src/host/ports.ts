@@ -31,7 +31,7 @@ import type { RBDDevices } from "./rbd.ts";
 import type { Repositories } from "./repositories.ts";
 import type { Scsi } from "./scsi.ts";
 import type { SwapSource, Swaps } from "./swaps.ts";
-import type { Wakes } from "./wakes.ts";
+import type { Wakeups } from "./wakes.ts";
 
 /**
  * Everything that the agent does to Linux. linux/ is the real implementation; test/sim has one that behaves like the
@@ -52,7 +52,7 @@ export interface HostPorts {
   /** What the kernel swaps to; absent: there is no swap of ours. */
   readonly swaps?: SwapSource;
   readonly journal: JournalFile;
-  readonly wakes: Wakes;
+  readonly wakeups: Wakeups;
   /** The effects of one operation on one volume. */
   effects(operation: OperationContext): Effects;
 }

@@ -24,6 +24,6 @@ export interface WatchedSockets {
    */
   read(): Promise<readonly SocketFile[]>;
   /** The reason why changes cannot be watched; undefined if they are watched. */
-  deaf(): string | undefined;
+  unavailable(): string | undefined;
   close(): void;
 }

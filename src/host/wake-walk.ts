@@ -1,5 +1,5 @@
 import { unreachable } from "../errors.ts";
-import type { Deafness, WatchedPath } from "./wakes.ts";
+import type { WatchedPath, WatchUnavailable } from "./wakes.ts";
 
 /** What stands under a name in a directory. */
 export type Found<D> =
@@ -9,7 +9,7 @@ export type Found<D> =
   | { readonly kind: "file"; readonly file: D; readonly identity: string }
   | { readonly kind: "link"; readonly to: string; readonly identity: string }
   /** Nothing is known of it, and it is not asked. */
-  | { readonly kind: "deaf"; readonly why: Deafness };
+  | { readonly kind: "deaf"; readonly why: WatchUnavailable };
 
 /** The file system that a walk goes through. */
 export interface Ground<D> {
@@ -26,7 +26,7 @@ export interface Ground<D> {
 /** How a walk ended. Two walks with equal ends would end alike for whoever looks the path up. */
 export interface WalkEnd {
   readonly end: string;
-  readonly deaf?: Deafness;
+  readonly deaf?: WatchUnavailable;
 }
 
 /** As many links as the kernel follows (path_resolution(7)). */

@@ -4,30 +4,30 @@ import type { Cancel } from "../ports.ts";
  * Events that the kernel raises by itself, so that nothing has to be polled. Nothing depends on them: an event may come
  * late, twice, without a change, or not at all; waiters retry after a delay in any case.
  */
-export interface Wakes {
+export interface Wakeups {
   /**
    * Watches for a change of a path's lookup: a name on the way appeared, vanished, was renamed or replaced, or a mount
    * came or went there. Directories are watched as they appear. File systems that could hang are not read, and cannot
    * be watched.
    */
-  path(place: WatchedPath, listener: WakeListener): Cancel;
+  path(place: WatchedPath, listener: WakeupListener): Cancel;
   /** Tells once, soon after the process has ended; at once if there is none. What it holds is free then. */
-  process(process: WatchedProcess, listener: WakeListener): Cancel;
+  process(process: WatchedProcess, listener: WakeupListener): Cancel;
   /** Tells of each change of the node's block devices. */
-  devices(listener: WakeListener): Cancel;
+  devices(listener: WakeupListener): Cancel;
   /** Tells when a child of the agent has ended, so that there is room for another. */
-  room(listener: WakeListener): Cancel;
+  room(listener: WakeupListener): Cancel;
 }
 
 /** Callbacks for an event that a volume waits for. */
-export interface WakeListener {
+export interface WakeupListener {
   /** Called soon after the event, and once for several that come together. Never from within the call that began it. */
   woken(): void;
   /**
    * Called with the reason why the source cannot be watched, and with undefined when it can again. Never called: it is
    * watched.
    */
-  deaf(why: Deafness | undefined): void;
+  unavailable(why: WatchUnavailable | undefined): void;
 }
 
 /**
@@ -36,7 +36,7 @@ export interface WakeListener {
  * - mayHang: the path leads into a file system that may wait for somebody, which is not asked
  * - unsupported: the kernel, or what it lets the agent do, has no such event
  */
-export type Deafness = "limit" | "mayHang" | "unsupported";
+export type WatchUnavailable = "limit" | "mayHang" | "unsupported";
 
 /** `path` looked up as if `root` were the root directory. */
 export interface WatchedPath {
@@ -56,7 +56,7 @@ export interface WatchedProcess {
 }
 
 /** No event is ever told of: for where there are none, and every wait ends by trying again. */
-export const noWakes: Wakes = {
+export const noWakeups: Wakeups = {
   path: () => () => {},
   process: () => () => {},
   devices: () => () => {},

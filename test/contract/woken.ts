@@ -1,6 +1,6 @@
 import { setImmediate } from "node:timers/promises";
 import { silent } from "../../hack/lib/silent-log.ts";
-import { WakeListening } from "../../src/agent/wake-listening.ts";
+import { TriggerWatcher } from "../../src/agent/wake-listening.ts";
 import type { RealNode } from "../lib/real-node.ts";
 
 /** Milliseconds within which the kernel has told of it, on a machine that does much else. */
@@ -11,11 +11,11 @@ export async function wokenBy(node: RealNode, name: string, change: () => unknow
   const sources = await node.wakesOf(name);
   if (sources.length === 0) throw new Error(`nothing is listened to for ${name}`);
   const heard = Promise.withResolvers<void>();
-  const listening = new WakeListening({
-    wakes: node.host.wakes,
+  const listening = new TriggerWatcher({
+    wakeups: node.host.wakeups,
     log: silent,
     woken: () => heard.resolve(),
-    unheard: (why) => {
+    unwatched: (why) => {
       if (why.size > 0) heard.reject(new Error(`cannot be heard: ${[...why.keys()].join(", ")}`));
     },
   });

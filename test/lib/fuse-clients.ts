@@ -10,8 +10,13 @@ import type { RealNode } from "./real-node.ts";
 
 /** Watches a node's clients, as the agent does; each end is an event "end". */
 export function watchClients(node: RealNode, heard: EventEmitter): ClientWatch {
-  const { wakes, directories } = node.host;
-  const watch = new ClientWatch({ system: realSystem(silent), wakes, directories, onChange: () => heard.emit("end") });
+  const { wakeups, directories } = node.host;
+  const watch = new ClientWatch({
+    system: realSystem(silent),
+    wakeups,
+    directories,
+    onChange: () => heard.emit("end"),
+  });
   node.ended = watch.ended;
   return watch;
 }

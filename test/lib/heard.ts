@@ -1,19 +1,19 @@
 import { until } from "../../hack/lib/until.ts";
-import type { Deafness, WakeListener } from "../../src/host/wakes.ts";
+import type { WakeupListener, WatchUnavailable } from "../../src/host/wakes.ts";
 import type { Cancel } from "../../src/ports.ts";
 
 /** What a wake source has told of since it was asked. */
 export class Heard implements Disposable {
   wakes = 0;
-  deaf: Deafness | undefined;
+  deaf: WatchUnavailable | undefined;
   readonly #cancel: Cancel;
 
-  constructor(listen: (listener: WakeListener) => Cancel) {
+  constructor(listen: (listener: WakeupListener) => Cancel) {
     this.#cancel = listen({
       woken: () => {
         this.wakes++;
       },
-      deaf: (why) => {
+      unavailable: (why) => {
         this.deaf = why;
       },
     });

@@ -10,7 +10,7 @@ import type { Operation } from "../../src/agent/operations.ts";
 import type { Plan, VolumePlan } from "../../src/agent/plan.ts";
 import { type ContentState, type Observation, observationOf, type PlanInput } from "../../src/agent/plan-input.ts";
 import { swapStates } from "../../src/agent/swap-states.ts";
-import { type WakeSource, wakesOf } from "../../src/agent/wakes-of.ts";
+import { type RetryTrigger, triggersFor } from "../../src/agent/wakes-of.ts";
 import type { ObjectMeta } from "../../src/api/meta.ts";
 import type { NodeVolumeIntent } from "../../src/api/types.gen.ts";
 import type { CSIDrivers, Secrets } from "../../src/csi/ports.ts";
@@ -246,10 +246,10 @@ export class RealNode implements AsyncDisposable {
   }
 
   /** What the agent listens to while a volume waits. */
-  async wakesOf(name: string): Promise<WakeSource[]> {
+  async wakesOf(name: string): Promise<RetryTrigger[]> {
     const volume = await this.volume(name);
     const failures = [...this.#failures].filter(([slot]) => volumeOf(slot) === name);
-    return failures.flatMap(([slot, failure]) => wakesOf({ slot, failure, volume }, this.#settings));
+    return failures.flatMap(([slot, failure]) => triggersFor({ slot, failure, volume }, this.#settings));
   }
 
   /** Lets every failed operation be tried again at once. */

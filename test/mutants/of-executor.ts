@@ -65,8 +65,8 @@ export const ofExecutor: readonly Seed[] = [
     ],
     [
       "forgets that an operation has failed",
-      "if (failure === undefined) failures.succeeded(operation);",
-      "failures.succeeded(operation);",
+      "if (failure === undefined) backoff.succeeded(operation);",
+      "backoff.succeeded(operation);",
     ],
     [
       "starts operations after it was told to stop",

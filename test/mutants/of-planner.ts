@@ -180,7 +180,7 @@ export const ofPlanner: readonly Seed[] = [
       "previous?.kind === failed.kind && previous.generation === failed.generation",
       "previous?.kind === failed.kind",
     ],
-    ["makes the delay longer for each event too many", "equalJitter(attempts - pardoned,", "equalJitter(attempts,"],
+    ["makes the delay longer for each event too many", "equalJitter(attempts - resets,", "equalJitter(attempts,"],
     [
       "keeps failures of volumes that are gone",
       "if (!volumes.has(volumeOf(slot))) this",

@@ -103,7 +103,7 @@ describe("a directory above a FUSE mount that is renamed, of which the kernel te
     await exchange();
     const watched = { root: "/", path: `${place.path}/pod/x/m/data/missing`, links: "follow" } as const;
     const listening = async () => {
-      const cancel = host.wakes.path(watched, { woken: () => {}, deaf: () => {} });
+      const cancel = host.wakeups.path(watched, { woken: () => {}, unavailable: () => {} });
       await new Promise((resolve) => setImmediate(resolve));
       await host.mountTable.read();
       cancel();

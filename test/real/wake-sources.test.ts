@@ -10,7 +10,7 @@ import { startTimeOf } from "../../src/host/linux/child-runner.ts";
 import { loadLibc } from "../../src/host/linux/libc.ts";
 import { LinuxMountTable } from "../../src/host/linux/linux-mount-table.ts";
 import { linuxWakes } from "../../src/host/linux/wake-sources.ts";
-import type { Wakes } from "../../src/host/wakes.ts";
+import type { Wakeups } from "../../src/host/wakes.ts";
 import { realSystem } from "../../src/system.ts";
 import { Heard } from "../lib/heard.ts";
 import { loopDevice } from "../lib/loop-device.ts";
@@ -18,12 +18,12 @@ import { need } from "../lib/requirements.ts";
 import { scratch } from "./scratch.ts";
 
 describe("linuxWakes on the real kernel", () => {
-  let wakes: Wakes;
+  let wakeups: Wakeups;
   let mountTable: LinuxMountTable;
   const started: ChildProcess[] = [];
   beforeEach(() => {
     mountTable = new LinuxMountTable("self", realSystem(silent));
-    wakes = linuxWakes({ libc: loadLibc(), system: realSystem(silent), mountTable, onChildEnded: () => () => {} });
+    wakeups = linuxWakes({ libc: loadLibc(), system: realSystem(silent), mountTable, onChildEnded: () => () => {} });
   });
   afterEach(() => {
     for (const child of started.splice(0)) child.kill("SIGKILL");
@@ -41,7 +41,7 @@ describe("linuxWakes on the real kernel", () => {
     const shell = start("sh", "-c", "sleep 1000 & echo $!; read line; kill -9 $!; read line");
     const [line] = await once(shell.stdout ?? shell, "data");
     const pid = Number(line);
-    using heard = new Heard((listener) => wakes.process({ pid, startTime: startTimeOf(pid) }, listener));
+    using heard = new Heard((listener) => wakeups.process({ pid, startTime: startTimeOf(pid) }, listener));
     await heard.after("the end of a process that is not ours", () => shell.stdin?.write("\n"));
     expect(heard.wakes).to.equal(1);
   });
@@ -50,7 +50,7 @@ describe("linuxWakes on the real kernel", () => {
     const pid = pidOf(start("sleep", "1000"));
     let left: boolean | undefined;
     using heard = new Heard((listener) =>
-      wakes.process(
+      wakeups.process(
         { pid },
         {
           ...listener,
@@ -69,14 +69,14 @@ describe("linuxWakes on the real kernel", () => {
     const child = start("true");
     const pid = pidOf(child);
     await once(child, "exit");
-    using gone = new Heard((listener) => wakes.process({ pid }, listener));
-    using other = new Heard((listener) => wakes.process({ pid: process.pid, startTime: 1 }, listener));
+    using gone = new Heard((listener) => wakeups.process({ pid }, listener));
+    using other = new Heard((listener) => wakeups.process({ pid: process.pid, startTime: 1 }, listener));
     await until("both to be told of", 10_000, () => gone.wakes === 1 && other.wakes === 1);
   });
 
   it("process: holds nothing of /proc open, which would keep a mount namespace alive", () => {
     const child = start("unshare", "-m", "sleep", "1000");
-    using _heard = new Heard((listener) => wakes.process({ pid: pidOf(child) }, listener));
+    using _heard = new Heard((listener) => wakeups.process({ pid: pidOf(child) }, listener));
     const held = readdirSync("/proc/self/fd").map((fd) => linkAt(`/proc/self/fd/${fd}`));
     expect(held.filter((path) => path.startsWith(`/proc/${child.pid}`))).to.deep.equal([]);
     expect(held).to.satisfy((paths: string[]) => paths.some((path) => path.includes("[pidfd]")));
@@ -85,7 +85,7 @@ describe("linuxWakes on the real kernel", () => {
   it("devices: tells of a device that comes", async function () {
     need(this, "loop-devices");
     using space = scratch();
-    using heard = new Heard((listener) => wakes.devices(listener));
+    using heard = new Heard((listener) => wakeups.devices(listener));
     using disks = new DisposableStack();
     await heard.after("losetup", () => disks.use(loopDevice(space.path, "disk", 8)));
   });
@@ -105,7 +105,7 @@ describe("linuxWakes on the real kernel", () => {
     need(this, "loop-devices");
     const number = 4000 + (process.pid % 1000);
     const path = `/dev/nvo-wake-${number}`;
-    using heard = new Heard((listener) => wakes.path({ root: "/", path, links: "follow" }, listener));
+    using heard = new Heard((listener) => wakeups.path({ root: "/", path, links: "follow" }, listener));
     await until("/dev to be listened to", 10_000, () => inotifyWatches() > 0);
     try {
       await heard.after("mknod", () => execFileSync("mknod", [path, "b", "7", `${number}`]));
@@ -118,9 +118,9 @@ describe("linuxWakes on the real kernel", () => {
     await mountTable.read(); // which opens what stays open as long as the table
     const before = openFiles();
     const heard = [
-      new Heard((listener) => wakes.path({ root: "/", path: "/nowhere", links: "follow" }, listener)),
-      new Heard((listener) => wakes.devices(listener)),
-      new Heard((listener) => wakes.process({ pid: process.pid }, listener)),
+      new Heard((listener) => wakeups.path({ root: "/", path: "/nowhere", links: "follow" }, listener)),
+      new Heard((listener) => wakeups.devices(listener)),
+      new Heard((listener) => wakeups.process({ pid: process.pid }, listener)),
     ];
     await until("all to be open", 10_000, () => openFiles() > before + 2);
     for (const one of heard) one[Symbol.dispose]();

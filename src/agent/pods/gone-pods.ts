@@ -59,7 +59,7 @@ export class GonePods {
       void this.#check(path, directory);
     };
     const place = { root: "/", path: directory, links: "refuse" } as const;
-    const unheard = host.wakes.path(place, { woken: check, deaf() {} });
+    const unheard = host.wakeups.path(place, { woken: check, unavailable() {} });
     this.#followed.set(path, () => {
       timer();
       unheard();

@@ -1,4 +1,4 @@
-import type { Deafness } from "../wakes.ts";
+import type { WatchUnavailable } from "../wakes.ts";
 
 const limits = new Set(["EMFILE", "ENFILE", "ENOSPC", "ENOMEM", "ENOBUFS"]);
 
@@ -6,6 +6,6 @@ const limits = new Set(["EMFILE", "ENFILE", "ENOSPC", "ENOMEM", "ENOBUFS"]);
 export const limitMs = 30_000;
 
 /** Why nothing can be heard after a call failed with this errno. */
-export function deafnessOf(code: string): Deafness {
+export function watchErrorReason(code: string): WatchUnavailable {
   return limits.has(code) ? "limit" : "unsupported";
 }

@@ -4,7 +4,7 @@ import type { Logger, Timers } from "../../ports.ts";
 import type { ClientStart, Clients } from "../clients.ts";
 import type { ChildProcessID } from "../ports/types.ts";
 import type { OperationContext } from "../ports.ts";
-import type { Wakes } from "../wakes.ts";
+import type { Wakeups } from "../wakes.ts";
 import type { ChildRunner } from "./child-runner.ts";
 import { findProgram } from "./find-program.ts";
 import { ifThere } from "./if-there.ts";
@@ -22,7 +22,7 @@ const logTail = 8 * 1024;
 export interface ClientsDeps {
   readonly runner: ChildRunner;
   readonly operation: OperationContext;
-  readonly wakes: Pick<Wakes, "process">;
+  readonly wakeups: Pick<Wakeups, "process">;
   readonly timers: Timers;
   readonly log: Pick<Logger, "warn">;
   /** The node's root as the agent sees it: / if it is in no container. */
@@ -84,7 +84,7 @@ export class LinuxClients implements Clients {
 
   ended(client: ChildProcessID, withinMs: number): Promise<boolean> {
     const { promise, resolve } = Promise.withResolvers<boolean>();
-    const deaf = this.#deps.wakes.process(client, { woken: () => resolve(true), deaf: () => {} });
+    const deaf = this.#deps.wakeups.process(client, { woken: () => resolve(true), unavailable: () => {} });
     const cancel = this.#deps.timers.after(withinMs, () => resolve(!goesOn(client)));
     return promise.finally(() => {
       deaf();

@@ -80,7 +80,7 @@ export function linuxHost(options: LinuxHostOptions): LinuxHost {
   const here = (known: MountTable) => new InProcessMounter(libc, known, mountOf);
   const runner = new ChildRunner({ timers, command: childCommand });
   const swaps = new LinuxSwapSource(hostRoot);
-  const wakes = linuxWakes({ libc, system, mountTable, onChildEnded: (ended) => runner.onEnded(ended) });
+  const wakeups = linuxWakes({ libc, system, mountTable, onChildEnded: (ended) => runner.onEnded(ended) });
   return {
     mountTable,
     ...(nodeTable && { nodeTable }),
@@ -95,7 +95,7 @@ export function linuxHost(options: LinuxHostOptions): LinuxHost {
     servers: new LinuxServers(timers),
     swaps,
     journal: new LinuxJournalFile(`${stateDir}/journal`, ranBefore),
-    wakes,
+    wakeups,
     close() {
       mountTable.close();
       nodeTable?.close();
@@ -115,9 +115,9 @@ export function linuxHost(options: LinuxHostOptions): LinuxHost {
       const swapping = new LinuxSwaps({ source: swaps, programs, patient, hostRoot, timers });
       const repositories = new LinuxRepositories(runner, operation);
       const images = new LinuxImages(runner, operation);
-      const clients = new LinuxClients({ runner, operation, wakes, timers, log: system.log, hostRoot });
+      const clients = new LinuxClients({ runner, operation, wakeups, timers, log: system.log, hostRoot });
       const scsi = new LinuxScsi(runner, programs, operation);
-      const iscsi = new LinuxISCSI({ runner, operation, turns, wakes, timers, nodeProcess });
+      const iscsi = new LinuxISCSI({ runner, operation, turns, wakeups, timers, nodeProcess });
       const rbd = new LinuxRBD(runner, programs, operation);
       const nbd = new LinuxNBD({ runner, operation, hostRoot }, programs, clients);
       const fetched = { repositories, images };

@@ -3,7 +3,7 @@ import { VolumeError } from "../../errors.ts";
 import type { Timers } from "../../ports.ts";
 import { type ISCSI, type ISCSILogin, type ISCSIPortal, type ISCSISession, portalText } from "../iscsi.ts";
 import type { OperationContext } from "../ports.ts";
-import type { Wakes } from "../wakes.ts";
+import type { Wakeups } from "../wakes.ts";
 import type { ISCSIOutcome, ISCSIRequest } from "./child-request.ts";
 import type { ChildRunner } from "./child-runner.ts";
 import { readSessions } from "./iscsi-sessions.ts";
@@ -17,7 +17,7 @@ export interface ISCSIDeps {
   readonly runner: ChildRunner;
   readonly operation: OperationContext;
   readonly turns: Turns;
-  readonly wakes: Pick<Wakes, "devices">;
+  readonly wakeups: Pick<Wakeups, "devices">;
   readonly timers: Timers;
   /** A process in the node's mount namespace, if this one is not in it. */
   readonly nodeProcess: number | undefined;
@@ -63,9 +63,9 @@ export class LinuxISCSI implements ISCSI {
   }
 
   async found<T>(look: () => Promise<T | undefined>, withinMs: number): Promise<T | undefined> {
-    const { wakes, timers } = this.#deps;
+    const { wakeups, timers } = this.#deps;
     let wake = Promise.withResolvers<boolean>();
-    const deaf = wakes.devices({ woken: () => wake.resolve(true), deaf: () => {} });
+    const deaf = wakeups.devices({ woken: () => wake.resolve(true), unavailable: () => {} });
     const { promise: late, resolve } = Promise.withResolvers<boolean>();
     const cancel = timers.after(withinMs, () => resolve(false));
     try {

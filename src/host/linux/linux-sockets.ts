@@ -67,7 +67,7 @@ class SocketTree implements WatchedSockets {
     return found.sort((a, b) => Number(a.born - b.born)).map(({ path, identity }) => ({ path, identity }));
   }
 
-  deaf(): string | undefined {
+  unavailable(): string | undefined {
     return this.#deaf;
   }
 

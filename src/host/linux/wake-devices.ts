@@ -1,8 +1,8 @@
 import { closeSync } from "node:fs";
 import koffi from "koffi";
 import type { Cancel, Clock, Timers } from "../../ports.ts";
-import type { Deafness, WakeListener } from "../wakes.ts";
-import { deafnessOf, limitMs } from "./deafness.ts";
+import type { WakeupListener, WatchUnavailable } from "../wakes.ts";
+import { limitMs, watchErrorReason } from "./deafness.ts";
 import { errnoOf } from "./errno.ts";
 import type { WakeCalls } from "./wake-calls.ts";
 
@@ -33,11 +33,11 @@ export interface DeviceWakesDeps {
  */
 export class DeviceWakes {
   readonly #deps: DeviceWakesDeps;
-  readonly #listeners = new Set<WakeListener>();
+  readonly #listeners = new Set<WakeupListener>();
   readonly #buffer = Buffer.alloc(bufferBytes);
   /** Those who were told that nothing is heard. */
-  readonly #deafened = new Set<WakeListener>();
-  #deaf: Deafness | undefined;
+  readonly #deafened = new Set<WakeupListener>();
+  #deaf: WatchUnavailable | undefined;
   #again: Cancel | undefined;
   #close: Cancel | undefined;
   #telling: Cancel | undefined;
@@ -48,7 +48,7 @@ export class DeviceWakes {
     this.#deps = deps;
   }
 
-  watch(listener: WakeListener): Cancel {
+  watch(listener: WakeupListener): Cancel {
     this.#listeners.add(listener);
     this.#listen();
     const cancel = this.#deaf === undefined ? undefined : this.#deps.timers.after(0, () => this.#tellDeaf(listener));
@@ -73,13 +73,13 @@ export class DeviceWakes {
     } catch (error) {
       const code = errnoOf(error);
       if (code === undefined) throw error;
-      this.#deaf = deafnessOf(code);
+      this.#deaf = watchErrorReason(code);
       if (this.#deaf === "limit") this.#againLater();
       return;
     }
     this.#deaf = undefined;
     if (this.#deafened.size === 0) return;
-    for (const listener of this.#deafened) listener.deaf(undefined);
+    for (const listener of this.#deafened) listener.unavailable(undefined);
     this.#deafened.clear();
     this.#tellSoon(); // what came meanwhile was not heard
   }
@@ -91,10 +91,10 @@ export class DeviceWakes {
     });
   }
 
-  #tellDeaf(listener: WakeListener): void {
+  #tellDeaf(listener: WakeupListener): void {
     if (this.#deaf === undefined) return;
     this.#deafened.add(listener);
-    listener.deaf(this.#deaf);
+    listener.unavailable(this.#deaf);
   }
 
   #open(): Cancel {

@@ -1,8 +1,8 @@
 import type { Cancel, Timers } from "../../ports.ts";
 import type { MountTableSource } from "../ports.ts";
 import { type WalkEnd, walkListening } from "../wake-walk.ts";
-import type { Deafness, WakeListener, WatchedPath } from "../wakes.ts";
-import { deafnessOf, limitMs } from "./deafness.ts";
+import type { WakeupListener, WatchedPath, WatchUnavailable } from "../wakes.ts";
+import { limitMs, watchErrorReason } from "./deafness.ts";
 import { errnoOf } from "./errno.ts";
 import type { Libc } from "./libc.ts";
 import type { WakeCalls } from "./wake-calls.ts";
@@ -18,14 +18,14 @@ const writtenMs = 500;
 
 interface Watch {
   readonly place: WatchedPath;
-  readonly listener: WakeListener;
+  readonly listener: WakeupListener;
   /** Names that it listens for, by inotify watch. */
   heard: ReadonlyMap<number, ReadonlySet<string>>;
   /** The name whose file the path stands for, if it is there. */
   last: { readonly wd: number; readonly name: string } | undefined;
   /** How the last walk ended; undefined before the first. */
   end: string | undefined;
-  deaf: Deafness | undefined;
+  deaf: WatchUnavailable | undefined;
   /** Something has happened to the file at the end, whatever a walk shows. */
   touched: boolean;
   /** Ends the wait for more writers. */
@@ -61,7 +61,7 @@ export class PathWakes {
     this.#changes = new TableChanges({ ...deps, onChange: () => this.#walkSoon(this.#watches) });
   }
 
-  watch(place: WatchedPath, listener: WakeListener): Cancel {
+  watch(place: WatchedPath, listener: WakeupListener): Cancel {
     const watch: Watch = {
       place,
       listener,
@@ -121,11 +121,11 @@ export class PathWakes {
     if (differs || touched) watch.listener.woken();
   }
 
-  #tellDeaf(watch: Watch, deaf: Deafness | undefined): void {
+  #tellDeaf(watch: Watch, deaf: WatchUnavailable | undefined): void {
     if (deaf === "limit") this.#tryAgain();
     if (deaf === watch.deaf) return;
     watch.deaf = deaf;
-    watch.listener.deaf(deaf);
+    watch.listener.unavailable(deaf);
   }
 
   /** Walks, and listens to what the walk went through and to nothing else. */
@@ -144,7 +144,7 @@ export class PathWakes {
     } catch (error) {
       const code = errnoOf(error);
       if (code === undefined) throw error;
-      return { end: `failed ${code}`, deaf: deafnessOf(code) };
+      return { end: `failed ${code}`, deaf: watchErrorReason(code) };
     }
   }
 

@@ -1,9 +1,9 @@
 import { closeSync } from "node:fs";
 import koffi from "koffi";
 import type { Cancel, Timers } from "../../ports.ts";
-import type { Deafness, WakeListener, WatchedProcess } from "../wakes.ts";
+import type { WakeupListener, WatchedProcess, WatchUnavailable } from "../wakes.ts";
 import { startTimeOf } from "./child-runner.ts";
-import { deafnessOf, limitMs } from "./deafness.ts";
+import { limitMs, watchErrorReason } from "./deafness.ts";
 import { errnoOf } from "./errno.ts";
 import type { WakeCalls } from "./wake-calls.ts";
 
@@ -25,15 +25,15 @@ export interface ProcessWakesDeps {
  * Tells when a process has ended, by a pidfd (pidfd_open(2)): it needs no parenthood, costs nothing meanwhile, and
  * unlike an open file of /proc/PID keeps nothing of the process alive, neither its memory nor its mount namespace.
  */
-export function watchProcess(deps: ProcessWakesDeps, process: WatchedProcess, listener: WakeListener): Cancel {
+export function watchProcess(deps: ProcessWakesDeps, process: WatchedProcess, listener: WakeupListener): Cancel {
   const { timers } = deps;
   let cancel: Cancel = () => {};
-  let deaf: Deafness | undefined;
+  let deaf: WatchUnavailable | undefined;
   const soon = (ms: number, action: () => void) => {
     cancel = timers.after(ms, action);
   };
-  const tell = (why: Deafness | undefined) => {
-    if (why !== deaf) listener.deaf(why);
+  const tell = (why: WatchUnavailable | undefined) => {
+    if (why !== deaf) listener.unavailable(why);
     deaf = why;
   };
   const whenReaped = (waitedMs: number) => {
@@ -47,7 +47,7 @@ export function watchProcess(deps: ProcessWakesDeps, process: WatchedProcess, li
     } catch (error) {
       const code = errnoOf(error);
       if (code === undefined) throw error;
-      const why = deafnessOf(code);
+      const why = watchErrorReason(code);
       soon(0, () => {
         if (why === "limit") soon(limitMs, listen);
         tell(why);

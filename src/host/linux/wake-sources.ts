@@ -1,6 +1,6 @@
 import type { Cancel, System } from "../../ports.ts";
 import type { MountTableSource } from "../ports.ts";
-import type { WakeListener, Wakes } from "../wakes.ts";
+import type { WakeupListener, Wakeups } from "../wakes.ts";
 import type { Libc } from "./libc.ts";
 import { loadWakeCalls } from "./wake-calls.ts";
 import { DeviceWakes } from "./wake-devices.ts";
@@ -17,7 +17,7 @@ export interface LinuxWakesDeps {
 }
 
 /** What the real kernel tells of. Nothing is opened before somebody waits for it. */
-export function linuxWakes({ libc, system, mountTable, onChildEnded }: LinuxWakesDeps): Wakes {
+export function linuxWakes({ libc, system, mountTable, onChildEnded }: LinuxWakesDeps): Wakeups {
   const calls = loadWakeCalls();
   const { timers, clock } = system;
   const paths = new PathWakes({ libc, calls, timers, mountTable });
@@ -26,6 +26,6 @@ export function linuxWakes({ libc, system, mountTable, onChildEnded }: LinuxWake
     path: (place, listener) => paths.watch(place, listener),
     process: (process, listener) => watchProcess({ calls, timers }, process, listener),
     devices: (listener) => devices.watch(listener),
-    room: (listener: WakeListener) => onChildEnded(() => listener.woken()),
+    room: (listener: WakeupListener) => onChildEnded(() => listener.woken()),
   };
 }

@@ -1,8 +1,8 @@
 import { VolumeError } from "../../errors.ts";
 import type { Cancel, Timers } from "../../ports.ts";
 import type { MountTableSource } from "../ports.ts";
-import type { Deafness } from "../wakes.ts";
-import { deafnessOf } from "./deafness.ts";
+import type { WatchUnavailable } from "../wakes.ts";
+import { watchErrorReason } from "./deafness.ts";
 import { errnoOf } from "./errno.ts";
 
 /** Milliseconds after a change of the mount table after which it is told of: mounts come by the hundred. */
@@ -20,14 +20,14 @@ export class TableChanges {
   readonly #deps: TableChangesDeps;
   #unwatch: Cancel = () => {};
   #timer: Cancel | undefined;
-  #deaf: Deafness | undefined;
+  #deaf: WatchUnavailable | undefined;
 
   constructor(deps: TableChangesDeps) {
     this.#deps = deps;
   }
 
   /** Why changes are not heard, though they should be. */
-  get deaf(): Deafness | undefined {
+  get deaf(): WatchUnavailable | undefined {
     return this.#deaf;
   }
 
@@ -39,7 +39,7 @@ export class TableChanges {
     } catch (error) {
       const code = errnoOf(error);
       if (code === undefined && !(error instanceof VolumeError)) throw error;
-      this.#deaf = code === undefined ? "limit" : deafnessOf(code); // a table that cannot be read may be later
+      this.#deaf = code === undefined ? "limit" : watchErrorReason(code); // a table that cannot be read may be later
     }
   }
 

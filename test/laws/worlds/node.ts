@@ -1,7 +1,7 @@
 import { noDrivers } from "../../../src/agent/csi/no-drivers.ts";
 import type { Desired } from "../../../src/agent/desired-volume.ts";
 import { OperationExecutor } from "../../../src/agent/execute.ts";
-import { Failures } from "../../../src/agent/failures.ts";
+import { Backoff } from "../../../src/agent/failures.ts";
 import { Journal } from "../../../src/agent/journal.ts";
 import { Loop } from "../../../src/agent/loop.ts";
 import type { Operation } from "../../../src/agent/operations.ts";
@@ -175,7 +175,7 @@ export class LawNode {
       journal,
       executor,
       settings,
-      failures: new Failures(system),
+      backoff: new Backoff(system),
       planner: new ComparedPlanner((what) => this.rules.report(what)),
       gather: () => {
         const touched = differing(gathered, this.desired);

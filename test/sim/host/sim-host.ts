@@ -25,7 +25,7 @@ export function simHost(deps: HostDeps): HostPorts {
     directories: new SimDirectories(deps),
     evidence: new SimEvidence(deps),
     journal: new SimJournalFile(deps),
-    wakes: new SimWakes(deps),
+    wakeups: new SimWakes(deps),
     effects(operation) {
       const mounter = new SimMounter(deps, operation, operations++);
       const devices = new SimDevices(deps, mounter, operation);

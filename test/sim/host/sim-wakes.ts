@@ -1,5 +1,5 @@
 import { type Found, type Ground, walkListening } from "../../../src/host/wake-walk.ts";
-import type { WakeListener, Wakes, WatchedPath, WatchedProcess } from "../../../src/host/wakes.ts";
+import type { WakeupListener, Wakeups, WatchedPath, WatchedProcess } from "../../../src/host/wakes.ts";
 import type { Cancel } from "../../../src/ports.ts";
 import { rootOf, topOf, walk } from "../kernel/lookup.ts";
 import type { Path } from "../kernel/mount.ts";
@@ -10,14 +10,14 @@ import { type HostDeps, latency } from "./host-deps.ts";
  * table of the agent's namespace, and processes. Disks are changed by the stories without an event, and children have
  * all the room they want. In bad weather an event may get lost.
  */
-export class SimWakes implements Wakes {
+export class SimWakes implements Wakeups {
   readonly #deps: HostDeps;
 
   constructor(deps: HostDeps) {
     this.#deps = deps;
   }
 
-  path(place: WatchedPath, listener: WakeListener): Cancel {
+  path(place: WatchedPath, listener: WakeupListener): Cancel {
     const { namespace } = this.#deps;
     let heard: Cancel[] = [];
     let end: string | undefined;
@@ -48,7 +48,7 @@ export class SimWakes implements Wakes {
     };
   }
 
-  process({ pid, startTime }: WatchedProcess, listener: WakeListener): Cancel {
+  process({ pid, startTime }: WatchedProcess, listener: WakeupListener): Cancel {
     const process = this.#deps.machine.kernel.processes.get(pid);
     const tell = this.#once(() => listener.woken());
     if (process === undefined || (startTime !== undefined && process.startTime !== startTime)) {

@@ -4,18 +4,18 @@ import type { Plan } from "../../../src/agent/plan.ts";
 import type { StageRecord } from "../../../src/agent/record.ts";
 import { VolumeError } from "../../../src/errors.ts";
 import type { ChildProcessID } from "../../../src/host/ports/types.ts";
-import type { WakeListener, WatchedProcess } from "../../../src/host/wakes.ts";
+import type { WakeupListener, WatchedProcess } from "../../../src/host/wakes.ts";
 import { virtualSystem } from "../kube/virtual-system.ts";
 
 describe("ClientWatch", () => {
-  const listeners = new Map<string, WakeListener>();
+  const listeners = new Map<string, WakeupListener>();
   const looks: string[] = [];
   let failing: boolean;
   let changes: number;
   let watch: ClientWatch;
   let system: ReturnType<typeof virtualSystem>;
   const keyOf = ({ pid, startTime }: WatchedProcess) => `${pid}@${startTime}`;
-  const process = (of: WatchedProcess, listener: WakeListener) => {
+  const process = (of: WatchedProcess, listener: WakeupListener) => {
     listeners.set(keyOf(of), listener);
     return () => void listeners.delete(keyOf(of));
   };
@@ -32,7 +32,7 @@ describe("ClientWatch", () => {
       },
     };
     failing = false;
-    watch = new ClientWatch({ system, wakes: { process }, directories, onChange: () => changes++ });
+    watch = new ClientWatch({ system, wakeups: { process }, directories, onChange: () => changes++ });
   });
 
   function follow(client?: ChildProcessID): void {

@@ -3,7 +3,7 @@ import { noDrivers } from "../../../src/agent/csi/no-drivers.ts";
 import type { Desired } from "../../../src/agent/desired-volume.ts";
 import { desiredVolume } from "../../../src/agent/desired-volume.ts";
 import { OperationExecutor } from "../../../src/agent/execute.ts";
-import { type Failure, Failures } from "../../../src/agent/failures.ts";
+import { Backoff, type Failure } from "../../../src/agent/failures.ts";
 import { Journal } from "../../../src/agent/journal.ts";
 import { Loop } from "../../../src/agent/loop.ts";
 import type { Plan } from "../../../src/agent/plan.ts";
@@ -31,7 +31,7 @@ export class FakeAgent {
   readonly loop: Loop;
   /** Each failure, as it was told. */
   readonly failures: Failure[] = [];
-  readonly memory = new Failures(this.system);
+  readonly memory = new Backoff(this.system);
   readonly observed = new Map<string, Observation>();
   drivers: CSIDrivers = noDrivers;
   /** All content that there is. */
@@ -70,7 +70,7 @@ export class FakeAgent {
       journal,
       executor,
       settings,
-      failures: this.memory,
+      backoff: this.memory,
       planner: new Planner(),
       gather: () => {
         const volumes = new Map(this.intents.map((i) => [i.metadata.name, desiredVolume(i, i.metadata.name)]));

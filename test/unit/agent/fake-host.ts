@@ -3,7 +3,7 @@ import type { MountEntry } from "../../../src/host/mountinfo.ts";
 import type { ChildProcessID } from "../../../src/host/ports/types.ts";
 import type { Effects, Holder, HostPorts, JournalFile, Mounter } from "../../../src/host/ports.ts";
 import type { Servers } from "../../../src/host/servers.ts";
-import { noWakes } from "../../../src/host/wakes.ts";
+import { noWakeups } from "../../../src/host/wakes.ts";
 import { entry } from "../../lib/mount-entries.ts";
 import { noClients } from "../../lib/no-clients.ts";
 import { noISCSI } from "../../lib/no-iscsi.ts";
@@ -70,7 +70,7 @@ export class FakeHost implements HostPorts {
     close: async () => {},
   };
 
-  wakes: HostPorts["wakes"] = noWakes;
+  wakeups: HostPorts["wakeups"] = noWakeups;
 
   readonly servers: Servers = {
     ask: async () => ({ answers: true }),

@@ -1,17 +1,17 @@
-import type { WakeListener, Wakes, WatchedPath, WatchedProcess } from "../../../src/host/wakes.ts";
+import type { WakeupListener, Wakeups, WatchedPath, WatchedProcess } from "../../../src/host/wakes.ts";
 import type { Cancel } from "../../../src/ports.ts";
 
 /** Wake sources that tell what the test says. Keeps what is listened to, by a name for each source. */
-export class FakeWakes implements Wakes {
-  readonly listeners = new Map<string, WakeListener>();
+export class FakeWakes implements Wakeups {
+  readonly listeners = new Map<string, WakeupListener>();
   /** How often something was begun to be listened to. */
   begun = 0;
 
-  path = ({ root, path, links, written }: WatchedPath, listener: WakeListener): Cancel =>
+  path = ({ root, path, links, written }: WatchedPath, listener: WakeupListener): Cancel =>
     this.#listen(`path ${root} ${path} ${links}${written === true ? " written" : ""}`, listener);
-  process = ({ pid }: WatchedProcess, listener: WakeListener): Cancel => this.#listen(`process ${pid}`, listener);
-  devices = (listener: WakeListener): Cancel => this.#listen("devices", listener);
-  room = (listener: WakeListener): Cancel => this.#listen("room", listener);
+  process = ({ pid }: WatchedProcess, listener: WakeupListener): Cancel => this.#listen(`process ${pid}`, listener);
+  devices = (listener: WakeupListener): Cancel => this.#listen("devices", listener);
+  room = (listener: WakeupListener): Cancel => this.#listen("room", listener);
 
   get heard(): string[] {
     return [...this.listeners.keys()];
@@ -24,7 +24,7 @@ export class FakeWakes implements Wakes {
     listener.woken();
   }
 
-  #listen(name: string, listener: WakeListener): Cancel {
+  #listen(name: string, listener: WakeupListener): Cancel {
     if (this.listeners.has(name)) throw new Error(`${name} is listened to twice`);
     this.begun++;
     this.listeners.set(name, listener);

@@ -1,22 +1,22 @@
 import { expect } from "chai";
-import { isFull, takeWake, type WakeBudget } from "../../../src/agent/wake-budget.ts";
+import { isFull, type TriggerLimit, takeTrigger } from "../../../src/agent/wake-budget.ts";
 
 /** Takes as many as there are at this time. */
-function takeAll(budget: WakeBudget | undefined, now: number): { taken: number; left: WakeBudget | undefined } {
+function takeAll(budget: TriggerLimit | undefined, now: number): { taken: number; left: TriggerLimit | undefined } {
   let left = budget;
   for (let taken = 0; ; taken++) {
-    const next = takeWake(left, now);
+    const next = takeTrigger(left, now);
     if ("waitMs" in next) return { taken, left };
     left = next.left;
   }
 }
 
-describe("takeWake", () => {
+describe("takeTrigger", () => {
   it("has eight to begin with, and says how long it takes until there is another", () => {
     const { taken, left } = takeAll(undefined, 1_000);
     expect(taken).to.equal(8);
-    expect(takeWake(left, 1_000)).to.deep.equal({ waitMs: 15_000 });
-    expect(takeWake(left, 8_500)).to.deep.equal({ waitMs: 7_500 });
+    expect(takeTrigger(left, 1_000)).to.deep.equal({ waitMs: 15_000 });
+    expect(takeTrigger(left, 8_500)).to.deep.equal({ waitMs: 7_500 });
     expect(takeAll(left, 16_000).taken).to.equal(1);
   });
 

@@ -1,7 +1,7 @@
 import { expect } from "chai";
-import { Failures, slotOf } from "../../../src/agent/failures.ts";
+import { Backoff, slotOf } from "../../../src/agent/failures.ts";
 import type { Operation } from "../../../src/agent/operations.ts";
-import { changedMounts, concerns, type Waiter, wakesOf } from "../../../src/agent/wakes-of.ts";
+import { changedMounts, concerns, triggersFor, type Waiter } from "../../../src/agent/wakes-of.ts";
 import type { Reason } from "../../../src/api/reasons.ts";
 import { VolumeError, type WaitingOn } from "../../../src/errors.ts";
 import { MountTable } from "../../../src/host/mount-table.ts";
@@ -22,7 +22,7 @@ const hostPath = { hostPath: { path: "/srv/x" } };
 function waiter(operation: Operation, reason: Reason, more: { on?: WaitingOn; child?: boolean } = {}): Waiter {
   const { on, child } = more;
   const error = new VolumeError(reason, "transient", "why", { heldBy: [41, 42, 43, 44, 45], ...(on && { on }) });
-  const failure = new Failures(virtualSystem()).failed(operation, 1, error);
+  const failure = new Backoff(virtualSystem()).failed(operation, 1, error);
   const records = child === true ? [record({ child: { pid: 7, startTime: 9 } })] : [];
   return { slot: slotOf(operation), failure, volume: planned({ intents: [wanted({ source: hostPath })], records }) };
 }
@@ -33,7 +33,7 @@ const targetPath = { kind: "path", place: { root: "/", path: target, links: "ref
 const processes = [41, 42, 43, 44].map((pid) => ({ kind: "process", process: { pid } }));
 const child = { kind: "process", process: { pid: 7, startTime: 9 } };
 
-describe("wakesOf", () => {
+describe("triggersFor", () => {
   const sources: readonly (readonly [Operation, Reason, readonly object[]])[] = [
     [stage, "SourceNotFound", [source]],
     [publish, "SourceNotFound", [source]],
@@ -51,25 +51,27 @@ describe("wakesOf", () => {
   ];
   for (const [operation, reason, expected] of sources) {
     it(`${operation.kind} that fails with ${reason} waits for ${JSON.stringify(expected)}`, () => {
-      expect(wakesOf(waiter(operation, reason), settings)).to.deep.equal(expected);
+      expect(triggersFor(waiter(operation, reason), settings)).to.deep.equal(expected);
     });
   }
 
   it("waits for a child that was given up by its pid and start time", () => {
-    expect(wakesOf(waiter(stage, "OperationAbandoned", { child: true }), settings)[0]).to.deep.equal(child);
+    expect(triggersFor(waiter(stage, "OperationAbandoned", { child: true }), settings)[0]).to.deep.equal(child);
   });
 
   for (const operation of [stage, unstage]) {
     it(`${operation.kind} that lacks a driver's program waits for its path, which no spec has to name`, () => {
       const on = { kind: "Program", name: "/exec/v~d/d" };
       const place = { root: "/host", path: "/exec/v~d/d", links: "follow", written: true };
-      expect(wakesOf(waiter(operation, "DriverMissing", { on }), settings)).to.deep.equal([{ kind: "path", place }]);
-      expect(wakesOf(waiter(operation, "DriverMissing"), settings)).to.deep.equal([]);
+      expect(triggersFor(waiter(operation, "DriverMissing", { on }), settings)).to.deep.equal([
+        { kind: "path", place },
+      ]);
+      expect(triggersFor(waiter(operation, "DriverMissing"), settings)).to.deep.equal([]);
     });
   }
 
   it("names the path of the node, and never what stands before it for the agent", () => {
-    const [path] = wakesOf(waiter(stage, "SourceNotFound"), settings);
+    const [path] = triggersFor(waiter(stage, "SourceNotFound"), settings);
     expect(path).to.deep.equal(source);
   });
 });

@@ -1,10 +1,10 @@
 import { expect } from "chai";
-import { Failures, slotOf } from "../../../src/agent/failures.ts";
+import { Backoff, slotOf } from "../../../src/agent/failures.ts";
 import type { Operation } from "../../../src/agent/operations.ts";
-import { Wakes } from "../../../src/agent/wakes.ts";
+import { RetryTriggers } from "../../../src/agent/wakes.ts";
 import { VolumeError } from "../../../src/errors.ts";
 import { MountTable } from "../../../src/host/mount-table.ts";
-import type { Deafness } from "../../../src/host/wakes.ts";
+import type { WatchUnavailable } from "../../../src/host/wakes.ts";
 import { entry } from "../../lib/mount-entries.ts";
 import { planWorld, prefix, wanted } from "../../lib/plan-world.ts";
 import { type VirtualSystem, virtualSystem } from "../kube/virtual-system.ts";
@@ -18,44 +18,44 @@ const missing = new VolumeError("SourceNotFound", "final", "there is no /srv/x")
 
 describe("Wakes", () => {
   let system: VirtualSystem;
-  let failures: Failures;
+  let backoff: Backoff;
   let ports: FakeWakes;
-  let wakes: Wakes;
+  let retryTriggers: RetryTriggers;
   let looks: number;
   let intents = [intentOf("v", "/srv/x")];
   const running = new Set<string>();
   const counted: string[] = [];
-  let unheard: ReadonlyMap<Deafness, number>;
+  let unheard: ReadonlyMap<WatchUnavailable, number>;
 
   beforeEach(() => {
     system = virtualSystem();
-    failures = new Failures(system);
+    backoff = new Backoff(system);
     ports = new FakeWakes();
     looks = 0;
     intents = [intentOf("v", "/srv/x")];
     running.clear();
     counted.length = 0;
     unheard = new Map();
-    wakes = new Wakes({
+    retryTriggers = new RetryTriggers({
       system,
-      wakes: ports,
+      wakeups: ports,
       settings,
-      failures,
+      backoff,
       running: () => running,
       trigger: () => looks++,
-      metrics: { woken: (by) => counted.push(by), unheard: (sources) => (unheard = sources) },
+      metrics: { woken: (by) => counted.push(by), unwatched: (sources) => (unheard = sources) },
     });
   });
 
   const table = (...points: string[]) =>
     new MountTable(["/", ...points].map((point, i) => entry({ id: i + 1, parent: i === 0 ? 0 : 1, point })));
-  const follow = (mounts = table()) => wakes.follow(planWorld({ intents, failures: failures.bySlot }), mounts);
+  const follow = (mounts = table()) => retryTriggers.follow(planWorld({ intents, failures: backoff.bySlot }), mounts);
   const fail = (operation = stage(), error = missing) => {
-    failures.failed(operation, 1, error);
+    backoff.failed(operation, 1, error);
     follow();
   };
   const delay = (operation = stage()) =>
-    (failures.bySlot.get(slotOf(operation))?.nextAt ?? 0) - system.clock.monotonic();
+    (backoff.bySlot.get(slotOf(operation))?.nextAt ?? 0) - system.clock.monotonic();
 
   it("listens to nothing while nothing has failed", () => {
     follow();
@@ -78,25 +78,25 @@ describe("Wakes", () => {
     fail();
     follow();
     expect(ports.begun).to.equal(1);
-    failures.succeeded(stage());
+    backoff.succeeded(stage());
     follow();
     expect(ports.heard).to.deep.equal([]);
   });
 
   it("does not listen for a spec that has changed since", () => {
-    failures.failed(stage(), 0, missing);
+    backoff.failed(stage(), 0, missing);
     follow();
     expect(ports.heard).to.deep.equal([]);
   });
 
   it("shares one source between all who wait for the same", () => {
     intents = [intentOf("v", "/srv/x"), intentOf("w", "/srv/x")];
-    failures.failed(stage("v"), 1, missing);
+    backoff.failed(stage("v"), 1, missing);
     fail(stage("w"));
     expect(ports.begun).to.equal(1);
     ports.wake();
     expect([delay(stage("v")), delay(stage("w"))]).to.deep.equal([0, 0]);
-    failures.succeeded(stage("v"));
+    backoff.succeeded(stage("v"));
     fail(stage("w"));
     ports.wake();
     expect(delay(stage("w")), "the one that still waits").to.equal(0);
@@ -104,7 +104,7 @@ describe("Wakes", () => {
 
   it("listens to 512 sources at most, and counts the others", () => {
     intents = Array.from({ length: 600 }, (_, i) => intentOf(`v${i}`, `/srv/${i}`));
-    for (const { metadata } of intents) failures.failed(stage(metadata.name), 1, missing);
+    for (const { metadata } of intents) backoff.failed(stage(metadata.name), 1, missing);
     follow();
     expect(ports.listeners.size).to.equal(512);
     expect([...unheard], "the others").to.deep.equal([["limit", 88]]);
@@ -167,7 +167,7 @@ describe("Wakes", () => {
     running.add("v");
     ports.wake();
     running.clear();
-    failures.succeeded(stage());
+    backoff.succeeded(stage());
     follow();
     fail();
     expect([delay() > 0, looks]).to.deep.equal([true, 0]);
@@ -176,7 +176,7 @@ describe("Wakes", () => {
   it("ends the delay of what waits for a mount when that mount goes, and of nothing else", () => {
     const path = `${prefix}/v`;
     const unpublish: Operation = { volume: "v", kind: "unpublish", path, rung: "Normal" };
-    failures.failed(unpublish, 1, new VolumeError("TargetBusy", "transient", "in use"));
+    backoff.failed(unpublish, 1, new VolumeError("TargetBusy", "transient", "in use"));
     follow(table(`${path}/beneath`));
     follow(table(`${path}/beneath`, "/elsewhere"));
     expect([delay(unpublish) > 0, looks]).to.deep.equal([true, 0]);
@@ -191,9 +191,9 @@ describe("Wakes", () => {
       wanted({ name: "w", source: { configMap: { ...configMap, name: "x" } } }),
     ];
     const noKey = new VolumeError("KeyNotFound", "final", "no key");
-    failures.failed(stage("v"), 1, noKey);
+    backoff.failed(stage("v"), 1, noKey);
     fail(stage("w"), noKey);
-    wakes.contentChanged({ kind: "ConfigMap", ...configMap, optional: false });
+    retryTriggers.contentChanged({ kind: "ConfigMap", ...configMap, optional: false });
     expect([delay(stage("v")), delay(stage("w")) > 0]).to.deep.equal([0, true]);
   });
 
@@ -203,34 +203,34 @@ describe("Wakes", () => {
       wanted({ name, source: { csi: csi(driver) }, grant: { id: "g", csi: csi(driver) } });
     intents = [of("v", "a.example"), of("w", "b.example"), of("x", "a.example")];
     for (const name of ["v", "w"])
-      failures.failed(stage(name), 1, new VolumeError("DriverNotRegistered", "transient", ""));
+      backoff.failed(stage(name), 1, new VolumeError("DriverNotRegistered", "transient", ""));
     fail(stage("x"), new VolumeError("OptionsRefused", "final", ""));
-    wakes.driverChanged("a.example");
+    retryTriggers.driverChanged("a.example");
     expect(["v", "w", "x"].map((name) => delay(stage(name)) === 0)).to.deep.equal([true, false, false]);
   });
 
   it("says once in the log, and in numbers, what cannot be heard", () => {
     intents = [intentOf("v", "/srv/x"), intentOf("w", "/srv/y")];
-    failures.failed(stage("v"), 1, missing);
+    backoff.failed(stage("v"), 1, missing);
     fail(stage("w"));
-    for (const listener of ports.listeners.values()) listener.deaf("limit");
+    for (const listener of ports.listeners.values()) listener.unavailable("limit");
     expect([...unheard]).to.deep.equal([["limit", 2]]);
     expect(system.lines.filter(({ level }) => level === "warn")).to.have.length(1);
-    failures.succeeded(stage("w"));
+    backoff.succeeded(stage("w"));
     follow();
     expect([...unheard]).to.deep.equal([["limit", 1]]);
-    ports.listeners.get("path /host /srv/x follow")?.deaf(undefined);
+    ports.listeners.get("path /host /srv/x follow")?.unavailable(undefined);
     expect([...unheard]).to.deep.equal([]);
   });
 
   it("followChildren looks again when a child that was given up has ended", () => {
     const child = { pid: 7, startTime: 1 };
-    wakes.followChildren([child]);
-    wakes.followChildren([child]);
+    retryTriggers.followChildren([child]);
+    retryTriggers.followChildren([child]);
     expect([ports.heard, ports.begun]).to.deep.equal([["process 7"], 1]);
     ports.wake();
     expect(looks).to.equal(1);
-    wakes.followChildren([]);
+    retryTriggers.followChildren([]);
     expect(ports.heard).to.deep.equal([]);
   });
 
@@ -242,9 +242,9 @@ describe("Wakes", () => {
     }
     fail();
     ports.wake();
-    wakes.followChildren([{ pid: 7, startTime: 1 }]);
+    retryTriggers.followChildren([{ pid: 7, startTime: 1 }]);
     expect(system.pendingTimers).to.equal(1);
-    wakes.stop();
+    retryTriggers.stop();
     expect([ports.heard, system.pendingTimers]).to.deep.equal([[], 0]);
   });
 });

@@ -18,7 +18,7 @@ function world() {
       change = onChange;
       return {
         read: () => new Promise((resolve, reject) => reads.push({ resolve, reject })),
-        deaf: () => deaf,
+        unavailable: () => deaf,
         close: () => {},
       };
     },

@@ -60,7 +60,7 @@ describe("unix sockets of a directory", () => {
     symlinkSync("nowhere", join(directory, "all", "dangling"));
     writeFileSync(join(directory, "all", "file"), "");
     expect(await read()).to.deep.equal(["all/sub/z", "all/b", "all/a", "all/link"]);
-    expect(tree.deaf()).to.equal(undefined);
+    expect(tree.unavailable()).to.equal(undefined);
   });
 
   it("have another identity when the file is another", async () => {

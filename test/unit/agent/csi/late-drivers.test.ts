@@ -22,7 +22,7 @@ describe("drivers that are looked for late", () => {
         watch(_directory, onChange) {
           changed = onChange;
           const read = async () => sockets.map((path) => ({ path, identity: "1" }));
-          return { read, deaf: () => undefined, close: () => {} };
+          return { read, unavailable: () => undefined, close: () => {} };
         },
       },
       async load() {
