@@ -1,5 +1,5 @@
 import type { MountTable } from "../host/mount-table.ts";
-import type { UnmountRung } from "../host/ports.ts";
+import type { UnmountMode } from "../host/ports.ts";
 
 /** One operation for one volume. At most one runs per volume; after it, the planner decides again. */
 export type Operation = {
@@ -48,10 +48,10 @@ export type Action =
       readonly path: string;
       readonly at?: string;
       readonly mountID?: number;
-      readonly rung: UnmountRung;
+      readonly unmountMode: UnmountMode;
     }
   /** Unmount and remove what stage made, once nobody on the node holds it. */
-  | { readonly kind: "unstage"; readonly mountID?: number; readonly rung: UnmountRung }
+  | { readonly kind: "unstage"; readonly mountID?: number; readonly unmountMode: UnmountMode }
   /** Record the calls that a CSI driver may have received for a volume whose record may be lost. */
   | { readonly kind: "recover" }
   /** Call NodePublishVolume again, because the driver requires it (requiresRepublish). */

@@ -2,7 +2,7 @@ import type { Reason } from "../api/reasons.ts";
 import type { MountIdentity } from "../host/mount-table.ts";
 import type { ChildProcessID, MountAttributes } from "../host/ports/types.ts";
 import type { DirectoryID } from "../host/ports.ts";
-import type { Undo } from "../plugins/api/stage-context.ts";
+import type { TearDownData } from "../plugins/api/stage-context.ts";
 import type { ChosenDisk } from "../plugins/disk-choice.ts";
 import type { FoundSource, SourceType, StageKind } from "../plugins/plugin.ts";
 import type { SaltedDigest } from "./content/salted-digest.ts";
@@ -97,7 +97,7 @@ export interface StageRecord {
   /** The FUSE client that serves the mount. The mount is useless once this process has ended. */
   readonly client?: ChildProcessID;
   /** Data for what the plugin has to undo, besides the mount on the staging path. */
-  readonly undo?: Undo;
+  readonly undo?: TearDownData;
   /**
    * No process on the node used the volume any more, and its plugin has begun to detach it. Its device may belong to
    * another volume by now.

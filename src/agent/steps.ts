@@ -1,5 +1,5 @@
 import { isBeneath } from "../host/mount-table.ts";
-import type { UnmountRung } from "../host/ports.ts";
+import type { UnmountMode } from "../host/ports.ts";
 import { contentStateOf } from "./content/content-of.ts";
 import { mustReplaceForCredentials, refusedAndHeld } from "./credential-steps.ts";
 import { republishSteps } from "./csi/republish-steps.ts";
@@ -99,8 +99,8 @@ function unstageSteps(context: StepContext, policy: TearDownPolicy, problems: Ma
     return { actions: [], problems };
   }
   if (stage.record === undefined && stage.mount === undefined) return { actions: [], problems };
-  const action: Action = { kind: "unstage", rung: "Normal", ...(stage.mount && { mountID: stage.mount.id }) };
-  return { actions: [{ ...action, rung: rungFor(action, policy, context) }], problems };
+  const action: Action = { kind: "unstage", unmountMode: "Normal", ...(stage.mount && { mountID: stage.mount.id }) };
+  return { actions: [{ ...action, unmountMode: unmountModeFor(action, policy, context) }], problems };
 }
 
 function stageActions(
@@ -157,11 +157,11 @@ function unpublishAll(
     const action: Action = {
       kind: "unpublish",
       path: target.path,
-      rung: "Normal",
+      unmountMode: "Normal",
       ...(target.ours && { mountID: target.ours.id }),
       ...(target.ours && target.ours.point !== target.path && { at: target.ours.point }),
     };
-    return [{ ...action, rung: rungFor(action, policy, context) }];
+    return [{ ...action, unmountMode: unmountModeFor(action, policy, context) }];
   });
 }
 
@@ -188,7 +188,7 @@ function overlap(a: string, b: string): boolean {
  * requests of all users of the file system, through whichever mount: only a file system that the agent mounted itself
  * is forced (decision 0020).
  */
-function rungFor(action: Action, policy: TearDownPolicy, { input, record }: StepContext): UnmountRung {
+function unmountModeFor(action: Action, policy: TearDownPolicy, { input, record }: StepContext): UnmountMode {
   const failure = input.failures.get(slotOf({ volume: policy.name, ...action }));
   if (failure?.kind !== action.kind) return "Normal";
   const { max, timeoutSeconds } = policy.unmountPolicy;

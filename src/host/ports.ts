@@ -119,7 +119,7 @@ export interface SourceInfo {
 }
 
 /** How an unmount is done, from gentle to harsh: umount2(2) without flags, with MNT_FORCE, with MNT_DETACH. */
-export type UnmountRung = "Normal" | "Force" | "Lazy";
+export type UnmountMode = "Normal" | "Force" | "Lazy";
 
 /**
  * Mounts, binds and unmounts. Each call is idempotent, names the mount that it means by its id, and fails rather than
@@ -156,7 +156,7 @@ export interface Mounter {
   /** Bytes of the file system that a path is on (statfs), always asked in a child. */
   sizeOf(source: SourcePath): Promise<number>;
   /** Unmounts the mount with this id, if it is still the topmost one on the target. */
-  unmount(target: TargetPath, mountID: number, rung: UnmountRung, uniqueID?: number): Promise<void>;
+  unmount(target: TargetPath, mountID: number, unmountMode: UnmountMode, uniqueID?: number): Promise<void>;
 }
 
 /** A block device and its contents, at the moment of one look. */

@@ -1,6 +1,6 @@
 import type { LocalVolumeSource } from "../api/types.gen.ts";
 import { mapperName } from "../host/layers.ts";
-import type { Undo } from "./api/stage-context.ts";
+import type { TearDownData } from "./api/stage-context.ts";
 import { refuseOtherVolume } from "./layer-refusals.ts";
 import { madeOf } from "./local-undo.ts";
 import { passphraseOf } from "./passphrase.ts";
@@ -13,7 +13,7 @@ export interface LayeredGrowth {
   readonly source: LocalVolumeSource;
   /** Bytes. */
   readonly size: { readonly to: string };
-  readonly undo: Undo;
+  readonly undo: TearDownData;
 }
 
 /**

@@ -26,7 +26,15 @@ import {
   probe,
   stageDevice,
 } from "./local-device.ts";
-import { type LayersMade, type MaybeMade, madeOf, mappingOf, randomUUIDOf, undoOf, uuidOf } from "./local-undo.ts";
+import {
+  type LayersMade,
+  type MaybeMade,
+  madeOf,
+  mappingOf,
+  randomUUIDOf,
+  tearDownDataOf,
+  uuidOf,
+} from "./local-undo.ts";
 import { passphraseOf } from "./passphrase.ts";
 import type { FoundSource, StageContext, Staged, VolumeSpec } from "./plugin.ts";
 import { requireGrantIfShared } from "./shared-disk.ts";
@@ -306,7 +314,7 @@ export class LayeredStaging {
   /** The context for what is done on the top: what is ours and was never finished may be formatted as it is. */
   async #allowing(top: MappedDevice): Promise<StageContext> {
     const context = this.#context;
-    const record: StageContext["record"] = (what) => context.record({ ...what, undo: undoOf(this.#made) });
+    const record: StageContext["record"] = (what) => context.record({ ...what, undo: tearDownDataOf(this.#made) });
     const last = this.#source.encryption === undefined ? "volume" : "header";
     if (this.#made.fresh !== last || context.stagingMount !== undefined) return { ...context, record };
     const { identity } = await context.devices.probe({ root: "/", path: top.path });
@@ -322,10 +330,10 @@ export class LayeredStaging {
   }
 
   async #record(made: MaybeMade): Promise<void> {
-    this.#made = madeOf(undoOf(made));
+    this.#made = madeOf(tearDownDataOf(made));
     const { stagingTarget } = this.#context;
     const kind = isOfNodeItself(this.#spec) ? "swap" : this.#spec.volumeMode === "Block" ? "device" : "filesystem";
     const found = this.#found && { found: this.#found };
-    await this.#context.record({ kind, path: stagingTarget.path, ...found, undo: undoOf(this.#made) });
+    await this.#context.record({ kind, path: stagingTarget.path, ...found, undo: tearDownDataOf(this.#made) });
   }
 }

@@ -1,7 +1,7 @@
 import type { LogicalVolumeName } from "../host/layers.ts";
-import type { Undo } from "./api/stage-context.ts";
+import type { TearDownData } from "./api/stage-context.ts";
 import type { VolumeSpec } from "./plugin.ts";
-import type { UndoContext } from "./undo.ts";
+import type { TearDownContext } from "./undo.ts";
 
 /** What was made beneath a local volume: enough to take it back without its spec. No secrets. */
 export interface LayersMade {
@@ -23,7 +23,7 @@ export interface LayersMade {
 export type MaybeMade = { readonly [M in keyof LayersMade]: LayersMade[M] | undefined };
 
 /** PURE. */
-export function undoOf({ mapping, volume, volumeIdentity, activated, fresh }: MaybeMade): Undo {
+export function tearDownDataOf({ mapping, volume, volumeIdentity, activated, fresh }: MaybeMade): TearDownData {
   return {
     ...(mapping !== undefined && { mapping }),
     ...volume,
@@ -34,7 +34,14 @@ export function undoOf({ mapping, volume, volumeIdentity, activated, fresh }: Ma
 }
 
 /** PURE. */
-export function madeOf({ mapping, volumeGroup, logicalVolume, volumeIdentity, activated, fresh }: Undo): LayersMade {
+export function madeOf({
+  mapping,
+  volumeGroup,
+  logicalVolume,
+  volumeIdentity,
+  activated,
+  fresh,
+}: TearDownData): LayersMade {
   const named = volumeGroup !== undefined && logicalVolume !== undefined;
   return {
     ...(mapping !== undefined && { mapping }),
@@ -65,7 +72,7 @@ export function randomUUIDOf({ key }: Pick<VolumeSpec, "key">): string {
  * Closes what was opened, and takes its device from a logical volume that had none. What is on them stays. One that we
  * were about to make is ours by its tag: somebody else may have made one of this name.
  */
-export async function takeBack(undo: Undo, { layers, stagingTarget }: UndoContext): Promise<void> {
+export async function takeBack(undo: TearDownData, { layers, stagingTarget }: TearDownContext): Promise<void> {
   const { mapping, volume, volumeIdentity, activated, fresh } = madeOf(undo);
   if (mapping !== undefined) await layers.closeLUKS(mapping);
   if (volume === undefined || activated !== true) return;

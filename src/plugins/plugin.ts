@@ -3,7 +3,7 @@ import type { MountIdentity, MountTable } from "../host/mount-table.ts";
 import type { MountEntry } from "../host/mountinfo.ts";
 import type { ChildProcessID, MountAttributes, TargetPath } from "../host/ports/types.ts";
 import type { Directories, DirectoryID, Effects, FileKind, PayloadFile } from "../host/ports.ts";
-import type { Undo, Vendors } from "./api/stage-context.ts";
+import type { TearDownData, Vendors } from "./api/stage-context.ts";
 import type { ContentRef, ObjectContent } from "./content.ts";
 import type { ChosenDisk, KnownDisk } from "./disk-choice.ts";
 import type { SwapOnRecord } from "./swap-on-record.ts";
@@ -163,7 +163,7 @@ export interface StageContext extends Effects, SwapOnRecord {
   /** What the source was found to be when the volume was staged last, if that is on record. */
   readonly found: FoundSource | undefined;
   /** What an attempt before wrote down to be undone. */
-  readonly undo: Undo | undefined;
+  readonly undo: TearDownData | undefined;
   /** The group that content is written for. */
   readonly fsGroup: number | undefined;
   /** Of each that layout.content names, in its order. */
@@ -207,7 +207,9 @@ export interface StageContext extends Effects, SwapOnRecord {
    * @param what `undo` stays as it is if it is not given
    */
   record(
-    what: Pick<Staged, "kind" | "path" | "directory" | "deviceNumber" | "devicePath" | "found"> & { undo?: Undo },
+    what: Pick<Staged, "kind" | "path" | "directory" | "deviceNumber" | "devicePath" | "found"> & {
+      undo?: TearDownData;
+    },
   ): Promise<void>;
 }
 

@@ -3,11 +3,11 @@ import { VolumeError } from "../errors.ts";
 import { secretFile } from "../host/clients.ts";
 import type { NBDServed } from "../host/nbd.ts";
 import type { ChildProcessID } from "../host/ports/types.ts";
-import type { Undo } from "./api/stage-context.ts";
+import type { TearDownData } from "./api/stage-context.ts";
 import { cephArgs, cephKey } from "./ceph.ts";
 import { awaitEnd, logOf } from "./fuse/client.ts";
 import type { StageContext } from "./plugin.ts";
-import type { UndoContext } from "./undo.ts";
+import type { TearDownContext } from "./undo.ts";
 
 /** Seconds for which what uses the volume waits for the next process, once the one that served it has ended. */
 const waitsForNext = 120;
@@ -22,7 +22,7 @@ export interface ServedImage {
 }
 
 /** What is on record of it: its device and process are found by the cookie. */
-type Place = Undo & { readonly cookie: string; readonly image: string; readonly directory: string };
+type Place = TearDownData & { readonly cookie: string; readonly image: string; readonly directory: string };
 
 /** PURE. Of all agents that there may be on the node, this one alone has a volume with this directory. */
 export function placeOf(image: string, directory: string): Place {
@@ -30,7 +30,7 @@ export function placeOf(image: string, directory: string): Place {
 }
 
 /** PURE. */
-export function placeIn(undo: Undo | undefined): Place | undefined {
+export function placeIn(undo: TearDownData | undefined): Place | undefined {
   const { cookie, image, directory } = undo ?? {};
   return cookie === undefined || image === undefined || directory === undefined
     ? undefined
@@ -38,12 +38,12 @@ export function placeIn(undo: Undo | undefined): Place | undefined {
 }
 
 /** PURE. The same while no device of it is on record: nobody can have written to the image by it. */
-export function unused(place: Place): Undo {
+export function unused(place: Place): TearDownData {
   return { ...place, unused: "true" };
 }
 
 /** PURE. */
-export function isUnused(undo: Undo | undefined): boolean {
+export function isUnused(undo: TearDownData | undefined): boolean {
   return undo?.["unused"] !== undefined;
 }
 
@@ -89,16 +89,16 @@ export async function serve(
  */
 export async function endServing(
   { cookie, directory }: Place,
-  context: UndoContext,
+  context: TearDownContext,
   nobodyUsed: boolean,
 ): Promise<void> {
-  const { nbd, clients, directories, rung } = context;
+  const { nbd, clients, directories, unmountMode } = context;
   const { device, client } = await nbd.find(cookie);
   if (device !== undefined) await nbd.disconnect(cookie, device);
   if (client !== undefined && nobodyUsed) await clients.kill(client);
   else if (client !== undefined) {
     await awaitEnd(client, context).catch((error: unknown) => {
-      if (rung === "Normal" || device !== undefined) throw error;
+      if (unmountMode === "Normal" || device !== undefined) throw error;
       return clients.kill(client);
     });
   }

@@ -3,13 +3,13 @@ import { VolumeError } from "../errors.ts";
 import type { MountEntry } from "../host/mountinfo.ts";
 import type { ChildProcessID } from "../host/ports/types.ts";
 import type { RBDDevice, RBDMapping } from "../host/rbd.ts";
-import type { Undo } from "./api/stage-context.ts";
+import type { TearDownData } from "./api/stage-context.ts";
 import { cephKey, defaultUser, keyRef } from "./ceph.ts";
 import { foundSource } from "./found-source.ts";
 import { type FoundDevice, stageDevice } from "./local-device.ts";
 import type { StageContext, Staged, VolumeSpec } from "./plugin.ts";
 import { endServing, isUnused, placeIn, placeOf, serve, unused } from "./rbd-nbd.ts";
-import type { UndoContext, UndoingPlugin } from "./undo.ts";
+import type { DetachablePlugin, TearDownContext } from "./undo.ts";
 
 /**
  * An image of a Ceph cluster, mapped by the kernel's own client, or by rbd-nbd(8) in its place, and mounted as a local
@@ -17,7 +17,7 @@ import type { UndoContext, UndoingPlugin } from "./undo.ts";
  * exclusive lock, so that it is mapped for one node at a time. (kubelet until 1.30: pkg/volume/rbd, by rbd(8), after a
  * look at who watches the image)
  */
-export const rbd: UndoingPlugin = {
+export const rbd: DetachablePlugin = {
   type: "rbd",
 
   layout(spec) {
@@ -47,7 +47,7 @@ export const rbd: UndoingPlugin = {
   },
 
   /** By the text on record alone, or the cookie: what is mapped otherwise is somebody else's. */
-  async detach(undo: Undo, context: UndoContext): Promise<void> {
+  async detach(undo: TearDownData, context: TearDownContext): Promise<void> {
     const place = placeIn(undo);
     if (place !== undefined) return endServing(place, context, isUnused(undo));
     const mapping = mappingIn(undo);
@@ -61,12 +61,16 @@ export const rbd: UndoingPlugin = {
  * Where the ladder allows more than an ordinary unmount: force, but only once it was not to be had without, which
  * writes what is left.
  */
-async function unmap(mapping: RBDMapping, device: RBDDevice, { rbd: devices, rung }: UndoContext): Promise<void> {
+async function unmap(
+  mapping: RBDMapping,
+  device: RBDDevice,
+  { rbd: devices, unmountMode }: TearDownContext,
+): Promise<void> {
   try {
     await devices.unmap(mapping, device, false);
   } catch (error) {
     const goesOn = error instanceof VolumeError && error.reason === "OperationAbandoned";
-    if (rung === "Normal" || goesOn) throw error;
+    if (unmountMode === "Normal" || goesOn) throw error;
     await devices.unmap(mapping, device, true);
   }
 }
@@ -191,7 +195,7 @@ function imageOf({ pool = "rbd", image }: RBDVolumeSource): string {
   return `${pool}/${image}`;
 }
 
-function mappingIn(undo: Undo | undefined): RBDMapping | undefined {
+function mappingIn(undo: TearDownData | undefined): RBDMapping | undefined {
   const { text, image } = undo ?? {};
   return text === undefined || image === undefined ? undefined : { text, image };
 }

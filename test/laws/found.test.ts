@@ -52,7 +52,7 @@ describe("What the laws have found", () => {
     const left = record({ uid: "uid-2", targets: [targetRecord({ uid: "uid-1" })] });
     const deleting = wanted({ uid: "uid-2", deleting: true });
     const { operation } = planned({ intents: [deleting], records: [left], mounts: [staged] });
-    expect(operation).to.deep.equal({ volume, kind: "unpublish", path, rung: "Normal" });
+    expect(operation).to.deep.equal({ volume, kind: "unpublish", path, unmountMode: "Normal" });
   });
 
   it("L8: what was given up on purpose stays, though its release had begun before", () => {
@@ -82,7 +82,7 @@ describe("What the laws have found", () => {
   it("L5: a mount that moves to a path beneath its own goes first, for the new one would be inside of it", () => {
     const moved = wanted({ mounts: [{ path: `${path}/deep` }], generation: 2 });
     const { operation } = planned({ intents: [moved], records: [record()], mounts: [staged, mounted] });
-    expect(operation).to.deep.equal({ volume, kind: "unpublish", path, mountID: 20, rung: "Normal" });
+    expect(operation).to.deep.equal({ volume, kind: "unpublish", path, mountID: 20, unmountMode: "Normal" });
   });
 
   it("L3: a target without a record is found though the stage is on record without its identity", () => {

@@ -21,7 +21,7 @@ describe("L6: only what our own record covers is touched", () => {
         if (mount === undefined) continue;
         const found = input.table?.covering(mount.path);
         reached.count(operation.kind);
-        const lazy = "rung" in operation && operation.rung === "Lazy";
+        const lazy = "unmountMode" in operation && operation.unmountMode === "Lazy";
         reached.count("an unmount that goes to Lazy", lazy);
         if (found?.id !== mount.id || found.point !== mount.path)
           throw new Error(`not the topmost: ${told([operation])}`);

@@ -77,7 +77,7 @@ export const ofExecutor: readonly Seed[] = [
   ...seedsOf("executor", "src/agent/actions/targets.ts", [
     [
       "drops a target from the record without unmounting it",
-      "  if (mountID !== undefined) await unmount(context, target, mountID, rung);\n",
+      "  if (mountID !== undefined) await unmount(context, target, mountID, unmountMode);\n",
       "",
     ],
     [
@@ -93,7 +93,7 @@ export const ofExecutor: readonly Seed[] = [
     ],
     [
       "detaches lazily what others have mounted beneath",
-      '  if (rung === "Lazy") await refuseToTakeAlong(context, mountID);\n',
+      '  if (unmountMode === "Lazy") await refuseToTakeAlong(context, mountID);\n',
       "",
     ],
     [

@@ -11,7 +11,7 @@ import { type Libc, loadLibc } from "../../src/host/linux/libc.ts";
 import { loadMountLinks } from "../../src/host/linux/mount-links.ts";
 import { type OpenTarget, openTarget } from "../../src/host/linux/walk.ts";
 import type { TargetPath } from "../../src/host/ports/types.ts";
-import type { UnmountRung } from "../../src/host/ports.ts";
+import type { UnmountMode } from "../../src/host/ports.ts";
 import { refusing } from "../lib/refusing-queries.ts";
 import { type Scratch, scratch } from "./scratch.ts";
 
@@ -57,11 +57,15 @@ describe("what comes between a look at a target and the call", () => {
     }
   }
 
-  async function unmountAfter(change: () => void, by: Libc = libc, rung: UnmountRung = "Normal"): Promise<unknown> {
+  async function unmountAfter(
+    change: () => void,
+    by: Libc = libc,
+    unmountMode: UnmountMode = "Normal",
+  ): Promise<unknown> {
     execFileSync("mount", ["--bind", "--make-private", `${place.path}/src`, target.path]);
     const on = opened();
     change();
-    return await unmountExactly(by, target, on, rung).then(
+    return await unmountExactly(by, target, on, unmountMode).then(
       () => "unmounted",
       (error: unknown) => error,
     );

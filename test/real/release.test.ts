@@ -45,7 +45,7 @@ describe("release, on the real kernel", () => {
       volume: name,
       path,
       mountID: node.mountAt(path)?.id ?? 0,
-      rung: "Lazy",
+      unmountMode: "Lazy",
     } as const;
     await node.run(lazily);
     expect(node.done.at(-1)).to.equal("unpublish TargetBusy");

@@ -4,7 +4,7 @@ import { contentOf } from "../content/content-of.ts";
 import { expandByDriver } from "../csi/expand.ts";
 import type { VolumeRecord } from "../record.ts";
 import { type ActionContext, recordOf, stagingTarget, wanted } from "./context.ts";
-import { undoContext } from "./undo.ts";
+import { tearDownContext } from "./undo.ts";
 import { secretsIn, withoutSecrets } from "./without-secrets.ts";
 
 /** Brings what is on the node to the size that the volume is to have. */
@@ -18,7 +18,7 @@ export async function expand(context: ActionContext): Promise<void> {
   if (!expands(plugin) || to === undefined || undo === undefined) throw new Error("there is no size to grow to");
   const from = record.stage?.capacityBytes ?? (await sizeNow(context, record));
   const content = contentOf(layout.content, context.content)?.contents;
-  const growing = plugin.expand(spec, { from, to }, undo, { ...undoContext(context, record, "Normal"), content });
+  const growing = plugin.expand(spec, { from, to }, undo, { ...tearDownContext(context, record, "Normal"), content });
   await growing.catch((error: unknown) => {
     throw withoutSecrets(error, secretsIn(layout, content));
   });

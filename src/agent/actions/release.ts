@@ -1,6 +1,6 @@
 import { VolumeError } from "../../errors.ts";
 import { identityOf, type MountIdentity } from "../../host/mount-table.ts";
-import type { UnmountRung } from "../../host/ports.ts";
+import type { UnmountMode } from "../../host/ports.ts";
 import { isOfServer } from "../../host/remote-mount.ts";
 import { unstageByDriver } from "../csi/release.ts";
 import { dataPath } from "../plan-input.ts";
@@ -26,7 +26,7 @@ import { names, pids, processOf } from "./users.ts";
 export async function unstage(
   context: ActionContext,
   volume: string,
-  action: { readonly mountID?: number; readonly rung: UnmountRung },
+  action: { readonly mountID?: number; readonly unmountMode: UnmountMode },
 ): Promise<void> {
   const record = recordOf(context, volume);
   if (record.stage?.csi !== undefined) return unstageByDriver(context, volume);
@@ -42,7 +42,7 @@ export async function unstage(
     const { kind, deviceNumber } = stage;
     if (deviceNumber === undefined || kind === "device") await refuseWhileDetached(context, recordOf(context, volume));
   }
-  await detachByPlugin(context, volume, action.rung);
+  await detachByPlugin(context, volume, action.unmountMode);
   if (stage.kind === "filesystem") await context.effects.mounter.removeTarget(target, "directory");
   if (stage.kind === "directory") await removeData(context, dataPath(context.settings, record.key), stage);
   await context.journal.put(withoutStage(recordOf(context, volume)));
@@ -70,7 +70,7 @@ async function unmountStage(
   context: ActionContext,
   volume: string,
   stage: StageRecord,
-  { mountID, rung }: { readonly mountID?: number; readonly rung: UnmountRung },
+  { mountID, unmountMode }: { readonly mountID?: number; readonly unmountMode: UnmountMode },
 ): Promise<MountIdentity | undefined> {
   const target = stagingTarget(context, recordOf(context, volume).key);
   if (stage.kind === "path") return undefined;
@@ -82,8 +82,9 @@ async function unmountStage(
     ...recordOf(context, volume),
     stage: { ...stage, ready: false, ...(identity && { identity }) },
   });
-  const unmounted = await unmountByPlugin(context, volume, rung);
-  if (stage.kind === "filesystem" && mountID !== undefined && !unmounted) await unmount(context, target, mountID, rung);
+  const unmounted = await unmountByPlugin(context, volume, unmountMode);
+  if (stage.kind === "filesystem" && mountID !== undefined && !unmounted)
+    await unmount(context, target, mountID, unmountMode);
   return identity;
 }
 

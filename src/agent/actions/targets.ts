@@ -1,7 +1,7 @@
 import { VolumeError } from "../../errors.ts";
 import { identityOf } from "../../host/mount-table.ts";
 import type { TargetPath } from "../../host/ports/types.ts";
-import type { UnmountRung } from "../../host/ports.ts";
+import type { UnmountMode } from "../../host/ports.ts";
 import { attributesOf } from "../attributes.ts";
 import { unpublishByDriver } from "../csi/release.ts";
 import { publishTarget } from "../csi/target.ts";
@@ -132,11 +132,11 @@ export async function unmount(
   context: ActionContext,
   target: TargetPath,
   mountID: number,
-  rung: UnmountRung,
+  unmountMode: UnmountMode,
 ): Promise<void> {
-  if (rung === "Lazy") await refuseToTakeAlong(context, mountID);
+  if (unmountMode === "Lazy") await refuseToTakeAlong(context, mountID);
   try {
-    await context.effects.mounter.unmount(target, mountID, rung, context.uniqueID);
+    await context.effects.mounter.unmount(target, mountID, unmountMode, context.uniqueID);
   } catch (error) {
     throw await withUsers(error, context, target.path);
   }
@@ -154,15 +154,15 @@ async function refuseToTakeAlong(context: ActionContext, mountID: number): Promi
 export async function unpublish(
   context: ActionContext,
   volume: string,
-  action: { readonly path: string; readonly at?: string; readonly mountID?: number; readonly rung: UnmountRung },
+  action: { readonly path: string; readonly at?: string; readonly mountID?: number; readonly unmountMode: UnmountMode },
 ): Promise<void> {
-  const { path, mountID, rung } = action;
+  const { path, mountID, unmountMode } = action;
   const place = action.at ?? path;
   const target = targetPath(context, place);
   const { mounter } = context.effects;
   const record = recordOf(context, volume);
   const known = record.targets.find((t) => t.path === path);
-  if (mountID !== undefined) await unmount(context, target, mountID, rung);
+  if (mountID !== undefined) await unmount(context, target, mountID, unmountMode);
   if (known?.made === true && (await mayGo(context, record, { known, place }))) {
     await mounter.removeTarget(target, known.kind);
   }

@@ -2,7 +2,7 @@ import { close } from "node:fs";
 import { promisify } from "node:util";
 import { VolumeError } from "../../errors.ts";
 import type { TargetPath } from "../ports/types.ts";
-import type { UnmountRung } from "../ports.ts";
+import type { UnmountMode } from "../ports.ts";
 import * as C from "./constants.ts";
 import { Descriptor } from "./descriptor.ts";
 import { errnoOf } from "./errno.ts";
@@ -42,15 +42,15 @@ export async function unmountExactly(
   libc: Libc,
   target: TargetPath,
   opened: OpenTarget,
-  rung: UnmountRung,
+  unmountMode: UnmountMode,
 ): Promise<void> {
   const key = libc.mounts.keyOf(opened.self);
-  if (rung === "Lazy") {
+  if (unmountMode === "Lazy") {
     using mount = opened.self;
     using _parent = opened.parent;
     libc.umount2(mount.path, C.UMOUNT.DETACH);
   } else {
-    await unmountCovered(libc, target, opened, { rung, key });
+    await unmountCovered(libc, target, opened, { unmountMode, key });
   }
   if (key.unique === undefined || !mayBe(() => libc.mounts.parentOf(key) !== undefined)) return;
   throw new VolumeError("TargetChanged", "uncertain", `${target.path} was changed while it was being unmounted`);
@@ -60,7 +60,7 @@ async function unmountCovered(
   libc: Libc,
   target: TargetPath,
   opened: OpenTarget,
-  { rung, key }: { rung: "Normal" | "Force"; key: MountID },
+  { unmountMode, key }: { unmountMode: "Normal" | "Force"; key: MountID },
 ): Promise<void> {
   using parent = opened.parent;
   opened.self[Symbol.dispose](); // held, it would be busy
@@ -70,7 +70,7 @@ async function unmountCovered(
   const path = point?.path ?? `${parent.path}/${opened.name}`;
   const how = point === undefined ? C.UMOUNT.NOFOLLOW : 0;
   try {
-    if (rung === "Force") libc.umount2(path, how | C.UMOUNT.FORCE);
+    if (unmountMode === "Force") libc.umount2(path, how | C.UMOUNT.FORCE);
     else await unmountMarked(libc, target, path, { how, key });
   } catch (error) {
     if (errnoOf(error) === "EBUSY") throw busy(target, error);

@@ -3,7 +3,7 @@ import { VolumeError } from "../../errors.ts";
 import { identityOf, type MountIdentity, relativePath, sameIdentity } from "../mount-table.ts";
 import type { MountEntry } from "../mountinfo.ts";
 import type { MountAttributes, TargetPath } from "../ports/types.ts";
-import type { FileKind, FilesystemMount, Mounter, SourceInfo, SourcePath, UnmountRung } from "../ports.ts";
+import type { FileKind, FilesystemMount, Mounter, SourceInfo, SourcePath, UnmountMode } from "../ports.ts";
 import { attributeBits } from "./attributes.ts";
 import * as C from "./constants.ts";
 import { Descriptor } from "./descriptor.ts";
@@ -140,10 +140,10 @@ export class InProcessMounter implements Mounter {
     reconfigureFilesystem(this.#libc, opened.self, options);
   }
 
-  async unmount(target: TargetPath, mountID: number, rung: UnmountRung, uniqueID?: number): Promise<void> {
+  async unmount(target: TargetPath, mountID: number, unmountMode: UnmountMode, uniqueID?: number): Promise<void> {
     // Waited for before the look: between that and the mark there is nothing to wait for.
-    using _slot = rung === "Lazy" ? undefined : await this.#libc.unmounts.take();
-    await unmountExactly(this.#libc, target, this.#openMount(target, mountID, uniqueID), rung);
+    using _slot = unmountMode === "Lazy" ? undefined : await this.#libc.unmounts.take();
+    await unmountExactly(this.#libc, target, this.#openMount(target, mountID, uniqueID), unmountMode);
   }
 
   #openTarget(target: TargetPath): walk.OpenTarget | undefined {

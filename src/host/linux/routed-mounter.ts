@@ -62,9 +62,9 @@ export class RoutedMounter implements Mounter {
   };
 
   /** The last unmount of a device writes everything that is dirty: that can take minutes. */
-  unmount: Mounter["unmount"] = async (target, id, rung, uniqueID) => {
+  unmount: Mounter["unmount"] = async (target, id, unmountMode, uniqueID) => {
     const table = await this.#table.read();
-    const call = (m: Mounter) => m.unmount(target, id, rung, ...known(uniqueID));
+    const call = (m: Mounter) => m.unmount(target, id, unmountMode, ...known(uniqueID));
     if (!mayHang(table, target.path) && !isLastOf(table, id)) return this.#hereFirst(table, ["EXDEV"], call);
     return call(this.#child(remoteMountOn(table, target.path)));
   };

@@ -2,7 +2,7 @@
  * Data that a plugin needs to undo what it did besides the mount on the staging path. It is in the journal, because
  * spec and API server may be gone by then. No secrets.
  */
-export type Undo = { readonly [name: string]: string };
+export type TearDownData = { readonly [name: string]: string };
 
 /** Programs of vendors on the node (flexvolume). */
 export interface Vendors {

@@ -2,7 +2,7 @@ import type { CephFSVolumeSource } from "../../api/types.gen.ts";
 import { keyRef } from "../ceph.ts";
 import { endClient } from "../fuse/client.ts";
 import type { VolumeSpec } from "../plugin.ts";
-import type { UndoingPlugin } from "../undo.ts";
+import type { DetachablePlugin } from "../undo.ts";
 import { cephFuseSource, cephFuseType, stageByCephFuse } from "./fuse.ts";
 import { kernelSource, stageByKernel } from "./kernel.ts";
 
@@ -10,7 +10,7 @@ import { kernelSource, stageByKernel } from "./kernel.ts";
  * A directory of a CephFS, mounted once on the node: by a ceph-fuse(8) of its own, or by the kernel's client, as the
  * source says. (kubelet: pkg/volume/cephfs, until 1.30, which took ceph-fuse and, where that failed, the kernel's)
  */
-export const cephfs: UndoingPlugin = {
+export const cephfs: DetachablePlugin = {
   type: "cephfs",
 
   layout(spec) {

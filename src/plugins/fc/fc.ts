@@ -6,7 +6,7 @@ import { takeOff } from "../scsi/take-off.ts";
 import { useLun } from "../scsi/use-lun.ts";
 import type { ExpandingPlugin } from "../undo.ts";
 import { attach } from "./attach.ts";
-import { type FCLun, lunOf, lunText, pathsOf, undoOf } from "./lun.ts";
+import { type FCLun, lunOf, lunText, pathsOf, tearDownDataOf } from "./lun.ts";
 
 /**
  * A LUN of a Fibre Channel target: looked for where it may be, mounted by dm-multipath's map of its paths where there
@@ -38,11 +38,11 @@ export const fc: ExpandingPlugin = {
     };
     const wanted: FCLun = { ...(context.undo && lunOf(context.undo)), source };
     // On record before the first scan: what that finds is taken off the node when the volume is released.
-    await context.record({ kind, path: stagingTarget.path, ...onRecord(before), undo: undoOf(wanted) });
+    await context.record({ kind, path: stagingTarget.path, ...onRecord(before), undo: tearDownDataOf(wanted) });
     const paths = await attach(wanted, context);
     const [{ lasting } = {}] = paths;
     const known = { source, ...(lasting !== undefined && { lasting }) };
-    await context.record({ kind, path: stagingTarget.path, ...onRecord(before), undo: undoOf(known) });
+    await context.record({ kind, path: stagingTarget.path, ...onRecord(before), undo: tearDownDataOf(known) });
     const look = async () => pathsOf(known, await context.scsi.look(context.hostRoot));
     return useLun(how, { paths, name: lunText(source), readOnly, look }, context);
   },

@@ -1,6 +1,6 @@
 import type { FCVolumeSource } from "../../api/types.gen.ts";
 import { isAt, isLun, isNamed, type ScsiDisk, type ScsiPort, type ScsiTree } from "../../host/scsi.ts";
-import type { Undo } from "../api/stage-context.ts";
+import type { TearDownData } from "../api/stage-context.ts";
 
 /** One LUN of Fibre Channel, and which disk it was found to be: all that its release needs. */
 export interface FCLun {
@@ -15,7 +15,7 @@ type FCPort = Extract<ScsiPort, { kind: "fc" }>;
 const separator = "\n";
 
 /** PURE. The record's data for the removal of a Fibre Channel LUN's disks: texts only. */
-export function undoOf({ source: { targetWWNs = [], lun, wwids = [] }, lasting }: FCLun): Undo {
+export function tearDownDataOf({ source: { targetWWNs = [], lun, wwids = [] }, lasting }: FCLun): TearDownData {
   return {
     targetWWNs: targetWWNs.join(separator),
     ...(lun !== undefined && { lun: `${lun}` }),
@@ -25,7 +25,7 @@ export function undoOf({ source: { targetWWNs = [], lun, wwids = [] }, lasting }
 }
 
 /** PURE. @throws Error if it was written by another plugin, or is damaged */
-export function lunOf({ targetWWNs, lun, wwids, lasting }: Undo): FCLun {
+export function lunOf({ targetWWNs, lun, wwids, lasting }: TearDownData): FCLun {
   if (targetWWNs === undefined || wwids === undefined) {
     throw new Error("what a Fibre Channel volume has to undo is damaged: it names no targetWWNs or wwids");
   }

@@ -1,6 +1,6 @@
 import { VolumeError } from "../../errors.ts";
 import type { TargetPath } from "../../host/ports/types.ts";
-import type { Undo } from "../api/stage-context.ts";
+import type { TearDownData } from "../api/stage-context.ts";
 
 /**
  * How far something got that has to be undone: `begun` before the driver is asked, as it may have been done; `done`
@@ -23,12 +23,12 @@ export interface FlexDone {
 }
 
 /** PURE. The record's data for undoing a flexvolume. */
-export function undoOf(done: FlexDone): Undo {
+export function tearDownDataOf(done: FlexDone): TearDownData {
   return { ...done };
 }
 
 /** PURE. @throws Error if it was written by another plugin, or is damaged */
-export function doneOf(undo: Undo): FlexDone {
+export function doneOf(undo: TearDownData): FlexDone {
   const { driver, volume, node, device, ...progress } = undo;
   if (driver === undefined || volume === undefined || node === undefined) {
     throw new Error("what a flexvolume has to undo is damaged: it names no driver, volume or node");

@@ -1,6 +1,6 @@
 import type { FlexVolumeSource } from "../../api/types.gen.ts";
-import type { Undo } from "../api/stage-context.ts";
-import type { UndoContext } from "../undo.ts";
+import type { TearDownData } from "../api/stage-context.ts";
+import type { TearDownContext } from "../undo.ts";
 import { deviceTarget, doneOf, falseReply } from "./done.ts";
 import { FlexDriver } from "./driver.ts";
 import { optionsJson } from "./options.ts";
@@ -11,7 +11,7 @@ export interface Growth {
   readonly source: FlexVolumeSource;
   /** Bytes. */
   readonly size: { readonly from: string; readonly to: string };
-  readonly undo: Undo;
+  readonly undo: TearDownData;
 }
 
 /**
@@ -19,7 +19,7 @@ export interface Growth {
  * of the volume's if it has none. A driver without expandfs has its file system grown as kubelet does it, unless it
  * says that none is needed (requiresFSResize). (kubelet: pkg/volume/flexvolume/expander.go)
  */
-export async function expandVolume({ key, source, size, undo }: Growth, context: UndoContext): Promise<void> {
+export async function expandVolume({ key, source, size, undo }: Growth, context: TearDownContext): Promise<void> {
   const { driver: name, device = "" } = doneOf(undo);
   const driver = new FlexDriver(name, context);
   const { requiresFSResize } = await driver.capabilities();
@@ -45,7 +45,7 @@ export async function expandVolume({ key, source, size, undo }: Growth, context:
 async function growDisk(
   device: string,
   { fsType, point }: { readonly fsType: string; readonly point: string },
-  { mounter, devices, hostRoot }: UndoContext,
+  { mounter, devices, hostRoot }: TearDownContext,
 ): Promise<void> {
   const disk = device === "" ? undefined : await mounter.inspect({ root: hostRoot, path: device });
   if (disk?.kind === "blockDevice") await devices.grow(disk.canonicalPath, fsType, point);

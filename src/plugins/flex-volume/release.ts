@@ -1,7 +1,7 @@
 import { VolumeError } from "../../errors.ts";
 import type { TargetPath } from "../../host/ports/types.ts";
-import type { Undo } from "../api/stage-context.ts";
-import type { UndoContext } from "../undo.ts";
+import type { TearDownData } from "../api/stage-context.ts";
+import type { TearDownContext } from "../undo.ts";
 import { deviceTarget, doneOf, falseReply, type Progress } from "./done.ts";
 import { FlexDriver } from "./driver.ts";
 
@@ -10,7 +10,7 @@ import { FlexDriver } from "./driver.ts";
  * so, or refuses to, is unmounted by the agent only where the ladder allows more than an ordinary unmount: the driver
  * may have more to undo.
  */
-export async function unmountStaged(undo: Undo, context: UndoContext): Promise<void> {
+export async function unmountStaged(undo: TearDownData, context: TearDownContext): Promise<void> {
   const done = doneOf(undo);
   const driver = new FlexDriver(done.driver, context);
   await takeDown(driver, "unmount", { target: context.stagingTarget, done: done.mount }, context);
@@ -20,7 +20,7 @@ export async function unmountStaged(undo: Undo, context: UndoContext): Promise<v
 }
 
 /** Gives the device back, when nobody on the node holds it. Done already is Success to a driver. */
-export async function detach(undo: Undo, context: UndoContext): Promise<void> {
+export async function detach(undo: TearDownData, context: TearDownContext): Promise<void> {
   const { driver, volume, node, attach } = doneOf(undo);
   if (attach !== undefined) await new FlexDriver(driver, context).call("detach", volume, node);
 }
@@ -29,11 +29,11 @@ async function takeDown(
   driver: FlexDriver,
   command: "unmount" | "unmountdevice",
   { target, done }: { readonly target: TargetPath; readonly done: Progress | undefined },
-  context: UndoContext,
+  context: TearDownContext,
 ): Promise<void> {
   if (done === undefined) return;
   const isMounted = async () => (await context.tableNow()).layers(target.path).length > 0;
-  if (done === "ours" || context.rung !== "Normal") return context.unmount(target);
+  if (done === "ours" || context.unmountMode !== "Normal") return context.unmount(target);
   // A device that is not mounted is not asked for again (kubelet: UnmountDevice); a volume is, as more may have been
   // set up for it.
   if (command === "unmountdevice" && !(await isMounted())) return;

@@ -6,7 +6,7 @@ import type { TargetPath } from "../../host/ports/types.ts";
 import { foundSource } from "../found-source.ts";
 import { type FoundDevice, stageDevice } from "../local-device.ts";
 import { type FoundSource, type StageContext, type Staged, stagingAttributes, type VolumeSpec } from "../plugin.ts";
-import { deviceTarget, doneOf, type FlexDone, falseReply, undoOf } from "./done.ts";
+import { deviceTarget, doneOf, type FlexDone, falseReply, tearDownDataOf } from "./done.ts";
 import { FlexDriver } from "./driver.ts";
 import { optionsJson, volumeNameOf } from "./options.ts";
 
@@ -202,7 +202,7 @@ export class FlexStaging {
       path: this.#context.stagingTarget.path,
       ...(this.#found && { found: this.#found }),
       ...(deviceNumber !== undefined && { deviceNumber }),
-      undo: undoOf(this.#done),
+      undo: tearDownDataOf(this.#done),
     });
   }
 

@@ -1,9 +1,9 @@
 import { messageOf, VolumeError } from "../../errors.ts";
 import { identityOf } from "../../host/mount-table.ts";
 import type { ChildProcessID } from "../../host/ports/types.ts";
-import type { Undo } from "../api/stage-context.ts";
+import type { TearDownData } from "../api/stage-context.ts";
 import type { StageContext, Staged } from "../plugin.ts";
-import type { UndoContext } from "../undo.ts";
+import type { TearDownContext } from "../undo.ts";
 
 /** A file system that is served from user space, by a program of its own for each volume. */
 export interface FuseVolume {
@@ -97,7 +97,7 @@ async function answerOf({ mounter, stagingTarget }: StageContext): Promise<strin
  * Waits until the client has ended, as it does by itself when nothing shows its file system: it may write until then,
  * also what programs think was written when they closed their files.
  */
-export async function endClient({ directory }: Undo, context: UndoContext): Promise<void> {
+export async function endClient({ directory }: TearDownData, context: TearDownContext): Promise<void> {
   if (directory === undefined) return;
   const client = await context.clients.running(filesIn(directory).pidFile);
   if (client !== undefined) await awaitEnd(client, context);
@@ -106,7 +106,7 @@ export async function endClient({ directory }: Undo, context: UndoContext): Prom
 }
 
 /** @throws VolumeError StillReferenced, while it goes on */
-export async function awaitEnd(client: ChildProcessID, { clients }: Pick<UndoContext, "clients">): Promise<void> {
+export async function awaitEnd(client: ChildProcessID, { clients }: Pick<TearDownContext, "clients">): Promise<void> {
   if (await clients.ended(client, flushMs)) return;
   const message = `process ${client.pid}, which served the volume, has not ended: it may still write. Bring its server back; or kill it, and what it has not written is lost`;
   const on = { kind: "Process", name: `${client.pid}` };

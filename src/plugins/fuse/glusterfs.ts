@@ -1,6 +1,6 @@
 import type { GlusterfsVolumeSource } from "../../api/types.gen.ts";
 import type { VolumeSpec } from "../plugin.ts";
-import type { UndoingPlugin } from "../undo.ts";
+import type { DetachablePlugin } from "../undo.ts";
 import { type ClientPlace, endClient, type FuseVolume, stageByClient } from "./client.ts";
 
 /**
@@ -8,7 +8,7 @@ import { type ClientPlace, endClient, type FuseVolume, stageByClient } from "./c
  * mount.glusterfs(8), which is a shell script that puts the same arguments together. (kubelet: pkg/volume/glusterfs,
  * until 1.25)
  */
-export const glusterfs: UndoingPlugin = {
+export const glusterfs: DetachablePlugin = {
   type: "glusterfs",
 
   layout: (spec) => ({

@@ -1,10 +1,10 @@
-import type { Undo } from "../api/stage-context.ts";
+import type { TearDownData } from "../api/stage-context.ts";
 import { growLun } from "../scsi/grow.ts";
-import type { UndoContext } from "../undo.ts";
+import type { TearDownContext } from "../undo.ts";
 import { lunOf, lunText, pathsOf } from "./lun.ts";
 
 /** Grows a LUN on each of its paths. */
-export async function expandLun(undo: Undo, to: string, context: UndoContext): Promise<void> {
+export async function expandLun(undo: TearDownData, to: string, context: TearDownContext): Promise<void> {
   const lun = lunOf(undo);
   const sessions = await context.iscsi.sessions();
   const name = lunText(lun);

@@ -9,7 +9,7 @@ import {
   samePortal,
 } from "../../host/iscsi.ts";
 import { isLun, type ScsiDisk } from "../../host/scsi.ts";
-import type { Undo } from "../api/stage-context.ts";
+import type { TearDownData } from "../api/stage-context.ts";
 
 /** One LUN of a target, and the interface by which sessions are ours: all that its release needs. */
 export interface Lun {
@@ -27,13 +27,13 @@ export interface LunPath {
 }
 
 /** The record's data for the logout from an iSCSI LUN: texts only. */
-export function undoOf({ iqn, lun, interface: name, portals }: Lun): Undo {
+export function tearDownDataOf({ iqn, lun, interface: name, portals }: Lun): TearDownData {
   const where = portals === undefined ? {} : { portals: portals.map(portalText).join(" ") };
   return { iqn, lun: `${lun}`, interface: name, ...where };
 }
 
 /** @throws Error if it was written by another plugin, or is damaged */
-export function lunOf({ iqn, lun, interface: name, portals }: Undo): Lun {
+export function lunOf({ iqn, lun, interface: name, portals }: TearDownData): Lun {
   if (iqn === undefined || lun === undefined || name === undefined) {
     throw new Error("what an iSCSI volume has to undo is damaged: it names no iqn, lun or interface");
   }

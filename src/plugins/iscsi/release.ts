@@ -1,8 +1,8 @@
 import { VolumeError } from "../../errors.ts";
 import type { ISCSISession } from "../../host/iscsi.ts";
-import type { Undo } from "../api/stage-context.ts";
+import type { TearDownData } from "../api/stage-context.ts";
 import { mapOver } from "../scsi/device-of.ts";
-import type { UndoContext } from "../undo.ts";
+import type { TearDownContext } from "../undo.ts";
 import { disksOf, isAmong, type Lun, type LunPath, lunOf, pathsOf } from "./lun.ts";
 
 /**
@@ -12,7 +12,7 @@ import { disksOf, isAmong, type Lun, type LunPath, lunOf, pathsOf } from "./lun.
  * @throws VolumeError DeviceBusy, also of a disk whose server is gone: who has it loses it no sooner than the kernel
  * says so
  */
-export async function detach(undo: Undo, context: UndoContext): Promise<void> {
+export async function detach(undo: TearDownData, context: TearDownContext): Promise<void> {
   const lun = lunOf(undo);
   const { iscsi, scsi, hostRoot } = context;
   await iscsi.exclusively(lun.iqn, async () => {
@@ -50,7 +50,7 @@ function isOf(other: Lun, { iqn, lun, interface: name }: Lun, { session }: LunPa
   return same && isAmong(session.portal, other.portals);
 }
 
-async function logout(session: ISCSISession, { iscsi }: UndoContext): Promise<void> {
+async function logout(session: ISCSISession, { iscsi }: TearDownContext): Promise<void> {
   await iscsi.logout(session);
   if ((await iscsi.sessions()).every(({ number }) => number !== session.number)) return;
   const message = `iscsiadm has logged out of ${session.iqn}, but its session ${session.number} is there still`;

@@ -4,7 +4,7 @@ import type { StageContext, Staged, VolumeSpec } from "../plugin.ts";
 import { useLun } from "../scsi/use-lun.ts";
 import { attach, pathsNow } from "./attach.ts";
 import { chapOf } from "./credentials.ts";
-import { interfaceOf, lunText, portalsOf, undoOf } from "./lun.ts";
+import { interfaceOf, lunText, portalsOf, tearDownDataOf } from "./lun.ts";
 
 /** What there is to undo is on record before anything is done, and what there was already is taken as it is. */
 export async function stageLun(spec: VolumeSpec, source: ISCSIVolumeSource, context: StageContext): Promise<Staged> {
@@ -15,7 +15,7 @@ export async function stageLun(spec: VolumeSpec, source: ISCSIVolumeSource, cont
   const isBlock = spec.volumeMode === "Block";
   const known = before?.deviceNumber === undefined ? {} : { found: before, deviceNumber: before.deviceNumber };
   const kind = isBlock ? "device" : "filesystem";
-  await context.record({ kind, path: stagingTarget.path, ...known, undo: undoOf(own) });
+  await context.record({ kind, path: stagingTarget.path, ...known, undo: tearDownDataOf(own) });
   const how = { ...spec, ...(fsType !== undefined && { fsType }) };
   if (stagingMount !== undefined && before?.deviceNumber !== undefined) {
     return stageDevice(how, { ...before, deviceNumber: before.deviceNumber }, context, { readOnly });

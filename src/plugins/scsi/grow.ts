@@ -1,6 +1,6 @@
 import { VolumeError } from "../../errors.ts";
 import type { MultipathMap, ScsiDisk, ScsiTree } from "../../host/scsi.ts";
-import type { UndoContext } from "../undo.ts";
+import type { TearDownContext } from "../undo.ts";
 import { mapOver } from "./device-of.ts";
 
 /** A LUN whose disks are to be scanned for a larger size. */
@@ -16,7 +16,7 @@ export interface LunGrowth {
  * Has the kernel ask on each path how large a LUN is by now, and grows what is on it: multipath's map, and the file
  * system.
  */
-export async function growLun({ name, to, pathsIn }: LunGrowth, context: UndoContext): Promise<void> {
+export async function growLun({ name, to, pathsIn }: LunGrowth, context: TearDownContext): Promise<void> {
   const { scsi, devices, hostRoot, stagingTarget } = context;
   for (const disk of pathsIn(await scsi.look(hostRoot))) await scsi.rescan(disk);
   const paths = pathsIn(await scsi.look(hostRoot));

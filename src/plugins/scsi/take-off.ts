@@ -1,6 +1,6 @@
 import { VolumeError } from "../../errors.ts";
 import type { ScsiDisk, ScsiTree } from "../../host/scsi.ts";
-import type { UndoContext } from "../undo.ts";
+import type { TearDownContext } from "../undo.ts";
 import { mapOver } from "./device-of.ts";
 
 /**
@@ -8,7 +8,10 @@ import { mapOver } from "./device-of.ts";
  * @param pathsIn all paths to it that are the volume's
  * @throws VolumeError DeviceBusy, also of a map that is made of anything else
  */
-export async function takeOff(pathsIn: (tree: ScsiTree) => readonly ScsiDisk[], context: UndoContext): Promise<void> {
+export async function takeOff(
+  pathsIn: (tree: ScsiTree) => readonly ScsiDisk[],
+  context: TearDownContext,
+): Promise<void> {
   const { scsi, hostRoot } = context;
   const paths = pathsIn(await scsi.look(hostRoot));
   const map = mapOver(paths);

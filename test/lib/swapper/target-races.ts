@@ -4,7 +4,7 @@ import { InProcessMounter } from "../../../src/host/linux/in-process-mounter.ts"
 import { loadLibc } from "../../../src/host/linux/libc.ts";
 import { isBeneath, type MountIdentity } from "../../../src/host/mount-table.ts";
 import type { MountAttributes, TargetPath } from "../../../src/host/ports/types.ts";
-import type { SourcePath, UnmountRung } from "../../../src/host/ports.ts";
+import type { SourcePath, UnmountMode } from "../../../src/host/ports.ts";
 import type { World } from "./arena.ts";
 import type { Race } from "./race.ts";
 import { exchange, moveOut, removeAndLink, replaceByLink, type Strategy } from "./steps.ts";
@@ -106,11 +106,11 @@ const attaching = (name: string, attach: (world: World, identity: MountIdentity)
   };
 };
 
-const unmount = (rung: UnmountRung): Race => {
+const unmount = (unmountMode: UnmountMode): Race => {
   let identity: MountIdentity;
   let id = 0;
   return {
-    name: `unmount, ${rung}`,
+    name: `unmount, ${unmountMode}`,
     errnos: [],
     strategies: both,
     async prepare(world) {
@@ -120,7 +120,7 @@ const unmount = (rung: UnmountRung): Race => {
     async attempt(world) {
       if (mounted(world).length === 0) id = await mountOurs(world, identity);
       try {
-        await mounter.unmount(targetOf(world), id, rung);
+        await mounter.unmount(targetOf(world), id, unmountMode);
       } catch (error) {
         expectInside(world, 1); // refused: it is still there
         throw error;

@@ -114,7 +114,7 @@ export class Actor {
       }
       case "unmount": {
         const id = await this.#mountID(operation);
-        await done(mounter.unmount(this.#target(operation.target), id, operation.rung));
+        await done(mounter.unmount(this.#target(operation.target), id, operation.unmountMode));
         return () => "ok";
       }
       case "holders": {

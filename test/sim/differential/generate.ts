@@ -75,9 +75,9 @@ function agentDoes(random: SeededRandom, now: Snapshot): Operation[] {
     ],
     () => [{ kind: "setAttributes", target, layer, attributes: flags }],
     () => [{ kind: "reconfigure", target, layer, options: random.pick(tmpfsOptions) }],
-    () => [{ kind: "unmount", target, layer, rung: random.pick(["Normal", "Normal", "Force", "Lazy"]) }],
+    () => [{ kind: "unmount", target, layer, unmountMode: random.pick(["Normal", "Normal", "Force", "Lazy"]) }],
     () => [
-      { kind: "unmount", target, layer: 0, rung: "Normal" },
+      { kind: "unmount", target, layer: 0, unmountMode: "Normal" },
       { kind: "removeTarget", target, of: "directory" },
     ],
     () => [{ kind: "holders", target }],

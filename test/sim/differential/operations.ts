@@ -1,5 +1,5 @@
 import type { MountAttributes } from "../../../src/host/ports/types.ts";
-import type { UnmountRung } from "../../../src/host/ports.ts";
+import type { UnmountMode } from "../../../src/host/ports.ts";
 import type { Propagation } from "../kernel/syscalls.ts";
 
 /** Which mount namespace somebody acts in. */
@@ -39,7 +39,7 @@ export type AgentOperation =
       readonly layer: number;
       readonly options: readonly string[];
     }
-  | { readonly kind: "unmount"; readonly target: string; readonly layer: number; readonly rung: UnmountRung }
+  | { readonly kind: "unmount"; readonly target: string; readonly layer: number; readonly unmountMode: UnmountMode }
   /** Of what a target shows; of the place that it is; of the processes that use it. */
   | { readonly kind: "holders"; readonly target: string }
   | { readonly kind: "mountedOn"; readonly target: string }

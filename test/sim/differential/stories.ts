@@ -40,12 +40,12 @@ function volume({ target, staged, place }: Cast): Operation[] {
     { kind: "reconfigure", target: staged, layer: 0, options: ["size=8192k"] },
     { kind: "open", place, path: target },
     { kind: "users", target },
-    { kind: "unmount", target, layer: 0, rung: "Normal" },
+    { kind: "unmount", target, layer: 0, unmountMode: "Normal" },
     { kind: "letGo", place },
-    { kind: "unmount", target, layer: 0, rung: "Force" },
+    { kind: "unmount", target, layer: 0, unmountMode: "Force" },
     { kind: "removeTarget", target, of: "directory" },
     { kind: "holders", target: staged },
-    { kind: "unmount", target: staged, layer: 0, rung: "Lazy" },
+    { kind: "unmount", target: staged, layer: 0, unmountMode: "Lazy" },
   ];
 }
 
@@ -56,7 +56,7 @@ function contained({ target, place }: Cast): Operation[] {
     { kind: "mountTmpfs", target, options: [], attributes: plainAttributes },
     { kind: "unshareHost" },
     { kind: "write", place: "container", path: `${target}/f`, content: "x" },
-    { kind: "unmount", target, layer: 0, rung: "Normal" },
+    { kind: "unmount", target, layer: 0, unmountMode: "Normal" },
     { kind: "holders", target },
     { kind: "mountedOn", target },
     { kind: "foreignTmpfs", place: "container", path: `${target}` },
@@ -111,7 +111,7 @@ function payload({ data, target }: Cast): Operation[] {
     { kind: "identify", path: data },
     { kind: "discard", path: data },
     { kind: "holders", target },
-    { kind: "unmount", target, layer: 0, rung: "Normal" },
+    { kind: "unmount", target, layer: 0, unmountMode: "Normal" },
     { kind: "emptyTrash" },
     { kind: "discard", path: data },
   ];

@@ -9,7 +9,7 @@ import type {
   OperationContext,
   SourceInfo,
   SourcePath,
-  UnmountRung,
+  UnmountMode,
 } from "../../../src/host/ports.ts";
 import { codeOf } from "../kernel/errno.ts";
 import { makeAt, removeAt } from "../kernel/files.ts";
@@ -140,13 +140,13 @@ export class SimMounter implements Mounter {
     );
   };
 
-  unmount = (target: TargetPath, mountID: number, rung: UnmountRung, uniqueID?: number): Promise<void> => {
+  unmount = (target: TargetPath, mountID: number, unmountMode: UnmountMode, uniqueID?: number): Promise<void> => {
     const table = this.#table();
     const hangs = mayHang(table, target.path) || isLastOf(table, mountID);
-    return this.#call({ what: `unmount ${target.path} (${mountID}, ${rung})`, path: target.path, hangs }, () => {
+    return this.#call({ what: `unmount ${target.path} (${mountID}, ${unmountMode})`, path: target.path, hangs }, () => {
       const { mount } = this.#mountAt(target, mountID, uniqueID);
       try {
-        this.#deps.machine.kernel.tree.detach(mount, rung === "Lazy");
+        this.#deps.machine.kernel.tree.detach(mount, unmountMode === "Lazy");
       } catch (error) {
         if (codeOf(error) !== "EBUSY") throw error;
         throw new VolumeError("TargetBusy", "transient", `${target.path} is in use`, { cause: error });

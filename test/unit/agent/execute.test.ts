@@ -88,7 +88,7 @@ describe("Executor", () => {
     const stage: StageRecord = { kind: "device", path: "/dev/x", ready: true, options: [], deviceNumber: "8:16" };
     const { host, run, kept } = await world({ stage });
     host.evidence.hasBlockDevice = async () => true;
-    expect((await run({ kind: "unstage", rung: "Normal" }))?.reason).to.equal("DeviceBusy");
+    expect((await run({ kind: "unstage", unmountMode: "Normal" }))?.reason).to.equal("DeviceBusy");
     expect(kept()?.stage).to.deep.equal(stage);
   });
 
@@ -103,7 +103,7 @@ describe("Executor", () => {
       host.directories.identify = async () => ({ device: 1, inode });
       host.directories.discard = async () => void how.push("discard");
       host.directories.remove = async () => void how.push("remove");
-      expect(await run({ kind: "unstage", rung: "Normal" })).to.equal(undefined);
+      expect(await run({ kind: "unstage", unmountMode: "Normal" })).to.equal(undefined);
       expect(how).to.deep.equal(gone);
     });
   }
@@ -146,7 +146,7 @@ describe("Executor", () => {
     const detaching: unknown[] = [];
     const find = async () => void detaching.push(kept()?.stage?.detaching);
     change((all) => ({ ...all, rbd: { ...all.rbd, find } }));
-    expect(await run({ kind: "unstage", rung: "Normal" })).to.equal(undefined);
+    expect(await run({ kind: "unstage", unmountMode: "Normal" })).to.equal(undefined);
     expect([detaching, kept()?.stage]).to.deep.equal([[true], undefined]);
   });
 });

@@ -1,7 +1,7 @@
 import { expect } from "chai";
 import { type Failure, slotOf } from "../../../src/agent/failures.ts";
 import type { VolumeRecord } from "../../../src/agent/record.ts";
-import type { Undo } from "../../../src/plugins/api/stage-context.ts";
+import type { TearDownData } from "../../../src/plugins/api/stage-context.ts";
 import { entry } from "../../lib/mount-entries.ts";
 import {
   mounted,
@@ -33,7 +33,7 @@ describe("what is kept, and what goes", () => {
   });
 
   it("keeps the record of what is mounted, or is to be undone, when the intent has gone", () => {
-    const undo = { commands: [] } as unknown as Undo;
+    const undo = { commands: [] } as unknown as TearDownData;
     expect(next({ records: [record()], mounts: [mounted] })).to.equal(undefined);
     expect(next({ records: [record({ targets: [], stage: stageRecord({ kind: "device", undo }) })] })).to.equal(
       undefined,
@@ -55,12 +55,12 @@ describe("what is kept, and what goes", () => {
     const unmountPolicy = { max: "Lazy", timeoutSeconds: 10 } as const;
     const failed = (kind: Failure["kind"]) => {
       const failure = { kind, generation: 1, firstAt: -60_000, nextAt: 0, attempts: 9 } as unknown as Failure;
-      return new Map([[slotOf({ volume, kind: "unpublish", path, rung: "Normal" }), failure]]);
+      return new Map([[slotOf({ volume, kind: "unpublish", path, unmountMode: "Normal" }), failure]]);
     };
     const rungAfter = (kind: Failure["kind"]) =>
       next({ ...settled, intents: deleting({ unmountPolicy }), failures: failed(kind) });
-    expect(rungAfter("unpublish")).to.include({ rung: "Lazy" });
-    expect(rungAfter("publish")).to.include({ rung: "Normal" });
+    expect(rungAfter("unpublish")).to.include({ unmountMode: "Lazy" });
+    expect(rungAfter("publish")).to.include({ unmountMode: "Normal" });
   });
 
   it("unmounts what was moved where it is, by the id that no other mount gets", () => {
@@ -68,7 +68,7 @@ describe("what is kept, and what goes", () => {
     const mounts = [staged, entry({ id: 20, point: at, uniqueID: 4_000 })];
     const records = [record({ targets: [targetRecord({ uniqueID: 4_000 })] })];
     expect(next({ intents: deleting(), records, mounts })).to.deep.equal({
-      ...{ volume, kind: "unpublish", path, at, mountID: 20, uniqueID: 4_000, rung: "Normal" },
+      ...{ volume, kind: "unpublish", path, at, mountID: 20, uniqueID: 4_000, unmountMode: "Normal" },
     });
   });
 });

@@ -40,10 +40,10 @@ describe("plan", () => {
       kind: "unpublish",
       path,
       mountID: 20,
-      rung: "Normal",
+      unmountMode: "Normal",
     });
     const noTargets = { intents: deleting, records: [record({ targets: [] })], mounts: [staged] };
-    expect(next(noTargets)).to.deep.equal({ kind: "unstage", mountID: 10, rung: "Normal" });
+    expect(next(noTargets)).to.deep.equal({ kind: "unstage", mountID: 10, unmountMode: "Normal" });
     const { stage: _stage, ...empty } = record({ targets: [] });
     expect(planned({ intents: deleting, records: [empty] }).phase).to.equal("released");
   });
@@ -226,7 +226,7 @@ describe("plan", () => {
           failures: new Map([[`${volume}\n${path}`, failure]]),
         };
         const operation = next({ ...world, input: { now: seconds * 1_000 } });
-        return operation?.kind === "unpublish" && "rung" in operation ? operation.rung : undefined;
+        return operation?.kind === "unpublish" && "unmountMode" in operation ? operation.unmountMode : undefined;
       };
       expect([0, 89, 90, 179, 180, 9_999].map((s) => rungAt("Lazy", s))).to.deep.equal([
         "Normal",

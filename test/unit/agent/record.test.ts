@@ -1,6 +1,6 @@
 import { expect } from "chai";
 import { afterReboot, nothingShown, type VolumeRecord, withTarget } from "../../../src/agent/record.ts";
-import type { Undo } from "../../../src/plugins/api/stage-context.ts";
+import type { TearDownData } from "../../../src/plugins/api/stage-context.ts";
 import { record, stageRecord, targetRecord } from "../../lib/plan-world.ts";
 
 const csi = {
@@ -40,7 +40,7 @@ describe("the record of a volume", () => {
   });
 
   it("has over a reboot what is to be undone, whatever it was staged as", () => {
-    const undo = { commands: ["logout"] } as unknown as Undo;
+    const undo = { commands: ["logout"] } as unknown as TearDownData;
     const of = (more: object) => afterReboot(record({ stage: stageRecord({ kind: "device", ...more }) })).stage;
     expect(of({ undo })).to.deep.include({ undo, ready: false });
     expect(of({})).to.equal(undefined);

@@ -26,8 +26,8 @@ describe("a volume that is as it should be, while something runs that was begun 
     { kind: "reconfigure", mountID: 10 },
     { kind: "publish", path, replaces: 20 },
     { kind: "setAttributes", path, mountID: 20 },
-    { kind: "unpublish", path, mountID: 20, rung: "Normal" },
-    { kind: "unstage", rung: "Normal" },
+    { kind: "unpublish", path, mountID: 20, unmountMode: "Normal" },
+    { kind: "unstage", unmountMode: "Normal" },
   ];
   for (const action of changing) {
     it(`is not said to be mounted before it has ended: ${action.kind}`, () => {
@@ -38,7 +38,7 @@ describe("a volume that is as it should be, while something runs that was begun 
 
   it("is mounted where that changes nothing of it: another target that is not asked for, what is only written or looked at", () => {
     const harmless: readonly Action[] = [
-      { kind: "unpublish", path: other, rung: "Normal" },
+      { kind: "unpublish", path: other, unmountMode: "Normal" },
       { kind: "publish", path: other },
       { kind: "note", path, mountID: 20 },
       { kind: "expand" },

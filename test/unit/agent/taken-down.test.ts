@@ -80,8 +80,8 @@ describe("what the executor takes down", () => {
     const effects = host.effects.bind(host);
     host.effects = (): Effects => {
       const all = effects();
-      const unmount: Effects["mounter"]["unmount"] = async (_target, _id, rung) => {
-        rungs.add(rung);
+      const unmount: Effects["mounter"]["unmount"] = async (_target, _id, unmountMode) => {
+        rungs.add(unmountMode);
         throw new VolumeError("TargetBusy", "transient", "EBUSY");
       };
       return { ...all, mounter: { ...all.mounter, unmount } };

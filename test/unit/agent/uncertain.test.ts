@@ -73,7 +73,7 @@ describe("what is uncertain", () => {
   });
 
   it("is taken down when it is not: a stage whose end was not written down, and one that no record names", () => {
-    const unstage = { kind: "unstage", mountID: 10, rung: "Normal" };
+    const unstage = { kind: "unstage", mountID: 10, unmountMode: "Normal" };
     expect(next({ intents: deleting, records: [uncertain], mounts: [staged] })).to.deep.equal(unstage);
     expect(next({ intents: deleting, mounts: [staged] })).to.deep.equal(unstage);
   });
@@ -81,7 +81,7 @@ describe("what is uncertain", () => {
   it("is taken down when it is not: a target of which nobody knows whether it was mounted", () => {
     const { mountID: _id, ...unnoted } = targetRecord();
     const half = { intents: deleting, records: [record({ targets: [unnoted] })] };
-    const unpublish = { kind: "unpublish", path, rung: "Normal" };
+    const unpublish = { kind: "unpublish", path, unmountMode: "Normal" };
     expect(next({ ...half, mounts: [staged, mounted] })).to.deep.equal({ ...unpublish, mountID: 20 });
     expect(next({ ...half, mounts: [staged] }), "dropped, which is no error").to.deep.equal(unpublish);
   });

@@ -14,8 +14,8 @@ const settings = { allowedPrefixes: [prefix], stateDir: "/state", hostRoot: "/ho
 const target = `${prefix}/a`;
 const stage: Operation = { volume, kind: "stage" };
 const publish: Operation = { volume, kind: "publish", path: target };
-const unpublish: Operation = { volume, kind: "unpublish", path: target, rung: "Normal" };
-const unstage: Operation = { volume, kind: "unstage", rung: "Normal" };
+const unpublish: Operation = { volume, kind: "unpublish", path: target, unmountMode: "Normal" };
+const unstage: Operation = { volume, kind: "unstage", unmountMode: "Normal" };
 
 const hostPath = { hostPath: { path: "/srv/x" } };
 

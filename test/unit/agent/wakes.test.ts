@@ -175,7 +175,7 @@ describe("Wakes", () => {
 
   it("ends the delay of what waits for a mount when that mount goes, and of nothing else", () => {
     const path = `${prefix}/v`;
-    const unpublish: Operation = { volume: "v", kind: "unpublish", path, rung: "Normal" };
+    const unpublish: Operation = { volume: "v", kind: "unpublish", path, unmountMode: "Normal" };
     backoff.failed(unpublish, 1, new VolumeError("TargetBusy", "transient", "in use"));
     follow(table(`${path}/beneath`));
     follow(table(`${path}/beneath`, "/elsewhere"));

@@ -2,7 +2,7 @@ import { expect } from "chai";
 import { VolumeError } from "../../../src/errors.ts";
 import type { ScsiTree } from "../../../src/host/scsi.ts";
 import { attach, toScan } from "../../../src/plugins/fc/attach.ts";
-import { type FCLun, lunOf, pathsOf, undoOf } from "../../../src/plugins/fc/lun.ts";
+import { type FCLun, lunOf, pathsOf, tearDownDataOf } from "../../../src/plugins/fc/lun.ts";
 import { context, FakeScsi, failure, first, path, second, tree, wwid } from "./scsi-world.ts";
 
 const byPort: FCLun = { source: { targetWWNs: [first, second], lun: 5 } };
@@ -68,7 +68,7 @@ describe("a LUN of Fibre Channel", () => {
 
   it("is on record with what it takes to find it without its spec", () => {
     for (const lun of [byPort, { ...byPort, lasting: wwid }]) {
-      const { source, lasting } = lunOf(undoOf(lun));
+      const { source, lasting } = lunOf(tearDownDataOf(lun));
       expect({ ...source, lasting }).to.deep.equal({
         ...lun.source,
         wwids: [],

@@ -1,6 +1,6 @@
 import { expect } from "chai";
 import { VolumeError } from "../../../src/errors.ts";
-import { madeOf, undoOf, uuidOf } from "../../../src/plugins/local-undo.ts";
+import { madeOf, tearDownDataOf, uuidOf } from "../../../src/plugins/local-undo.ts";
 import { passphraseOf } from "../../../src/plugins/passphrase.ts";
 
 const secretRef = { namespace: "platform", name: "disk" };
@@ -46,7 +46,7 @@ describe("what was made beneath a disk", () => {
       { volume, volumeIdentity: "Ab1-c De2-f" },
       { mapping: "nodevolume-1", volume, fresh: "header" as const },
     ]) {
-      expect(madeOf(undoOf(made))).to.deep.equal(made);
+      expect(madeOf(tearDownDataOf(made))).to.deep.equal(made);
     }
   });
 

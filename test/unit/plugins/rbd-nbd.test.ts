@@ -4,7 +4,7 @@ import type { NBDImages, NBDServed } from "../../../src/host/nbd.ts";
 import type { StageContext } from "../../../src/plugins/plugin.ts";
 import { rbd } from "../../../src/plugins/rbd.ts";
 import { nbdArgs, placeOf, serve, unused } from "../../../src/plugins/rbd-nbd.ts";
-import type { UndoContext } from "../../../src/plugins/undo.ts";
+import type { TearDownContext } from "../../../src/plugins/undo.ts";
 
 const key = "AQBgZ1xnAAAAABAAb1b1b1b1b1b1b1b1b1b1bQ==";
 const source = { monitors: ["10.0.0.1"], image: "data", secretRef: { namespace: "s", name: "ceph" }, user: "u" };
@@ -45,7 +45,7 @@ class FakeNode {
 
   readonly context = {
     nbd: this.nbd,
-    rung: "Normal",
+    unmountMode: "Normal",
     content: [{ version: "1", data: new Map([["key", Buffer.from(key)]]) }],
     clients: {
       kill: async ({ pid }: { pid: number }) => {
@@ -60,7 +60,7 @@ class FakeNode {
         this.asked.push(`discard ${path}`);
       },
     },
-  } as unknown as StageContext & UndoContext;
+  } as unknown as StageContext & TearDownContext;
 }
 
 describe("an image that rbd-nbd serves", () => {
@@ -111,7 +111,7 @@ describe("an image that rbd-nbd serves", () => {
   it("is given back for all that, where the ladder allows more than an ordinary unmount; its process has had one attempt to write", async () => {
     const node = new FakeNode({ device, client });
     node.endsByItself = false;
-    const context = { ...node.context, rung: "Force" } as const;
+    const context = { ...node.context, unmountMode: "Force" } as const;
     const error = await rbd.detach({ ...place }, context).catch((thrown: unknown) => thrown);
     expect(error).to.include({ reason: "StillReferenced" });
     node.there = { client };

@@ -4,7 +4,7 @@ import type { VolumeError } from "../../../src/errors.ts";
 import { MountTable } from "../../../src/host/mount-table.ts";
 import type { NBDServed } from "../../../src/host/nbd.ts";
 import type { RBDDevice } from "../../../src/host/rbd.ts";
-import type { Undo } from "../../../src/plugins/api/stage-context.ts";
+import type { TearDownData } from "../../../src/plugins/api/stage-context.ts";
 import type { StageContext } from "../../../src/plugins/plugin.ts";
 import { mappingOf, rbd } from "../../../src/plugins/rbd.ts";
 import { placeOf } from "../../../src/plugins/rbd-nbd.ts";
@@ -24,8 +24,8 @@ describe("what an rbd volume is mounted from", () => {
   let served: NBDServed;
   let numbers: { [path: string]: string };
   let done: string[];
-  let recorded: (Undo | undefined)[];
-  let undo: Undo | undefined;
+  let recorded: (TearDownData | undefined)[];
+  let undo: TearDownData | undefined;
 
   beforeEach(() => {
     mapped = { id: "0", path: "/dev/rbd0" };
@@ -76,7 +76,7 @@ describe("what an rbd volume is mounted from", () => {
       ...{ table: new MountTable([]), tableNow: async () => new MountTable([]), progress: () => {} },
       ...{ clients: { kill: async () => {} }, directories: { make: async () => {} } },
       ...{ stagingTarget: { prefix: "/s", path: "/s/v" }, recordFormatting: async () => {} },
-      record: async (what: { undo?: Undo }) => void recorded.push(what.undo),
+      record: async (what: { undo?: TearDownData }) => void recorded.push(what.undo),
     } as unknown as StageContext;
     const spec = {
       key: "k",

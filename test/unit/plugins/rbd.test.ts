@@ -2,10 +2,10 @@ import { expect } from "chai";
 import { VolumeError } from "../../../src/errors.ts";
 import { addedText, codeOf, refusal, shownText } from "../../../src/host/linux/rbd-text.ts";
 import type { RBDDevices } from "../../../src/host/rbd.ts";
-import type { Undo } from "../../../src/plugins/api/stage-context.ts";
+import type { TearDownData } from "../../../src/plugins/api/stage-context.ts";
 import type { VolumeSpec } from "../../../src/plugins/plugin.ts";
 import { mappingOf, rbd } from "../../../src/plugins/rbd.ts";
-import type { UndoContext } from "../../../src/plugins/undo.ts";
+import type { TearDownContext } from "../../../src/plugins/undo.ts";
 
 const key = "AQBgZ1xnAAAAABAAb1b1b1b1b1b1b1b1b1b1bQ==";
 const source = { monitors: ["10.0.0.1"], image: "data", secretRef: { namespace: "s", name: "ceph" } };
@@ -116,8 +116,12 @@ describe("an image that is given back", () => {
     };
   }
 
-  const undone = async (kernel: FakeRBD, undo: Undo, rung: UndoContext["rung"] = "Normal") => {
-    await rbd.detach(undo, { rbd: kernel, rung } as Partial<UndoContext> as UndoContext);
+  const undone = async (
+    kernel: FakeRBD,
+    undo: TearDownData,
+    unmountMode: TearDownContext["unmountMode"] = "Normal",
+  ) => {
+    await rbd.detach(undo, { rbd: kernel, unmountMode } as Partial<TearDownContext> as TearDownContext);
     return kernel.asked;
   };
   const mapping = mappingOf(source);
@@ -132,18 +136,18 @@ describe("an image that is given back", () => {
 
   const inUse = new VolumeError("DeviceBusy", "transient", "it is open");
   const goesOn = new VolumeError("OperationAbandoned", "uncertain", "a child does not end");
-  const rows: [string, UndoContext["rung"], VolumeError | undefined, string[], string?][] = [
+  const rows: [string, TearDownContext["unmountMode"], VolumeError | undefined, string[], string?][] = [
     ["by no force, if it is to be had without", "Force", undefined, ["1"]],
     ["by force where it is not, and the ladder allows it", "Force", inUse, ["1", "1 force"]],
     ["by no force where the ladder does not", "Normal", inUse, ["1"], "DeviceBusy"],
     ["by no force while an attempt goes on", "Force", goesOn, ["1"], "OperationAbandoned"],
   ];
-  for (const [what, rung, refused, asked, reason] of rows) {
+  for (const [what, unmountMode, refused, asked, reason] of rows) {
     it(`is had ${what}`, async () => {
       const kernel = new FakeRBD();
       kernel.devices.set("1", mapping.text);
       kernel.refusal = refused;
-      const error = await undone(kernel, { ...mapping }, rung).then(
+      const error = await undone(kernel, { ...mapping }, unmountMode).then(
         () => undefined,
         (thrown: VolumeError) => thrown.reason,
       );

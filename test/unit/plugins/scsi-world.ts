@@ -1,7 +1,7 @@
 import { VolumeError } from "../../../src/errors.ts";
 import type { Scsi, ScsiDisk, ScsiTree } from "../../../src/host/scsi.ts";
 import type { StageContext } from "../../../src/plugins/plugin.ts";
-import type { UndoContext } from "../../../src/plugins/undo.ts";
+import type { TearDownContext } from "../../../src/plugins/undo.ts";
 import { noPrograms } from "../../lib/no-programs.ts";
 
 export const first = "50060e801049cfd1";
@@ -75,7 +75,7 @@ export class FakeScsi implements Scsi {
 export function context(scsi: Scsi, more: object = {}) {
   const said: string[] = [];
   const made = { scsi, hostRoot: "/", programs: noPrograms, progress: (text: string) => said.push(text), ...more };
-  return { context: made as unknown as StageContext & UndoContext, said };
+  return { context: made as unknown as StageContext & TearDownContext, said };
 }
 
 export async function failure(call: Promise<unknown>): Promise<VolumeError> {

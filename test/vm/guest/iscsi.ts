@@ -8,11 +8,11 @@ import type { ISCSIVolumeSource } from "../../../src/api/types.gen.ts";
 import type { ISCSICredentials } from "../../../src/host/iscsi.ts";
 import { attach, pathsNow } from "../../../src/plugins/iscsi/attach.ts";
 import type { Chap } from "../../../src/plugins/iscsi/credentials.ts";
-import { interfaceOf, portalsOf, undoOf } from "../../../src/plugins/iscsi/lun.ts";
+import { interfaceOf, portalsOf, tearDownDataOf } from "../../../src/plugins/iscsi/lun.ts";
 import { detach } from "../../../src/plugins/iscsi/release.ts";
 import type { StageContext } from "../../../src/plugins/plugin.ts";
 import { deviceOf, type LunDevice } from "../../../src/plugins/scsi/device-of.ts";
-import type { UndoContext } from "../../../src/plugins/undo.ts";
+import type { TearDownContext } from "../../../src/plugins/undo.ts";
 import { RealNode } from "../../lib/real-node.ts";
 import { full } from "../../lib/requirements.ts";
 import { soonMs } from "../../lib/vm-world.ts";
@@ -57,8 +57,8 @@ describe("LUNs of iSCSI targets", function () {
     return deviceOf(paths, () => pathsNow(lun, context), context);
   }
   const undo = (source: ISCSIVolumeSource, others: readonly ISCSIVolumeSource[] = []) => {
-    const context = { ...effects(), hostRoot: "/", others: () => others.map((other) => undoOf(ownOf(other))) };
-    return detach(undoOf(ownOf(source)), context as unknown as UndoContext);
+    const context = { ...effects(), hostRoot: "/", others: () => others.map((other) => tearDownDataOf(ownOf(other))) };
+    return detach(tearDownDataOf(ownOf(source)), context as unknown as TearDownContext);
   };
   const sessions = () => effects().iscsi.sessions();
   /** Of iSCSI alone: the VM has others. */

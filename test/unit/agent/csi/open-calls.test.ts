@@ -32,7 +32,7 @@ async function unansweredWorld(targets: readonly TargetRecord[]) {
 describe("the release of a CSI volume with a call that was never answered (safety rule 8)", () => {
   it("asks the driver anything, so that the time of that call begins to run, and ends after it", async () => {
     const { run, heard, kept, journal, system } = await unansweredWorld([]);
-    const unstage = { kind: "unstage", rung: "Normal" };
+    const unstage = { kind: "unstage", unmountMode: "Normal" };
     expect((await run(unstage))?.reason).to.equal("DriverMayStillAct");
     const answeredAt = { epoch: journal.epoch, ms: 0 };
     expect([heard, kept()?.stage?.csi?.calls]).to.deep.equal([["info"], { unanswered: { answeredAt } }]);
@@ -42,7 +42,7 @@ describe("the release of a CSI volume with a call that was never answered (safet
 
   it("keeps a target on record for as long, for the call may publish it yet", async () => {
     const { run, heard, kept, system } = await unansweredWorld([target("/mnt/a", { published })]);
-    const unpublish = { kind: "unpublish", path: "/mnt/a", rung: "Normal" };
+    const unpublish = { kind: "unpublish", path: "/mnt/a", unmountMode: "Normal" };
     expect((await run(unpublish))?.reason).to.equal("DriverMayStillAct");
     expect([heard, kept()?.targets.length]).to.deep.equal([["unpublish"], 1]);
     await system.advance(deadlineMs);

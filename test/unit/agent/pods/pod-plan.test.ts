@@ -14,7 +14,7 @@ describe("the plan of a volume with pods", () => {
   });
   const withTargets = (...uids: string[]) => record({ targets: uids.map((uid) => podRecord(uid)) });
   const closing = (uid: string) => ({ closingPods: new Set([pathOf(uid)]) });
-  const unpublish = { volume, kind: "unpublish", path: pathOf("a"), mountID: 30, rung: "Normal" };
+  const unpublish = { volume, kind: "unpublish", path: pathOf("a"), mountID: 30, unmountMode: "Normal" };
 
   it("stages it before a pod asks, and binds nothing", () => {
     const plan = planned(input(withPodsOf(["a"]), []));
@@ -112,7 +112,7 @@ describe("the plan of a volume with pods", () => {
     it(`removes what a reboot has left of one that kubelet gives back, with an intent ${what}`, () => {
       const left = { records: [afterReboot(withTargets("a"))], mounts: [] };
       const plan = planned({ ...input(intent, [], { ...closing("a"), ...more }), ...left });
-      expect(plan.operation).to.deep.equal({ volume, kind: "unpublish", path: pathOf("a"), rung: "Normal" });
+      expect(plan.operation).to.deep.equal({ volume, kind: "unpublish", path: pathOf("a"), unmountMode: "Normal" });
     });
   }
 

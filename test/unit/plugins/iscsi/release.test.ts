@@ -1,8 +1,8 @@
 import { expect } from "chai";
-import type { Undo } from "../../../../src/plugins/api/stage-context.ts";
+import type { TearDownData } from "../../../../src/plugins/api/stage-context.ts";
 import { expandLun } from "../../../../src/plugins/iscsi/expand.ts";
 import { detach } from "../../../../src/plugins/iscsi/release.ts";
-import type { UndoContext } from "../../../../src/plugins/undo.ts";
+import type { TearDownContext } from "../../../../src/plugins/undo.ts";
 import { FakeISCSINode } from "./fake-iscsi-node.ts";
 
 const iqn = "iqn.2024-01.example:a";
@@ -13,8 +13,8 @@ describe("what an iSCSI volume has done", () => {
   let node: FakeISCSINode;
   let grown: string[];
   let mounted: string;
-  let context: UndoContext;
-  let others: Undo[];
+  let context: TearDownContext;
+  let others: TearDownData[];
 
   beforeEach(() => {
     node = new FakeISCSINode();
@@ -26,7 +26,7 @@ describe("what an iSCSI volume has done", () => {
     const tableNow = async () => ({ at: () => ({ point: "/s/v", device: mounted, fsType: "ext4" }) });
     others = [];
     const made = { iscsi, scsi, devices, hostRoot: "/", stagingTarget, tableNow, others: () => others };
-    context = made as unknown as UndoContext;
+    context = made as unknown as TearDownContext;
   });
 
   it("is undone: the disk goes, and the session when no other disk is left of it", async () => {
