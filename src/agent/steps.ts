@@ -8,7 +8,7 @@ import type { DesiredVolume } from "./desired-volume.ts";
 import { slotOf } from "./failures.ts";
 import type { Action } from "./operations.ts";
 import { isSameForDriver, mustReplaceForOptions, optionsDiffer } from "./option-steps.ts";
-import { groupToWrite } from "./ownership/ownership.ts";
+import { fsGroupToWrite } from "./ownership/ownership.ts";
 import type { ContentState, PlanSettings } from "./plan-input.ts";
 import { consumerStillRunning, credentialsWait, isGivenBack, isHeldByPod, optionsWait } from "./pods/pod-steps.ts";
 import type { StageRecord, VolumeRecord } from "./record.ts";
@@ -131,7 +131,7 @@ function isContentOld(stage: StageRecord | undefined, content: ContentState | un
 }
 
 function isForOtherGroup(desired: DesiredVolume, record: VolumeRecord | undefined, content: ContentState | undefined) {
-  return content?.known === true && groupToWrite(desired, record) !== record?.stage?.fsGroup;
+  return content?.known === true && fsGroupToWrite(desired, record) !== record?.stage?.fsGroup;
 }
 
 function mustClaim(record: VolumeRecord, desired: DesiredVolume): boolean {

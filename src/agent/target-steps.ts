@@ -4,7 +4,7 @@ import { identityProblem } from "./csi/identity-problem.ts";
 import { soleTargetProblem } from "./csi/sole-target.ts";
 import type { DesiredMount, DesiredVolume } from "./desired-volume.ts";
 import type { Action } from "./operations.ts";
-import { awaitsGroup, groupDue } from "./ownership/ownership.ts";
+import { awaitsFSGroup, fsGroupDue } from "./ownership/ownership.ts";
 import { ownershipProblem } from "./ownership/ownership-problem.ts";
 import { pathProblem } from "./path-problem.ts";
 import { identityBeneath } from "./pods/sub-path.ts";
@@ -20,7 +20,7 @@ export function targetActions(
 ): Action[] {
   const target = actualState.targets.find((t) => t.path === mount.path);
   if (target === undefined) return [];
-  const anew = target.outdated || groupDue(mount, desired, record) !== undefined;
+  const anew = target.outdated || fsGroupDue(mount, desired, record) !== undefined;
   const settled = target.truth === "mounted" && !anew;
   const barred =
     pathProblem(mount, input.settings) ??
@@ -50,7 +50,7 @@ export function targetActions(
     if (mustReplaceForFlags(target, mount)) return [{ kind: "publish", path: mount.path, replaces: target.ours.id }];
     return [{ kind: "setAttributes", path: mount.path, mountID: target.ours.id }];
   }
-  if (target.truth === "mounted" || awaitsGroup(mount, desired, record)) return [];
+  if (target.truth === "mounted" || awaitsFSGroup(mount, desired, record)) return [];
   return [{ kind: "publish", path: mount.path }];
 }
 

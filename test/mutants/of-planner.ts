@@ -160,7 +160,7 @@ export const ofPlanner: readonly Seed[] = [
     ["mounts for a group that it must not give it to", "  if (owned !== undefined && !settled) return [];\n", ""],
     [
       "leaves the files with the group of before",
-      "target.outdated || groupDue(mount, desired, record) !== undefined;",
+      "target.outdated || fsGroupDue(mount, desired, record) !== undefined;",
       "target.outdated;",
     ],
   ]),

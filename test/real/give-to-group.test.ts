@@ -14,7 +14,7 @@ import { fileURLToPath } from "node:url";
 import { expect } from "chai";
 import { silent } from "../../hack/lib/silent-log.ts";
 import { ChildRunner } from "../../src/host/linux/child-runner.ts";
-import { giveToGroup } from "../../src/host/linux/give-to-group.ts";
+import { setVolumeOwnership } from "../../src/host/linux/give-to-group.ts";
 import { fits, rightsFor } from "../../src/host/linux/group-rights.ts";
 import { loadLibc } from "../../src/host/linux/libc.ts";
 import { allTiers, LinuxMountTable } from "../../src/host/linux/linux-mount-table.ts";
@@ -37,7 +37,7 @@ describe("files that are given to a group", () => {
     ({ place, volume, request } = there);
   });
 
-  const give = (more?: Partial<OwnershipRequest>) => giveToGroup(libc, request(more), quiet);
+  const give = (more?: Partial<OwnershipRequest>) => setVolumeOwnership(libc, request(more), quiet);
   const of = groupOf;
 
   it("get its rights, as kubelet has it: directories are entered and inherit the group, links are only owned", () => {

@@ -1,6 +1,6 @@
 import { chmodSync, lstatSync, mkdirSync, readlinkSync, writeFileSync } from "node:fs";
 import { expect } from "chai";
-import { giveToGroup } from "../../src/host/linux/give-to-group.ts";
+import { setVolumeOwnership } from "../../src/host/linux/give-to-group.ts";
 import { type Libc, loadLibc } from "../../src/host/linux/libc.ts";
 import type { OwnershipRequest } from "../../src/host/ownership.ts";
 import { type GroupVolume, groupOf, withGroupVolume } from "./group-volume.ts";
@@ -15,7 +15,7 @@ describe("files that are given to a group, of a volume that is used or fails mea
     ({ volume, request } = there);
   });
 
-  const give = (more?: Partial<OwnershipRequest>) => giveToGroup(libc, request(more), quiet);
+  const give = (more?: Partial<OwnershipRequest>) => setVolumeOwnership(libc, request(more), quiet);
   const of = groupOf;
 
   /** The libc, but for what is done first at a call for the entry of this name. */
@@ -47,12 +47,12 @@ describe("files that are given to a group, of a volume that is used or fails mea
       ["ESTALE", 0, []],
       ["ENOENT", 0, []],
     ] as const) {
-      const result = giveToGroup(libcWith("statx", "bad", refuse(code)), request(), quiet);
+      const result = setVolumeOwnership(libcWith("statx", "bad", refuse(code)), request(), quiet);
       expect(result, code).to.deep.equal({ entries: 2, failed, examples });
       expect([of(`${volume}/good`), of(volume)]).to.deep.equal(["2000 664", "2000 2775"]);
     }
     const lost = libcWith("changeGroup", "bad", refuse("ESTALE"));
-    expect(giveToGroup(lost, request({ fsGroup: 2001 }), quiet).failed).to.equal(0);
+    expect(setVolumeOwnership(lost, request({ fsGroup: 2001 }), quiet).failed).to.equal(0);
   });
 
   it("are not said to be given where the root cannot be looked at", () => {
@@ -61,9 +61,13 @@ describe("files that are given to a group, of a volume that is used or fails mea
       const lost = libcWith("statx", "volume", () => {
         if (++looks > 1) refuse(code)();
       });
-      expect(() => giveToGroup(lost, request(), quiet), code).to.throw(code);
+      expect(() => setVolumeOwnership(lost, request(), quiet), code).to.throw(code);
     }
-    const { failed, examples } = giveToGroup(libcWith("changeGroup", "volume", refuse("ESTALE")), request(), quiet);
+    const { failed, examples } = setVolumeOwnership(
+      libcWith("changeGroup", "volume", refuse("ESTALE")),
+      request(),
+      quiet,
+    );
     expect([failed, examples]).to.deep.equal([1, ["/: ESTALE"]]);
   });
 
@@ -74,7 +78,7 @@ describe("files that are given to a group, of a volume that is used or fails mea
       chmodSync(`${volume}/d`, 0o700);
       chmodSync(volume, 0o711);
     });
-    giveToGroup(owner, request(), quiet);
+    setVolumeOwnership(owner, request(), quiet);
     expect([of(`${volume}/d`), of(volume)]).to.deep.equal(["2000 2770", "2000 2771"]);
   });
 
@@ -88,7 +92,7 @@ describe("files that are given to a group, of a volume that is used or fails mea
       const cutOff = libcWith("changeGroup", name, () => {
         throw new Error("cut off");
       });
-      expect(() => giveToGroup(cutOff, request({ fsGroup: 3000 + n, policy }), quiet)).to.throw("cut off");
+      expect(() => setVolumeOwnership(cutOff, request({ fsGroup: 3000 + n, policy }), quiet)).to.throw("cut off");
       expect(of(volume), name).to.equal("0 755");
     }
     expect(give({ policy }).entries).to.equal(4);
@@ -101,7 +105,7 @@ describe("files that are given to a group, of a volume that is used or fails mea
     mkdirSync(`${volume}/d`);
     for (const name of ["a", "b", "d/c"]) writeFileSync(`${volume}/${name}`, "");
     const told: number[] = [];
-    giveToGroup(libc, request(), (entries) => told.push(entries));
+    setVolumeOwnership(libc, request(), (entries) => told.push(entries));
     expect(told).to.have.length(4);
     expect(told).to.deep.equal(told.toSorted((a, b) => a - b));
   });

@@ -8,7 +8,7 @@ import { saltedDigestOf } from "../content/salted-digest.ts";
 import { stageByDriver } from "../csi/stage.ts";
 import type { DesiredVolume } from "../desired-volume.ts";
 import { lookForMountPoints } from "../observe/look-for-mount-points.ts";
-import { groupToWrite } from "../ownership/ownership.ts";
+import { fsGroupToWrite } from "../ownership/ownership.ts";
 import { dataPath, hostSource } from "../plan-input.ts";
 import { type StageRecord, withFormatting, withoutSwap } from "../record.ts";
 import { isStatePath } from "../state-path.ts";
@@ -46,7 +46,7 @@ export async function refresh(context: ActionContext): Promise<void> {
   if (!showsContent(plugin) || content === undefined || record.stage === undefined) {
     throw new VolumeError("ContentUnknown", "transient", "the content is not known any more");
   }
-  const fsGroup = groupToWrite(desired, record);
+  const fsGroup = fsGroupToWrite(desired, record);
   const files = plugin.payload(desired.spec, content.contents, fsGroup);
   await context.host.directories.writePayload(record.stage.path, files, fsGroup);
   const written = { contentVersion: content.version, ...(fsGroup !== undefined && { fsGroup }) };
@@ -60,7 +60,7 @@ export async function refresh(context: ActionContext): Promise<void> {
 function keptOf(context: ActionContext, desired: DesiredVolume): Kept {
   const record = recordOf(context, desired.name);
   const { undo, capacityBytes = wantedSize(desired) } = record.stage ?? {};
-  const fsGroup = groupToWrite(desired, record);
+  const fsGroup = fsGroupToWrite(desired, record);
   const group = fsGroup === undefined ? {} : { fsGroup };
   return { ...(undo && { undo }), ...(capacityBytes !== undefined && { capacityBytes }), ...group };
 }

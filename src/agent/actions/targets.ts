@@ -6,7 +6,7 @@ import { attributesOf } from "../attributes.ts";
 import { unpublishByDriver } from "../csi/release.ts";
 import { publishTarget } from "../csi/target.ts";
 import { isInvalid } from "../desired-volume.ts";
-import { giveInPlace, giveVolume } from "../ownership/give.ts";
+import { applyFSGroupInPlace, applyVolumeFSGroup } from "../ownership/give.ts";
 import { podOfPath } from "../pods/pod-path.ts";
 import { partOf } from "../pods/sub-path.ts";
 import { type TargetRecord, type VolumeRecord, withoutTarget, withTarget } from "../record.ts";
@@ -30,7 +30,7 @@ export async function publish(context: ActionContext, path: string, replaces: nu
   const { csi } = desired.layout;
   if (csi !== undefined) return publishTarget(context, desired, csi, { mount, target, replaces });
 
-  if (replaces !== undefined && (await giveInPlace(context, desired, mount, replaces))) return;
+  if (replaces !== undefined && (await applyFSGroupInPlace(context, desired, mount, replaces))) return;
 
   // 1. What is to be shown now; of a source that went, what is there instead.
   if (replaces !== undefined) await stage(context);
@@ -43,7 +43,7 @@ export async function publish(context: ActionContext, path: string, replaces: nu
 
   // 2. Given to the group that is to use it.
   const shown = replaces === undefined ? undefined : (await context.host.mountTable.read()).byID(replaces);
-  const owned = await giveVolume(context, desired, mount, shown);
+  const owned = await applyVolumeFSGroup(context, desired, mount, shown);
 
   // 3. Only then the old mount is given up: a pod may use it.
   if (replaces !== undefined) await mounter.unmount(target, replaces, "Normal", context.uniqueID);

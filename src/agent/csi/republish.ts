@@ -1,6 +1,6 @@
 import { identityOf, type MountIdentity, sameIdentity } from "../../host/mount-table.ts";
 import { type ActionContext, recordOf, wanted } from "../actions/context.ts";
-import { giveToGroup } from "../ownership/give.ts";
+import { applyFSGroup } from "../ownership/give.ts";
 import { type Published, type TargetRecord, withTarget } from "../record.ts";
 import { callDriver, driverNamed, withAnswer } from "./driver-call.ts";
 import { coveredMount, stillPublished } from "./publish.ts";
@@ -51,7 +51,7 @@ export async function republish(context: ActionContext, path: string): Promise<v
   const { identity } = again.published ?? {};
   if (asked === undefined || mount === undefined || identity === undefined) return;
   // What the driver has written is the group's as well (kubelet: csi_mounter.go, SetUpAt).
-  await giveToGroup(context, desired, {
+  await applyFSGroup(context, desired, {
     mount: asked,
     published: { ...published, ...again.published, identity },
     anew: true,

@@ -4,7 +4,7 @@ import type { CSIVolume } from "../../plugins/plugin.ts";
 import { bindTarget } from "../actions/bind.ts";
 import { type ActionContext, recordOf } from "../actions/context.ts";
 import type { DesiredMount, DesiredVolume } from "../desired-volume.ts";
-import { giveToGroup } from "../ownership/give.ts";
+import { applyFSGroup } from "../ownership/give.ts";
 import { partOf } from "../pods/sub-path.ts";
 import { nothingShown, type Published, type TargetRecord, withTarget } from "../record.ts";
 import { csiStageOf } from "./driver-call.ts";
@@ -53,7 +53,7 @@ export async function publishTarget(
     here === undefined || known?.published === undefined
       ? await publishByDriver(context, desired, volume, intended)
       : { ...known.published, identity: here };
-  const published = await giveToGroup(context, desired, { mount, published: there });
+  const published = await applyFSGroup(context, desired, { mount, published: there });
 
   const whole = { path: published.path, identity: published.identity, kind: fileKind };
   const { source, identity, kind } = await partOf(context, mount, whole);

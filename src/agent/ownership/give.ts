@@ -5,7 +5,7 @@ import { type ActionContext, recordOf } from "../actions/context.ts";
 import type { DesiredMount, DesiredVolume } from "../desired-volume.ts";
 import { identityBeneath } from "../pods/sub-path.ts";
 import { type Owned, type Published, type TargetRecord, withTarget } from "../record.ts";
-import { groupAgain, groupDue, groupToGive, onlyGiven, ownedOf } from "./ownership.ts";
+import { fsGroupDue, fsGroupToApply, fsGroupToReapply, ownedOf, withoutOtherFSGroups } from "./ownership.ts";
 
 type Shown = Published & { readonly identity: MountIdentity };
 type Place = Pick<OwnershipRequest, "path" | "mountID" | "device" | "directory" | "readOnly">;
@@ -17,7 +17,7 @@ type Place = Pick<OwnershipRequest, "path" | "mountID" | "device" | "directory" 
  * @param anew what is published may have other files in it than when it was given: all of it is given once more
  * @returns what is published, with its group
  */
-export async function giveToGroup(
+export async function applyFSGroup(
   context: ActionContext,
   desired: DesiredVolume,
   {
@@ -26,7 +26,7 @@ export async function giveToGroup(
     anew = false,
   }: { readonly mount: DesiredMount; readonly published: Shown; readonly anew?: boolean },
 ): Promise<Shown> {
-  const toGive = anew ? groupAgain : groupDue;
+  const toGive = anew ? fsGroupToReapply : fsGroupDue;
   const fsGroup = toGive(mount, desired, recordOf(context, desired.name));
   if (fsGroup === undefined) return published;
   const { path } = published;
@@ -52,14 +52,14 @@ export async function giveToGroup(
  * the group already is left alone.
  * @returns the group that applies now; undefined: unchanged
  */
-export async function giveVolume(
+export async function applyVolumeFSGroup(
   context: ActionContext,
   desired: DesiredVolume,
   mount: DesiredMount,
   shown: MountIdentity | undefined,
 ): Promise<Owned | undefined> {
   const record = recordOf(context, desired.name);
-  const fsGroup = groupToGive(mount, desired, record);
+  const fsGroup = fsGroupToApply(mount, desired, record);
   if (fsGroup === undefined) return undefined;
   const { identity } = record.stage ?? {};
   const known = record.targets.find(({ path }) => path === mount.path);
@@ -73,14 +73,14 @@ export async function giveVolume(
  * Gives the volume that a target shows to its group, if that alone is what is due: nobody who uses it is disturbed.
  * @returns whether it was
  */
-export async function giveInPlace(
+export async function applyFSGroupInPlace(
   context: ActionContext,
   desired: DesiredVolume,
   mount: DesiredMount,
   mountID: number,
 ) {
   const record = recordOf(context, desired.name);
-  const fsGroup = desired.layout.csi === undefined ? groupDue(mount, desired, record) : undefined;
+  const fsGroup = desired.layout.csi === undefined ? fsGroupDue(mount, desired, record) : undefined;
   const shown = (await context.host.mountTable.read()).byID(mountID);
   const target = record.targets.find(({ path }) => path === mount.path);
   const isShown = target !== undefined && shown !== undefined && sameIdentity(shown, target.identity);
@@ -100,7 +100,7 @@ async function give(
   const policy = mount.fsGroupChangePolicy ?? "Always";
   const request = { ...place, fsGroup, policy };
   const before = recordOf(context, volume);
-  const begun = onlyGiven(before, fsGroup);
+  const begun = withoutOtherFSGroups(before, fsGroup);
   if (begun !== before) await context.journal.put(begun);
   const change = context.changesOwnership({ path: mount.path, fsGroup });
   try {

@@ -1,7 +1,7 @@
 import type { DesiredMount } from "../desired-volume.ts";
 import type { PlanSettings } from "../plan-input.ts";
 import type { ActualVolume, Problem } from "../view.ts";
-import { groupOf, type Known, labelOf, othersThan, ownedOf, takesLabels, type Wanted } from "./ownership.ts";
+import { fsGroupFor, type Known, labelOf, othersThan, ownedOf, takesLabels, type Wanted } from "./ownership.ts";
 
 /**
  * PURE. Why a mount waits whose group or label is not the volume's: another mount has it, or has not left yet (safety
@@ -26,7 +26,7 @@ export function ownershipProblem(
   const { csi, group: kind } = desired.layout;
   const changes = csi?.supportsFSGroup === true || record?.stage?.csi?.takesGroup === true || kind !== undefined;
   if (fsGroup === undefined || !changes) return undefined;
-  const group = groupOf(desired, record);
+  const group = fsGroupFor(desired, record);
   if (fsGroup !== group) {
     const what = group === undefined ? "is mounted for no group" : `belongs to group ${group}`;
     return conflict("FsGroupConflict", what, holderOf(mount, desired, record, "fsGroup", group));

@@ -19,10 +19,10 @@ export type ToldOwnership = Pick<CSIRecord, "takesGroup" | "mountGroup" | "seLin
  * mount asks for. A driver that applies it itself gets it only if that takes the volume from no consumer. Undefined:
  * none.
  */
-export function groupOf(desired: Wanted, record: Known): number | undefined {
+export function fsGroupFor(desired: Wanted, record: Known): number | undefined {
   const asked = desired.mounts.flatMap(({ fsGroup }) => fsGroup ?? []);
   const { takesGroup, mountGroup } = record?.stage?.csi ?? {};
-  const given = givenOf(desired, record);
+  const given = appliedFSGroups(desired, record);
   const kept = asked.find((group) => given.includes(group));
   if (kept !== undefined) return kept;
   const [next] = asked;
@@ -30,7 +30,7 @@ export function groupOf(desired: Wanted, record: Known): number | undefined {
 }
 
 /** Groups that its files were given to, as far as the record says. */
-function givenOf({ layout }: Wanted, record: Known): readonly (number | undefined)[] {
+function appliedFSGroups({ layout }: Wanted, record: Known): readonly (number | undefined)[] {
   const { takesGroup, mountGroup } = record?.stage?.csi ?? {};
   if (takesGroup === true) return [mountGroup];
   if (layout.group === "write") return [record?.stage?.fsGroup];
@@ -46,10 +46,10 @@ export function ownedOf({ published, owned }: TargetRecord): Owned {
  * The group that content is to be written for. Nothing is taken back when nobody asks any more; and while a mount is on
  * its way out, it keeps what it was mounted with.
  */
-export function groupToWrite(desired: Wanted, record: Known): number | undefined {
+export function fsGroupToWrite(desired: Wanted, record: Known): number | undefined {
   if (desired.layout.group !== "write") return undefined;
   const has = record?.stage?.fsGroup;
-  const group = groupOf(desired, record) ?? has;
+  const group = fsGroupFor(desired, record) ?? has;
   return has === undefined || leavingOf(desired, record).length === 0 ? group : has;
 }
 
@@ -103,7 +103,7 @@ export function toldOwnership(
   settings: PlanSettings,
   { volumeMountGroup }: { readonly volumeMountGroup: boolean },
 ): ToldOwnership {
-  const group = volumeMountGroup ? groupOf(desired, record) : undefined;
+  const group = volumeMountGroup ? fsGroupFor(desired, record) : undefined;
   const label = labelOf(desired, record, settings);
   return {
     ...(volumeMountGroup && { takesGroup: true }),
@@ -118,7 +118,7 @@ export function toldOwnership(
  */
 export function mustStageForOwnership(desired: Wanted, record: Known, settings: PlanSettings): boolean {
   const { takesGroup, mountGroup, seLinuxLabel } = record?.stage?.csi ?? {};
-  const group = groupOf(desired, record);
+  const group = fsGroupFor(desired, record);
   if (takesGroup === true && group !== undefined && group !== mountGroup) return true;
   return labelOf(desired, record, settings) !== seLinuxLabel;
 }
@@ -128,16 +128,16 @@ export function mustStageForOwnership(desired: Wanted, record: Known, settings: 
  * give, it was done, or the driver does it. What a mount only reads stays as it is (behaviour 107), but for what every
  * mount of it only reads.
  */
-export function groupDue(mount: DesiredMount, desired: Wanted, record: Known): number | undefined {
-  return groupDiffers(mount, desired, record) ? groupToGive(mount, desired, record) : undefined;
+export function fsGroupDue(mount: DesiredMount, desired: Wanted, record: Known): number | undefined {
+  return fsGroupDiffers(mount, desired, record) ? fsGroupToApply(mount, desired, record) : undefined;
 }
 
 /** The same, whether or not it was given before. */
-export function groupToGive(mount: DesiredMount, desired: Wanted, record: Known): number | undefined {
+export function fsGroupToApply(mount: DesiredMount, desired: Wanted, record: Known): number | undefined {
   const { csi, group } = desired.layout;
   const gives = csi?.supportsFSGroup === true ? record?.stage?.csi?.takesGroup !== true : group === "walk";
   if (!gives || isReadOnlyBeside(mount, desired)) return undefined;
-  return mount.fsGroup === groupOf(desired, record) ? mount.fsGroup : undefined;
+  return mount.fsGroup === fsGroupFor(desired, record) ? mount.fsGroup : undefined;
 }
 
 /** Whether the volume is shown read-only to this mount alone, perhaps: its files may be written to by another. */
@@ -146,7 +146,7 @@ function isReadOnlyBeside({ attributes }: DesiredMount, { layout }: Wanted): boo
 }
 
 /** Whether what is written for another group is to be written anew before a mount may show it. */
-export function awaitsGroup({ fsGroup }: DesiredMount, { layout }: Wanted, record: Known): boolean {
+export function awaitsFSGroup({ fsGroup }: DesiredMount, { layout }: Wanted, record: Known): boolean {
   return layout.group === "write" && fsGroup !== undefined && fsGroup !== record?.stage?.fsGroup;
 }
 
@@ -154,16 +154,16 @@ export function awaitsGroup({ fsGroup }: DesiredMount, { layout }: Wanted, recor
  * The group to give once more what the driver has written since (behaviour 78); any other is for a publish to give,
  * which waits for it.
  */
-export function groupAgain({ fsGroup, path }: DesiredMount, desired: Wanted, record: Known): number | undefined {
-  const given = groupAt(path, record);
-  return fsGroup === given && fsGroup === groupOf(desired, record) ? fsGroup : undefined;
+export function fsGroupToReapply({ fsGroup, path }: DesiredMount, desired: Wanted, record: Known): number | undefined {
+  const given = fsGroupAt(path, record);
+  return fsGroup === given && fsGroup === fsGroupFor(desired, record) ? fsGroup : undefined;
 }
 
 /**
  * The record before files are given to a group: what is on record with another has it no more, for they are the same
  * files.
  */
-export function onlyGiven(record: VolumeRecord, group: number): VolumeRecord {
+export function withoutOtherFSGroups(record: VolumeRecord, group: number): VolumeRecord {
   const isStale = (target: TargetRecord) => ![undefined, group].includes(ownedOf(target).fsGroup);
   if (!record.targets.some(isStale)) return record;
   const targets = record.targets.map((target) => {
@@ -176,7 +176,7 @@ export function onlyGiven(record: VolumeRecord, group: number): VolumeRecord {
   return { ...record, targets };
 }
 
-function groupAt(path: string, record: Known): number | undefined {
+function fsGroupAt(path: string, record: Known): number | undefined {
   const target = record?.targets.find((one) => one.path === path);
   return target && ownedOf(target).fsGroup;
 }
@@ -192,16 +192,16 @@ export function ownershipDiffers(
   const { seLinuxLabel } = mount;
   const asksForLabel = seLinuxLabel !== undefined && takesLabels(desired, settings);
   if (asksForLabel && seLinuxLabel !== record?.stage?.csi?.seLinuxLabel) return true;
-  return groupDiffers(mount, desired, record);
+  return fsGroupDiffers(mount, desired, record);
 }
 
-function groupDiffers(mount: DesiredMount, desired: Wanted, record: Known): boolean {
+function fsGroupDiffers(mount: DesiredMount, desired: Wanted, record: Known): boolean {
   const { fsGroup, path } = mount;
   const { takesGroup, mountGroup } = record?.stage?.csi ?? {};
   if (fsGroup === undefined) return false;
   if (takesGroup === true) return fsGroup !== mountGroup;
   const { csi, group } = desired.layout;
-  if (group === "write") return awaitsGroup(mount, desired, record);
+  if (group === "write") return awaitsFSGroup(mount, desired, record);
   if (csi === undefined ? group === undefined : csi.supportsFSGroup === false) return false;
-  return !isReadOnlyBeside(mount, desired) && groupAt(path, record) !== fsGroup;
+  return !isReadOnlyBeside(mount, desired) && fsGroupAt(path, record) !== fsGroup;
 }

@@ -13,7 +13,7 @@ import { emptyTrash } from "./empty-trash.ts";
 import { stayInNamespace } from "./entered-namespace.ts";
 import { errnoOf } from "./errno.ts";
 import { progressMark } from "./fetching-child.ts";
-import { giveToGroup } from "./give-to-group.ts";
+import { setVolumeOwnership } from "./give-to-group.ts";
 import { checkAs, formatAs, prepare, refusing } from "./held-device.ts";
 import { InProcessMounter } from "./in-process-mounter.ts";
 import { runISCSI } from "./iscsi-child.ts";
@@ -108,7 +108,7 @@ export async function runChild(): Promise<void> {
       request.agent,
       tellEachSecond((entries: number) => process.stdout.write(`${entries}\n`)),
     );
-    const reply = await replyOf(() => giveToGroup(loadLibc(), request.request, tell));
+    const reply = await replyOf(() => setVolumeOwnership(loadLibc(), request.request, tell));
     process.stdout.write(JSON.stringify(reply));
     return;
   }

@@ -15,7 +15,7 @@ import { mountOfByText } from "./mount-of.ts";
  * without following or opening it (O_PATH), and that descriptor is checked and changed. Files on other mounts are not
  * part of the volume. It runs in a disposable child process: the calls block, and there may be millions of them.
  */
-export function giveToGroup(libc: Libc, request: OwnershipRequest, tell: Tell): OwnershipResult {
+export function setVolumeOwnership(libc: Libc, request: OwnershipRequest, tell: Tell): OwnershipResult {
   using root = openRoot(libc, request);
   const stat = libc.statx(root.fd, "", AT_EMPTY_PATH);
   if (stat.mountID !== request.mountID || stat.device !== request.device) throw changed(request);

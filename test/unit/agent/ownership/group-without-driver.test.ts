@@ -1,7 +1,7 @@
 import { expect } from "chai";
 import { type DesiredVolume, desiredVolume } from "../../../../src/agent/desired-volume.ts";
 import { type Failure, slotOf } from "../../../../src/agent/failures.ts";
-import { groupDue, groupOf, groupToWrite } from "../../../../src/agent/ownership/ownership.ts";
+import { fsGroupDue, fsGroupFor, fsGroupToWrite } from "../../../../src/agent/ownership/ownership.ts";
 import { afterReboot, type VolumeRecord } from "../../../../src/agent/record.ts";
 import { sourceTraits, sourceTypes } from "../../../../src/api/source-traits.ts";
 import type { VolumeSource } from "../../../../src/api/types.gen.ts";
@@ -40,7 +40,7 @@ function known(given: { [name: string]: number | undefined }, written?: number):
 }
 
 describe("the group of a volume without a driver", () => {
-  const due = (want: DesiredVolume, of: VolumeRecord | undefined) => want.mounts.map((m) => groupDue(m, want, of));
+  const due = (want: DesiredVolume, of: VolumeRecord | undefined) => want.mounts.map((m) => fsGroupDue(m, want, of));
 
   it("is due for each mount that asks for it and is not on record with it; for one that only reads where all only read", () => {
     expect(due(desired(disk, { a: { fsGroup: 1 }, b: { fsGroup: 1 }, c: {} }), known({ a: 1 }))).to.deep.equal([
@@ -59,7 +59,7 @@ describe("the group of a volume without a driver", () => {
 
   it("is the one that the record has, as long as a mount asks for that; no reboot takes the files from it", () => {
     const want = desired(disk, { a: { fsGroup: 1 }, b: { fsGroup: 2 } });
-    expect([groupOf(want, known({ b: 2 })), groupOf(want, undefined)]).to.deep.equal([2, 1]);
+    expect([fsGroupFor(want, known({ b: 2 })), fsGroupFor(want, undefined)]).to.deep.equal([2, 1]);
     const [target] = afterReboot(known({ b: 2 })).targets;
     expect(target).not.to.have.property("owned");
     expect(afterReboot(known({ b: 2 }, 2)).stage?.fsGroup).to.equal(2);
@@ -81,7 +81,7 @@ describe("the group of a volume without a driver", () => {
   ];
   for (const [title, mounts, of, expected] of written) {
     it(`content is written for: ${title}`, () => {
-      expect(groupToWrite(desired(settings, mounts), of)).to.equal(expected);
+      expect(fsGroupToWrite(desired(settings, mounts), of)).to.equal(expected);
     });
   }
 

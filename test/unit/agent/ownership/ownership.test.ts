@@ -1,14 +1,14 @@
 import { expect } from "chai";
 import { type DesiredVolume, desiredVolume } from "../../../../src/agent/desired-volume.ts";
 import {
-  groupAgain,
-  groupDue,
-  groupOf,
+  fsGroupDue,
+  fsGroupFor,
+  fsGroupToReapply,
   labelOf,
   mustStageForOwnership,
-  onlyGiven,
   ownershipDiffers,
   toldOwnership,
+  withoutOtherFSGroups,
 } from "../../../../src/agent/ownership/ownership.ts";
 import { ownershipProblem } from "../../../../src/agent/ownership/ownership-problem.ts";
 import type { CSIRecord, VolumeRecord } from "../../../../src/agent/record.ts";
@@ -68,14 +68,14 @@ describe("the group of a volume", () => {
   ];
   for (const [title, mounts, of, expected] of rows) {
     it(title, () => {
-      expect(groupOf(desired(mounts), of)).to.equal(expected);
+      expect(fsGroupFor(desired(mounts), of)).to.equal(expected);
     });
   }
 });
 
 describe("a change of group that is due", () => {
   const due = (want: DesiredVolume, of: VolumeRecord | undefined) =>
-    want.mounts.map((mount) => groupDue(mount, want, of));
+    want.mounts.map((mount) => fsGroupDue(mount, want, of));
 
   it("for each mount that asks for the group and is not on record with it", () => {
     expect(due(desired({ a: { fsGroup: 1 }, b: { fsGroup: 1 }, c: {} }), known({ a: 1, b: undefined }))).to.deep.equal([
@@ -100,7 +100,8 @@ describe("a change of group that is due", () => {
 });
 
 describe("a group that is given once more, as the driver was called again", () => {
-  const again = (want: DesiredVolume, of: VolumeRecord) => want.mounts.map((mount) => groupAgain(mount, want, of));
+  const again = (want: DesiredVolume, of: VolumeRecord) =>
+    want.mounts.map((mount) => fsGroupToReapply(mount, want, of));
 
   it("for what has it, while the volume does; what is due is for a publish to give, which waits for who leaves", () => {
     expect(again(desired({ a: { fsGroup: 1 }, b: { fsGroup: 1 }, c: {} }), known({ a: 1, b: 2, c: 1 }))).to.deep.equal([
@@ -118,10 +119,10 @@ describe("a group that is given once more, as the driver was called again", () =
 
 describe("the record of a volume that begins to be given to a group", () => {
   it("has that group alone", () => {
-    const begun = onlyGiven(known({ a: 1, b: 2, c: undefined }), 2);
+    const begun = withoutOtherFSGroups(known({ a: 1, b: 2, c: undefined }), 2);
     expect(begun.targets.map(({ published }) => published?.fsGroup)).to.deep.equal([undefined, 2, undefined]);
     const same = known({ a: 1, b: undefined });
-    expect(onlyGiven(same, 1)).to.equal(same);
+    expect(withoutOtherFSGroups(same, 1)).to.equal(same);
   });
 });
 
