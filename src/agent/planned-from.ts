@@ -39,7 +39,7 @@ export function besides(
     running: input.inFlight.get(name),
     begun: input.begun?.get(name),
     observed: input.observed.get(name),
-    content: contentOf(desired, input),
+    content: contentState(desired, input),
     health: input.health?.get(name),
     unresponsive: input.unresponsive?.get(name),
     ended: input.ended?.get(name),
@@ -65,11 +65,11 @@ export function isAsKnown(name: string, known: Known, input: PlanInput): boolean
     registeredOf(known.desired, input) === known.registered &&
     givenBackOf(known.record, input) === known.givenBack &&
     tokensIn(known.desired, input) === known.tokens &&
-    isSameContent(known.content, contentOf(known.desired, input))
+    isSameContent(known.content, contentState(known.desired, input))
   );
 }
 
-function contentOf(desired: VolumePlan["desired"], { contents }: PlanInput): ContentState | undefined {
+function contentState(desired: VolumePlan["desired"], { contents }: PlanInput): ContentState | undefined {
   return contentStateOf(refsOf(desired), contents);
 }
 

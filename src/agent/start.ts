@@ -9,7 +9,7 @@ import { bindingsOfAgent } from "../kube/policies.ts";
 import type { ContentRef } from "../plugins/content.ts";
 import type { Agent, AgentDeps } from "./agent.ts";
 import { ClientWatch } from "./clients.ts";
-import { Contents } from "./content/contents.ts";
+import { ContentSource } from "./content/contents.ts";
 import { VolumeStatsPoller } from "./csi/volume-stats.ts";
 import { registerVolumeStatsMetrics } from "./csi/volume-stats-metrics.ts";
 import { intentSource } from "./desired/choose-intent-source.ts";
@@ -107,7 +107,7 @@ export async function startAgent(deps: AgentDeps): Promise<Agent> {
   const states = watchOwnState({ ...watched, ...(by === "Index" && { onRestart }) });
   const onRecord = () => journal.records.keys();
   const intents = intentSource({ ...watched, by, states, onRecord, onRestart });
-  const contents = new Contents({ system, transport, onChange: contentChanged });
+  const contentSource = new ContentSource({ system, transport, onChange: contentChanged });
   const observed = new Map<string, Observation>();
   const synced = () => intents.store.state().synced;
   vitals.needs("intents", () => intents.notSynced());
@@ -144,7 +144,7 @@ export async function startAgent(deps: AgentDeps): Promise<Agent> {
     drivers: deps.drivers,
     secret: (ref) => readSecret({ client, nodeName }, ref),
     identities: tokens,
-    content: (ref) => contents.get(ref),
+    content: (ref) => contentSource.get(ref),
     observed(desired, seen) {
       const last = { at: system.clock.monotonic(), previous: observed.get(desired.name) };
       observed.set(desired.name, observationOf(desired, seen, last));
@@ -183,7 +183,7 @@ export async function startAgent(deps: AgentDeps): Promise<Agent> {
   const open = new OpenPods();
   const world = new DesiredStateOfWorld({
     store: intents.store,
-    follow: (refs) => contents.follow(refs),
+    follow: (refs) => contentSource.follow(refs),
     onChange: trigger,
     pods: kubeletDir === undefined ? undefined : { kubeletDir, isOpen: (path) => open.isOpen(path) },
   });
@@ -205,7 +205,7 @@ export async function startAgent(deps: AgentDeps): Promise<Agent> {
       const touched = world.touched.take();
       return { volumes: world.volumes, synced: world.synced, touched, closingPods, tokens: tokens.states };
     },
-    contents: (ref) => contents.state(ref),
+    contents: (ref) => contentSource.state(ref),
     observed,
     health: () => stats.health,
     ...(servers && { unresponsive: () => servers.silent }),
@@ -259,7 +259,7 @@ export async function startAgent(deps: AgentDeps): Promise<Agent> {
       for (const part of [pods, retryTriggers, stats, servers, clients]) part?.stop();
       await kubelets.stop();
       intents.stop();
-      contents.stop();
+      contentSource.stop();
       events.stop();
       await Promise.all([reporter.stop(), state.stop(), lease.stop(), journal.close()]);
     },

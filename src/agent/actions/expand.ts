@@ -1,6 +1,6 @@
 import { plugins } from "../../plugins/registry.ts";
 import { expands } from "../../plugins/undo.ts";
-import { contentOf } from "../content/content-of.ts";
+import { volumeContent } from "../content/content-of.ts";
 import { expandByDriver } from "../csi/expand.ts";
 import type { VolumeRecord } from "../record.ts";
 import { type ActionContext, recordOf, stagingTarget, wanted } from "./context.ts";
@@ -17,7 +17,7 @@ export async function expand(context: ActionContext): Promise<void> {
   const undo = record.stage?.undo;
   if (!expands(plugin) || to === undefined || undo === undefined) throw new Error("there is no size to grow to");
   const from = record.stage?.capacityBytes ?? (await sizeNow(context, record));
-  const content = contentOf(layout.content, context.content)?.contents;
+  const content = volumeContent(layout.content, context.content)?.contents;
   const growing = plugin.expand(spec, { from, to }, undo, { ...tearDownContext(context, record, "Normal"), content });
   await growing.catch((error: unknown) => {
     throw withoutSecrets(error, secretsIn(layout, content));

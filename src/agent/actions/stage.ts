@@ -3,7 +3,7 @@ import { VolumeError } from "../../errors.ts";
 import { isBeneath, joinPath, relativePath, sameIdentity } from "../../host/mount-table.ts";
 import { type StageContext, type Staged, showsContent, stagesItself, stagingAttributes } from "../../plugins/plugin.ts";
 import { plugins } from "../../plugins/registry.ts";
-import { contentOf, type VolumeContent } from "../content/content-of.ts";
+import { type VolumeContent, volumeContent } from "../content/content-of.ts";
 import { saltedDigestOf } from "../content/salted-digest.ts";
 import { stageByDriver } from "../csi/stage.ts";
 import type { DesiredVolume } from "../desired-volume.ts";
@@ -22,7 +22,7 @@ export async function stage(context: ActionContext): Promise<void> {
   const { journal } = context;
   const { csi } = desired.layout;
   if (csi !== undefined) return stageByDriver(context, desired, csi);
-  const content = contentOf(desired.layout.content, context.content);
+  const content = volumeContent(desired.layout.content, context.content);
   const survivor = await fromSurvivor(context, desired);
   const staged = survivor ?? (await stageAnew(context, desired, content));
   const record: StageRecord = {
@@ -42,7 +42,7 @@ export async function refresh(context: ActionContext): Promise<void> {
   const desired = wanted(context);
   const record = recordOf(context, desired.name);
   const plugin = plugins[desired.type];
-  const content = contentOf(desired.layout.content, context.content);
+  const content = volumeContent(desired.layout.content, context.content);
   if (!showsContent(plugin) || content === undefined || record.stage === undefined) {
     throw new VolumeError("ContentUnknown", "transient", "the content is not known any more");
   }

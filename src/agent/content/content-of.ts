@@ -33,7 +33,7 @@ export function contentStateOf(
 }
 
 /** PURE. The content of all that a volume shows; undefined if it shows none, or not each is known. */
-export function contentOf(
+export function volumeContent(
   refs: readonly ContentRef[] | undefined,
   get: (ref: ContentRef) => ObjectContent | undefined,
 ): VolumeContent | undefined {

@@ -6,7 +6,7 @@ import { TokenContent } from "./token-content.ts";
 import { WatchedContent } from "./watched-content.ts";
 
 /** What is shown on this node, each followed on its own: the agent may read nothing else. Held in memory only. */
-export class Contents {
+export class ContentSource {
   readonly #deps: ContentsDeps;
   readonly #followed = new Map<string, FollowedContent>();
 

@@ -31,7 +31,7 @@ export interface ReadContent {
 }
 
 /** How a content of this kind is read from the API server: which requests, and how their answers become files. */
-export function readingOf(ref: Exclude<ContentRef, TokenRef>): ReadContent {
+export function contentParser(ref: Exclude<ContentRef, TokenRef>): ReadContent {
   if (ref.kind === "Node") return readingOfNode(ref);
   return ref.kind === "ClusterTrustBundle" ? readingOfBundles(ref) : readingOfObject(ref);
 }

@@ -9,7 +9,7 @@ import type { Problem } from "../view.ts";
 import { asNodeOrAgent, type EitherTransport } from "./as-node-transport.ts";
 import type { ContentsDeps, FollowedContent } from "./followed-content.ts";
 import { problemsOf } from "./problems.ts";
-import { type ReadContent, readingOf } from "./reading-of.ts";
+import { contentParser, type ReadContent } from "./reading-of.ts";
 import { digestOf } from "./salted-digest.ts";
 
 type WatchedRef = Exclude<ContentRef, TokenRef>;
@@ -30,7 +30,7 @@ export class WatchedContent implements FollowedContent {
   constructor(ref: WatchedRef, deps: ContentsDeps) {
     this.#ref = ref;
     this.#deps = deps;
-    this.#reading = readingOf(ref);
+    this.#reading = contentParser(ref);
     const { system, onChange } = deps;
     this.#either = ref.kind === "Node" ? asNodeOrAgent(deps.transport, ref.name) : undefined;
     const transport = this.#either ?? deps.transport;

@@ -22,7 +22,11 @@ export function reapEvent({ record, error }: ReapOutcome): ReapEvent {
 }
 
 /** Says what became of each orphan that was to be removed: metric, log line and Event. */
-export function reapTeller(deps: { readonly registry: Registry; readonly log: Logger; event(event: ReapEvent): void }) {
+export function orphanEvents(deps: {
+  readonly registry: Registry;
+  readonly log: Logger;
+  event(event: ReapEvent): void;
+}) {
   const reaped = new Counter({
     name: "nodevolume_agent_orphans_reaped_total",
     help: "Orphans of kubelet that were to be removed, by kind and outcome: success, or the class of the failure.",

@@ -12,7 +12,7 @@ import { leftToKubelet, neverReaped, type Proof, proofOf } from "./proof.ts";
 import type { ReapRecord } from "./reap-record.ts";
 
 /** Dependencies of the clean-up of kubelet's leftovers. */
-export interface ReaperDeps {
+export interface OrphanCleanupDeps {
   readonly system: System;
   readonly journal: Pick<Journal, "reaps" | "putReap">;
   readonly kubeletDir: string;
@@ -60,15 +60,15 @@ interface Candidate {
  *   shown as an orphan ──grace──► proved ─► written down ─► proved again ─► removed ─► told
  *                                    └────────── kept, and why ◄──┴────────────┘
  */
-export class Reaper {
-  readonly #deps: ReaperDeps;
+export class OrphanCleanup {
+  readonly #deps: OrphanCleanupDeps;
   /** By kind, path and mount: another mount on the path waits anew, and so does one that was no orphan meanwhile. */
   #candidates = new Map<string, Candidate>();
   #running: Promise<void> | undefined;
   #lookedAt = Number.NEGATIVE_INFINITY;
   #stopped = false;
 
-  constructor(deps: ReaperDeps) {
+  constructor(deps: OrphanCleanupDeps) {
     this.#deps = deps;
   }
 

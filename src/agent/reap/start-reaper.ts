@@ -11,11 +11,11 @@ import type { PlanSettings } from "../plan-input.ts";
 import { gatherReap } from "./gather-world.ts";
 import { KubeletLife } from "./kubelet-life.ts";
 import { reap } from "./reap-action.ts";
-import { type ReapEvent, reapTeller } from "./reap-told.ts";
-import { Reaper } from "./reaper.ts";
+import { orphanEvents, type ReapEvent } from "./reap-told.ts";
+import { OrphanCleanup } from "./reaper.ts";
 
 /** Dependencies of starting the clean-up of kubelet's leftovers. */
-export interface ReaperParts {
+export interface OrphanCleanupParts {
   readonly system: System;
   readonly host: HostPorts;
   readonly client: Pick<KubeClient, "get" | "list">;
@@ -41,7 +41,7 @@ export interface OrphansOfKubelet {
 }
 
 /** The watch of what kubelet has left, and behind it the reaper. */
-export function orphansOfKubelet(parts: ReaperParts): OrphansOfKubelet {
+export function orphansOfKubelet(parts: OrphanCleanupParts): OrphansOfKubelet {
   const { system, host, client, drivers, journal, nodeName, settings, graceMs, registry, event } = parts;
   const { kubeletDir, hostRoot } = settings;
   const { traces } = host;
@@ -53,7 +53,7 @@ export function orphansOfKubelet(parts: ReaperParts): OrphansOfKubelet {
   const life = new KubeletLife({ clock, client, nodeName });
   let latest: Plan | undefined;
   const known = { client, drivers, nodeName, kubeletDir, graceMs, life, plan: () => latest };
-  const reaper = new Reaper({
+  const orphanCleanup = new OrphanCleanup({
     system,
     journal,
     kubeletDir,
@@ -62,7 +62,7 @@ export function orphansOfKubelet(parts: ReaperParts): OrphansOfKubelet {
     evidence: host.evidence,
     gather: (path) => gatherReap({ ...known, host: { ...tablesOf(host), traces } }, path),
     remove: (proved, onChild) => reap({ host, traces, drivers, hostRoot, onChild }, proved),
-    told: reapTeller({ registry, log: system.log, event }),
+    told: orphanEvents({ registry, log: system.log, event }),
   });
   return {
     note(plan) {
@@ -71,12 +71,12 @@ export function orphansOfKubelet(parts: ReaperParts): OrphansOfKubelet {
     },
     async leftovers(plan) {
       const { orphans, againInMs } = await left.look(plan);
-      const judged = reaper.judge(orphans);
+      const judged = orphanCleanup.judge(orphans);
       const waits = [againInMs, judged.againInMs].filter((ms) => ms !== undefined);
       return { orphans: judged.orphans, ...(waits.length > 0 && { againInMs: Math.min(...waits) }) };
     },
-    idle: () => reaper.idle(),
-    stop: () => reaper.stop(),
+    idle: () => orphanCleanup.idle(),
+    stop: () => orphanCleanup.stop(),
   };
 }
 

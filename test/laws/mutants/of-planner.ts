@@ -57,7 +57,7 @@ export const ofPlanner: readonly Mutant[] = [
     ...incremental,
     what: "misses a content",
     file: plannedFrom,
-    from: "isSameContent(known.content, contentOf(known.desired, input))",
+    from: "isSameContent(known.content, contentState(known.desired, input))",
     to: "true",
   },
   {

@@ -1,5 +1,5 @@
 import { expect } from "chai";
-import { Contents } from "../../../../src/agent/content/contents.ts";
+import { ContentSource } from "../../../../src/agent/content/contents.ts";
 import type { ContentRef, TrustBundleRef } from "../../../../src/plugins/content.ts";
 import { createFakeApiServer } from "../../fake-api-server.ts";
 import { virtualSystem } from "../../kube/virtual-system.ts";
@@ -14,18 +14,18 @@ async function story() {
     api.apply("secrets", { metadata: { namespace: "team", name: "key", annotations }, data } as never);
   put({ password: "b25l" });
   let changes = 0;
-  const contents = new Contents({ system, transport: api, onChange: () => changes++ });
-  contents.follow([ref]);
+  const contentSource = new ContentSource({ system, transport: api, onChange: () => changes++ });
+  contentSource.follow([ref]);
   const settle = (ms = 1_000) => system.advance(ms);
   await settle();
-  return { api, contents, put, settle, changes: () => changes };
+  return { api, contents: contentSource, put, settle, changes: () => changes };
 }
 
 describe("Contents", () => {
   it("what changes beside the data is no new version", async () => {
-    const { contents, put, settle } = await story();
+    const { contents: contentSource, put, settle } = await story();
     const shown = () => {
-      const state = contents.state(ref);
+      const state = contentSource.state(ref);
       return state.known ? [state.version, state.digest?.("salt")] : [];
     };
     const first = shown();
@@ -39,47 +39,47 @@ describe("Contents", () => {
     expect(shown()[1], "what is in it").to.not.equal(first[1]);
     put({ password: "dHdv", more: "" });
     await settle();
-    expect(contents.get(ref)?.data.size).to.equal(2);
+    expect(contentSource.get(ref)?.data.size).to.equal(2);
   });
 
   it("a Role that is taken away later: what was read stays known, and the reason is told, until it is given back", async () => {
-    const { api, contents, settle } = await story();
+    const { api, contents: contentSource, settle } = await story();
     api.fault = ({ path }) => (path.includes("secrets") ? { status: 403 } : undefined);
     api.breakWatches("close");
     await settle(15_000);
-    const denied = contents.state(ref);
+    const denied = contentSource.state(ref);
     expect(denied.known).to.equal(true);
     expect(denied.problem?.reason).to.equal("SecretAccessDenied");
     expect(denied.problem?.on).to.deep.equal({ kind: "Secret", namespace: "team", name: "key" });
     api.fault = () => undefined;
     await settle(15_000);
-    expect(contents.state(ref).problem).to.equal(undefined);
+    expect(contentSource.state(ref).problem).to.equal(undefined);
   });
 
   it("what was deleted is not known again when the API server goes away", async () => {
-    const { api, contents, settle } = await story();
-    expect(contents.state(ref).known).to.equal(true);
+    const { api, contents: contentSource, settle } = await story();
+    expect(contentSource.state(ref).known).to.equal(true);
     api.remove("secrets", "team/key");
     await settle();
-    expect(contents.state(ref).problem?.reason).to.equal("SecretNotFound");
+    expect(contentSource.state(ref).problem?.reason).to.equal("SecretNotFound");
     api.fault = () => ({ when: "before" });
     api.breakWatches("error");
     await settle(15_000);
-    expect(contents.state(ref)).to.deep.include({ known: false });
-    expect(contents.get(ref)).to.equal(undefined);
-    contents.stop();
+    expect(contentSource.state(ref)).to.deep.include({ known: false });
+    expect(contentSource.get(ref)).to.equal(undefined);
+    contentSource.stop();
   });
 
   it("an object that never could be read is not known, and the reason is told", async () => {
     const system = virtualSystem();
     const api = createFakeApiServer(system.timers);
     api.fault = () => ({ status: 403 });
-    const contents = new Contents({ system, transport: api, onChange: () => {} });
-    contents.follow([ref]);
+    const contentSource = new ContentSource({ system, transport: api, onChange: () => {} });
+    contentSource.follow([ref]);
     await system.advance(5_000);
-    expect(contents.state(ref)).to.deep.include({ known: false });
-    expect(contents.state(ref).problem?.reason).to.equal("SecretAccessDenied");
-    contents.stop();
+    expect(contentSource.state(ref)).to.deep.include({ known: false });
+    expect(contentSource.state(ref).problem?.reason).to.equal("SecretAccessDenied");
+    contentSource.stop();
   });
 
   /** Something else that is followed, with objects of one resource on a fake API server. */
@@ -87,28 +87,28 @@ describe("Contents", () => {
     const system = virtualSystem();
     const api = createFakeApiServer(system.timers);
     for (const object of objects) api.apply(plural, object as never);
-    const contents = new Contents({ system, transport: api, onChange: () => {} });
-    contents.follow([ref]);
+    const contentSource = new ContentSource({ system, transport: api, onChange: () => {} });
+    contentSource.follow([ref]);
     const settle = () => system.advance(15_000);
     await settle();
-    const shown = () => Object.fromEntries([...(contents.get(ref)?.data ?? [])].map(([k, v]) => [k, String(v)]));
-    return { api, contents, settle, shown };
+    const shown = () => Object.fromEntries([...(contentSource.get(ref)?.data ?? [])].map(([k, v]) => [k, String(v)]));
+    return { api, contents: contentSource, settle, shown };
   }
 
   const nodeRef = { kind: "Node", name: "n1", fields: ["metadata.labels['zone']", "metadata.name"] } as const;
   const node = (labels: object) => ({ metadata: { name: "n1", labels } });
 
   it("of a Node there is what is shown of it: another label is no new version", async () => {
-    const { api, contents, settle, shown } = await other(nodeRef, "nodes", [node({ zone: "a" })]);
+    const { api, contents: contentSource, settle, shown } = await other(nodeRef, "nodes", [node({ zone: "a" })]);
     expect(shown()).to.deep.equal({ "metadata.labels['zone']": "a", "metadata.name": "n1" });
-    const before = contents.state(nodeRef);
+    const before = contentSource.state(nodeRef);
     api.patch("nodes", "n1", { metadata: { labels: { beside: "1" } } });
     await settle();
-    expect(contents.state(nodeRef)).to.deep.equal(before);
+    expect(contentSource.state(nodeRef)).to.deep.equal(before);
     api.patch("nodes", "n1", { metadata: { labels: { zone: "b" } } });
     await settle();
     expect(shown()["metadata.labels['zone']"]).to.equal("b");
-    expect(contents.state(nodeRef)).not.to.deep.equal(before);
+    expect(contentSource.state(nodeRef)).not.to.deep.equal(before);
   });
 
   it("a Node is read as the node; where that is refused, as the agent; and who may neither says so", async () => {
@@ -117,14 +117,14 @@ describe("Contents", () => {
     api.apply("nodes", node({ zone: "a" }) as never);
     const refused = new Set(["system:node:n1", ""]);
     api.fault = ({ asUser = "" }) => (refused.has(asUser) ? { status: 403 } : undefined);
-    const contents = new Contents({ system, transport: api, onChange: () => {} });
-    contents.follow([nodeRef]);
+    const contentSource = new ContentSource({ system, transport: api, onChange: () => {} });
+    contentSource.follow([nodeRef]);
     await system.advance(30_000);
-    expect(contents.state(nodeRef).problem?.reason).to.equal("NodeAccessDenied");
+    expect(contentSource.state(nodeRef).problem?.reason).to.equal("NodeAccessDenied");
     refused.delete("");
     await system.advance(60_000);
-    expect(contents.state(nodeRef)).to.deep.include({ known: true });
-    contents.stop();
+    expect(contentSource.state(nodeRef)).to.deep.include({ known: true });
+    contentSource.stop();
   });
 
   const pem = (text: string) => `-----BEGIN CERTIFICATE-----\n${text}\n-----END CERTIFICATE-----\n`;
@@ -143,13 +143,13 @@ describe("Contents", () => {
 
   it("of a signer's bundles each certificate is there once, and of one bundle its own", async () => {
     const all = trust("a.b/c", {});
-    const { api, contents, settle, shown } = await other(all, "clustertrustbundles", bundles);
+    const { api, contents: contentSource, settle, shown } = await other(all, "clustertrustbundles", bundles);
     expect(shown()).to.deep.equal({ bundle: pem("AAAA") + pem("BBBB") });
-    const before = contents.state(all);
+    const before = contentSource.state(all);
     api.remove("clustertrustbundles", "a.b:c:1");
     await settle();
     expect(shown()).to.deep.equal({ bundle: pem("AAAA") });
-    expect(contents.state(all)).not.to.deep.equal(before);
+    expect(contentSource.state(all)).not.to.deep.equal(before);
     expect((await other(trust("x", undefined), "clustertrustbundles", bundles)).shown()).to.deep.equal({
       bundle: pem("XXXX"),
     });
@@ -157,8 +157,8 @@ describe("Contents", () => {
 
   it("a signer without a selector selects none, and no bundle is enough only where it is optional", async () => {
     const none = trust("a.b/c", "none");
-    const { contents } = await other(none, "clustertrustbundles", bundles);
-    expect(contents.state(none).problem).to.include({
+    const { contents: contentSource } = await other(none, "clustertrustbundles", bundles);
+    expect(contentSource.state(none).problem).to.include({
       reason: "TrustBundleNotFound",
       message: "there is no ClusterTrustBundle of a.b/c that is selected: create it, or set optional: true",
     });
@@ -172,14 +172,14 @@ describe("Contents", () => {
     const system = virtualSystem();
     const api = createFakeApiServer(system.timers);
     api.fault = () => ({ status: 404 });
-    const contents = new Contents({ system, transport: api, onChange: () => {} });
-    contents.follow([ref]);
+    const contentSource = new ContentSource({ system, transport: api, onChange: () => {} });
+    contentSource.follow([ref]);
     await system.advance(5_000);
-    const { known, problem } = contents.state(ref);
+    const { known, problem } = contentSource.state(ref);
     expect([known, problem?.reason]).to.deep.equal([false, "TrustBundleNotFound"]);
     expect(problem?.message).to.match(
       /^the API server does not serve certificates\.k8s\.io\/v1beta1.*optional or not$/,
     );
-    contents.stop();
+    contentSource.stop();
   });
 });

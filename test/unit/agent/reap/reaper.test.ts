@@ -1,7 +1,7 @@
 import { expect } from "chai";
 import { Journal } from "../../../../src/agent/journal.ts";
 import type { ReapWorld } from "../../../../src/agent/reap/proof.ts";
-import { Reaper, type ReapOutcome } from "../../../../src/agent/reap/reaper.ts";
+import { OrphanCleanup, type ReapOutcome } from "../../../../src/agent/reap/reaper.ts";
 import { VolumeError } from "../../../../src/errors.ts";
 import type { MountEntry } from "../../../../src/host/mountinfo.ts";
 import { dead, kubeletDir, orphanOf, pod, podMount, reapWorld } from "../../../lib/reap-world.ts";
@@ -27,7 +27,7 @@ async function world(options: { graceMs?: number; file?: FakeJournalFile } = {})
   };
   const log: string[] = [];
   const told: ReapOutcome[] = [];
-  const reaper = new Reaper({
+  const orphanCleanup = new OrphanCleanup({
     ...{ system, journal, kubeletDir, graceMs: options.graceMs ?? graceMs },
     life: {
       look: async () => {
@@ -53,11 +53,11 @@ async function world(options: { graceMs?: number; file?: FakeJournalFile } = {})
   });
   const look = async (ms = 0) => {
     await system.advance(ms);
-    const judged = reaper.judge(state.shown.map((mount) => orphanOf(mount)));
+    const judged = orphanCleanup.judge(state.shown.map((mount) => orphanOf(mount)));
     for (let i = 0; i < 30; i += 1) await settle();
     return judged;
   };
-  return { system, file, journal, state, log, told, reaper, look };
+  return { system, file, journal, state, log, told, reaper: orphanCleanup, look };
 }
 
 describe("Reaper", () => {
@@ -204,14 +204,14 @@ describe("Reaper", () => {
   });
 
   it("begins nothing more once it is stopped, and waits for what runs", async () => {
-    const { state, reaper, look, log } = await world();
+    const { state, reaper: orphanCleanup, look, log } = await world();
     state.shown = state.mounts = [podMount, { ...podMount, id: 42, point: podMount.point.replace("pv-1", "pv-2") }];
     await look();
     const { promise, resolve } = Promise.withResolvers<void>();
     state.onRemove = () => promise;
     await look(graceMs);
     let ended = false;
-    const stopped = reaper.stop().then(() => {
+    const stopped = orphanCleanup.stop().then(() => {
       ended = true;
     });
     await settle();
