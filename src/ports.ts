@@ -21,7 +21,7 @@ export interface Timers {
 }
 
 /** For whoever has much to do: it is done in pieces, and after each of them the others may have their turn. */
-export interface Turns {
+export interface Yielder {
   /**
    * Whether this turn of the event loop has lasted so long that sockets, timers and everybody else should have theirs.
    */
@@ -61,7 +61,7 @@ export interface Logger {
 export interface System {
   readonly clock: Clock;
   readonly timers: Timers;
-  readonly turns: Turns;
+  readonly yielder: Yielder;
   readonly random: Random;
   readonly log: Logger;
 }

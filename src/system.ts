@@ -1,5 +1,5 @@
 import { randomUUID } from "node:crypto";
-import type { Clock, Logger, Random, System, Timers, Turns } from "./ports.ts";
+import type { Clock, Logger, Random, System, Timers, Yielder } from "./ports.ts";
 
 /** The real clock. */
 export const systemClock: Clock = {
@@ -25,7 +25,7 @@ export const systemTimers: Timers = {
 const longestTurnMs = 10;
 
 /** Turns of Node's event loop. */
-export function createTurns(monotonic: () => number = () => performance.now()): Turns {
+export function createTurns(monotonic: () => number = () => performance.now()): Yielder {
   /** When this turn was first asked about. */
   let began: number | undefined;
   return {
@@ -43,7 +43,7 @@ export function createTurns(monotonic: () => number = () => performance.now()): 
 }
 
 /** Of this process: it has one event loop. */
-export const systemTurns: Turns = createTurns();
+export const systemTurns: Yielder = createTurns();
 
 /** Randomness that is good enough for jitter, and unique identifiers. */
 export const systemRandom: Random = {
@@ -59,5 +59,5 @@ export function aborted(signal: AbortSignal): Promise<void> {
 
 /** The ports of a real process: its clock, timers, event loop, randomness and log. */
 export function realSystem(log: Logger): System {
-  return { clock: systemClock, timers: systemTimers, turns: systemTurns, random: systemRandom, log };
+  return { clock: systemClock, timers: systemTimers, yielder: systemTurns, random: systemRandom, log };
 }

@@ -8,7 +8,7 @@ import type { System } from "../ports.ts";
 import type { IntentsBy } from "./intent-source.ts";
 import type { Plan } from "./plan.ts";
 import type { PlanSettings } from "./plan-input.ts";
-import type { Vitals } from "./vitals.ts";
+import type { HealthChecks } from "./vitals.ts";
 
 /**
  * Dependencies of the agent of one node. All effects go through these ports, so that tests and the simulator start the
@@ -32,7 +32,7 @@ export interface AgentDeps {
   /** None if not given. */
   readonly acceptedPolicies?: AcceptedPolicies;
   /** Receives the agent's own health. */
-  readonly vitals?: Vitals;
+  readonly healthChecks?: HealthChecks;
   /** Ends the wait for what the agent cannot be without. */
   readonly signal?: AbortSignal;
   /** Milliseconds after which a child process is abandoned; for tests. */

@@ -149,7 +149,7 @@ export class Loop {
 
   async #run(): Promise<void> {
     while (this.#again && !this.#stopped) {
-      if (this.running.size >= crowd) await this.#deps.system.turns.next();
+      if (this.running.size >= crowd) await this.#deps.system.yielder.next();
       this.#again = false;
       try {
         await this.#look();

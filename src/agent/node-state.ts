@@ -17,7 +17,7 @@ import { type NodeStateInput, nodeStateOf } from "./node-state-of.ts";
 import { lookAtOwnPolicies } from "./own-policy.ts";
 import type { Plan } from "./plan.ts";
 import type { OrphansOfKubelet } from "./reap/start-reaper.ts";
-import type { Vitals } from "./vitals.ts";
+import type { HealthChecks } from "./vitals.ts";
 
 /** Dependencies of writing the status of the node's own NodeVolumeState. No other writer has that status. */
 export interface NodeStateReporterDeps {
@@ -28,7 +28,7 @@ export interface NodeStateReporterDeps {
   readonly nodeName: string;
   readonly settings: Pick<NodeStateInput, "stateDir" | "allowedPrefixes" | "csiDir" | "hostRoot" | "kubeletDir">;
   readonly agent: NodeStateInput["agent"];
-  readonly vitals?: Vitals;
+  readonly healthChecks?: HealthChecks;
   readonly damage?: NodeStateInput["damage"];
   /** None if not given. */
   readonly acceptedPolicies?: AcceptedPolicies | undefined;
@@ -92,7 +92,7 @@ export class NodeStateReporter {
   start({ watchPolicy = false } = {}): void {
     this.#states.start();
     if (!watchPolicy) return;
-    this.#deps.vitals?.needs("policies", () => this.#policy.gone);
+    this.#deps.healthChecks?.needs("policies", () => this.#policy.gone);
     this.#policy.start();
   }
 
@@ -167,12 +167,12 @@ export class NodeStateReporter {
     const { name, uid, resourceVersion } = change.state.metadata;
     const ref = { name, uid, resourceVersion };
     this.#writtenAt = this.#deps.system.clock.monotonic();
-    const { client, vitals } = this.#deps;
+    const { client, healthChecks } = this.#deps;
     try {
       this.#states.upsertIfNewer(await client.mergePatchStatus(resource.states, ref, change.patch));
-      vitals?.statusWrite("", undefined);
+      healthChecks?.statusWrite("", undefined);
     } catch (error) {
-      if (error instanceof ApiError && error.status === 403) vitals?.statusWrite("", error.message);
+      if (error instanceof ApiError && error.status === 403) healthChecks?.statusWrite("", error.message);
       throw error;
     }
   }

@@ -3,7 +3,7 @@ import type { HostPorts } from "../host/ports.ts";
 import type { System } from "../ports.ts";
 import { Journal } from "./journal.ts";
 import { pause } from "./pause.ts";
-import type { Vitals } from "./vitals.ts";
+import type { HealthChecks } from "./vitals.ts";
 
 /** Milliseconds until opening is retried: someone has to free disk space, or repair the directory. */
 const retryMs = 5_000;
@@ -15,7 +15,7 @@ const retryMs = 5_000;
 export interface OpenJournalDeps {
   readonly system: System;
   readonly host: HostPorts;
-  readonly vitals: Vitals;
+  readonly healthChecks: HealthChecks;
   readonly signal: AbortSignal | undefined;
 }
 
@@ -24,15 +24,20 @@ export interface OpenJournalDeps {
  * running and reports why it is not ready.
  * @returns undefined if `signal` came first
  */
-export async function openJournal({ system, host, vitals, signal }: OpenJournalDeps): Promise<Journal | undefined> {
+export async function openJournal({
+  system,
+  host,
+  healthChecks,
+  signal,
+}: OpenJournalDeps): Promise<Journal | undefined> {
   for (let told = ""; signal?.aborted !== true; ) {
     try {
       const journal = await Journal.open(host.journal, await host.evidence.bootID(), system.log);
-      vitals.missing("journal", undefined);
+      healthChecks.missing("journal", undefined);
       return journal;
     } catch (error) {
       const message = messageOf(error);
-      vitals.missing("journal", message);
+      healthChecks.missing("journal", message);
       if (message !== told) system.log.error("nothing is done without a journal", { error: message, retryMs });
       told = message;
     }

@@ -12,7 +12,7 @@ import { isReady, isTransientState, isUnderWay } from "./passing.ts";
 import type { Plan, VolumePlan } from "./plan.ts";
 import type { AgentStatus } from "./status/status-context.ts";
 import { statusOf } from "./status-of.ts";
-import { refusalRemedy, type Vitals } from "./vitals.ts";
+import { type HealthChecks, refusalRemedy } from "./vitals.ts";
 
 /**
  * Dependencies of writing the status of intents. `agent` goes into each status, so that the controller can distinguish
@@ -23,7 +23,7 @@ export interface ReporterDeps {
   readonly client: KubeClient;
   readonly intents: Pick<IntentSource, "store" | "upsertIfNewer" | "onReached" | "doubt">;
   readonly agent: { readonly bootID: string; readonly epoch: number };
-  readonly vitals: Vitals;
+  readonly healthChecks: HealthChecks;
 }
 
 /** Changes within this time are coalesced into one write, except those that someone may wait for. */
@@ -156,7 +156,7 @@ export class Reporter {
   async #write(name: string): Promise<void> {
     const change = this.#change(name);
     if (change === undefined) return this.#forget(name);
-    const { client, intents, vitals, system } = this.#deps;
+    const { client, intents, healthChecks, system } = this.#deps;
     const { uid, resourceVersion, generation } = change.entry.metadata;
     try {
       this.#restAt = this.#now() + restMs;
@@ -169,7 +169,7 @@ export class Reporter {
     } catch (error) {
       if (!this.#volumes.has(name)) return this.#forget(name); // it is gone meanwhile, and its status with it
       this.#failed.set(name, generation);
-      if (error instanceof ApiError && error.status === 403 && vitals.statusWrite(name, error.message)) {
+      if (error instanceof ApiError && error.status === 403 && healthChecks.statusWrite(name, error.message)) {
         system.log.error("the agent is not allowed to write statuses", { remedy: refusalRemedy, error: error.message });
       }
       if (!isRefusal(error)) intents.doubt(name);
@@ -181,7 +181,7 @@ export class Reporter {
 
   #forget(name: string): void {
     this.#failed.delete(name);
-    this.#deps.vitals.statusWrite(name, undefined);
+    this.#deps.healthChecks.statusWrite(name, undefined);
   }
 
   async #readAgain(name: string): Promise<void> {

@@ -29,7 +29,7 @@ import { inOwnNameOnly } from "./own-name-only.ts";
 import { pause } from "./pause.ts";
 import type { Plan } from "./plan.ts";
 import { startAgent } from "./start.ts";
-import { Vitals } from "./vitals.ts";
+import { HealthChecks } from "./vitals.ts";
 
 const lockRetryMs = 1_000;
 /**
@@ -50,7 +50,7 @@ export async function runAgent(config: AgentConfig, log: Logger, signal: AbortSi
   const { nodeName, allowedPrefixes, hostRoot, stateDir, csiDir, kubeletDir, flexVolumeDir } = config;
   const { controllerAttachDetach } = config;
   const system = realSystem(log);
-  const vitals = new Vitals(system.clock);
+  const healthChecks = new HealthChecks(system.clock);
   const registry = new Registry();
   if (config.processMetrics) collectProcessMetrics(registry);
   registerBuildInfo(registry, "agent");
@@ -58,13 +58,13 @@ export async function runAgent(config: AgentConfig, log: Logger, signal: AbortSi
   const health = await startHealthServer({
     address: config.metricsAddress,
     registry,
-    notReady: () => vitals.notReady(),
-    remark: () => vitals.remark(),
-    unhealthy: () => vitals.unhealthy(),
+    notReady: () => healthChecks.notReady(),
+    remark: () => healthChecks.remark(),
+    unhealthy: () => healthChecks.unhealthy(),
     log,
   });
   let ranBefore: boolean | undefined;
-  const locked = await takeNode(system, vitals, signal, () => {
+  const locked = await takeNode(system, healthChecks, signal, () => {
     const found = prepareStateDirectories(libc, stateDir);
     ranBefore ??= found; // what later tries find is of this process itself
     return tryLock(libc, `${stateDir}/lock`);
@@ -99,7 +99,7 @@ export async function runAgent(config: AgentConfig, log: Logger, signal: AbortSi
       registry,
       watchPolicy: true,
       acceptedPolicies: config.acceptedPolicies,
-      vitals,
+      healthChecks,
       signal,
       onPlan,
     };
@@ -134,7 +134,7 @@ function driversOf(config: AgentConfig, { system, libc, metrics }: { system: Sys
 interface PodDriverParts extends Pick<AgentDeps, "system" | "transport" | "nodeName" | "version" | "registry"> {
   readonly agent: Agent;
   readonly libc: Libc;
-  readonly vitals: Vitals;
+  readonly healthChecks: HealthChecks;
 }
 
 /** The driver for pods; none if this node shall serve no pods, and then nothing is left of an earlier agent's. */
@@ -145,7 +145,7 @@ function podDriverOf(config: AgentConfig, { agent, libc, transport, ...parts }: 
     return undefined;
   }
   const client = createKubeClient({ transport, fieldManager: fieldManager.agent });
-  const { system, nodeName, version, registry, vitals } = parts;
+  const { system, nodeName, version, registry, healthChecks } = parts;
   return new LatePodDriver({
     system,
     directory: registrationDir,
@@ -153,7 +153,7 @@ function podDriverOf(config: AgentConfig, { agent, libc, transport, ...parts }: 
       prepareCSIDirectory(libc, csiDir);
       const { startPodDriver } = await import("./csi/start-pod-driver.ts");
       const places = { csiDir, registrationDir, kubeletDir };
-      const about = { system, nodeName, version, registry, vitals, client };
+      const about = { system, nodeName, version, registry, healthChecks, client };
       return startPodDriver({ ...about, ...places, volumes: agent.podVolumes, ready: () => agent.ready() });
     },
   });
@@ -166,13 +166,13 @@ function podDriverOf(config: AgentConfig, { agent, libc, transport, ...parts }: 
  */
 async function takeNode(
   system: System,
-  vitals: Vitals,
+  healthChecks: HealthChecks,
   signal: AbortSignal,
   attempt: () => ReturnType<typeof tryLock>,
 ): Promise<boolean> {
   for (let told = ""; !signal.aborted; ) {
     const waiting = obstacle(attempt);
-    vitals.missing("lock", waiting);
+    healthChecks.missing("lock", waiting);
     if (waiting === undefined) return true;
     if (told !== waiting)
       system.log.warn("waiting to acquire the node lock held by another agent process", { reason: waiting });

@@ -39,7 +39,7 @@ import { TableWatches } from "./table-watches.ts";
 import { tellTransitions } from "./tell-transitions.ts";
 import { Trash, throwsAway } from "./trash.ts";
 import { VitalMetrics } from "./vital-metrics.ts";
-import { Vitals } from "./vitals.ts";
+import { HealthChecks } from "./vitals.ts";
 import { WakeMetrics } from "./wake-metrics.ts";
 import { RetryTriggers } from "./wakes.ts";
 
@@ -62,7 +62,7 @@ export type { Agent, AgentDeps } from "./agent.ts";
 export async function startAgent(deps: AgentDeps): Promise<Agent> {
   const { system, transport, host, nodeName, settings } = deps;
   const { log } = system;
-  const vitals = deps.vitals ?? new Vitals(system.clock);
+  const healthChecks = deps.healthChecks ?? new HealthChecks(system.clock);
   const client = createKubeClient({ transport, fieldManager: fieldManager.agent });
   const lease = createLeaseRenewer({
     system,
@@ -70,17 +70,17 @@ export async function startAgent(deps: AgentDeps): Promise<Agent> {
     namespace: systemNamespace,
     name: nodeName,
     onRenewed() {
-      vitals.leaseRenewedAt = system.clock.now();
+      healthChecks.leaseRenewedAt = system.clock.now();
     },
   });
   lease.start();
-  const journal = await openJournal({ system, host, vitals, signal: deps.signal });
+  const journal = await openJournal({ system, host, healthChecks, signal: deps.signal });
   if (journal === undefined) return { ready: () => false, podVolumes: noPods.volumes, stop: () => lease.stop() };
   const identity = { bootID: journal.bootID, epoch: journal.epoch };
   const metrics = new AgentMetrics(deps.registry);
   const vital = new VitalMetrics({
     registry: deps.registry,
-    vitals,
+    healthChecks,
     journal,
     now: () => system.clock.now(),
     watchConnected: () => intents.store.state().connected,
@@ -110,8 +110,8 @@ export async function startAgent(deps: AgentDeps): Promise<Agent> {
   const contentSource = new ContentSource({ system, transport, onChange: contentChanged });
   const observed = new Map<string, Observation>();
   const synced = () => intents.store.state().synced;
-  vitals.needs("intents", () => intents.notSynced());
-  const reporter = new Reporter({ system, client, intents, agent: identity, vitals });
+  healthChecks.needs("intents", () => intents.notSynced());
+  const reporter = new Reporter({ system, client, intents, agent: identity, healthChecks });
   const agent = { ...identity, version: deps.version };
   const { kubeletDir } = settings;
   const place = { system, states, client, nodeName, settings, agent, damage: journal.damage };
@@ -131,8 +131,16 @@ export async function startAgent(deps: AgentDeps): Promise<Agent> {
     }),
   };
   const onAgentsRight = () => intents.relist();
-  const state = new NodeStateReporter({ ...place, ...heard, ...policies, onAgentsRight, vitals, ...kubelets, event });
-  vitals.remark = () => state.policyMissing;
+  const state = new NodeStateReporter({
+    ...place,
+    ...heard,
+    ...policies,
+    onAgentsRight,
+    healthChecks,
+    ...kubelets,
+    event,
+  });
+  healthChecks.remark = () => state.policyMissing;
   const nodeState = () => ({ apiVersion, kind: resource.states.kind, name: nodeName, uid: state.uid });
 
   const tokens = new KeptTokens(system.clock);
@@ -219,7 +227,7 @@ export async function startAgent(deps: AgentDeps): Promise<Agent> {
   function tell(plan: Plan, table: MountTable | undefined): void {
     metrics.plan(plan, table);
     tellOf(plan);
-    vitals.looked();
+    healthChecks.looked();
     stats.follow(plan);
     servers?.follow(plan);
     clients.follow(plan);
@@ -243,7 +251,7 @@ export async function startAgent(deps: AgentDeps): Promise<Agent> {
   tables.start();
   intents.start();
   state.start({ watchPolicy: deps.watchPolicy === true });
-  vitals.looked();
+  healthChecks.looked();
   trash.empty();
   log.info("agent started", { epoch: journal.epoch, volumes: journal.records.size });
 

@@ -1,11 +1,11 @@
 import { Counter, Gauge, type Registry } from "prom-client";
 import type { Journal } from "./journal.ts";
-import type { Vitals } from "./vitals.ts";
+import type { HealthChecks } from "./vitals.ts";
 
 /** Sources of the agent's own metrics. They are read at each scrape. */
 export interface VitalMetricsDeps {
   readonly registry: Registry;
-  readonly vitals: Vitals;
+  readonly healthChecks: HealthChecks;
   readonly journal: Journal;
   /** Wall time in milliseconds since the epoch. */
   now(): number;
@@ -22,7 +22,7 @@ export class VitalMetrics {
   readonly droppedEvents: Counter<"reason">;
 
   constructor(deps: VitalMetricsDeps) {
-    const { registry, vitals, journal } = deps;
+    const { registry, healthChecks, journal } = deps;
     const registers = [registry];
     this.watchRestarts = new Counter({
       name: "nodevolume_agent_watch_restarts_total",
@@ -51,12 +51,12 @@ export class VitalMetrics {
       deps.watchConnected() ? 1 : 0,
     );
     gauge("nodevolume_agent_lease_renewed_timestamp_seconds", "When the node's Lease was renewed last.", () =>
-      vitals.leaseRenewedAt === undefined ? undefined : vitals.leaseRenewedAt / 1000,
+      healthChecks.leaseRenewedAt === undefined ? undefined : healthChecks.leaseRenewedAt / 1000,
     );
     gauge(
       "nodevolume_agent_last_check_timestamp_seconds",
       "When a check of the node ended last: a minute ago at most.",
-      () => (vitals.sinceLookMs === undefined ? undefined : (deps.now() - vitals.sinceLookMs) / 1000),
+      () => (healthChecks.sinceLookMs === undefined ? undefined : (deps.now() - healthChecks.sinceLookMs) / 1000),
     );
     gauge("nodevolume_agent_journal_damaged_lines", "Lines of the journal that were damaged at start.", () =>
       journal.damage === undefined ? 0 : journal.damage.lines,

@@ -1,7 +1,7 @@
 import type { Clock } from "../ports.ts";
 
 /** What an agent needs before it is ready, or cannot be without. */
-export type Need = "lock" | "journal" | "intents" | "status" | "registration" | "policies";
+export type ReadinessCheck = "lock" | "journal" | "intents" | "status" | "registration" | "policies";
 
 /** Milliseconds without a completed look after which the agent is taken for stuck: it looks once a minute at least. */
 const stuckMs = 5 * 60_000;
@@ -11,9 +11,9 @@ export const refusalRemedy =
   "if the Node was made anew, the agent's token still names the old one: delete the agent's pod";
 
 /** How the agent itself is: for its probes and metrics. */
-export class Vitals {
+export class HealthChecks {
   readonly #clock: Clock;
-  readonly #missing = new Map<Need, () => string | undefined>([
+  readonly #missing = new Map<ReadinessCheck, () => string | undefined>([
     ["lock", () => "the lock of the node is not taken yet"],
     ["journal", () => "the journal is not read yet"],
     ["intents", () => "the intents were not read completely yet"],
@@ -30,13 +30,13 @@ export class Vitals {
   }
 
   /** @param why the sentence that people read; undefined if nothing is missing any more */
-  missing(need: Need, why: string | undefined): void {
+  missing(need: ReadinessCheck, why: string | undefined): void {
     if (why === undefined) this.#missing.delete(need);
     else this.#missing.set(need, () => why);
   }
 
   /** @param why is asked whenever somebody looks; undefined while nothing is missing */
-  needs(need: Need, why: () => string | undefined): void {
+  needs(need: ReadinessCheck, why: () => string | undefined): void {
     this.#missing.set(need, why);
   }
 

@@ -1,6 +1,6 @@
 import { setLabelPrefix } from "../api/names.ts";
 import type { NodeVolumeSetSpec } from "../api/types.gen.ts";
-import { inTurns } from "../kube/in-turns.ts";
+import { runYielding } from "../kube/in-turns.ts";
 import type { ObjectStore } from "../kube/object-store.ts";
 import type { Cancel, System } from "../ports.ts";
 import { setLabel } from "./identity.ts";
@@ -83,7 +83,7 @@ export interface Surroundings {
 export function createGatherer(
   stores: Stores,
   { allowedPrefixes, podsOf, consent }: Surroundings,
-  { turns }: Pick<System, "turns">,
+  { yielder }: Pick<System, "yielder">,
 ): Gatherer {
   const byNode: Groups = new Map();
   /** By the label of a set. */
@@ -179,7 +179,7 @@ export function createGatherer(
           yield;
         }
       }
-      await inTurns(turns, each());
+      await runYielding(yielder, each());
     },
     nodesOf(set) {
       return [...nodeNames()].flatMap((node) => {

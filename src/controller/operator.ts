@@ -5,7 +5,7 @@ import { apiVersion, finalizer, resource } from "../api/names.ts";
 import { resourcePath } from "../kube/resource-path.ts";
 import type { Logger } from "../ports.ts";
 import type { SetEntry } from "./projections.ts";
-import type { CreateShell, Shell, ShellDeps } from "./shell.ts";
+import type { CreateFinalizerController, FinalizerController, FinalizerControllerDeps } from "./shell.ts";
 
 /** The library is CommonJS, whose default export arrives one level down. */
 const Operator = OperatorModule.default;
@@ -15,18 +15,18 @@ const Operator = OperatorModule.default;
  * because as it is (1.3.9, with client-node 2) it ends the process when a watch breaks, loses deletions, and only logs
  * a finalizer that could not be written.
  */
-export function createOperatorShell(log: Logger): CreateShell {
-  return (deps): Shell => {
+export function createOperatorFinalizerController(log: Logger): CreateFinalizerController {
+  return (deps): FinalizerController => {
     const operator = withoutKubeconfig(() => new SetOperator(log, deps));
     return { start: () => operator.start(), stop: () => operator.stop() };
   };
 }
 
 class SetOperator extends Operator {
-  readonly #deps: ShellDeps;
+  readonly #deps: FinalizerControllerDeps;
   #stopped = false;
 
-  constructor(log: Logger, deps: ShellDeps) {
+  constructor(log: Logger, deps: FinalizerControllerDeps) {
     super({
       debug: (message) => log.debug(message),
       info: (message) => log.info(message),

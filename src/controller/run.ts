@@ -13,7 +13,7 @@ import type { Logger, System } from "../ports.ts";
 import { secureMetrics } from "../secure-metrics.ts";
 import { aborted, realSystem } from "../system.ts";
 import { version } from "../version.ts";
-import { createOperatorShell } from "./operator.ts";
+import { createOperatorFinalizerController } from "./operator.ts";
 import { createPage } from "./page/page.ts";
 import { type Controller, startController } from "./start.ts";
 
@@ -46,8 +46,15 @@ export async function runController(config: ControllerConfig, log: Logger, signa
       : undefined,
     log,
   });
-  const createShell = createOperatorShell(log);
-  const controller = startController({ system, transport, config, registry, createShell, watchPolicies: true });
+  const createFinalizerController = createOperatorFinalizerController(log);
+  const controller = startController({
+    system,
+    transport,
+    config,
+    registry,
+    createFinalizerController,
+    watchPolicies: true,
+  });
   notReady = controller.notReady;
   remark = controller.remark;
   const stopPage = await startPage(config, system, controller);

@@ -2,7 +2,7 @@ import { finalizer } from "../api/names.ts";
 import type { SetEntry } from "./projections.ts";
 
 /** What a shell drives the life of sets with. */
-export interface ShellDeps {
+export interface FinalizerControllerDeps {
   /**
    * Calls `onSet` for each set, and again after each change that concerns it: one call at a time for one set. A
    * rejected call is retried.
@@ -20,7 +20,7 @@ export interface ShellDeps {
  * The life of a set: a finalizer before anything is written for it, and off again when nothing of it is left. The real
  * one is operator.ts; the one below does the same without the operator library.
  */
-export interface Shell {
+export interface FinalizerController {
   start(): Promise<void>;
   stop(): void;
 }
@@ -29,7 +29,7 @@ export interface Shell {
  * Makes the shell: the part that watches sets and keeps their finalizer, by `@dot-i/k8s-operator` or, in tests, without
  * it.
  */
-export type CreateShell = (deps: ShellDeps) => Shell;
+export type CreateFinalizerController = (deps: FinalizerControllerDeps) => FinalizerController;
 
 /** The next change of a set's finalizer. */
 export type FinalizerStep = "add" | "release" | "nothing";
@@ -42,7 +42,7 @@ export function decideFinalizer({ metadata }: Pick<SetEntry, "metadata">): Final
 }
 
 /** The shell without `@dot-i/k8s-operator`, for the simulator and tests. */
-export const createPlainShell: CreateShell = (deps) => ({
+export const createFinalizerController: CreateFinalizerController = (deps) => ({
   start() {
     deps.watchSets(async (set) => {
       const finalizers = set.metadata.finalizers ?? [];

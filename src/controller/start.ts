@@ -19,8 +19,8 @@ import type { ClusterView } from "./page/page.ts";
 import { nodePodsOf } from "./populate/node-pods.ts";
 import { connectPods } from "./populate/pod-triggers.ts";
 import { createPods } from "./populate/pods.ts";
-import type { CreateShell } from "./shell.ts";
-import { createPlainShell } from "./shell.ts";
+import type { CreateFinalizerController } from "./shell.ts";
+import { createFinalizerController } from "./shell.ts";
 import { connectTriggers } from "./triggers.ts";
 import { allOf, createWatches, storesOf } from "./watches.ts";
 import { createWork } from "./work.ts";
@@ -48,7 +48,7 @@ export interface ControllerDeps {
    */
   readonly watchPolicies?: boolean;
   /** What drives the life of sets; without it a plain one that does the same as the operator's. */
-  readonly createShell?: CreateShell;
+  readonly createFinalizerController?: CreateFinalizerController;
 }
 
 /** A running controller: the handle that the process's role and the page use. */
@@ -160,12 +160,14 @@ export function startController(deps: ControllerDeps): Controller {
     work.allPods();
   };
   const { allVolumes } = work;
-  const { turns } = system;
-  const triggers = connectTriggers({ stores, gatherer, queues, turns, indexIntents, allVolumes, allPods });
-  const podTriggers = connectPods(pods, storage, work.nodesWithout, queues.nodes, system.turns);
+  const { yielder } = system;
+  const triggers = connectTriggers({ stores, gatherer, queues, yielder, indexIntents, allVolumes, allPods });
+  const podTriggers = connectPods(pods, storage, work.nodesWithout, queues.nodes, system.yielder);
   const cancelConsents = connectConsents({ storage, sets: stores.sets, gatherer, queues, refused: work.nodesRefused });
   const needed = needStorage(storage, stores);
-  const shell = (deps.createShell ?? createPlainShell)(work.shellDeps);
+  const finalizerController = (deps.createFinalizerController ?? createFinalizerController)(
+    work.finalizerControllerDeps,
+  );
 
   let stopped = false;
   /** Counts how often the lease was won. */
@@ -217,7 +219,7 @@ export function startController(deps: ControllerDeps): Controller {
   }
 
   async function begin(): Promise<void> {
-    await shell.start();
+    await finalizerController.start();
     await Promise.all(allOf(watches).map((watch) => watch.synced()));
     log.info("caches filled", { sets: stores.sets.size, nodes: stores.nodes.size, intents: stores.intents.size });
     if (!stopped) election.start();
@@ -251,7 +253,7 @@ export function startController(deps: ControllerDeps): Controller {
     remark: () => work.policies.missing,
     async stop() {
       stopped = true;
-      shell.stop();
+      finalizerController.stop();
       triggers.stop();
       podTriggers.stop();
       cancelConsents();

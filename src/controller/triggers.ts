@@ -1,10 +1,10 @@
 import { leaderLease } from "../api/names.ts";
-import { createSweep } from "../kube/in-turns.ts";
+import { createFullResync } from "../kube/in-turns.ts";
 import type { KeyedQueue } from "../kube/keyed-queue.ts";
 import type { Lease } from "../kube/lease.ts";
 import type { ObjectStore } from "../kube/object-store.ts";
 import { sameJson } from "../kube/same-json.ts";
-import type { Cancel, Turns } from "../ports.ts";
+import type { Cancel, Yielder } from "../ports.ts";
 import type { Gatherer, Stores } from "./gather.ts";
 import { sameDemand } from "./gather.ts";
 import { requestersOf } from "./identity.ts";
@@ -48,7 +48,7 @@ export interface TriggerDeps {
   readonly stores: Stores & { readonly leases: ObjectStore<Lease>; readonly states: ObjectStore<StateEntry> };
   readonly gatherer: Gatherer;
   readonly queues: Queues;
-  readonly turns: Turns;
+  readonly yielder: Yielder;
   /** Whether the state of a node has an index of its intents. */
   readonly indexIntents: boolean;
   /** Every volume of a CSI driver is looked at again. */
@@ -67,8 +67,8 @@ export interface Triggers {
 }
 
 /** Which change of which object makes which key due. A key too many costs a comparison; one too few is a bug. */
-export function connectTriggers({ stores, gatherer, queues, turns, ...deps }: TriggerDeps): Triggers {
-  const sets = createSweep(turns, function* () {
+export function connectTriggers({ stores, gatherer, queues, yielder, ...deps }: TriggerDeps): Triggers {
+  const sets = createFullResync(yielder, function* () {
     for (const { metadata } of stores.sets.list()) yield queues.sets.add(metadata.name);
   });
   const node = (name: string) => {
@@ -82,16 +82,16 @@ export function connectTriggers({ stores, gatherer, queues, turns, ...deps }: Tr
     if (awaitsRelease(intent)) queues.releases.add(intent.metadata.name);
   };
 
-  const everything = createSweep(turns, function* () {
+  const everything = createFullResync(yielder, function* () {
     for (const name of gatherer.nodeNames()) yield node(name);
     for (const { metadata } of stores.states.list()) yield queues.states.add(metadata.name);
     for (const lease of stores.leases.list()) yield onLease(lease);
   });
-  const nodes = createSweep(turns, function* () {
+  const nodes = createFullResync(yielder, function* () {
     for (const name of gatherer.nodeNames()) yield queues.nodes.add(name);
   });
   /** What a change of a set concerns: a conflict, and its end, concern the other sets of a node, too. */
-  const demanded = createSweep(turns, function* () {
+  const demanded = createFullResync(yielder, function* () {
     for (const name of gatherer.nodeNames()) {
       queues.nodes.add(name);
       yield queues.readiness.add(name);
@@ -203,7 +203,7 @@ export function connectTriggers({ stores, gatherer, queues, turns, ...deps }: Tr
     all,
     allNodes,
     stop() {
-      for (const sweep of [everything, nodes, demanded, sets]) sweep.stop();
+      for (const resync of [everything, nodes, demanded, sets]) resync.stop();
       for (const cancel of cancels) cancel();
     },
   };

@@ -28,7 +28,7 @@ import { reconcileSet, releaseSet } from "./reconcile-set.ts";
 import { awaitsRelease, doubtForMs, mendsInMs, settleMs } from "./release.ts";
 import { releaseIntent } from "./release-intent.ts";
 import type { NodeInput } from "./resolve-node.ts";
-import type { ShellDeps } from "./shell.ts";
+import type { FinalizerControllerDeps } from "./shell.ts";
 import { type Queues, sameNode } from "./triggers.ts";
 import { createPodWaits } from "./waiting-pods/pod-waits.ts";
 import { keyOfPod } from "./waiting-pods/reconcile-pod.ts";
@@ -57,7 +57,7 @@ export interface WorkDeps {
 /** The work queues with their reconcilers, and the state that these share: rollout admissions, and writes under way. */
 export interface Work {
   readonly queues: Queues;
-  readonly shellDeps: ShellDeps;
+  readonly finalizerControllerDeps: FinalizerControllerDeps;
   /** Reconciles every volume of CSI drivers. */
   allVolumes(): void;
   /** Claims of any PersistentVolume of a volume, by its key. */
@@ -263,7 +263,7 @@ export function createWork(deps: WorkDeps): Work {
       observe.stop();
       waits.stop();
     },
-    shellDeps: {
+    finalizerControllerDeps: {
       watchSets(handler) {
         onSet = handler;
       },

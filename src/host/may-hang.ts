@@ -28,7 +28,7 @@ const local = new Set([
 const inMemory = new Set(["tmpfs", "ramfs", "devtmpfs", "hugetlbfs"]);
 
 /** Whether a call on `path` could wait for a server, a FUSE process or the like. */
-export function mayHang(table: MountTable, path: string): boolean {
+export function mayBlock(table: MountTable, path: string): boolean {
   return table.crossed(path).length === 0 || remoteMountOn(table, path) !== undefined;
 }
 

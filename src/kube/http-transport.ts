@@ -10,7 +10,7 @@ import { TransportError } from "./transport.ts";
 
 /** Dependencies of talking HTTP to the API server. */
 export interface HttpTransportDeps {
-  readonly system: Pick<System, "timers" | "turns" | "log">;
+  readonly system: Pick<System, "timers" | "yielder" | "log">;
   /** https://host:port. http:// is for tests: the token would go over the wire in the clear. */
   readonly server: string;
   /** PEM of the certificate authority that the server must be signed by. */
@@ -44,7 +44,7 @@ const maxBodyBytes = 64 * 1024 * 1024;
 
 /** Requests and watches over HTTP/1.1, with kept connections and a bearer token. */
 export function createHttpTransport(deps: HttpTransportDeps): HttpTransport {
-  const { timers, turns, log } = deps.system;
+  const { timers, yielder, log } = deps.system;
   const base = new URL(deps.server);
   /** A proxy for many clusters has each beneath a path of its own. */
   const prefix = base.pathname.replace(/\/$/, "");
@@ -159,10 +159,10 @@ export function createHttpTransport(deps: HttpTransportDeps): HttpTransport {
         } catch (error) {
           breakWith(error);
         }
-        if (ended || !turns.over()) return;
+        if (ended || !yielder.over()) return;
         // A server that has much to say is listened to for a while, and then others are.
         head.pause();
-        void turns.next().then(() => head.resume());
+        void yielder.next().then(() => head.resume());
       });
       head.on("end", () => end({}));
       head.on("error", breakWith);

@@ -1,5 +1,5 @@
-import type { Turns } from "../ports.ts";
-import { inTurns } from "./in-turns.ts";
+import type { Yielder } from "../ports.ts";
+import { runYielding } from "./in-turns.ts";
 
 /** Lets things happen at once, and while something is awaited, afterwards, in the order in which they came. */
 export interface InOrder {
@@ -9,7 +9,7 @@ export interface InOrder {
 }
 
 /** Keeps the order of changes while one of them takes more than one turn of the event loop. */
-export function createInOrder(turns: Turns): InOrder {
+export function createInOrder(yielder: Yielder): InOrder {
   let held: (() => void)[] | undefined;
 
   function* heldBack(): Generator<void> {
@@ -29,7 +29,7 @@ export function createInOrder(turns: Turns): InOrder {
     async after(awaited) {
       held = [];
       await awaited;
-      await inTurns(turns, heldBack());
+      await runYielding(yielder, heldBack());
     },
   };
 }

@@ -1,29 +1,29 @@
-import type { Turns } from "../ports.ts";
+import type { Yielder } from "../ports.ts";
 
 /** Work in pieces: each step is one. */
-export type Steps = Iterator<unknown, unknown>;
+export type YieldingSteps = Iterator<unknown, unknown>;
 
 /**
  * Does all steps, in as many turns as they need.
  * @returns undefined if they are done already, in this turn; else when they are. A step that throws ends them: it
  *   throws if that is in this turn, and rejects if later.
  */
-export function inTurns(turns: Turns, steps: Steps): Promise<void> | undefined {
+export function runYielding(yielder: Yielder, steps: YieldingSteps): Promise<void> | undefined {
   return endsInThisTurn() ? undefined : rest();
 
   function endsInThisTurn(): boolean {
-    while (steps.next().done !== true) if (turns.over()) return false;
+    while (steps.next().done !== true) if (yielder.over()) return false;
     return true;
   }
 
   async function rest(): Promise<void> {
-    do await turns.next();
+    do await yielder.next();
     while (!endsInThisTurn());
   }
 }
 
 /** A look at everything there is, in turns. */
-export interface Sweep {
+export interface FullResync {
   /**
    * Looks at everything that is there now: at once, as far as this turn goes. One that is under way goes on, and
    * another one follows.
@@ -34,7 +34,7 @@ export interface Sweep {
 }
 
 /** @param steps of one sweep; they must not throw */
-export function createSweep(turns: Turns, steps: () => Steps): Sweep {
+export function createFullResync(yielder: Yielder, steps: () => YieldingSteps): FullResync {
   let wanted = false;
   let underWay = false;
   let stopped = false;
@@ -47,7 +47,7 @@ export function createSweep(turns: Turns, steps: () => Steps): Sweep {
     underWay = true;
     while (wanted) {
       wanted = false;
-      const rest = inTurns(turns, untilStopped());
+      const rest = runYielding(yielder, untilStopped());
       if (rest !== undefined) {
         void rest.then(run);
         return;

@@ -1,13 +1,13 @@
 import type { KubeObject } from "../api/meta.ts";
-import type { Turns } from "../ports.ts";
-import { inTurns } from "./in-turns.ts";
+import type { Yielder } from "../ports.ts";
+import { runYielding } from "./in-turns.ts";
 import { type MutableStore, storeKey } from "./object-store.ts";
 import type { WatchChange } from "./watch-stream.ts";
 
 /** Dependencies of taking objects into a store. */
 export interface IntakeDeps<T extends KubeObject> {
   readonly store: MutableStore<T>;
-  readonly turns: Turns;
+  readonly yielder: Yielder;
   readonly project: (raw: unknown) => T | undefined;
 }
 
@@ -32,7 +32,7 @@ export interface Intake<T extends KubeObject> {
 }
 
 /** Takes lists and events into a store, in turns that leave the event loop free between them. */
-export function createIntake<T extends KubeObject>({ store, turns, project }: IntakeDeps<T>): Intake<T> {
+export function createIntake<T extends KubeObject>({ store, yielder, project }: IntakeDeps<T>): Intake<T> {
   let halfTaken = false;
 
   return {
@@ -69,7 +69,7 @@ export function createIntake<T extends KubeObject>({ store, turns, project }: In
         halfTaken = false;
         store.setConnected(true);
       }
-      const rest = inTurns(turns, steps());
+      const rest = runYielding(yielder, steps());
       if (rest === undefined) return undefined;
       halfTaken = true;
       store.setConnected(false);

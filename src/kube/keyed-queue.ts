@@ -54,7 +54,7 @@ const defaultBackoff = { baseMs: 250, maxMs: 60_000 };
  * added meanwhile, and with backoff if it fails.
  */
 export function createKeyedQueue(deps: KeyedQueueDeps): KeyedQueue {
-  const { clock, timers, turns, random } = deps.system;
+  const { clock, timers, yielder, random } = deps.system;
   const log = deps.system.log.child({ queue: deps.name });
   const due = new Set<string>();
   const running = new Set<string>();
@@ -78,7 +78,7 @@ export function createKeyedQueue(deps: KeyedQueueDeps): KeyedQueue {
   function schedulePump(): void {
     if (pumping) return;
     pumping = true;
-    void (turns.over() ? turns.next() : Promise.resolve()).then(pump);
+    void (yielder.over() ? yielder.next() : Promise.resolve()).then(pump);
   }
 
   function pump(): void {
@@ -89,7 +89,7 @@ export function createKeyedQueue(deps: KeyedQueueDeps): KeyedQueue {
       due.delete(key);
       running.add(key);
       void runOnce(key);
-      if (due.size > 0 && turns.over()) {
+      if (due.size > 0 && yielder.over()) {
         schedulePump();
         return;
       }

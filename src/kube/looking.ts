@@ -1,5 +1,5 @@
 import type { Cancel } from "../ports.ts";
-import type { Sweep } from "./in-turns.ts";
+import type { FullResync } from "./in-turns.ts";
 
 /** What is told of every change of a store's objects in the same way. */
 export function onEach<T>(see: (object: T) => void) {
@@ -7,11 +7,11 @@ export function onEach<T>(see: (object: T) => void) {
 }
 
 /** How to begin and end what looks at all there is in turns, and is told of changes. */
-export function looking(sweep: Sweep, cancels: readonly Cancel[]): { all(): void; stop(): void } {
+export function looking(resync: FullResync, cancels: readonly Cancel[]): { all(): void; stop(): void } {
   return {
-    all: sweep.begin,
+    all: resync.begin,
     stop() {
-      sweep.stop();
+      resync.stop();
       for (const cancel of cancels) cancel();
     },
   };

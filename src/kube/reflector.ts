@@ -78,10 +78,10 @@ const backoff = { baseMs: 800, maxMs: longestWaitMs };
  * still has it, with WatchList where it is supported, with backoff after failures.
  */
 export function createReflector<T extends KubeObject>(deps: ReflectorDeps<T>): Reflector<T> {
-  const { clock, timers, turns, random } = deps.system;
+  const { clock, timers, yielder, random } = deps.system;
   const log = deps.system.log.child({ resource: deps.resource.plural });
   const store: MutableStore<T> = createObjectStore<T>({ clock, log });
-  const intake = createIntake<T>({ store, turns, project: deps.project });
+  const intake = createIntake<T>({ store, yielder, project: deps.project });
   const client: KubeClient = createKubeClient({ transport: deps.transport, fieldManager: "" });
   const trouble = createWatchTrouble({ clock, log });
   /** Who waits for the next complete list. */
@@ -108,7 +108,7 @@ export function createReflector<T extends KubeObject>(deps: ReflectorDeps<T>): R
       query: watchQuery(deps, resourceVersion, random),
       idleMs: silenceMs,
     } as const;
-    const cancelStream = openWatch(deps.transport, turns, request, {
+    const cancelStream = openWatch(deps.transport, yielder, request, {
       onOpen() {
         intake.connected();
         if (!listing) trouble.over();

@@ -1,5 +1,5 @@
 import { messageOf } from "../errors.ts";
-import type { Cancel, Turns } from "../ports.ts";
+import type { Cancel, Yielder } from "../ports.ts";
 import { ApiError, apiErrorOf, isExpired } from "./api-error.ts";
 import { createInOrder } from "./in-order.ts";
 import type { ApiRequest, StreamHandlers, Transport } from "./transport.ts";
@@ -31,8 +31,13 @@ export interface WatchHandlers {
 }
 
 /** Opens a watch as typed events. After cancel nothing is called. */
-export function openWatch(transport: Transport, turns: Turns, request: ApiRequest, handlers: WatchHandlers): Cancel {
-  const inOrder = createInOrder(turns);
+export function openWatch(
+  transport: Transport,
+  yielder: Yielder,
+  request: ApiRequest,
+  handlers: WatchHandlers,
+): Cancel {
+  const inOrder = createInOrder(yielder);
   let done = false;
   let cancelStream: Cancel = () => {};
 

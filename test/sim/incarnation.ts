@@ -51,8 +51,8 @@ export class Incarnation {
     const { clock } = scheduler;
     const own = { now: () => clock.now() + (deps.skewMs?.() ?? 0), monotonic: () => clock.monotonic() };
     const timers = this.#timers();
-    const turns = { over: () => false, next: () => new Promise<void>((resolve) => timers.after(0, resolve)) };
-    this.system = { clock: own, timers, turns, random, log: this.#logger({}) };
+    const yielder = { over: () => false, next: () => new Promise<void>((resolve) => timers.after(0, resolve)) };
+    this.system = { clock: own, timers, yielder, random, log: this.#logger({}) };
   }
 
   get alive(): boolean {

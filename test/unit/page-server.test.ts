@@ -184,8 +184,8 @@ describe("startPageServer", () => {
   });
 
   it("makes so many searches at once, and refuses the next", async () => {
-    const turns = { over: () => true, next: () => new Promise<void>((resolve) => setImmediate(resolve)) };
-    const page = createPage({ system: { ...cluster.system, turns }, view: cluster.view, version: "0" });
+    const yielder = { over: () => true, next: () => new Promise<void>((resolve) => setImmediate(resolve)) };
+    const page = createPage({ system: { ...cluster.system, yielder }, view: cluster.view, version: "0" });
     const open = Array.from({ length: 4 }, () => page.find({ words: ["scratch"] }));
     expect(await page.find({ words: ["scratch"] })).to.equal(undefined);
     for (const found of await Promise.all(open)) expect(found?.volumes).to.have.length(40);

@@ -3,20 +3,20 @@ import type { KubeObject } from "../../api/meta.ts";
 import { podDriver, resource } from "../../api/names.ts";
 import { PodDriver, type PodDriverDeps } from "../../csi/server/pod-driver.ts";
 import type { KubeClient } from "../../kube/client.ts";
-import type { Vitals } from "../vitals.ts";
+import type { HealthChecks } from "../vitals.ts";
 import { podDriverMetrics } from "./pod-driver-metrics.ts";
 
 /** Dependencies of serving volumes to pods, beside those of the CSI server itself. */
 export interface StartPodDriverDeps extends Omit<PodDriverDeps, "read" | "onCall" | "onRegistration"> {
   readonly client: Pick<KubeClient, "get">;
   readonly registry: Registry;
-  readonly vitals: Vitals;
+  readonly healthChecks: HealthChecks;
 }
 
 /**
  * The driver for pods, with the gRPC library: a module of its own, so that it is loaded only where there is a kubelet.
  */
-export function startPodDriver({ client, registry, vitals, ...deps }: StartPodDriverDeps): PodDriver {
+export function startPodDriver({ client, registry, healthChecks, ...deps }: StartPodDriverDeps): PodDriver {
   const metrics = podDriverMetrics(registry, () => driver.underWay);
   const driver: PodDriver = new PodDriver({
     ...deps,
@@ -24,7 +24,7 @@ export function startPodDriver({ client, registry, vitals, ...deps }: StartPodDr
     onCall: metrics.called,
     onRegistration(is, problem) {
       metrics.registered(is);
-      vitals.missing("registration", problem);
+      healthChecks.missing("registration", problem);
     },
   });
   return driver.start();

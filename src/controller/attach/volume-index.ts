@@ -1,9 +1,9 @@
 import type { KubeObject } from "../../api/meta.ts";
 import { annotation } from "../../api/names.ts";
-import { createSweep } from "../../kube/in-turns.ts";
+import { createFullResync } from "../../kube/in-turns.ts";
 import { looking, onEach } from "../../kube/looking.ts";
 import type { ObjectStore } from "../../kube/object-store.ts";
-import type { Cancel, Turns } from "../../ports.ts";
+import type { Cancel, Yielder } from "../../ports.ts";
 import type { ClaimObjects } from "../claims/resolve-claim.ts";
 import type { Intent, NodeInfo } from "../projections.ts";
 import { isOurs } from "./attachment-name.ts";
@@ -44,7 +44,7 @@ export interface VolumeIndexDeps {
   readonly intentsOfNode: (node: string) => readonly Intent[];
   /** Whether two versions of a Node are the same to whoever decides. */
   readonly sameNode: (a: NodeInfo, b: NodeInfo) => boolean;
-  readonly turns: Turns;
+  readonly yielder: Yielder;
   /** Told of each volume of which something may have changed. */
   readonly onDue: (key: string) => void;
 }
@@ -145,7 +145,7 @@ export function createVolumeIndex(deps: VolumeIndexDeps): VolumeIndex {
     }
   }
 
-  const sweep = createSweep(deps.turns, function* () {
+  const resync = createFullResync(deps.yielder, function* () {
     for (const intent of intents.list()) yield seeIntent(intent);
     for (const volume of persistentVolumes.store.list()) yield seeVolume(volume);
     for (const attachment of attachments.store.list()) yield seeAttachment(attachment);
@@ -157,7 +157,7 @@ export function createVolumeIndex(deps: VolumeIndexDeps): VolumeIndex {
 
   /** These are few and seldom change. While they are read for the first time, all is looked at afterwards. */
   function anyMayDiffer(): void {
-    if (deps.storage.complete()) sweep.begin();
+    if (deps.storage.complete()) resync.begin();
   }
 
   const onNode = ({ metadata }: KubeObject) => dueOn(metadata.name);
@@ -209,7 +209,7 @@ export function createVolumeIndex(deps: VolumeIndexDeps): VolumeIndex {
     attachedOn: (driver, node) => new Set(attachmentsByPlace.of(placeKey(driver, node))),
     keyOf,
     keyOfAttachment,
-    ...looking(sweep, cancels),
+    ...looking(resync, cancels),
   };
 }
 

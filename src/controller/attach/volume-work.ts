@@ -74,7 +74,7 @@ export function createVolumeWork(deps: VolumeWorkDeps): VolumeWork {
     storage,
     intentsOfNode: gatherer.intentsOf,
     sameNode: deps.sameNode,
-    turns: system.turns,
+    yielder: system.yielder,
     onDue: deps.onDue,
   });
   const pending = createPending();

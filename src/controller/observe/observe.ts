@@ -1,6 +1,6 @@
 import type { KubeObject } from "../../api/meta.ts";
 import type { KubeClient } from "../../kube/client.ts";
-import { createSweep } from "../../kube/in-turns.ts";
+import { createFullResync } from "../../kube/in-turns.ts";
 import type { KeyedQueue } from "../../kube/keyed-queue.ts";
 import { looking, onEach } from "../../kube/looking.ts";
 import type { ObjectStore } from "../../kube/object-store.ts";
@@ -20,7 +20,7 @@ import { isOfOther, observedIntents, volumeOfClaim } from "./observed-intents.ts
 
 /** Dependencies of following the volumes that kubelet manages for pods. */
 export interface ObserveDeps {
-  readonly system: Pick<System, "clock" | "turns" | "log">;
+  readonly system: Pick<System, "clock" | "yielder" | "log">;
   readonly client: KubeClient;
   /** None: nothing is observed, and what was before is removed. */
   readonly observePods: "None" | "PersistentVolumes";
@@ -140,10 +140,10 @@ export function createObserve(deps: ObserveDeps): Observe {
   }
   /** These seldom change, and then for all. */
   function onDriver(): void {
-    if (storage.complete()) sweep.begin();
+    if (storage.complete()) resync.begin();
   }
 
-  const sweep = createSweep(deps.system.turns, function* () {
+  const resync = createFullResync(deps.system.yielder, function* () {
     for (const { metadata } of deps.nodes.list()) yield due(metadata.name);
     for (const intent of intents.list()) yield onIntent(intent);
   });
@@ -198,7 +198,7 @@ export function createObserve(deps: ObserveDeps): Observe {
 
   return {
     reconcile: (node) => observeNode(nodeDeps, node),
-    ...looking(sweep, cancels),
+    ...looking(resync, cancels),
   };
 }
 

@@ -21,7 +21,7 @@ export interface Feed {
 
 /** Dependencies of keeping the page's overview current. */
 export interface FeedDeps {
-  readonly system: Pick<System, "clock" | "timers" | "turns" | "log">;
+  readonly system: Pick<System, "clock" | "timers" | "yielder" | "log">;
   readonly digest: (text: string) => string;
   readonly make: () => Generator<void, Overview>;
 }
@@ -36,7 +36,7 @@ export const mostFollowers = 32;
 
 /** Makes the overview when something has changed and somebody reads it, and sends its tag to those who follow. */
 export function createFeed({ system, digest, make }: FeedDeps) {
-  const { clock, timers, turns, log } = system;
+  const { clock, timers, yielder, log } = system;
   const followers = new Set<(tag: string) => void>();
   let edition: Edition | undefined;
   /** Something has changed since the last edition was begun. */
@@ -55,7 +55,7 @@ export function createFeed({ system, digest, make }: FeedDeps) {
     begunAt = clock.monotonic();
     const steps = make();
     let step = steps.next();
-    for (; step.done !== true; step = steps.next()) if (turns.over()) await turns.next();
+    for (; step.done !== true; step = steps.next()) if (yielder.over()) await yielder.next();
     const text = JSON.stringify(step.value);
     const tag = digest(text).slice(0, 16);
     tookMs = clock.monotonic() - begunAt;

@@ -141,7 +141,7 @@ export function createPage({ system, view, version }: PageDeps): Page {
       try {
         const steps = findVolumes(watches.intents.store.list(), search);
         let step = steps.next();
-        for (; step.done !== true; step = steps.next()) if (system.turns.over()) await system.turns.next();
+        for (; step.done !== true; step = steps.next()) if (system.yielder.over()) await system.yielder.next();
         return step.value;
       } finally {
         searches -= 1;

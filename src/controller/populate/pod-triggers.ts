@@ -1,9 +1,9 @@
 import type { KubeObject } from "../../api/meta.ts";
-import { createSweep } from "../../kube/in-turns.ts";
+import { createFullResync } from "../../kube/in-turns.ts";
 import type { KeyedQueue } from "../../kube/keyed-queue.ts";
 import { looking } from "../../kube/looking.ts";
 import { sameJson } from "../../kube/same-json.ts";
-import type { Turns } from "../../ports.ts";
+import type { Yielder } from "../../ports.ts";
 import type { Storage } from "../attach/storage.ts";
 import type { PodEntry } from "./pod-entry.ts";
 import { namesClaim } from "./pod-volume.ts";
@@ -28,7 +28,7 @@ export function connectPods(
   storage: Pick<Storage, "claims" | "need">,
   nodesWithout: RefusalTeller["nodesWithout"],
   nodes: Pick<KeyedQueue, "addAfter">,
-  turns: Turns,
+  yielder: Yielder,
 ): PodTriggers {
   const due = (pod: PodEntry) => {
     if (pod.nodeName === "" || pod.volumes.length === 0) return;
@@ -64,7 +64,7 @@ export function connectPods(
       },
     }),
   ];
-  const ofClaims = createSweep(turns, function* () {
+  const ofClaims = createFullResync(yielder, function* () {
     for (const pod of pods.pods.store.list()) yield namesClaim(pod) && due(pod);
   });
   const { all, stop } = looking(ofClaims, cancels);

@@ -1,5 +1,5 @@
 import type { KubeObject } from "../../api/meta.ts";
-import { createSweep } from "../../kube/in-turns.ts";
+import { createFullResync } from "../../kube/in-turns.ts";
 import type { KeyedQueue } from "../../kube/keyed-queue.ts";
 import type { ObjectStore } from "../../kube/object-store.ts";
 import { sameJson } from "../../kube/same-json.ts";
@@ -41,14 +41,14 @@ export interface PodWaits {
  * wait for.
  */
 export function connectWaits(
-  { timers, turns }: Pick<System, "timers" | "turns">,
+  { timers, yielder }: Pick<System, "timers" | "yielder">,
   stores: WaitStores,
   storage: Pick<Storage, "claims" | "persistentVolumes" | "storageClasses" | "need">,
   queue: Pick<KeyedQueue, "add" | "addAfter">,
   forget: (uid: string) => void,
 ): PodWaits {
   const gated = new Set<string>();
-  const lookAtGated = createSweep(turns, function* () {
+  const lookAtGated = createFullResync(yielder, function* () {
     for (const key of gated) yield queue.add(key);
   });
   let cancelLook: Cancel | undefined;
@@ -60,7 +60,7 @@ export function connectWaits(
       lookAtGated.begin();
     });
   };
-  const everyPod = createSweep(turns, function* () {
+  const everyPod = createFullResync(yielder, function* () {
     for (const pod of stores.pods.list()) {
       if (pod.gates !== undefined || pod.volumes.length > 0) yield queue.add(keyOfPod(pod));
     }

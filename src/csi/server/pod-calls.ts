@@ -4,7 +4,7 @@ import { checkPublish, checkUnpublish } from "./check-publish.ts";
 import { hasTokensInContext, identityOf } from "./pod-identity.ts";
 import type { PodPublish, PodTarget, PodVolumes } from "./ports.ts";
 import { RefusedCall } from "./refused-call.ts";
-import { Turns } from "./turns.ts";
+import { KeyedMutex } from "./turns.ts";
 
 /** Dependencies of answering NodePublishVolume and NodeUnpublishVolume. */
 export interface PodCallsDeps {
@@ -39,7 +39,7 @@ const mostOfNamespace = 256;
 /** NodePublishVolume and NodeUnpublishVolume: one at a time for each target (safety rule 19). */
 export class PodCalls {
   readonly #deps: PodCallsDeps;
-  readonly #turns = new Turns();
+  readonly #turns = new KeyedMutex();
   /** Ends those that wait to publish, by target. */
   readonly #publishing = new Map<string, Set<AbortController>>();
   /** Nothing is published any more; and no call goes on. */

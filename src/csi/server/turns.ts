@@ -1,5 +1,5 @@
 /** One action at a time for each key, in the order in which they came. */
-export class Turns {
+export class KeyedMutex {
   readonly #last = new Map<string, Promise<void>>();
 
   /** Keys that somebody has or waits for. */

@@ -2,7 +2,7 @@ import { constants, readdirSync, readFileSync, readlinkSync, statSync } from "no
 import { quoted } from "../../api/printable.ts";
 import { messageOf } from "../../errors.ts";
 import { NamespacesUnknown } from "../evidence.ts";
-import { mayHang } from "../may-hang.ts";
+import { mayBlock } from "../may-hang.ts";
 import { MountTable } from "../mount-table.ts";
 import { parseMountinfo } from "../mountinfo.ts";
 import { threadsWithFiles } from "./evidence/threads-with-files.ts";
@@ -185,7 +185,7 @@ export async function filesSeenBy(thread: string, asked?: Asked): Promise<readon
     counts.set(root, count);
     const hangs = () => {
       table ??= new MountTable(mounts.filter((mount) => !isNamespace(mount.root)));
-      return mayHang(table, point);
+      return mayBlock(table, point);
     };
     const way = { root: `${thread}/root`, mayHang: hangs };
     return [{ path: point, way, what: `the file ${quoted(point)}`, name: root }];

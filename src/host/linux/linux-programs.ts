@@ -1,6 +1,6 @@
 import { constants, type Stats, statSync } from "node:fs";
 import { VolumeError } from "../../errors.ts";
-import { mayHang } from "../may-hang.ts";
+import { mayBlock } from "../may-hang.ts";
 import type { Mounter, MountTableSource, OperationContext } from "../ports.ts";
 import type { ProgramHow, ProgramResult, Programs } from "../programs.ts";
 import type { ChildRunner } from "./child-runner.ts";
@@ -41,7 +41,7 @@ export class LinuxPrograms implements Programs {
     const info = await mounter.inspect({ root: node.hostRoot, path: program });
     if (info?.kind !== "file") return undefined;
     // What it is there cannot be asked without waiting for somebody, perhaps: by its path then.
-    if (mayHang(await table.read(), info.canonicalPath)) return info.canonicalPath;
+    if (mayBlock(await table.read(), info.canonicalPath)) return info.canonicalPath;
     const stats = ifThere(() => statSync(info.canonicalPath));
     return stats === undefined || !isExecutable(stats) ? undefined : identityOf(info.canonicalPath, stats);
   }

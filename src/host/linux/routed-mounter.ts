@@ -1,4 +1,4 @@
-import { isLastOf, mayHang, remoteMountOn } from "../may-hang.ts";
+import { isLastOf, mayBlock, remoteMountOn } from "../may-hang.ts";
 import type { MountTable } from "../mount-table.ts";
 import type { Mounter, MountTableSource, SourcePath } from "../ports.ts";
 import type { RemoteMount } from "../remote-mount.ts";
@@ -65,7 +65,7 @@ export class RoutedMounter implements Mounter {
   unmount: Mounter["unmount"] = async (target, id, unmountMode, uniqueID) => {
     const table = await this.#table.read();
     const call = (m: Mounter) => m.unmount(target, id, unmountMode, ...known(uniqueID));
-    if (!mayHang(table, target.path) && !isLastOf(table, id)) return this.#hereFirst(table, ["EXDEV"], call);
+    if (!mayBlock(table, target.path) && !isLastOf(table, id)) return this.#hereFirst(table, ["EXDEV"], call);
     return call(this.#child(remoteMountOn(table, target.path)));
   };
 
@@ -80,7 +80,7 @@ export class RoutedMounter implements Mounter {
 
   async #byPath<T>(paths: readonly string[], call: (mounter: Mounter) => Promise<T>): Promise<T> {
     const table = await this.#table.read();
-    const hanging = paths.find((path) => mayHang(table, path));
+    const hanging = paths.find((path) => mayBlock(table, path));
     if (hanging !== undefined) return call(this.#child(remoteMountOn(table, hanging)));
     return this.#hereFirst(table, ["EXDEV"], call);
   }
@@ -88,7 +88,7 @@ export class RoutedMounter implements Mounter {
   async #bySource<T>(source: SourcePath, call: (mounter: Mounter) => Promise<T>): Promise<T> {
     const table = await this.#table.read();
     const path = sourceString(source);
-    if (mayHang(table, path)) return call(this.#child(remoteMountOn(table, path)));
+    if (mayBlock(table, path)) return call(this.#child(remoteMountOn(table, path)));
     return this.#hereFirst(table, ["EXDEV", "ELOOP"], call);
   }
 

@@ -1,4 +1,4 @@
-import { isLocalMount, mayHang } from "../may-hang.ts";
+import { isLocalMount, mayBlock } from "../may-hang.ts";
 import { joinPath, type MountTable } from "../mount-table.ts";
 import type { Found, Ground } from "../wake-walk.ts";
 import { AT_EMPTY_PATH, AT_STATX_DONT_SYNC, O, RESOLVE, S_IFMT } from "./constants.ts";
@@ -51,7 +51,7 @@ export class LinuxGround implements Ground<OpenDirectory>, Disposable {
 
   root(): Found<OpenDirectory> {
     const { libc, table, root } = this.#input;
-    if (mayHang(table, root)) return { kind: "deaf", why: "mayHang" };
+    if (mayBlock(table, root)) return { kind: "deaf", why: "mayHang" };
     const opened = openKnown(libc, root, table);
     const fd = this.#hold(opened);
     return {

@@ -1,5 +1,5 @@
 import { VolumeError } from "../../../src/errors.ts";
-import { isLastOf, mayHang } from "../../../src/host/may-hang.ts";
+import { isLastOf, mayBlock } from "../../../src/host/may-hang.ts";
 import { joinPath, sameIdentity } from "../../../src/host/mount-table.ts";
 import type { MountAttributes, TargetPath } from "../../../src/host/ports/types.ts";
 import type {
@@ -142,7 +142,7 @@ export class SimMounter implements Mounter {
 
   unmount = (target: TargetPath, mountID: number, unmountMode: UnmountMode, uniqueID?: number): Promise<void> => {
     const table = this.#table();
-    const hangs = mayHang(table, target.path) || isLastOf(table, mountID);
+    const hangs = mayBlock(table, target.path) || isLastOf(table, mountID);
     return this.#call({ what: `unmount ${target.path} (${mountID}, ${unmountMode})`, path: target.path, hangs }, () => {
       const { mount } = this.#mountAt(target, mountID, uniqueID);
       try {
@@ -212,7 +212,7 @@ export class SimMounter implements Mounter {
   }
 
   #pathHangs(path: string): boolean {
-    return mayHang(this.#table(), path);
+    return mayBlock(this.#table(), path);
   }
 
   #table() {

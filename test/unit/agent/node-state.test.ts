@@ -1,7 +1,7 @@
 import { expect } from "chai";
 import { NodeStateReporter } from "../../../src/agent/node-state.ts";
 import { watchOwnState } from "../../../src/agent/own-state.ts";
-import { Vitals } from "../../../src/agent/vitals.ts";
+import { HealthChecks } from "../../../src/agent/vitals.ts";
 import { createKubeClient } from "../../../src/kube/client.ts";
 import { followPolicies } from "../../../src/kube/follow-policies.ts";
 import { bindingsOfAgent } from "../../../src/kube/policies.ts";
@@ -20,7 +20,7 @@ describe("NodeStateReporter", () => {
       api.fault = ({ method, path }) => (method === "POST" && path.includes("/leases") ? denied : undefined);
     };
     if (guarded) refuseLeases();
-    const vitals = new Vitals(system.clock);
+    const healthChecks = new HealthChecks(system.clock);
     api.apply("nodevolumestates", { metadata: { name: "n1" } });
     const told: string[] = [];
     let right = 0;
@@ -32,7 +32,7 @@ describe("NodeStateReporter", () => {
       settings: { stateDir: "/var/lib/nodevolume", csiDir: "/csi", hostRoot: "/" },
       agent: { version: "1", bootID: "boot-1", epoch: 1 },
       synced: () => true,
-      vitals,
+      healthChecks,
       followPolicies: (changed) => followPolicies({ system, transport: api }, bindingsOfAgent, changed),
       onAgentsRight: () => {
         right += 1;
@@ -48,7 +48,7 @@ describe("NodeStateReporter", () => {
       return status.conditions.map(({ type, status: is }) => `${type}=${is}`);
     };
     const counts = { writes: () => api.writes.length, right: () => right };
-    return { system, api, vitals, refuseLeases, reporter, told, conditions, ...counts };
+    return { system, api, healthChecks, refuseLeases, reporter, told, conditions, ...counts };
   }
 
   it("takes back what the controller said while it was not heard, without being told anything new", async () => {
@@ -62,16 +62,16 @@ describe("NodeStateReporter", () => {
 
   it("says that the policy of the agents is not in force, to people and on the node, until it is", async () => {
     // The API server in memory has no admission: it lets everything through.
-    const { system, reporter, told, conditions, vitals, refuseLeases } = await story({ watchPolicy: true });
+    const { system, reporter, told, conditions, healthChecks, refuseLeases } = await story({ watchPolicy: true });
     expect(reporter.policyMissing).to.contain("does not refuse that this agent writes for another node");
-    expect(vitals.notReady()).to.contain("does not refuse that this agent writes for another node");
+    expect(healthChecks.notReady()).to.contain("does not refuse that this agent writes for another node");
     expect(conditions()).to.include("PoliciesInForce=False");
     // What the controller does about it depends on what that sees.
     expect(told.join()).to.match(/^PolicyMissing .*apply config\/policy$/);
     refuseLeases();
     await system.advance(80_000);
     expect(reporter.policyMissing).to.equal(undefined);
-    expect(vitals.notReady()).not.to.contain("policy");
+    expect(healthChecks.notReady()).not.to.contain("policy");
     expect(conditions().join()).not.to.include("PoliciesInForce");
     expect(told).to.have.length(1);
   });
@@ -93,16 +93,16 @@ describe("NodeStateReporter", () => {
   });
 
   it("is ready where somebody else refuses what the policy is tried with, and says that", async () => {
-    const { system, api, reporter, vitals } = await story({ watchPolicy: true });
+    const { system, api, reporter, healthChecks } = await story({ watchPolicy: true });
     const webhook = { status: 403, message: 'admission webhook "w" denied the request' };
     api.fault = ({ method, path }) => (method === "POST" && path.includes("/leases") ? webhook : undefined);
     await system.advance(80_000);
     expect(reporter.policyMissing).to.contain("it is unknown whether the policy").and.contain("webhook");
-    expect(vitals.notReady()).not.to.contain("policy");
+    expect(healthChecks.notReady()).not.to.contain("policy");
   });
 
   it("says soon that a policy which it rests on was changed, and is ready as long as that still refuses", async () => {
-    const { system, api, reporter, conditions, vitals } = await story({ watchPolicy: true, guarded: true });
+    const { system, api, reporter, conditions, healthChecks } = await story({ watchPolicy: true, guarded: true });
     expect(reporter.policyMissing).to.equal(undefined);
     const changed = shipped("ValidatingAdmissionPolicy", "nodevolume-intents");
     changed.spec.validations?.pop();
@@ -112,10 +112,10 @@ describe("NodeStateReporter", () => {
       /^ValidatingAdmissionPolicy nodevolume-intents .* is not that of config\/policy/,
     );
     expect(conditions()).to.include("PoliciesInForce=False");
-    expect(vitals.notReady()).not.to.contain("policy");
+    expect(healthChecks.notReady()).not.to.contain("policy");
     api.remove("validatingadmissionpolicies", "nodevolume-intents");
     await system.advance(25_000);
-    expect(vitals.notReady()).to.contain("there is no ValidatingAdmissionPolicy nodevolume-intents");
+    expect(healthChecks.notReady()).to.contain("there is no ValidatingAdmissionPolicy nodevolume-intents");
   });
 
   it("writes nothing while nothing changes", async () => {

@@ -1,6 +1,6 @@
 import { expect } from "chai";
 import { openJournal } from "../../../src/agent/open-journal.ts";
-import { Vitals } from "../../../src/agent/vitals.ts";
+import { HealthChecks } from "../../../src/agent/vitals.ts";
 import { virtualSystem } from "../kube/virtual-system.ts";
 import { FakeHost } from "./fake-host.ts";
 
@@ -19,23 +19,23 @@ describe("openJournal", () => {
 
   it("stays and tries again, says once why in the log and always in the probe", async () => {
     const system = virtualSystem();
-    const vitals = new Vitals(system.clock);
+    const healthChecks = new HealthChecks(system.clock);
     const { host, mend } = failing();
-    const opened = openJournal({ system, host, vitals, signal: undefined });
+    const opened = openJournal({ system, host, healthChecks, signal: undefined });
     await system.advance(60_000);
-    expect(vitals.notReady()).to.include("/state/journal: ENOSPC");
+    expect(healthChecks.notReady()).to.include("/state/journal: ENOSPC");
     expect(system.lines).to.have.length(1);
     mend();
     await system.advance(5_000);
     expect((await opened)?.epoch).to.equal(1);
-    expect(vitals.notReady()).not.to.include("journal");
+    expect(healthChecks.notReady()).not.to.include("journal");
   });
 
   it("ends when it is told to", async () => {
     const system = virtualSystem();
     const ending = new AbortController();
     const { host } = failing();
-    const opened = openJournal({ system, host, vitals: new Vitals(system.clock), signal: ending.signal });
+    const opened = openJournal({ system, host, healthChecks: new HealthChecks(system.clock), signal: ending.signal });
     await system.advance(1_000);
     ending.abort();
     expect(await opened).to.equal(undefined);
@@ -45,25 +45,25 @@ describe("openJournal", () => {
 
 describe("Vitals", () => {
   it("is ready when nothing is missing, and names all that is", () => {
-    const vitals = new Vitals(virtualSystem().clock);
+    const healthChecks = new HealthChecks(virtualSystem().clock);
     for (const need of ["lock", "journal", "intents"] as const) {
-      expect(vitals.notReady()).to.include(need === "lock" ? "lock" : need);
-      vitals.missing(need, undefined);
+      expect(healthChecks.notReady()).to.include(need === "lock" ? "lock" : need);
+      healthChecks.missing(need, undefined);
     }
-    expect(vitals.notReady()).to.equal(undefined);
-    vitals.missing("status", "a; reason");
-    expect(vitals.notReady()).to.equal("a; reason");
+    expect(healthChecks.notReady()).to.equal(undefined);
+    healthChecks.missing("status", "a; reason");
+    expect(healthChecks.notReady()).to.equal("a; reason");
   });
 
   it("is healthy until no look has ended for five minutes", async () => {
     const system = virtualSystem();
-    const vitals = new Vitals(system.clock);
+    const healthChecks = new HealthChecks(system.clock);
     await system.advance(3_600_000);
-    expect(vitals.unhealthy(), "before the first look may begin").to.equal(undefined);
-    vitals.looked();
+    expect(healthChecks.unhealthy(), "before the first look may begin").to.equal(undefined);
+    healthChecks.looked();
     await system.advance(299_000);
-    expect(vitals.unhealthy()).to.equal(undefined);
+    expect(healthChecks.unhealthy()).to.equal(undefined);
     await system.advance(1_000);
-    expect(vitals.unhealthy()).to.equal("no look at the node has ended for 300 s");
+    expect(healthChecks.unhealthy()).to.equal("no look at the node has ended for 300 s");
   });
 });

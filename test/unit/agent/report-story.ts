@@ -3,7 +3,7 @@ import type { Failure } from "../../../src/agent/failures.ts";
 import { slotOf } from "../../../src/agent/failures.ts";
 import { type IntentEntry, understand } from "../../../src/agent/intents.ts";
 import { Reporter } from "../../../src/agent/report.ts";
-import { Vitals } from "../../../src/agent/vitals.ts";
+import { HealthChecks } from "../../../src/agent/vitals.ts";
 import type { NodeVolumeIntent } from "../../../src/api/types.gen.ts";
 import type { KubeClient } from "../../../src/kube/client.ts";
 import { createObjectStore } from "../../../src/kube/object-store.ts";
@@ -24,8 +24,8 @@ function merged(before: unknown, patch: unknown): unknown {
 /** A reporter whose API server takes every status, or refuses as it is told to. */
 export function reportStory({ epoch = 1 } = {}) {
   const system = virtualSystem();
-  const vitals = new Vitals(system.clock);
-  for (const need of ["lock", "journal", "intents"] as const) vitals.missing(need, undefined);
+  const healthChecks = new HealthChecks(system.clock);
+  for (const need of ["lock", "journal", "intents"] as const) healthChecks.missing(need, undefined);
   const store = createObjectStore<IntentEntry>({ clock: system.clock, log: system.log });
   let version = 1;
   const show = (intent: NodeVolumeIntent) => {
@@ -57,7 +57,7 @@ export function reportStory({ epoch = 1 } = {}) {
       return () => {};
     },
   };
-  const reporter = new Reporter({ system, client, intents, agent: { bootID: "b", epoch }, vitals });
+  const reporter = new Reporter({ system, client, intents, agent: { bootID: "b", epoch }, healthChecks });
   let attempts = 0;
   /** The volume's staging fails once more, `seconds` later, and the reporter is told. */
   const fail = async (seconds: number, intent = wanted()) => {
@@ -80,5 +80,5 @@ export function reportStory({ epoch = 1 } = {}) {
     await system.advance(seconds * 1_000);
   };
   show(wanted());
-  return { system, vitals, server, reporter, fail, show, store, doubted, reached: () => reached() };
+  return { system, healthChecks, server, reporter, fail, show, store, doubted, reached: () => reached() };
 }

@@ -60,14 +60,14 @@ describe("Reporter", () => {
   });
 
   it("a node that was made anew: says in the log, and in the probe until it is over, what to do", async () => {
-    const { server, fail, vitals, system } = story();
+    const { server, fail, healthChecks, system } = story();
     server.refuses = new ApiError(403, "Forbidden", "nodeUID is another");
     for (let i = 0; i < 10; i += 1) await fail(1);
-    expect(vitals.notReady()).to.match(/delete the agent's pod.*nodeUID is another/);
+    expect(healthChecks.notReady()).to.match(/delete the agent's pod.*nodeUID is another/);
     expect(system.lines.filter((line) => line.level === "error")).to.have.length(1);
     server.refuses = undefined;
     for (let i = 0; i < 60; i += 1) await fail(1);
-    expect(vitals.notReady()).to.equal(undefined);
+    expect(healthChecks.notReady()).to.equal(undefined);
   });
 
   it("after an outage does not wait for the retry", async () => {

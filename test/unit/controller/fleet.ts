@@ -1,7 +1,7 @@
 import { Registry } from "prom-client";
 import type { Condition, NodeVolumeIntentStatus } from "../../../src/api/types.gen.ts";
 import type { Intent } from "../../../src/controller/projections.ts";
-import type { CreateShell } from "../../../src/controller/shell.ts";
+import type { CreateFinalizerController } from "../../../src/controller/shell.ts";
 import type { Controller } from "../../../src/controller/start.ts";
 import { startController } from "../../../src/controller/start.ts";
 import { microTime } from "../../../src/kube/lease.ts";
@@ -43,7 +43,10 @@ export interface Fleet {
 }
 
 /** @param over whether a turn of the event loop is over, each time that somebody asks */
-export function createFleet(createShell?: CreateShell, over: () => boolean = () => false): Fleet {
+export function createFleet(
+  createFinalizerController?: CreateFinalizerController,
+  over: () => boolean = () => false,
+): Fleet {
   const system = virtualSystem({ over });
   const api = createFakeApiServer(system.timers);
   const registry = new Registry();
@@ -85,7 +88,7 @@ export function createFleet(createShell?: CreateShell, over: () => boolean = () 
         config: { identity, allowedPrefixes: ["/mnt/nodevolume"], observePods, indexIntents },
         watchPolicies,
         registry: identity === "c1" ? registry : new Registry(),
-        ...(createShell && { createShell }),
+        ...(createFinalizerController && { createFinalizerController }),
       });
     },
     node(name, options) {
@@ -138,8 +141,12 @@ function nulls(status: object): object {
 }
 
 /** A fleet with a set `a` that is ready on all of its nodes n0, n1, … */
-export async function settledFleet(nodes = 3, spec: object = {}, createShell?: CreateShell): Promise<Fleet> {
-  const fleet = createFleet(createShell);
+export async function settledFleet(
+  nodes = 3,
+  spec: object = {},
+  createFinalizerController?: CreateFinalizerController,
+): Promise<Fleet> {
+  const fleet = createFleet(createFinalizerController);
   for (let i = 0; i < nodes; i += 1) fleet.node(`n${i}`);
   fleet.set("a", spec);
   fleet.start();

@@ -1,6 +1,6 @@
 import { expect } from "chai";
-import { createOperatorShell } from "../../../src/controller/operator.ts";
-import { createPlainShell, decideFinalizer } from "../../../src/controller/shell.ts";
+import { createOperatorFinalizerController } from "../../../src/controller/operator.ts";
+import { createFinalizerController, decideFinalizer } from "../../../src/controller/shell.ts";
 import { virtualSystem } from "../kube/virtual-system.ts";
 import { createFleet, settledFleet } from "./fleet.ts";
 import { rawSet, setEntry } from "./objects.ts";
@@ -19,8 +19,8 @@ describe("decideFinalizer", () => {
 });
 
 const shells = {
-  "the plain shell": () => createPlainShell,
-  "the operator shell": () => createOperatorShell(virtualSystem().log),
+  "the plain shell": () => createFinalizerController,
+  "the operator shell": () => createOperatorFinalizerController(virtualSystem().log),
 };
 
 for (const [name, create] of Object.entries(shells)) {
@@ -99,7 +99,7 @@ for (const [name, create] of Object.entries(shells)) {
   });
 }
 
-describe("createOperatorShell", () => {
+describe("createOperatorFinalizerController", () => {
   const deps = {
     watchSets: () => {},
     writeFinalizers: () => Promise.resolve(),
@@ -111,7 +111,7 @@ describe("createOperatorShell", () => {
     const before = process.env["KUBECONFIG"];
     process.env["KUBECONFIG"] = "/nonexistent/kubeconfig";
     try {
-      const shell = createOperatorShell(virtualSystem().log)(deps);
+      const shell = createOperatorFinalizerController(virtualSystem().log)(deps);
       await shell.start();
       shell.stop();
     } finally {
@@ -123,7 +123,7 @@ describe("createOperatorShell", () => {
   it("hands over nothing more after stop", async () => {
     let onSet: ((set: ReturnType<typeof setEntry>) => Promise<void>) | undefined;
     const reconciled: string[] = [];
-    const shell = createOperatorShell(virtualSystem().log)({
+    const shell = createOperatorFinalizerController(virtualSystem().log)({
       ...deps,
       watchSets: (handler) => {
         onSet = handler;

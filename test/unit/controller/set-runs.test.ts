@@ -1,6 +1,6 @@
 import { expect } from "chai";
-import type { CreateShell } from "../../../src/controller/shell.ts";
-import { createPlainShell } from "../../../src/controller/shell.ts";
+import type { CreateFinalizerController } from "../../../src/controller/shell.ts";
+import { createFinalizerController } from "../../../src/controller/shell.ts";
 import type { Fleet } from "./fleet.ts";
 import { createFleet } from "./fleet.ts";
 
@@ -9,8 +9,8 @@ const path = (name: string) => ({ mounts: [{ name: "host", path: `/mnt/nodevolum
 /** A fleet that is at rest, with two sets on three nodes, and the names of the sets that are looked at from then on. */
 async function fleetAtRest(): Promise<{ fleet: Fleet; looked: string[] }> {
   const looked: string[] = [];
-  const createShell: CreateShell = (deps) =>
-    createPlainShell({
+  const createShell: CreateFinalizerController = (deps) =>
+    createFinalizerController({
       ...deps,
       watchSets: (onSet) =>
         deps.watchSets((set) => {

@@ -32,7 +32,7 @@ export class RegistryWorld {
 
   start(refusals: "told" | "logged" = "told", hostRoot = "/"): void {
     const { log, plugins: directory } = this;
-    const system = { clock: systemClock, timers: systemTimers, turns: systemTurns, random: systemRandom, log };
+    const system = { clock: systemClock, timers: systemTimers, yielder: systemTurns, random: systemRandom, log };
     const sockets = linuxSockets(systemTimers);
     const dialer = grpcDialer(systemClock);
     this.#registry = new DriverRegistry({ system, sockets, dialer, directory, hostRoot, refusals }).start();

@@ -1,5 +1,5 @@
 import { expect } from "chai";
-import { isLastOf, isLocalMount, mayHang, remoteMountOn } from "../../../src/host/may-hang.ts";
+import { isLastOf, isLocalMount, mayBlock, remoteMountOn } from "../../../src/host/may-hang.ts";
 import {
   identityOf,
   isBeneath,
@@ -101,17 +101,17 @@ describe("identity of a mount", () => {
   });
 });
 
-describe("mayHang", () => {
+describe("mayBlock", () => {
   const root = entry({ id: 1, parent: 0, point: "/", device: "8:1", fsType: "ext4" });
 
   it("is true as soon as one mount on the way is not of a local file system", () => {
     const nfs = entry({ id: 2, parent: 1, point: "/nfs", device: "0:9", fsType: "nfs4" });
     const local = entry({ id: 3, parent: 2, point: "/nfs/tmp", device: "0:10", fsType: "tmpfs" });
     const table = new MountTable([root, nfs, local]);
-    expect(mayHang(table, "/etc")).to.equal(false);
-    expect(mayHang(table, "/nfs/x")).to.equal(true);
-    expect(mayHang(table, "/nfs/tmp/x")).to.equal(true);
-    expect(mayHang(new MountTable([]), "/x")).to.equal(true);
+    expect(mayBlock(table, "/etc")).to.equal(false);
+    expect(mayBlock(table, "/nfs/x")).to.equal(true);
+    expect(mayBlock(table, "/nfs/tmp/x")).to.equal(true);
+    expect(mayBlock(new MountTable([]), "/x")).to.equal(true);
   });
 
   describe("of an overlay", () => {
@@ -121,7 +121,7 @@ describe("mayHang", () => {
 
     it("is false if all its layers are on local file systems", () => {
       const mount = overlay("/o", "lowerdir=/a:/b::/c", "upperdir=/d", "workdir=/e");
-      expect(mayHang(new MountTable([root, nfs, mount]), "/o/x")).to.equal(false);
+      expect(mayBlock(new MountTable([root, nfs, mount]), "/o/x")).to.equal(false);
     });
 
     for (const option of [
@@ -156,13 +156,13 @@ describe("mayHang", () => {
     it("is decided once where an overlay is mounted on its own layer, and for overlays of overlays", () => {
       const onItself = overlay("/o", "lowerdir=/o:/p");
       const onThat = entry({ ...onItself, id: 4, point: "/p", superOptions: ["lowerdir=/o:/nfs"] });
-      expect(mayHang(new MountTable([root, nfs, onItself]), "/o")).to.equal(false);
-      expect(mayHang(new MountTable([root, nfs, onItself, onThat]), "/o")).to.equal(true);
+      expect(mayBlock(new MountTable([root, nfs, onItself]), "/o")).to.equal(false);
+      expect(mayBlock(new MountTable([root, nfs, onItself, onThat]), "/o")).to.equal(true);
     });
 
     it("is not asked of that on /, where the agent's own program comes from", () => {
       const mount = entry({ ...overlay("/", "lowerdir=/nfs"), id: 1, parent: 0 });
-      expect(mayHang(new MountTable([mount, nfs]), "/etc")).to.equal(false);
+      expect(mayBlock(new MountTable([mount, nfs]), "/etc")).to.equal(false);
     });
   });
 

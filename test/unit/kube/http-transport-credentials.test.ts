@@ -17,7 +17,7 @@ describe("createHttpTransport, as a kubeconfig has it", () => {
     });
     await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
     const transport = createHttpTransport({
-      system: { timers: systemTimers, turns: systemTurns, log: virtualSystem().log },
+      system: { timers: systemTimers, yielder: systemTurns, log: virtualSystem().log },
       server: `http://127.0.0.1:${(server.address() as AddressInfo).port}${path}`,
       token: { current: async () => "the-token", refused() {} },
       ...(credentials !== undefined && { credentials }),

@@ -22,7 +22,7 @@ describe("createHttpTransport, against a real HTTPS server", () => {
     const { port } = server.address() as AddressInfo;
     let reads = 0;
     const transport = createHttpTransport({
-      system: { timers: systemTimers, turns: systemTurns, log: virtualSystem().log },
+      system: { timers: systemTimers, yielder: systemTurns, log: virtualSystem().log },
       server: `https://127.0.0.1:${port}`,
       ca: before.cert,
       readCA() {

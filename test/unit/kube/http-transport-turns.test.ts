@@ -17,7 +17,7 @@ describe("createHttpTransport, of a server that has much to say", () => {
     const transport = createHttpTransport({
       system: {
         timers: systemTimers,
-        turns: { over: () => true, next: () => turn.promise },
+        yielder: { over: () => true, next: () => turn.promise },
         log: virtualSystem().log,
       },
       server: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,

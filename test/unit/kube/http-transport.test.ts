@@ -38,7 +38,7 @@ describe("createHttpTransport, against a real HTTP server", () => {
   function transportOn(timers: Timers): HttpTransport {
     const { port } = server.address() as AddressInfo;
     return createHttpTransport({
-      system: { timers, turns: systemTurns, log: virtualSystem().log },
+      system: { timers, yielder: systemTurns, log: virtualSystem().log },
       server: `http://127.0.0.1:${port}`,
       token: {
         current: () => Promise.resolve(tokens[0] ?? ""),

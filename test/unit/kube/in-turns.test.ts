@@ -1,16 +1,16 @@
 import { expect } from "chai";
 import fc from "fast-check";
-import { createSweep, inTurns } from "../../../src/kube/in-turns.ts";
+import { createFullResync, runYielding } from "../../../src/kube/in-turns.ts";
 import { createTurns } from "../../../src/system.ts";
 import { settle, virtualSystem } from "./virtual-system.ts";
 
-describe("inTurns", () => {
+describe("runYielding", () => {
   it("does all at once as long as the turn is not over", () => {
     const done: number[] = [];
     function* steps() {
       for (const one of [1, 2, 3]) yield done.push(one);
     }
-    expect(inTurns(virtualSystem().turns, steps())).to.equal(undefined);
+    expect(runYielding(virtualSystem().yielder, steps())).to.equal(undefined);
     expect(done).to.deep.equal([1, 2, 3]);
   });
 
@@ -23,7 +23,7 @@ describe("inTurns", () => {
           for (let one = 0; one < count; one += 1) yield done.push(one);
         }
         let ended = false;
-        const rest = inTurns(system.turns, steps());
+        const rest = runYielding(system.yielder, steps());
         void (rest ?? Promise.resolve()).then(() => {
           ended = true;
         });
@@ -40,52 +40,52 @@ describe("inTurns", () => {
       yield;
       throw new Error("planned");
     }
-    expect(() => inTurns(virtualSystem().turns, steps())).to.throw("planned");
+    expect(() => runYielding(virtualSystem().yielder, steps())).to.throw("planned");
     const system = virtualSystem({ over: () => true });
-    const rest = inTurns(system.turns, steps())?.catch((error: unknown) => String(error));
+    const rest = runYielding(system.yielder, steps())?.catch((error: unknown) => String(error));
     await system.advance(10);
     expect(await rest).to.equal("Error: planned");
   });
 });
 
-describe("createSweep", () => {
+describe("createFullResync", () => {
   function story() {
     let over = true;
     const system = virtualSystem({ over: () => over });
     const seen: string[] = [];
     const all = ["a", "b"];
-    const sweep = createSweep(system.turns, function* () {
+    const resync = createFullResync(system.yielder, function* () {
       for (const one of all) yield seen.push(one);
     });
-    return { system, sweep, seen, all, rush: () => (over = false) };
+    return { system, sweep: resync, seen, all, rush: () => (over = false) };
   }
 
   it("sees all that is there when it is asked for, however often that is meanwhile", async () => {
-    const { system, sweep, seen, all } = story();
-    sweep.begin();
+    const { system, sweep: resync, seen, all } = story();
+    resync.begin();
     expect(seen).to.deep.equal(["a"]);
-    sweep.begin();
+    resync.begin();
     all.push("c");
-    sweep.begin();
+    resync.begin();
     await system.advance(10);
     expect(seen).to.deep.equal(["a", "b", "c", "a", "b", "c"]);
     expect(system.pendingTimers).to.equal(0);
   });
 
   it("is done at once where there is time, and each time that it is asked for", () => {
-    const { sweep, seen, rush } = story();
+    const { sweep: resync, seen, rush } = story();
     rush();
-    sweep.begin();
-    sweep.begin();
+    resync.begin();
+    resync.begin();
     expect(seen).to.deep.equal(["a", "b", "a", "b"]);
   });
 
   it("sees nothing more when it is stopped", async () => {
-    const { system, sweep, seen } = story();
-    sweep.begin();
-    sweep.begin();
-    sweep.stop();
-    sweep.begin();
+    const { system, sweep: resync, seen } = story();
+    resync.begin();
+    resync.begin();
+    resync.stop();
+    resync.begin();
     await system.advance(10);
     expect(seen).to.deep.equal(["a"]);
   });
@@ -94,21 +94,21 @@ describe("createSweep", () => {
 describe("createTurns, on the real event loop", () => {
   it("is over after ten milliseconds of all who ask, and begins anew in the next turn", async () => {
     let now = 0;
-    const turns = createTurns(() => now);
-    expect(turns.over()).to.equal(false);
+    const yielder = createTurns(() => now);
+    expect(yielder.over()).to.equal(false);
     now = 9;
-    expect(turns.over()).to.equal(false);
+    expect(yielder.over()).to.equal(false);
     now = 10;
-    expect(turns.over()).to.equal(true);
+    expect(yielder.over()).to.equal(true);
     const order: string[] = [];
-    const first = turns.next().then(() => order.push(`first ${turns.over()}`));
-    const second = turns.next().then(() => order.push(`second ${turns.over()}`));
+    const first = yielder.next().then(() => order.push(`first ${yielder.over()}`));
+    const second = yielder.next().then(() => order.push(`second ${yielder.over()}`));
     await Promise.all([first, second]);
     expect(order).to.deep.equal(["first false", "second false"]);
   });
 
   it("lets sockets and timers have theirs between two turns", async () => {
-    const turns = createTurns();
+    const yielder = createTurns();
     let fired = false;
     setTimeout(() => {
       fired = true;
@@ -116,7 +116,7 @@ describe("createTurns, on the real event loop", () => {
     function* untilFired() {
       while (!fired) yield;
     }
-    await inTurns(turns, untilFired());
+    await runYielding(yielder, untilFired());
     expect(fired).to.equal(true);
   });
 });

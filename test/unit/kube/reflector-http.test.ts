@@ -29,7 +29,7 @@ describe("createReflector, over real HTTP", () => {
     const system = {
       clock: systemClock,
       timers: systemTimers,
-      turns: systemTurns,
+      yielder: systemTurns,
       random: { next: () => 0, uuid: () => "" },
       log,
     };

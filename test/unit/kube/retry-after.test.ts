@@ -14,7 +14,7 @@ describe("how long flow control asks to be left alone", () => {
     }).listen(0, "127.0.0.1");
     await once(server, "listening");
     const transport = createHttpTransport({
-      system: { timers: systemTimers, turns: systemTurns, log: virtualSystem().log },
+      system: { timers: systemTimers, yielder: systemTurns, log: virtualSystem().log },
       server: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
       token: { current: () => Promise.resolve("token"), refused: () => {} },
       userAgent: "test",

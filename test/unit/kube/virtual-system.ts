@@ -36,7 +36,7 @@ export function virtualSystem(options: { random?: () => number; over?: () => boo
   return {
     clock: { now: () => 1_700_000_000_000 + now, monotonic: () => now },
     timers: { after },
-    turns: {
+    yielder: {
       over: options.over ?? (() => false),
       next: () => new Promise((resolve) => after(1, resolve)),
     },

@@ -39,7 +39,7 @@ export class DriverWorld {
     const system = {
       clock: systemClock,
       timers: systemTimers,
-      turns: systemTurns,
+      yielder: systemTurns,
       random: systemRandom,
       log: this.log,
     };
