@@ -1,7 +1,7 @@
 import { findCondition } from "../api/conditions.ts";
 import { isBlocked, type Reason } from "../api/reasons.ts";
 import type { MountStatus } from "../api/types.gen.ts";
-import type { Part } from "./part.ts";
+import type { SetShare } from "./part.ts";
 import type { Intent } from "./projections.ts";
 
 /** How a set fares on one node, by what the node's agent reports of the intents that carry it. Pure. */
@@ -29,20 +29,20 @@ export interface Trouble {
 
 /**
  * PURE. Whether the volumes of a set are available on one node, by the status of their intents.
- * @param parts what the set has on the node
+ * @param shares what the set has on the node
  */
-export function availabilityOf(parts: readonly Part[], intents: ReadonlyMap<string, Intent>): Availability {
-  const own = parts.flatMap((part) => {
-    const intent = intents.get(part.intentName);
-    return intent === undefined ? [] : [{ part, intent }];
+export function availabilityOf(shares: readonly SetShare[], intents: ReadonlyMap<string, Intent>): Availability {
+  const own = shares.flatMap((share) => {
+    const intent = intents.get(share.intentName);
+    return intent === undefined ? [] : [{ share, intent }];
   });
-  const troubles = own.flatMap(({ part, intent }) => troubleOf(part, intent) ?? []);
+  const troubles = own.flatMap(({ share, intent }) => troubleOf(share, intent) ?? []);
   const trouble = troubles.find((t) => t.blocked) ?? troubles[0];
   const unknown = own.some(({ intent }) => !isLost(intent) && (!isObserved(intent) || isBlind(intent)));
   const unavailable = own.length === 0 || troubles.length > 0;
   return {
     state: unknown ? "unknown" : unavailable ? "unavailable" : "available",
-    drifted: own.some(({ part, intent }) => isDrifted(part, intent)),
+    drifted: own.some(({ share, intent }) => isDrifted(share, intent)),
     ...(trouble && { trouble }),
   };
 }
@@ -57,7 +57,7 @@ export function isObserved({ metadata, status }: Intent): boolean {
   return status.observedUID === metadata.uid && status.observedGeneration === metadata.generation;
 }
 
-function troubleOf(part: Part, intent: Intent): Trouble | undefined {
+function troubleOf(share: SetShare, intent: Intent): Trouble | undefined {
   const ready = findCondition(intent.status.conditions, "Ready");
   const observed = isObserved(intent);
   if (observed && ready?.status === "True") return undefined;
@@ -67,7 +67,7 @@ function troubleOf(part: Part, intent: Intent): Trouble | undefined {
   const reason = ready?.reason ?? "NotObserved";
   const whole = { reason, message: ready?.message ?? "", blocked: observed && isBlocked(reason) };
   if (!observed || ready?.status !== "False" || ofTheVolume.has(reason)) return whole;
-  const { mine, others } = mountsOf(part, intent);
+  const { mine, others } = mountsOf(share, intent);
   const bad = mine.find((mount) => !isFine(mount));
   const elsewhere = others.filter((mount) => !isFine(mount));
   if (bad === undefined) return elsewhere.length > 0 ? undefined : whole;
@@ -93,10 +93,10 @@ const ofTheVolume: ReadonlySet<string> = new Set<Reason>([
 ]);
 
 /** The mounts of the intent's status: those of the part, as far as the agent names them, and those of other sets. */
-function mountsOf(part: Part, { spec, status }: Intent): { mine: MountStatus[]; others: MountStatus[] } {
+function mountsOf(share: SetShare, { spec, status }: Intent): { mine: MountStatus[]; others: MountStatus[] } {
   const shown = status.mounts ?? [];
-  const names = new Set(part.mounts.map((mount) => mount.name));
-  const mine = part.mounts.map(({ name, path }): MountStatus => {
+  const names = new Set(share.mounts.map((mount) => mount.name));
+  const mine = share.mounts.map(({ name, path }): MountStatus => {
     const found = shown.find((mount) => mount.name === name && mount.path === path);
     return found ?? { name, path, state: "Absent" };
   });
@@ -113,9 +113,9 @@ function isLost({ status }: Intent): boolean {
 }
 
 /** Drift of a set's own mounts; that of no mount at all is of the volume, and concerns each of its sets. */
-function isDrifted(part: Part, intent: Intent): boolean {
+function isDrifted(share: SetShare, intent: Intent): boolean {
   const { status } = intent;
   if (status.drift === undefined && findCondition(status.conditions, "Drifted")?.status !== "True") return false;
-  const { mine, others } = mountsOf(part, intent);
+  const { mine, others } = mountsOf(share, intent);
   return mine.some((mount) => mount.drift !== undefined) || !others.some((mount) => mount.drift !== undefined);
 }

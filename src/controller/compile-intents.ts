@@ -4,16 +4,16 @@ import type { IntentPod, NodeVolumeIntentSpec } from "../api/types.gen.ts";
 import { sameJson } from "../kube/same-json.ts";
 import { isObserved } from "./availability.ts";
 import { compareText } from "./canonical-json.ts";
-import { chooseParts } from "./choose-parts.ts";
+import { chooseShares } from "./choose-parts.ts";
 import { nodeLabel, requestersOf, setLabel, sourceType } from "./identity.ts";
-import type { Part, Policies } from "./part.ts";
+import type { Policies, SetShare } from "./part.ts";
 import { byName, policiesOf, settingsOf, settingsOfIntent } from "./part.ts";
 import { servePods } from "./populate/serve-pods.ts";
 import type { Served } from "./populate/served.ts";
 import type { Intent, SetEntry } from "./projections.ts";
 import type { NodeFacts } from "./release.ts";
 import { proofOf } from "./release.ts";
-import type { NodeInput, Stake } from "./resolve-node.ts";
+import type { NodeInput, SetOnNode } from "./resolve-node.ts";
 import { byAge } from "./size-limits.ts";
 
 /** An intent as it shall be. The grant is left to the writer: what has one keeps it. */
@@ -54,7 +54,7 @@ export interface Removal {
  */
 export function compileNode(
   input: NodeInput,
-  stakes: ReadonlyMap<string, Stake>,
+  setsOnNode: ReadonlyMap<string, SetOnNode>,
   mayUpdate: (set: string) => boolean,
   facts: NodeFacts,
 ): NodePlan {
@@ -63,13 +63,13 @@ export function compileNode(
   const live = new Map(
     intents.filter((i) => i.metadata.deletionTimestamp === undefined).map((i) => [i.metadata.name, i]),
   );
-  const chosen = chooseParts(stakes, live, mayUpdate);
-  const given = [...chosen].flatMap(([set, parts]) => parts.map((part) => ({ set, part })));
-  const groups = Map.groupBy(given, ({ part }) => part.intentName);
+  const chosen = chooseShares(setsOnNode, live, mayUpdate);
+  const given = [...chosen].flatMap(([set, shares]) => shares.map((share) => ({ set, share })));
+  const groups = Map.groupBy(given, ({ share }) => share.intentName);
   const { pods } = input;
   const served = pods && input.node ? servePods({ ...input, pods }, live, chosen) : undefined;
   const entries = new Map(input.sets.map((entry) => [entry.metadata.name, entry]));
-  const scene: Scene = { input, stakes, entries, facts, served };
+  const context: CompileContext = { input, setsOnNode, entries, facts, served };
   const desired: DesiredIntent[] = [];
   const remove: Removal[] = [];
   for (const intent of intents) {
@@ -79,14 +79,14 @@ export function compileNode(
     const wanted = served === undefined ? found.length > 0 : served.volumes.has(name);
     const lost = input.node === undefined && proofOf(intent, facts) !== undefined;
     if (!live.has(name)) desired.push(followed(intent, input));
-    else if (lost) remove.push(removal(intent, scene));
-    else if (parts.length > 0 || wanted) desired.push(updated(intent, parts, scene));
+    else if (lost) remove.push(removal(intent, context));
+    else if (parts.length > 0 || wanted) desired.push(updated(intent, parts, context));
     // An intent that never had anybody is not ours to judge.
     else if (intent.spec.mounts.length + found.length > 0 || isOfNodeItself(intent.spec))
-      remove.push(removal(intent, scene));
+      remove.push(removal(intent, context));
   }
   for (const name of new Set([...groups.keys(), ...(served?.volumes.keys() ?? [])])) {
-    if (!live.has(name)) desired.push(...created(name, groups.get(name) ?? [], scene));
+    if (!live.has(name)) desired.push(...created(name, groups.get(name) ?? [], context));
   }
   return {
     desired: desired.sort((a, b) => compareText(a.name, b.name)),
@@ -97,28 +97,28 @@ export function compileNode(
 }
 
 /** What the intents of the node are put together from. */
-interface Scene {
+interface CompileContext {
   readonly input: NodeInput;
-  readonly stakes: ReadonlyMap<string, Stake>;
+  readonly setsOnNode: ReadonlyMap<string, SetOnNode>;
   readonly entries: ReadonlyMap<string, SetEntry>;
   readonly facts: NodeFacts;
   /** undefined: nothing can be said of pods now, so that those of intents stay. */
   readonly served: Served | undefined;
 }
 
-interface SetPart {
+interface ShareOfSet {
   readonly set: string;
-  readonly part: Part;
+  readonly share: SetShare;
 }
 
-function updated(intent: Intent, parts: readonly SetPart[], scene: Scene): DesiredIntent {
-  const { input, facts, served } = scene;
+function updated(intent: Intent, shares: readonly ShareOfSet[], context: CompileContext): DesiredIntent {
+  const { input, facts, served } = context;
   const { grant: _, pods: found, ...before } = intent.spec;
   const volume = served?.volumes.get(intent.metadata.name);
   const unknown = served === undefined && found !== undefined;
   const setsOfPods = unknown ? requestersOf(intent) : (volume?.sets ?? []);
-  const sets = inOrder([...parts.map(({ set }) => set), ...setsOfPods], scene);
-  const settings = parts[0]?.part.settings ?? { ...settingsOfIntent(intent.spec), ...policiesFrom(sets, scene) };
+  const sets = inOrder([...shares.map(({ set }) => set), ...setsOfPods], context);
+  const settings = shares[0]?.share.settings ?? { ...settingsOfIntent(intent.spec), ...policiesFrom(sets, context) };
   const pods = served === undefined ? found : volume?.pods;
   // The set's finalizer goes by these labels, so they stay until the node has let its mounts go, and those of its pods.
   const lingering = Object.keys(intent.metadata.labels ?? {}).filter(
@@ -128,8 +128,8 @@ function updated(intent: Intent, parts: readonly SetPart[], scene: Scene): Desir
     ...before,
     ...settings,
     nodeUID: input.node?.metadata.uid ?? before.nodeUID,
-    suspend: suspended(sets, scene) ?? before.suspend,
-    mounts: byName(parts.flatMap(({ part }) => part.mounts)),
+    suspend: suspended(sets, context) ?? before.suspend,
+    mounts: byName(shares.flatMap(({ share }) => share.mounts)),
     ...(pods !== undefined && pods.length > 0 && { pods: [...pods] }),
   };
   if (settings.mountOptions === undefined) delete spec.mountOptions;
@@ -143,7 +143,7 @@ function updated(intent: Intent, parts: readonly SetPart[], scene: Scene): Desir
  * Where pods alone are left, the settings stay that the volume was set up with; what only its end goes by follows the
  * oldest set.
  */
-function policiesFrom(sets: readonly string[], { entries }: Scene): Policies | undefined {
+function policiesFrom(sets: readonly string[], { entries }: CompileContext): Policies | undefined {
   const spec = sets.flatMap((set) => entries.get(set)?.spec ?? [])[0];
   return spec && policiesOf(settingsOf(spec));
 }
@@ -157,16 +157,16 @@ function followed({ metadata, spec: { grant: _, ...before } }: Intent, input: No
   return { name: metadata.name, labels: metadata.labels ?? {}, spec: { ...before, nodeUID } };
 }
 
-function created(name: string, parts: readonly SetPart[], scene: Scene): DesiredIntent[] {
-  const { input, stakes, served } = scene;
+function created(name: string, shares: readonly ShareOfSet[], context: CompileContext): DesiredIntent[] {
+  const { input, setsOnNode, served } = context;
   const volume = served?.volumes.get(name);
-  const sets = inOrder([...parts.map(({ set }) => set), ...(volume?.sets ?? [])], scene);
+  const sets = inOrder([...shares.map(({ set }) => set), ...(volume?.sets ?? [])], context);
   const [first] = inOrder(
-    parts.map(({ set }) => set),
-    scene,
+    shares.map(({ set }) => set),
+    context,
   );
-  const identity = stakes.get(first ?? "")?.identity ?? volume?.identity;
-  const settings = parts[0]?.part.settings ?? volume?.settings;
+  const identity = setsOnNode.get(first ?? "")?.identity ?? volume?.identity;
+  const settings = shares[0]?.share.settings ?? volume?.settings;
   const nodeUID = input.node?.metadata.uid;
   if (identity === undefined || settings === undefined || nodeUID === undefined) return [];
   const { volumeName, source, volumeMode, fsType } = identity;
@@ -178,8 +178,8 @@ function created(name: string, parts: readonly SetPart[], scene: Scene): Desired
     volumeMode,
     ...(fsType !== undefined && { fsType }),
     ...settings,
-    suspend: suspended(sets, scene) ?? false,
-    mounts: byName(parts.flatMap(({ part }) => part.mounts)),
+    suspend: suspended(sets, context) ?? false,
+    mounts: byName(shares.flatMap(({ share }) => share.mounts)),
     ...(volume && { pods: [...volume.pods] }),
   };
   return [{ name, labels: labelsOf(input.name, source, sets, []), spec }];
@@ -189,10 +189,10 @@ function created(name: string, parts: readonly SetPart[], scene: Scene): Desired
  * deletionPolicy Retain applies to the deletion of the set alone: a volume that a live set no longer selects is
  * unmounted.
  */
-function removal(intent: Intent, scene: Scene): Removal {
+function removal(intent: Intent, context: CompileContext): Removal {
   const mounted = intent.spec.mounts.map((mount) => mount.requester.name);
-  const sets = inOrder(mounted.length > 0 ? mounted : [...requestersOf(intent)], scene);
-  const entries = sets.flatMap((set) => scene.entries.get(set) ?? []);
+  const sets = inOrder(mounted.length > 0 ? mounted : [...requestersOf(intent)], context);
+  const entries = sets.flatMap((set) => context.entries.get(set) ?? []);
   const spec = entries.find((entry) => entry.spec !== undefined)?.spec;
   if (spec === undefined) return { intent };
   const policies = policiesOf(settingsOf(spec));
@@ -203,7 +203,7 @@ function removal(intent: Intent, scene: Scene): Removal {
 }
 
 /** undefined: nobody who could say is known. */
-function suspended(sets: readonly string[], { input, entries }: Scene): boolean | undefined {
+function suspended(sets: readonly string[], { input, entries }: CompileContext): boolean | undefined {
   const specs = sets.flatMap((set) => entries.get(set)?.spec ?? []);
   if (input.node === undefined || (specs.length === 0 && sets.length > 0)) return undefined;
   return Object.hasOwn(input.node.metadata.labels ?? {}, label.suspend) || specs.some((spec) => spec.suspend);
@@ -223,7 +223,7 @@ function lingers(intent: Intent, key: string, pods: readonly IntentPod[] | undef
 }
 
 /** The oldest set first. */
-function inOrder(names: readonly string[], { entries }: Scene): string[] {
+function inOrder(names: readonly string[], { entries }: CompileContext): string[] {
   const sets = [...new Set(names)].map((set) => ({ set, entry: entries.get(set) }));
   return sets.sort(byAge).map(({ set }) => set);
 }

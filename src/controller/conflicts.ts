@@ -1,15 +1,15 @@
 import { ancestorsOf } from "../api/path.ts";
 import { compareText } from "./canonical-json.ts";
-import type { Part } from "./part.ts";
+import type { SetShare } from "./part.ts";
 import { mountPaths, sameSettings } from "./part.ts";
 
 /** What one set claims on one node. Pure. */
-export interface Claim {
+export interface PathClaim {
   readonly set: string;
   /** What existing intents carry for it. */
-  readonly found: readonly Part[];
+  readonly found: readonly SetShare[];
   /** What its spec asks for; of a set that cannot be understood, what it has. */
-  readonly wanted: readonly Part[];
+  readonly wanted: readonly SetShare[];
 }
 
 /** Why one set does not get its volume or path on a node: another set has it. */
@@ -23,7 +23,7 @@ export interface Conflict {
 }
 
 /** What the other claims on the node mean for one set. */
-export interface Verdict {
+export interface ConflictResult {
   /** Both sets of each are to be told. */
   readonly conflicts: readonly Conflict[];
   /** Whether the set keeps what it has and gets nothing new because of them. */
@@ -39,15 +39,15 @@ interface Side {
   readonly path?: string;
 }
 
-type MutableVerdict = { conflicts: Conflict[]; held: boolean; waitsFor: string | undefined };
+type MutableConflictResult = { conflicts: Conflict[]; held: boolean; waitsFor: string | undefined };
 
 /**
  * Resolves conflicts between the sets of one node. Two sets conflict if they request the same path, if one requests a
  * path beneath the other's, or if they request the same volume with different settings. The set that has the path or
  * volume keeps it and is updated; the other gets nothing new. If neither or both have it, neither gets anything new.
  */
-export function weighClaims(claims: readonly Claim[]): Map<string, Verdict> {
-  const verdicts = new Map<string, MutableVerdict>(
+export function resolveConflicts(claims: readonly PathClaim[]): Map<string, ConflictResult> {
+  const verdicts = new Map<string, MutableConflictResult>(
     claims.map(({ set }) => [set, { conflicts: [], held: false, waitsFor: undefined }]),
   );
   const bySet = new Map(claims.map((claim) => [claim.set, claim]));
@@ -71,12 +71,12 @@ export function weighClaims(claims: readonly Claim[]): Map<string, Verdict> {
     clash({ set: a, has: has(claimA, aPath), path: aPath }, { set: b, has: has(claimB, bPath), path: bPath });
   }
 
-  const wishes = claims.flatMap((claim) => claim.wanted.map((part) => ({ claim, part })));
-  for (const [intentName, sharers] of Map.groupBy(wishes, ({ part }) => part.intentName)) {
+  const wishes = claims.flatMap((claim) => claim.wanted.map((share) => ({ claim, share })));
+  for (const [intentName, sharers] of Map.groupBy(wishes, ({ share }) => share.intentName)) {
     const side = ({ claim }: (typeof wishes)[number]): Side => ({ set: claim.set, has: holds(claim, intentName) });
     for (const [i, a] of sharers.entries()) {
       for (const b of sharers.slice(i + 1)) {
-        if (sameSettings(a.part.settings, b.part.settings)) continue;
+        if (sameSettings(a.share.settings, b.share.settings)) continue;
         clash(side(a), side(b));
       }
     }
@@ -107,39 +107,39 @@ function pathOf({ paths }: Conflict): string {
   return paths.own.length < paths.other.length ? paths.other : paths.own;
 }
 
-function waitsForItself(set: string, verdicts: ReadonlyMap<string, Verdict>): boolean {
-  let next = verdicts.get(set)?.waitsFor;
-  for (let steps = 0; next !== undefined && steps < verdicts.size; steps += 1) {
+function waitsForItself(set: string, results: ReadonlyMap<string, ConflictResult>): boolean {
+  let next = results.get(set)?.waitsFor;
+  for (let steps = 0; next !== undefined && steps < results.size; steps += 1) {
     if (next === set) return true;
-    next = verdicts.get(next)?.waitsFor;
+    next = results.get(next)?.waitsFor;
   }
   return false;
 }
 
 type OwnedPath = { readonly set: string; readonly path: string };
 
-function wantedPaths({ set, wanted }: Claim): OwnedPath[] {
-  return wanted.flatMap((part) => mountPaths(part.mounts)).map((path) => ({ set, path }));
+function wantedPaths({ set, wanted }: PathClaim): OwnedPath[] {
+  return wanted.flatMap((share) => mountPaths(share.mounts)).map((path) => ({ set, path }));
 }
 
 /** Wanted paths that the set does not have yet. */
-function newPaths(claim: Claim): OwnedPath[] {
+function newPaths(claim: PathClaim): OwnedPath[] {
   return wantedPaths(claim).filter(({ path }) => !has(claim, path));
 }
 
 /** Paths that the set still has and no longer wants. */
-function leftPaths(claim: Claim): OwnedPath[] {
+function leftPaths(claim: PathClaim): OwnedPath[] {
   const wanted = new Set(wantedPaths(claim).map(({ path }) => path));
-  const found = claim.found.flatMap((part) => mountPaths(part.mounts));
+  const found = claim.found.flatMap((share) => mountPaths(share.mounts));
   return found.filter((path) => !wanted.has(path)).map((path) => ({ set: claim.set, path }));
 }
 
-function has(claim: Claim, path: string): boolean {
-  return claim.found.some((part) => part.mounts.some((mount) => mount.path === path));
+function has(claim: PathClaim, path: string): boolean {
+  return claim.found.some((share) => share.mounts.some((mount) => mount.path === path));
 }
 
-function holds({ found }: Claim, intentName: string): boolean {
-  return found.some((part) => part.intentName === intentName);
+function holds({ found }: PathClaim, intentName: string): boolean {
+  return found.some((share) => share.intentName === intentName);
 }
 
 /**

@@ -5,7 +5,7 @@ import type { ObjectStore } from "../kube/object-store.ts";
 import type { Cancel, System } from "../ports.ts";
 import { setLabel } from "./identity.ts";
 import type { Intent, NodeInfo, SetEntry } from "./projections.ts";
-import type { NodeInput, Stake } from "./resolve-node.ts";
+import type { NodeInput, SetOnNode } from "./resolve-node.ts";
 import { resolveNode } from "./resolve-node.ts";
 import type { RolloutNode } from "./rollout.ts";
 import { type SelectedNodes, selectedNodes } from "./select-nodes.ts";
@@ -32,7 +32,7 @@ export interface Gatherer {
   input(node: string): NodeInput;
   /** Works out what has changed for every node, in turns, so that what follows is quick. */
   prepare(): Promise<void>;
-  stakes(node: string): ReadonlyMap<string, Stake>;
+  stakes(node: string): ReadonlyMap<string, SetOnNode>;
   /** The nodes where a set wants or has something. */
   nodesOf(set: string): RolloutNode[];
   /** Whether a set selects any Node, also one that has no mounts. */
@@ -88,7 +88,7 @@ export function createGatherer(
   const byNode: Groups = new Map();
   /** By the label of a set. */
   const bySet: Groups = new Map();
-  const resolved = new Map<string, ReadonlyMap<string, Stake>>();
+  const resolved = new Map<string, ReadonlyMap<string, SetOnNode>>();
   /** By node and intent. */
   const refusals = new Map<string, ReadonlyMap<string, string>>();
 
@@ -144,7 +144,7 @@ export function createGatherer(
     return [...(byNode.get(node)?.values() ?? [])];
   }
 
-  function stakes(node: string): ReadonlyMap<string, Stake> {
+  function stakes(node: string): ReadonlyMap<string, SetOnNode> {
     const known = resolved.get(node) ?? resolveNode(input(node));
     resolved.set(node, known);
     return known;
@@ -183,8 +183,8 @@ export function createGatherer(
     },
     nodesOf(set) {
       return [...nodeNames()].flatMap((node) => {
-        const stake = stakes(node).get(set);
-        return stake === undefined ? [] : [{ node, stake }];
+        const onNode = stakes(node).get(set);
+        return onNode === undefined ? [] : [{ node, onNode }];
       });
     },
     selectedNodes: (spec) => selectedNodes(spec, stores.nodes.list()),

@@ -11,7 +11,7 @@ import type { Intent } from "./projections.ts";
  * What one set puts into one intent: settings of the whole volume, which its sets must agree on, and its own mounts.
  * Pure.
  */
-export interface Part {
+export interface SetShare {
   readonly intentName: string;
   readonly settings: Settings;
   /** By name; none only where the node itself uses the volume. */
@@ -73,10 +73,10 @@ export function policiesOf({ unmountPolicy, deletionPolicy, nodeLossPolicy }: Se
 }
 
 /** The part that a set wants in the intent of `identity`. */
-export function wantedPart(
+export function wantedShare(
   identity: VolumeIdentity,
   set: { readonly name: string; readonly uid: string; readonly spec: NodeVolumeSetSpec },
-): Part {
+): SetShare {
   const requester = { kind: "NodeVolumeSet", name: set.name, uid: set.uid } as const;
   const mounts = set.spec.mounts.map((mount) => ({
     name: `${set.name}.${mount.name}`,
@@ -90,8 +90,8 @@ export function wantedPart(
 }
 
 /** What the intents of a node carry for each set, by the set's name. Intents that are being deleted carry nothing. */
-export function foundParts(intents: Iterable<Intent>): Map<string, Part[]> {
-  const found = new Map<string, Part[]>();
+export function foundShares(intents: Iterable<Intent>): Map<string, SetShare[]> {
+  const found = new Map<string, SetShare[]>();
   for (const { metadata, spec } of intents) {
     if (metadata.deletionTimestamp !== undefined) continue;
     const settings = settingsOfIntent(spec);
@@ -101,12 +101,12 @@ export function foundParts(intents: Iterable<Intent>): Map<string, Part[]> {
       found.set(set, [...(found.get(set) ?? []), part]);
     }
   }
-  for (const parts of found.values()) parts.sort((a, b) => compareText(a.intentName, b.intentName));
+  for (const shares of found.values()) shares.sort((a, b) => compareText(a.intentName, b.intentName));
   return found;
 }
 
 /** Whether what is there is exactly what is wanted. */
-export function sameParts(found: readonly Part[], wanted: Part): boolean {
+export function sameShares(found: readonly SetShare[], wanted: SetShare): boolean {
   const [only] = found;
   return found.length === 1 && only !== undefined && sameJson(only, wanted);
 }

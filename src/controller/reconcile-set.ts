@@ -54,7 +54,7 @@ export async function reconcileSet(deps: ReconcileSetDeps, entry: SetEntry): Pro
   if (!deps.gatherer.complete()) return;
   const set = entry.metadata.name;
   const nodes = deps.gatherer.nodesOf(set);
-  const counted = nodes.filter(({ stake }) => stake.selected);
+  const counted = nodes.filter(({ onNode }) => onNode.selected);
   const rollout =
     entry.spec === undefined ? noRollout : decideRollout(entry.spec.rollout, counted, deps.writing.nodesOf(set));
   deps.admit(set, rollout.admitted);

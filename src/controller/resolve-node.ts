@@ -5,12 +5,12 @@ import type { Availability } from "./availability.ts";
 import { availabilityOf } from "./availability.ts";
 import { compareText } from "./canonical-json.ts";
 import type { SetConsent } from "./claims/allowed-sets.ts";
-import type { Conflict, Verdict } from "./conflicts.ts";
-import { weighClaims } from "./conflicts.ts";
+import type { Conflict, ConflictResult } from "./conflicts.ts";
+import { resolveConflicts } from "./conflicts.ts";
 import type { VolumeIdentity } from "./identity.ts";
 import { identityOf, sameSource } from "./identity.ts";
-import type { Part } from "./part.ts";
-import { foundParts, sameParts, wantedPart } from "./part.ts";
+import type { SetShare } from "./part.ts";
+import { foundShares, sameShares, wantedShare } from "./part.ts";
 import type { NodePods } from "./populate/served.ts";
 import type { Intent, NodeInfo, SetEntry } from "./projections.ts";
 import { selectNode } from "./select-nodes.ts";
@@ -37,7 +37,7 @@ export interface NodeInput {
 }
 
 /** What keeps a set's change, or a part of it, from a node. */
-export interface Obstacle {
+export interface SetObstacle {
   readonly reason: "PathNotAllowed" | "IntentTooLarge" | "Invalid" | "ClaimNotAllowed";
   readonly message: string;
 }
@@ -50,15 +50,15 @@ export interface Obstacle {
  * - outdated: the present part differs from the desired one. The rollout decides when it is written.
  * - current: the present part is the desired one.
  */
-export interface Stake {
+export interface SetOnNode {
   readonly set: string;
   readonly entry: SetEntry | undefined;
   readonly state: "frozen" | "leaving" | "absent" | "outdated" | "current";
   /** Whether the node counts for the set. */
   readonly selected: boolean;
   readonly identity: VolumeIdentity | undefined;
-  readonly found: readonly Part[];
-  readonly wanted: Part | undefined;
+  readonly found: readonly SetShare[];
+  readonly wanted: SetShare | undefined;
   /**
    * Whether the desired spec must not be written now, whatever the rollout decides: the present one stays exactly as it
    * is.
@@ -67,53 +67,58 @@ export interface Stake {
   /** The set that still has a path that this one waits for. */
   readonly waitsFor: string | undefined;
   readonly conflicts: readonly Conflict[];
-  readonly obstacle: Obstacle | undefined;
+  readonly obstacle: SetObstacle | undefined;
   readonly availability: Availability;
 }
 
 /** The stakes of all sets that want or have something on a node, by set. Pure. */
-export function resolveNode(input: NodeInput): Map<string, Stake> {
+export function resolveNode(input: NodeInput): Map<string, SetOnNode> {
   const intents = new Map(input.intents.map((intent) => [intent.metadata.name, intent]));
-  const found = foundParts(input.intents);
+  const found = foundShares(input.intents);
   const entries = new Map(input.sets.map((entry) => [entry.metadata.name, entry]));
   const names = [...new Set([...entries.keys(), ...found.keys()])].sort(compareText);
-  const wishes = names.map((name) => wishOf(input, name, entries.get(name), found.get(name) ?? []));
-  const claims = wishes.map(({ set, found: parts, wanted, frozen }) => {
+  const wishes = names.map((name) => requestedVolume(input, name, entries.get(name), found.get(name) ?? []));
+  const claims = wishes.map(({ set, found: shares, wanted, frozen }) => {
     const wantedParts = wanted === undefined ? [] : [wanted];
-    return { set, found: parts, wanted: frozen ? parts : wantedParts };
+    return { set, found: shares, wanted: frozen ? shares : wantedParts };
   });
-  const verdicts = weighClaims(claims);
+  const results = resolveConflicts(claims);
   const tooLarge = setsThatDoNotFit(wishes);
-  const stakes = wishes.flatMap((wish) => {
-    const obstacle = tooLarge.has(wish.set) ? tooLargeObstacle : wish.obstacle;
-    const stake = stakeOf({ ...wish, obstacle }, verdicts.get(wish.set), intents, input.refusals);
-    return stake === undefined ? [] : [[wish.set, stake] as const];
+  const setsOnNode = wishes.flatMap((requested) => {
+    const obstacle = tooLarge.has(requested.set) ? tooLargeObstacle : requested.obstacle;
+    const onNode = setOnNode({ ...requested, obstacle }, results.get(requested.set), intents, input.refusals);
+    return onNode === undefined ? [] : [[requested.set, onNode] as const];
   });
-  return new Map(stakes);
+  return new Map(setsOnNode);
 }
 
-const tooLargeObstacle: Obstacle = {
+const tooLargeObstacle: SetObstacle = {
   reason: "IntentTooLarge",
   message: "too many mounts of one volume on one node: at most 64, and 16 KiB",
 };
 
 /** The part that a set requests on a node, before conflicts with other sets are resolved. */
-export interface Wish {
+export interface RequestedVolume {
   readonly set: string;
   readonly entry: SetEntry | undefined;
   readonly frozen: boolean;
   readonly selected: boolean;
   readonly identity: VolumeIdentity | undefined;
-  readonly found: readonly Part[];
-  readonly wanted: Part | undefined;
+  readonly found: readonly SetShare[];
+  readonly wanted: SetShare | undefined;
   /** Only volumes that are there may be changed. */
   readonly nothingNew: boolean;
   /** Not even these: it is not known, or not so, that the claim allows the set. */
   readonly unchanged: boolean;
-  readonly obstacle: Obstacle | undefined;
+  readonly obstacle: SetObstacle | undefined;
 }
 
-function wishOf(input: NodeInput, set: string, entry: SetEntry | undefined, found: readonly Part[]): Wish {
+function requestedVolume(
+  input: NodeInput,
+  set: string,
+  entry: SetEntry | undefined,
+  found: readonly SetShare[],
+): RequestedVolume {
   const none = { selected: false, identity: undefined, wanted: undefined, nothingNew: false, unchanged: false };
   const nothing = { set, entry, found, ...none };
   const spec = entry?.spec;
@@ -133,7 +138,7 @@ function wishOf(input: NodeInput, set: string, entry: SetEntry | undefined, foun
     setUID: entry.metadata.uid ?? "",
     volume: spec.volume,
   });
-  const { wanted, obstacle } = allowedPart(identity, entry, spec, found, input.allowedPrefixes);
+  const { wanted, obstacle } = allowedShare(identity, entry, spec, found, input.allowedPrefixes);
   const selected = spec.mounts.length > 0 || isOfNodeItself(spec.volume);
   const wish = { ...nothing, frozen: false, selected, identity, wanted, nothingNew: selection === "keep", obstacle };
   return withConsent(wish, input, spec.volume.source);
@@ -144,38 +149,43 @@ function wishOf(input: NodeInput, set: string, entry: SetEntry | undefined, foun
  * use; what was never granted, it loses: its mounts, or its settings if it only observes, would hold up who may use the
  * claim.
  */
-function withConsent(wish: Wish, { name: node, consent, intents }: NodeInput, source: VolumeSource): Wish {
-  const said = consent(wish.set, source);
-  if (said === undefined) return wish;
-  if (said === "unknown") return { ...wish, unchanged: true, obstacle: wish.obstacle ?? saidBefore(wish, node) };
+function withConsent(
+  requested: RequestedVolume,
+  { name: node, consent, intents }: NodeInput,
+  source: VolumeSource,
+): RequestedVolume {
+  const said = consent(requested.set, source);
+  if (said === undefined) return requested;
+  if (said === "unknown")
+    return { ...requested, unchanged: true, obstacle: requested.obstacle ?? saidBefore(requested, node) };
   const granted = new Set(intents.flatMap(({ metadata, spec }) => (spec.grant === undefined ? [] : [metadata.name])));
-  const keeps = wish.found.some(({ intentName }) => granted.has(intentName));
+  const keeps = requested.found.some(({ intentName }) => granted.has(intentName));
   const obstacle = { reason: "ClaimNotAllowed", message: said.message } as const;
-  return { ...wish, wanted: keeps ? wish.wanted : undefined, unchanged: true, obstacle };
+  return { ...requested, wanted: keeps ? requested.wanted : undefined, unchanged: true, obstacle };
 }
 
 /** That the claim did not allow the set, as its status says: it is not Ready only because claims are being read. */
-function saidBefore({ entry }: Wish, node: string): Obstacle | undefined {
+function saidBefore({ entry }: RequestedVolume, node: string): SetObstacle | undefined {
   const said = entry?.status.failing?.find((one) => one.node === node && one.reason === "ClaimNotAllowed");
   return said && { reason: "ClaimNotAllowed", message: said.message ?? "" };
 }
 
 /** The wanted part without the mounts that the agent would refuse. One that is there already stays: it does no harm. */
-function allowedPart(
+function allowedShare(
   identity: VolumeIdentity,
   { metadata }: SetEntry,
   spec: NodeVolumeSetSpec,
-  found: readonly Part[],
+  found: readonly SetShare[],
   prefixes: readonly string[],
-): { wanted: Part | undefined; obstacle: Obstacle | undefined } {
-  const part = wantedPart(identity, { name: metadata.name, uid: metadata.uid ?? "", spec });
+): { wanted: SetShare | undefined; obstacle: SetObstacle | undefined } {
+  const share = wantedShare(identity, { name: metadata.name, uid: metadata.uid ?? "", spec });
   const there = new Set(found.flatMap(({ mounts }) => mounts.map(({ name, path }) => `${name} ${path}`)));
   const isAllowed = (path: string) => prefixes.some((prefix) => path.startsWith(`${prefix}/`));
-  const refused = part.mounts.filter((mount) => !isAllowed(mount.path));
-  const mounts = part.mounts.filter((mount) => isAllowed(mount.path) || there.has(`${mount.name} ${mount.path}`));
+  const refused = share.mounts.filter((mount) => !isAllowed(mount.path));
+  const mounts = share.mounts.filter((mount) => isAllowed(mount.path) || there.has(`${mount.name} ${mount.path}`));
   const paths = refused.map((mount) => mount.path).join(", ");
   return {
-    wanted: mounts.length === 0 && !isOfNodeItself(spec.volume) ? undefined : { ...part, mounts },
+    wanted: mounts.length === 0 && !isOfNodeItself(spec.volume) ? undefined : { ...share, mounts },
     obstacle:
       refused.length === 0
         ? undefined
@@ -183,22 +193,22 @@ function allowedPart(
   };
 }
 
-function stakeOf(
-  wish: Wish,
-  verdict: Verdict | undefined,
+function setOnNode(
+  requested: RequestedVolume,
+  result: ConflictResult | undefined,
   intents: ReadonlyMap<string, Intent>,
   refusals: ReadonlyMap<string, string>,
-): Stake | undefined {
-  const { set, entry, selected, identity, found, wanted, unchanged } = wish;
-  const state = stateOf(wish);
+): SetOnNode | undefined {
+  const { set, entry, selected, identity, found, wanted, unchanged } = requested;
+  const state = stateOf(requested);
   if (state === undefined) return undefined;
   const writes = state === "absent" || state === "outdated";
   const refused = writes && wanted !== undefined ? refusals.get(wanted.intentName) : undefined;
-  const taken = wanted !== undefined && isOfAnother(wish, intents.get(wanted.intentName));
+  const taken = wanted !== undefined && isOfAnother(requested, intents.get(wanted.intentName));
   const message = taken ? `its intent would have the name of another volume's: ${wanted.intentName}` : refused;
-  const obstacle = wish.obstacle ?? (message === undefined ? undefined : { reason: "Invalid" as const, message });
-  const blocked = verdict?.held === true || verdict?.waitsFor !== undefined || obstacle?.reason === "IntentTooLarge";
-  const held = blocked || unchanged || (wanted !== undefined && !mayBeWritten(wish, wanted, intents));
+  const obstacle = requested.obstacle ?? (message === undefined ? undefined : { reason: "Invalid" as const, message });
+  const blocked = result?.held === true || result?.waitsFor !== undefined || obstacle?.reason === "IntentTooLarge";
+  const held = blocked || unchanged || (wanted !== undefined && !mayBeWritten(requested, wanted, intents));
   return {
     set,
     entry,
@@ -208,36 +218,36 @@ function stakeOf(
     found,
     wanted,
     held,
-    waitsFor: verdict?.waitsFor,
-    conflicts: verdict?.conflicts ?? [],
+    waitsFor: result?.waitsFor,
+    conflicts: result?.conflicts ?? [],
     obstacle,
     availability: availabilityOf(found, intents),
   };
 }
 
-function stateOf({ frozen, selected, found, wanted, obstacle }: Wish): Stake["state"] | undefined {
+function stateOf({ frozen, selected, found, wanted, obstacle }: RequestedVolume): SetOnNode["state"] | undefined {
   if (frozen) return found.length === 0 ? undefined : "frozen";
   if (wanted === undefined) {
     if (found.length > 0) return "leaving";
     return selected && obstacle !== undefined ? "absent" : undefined;
   }
   if (found.length === 0) return "absent";
-  return sameParts(found, wanted) ? "current" : "outdated";
+  return sameShares(found, wanted) ? "current" : "outdated";
 }
 
 /** Whether what has the name of a wish's intent is not its volume. */
-function isOfAnother({ identity }: Wish, existing: Intent | undefined): boolean {
+function isOfAnother({ identity }: RequestedVolume, existing: Intent | undefined): boolean {
   return existing !== undefined && identity !== undefined && !sameSource(existing.spec.source, identity.source);
 }
 
 /** What must be so before anything of `wanted` is written, apart from the other sets. */
-function mayBeWritten(wish: Wish, wanted: Part, intents: ReadonlyMap<string, Intent>): boolean {
+function mayBeWritten(requested: RequestedVolume, wanted: SetShare, intents: ReadonlyMap<string, Intent>): boolean {
   // Without it, the set could be gone before its volumes are.
-  if (!(wish.entry?.metadata.finalizers ?? []).includes(finalizer.unmount)) return false;
+  if (!(requested.entry?.metadata.finalizers ?? []).includes(finalizer.unmount)) return false;
   const existing = intents.get(wanted.intentName);
-  if (isOfAnother(wish, existing)) return false;
+  if (isOfAnother(requested, existing)) return false;
   // One name is one object: the volume can come again when the node has let go of it.
   if (existing?.metadata.deletionTimestamp !== undefined) return false;
-  const isThere = wish.found.some((part) => part.intentName === wanted.intentName);
-  return isThere || !wish.nothingNew;
+  const isThere = requested.found.some((share) => share.intentName === wanted.intentName);
+  return isThere || !requested.nothingNew;
 }

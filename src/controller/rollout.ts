@@ -1,12 +1,12 @@
 import type { Reason } from "../api/reasons.ts";
 import type { RolloutPolicy } from "../api/types.gen.ts";
 import { compareText } from "./canonical-json.ts";
-import type { Stake } from "./resolve-node.ts";
+import type { SetOnNode } from "./resolve-node.ts";
 
 /** One node that counts for a set. */
 export interface RolloutNode {
   readonly node: string;
-  readonly stake: Stake;
+  readonly onNode: SetOnNode;
 }
 
 /** How far the update of a set has come. */
@@ -35,20 +35,20 @@ export function decideRollout(
   writing: ReadonlySet<string>,
 ): Rollout {
   const sorted = [...nodes].sort((a, b) => compareText(a.node, b.node));
-  const outdated = sorted.filter(({ stake }) => stake.state === "outdated");
-  const candidates = outdated.filter(({ stake }) => !stake.held);
+  const outdated = sorted.filter(({ onNode }) => onNode.state === "outdated");
+  const candidates = outdated.filter(({ onNode }) => !onNode.held);
   const pausedBy = policy.onFailure === "Pause" && candidates.length > 0 ? firstFailure(sorted) : undefined;
   if (pausedBy !== undefined) return { admitted: new Set(), pausedBy, outdated: outdated.length };
 
-  const admitted = new Set(candidates.filter(({ stake }) => losesNothing(stake)).map(({ node }) => node));
-  const isDown = ({ node, stake }: RolloutNode) => {
-    return (stake.availability.state !== "available" && !waitsForAnother(stake)) || writing.has(node);
+  const admitted = new Set(candidates.filter(({ onNode }) => losesNothing(onNode)).map(({ node }) => node));
+  const isDown = ({ node, onNode }: RolloutNode) => {
+    return (onNode.availability.state !== "available" && !waitsForAnother(onNode)) || writing.has(node);
   };
   let room = unavailableLimit(policy, nodes.length) - sorted.filter(isDown).length;
-  for (const { node, stake } of candidates) {
+  for (const { node, onNode } of candidates) {
     // Its write is under way: it has taken its room already.
     if (writing.has(node)) admitted.add(node);
-    else if (room > 0 && stake.availability.state === "available" && !admitted.has(node)) {
+    else if (room > 0 && onNode.availability.state === "available" && !admitted.has(node)) {
       admitted.add(node);
       room -= 1;
     }
@@ -67,21 +67,21 @@ export function unavailableLimit({ maxUnavailable }: RolloutPolicy, count: numbe
 
 /** An agent that cannot read its mount table says so in place of what the node failed with before, which may last. */
 function firstFailure(nodes: readonly RolloutNode[]) {
-  const current = nodes.filter(({ stake }) => stake.state === "current");
-  const failure = current.find(({ stake }) => stake.availability.trouble?.blocked === true) ?? current.find(isBlind);
-  const trouble = failure?.stake.availability.trouble;
+  const current = nodes.filter(({ onNode }) => onNode.state === "current");
+  const failure = current.find(({ onNode }) => onNode.availability.trouble?.blocked === true) ?? current.find(isBlind);
+  const trouble = failure?.onNode.availability.trouble;
   return failure && trouble && { node: failure.node, reason: trouble.reason, message: trouble.message };
 }
 
-function isBlind({ stake: { availability } }: RolloutNode): boolean {
+function isBlind({ onNode: { availability } }: RolloutNode): boolean {
   return availability.trouble?.reason === ("MountTableUnreadable" satisfies Reason);
 }
 
-function waitsForAnother({ availability: { state, trouble } }: Stake): boolean {
+function waitsForAnother({ availability: { state, trouble } }: SetOnNode): boolean {
   return state === "unavailable" && trouble?.reason === ("VolumeHeldElsewhere" satisfies Reason);
 }
 
-function losesNothing({ found, wanted, availability }: Stake): boolean {
-  const observes = wanted?.settings.mode === "Observe" && found.every((part) => part.settings.mode === "Observe");
+function losesNothing({ found, wanted, availability }: SetOnNode): boolean {
+  const observes = wanted?.settings.mode === "Observe" && found.every((share) => share.settings.mode === "Observe");
   return observes || availability.state === "unavailable";
 }

@@ -8,7 +8,7 @@ import { sameJson } from "../kube/same-json.ts";
 import { compareText } from "./canonical-json.ts";
 import type { Conflict } from "./conflicts.ts";
 import type { SetEntry } from "./projections.ts";
-import type { Stake } from "./resolve-node.ts";
+import type { SetOnNode } from "./resolve-node.ts";
 import type { Rollout, RolloutNode } from "./rollout.ts";
 import type { SelectedNodes } from "./select-nodes.ts";
 
@@ -41,15 +41,15 @@ const maxFailing = 10;
 export function setStatus(input: SetStatusInput, now: number): NodeVolumeSetStatus {
   const { entry } = input;
   const generation = entry.metadata.generation ?? 0;
-  const counted = input.nodes.filter(({ stake }) => stake.selected);
-  const count = (is: (stake: Stake) => boolean) => counted.filter(({ stake }) => is(stake)).length;
+  const counted = input.nodes.filter(({ onNode }) => onNode.selected);
+  const count = (is: (onNode: SetOnNode) => boolean) => counted.filter(({ onNode }) => is(onNode)).length;
   const counts: Counts = {
     desired: counted.length,
-    updated: count((stake) => stake.state === "current"),
-    ready: count((stake) => stake.availability.state === "available"),
-    drifted: count((stake) => stake.availability.drifted),
-    conflict: count((stake) => stake.conflicts.length > 0),
-    failed: count((stake) => stake.obstacle !== undefined || stake.availability.trouble?.blocked === true),
+    updated: count((onNode) => onNode.state === "current"),
+    ready: count((onNode) => onNode.availability.state === "available"),
+    drifted: count((onNode) => onNode.availability.drifted),
+    conflict: count((onNode) => onNode.conflicts.length > 0),
+    failed: count((onNode) => onNode.obstacle !== undefined || onNode.availability.trouble?.blocked === true),
   };
   const troubles = counted.flatMap((node) => troubleOf(node) ?? []).sort(worstFirst);
   const failing = troubles.filter(({ reason }) => !onItsWay.has(reason));
@@ -89,7 +89,7 @@ interface Trouble extends FailingNode {
 /** Reasons of nodes that are not Ready yet, with nothing in their way. */
 const onItsWay: ReadonlySet<string> = new Set<Reason>(["NotObserved", "NotGranted", "Progressing", "Unmounting"]);
 
-function troubleOf({ node, stake }: RolloutNode): Trouble | undefined {
+function troubleOf({ node, onNode }: RolloutNode): Trouble | undefined {
   const entry = (reason: string, message: string, blocked: boolean, stuck = blocked) => ({
     node,
     reason,
@@ -97,13 +97,13 @@ function troubleOf({ node, stake }: RolloutNode): Trouble | undefined {
     stuck,
     ...(message !== "" && { message: cut(message, 512) }),
   });
-  const { conflicts, obstacle, availability, waitsFor } = stake;
+  const { conflicts, obstacle, availability, waitsFor } = onNode;
   const [conflict] = conflicts;
   if (conflict !== undefined) return entry("Conflict", conflictText(conflict), true);
   if (obstacle !== undefined) return entry(obstacle.reason, obstacle.message, true);
   const { trouble } = availability;
   if (trouble !== undefined) {
-    return entry(trouble.reason, trouble.message, trouble.blocked, trouble.blocked && stake.state === "current");
+    return entry(trouble.reason, trouble.message, trouble.blocked, trouble.blocked && onNode.state === "current");
   }
   if (waitsFor !== undefined)
     return entry("Progressing", `set ${waitsFor} still holds a path that this set specifies`, false);
@@ -212,9 +212,9 @@ function summaryOf(
 
 function conflictCondition(nodes: readonly RolloutNode[]): ConditionInput {
   const sorted = [...nodes].sort((a, b) => compareText(a.node, b.node));
-  const inConflict = sorted.filter(({ stake }) => stake.conflicts.length > 0);
+  const inConflict = sorted.filter(({ onNode }) => onNode.conflicts.length > 0);
   const [first] = inConflict;
-  const conflict = first?.stake.conflicts[0];
+  const conflict = first?.onNode.conflicts[0];
   if (first === undefined || conflict === undefined) {
     return { type: "Conflict", status: "False", reason: "NoConflict", message: "no other set is in the way" };
   }

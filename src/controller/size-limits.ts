@@ -1,5 +1,5 @@
 import { compareText } from "./canonical-json.ts";
-import type { Part } from "./part.ts";
+import type { SetShare } from "./part.ts";
 import type { SetEntry } from "./projections.ts";
 
 /** spec.mounts of an intent has at most 64 entries (crds/). */
@@ -10,8 +10,8 @@ const maxMountsLength = 16 * 1024;
 interface Candidate {
   readonly set: string;
   readonly entry: SetEntry | undefined;
-  readonly found: readonly Part[];
-  readonly wanted: Part | undefined;
+  readonly found: readonly SetShare[];
+  readonly wanted: SetShare | undefined;
 }
 
 /**
@@ -36,8 +36,8 @@ export function setsThatDoNotFit(candidates: readonly Candidate[]): Set<string> 
   return tooMuch;
 }
 
-function bySeniority(a: Candidate & { wanted: Part }, b: Candidate & { wanted: Part }): number {
-  const isIn = (c: typeof a) => c.found.some((part) => part.intentName === c.wanted.intentName);
+function bySeniority(a: Candidate & { wanted: SetShare }, b: Candidate & { wanted: SetShare }): number {
+  const isIn = (c: typeof a) => c.found.some((share) => share.intentName === c.wanted.intentName);
   return Number(isIn(b)) - Number(isIn(a)) || byAge(a, b);
 }
 

@@ -1,7 +1,7 @@
 import type { IntentPod } from "../../api/types.gen.ts";
 import { lacksGroup } from "../../kube/pod-groups.ts";
 import { compareText } from "../canonical-json.ts";
-import type { Part } from "../part.ts";
+import type { SetShare } from "../part.ts";
 import type { Intent, SetEntry } from "../projections.ts";
 import type { NodeInput } from "../resolve-node.ts";
 import { eachOnce } from "./each-once.ts";
@@ -28,7 +28,7 @@ import { isRefused, targetOf } from "./target-of.ts";
 export function servePods(
   input: NodeInput & { readonly pods: NodePods },
   live: ReadonlyMap<string, Intent>,
-  chosen: ReadonlyMap<string, readonly Part[]>,
+  chosen: ReadonlyMap<string, readonly SetShare[]>,
 ): Served {
   const found = foundPods(live.values());
   const refusals: Refusal[] = [];

@@ -1,7 +1,7 @@
 import { finalizer } from "../../api/names.ts";
 import type { NodeVolumeSetSpec, VolumeSource } from "../../api/types.gen.ts";
 import { identityOf, sameSource, setLabel } from "../identity.ts";
-import type { Part, Settings } from "../part.ts";
+import type { SetShare, Settings } from "../part.ts";
 import { sameSettings, settingsOf, settingsOfIntent } from "../part.ts";
 import type { Intent, SetEntry } from "../projections.ts";
 import type { NodeInput } from "../resolve-node.ts";
@@ -15,7 +15,7 @@ import type { NodePods, Refused, Target } from "./served.ts";
 export interface TargetContext {
   readonly input: NodeInput & { readonly pods: NodePods };
   readonly live: ReadonlyMap<string, Intent>;
-  readonly chosen: ReadonlyMap<string, readonly Part[]>;
+  readonly chosen: ReadonlyMap<string, readonly SetShare[]>;
   readonly sets: ReadonlyMap<string, SetEntry>;
 }
 
@@ -190,11 +190,11 @@ function join(
 function settingsInForce(
   intentName: string,
   live: ReadonlyMap<string, Intent>,
-  chosen: ReadonlyMap<string, readonly Part[]>,
+  chosen: ReadonlyMap<string, readonly SetShare[]>,
 ): Settings | undefined {
-  for (const parts of chosen.values()) {
-    const part = parts.find((one) => one.intentName === intentName);
-    if (part !== undefined) return part.settings;
+  for (const shares of chosen.values()) {
+    const share = shares.find((one) => one.intentName === intentName);
+    if (share !== undefined) return share.settings;
   }
   const intent = live.get(intentName);
   return intent && settingsOfIntent(intent.spec);

@@ -2,7 +2,7 @@ import { cut, findCondition } from "../../api/conditions.ts";
 import type { Reason } from "../../api/reasons.ts";
 import { compareText } from "../canonical-json.ts";
 import type { Intent, ShownReadiness } from "../projections.ts";
-import type { Stake } from "../resolve-node.ts";
+import type { SetOnNode } from "../resolve-node.ts";
 
 /** What a Node shall show of the sets that select it with `nodeReadiness`. */
 export interface NodeReadiness {
@@ -28,13 +28,13 @@ const maxMessage = 1024;
  * Whether the volumes that a node is to have are there (decision 0039). A set counts while it selects the node, is not
  * being deleted and has mounts: a set for pods alone has nothing to show before there is a pod. A spec that is not
  * understood asks for nothing. Pure.
- * @param stakes of all sets on the node
+ * @param setsOnNode of all sets on the node
  * @param intents of the node
  */
-export function nodeReadiness(stakes: Iterable<Stake>, intents: readonly Intent[]): NodeReadiness {
+export function nodeReadiness(setsOnNode: Iterable<SetOnNode>, intents: readonly Intent[]): NodeReadiness {
   const byName = new Map(intents.map((intent) => [intent.metadata.name, intent]));
-  const standings = [...stakes]
-    .flatMap((stake) => standingOf(stake, byName) ?? [])
+  const standings = [...setsOnNode]
+    .flatMap((onNode) => standingOf(onNode, byName) ?? [])
     .sort((a, b) => compareText(a.set, b.set));
   if (standings.length === 0) return { condition: undefined, taint: "off" };
   const tainting = standings.filter(({ taints }) => taints);
@@ -62,24 +62,24 @@ function conditionOf(standings: readonly Standing[]): NodeReadiness["condition"]
   return { status: first.status, reason: first.reason, message: cut(message, maxMessage) };
 }
 
-function standingOf(stake: Stake, intents: ReadonlyMap<string, Intent>): Standing | undefined {
-  const wish = stake.entry?.spec?.nodeReadiness ?? "Ignored";
-  if (!stake.selected || wish === "Ignored") return undefined;
+function standingOf(onNode: SetOnNode, intents: ReadonlyMap<string, Intent>): Standing | undefined {
+  const wish = onNode.entry?.spec?.nodeReadiness ?? "Ignored";
+  if (!onNode.selected || wish === "Ignored") return undefined;
   const standing = (status: Standing["status"], reason: string, message: string): Standing => ({
-    set: stake.set,
+    set: onNode.set,
     taints: wish === "Taint",
     status,
     reason,
     message,
   });
-  const own = stake.found.flatMap(({ intentName }) => intents.get(intentName) ?? []);
+  const own = onNode.found.flatMap(({ intentName }) => intents.get(intentName) ?? []);
   const silent = own.find(isSilent);
   if (silent !== undefined) {
     const ready = findCondition(silent.status.conditions, "Ready");
     return standing("Unknown", ready?.reason ?? ("AgentLost" satisfies Reason), ready?.message ?? "");
   }
-  if (stake.found.length > 0 && isThere(stake, intents)) return standing("True", "AllReady" satisfies Reason, "");
-  const { conflicts, obstacle, availability } = stake;
+  if (onNode.found.length > 0 && isThere(onNode, intents)) return standing("True", "AllReady" satisfies Reason, "");
+  const { conflicts, obstacle, availability } = onNode;
   const [conflict] = conflicts;
   if (conflict !== undefined) {
     return standing("False", "Conflict" satisfies Reason, `it is in conflict with the set ${conflict.with}`);
@@ -100,16 +100,16 @@ function isSilent({ status }: Intent): boolean {
  * Available; or a newer spec is on its way to the agent, and what the set has there now was mounted when it last spoke.
  * An update must not make a node that works not ready for a moment.
  */
-function isThere(stake: Stake, intents: ReadonlyMap<string, Intent>): boolean {
-  if (stake.availability.state === "available") return true;
-  return stake.found.every((part) => {
-    const intent = intents.get(part.intentName);
+function isThere(onNode: SetOnNode, intents: ReadonlyMap<string, Intent>): boolean {
+  if (onNode.availability.state === "available") return true;
+  return onNode.found.every((share) => {
+    const intent = intents.get(share.intentName);
     if (intent === undefined || intent.status.observedUID !== intent.metadata.uid) return false;
     if (intent.status.observedGeneration === intent.metadata.generation) return false;
     const wasReady = findCondition(intent.status.conditions, "Ready")?.status === "True";
     const isMounted = ({ name, path }: { readonly name: string; readonly path: string }) =>
       intent.status.mounts?.some((m) => m.name === name && m.path === path && m.state === "Mounted") === true;
-    return wasReady && part.mounts.every(isMounted);
+    return wasReady && share.mounts.every(isMounted);
   });
 }
 

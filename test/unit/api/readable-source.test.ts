@@ -6,7 +6,7 @@ import { resolveVolume } from "../../../src/controller/attach/resolve-volume.ts"
 import { needStorage, type Storage } from "../../../src/controller/attach/storage.ts";
 import { isGuarded } from "../../../src/controller/attach/volume-key.ts";
 import { sameSource } from "../../../src/controller/identity.ts";
-import { foundParts } from "../../../src/controller/part.ts";
+import { foundShares } from "../../../src/controller/part.ts";
 import { projectIntent } from "../../../src/controller/projections.ts";
 import { recordIn } from "../../../src/kube/json.ts";
 import { sameJson } from "../../../src/kube/same-json.ts";
@@ -51,7 +51,7 @@ describe("the source of an intent, which the API server does not check", () => {
       const read = projectIntent(intent(source));
       expect(read?.spec.source).to.deep.equal({});
       if (read === undefined) return;
-      expect([...foundParts([read]).keys()]).to.have.length(1);
+      expect([...foundShares([read]).keys()]).to.have.length(1);
       expect(sameSource(read.spec.source, { emptyDir: {} })).to.equal(false);
       expect(isGuarded(read.spec.source), "granted at once").to.equal(true);
       expect(resolveVolume(read.spec, objects)).to.have.property("waiting");

@@ -22,7 +22,7 @@ function conflictsOf(world: OneNode): { [set: string]: string[] } {
   return Object.fromEntries(told);
 }
 
-describe("weighClaims: two sets that want one path", () => {
+describe("resolveConflicts: two sets that want one path", () => {
   it("nobody has it: nobody gets it, both are told", () => {
     const world = oneNode([at("a", "x"), at("b", "x")]);
     expect(world.settle()).to.deep.equal([]);
@@ -123,7 +123,7 @@ describe("weighClaims: two sets that want one path", () => {
   });
 });
 
-describe("weighClaims: two sets that want one volume with different settings", () => {
+describe("resolveConflicts: two sets that want one volume with different settings", () => {
   const shared = (name: string, max: "Normal" | "Lazy") =>
     setEntry(name, { spec: { unmountPolicy: { max, timeoutSeconds: 90 } } });
 

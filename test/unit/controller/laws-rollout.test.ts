@@ -34,7 +34,7 @@ describe("laws of decideRollout, over random fleets", () => {
         const worlds = Array.from({ length: size }, (_, i) => oneNode([set()], `n${i}`));
         const limit = unavailableLimit(policy, size);
         const members = () =>
-          worlds.flatMap((world) => [...world.stakes().values()].map((stake) => ({ node: world.name, stake })));
+          worlds.flatMap((world) => [...world.stakes().values()].map((onNode) => ({ node: world.name, onNode })));
         const isUp = (world: OneNode) =>
           [...world.stakes().values()].every((s) => s.availability.state === "available");
 

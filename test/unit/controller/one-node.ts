@@ -5,7 +5,7 @@ import type { IntentWrite } from "../../../src/controller/diff-intents.ts";
 import { diffIntents } from "../../../src/controller/diff-intents.ts";
 import type { PodEntry } from "../../../src/controller/populate/pod-entry.ts";
 import type { Intent, NodeInfo, SetEntry } from "../../../src/controller/projections.ts";
-import type { NodeInput, Stake } from "../../../src/controller/resolve-node.ts";
+import type { NodeInput, SetOnNode } from "../../../src/controller/resolve-node.ts";
 import { resolveNode } from "../../../src/controller/resolve-node.ts";
 import { createFakeObjects } from "../fake-api-objects.ts";
 import { node, settledStatus } from "./objects.ts";
@@ -34,7 +34,7 @@ export interface OneNode {
   intents(): Intent[];
   intent(volume: string): Intent;
   input(): NodeInput;
-  stakes(): Map<string, Stake>;
+  stakes(): Map<string, SetOnNode>;
   plan(mayUpdate?: (set: string) => boolean): NodePlan;
   /** What the controller would write now. */
   writes(mayUpdate?: (set: string) => boolean): IntentWrite[];

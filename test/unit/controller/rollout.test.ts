@@ -1,6 +1,6 @@
 import { expect } from "chai";
 import type { RolloutPolicy } from "../../../src/api/types.gen.ts";
-import type { Stake } from "../../../src/controller/resolve-node.ts";
+import type { SetOnNode } from "../../../src/controller/resolve-node.ts";
 import type { RolloutNode } from "../../../src/controller/rollout.ts";
 import { decideRollout, unavailableLimit } from "../../../src/controller/rollout.ts";
 import { setEntry, settledStatus } from "./objects.ts";
@@ -51,9 +51,9 @@ describe("decideRollout", () => {
     if (kind === "outdated") {
       world.sets = [setEntry("a", { spec: { mode, mounts: [{ name: "host", path: "/mnt/nodevolume/b" }] } })];
     }
-    const stake = world.stakes().get("a") as Stake;
-    expect(stake.state).to.equal(kind);
-    return { node: name, stake };
+    const onNode = world.stakes().get("a") as SetOnNode;
+    expect(onNode.state).to.equal(kind);
+    return { node: name, onNode };
   }
 
   const policy = (
@@ -114,7 +114,7 @@ describe("decideRollout", () => {
 
   it("a node that is held is not admitted", () => {
     const held = member("a", "outdated");
-    expect(admittedOf([{ ...held, stake: { ...held.stake, held: true } }, member("b", "outdated")])).to.deep.equal([
+    expect(admittedOf([{ ...held, onNode: { ...held.onNode, held: true } }, member("b", "outdated")])).to.deep.equal([
       "b",
     ]);
   });

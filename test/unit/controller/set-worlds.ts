@@ -15,12 +15,12 @@ export function statusOf(
   looked = () => {},
 ): NodeVolumeSetStatus {
   const nodes = worlds.flatMap((world) => {
-    const stake = world.stakes().get(set);
-    return stake === undefined ? [] : [{ node: world.name, stake }];
+    const onNode = world.stakes().get(set);
+    return onNode === undefined ? [] : [{ node: world.name, onNode }];
   });
   const entry = worlds[0]?.sets.find(({ metadata }) => metadata.name === set);
   if (entry === undefined) throw new Error("no set");
-  const counted = nodes.filter(({ stake }) => stake.selected);
+  const counted = nodes.filter(({ onNode }) => onNode.selected);
   const rollout =
     entry.spec === undefined
       ? { admitted: new Set<string>(), pausedBy: undefined, outdated: 0 }
