@@ -41,7 +41,7 @@ export interface IntentAttachments {
   /** Deletes this very version of it. */
   remove(attachment: Attachment): Promise<void>;
   /** Takes our marks off its claim, if nobody else of ours uses the volume. */
-  letGo(intent: Intent): Promise<void>;
+  release(intent: Intent): Promise<void>;
 }
 
 /**
@@ -75,7 +75,7 @@ export async function releaseIntent(deps: ReleaseIntentDeps, seen: Intent): Prom
     if (attachment.metadata.deletionTimestamp === undefined) await deps.attachments?.remove(attachment);
     return { release: false, reason: "Unmounting" };
   }
-  await deps.attachments?.letGo(intent);
+  await deps.attachments?.release(intent);
 
   const finalizers = (intent.metadata.finalizers ?? []).filter((name) => name !== finalizer.inUse);
   await deps.client.mergePatch(resource.intents, refOf(intent), { metadata: { finalizers } });

@@ -5,13 +5,13 @@ export const ofAttach: readonly Seed[] = [
   ...seedsOf("attach", "src/controller/attach/decide-volume.ts", [
     [
       "gives everybody a turn at once",
-      "inTurn.has(member) ? undefined : alone ? oldest : turnOn.get(nodeNameOf(member));",
+      "inTurn.has(consumer) ? undefined : alone ? oldest : turnOn.get(nodeNameOf(consumer));",
       "undefined;",
     ],
     [
       "detaches from a machine that is perhaps another one",
-      "stale !== undefined && !isGivenUp(member, attachment)",
-      "stale !== undefined && member === undefined",
+      "stale !== undefined && !isGivenUp(consumer, attachment)",
+      "stale !== undefined && consumer === undefined",
     ],
     [
       "takes an attachment for unused until a node says otherwise",
@@ -34,12 +34,12 @@ export const ofAttach: readonly Seed[] = [
     ],
     [
       "gives no heed to who came first",
-      "for (const member of [...facts.members].sort(byAge)) {",
-      "for (const member of facts.members.toReversed()) {",
+      "for (const consumer of [...facts.consumers].sort(byAge)) {",
+      "for (const consumer of facts.consumers.toReversed()) {",
     ],
     [
       "lets who could share a volume keep it from who must be alone",
-      "else if (next === undefined || next === member || usesAlone(member) || isBegun(facts, member)) ready",
+      "else if (next === undefined || next === consumer || isExclusive(consumer) || isBegun(facts, consumer))\n        ready",
       "else if (waitReason === undefined) ready",
     ],
     [
@@ -66,18 +66,18 @@ export const ofAttach: readonly Seed[] = [
     ],
     [
       "grants what is attached to another machine of the name",
-      "const stale = staleNodeID(attachment, member.place.nodeID);",
+      "const stale = staleNodeID(attachment, consumer.place.nodeID);",
       "const stale = undefined;",
     ],
     [
       "grants with a publish context that does not fit",
-      "troubleOf(member, attachment) ?? publishContextTooLarge(attachment);",
-      "troubleOf(member, attachment);",
+      "troubleOf(consumer, attachment) ?? publishContextTooLarge(attachment);",
+      "troubleOf(consumer, attachment);",
     ],
     [
       "does not make again what somebody has deleted under a grant",
-      'return { member, step: { do: "attach", again: true }, waitReason: {',
-      "return { member, waitReason: {",
+      'return { consumer, step: { do: "attach", again: true }, waitReason: {',
+      "return { consumer, waitReason: {",
     ],
   ]),
   ...seedsOf("attach", "src/controller/attach/obstacles.ts", [
@@ -148,7 +148,7 @@ export const ofAttach: readonly Seed[] = [
     ],
     ["grants twice", " && spec.grant === undefined && spec.mode", " && spec.mode"],
     ["grants to what only observes", ' && spec.mode === "Manage";', ";"],
-    ["does not count a grant that has had no answer", "  deps.pending.beginGrant(intent);\n", ""],
+    ["does not count a grant that has had no answer", "  deps.expectations.beginGrant(intent);\n", ""],
     [
       "grants to another object of the name",
       "intent.metadata.uid !== seen.metadata.uid || !mayBeGranted",
@@ -175,7 +175,7 @@ export const ofAttach: readonly Seed[] = [
       "driver?.attachRequired ?? false",
     ],
     ["counts intents that only observe", '.filter(({ spec }) => spec.mode === "Manage");', ";"],
-    ["does not count what is being attached for the limit", ", ...pending.attachingOn(driver, node)]", "]"],
+    ["does not count what is being attached for the limit", ", ...expectations.attachingOn(driver, node)]", "]"],
   ]),
   ...seedsOf("attach", "src/controller/attach/attachment-name.ts", [
     [

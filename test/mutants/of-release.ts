@@ -88,7 +88,7 @@ export const ofRelease: readonly Seed[] = [
       "",
     ],
     ["takes the finalizers of others off, too", "filter((name) => name !== finalizer.inUse);", "filter(() => false);"],
-    ["leaves its marks on the claim", "  await deps.attachments?.letGo(intent);\n", ""],
+    ["leaves its marks on the claim", "  await deps.attachments?.release(intent);\n", ""],
   ]),
   ...seedsOf("attach", "src/controller/attach/write-attachment.ts", [
     ["detaches from under an intent that the cache has not", "  if (items.some(uses)) return;\n", ""],
@@ -102,7 +102,7 @@ export const ofRelease: readonly Seed[] = [
       "attachment === undefined || attachment.metadata.uid !== uid",
       "attachment === undefined",
     ],
-    ["forgets an attachment that was written and not seen", "  pending.beginAttach(id, nodeName);\n", ""],
+    ["forgets an attachment that was written and not seen", "  expectations.beginAttach(id, nodeName);\n", ""],
     [
       "makes an attachment again as one that nobody uses",
       "...(grant !== undefined && { [annotation.grant]: grant.id }),",

@@ -6,7 +6,7 @@ import type { KubeClient } from "../../kube/client.ts";
 import type { Clock, Logger } from "../../ports.ts";
 import type { Intent } from "../projections.ts";
 import { refOf } from "../write-intents.ts";
-import type { Teller } from "./teller.ts";
+import type { VolumeEventRecorder } from "./teller.ts";
 import { attachEvent } from "./volume-events.ts";
 import { attachPatch, type WaitReason } from "./wait-reason.ts";
 
@@ -27,7 +27,7 @@ export interface AttachStatusWriterDeps {
   readonly clock: Clock;
   readonly log: Logger;
   readonly upsertIntent: (raw: unknown) => void;
-  readonly teller: Pick<Teller, "ofVolume">;
+  readonly volumeEvents: Pick<VolumeEventRecorder, "ofVolume">;
 }
 
 /**
@@ -47,7 +47,7 @@ export function createAttachStatusWriter({
   clock,
   log,
   upsertIntent,
-  teller,
+  volumeEvents,
 }: AttachStatusWriterDeps): AttachStatusWriter {
   /** By name of the intent, since when a reason that may pass is to be said. */
   const since = new Map<string, { readonly reason: Reason; readonly at: number }>();
@@ -79,7 +79,7 @@ export function createAttachStatusWriter({
         throw error;
       }
       const event = attachEvent(intent.spec.nodeName, intent.status.attach, waitReason);
-      if (event !== undefined) teller.ofVolume(intent, event);
+      if (event !== undefined) volumeEvents.ofVolume(intent, event);
       log.info("attach state changed", { intent: name, reason: waitReason?.reason ?? "none" });
       return undefined;
     },

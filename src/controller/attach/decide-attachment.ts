@@ -1,5 +1,5 @@
 import { isForWantOfRoom, roomComes, roomOn } from "../../kube/attach-error.ts";
-import type { Member, Place, Survey } from "./facts.ts";
+import type { Place, VolumeConsumer, VolumeSnapshot } from "./facts.ts";
 import { nodeNameOf } from "./facts.ts";
 import type { Attachment } from "./objects.ts";
 import { onAttachment } from "./obstacles.ts";
@@ -13,20 +13,20 @@ import type { WaitReason } from "./wait-reason.ts";
 const nodeIDAnnotation = "csi.alpha.kubernetes.io/node-id";
 
 /** For a member whose turn it is: attach, wait, or grant. `attached: true` starts a grant; it never renews one. */
-export function decideAttachment(facts: Survey, member: Member): Decision {
-  if (!facts.attachRequired) return { member, step: { do: "grant", attachment: undefined } };
-  const nodeName = nodeNameOf(member);
+export function decideAttachment(facts: VolumeSnapshot, consumer: VolumeConsumer): Decision {
+  if (!facts.attachRequired) return { consumer, step: { do: "grant", attachment: undefined } };
+  const nodeName = nodeNameOf(consumer);
   const attachment = facts.ours.get(nodeName);
   if (attachment === undefined) {
     // Written and not seen yet, or not answered: to write it again finds out.
     if (facts.attaching.has(nodeName))
-      return { member, step: { do: "attach", again: false }, waitReason: notYet(facts, member) };
-    const full = limitReached(facts.id.driver, nodeName, member.place);
-    if (full !== undefined) return { member, waitReason: full };
-    return { member, step: { do: "attach", again: false }, waitReason: notYet(facts, member) };
+      return { consumer, step: { do: "attach", again: false }, waitReason: notYet(facts, consumer) };
+    const full = limitReached(facts.id.driver, nodeName, consumer.place);
+    if (full !== undefined) return { consumer, waitReason: full };
+    return { consumer, step: { do: "attach", again: false }, waitReason: notYet(facts, consumer) };
   }
-  const waitReason = troubleOf(member, attachment) ?? publishContextTooLarge(attachment);
-  return waitReason === undefined ? { member, step: { do: "grant", attachment } } : { member, waitReason };
+  const waitReason = troubleOf(consumer, attachment) ?? publishContextTooLarge(attachment);
+  return waitReason === undefined ? { consumer, step: { do: "grant", attachment } } : { consumer, waitReason };
 }
 
 /** What keeps one more volume of a driver from a node that has as many as it takes. */
@@ -39,50 +39,50 @@ export function limitReached(driver: string, node: string, { limit, attached }: 
 /**
  * For a member that has a grant: whether what the grant rests on is still there. Nothing of it takes the grant away.
  */
-export function decideGranted(facts: Survey, member: Member): Decision {
-  const { grant } = member.intent.spec;
+export function decideGranted(facts: VolumeSnapshot, consumer: VolumeConsumer): Decision {
+  const { grant } = consumer.intent.spec;
   if (grant === undefined) {
     // Written and not seen yet, or not answered: to grant again finds out.
-    const attachment = facts.ours.get(nodeNameOf(member));
+    const attachment = facts.ours.get(nodeNameOf(consumer));
     return facts.attachRequired && attachment === undefined
-      ? { member, step: { do: "attach", again: true } }
-      : { member, step: { do: "grant", attachment: facts.attachRequired ? attachment : undefined } };
+      ? { consumer, step: { do: "attach", again: true } }
+      : { consumer, step: { do: "grant", attachment: facts.attachRequired ? attachment : undefined } };
   }
   const { foreign } = facts;
   if (foreign !== undefined) {
     const on = onAttachment(foreign.metadata.name, foreign.nodeName);
     const message = `the volume is in use here, and attached to node ${foreign.nodeName} for a pod that names it directly`;
-    return { member, waitReason: { reason: "SharedWithKubelet", message, on } };
+    return { consumer, waitReason: { reason: "SharedWithKubelet", message, on } };
   }
-  if (grant.volumeAttachment === undefined) return { member };
-  const attachment = facts.ours.get(nodeNameOf(member));
-  const on = onAttachment(grant.volumeAttachment.name, nodeNameOf(member));
+  if (grant.volumeAttachment === undefined) return { consumer };
+  const attachment = facts.ours.get(nodeNameOf(consumer));
+  const on = onAttachment(grant.volumeAttachment.name, nodeNameOf(consumer));
   if (attachment === undefined) {
     const message = "somebody else has deleted the VolumeAttachment of a volume that is in use: it is made again";
-    return { member, step: { do: "attach", again: true }, waitReason: { reason: "WaitingForAttach", message, on } };
+    return { consumer, step: { do: "attach", again: true }, waitReason: { reason: "WaitingForAttach", message, on } };
   }
   if (attachment.metadata.deletionTimestamp !== undefined) {
     const message =
       "somebody else deletes the VolumeAttachment of a volume that is in use; it is made again when it is gone";
-    return { member, waitReason: { reason: "Detaching", message, on } };
+    return { consumer, waitReason: { reason: "Detaching", message, on } };
   }
-  const waitReason = troubleOf(member, attachment);
-  return waitReason === undefined ? { member } : { member, waitReason };
+  const waitReason = troubleOf(consumer, attachment);
+  return waitReason === undefined ? { consumer } : { consumer, waitReason };
 }
 
-function notYet({ id }: Survey, member: Member): WaitReason {
-  const message = `driver ${id.driver} has not attached the volume to node ${nodeNameOf(member)} yet`;
+function notYet({ id }: VolumeSnapshot, consumer: VolumeConsumer): WaitReason {
+  const message = `driver ${id.driver} has not attached the volume to node ${nodeNameOf(consumer)} yet`;
   return { reason: "WaitingForAttach", message };
 }
 
 /** What is wrong with an attachment of ours that is there. */
-function troubleOf(member: Member, attachment: Attachment): WaitReason | undefined {
+function troubleOf(consumer: VolumeConsumer, attachment: Attachment): WaitReason | undefined {
   const { name } = attachment.metadata;
   const { nodeName } = attachment;
   const on = onAttachment(name, nodeName);
   if (!attachment.attached) {
     if (isForWantOfRoom(attachment.attachErrorCode)) {
-      const { attached, limit } = member.place;
+      const { attached, limit } = consumer.place;
       const room = `${roomOn(nodeName, attached, limit, true)}; ${roomComes}`;
       const message = `driver ${attachment.attacher} has no room for the volume: ${room}. Its message: ${attachment.attachError}`;
       return { reason: "AttachLimitReached", message, on };
@@ -91,7 +91,7 @@ function troubleOf(member: Member, attachment: Attachment): WaitReason | undefin
     const message = `driver ${attachment.attacher} has not attached the volume to node ${nodeName} yet`;
     return { reason: "WaitingForAttach", message, on };
   }
-  const stale = staleNodeID(attachment, member.place.nodeID);
+  const stale = staleNodeID(attachment, consumer.place.nodeID);
   return stale === undefined ? undefined : { reason: "StaleNodeID", message: stale, on };
 }
 

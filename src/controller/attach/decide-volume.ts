@@ -1,8 +1,8 @@
 import { annotation } from "../../api/names.ts";
 import { isOutOfService } from "../release.ts";
 import { decideAttachment, decideGranted, staleNodeID } from "./decide-attachment.ts";
-import type { Member, Survey, VolumeFacts } from "./facts.ts";
-import { asks, byAge, holds, nodeNameOf, survey, usesAlone } from "./facts.ts";
+import type { VolumeConsumer, VolumeFacts, VolumeSnapshot } from "./facts.ts";
+import { asks, byAge, holds, isExclusive, nodeNameOf, takeSnapshot } from "./facts.ts";
 import type { Attachment } from "./objects.ts";
 import {
   heldBy,
@@ -14,7 +14,7 @@ import {
   releasedBy,
   usedBefore,
 } from "./obstacles.ts";
-import type { Decision, VolumePlan } from "./volume-decision.ts";
+import type { AttachPlan, Decision } from "./volume-decision.ts";
 
 /**
  * The decisions about one CSI volume, over all nodes. Pure.
@@ -29,38 +29,39 @@ import type { Decision, VolumePlan } from "./volume-decision.ts";
  * volume if there is a grant, a VolumeAttachment of ours, or one of these that may have been written without an answer.
  * While a VolumeAttachment of the volume is being deleted, no node gets it.
  */
-export function decideVolume(found: VolumeFacts): VolumePlan {
-  const facts = survey(found);
+export function decideVolume(found: VolumeFacts): AttachPlan {
+  const facts = takeSnapshot(found);
   const decisions: Decision[] = [];
-  const ready: Member[] = [];
-  let next: Member | undefined; // who waits to be alone, the oldest
-  for (const member of [...facts.members].sort(byAge)) {
-    if (member.intent.metadata.deletionTimestamp !== undefined) {
-      decisions.push(leaving(facts, member));
-    } else if (holds(member)) decisions.push(decideGranted(facts, member));
+  const ready: VolumeConsumer[] = [];
+  let next: VolumeConsumer | undefined; // who waits to be alone, the oldest
+  for (const consumer of [...facts.consumers].sort(byAge)) {
+    if (consumer.intent.metadata.deletionTimestamp !== undefined) {
+      decisions.push(leaving(facts, consumer));
+    } else if (holds(consumer)) decisions.push(decideGranted(facts, consumer));
     else {
-      const own = ownObstacle(facts, member);
-      const waitReason = own ?? othersObstacle(facts, member);
-      if (own === undefined && usesAlone(member)) next ??= member;
-      if (waitReason !== undefined) decisions.push({ member, waitReason });
-      else if (next === undefined || next === member || usesAlone(member) || isBegun(facts, member)) ready.push(member);
-      else decisions.push({ member, waitReason: queuesFor(next), behind: true });
+      const own = ownObstacle(facts, consumer);
+      const waitReason = own ?? othersObstacle(facts, consumer);
+      if (own === undefined && isExclusive(consumer)) next ??= consumer;
+      if (waitReason !== undefined) decisions.push({ consumer, waitReason });
+      else if (next === undefined || next === consumer || isExclusive(consumer) || isBegun(facts, consumer))
+        ready.push(consumer);
+      else decisions.push({ consumer, waitReason: queuesFor(next), behind: true });
     }
   }
-  const turns = turnsOf(facts, ready);
+  const turns = attachOrder(facts, ready);
   const inTurn = new Set(turns);
   const turnOn = new Map(turns.map((one) => [nodeNameOf(one), one]));
   const [oldest] = turns;
-  for (const member of ready) {
-    const alone = usesAlone(member) || (oldest !== undefined && usesAlone(oldest));
-    const before = inTurn.has(member) ? undefined : alone ? oldest : turnOn.get(nodeNameOf(member));
-    if (before === undefined) decisions.push(decideAttachment(facts, member));
-    else decisions.push({ member, waitReason: heldBy(facts, before), behind: true });
+  for (const consumer of ready) {
+    const alone = isExclusive(consumer) || (oldest !== undefined && isExclusive(oldest));
+    const before = inTurn.has(consumer) ? undefined : alone ? oldest : turnOn.get(nodeNameOf(consumer));
+    if (before === undefined) decisions.push(decideAttachment(facts, consumer));
+    else decisions.push({ consumer, waitReason: heldBy(facts, before), behind: true });
   }
   const detach = dangling(facts, inTurn);
   const [first] = detach;
   const kept = [...facts.ours.values()].filter(
-    (one) => usedBefore(one.metadata.annotations) && !facts.membersOn.has(one.nodeName) && !isGoing(one, detach),
+    (one) => usedBefore(one.metadata.annotations) && !facts.consumersOn.has(one.nodeName) && !isGoing(one, detach),
   );
   return { decisions: first === undefined ? decisions : decisions.map((one) => afterDetach(one, first)), detach, kept };
 }
@@ -71,53 +72,53 @@ function isGoing(one: Attachment, detach: readonly Attachment[]): boolean {
 
 /** Nothing new is begun for who must be alone while an attachment elsewhere is still to be taken away. */
 function afterDetach(decision: Decision, { metadata, nodeName }: Attachment): Decision {
-  const { member, step } = decision;
-  if (step === undefined || step.do === "release" || holds(member) || !usesAlone(member)) return decision;
+  const { consumer, step } = decision;
+  if (step === undefined || step.do === "release" || holds(consumer) || !isExclusive(consumer)) return decision;
   const message = `the volume is attached to node ${nodeName}, where it is no longer needed: it is detached first`;
-  return { member, waitReason: { reason: "Detaching", message, on: onAttachment(metadata.name, nodeName) } };
+  return { consumer, waitReason: { reason: "Detaching", message, on: onAttachment(metadata.name, nodeName) } };
 }
 
 /**
  * The members whose turn it is: the oldest, and with it those that can share the volume, one per node. Members that are
  * attached already come first, because detaching costs time.
  */
-function turnsOf(facts: Survey, ready: readonly Member[]): Member[] {
+function attachOrder(facts: VolumeSnapshot, ready: readonly VolumeConsumer[]): VolumeConsumer[] {
   const [begun, rest] = [true, false].map((wanted) => ready.filter((one) => isBegun(facts, one) === wanted));
   const [first, ...others] = [...(begun ?? []), ...(rest ?? [])];
   if (first === undefined) return [];
-  if (usesAlone(first)) return [first];
+  if (isExclusive(first)) return [first];
   const byNode = new Map([[nodeNameOf(first), first]]);
-  for (const one of others) if (!usesAlone(one) && !byNode.has(nodeNameOf(one))) byNode.set(nodeNameOf(one), one);
+  for (const one of others) if (!isExclusive(one) && !byNode.has(nodeNameOf(one))) byNode.set(nodeNameOf(one), one);
   return [...byNode.values()];
 }
 
-function isBegun({ ours, attaching }: Survey, member: Member): boolean {
-  return ours.has(nodeNameOf(member)) || attaching.has(nodeNameOf(member));
+function isBegun({ ours, attaching }: VolumeSnapshot, consumer: VolumeConsumer): boolean {
+  return ours.has(nodeNameOf(consumer)) || attaching.has(nodeNameOf(consumer));
 }
 
 /**
  * A VolumeAttachment that is perhaps of another machine is left alone, and the intent with it (safety rule 10), until
  * somebody says that this machine is off (rule 23).
  */
-function leaving(facts: Survey, member: Member): Decision {
-  const attachment = facts.ours.get(nodeNameOf(member));
-  if (attachment === undefined) return { member, step: { do: "release" } };
+function leaving(facts: VolumeSnapshot, consumer: VolumeConsumer): Decision {
+  const attachment = facts.ours.get(nodeNameOf(consumer));
+  if (attachment === undefined) return { consumer, step: { do: "release" } };
   const { name, deletionTimestamp } = attachment.metadata;
   const on = onAttachment(name, attachment.nodeName);
   if (deletionTimestamp === undefined) {
-    const stale = staleNodeID(attachment, member.place.nodeID);
-    if (stale !== undefined && !isGivenUp(member, attachment)) {
-      const exit = releasedBy("nvi", member.intent.metadata.name, "the old machine is off");
-      return { member, waitReason: { reason: "StaleNodeID", message: `${stale}: ${exit}`, on } };
+    const stale = staleNodeID(attachment, consumer.place.nodeID);
+    if (stale !== undefined && !isGivenUp(consumer, attachment)) {
+      const exit = releasedBy("nvi", consumer.intent.metadata.name, "the old machine is off");
+      return { consumer, waitReason: { reason: "StaleNodeID", message: `${stale}: ${exit}`, on } };
     }
-    return { member, step: { do: "release" } };
+    return { consumer, step: { do: "release" } };
   }
   const trouble = attachment.detachError === "" ? "" : `: ${attachment.detachError}`;
-  return { member, waitReason: { reason: "Detaching", message: `the volume is being detached${trouble}`, on } };
+  return { consumer, waitReason: { reason: "Detaching", message: `the volume is being detached${trouble}`, on } };
 }
 
 /** By the Node's out-of-service taint, or an administrator's word on the intent or its VolumeAttachment. */
-function isGivenUp({ intent, node }: Member, attachment: Attachment): boolean {
+function isGivenUp({ intent, node }: VolumeConsumer, attachment: Attachment): boolean {
   const said = [intent, attachment].some(({ metadata }) => (metadata.annotations?.[annotation.release] ?? "") !== "");
   return said || (node !== undefined && isOutOfService(node));
 }
@@ -128,16 +129,16 @@ function isGivenUp({ intent, node }: Member, attachment: Attachment): boolean {
  * acknowledged, so that it may be in use (safety rule 1). Only the Node's out-of-service taint or an administrator's
  * annotation on the VolumeAttachment overrides that.
  */
-function dangling(facts: Survey, turns: ReadonlySet<Member>): Attachment[] {
+function dangling(facts: VolumeSnapshot, turns: ReadonlySet<VolumeConsumer>): Attachment[] {
   const having = [...facts.holders, ...turns];
-  const hadAlone = having.some(usesAlone);
+  const hadAlone = having.some(isExclusive);
   return [...facts.ours.values()].filter(({ metadata, nodeName }) => {
     if (metadata.deletionTimestamp !== undefined) return false;
-    const there = (facts.membersOn.get(nodeName) ?? []).filter((member) => !isDenied(facts, member));
-    if (there.some((member) => !asks(member) || turns.has(member))) return false;
+    const there = (facts.consumersOn.get(nodeName) ?? []).filter((consumer) => !isDenied(facts, consumer));
+    if (there.some((consumer) => !asks(consumer) || turns.has(consumer))) return false;
     if (!usedBefore(metadata.annotations)) {
       if (there.length === 0 || !facts.attachRequired) return true;
-      return hadAlone || (having.length > 0 && there.every(usesAlone));
+      return hadAlone || (having.length > 0 && there.every(isExclusive));
     }
     if (there.length > 0) return false;
     const node = facts.node(nodeName);

@@ -22,7 +22,7 @@ export interface VolumeFacts {
   /** Of the CSIDriver: volumeLifecycleModes; Persistent if nothing is said. */
   readonly lifecycleModes: readonly string[];
   /** Intents of mode Manage that use the volume or ask for it. */
-  readonly members: readonly Member[];
+  readonly consumers: readonly VolumeConsumer[];
   /** Every claim of the volume, also where a set names the volume itself. */
   readonly claims: readonly Claim[];
   /** Every VolumeAttachment of the volume, whoever made it. */
@@ -33,7 +33,7 @@ export interface VolumeFacts {
 }
 
 /** One intent of a volume: a node that uses the volume or asks for it. */
-export interface Member {
+export interface VolumeConsumer {
   readonly intent: Intent;
   readonly node: NodeInfo | undefined;
   readonly resolution: VolumeResolution;
@@ -54,47 +54,47 @@ export interface Place {
 }
 
 /** Whether a member uses the volume or may use it. The grant alone decides that, not any status. */
-export function holds({ intent, granting }: Member): boolean {
+export function holds({ intent, granting }: VolumeConsumer): boolean {
   return granting || intent.spec.grant !== undefined;
 }
 
 /** Asks for the volume and has no grant. */
-export function asks(member: Member): boolean {
-  return !holds(member) && member.intent.metadata.deletionTimestamp === undefined;
+export function asks(consumer: VolumeConsumer): boolean {
+  return !holds(consumer) && consumer.intent.metadata.deletionTimestamp === undefined;
 }
 
 /** PURE. The node of a member. */
-export function nodeNameOf({ intent }: Member): string {
+export function nodeNameOf({ intent }: VolumeConsumer): string {
   return intent.spec.nodeName;
 }
 
 /** PURE. Whether a member allows no second node: a single-node access mode, or one that is not known yet. */
-export function usesAlone({ intent, resolution }: Member): boolean {
+export function isExclusive({ intent, resolution }: VolumeConsumer): boolean {
   const mode = intent.spec.grant?.csi?.accessMode ?? (isResolved(resolution) ? resolution.accessMode : undefined);
   return mode === undefined || isSingleNode(mode);
 }
 
 /** The facts with indexes for comparing members, computed once: a volume may be on thousands of nodes. */
-export interface Survey extends VolumeFacts {
+export interface VolumeSnapshot extends VolumeFacts {
   /** A VolumeAttachment of the volume that is being deleted, and one that is not ours. */
   readonly leaving: Attachment | undefined;
   readonly foreign: Attachment | undefined;
   /** Ours, by node. */
   readonly ours: ReadonlyMap<string, Attachment>;
   /** Who has the volume, the oldest first; and by node. */
-  readonly holders: readonly Member[];
-  readonly holderOn: ReadonlyMap<string, Member>;
+  readonly holders: readonly VolumeConsumer[];
+  readonly holderOn: ReadonlyMap<string, VolumeConsumer>;
   /** Whether one of those must be the only one. */
   readonly heldAlone: boolean;
-  readonly membersOn: ReadonlyMap<string, readonly Member[]>;
+  readonly consumersOn: ReadonlyMap<string, readonly VolumeConsumer[]>;
   /** Nodes of those who ask. */
   readonly asking: ReadonlySet<string>;
 }
 
 /** PURE. Indexes the facts of a volume by node, in one pass. */
-export function survey(facts: VolumeFacts): Survey {
-  const { members, attachments } = facts;
-  const holders = members.filter(holds).sort(byAge);
+export function takeSnapshot(facts: VolumeFacts): VolumeSnapshot {
+  const { consumers, attachments } = facts;
+  const holders = consumers.filter(holds).sort(byAge);
   const own = attachments.filter(({ metadata }) => isOurs(metadata.name));
   return {
     ...facts,
@@ -103,14 +103,14 @@ export function survey(facts: VolumeFacts): Survey {
     ours: new Map(own.map((one) => [one.nodeName, one])),
     holders,
     holderOn: new Map(holders.toReversed().map((one) => [nodeNameOf(one), one])),
-    heldAlone: holders.some(usesAlone),
-    membersOn: Map.groupBy(members, nodeNameOf),
-    asking: new Set(members.filter(asks).map(nodeNameOf)),
+    heldAlone: holders.some(isExclusive),
+    consumersOn: Map.groupBy(consumers, nodeNameOf),
+    asking: new Set(consumers.filter(asks).map(nodeNameOf)),
   };
 }
 
 /** Oldest first. */
-export function byAge(a: Member, b: Member): number {
+export function byAge(a: VolumeConsumer, b: VolumeConsumer): number {
   const [x, y] = [a.intent.metadata, b.intent.metadata];
   return compareText(x.creationTimestamp ?? "", y.creationTimestamp ?? "") || compareText(x.name, y.name);
 }

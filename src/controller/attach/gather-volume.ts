@@ -1,8 +1,8 @@
 import { podDriver } from "../../api/names.ts";
 import type { Intent, NodeInfo } from "../projections.ts";
 import { isDisk } from "./disk-id.ts";
-import type { Member, Place, VolumeFacts } from "./facts.ts";
-import type { Pending } from "./pending.ts";
+import type { Place, VolumeConsumer, VolumeFacts } from "./facts.ts";
+import type { Expectations } from "./pending.ts";
 import { resolveVolume } from "./resolve-volume.ts";
 import type { Storage } from "./storage.ts";
 import type { VolumeIndex } from "./volume-index.ts";
@@ -13,7 +13,7 @@ import { volumeKey } from "./volume-key.ts";
 export interface GatherVolumeDeps {
   readonly storage: Pick<Storage, "csiNodes" | "csiDrivers">;
   readonly index: VolumeIndex;
-  readonly pending: Pending;
+  readonly expectations: Expectations;
   readonly node: (name: string) => NodeInfo | undefined;
   /** False: nothing is attached, to no node. */
   readonly controllerAttachDetach: boolean;
@@ -21,7 +21,7 @@ export interface GatherVolumeDeps {
 
 /** What is known of a volume, from memory. */
 export function gatherVolume(deps: GatherVolumeDeps, id: VolumeID): VolumeFacts {
-  const { storage, index, pending } = deps;
+  const { storage, index, expectations } = deps;
   const key = volumeKey(id);
   const intents = index.intents(key).filter(({ spec }) => spec.mode === "Manage");
   const driver = storage.csiDrivers.store.get(id.driver);
@@ -31,30 +31,30 @@ export function gatherVolume(deps: GatherVolumeDeps, id: VolumeID): VolumeFacts 
     tokenAudiences: driver?.tokenAudiences ?? [],
     audiencesOfPods: storage.csiDrivers.store.get(podDriver)?.tokenAudiences ?? [],
     lifecycleModes: driver?.lifecycleModes ?? ["Persistent"],
-    members: intents.map((intent) => memberOf(deps, id, intent)),
+    consumers: intents.map((intent) => volumeConsumer(deps, id, intent)),
     claims: index.claims(key),
     attachments: index.attachments(key),
-    attaching: pending.attaching(id),
+    attaching: expectations.attaching(id),
     node: deps.node,
   };
 }
 
-function memberOf(deps: GatherVolumeDeps, id: VolumeID, intent: Intent): Member {
+function volumeConsumer(deps: GatherVolumeDeps, id: VolumeID, intent: Intent): VolumeConsumer {
   const { nodeName } = intent.spec;
   return {
     intent,
     node: deps.node(nodeName),
     resolution: resolveVolume(intent.spec, deps.index.objects),
-    granting: deps.pending.granting(intent),
+    granting: deps.expectations.granting(intent),
     place: placeOf(deps, id.driver, nodeName),
   };
 }
 
 /** How a driver stands on a node at this moment. */
 export function placeOf(deps: GatherVolumeDeps, driver: string, node: string): Place {
-  const { storage, index, pending } = deps;
+  const { storage, index, expectations } = deps;
   const found = storage.csiNodes.store.get(node)?.drivers.find(({ name }) => name === driver);
-  const attached = new Set([...index.attachedOn(driver, node), ...pending.attachingOn(driver, node)]);
+  const attached = new Set([...index.attachedOn(driver, node), ...expectations.attachingOn(driver, node)]);
   const unmanaged = unmanagedBecause(deps, node);
   return { nodeID: found?.nodeID, limit: found?.limit, attached: attached.size, unmanaged };
 }

@@ -7,7 +7,7 @@ import { canGrow, capacityPatch, claimGrowthPatch } from "../claims/expansion.ts
 import { refOf } from "../write-intents.ts";
 import type { VolumeFacts } from "./facts.ts";
 import { isResolved } from "./resolve-volume.ts";
-import type { Teller } from "./teller.ts";
+import type { VolumeEventRecorder } from "./teller.ts";
 
 /**
  * Dependencies of volume expansion: the size at the backend goes to the nodes, and what the nodes have reached goes to
@@ -18,7 +18,7 @@ export interface GrowDeps {
   readonly clock: Clock;
   readonly upsertIntent: (raw: unknown) => void;
   readonly upsertClaim: (raw: unknown) => void;
-  readonly teller: Pick<Teller, "ofClaims">;
+  readonly volumeEvents: Pick<VolumeEventRecorder, "ofClaims">;
   /**
    * Milliseconds after which to look again, if others may have written what the agent of a node says; the rule is that
    * of release.
@@ -36,11 +36,11 @@ const nodesAtOnce = 8;
  */
 export async function grow(
   deps: GrowDeps,
-  { members }: VolumeFacts,
+  { consumers }: VolumeFacts,
   attempt: (write: () => Promise<void>) => Promise<void>,
 ): Promise<number | undefined> {
   const { client } = deps;
-  const users = members.filter(({ intent }) => intent.spec.grant !== undefined);
+  const users = consumers.filter(({ intent }) => intent.spec.grant !== undefined);
   const live = users.filter(({ intent }) => intent.metadata.deletionTimestamp === undefined);
   const resolved = live.flatMap(({ intent, resolution }) => (isResolved(resolution) ? [{ intent, resolution }] : []));
   const tell = ({ intent, resolution }: (typeof resolved)[number]) =>
@@ -68,7 +68,7 @@ export async function grow(
       deps.upsertClaim(await client.mergePatchStatus(resource.claims, ref, status));
       if (!("capacity" in status)) return;
       const message = `the volume has grown to ${persistentVolume.capacity} on every node that has it to write`;
-      deps.teller.ofClaims([claim], { type: "Normal", reason: "FileSystemResizeSuccessful", message });
+      deps.volumeEvents.ofClaims([claim], { type: "Normal", reason: "FileSystemResizeSuccessful", message });
     });
   }
   return againInMs;

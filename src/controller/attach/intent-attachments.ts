@@ -1,5 +1,5 @@
 import { annotation, resource } from "../../api/names.ts";
-import type { Hold, VolumeObjects } from "../claims/hold-claims.ts";
+import type { ClaimReservation, VolumeObjects } from "../claims/hold-claims.ts";
 import type { Intent } from "../projections.ts";
 import type { IntentAttachments } from "../release-intent.ts";
 import { attachmentName, isOurs } from "./attachment-name.ts";
@@ -15,7 +15,7 @@ import { removeAttachment } from "./write-attachment.ts";
 export interface IntentAttachmentsDeps extends AttachmentWriter {
   readonly storage: Pick<Storage, "attachments" | "claims">;
   readonly index: VolumeIndex;
-  readonly hold: Hold;
+  readonly reservation: ClaimReservation;
   readonly intent: (name: string) => Intent | undefined;
 }
 
@@ -63,11 +63,11 @@ export function createIntentAttachments(deps: IntentAttachmentsDeps): IntentAtta
       return undefined;
     },
     remove: (attachment: Attachment) => removeAttachment(deps, attachment),
-    async letGo(intent) {
+    async release(intent) {
       for (const [name, uid] of leaving) if (deps.intent(name)?.metadata.uid !== uid) leaving.delete(name);
       leaving.set(intent.metadata.name, intent.metadata.uid ?? "");
       if (others(intent).length > 0) return;
-      await deps.hold.letGo(marked(deps, intent));
+      await deps.reservation.release(marked(deps, intent));
     },
   };
 }

@@ -2,8 +2,8 @@ import { matchesSelector } from "../../api/match-node.ts";
 import { annotation } from "../../api/names.ts";
 import { claimNotAllowed } from "../claims/allowed-sets.ts";
 import { requestersOf } from "../identity.ts";
-import type { Member, Survey, VolumeFacts } from "./facts.ts";
-import { holds, nodeNameOf, usesAlone } from "./facts.ts";
+import type { VolumeConsumer, VolumeFacts, VolumeSnapshot } from "./facts.ts";
+import { holds, isExclusive, nodeNameOf } from "./facts.ts";
 import { identityObstacle } from "./identity-obstacle.ts";
 import type { Attachment } from "./objects.ts";
 import { isResolved } from "./resolve-volume.ts";
@@ -12,12 +12,12 @@ import type { WaitReason } from "./wait-reason.ts";
 /** Wait reasons of an intent that requests a volume: what keeps it from being attached or granted. Pure. */
 
 /** What lies with the intent, its node and its volume; who waits for this holds up nobody. */
-export function ownObstacle(facts: VolumeFacts, member: Member): WaitReason | undefined {
+export function ownObstacle(facts: VolumeFacts, consumer: VolumeConsumer): WaitReason | undefined {
   const { attachRequired, lifecycleModes, id } = facts;
-  const { intent, node, resolution, place } = member;
+  const { intent, node, resolution, place } = consumer;
   const { name } = intent.metadata;
   if (!isResolved(resolution)) return resolution.waiting;
-  const notAllowed = consentObstacle(facts, member);
+  const notAllowed = consentObstacle(facts, consumer);
   if (notAllowed !== undefined) return notAllowed;
   const { nodeName, mounts, pods = [] } = intent.spec;
   const { persistentVolume, csi, accessMode } = resolution;
@@ -54,18 +54,21 @@ export function ownObstacle(facts: VolumeFacts, member: Member): WaitReason | un
 }
 
 /** That a claim of the volume does not allow each set that has it mounted, or shares it with pods (decision 0106). */
-export function consentObstacle({ claims }: VolumeFacts, { intent, resolution }: Member): WaitReason | undefined {
+export function consentObstacle(
+  { claims }: VolumeFacts,
+  { intent, resolution }: VolumeConsumer,
+): WaitReason | undefined {
   const named = isResolved(resolution) ? resolution.claim : undefined;
   const all = named === undefined ? claims : [named, ...claims];
   return all.length === 0 ? undefined : claimNotAllowed(all, requestersOf(intent));
 }
 
 /** Asks for what a claim does not allow: neither a mark on the claim nor an attachment is kept for it. */
-export function isDenied(facts: VolumeFacts, member: Member): boolean {
-  return !holds(member) && consentObstacle(facts, member) !== undefined;
+export function isDenied(facts: VolumeFacts, consumer: VolumeConsumer): boolean {
+  return !holds(consumer) && consentObstacle(facts, consumer) !== undefined;
 }
 
-function matchesTerms(terms: readonly unknown[], node: NonNullable<Member["node"]>): boolean {
+function matchesTerms(terms: readonly unknown[], node: NonNullable<VolumeConsumer["node"]>): boolean {
   const nodeSelectorTerms = terms as never[];
   return matchesSelector(
     { affinity: { nodeAffinity: { requiredDuringSchedulingIgnoredDuringExecution: { nodeSelectorTerms } } } } as never,
@@ -74,9 +77,9 @@ function matchesTerms(terms: readonly unknown[], node: NonNullable<Member["node"
 }
 
 /** What lies with others who have the volume. Single-node volumes go to one node, others to one intent a node. */
-export function othersObstacle(facts: Survey, member: Member): WaitReason | undefined {
+export function othersObstacle(facts: VolumeSnapshot, consumer: VolumeConsumer): WaitReason | undefined {
   const { attachments, attaching, asking, leaving, foreign } = facts;
-  const nodeName = nodeNameOf(member);
+  const nodeName = nodeNameOf(consumer);
   if (leaving !== undefined) {
     const trouble = leaving.detachError === "" ? "" : `: ${leaving.detachError}`;
     const message = `the volume is being detached from node ${leaving.nodeName}${trouble}`;
@@ -86,7 +89,7 @@ export function othersObstacle(facts: Survey, member: Member): WaitReason | unde
     const message = `the volume is attached to node ${foreign.nodeName} by somebody else, for pods that use it`;
     return { reason: "ForeignAttachment", message, on: onAttachment(foreign.metadata.name, foreign.nodeName) };
   }
-  const alone = usesAlone(member) || facts.heldAlone;
+  const alone = isExclusive(consumer) || facts.heldAlone;
   const holder = alone ? facts.holders[0] : facts.holderOn.get(nodeName);
   if (holder !== undefined) return heldBy(facts, holder);
   if (!alone) return undefined;
@@ -122,7 +125,7 @@ export function releasedBy(kind: "nvi" | "volumeattachment", name: string, condi
 }
 
 /** PURE. The wait reason of a member while another node has the volume, with that node and since when. */
-export function heldBy({ ours }: Survey, { intent }: Member): WaitReason {
+export function heldBy({ ours }: VolumeSnapshot, { intent }: VolumeConsumer): WaitReason {
   const { nodeName, volumeName } = intent.spec;
   const attachedSince = ours.get(nodeName)?.metadata.creationTimestamp;
   const since = attachedSince ?? intent.metadata.creationTimestamp ?? "an unknown time";
@@ -135,7 +138,7 @@ export function heldBy({ ours }: Survey, { intent }: Member): WaitReason {
 }
 
 /** The turn of one who must be alone comes before that of all who came later. */
-export function queuesFor({ intent: { metadata, spec } }: Member): WaitReason {
+export function queuesFor({ intent: { metadata, spec } }: VolumeConsumer): WaitReason {
   const since = metadata.creationTimestamp ?? "an unknown time";
   const message = `node ${spec.nodeName} waits since ${since} for the volume (${spec.volumeName}) to be free for it alone, and has its turn first`;
   return {

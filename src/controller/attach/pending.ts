@@ -6,7 +6,7 @@ import type { VolumeID } from "./volume-key.ts";
  * Expectations: writes that the watch has not shown yet, or that had no answer. They count as done until the watch or
  * the API server shows the result. Without them, a decision on a stale cache could grant one volume to two nodes.
  */
-export interface Pending {
+export interface Expectations {
   granting(intent: Intent): boolean;
   beginGrant(intent: Intent): void;
   /** It is certain that nothing was written, or the store shows it. */
@@ -27,7 +27,7 @@ export interface Pending {
  * Writes whose result the watch has not shown yet (expectations, as kube-controller-manager's controllers have them).
  * Empty at the beginning of a leader's term.
  */
-export function createPending(): Pending {
+export function createExpectations(): Expectations {
   const grants = new Map<string, string>();
   /** By name. */
   const attachments = new Map<string, VolumeID & { readonly node: string }>();

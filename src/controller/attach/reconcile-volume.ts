@@ -7,13 +7,13 @@ import type { EventRecorder } from "../../kube/event-recorder.ts";
 import type { Clock, Logger } from "../../ports.ts";
 import { atOnce } from "../at-once.ts";
 import { sharedWithKubelet } from "../claims/decide-hold.ts";
-import type { Hold, VolumeObjects } from "../claims/hold-claims.ts";
+import type { ClaimReservation, VolumeObjects } from "../claims/hold-claims.ts";
 import type { Intent } from "../projections.ts";
 import type { AttachStatusWriter } from "./attach-status-writer.ts";
 import { attachmentName, isOurs } from "./attachment-name.ts";
 import { limitReached } from "./decide-attachment.ts";
 import { decideVolume } from "./decide-volume.ts";
-import type { Member, VolumeFacts } from "./facts.ts";
+import type { VolumeConsumer, VolumeFacts } from "./facts.ts";
 import { holds, nodeNameOf } from "./facts.ts";
 import type { GatherVolumeDeps } from "./gather-volume.ts";
 import { gatherVolume, placeOf } from "./gather-volume.ts";
@@ -21,8 +21,8 @@ import { grow } from "./grow.ts";
 import { projectAttachment } from "./objects.ts";
 import { consentObstacle, isDenied, onAttachment, usedBefore } from "./obstacles.ts";
 import type { Retries } from "./retries.ts";
-import type { Teller } from "./teller.ts";
-import type { Decision, VolumePlan } from "./volume-decision.ts";
+import type { VolumeEventRecorder } from "./teller.ts";
+import type { AttachPlan, Decision } from "./volume-decision.ts";
 import type { VolumeID } from "./volume-key.ts";
 import { volumeKey } from "./volume-key.ts";
 import type { WaitReason } from "./wait-reason.ts";
@@ -36,10 +36,10 @@ export interface ReconcileVolumeDeps extends GatherVolumeDeps, AttachmentWriter,
   readonly client: KubeClient;
   readonly clock: Clock;
   readonly log: Logger;
-  readonly hold: Hold;
+  readonly reservation: ClaimReservation;
   readonly retries: Retries;
   readonly attachStatus: AttachStatusWriter;
-  readonly teller: Teller;
+  readonly volumeEvents: VolumeEventRecorder;
   readonly recorder: EventRecorder;
   readonly upsertClaim: (raw: unknown) => void;
   /** What keeps an intent from the disk that it has found. */
@@ -76,24 +76,24 @@ export async function reconcileVolume(deps: ReconcileVolumeDeps, id: VolumeID): 
       errors.push(error);
     }
   };
-  if (facts.members.every((member) => isDenied(facts, member)) && !mayBeUsed) {
-    await attempt(() => deps.hold.letGo(withoutThoseOfOthers(deps, objects)));
-    await deps.hold.prepare(objects).catch((error: unknown) => {
+  if (facts.consumers.every((consumer) => isDenied(facts, consumer)) && !mayBeUsed) {
+    await attempt(() => deps.reservation.release(withoutThoseOfOthers(deps, objects)));
+    await deps.reservation.prepare(objects).catch((error: unknown) => {
       // A member that still requests the volume gets its status at the next reconcile.
       deps.log.debug("no pod was tried at a reserved claim", { volume: key, error: messageOf(error) });
     });
   }
   let unprotected: WaitReason | undefined;
-  if (facts.members.some(uses)) {
+  if (facts.consumers.some(uses)) {
     await attempt(() =>
-      deps.hold.protect(objects).catch((error: unknown) => {
+      deps.reservation.protect(objects).catch((error: unknown) => {
         unprotected = notProtected(error);
         throw error;
       }),
     );
   }
   const plan = decideVolume(facts);
-  for (const attachment of plan.kept) deps.teller.kept(objects.claims, attachment);
+  for (const attachment of plan.kept) deps.volumeEvents.kept(objects.claims, attachment);
   for (const attachment of plan.detach) await attempt(() => detachDangling(deps, id, attachment));
   // Whoever would begin does not, unless it is certain that it may.
   const held = hold(deps, facts, plan, objects);
@@ -104,17 +104,17 @@ export async function reconcileVolume(deps: ReconcileVolumeDeps, id: VolumeID): 
   let againInMs = waiting?.againInMs;
   const carryOutOne = (decision: Decision) =>
     attempt(async () => {
-      const begins = decision.step !== undefined && decision.step.do !== "release" && !holds(decision.member);
+      const begins = decision.step !== undefined && decision.step.do !== "release" && !holds(decision.consumer);
       const outcome =
         (begins || standsBehind(decision, waiting) ? waiting : undefined) ?? (await carryOut(deps, id, decision));
       againInMs = sooner(againInMs, outcome.againInMs);
       if (outcome.changed) return;
-      const beside = uses(decision.member)
-        ? (sharedWithKubelet(waiting?.waitReason) ?? unprotected ?? consentObstacle(facts, decision.member))
+      const beside = uses(decision.consumer)
+        ? (sharedWithKubelet(waiting?.waitReason) ?? unprotected ?? consentObstacle(facts, decision.consumer))
         : undefined;
       const writeInMs = await deps.attachStatus.write(
-        decision.member.intent,
-        outcome.waitReason ?? beside ?? deps.diskHeldElsewhere(decision.member.intent),
+        decision.consumer.intent,
+        outcome.waitReason ?? beside ?? deps.diskHeldElsewhere(decision.consumer.intent),
       );
       againInMs = sooner(againInMs, writeInMs);
     });
@@ -135,9 +135,9 @@ function standsBehind({ behind }: Decision, waiting: Outcome | undefined): boole
 }
 
 /** Every claim and PersistentVolume of the volume, and the claims that its intents name. */
-function objectsOf({ index }: ReconcileVolumeDeps, { id, members }: VolumeFacts): VolumeObjects {
+function objectsOf({ index }: ReconcileVolumeDeps, { id, consumers }: VolumeFacts): VolumeObjects {
   const key = volumeKey(id);
-  const named = members.flatMap(({ intent }) => {
+  const named = consumers.flatMap(({ intent }) => {
     const source = intent.spec.source.persistentVolumeClaim;
     const claim = source && index.objects.claim(source.namespace, source.claimName);
     return claim === undefined ? [] : [claim];
@@ -157,21 +157,21 @@ function withoutThoseOfOthers({ index }: ReconcileVolumeDeps, { claims, persiste
 }
 
 /** Before anything is attached or granted anew, and as long as somebody has it, all that names the volume is ours. */
-async function hold(deps: ReconcileVolumeDeps, facts: VolumeFacts, plan: VolumePlan, objects: VolumeObjects) {
+async function hold(deps: ReconcileVolumeDeps, facts: VolumeFacts, plan: AttachPlan, objects: VolumeObjects) {
   const begins = plan.decisions.some(
-    ({ step, member }) => (step?.do === "attach" || step?.do === "grant") && !holds(member),
+    ({ step, consumer }) => (step?.do === "attach" || step?.do === "grant") && !holds(consumer),
   );
-  if (!begins && !facts.members.some(uses)) return undefined;
-  const use = { held: facts.members.some(holds), begins };
-  const waiting = await deps.hold.take(objects, use, () => attachedByOthers(deps, facts));
+  if (!begins && !facts.consumers.some(uses)) return undefined;
+  const use = { held: facts.consumers.some(holds), begins };
+  const waiting = await deps.reservation.take(objects, use, () => attachedByOthers(deps, facts));
   // As they are now: the label has made other versions of them.
-  if (begins && waiting === undefined) await deps.hold.protect(objectsOf(deps, facts));
+  if (begins && waiting === undefined) await deps.reservation.protect(objectsOf(deps, facts));
   return waiting;
 }
 
 /** Not one that is being released: what its release has just taken off would be put on again. */
-function uses(member: Member): boolean {
-  return holds(member) && member.intent.metadata.deletionTimestamp === undefined;
+function uses(consumer: VolumeConsumer): boolean {
+  return holds(consumer) && consumer.intent.metadata.deletionTimestamp === undefined;
 }
 
 /** A VolumeAttachment of the volume that is not ours, as the server has them now. */
@@ -214,18 +214,18 @@ function notHeld(error: unknown): Outcome {
 async function carryOut(
   deps: ReconcileVolumeDeps,
   id: VolumeID,
-  { member, step, waitReason }: Decision,
+  { consumer, step, waitReason }: Decision,
 ): Promise<Outcome> {
   switch (step?.do) {
     case "attach":
-      if (step.again) tellDrift(deps, member);
-      return await attachOne(deps, id, member, waitReason);
+      if (step.again) tellDrift(deps, consumer);
+      return await attachOne(deps, id, consumer, waitReason);
     case "grant": {
-      const tried = await deps.retries.run(member.intent, () => writeGrant(deps, member, step.attachment));
+      const tried = await deps.retries.run(consumer.intent, () => writeGrant(deps, consumer, step.attachment));
       return { ...tried, changed: tried.waitReason === undefined };
     }
     case "release":
-      return { changed: true, againInMs: await deps.release(member.intent) };
+      return { changed: true, againInMs: await deps.release(consumer.intent) };
     case undefined:
       return { waitReason };
   }
@@ -234,12 +234,12 @@ async function carryOut(
 async function attachOne(
   deps: ReconcileVolumeDeps,
   id: VolumeID,
-  member: Member,
+  consumer: VolumeConsumer,
   waitReason: WaitReason | undefined,
 ): Promise<Outcome> {
-  const full = noRoom(deps, id, member);
+  const full = noRoom(deps, id, consumer);
   if (full !== undefined) return { waitReason: full };
-  const tried = await deps.retries.run(member.intent, () => attach(deps, id, member));
+  const tried = await deps.retries.run(consumer.intent, () => attach(deps, id, consumer));
   return { waitReason: tried.waitReason ?? waitReason, againInMs: tried.againInMs };
 }
 
@@ -247,15 +247,15 @@ async function attachOne(
  * Another volume may have taken the node's last attachment slot since the facts were gathered. An attachment under way
  * has its slot.
  */
-function noRoom(deps: ReconcileVolumeDeps, id: VolumeID, member: Member): WaitReason | undefined {
-  const node = nodeNameOf(member);
+function noRoom(deps: ReconcileVolumeDeps, id: VolumeID, consumer: VolumeConsumer): WaitReason | undefined {
+  const node = nodeNameOf(consumer);
   const name = attachmentName(id.driver, id.volumeHandle, node);
-  if (holds(member) || deps.pending.attachingOn(id.driver, node).has(name)) return undefined;
+  if (holds(consumer) || deps.expectations.attachingOn(id.driver, node).has(name)) return undefined;
   return limitReached(id.driver, node, placeOf(deps, id.driver, node));
 }
 
 /** It is over in a moment, so that no status would show it. */
-function tellDrift({ log, recorder }: ReconcileVolumeDeps, { intent }: Member): void {
+function tellDrift({ log, recorder }: ReconcileVolumeDeps, { intent }: VolumeConsumer): void {
   const { name, uid } = intent.metadata;
   const attachment = intent.spec.grant?.volumeAttachment?.name;
   if (attachment === undefined) return;

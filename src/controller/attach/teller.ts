@@ -14,7 +14,7 @@ import { isCSI } from "./volume-key.ts";
  * Records Events about volumes: on the intent for administrators, and on the PVC for its owner, who may see nothing
  * else.
  */
-export interface Teller {
+export interface VolumeEventRecorder {
   /** On the intent and on every claim of its volume. */
   ofVolume(intent: Intent, event: VolumeEvent): void;
   ofClaims(claims: readonly Claim[], event: VolumeEvent): void;
@@ -27,7 +27,7 @@ export interface Teller {
 }
 
 /** Dependencies of Events about volumes. */
-export interface TellerDeps {
+export interface VolumeEventRecorderDeps {
   readonly recorder: EventRecorder;
   readonly intents: ObjectStore<Intent>;
   readonly attachments: ObjectStore<Attachment>;
@@ -40,7 +40,13 @@ export interface TellerDeps {
  * Records Events about volumes on intents and claims, at transitions only: the same failure twice in a row is one
  * Event.
  */
-export function createTeller({ recorder, intents, attachments, index, complete }: TellerDeps): Teller {
+export function createVolumeEventRecorder({
+  recorder,
+  intents,
+  attachments,
+  index,
+  complete,
+}: VolumeEventRecorderDeps): VolumeEventRecorder {
   /** By name of the intent, the failure that was told: an attempt that fails as the one before is no news. */
   const failing = new Map<string, string>();
   /** UIDs of attachments of which it was told that they stay, by name. */

@@ -1,4 +1,4 @@
-import type { Member } from "./facts.ts";
+import type { VolumeConsumer } from "./facts.ts";
 import type { Attachment } from "./objects.ts";
 import type { WaitReason } from "./wait-reason.ts";
 
@@ -10,7 +10,7 @@ export type Step =
 
 /** The next step of one member of a volume, and its wait reason. */
 export interface Decision {
-  readonly member: Member;
+  readonly consumer: VolumeConsumer;
   readonly step?: Step;
   /** What is waited for, or wrong; without it nothing is. */
   readonly waitReason?: WaitReason;
@@ -19,7 +19,7 @@ export interface Decision {
 }
 
 /** All decisions about one CSI volume, over all nodes. */
-export interface VolumePlan {
+export interface AttachPlan {
   readonly decisions: readonly Decision[];
   /** VolumeAttachments of ours that nobody uses or asks for. */
   readonly detach: readonly Attachment[];

@@ -3,7 +3,7 @@ import type { EventRecorder } from "../../kube/event-recorder.ts";
 import { joinReads } from "../../kube/joined-reads.ts";
 import type { ObjectStore } from "../../kube/object-store.ts";
 import type { System } from "../../ports.ts";
-import { createHold } from "../claims/hold-claims.ts";
+import { createClaimReservation } from "../claims/hold-claims.ts";
 import { createUnbound } from "../claims/reconcile-unbound.ts";
 import { followReserved } from "../claims/reserved-claims.ts";
 import type { Gatherer } from "../gather.ts";
@@ -15,11 +15,11 @@ import { createDiskGrants } from "./disk-grants.ts";
 import { isDisk } from "./disk-id.ts";
 import { createIntentAttachments } from "./intent-attachments.ts";
 import type { Attachment, Claim } from "./objects.ts";
-import { createPending } from "./pending.ts";
+import { createExpectations } from "./pending.ts";
 import { reconcileVolume } from "./reconcile-volume.ts";
 import { createRetries } from "./retries.ts";
 import type { Storage } from "./storage.ts";
-import { createTeller } from "./teller.ts";
+import { createVolumeEventRecorder } from "./teller.ts";
 import { createVolumeIndex } from "./volume-index.ts";
 import { isCSI, unresolvedIntentOf, volumeIDOf } from "./volume-key.ts";
 
@@ -77,10 +77,10 @@ export function createVolumeWork(deps: VolumeWorkDeps): VolumeWork {
     yielder: system.yielder,
     onDue: deps.onDue,
   });
-  const pending = createPending();
-  const onAttachment = ({ metadata }: Attachment) => pending.seen(metadata.name);
+  const expectations = createExpectations();
+  const onAttachment = ({ metadata }: Attachment) => expectations.seen(metadata.name);
   const onClaimGone = (gone: Claim) => {
-    hold.gone(gone);
+    reservation.gone(gone);
     unbound.gone(gone);
   };
   const cancels = [
@@ -91,7 +91,7 @@ export function createVolumeWork(deps: VolumeWorkDeps): VolumeWork {
     }),
     deps.intents.subscribe({
       onDelete(gone) {
-        pending.endGrant(gone);
+        expectations.endGrant(gone);
         attachStatus.forget(gone);
         retries.forget(gone);
       },
@@ -109,18 +109,30 @@ export function createVolumeWork(deps: VolumeWorkDeps): VolumeWork {
     upsertClaim: (raw: unknown) => storage.claims.upsertIfNewer(raw),
     upsertPersistentVolume: (raw: unknown) => storage.persistentVolumes.upsertIfNewer(raw),
   };
-  const teller = createTeller({
+  const volumeEvents = createVolumeEventRecorder({
     recorder: deps.recorder,
     intents: deps.intents,
     attachments: storage.attachments.store,
     index,
     complete: () => gatherer.complete() && storage.complete(),
   });
-  const attachStatus = createAttachStatusWriter({ client, clock, log, teller, ...upserts });
+  const attachStatus = createAttachStatusWriter({ client, clock, log, volumeEvents, ...upserts });
   const retries = createRetries({ clock, random });
   const reserved = followReserved(storage.claims.store, clock);
-  const hold = createHold({ client, clock, random, log, reservedSince: reserved.since, ...upserts });
-  const shared = { client, clock, random, log, storage, index, pending, hold, attachStatus, teller, ...upserts };
+  const reservation = createClaimReservation({ client, clock, random, log, reservedSince: reserved.since, ...upserts });
+  const shared = {
+    client,
+    clock,
+    random,
+    log,
+    storage,
+    index,
+    expectations,
+    reservation,
+    attachStatus,
+    volumeEvents,
+    ...upserts,
+  };
   const attachments = createIntentAttachments({ ...shared, intent: (name) => deps.intents.get(name) });
   const unbound = createUnbound(shared);
   const release = (intent: Intent) => {
@@ -163,14 +175,14 @@ export function createVolumeWork(deps: VolumeWorkDeps): VolumeWork {
       disks.all();
     },
     begin() {
-      pending.forget();
-      hold.forget();
+      expectations.forget();
+      reservation.forget();
       disks.forget();
     },
     stop() {
       for (const cancel of cancels) cancel();
       reserved.stop();
-      teller.stop();
+      volumeEvents.stop();
       disks.stop();
       index.stop();
     },

@@ -5,11 +5,11 @@ import type { KubeClient } from "../../kube/client.ts";
 import type { Logger } from "../../ports.ts";
 import type { Intent } from "../projections.ts";
 import { attachmentName } from "./attachment-name.ts";
-import type { Member } from "./facts.ts";
+import type { VolumeConsumer } from "./facts.ts";
 import { nodeNameOf } from "./facts.ts";
 import type { Attachment } from "./objects.ts";
 import { projectAttachment } from "./objects.ts";
-import type { Pending } from "./pending.ts";
+import type { Expectations } from "./pending.ts";
 import { isResolved } from "./resolve-volume.ts";
 import type { VolumeID } from "./volume-key.ts";
 import { volumeKey } from "./volume-key.ts";
@@ -19,7 +19,7 @@ import type { WaitReason } from "./wait-reason.ts";
 export interface AttachmentWriter {
   readonly client: KubeClient;
   readonly log: Logger;
-  readonly pending: Pending;
+  readonly expectations: Expectations;
   /** Takes the server's answer into the store. */
   readonly upsertAttachment: (raw: unknown) => void;
 }
@@ -29,21 +29,25 @@ export interface AttachmentWriter {
  * attempt that had no answer.
  * @returns what the server has against it, if it refuses
  */
-export async function attach(deps: AttachmentWriter, id: VolumeID, member: Member): Promise<WaitReason | undefined> {
-  const { client, pending } = deps;
-  const nodeName = nodeNameOf(member);
+export async function attach(
+  deps: AttachmentWriter,
+  id: VolumeID,
+  consumer: VolumeConsumer,
+): Promise<WaitReason | undefined> {
+  const { client, expectations } = deps;
+  const nodeName = nodeNameOf(consumer);
   const name = attachmentName(id.driver, id.volumeHandle, nodeName);
-  const source = sourceOf(id, member);
+  const source = sourceOf(id, consumer);
   if (source === undefined) return undefined;
-  const { grant } = member.intent.spec;
+  const { grant } = consumer.intent.spec;
   const annotations = {
-    [annotation.intent]: member.intent.metadata.name,
+    [annotation.intent]: consumer.intent.metadata.name,
     [annotation.volumeHandle]: id.volumeHandle,
     // Made again under a grant that goes on: in use from its first moment.
     ...(grant !== undefined && { [annotation.grant]: grant.id }),
   };
   const body = { metadata: { name, annotations }, spec: { attacher: id.driver, nodeName, source } };
-  pending.beginAttach(id, nodeName);
+  expectations.beginAttach(id, nodeName);
   try {
     deps.upsertAttachment(await client.create(resource.volumeAttachments, body));
     deps.log.info("attachment written", { volume: volumeKey(id), node: nodeName, attachment: name });
@@ -51,7 +55,7 @@ export async function attach(deps: AttachmentWriter, id: VolumeID, member: Membe
     if (isConflict(error)) deps.upsertAttachment(await client.get(resource.volumeAttachments, { name }));
     else if (!(error instanceof ApiError) || classifyWriteError(error) !== "final") throw error;
     else {
-      pending.endAttach(id, nodeName);
+      expectations.endAttach(id, nodeName);
       return { reason: "AttachFailed", message: messageOf(error) };
     }
   }
@@ -59,7 +63,7 @@ export async function attach(deps: AttachmentWriter, id: VolumeID, member: Membe
 }
 
 /** The PersistentVolume that a grant was written for, whatever the PVC or an annotation names by now. */
-function sourceOf(id: VolumeID, { intent, resolution }: Member): object | undefined {
+function sourceOf(id: VolumeID, { intent, resolution }: VolumeConsumer): object | undefined {
   const granted = intent.spec.grant?.persistentVolume;
   const resolved = isResolved(resolution) ? resolution : undefined;
   if (granted === undefined) return resolved?.attachmentSource;

@@ -7,12 +7,12 @@ import type { KubeClient } from "../../kube/client.ts";
 import type { Logger, Random } from "../../ports.ts";
 import type { Intent } from "../projections.ts";
 import { refOf } from "../write-intents.ts";
-import type { Member } from "./facts.ts";
+import type { VolumeConsumer } from "./facts.ts";
 import type { GatherVolumeDeps } from "./gather-volume.ts";
 import type { Attachment } from "./objects.ts";
 import { projectAttachment } from "./objects.ts";
 import { grantedOfDriver } from "./of-driver.ts";
-import type { Pending } from "./pending.ts";
+import type { Expectations } from "./pending.ts";
 import type { ResolvedVolume } from "./resolve-volume.ts";
 import { isResolved } from "./resolve-volume.ts";
 import { contextTooLarge } from "./size-limits.ts";
@@ -23,7 +23,7 @@ export interface GrantWriter {
   readonly client: KubeClient;
   readonly log: Logger;
   readonly random: Random;
-  readonly pending: Pending;
+  readonly expectations: Expectations;
   readonly storage: GatherVolumeDeps["storage"];
   readonly upsertIntent: (raw: unknown) => void;
   readonly upsertAttachment: (raw: unknown) => void;
@@ -40,17 +40,17 @@ const attempts = 4;
  */
 export async function writeGrant(
   deps: GrantWriter,
-  member: Member,
+  consumer: VolumeConsumer,
   attachment: Attachment | undefined,
 ): Promise<WaitReason | undefined> {
-  const { intent, resolution } = member;
+  const { intent, resolution } = consumer;
   if (!isResolved(resolution)) return undefined;
   const id = deps.random.uuid();
-  deps.pending.beginGrant(intent);
+  deps.expectations.beginGrant(intent);
   try {
     const found = attachment && (await annotate(deps, attachment, id));
     if (attachment !== undefined && found === undefined) {
-      deps.pending.endGrant(intent);
+      deps.expectations.endGrant(intent);
       return undefined;
     }
     const driver = deps.storage.csiDrivers.store.get(resolution.id.driver);
@@ -61,7 +61,7 @@ export async function writeGrant(
   } catch (error) {
     if (!(error instanceof ApiError) || classifyWriteError(error) === "uncertain") throw error;
     // Refused: nothing was written.
-    deps.pending.endGrant(intent);
+    deps.expectations.endGrant(intent);
     if (classifyWriteError(error) !== "final") throw error;
     return { reason: "Invalid", message: messageOf(error) };
   }
@@ -86,12 +86,12 @@ async function grantIntent(
   { capacityBytes }: ResolvedVolume,
   grant: Grant,
 ): Promise<void> {
-  const { client, pending } = deps;
+  const { client, expectations } = deps;
   for (let left = attempts; ; left -= 1) {
     const intent = await client.get<Intent>(resource.intents, { name: seen.metadata.name });
     if (intent === undefined || intent.metadata.uid !== seen.metadata.uid || !mayBeGranted(intent)) {
       // An earlier attempt without an answer may have been applied.
-      if (intent?.spec.grant === undefined) pending.endGrant(seen);
+      if (intent?.spec.grant === undefined) expectations.endGrant(seen);
       if (intent !== undefined) deps.upsertIntent(intent);
       return;
     }

@@ -7,12 +7,12 @@ import type { Claim, PersistentVolume } from "../attach/objects.ts";
 import type { WaitReason } from "../attach/wait-reason.ts";
 import { usedByPods } from "./claim-users.ts";
 import { beingTaken, leftMs, notRefused, podsAgainMs, settleMs, type Taking, type Waiting } from "./decide-hold.ts";
-import { holdPatch, isHeld, letGoPatch, protectPatch, takePatch, unholdPatch } from "./marks.ts";
+import { holdPatch, isHeld, protectPatch, releasePatch, takePatch, unholdPatch } from "./marks.ts";
 import { probePolicy } from "./probe-policy.ts";
 import { createTakeReserved } from "./take-reserved.ts";
 
 /** Dependencies of reserving claims. */
-export interface HoldDeps {
+export interface ClaimReservationDeps {
   readonly client: KubeClient;
   readonly clock: Clock;
   readonly random: Random;
@@ -40,7 +40,7 @@ export interface VolumeUse {
 /**
  * Protection and reservation of the claims of a volume, against deletion and against pods that would use it directly.
  */
-export interface Hold {
+export interface ClaimReservation {
   /** Our finalizer on all of them: what is in use does not vanish. */
   protect(objects: VolumeObjects): Promise<void>;
   /**
@@ -54,7 +54,7 @@ export interface Hold {
     attachedByOthers: () => Promise<WaitReason | undefined>,
   ): Promise<Waiting | undefined>;
   /** All marks off: nobody of ours uses the volume any more. */
-  letGo(objects: VolumeObjects): Promise<void>;
+  release(objects: VolumeObjects): Promise<void>;
   /** Does ahead what the next one who wants a claim of its owner's would wait for. Nobody wants these now. */
   prepare(objects: VolumeObjects): Promise<void>;
   /** The claim is gone, and with it what is remembered of it. */
@@ -66,7 +66,7 @@ export interface Hold {
 /**
  * Reserves claims: label first, then proof that the admission policy refuses pods, then a check that no pod slipped in.
  */
-export function createHold(deps: HoldDeps): Hold {
+export function createClaimReservation(deps: ClaimReservationDeps): ClaimReservation {
   const { client, clock, random, log } = deps;
   /** By UID of the claim. */
   const takings = new Map<string, Taking>();
@@ -167,9 +167,9 @@ export function createHold(deps: HoldDeps): Hold {
       }
       return waiting;
     },
-    async letGo(objects) {
+    async release(objects) {
       for (const claim of objects.claims) forgetOne(claim);
-      await markAll(objects, letGoPatch);
+      await markAll(objects, releasePatch);
     },
     async prepare({ claims }) {
       const reserved = claims.find((claim) => deps.reservedSince(claim) !== undefined);

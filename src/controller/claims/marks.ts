@@ -31,7 +31,7 @@ export function unholdPatch(object: KubeObject): object | undefined {
 }
 
 /** Takes all marks off. */
-export function letGoPatch(object: KubeObject): object | undefined {
+export function releasePatch(object: KubeObject): object | undefined {
   const { finalizers = [] } = object.metadata;
   const protects = finalizers.includes(finalizer.inUse);
   if (!protects && !isHeld(object)) return undefined;

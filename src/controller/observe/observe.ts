@@ -57,12 +57,12 @@ export function createObserve(deps: ObserveDeps): Observe {
    */
   const ofOthers = new Map<string, ReadonlySet<string>>();
   // kube-controller-manager writes Events of these volumes itself.
-  const teller = { ofVolume: () => {} };
+  const volumeEvents = { ofVolume: () => {} };
   const attachStatus = createAttachStatusWriter({
     ...deps.system,
     client: deps.client,
     upsertIntent: deps.upsertIntent,
-    teller,
+    volumeEvents,
   });
   const due = (node: string) => deps.queue().add(node);
 

@@ -45,7 +45,7 @@ describe("releaseIntent", () => {
         attachments: {
           read: async () => found,
           remove: async ({ metadata }) => void done.push(`deletes ${metadata.name}`),
-          letGo: async () => void done.push("takes its marks off"),
+          release: async () => void done.push("takes its marks off"),
         },
         ...more,
       },

@@ -1,6 +1,6 @@
 import { expect } from "chai";
 import { attachmentName, isOurs } from "../../../../src/controller/attach/attachment-name.ts";
-import { usesAlone } from "../../../../src/controller/attach/facts.ts";
+import { isExclusive } from "../../../../src/controller/attach/facts.ts";
 import { node } from "../objects.ts";
 import { attachment, decide, member } from "./facts-of.ts";
 
@@ -34,9 +34,9 @@ describe("who gets a volume, at the edges", () => {
 
   it("one alone, where the access mode is not known", () => {
     const one = member("n0", shared);
-    expect(usesAlone(one)).to.equal(false);
+    expect(isExclusive(one)).to.equal(false);
     const waiting = { waiting: { reason: "ClaimNotBound", message: "" } } as unknown as typeof one.resolution;
-    expect(usesAlone({ ...one, resolution: waiting })).to.equal(true);
+    expect(isExclusive({ ...one, resolution: waiting })).to.equal(true);
   });
 
   it("each node an attachment of its own, with a name that kube-controller-manager's never are", () => {

@@ -1,9 +1,9 @@
 import type { GrantedCSIVolume } from "../../../../src/api/types.gen.ts";
 import { attachmentName } from "../../../../src/controller/attach/attachment-name.ts";
 import { decideVolume } from "../../../../src/controller/attach/decide-volume.ts";
-import type { Member, VolumeFacts } from "../../../../src/controller/attach/facts.ts";
+import type { VolumeConsumer, VolumeFacts } from "../../../../src/controller/attach/facts.ts";
 import type { Attachment } from "../../../../src/controller/attach/objects.ts";
-import type { VolumePlan } from "../../../../src/controller/attach/volume-decision.ts";
+import type { AttachPlan } from "../../../../src/controller/attach/volume-decision.ts";
 import type { Intent } from "../../../../src/controller/projections.ts";
 import { node } from "../objects.ts";
 
@@ -24,7 +24,7 @@ export interface MemberOptions {
   readonly unmanaged?: string;
 }
 
-export function member(name: string, options: MemberOptions = {}): Member {
+export function member(name: string, options: MemberOptions = {}): VolumeConsumer {
   const { created = 0, granted, granting = false, deleted, mode = "ReadWriteOnce", mounts = 1 } = options;
   const csi = { ...id, accessMode: mode };
   const volumeAttachment = { name: attachmentName(id.driver, id.volumeHandle, name), uid: "u" };
@@ -96,14 +96,18 @@ export function attachment(
   };
 }
 
-export function facts(members: Member[], attachments: Attachment[] = [], more: Partial<VolumeFacts> = {}): VolumeFacts {
+export function facts(
+  consumers: VolumeConsumer[],
+  attachments: Attachment[] = [],
+  more: Partial<VolumeFacts> = {},
+): VolumeFacts {
   return {
     id,
     attachRequired: true,
     tokenAudiences: [],
     audiencesOfPods: [],
     lifecycleModes: ["Persistent"],
-    members,
+    consumers,
     claims: [],
     attachments,
     attaching: new Set(),
@@ -113,8 +117,8 @@ export function facts(members: Member[], attachments: Attachment[] = [], more: P
 }
 
 /** "n0: attach", "n1: VolumeHeldElsewhere", "-n2" for an attachment that is taken away. */
-export function shown(plan: VolumePlan): string[] {
-  const steps = plan.decisions.map(({ member: { intent }, step, waitReason }) => {
+export function shown(plan: AttachPlan): string[] {
+  const steps = plan.decisions.map(({ consumer: { intent }, step, waitReason }) => {
     const what = [step?.do, waitReason?.reason].filter((one) => one !== undefined).join(" ");
     return `${intent.spec.nodeName}: ${what}`;
   });

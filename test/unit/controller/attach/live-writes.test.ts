@@ -1,7 +1,7 @@
 import { expect } from "chai";
 import { resource } from "../../../../src/api/names.ts";
-import type { Member } from "../../../../src/controller/attach/facts.ts";
-import { createPending } from "../../../../src/controller/attach/pending.ts";
+import type { VolumeConsumer } from "../../../../src/controller/attach/facts.ts";
+import { createExpectations } from "../../../../src/controller/attach/pending.ts";
 import { attach, detachDangling } from "../../../../src/controller/attach/write-attachment.ts";
 import { type GrantWriter, writeGrant } from "../../../../src/controller/attach/write-grant.ts";
 import type { Intent } from "../../../../src/controller/projections.ts";
@@ -24,7 +24,7 @@ describe("writes of VolumeAttachments and grants, by what the server has", () =>
       client: objects.client,
       log: objects.log,
       random: { next: () => 0.5, uuid: () => "grant-1" },
-      pending: createPending(),
+      expectations: createExpectations(),
       storage: { csiNodes: { store: new Map() }, csiDrivers: { store: new Map() } },
       upsertIntent: () => {},
       upsertAttachment: () => {},
@@ -33,7 +33,7 @@ describe("writes of VolumeAttachments and grants, by what the server has", () =>
   }
 
   /** The intent of a member with other metadata or spec, on the server. */
-  function live({ intent }: Member, change: { metadata?: object; spec?: object } = {}): Intent {
+  function live({ intent }: VolumeConsumer, change: { metadata?: object; spec?: object } = {}): Intent {
     const { metadata, spec } = change;
     return { ...intent, metadata: { ...intent.metadata, ...metadata }, spec: { ...intent.spec, ...spec } } as Intent;
   }
@@ -60,7 +60,7 @@ describe("writes of VolumeAttachments and grants, by what the server has", () =>
     expect(objects.written).to.have.length(3);
     expect(objects.written[2]?.ref).to.include({ uid: "uid-n0", resourceVersion: "5" });
     expect(objects.written[2]?.patch).to.have.nested.property("spec.grant.id", "grant-1");
-    expect(deps.pending.granting(one.intent)).to.equal(true);
+    expect(deps.expectations.granting(one.intent)).to.equal(true);
   });
 
   it("grants nothing on an attachment that is being deleted, or is not attached any more", async () => {
@@ -106,11 +106,11 @@ describe("writes of VolumeAttachments and grants, by what the server has", () =>
     const made = objects.written[0]?.patch as ReturnType<typeof raw>;
     expect(made.metadata.annotations).to.include({ "nodevolume.dev/grant": "g" });
     expect(made.spec.source).to.deep.equal({ persistentVolumeName: "pv-before" });
-    expect([...deps.pending.attaching(id)]).to.deep.equal(["n0"]);
+    expect([...deps.expectations.attaching(id)]).to.deep.equal(["n0"]);
   });
 
   it("remembers nothing of a term before, and no grant of another object of the name", () => {
-    const pending = createPending();
+    const pending = createExpectations();
     pending.beginGrant(one.intent);
     expect(pending.granting(live(one, { metadata: { uid: "another" } }))).to.equal(false);
     expect(pending.granting(one.intent)).to.equal(true);

@@ -1,5 +1,5 @@
 import { expect } from "chai";
-import { createPending } from "../../../../src/controller/attach/pending.ts";
+import { createExpectations } from "../../../../src/controller/attach/pending.ts";
 import { writeGrant } from "../../../../src/controller/attach/write-grant.ts";
 import { ApiError } from "../../../../src/kube/api-error.ts";
 import type { KubeClient } from "../../../../src/kube/client.ts";
@@ -9,7 +9,7 @@ import { member } from "./facts-of.ts";
 /** Writes a grant to a server that answers with this error. @returns whether the volume counts as granted afterwards */
 async function grantingAfter(failure: Error): Promise<boolean> {
   const one = member("n0");
-  const pending = createPending();
+  const expectations = createExpectations();
   const client = {
     get: async () => one.intent,
     mergePatch: () => Promise.reject(failure),
@@ -18,9 +18,9 @@ async function grantingAfter(failure: Error): Promise<boolean> {
   const random = { uuid: () => "id" } as never;
   const storage = { csiDrivers: { store: new Map() } } as never;
   const log = new RememberingLog();
-  const deps = { client, random, log, pending, storage, upsertIntent: nothing, upsertAttachment: nothing };
+  const deps = { client, random, log, expectations, storage, upsertIntent: nothing, upsertAttachment: nothing };
   await writeGrant(deps, one, undefined).catch(nothing);
-  return pending.granting(one.intent);
+  return expectations.granting(one.intent);
 }
 
 describe("a grant that was sent", () => {
@@ -32,7 +32,7 @@ describe("a grant that was sent", () => {
 
   it("counts until the watch shows it", () => {
     const { intent } = member("n0");
-    const pending = createPending();
+    const pending = createExpectations();
     pending.beginGrant(intent);
     expect(pending.granting(intent)).to.equal(true);
     const { intent: granted } = member("n0", { granted: true });

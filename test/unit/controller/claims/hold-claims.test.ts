@@ -35,12 +35,12 @@ describe("taking a claim", () => {
 
   it("begins anew when the label was off in between, and in a new term", async () => {
     for (const meanwhile of ["label", "term"] as const) {
-      const { hold, take, advance, pods, pod } = world();
+      const { reservation, take, advance, pods, pod } = world();
       await take(false);
       await advance(5_000);
       expect(await take(true)).to.equal(undefined);
       pods.push(pod);
-      if (meanwhile === "term") hold.forget();
+      if (meanwhile === "term") reservation.forget();
       const waiting = await take(meanwhile === "term");
       if (meanwhile === "label") expect(waiting?.waitReason.reason).to.equal("UsedByPods");
       else {
@@ -61,12 +61,12 @@ describe("taking a claim", () => {
   });
 
   it("remembers nothing of a claim that is gone", async () => {
-    const { hold, take, advance } = world();
+    const { reservation, take, advance } = world();
     await take(false);
     await advance(5_000);
     expect(await take(true)).to.equal(undefined);
     const [gone] = claim(true).claims;
-    if (gone !== undefined) hold.gone(gone);
+    if (gone !== undefined) reservation.gone(gone);
     expect((await take(true))?.againInMs).to.equal(5_000);
   });
 
@@ -99,12 +99,12 @@ describe("taking a claim", () => {
 
 describe("taking a volume that two claims name", () => {
   it("marks none of them while a pod uses one", async () => {
-    const { hold, pods, pod, patches } = world();
+    const { reservation, pods, pod, patches } = world();
     const [data] = claim(false).claims;
     const twin = projectClaim({ metadata: { name: "twin", namespace: "apps", uid: "t", resourceVersion: "1" } });
     if (data === undefined || twin === undefined) throw new Error("no claim");
     const volume = { claims: [twin, data], persistentVolumes: [] };
-    const take = () => hold.take(volume, { held: false, begins: true }, () => Promise.resolve(undefined));
+    const take = () => reservation.take(volume, { held: false, begins: true }, () => Promise.resolve(undefined));
     pods.push(pod);
     expect((await take())?.waitReason.reason).to.equal("UsedByPods");
     expect(patches).to.deep.equal([]);
@@ -155,11 +155,11 @@ describe("taking a claim that its owner has reserved", () => {
   });
 
   it("begins anew when the policies are other ones, in a new term, and says when pods are not refused", async () => {
-    const { take, advance, installAnew, hold, say } = await settled();
+    const { take, advance, installAnew, reservation, say } = await settled();
     installAnew();
     expect((await take(false))?.againInMs).to.equal(5_000);
     await advance(5_000);
-    hold.forget();
+    reservation.forget();
     expect((await take(false))?.againInMs).to.equal(5_000);
     await advance(5_000);
     say("exceeded quota");
@@ -169,16 +169,16 @@ describe("taking a claim that its owner has reserved", () => {
   });
 
   it("does not wait where it was looked before anybody wanted it, once a term, and asks all the same", async () => {
-    const { hold, take, reserve, advance, trials, say, installAnew, patches } = world();
+    const { reservation, take, reserve, advance, trials, say, installAnew, patches } = world();
     reserve();
     say("exceeded quota");
-    await hold.prepare(claim(false));
+    await reservation.prepare(claim(false));
     await advance(9_000);
     say("nodevolume.dev/reserved");
-    await hold.prepare(claim(false));
+    await reservation.prepare(claim(false));
     expect(trials(), "no pod is tried again so soon").to.equal(1);
     await advance(1_000);
-    for (let looks = 0; looks < 3; looks += 1) await hold.prepare(claim(false));
+    for (let looks = 0; looks < 3; looks += 1) await reservation.prepare(claim(false));
     expect(trials()).to.equal(2);
     await advance(4_000);
     expect((await take(false))?.againInMs, "five seconds, as of any").to.equal(1_000);
@@ -190,8 +190,8 @@ describe("taking a claim that its owner has reserved", () => {
     expect(await take(false)).to.equal(undefined);
     installAnew();
     expect((await take(false))?.againInMs, "under other policies").to.equal(5_000);
-    hold.forget();
-    await hold.prepare(claim(false));
+    reservation.forget();
+    await reservation.prepare(claim(false));
     await advance(4_000);
     expect((await take(false))?.againInMs, "in another term").to.equal(1_000);
   });

@@ -1,6 +1,6 @@
 import { projectClaim } from "../../../../src/controller/attach/objects.ts";
 import type { WaitReason } from "../../../../src/controller/attach/wait-reason.ts";
-import { createHold } from "../../../../src/controller/claims/hold-claims.ts";
+import { createClaimReservation } from "../../../../src/controller/claims/hold-claims.ts";
 import { ApiError } from "../../../../src/kube/api-error.ts";
 import type { KubeClient } from "../../../../src/kube/client.ts";
 import { virtualSystem } from "../../kube/virtual-system.ts";
@@ -36,11 +36,19 @@ export function world() {
   } as unknown as KubeClient;
   let reservedAt: number | undefined;
   const reservedSince = () => reservedAt;
-  const hold = createHold({ client, clock, random, log, reservedSince, upsertClaim() {}, upsertPersistentVolume() {} });
+  const reservation = createClaimReservation({
+    client,
+    clock,
+    random,
+    log,
+    reservedSince,
+    upsertClaim() {},
+    upsertPersistentVolume() {},
+  });
   const others = () => Promise.resolve(attached);
   /** @param ours whether somebody of ours uses the volume */
   const take = (labelled: boolean, ours = false, begins = true) =>
-    hold.take(claim(labelled), { held: ours, begins }, others);
+    reservation.take(claim(labelled), { held: ours, begins }, others);
   const pod = { metadata: { name: "p" }, spec: { volumes: [{ persistentVolumeClaim: { claimName: "data" } }] } };
   const reserve = () => {
     reservedAt = clock.monotonic();
@@ -54,5 +62,17 @@ export function world() {
   const installAnew = () => {
     policies = { uid: "p", generation: policies.generation + 1 };
   };
-  return { hold, take, reserve, say, attachElsewhere, installAnew, pods, patches, pod, advance, trials: () => trials };
+  return {
+    reservation,
+    take,
+    reserve,
+    say,
+    attachElsewhere,
+    installAnew,
+    pods,
+    patches,
+    pod,
+    advance,
+    trials: () => trials,
+  };
 }
