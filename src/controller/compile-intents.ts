@@ -8,8 +8,8 @@ import { chooseShares } from "./choose-parts.ts";
 import { nodeLabel, requestersOf, setLabel, sourceType } from "./identity.ts";
 import type { Policies, SetShare } from "./part.ts";
 import { byName, policiesOf, settingsOf, settingsOfIntent } from "./part.ts";
-import { servePods } from "./populate/serve-pods.ts";
-import type { Served } from "./populate/served.ts";
+import { admitPods } from "./populate/serve-pods.ts";
+import type { AdmittedPods } from "./populate/served.ts";
 import type { Intent, SetEntry } from "./projections.ts";
 import type { NodeFacts } from "./release.ts";
 import { proofOf } from "./release.ts";
@@ -28,9 +28,9 @@ export interface NodePlan {
   readonly desired: readonly DesiredIntent[];
   readonly remove: readonly Removal[];
   /** Volumes of pods that are in none; undefined while the pods are not known. */
-  readonly refusals: Served["refusals"] | undefined;
+  readonly rejections: AdmittedPods["rejections"] | undefined;
   /** What is wrong with those that are. */
-  readonly notices: Served["notices"] | undefined;
+  readonly notices: AdmittedPods["notices"] | undefined;
 }
 
 /** An intent that is to be deleted. */
@@ -67,16 +67,16 @@ export function compileNode(
   const given = [...chosen].flatMap(([set, shares]) => shares.map((share) => ({ set, share })));
   const groups = Map.groupBy(given, ({ share }) => share.intentName);
   const { pods } = input;
-  const served = pods && input.node ? servePods({ ...input, pods }, live, chosen) : undefined;
+  const admitted = pods && input.node ? admitPods({ ...input, pods }, live, chosen) : undefined;
   const entries = new Map(input.sets.map((entry) => [entry.metadata.name, entry]));
-  const context: CompileContext = { input, setsOnNode, entries, facts, served };
+  const context: CompileContext = { input, setsOnNode, entries, facts, admitted };
   const desired: DesiredIntent[] = [];
   const remove: Removal[] = [];
   for (const intent of intents) {
     const { name } = intent.metadata;
     const parts = groups.get(name) ?? [];
     const found = intent.spec.pods ?? [];
-    const wanted = served === undefined ? found.length > 0 : served.volumes.has(name);
+    const wanted = admitted === undefined ? found.length > 0 : admitted.volumes.has(name);
     const lost = input.node === undefined && proofOf(intent, facts) !== undefined;
     if (!live.has(name)) desired.push(followed(intent, input));
     else if (lost) remove.push(removal(intent, context));
@@ -85,14 +85,14 @@ export function compileNode(
     else if (intent.spec.mounts.length + found.length > 0 || isOfNodeItself(intent.spec))
       remove.push(removal(intent, context));
   }
-  for (const name of new Set([...groups.keys(), ...(served?.volumes.keys() ?? [])])) {
+  for (const name of new Set([...groups.keys(), ...(admitted?.volumes.keys() ?? [])])) {
     if (!live.has(name)) desired.push(...created(name, groups.get(name) ?? [], context));
   }
   return {
     desired: desired.sort((a, b) => compareText(a.name, b.name)),
     remove: remove.sort((a, b) => compareText(a.intent.metadata.name, b.intent.metadata.name)),
-    refusals: served?.refusals,
-    notices: served?.notices,
+    rejections: admitted?.rejections,
+    notices: admitted?.notices,
   };
 }
 
@@ -103,7 +103,7 @@ interface CompileContext {
   readonly entries: ReadonlyMap<string, SetEntry>;
   readonly facts: NodeFacts;
   /** undefined: nothing can be said of pods now, so that those of intents stay. */
-  readonly served: Served | undefined;
+  readonly admitted: AdmittedPods | undefined;
 }
 
 interface ShareOfSet {
@@ -112,14 +112,14 @@ interface ShareOfSet {
 }
 
 function updated(intent: Intent, shares: readonly ShareOfSet[], context: CompileContext): DesiredIntent {
-  const { input, facts, served } = context;
+  const { input, facts, admitted } = context;
   const { grant: _, pods: found, ...before } = intent.spec;
-  const volume = served?.volumes.get(intent.metadata.name);
-  const unknown = served === undefined && found !== undefined;
+  const volume = admitted?.volumes.get(intent.metadata.name);
+  const unknown = admitted === undefined && found !== undefined;
   const setsOfPods = unknown ? requestersOf(intent) : (volume?.sets ?? []);
   const sets = inOrder([...shares.map(({ set }) => set), ...setsOfPods], context);
   const settings = shares[0]?.share.settings ?? { ...settingsOfIntent(intent.spec), ...policiesFrom(sets, context) };
-  const pods = served === undefined ? found : volume?.pods;
+  const pods = admitted === undefined ? found : volume?.pods;
   // The set's finalizer goes by these labels, so they stay until the node has let its mounts go, and those of its pods.
   const lingering = Object.keys(intent.metadata.labels ?? {}).filter(
     (key) => key.startsWith(setLabel("")) && lingers(intent, key, pods, facts),
@@ -158,8 +158,8 @@ function followed({ metadata, spec: { grant: _, ...before } }: Intent, input: No
 }
 
 function created(name: string, shares: readonly ShareOfSet[], context: CompileContext): DesiredIntent[] {
-  const { input, setsOnNode, served } = context;
-  const volume = served?.volumes.get(name);
+  const { input, setsOnNode, admitted } = context;
+  const volume = admitted?.volumes.get(name);
   const sets = inOrder([...shares.map(({ set }) => set), ...(volume?.sets ?? [])], context);
   const [first] = inOrder(
     shares.map(({ set }) => set),

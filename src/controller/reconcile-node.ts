@@ -3,7 +3,7 @@ import type { AgentLeases } from "./agent-leases.ts";
 import { compileNode } from "./compile-intents.ts";
 import { diffIntents } from "./diff-intents.ts";
 import type { Gatherer } from "./gather.ts";
-import type { RefusalTeller } from "./populate/tell-refusals.ts";
+import type { RejectionEvents } from "./populate/tell-refusals.ts";
 import { proofInMs } from "./release.ts";
 import type { WriteIntentsDeps } from "./write-intents.ts";
 import { nameOf, setsOf, writeIntents } from "./write-intents.ts";
@@ -16,8 +16,8 @@ export interface ReconcileNodeDeps extends WriteIntentsDeps {
   readonly writing: Writing;
   /** Whether the rollout of a set has admitted the node. */
   readonly mayUpdate: (set: string, node: string) => boolean;
-  readonly refusals: RefusalTeller;
-  readonly notices: RefusalTeller;
+  readonly rejections: RejectionEvents;
+  readonly notices: RejectionEvents;
 }
 
 /**
@@ -33,8 +33,8 @@ export async function reconcileNode(deps: ReconcileNodeDeps, node: string): Prom
   const facts = { node: input.node, ...leases.silence(node) };
   const plan = compileNode(input, gatherer.stakes(node), (set) => deps.mayUpdate(set, node), facts);
   const writes = diffIntents(plan, input.intents);
-  deps.refusals.tell(node, input.node === undefined ? [] : plan.refusals);
-  deps.notices.tell(node, input.node === undefined ? [] : plan.notices);
+  deps.rejections.record(node, input.node === undefined ? [] : plan.rejections);
+  deps.notices.record(node, input.node === undefined ? [] : plan.notices);
   const looks = input.intents.flatMap((intent) => proofInMs(intent, facts) ?? []);
   const againInMs = looks.length === 0 ? undefined : Math.min(...looks);
   gatherer.forgetRefusals(node, new Set(writes.map(nameOf)));

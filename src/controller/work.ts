@@ -18,7 +18,7 @@ import { reconcileNodeState } from "./node-states.ts";
 import { createObserve } from "./observe/observe.ts";
 import { createPodCount } from "./populate/pod-count.ts";
 import type { Pods } from "./populate/pods.ts";
-import { createRefusalTeller } from "./populate/tell-refusals.ts";
+import { createRejectionEvents } from "./populate/tell-refusals.ts";
 import type { SetEntry } from "./projections.ts";
 import { createQueues } from "./queues.ts";
 import { createReadiness } from "./readiness/reconcile-readiness.ts";
@@ -96,10 +96,10 @@ export function createWork(deps: WorkDeps): Work {
   const upsert = (raw: unknown) => intents.upsertIfNewer(raw);
   const mayUpdate = (set: string, node: string) => admitted.get(set)?.has(node) === true;
 
-  const refusals = createRefusalTeller(recorder, (pod) => queues.pods.add(keyOfPod(pod)));
-  const notices = createRefusalTeller(recorder, () => {});
+  const rejections = createRejectionEvents(recorder, (pod) => queues.pods.add(keyOfPod(pod)));
+  const notices = createRejectionEvents(recorder, () => {});
   const podCount = createPodCount({ clock, pods: deps.pods, intentsOf: gatherer.intentsOf });
-  const nodeDeps = { refusals, notices, client, random, log, gatherer, leases, writing, upsert, mayUpdate };
+  const nodeDeps = { rejections, notices, client, random, log, gatherer, leases, writing, upsert, mayUpdate };
   const state = (node: string) => states.store.get(node);
   const upsertState = (raw: unknown) => states.upsertIfNewer(raw);
   const saidLost = new Set<string>();
@@ -163,7 +163,7 @@ export function createWork(deps: WorkDeps): Work {
     },
   });
   const showReadiness = createReadiness({ client, clock, log, gatherer, nodes });
-  const podWaits = createPodWaits({ ...deps, refusals: refusals.of });
+  const podWaits = createPodWaits({ ...deps, refusals: rejections.of });
 
   const queues = createQueues(system, metrics, {
     async sets(name) {
@@ -253,8 +253,8 @@ export function createWork(deps: WorkDeps): Work {
     claimsOfVolume: volumes.claims,
     allObserved: observe.all,
     allPods: waits.all,
-    nodesWithout: refusals.nodesWithout,
-    nodesRefused: refusals.nodesRefused,
+    nodesWithout: rejections.nodesWithout,
+    nodesRefused: rejections.nodesRefused,
     policies,
     async stop() {
       await policies.stop();

@@ -1,5 +1,5 @@
 import type { Intent } from "../projections.ts";
-import type { Candidate, Refused } from "./served.ts";
+import type { Candidate, RejectionReason } from "./served.ts";
 
 /** spec.pods of an intent has at most 256 entries (crds/). */
 const mostPods = 256;
@@ -13,19 +13,19 @@ const shareOfNamespace = 3 / 4;
 /** Which pods fit into an intent, and which do not, with the reason. */
 export interface Fitting {
   readonly taken: readonly Candidate[];
-  readonly refused: readonly (Refused & { readonly candidate: Candidate })[];
+  readonly refused: readonly (RejectionReason & { readonly candidate: Candidate })[];
 }
 
 /**
  * Those of an intent's pods that fit into it. Who is in it already goes first, then the oldest, so that a newcomer
  * never displaces anybody. A volume for one pod goes to one. Pure.
  */
-export function fitting(
+export function compatiblePods(
   candidates: readonly Candidate[],
   facts: { readonly intent: Intent | undefined; readonly isForOnePod: (source: Intent["spec"]["source"]) => boolean },
 ): Fitting {
   const taken: Candidate[] = [];
-  const refused: (Refused & { candidate: Candidate })[] = [];
+  const refused: (RejectionReason & { candidate: Candidate })[] = [];
   const all = { entries: 0, length: 0 };
   const ofNamespace = new Map<string, typeof all>();
   const inOrder = [...candidates].sort((a, b) => Number(b.found) - Number(a.found));
@@ -67,7 +67,7 @@ function isFull(sum: { readonly entries: number; readonly length: number }, more
 function rivalOf(
   { pod, target }: Candidate,
   taken: readonly Candidate[],
-  { intent, isForOnePod }: Parameters<typeof fitting>[1],
+  { intent, isForOnePod }: Parameters<typeof compatiblePods>[1],
 ): string | undefined {
   const granted = intent?.spec.grant?.csi?.accessMode;
   const alone = granted === undefined ? isForOnePod(target.source) : granted === "ReadWriteOncePod";

@@ -8,7 +8,7 @@ import type { Storage } from "../attach/storage.ts";
 import type { PodEntry } from "./pod-entry.ts";
 import { namesClaim } from "./pod-volume.ts";
 import type { Pods } from "./pods.ts";
-import type { RefusalTeller } from "./tell-refusals.ts";
+import type { RejectionEvents } from "./tell-refusals.ts";
 
 /**
  * Milliseconds that a node waits after one of its pods has changed: those that were scheduled together are one write.
@@ -26,7 +26,7 @@ export interface PodTriggers {
 export function connectPods(
   pods: Pods,
   storage: Pick<Storage, "claims" | "need">,
-  nodesWithout: RefusalTeller["nodesWithout"],
+  nodesWithout: RejectionEvents["nodesWithout"],
   nodes: Pick<KeyedQueue, "addAfter">,
   yielder: Yielder,
 ): PodTriggers {

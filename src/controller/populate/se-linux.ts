@@ -1,5 +1,5 @@
 import type { FileLabel } from "../model/file-label.ts";
-import type { Candidate, Refused } from "./served.ts";
+import type { Candidate, RejectionReason } from "./served.ts";
 
 /**
  * Whether files with the one label are not for the other: another level, which the operating system never fills in, or
@@ -22,7 +22,7 @@ function parts(label: FileLabel) {
  */
 export function labelConflicts(
   candidates: readonly Candidate[],
-): { readonly candidate: Candidate; readonly why: Refused }[] {
+): { readonly candidate: Candidate; readonly why: RejectionReason }[] {
   const known = candidates.flatMap((candidate) =>
     candidate.label === null ? [] : [{ candidate, label: candidate.label }],
   );

@@ -5,11 +5,19 @@ import type { SetShare } from "../part.ts";
 import type { Intent, SetEntry } from "../projections.ts";
 import type { NodeInput } from "../resolve-node.ts";
 import { eachOnce } from "./each-once.ts";
-import { fitting } from "./fitting.ts";
+import { compatiblePods } from "./fitting.ts";
 import type { PodEntry } from "./pod-entry.ts";
 import { type PodVolume, setOf } from "./pod-volume.ts";
 import { labelConflicts } from "./se-linux.ts";
-import type { Candidate, NodePods, Refusal, Refused, Served, ServedVolume, Target } from "./served.ts";
+import type {
+  AdmittedPods,
+  AdmittedVolume,
+  Candidate,
+  NodePods,
+  Rejection,
+  RejectionReason,
+  Target,
+} from "./served.ts";
 import { type SharedAs, sharedAs } from "./shared-as.ts";
 import { isRefused, targetOf } from "./target-of.ts";
 
@@ -25,13 +33,13 @@ import { isRefused, targetOf } from "./target-of.ts";
  * @param live the intents of the node that are not being deleted
  * @param chosen what each set is in with on the node
  */
-export function servePods(
+export function admitPods(
   input: NodeInput & { readonly pods: NodePods },
   live: ReadonlyMap<string, Intent>,
   chosen: ReadonlyMap<string, readonly SetShare[]>,
-): Served {
+): AdmittedPods {
   const found = foundPods(live.values());
-  const refusals: Refusal[] = [];
+  const rejections: Rejection[] = [];
   const candidates: Candidate[] = [];
   const context = { input, live, chosen, sets: new Map(input.sets.map((set) => [set.metadata.name, set])) };
   const firsts = new Map<string, Target>();
@@ -41,7 +49,7 @@ export function servePods(
     const target = targetOf(context, firsts, pod, volume, at);
     if (target === undefined) continue;
     if (isRefused(target)) {
-      refusals.push(refusal(pod, volume.name, target));
+      rejections.push(refusal(pod, volume.name, target));
       continue;
     }
     if (!firsts.has(target.intentName)) firsts.set(target.intentName, target);
@@ -55,11 +63,11 @@ export function servePods(
       found: at !== undefined,
     });
   }
-  const notices: Refusal[] = [];
-  const volumes = new Map<string, ServedVolume>();
+  const notices: Rejection[] = [];
+  const volumes = new Map<string, AdmittedVolume>();
   for (const [name, all] of Map.groupBy(candidates, ({ target }) => target.intentName)) {
-    const { taken, refused } = fitting(all, { intent: live.get(name), isForOnePod: input.pods.isForOnePod });
-    refusals.push(...refused.map(({ candidate: { pod, volume }, ...why }) => refusal(pod, volume, why)));
+    const { taken, refused } = compatiblePods(all, { intent: live.get(name), isForOnePod: input.pods.isForOnePod });
+    rejections.push(...refused.map(({ candidate: { pod, volume }, ...why }) => refusal(pod, volume, why)));
     notices.push(...taken.flatMap((candidate) => groupNotice(candidate, input.pods) ?? []));
     notices.push(...labelConflicts(taken).map(({ candidate, why }) => refusal(candidate.pod, candidate.volume, why)));
     const [first] = taken;
@@ -71,11 +79,11 @@ export function servePods(
       pods: taken.map(withGroup).sort(byKey),
     });
   }
-  return { volumes, refusals, notices };
+  return { volumes, rejections, notices };
 }
 
 /** kubelet gives such a group to pods whose volume it mounts itself (behaviour 28); a driver cannot. */
-function groupNotice({ pod, volume, target }: Candidate, { groupOf }: NodePods): Refusal | undefined {
+function groupNotice({ pod, volume, target }: Candidate, { groupOf }: NodePods): Rejection | undefined {
   const asked = groupOf(target.source);
   if (asked === undefined || pod.groups?.includes(asked.gid) === true) return undefined;
   return refusal(pod, volume, { reason: "PodLacksGroup", message: lacksGroup(asked.persistentVolume, asked.gid) });
@@ -144,6 +152,10 @@ function keyOf({ uid, namespace, name, volume }: Candidate["entry"]): string {
   return `${uid}/${namespace}/${name}/${volume}`;
 }
 
-function refusal(pod: PodEntry, volume: string, { reason, message }: Pick<Refused, "reason" | "message">): Refusal {
+function refusal(
+  pod: PodEntry,
+  volume: string,
+  { reason, message }: Pick<RejectionReason, "reason" | "message">,
+): Rejection {
   return { pod, volume, reason, message };
 }

@@ -20,7 +20,7 @@ export interface NodePods {
 }
 
 /** What one intent has pods for. */
-export interface ServedVolume {
+export interface AdmittedVolume {
   /** What the intent is, if it is to be made. */
   readonly identity: VolumeIdentity | undefined;
   readonly settings: Settings;
@@ -31,7 +31,7 @@ export interface ServedVolume {
 }
 
 /** Why a volume of a pod is not in any intent, or of no use to it. */
-export interface Refusal {
+export interface Rejection {
   readonly pod: PodEntry;
   /** Name of the volume in the pod. */
   readonly volume: string;
@@ -40,12 +40,12 @@ export interface Refusal {
 }
 
 /** Pods in the intents of a node, and pods that are in none. */
-export interface Served {
+export interface AdmittedPods {
   /** By name of the intent. */
-  readonly volumes: ReadonlyMap<string, ServedVolume>;
-  readonly refusals: readonly Refusal[];
+  readonly volumes: ReadonlyMap<string, AdmittedVolume>;
+  readonly rejections: readonly Rejection[];
   /** What is wrong with volumes that pods get all the same. */
-  readonly notices: readonly Refusal[];
+  readonly notices: readonly Rejection[];
 }
 
 /** The intent that a volume of a pod belongs to. */
@@ -57,7 +57,7 @@ export interface Target {
 }
 
 /** Why a pod does not get a volume. */
-export interface Refused {
+export interface RejectionReason {
   readonly reason: Reason;
   readonly message: string;
 }

@@ -9,7 +9,7 @@ import { selectNode } from "../select-nodes.ts";
 import { allowsNamespace } from "./allowed-namespaces.ts";
 import type { PodEntry } from "./pod-entry.ts";
 import type { PodVolume } from "./pod-volume.ts";
-import type { NodePods, Refused, Target } from "./served.ts";
+import type { NodePods, RejectionReason, Target } from "./served.ts";
 
 /** Dependencies of finding the intent of a pod's volume. */
 export interface TargetContext {
@@ -29,7 +29,7 @@ const plainSettings: Settings = {
 };
 
 /** PURE. Whether a volume of a pod belongs to no intent. */
-export function isRefused(target: Target | Refused): target is Refused {
+export function isRefused(target: Target | RejectionReason): target is RejectionReason {
   return "reason" in target;
 }
 
@@ -45,7 +45,7 @@ export function targetOf(
   pod: PodEntry,
   volume: PodVolume,
   at: Intent | undefined,
-): Target | Refused | undefined {
+): Target | RejectionReason | undefined {
   const { wish } = volume;
   if ("field" in wish) {
     const message = `.spec.volumes[${volume.name}].${wish.field} ${wish.message}`;
@@ -95,7 +95,7 @@ function refusedBySet(
   set: string,
   { metadata, isMirror }: PodEntry,
   at: Intent | undefined,
-): Refused | undefined {
+): RejectionReason | undefined {
   const { namespace = "" } = metadata;
   if (entry === undefined) return { reason: "SetNotFound", message: `there is no NodeVolumeSet ${set}` };
   const { spec } = entry;
@@ -163,7 +163,7 @@ function join(
   wanted: ReadonlyMap<string, Target>,
   { intentName, source, identity }: Place,
   asked?: { readonly set: string; readonly settings: Settings },
-): Target | Refused | undefined {
+): Target | RejectionReason | undefined {
   // One name is one object: the volume can come again when the node has let go of it.
   if (input.intents.some(({ metadata }) => metadata.name === intentName) && !live.has(intentName)) return undefined;
   const there = live.get(intentName);

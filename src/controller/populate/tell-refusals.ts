@@ -3,16 +3,16 @@ import type { Reason } from "../../api/reasons.ts";
 import type { EventRecorder } from "../../kube/event-recorder.ts";
 import type { PodEntry } from "./pod-entry.ts";
 import { claimOf, type PodVolume, setOf } from "./pod-volume.ts";
-import type { Refusal } from "./served.ts";
+import type { Rejection } from "./served.ts";
 
 /**
  * Tells whoever owns a pod why it gets no volume, or one of no use: they cannot read intents. Once for each transition.
  */
-export interface RefusalTeller {
-  /** @param refusals all of the node; undefined while its pods are not known */
-  tell(node: string, refusals: readonly Refusal[] | undefined): void;
+export interface RejectionEvents {
+  /** @param rejections all of the node; undefined while its pods are not known */
+  record(node: string, rejections: readonly Rejection[] | undefined): void;
   /** What was last told of a pod. */
-  of(pod: PodEntry): readonly Refusal[];
+  of(pod: PodEntry): readonly Rejection[];
   /** The nodes with a pod that was told that this claim is not there. */
   nodesWithout(namespace: string, claim: string): string[];
   /** The nodes with a pod that was told that a claim does not allow this set. */
@@ -20,16 +20,16 @@ export interface RefusalTeller {
 }
 
 /** @param onChange told of each pod of which something else is told than before */
-export function createRefusalTeller(recorder: EventRecorder, onChange: (pod: PodEntry) => void): RefusalTeller {
+export function createRejectionEvents(recorder: EventRecorder, onChange: (pod: PodEntry) => void): RejectionEvents {
   /** By node, what was told of which volume. */
-  const told = new Map<string, ReadonlyMap<string, Refusal>>();
-  const nodesWhere = (is: (refusal: Refusal) => boolean) =>
-    [...told].flatMap(([node, refusals]) => ([...refusals.values()].some(is) ? [node] : []));
+  const told = new Map<string, ReadonlyMap<string, Rejection>>();
+  const nodesWhere = (is: (rejection: Rejection) => boolean) =>
+    [...told].flatMap(([node, rejections]) => ([...rejections.values()].some(is) ? [node] : []));
   return {
-    tell(node, refusals) {
-      if (refusals === undefined) return;
+    record(node, rejections) {
+      if (rejections === undefined) return;
       const before = told.get(node);
-      const now = new Map(refusals.map((one) => [keyOf(one), one]));
+      const now = new Map(rejections.map((one) => [keyOf(one), one]));
       if (now.size === 0) told.delete(node);
       else told.set(node, now);
       for (const [key, { pod }] of before ?? []) if (!now.has(key)) onChange(pod);
@@ -45,21 +45,21 @@ export function createRefusalTeller(recorder: EventRecorder, onChange: (pod: Pod
       return [...(told.get(nodeName)?.values() ?? [])].filter(({ pod }) => pod.metadata.uid === uid);
     },
     nodesWithout: (namespace, claim) =>
-      nodesWhere((refusal) => {
-        const missing = askedFor(refusal, "ClaimNotFound", claimOf);
-        return missing === claim && refusal.pod.metadata.namespace === namespace;
+      nodesWhere((rejection) => {
+        const missing = askedFor(rejection, "ClaimNotFound", claimOf);
+        return missing === claim && rejection.pod.metadata.namespace === namespace;
       }),
-    nodesRefused: (set) => nodesWhere((refusal) => askedFor(refusal, "ClaimNotAllowed", setOf) === set),
+    nodesRefused: (set) => nodesWhere((rejection) => askedFor(rejection, "ClaimNotAllowed", setOf) === set),
   };
 }
 
-function keyOf({ pod, volume, reason }: Refusal): string {
+function keyOf({ pod, volume, reason }: Rejection): string {
   return `${pod.metadata.uid}/${volume}/${reason}`;
 }
 
 /** What a volume that was refused for this reason asks for. */
 function askedFor(
-  { pod, volume, reason }: Refusal,
+  { pod, volume, reason }: Rejection,
   because: Reason,
   what: (volume: PodVolume) => string | undefined,
 ): string | undefined {

@@ -3,7 +3,7 @@ import type { Intent } from "../projections.ts";
 import { decideGates, type GateFacts } from "./decide-gates.ts";
 import { type LiftDeps, liftGates } from "./lift-gates.ts";
 import { type ShowDeps, showVolumesReady } from "./show-volumes-ready.ts";
-import { type Refusal, volumesReady } from "./volumes-ready.ts";
+import { type SchedulingRefusal, volumesReady } from "./volumes-ready.ts";
 
 /** Dependencies of reconciling one waiting pod. */
 export interface ReconcilePodDeps extends LiftDeps, ShowDeps {
@@ -13,7 +13,7 @@ export interface ReconcilePodDeps extends LiftDeps, ShowDeps {
   readonly gateFacts: () => GateFacts;
   readonly intentsOf: (node: string) => readonly Intent[];
   /** Why volumes of a pod are in no intent, which was told already. */
-  readonly refusals: (pod: PodEntry) => readonly Refusal[];
+  readonly refusals: (pod: PodEntry) => readonly SchedulingRefusal[];
 }
 
 /**

@@ -5,7 +5,7 @@ import type { PodEntry } from "../populate/pod-entry.ts";
 import type { Intent } from "../projections.ts";
 
 /** Why a volume of a pod is in no intent. */
-export interface Refusal {
+export interface SchedulingRefusal {
   /** Name of the volume in the pod. */
   readonly volume: string;
   readonly reason: Reason;
@@ -25,7 +25,11 @@ export interface VolumesReady {
  * @param intents of the pod's node
  * @param refusals why volumes of the pod are in no intent
  */
-export function volumesReady(pod: PodEntry, intents: readonly Intent[], refusals: readonly Refusal[]): VolumesReady {
+export function volumesReady(
+  pod: PodEntry,
+  intents: readonly Intent[],
+  refusals: readonly SchedulingRefusal[],
+): VolumesReady {
   for (const { name } of pod.volumes) {
     const missing = missingOf(pod, name, intents, refusals);
     if (missing === undefined) continue;
@@ -41,7 +45,7 @@ function missingOf(
   pod: PodEntry,
   volume: string,
   intents: readonly Intent[],
-  refusals: readonly Refusal[],
+  refusals: readonly SchedulingRefusal[],
 ): { readonly reason: string; readonly message: string } | undefined {
   const refusal = refusals.find((one) => one.volume === volume);
   if (refusal !== undefined) return refusal;

@@ -21,5 +21,5 @@ export function podsIn(world: OneNode, volume = "share"): string[] {
 
 /** "pod reason". */
 export function refused(world: OneNode): string[] {
-  return (world.plan().refusals ?? []).map((one) => `${one.pod.metadata.name} ${one.reason}`);
+  return (world.plan().rejections ?? []).map((one) => `${one.pod.metadata.name} ${one.reason}`);
 }

@@ -51,7 +51,7 @@ describe("pods of a set", () => {
     expect(world.intent("share").spec.pods).to.deep.equal(before);
     expect(podsIn(world, "b")).to.deep.equal(["q v"]);
     expect(world.intent("b").metadata.labels).to.have.property("set.nodevolume.dev/b");
-    expect(world.plan().refusals).to.equal(undefined);
+    expect(world.plan().rejections).to.equal(undefined);
     world.pods = [];
     expect(world.settle().sort()).to.deep.equal(["delete b", "delete share"]);
   });

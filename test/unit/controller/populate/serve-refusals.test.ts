@@ -29,8 +29,8 @@ describe("pods of a set that wait, or share", () => {
     const world = oneNode([setEntry("a", { spec: { future: true } as object })]);
     world.pods = [pod("team/p")];
     world.settle();
-    const [refusal] = world.plan().refusals ?? [];
-    expect(refusal?.message).to.equal(
+    const [rejection] = world.plan().rejections ?? [];
+    expect(rejection?.message).to.equal(
       "NodeVolumeSet a is not valid: .spec.future: is not understood: correct its name, or upgrade what reads it here",
     );
   });
@@ -49,8 +49,8 @@ describe("pods of a set that wait, or share", () => {
     const world = oneNode([forPods()]);
     world.pods = [pod("team/p", { volumes: [ours({ set: "a", readonly: "true" })] })];
     world.settle();
-    const [refusal] = world.plan().refusals ?? [];
-    expect([refusal?.reason, refusal?.message]).to.deep.equal([
+    const [rejection] = world.plan().rejections ?? [];
+    expect([rejection?.reason, rejection?.message]).to.deep.equal([
       "Invalid",
       ".spec.volumes[v].csi.volumeAttributes[readonly] is not known; there are set, persistentVolumeClaim, subPath, readOnly",
     ]);
