@@ -1,7 +1,7 @@
 import type { Cancel, System } from "../ports.ts";
 
 /** Calls `action` once when nothing was noted for `quietMs` milliseconds after something was. */
-export class AfterQuiet {
+export class Debounce {
   readonly #deps: Pick<System, "clock" | "timers">;
   readonly #quietMs: number;
   readonly #action: () => void;

@@ -10,7 +10,7 @@ import { PendingOperations } from "./in-flight.ts";
 import type { Journal } from "./journal.ts";
 import type { OperationResult } from "./log-operation.ts";
 import type { Operation, OperationKind } from "./operations.ts";
-import { crowd, paced, paceMs } from "./pace.ts";
+import { crowd, paceMs, rateLimit } from "./pace.ts";
 import type { Plan } from "./plan.ts";
 import type { Observation, PlanInput, PlanSettings } from "./plan-input.ts";
 import type { Planner } from "./planner.ts";
@@ -205,7 +205,7 @@ export class Loop {
     });
     if (this.#stopped) return;
     this.#tellUnexplained(result);
-    const operations = paced(result.operations, this.#pendingOperations.begun(), now);
+    const operations = rateLimit(result.operations, this.#pendingOperations.begun(), now);
     for (const operation of operations) this.#start(operation, volumes.get(operation.volume));
     backoff.keepOnly(result.volumes);
     for (const name of observed.keys()) if (!result.volumes.has(name)) observed.delete(name);

@@ -19,7 +19,11 @@ const beginnings: ReadonlySet<OperationKind> = new Set(["stage", "unpublish"]);
  * server or a disk holds nobody up: it counts for a moment only (law L4).
  * @param begun when each operation that runs has begun, in milliseconds of the monotonic clock
  */
-export function paced(operations: readonly Operation[], begun: Iterable<number>, now: number): readonly Operation[] {
+export function rateLimit(
+  operations: readonly Operation[],
+  begun: Iterable<number>,
+  now: number,
+): readonly Operation[] {
   let room = mostAtOnce;
   for (const at of begun) if (now - at < paceMs) room -= 1;
   if (operations.length <= room) return operations;

@@ -22,7 +22,7 @@ import { createRealTransport } from "../kube/real-transport.ts";
 import type { Logger, System } from "../ports.ts";
 import { aborted, realSystem } from "../system.ts";
 import { version } from "../version.ts";
-import { AfterQuiet } from "./after-quiet.ts";
+import { Debounce } from "./after-quiet.ts";
 import type { Agent, AgentDeps } from "./agent.ts";
 import { LateDrivers } from "./csi/late-drivers.ts";
 import { inOwnNameOnly } from "./own-name-only.ts";
@@ -83,7 +83,7 @@ export async function runAgent(config: AgentConfig, log: Logger, signal: AbortSi
     const transport = config.features.ReadAsNode ? inAnyName : inOwnNameOnly(inAnyName);
     const paths = { allowedPrefixes, stateDir, hostRoot, csiDir, kubeletDir, flexVolumeDir };
     const settings = { ...paths, seLinux: seLinuxEnabled(), controllerAttachDetach };
-    const quiet = new AfterQuiet(system, quietMs, memoryReturner());
+    const quiet = new Debounce(system, quietMs, memoryReturner());
     const onPlan = ({ changed }: Plan) => changed.size > 0 && quiet.note();
     const drivers = driversOf(config, { system, libc, metrics: registry });
     const deps = {

@@ -3,7 +3,7 @@
  * that run come to their end.
  * @param worst which of what several have thrown is thrown
  */
-export async function atOnce<T>(
+export async function runWithConcurrency<T>(
   most: number,
   items: readonly T[],
   run: (item: T) => Promise<void>,

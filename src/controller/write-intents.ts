@@ -5,7 +5,7 @@ import { messageOf } from "../errors.ts";
 import { ApiError, classifyWriteError, isConflict } from "../kube/api-error.ts";
 import type { KubeClient } from "../kube/client.ts";
 import type { Logger, Random } from "../ports.ts";
-import { atOnce } from "./at-once.ts";
+import { runWithConcurrency } from "./at-once.ts";
 import type { IntentWrite } from "./diff-intents.ts";
 import { labelledSets } from "./identity.ts";
 import type { Intent } from "./projections.ts";
@@ -60,7 +60,7 @@ export async function writeIntents(
       for (const set of setsOf(write)) held.add(set);
     }
   };
-  for (const together of grouped(writes)) await atOnce(createdAtOnce, together, carryOut, worstOf);
+  for (const together of grouped(writes)) await runWithConcurrency(createdAtOnce, together, carryOut, worstOf);
   if (errors.length > 0) throw worstOf(errors);
 }
 

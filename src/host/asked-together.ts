@@ -6,7 +6,7 @@ export type Found<A> = { readonly answer: A } | { readonly error: Error };
  * may have changed since that read began. A thousand concurrent requests cost two reads, and no reply is older than its
  * request.
  */
-export function askedTogether<Q, A>(
+export function coalesceRequests<Q, A>(
   look: (questions: readonly Q[]) => Promise<readonly Found<A>[]>,
 ): (question: Q) => Promise<A> {
   interface Asked {

@@ -5,7 +5,7 @@ import { BestReader, type BestReaderDeps } from "./best-reader.ts";
 import { comparedTwice, type MountReader, restFactor } from "./mount-reader.ts";
 import type { MountTable } from "./mount-table.ts";
 import type { MountTableSource, MountTableStatus } from "./mount-table-source.ts";
-import { spaced } from "./spaced.ts";
+import { throttle } from "./spaced.ts";
 
 /** When everything is compared though nothing was told, in milliseconds: half of it, and as much again by chance. */
 const resyncMs = 60_000;
@@ -84,7 +84,11 @@ export class KeptMountTable implements MountTableSource {
 
   watch(onChange: () => void): Cancel {
     const reader = this.#attempt((opened) => opened);
-    const told = spaced(this.#deps.system, () => (this.#best.current?.tier === "mountinfo" ? spacingMs : 0), onChange);
+    const told = throttle(
+      this.#deps.system,
+      () => (this.#best.current?.tier === "mountinfo" ? spacingMs : 0),
+      onChange,
+    );
     const watcher = { call: told.call, cancel: this.#deps.wake(reader, told.call) };
     this.#watchers.add(watcher);
     this.#resyncLater();

@@ -4,7 +4,7 @@ import type { Cancel, System } from "../ports.ts";
  * Calls at once, and then again after a while if it was called meanwhile.
  * @param spacing asked at each call: milliseconds until the next one, 0 for none
  */
-export function spaced(
+export function throttle(
   { timers }: Pick<System, "timers">,
   spacing: () => number,
   action: () => void,

@@ -2,7 +2,7 @@ import { execFileSync } from "node:child_process";
 import { mkdirSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { Registry } from "prom-client";
-import { AfterQuiet } from "../../../src/agent/after-quiet.ts";
+import { Debounce } from "../../../src/agent/after-quiet.ts";
 import { noDrivers } from "../../../src/agent/csi/no-drivers.ts";
 import type { Plan } from "../../../src/agent/plan.ts";
 import { type Agent, startAgent } from "../../../src/agent/start.ts";
@@ -65,7 +65,7 @@ export async function startNode(
   adapt(host);
   const settings = { allowedPrefixes: [prefix], stateDir, hostRoot: "/", csiDir: `${stateDir}/csi` };
   const registry = new Registry();
-  const quiet = new AfterQuiet(system, quietMs, memoryReturner()); // as the role agent has it
+  const quiet = new Debounce(system, quietMs, memoryReturner()); // as the role agent has it
   const told = (plan: Plan) => {
     if (plan.changed.size > 0) quiet.note();
     onPlan(plan);

@@ -2,7 +2,7 @@ import { timestamp } from "../../api/conditions.ts";
 import { resource } from "../../api/names.ts";
 import type { KubeClient } from "../../kube/client.ts";
 import type { Clock } from "../../ports.ts";
-import { atOnce } from "../at-once.ts";
+import { runWithConcurrency } from "../at-once.ts";
 import { canGrow, capacityPatch, claimGrowthPatch } from "../claims/expansion.ts";
 import { refOf } from "../write-intents.ts";
 import type { VolumeFacts } from "./facts.ts";
@@ -48,7 +48,7 @@ export async function grow(
       const patch = capacityPatch(intent, resolution.capacityBytes);
       if (patch !== undefined) deps.upsertIntent(await client.mergePatch(resource.intents, refOf(intent), patch));
     });
-  await atOnce(nodesAtOnce, resolved, tell, ([error]) => error);
+  await runWithConcurrency(nodesAtOnce, resolved, tell, ([error]) => error);
 
   const ofClaims = new Map(resolved.map(({ resolution }) => [resolution.claim?.metadata.uid, resolution]));
   const intents = users.map(({ intent }) => intent);

@@ -5,7 +5,7 @@ import { ApiError, classifyWriteError } from "../../kube/api-error.ts";
 import type { KubeClient } from "../../kube/client.ts";
 import type { EventRecorder } from "../../kube/event-recorder.ts";
 import type { Clock, Logger } from "../../ports.ts";
-import { atOnce } from "../at-once.ts";
+import { runWithConcurrency } from "../at-once.ts";
 import { sharedWithKubelet } from "../claims/decide-hold.ts";
 import type { ClaimReservation, VolumeObjects } from "../claims/hold-claims.ts";
 import type { Intent } from "../projections.ts";
@@ -121,7 +121,7 @@ export async function reconcileVolume(deps: ReconcileVolumeDeps, id: VolumeID): 
   // A wait reason may have to be written to thousands of intents. The member whose turn it is does not wait for these
   // writes.
   const [steps, waits] = [plan.decisions.filter(({ step }) => step), plan.decisions.filter(({ step }) => !step)];
-  await atOnce(nodesAtOnce, [...steps, ...waits], carryOutOne, ([error]) => error);
+  await runWithConcurrency(nodesAtOnce, [...steps, ...waits], carryOutOne, ([error]) => error);
   againInMs = sooner(againInMs, await grow(deps, facts, attempt));
   const [first, ...others] = errors;
   for (const error of others) deps.log.warn("failed to advance volume", { volume: key, error: messageOf(error) });

@@ -3,7 +3,7 @@ import { ApiError, classifyWriteError, isConflict } from "../../kube/api-error.t
 import type { KubeClient } from "../../kube/client.ts";
 import { mergeDiff } from "../../kube/merge-diff.ts";
 import type { Logger } from "../../ports.ts";
-import { atOnce } from "../at-once.ts";
+import { runWithConcurrency } from "../at-once.ts";
 import type { AttachStatusWriter } from "../attach/attach-status-writer.ts";
 import { type Intent, isKubelets, type NodeInfo } from "../projections.ts";
 import { refOf } from "../write-intents.ts";
@@ -56,8 +56,13 @@ export async function observeNode(deps: ObserveNodeDeps, name: string): Promise<
     }
   };
   const worst = () => errors[0];
-  await atOnce(writesAtOnce, wanted, (one) => attempt(() => bring(deps, one, existing.get(one.name))), worst);
-  await atOnce(writesAtOnce, gone, (one) => attempt(() => remove(deps, one)), worst);
+  await runWithConcurrency(
+    writesAtOnce,
+    wanted,
+    (one) => attempt(() => bring(deps, one, existing.get(one.name))),
+    worst,
+  );
+  await runWithConcurrency(writesAtOnce, gone, (one) => attempt(() => remove(deps, one)), worst);
   if (errors.length > 0) throw errors.find((error) => classifyWriteError(error) === "uncertain") ?? errors[0];
   return againInMs;
 }

@@ -4,7 +4,7 @@ import type { PersistentVolume } from "../attach/objects.ts";
 import { compareText } from "../canonical-json.ts";
 import type { ClaimObjects } from "../claims/resolve-claim.ts";
 import { nodeLabel, observedIdentity } from "../identity.ts";
-import { eachOnce } from "../populate/each-once.ts";
+import { dedupeByUID } from "../populate/each-once.ts";
 import type { PodEntry } from "../populate/pod-entry.ts";
 import type { Intent, NodeInfo } from "../projections.ts";
 
@@ -43,7 +43,7 @@ export function observedIntents(
   objects: ClaimObjects,
   existing: ReadonlyMap<string, Intent>,
 ): ObservedIntent[] {
-  const all = eachOnce(pods).flatMap((pod) => pod.claims.map((claim) => ({ pod, claim })));
+  const all = dedupeByUID(pods).flatMap((pod) => pod.claims.map((claim) => ({ pod, claim })));
   const uses = all.filter((use) => !isOfOther(objects, use));
   const byClaim = Map.groupBy(uses, ({ pod, claim }) => `${pod.metadata.namespace}/${claim.claimName}`);
   const nodeName = node.metadata.name;

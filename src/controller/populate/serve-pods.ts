@@ -4,7 +4,7 @@ import { compareText } from "../canonical-json.ts";
 import type { SetShare } from "../part.ts";
 import type { Intent, SetEntry } from "../projections.ts";
 import type { NodeInput } from "../resolve-node.ts";
-import { eachOnce } from "./each-once.ts";
+import { dedupeByUID } from "./each-once.ts";
 import { compatiblePods } from "./fitting.ts";
 import type { PodEntry } from "./pod-entry.ts";
 import { type PodVolume, setOf } from "./pod-volume.ts";
@@ -120,7 +120,7 @@ function sharedOf({ readOnly = false, noexec }: IntentPod): SharedAs {
 }
 
 function volumesOf(entries: Iterable<PodEntry>) {
-  return eachOnce(entries).flatMap((pod) => pod.volumes.map((volume) => ({ pod, volume })));
+  return dedupeByUID(entries).flatMap((pod) => pod.volumes.map((volume) => ({ pod, volume })));
 }
 
 function entryOf(pod: PodEntry, volume: string, wish: PodEntry["volumes"][number]["wish"]): Candidate["entry"] {

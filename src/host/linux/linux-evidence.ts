@@ -1,6 +1,6 @@
 import { existsSync, readFileSync, readlinkSync } from "node:fs";
 import { VolumeError } from "../../errors.ts";
-import { askedTogether, type Found } from "../asked-together.ts";
+import { coalesceRequests, type Found } from "../asked-together.ts";
 import { KeptUnknown } from "../evidence.ts";
 import { type Blocker, type InNamespace, sameNamespace } from "../holder.ts";
 import { isBeneath, joinPath, type MountIdentity, relativePath } from "../mount-table.ts";
@@ -60,7 +60,7 @@ export class LinuxEvidence implements Evidence {
   }
 
   /** Everybody who asks at the same time shares a look: a node that is drained asks for each of its volumes. */
-  readonly holders = askedTogether((identities: readonly MountIdentity[]) =>
+  readonly holders = coalesceRequests((identities: readonly MountIdentity[]) =>
     this.#inEachNamespace(identities, async (namespace) => {
       const asked = byDevice(identities);
       const shown: Shown = new Map();
@@ -76,7 +76,7 @@ export class LinuxEvidence implements Evidence {
     }),
   );
 
-  readonly mountedOn = askedTogether((places: readonly MountIdentity[]) =>
+  readonly mountedOn = coalesceRequests((places: readonly MountIdentity[]) =>
     this.#inEachNamespace(places, async (namespace) => {
       const asked = byDevice(places);
       /** By the id of a mount that shows a place: where in it the place is, and whose it is. */

@@ -1,12 +1,12 @@
 import { expect } from "chai";
-import { AfterQuiet } from "../../../src/agent/after-quiet.ts";
+import { Debounce } from "../../../src/agent/after-quiet.ts";
 import { virtualSystem } from "../kube/virtual-system.ts";
 
-describe("AfterQuiet", () => {
+describe("Debounce", () => {
   const story = () => {
     const system = virtualSystem();
     const calls: number[] = [];
-    const quiet = new AfterQuiet(system, 1_000, () => calls.push(system.clock.monotonic()));
+    const quiet = new Debounce(system, 1_000, () => calls.push(system.clock.monotonic()));
     return { system, calls, quiet };
   };
 

@@ -1,11 +1,11 @@
 import { expect } from "chai";
-import { askedTogether, type Found } from "../../../src/host/asked-together.ts";
+import { coalesceRequests, type Found } from "../../../src/host/asked-together.ts";
 import { settle } from "../kube/virtual-system.ts";
 
 /** A look that goes on until it is told what it finds. */
 function story() {
   const looks: { questions: readonly number[]; end: (found: readonly Found<string>[] | Error) => void }[] = [];
-  const ask = askedTogether<number, string>(
+  const ask = coalesceRequests<number, string>(
     (questions) =>
       new Promise((resolve, reject) => {
         looks.push({ questions, end: (found) => (found instanceof Error ? reject(found) : resolve(found)) });
@@ -24,7 +24,7 @@ function story() {
   return { asked, looks, told, endLook, questions: () => looks.map((look) => look.questions) };
 }
 
-describe("askedTogether", () => {
+describe("coalesceRequests", () => {
   it("looks at once for the first, and once more for all that asked meanwhile: no answer is older than its question", async () => {
     const { asked, told, endLook, questions } = story();
     for (const question of [1, 2, 3]) asked(question);
