@@ -46,7 +46,7 @@ const longest = 1024;
  * PURE. The same, with what a status can show of its message: both ends of it. Secrets have to be out of it before:
  * half of one would not be known for it.
  */
-export function bounded(error: VolumeError): VolumeError {
+export function boundedError(error: VolumeError): VolumeError {
   const { message, reason, errorClass, on, heldBy, cause } = error;
   if (message.length <= longest) return error;
   const half = longest / 2;

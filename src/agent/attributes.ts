@@ -2,7 +2,7 @@ import type { MountEntry } from "../host/mountinfo.ts";
 import type { MountAttributes } from "../host/ports/types.ts";
 
 /** Flags of a mount as the kernel writes them. strictatime is what it calls neither noatime nor relatime. */
-export function attributesOf(mount: MountEntry): MountAttributes {
+export function mountAttributes(mount: MountEntry): MountAttributes {
   const has = (option: string) => mount.options.includes(option);
   return {
     readOnly: has("ro"),

@@ -119,7 +119,7 @@ export function desiredVolume(intent: NodeVolumeIntent, key: string): DesiredVol
     mounts: spec.mounts.map((mount) => ({
       name: mount.name,
       path: mount.path,
-      attributes: attributesOf(mount.mountOptions ?? [], mount.readOnly || layout.readOnly, layout.devices),
+      attributes: requestedAttributes(mount.mountOptions ?? [], mount.readOnly || layout.readOnly, layout.devices),
       ...(mount.fsGroup !== undefined && { fsGroup: mount.fsGroup }),
       ...(mount.fsGroupChangePolicy !== undefined && { fsGroupChangePolicy: mount.fsGroupChangePolicy }),
       ...(mount.seLinuxOptions !== undefined && { seLinuxLabel: fileLabel(mount.seLinuxOptions) }),
@@ -134,7 +134,7 @@ export function desiredVolume(intent: NodeVolumeIntent, key: string): DesiredVol
 }
 
 /** nosuid and nodev unless they are named away. */
-export function attributesOf(options: readonly string[], readOnly: boolean, devices: boolean): MountAttributes {
+export function requestedAttributes(options: readonly string[], readOnly: boolean, devices: boolean): MountAttributes {
   const has = (option: string) => options.includes(option);
   return {
     readOnly,

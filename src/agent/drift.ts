@@ -1,5 +1,5 @@
 import type { DriftClass } from "../api/status-values.ts";
-import { attributeDifference, attributesOf } from "./attributes.ts";
+import { attributeDifference, mountAttributes } from "./attributes.ts";
 import type { DriftFound } from "./model/drift.ts";
 import { kubeletDrift } from "./observe/kubelet-status.ts";
 import type { VolumePlan } from "./plan.ts";
@@ -48,7 +48,7 @@ function messageFor(target: ActualTarget, drift: DriftClass): string {
       return `${path} is covered, or covers another mount`;
     case "OptionsDiffer": {
       if (record === undefined) return `${path} was remounted by somebody else`;
-      const here = ours === undefined ? [] : attributeDifference(attributesOf(ours), record.attributes);
+      const here = ours === undefined ? [] : attributeDifference(mountAttributes(ours), record.attributes);
       const there = flagsOnNode === undefined ? [] : attributeDifference(flagsOnNode, record.attributes);
       if (here.length > 0) return `${path} was remounted by somebody else: ${here.join(", ")}`;
       return `the node's mount at ${path} was remounted by somebody else: ${there.join(", ")}`;

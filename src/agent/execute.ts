@@ -1,7 +1,7 @@
 import { flexVolumeDir } from "../api/names.ts";
 import type { SecretReference } from "../api/types.gen.ts";
 import type { CSIDrivers, Secrets } from "../csi/ports.ts";
-import { bounded, unreachable, type VolumeError } from "../errors.ts";
+import { boundedError, unreachable, type VolumeError } from "../errors.ts";
 import type { ChildProcessID } from "../host/ports/types.ts";
 import type { HostPorts } from "../host/ports.ts";
 import type { SlowChild } from "../host/remote-mount.ts";
@@ -95,7 +95,7 @@ export class OperationExecutor {
       return undefined;
     } catch (thrown) {
       const { hostRoot } = this.#deps.settings;
-      const error = bounded(withNodeDevices(asVolumeError(thrown, operation), hostRoot));
+      const error = boundedError(withNodeDevices(asVolumeError(thrown, operation), hostRoot));
       if (!isAbandoned(error)) this.#observers.delete(operation.volume);
       return (await this.#settleChild(operation.volume, error)) ?? error;
     } finally {

@@ -1,7 +1,7 @@
 import type { DriftClass } from "../api/status-values.ts";
 import { type MountTable, sameIdentity } from "../host/mount-table.ts";
 import type { MountEntry } from "../host/mountinfo.ts";
-import { attributeDifference, attributesOf } from "./attributes.ts";
+import { attributeDifference, mountAttributes } from "./attributes.ts";
 import type { DesiredMount } from "./desired-volume.ts";
 import type { TargetRecord } from "./record.ts";
 import type { ActualTarget } from "./view.ts";
@@ -27,7 +27,7 @@ export function observeNodeMount(
     if (!reachesNode(ours, table, nodeTable)) return { differsOnNode: true, problem: notPropagated(ours.point) };
     return { differsOnNode: true, drift: drift ?? "PropagationDiffers" };
   }
-  const shown = attributesOf(copy);
+  const shown = mountAttributes(copy);
   if (desired === undefined || attributeDifference(shown, desired.attributes).length === 0) return {};
   const drifted = attributeDifference(shown, record.attributes).length > 0;
   return { differsOnNode: true, flagsOnNode: shown, ...(drifted && { drift: drift ?? "OptionsDiffer" }) };

@@ -1,6 +1,6 @@
 import { type MountIdentity, sameFilesystem, sameIdentity } from "../host/mount-table.ts";
 import { type MountEntry, type MountRef, sameMount } from "../host/mountinfo.ts";
-import { attributeDifference, attributesOf } from "./attributes.ts";
+import { attributeDifference, mountAttributes } from "./attributes.ts";
 import { isSameProcess } from "./clients.ts";
 import { observeDriverStage, observePublished } from "./csi/look.ts";
 import type { DesiredMount, DesiredVolume } from "./desired-volume.ts";
@@ -91,7 +91,7 @@ function observeTarget(path: string, input: ActualStateInput, stage: ActualStage
     return { ...base, ...off, truth: "absent", ...(missing ? { drift: "Missing" } : {}) };
   }
   if (record === undefined) return { ...base, ...off, ...observeForeignMount(path, input, layers, top) };
-  const ours = layers.findLast((entry) => isOurs(entry, record));
+  const ours = layers.findLast((entry) => isOwnMount(entry, record));
   if (ours === undefined) {
     const foreign = top ?? layers[0];
     if (moved !== undefined) return { ...base, ...off, ...moved, drift: "SourceDiffers", ...(foreign && { foreign }) };
@@ -140,7 +140,7 @@ function observeForeignMount(
   const observed = desired?.mode === "Observe";
   if (observed && top !== undefined && (like === "same" || like === "own")) {
     const wanted = desired?.adopt === "IfSame" ? desired.mounts.find((mount) => mount.path === path) : undefined;
-    const differs = wanted !== undefined && attributeDifference(attributesOf(top), wanted.attributes).length > 0;
+    const differs = wanted !== undefined && attributeDifference(mountAttributes(top), wanted.attributes).length > 0;
     // Without being taken over it would keep its flags.
     return { truth: "mounted", ...(differs && { attributesDiffer: true, foreign: top }) };
   }
@@ -177,7 +177,7 @@ function compare(
   // The source was removed (//deleted) or renamed beneath the mount, or was staged anew since.
   const moved = !sameIdentity(ours, record.identity);
   const outdated = moved || (source !== undefined && !sameIdentity(record.identity, source));
-  const shown = attributesOf(ours);
+  const shown = mountAttributes(ours);
   const attributesDiffer = desired !== undefined && attributeDifference(shown, desired.attributes).length > 0;
   const drifted = attributesDiffer && attributeDifference(shown, record.attributes).length > 0;
   const drift = moved ? "SourceDiffers" : drifted ? "OptionsDiffer" : undefined;
@@ -185,15 +185,15 @@ function compare(
 }
 
 /** By what it shows, or, if its source was renamed or removed since, by its file system and its id or peer group. */
-export function isOurs(entry: MountEntry, record: TargetRecord): boolean {
+export function isOwnMount(entry: MountEntry, record: TargetRecord): boolean {
   if (sameIdentity(entry, record.identity)) return true;
   if (!sameFilesystem(entry, record.identity)) return false;
-  if (sameMount(entry, refOf(record))) return true;
+  if (sameMount(entry, mountRef(record))) return true;
   return record.peerGroup !== undefined && [entry.shared, entry.master].includes(record.peerGroup);
 }
 
 /** The ids that a target's mount had when they were learned. */
-export function refOf({ mountID, uniqueID }: TargetRecord): MountRef {
+export function mountRef({ mountID, uniqueID }: TargetRecord): MountRef {
   return { id: mountID, uniqueID };
 }
 

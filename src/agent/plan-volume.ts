@@ -5,7 +5,7 @@ import { decidePhase } from "./decide.ts";
 import { type Desired, isInvalid } from "./desired-volume.ts";
 import { stuckProblem } from "./hanging.ts";
 import { identifyMount } from "./likeness.ts";
-import { buildActualState, isOurs } from "./look.ts";
+import { buildActualState, isOwnMount } from "./look.ts";
 import { tableUnreadable } from "./mount-problems.ts";
 import { planKubelet } from "./observe/plan-kubelet.ts";
 import { describe } from "./operations.ts";
@@ -102,5 +102,5 @@ function isOthersAlone(mount: MountEntry, desired: Desired, { table, records }: 
 
 /** Whether a mount is a target of this record: then no other volume has lost the record of it. */
 function isRecorded(mount: MountEntry, { targets }: VolumeRecord): boolean {
-  return targets.some((target) => target.path === mount.point && isOurs(mount, target));
+  return targets.some((target) => target.path === mount.point && isOwnMount(mount, target));
 }

@@ -12,7 +12,7 @@ import type { SwapState } from "./swap-states.ts";
  * Inputs that a volume's plan was made from, except the mount tables. A plan is reused only if each of them is the same
  * object, or an equal value, as before.
  */
-export interface Known extends Pick<VolumePlan, "desired" | "record"> {
+export interface PlannedFrom extends Pick<VolumePlan, "desired" | "record"> {
   readonly running: ReturnType<PlanInput["inFlight"]["get"]>;
   readonly begun: Begun | undefined;
   readonly observed: ReturnType<PlanInput["observed"]["get"]>;
@@ -34,7 +34,7 @@ export function besides(
   name: string,
   desired: VolumePlan["desired"],
   input: PlanInput,
-): Omit<Known, "desired" | "record"> {
+): Omit<PlannedFrom, "desired" | "record"> {
   return {
     running: input.inFlight.get(name),
     begun: input.begun?.get(name),
@@ -51,7 +51,7 @@ export function besides(
 }
 
 /** PURE. Whether no input of a volume's plan has changed. */
-export function isAsKnown(name: string, known: Known, input: PlanInput): boolean {
+export function isAsKnown(name: string, known: PlannedFrom, input: PlanInput): boolean {
   return (
     input.desired.get(name) === known.desired &&
     input.records.get(name) === known.record &&

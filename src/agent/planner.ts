@@ -11,7 +11,7 @@ import { PathOwners } from "./path-owners.ts";
 import type { Plan, VolumePlan } from "./plan.ts";
 import type { PlanInput } from "./plan-input.ts";
 import { planVolume } from "./plan-volume.ts";
-import { besides, isAsKnown, type Known } from "./planned-from.ts";
+import { besides, isAsKnown, type PlannedFrom } from "./planned-from.ts";
 
 /**
  * The incremental planner: only volumes with a changed input are replanned. Its result equals that of plan() in
@@ -22,7 +22,7 @@ export class Planner {
   #input: PlanInput | undefined;
   #failures: ReadonlyMap<Slot, Failure> = new Map();
   readonly #volumes = new Map<string, VolumePlan>();
-  readonly #known = new Map<string, Known>();
+  readonly #known = new Map<string, PlannedFrom>();
   readonly #owners = new PathOwners();
   readonly #interests = new Interests();
   /**

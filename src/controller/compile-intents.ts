@@ -12,7 +12,7 @@ import { admitPods } from "./populate/serve-pods.ts";
 import type { AdmittedPods } from "./populate/served.ts";
 import type { Intent, SetEntry } from "./projections.ts";
 import type { NodeFacts } from "./release.ts";
-import { proofOf } from "./release.ts";
+import { releaseProof } from "./release.ts";
 import type { NodeInput, SetOnNode } from "./resolve-node.ts";
 import { byAge } from "./size-limits.ts";
 
@@ -77,7 +77,7 @@ export function compileNode(
     const parts = groups.get(name) ?? [];
     const found = intent.spec.pods ?? [];
     const wanted = admitted === undefined ? found.length > 0 : admitted.volumes.has(name);
-    const lost = input.node === undefined && proofOf(intent, facts) !== undefined;
+    const lost = input.node === undefined && releaseProof(intent, facts) !== undefined;
     if (!live.has(name)) desired.push(followed(intent, input));
     else if (lost) remove.push(removal(intent, context));
     else if (parts.length > 0 || wanted) desired.push(updated(intent, parts, context));
@@ -211,7 +211,7 @@ function suspended(sets: readonly string[], { input, entries }: CompileContext):
 
 /** Whether the label of a set that is in the intent no more must stay: the node may still have what it had. */
 function lingers(intent: Intent, key: string, pods: readonly IntentPod[] | undefined, facts: NodeFacts): boolean {
-  if (proofOf(intent, facts) !== undefined) return false;
+  if (releaseProof(intent, facts) !== undefined) return false;
   if (!isObserved(intent)) return true;
   const { mounts = [], pods: shown = [] } = intent.status;
   if (mounts.some((mount) => setLabel(mount.name.replace(/\.[^.]*$/, "")) === key)) return true;

@@ -34,7 +34,7 @@ const longestLabel = 63;
  * PURE. Which intent a set's volume belongs to on a node. Sets that name the same source in the same way share one
  * intent, but for emptyDir.
  */
-export function identityOf({ nodeName, setName, setUID, volume }: IdentityInput): VolumeIdentity {
+export function volumeIdentity({ nodeName, setName, setUID, volume }: IdentityInput): VolumeIdentity {
   const source = normalSource(volume.source);
   const { volumeMode, fsType } = volume;
   const belongsToSet = source.emptyDir !== undefined;

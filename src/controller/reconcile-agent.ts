@@ -7,7 +7,7 @@ import { agentStatePatch } from "./agent-lost.ts";
 import type { Gatherer } from "./gather.ts";
 import type { StateEntry } from "./projections.ts";
 import { isKnownLost, lostStatePatch } from "./state-lost.ts";
-import { refOf } from "./write-intents.ts";
+import { intentRef } from "./write-intents.ts";
 
 /** Dependencies of writing AgentLost and NodeLost into the status of intents. */
 export interface ReconcileAgentDeps {
@@ -45,7 +45,7 @@ export async function reconcileAgent(deps: ReconcileAgentDeps, node: string): Pr
   for (const intent of intents) {
     const patch = agentStatePatch(intent, facts, deps.clock.now());
     if (patch === undefined) continue;
-    deps.upsert(await deps.client.mergePatchStatus(resource.intents, refOf(intent), patch));
+    deps.upsert(await deps.client.mergePatchStatus(resource.intents, intentRef(intent), patch));
     changed += 1;
   }
   if (changed > 0) {

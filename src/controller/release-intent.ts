@@ -9,9 +9,9 @@ import type { Attachment } from "./attach/objects.ts";
 import { requestersOf } from "./identity.ts";
 import type { Intent, NodeInfo } from "./projections.ts";
 import { projectNode } from "./projections.ts";
-import type { Proof, ReleaseDecision } from "./release.ts";
+import type { ReleaseDecision, ReleaseProof } from "./release.ts";
 import { awaitsRelease, decideRelease } from "./release.ts";
-import { refOf } from "./write-intents.ts";
+import { intentRef } from "./write-intents.ts";
 
 /**
  * Dependencies of releasing an intent: its finalizer is removed only with a proof that the node no longer uses the
@@ -78,12 +78,12 @@ export async function releaseIntent(deps: ReleaseIntentDeps, seen: Intent): Prom
   await deps.attachments?.release(intent);
 
   const finalizers = (intent.metadata.finalizers ?? []).filter((name) => name !== finalizer.inUse);
-  await deps.client.mergePatch(resource.intents, refOf(intent), { metadata: { finalizers } });
+  await deps.client.mergePatch(resource.intents, intentRef(intent), { metadata: { finalizers } });
   tell(deps, intent, decision.proof);
   return decision;
 }
 
-function tell({ log, recorder, uidOfSet }: ReleaseIntentDeps, intent: Intent, proof: Proof): void {
+function tell({ log, recorder, uidOfSet }: ReleaseIntentDeps, intent: Intent, proof: ReleaseProof): void {
   const { name, uid } = intent.metadata;
   const meta = { intent: name, node: intent.spec.nodeName, proof: proof.kind };
   if (!("message" in proof)) {

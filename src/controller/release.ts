@@ -29,7 +29,7 @@ export interface NodeFacts {
 }
 
 /** Why an intent that is being deleted may go. */
-export type Proof =
+export type ReleaseProof =
   | { readonly kind: "Acknowledged" }
   | { readonly kind: "NeverGranted" }
   | { readonly kind: "OutOfService" | "Rebooted" | "NodeLostTimeout" | "AdministratorsWord"; readonly message: string };
@@ -39,7 +39,7 @@ export type Proof =
  * wait.
  */
 export type ReleaseDecision =
-  | { readonly release: true; readonly proof: Proof }
+  | { readonly release: true; readonly proof: ReleaseProof }
   | {
       readonly release: false;
       readonly reason: "Unmounting" | "NodeLost" | "PolicyMissing";
@@ -64,7 +64,7 @@ export function decideRelease(intent: Intent, facts: NodeFacts): ReleaseDecision
   if (intent.spec.grant === undefined) return { release: true, proof: { kind: "NeverGranted" } };
   const doubtedForMs = doubtForMs(facts);
   if (isAcknowledged(intent) && doubtedForMs === undefined) return { release: true, proof: { kind: "Acknowledged" } };
-  const proof = doubtedForMs === undefined ? proofOf(intent, facts) : wordOf(intent, facts);
+  const proof = doubtedForMs === undefined ? releaseProof(intent, facts) : wordOf(intent, facts);
   if (proof !== undefined) return { release: true, proof };
   if (doubtedForMs !== undefined) return { release: false, reason: "PolicyMissing", checkAgainInMs: doubtedForMs };
   const checkAgainInMs = proofInMs(intent, facts);
@@ -141,10 +141,10 @@ function isReleased(status: Intent["status"]): boolean {
  * proves it only while the agent's Lease has expired: a live agent may have mounted the volume in the new boot, with a
  * status that is yet to be written (docs/decisions/0014).
  */
-export function proofOf(
+export function releaseProof(
   intent: Intent,
   { node, lostForMs, silentForMs }: NodeFacts,
-): Extract<Proof, { message: string }> | undefined {
+): Extract<ReleaseProof, { message: string }> | undefined {
   if (node !== undefined && isOutOfService(node)) return ofTaint;
   if (node !== undefined && isRebooted(intent, node) && silentForMs >= 0) {
     const usedIn = intent.status.agent?.bootID;
@@ -162,7 +162,7 @@ export function proofOf(
 const ofTaint = { kind: "OutOfService", message: `the Node has the taint ${outOfService}` } as const;
 
 /** Confirmations by administrators. No agent can write them. */
-function wordOf({ metadata }: Intent, { node }: Pick<NodeFacts, "node">): ReturnType<typeof proofOf> {
+function wordOf({ metadata }: Intent, { node }: Pick<NodeFacts, "node">): ReturnType<typeof releaseProof> {
   if (node !== undefined && isOutOfService(node)) return ofTaint;
   const word = metadata.annotations?.[annotation.release] ?? "";
   if (word !== "") return { kind: "AdministratorsWord", message: `annotation ${annotation.release}: ${word}` };

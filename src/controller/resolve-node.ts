@@ -8,7 +8,7 @@ import type { SetConsent } from "./claims/allowed-sets.ts";
 import type { Conflict, ConflictResult } from "./conflicts.ts";
 import { resolveConflicts } from "./conflicts.ts";
 import type { VolumeIdentity } from "./identity.ts";
-import { identityOf, sameSource } from "./identity.ts";
+import { sameSource, volumeIdentity } from "./identity.ts";
 import type { SetShare } from "./part.ts";
 import { foundShares, sameShares, wantedShare } from "./part.ts";
 import type { NodePods } from "./populate/served.ts";
@@ -132,7 +132,7 @@ function requestedVolume(
   if (deleted || entry === undefined || spec === undefined || input.node === undefined) return leaving;
   const selection = selectNode(spec, input.node);
   if (selection === "leave" || (selection === "keep" && found.length === 0)) return leaving;
-  const identity = identityOf({
+  const identity = volumeIdentity({
     nodeName: input.name,
     setName: set,
     setUID: entry.metadata.uid ?? "",

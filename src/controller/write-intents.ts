@@ -147,10 +147,10 @@ async function writeOne(deps: WriteIntentsDeps, write: IntentWrite, newer: Inten
       const patch = write.needsGrant
         ? { ...write.patch, spec: { ...(spec as object), ...grant(deps, write.intent.spec.source) } }
         : write.patch;
-      return client.mergePatch<Intent>(resource.intents, refOf(write.intent), patch);
+      return client.mergePatch<Intent>(resource.intents, intentRef(write.intent), patch);
     }
     case "delete":
-      return client.delete<Intent>(resource.intents, refOf(newer ?? write.intent));
+      return client.delete<Intent>(resource.intents, intentRef(newer ?? write.intent));
   }
 }
 
@@ -174,6 +174,6 @@ function grant({ random }: WriteIntentsDeps, source: VolumeSource) {
 }
 
 /** PURE. The precondition of a write: the object with this UID at this resourceVersion, and no other. */
-export function refOf({ metadata }: Intent) {
+export function intentRef({ metadata }: Intent) {
   return { name: metadata.name, uid: metadata.uid, resourceVersion: metadata.resourceVersion };
 }

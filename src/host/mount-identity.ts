@@ -13,7 +13,7 @@ export interface MountIdentity {
 }
 
 /** What a mount shows, or what is at a path beneath its root. */
-export function identityOf(mount: MountEntry, beneath = ""): MountIdentity {
+export function mountIdentity(mount: MountEntry, beneath = ""): MountIdentity {
   const { device, source } = mount;
   return { device, root: joinPath(mount.root, beneath), ...(isNumbered(device) && { source }) };
 }

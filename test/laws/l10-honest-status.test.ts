@@ -1,5 +1,5 @@
 import fc from "fast-check";
-import { attributesOf } from "../../src/agent/attributes.ts";
+import { mountAttributes } from "../../src/agent/attributes.ts";
 import { isInvalid } from "../../src/agent/desired-volume.ts";
 import { nodeStateOf } from "../../src/agent/node-state-of.ts";
 import { statusOf } from "../../src/agent/status-of.ts";
@@ -46,7 +46,7 @@ describe("L10: the status claims no more than the mount table shows", () => {
           }
           const wanted =
             desired && !isInvalid(desired) ? desired.mounts.find(({ path }) => path === shown.path) : undefined;
-          const flags = wanted && optionsOf(wanted.attributes).join() === optionsOf(attributesOf(mount)).join();
+          const flags = wanted && optionsOf(wanted.attributes).join() === optionsOf(mountAttributes(mount)).join();
           const current = record?.stage?.identity === undefined || shows(mount, record.stage.identity);
           if (observed ? wanted !== undefined : flags === true && current) asWanted++;
         }

@@ -1,4 +1,4 @@
-import { attributeDifference, attributesOf } from "../../src/agent/attributes.ts";
+import { attributeDifference, mountAttributes } from "../../src/agent/attributes.ts";
 import { type DesiredVolume, isInvalid } from "../../src/agent/desired-volume.ts";
 import type { Operation } from "../../src/agent/operations.ts";
 import type { PlanInput } from "../../src/agent/plan-input.ts";
@@ -143,6 +143,6 @@ function changeFor(
   if (source !== undefined && (!shows(shown, source) || !shows({ ...shown, ...target.identity }, source))) {
     return "shows something else";
   }
-  if (attributeDifference(attributesOf(shown), mount.attributes).length > 0) return "flags changed";
+  if (attributeDifference(mountAttributes(shown), mount.attributes).length > 0) return "flags changed";
   return input.nodeTable === undefined ? undefined : "differs on the node";
 }

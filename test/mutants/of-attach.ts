@@ -131,7 +131,7 @@ export const ofAttach: readonly Seed[] = [
     ],
     [
       "overlooks attachments of others",
-      "foreign: attachments.find(({ metadata }) => !isOurs(metadata.name)),",
+      "foreign: attachments.find(({ metadata }) => !isOwnAttachment(metadata.name)),",
       "foreign: undefined,",
     ],
   ]),

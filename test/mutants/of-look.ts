@@ -10,7 +10,7 @@ export const ofLook: readonly Seed[] = [
     ],
     [
       "does not know its own mount whose source was renamed",
-      "  if (sameMount(entry, refOf(record))) return true;\n",
+      "  if (sameMount(entry, mountRef(record))) return true;\n",
       "",
     ],
     [

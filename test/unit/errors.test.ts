@@ -1,17 +1,17 @@
 import { expect } from "chai";
-import { bounded, VolumeError } from "../../src/errors.ts";
+import { boundedError, VolumeError } from "../../src/errors.ts";
 
 describe("bounded", () => {
   const on = { kind: "Program", name: "/p" };
 
   it("leaves an error with a short message as it is", () => {
     const error = new VolumeError("DriverFailed", "transient", "x".repeat(1024));
-    expect(bounded(error)).to.equal(error);
+    expect(boundedError(error)).to.equal(error);
   });
 
   it("keeps both ends of a long message, and all else", () => {
     const error = new VolumeError("DriverFailed", "uncertain", `begin${"x".repeat(5000)}end`, { on, heldBy: [7] });
-    const { message, reason, errorClass, on: kept, heldBy } = bounded(error);
+    const { message, reason, errorClass, on: kept, heldBy } = boundedError(error);
     expect({ reason, errorClass, on: kept, heldBy }).to.deep.equal({
       ...{ reason: "DriverFailed", errorClass: "uncertain", on, heldBy: [7] },
     });

@@ -2,7 +2,7 @@ import { VolumeError } from "../../errors.ts";
 import { identityOf } from "../../host/mount-table.ts";
 import type { TargetPath } from "../../host/ports/types.ts";
 import type { UnmountMode } from "../../host/ports.ts";
-import { attributesOf } from "../attributes.ts";
+import { mountAttributes } from "../attributes.ts";
 import { unpublishByDriver } from "../csi/release.ts";
 import { publishTarget } from "../csi/target.ts";
 import { isInvalid } from "../desired-volume.ts";
@@ -86,7 +86,7 @@ export async function adopt(context: ActionContext, path: string, mountID: numbe
       ? "directory"
       : "file";
   const identity = identityOf(found);
-  const attributes = attributesOf(found); // not those of the spec: to bring it to them is another step
+  const attributes = mountAttributes(found); // not those of the spec: to bring it to them is another step
   const { name, pod, subPath } = mount;
   const adopted: TargetRecord = {
     path,

@@ -1,7 +1,7 @@
 import type { DesiredMount } from "../desired-volume.ts";
 import type { PlanSettings } from "../plan-input.ts";
 import type { ActualVolume, Problem } from "../view.ts";
-import { fsGroupFor, type Known, labelOf, othersThan, ownedOf, takesLabels, type Wanted } from "./ownership.ts";
+import { fsGroupFor, type KnownRecord, labelOf, othersThan, ownedOf, takesLabels, type Wanted } from "./ownership.ts";
 
 /**
  * PURE. Why a mount waits whose group or label is not the volume's: another mount has it, or has not left yet (safety
@@ -14,7 +14,11 @@ export function ownershipProblem(
     record,
     actualState,
     settings,
-  }: { readonly record: Known; readonly actualState: Pick<ActualVolume, "targets">; readonly settings: PlanSettings },
+  }: {
+    readonly record: KnownRecord;
+    readonly actualState: Pick<ActualVolume, "targets">;
+    readonly settings: PlanSettings;
+  },
 ): Problem | undefined {
   const { fsGroup, seLinuxLabel } = mount;
   const label = labelOf(desired, record, settings);
@@ -43,7 +47,7 @@ export function ownershipProblem(
 }
 
 /** Whether nothing says if the group may be given: the grant is of a controller that did not write that yet. */
-function isUnknownToGrant({ fsGroup, attributes }: DesiredMount, { layout }: Wanted, record: Known): boolean {
+function isUnknownToGrant({ fsGroup, attributes }: DesiredMount, { layout }: Wanted, record: KnownRecord): boolean {
   if (fsGroup === undefined || attributes.readOnly || layout.csi === undefined) return false;
   return layout.csi.supportsFSGroup === undefined && record?.stage?.csi?.takesGroup !== true;
 }
@@ -61,7 +65,7 @@ const grantOutdated: Problem = {
 function holderOf(
   mount: DesiredMount,
   desired: Wanted,
-  record: Known,
+  record: KnownRecord,
   key: "fsGroup" | "seLinuxLabel",
   value: number | string | undefined,
 ): string {

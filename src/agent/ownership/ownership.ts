@@ -9,7 +9,7 @@ import type { CSIRecord, Owned, TargetRecord, VolumeRecord } from "../record.ts"
 /** The part of a volume's spec that decides the group of its files. */
 export type Wanted = Pick<DesiredVolume, "layout" | "mounts">;
 /** The part of a volume's record that decides the group of its files; undefined if there is no record. */
-export type Known = Pick<VolumeRecord, "stage" | "targets"> | undefined;
+export type KnownRecord = Pick<VolumeRecord, "stage" | "targets"> | undefined;
 
 /** The group that is passed to a driver in NodeStageVolume and NodePublishVolume, by the record. */
 export type ToldOwnership = Pick<CSIRecord, "takesGroup" | "mountGroup" | "seLinuxLabel">;
@@ -19,7 +19,7 @@ export type ToldOwnership = Pick<CSIRecord, "takesGroup" | "mountGroup" | "seLin
  * mount asks for. A driver that applies it itself gets it only if that takes the volume from no consumer. Undefined:
  * none.
  */
-export function fsGroupFor(desired: Wanted, record: Known): number | undefined {
+export function fsGroupFor(desired: Wanted, record: KnownRecord): number | undefined {
   const asked = desired.mounts.flatMap(({ fsGroup }) => fsGroup ?? []);
   const { takesGroup, mountGroup } = record?.stage?.csi ?? {};
   const given = appliedFSGroups(desired, record);
@@ -30,7 +30,7 @@ export function fsGroupFor(desired: Wanted, record: Known): number | undefined {
 }
 
 /** Groups that its files were given to, as far as the record says. */
-function appliedFSGroups({ layout }: Wanted, record: Known): readonly (number | undefined)[] {
+function appliedFSGroups({ layout }: Wanted, record: KnownRecord): readonly (number | undefined)[] {
   const { takesGroup, mountGroup } = record?.stage?.csi ?? {};
   if (takesGroup === true) return [mountGroup];
   if (layout.group === "write") return [record?.stage?.fsGroup];
@@ -46,7 +46,7 @@ export function ownedOf({ published, owned }: TargetRecord): Owned {
  * The group that content is to be written for. Nothing is taken back when nobody asks any more; and while a mount is on
  * its way out, it keeps what it was mounted with.
  */
-export function fsGroupToWrite(desired: Wanted, record: Known): number | undefined {
+export function fsGroupToWrite(desired: Wanted, record: KnownRecord): number | undefined {
   if (desired.layout.group !== "write") return undefined;
   const has = record?.stage?.fsGroup;
   const group = fsGroupFor(desired, record) ?? has;
@@ -54,7 +54,7 @@ export function fsGroupToWrite(desired: Wanted, record: Known): number | undefin
 }
 
 /** Targets on record that no mount asks for any more. The old path of one that has moved goes with that. */
-export function leavingOf({ mounts }: Wanted, record: Known): readonly TargetRecord[] {
+export function leavingOf({ mounts }: Wanted, record: KnownRecord): readonly TargetRecord[] {
   return (record?.targets ?? []).filter((target) => !mounts.some((mount) => isFor(mount, target)));
 }
 
@@ -63,7 +63,7 @@ function isFor(mount: DesiredMount, { path, name }: TargetRecord): boolean {
 }
 
 /** The label in the same way, but that a volume which nobody wants one of any more goes without it. */
-export function labelOf(desired: Wanted, record: Known, settings: PlanSettings): string | undefined {
+export function labelOf(desired: Wanted, record: KnownRecord, settings: PlanSettings): string | undefined {
   if (!takesLabels(desired, settings)) return undefined;
   const asked = desired.mounts.flatMap(({ seLinuxLabel }) => seLinuxLabel ?? []);
   const given = record?.stage?.csi?.seLinuxLabel;
@@ -86,7 +86,7 @@ export function takesLabels({ layout }: Wanted, { seLinux }: PlanSettings): bool
  */
 export function othersThan(
   { mounts }: Wanted,
-  record: Known,
+  record: KnownRecord,
   key: "fsGroup" | "seLinuxLabel",
   value: number | string | undefined,
 ): readonly TargetRecord[] {
@@ -99,7 +99,7 @@ export function othersThan(
 /** The group that is passed to the driver in the next NodeStageVolume. */
 export function toldOwnership(
   desired: Wanted,
-  record: Known,
+  record: KnownRecord,
   settings: PlanSettings,
   { volumeMountGroup }: { readonly volumeMountGroup: boolean },
 ): ToldOwnership {
@@ -116,7 +116,7 @@ export function toldOwnership(
  * Whether the driver has to stage the volume anew, because it was told another group or label: CSI has no call that
  * changes them.
  */
-export function mustStageForOwnership(desired: Wanted, record: Known, settings: PlanSettings): boolean {
+export function mustStageForOwnership(desired: Wanted, record: KnownRecord, settings: PlanSettings): boolean {
   const { takesGroup, mountGroup, seLinuxLabel } = record?.stage?.csi ?? {};
   const group = fsGroupFor(desired, record);
   if (takesGroup === true && group !== undefined && group !== mountGroup) return true;
@@ -128,12 +128,12 @@ export function mustStageForOwnership(desired: Wanted, record: Known, settings: 
  * give, it was done, or the driver does it. What a mount only reads stays as it is (behaviour 107), but for what every
  * mount of it only reads.
  */
-export function fsGroupDue(mount: DesiredMount, desired: Wanted, record: Known): number | undefined {
+export function fsGroupDue(mount: DesiredMount, desired: Wanted, record: KnownRecord): number | undefined {
   return fsGroupDiffers(mount, desired, record) ? fsGroupToApply(mount, desired, record) : undefined;
 }
 
 /** The same, whether or not it was given before. */
-export function fsGroupToApply(mount: DesiredMount, desired: Wanted, record: Known): number | undefined {
+export function fsGroupToApply(mount: DesiredMount, desired: Wanted, record: KnownRecord): number | undefined {
   const { csi, group } = desired.layout;
   const gives = csi?.supportsFSGroup === true ? record?.stage?.csi?.takesGroup !== true : group === "walk";
   if (!gives || isReadOnlyBeside(mount, desired)) return undefined;
@@ -146,7 +146,7 @@ function isReadOnlyBeside({ attributes }: DesiredMount, { layout }: Wanted): boo
 }
 
 /** Whether what is written for another group is to be written anew before a mount may show it. */
-export function awaitsFSGroup({ fsGroup }: DesiredMount, { layout }: Wanted, record: Known): boolean {
+export function awaitsFSGroup({ fsGroup }: DesiredMount, { layout }: Wanted, record: KnownRecord): boolean {
   return layout.group === "write" && fsGroup !== undefined && fsGroup !== record?.stage?.fsGroup;
 }
 
@@ -154,7 +154,11 @@ export function awaitsFSGroup({ fsGroup }: DesiredMount, { layout }: Wanted, rec
  * The group to give once more what the driver has written since (behaviour 78); any other is for a publish to give,
  * which waits for it.
  */
-export function fsGroupToReapply({ fsGroup, path }: DesiredMount, desired: Wanted, record: Known): number | undefined {
+export function fsGroupToReapply(
+  { fsGroup, path }: DesiredMount,
+  desired: Wanted,
+  record: KnownRecord,
+): number | undefined {
   const given = fsGroupAt(path, record);
   return fsGroup === given && fsGroup === fsGroupFor(desired, record) ? fsGroup : undefined;
 }
@@ -176,7 +180,7 @@ export function withoutOtherFSGroups(record: VolumeRecord, group: number): Volum
   return { ...record, targets };
 }
 
-function fsGroupAt(path: string, record: Known): number | undefined {
+function fsGroupAt(path: string, record: KnownRecord): number | undefined {
   const target = record?.targets.find((one) => one.path === path);
   return target && ownedOf(target).fsGroup;
 }
@@ -187,7 +191,7 @@ function fsGroupAt(path: string, record: Known): number | undefined {
 export function ownershipDiffers(
   mount: DesiredMount,
   desired: Wanted,
-  { record, settings }: { readonly record: Known; readonly settings: PlanSettings },
+  { record, settings }: { readonly record: KnownRecord; readonly settings: PlanSettings },
 ): boolean {
   const { seLinuxLabel } = mount;
   const asksForLabel = seLinuxLabel !== undefined && takesLabels(desired, settings);
@@ -195,7 +199,7 @@ export function ownershipDiffers(
   return fsGroupDiffers(mount, desired, record);
 }
 
-function fsGroupDiffers(mount: DesiredMount, desired: Wanted, record: Known): boolean {
+function fsGroupDiffers(mount: DesiredMount, desired: Wanted, record: KnownRecord): boolean {
   const { fsGroup, path } = mount;
   const { takesGroup, mountGroup } = record?.stage?.csi ?? {};
   if (fsGroup === undefined) return false;

@@ -1,5 +1,11 @@
 import type { IntentPod } from "../../api/types.gen.ts";
-import { attributesOf, type Desired, type DesiredMount, type DesiredVolume, isInvalid } from "../desired-volume.ts";
+import {
+  type Desired,
+  type DesiredMount,
+  type DesiredVolume,
+  isInvalid,
+  requestedAttributes,
+} from "../desired-volume.ts";
 import { podTargetPath } from "./pod-path.ts";
 
 /**
@@ -34,7 +40,7 @@ function mountOf(pod: IntentPod, path: string, { layout }: DesiredVolume): Desir
   return {
     name: `${uid}~${volume}`,
     path,
-    attributes: attributesOf(noexec ? ["noexec"] : [], readOnly || layout.readOnly, false),
+    attributes: requestedAttributes(noexec ? ["noexec"] : [], readOnly || layout.readOnly, false),
     pod: { uid, volume, namespace, name },
     ...(subPath !== undefined && { subPath }),
     ...(fsGroup !== undefined && { fsGroup }),

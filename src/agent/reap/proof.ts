@@ -37,7 +37,7 @@ export interface StagedEvidence {
 }
 
 /** Whether a leftover may be removed: everything that is needed for it is proved, or it stays. */
-export type Proof =
+export type OrphanProof =
   | { readonly place: ReapPlace; readonly mount: MountEntry; readonly proof: string }
   /** Why it stays, for people. */
   | { readonly kept: string };
@@ -57,7 +57,7 @@ export function neverReaped({ kind, reason, path }: Leftover, kubeletDir: string
  * caller has found the orphan in the same table once more (kubelet-orphans.ts): no intent names it, and no pod's cgroup
  * or mount has it.
  */
-export function proofOf(orphan: Leftover, world: ReapWorld): Proof {
+export function orphanProof(orphan: Leftover, world: ReapWorld): OrphanProof {
   const never = neverReaped(orphan, world.kubeletDir);
   const place = reapPlace(orphan.path, world.kubeletDir);
   if (never !== undefined || place === undefined) return { kept: never ?? "" };

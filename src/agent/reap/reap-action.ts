@@ -7,7 +7,7 @@ import type { Traces } from "../../host/traces.ts";
 import { withUsers } from "../actions/users.ts";
 import { falseReply } from "../csi/reply.ts";
 import { handleOf } from "./gather-world.ts";
-import type { Proof } from "./proof.ts";
+import type { OrphanProof } from "./proof.ts";
 
 /** Milliseconds after which a child that unmounts is given up. */
 const deadlineMs = 60_000;
@@ -21,7 +21,7 @@ export interface ReapActionDeps {
   onChild(child: ChildProcessID): Promise<void>;
 }
 
-type Proved = Extract<Proof, { readonly proof: string }>;
+type Proved = Extract<OrphanProof, { readonly proof: string }>;
 
 /**
  * Removes one mount of which it is proved that nobody has it: that of a pod by umount(2), of this mount and no other; a

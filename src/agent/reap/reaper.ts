@@ -8,7 +8,7 @@ import type { Journal } from "../journal.ts";
 import { type Leftover, leftoverKey } from "../observe/kubelet-orphans.ts";
 import type { GatherDeps, GatheredReap } from "./gather-world.ts";
 import type { KubeletLife } from "./kubelet-life.ts";
-import { leftToKubelet, neverReaped, type Proof, proofOf } from "./proof.ts";
+import { leftToKubelet, neverReaped, type OrphanProof, orphanProof } from "./proof.ts";
 import type { ReapRecord } from "./reap-record.ts";
 
 /** Dependencies of the clean-up of kubelet's leftovers. */
@@ -22,7 +22,7 @@ export interface OrphanCleanupDeps {
   readonly evidence: Pick<Evidence, "alive">;
   gather(path: string): Promise<GatheredReap>;
   /** Removes what is proved. @throws VolumeError */
-  remove(proved: Extract<Proof, { readonly proof: string }>, onChild: ReapTold["onChild"]): Promise<void>;
+  remove(proved: Extract<OrphanProof, { readonly proof: string }>, onChild: ReapTold["onChild"]): Promise<void>;
   /** Told of what was removed, and of what could not be: once, until it is another error. */
   told(outcome: ReapOutcome): void;
 }
@@ -171,10 +171,10 @@ export class OrphanCleanup {
   }
 
   /** PURE but for the reads: what was found is an orphan by all that is read now, and the same mount. */
-  async #prove(orphan: Leftover): Promise<Proof> {
+  async #prove(orphan: Leftover): Promise<OrphanProof> {
     const { world, found } = await this.#deps.gather(orphan.path);
     const still = found.some((one) => leftoverKey(one) === leftoverKey(orphan));
-    return still ? proofOf(orphan, world) : { kept: "it is no orphan any more" };
+    return still ? orphanProof(orphan, world) : { kept: "it is no orphan any more" };
   }
 
   /** The removal that an earlier agent, or a child process of this one, had begun. */
@@ -200,7 +200,10 @@ export class OrphanCleanup {
   }
 }
 
-function recordOf(orphan: Leftover, { mount, place, proof }: Extract<Proof, { readonly proof: string }>): ReapRecord {
+function recordOf(
+  orphan: Leftover,
+  { mount, place, proof }: Extract<OrphanProof, { readonly proof: string }>,
+): ReapRecord {
   const { id: mountID, uniqueID } = mount;
   const source = orphan.source ?? "";
   return { path: orphan.path, kind: place.kind, mountID, ...(uniqueID !== undefined && { uniqueID }), source, proof };

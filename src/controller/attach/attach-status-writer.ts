@@ -5,7 +5,7 @@ import { isConflict } from "../../kube/api-error.ts";
 import type { KubeClient } from "../../kube/client.ts";
 import type { Clock, Logger } from "../../ports.ts";
 import type { Intent } from "../projections.ts";
-import { refOf } from "../write-intents.ts";
+import { intentRef } from "../write-intents.ts";
 import type { VolumeEventRecorder } from "./teller.ts";
 import { attachEvent } from "./volume-events.ts";
 import { attachPatch, type WaitReason } from "./wait-reason.ts";
@@ -72,7 +72,7 @@ export function createAttachStatusWriter({
       since.delete(name);
       if (patch === undefined) return undefined;
       try {
-        upsertIntent(await client.mergePatchStatus(resource.intents, refOf(intent), patch));
+        upsertIntent(await client.mergePatchStatus(resource.intents, intentRef(intent), patch));
       } catch (error) {
         // The agent has written at the same moment; its version arrives, and is looked at.
         if (isConflict(error)) return againMs;

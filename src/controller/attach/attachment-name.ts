@@ -10,6 +10,6 @@ export function attachmentName(driver: string, volumeHandle: string, node: strin
 }
 
 /** Whether a VolumeAttachment is one of ours, by its name. */
-export function isOurs(name: string): boolean {
+export function isOwnAttachment(name: string): boolean {
   return /^nvi-[0-9a-f]{64}$/.test(name);
 }

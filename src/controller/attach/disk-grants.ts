@@ -5,7 +5,7 @@ import type { KubeClient } from "../../kube/client.ts";
 import type { ObjectStore } from "../../kube/object-store.ts";
 import type { Cancel, Logger } from "../../ports.ts";
 import type { Intent } from "../projections.ts";
-import { refOf } from "../write-intents.ts";
+import { intentRef } from "../write-intents.ts";
 import type { AttachStatusWriter } from "./attach-status-writer.ts";
 import { askedBy, type DiskMember, decideDisk, diskHeldElsewhere } from "./decide-disk.ts";
 import { createGroups } from "./groups.ts";
@@ -103,7 +103,7 @@ export function createDiskGrants(deps: DiskGrantsDeps): DiskGrants {
         }
         try {
           deps.upsertIntent(
-            await deps.client.mergePatch(resource.intents, refOf(intent), { spec: { grant: { disk } } }),
+            await deps.client.mergePatch(resource.intents, intentRef(intent), { spec: { grant: { disk } } }),
           );
           deps.log.info("disk granted", { intent: name, node: seen.spec.nodeName, disk });
           return;

@@ -1,7 +1,7 @@
 import { compareText } from "../canonical-json.ts";
 import type { Intent, NodeInfo } from "../projections.ts";
 import { isSingleNode } from "./access.ts";
-import { isOurs } from "./attachment-name.ts";
+import { isOwnAttachment } from "./attachment-name.ts";
 import type { Attachment, Claim } from "./objects.ts";
 import type { VolumeResolution } from "./resolve-volume.ts";
 import { isResolved } from "./resolve-volume.ts";
@@ -95,11 +95,11 @@ export interface VolumeSnapshot extends VolumeFacts {
 export function takeSnapshot(facts: VolumeFacts): VolumeSnapshot {
   const { consumers, attachments } = facts;
   const holders = consumers.filter(holds).sort(byAge);
-  const own = attachments.filter(({ metadata }) => isOurs(metadata.name));
+  const own = attachments.filter(({ metadata }) => isOwnAttachment(metadata.name));
   return {
     ...facts,
     leaving: attachments.find(({ metadata }) => metadata.deletionTimestamp !== undefined),
-    foreign: attachments.find(({ metadata }) => !isOurs(metadata.name)),
+    foreign: attachments.find(({ metadata }) => !isOwnAttachment(metadata.name)),
     ours: new Map(own.map((one) => [one.nodeName, one])),
     holders,
     holderOn: new Map(holders.toReversed().map((one) => [nodeNameOf(one), one])),

@@ -4,7 +4,7 @@ import type { KubeClient } from "../../kube/client.ts";
 import type { Clock } from "../../ports.ts";
 import { runWithConcurrency } from "../at-once.ts";
 import { canGrow, capacityPatch, claimGrowthPatch } from "../claims/expansion.ts";
-import { refOf } from "../write-intents.ts";
+import { intentRef } from "../write-intents.ts";
 import type { VolumeFacts } from "./facts.ts";
 import { isResolved } from "./resolve-volume.ts";
 import type { VolumeEventRecorder } from "./teller.ts";
@@ -46,7 +46,7 @@ export async function grow(
   const tell = ({ intent, resolution }: (typeof resolved)[number]) =>
     attempt(async () => {
       const patch = capacityPatch(intent, resolution.capacityBytes);
-      if (patch !== undefined) deps.upsertIntent(await client.mergePatch(resource.intents, refOf(intent), patch));
+      if (patch !== undefined) deps.upsertIntent(await client.mergePatch(resource.intents, intentRef(intent), patch));
     });
   await runWithConcurrency(nodesAtOnce, resolved, tell, ([error]) => error);
 

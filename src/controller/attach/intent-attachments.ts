@@ -2,7 +2,7 @@ import { annotation, resource } from "../../api/names.ts";
 import type { ClaimReservation, VolumeObjects } from "../claims/hold-claims.ts";
 import type { Intent } from "../projections.ts";
 import type { IntentAttachments } from "../release-intent.ts";
-import { attachmentName, isOurs } from "./attachment-name.ts";
+import { attachmentName, isOwnAttachment } from "./attachment-name.ts";
 import type { Attachment } from "./objects.ts";
 import { projectAttachment } from "./objects.ts";
 import type { Storage } from "./storage.ts";
@@ -80,7 +80,7 @@ function namesFor({ index, storage }: IntentAttachmentsDeps, intent: Intent): Se
   const id = volumeIDOf(index.keyOf(intent));
   if (id !== undefined) names.add(attachmentName(id.driver, id.volumeHandle, nodeName));
   for (const { metadata } of storage.attachments.store.list()) {
-    if (isOurs(metadata.name) && metadata.annotations?.[annotation.intent] === intent.metadata.name)
+    if (isOwnAttachment(metadata.name) && metadata.annotations?.[annotation.intent] === intent.metadata.name)
       names.add(metadata.name);
   }
   return names;

@@ -10,7 +10,7 @@ import { sharedWithKubelet } from "../claims/decide-hold.ts";
 import type { ClaimReservation, VolumeObjects } from "../claims/hold-claims.ts";
 import type { Intent } from "../projections.ts";
 import type { AttachStatusWriter } from "./attach-status-writer.ts";
-import { attachmentName, isOurs } from "./attachment-name.ts";
+import { attachmentName, isOwnAttachment } from "./attachment-name.ts";
 import { limitReached } from "./decide-attachment.ts";
 import { decideVolume } from "./decide-volume.ts";
 import type { VolumeConsumer, VolumeFacts } from "./facts.ts";
@@ -66,7 +66,9 @@ export async function reconcileVolume(deps: ReconcileVolumeDeps, id: VolumeID): 
   const facts = gatherVolume(deps, id);
   const objects = objectsOf(deps, facts);
   // A mark that is left over. Not where an attachment says that the volume may be in use, though its intent has gone.
-  const mayBeUsed = facts.attachments.some(({ metadata }) => isOurs(metadata.name) && usedBefore(metadata.annotations));
+  const mayBeUsed = facts.attachments.some(
+    ({ metadata }) => isOwnAttachment(metadata.name) && usedBefore(metadata.annotations),
+  );
   const errors: unknown[] = [];
   // What cannot be done in one respect, or for one node, holds up no other: least of all a release.
   const attempt = async (act: () => Promise<void>): Promise<void> => {
@@ -182,7 +184,7 @@ async function attachedByOthers(
   const { items } = await client.list(resource.volumeAttachments);
   for (const raw of items) {
     const one = projectAttachment(raw);
-    if (one === undefined || isOurs(one.metadata.name)) continue;
+    if (one === undefined || isOwnAttachment(one.metadata.name)) continue;
     const csi = one.inline ?? index.objects.persistentVolume(one.persistentVolumeName)?.csi;
     if (csi === undefined || volumeKey(csi) !== volumeKey(id)) continue;
     const message = `the volume is attached to node ${one.nodeName} by somebody else, for pods that use it`;

@@ -1,8 +1,8 @@
 import { isReason, type Reason } from "../../api/reasons.ts";
 import type { AttachStatus, NodeVolumeIntentStatus } from "../../api/types.gen.ts";
-import { isOurs } from "./attachment-name.ts";
+import { isOwnAttachment } from "./attachment-name.ts";
 import type { Attachment } from "./objects.ts";
-import { bounded, type WaitReason } from "./wait-reason.ts";
+import { boundedMessage, type WaitReason } from "./wait-reason.ts";
 
 /** Events about a volume, once for each transition, in kubelet's words where kubelet has such an Event. Pure. */
 export interface VolumeEvent {
@@ -21,7 +21,7 @@ export function attachmentEvent(
   after: Attachment | undefined,
 ): VolumeEvent | undefined {
   const one = after ?? before;
-  if (one === undefined || !isOurs(one.metadata.name)) return undefined;
+  if (one === undefined || !isOwnAttachment(one.metadata.name)) return undefined;
   const { attacher, nodeName } = one;
   const normal = (reason: Reason, message: string): VolumeEvent => ({ type: "Normal", reason, message });
   if (after === undefined)
@@ -44,7 +44,7 @@ export function attachEvent(
   waitReason: WaitReason | undefined,
 ): VolumeEvent | undefined {
   if (!isFailure(waitReason?.reason) || waitReason === undefined || isFailure(before?.reason)) return undefined;
-  const message = bounded(`the volume cannot be attached to node ${node}: ${waitReason.message}`);
+  const message = boundedMessage(`the volume cannot be attached to node ${node}: ${waitReason.message}`);
   return { type: "Warning", reason: "FailedAttachVolume", message };
 }
 
@@ -73,7 +73,7 @@ export function growthEvent(node: string, before: Growth, after: Growth, told?: 
     return {
       type: "Warning",
       reason: reason === "NoWritableMount" ? "FileSystemResizeFailed" : "VolumeResizeFailed",
-      message: bounded(`the volume does not grow to ${capacityBytes} bytes on node ${node}: ${message}`),
+      message: boundedMessage(`the volume does not grow to ${capacityBytes} bytes on node ${node}: ${message}`),
     };
   }
   const [had, has] = [before.capacityBytes, after.capacityBytes];

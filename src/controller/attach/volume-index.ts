@@ -6,7 +6,7 @@ import type { ObjectStore } from "../../kube/object-store.ts";
 import type { Cancel, Yielder } from "../../ports.ts";
 import type { ClaimObjects } from "../claims/resolve-claim.ts";
 import type { Intent, NodeInfo } from "../projections.ts";
-import { isOurs } from "./attachment-name.ts";
+import { isOwnAttachment } from "./attachment-name.ts";
 import { createGroups } from "./groups.ts";
 import type { Attachment, Claim, PersistentVolume } from "./objects.ts";
 import { isResolved, resolveVolume } from "./resolve-volume.ts";
@@ -74,7 +74,7 @@ export function createVolumeIndex(deps: VolumeIndexDeps): VolumeIndex {
 
   function keyOfAttachment({ metadata, attacher, inline, persistentVolumeName }: Attachment): string {
     // What ours was made for stands on it, whatever a PersistentVolume of that name says by now.
-    const made = isOurs(metadata.name) ? metadata.annotations?.[annotation.volumeHandle] : undefined;
+    const made = isOwnAttachment(metadata.name) ? metadata.annotations?.[annotation.volumeHandle] : undefined;
     if (made !== undefined) return volumeKey({ driver: attacher, volumeHandle: made });
     const csi = inline ?? persistentVolumes.store.get(persistentVolumeName)?.csi;
     return volumeKey({ driver: csi?.driver ?? attacher, volumeHandle: csi?.volumeHandle ?? "" });

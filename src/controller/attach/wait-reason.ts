@@ -31,7 +31,7 @@ export function attachPatch(
   const after: AttachStatus = {
     ...(waitReason && {
       ...waitReason,
-      message: bounded(waitReason.message),
+      message: boundedMessage(waitReason.message),
       since: same ? (before.since ?? now) : now,
     }),
     ...(volumeAttachment !== undefined && { volumeAttachment }),
@@ -42,7 +42,7 @@ export function attachPatch(
 }
 
 /** `text` in at most 1,000 bytes of UTF-8, without control characters. */
-export function bounded(text: string): string {
+export function boundedMessage(text: string): string {
   const clean = text.replace(/\p{Cc}+/gu, " ");
   const encoder = new TextEncoder();
   if (encoder.encode(clean).length <= longestMessage) return clean;

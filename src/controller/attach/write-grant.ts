@@ -6,7 +6,7 @@ import { ApiError, classifyWriteError, isConflict } from "../../kube/api-error.t
 import type { KubeClient } from "../../kube/client.ts";
 import type { Logger, Random } from "../../ports.ts";
 import type { Intent } from "../projections.ts";
-import { refOf } from "../write-intents.ts";
+import { intentRef } from "../write-intents.ts";
 import type { VolumeConsumer } from "./facts.ts";
 import type { GatherVolumeDeps } from "./gather-volume.ts";
 import type { Attachment } from "./objects.ts";
@@ -97,7 +97,7 @@ async function grantIntent(
     }
     try {
       const spec = { grant, ...(capacityBytes !== undefined && { capacityBytes }) };
-      deps.upsertIntent(await client.mergePatch(resource.intents, refOf(intent), { spec }));
+      deps.upsertIntent(await client.mergePatch(resource.intents, intentRef(intent), { spec }));
       deps.log.info("intent granted", { intent: seen.metadata.name, grant: grant.id });
       return;
     } catch (error) {

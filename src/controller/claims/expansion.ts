@@ -2,7 +2,7 @@ import { quantityBytes } from "../../api/quantity.ts";
 import type { Reason } from "../../api/reasons.ts";
 import { arrayIn, isRecord, recordIn, stringIn } from "../../kube/json.ts";
 import type { Claim, PersistentVolume } from "../attach/objects.ts";
-import { bounded } from "../attach/wait-reason.ts";
+import { boundedMessage } from "../attach/wait-reason.ts";
 import type { Intent } from "../projections.ts";
 
 /** The growth of a volume, at both ends of the agent's part in it. Pure. */
@@ -81,7 +81,7 @@ export function claimGrowthPatch(
 }
 
 function errorOf({ spec, status }: Intent, now: string): object {
-  const message = bounded(`node ${spec.nodeName}: ${status.expansion?.message ?? ""}`);
+  const message = boundedMessage(`node ${spec.nodeName}: ${status.expansion?.message ?? ""}`);
   return { type: nodeResizeError, status: "True", lastTransitionTime: now, message };
 }
 

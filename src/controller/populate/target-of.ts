@@ -1,6 +1,6 @@
 import { finalizer } from "../../api/names.ts";
 import type { NodeVolumeSetSpec, VolumeSource } from "../../api/types.gen.ts";
-import { identityOf, sameSource, setLabel } from "../identity.ts";
+import { sameSource, setLabel, volumeIdentity } from "../identity.ts";
 import type { SetShare, Settings } from "../part.ts";
 import { sameSettings, settingsOf, settingsOfIntent } from "../part.ts";
 import type { Intent, SetEntry } from "../projections.ts";
@@ -140,7 +140,7 @@ function ofSource(
   volume: { readonly source: VolumeSource; readonly fsType?: NodeVolumeSetSpec["volume"]["fsType"] },
   set?: SetEntry,
 ): Place {
-  const identity = identityOf({
+  const identity = volumeIdentity({
     nodeName: input.name,
     setName: set?.metadata.name ?? "",
     setUID: set?.metadata.uid ?? "",

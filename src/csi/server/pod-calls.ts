@@ -1,7 +1,7 @@
 import type { Logger, System } from "../../ports.ts";
 import type { NodePublishVolumeRequest, NodeUnpublishVolumeRequest } from "../gen/csi.gen.ts";
 import { checkPublish, checkUnpublish } from "./check-publish.ts";
-import { hasTokensInContext, identityOf } from "./pod-identity.ts";
+import { hasTokensInContext, podIdentity } from "./pod-identity.ts";
 import type { PodPublish, PodTarget, PodVolumes } from "./ports.ts";
 import { RefusedCall } from "./refused-call.ts";
 import { KeyedMutex } from "./turns.ts";
@@ -117,7 +117,7 @@ export class PodCalls {
 
   async #withIdentity(wanted: PodPublish, request: NodePublishVolumeRequest): Promise<PodPublish> {
     const inContext = hasTokensInContext(request) && (await this.#deps.tokensInContext());
-    const identity = identityOf(request, wanted, inContext);
+    const identity = podIdentity(request, wanted, inContext);
     return identity === undefined ? wanted : { ...wanted, identity };
   }
 

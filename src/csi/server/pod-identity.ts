@@ -21,7 +21,7 @@ export function hasTokensInContext({ secrets, volumeContext }: NodePublishVolume
  * @param inContext whether kubelet writes the tokens into the volume context, over what the pod has written there
  * @throws RefusedCall if they are another pod's, or cannot be read; without a piece of them
  */
-export function identityOf(
+export function podIdentity(
   { secrets, volumeContext }: NodePublishVolumeRequest,
   { podUID }: Pick<PodTarget, "podUID">,
   inContext: boolean,

@@ -4,7 +4,7 @@ import { type ISCSIInterface, type ISCSIPortal, portalText, samePortal } from ".
 import { isLun, type ScsiDisk, scanFor } from "../../host/scsi.ts";
 import type { StageContext } from "../plugin.ts";
 import type { Chap } from "./credentials.ts";
-import { disksOf, isOurs, type Lun, type LunPath, pathsOf, portalsOf } from "./lun.ts";
+import { disksOf, isOwnSession, type Lun, type LunPath, pathsOf, portalsOf } from "./lun.ts";
 
 /** Milliseconds within which the kernel has a block device of a LUN that it was told to look for. */
 const appearMs = 10_000;
@@ -72,7 +72,7 @@ async function bringUp(wanted: Wanted, context: StageContext): Promise<readonly 
 
 /** Who has proved who they are, or is another initiator, may be let see more than this volume. */
 function mayBeUsed({ lun, source }: Wanted, foreign: readonly LunPath[]): readonly LunPath[] {
-  const whose = foreign.find(({ session }) => isOurs(session));
+  const whose = foreign.find(({ session }) => isOwnSession(session));
   if (whose === undefined && source.chapAuthSession !== true) return foreign;
   const why =
     whose === undefined

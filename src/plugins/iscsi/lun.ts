@@ -55,7 +55,7 @@ export function interfaceOf(source: ISCSIVolumeSource): ISCSIInterface {
 const prefix = "nodevolume-";
 
 /** Whether a session is of this operator, whatever volume it is for. */
-export function isOurs({ interface: name }: ISCSISession): boolean {
+export function isOwnSession({ interface: name }: ISCSISession): boolean {
   return name.startsWith(prefix);
 }
 

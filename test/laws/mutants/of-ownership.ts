@@ -13,7 +13,7 @@ export const ofOwnership: readonly Mutant[] = [
     what: "takes the topmost mount for ours",
     test: "each unmount is",
     file: look,
-    from: "layers.findLast((entry) => isOurs(entry, record))",
+    from: "layers.findLast((entry) => isOwnMount(entry, record))",
     to: "layers.at(-1)",
   },
   {

@@ -1,5 +1,5 @@
 import { expect } from "chai";
-import { isOurs } from "../../../src/agent/look.ts";
+import { isOwnMount } from "../../../src/agent/look.ts";
 import { movedMount } from "../../../src/agent/moved-target.ts";
 import { exactly } from "../../../src/agent/operations.ts";
 import { afterReboot } from "../../../src/agent/record.ts";
@@ -12,22 +12,22 @@ describe("a mount that got the id of another", () => {
   /** Of the volume's file system, but not what was bound: only its id speaks for it. */
   const mount = entry({ id: 20, uniqueID: 501, point: path, root: "/renamed" });
 
-  it("isOurs goes by the id that is never used again, where both sides know one", () => {
-    expect(isOurs(mount, targetRecord({ mountID: 20, uniqueID: 501 }))).to.equal(true);
-    expect(isOurs(mount, targetRecord({ mountID: 20, uniqueID: 400 }))).to.equal(false);
-    expect(isOurs(mount, targetRecord({ mountID: 19, uniqueID: 501 }))).to.equal(true);
+  it("isOwnMount goes by the id that is never used again, where both sides know one", () => {
+    expect(isOwnMount(mount, targetRecord({ mountID: 20, uniqueID: 501 }))).to.equal(true);
+    expect(isOwnMount(mount, targetRecord({ mountID: 20, uniqueID: 400 }))).to.equal(false);
+    expect(isOwnMount(mount, targetRecord({ mountID: 19, uniqueID: 501 }))).to.equal(true);
   });
 
-  it("isOurs goes by the other id where the record or the kernel has no such one", () => {
+  it("isOwnMount goes by the other id where the record or the kernel has no such one", () => {
     const { uniqueID: _unique, ...old } = mount;
-    expect(isOurs(mount, targetRecord({ mountID: 20 }))).to.equal(true);
-    expect(isOurs(old, targetRecord({ mountID: 20, uniqueID: 400 }))).to.equal(true);
-    expect(isOurs(old, targetRecord({ mountID: 19, uniqueID: 501 }))).to.equal(false);
+    expect(isOwnMount(mount, targetRecord({ mountID: 20 }))).to.equal(true);
+    expect(isOwnMount(old, targetRecord({ mountID: 20, uniqueID: 400 }))).to.equal(true);
+    expect(isOwnMount(old, targetRecord({ mountID: 19, uniqueID: 501 }))).to.equal(false);
   });
 
-  it("isOurs still knows what shows the same, in another mount namespace, where all ids are others", () => {
+  it("isOwnMount still knows what shows the same, in another mount namespace, where all ids are others", () => {
     const copy = entry({ id: 33, uniqueID: 900, point: path });
-    expect(isOurs(copy, targetRecord({ mountID: 20, uniqueID: 501 }))).to.equal(true);
+    expect(isOwnMount(copy, targetRecord({ mountID: 20, uniqueID: 501 }))).to.equal(true);
   });
 
   it("movedMount does not take it for ours", () => {

@@ -2,7 +2,7 @@ import { expect } from "chai";
 import { type Call, decide } from "../../../src/api-proxy/decide.ts";
 import { ownOf } from "../../../src/api-proxy/own.ts";
 import { rules } from "../../../src/api-proxy/rules.ts";
-import { identityOf, observedIdentity } from "../../../src/controller/identity.ts";
+import { observedIdentity, volumeIdentity } from "../../../src/controller/identity.ts";
 import { type AgentRequest, asked, first, judge, own } from "../../lib/api-proxy/requests.ts";
 
 const passed = (request: AgentRequest) => decide(request, own) as Call;
@@ -30,7 +30,7 @@ describe("decide, the closed set of the API proxy", () => {
 
   it("knows the names that the controller gives to intents, of long nodes too, and takes those of no other node", () => {
     const volume = { source: { hostPath: { path: "/srv/Data Sets" } }, volumeMode: "Filesystem" as const };
-    const nameOn = (nodeName: string) => identityOf({ nodeName, setName: "s", setUID: "u", volume }).intentName;
+    const nameOn = (nodeName: string) => volumeIdentity({ nodeName, setName: "s", setUID: "u", volume }).intentName;
     const long = `${"a".repeat(60)}.${"b".repeat(60)}.${"c".repeat(60)}.${"d".repeat(60)}`;
     const nodes = ["node-1", "node-1.example", "node", "1", long, `${long}e`];
     for (const name of nodes) {

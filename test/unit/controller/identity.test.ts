@@ -1,11 +1,11 @@
 import { expect } from "chai";
 import fc from "fast-check";
 import type { VolumeSource } from "../../../src/api/types.gen.ts";
-import { identityOf, nodeLabel } from "../../../src/controller/identity.ts";
+import { nodeLabel, volumeIdentity } from "../../../src/controller/identity.ts";
 
-describe("identityOf", () => {
-  const of = (source: VolumeSource, more: Partial<Parameters<typeof identityOf>[0]> = {}) =>
-    identityOf({
+describe("volumeIdentity", () => {
+  const of = (source: VolumeSource, more: Partial<Parameters<typeof volumeIdentity>[0]> = {}) =>
+    volumeIdentity({
       nodeName: "worker-1",
       setName: "scratch",
       setUID: "u1",

@@ -2,7 +2,7 @@
 // seen in a run: it writes none of them again.
 import { apiVersion, finalizer, label } from "../../../../src/api/names.ts";
 import type { NodeVolumeIntent } from "../../../../src/api/types.gen.ts";
-import { identityOf, observedIdentity } from "../../../../src/controller/identity.ts";
+import { observedIdentity, volumeIdentity } from "../../../../src/controller/identity.ts";
 import { statusOf } from "./agents.ts";
 import { managedBy } from "./managed-fields.ts";
 import { drivers, type Names } from "./shape.ts";
@@ -88,7 +88,7 @@ export function intentName(names: Names, claim: number): string {
   const [node, namespace, claimName] = [names.nodeOfPod(pod), names.namespaceOfPod(pod), names.claim(claim)];
   if (!names.isOurs(claim)) return observedIdentity(node, namespace, claimName).intentName;
   const source = { persistentVolumeClaim: { namespace, claimName } };
-  return identityOf({ nodeName: node, setName: "", setUID: "", volume: { source, volumeMode: "Filesystem" } })
+  return volumeIdentity({ nodeName: node, setName: "", setUID: "", volume: { source, volumeMode: "Filesystem" } })
     .intentName;
 }
 

@@ -1,5 +1,5 @@
 import { expect } from "chai";
-import { neverReaped, proofOf } from "../../../../src/agent/reap/proof.ts";
+import { neverReaped, orphanProof } from "../../../../src/agent/reap/proof.ts";
 import { MountTable } from "../../../../src/host/mount-table.ts";
 import type { MountEntry } from "../../../../src/host/mountinfo.ts";
 import { entry } from "../../../lib/mount-entries.ts";
@@ -18,17 +18,17 @@ import {
 } from "../../../lib/reap-world.ts";
 
 const kept = (mount: MountEntry, world = reapWorld([mount])) => {
-  const proof = proofOf(orphanOf(mount), world);
+  const proof = orphanProof(orphanOf(mount), world);
   return "kept" in proof ? proof.kept : undefined;
 };
 const others = (mount: MountEntry, ...more: MountEntry[]) => reapWorld([mount, ...more]);
 
 describe("what is proved before something that kubelet has left is removed", () => {
   it("is that the pod is not in the API, has no cgroup, and that the mount is this one", () => {
-    const proof = proofOf(orphanOf(podMount), reapWorld([podMount]));
+    const proof = orphanProof(orphanOf(podMount), reapWorld([podMount]));
     expect(proof).to.deep.include({ mount: podMount });
     expect("proof" in proof && proof.proof).to.contain(dead);
-    expect(proofOf(orphanOf(globalmount), reapWorld([globalmount]))).to.have.property("proof");
+    expect(orphanProof(orphanOf(globalmount), reapWorld([globalmount]))).to.have.property("proof");
   });
 
   for (const mount of [podMount, globalmount]) {

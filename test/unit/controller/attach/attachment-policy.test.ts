@@ -1,5 +1,5 @@
 import { expect } from "chai";
-import { attachmentName, isOurs } from "../../../../src/controller/attach/attachment-name.ts";
+import { attachmentName, isOwnAttachment } from "../../../../src/controller/attach/attachment-name.ts";
 import { shipped } from "../../shipped-policies.ts";
 
 describe("nodevolume-attachments", () => {
@@ -8,10 +8,10 @@ describe("nodevolume-attachments", () => {
     const [, pattern = ""] = /^variables\.name\.matches\('([^']+)'\)$/.exec(validations[0]?.expression ?? "") ?? [];
     const named = new RegExp(pattern);
     const own = attachmentName("d.example.com", "volume^1", "node-1");
-    expect([named.test(own), isOurs(own)]).to.deep.equal([true, true]);
+    expect([named.test(own), isOwnAttachment(own)]).to.deep.equal([true, true]);
     const [, digest = ""] = own.split("-");
     for (const name of [`csi-${digest}`, `${own}0`, own.slice(0, -1), own.toUpperCase(), `x${own}`, `${own}\n`, ""]) {
-      expect([named.test(name), isOurs(name)], JSON.stringify(name)).to.deep.equal([false, false]);
+      expect([named.test(name), isOwnAttachment(name)], JSON.stringify(name)).to.deep.equal([false, false]);
     }
   });
 });

@@ -1,5 +1,5 @@
 import { expect } from "chai";
-import { attachmentName, isOurs } from "../../../../src/controller/attach/attachment-name.ts";
+import { attachmentName, isOwnAttachment } from "../../../../src/controller/attach/attachment-name.ts";
 import { isExclusive } from "../../../../src/controller/attach/facts.ts";
 import { node } from "../objects.ts";
 import { attachment, decide, member } from "./facts-of.ts";
@@ -42,6 +42,6 @@ describe("who gets a volume, at the edges", () => {
   it("each node an attachment of its own, with a name that kube-controller-manager's never are", () => {
     const [a, b] = ["n0", "n1"].map((name) => attachmentName("disk.example", "vol", name));
     expect(a).not.to.equal(b);
-    expect([isOurs(a ?? ""), isOurs((a ?? "").replace("nvi-", "csi-"))]).to.deep.equal([true, false]);
+    expect([isOwnAttachment(a ?? ""), isOwnAttachment((a ?? "").replace("nvi-", "csi-"))]).to.deep.equal([true, false]);
   });
 });

@@ -1,5 +1,5 @@
 import { expect } from "chai";
-import { attachPatch, bounded } from "../../../../src/controller/attach/wait-reason.ts";
+import { attachPatch, boundedMessage } from "../../../../src/controller/attach/wait-reason.ts";
 
 const on = { kind: "Node", name: "n0" };
 const waitReason = { reason: "AttachFailed", message: "m", on } as const;
@@ -27,12 +27,12 @@ describe("attachPatch", () => {
 
 describe("bounded", () => {
   it("cuts at a whole character, and takes no control characters", () => {
-    expect(bounded("a\u0000\nb")).to.equal("a b");
+    expect(boundedMessage("a\u0000\nb")).to.equal("a b");
     for (const text of ["x", "ü", "€", "😀"]) {
-      const cut = bounded(text.repeat(2_000));
+      const cut = boundedMessage(text.repeat(2_000));
       expect(new TextEncoder().encode(cut).length).to.be.at.most(1_000).and.at.least(990);
       expect([...cut].slice(0, -1).every((one) => one === text)).to.equal(true);
     }
-    expect(bounded("x".repeat(1_000))).to.equal("x".repeat(1_000));
+    expect(boundedMessage("x".repeat(1_000))).to.equal("x".repeat(1_000));
   });
 });

@@ -1,5 +1,5 @@
 import { expect } from "chai";
-import { hasTokensInContext, identityOf } from "../../../../src/csi/server/pod-identity.ts";
+import { hasTokensInContext, podIdentity } from "../../../../src/csi/server/pod-identity.ts";
 import { RefusedCall } from "../../../../src/csi/server/refused-call.ts";
 import { tokensFor } from "../../../lib/pod-tokens.ts";
 import { podUID, publishRequest, type RequestChange } from "./requests.ts";
@@ -8,7 +8,7 @@ const key = "csi.storage.k8s.io/serviceAccount.tokens";
 const ours = tokensFor(podUID, { vault: "cnry-ours" });
 const inContext = (json: string): RequestChange => ({ attributes: { set: "datasets", [key]: json } });
 const inSecrets = (json: string): RequestChange => ({ secrets: new Map([[key, json]]) });
-const who = (change: RequestChange, trusted = false) => identityOf(publishRequest(change), { podUID }, trusted);
+const who = (change: RequestChange, trusted = false) => podIdentity(publishRequest(change), { podUID }, trusted);
 
 describe("who a pod is, as kubelet hands it over (behaviour 109)", () => {
   it("is nobody without tokens", () => {
