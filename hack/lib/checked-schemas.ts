@@ -5,7 +5,7 @@ import { load } from "js-yaml";
 import { crdFolder, fieldsOf, readCRDs, type Schema, schemaOf } from "./crds.ts";
 import { rulesOf } from "./generate-rules.ts";
 
-/** Rules as in src/api/rule.ts, by the title of an object, or by title and field. */
+/** Rules as in src/api/rules/rule.ts, by the title of an object, or by title and field. */
 type RulesInCode = { readonly [place: string]: readonly Schema[] };
 
 /**

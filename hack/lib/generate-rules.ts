@@ -1,4 +1,5 @@
-// x-kubernetes-validations → rules that src/api/check-rules.ts runs, so that an agent refuses what the API server does.
+// x-kubernetes-validations → rules that src/api/rules/check-rules.ts runs, so that an agent refuses what the API server
+// does.
 import type { Schema } from "./crds.ts";
 
 export interface CelRule {
@@ -8,7 +9,7 @@ export interface CelRule {
   fieldPath?: string;
 }
 
-/** The id of a rule, as a comment of CEL at its end: its check in code has that name (src/api/rules.ts). */
+/** The id of a rule, as a comment of CEL at its end: its check in code has that name (src/api/rules/rules.ts). */
 const ruleID = / \/\/ (\w+)$/;
 const text = "r'([^']*)'";
 const matches = new RegExp(`^self\\.matches\\(${text}\\)$`);

@@ -1,5 +1,5 @@
-import { canonicalOptions } from "../api/mount-options.ts";
 import type { IntentPod, NodeVolumeIntent, UnmountPolicy } from "../api/types.gen.ts";
+import { canonicalOptions } from "../api/values/mount-options.ts";
 import type { FSGroupChangePolicy } from "../host/ownership.ts";
 import type { MountAttributes } from "../host/ports/types.ts";
 import { needsGrantedVolume } from "../plugins/csi.ts";

@@ -1,4 +1,4 @@
-import { quoted } from "../api/printable.ts";
+import { quoted } from "../api/values/printable.ts";
 import { type MountTable, sameIdentity } from "../host/mount-table.ts";
 import { type MountEntry, sameMount } from "../host/mountinfo.ts";
 import type { TargetRecord, VolumeRecord } from "./record.ts";

@@ -1,4 +1,4 @@
-import { canonicalOptions, optionName } from "../api/mount-options.ts";
+import { canonicalOptions, optionName } from "../api/values/mount-options.ts";
 import type { DesiredVolume } from "./desired-volume.ts";
 import { type Failure, slotOf } from "./failures.ts";
 import { mustStageForOwnership } from "./ownership/ownership.ts";

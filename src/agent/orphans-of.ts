@@ -1,6 +1,6 @@
 import { cut, timestamp } from "../api/conditions.ts";
-import { shellWord } from "../api/printable.ts";
 import type { Orphan } from "../api/types.gen.ts";
+import { shellWord } from "../api/values/printable.ts";
 import { isBeneath, joinPath, type MountTable, relativePath, sameFilesystem } from "../host/mount-table.ts";
 import type { MountEntry } from "../host/mountinfo.ts";
 import type { VolumePlan } from "./plan.ts";

@@ -1,4 +1,4 @@
-import { ancestorsOf } from "../api/path.ts";
+import { ancestorsOf } from "../api/values/path.ts";
 import { isBeneath } from "../host/mount-table.ts";
 import { type Desired, type DesiredMount, isInvalid } from "./desired-volume.ts";
 import { pathProblem } from "./path-problem.ts";

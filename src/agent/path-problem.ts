@@ -1,4 +1,4 @@
-import { hasDots } from "../api/path.ts";
+import { hasDots } from "../api/values/path.ts";
 import { isBeneath } from "../host/mount-table.ts";
 import type { DesiredMount } from "./desired-volume.ts";
 import type { PlanSettings } from "./plan-input.ts";

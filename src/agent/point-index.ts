@@ -1,4 +1,4 @@
-import { ancestorsOf } from "../api/path.ts";
+import { ancestorsOf } from "../api/values/path.ts";
 import { isBeneath } from "../host/mount-table.ts";
 
 /** Which volumes look at which paths of a mount table. */

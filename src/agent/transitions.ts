@@ -1,4 +1,4 @@
-import { listed } from "../api/listed.ts";
+import { listed } from "../api/values/listed.ts";
 import { driftOf } from "./drift.ts";
 import { orphanReason } from "./orphan.ts";
 import { newRefusals } from "./ownership/refused-group.ts";

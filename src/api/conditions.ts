@@ -1,6 +1,6 @@
-import { printable } from "./printable.ts";
 import { isBlocked, isWaiting, type Reason } from "./reasons.ts";
 import type { Condition } from "./types.gen.ts";
+import { printable } from "./values/printable.ts";
 
 /**
  * Condition types. Every kind has Ready; the others are there when they say something. Three are those of kstatus

@@ -1,5 +1,5 @@
 import type { ErrorObject } from "ajv";
-import type { FieldError } from "./check-rules.ts";
+import type { FieldError } from "./rules/check-rules.ts";
 
 /** What ajv found, as a path and a sentence with the remedy. */
 export function structureError(error: ErrorObject): FieldError {

@@ -1,7 +1,7 @@
 import type { ErrorObject } from "ajv";
-import { type Definitions, type FieldError, type RuleChecker, ruleChecker } from "./check-rules.ts";
 import { copyJson } from "./copy-json.ts";
 import { apiVersion } from "./names.ts";
+import { type Definitions, type FieldError, type RuleChecker, ruleChecker } from "./rules/check-rules.ts";
 import { schema } from "./schema.gen.ts";
 import { structureError } from "./structure-error.ts";
 import type { NodeVolumeIntent, NodeVolumeSet } from "./types.gen.ts";
@@ -10,7 +10,7 @@ import { validate as intentStructure } from "./validators/intent-structure.gen.t
 import { validate as setStatus } from "./validators/set-status.gen.ts";
 import { validate as setStructure } from "./validators/set-structure.gen.ts";
 
-export type { FieldError } from "./check-rules.ts";
+export type { FieldError } from "./rules/check-rules.ts";
 
 /** What an object says, or the fields that keep it from being understood. */
 export type Parsed<T> =

@@ -1,4 +1,4 @@
-import { printable } from "../api/printable.ts";
+import { printable } from "../api/values/printable.ts";
 
 /** A column of a table. */
 export interface Column<T> {

@@ -1,6 +1,6 @@
 import type { KubeObject } from "../api/meta.ts";
 import type { Resource } from "../api/names.ts";
-import { printable } from "../api/printable.ts";
+import { printable } from "../api/values/printable.ts";
 import type { ListOptions } from "../kube/client.ts";
 import { type Cluster, follow } from "./cluster.ts";
 import type { Call, Context } from "./command.ts";

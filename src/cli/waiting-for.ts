@@ -1,6 +1,6 @@
 import { findCondition } from "../api/conditions.ts";
-import { listed } from "../api/listed.ts";
 import type { NodeVolumeIntent, NodeVolumeSet } from "../api/types.gen.ts";
+import { listed } from "../api/values/listed.ts";
 import { conditionOf, type Raw } from "../explain/facts.ts";
 import { stringIn } from "../kube/json.ts";
 import { hasStarted, nodeOf, phaseOf } from "./explain/pod-facts.ts";

@@ -1,4 +1,4 @@
-import { ancestorsOf } from "../api/path.ts";
+import { ancestorsOf } from "../api/values/path.ts";
 import { compareText } from "./canonical-json.ts";
 import type { SetShare } from "./part.ts";
 import { mountPaths, sameSettings } from "./part.ts";

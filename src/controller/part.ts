@@ -1,7 +1,7 @@
-import { canonicalOptions } from "../api/mount-options.ts";
-import { quantityBytes } from "../api/quantity.ts";
 import { isOfNodeItself, isSized } from "../api/source-traits.ts";
 import type { IntentMount, NodeVolumeIntentSpec, NodeVolumeSetSpec, SetMount } from "../api/types.gen.ts";
+import { canonicalOptions } from "../api/values/mount-options.ts";
+import { quantityBytes } from "../api/values/quantity.ts";
 import { sameJson } from "../kube/same-json.ts";
 import { compareText } from "./canonical-json.ts";
 import { labelledSets, type VolumeIdentity } from "./identity.ts";

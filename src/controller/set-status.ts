@@ -1,9 +1,9 @@
 import type { ConditionInput } from "../api/conditions.ts";
 import { cut, mergeConditions, policiesCondition, settlingOf } from "../api/conditions.ts";
-import { listed } from "../api/listed.ts";
 import { isReason, type Reason } from "../api/reasons.ts";
 import { isOfNodeItself } from "../api/source-traits.ts";
 import type { FailingNode, NodeVolumeSetStatus } from "../api/types.gen.ts";
+import { listed } from "../api/values/listed.ts";
 import { sameJson } from "../kube/same-json.ts";
 import { compareText } from "./canonical-json.ts";
 import type { Conflict } from "./conflicts.ts";

@@ -1,8 +1,8 @@
 import { label } from "../api/names.ts";
-import { shellWord } from "../api/printable.ts";
 import { readableSource } from "../api/readable-source.ts";
 import type { Reason } from "../api/reasons.ts";
 import type { NodeVolumeIntent } from "../api/types.gen.ts";
+import { shellWord } from "../api/values/printable.ts";
 
 /** Names that a next step may have in braces. */
 export interface StepNames {

@@ -1,4 +1,4 @@
-import { listed } from "../api/listed.ts";
+import { listed } from "../api/values/listed.ts";
 import { messageOf, VolumeError } from "../errors.ts";
 import type { Cancel, System } from "../ports.ts";
 import { BestReader, type BestReaderDeps } from "./best-reader.ts";

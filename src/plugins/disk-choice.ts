@@ -1,7 +1,7 @@
 import { diskName, overlap, wholeDisk } from "../api/disk-name.ts";
-import { listed } from "../api/listed.ts";
-import { quantityBytes } from "../api/quantity.ts";
 import type { DiskSelector } from "../api/types.gen.ts";
+import { listed } from "../api/values/listed.ts";
+import { quantityBytes } from "../api/values/quantity.ts";
 import type { Disk } from "../host/disk.ts";
 import type { DeviceInfo } from "../host/ports.ts";
 

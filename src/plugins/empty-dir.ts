@@ -1,5 +1,5 @@
-import { quantityBytes } from "../api/quantity.ts";
 import type { EmptyDirVolumeSource } from "../api/types.gen.ts";
+import { quantityBytes } from "../api/values/quantity.ts";
 import type { StageContext, Staged, StagingPlugin, VolumeSpec } from "./plugin.ts";
 import { memoryFilesystem, memorySource, stageDirectory, stageFilesystem } from "./staging.ts";
 

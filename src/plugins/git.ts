@@ -1,5 +1,5 @@
-import { quantityBytes } from "../api/quantity.ts";
 import type { GitVolumeSource } from "../api/types.gen.ts";
+import { quantityBytes } from "../api/values/quantity.ts";
 import { defaultSizeLimit, shownData, stageFetched } from "./fetched.ts";
 import { repositoryAccess } from "./git-access.ts";
 import type { StageContext, Staged, StagingPlugin, VolumeSpec } from "./plugin.ts";

@@ -1,5 +1,5 @@
-import { quantityBytes } from "../api/quantity.ts";
 import type { ImageVolumeSource } from "../api/types.gen.ts";
+import { quantityBytes } from "../api/values/quantity.ts";
 import type { UnpackRequest } from "../host/images.ts";
 import { defaultSizeLimit, shownData, stageFetched } from "./fetched.ts";
 import { registryAccess } from "./image-access.ts";

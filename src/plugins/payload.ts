@@ -1,5 +1,5 @@
-import { quantityRatio } from "../api/quantity.ts";
 import type { DownwardAPIVolumeFile, KeyToPath } from "../api/types.gen.ts";
+import { quantityRatio } from "../api/values/quantity.ts";
 import { VolumeError } from "../errors.ts";
 import type { PayloadFile } from "../host/ports.ts";
 import type { ObjectContent } from "./content.ts";

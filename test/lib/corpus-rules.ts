@@ -1,7 +1,7 @@
 // Which words of the corpus are the API server's, and which are said of an object that it has let in.
 import { checkedSchemas } from "../../hack/lib/checked-schemas.ts";
 import { fieldsOf, readCRDs, type Schema, schemaOf } from "../../hack/lib/crds.ts";
-import type { FieldError } from "../../src/api/check-rules.ts";
+import type { FieldError } from "../../src/api/rules/check-rules.ts";
 
 /** A rule where it stands. */
 export interface PlacedRule {

@@ -1,4 +1,4 @@
-import { redact } from "../../api/redact.ts";
+import { redact } from "../../api/values/redact.ts";
 import { VolumeError } from "../../errors.ts";
 import { isBeneath, joinPath, relativePath, sameIdentity } from "../../host/mount-table.ts";
 import { type StageContext, type Staged, showsContent, stagesItself, stagingAttributes } from "../../plugins/plugin.ts";

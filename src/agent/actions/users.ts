@@ -1,5 +1,5 @@
-import { listed } from "../../api/listed.ts";
-import { quoted } from "../../api/printable.ts";
+import { listed } from "../../api/values/listed.ts";
+import { quoted } from "../../api/values/printable.ts";
 import { VolumeError, type WaitingOn } from "../../errors.ts";
 import { type Blocker, mostHolders } from "../../host/holder.ts";
 import type { Holder } from "../../host/ports.ts";

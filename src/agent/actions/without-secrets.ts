@@ -1,4 +1,4 @@
-import { redact } from "../../api/redact.ts";
+import { redact } from "../../api/values/redact.ts";
 import { messageOf, VolumeError } from "../../errors.ts";
 import type { ObjectContent } from "../../plugins/content.ts";
 import type { Layout } from "../../plugins/plugin.ts";

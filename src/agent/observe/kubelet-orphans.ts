@@ -1,6 +1,6 @@
 import { cut } from "../../api/conditions.ts";
-import { shellWord } from "../../api/printable.ts";
 import type { Orphan } from "../../api/types.gen.ts";
+import { shellWord } from "../../api/values/printable.ts";
 import { isBeneath, type MountTable } from "../../host/mount-table.ts";
 import type { MountEntry } from "../../host/mountinfo.ts";
 import type { StaleLoop } from "../../host/traces.ts";

@@ -1,5 +1,5 @@
-import { listed } from "../../api/listed.ts";
 import { podDriver, systemNamespace } from "../../api/names.ts";
+import { listed } from "../../api/values/listed.ts";
 import { nextStep } from "../../explain/next-steps.ts";
 import { arrayIn, recordIn, stringIn } from "../../kube/json.ts";
 import { someOf } from "./counted.ts";

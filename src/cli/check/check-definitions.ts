@@ -1,5 +1,5 @@
-import { listed } from "../../api/listed.ts";
 import { version as apiVersion, group, resource } from "../../api/names.ts";
+import { listed } from "../../api/values/listed.ts";
 import type { DefinitionFacts } from "./facts.ts";
 import { fieldsMissing } from "./fields.ts";
 import { definedFields } from "./installation.gen.ts";

@@ -1,4 +1,4 @@
-import { listed } from "../../api/listed.ts";
+import { listed } from "../../api/values/listed.ts";
 import type { Raw } from "../../explain/facts.ts";
 import { nextStep } from "../../explain/next-steps.ts";
 import { type PolicyFinding, policyBindings } from "../../kube/policies.ts";

@@ -1,4 +1,4 @@
-import { listed } from "../../api/listed.ts";
+import { listed } from "../../api/values/listed.ts";
 
 /** Names that a line shows. */
 const mostNames = 3;

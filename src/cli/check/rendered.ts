@@ -1,4 +1,4 @@
-import { printable } from "../../api/printable.ts";
+import { printable } from "../../api/values/printable.ts";
 import type { CheckResult } from "./result.ts";
 
 const mark = { Ok: "✓", Limited: "!", Failed: "✗", Unknown: "?" } as const;

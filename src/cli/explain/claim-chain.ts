@@ -1,7 +1,7 @@
 import { allowsSet, notAllowedMessage } from "../../api/allowed-set.ts";
 import { label } from "../../api/names.ts";
-import { shellWord } from "../../api/printable.ts";
 import type { NodeVolumeSet } from "../../api/types.gen.ts";
+import { shellWord } from "../../api/values/printable.ts";
 import { eventsOf, type Facts, named, type Raw, timeOf } from "../../explain/facts.ts";
 import type { Finding } from "../../explain/finding.ts";
 import { reasonFinding } from "../../explain/intent-chain.ts";

@@ -1,7 +1,7 @@
 import { findCondition } from "../../api/conditions.ts";
-import { counted } from "../../api/listed.ts";
-import { shellWord } from "../../api/printable.ts";
 import type { NodeVolumeIntent, NodeVolumeSet, Orphan } from "../../api/types.gen.ts";
+import { counted } from "../../api/values/listed.ts";
+import { shellWord } from "../../api/values/printable.ts";
 import { attachmentFacts, attachmentFindings } from "../../explain/attachment.ts";
 import { type Facts, named, type Raw } from "../../explain/facts.ts";
 import type { Chain, Explanation, Finding } from "../../explain/finding.ts";

@@ -1,8 +1,8 @@
 import { findCondition } from "../../api/conditions.ts";
-import { listed } from "../../api/listed.ts";
 import { systemNamespace } from "../../api/names.ts";
 import type { Reason } from "../../api/reasons.ts";
 import type { FailingNode, NodeVolumeIntent, NodeVolumeSet } from "../../api/types.gen.ts";
+import { listed } from "../../api/values/listed.ts";
 import type { Finding } from "../../explain/finding.ts";
 import { reasonFinding } from "../../explain/intent-chain.ts";
 import { controllerLog, type StepNames } from "../../explain/next-steps.ts";

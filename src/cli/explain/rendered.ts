@@ -1,4 +1,4 @@
-import { printable } from "../../api/printable.ts";
+import { printable } from "../../api/values/printable.ts";
 import type { Explanation, Finding } from "../../explain/finding.ts";
 import { age, duration } from "../age.ts";
 

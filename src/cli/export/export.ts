@@ -1,4 +1,4 @@
-import { printable } from "../../api/printable.ts";
+import { printable } from "../../api/values/printable.ts";
 import { messageOf } from "../../errors.ts";
 import type { Command } from "../command.ts";
 import { CommandError, exitCode } from "../exit-code.ts";

@@ -25,7 +25,8 @@ const shapes: readonly (readonly [pattern: RegExp, instead: string])[] = [
 
 /**
  * PURE. `text` without what looks like a secret. The programs keep secrets out of what they say themselves
- * (src/api/redact.ts), as they know them; whoever gathers what others have written knows none, and goes by the shape.
+ * (src/api/values/redact.ts), as they know them; whoever gathers what others have written knows none, and goes by the
+ * shape.
  */
 export function sweep(text: string): string {
   return shapes.reduce((swept, [pattern, instead]) => swept.replace(pattern, instead), text);

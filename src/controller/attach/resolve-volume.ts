@@ -1,5 +1,5 @@
-import { quantityBytes } from "../../api/quantity.ts";
 import type { CSIVolumeSource, GrantedCSIVolume, NodeVolumeIntentSpec } from "../../api/types.gen.ts";
+import { quantityBytes } from "../../api/values/quantity.ts";
 import type { ClaimObjects } from "../claims/resolve-claim.ts";
 import { resolveClaim } from "../claims/resolve-claim.ts";
 import type { AccessMode, PersistentVolumeCSI } from "../model/storage-types.ts";

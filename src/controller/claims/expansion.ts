@@ -1,5 +1,5 @@
-import { quantityBytes } from "../../api/quantity.ts";
 import type { Reason } from "../../api/reasons.ts";
+import { quantityBytes } from "../../api/values/quantity.ts";
 import { arrayIn, isRecord, recordIn, stringIn } from "../../kube/json.ts";
 import type { Claim, PersistentVolume } from "../attach/objects.ts";
 import { boundedMessage } from "../attach/wait-reason.ts";

@@ -1,6 +1,6 @@
 import { cut } from "../../api/conditions.ts";
 import { isBadAttribute, podWishOf } from "../../api/pod-attributes.ts";
-import { quoted } from "../../api/printable.ts";
+import { quoted } from "../../api/values/printable.ts";
 import type { NodePublishVolumeRequest, NodeUnpublishVolumeRequest, VolumeCapability } from "../gen/csi.gen.ts";
 import type { PodPublish, PodTarget } from "./ports.ts";
 import { RefusedCall } from "./refused-call.ts";

@@ -1,6 +1,6 @@
 import { closeSync, writeSync } from "node:fs";
 import { basename } from "node:path";
-import { printable } from "../../api/printable.ts";
+import { printable } from "../../api/values/printable.ts";
 import { messageOf } from "../../errors.ts";
 import { secretFile } from "../clients.ts";
 import { findProgram } from "./find-program.ts";

@@ -1,6 +1,6 @@
 import { readdirSync, realpathSync } from "node:fs";
 import { basename } from "node:path";
-import { listed } from "../../api/listed.ts";
+import { listed } from "../../api/values/listed.ts";
 import { VolumeError } from "../../errors.ts";
 import { attachedBy } from "./attached-by.ts";
 import { attribute } from "./device-identity.ts";

@@ -1,6 +1,6 @@
 import { writeFileSync } from "node:fs";
 import { createInterface } from "node:readline";
-import { printable } from "../../api/printable.ts";
+import { printable } from "../../api/values/printable.ts";
 import { messageOf, VolumeError } from "../../errors.ts";
 import type { Mounter } from "../ports.ts";
 import { become, leaveIfItCan } from "./become.ts";

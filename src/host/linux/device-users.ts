@@ -1,7 +1,7 @@
 import { readFileSync, realpathSync } from "node:fs";
 import { basename, dirname } from "node:path";
-import { listed } from "../../api/listed.ts";
-import { quoted } from "../../api/printable.ts";
+import { listed } from "../../api/values/listed.ts";
+import { quoted } from "../../api/values/printable.ts";
 import { VolumeError } from "../../errors.ts";
 import { type Holder, mostHolders } from "../holder.ts";
 import { type MountEntry, parseMountinfo } from "../mountinfo.ts";

@@ -1,5 +1,5 @@
 import { closeSync, openSync, readSync } from "node:fs";
-import { optionName } from "../../api/mount-options.ts";
+import { optionName } from "../../api/values/mount-options.ts";
 import type { FilesystemMount } from "../ports.ts";
 import { ifThere } from "./if-there.ts";
 

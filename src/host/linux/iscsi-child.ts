@@ -1,6 +1,6 @@
 import { spawnSync } from "node:child_process";
 import { accessSync, constants } from "node:fs";
-import { listed } from "../../api/listed.ts";
+import { listed } from "../../api/values/listed.ts";
 import { portalText } from "../iscsi.ts";
 import type { ISCSIOutcome, ISCSIRequest } from "./child-request.ts";
 import { ifThere } from "./if-there.ts";

@@ -1,5 +1,5 @@
 import { constants, readdirSync, readFileSync, readlinkSync, statSync } from "node:fs";
-import { quoted } from "../../api/printable.ts";
+import { quoted } from "../../api/values/printable.ts";
 import { messageOf } from "../../errors.ts";
 import { NamespacesUnknown } from "../evidence.ts";
 import { mayBlock } from "../may-hang.ts";

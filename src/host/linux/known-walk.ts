@@ -1,4 +1,4 @@
-import { hasDots } from "../../api/path.ts";
+import { hasDots } from "../../api/values/path.ts";
 import { isLocalMount } from "../may-hang.ts";
 import { type MountTable, relativePath } from "../mount-table.ts";
 import type { MountEntry } from "../mountinfo.ts";

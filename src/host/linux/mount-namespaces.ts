@@ -1,5 +1,5 @@
 import { openSync, readdirSync, readFileSync, readlinkSync } from "node:fs";
-import { listed } from "../../api/listed.ts";
+import { listed } from "../../api/values/listed.ts";
 import { messageOf } from "../../errors.ts";
 import { KeptUnknown, NamespacesUnknown } from "../evidence.ts";
 import { Descriptor } from "./descriptor.ts";

@@ -1,5 +1,5 @@
 import { closeSync, openSync } from "node:fs";
-import { listed } from "../../api/listed.ts";
+import { listed } from "../../api/values/listed.ts";
 import type { Clock } from "../../ports.ts";
 import { comparedTwice, type MountReader } from "../mount-reader.ts";
 import type { MountTier } from "../mount-table-source.ts";

@@ -1,6 +1,6 @@
 import { closeSync, openSync, readSync, realpathSync, statSync } from "node:fs";
 import { basename, dirname } from "node:path";
-import { quoted } from "../../api/printable.ts";
+import { quoted } from "../../api/values/printable.ts";
 import { VolumeError } from "../../errors.ts";
 import type { MountEntry } from "../mountinfo.ts";
 import type { FilesystemMount } from "../ports.ts";

@@ -1,4 +1,4 @@
-import { redact } from "../../api/redact.ts";
+import { redact } from "../../api/values/redact.ts";
 import { VolumeError } from "../../errors.ts";
 import type { FilesystemMount, MountCredentials } from "../ports.ts";
 import { errnoOf } from "./errno.ts";

@@ -1,4 +1,4 @@
-import { hasDots } from "../../api/path.ts";
+import { hasDots } from "../../api/values/path.ts";
 import { VolumeError } from "../../errors.ts";
 import { joinPath, type MountTable, relativePath } from "../mount-table.ts";
 import type { TargetPath } from "../ports/types.ts";

@@ -1,5 +1,5 @@
-import { optionName } from "../../api/mount-options.ts";
 import type { CephFSVolumeSource } from "../../api/types.gen.ts";
+import { optionName } from "../../api/values/mount-options.ts";
 import { type CephPlace, cephKey, defaultUser } from "../ceph.ts";
 import type { StageContext, Staged } from "../plugin.ts";
 import { stageFilesystem } from "../staging.ts";

@@ -1,4 +1,4 @@
-import { hasDots } from "../../../src/api/path.ts";
+import { hasDots } from "../../../src/api/values/path.ts";
 import { VolumeError } from "../../../src/errors.ts";
 import { joinPath, type MountIdentity, relativePath } from "../../../src/host/mount-table.ts";
 import type { TargetPath } from "../../../src/host/ports/types.ts";

@@ -4,9 +4,9 @@ import { expect } from "chai";
 import { checkedSchemas } from "../../../hack/lib/checked-schemas.ts";
 import { crdFolder, readCRDs, type Schema, schemaOf } from "../../../hack/lib/crds.ts";
 import { rulesOf as rulesInCode } from "../../../hack/lib/generate-rules.ts";
-import type { SchemaNode } from "../../../src/api/check-rules.ts";
-import type { Rule } from "../../../src/api/rule.ts";
-import { checkOf, ruleChecks } from "../../../src/api/rules.ts";
+import type { SchemaNode } from "../../../src/api/rules/check-rules.ts";
+import type { Rule } from "../../../src/api/rules/rule.ts";
+import { checkOf, ruleChecks } from "../../../src/api/rules/rules.ts";
 import { schema } from "../../../src/api/schema.gen.ts";
 
 const crds = readCRDs();

@@ -3,7 +3,7 @@ import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "n
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { expect } from "chai";
-import { redact } from "../../../src/api/redact.ts";
+import { redact } from "../../../src/api/values/redact.ts";
 import type { Cluster } from "../../../src/cli/cluster.ts";
 import type { Context } from "../../../src/cli/command.ts";
 import { helpOf } from "../../../src/cli/help.ts";

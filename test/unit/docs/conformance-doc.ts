@@ -5,7 +5,7 @@ export interface Row {
   readonly cells: { readonly name: string; readonly kubelet: string; readonly verdict: string; readonly here: string };
 }
 
-/** A test that is named as proof, on a line `- 12: unit: ` with file and title as code. */
+/** A test that is named as proof, on a line `- 12: unit: ` with file and title as code; the title may have a line of its own. */
 export interface Proof {
   readonly number: number;
   readonly lane: string;
@@ -34,7 +34,7 @@ export function parseConformance(text: string): ConformanceDoc {
   const proofs: Proof[] = [];
   const counts: Count[] = [];
   let group = "";
-  for (const line of text.split("\n")) {
+  for (const line of text.replace(/`\n {2}`/g, "` `").split("\n")) {
     if (line.startsWith("## ")) group = line.slice(3);
     else if (group === "Summary") counts.push(...countOf(line));
     else if (/^\| \d/.test(line)) rows.push(rowOf(line, group));

@@ -1,6 +1,6 @@
 import { expect } from "chai";
-import { quantityRatio } from "../../../src/api/quantity.ts";
 import type { VolumeSource } from "../../../src/api/types.gen.ts";
+import { quantityRatio } from "../../../src/api/values/quantity.ts";
 import type { ObjectContent } from "../../../src/plugins/content.ts";
 import { downwardAPI } from "../../../src/plugins/downward-api.ts";
 import { type NodeObject, nodeField } from "../../../src/plugins/node-fields.ts";

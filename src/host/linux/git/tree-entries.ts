@@ -1,4 +1,4 @@
-import { printable } from "../../../api/printable.ts";
+import { printable } from "../../../api/values/printable.ts";
 import { VolumeError } from "../../../errors.ts";
 
 /** One entry of a tree. A submodule is an empty directory, as with git itself when nobody asks for it. */

@@ -2,7 +2,7 @@ import { lookup } from "node:dns";
 import { get as getByHTTP, type IncomingMessage } from "node:http";
 import { get as getByHTTPS } from "node:https";
 import { isIP, type LookupFunction } from "node:net";
-import { printable } from "../../../api/printable.ts";
+import { printable } from "../../../api/values/printable.ts";
 import { messageOf, VolumeError } from "../../../errors.ts";
 
 /** A connection on which nothing comes for so long is given up, and what is missing is asked for on another. */

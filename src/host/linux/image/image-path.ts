@@ -1,4 +1,4 @@
-import { printable } from "../../../api/printable.ts";
+import { printable } from "../../../api/values/printable.ts";
 import { VolumeError } from "../../../errors.ts";
 import { errnoOf } from "../errno.ts";
 

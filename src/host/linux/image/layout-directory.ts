@@ -1,5 +1,5 @@
 import { createReadStream, fstatSync } from "node:fs";
-import { printable } from "../../../api/printable.ts";
+import { printable } from "../../../api/values/printable.ts";
 import { messageOf, VolumeError } from "../../../errors.ts";
 import type { ImageLayoutPlace } from "../../images.ts";
 import { AT_FDCWD, O, RESOLVE } from "../constants.ts";

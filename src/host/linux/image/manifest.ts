@@ -1,4 +1,4 @@
-import { listed } from "../../../api/listed.ts";
+import { listed } from "../../../api/values/listed.ts";
 import { VolumeError } from "../../../errors.ts";
 import type { ImageReference } from "./reference.ts";
 

@@ -1,5 +1,5 @@
 import { expect } from "chai";
-import { listed } from "../../../src/api/listed.ts";
+import { listed } from "../../../../src/api/values/listed.ts";
 
 describe("listed", () => {
   const all = ["a", "b", "c", "d"];

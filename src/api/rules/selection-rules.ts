@@ -1,5 +1,5 @@
+import type { NodeSelectorRequirement, NodeSelectorTerm, Toleration } from "../types.gen.ts";
 import type { Check, Checks } from "./rule.ts";
-import type { NodeSelectorRequirement, NodeSelectorTerm, Toleration } from "./types.gen.ts";
 
 const labelNames: Check<{ readonly [label: string]: string }> = (labels, [pattern]) =>
   Object.keys(labels).every((name) => name.length <= 317 && pattern?.test(name) === true);

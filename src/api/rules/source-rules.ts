@@ -1,7 +1,4 @@
-import { contentRules } from "./content-rules.ts";
-import { podDriver } from "./names.ts";
-import { quantityBytes } from "./quantity.ts";
-import { byteLength, type Check, type Checks, isBeneath, unique } from "./rule.ts";
+import { podDriver } from "../names.ts";
 import type {
   CephFSVolumeSource,
   DiskEncryption,
@@ -15,7 +12,10 @@ import type {
   KeyToPath,
   LocalVolumeSource,
   VolumeSource,
-} from "./types.gen.ts";
+} from "../types.gen.ts";
+import { quantityBytes } from "../values/quantity.ts";
+import { contentRules } from "./content-rules.ts";
+import { byteLength, type Check, type Checks, isBeneath, unique } from "./rule.ts";
 
 const exactlyOne: Check<VolumeSource> = (source) => Object.keys(source).length === 1;
 

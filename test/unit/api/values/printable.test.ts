@@ -1,6 +1,6 @@
 import { expect } from "chai";
-import { cut } from "../../../src/api/conditions.ts";
-import { printable, quoted, shellWord } from "../../../src/api/printable.ts";
+import { cut } from "../../../../src/api/conditions.ts";
+import { printable, quoted, shellWord } from "../../../../src/api/values/printable.ts";
 
 describe("printable", () => {
   for (const [text, expected] of [

@@ -1,5 +1,5 @@
 import { expect } from "chai";
-import { redact } from "../../../src/api/redact.ts";
+import { redact } from "../../../../src/api/values/redact.ts";
 
 describe("redact", () => {
   const cases: readonly (readonly [string, string, readonly string[], string])[] = [

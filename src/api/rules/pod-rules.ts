@@ -1,5 +1,5 @@
+import type { AllowedNamespaces, NamespaceRequirement, NodeVolumeIntentSpec } from "../types.gen.ts";
 import type { Check, Checks } from "./rule.ts";
-import type { AllowedNamespaces, NamespaceRequirement, NodeVolumeIntentSpec } from "./types.gen.ts";
 
 const namesOrSelector: Check<AllowedNamespaces> = ({ names, selector }) =>
   names !== undefined || selector !== undefined;

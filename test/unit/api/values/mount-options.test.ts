@@ -1,5 +1,5 @@
 import { expect } from "chai";
-import { canonicalOptions } from "../../../src/api/mount-options.ts";
+import { canonicalOptions } from "../../../../src/api/values/mount-options.ts";
 
 describe("canonicalOptions", () => {
   it("is one for all orders, and the last one of an option named twice", () => {

@@ -1,6 +1,6 @@
+import { hasTrait } from "../source-traits.ts";
+import type { VolumeTemplate } from "../types.gen.ts";
 import { type Check, type Checks, unique } from "./rule.ts";
-import { hasTrait } from "./source-traits.ts";
-import type { VolumeTemplate } from "./types.gen.ts";
 
 // The fields of a volume stand in `volume` of a set and in the spec of an intent: these checks take either.
 

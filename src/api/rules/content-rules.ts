@@ -1,10 +1,10 @@
-import { type Check, type Checks, isBeneath } from "./rule.ts";
 import type {
   ClusterTrustBundleProjection,
   DownwardAPIVolumeFile,
   NodeResourceSelector,
   VolumeProjection,
-} from "./types.gen.ts";
+} from "../types.gen.ts";
+import { type Check, type Checks, isBeneath } from "./rule.ts";
 
 type Paths = readonly { readonly path: string }[];
 

@@ -1,5 +1,5 @@
 import { expect } from "chai";
-import { ruleChecker, type SchemaNode } from "../../../src/api/check-rules.ts";
+import { ruleChecker, type SchemaNode } from "../../../../src/api/rules/check-rules.ts";
 
 const short = { matches: "^.{0,3}$", message: "too long" };
 const text: SchemaNode = { rules: [short] } as SchemaNode;

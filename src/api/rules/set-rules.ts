@@ -1,5 +1,4 @@
-import { type Check, type Checks, isBeneath } from "./rule.ts";
-import { hasTrait, isSized } from "./source-traits.ts";
+import { hasTrait, isSized } from "../source-traits.ts";
 import type {
   IntentMount,
   NodeLossPolicy,
@@ -8,7 +7,8 @@ import type {
   NodeVolumeSetSpec,
   SetMount,
   VolumeTemplate,
-} from "./types.gen.ts";
+} from "../types.gen.ts";
+import { type Check, type Checks, isBeneath } from "./rule.ts";
 
 type Spec = NodeVolumeSetSpec | NodeVolumeIntentSpec;
 type Mounts = readonly (SetMount | IntentMount)[];
