@@ -1,6 +1,6 @@
 // Generates src/api/*.gen.ts from crds/*.yaml, which are the single source of the schema, src/csi/gen from
 // src/csi/proto, docs/api from crds/*.yaml, docs/symptoms.md from src/api/reasons.ts, docs/authorization-matrix.md from
-// test/authorization-matrix.yaml, src/kube/policy-digests.gen.ts from config/policy,
+// test/authorization-matrix.yaml, src/kube/policies/policy-digests.gen.ts from config/policy,
 // src/explain/why/reason-texts.gen.ts from docs/reasons.md, and src/cli/check/installation.gen.ts from config/default
 // and crds.
 //   node hack/generate.ts           writes the files

@@ -1,6 +1,6 @@
 import type { Features } from "./feature-gates.ts";
 import type { FlockerPlace } from "./host/flocker.ts";
-import type { AcceptedPolicies } from "./kube/policies.ts";
+import type { AcceptedPolicies } from "./kube/policies/policies.ts";
 import type { LogLevel } from "./log-level.ts";
 
 /** What a role is started with: read by config.ts, and not changed after that. */

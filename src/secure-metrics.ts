@@ -1,6 +1,6 @@
 import type { SecureMetrics } from "./health-server.ts";
-import type { KubeClient } from "./kube/client.ts";
-import { createTokenAccess } from "./kube/token-access.ts";
+import { createTokenAccess } from "./kube/access/token-access.ts";
+import type { KubeClient } from "./kube/client/client.ts";
 import type { Clock } from "./ports.ts";
 import { selfSigned } from "./self-signed.ts";
 

@@ -1,5 +1,5 @@
 import type { KubeObject } from "../api/meta.ts";
-import type { Reflector } from "../kube/reflector.ts";
+import type { Reflector } from "../kube/watch/reflector.ts";
 import type { Cancel } from "../ports.ts";
 
 /**

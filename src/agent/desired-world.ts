@@ -1,4 +1,4 @@
-import type { ObjectStore } from "../kube/object-store.ts";
+import type { ObjectStore } from "../kube/watch/object-store.ts";
 import type { ContentRef } from "../plugins/content.ts";
 import type { Cancel } from "../ports.ts";
 import { refsOf } from "./content/content-of.ts";

@@ -1,7 +1,7 @@
 import { resource } from "../api/names.ts";
 import type { NodeVolumeState } from "../api/types.gen.ts";
-import { createReflector, type Reflector, type ReflectorDeps } from "../kube/reflector.ts";
-import type { Transport } from "../kube/transport.ts";
+import type { Transport } from "../kube/client/transport.ts";
+import { createReflector, type Reflector, type ReflectorDeps } from "../kube/watch/reflector.ts";
 import type { System } from "../ports.ts";
 
 /**

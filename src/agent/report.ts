@@ -1,7 +1,7 @@
 import { resource } from "../api/names.ts";
 import type { MountStatus, NodeVolumeIntentStatus } from "../api/types.gen.ts";
-import { ApiError } from "../kube/api-error.ts";
-import type { KubeClient } from "../kube/client.ts";
+import { ApiError } from "../kube/client/api-error.ts";
+import type { KubeClient } from "../kube/client/client.ts";
 import { createKeyedQueue, type KeyedQueue } from "../kube/keyed-queue.ts";
 import { mergeDiff } from "../kube/merge-diff.ts";
 import { sameJson } from "../kube/same-json.ts";

@@ -1,11 +1,11 @@
 import { apiVersion, fieldManager, resource, systemNamespace } from "../api/names.ts";
 import type { MountTable } from "../host/mount-table.ts";
-import { createKubeClient } from "../kube/client.ts";
-import type { EventInput } from "../kube/event-correlator.ts";
-import { createEventRecorder } from "../kube/event-recorder.ts";
-import { followPolicies, type PolicyChange } from "../kube/follow-policies.ts";
-import { createLeaseRenewer } from "../kube/lease-renewer.ts";
-import { bindingsOfAgent } from "../kube/policies.ts";
+import { createKubeClient } from "../kube/client/client.ts";
+import type { EventInput } from "../kube/events/event-correlator.ts";
+import { createEventRecorder } from "../kube/events/event-recorder.ts";
+import { createLeaseRenewer } from "../kube/leases/lease-renewer.ts";
+import { followPolicies, type PolicyChange } from "../kube/policies/follow-policies.ts";
+import { bindingsOfAgent } from "../kube/policies/policies.ts";
 import type { ContentRef } from "../plugins/content.ts";
 import type { Agent, AgentDeps } from "./agent.ts";
 import { ClientWatch } from "./clients.ts";

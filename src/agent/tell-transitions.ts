@@ -1,6 +1,6 @@
 import { apiVersion, resource } from "../api/names.ts";
-import type { EventObject } from "../kube/event-correlator.ts";
-import type { EventRecorder } from "../kube/event-recorder.ts";
+import type { EventObject } from "../kube/events/event-correlator.ts";
+import type { EventRecorder } from "../kube/events/event-recorder.ts";
 import type { Logger } from "../ports.ts";
 import { driftOf } from "./drift.ts";
 import type { AgentMetrics } from "./metrics.ts";

@@ -1,6 +1,6 @@
 import type * as http from "node:http";
-import { createConnections } from "../kube/connections.ts";
-import type { TokenSource } from "../kube/token-source.ts";
+import { createConnections } from "../kube/client/connections.ts";
+import type { TokenSource } from "../kube/client/token-source.ts";
 import type { Logger } from "../ports.ts";
 import type { Call } from "./decide.ts";
 

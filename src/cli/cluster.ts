@@ -1,9 +1,9 @@
 import type { KubeObject } from "../api/meta.ts";
 import type { Resource } from "../api/names.ts";
-import { ApiError } from "../kube/api-error.ts";
-import type { KubeClient, ListOptions } from "../kube/client.ts";
-import { createReflector, type Reflector } from "../kube/reflector.ts";
-import type { Transport } from "../kube/transport.ts";
+import { ApiError } from "../kube/client/api-error.ts";
+import type { KubeClient, ListOptions } from "../kube/client/client.ts";
+import type { Transport } from "../kube/client/transport.ts";
+import { createReflector, type Reflector } from "../kube/watch/reflector.ts";
 import type { System } from "../ports.ts";
 
 /** The cluster of the kubeconfig's context, as its user may see it. */

@@ -2,7 +2,7 @@ import { findCondition } from "../api/conditions.ts";
 import { resource } from "../api/names.ts";
 import type { NodeVolumeIntent, NodeVolumeState } from "../api/types.gen.ts";
 import { printable } from "../api/values/printable.ts";
-import type { ListOptions } from "../kube/client.ts";
+import type { ListOptions } from "../kube/client/client.ts";
 import { parseDuration } from "./arguments.ts";
 import { type Cluster, getIfAllowed } from "./cluster.ts";
 import type { Call, Command } from "./command.ts";

@@ -1,6 +1,6 @@
 import type { KubeObject } from "../api/meta.ts";
 import type { Resource } from "../api/names.ts";
-import { apiVersionOf } from "../kube/resource-path.ts";
+import { apiVersionOf } from "../kube/client/resource-path.ts";
 import { UsageError } from "./exit-code.ts";
 import type { FlagValues } from "./flags.ts";
 import { didYouMean } from "./nearest.ts";

@@ -1,7 +1,7 @@
 import { timestamp } from "../api/conditions.ts";
 import { annotation, resource } from "../api/names.ts";
 import type { NodeVolumeIntent } from "../api/types.gen.ts";
-import { isConflict } from "../kube/api-error.ts";
+import { isConflict } from "../kube/client/api-error.ts";
 import { recordIn, stringIn } from "../kube/json.ts";
 import type { Cluster } from "./cluster.ts";
 import type { Command } from "./command.ts";

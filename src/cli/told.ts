@@ -1,6 +1,6 @@
 import { messageOf } from "../errors.ts";
-import { ApiError } from "../kube/api-error.ts";
-import { TransportError } from "../kube/transport.ts";
+import { ApiError } from "../kube/client/api-error.ts";
+import { TransportError } from "../kube/client/transport.ts";
 import { CommandError } from "./exit-code.ts";
 
 /** PURE. What went wrong, in words of people who use kubectl. @param server that was asked */

@@ -1,7 +1,7 @@
 import { setLabelPrefix } from "../api/names.ts";
 import type { NodeVolumeSetSpec } from "../api/types.gen.ts";
-import { runYielding } from "../kube/in-turns.ts";
-import type { ObjectStore } from "../kube/object-store.ts";
+import type { ObjectStore } from "../kube/watch/object-store.ts";
+import { runYielding } from "../kube/watch/yielding.ts";
 import type { Cancel, System } from "../ports.ts";
 import { setLabel } from "./identity.ts";
 import type { Intent, NodeInfo, SetEntry } from "./projections.ts";

@@ -1,6 +1,6 @@
 import { resource } from "../api/names.ts";
-import { isConflict } from "../kube/api-error.ts";
-import type { Lease } from "../kube/lease.ts";
+import { isConflict } from "../kube/client/api-error.ts";
+import type { Lease } from "../kube/leases/lease.ts";
 import type { AgentLeases } from "./agent-leases.ts";
 import { indexOf } from "./index-of.ts";
 import type { StateEntry } from "./projections.ts";

@@ -2,7 +2,7 @@ import type { ResourceEvent } from "@dot-i/k8s-operator";
 import OperatorModule, { ResourceEventType } from "@dot-i/k8s-operator";
 import { KubeConfig } from "@kubernetes/client-node";
 import { apiVersion, finalizer, resource } from "../api/names.ts";
-import { resourcePath } from "../kube/resource-path.ts";
+import { resourcePath } from "../kube/client/resource-path.ts";
 import type { Logger } from "../ports.ts";
 import type { SetEntry } from "./projections.ts";
 import type { CreateFinalizerController, FinalizerController, FinalizerControllerDeps } from "./shell.ts";

@@ -1,5 +1,5 @@
 import { resource } from "../api/names.ts";
-import type { KubeClient } from "../kube/client.ts";
+import type { KubeClient } from "../kube/client/client.ts";
 import type { Clock, Logger } from "../ports.ts";
 import type { AgentTeller } from "./agent-events.ts";
 import type { AgentLeases } from "./agent-leases.ts";

@@ -1,4 +1,4 @@
-import { classifyWriteError } from "../kube/api-error.ts";
+import { classifyWriteError } from "../kube/client/api-error.ts";
 import type { AgentLeases } from "./agent-leases.ts";
 import { compileNode } from "./compile-intents.ts";
 import { diffIntents } from "./diff-intents.ts";

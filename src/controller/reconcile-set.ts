@@ -1,6 +1,6 @@
 import { apiVersion, resource } from "../api/names.ts";
-import type { KubeClient } from "../kube/client.ts";
-import type { EventRecorder } from "../kube/event-recorder.ts";
+import type { KubeClient } from "../kube/client/client.ts";
+import type { EventRecorder } from "../kube/events/event-recorder.ts";
 import { mergeDiff } from "../kube/merge-diff.ts";
 import type { Clock, Logger } from "../ports.ts";
 import type { Gatherer } from "./gather.ts";

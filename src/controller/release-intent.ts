@@ -1,8 +1,8 @@
 import { apiVersion, finalizer, resource, systemNamespace } from "../api/names.ts";
 import type { Reason } from "../api/reasons.ts";
-import type { KubeClient } from "../kube/client.ts";
-import type { EventRecorder } from "../kube/event-recorder.ts";
-import type { PolicyWatch } from "../kube/policy-watch.ts";
+import type { KubeClient } from "../kube/client/client.ts";
+import type { EventRecorder } from "../kube/events/event-recorder.ts";
+import type { PolicyWatch } from "../kube/policies/policy-watch.ts";
 import type { Logger } from "../ports.ts";
 import type { AgentLeases } from "./agent-leases.ts";
 import type { Attachment } from "./attach/objects.ts";

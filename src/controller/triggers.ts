@@ -1,9 +1,9 @@
 import { leaderLease } from "../api/names.ts";
-import { createFullResync } from "../kube/in-turns.ts";
 import type { KeyedQueue } from "../kube/keyed-queue.ts";
-import type { Lease } from "../kube/lease.ts";
-import type { ObjectStore } from "../kube/object-store.ts";
+import type { Lease } from "../kube/leases/lease.ts";
 import { sameJson } from "../kube/same-json.ts";
+import type { ObjectStore } from "../kube/watch/object-store.ts";
+import { createFullResync } from "../kube/watch/yielding.ts";
 import type { Cancel, Yielder } from "../ports.ts";
 import type { Gatherer, Stores } from "./gather.ts";
 import { sameDemand } from "./gather.ts";

@@ -1,5 +1,5 @@
 import { messageOf } from "../errors.ts";
-import type { Reflector } from "../kube/reflector.ts";
+import type { Reflector } from "../kube/watch/reflector.ts";
 import type { Logger } from "../ports.ts";
 
 /**

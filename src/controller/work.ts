@@ -1,10 +1,15 @@
 import { resource, systemNamespace } from "../api/names.ts";
-import type { KubeClient } from "../kube/client.ts";
-import type { EventRecorder } from "../kube/event-recorder.ts";
-import { followPolicies } from "../kube/follow-policies.ts";
-import { type AcceptedPolicies, controllerSentence, lookAtPolicies, policyBindings } from "../kube/policies.ts";
-import { createPolicyWatch, type PolicyWatch } from "../kube/policy-watch.ts";
-import type { Transport } from "../kube/transport.ts";
+import type { KubeClient } from "../kube/client/client.ts";
+import type { Transport } from "../kube/client/transport.ts";
+import type { EventRecorder } from "../kube/events/event-recorder.ts";
+import { followPolicies } from "../kube/policies/follow-policies.ts";
+import {
+  type AcceptedPolicies,
+  controllerSentence,
+  lookAtPolicies,
+  policyBindings,
+} from "../kube/policies/policies.ts";
+import { createPolicyWatch, type PolicyWatch } from "../kube/policies/policy-watch.ts";
 import type { Cancel, System } from "../ports.ts";
 import { createAgentTeller } from "./agent-events.ts";
 import type { AgentLeases } from "./agent-leases.ts";

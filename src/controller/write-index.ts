@@ -1,5 +1,5 @@
 import { resource } from "../api/names.ts";
-import type { KubeClient } from "../kube/client.ts";
+import type { KubeClient } from "../kube/client/client.ts";
 import type { Logger } from "../ports.ts";
 import { indexOf } from "./index-of.ts";
 import { indexDigest } from "./model/index-digest.ts";

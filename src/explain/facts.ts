@@ -1,7 +1,7 @@
 import type { KubeObject } from "../api/meta.ts";
 import type { NodeVolumeIntent, NodeVolumeSet, NodeVolumeState } from "../api/types.gen.ts";
 import { arrayIn, type JsonObject, recordIn, stringIn } from "../kube/json.ts";
-import type { LeaseState } from "../kube/lease.ts";
+import type { LeaseState } from "../kube/leases/lease.ts";
 
 /** A Kubernetes object as it came; what is read of it is looked up field by field. */
 export type Raw = KubeObject & JsonObject;

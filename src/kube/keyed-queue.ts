@@ -1,8 +1,8 @@
 import { messageOf } from "../errors.ts";
 import type { Cancel, System } from "../ports.ts";
-import { ApiError } from "./api-error.ts";
 import type { BackoffLimits } from "./backoff.ts";
 import { equalJitter } from "./backoff.ts";
+import { ApiError } from "./client/api-error.ts";
 
 /** Dependencies of a work queue. */
 export interface KeyedQueueDeps {

@@ -5,8 +5,8 @@ import { type MatrixRow, readMatrix, type Verb } from "../../hack/lib/authorizat
 import { root } from "../../hack/lib/root.ts";
 import { until } from "../../hack/lib/until.ts";
 import { lookAtOwnPolicies } from "../../src/agent/own-policy.ts";
-import type { KubeClient } from "../../src/kube/client.ts";
-import { lookAtPolicies, noneAccepted, policyBindings, policySentence } from "../../src/kube/policies.ts";
+import type { KubeClient } from "../../src/kube/client/client.ts";
+import { lookAtPolicies, noneAccepted, policyBindings, policySentence } from "../../src/kube/policies/policies.ts";
 import { Questions } from "../lib/authorization/ask.ts";
 import { questionOf, verdictOf } from "../lib/authorization/questions-of.ts";
 import { type MatrixWorld, matrixWorld } from "../lib/authorization/world.ts";

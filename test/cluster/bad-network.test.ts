@@ -9,7 +9,7 @@ import { untilEnforced } from "../../hack/lib/control-plane/install.ts";
 import { slowSuite } from "../../hack/lib/lanes/slow.ts";
 import { startController } from "../../hack/lib/roles.ts";
 import { resource } from "../../src/api/names.ts";
-import { resourcePath } from "../../src/kube/resource-path.ts";
+import { resourcePath } from "../../src/kube/client/resource-path.ts";
 import { comesTo, type Outcome } from "../lib/comes-to.ts";
 import { compact } from "../lib/compact.ts";
 import { freePort } from "../lib/free-port.ts";

@@ -5,8 +5,8 @@ import { createNodeObject, type NodeRef } from "../../hack/lib/pretend-node/obje
 import { until } from "../../hack/lib/until.ts";
 import { readSecret } from "../../src/agent/secrets.ts";
 import type { VolumeError } from "../../src/errors.ts";
-import { createKubeClient, type KubeClient } from "../../src/kube/client.ts";
-import { createRealTransport } from "../../src/kube/real-transport.ts";
+import { createKubeClient, type KubeClient } from "../../src/kube/client/client.ts";
+import { createRealTransport } from "../../src/kube/client/real-transport.ts";
 import { createLogger } from "../../src/log.ts";
 import { realSystem } from "../../src/system.ts";
 import { type TestCluster, testCluster } from "../lib/cluster.ts";

@@ -11,7 +11,7 @@ import type {
 import { definedFields } from "../../src/cli/check/installation.gen.ts";
 import type { CheckResult } from "../../src/cli/check/result.ts";
 import type { Raw } from "../../src/explain/facts.ts";
-import type { Lease } from "../../src/kube/lease.ts";
+import type { Lease } from "../../src/kube/leases/lease.ts";
 import { raw } from "./cli-objects.ts";
 
 /** A cluster on which everything is as it should be, for tests that change one thing of it. */

@@ -13,6 +13,8 @@ const run = promisify(execFile);
 
 /** The oldest one that this tree's agents and controllers must work with: docs/api-versions.md. */
 const commit = "9d547570";
+/** Where that commit has the digests of its policies. */
+const digests = "src/kube/policy-digests.gen.ts";
 /** The one image of both roles that it had. */
 const olderName = "nodevolume.test/node-volume-operator";
 
@@ -62,7 +64,7 @@ export async function buildOlder(world: InstallWorld, base: string): Promise<Old
     resources: [relative(join(world.directory, name), join(folder, "config/default"))],
     images: [{ name: "node-volume-operator", newName: olderName, newTag: version }],
   });
-  const differ = run("git", ["diff", "--quiet", commit, "--", "src/kube/policy-digests.gen.ts"], { cwd: root });
+  const differ = run("git", ["diff", "--quiet", `${commit}:${digests}`, "--", "src/kube/policies/policy-digests.gen.ts"], { cwd: root });
   return {
     version,
     overlay,

@@ -1,7 +1,7 @@
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { createKubeClient, type KubeClient } from "../../src/kube/client.ts";
-import { createRealTransport } from "../../src/kube/real-transport.ts";
+import { createKubeClient, type KubeClient } from "../../src/kube/client/client.ts";
+import { createRealTransport } from "../../src/kube/client/real-transport.ts";
 import { createLogger } from "../../src/log.ts";
 import { realSystem } from "../../src/system.ts";
 import type { TestCluster } from "./cluster.ts";

@@ -1,6 +1,6 @@
 import { resource } from "../../src/api/names.ts";
 import { VolumeError } from "../../src/errors.ts";
-import { type ApiRequest, TransportError } from "../../src/kube/transport.ts";
+import { type ApiRequest, TransportError } from "../../src/kube/client/transport.ts";
 import type { SimApiServer } from "./api/sim-api-server.ts";
 import type { Network, PlannedAnswer, RequestFault } from "./api/sim-transport.ts";
 import type { CSIWorld } from "./csi/csi-world.ts";

@@ -1,7 +1,7 @@
 import { volumeKey } from "../../src/agent/volume-key.ts";
 import { resource } from "../../src/api/names.ts";
 import type { NodeVolumeIntent } from "../../src/api/types.gen.ts";
-import { TransportError } from "../../src/kube/transport.ts";
+import { TransportError } from "../../src/kube/client/transport.ts";
 import { SimApiServer } from "./api/sim-api-server.ts";
 import type { Network } from "./api/sim-transport.ts";
 import { Cluster } from "./cluster.ts";

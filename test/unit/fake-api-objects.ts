@@ -1,5 +1,5 @@
 import type { KubeObject } from "../../src/api/meta.ts";
-import type { ApiResponse } from "../../src/kube/transport.ts";
+import type { ApiResponse } from "../../src/kube/client/transport.ts";
 import { refuseChanges } from "../sim/api/admission.ts";
 import { Refusal } from "../sim/api/refusal.ts";
 

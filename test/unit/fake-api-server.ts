@@ -1,5 +1,5 @@
-import type { ApiRequest, ApiResponse, StreamHandlers, Transport } from "../../src/kube/transport.ts";
-import { TransportError } from "../../src/kube/transport.ts";
+import type { ApiRequest, ApiResponse, StreamHandlers, Transport } from "../../src/kube/client/transport.ts";
+import { TransportError } from "../../src/kube/client/transport.ts";
 import type { Cancel, Timers } from "../../src/ports.ts";
 import type { FakeObject } from "./fake-api-objects.ts";
 import { copy, createFakeObjects, hasLabel, keyOf, refusal } from "./fake-api-objects.ts";

@@ -8,7 +8,7 @@ import type { PodVolumeError } from "../../../src/csi/server/ports.ts";
 import { loadLibc } from "../../../src/host/linux/libc.ts";
 import { linuxHost } from "../../../src/host/linux/linux-host.ts";
 import { prepareStateDirectories } from "../../../src/host/linux/state-directories.ts";
-import type { Transport } from "../../../src/kube/transport.ts";
+import type { Transport } from "../../../src/kube/client/transport.ts";
 import type { Logger } from "../../../src/ports.ts";
 import { realSystem } from "../../../src/system.ts";
 import { silent } from "../silent-log.ts";

@@ -1,7 +1,7 @@
 import { resource } from "../../../src/api/names.ts";
 import type { NodeVolumeIntent } from "../../../src/api/types.gen.ts";
-import { resourcePath } from "../../../src/kube/resource-path.ts";
-import type { ApiRequest, ApiResponse, StreamHandlers, Transport } from "../../../src/kube/transport.ts";
+import { resourcePath } from "../../../src/kube/client/resource-path.ts";
+import type { ApiRequest, ApiResponse, StreamHandlers, Transport } from "../../../src/kube/client/transport.ts";
 import type { Cancel } from "../../../src/ports.ts";
 
 type Json = { [field: string]: unknown };

@@ -5,11 +5,11 @@ import { createGatherer } from "../../../src/controller/gather.ts";
 import type { ClusterView } from "../../../src/controller/page/page.ts";
 import { projectIntent, projectNode, projectSet, projectState } from "../../../src/controller/projections.ts";
 import { storesOf, type Watches } from "../../../src/controller/watches.ts";
-import { createKubeClient } from "../../../src/kube/client.ts";
-import { projectLease } from "../../../src/kube/lease.ts";
-import { createObjectStore, type MutableStore } from "../../../src/kube/object-store.ts";
-import type { Reflector } from "../../../src/kube/reflector.ts";
-import type { ApiRequest, ApiResponse } from "../../../src/kube/transport.ts";
+import { createKubeClient } from "../../../src/kube/client/client.ts";
+import type { ApiRequest, ApiResponse } from "../../../src/kube/client/transport.ts";
+import { projectLease } from "../../../src/kube/leases/lease.ts";
+import { createObjectStore, type MutableStore } from "../../../src/kube/watch/object-store.ts";
+import type { Reflector } from "../../../src/kube/watch/reflector.ts";
 import type { System } from "../../../src/ports.ts";
 
 /** An object as the API server has it. */

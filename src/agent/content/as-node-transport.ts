@@ -1,4 +1,4 @@
-import type { Transport } from "../../kube/transport.ts";
+import type { Transport } from "../../kube/client/transport.ts";
 
 /** Requests as the agent's own node, or as the agent itself: what the one may not, the other may be granted. */
 export interface EitherTransport extends Transport {

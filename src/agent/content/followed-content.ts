@@ -1,4 +1,4 @@
-import type { Transport } from "../../kube/transport.ts";
+import type { Transport } from "../../kube/client/transport.ts";
 import type { ContentRef, ObjectContent } from "../../plugins/content.ts";
 import type { System } from "../../ports.ts";
 import type { ContentState } from "../plan-input.ts";

@@ -1,6 +1,6 @@
 import type { Reason } from "../../api/reasons.ts";
 import { messageOf, unreachable } from "../../errors.ts";
-import { ApiError } from "../../kube/api-error.ts";
+import { ApiError } from "../../kube/client/api-error.ts";
 import type { ContentRef } from "../../plugins/content.ts";
 import type { Problem } from "../view.ts";
 

@@ -2,7 +2,7 @@ import { hash } from "node:crypto";
 import { selectorText } from "../../api/label-selector.ts";
 import type { KubeObject } from "../../api/meta.ts";
 import { type Resource, resource } from "../../api/names.ts";
-import type { KubeClient } from "../../kube/client.ts";
+import type { KubeClient } from "../../kube/client/client.ts";
 import type {
   ContentRef,
   NodeFieldsRef,

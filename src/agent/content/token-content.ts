@@ -1,8 +1,8 @@
 import { resource } from "../../api/names.ts";
-import { apiErrorOf } from "../../kube/api-error.ts";
 import { equalJitter } from "../../kube/backoff.ts";
+import { apiErrorOf } from "../../kube/client/api-error.ts";
+import { resourcePath } from "../../kube/client/resource-path.ts";
 import { numberIn, stringIn } from "../../kube/json.ts";
-import { resourcePath } from "../../kube/resource-path.ts";
 import type { ObjectContent, TokenRef } from "../../plugins/content.ts";
 import type { Cancel } from "../../ports.ts";
 import type { ContentState } from "../plan-input.ts";

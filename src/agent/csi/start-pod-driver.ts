@@ -2,7 +2,7 @@ import type { Registry } from "prom-client";
 import type { KubeObject } from "../../api/meta.ts";
 import { podDriver, resource } from "../../api/names.ts";
 import { PodDriver, type PodDriverDeps } from "../../csi/server/pod-driver.ts";
-import type { KubeClient } from "../../kube/client.ts";
+import type { KubeClient } from "../../kube/client/client.ts";
 import type { HealthChecks } from "../vitals.ts";
 import { podDriverMetrics } from "./pod-driver-metrics.ts";
 

@@ -1,6 +1,6 @@
 import { resource } from "../../api/names.ts";
 import { recordIn, stringIn } from "../../kube/json.ts";
-import { createReflector, type Reflector } from "../../kube/reflector.ts";
+import { createReflector, type Reflector } from "../../kube/watch/reflector.ts";
 import { reachedBy } from "../api-reached.ts";
 import { IndexedIntents } from "../indexed-intents.ts";
 import type { IntentSource, IntentSourceDeps } from "../intent-source.ts";

@@ -4,7 +4,7 @@ import { identityOf } from "../../host/mount-table.ts";
 import type { MountEntry } from "../../host/mountinfo.ts";
 import type { HostPorts } from "../../host/ports.ts";
 import type { Traces } from "../../host/traces.ts";
-import type { KubeClient } from "../../kube/client.ts";
+import type { KubeClient } from "../../kube/client/client.ts";
 import { type Leftover, leftovers } from "../observe/kubelet-orphans.ts";
 import type { Plan } from "../plan.ts";
 import type { KubeletLife } from "./kubelet-life.ts";

@@ -1,7 +1,7 @@
 import type { KubeObject } from "../../api/meta.ts";
 import { resource } from "../../api/names.ts";
 import { messageOf } from "../../errors.ts";
-import type { KubeClient } from "../../kube/client.ts";
+import type { KubeClient } from "../../kube/client/client.ts";
 import { recordIn, stringIn } from "../../kube/json.ts";
 import type { Clock } from "../../ports.ts";
 import { asAgentOrNode } from "../as-node.ts";

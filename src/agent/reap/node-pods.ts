@@ -1,6 +1,6 @@
 import type { KubeObject } from "../../api/meta.ts";
 import { resource } from "../../api/names.ts";
-import type { KubeClient } from "../../kube/client.ts";
+import type { KubeClient } from "../../kube/client/client.ts";
 import { arrayIn, isRecord, recordIn, stringIn } from "../../kube/json.ts";
 import { asAgentOrNode } from "../as-node.ts";
 

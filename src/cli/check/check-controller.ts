@@ -1,6 +1,6 @@
 import { leaderLease, systemNamespace } from "../../api/names.ts";
 import { controllerLog } from "../../explain/next-steps.ts";
-import { type Lease, leaseValidityAt } from "../../kube/lease.ts";
+import { type Lease, leaseValidityAt } from "../../kube/leases/lease.ts";
 import { age } from "../age.ts";
 import { podTrouble } from "./check-agents.ts";
 import type { InstalledFacts } from "./facts.ts";

@@ -1,7 +1,7 @@
 import { listed } from "../../api/values/listed.ts";
 import type { Raw } from "../../explain/facts.ts";
 import { nextStep } from "../../explain/next-steps.ts";
-import { type PolicyFinding, policyBindings } from "../../kube/policies.ts";
+import { type PolicyFinding, policyBindings } from "../../kube/policies/policies.ts";
 import type { Reading } from "../cluster.ts";
 import { someOf } from "./counted.ts";
 import type { InstalledFacts } from "./facts.ts";

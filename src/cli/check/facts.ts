@@ -1,8 +1,8 @@
 import type { NodeSelectorTerm, Toleration } from "../../api/types.gen.ts";
 import { conditionOf, type Raw } from "../../explain/facts.ts";
 import { arrayIn, recordIn, stringIn } from "../../kube/json.ts";
-import type { Lease } from "../../kube/lease.ts";
-import type { PolicyFinding } from "../../kube/policies.ts";
+import type { Lease } from "../../kube/leases/lease.ts";
+import type { PolicyFinding } from "../../kube/policies/policies.ts";
 import type { Reading } from "../cluster.ts";
 import type { FieldTree } from "./fields.ts";
 

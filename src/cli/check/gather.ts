@@ -1,11 +1,11 @@
 import type { KubeObject } from "../../api/meta.ts";
 import { version as apiVersion, group, podDriver, type Resource, resource, systemNamespace } from "../../api/names.ts";
 import type { Raw } from "../../explain/facts.ts";
-import { ApiError, apiErrorOf } from "../../kube/api-error.ts";
-import type { ListOptions } from "../../kube/client.ts";
+import { ApiError, apiErrorOf } from "../../kube/client/api-error.ts";
+import type { ListOptions } from "../../kube/client/client.ts";
 import { arrayIn, numberIn, recordIn, stringIn } from "../../kube/json.ts";
-import type { Lease } from "../../kube/lease.ts";
-import { agentsPolicy, lookAtPolicies, type PolicyFinding, policyBindings } from "../../kube/policies.ts";
+import type { Lease } from "../../kube/leases/lease.ts";
+import { agentsPolicy, lookAtPolicies, type PolicyFinding, policyBindings } from "../../kube/policies/policies.ts";
 import { type Cluster, getIfAllowed, listIfAllowed, type Reading } from "../cluster.ts";
 import { ask } from "../support-bundle/asking.ts";
 import { daemonSets, deployments } from "../support-bundle/parts.ts";

@@ -3,9 +3,9 @@ import type { KubeObject } from "../../api/meta.ts";
 import { type Resource, resource, systemNamespace } from "../../api/names.ts";
 import type { NodeVolumeIntent, NodeVolumeSet, NodeVolumeState } from "../../api/types.gen.ts";
 import { type FactList, type Facts, named, type Raw } from "../../explain/facts.ts";
-import type { ListOptions } from "../../kube/client.ts";
+import type { ListOptions } from "../../kube/client/client.ts";
 import { recordIn, stringIn } from "../../kube/json.ts";
-import { type Lease, leaseValidityAt } from "../../kube/lease.ts";
+import { type Lease, leaseValidityAt } from "../../kube/leases/lease.ts";
 import { type Cluster, getIfAllowed, listIfAllowed } from "../cluster.ts";
 import type { PodVolume } from "./pod-facts.ts";
 

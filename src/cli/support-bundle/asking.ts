@@ -1,9 +1,9 @@
 import type { Resource } from "../../api/names.ts";
 import { messageOf } from "../../errors.ts";
-import { ApiError, apiErrorOf } from "../../kube/api-error.ts";
+import { ApiError, apiErrorOf } from "../../kube/client/api-error.ts";
+import { resourcePath } from "../../kube/client/resource-path.ts";
+import type { Transport } from "../../kube/client/transport.ts";
 import { arrayIn, recordIn, stringIn } from "../../kube/json.ts";
-import { resourcePath } from "../../kube/resource-path.ts";
-import type { Transport } from "../../kube/transport.ts";
 
 /** Objects of one kind, as far as they were read. */
 export interface Found {

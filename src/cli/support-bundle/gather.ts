@@ -1,7 +1,7 @@
 import { resource, systemNamespace } from "../../api/names.ts";
+import { resourcePath } from "../../kube/client/resource-path.ts";
+import type { Transport } from "../../kube/client/transport.ts";
 import { isRecord } from "../../kube/json.ts";
-import { resourcePath } from "../../kube/resource-path.ts";
-import type { Transport } from "../../kube/transport.ts";
 import { ask, askText, findAll, whyNot } from "./asking.ts";
 import type { Bundle } from "./bundle.ts";
 import { type Part, partsOf } from "./parts.ts";

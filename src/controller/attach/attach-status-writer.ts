@@ -1,8 +1,8 @@
 import { timestamp } from "../../api/conditions.ts";
 import { resource } from "../../api/names.ts";
 import type { Reason } from "../../api/reasons.ts";
-import { isConflict } from "../../kube/api-error.ts";
-import type { KubeClient } from "../../kube/client.ts";
+import { isConflict } from "../../kube/client/api-error.ts";
+import type { KubeClient } from "../../kube/client/client.ts";
 import type { Clock, Logger } from "../../ports.ts";
 import type { Intent } from "../projections.ts";
 import { intentRef } from "../write-intents.ts";

@@ -1,8 +1,8 @@
 import { wholeDisk } from "../../api/disk-name.ts";
 import { resource } from "../../api/names.ts";
-import { ApiError, classifyWriteError, isConflict } from "../../kube/api-error.ts";
-import type { KubeClient } from "../../kube/client.ts";
-import type { ObjectStore } from "../../kube/object-store.ts";
+import { ApiError, classifyWriteError, isConflict } from "../../kube/client/api-error.ts";
+import type { KubeClient } from "../../kube/client/client.ts";
+import type { ObjectStore } from "../../kube/watch/object-store.ts";
 import type { Cancel, Logger } from "../../ports.ts";
 import type { Intent } from "../projections.ts";
 import { intentRef } from "../write-intents.ts";

@@ -1,6 +1,6 @@
 import { timestamp } from "../../api/conditions.ts";
 import { resource } from "../../api/names.ts";
-import type { KubeClient } from "../../kube/client.ts";
+import type { KubeClient } from "../../kube/client/client.ts";
 import type { Clock } from "../../ports.ts";
 import { runWithConcurrency } from "../at-once.ts";
 import { canGrow, capacityPatch, claimGrowthPatch } from "../claims/expansion.ts";

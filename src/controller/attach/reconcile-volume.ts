@@ -1,9 +1,9 @@
 import { apiVersion, resource } from "../../api/names.ts";
 import type { Reason } from "../../api/reasons.ts";
 import { messageOf } from "../../errors.ts";
-import { ApiError, classifyWriteError } from "../../kube/api-error.ts";
-import type { KubeClient } from "../../kube/client.ts";
-import type { EventRecorder } from "../../kube/event-recorder.ts";
+import { ApiError, classifyWriteError } from "../../kube/client/api-error.ts";
+import type { KubeClient } from "../../kube/client/client.ts";
+import type { EventRecorder } from "../../kube/events/event-recorder.ts";
 import type { Clock, Logger } from "../../ports.ts";
 import { runWithConcurrency } from "../at-once.ts";
 import { sharedWithKubelet } from "../claims/decide-hold.ts";

@@ -1,10 +1,10 @@
 import type { KubeObject } from "../../api/meta.ts";
 import type { Resource } from "../../api/names.ts";
 import { resource } from "../../api/names.ts";
-import type { ObjectStore } from "../../kube/object-store.ts";
-import type { Reflector } from "../../kube/reflector.ts";
-import { createReflector } from "../../kube/reflector.ts";
-import type { Transport } from "../../kube/transport.ts";
+import type { Transport } from "../../kube/client/transport.ts";
+import type { ObjectStore } from "../../kube/watch/object-store.ts";
+import type { Reflector } from "../../kube/watch/reflector.ts";
+import { createReflector } from "../../kube/watch/reflector.ts";
 import type { Cancel, System } from "../../ports.ts";
 import type { ClaimObjects } from "../claims/resolve-claim.ts";
 import type { Intent, SetEntry } from "../projections.ts";

@@ -1,6 +1,6 @@
 import { annotation, apiVersion, resource } from "../../api/names.ts";
-import type { EventRecorder } from "../../kube/event-recorder.ts";
-import type { ObjectStore } from "../../kube/object-store.ts";
+import type { EventRecorder } from "../../kube/events/event-recorder.ts";
+import type { ObjectStore } from "../../kube/watch/object-store.ts";
 import type { Cancel } from "../../ports.ts";
 import { awaitsGrowth } from "../claims/expansion.ts";
 import type { Intent } from "../projections.ts";

@@ -1,8 +1,8 @@
 import type { KubeObject } from "../../api/meta.ts";
 import { annotation } from "../../api/names.ts";
-import { createFullResync } from "../../kube/in-turns.ts";
-import { looking, onEach } from "../../kube/looking.ts";
-import type { ObjectStore } from "../../kube/object-store.ts";
+import { looking, onEach } from "../../kube/watch/looking.ts";
+import type { ObjectStore } from "../../kube/watch/object-store.ts";
+import { createFullResync } from "../../kube/watch/yielding.ts";
 import type { Cancel, Yielder } from "../../ports.ts";
 import type { ClaimObjects } from "../claims/resolve-claim.ts";
 import type { Intent, NodeInfo } from "../projections.ts";

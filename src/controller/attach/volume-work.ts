@@ -1,7 +1,7 @@
-import type { KubeClient } from "../../kube/client.ts";
-import type { EventRecorder } from "../../kube/event-recorder.ts";
-import { joinReads } from "../../kube/joined-reads.ts";
-import type { ObjectStore } from "../../kube/object-store.ts";
+import type { KubeClient } from "../../kube/client/client.ts";
+import { joinReads } from "../../kube/client/joined-reads.ts";
+import type { EventRecorder } from "../../kube/events/event-recorder.ts";
+import type { ObjectStore } from "../../kube/watch/object-store.ts";
 import type { System } from "../../ports.ts";
 import { createClaimReservation } from "../claims/hold-claims.ts";
 import { createUnbound } from "../claims/reconcile-unbound.ts";

@@ -1,7 +1,7 @@
 import { annotation, resource } from "../../api/names.ts";
 import { messageOf } from "../../errors.ts";
-import { ApiError, classifyWriteError, isConflict } from "../../kube/api-error.ts";
-import type { KubeClient } from "../../kube/client.ts";
+import { ApiError, classifyWriteError, isConflict } from "../../kube/client/api-error.ts";
+import type { KubeClient } from "../../kube/client/client.ts";
 import type { Logger } from "../../ports.ts";
 import type { Intent } from "../projections.ts";
 import { attachmentName } from "./attachment-name.ts";

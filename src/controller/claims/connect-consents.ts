@@ -1,8 +1,8 @@
 import { allowsSet } from "../../api/allowed-set.ts";
 import type { VolumeSource } from "../../api/types.gen.ts";
 import type { KeyedQueue } from "../../kube/keyed-queue.ts";
-import type { ObjectStore } from "../../kube/object-store.ts";
 import { sameJson } from "../../kube/same-json.ts";
+import type { ObjectStore } from "../../kube/watch/object-store.ts";
 import type { Cancel } from "../../ports.ts";
 import type { Claim, PersistentVolume } from "../attach/objects.ts";
 import type { Storage } from "../attach/storage.ts";

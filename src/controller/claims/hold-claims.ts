@@ -1,7 +1,7 @@
 import type { KubeObject } from "../../api/meta.ts";
 import type { Resource } from "../../api/names.ts";
 import { resource } from "../../api/names.ts";
-import type { KubeClient } from "../../kube/client.ts";
+import type { KubeClient } from "../../kube/client/client.ts";
 import type { Clock, Logger, Random } from "../../ports.ts";
 import type { Claim, PersistentVolume } from "../attach/objects.ts";
 import type { WaitReason } from "../attach/wait-reason.ts";

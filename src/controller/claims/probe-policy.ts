@@ -1,8 +1,8 @@
 import type { KubeObject } from "../../api/meta.ts";
 import { label, resource } from "../../api/names.ts";
 import { messageOf } from "../../errors.ts";
-import { ApiError, isUnavailable } from "../../kube/api-error.ts";
-import type { KubeClient } from "../../kube/client.ts";
+import { ApiError, isUnavailable } from "../../kube/client/api-error.ts";
+import type { KubeClient } from "../../kube/client/client.ts";
 import type { Random } from "../../ports.ts";
 import type { Claim } from "../attach/objects.ts";
 

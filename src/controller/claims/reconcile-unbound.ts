@@ -1,5 +1,5 @@
 import { annotation, resource } from "../../api/names.ts";
-import type { KubeClient } from "../../kube/client.ts";
+import type { KubeClient } from "../../kube/client/client.ts";
 import type { Clock, Logger } from "../../ports.ts";
 import type { AttachStatusWriter } from "../attach/attach-status-writer.ts";
 import type { Claim } from "../attach/objects.ts";

@@ -1,5 +1,5 @@
 import { label } from "../../api/names.ts";
-import type { ObjectStore } from "../../kube/object-store.ts";
+import type { ObjectStore } from "../../kube/watch/object-store.ts";
 import type { Cancel, Clock } from "../../ports.ts";
 import type { Claim } from "../attach/objects.ts";
 

@@ -1,4 +1,4 @@
-import type { KubeClient } from "../../kube/client.ts";
+import type { KubeClient } from "../../kube/client/client.ts";
 import type { Clock, Random } from "../../ports.ts";
 import type { Claim } from "../attach/objects.ts";
 import type { WaitReason } from "../attach/wait-reason.ts";

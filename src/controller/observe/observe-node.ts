@@ -1,6 +1,6 @@
 import { resource } from "../../api/names.ts";
-import { ApiError, classifyWriteError, isConflict } from "../../kube/api-error.ts";
-import type { KubeClient } from "../../kube/client.ts";
+import { ApiError, classifyWriteError, isConflict } from "../../kube/client/api-error.ts";
+import type { KubeClient } from "../../kube/client/client.ts";
 import { mergeDiff } from "../../kube/merge-diff.ts";
 import type { Logger } from "../../ports.ts";
 import { runWithConcurrency } from "../at-once.ts";

@@ -1,10 +1,10 @@
 import type { KubeObject } from "../../api/meta.ts";
-import type { KubeClient } from "../../kube/client.ts";
-import { createFullResync } from "../../kube/in-turns.ts";
+import type { KubeClient } from "../../kube/client/client.ts";
 import type { KeyedQueue } from "../../kube/keyed-queue.ts";
-import { looking, onEach } from "../../kube/looking.ts";
-import type { ObjectStore } from "../../kube/object-store.ts";
 import { sameJson } from "../../kube/same-json.ts";
+import { looking, onEach } from "../../kube/watch/looking.ts";
+import type { ObjectStore } from "../../kube/watch/object-store.ts";
+import { createFullResync } from "../../kube/watch/yielding.ts";
 import type { Cancel, System } from "../../ports.ts";
 import { accessModeOf, isSingleNode } from "../attach/access.ts";
 import { createAttachStatusWriter } from "../attach/attach-status-writer.ts";

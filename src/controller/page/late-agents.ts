@@ -1,5 +1,5 @@
-import type { Lease } from "../../kube/lease.ts";
-import type { ObjectStore } from "../../kube/object-store.ts";
+import type { Lease } from "../../kube/leases/lease.ts";
+import type { ObjectStore } from "../../kube/watch/object-store.ts";
 import type { Cancel, Timers } from "../../ports.ts";
 import type { AgentLeases } from "../agent-leases.ts";
 

@@ -1,8 +1,8 @@
 import type { KubeObject } from "../../api/meta.ts";
 import type { Resource } from "../../api/names.ts";
 import { messageOf } from "../../errors.ts";
-import type { KubeClient } from "../../kube/client.ts";
-import { joinReads } from "../../kube/joined-reads.ts";
+import type { KubeClient } from "../../kube/client/client.ts";
+import { joinReads } from "../../kube/client/joined-reads.ts";
 import type { Timers } from "../../ports.ts";
 
 /** What a read came to. */

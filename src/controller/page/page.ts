@@ -1,8 +1,8 @@
 import { resource, systemNamespace } from "../../api/names.ts";
 import type { NodeVolumeIntent, NodeVolumeState } from "../../api/types.gen.ts";
 import type { AgentSeen } from "../../explain/facts.ts";
-import type { KubeClient } from "../../kube/client.ts";
-import { leaseValidityAt } from "../../kube/lease.ts";
+import type { KubeClient } from "../../kube/client/client.ts";
+import { leaseValidityAt } from "../../kube/leases/lease.ts";
 import type { Cancel, System } from "../../ports.ts";
 import { type AgentLeases, agentState } from "../agent-leases.ts";
 import { digest } from "../digest.ts";

@@ -1,6 +1,6 @@
 import type { KubeObject } from "../../api/meta.ts";
-import type { ObjectStore } from "../../kube/object-store.ts";
 import { sameJson } from "../../kube/same-json.ts";
+import type { ObjectStore } from "../../kube/watch/object-store.ts";
 import type { Cancel } from "../../ports.ts";
 import type { Watches } from "../watches.ts";
 

@@ -1,8 +1,8 @@
 import type { KubeObject } from "../../api/meta.ts";
-import { createFullResync } from "../../kube/in-turns.ts";
 import type { KeyedQueue } from "../../kube/keyed-queue.ts";
-import { looking } from "../../kube/looking.ts";
 import { sameJson } from "../../kube/same-json.ts";
+import { looking } from "../../kube/watch/looking.ts";
+import { createFullResync } from "../../kube/watch/yielding.ts";
 import type { Yielder } from "../../ports.ts";
 import type { Storage } from "../attach/storage.ts";
 import type { PodEntry } from "./pod-entry.ts";

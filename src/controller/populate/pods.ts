@@ -1,9 +1,9 @@
 import type { KubeObject } from "../../api/meta.ts";
 import type { Resource } from "../../api/names.ts";
 import { resource } from "../../api/names.ts";
-import type { Reflector } from "../../kube/reflector.ts";
-import { createReflector } from "../../kube/reflector.ts";
-import type { Transport } from "../../kube/transport.ts";
+import type { Transport } from "../../kube/client/transport.ts";
+import type { Reflector } from "../../kube/watch/reflector.ts";
+import { createReflector } from "../../kube/watch/reflector.ts";
 import type { System } from "../../ports.ts";
 import { notEnded } from "../claims/claim-users.ts";
 import { createWatchGroup, type WatchGroup } from "../watch-group.ts";

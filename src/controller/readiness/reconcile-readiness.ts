@@ -1,9 +1,9 @@
 import { timestamp } from "../../api/conditions.ts";
 import type { KubeObject } from "../../api/meta.ts";
 import { readiness, resource } from "../../api/names.ts";
-import type { KubeClient } from "../../kube/client.ts";
+import type { KubeClient } from "../../kube/client/client.ts";
 import { arrayIn, recordIn, stringIn } from "../../kube/json.ts";
-import type { Reflector } from "../../kube/reflector.ts";
+import type { Reflector } from "../../kube/watch/reflector.ts";
 import type { Clock, Logger } from "../../ports.ts";
 import type { Gatherer } from "../gather.ts";
 import type { NodeInfo } from "../projections.ts";

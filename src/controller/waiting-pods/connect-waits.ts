@@ -1,8 +1,8 @@
 import type { KubeObject } from "../../api/meta.ts";
-import { createFullResync } from "../../kube/in-turns.ts";
 import type { KeyedQueue } from "../../kube/keyed-queue.ts";
-import type { ObjectStore } from "../../kube/object-store.ts";
 import { sameJson } from "../../kube/same-json.ts";
+import type { ObjectStore } from "../../kube/watch/object-store.ts";
+import { createFullResync } from "../../kube/watch/yielding.ts";
 import type { Cancel, System } from "../../ports.ts";
 import type { Storage } from "../attach/storage.ts";
 import { sameDemand } from "../gather.ts";

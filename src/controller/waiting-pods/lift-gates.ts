@@ -1,6 +1,6 @@
 import type { KubeObject } from "../../api/meta.ts";
 import { gate, resource } from "../../api/names.ts";
-import type { KubeClient } from "../../kube/client.ts";
+import type { KubeClient } from "../../kube/client/client.ts";
 import { arrayIn, recordIn, stringIn } from "../../kube/json.ts";
 import type { Logger } from "../../ports.ts";
 import type { PodEntry } from "../populate/pod-entry.ts";

@@ -1,5 +1,5 @@
-import type { KubeClient } from "../../kube/client.ts";
-import type { EventRecorder } from "../../kube/event-recorder.ts";
+import type { KubeClient } from "../../kube/client/client.ts";
+import type { EventRecorder } from "../../kube/events/event-recorder.ts";
 import type { KeyedQueue } from "../../kube/keyed-queue.ts";
 import type { System } from "../../ports.ts";
 import { claimObjectsOf, type Storage } from "../attach/storage.ts";

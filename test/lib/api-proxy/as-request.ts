@@ -1,7 +1,7 @@
-import type { ApiRequest } from "../../../src/kube/transport.ts";
+import type { ApiRequest } from "../../../src/kube/client/transport.ts";
 import { type AgentRequest, common } from "./requests.ts";
 
-/** What an agent's transport makes of a request of its, as src/kube/http-transport.ts does. */
+/** What an agent's transport makes of a request of its, as src/kube/client/http-transport.ts does. */
 export function asRequest({ method, path, query = {}, body, contentType, asUser }: ApiRequest): AgentRequest {
   const url = new URL(path, "http://api-proxy");
   for (const [name, value] of Object.entries(query)) url.searchParams.set(name, value);

@@ -1,4 +1,4 @@
-import type { ApiResponse } from "../../../src/kube/transport.ts";
+import type { ApiResponse } from "../../../src/kube/client/transport.ts";
 
 /** Thrown by the rules of writing: becomes the server's answer. */
 export class Refusal extends Error {

@@ -1,5 +1,5 @@
 import { type Resource, resource } from "../../../src/api/names.ts";
-import type { ApiRequest, ApiResponse } from "../../../src/kube/transport.ts";
+import type { ApiRequest, ApiResponse } from "../../../src/kube/client/transport.ts";
 import type { Cancel } from "../../../src/ports.ts";
 import { SeededRandom } from "../random.ts";
 import type { Scheduler } from "../scheduler.ts";

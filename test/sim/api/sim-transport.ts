@@ -1,5 +1,5 @@
-import type { ApiRequest, ApiResponse, StreamHandlers, Transport } from "../../../src/kube/transport.ts";
-import { TransportError } from "../../../src/kube/transport.ts";
+import type { ApiRequest, ApiResponse, StreamHandlers, Transport } from "../../../src/kube/client/transport.ts";
+import { TransportError } from "../../../src/kube/client/transport.ts";
 import type { Cancel } from "../../../src/ports.ts";
 import type { Incarnation } from "../incarnation.ts";
 import type { SeededRandom } from "../random.ts";

@@ -1,4 +1,4 @@
-import type { ApiResponse } from "../../../src/kube/transport.ts";
+import type { ApiResponse } from "../../../src/kube/client/transport.ts";
 import type { Cancel } from "../../../src/ports.ts";
 import type { Scheduler } from "../scheduler.ts";
 import type { Change } from "./collection.ts";

@@ -1,6 +1,6 @@
 import type { Resource } from "../../../src/api/names.ts";
-import { apiVersionOf, resourcePath } from "../../../src/kube/resource-path.ts";
-import type { ApiRequest, ApiResponse, Transport } from "../../../src/kube/transport.ts";
+import { apiVersionOf, resourcePath } from "../../../src/kube/client/resource-path.ts";
+import type { ApiRequest, ApiResponse, Transport } from "../../../src/kube/client/transport.ts";
 import { isJson, type Json, mergePatch } from "../api/json.ts";
 import { kindOf } from "../api/kinds.ts";
 import type { ApiOperation, Preconditions, Selectors } from "./api-operations.ts";

@@ -1,7 +1,7 @@
 import { until } from "../../../hack/lib/until.ts";
 import type { Resource } from "../../../src/api/names.ts";
 import { resource as resources } from "../../../src/api/names.ts";
-import type { Transport } from "../../../src/kube/transport.ts";
+import type { Transport } from "../../../src/kube/client/transport.ts";
 import { Admission } from "../api/admission.ts";
 import { isJson, type Json } from "../api/json.ts";
 import { SimApiServer } from "../api/sim-api-server.ts";

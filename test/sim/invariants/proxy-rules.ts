@@ -1,5 +1,5 @@
 import { ownOf } from "../../../src/api-proxy/own.ts";
-import type { ApiRequest } from "../../../src/kube/transport.ts";
+import type { ApiRequest } from "../../../src/kube/client/transport.ts";
 import { asRequest } from "../../lib/api-proxy/as-request.ts";
 import { judge } from "../../lib/api-proxy/requests.ts";
 import type { Report } from "./violation.ts";

@@ -1,7 +1,7 @@
 import { resource } from "../../../src/api/names.ts";
 import type { NodeVolumeIntent, NodeVolumeIntentStatus } from "../../../src/api/types.gen.ts";
 import type { MountTable } from "../../../src/host/mount-table.ts";
-import type { ApiRequest } from "../../../src/kube/transport.ts";
+import type { ApiRequest } from "../../../src/kube/client/transport.ts";
 import type { Change } from "../api/collection.ts";
 import { isJson, sameJson } from "../api/json.ts";
 import { locate } from "../api/kinds.ts";

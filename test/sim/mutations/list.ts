@@ -118,7 +118,7 @@ export const mutations: readonly Mutation[] = [
   {
     law: "rule 3",
     name: "write a status whatever the object has become",
-    file: "src/kube/client.ts",
+    file: "src/kube/client/client.ts",
     from: "    ...(ref.uid !== undefined && { uid: ref.uid }),\n    ...(ref.resourceVersion !== undefined && { resourceVersion: ref.resourceVersion }),\n",
     to: "",
   },
@@ -132,7 +132,7 @@ export const mutations: readonly Mutation[] = [
   {
     law: "one leader",
     name: "take the lead from one that lives",
-    file: "src/kube/decide-leadership.ts",
+    file: "src/kube/leases/decide-leadership.ts",
     from: "  return now >= endsAt ?",
     to: "  return now >= 0 ?",
   },

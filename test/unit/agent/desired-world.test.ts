@@ -1,7 +1,7 @@
 import { expect } from "chai";
 import { DesiredStateOfWorld } from "../../../src/agent/desired-world.ts";
 import { type IntentEntry, understand } from "../../../src/agent/intents.ts";
-import { createObjectStore } from "../../../src/kube/object-store.ts";
+import { createObjectStore } from "../../../src/kube/watch/object-store.ts";
 import { wanted } from "../../lib/plan-world.ts";
 import { virtualSystem } from "../kube/virtual-system.ts";
 

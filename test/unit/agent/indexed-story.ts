@@ -1,6 +1,6 @@
 import { IndexedIntents } from "../../../src/agent/indexed-intents.ts";
 import { watchOwnState } from "../../../src/agent/own-state.ts";
-import type { ApiRequest, Transport } from "../../../src/kube/transport.ts";
+import type { ApiRequest, Transport } from "../../../src/kube/client/transport.ts";
 import { wanted } from "../../lib/plan-world.ts";
 import type { FakeObject } from "../fake-api-objects.ts";
 import { createFakeApiServer } from "../fake-api-server.ts";

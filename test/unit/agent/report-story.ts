@@ -5,8 +5,8 @@ import { type IntentEntry, understand } from "../../../src/agent/intents.ts";
 import { Reporter } from "../../../src/agent/report.ts";
 import { HealthChecks } from "../../../src/agent/vitals.ts";
 import type { NodeVolumeIntent } from "../../../src/api/types.gen.ts";
-import type { KubeClient } from "../../../src/kube/client.ts";
-import { createObjectStore } from "../../../src/kube/object-store.ts";
+import type { KubeClient } from "../../../src/kube/client/client.ts";
+import { createObjectStore } from "../../../src/kube/watch/object-store.ts";
 import { planWorld, volume, wanted } from "../../lib/plan-world.ts";
 import { virtualSystem } from "../kube/virtual-system.ts";
 

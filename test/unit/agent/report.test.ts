@@ -1,7 +1,7 @@
 import { expect } from "chai";
 import { isOfAttempts } from "../../../src/agent/report.ts";
 import { statusOf } from "../../../src/agent/status-of.ts";
-import { ApiError } from "../../../src/kube/api-error.ts";
+import { ApiError } from "../../../src/kube/client/api-error.ts";
 import { mounted, planWorld, record, staged, targetRecord, volume, type World, wanted } from "../../lib/plan-world.ts";
 import { reportStory as story } from "./report-story.ts";
 

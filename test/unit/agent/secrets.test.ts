@@ -1,8 +1,8 @@
 import { expect } from "chai";
 import { readSecret } from "../../../src/agent/secrets.ts";
 import type { VolumeError } from "../../../src/errors.ts";
-import { ApiError } from "../../../src/kube/api-error.ts";
-import type { ReadOptions } from "../../../src/kube/client.ts";
+import { ApiError } from "../../../src/kube/client/api-error.ts";
+import type { ReadOptions } from "../../../src/kube/client/client.ts";
 
 const ref = { namespace: "storage", name: "login" };
 

@@ -1,7 +1,7 @@
 import { expect } from "chai";
 import type { Plan } from "../../../src/agent/plan.ts";
 import { tellTransitions } from "../../../src/agent/tell-transitions.ts";
-import type { EventInput } from "../../../src/kube/event-correlator.ts";
+import type { EventInput } from "../../../src/kube/events/event-correlator.ts";
 import { mounted, planWorld, record, staged, wanted } from "../../lib/plan-world.ts";
 import { virtualSystem } from "../kube/virtual-system.ts";
 

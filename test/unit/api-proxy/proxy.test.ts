@@ -3,7 +3,7 @@ import type { ServerResponse } from "node:http";
 import { expect } from "chai";
 import { until } from "../../../hack/lib/until.ts";
 import { resource } from "../../../src/api/names.ts";
-import { createKubeClient } from "../../../src/kube/client.ts";
+import { createKubeClient } from "../../../src/kube/client/client.ts";
 import { Proxied } from "../../lib/api-proxy/proxied.ts";
 import { asked, bodies, intent, paths } from "../../lib/api-proxy/requests.ts";
 

@@ -9,10 +9,10 @@ import type { KubeObject } from "../../../src/api/meta.ts";
 import { label, resource, systemNamespace } from "../../../src/api/names.ts";
 import type { NodeVolumeIntent } from "../../../src/api/types.gen.ts";
 import { projectPod } from "../../../src/controller/populate/pod-entry.ts";
-import { ApiError } from "../../../src/kube/api-error.ts";
-import { createKubeClient } from "../../../src/kube/client.ts";
-import { createHttpTransport } from "../../../src/kube/http-transport.ts";
-import { createReflector } from "../../../src/kube/reflector.ts";
+import { ApiError } from "../../../src/kube/client/api-error.ts";
+import { createKubeClient } from "../../../src/kube/client/client.ts";
+import { createHttpTransport } from "../../../src/kube/client/http-transport.ts";
+import { createReflector } from "../../../src/kube/watch/reflector.ts";
 import { realSystem } from "../../../src/system.ts";
 
 const shape: Shape = {

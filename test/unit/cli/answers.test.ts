@@ -10,7 +10,7 @@ import { holdingOf } from "../../../src/cli/holding.ts";
 import { troubleWith } from "../../../src/cli/release.ts";
 import { typedName } from "../../../src/cli/typed-name.ts";
 import { podNotReady, podNotReleased, setNotReady, volumesNotReady } from "../../../src/cli/waiting-for.ts";
-import { policyBindings } from "../../../src/kube/policies.ts";
+import { policyBindings } from "../../../src/kube/policies/policies.ts";
 import { ago, claimVolume, intent, pod, ready, set } from "../../lib/cli-objects.ts";
 
 const requester = { kind: "NodeVolumeSet", name: "data", uid: "u" } as const;

@@ -4,9 +4,9 @@ import { gatherAfter, gatherBefore } from "../../../src/cli/check/gather.ts";
 import type { Cluster } from "../../../src/cli/cluster.ts";
 import type { Context } from "../../../src/cli/command.ts";
 import { helpOf } from "../../../src/cli/help.ts";
-import { createKubeClient } from "../../../src/kube/client.ts";
+import { createKubeClient } from "../../../src/kube/client/client.ts";
+import type { ApiRequest, ApiResponse, Transport } from "../../../src/kube/client/transport.ts";
 import { recordIn, stringIn } from "../../../src/kube/json.ts";
-import type { ApiRequest, ApiResponse, Transport } from "../../../src/kube/transport.ts";
 
 const nodevolume = "/apis/nodevolume.dev";
 const system = "/namespaces/nodevolume-system";

@@ -2,7 +2,7 @@ import { expect } from "chai";
 import { resource } from "../../../src/api/names.ts";
 import type { Cluster } from "../../../src/cli/cluster.ts";
 import { gatherDrift, gatherGranted, gathering } from "../../../src/cli/explain/gather.ts";
-import { createKubeClient } from "../../../src/kube/client.ts";
+import { createKubeClient } from "../../../src/kube/client/client.ts";
 import { systemTimers } from "../../../src/system.ts";
 import { intent, listedPod, now, pod, volume } from "../../lib/cli-objects.ts";
 import { createFakeApiServer } from "../fake-api-server.ts";

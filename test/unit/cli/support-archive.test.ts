@@ -6,7 +6,7 @@ import { Bundle } from "../../../src/cli/support-bundle/bundle.ts";
 import { chosenPods, type OurPod } from "../../../src/cli/support-bundle/pods.ts";
 import { sweep } from "../../../src/cli/support-bundle/sweep.ts";
 import { tarOf } from "../../../src/cli/support-bundle/tar.ts";
-import type { ApiRequest, Transport } from "../../../src/kube/transport.ts";
+import type { ApiRequest, Transport } from "../../../src/kube/client/transport.ts";
 
 describe("the archive", () => {
   it("is cut nowhere: what is too much is left out and said", () => {

@@ -8,8 +8,8 @@ import type { Cluster } from "../../../src/cli/cluster.ts";
 import type { Context } from "../../../src/cli/command.ts";
 import { helpOf } from "../../../src/cli/help.ts";
 import { supportBundleCommand } from "../../../src/cli/support-bundle/support-bundle.ts";
-import { createKubeClient } from "../../../src/kube/client.ts";
-import type { ApiRequest, ApiResponse, Transport } from "../../../src/kube/transport.ts";
+import { createKubeClient } from "../../../src/kube/client/client.ts";
+import type { ApiRequest, ApiResponse, Transport } from "../../../src/kube/client/transport.ts";
 import { canaries, fakeClusterAnswers } from "./fake-cluster-answers.ts";
 
 const now = Date.parse("2026-11-25T22:30:23Z");

@@ -4,8 +4,8 @@ import { agentState, createAgentLeases } from "../../../src/controller/agent-lea
 import { agentStatePatch } from "../../../src/controller/agent-lost.ts";
 import { decideNodeState, type NodeStateDeps, reconcileNodeState } from "../../../src/controller/node-states.ts";
 import type { Intent } from "../../../src/controller/projections.ts";
-import type { Lease } from "../../../src/kube/lease.ts";
-import { createObjectStore } from "../../../src/kube/object-store.ts";
+import type { Lease } from "../../../src/kube/leases/lease.ts";
+import { createObjectStore } from "../../../src/kube/watch/object-store.ts";
 import { virtualSystem } from "../kube/virtual-system.ts";
 import { condition, setEntry } from "./objects.ts";
 import { oneNode } from "./one-node.ts";

@@ -4,7 +4,7 @@ import type { Intent } from "../../../src/controller/projections.ts";
 import type { CreateFinalizerController } from "../../../src/controller/shell.ts";
 import type { Controller } from "../../../src/controller/start.ts";
 import { startController } from "../../../src/controller/start.ts";
-import { microTime } from "../../../src/kube/lease.ts";
+import { microTime } from "../../../src/kube/leases/lease.ts";
 import type { FakeObject } from "../fake-api-objects.ts";
 import type { FakeApiServer } from "../fake-api-server.ts";
 import { createFakeApiServer } from "../fake-api-server.ts";

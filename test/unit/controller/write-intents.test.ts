@@ -2,8 +2,8 @@ import { expect } from "chai";
 import type { IntentWrite } from "../../../src/controller/diff-intents.ts";
 import type { Intent } from "../../../src/controller/projections.ts";
 import { writeIntents } from "../../../src/controller/write-intents.ts";
-import { ApiError } from "../../../src/kube/api-error.ts";
-import type { KubeClient } from "../../../src/kube/client.ts";
+import { ApiError } from "../../../src/kube/client/api-error.ts";
+import type { KubeClient } from "../../../src/kube/client/client.ts";
 import { wanted as intent } from "../../lib/plan-world.ts";
 import { settle, virtualSystem } from "../kube/virtual-system.ts";
 

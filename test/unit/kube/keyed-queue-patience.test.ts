@@ -1,5 +1,5 @@
 import { expect } from "chai";
-import { ApiError } from "../../../src/kube/api-error.ts";
+import { ApiError } from "../../../src/kube/client/api-error.ts";
 import { createKeyedQueue } from "../../../src/kube/keyed-queue.ts";
 import { settle, virtualSystem } from "./virtual-system.ts";
 

@@ -1,15 +1,15 @@
 import { expect } from "chai";
 import { resource } from "../../../src/api/names.ts";
-import { ApiError, apiErrorOf, classifyWriteError, isUnavailable } from "../../../src/kube/api-error.ts";
 import { equalJitter, fullJitter } from "../../../src/kube/backoff.ts";
+import { ApiError, apiErrorOf, classifyWriteError, isUnavailable } from "../../../src/kube/client/api-error.ts";
+import { createLineSplitter } from "../../../src/kube/client/line-splitter.ts";
+import { resourcePath } from "../../../src/kube/client/resource-path.ts";
+import { TransportError } from "../../../src/kube/client/transport.ts";
 import { controllerOf } from "../../../src/kube/controller-of.ts";
 import { asRecord } from "../../../src/kube/json.ts";
-import { createLineSplitter } from "../../../src/kube/line-splitter.ts";
 import { podGroups } from "../../../src/kube/pod-groups.ts";
-import { resourcePath } from "../../../src/kube/resource-path.ts";
-import { compareResourceVersions } from "../../../src/kube/resource-version.ts";
-import { TransportError } from "../../../src/kube/transport.ts";
-import { parseWatchEvent } from "../../../src/kube/watch-event.ts";
+import { compareResourceVersions } from "../../../src/kube/watch/resource-version.ts";
+import { parseWatchEvent } from "../../../src/kube/watch/watch-event.ts";
 
 describe("compareResourceVersions orders as numbers do", () => {
   const cases: [string, string, number][] = [

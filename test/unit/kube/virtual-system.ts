@@ -1,5 +1,5 @@
 import type { KubeObject } from "../../../src/api/meta.ts";
-import type { MutableStore } from "../../../src/kube/object-store.ts";
+import type { MutableStore } from "../../../src/kube/watch/object-store.ts";
 import type { Logger, LogMeta, System } from "../../../src/ports.ts";
 
 /**

@@ -2,11 +2,11 @@ import { intentSource } from "../../../../src/agent/desired/choose-intent-source
 import { watchOwnState } from "../../../../src/agent/own-state.ts";
 import { fieldManager, resource, systemNamespace } from "../../../../src/api/names.ts";
 import type { NodeVolumeIntent } from "../../../../src/api/types.gen.ts";
-import { isNotFound } from "../../../../src/kube/api-error.ts";
-import { createKubeClient } from "../../../../src/kube/client.ts";
-import { createHttpTransport } from "../../../../src/kube/http-transport.ts";
+import { isNotFound } from "../../../../src/kube/client/api-error.ts";
+import { createKubeClient } from "../../../../src/kube/client/client.ts";
+import { createHttpTransport } from "../../../../src/kube/client/http-transport.ts";
 import { createKeyedQueue } from "../../../../src/kube/keyed-queue.ts";
-import { createLeaseRenewer } from "../../../../src/kube/lease-renewer.ts";
+import { createLeaseRenewer } from "../../../../src/kube/leases/lease-renewer.ts";
 import type { System } from "../../../../src/ports.ts";
 import { statusOf } from "../generator/agents.ts";
 import { agentBootID } from "../generator/bases.ts";

@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { resource } from "../../../../src/api/names.ts";
-import { resourcePath } from "../../../../src/kube/resource-path.ts";
+import { resourcePath } from "../../../../src/kube/client/resource-path.ts";
 import { perPod, type Quantiles, quantilesOf, type Requests, requestsBetween } from "../figures.ts";
 import { type Metered, meterProcess } from "./meter.ts";
 import { change } from "./plane.ts";

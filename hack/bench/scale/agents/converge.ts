@@ -1,7 +1,7 @@
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { resource } from "../../../../src/api/names.ts";
-import { resourcePath } from "../../../../src/kube/resource-path.ts";
+import { resourcePath } from "../../../../src/kube/client/resource-path.ts";
 import { type MeasuredController, startMeasured } from "../controller.ts";
 import { type Requests, requestsBetween } from "../figures.ts";
 import { takenBy } from "../resources-of.ts";

@@ -1,4 +1,4 @@
-import type { Transport } from "../../../../src/kube/transport.ts";
+import type { Transport } from "../../../../src/kube/client/transport.ts";
 import type { Tally } from "./tally.ts";
 
 /** The transport, with the watches that are asked of it counted until they are answered, and what was refused. */

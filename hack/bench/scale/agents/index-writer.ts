@@ -2,8 +2,8 @@
 // their generations.
 import { resource } from "../../../../src/api/names.ts";
 import type { IndexedIntent, NodeVolumeIntent } from "../../../../src/api/types.gen.ts";
+import { resourcePath } from "../../../../src/kube/client/resource-path.ts";
 import { createKeyedQueue } from "../../../../src/kube/keyed-queue.ts";
-import { resourcePath } from "../../../../src/kube/resource-path.ts";
 import type { System } from "../../../../src/ports.ts";
 import { type ApiClient, type JsonObject, mergePatch } from "../../../lib/api-client.ts";
 

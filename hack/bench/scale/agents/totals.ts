@@ -1,9 +1,9 @@
 import { resource } from "../../../../src/api/names.ts";
 import type { NodeVolumeIntent, NodeVolumeState } from "../../../../src/api/types.gen.ts";
-import type { KubeClient } from "../../../../src/kube/client.ts";
+import type { KubeClient } from "../../../../src/kube/client/client.ts";
 import { createKeyedQueue } from "../../../../src/kube/keyed-queue.ts";
 import { mergeDiff } from "../../../../src/kube/merge-diff.ts";
-import type { Reflector } from "../../../../src/kube/reflector.ts";
+import type { Reflector } from "../../../../src/kube/watch/reflector.ts";
 import type { System } from "../../../../src/ports.ts";
 import { agentBootID } from "../generator/bases.ts";
 

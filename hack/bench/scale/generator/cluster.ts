@@ -1,6 +1,6 @@
 import type { Resource } from "../../../../src/api/names.ts";
 import { resource } from "../../../../src/api/names.ts";
-import { apiVersionOf } from "../../../../src/kube/resource-path.ts";
+import { apiVersionOf } from "../../../../src/kube/client/resource-path.ts";
 import { basesOf, type Writers, writersOf } from "./bases.ts";
 import { type Collection, createCollection } from "./collection.ts";
 import { drivers, type Names, type Shape, uidOf } from "./shape.ts";

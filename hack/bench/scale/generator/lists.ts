@@ -1,4 +1,4 @@
-import { apiVersionOf } from "../../../../src/kube/resource-path.ts";
+import { apiVersionOf } from "../../../../src/kube/client/resource-path.ts";
 import type { Served } from "./cluster.ts";
 import type { Selector } from "./selectors.ts";
 

@@ -3,7 +3,10 @@ import { resource, systemNamespace } from "../../../../src/api/names.ts";
 import { beating } from "./bases.ts";
 import type { Cluster } from "./cluster.ts";
 
-/** Milliseconds between two renewals of a Lease (src/kube/lease-renewer.ts), and between two reports of a kubelet. */
+/**
+ * Milliseconds between two renewals of a Lease (src/kube/leases/lease-renewer.ts), and between two reports of a
+ * kubelet.
+ */
 const leaseMs = 30_000;
 const nodeMs = 300_000;
 /** Milliseconds between two turns. */

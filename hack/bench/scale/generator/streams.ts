@@ -1,5 +1,5 @@
 import type { ServerResponse } from "node:http";
-import { apiVersionOf } from "../../../../src/kube/resource-path.ts";
+import { apiVersionOf } from "../../../../src/kube/client/resource-path.ts";
 import type { Cluster, Served } from "./cluster.ts";
 import { type Selector, seenBy } from "./selectors.ts";
 

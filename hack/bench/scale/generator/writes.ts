@@ -1,6 +1,6 @@
 import { schema } from "../../../../src/api/schema.gen.ts";
 import { parseIntent, parseSet } from "../../../../src/api/validate.ts";
-import { apiVersionOf } from "../../../../src/kube/resource-path.ts";
+import { apiVersionOf } from "../../../../src/kube/client/resource-path.ts";
 import type { Cluster, Served } from "./cluster.ts";
 import { managedBy } from "./managed-fields.ts";
 import { uidOf } from "./shape.ts";

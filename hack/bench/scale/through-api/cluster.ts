@@ -2,7 +2,7 @@
 import { join } from "node:path";
 import { resource, systemNamespace } from "../../../../src/api/names.ts";
 import type { NodeVolumeIntent } from "../../../../src/api/types.gen.ts";
-import { resourcePath } from "../../../../src/kube/resource-path.ts";
+import { resourcePath } from "../../../../src/kube/client/resource-path.ts";
 import { createApiClient, mergePatch } from "../../../lib/api-client.ts";
 import { writeKubeconfig } from "../../../lib/control-plane/credentials.ts";
 import { etcdSocket } from "../../../lib/control-plane/flags.ts";

@@ -1,6 +1,6 @@
 import type { Resource } from "../../../../src/api/names.ts";
 import { resource } from "../../../../src/api/names.ts";
-import { resourcePath } from "../../../../src/kube/resource-path.ts";
+import { resourcePath } from "../../../../src/kube/client/resource-path.ts";
 import { type ApiClient, type JsonObject, mergePatch } from "../../../lib/api-client.ts";
 import { podText } from "../generator/bases.ts";
 import type { Cluster } from "../generator/cluster.ts";

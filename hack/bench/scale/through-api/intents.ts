@@ -1,6 +1,6 @@
 import { resource } from "../../../../src/api/names.ts";
 import type { NodeVolumeIntent } from "../../../../src/api/types.gen.ts";
-import { resourcePath } from "../../../../src/kube/resource-path.ts";
+import { resourcePath } from "../../../../src/kube/client/resource-path.ts";
 import type { ApiClient, JsonObject } from "../../../lib/api-client.ts";
 import { statusOf } from "../generator/agents.ts";
 import { agentBootID } from "../generator/bases.ts";

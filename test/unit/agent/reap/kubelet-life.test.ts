@@ -1,6 +1,6 @@
 import { expect } from "chai";
 import { KubeletLife } from "../../../../src/agent/reap/kubelet-life.ts";
-import type { KubeClient } from "../../../../src/kube/client.ts";
+import type { KubeClient } from "../../../../src/kube/client/client.ts";
 import { virtualSystem } from "../../kube/virtual-system.ts";
 
 describe("KubeletLife", () => {

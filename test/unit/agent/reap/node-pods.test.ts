@@ -1,6 +1,6 @@
 import { expect } from "chai";
 import { nodePod, podsOnNode } from "../../../../src/agent/reap/node-pods.ts";
-import type { KubeClient } from "../../../../src/kube/client.ts";
+import type { KubeClient } from "../../../../src/kube/client/client.ts";
 
 const raw = (volumes: object[], annotations = {}) => ({
   metadata: { name: "p", namespace: "team", uid: "u", annotations },

@@ -1,7 +1,7 @@
 import { allowing } from "../../../../hack/lib/allowing.ts";
 import type { Intent } from "../../../../src/controller/projections.ts";
+import type { ApiRequest } from "../../../../src/kube/client/transport.ts";
 import { isRecord, recordIn, stringIn } from "../../../../src/kube/json.ts";
-import type { ApiRequest } from "../../../../src/kube/transport.ts";
 import type { FakeObject } from "../../fake-api-objects.ts";
 import { refusal } from "../../fake-api-objects.ts";
 import type { Fleet } from "../fleet.ts";

@@ -1,8 +1,8 @@
 import { silent } from "../../../../hack/lib/silent-log.ts";
 import type { KubeObject } from "../../../../src/api/meta.ts";
 import type { Resource } from "../../../../src/api/names.ts";
-import { ApiError } from "../../../../src/kube/api-error.ts";
-import type { KubeClient, ObjectRef } from "../../../../src/kube/client.ts";
+import { ApiError } from "../../../../src/kube/client/api-error.ts";
+import type { KubeClient, ObjectRef } from "../../../../src/kube/client/client.ts";
 
 export interface Written {
   readonly verb: "create" | "patch" | "delete";

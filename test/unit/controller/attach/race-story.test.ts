@@ -1,6 +1,6 @@
 import { expect } from "chai";
 import { attachmentName } from "../../../../src/controller/attach/attachment-name.ts";
-import type { ApiRequest } from "../../../../src/kube/transport.ts";
+import type { ApiRequest } from "../../../../src/kube/client/transport.ts";
 import type { CSIFleet } from "./csi-fleet.ts";
 import { allowed, createCSIFleet, driver } from "./csi-fleet.ts";
 

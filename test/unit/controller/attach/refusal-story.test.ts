@@ -1,5 +1,5 @@
 import { expect } from "chai";
-import type { ApiRequest, ApiResponse } from "../../../../src/kube/transport.ts";
+import type { ApiRequest, ApiResponse } from "../../../../src/kube/client/transport.ts";
 import { refusal } from "../../fake-api-objects.ts";
 import type { CSIFleet } from "./csi-fleet.ts";
 import { createCSIFleet, driver } from "./csi-fleet.ts";

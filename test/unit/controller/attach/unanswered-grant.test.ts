@@ -1,8 +1,8 @@
 import { expect } from "chai";
 import { createExpectations } from "../../../../src/controller/attach/pending.ts";
 import { writeGrant } from "../../../../src/controller/attach/write-grant.ts";
-import { ApiError } from "../../../../src/kube/api-error.ts";
-import type { KubeClient } from "../../../../src/kube/client.ts";
+import { ApiError } from "../../../../src/kube/client/api-error.ts";
+import type { KubeClient } from "../../../../src/kube/client/client.ts";
 import { RememberingLog } from "../../csi/remembering-log.ts";
 import { member } from "./facts-of.ts";
 

@@ -8,7 +8,7 @@ import {
 } from "../../../../src/controller/attach/objects.ts";
 import { connectConsents } from "../../../../src/controller/claims/connect-consents.ts";
 import type { SetEntry } from "../../../../src/controller/projections.ts";
-import { createObjectStore } from "../../../../src/kube/object-store.ts";
+import { createObjectStore } from "../../../../src/kube/watch/object-store.ts";
 import { virtualSystem } from "../../kube/virtual-system.ts";
 import { setEntry } from "../objects.ts";
 

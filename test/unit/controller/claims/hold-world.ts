@@ -1,8 +1,8 @@
 import { projectClaim } from "../../../../src/controller/attach/objects.ts";
 import type { WaitReason } from "../../../../src/controller/attach/wait-reason.ts";
 import { createClaimReservation } from "../../../../src/controller/claims/hold-claims.ts";
-import { ApiError } from "../../../../src/kube/api-error.ts";
-import type { KubeClient } from "../../../../src/kube/client.ts";
+import { ApiError } from "../../../../src/kube/client/api-error.ts";
+import type { KubeClient } from "../../../../src/kube/client/client.ts";
 import { virtualSystem } from "../../kube/virtual-system.ts";
 
 /** A claim that is held, or is not. */

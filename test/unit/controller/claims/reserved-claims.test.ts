@@ -1,7 +1,7 @@
 import { expect } from "chai";
 import { projectClaim } from "../../../../src/controller/attach/objects.ts";
 import { followReserved } from "../../../../src/controller/claims/reserved-claims.ts";
-import { createObjectStore } from "../../../../src/kube/object-store.ts";
+import { createObjectStore } from "../../../../src/kube/watch/object-store.ts";
 import { replaceAll, virtualSystem } from "../../kube/virtual-system.ts";
 
 function claim(resourceVersion: string, reserved = true, uid = "u") {

@@ -1,6 +1,6 @@
 import { expect } from "chai";
 import { connectWaits } from "../../../../src/controller/waiting-pods/connect-waits.ts";
-import { createObjectStore } from "../../../../src/kube/object-store.ts";
+import { createObjectStore } from "../../../../src/kube/watch/object-store.ts";
 import { virtualSystem } from "../../kube/virtual-system.ts";
 import { setEntry } from "../objects.ts";
 import { pod } from "../populate/pod-objects.ts";
