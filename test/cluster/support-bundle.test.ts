@@ -8,7 +8,7 @@ import { expect } from "chai";
 import { createNodeObject } from "../../hack/lib/pretend-node/object.ts";
 import { root } from "../../hack/lib/root.ts";
 import { redact } from "../../src/api/values/redact.ts";
-import { selfSigned } from "../../src/self-signed.ts";
+import { selfSigned } from "../../src/http/self-signed.ts";
 import { type TestCluster, testCluster } from "../lib/cluster.ts";
 import { type Nvi, nviOf, reader } from "../lib/nvi.ts";
 import { expectStatus, patch, paths } from "../lib/policy-world.ts";

@@ -1,6 +1,6 @@
 import { readFileSync, statSync } from "node:fs";
 import { expect } from "chai";
-import { type SelfSigned, selfSigned } from "../../src/self-signed.ts";
+import { type SelfSigned, selfSigned } from "../../src/http/self-signed.ts";
 import { GitServer, TestRepository } from "../lib/git-server.ts";
 import type { RealNode } from "../lib/real-node.ts";
 import type { Case } from "./case.ts";

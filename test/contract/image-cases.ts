@@ -3,7 +3,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { gzipSync } from "node:zlib";
 import { expect } from "chai";
-import { selfSigned } from "../../src/self-signed.ts";
+import { selfSigned } from "../../src/http/self-signed.ts";
 import { ContractRegistry, tarOf } from "../lib/contract-registry.ts";
 import { DebianRegistry } from "../lib/debian-registry.ts";
 import type { Case } from "./case.ts";

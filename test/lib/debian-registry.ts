@@ -4,7 +4,7 @@ import { mkdirSync, writeFileSync } from "node:fs";
 import { skipBecause } from "../../hack/lib/lanes/skip-reason.ts";
 import { locateUnpacked } from "../../hack/lib/tools/unpacked.ts";
 import { until } from "../../hack/lib/until.ts";
-import type { SelfSigned } from "../../src/self-signed.ts";
+import type { SelfSigned } from "../../src/http/self-signed.ts";
 import type { Described } from "./contract-registry.ts";
 import { freePort } from "./free-port.ts";
 

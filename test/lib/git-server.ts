@@ -4,7 +4,7 @@ import { mkdirSync } from "node:fs";
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
 import { createServer as createSecureServer } from "node:https";
 import type { AddressInfo } from "node:net";
-import type { SelfSigned } from "../../src/self-signed.ts";
+import type { SelfSigned } from "../../src/http/self-signed.ts";
 
 const environment = {
   PATH: "/usr/bin:/bin",

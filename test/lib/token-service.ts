@@ -2,7 +2,7 @@ import { randomUUID, sign } from "node:crypto";
 import { once } from "node:events";
 import { createServer, type Server } from "node:https";
 import type { AddressInfo } from "node:net";
-import type { SelfSigned } from "../../src/self-signed.ts";
+import type { SelfSigned } from "../../src/http/self-signed.ts";
 
 /**
  * What a registry sends for tokens to: it gives them, signed, to who has this authorization, to pull what is asked for.

@@ -2,7 +2,7 @@ import { readdirSync, readFileSync } from "node:fs";
 import type { IncomingMessage, ServerResponse } from "node:http";
 import { expect } from "chai";
 import { slow } from "../../hack/lib/lanes/slow.ts";
-import { selfSigned } from "../../src/self-signed.ts";
+import { selfSigned } from "../../src/http/self-signed.ts";
 import { GitServer } from "../lib/git-server.ts";
 import { GitWorld } from "../lib/git-world.ts";
 import { need } from "../lib/requirements.ts";

@@ -2,7 +2,7 @@ import { execFileSync } from "node:child_process";
 import { mkdirSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { expect } from "chai";
 import { intent } from "../../hack/lib/agent-on-kernel/intent.ts";
-import { selfSigned } from "../../src/self-signed.ts";
+import { selfSigned } from "../../src/http/self-signed.ts";
 import type { Described } from "../lib/contract-registry.ts";
 import { DebianRegistry } from "../lib/debian-registry.ts";
 import { RealNode } from "../lib/real-node.ts";

@@ -5,7 +5,7 @@ import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { expect } from "chai";
 import { until } from "../../hack/lib/until.ts";
-import { selfSigned } from "../../src/self-signed.ts";
+import { selfSigned } from "../../src/http/self-signed.ts";
 import { version } from "../../src/version.ts";
 
 const main = fileURLToPath(new URL("../../src/main.ts", import.meta.url));

@@ -1,8 +1,8 @@
 // The page as the controller serves it, of a cluster that is made up.
 import { agentState } from "../../../src/controller/agent-leases.ts";
 import { createPage, type Page } from "../../../src/controller/page/page.ts";
+import { startPageServer } from "../../../src/http/page-server.ts";
 import { loadPageFiles } from "../../../src/page-files.ts";
-import { startPageServer } from "../../../src/page-server.ts";
 import type { Cancel } from "../../../src/ports.ts";
 import { version } from "../../../src/version.ts";
 import type { Cluster } from "./cluster.ts";

@@ -1,7 +1,7 @@
 import { once } from "node:events";
 import { createServer } from "node:https";
 import type { AddressInfo } from "node:net";
-import { selfSigned } from "../../../src/self-signed.ts";
+import { selfSigned } from "../../../src/http/self-signed.ts";
 import type { SecretOrder } from "../../lib/agent-on-kernel/agent-words.ts";
 import type { IntentInput } from "../../lib/agent-on-kernel/intent.ts";
 import type { Canaries } from "../steady/canaries.ts";

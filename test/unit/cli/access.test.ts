@@ -8,7 +8,7 @@ import { expect } from "chai";
 import { silent } from "../../../hack/lib/silent-log.ts";
 import { resource } from "../../../src/api/names.ts";
 import { connect } from "../../../src/cli/access.ts";
-import { selfSigned } from "../../../src/self-signed.ts";
+import { selfSigned } from "../../../src/http/self-signed.ts";
 import { realSystem } from "../../../src/system.ts";
 
 const base64 = (text: string) => Buffer.from(text).toString("base64");

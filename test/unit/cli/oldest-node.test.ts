@@ -11,7 +11,7 @@ import { lanes } from "../../../hack/lib/lanes/lanes.ts";
 import { skipBecause } from "../../../hack/lib/lanes/skip-reason.ts";
 import { root } from "../../../hack/lib/root.ts";
 import { until } from "../../../hack/lib/until.ts";
-import { selfSigned } from "../../../src/self-signed.ts";
+import { selfSigned } from "../../../src/http/self-signed.ts";
 import { ownNode } from "../../lib/own-node.ts";
 
 const set = {

@@ -9,7 +9,7 @@ import { registerBuildInfo } from "../../../src/build-info.ts";
 import { createMetrics, type MetricSources } from "../../../src/controller/metrics.ts";
 import { featureGates, parseFeatureGates } from "../../../src/feature-gates.ts";
 import { registerFeatureMetrics } from "../../../src/feature-metrics.ts";
-import { collectProcessMetrics } from "../../../src/health-server.ts";
+import { collectProcessMetrics } from "../../../src/http/health-server.ts";
 import { FakeHost } from "../agent/fake-host.ts";
 import { virtualSystem } from "../kube/virtual-system.ts";
 

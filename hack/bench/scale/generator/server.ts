@@ -3,7 +3,7 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
 import * as https from "node:https";
 import type { AddressInfo } from "node:net";
-import { selfSigned } from "../../../../src/self-signed.ts";
+import { selfSigned } from "../../../../src/http/self-signed.ts";
 import type { Cluster, Served } from "./cluster.ts";
 import { createLists } from "./lists.ts";
 import { selectorOf } from "./selectors.ts";

@@ -1,8 +1,8 @@
 import * as https from "node:https";
 import type { AddressInfo } from "node:net";
 import { expect } from "chai";
+import { selfSigned } from "../../../../src/http/self-signed.ts";
 import { createHttpTransport } from "../../../../src/kube/client/http-transport.ts";
-import { selfSigned } from "../../../../src/self-signed.ts";
 import { systemTimers, systemTurns } from "../../../../src/system.ts";
 import { virtualSystem } from "../virtual-system.ts";
 

@@ -1,11 +1,11 @@
 import type * as http from "node:http";
 import { promisify } from "node:util";
 import { constants, gzip } from "node:zlib";
-import { searchOf } from "./controller/page/find.ts";
-import type { Page } from "./controller/page/page.ts";
+import { searchOf } from "../controller/page/find.ts";
+import type { Page } from "../controller/page/page.ts";
+import type { PageFiles } from "../page-files.ts";
+import type { Logger, Timers } from "../ports.ts";
 import { type Listener, listen } from "./http-listener.ts";
-import type { PageFiles } from "./page-files.ts";
-import type { Logger, Timers } from "./ports.ts";
 
 /** Dependencies of serving the page over HTTP. */
 export interface PageServerDeps {

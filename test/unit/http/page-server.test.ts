@@ -1,12 +1,12 @@
 import * as http from "node:http";
 import { gunzipSync } from "node:zlib";
 import { expect } from "chai";
-import { type Cluster, volumes, wellCluster } from "../../hack/lib/page/cluster.ts";
-import { rawIntent, waitingStatus } from "../../hack/lib/page/objects.ts";
-import { type Served, servePage } from "../../hack/lib/page/serve.ts";
-import { silent } from "../../hack/lib/silent-log.ts";
-import { createPage } from "../../src/controller/page/page.ts";
-import { realSystem } from "../../src/system.ts";
+import { type Cluster, volumes, wellCluster } from "../../../hack/lib/page/cluster.ts";
+import { rawIntent, waitingStatus } from "../../../hack/lib/page/objects.ts";
+import { type Served, servePage } from "../../../hack/lib/page/serve.ts";
+import { silent } from "../../../hack/lib/silent-log.ts";
+import { createPage } from "../../../src/controller/page/page.ts";
+import { realSystem } from "../../../src/system.ts";
 
 interface Got {
   readonly status: number;

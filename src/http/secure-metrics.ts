@@ -1,7 +1,7 @@
+import { createTokenAccess } from "../kube/access/token-access.ts";
+import type { KubeClient } from "../kube/client/client.ts";
+import type { Clock } from "../ports.ts";
 import type { SecureMetrics } from "./health-server.ts";
-import { createTokenAccess } from "./kube/access/token-access.ts";
-import type { KubeClient } from "./kube/client/client.ts";
-import type { Clock } from "./ports.ts";
 import { selfSigned } from "./self-signed.ts";
 
 /**

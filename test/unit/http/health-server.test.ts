@@ -6,11 +6,11 @@ import { connect } from "node:net";
 import { promisify } from "node:util";
 import { expect } from "chai";
 import { Counter, Registry } from "prom-client";
-import { root } from "../../hack/lib/root.ts";
-import type { HealthServer } from "../../src/health-server.ts";
-import { collectProcessMetrics, startHealthServer } from "../../src/health-server.ts";
-import { selfSigned } from "../../src/self-signed.ts";
-import { virtualSystem } from "./kube/virtual-system.ts";
+import { root } from "../../../hack/lib/root.ts";
+import type { HealthServer } from "../../../src/http/health-server.ts";
+import { collectProcessMetrics, startHealthServer } from "../../../src/http/health-server.ts";
+import { selfSigned } from "../../../src/http/self-signed.ts";
+import { virtualSystem } from "../kube/virtual-system.ts";
 
 const run = promisify(execFile);
 
@@ -225,7 +225,7 @@ describe("collectProcessMetrics", () => {
     this.timeout(20_000);
     const program = `
       import { Registry } from "prom-client";
-      import { collectProcessMetrics } from "./src/health-server.ts";
+      import { collectProcessMetrics } from "./src/http/health-server.ts";
       collectProcessMetrics(new Registry());
       setTimeout(() => {
         const before = process.resourceUsage();

@@ -1,9 +1,9 @@
 import type * as http from "node:http";
 import { collectDefaultMetrics, type Registry } from "prom-client";
-import { messageOf } from "./errors.ts";
+import { messageOf } from "../errors.ts";
+import type { Access, TokenAccess } from "../kube/access/token-access.ts";
+import type { Logger } from "../ports.ts";
 import { listen } from "./http-listener.ts";
-import type { Access, TokenAccess } from "./kube/access/token-access.ts";
-import type { Logger } from "./ports.ts";
 
 /** Dependencies of the server of /metrics, /healthz and /readyz. */
 export interface HealthServerDeps {
