@@ -1,23 +1,23 @@
 import { checkCommand } from "./check/check.ts";
 import type { Command } from "./command.ts";
-import { completeCommand, completionCommand } from "./completion.ts";
-import { diffCommand } from "./diff.ts";
-import { drainedCommand } from "./drained.ts";
+import { completeCommand, completionCommand } from "./commands/completion.ts";
+import { diffCommand } from "./commands/diff.ts";
+import { drainedCommand } from "./commands/drained.ts";
+import { historyCommand } from "./commands/history.ts";
+import { orphansCommand } from "./commands/orphans.ts";
+import { planCommand } from "./commands/plan.ts";
+import { releaseCommand } from "./commands/release.ts";
+import { uiCommand } from "./commands/ui.ts";
+import { versionCommand } from "./commands/version-command.ts";
+import { volumesCommand } from "./commands/volumes.ts";
+import { waitCommand } from "./commands/wait.ts";
 import { UsageError } from "./exit-code.ts";
 import { explainCommand } from "./explain/explain.ts";
 import { exportCommand } from "./export/export.ts";
 import type { FlagName, FlagValues } from "./flags.ts";
 import { flagsOf, helpOf, overview } from "./help.ts";
-import { historyCommand } from "./history.ts";
 import { didYouMean } from "./nearest.ts";
-import { orphansCommand } from "./orphans.ts";
-import { planCommand } from "./plan.ts";
-import { releaseCommand } from "./release.ts";
 import { supportBundleCommand } from "./support-bundle/support-bundle.ts";
-import { uiCommand } from "./ui.ts";
-import { versionCommand } from "./version-command.ts";
-import { volumesCommand } from "./volumes.ts";
-import { waitCommand } from "./wait.ts";
 
 const helpCommand: Command = {
   name: "help",

@@ -300,7 +300,7 @@ describe("kubectl nvi", () => {
     }
 
     it("shows every command, and the release is written as it says", async () => {
-      // ui goes on until it is ended: test/unit/cli/ui.test.ts
+      // ui goes on until it is ended: test/unit/cli/commands/ui.test.ts
       const others = ["help", "version", "completion", "ui"];
       for (const { name } of commands.filter(
         ({ hidden, name: called }) => hidden !== true && !others.includes(called),

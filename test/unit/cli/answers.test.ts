@@ -4,12 +4,12 @@ import { expect } from "chai";
 import { loadAll } from "js-yaml";
 import { root } from "../../../hack/lib/root.ts";
 import type { NodeVolumeIntent } from "../../../src/api/types.gen.ts";
-import { differencesOf, differencesOfSet } from "../../../src/cli/differences.ts";
+import { differencesOf, differencesOfSet } from "../../../src/cli/commands/differences.ts";
+import { holdingOf } from "../../../src/cli/commands/holding.ts";
+import { troubleWith } from "../../../src/cli/commands/release.ts";
+import { podNotReady, podNotReleased, setNotReady, volumesNotReady } from "../../../src/cli/commands/waiting-for.ts";
 import { intentsNamed, meantBy } from "../../../src/cli/find-intents.ts";
-import { holdingOf } from "../../../src/cli/holding.ts";
-import { troubleWith } from "../../../src/cli/release.ts";
 import { typedName } from "../../../src/cli/typed-name.ts";
-import { podNotReady, podNotReleased, setNotReady, volumesNotReady } from "../../../src/cli/waiting-for.ts";
 import { policyBindings } from "../../../src/kube/policies/policies.ts";
 import { ago, claimVolume, intent, pod, ready, set } from "../../lib/cli-objects.ts";
 

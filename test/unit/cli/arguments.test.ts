@@ -1,7 +1,7 @@
 import { expect } from "chai";
 import { parseArguments, parseDuration } from "../../../src/cli/arguments.ts";
+import { candidates } from "../../../src/cli/commands/completion.ts";
 import { commandOf, commands } from "../../../src/cli/commands.ts";
-import { candidates } from "../../../src/cli/completion.ts";
 import { UsageError } from "../../../src/cli/exit-code.ts";
 import { everywhere, ofCluster } from "../../../src/cli/flags.ts";
 import { flagsOf, helpOf, overview } from "../../../src/cli/help.ts";

@@ -1,10 +1,10 @@
-import type { NodeVolumeIntent } from "../api/types.gen.ts";
-import type { Command } from "./command.ts";
+import type { NodeVolumeIntent } from "../../api/types.gen.ts";
+import type { Command } from "../command.ts";
+import { exitCode } from "../exit-code.ts";
+import { inOrder } from "../find-intents.ts";
+import { formatOf, serialized } from "../output.ts";
+import { type Column, table } from "../table.ts";
 import { selected } from "./diff.ts";
-import { exitCode } from "./exit-code.ts";
-import { inOrder } from "./find-intents.ts";
-import { formatOf, serialized } from "./output.ts";
-import { type Column, table } from "./table.ts";
 
 interface Step {
   readonly node: string;

@@ -1,15 +1,15 @@
 import { expect } from "chai";
-import type { Cluster } from "../../../src/cli/cluster.ts";
-import type { Context } from "../../../src/cli/command.ts";
-import { drainedCommand } from "../../../src/cli/drained.ts";
-import { told } from "../../../src/cli/told.ts";
-import { waitCommand } from "../../../src/cli/wait.ts";
-import { apiErrorOf } from "../../../src/kube/client/api-error.ts";
-import { createKubeClient } from "../../../src/kube/client/client.ts";
-import { type Transport, TransportError } from "../../../src/kube/client/transport.ts";
-import { raw, set, state } from "../../lib/cli-objects.ts";
-import { createFakeApiServer } from "../fake-api-server.ts";
-import { virtualSystem } from "../kube/virtual-system.ts";
+import type { Cluster } from "../../../../src/cli/cluster.ts";
+import type { Context } from "../../../../src/cli/command.ts";
+import { drainedCommand } from "../../../../src/cli/commands/drained.ts";
+import { waitCommand } from "../../../../src/cli/commands/wait.ts";
+import { told } from "../../../../src/cli/told.ts";
+import { apiErrorOf } from "../../../../src/kube/client/api-error.ts";
+import { createKubeClient } from "../../../../src/kube/client/client.ts";
+import { type Transport, TransportError } from "../../../../src/kube/client/transport.ts";
+import { raw, set, state } from "../../../lib/cli-objects.ts";
+import { createFakeApiServer } from "../../fake-api-server.ts";
+import { virtualSystem } from "../../kube/virtual-system.ts";
 
 /** Answers nothing, as behind a firewall that drops what it gets. */
 const hangingFake: Transport = { request: () => new Promise(() => {}), stream: () => () => {} };

@@ -1,6 +1,6 @@
-import { systemNamespace } from "../api/names.ts";
-import type { Command } from "./command.ts";
-import { exitCode, UsageError } from "./exit-code.ts";
+import { systemNamespace } from "../../api/names.ts";
+import type { Command } from "../command.ts";
+import { exitCode, UsageError } from "../exit-code.ts";
 
 /** Of the controller's --page-address. */
 const pagePort = 9809;

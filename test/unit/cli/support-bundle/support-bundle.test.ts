@@ -3,14 +3,14 @@ import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "n
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { expect } from "chai";
-import { redact } from "../../../src/api/values/redact.ts";
-import type { Cluster } from "../../../src/cli/cluster.ts";
-import type { Context } from "../../../src/cli/command.ts";
-import { helpOf } from "../../../src/cli/help.ts";
-import { supportBundleCommand } from "../../../src/cli/support-bundle/support-bundle.ts";
-import { createKubeClient } from "../../../src/kube/client/client.ts";
-import type { ApiRequest, ApiResponse, Transport } from "../../../src/kube/client/transport.ts";
-import { canaries, fakeClusterAnswers } from "./fake-cluster-answers.ts";
+import { redact } from "../../../../src/api/values/redact.ts";
+import type { Cluster } from "../../../../src/cli/cluster.ts";
+import type { Context } from "../../../../src/cli/command.ts";
+import { helpOf } from "../../../../src/cli/help.ts";
+import { supportBundleCommand } from "../../../../src/cli/support-bundle/support-bundle.ts";
+import { createKubeClient } from "../../../../src/kube/client/client.ts";
+import type { ApiRequest, ApiResponse, Transport } from "../../../../src/kube/client/transport.ts";
+import { canaries, fakeClusterAnswers } from "../fake-cluster-answers.ts";
 
 const now = Date.parse("2026-11-25T22:30:23Z");
 

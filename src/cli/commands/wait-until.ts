@@ -1,10 +1,10 @@
-import type { KubeObject } from "../api/meta.ts";
-import type { Resource } from "../api/names.ts";
-import { printable } from "../api/values/printable.ts";
-import type { ListOptions } from "../kube/client/client.ts";
-import { type Cluster, follow } from "./cluster.ts";
-import type { Call, Context } from "./command.ts";
-import { ending } from "./interrupt.ts";
+import type { KubeObject } from "../../api/meta.ts";
+import type { Resource } from "../../api/names.ts";
+import { printable } from "../../api/values/printable.ts";
+import type { ListOptions } from "../../kube/client/client.ts";
+import { type Cluster, follow } from "../cluster.ts";
+import type { Call, Context } from "../command.ts";
+import { ending } from "../interrupt.ts";
 
 /** For the one look of --timeout 0, milliseconds. */
 const oneLookMs = 30_000;

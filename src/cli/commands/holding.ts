@@ -1,4 +1,4 @@
-import type { NodeVolumeIntent } from "../api/types.gen.ts";
+import type { NodeVolumeIntent } from "../../api/types.gen.ts";
 
 /** Why a volume keeps a node from being drained. */
 export interface Holding {

@@ -1,17 +1,17 @@
-import { findCondition } from "../api/conditions.ts";
-import type { KubeObject } from "../api/meta.ts";
-import { label, resource } from "../api/names.ts";
-import type { NodeVolumeIntent } from "../api/types.gen.ts";
-import { mountCounts } from "../explain/intent-chain.ts";
-import { age } from "./age.ts";
-import { type Cluster, follow } from "./cluster.ts";
-import type { Call, Command } from "./command.ts";
-import { exitCode, UsageError } from "./exit-code.ts";
-import { inOrder } from "./find-intents.ts";
-import { ending } from "./interrupt.ts";
-import { missingNode } from "./nodes.ts";
-import { formatOf, listOf, namesOf, serialized } from "./output.ts";
-import { type Column, table } from "./table.ts";
+import { findCondition } from "../../api/conditions.ts";
+import type { KubeObject } from "../../api/meta.ts";
+import { label, resource } from "../../api/names.ts";
+import type { NodeVolumeIntent } from "../../api/types.gen.ts";
+import { mountCounts } from "../../explain/intent-chain.ts";
+import { age } from "../age.ts";
+import { type Cluster, follow } from "../cluster.ts";
+import type { Call, Command } from "../command.ts";
+import { exitCode, UsageError } from "../exit-code.ts";
+import { inOrder } from "../find-intents.ts";
+import { ending } from "../interrupt.ts";
+import { missingNode } from "../nodes.ts";
+import { formatOf, listOf, namesOf, serialized } from "../output.ts";
+import { type Column, table } from "../table.ts";
 
 /** PURE. The columns of `kubectl get nvi`, and pods. */
 export function volumeColumns(now: number): Column<NodeVolumeIntent>[] {

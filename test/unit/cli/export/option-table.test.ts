@@ -1,6 +1,6 @@
 import { readFileSync } from "node:fs";
 import { expect } from "chai";
-import { ofMount, ofType, type Row } from "../../../src/cli/export/option-table.ts";
+import { ofMount, ofType, type Row } from "../../../../src/cli/export/option-table.ts";
 
 const rules = readFileSync("crds/rules-in-code.yaml", "utf8");
 

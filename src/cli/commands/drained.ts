@@ -1,16 +1,16 @@
-import { findCondition } from "../api/conditions.ts";
-import { resource } from "../api/names.ts";
-import type { NodeVolumeIntent, NodeVolumeState } from "../api/types.gen.ts";
-import { printable } from "../api/values/printable.ts";
-import type { ListOptions } from "../kube/client/client.ts";
-import { parseDuration } from "./arguments.ts";
-import { type Cluster, getIfAllowed } from "./cluster.ts";
-import type { Call, Command } from "./command.ts";
-import { exitCode, UsageError } from "./exit-code.ts";
+import { findCondition } from "../../api/conditions.ts";
+import { resource } from "../../api/names.ts";
+import type { NodeVolumeIntent, NodeVolumeState } from "../../api/types.gen.ts";
+import { printable } from "../../api/values/printable.ts";
+import type { ListOptions } from "../../kube/client/client.ts";
+import { parseDuration } from "../arguments.ts";
+import { type Cluster, getIfAllowed } from "../cluster.ts";
+import type { Call, Command } from "../command.ts";
+import { exitCode, UsageError } from "../exit-code.ts";
+import { missingNode } from "../nodes.ts";
+import { formatOf, serialized } from "../output.ts";
+import { type Column, table } from "../table.ts";
 import { type Holding, holdingOf } from "./holding.ts";
-import { missingNode } from "./nodes.ts";
-import { formatOf, serialized } from "./output.ts";
-import { type Column, table } from "./table.ts";
 import { silence, waitUntil, within } from "./wait-until.ts";
 
 const columns: Column<Holding>[] = [

@@ -1,9 +1,9 @@
 import { expect } from "chai";
 import { loadAll } from "js-yaml";
-import { parseSet } from "../../../src/api/validate.ts";
-import { exported } from "../../../src/cli/export/export.ts";
-import { parseMounts } from "../../../src/cli/export/parse-mounts.ts";
-import { readGolden, writeGolden, writeVariable } from "./golden.ts";
+import { parseSet } from "../../../../src/api/validate.ts";
+import { exported } from "../../../../src/cli/export/export.ts";
+import { parseMounts } from "../../../../src/cli/export/parse-mounts.ts";
+import { readGolden, writeGolden, writeVariable } from "../golden.ts";
 
 const fstab = `# /etc/fstab
 UUID=1234-abcd / ext4 errors=remount-ro 0 1

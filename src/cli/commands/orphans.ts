@@ -1,11 +1,11 @@
-import { resource } from "../api/names.ts";
-import type { NodeVolumeState, Orphan } from "../api/types.gen.ts";
-import { age, duration } from "./age.ts";
-import type { Command } from "./command.ts";
-import { CommandError, exitCode } from "./exit-code.ts";
-import { missingNode } from "./nodes.ts";
-import { formatOf, serialized } from "./output.ts";
-import { type Column, table } from "./table.ts";
+import { resource } from "../../api/names.ts";
+import type { NodeVolumeState, Orphan } from "../../api/types.gen.ts";
+import { age, duration } from "../age.ts";
+import type { Command } from "../command.ts";
+import { CommandError, exitCode } from "../exit-code.ts";
+import { missingNode } from "../nodes.ts";
+import { formatOf, serialized } from "../output.ts";
+import { type Column, table } from "../table.ts";
 
 interface Row extends Orphan {
   readonly node: string;

@@ -1,12 +1,12 @@
-import { timestamp } from "../api/conditions.ts";
-import { annotation, resource } from "../api/names.ts";
-import type { NodeVolumeIntent } from "../api/types.gen.ts";
-import { isConflict } from "../kube/client/api-error.ts";
-import { recordIn, stringIn } from "../kube/json.ts";
-import type { Cluster } from "./cluster.ts";
-import type { Command } from "./command.ts";
-import { CommandError, exitCode, UsageError } from "./exit-code.ts";
-import { intentsNamed, notFound } from "./find-intents.ts";
+import { timestamp } from "../../api/conditions.ts";
+import { annotation, resource } from "../../api/names.ts";
+import type { NodeVolumeIntent } from "../../api/types.gen.ts";
+import { isConflict } from "../../kube/client/api-error.ts";
+import { recordIn, stringIn } from "../../kube/json.ts";
+import type { Cluster } from "../cluster.ts";
+import type { Command } from "../command.ts";
+import { CommandError, exitCode, UsageError } from "../exit-code.ts";
+import { intentsNamed, notFound } from "../find-intents.ts";
 
 const checks = [
   "Before you confirm it, make sure of one of these:",

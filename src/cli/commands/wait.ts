@@ -1,14 +1,14 @@
-import { resource, setLabelPrefix } from "../api/names.ts";
-import type { NodeVolumeIntent, NodeVolumeSet } from "../api/types.gen.ts";
-import type { Raw } from "../explain/facts.ts";
-import { duration } from "./age.ts";
-import { parseDuration } from "./arguments.ts";
-import { type Cluster, getIfAllowed } from "./cluster.ts";
-import type { Call, Command } from "./command.ts";
-import { CommandError, exitCode, UsageError } from "./exit-code.ts";
-import { notFound, volumesNamed } from "./find-intents.ts";
-import { didYouMean } from "./nearest.ts";
-import { typedName } from "./typed-name.ts";
+import { resource, setLabelPrefix } from "../../api/names.ts";
+import type { NodeVolumeIntent, NodeVolumeSet } from "../../api/types.gen.ts";
+import type { Raw } from "../../explain/facts.ts";
+import { duration } from "../age.ts";
+import { parseDuration } from "../arguments.ts";
+import { type Cluster, getIfAllowed } from "../cluster.ts";
+import type { Call, Command } from "../command.ts";
+import { CommandError, exitCode, UsageError } from "../exit-code.ts";
+import { notFound, volumesNamed } from "../find-intents.ts";
+import { didYouMean } from "../nearest.ts";
+import { typedName } from "../typed-name.ts";
 import { silence, type WaitEnd, waitUntil, within } from "./wait-until.ts";
 import { podNotReady, podNotReleased, setNotReady, volumesNotReady, volumesNotReleased } from "./waiting-for.ts";
 

@@ -1,6 +1,6 @@
 import { expect } from "chai";
-import { orphanColumns } from "../../../src/cli/orphans.ts";
-import { table } from "../../../src/cli/table.ts";
+import { orphanColumns } from "../../../../src/cli/commands/orphans.ts";
+import { table } from "../../../../src/cli/table.ts";
 
 describe("kubectl nvi orphans", () => {
   const now = Date.parse("2026-11-22T12:00:00Z");

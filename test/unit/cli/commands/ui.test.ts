@@ -3,11 +3,11 @@ import { chmodSync, existsSync, mkdtempSync, rmSync, writeFileSync } from "node:
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { expect } from "chai";
-import { root } from "../../../hack/lib/root.ts";
-import { until } from "../../../hack/lib/until.ts";
-import type { Context } from "../../../src/cli/command.ts";
-import { UsageError } from "../../../src/cli/exit-code.ts";
-import { uiCommand } from "../../../src/cli/ui.ts";
+import { root } from "../../../../hack/lib/root.ts";
+import { until } from "../../../../hack/lib/until.ts";
+import type { Context } from "../../../../src/cli/command.ts";
+import { uiCommand } from "../../../../src/cli/commands/ui.ts";
+import { UsageError } from "../../../../src/cli/exit-code.ts";
 
 /** What it runs kubectl with, and how it ends. */
 async function run(args: string[], values = {}, ends = 0) {

@@ -1,6 +1,6 @@
-import { findCondition } from "../api/conditions.ts";
-import type { NodeVolumeIntent, NodeVolumeSet } from "../api/types.gen.ts";
-import { failingWithout } from "./explain/explain-set.ts";
+import { findCondition } from "../../api/conditions.ts";
+import type { NodeVolumeIntent, NodeVolumeSet } from "../../api/types.gen.ts";
+import { failingWithout } from "../explain/explain-set.ts";
 
 /** One thing that is not as it is wanted. */
 export interface Difference {

@@ -1,11 +1,11 @@
 import { expect } from "chai";
-import { resource } from "../../../src/api/names.ts";
-import type { Cluster } from "../../../src/cli/cluster.ts";
-import { gatherDrift, gatherGranted, gathering } from "../../../src/cli/explain/gather.ts";
-import { createKubeClient } from "../../../src/kube/client/client.ts";
-import { systemTimers } from "../../../src/system.ts";
-import { intent, listedPod, now, pod, volume } from "../../lib/cli-objects.ts";
-import { createFakeApiServer } from "../fake-api-server.ts";
+import { resource } from "../../../../src/api/names.ts";
+import type { Cluster } from "../../../../src/cli/cluster.ts";
+import { gatherDrift, gatherGranted, gathering } from "../../../../src/cli/explain/gather.ts";
+import { createKubeClient } from "../../../../src/kube/client/client.ts";
+import { systemTimers } from "../../../../src/system.ts";
+import { intent, listedPod, now, pod, volume } from "../../../lib/cli-objects.ts";
+import { createFakeApiServer } from "../../fake-api-server.ts";
 
 describe("gatherGranted", () => {
   it("reads the PersistentVolumes that the pod's volumes were granted, once, and no others", async () => {

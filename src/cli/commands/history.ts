@@ -1,15 +1,15 @@
-import { resource } from "../api/names.ts";
-import type { NodeVolumeIntent } from "../api/types.gen.ts";
-import { type Raw, timeOf } from "../explain/facts.ts";
-import { numberIn, stringIn } from "../kube/json.ts";
-import { age, duration } from "./age.ts";
-import { listIfAllowed } from "./cluster.ts";
-import type { Command } from "./command.ts";
+import { resource } from "../../api/names.ts";
+import type { NodeVolumeIntent } from "../../api/types.gen.ts";
+import { type Raw, timeOf } from "../../explain/facts.ts";
+import { numberIn, stringIn } from "../../kube/json.ts";
+import { age, duration } from "../age.ts";
+import { listIfAllowed } from "../cluster.ts";
+import type { Command } from "../command.ts";
+import { exitCode, UsageError } from "../exit-code.ts";
+import { inOrder } from "../find-intents.ts";
+import { formatOf, serialized } from "../output.ts";
+import { type Column, table } from "../table.ts";
 import { selected } from "./diff.ts";
-import { exitCode, UsageError } from "./exit-code.ts";
-import { inOrder } from "./find-intents.ts";
-import { formatOf, serialized } from "./output.ts";
-import { type Column, table } from "./table.ts";
 
 interface Entry {
   readonly node: string;

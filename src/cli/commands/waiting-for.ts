@@ -1,9 +1,9 @@
-import { findCondition } from "../api/conditions.ts";
-import type { NodeVolumeIntent, NodeVolumeSet } from "../api/types.gen.ts";
-import { listed } from "../api/values/listed.ts";
-import { conditionOf, type Raw } from "../explain/facts.ts";
-import { stringIn } from "../kube/json.ts";
-import { hasStarted, nodeOf, phaseOf } from "./explain/pod-facts.ts";
+import { findCondition } from "../../api/conditions.ts";
+import type { NodeVolumeIntent, NodeVolumeSet } from "../../api/types.gen.ts";
+import { listed } from "../../api/values/listed.ts";
+import { conditionOf, type Raw } from "../../explain/facts.ts";
+import { stringIn } from "../../kube/json.ts";
+import { hasStarted, nodeOf, phaseOf } from "../explain/pod-facts.ts";
 
 /** PURE. Why a set is not ready; undefined once it is, on every node that it selects, with its newest spec. */
 export function setNotReady(set: NodeVolumeSet | undefined): string | undefined {

@@ -1,11 +1,11 @@
-import { resource } from "../api/names.ts";
-import type { NodeVolumeIntent, NodeVolumeSet } from "../api/types.gen.ts";
-import { listIfAllowed } from "./cluster.ts";
-import type { Call, Command } from "./command.ts";
-import { exitCode, UsageError } from "./exit-code.ts";
-import { type Flag, flags } from "./flags.ts";
-import { flagsOf } from "./help.ts";
-import { didYouMean } from "./nearest.ts";
+import { resource } from "../../api/names.ts";
+import type { NodeVolumeIntent, NodeVolumeSet } from "../../api/types.gen.ts";
+import { listIfAllowed } from "../cluster.ts";
+import type { Call, Command } from "../command.ts";
+import { exitCode, UsageError } from "../exit-code.ts";
+import { type Flag, flags } from "../flags.ts";
+import { flagsOf } from "../help.ts";
+import { didYouMean } from "../nearest.ts";
 
 const scripts: { readonly [shell: string]: string } = {
   bash: `# source <(kubectl-nvi completion bash)
