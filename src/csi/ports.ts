@@ -22,9 +22,9 @@ export interface RegisteredDriver {
 
 /**
  * The node service of one driver (csi.v1.Node), over one connection. Each call rejects with a VolumeError, whose class
- * src/csi/error-classes.ts decides. Deadlines are kubelet's: 2 minutes; 10 s for capabilities and info. A call that ran
- * into its deadline may still be carried out by the driver. OK is the driver's claim; whether a mount exists is decided
- * by the mount table.
+ * src/csi/client/error-classes.ts decides. Deadlines are kubelet's: 2 minutes; 10 s for capabilities and info. A call
+ * that ran into its deadline may still be carried out by the driver. OK is the driver's claim; whether a mount exists
+ * is decided by the mount table.
  */
 export interface NodeService {
   /** Called once per connection, and again after a failure. */

@@ -1,7 +1,7 @@
 import { execFileSync } from "node:child_process";
 import { existsSync, mkdirSync, readFileSync, rmdirSync, rmSync, statSync, writeFileSync } from "node:fs";
-import { driverError } from "../../src/csi/driver-error.ts";
-import { outcomeOf } from "../../src/csi/error-classes.ts";
+import { driverError } from "../../src/csi/client/driver-error.ts";
+import { outcomeOf } from "../../src/csi/client/error-classes.ts";
 import type { CSIDrivers, NodeCapabilities, NodeService, RegisteredDriver } from "../../src/csi/ports.ts";
 import { parseMountinfo } from "../../src/host/mountinfo.ts";
 import type { Cancel } from "../../src/ports.ts";

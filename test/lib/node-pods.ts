@@ -6,7 +6,7 @@ import { withPods } from "../../src/agent/pods/pod-mounts.ts";
 import { podTargetPath } from "../../src/agent/pods/pod-path.ts";
 import { volumeKey } from "../../src/agent/volume-key.ts";
 import type { NodeVolumeIntent } from "../../src/api/types.gen.ts";
-import { PodTokens } from "../../src/csi/pod-tokens.ts";
+import { PodTokens } from "../../src/csi/client/pod-tokens.ts";
 import type { Clock } from "../../src/ports.ts";
 import { tokensFor } from "./pod-tokens.ts";
 

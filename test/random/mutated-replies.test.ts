@@ -2,8 +2,10 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { isReason } from "../../src/api/reasons.ts";
-import type { Connection } from "../../src/csi/connection.ts";
-import { DriverClient } from "../../src/csi/driver-client.ts";
+import type { Connection } from "../../src/csi/client/connection.ts";
+import { DriverClient } from "../../src/csi/client/driver-client.ts";
+import { grpcDialer } from "../../src/csi/client/grpc-connection.ts";
+import { nodeClient } from "../../src/csi/client/node-client.ts";
 import {
   NodeExpandVolumeResponse,
   NodeGetCapabilitiesResponse,
@@ -12,8 +14,6 @@ import {
   NodeServiceCapability_RPC_Type as Type,
   VolumeUsage_Unit as Unit,
 } from "../../src/csi/gen/csi.gen.ts";
-import { grpcDialer } from "../../src/csi/grpc-connection.ts";
-import { nodeClient } from "../../src/csi/node-client.ts";
 import type { NodeInfo, VolumeStats } from "../../src/csi/ports.ts";
 import { VolumeError } from "../../src/errors.ts";
 import { systemClock } from "../../src/system.ts";

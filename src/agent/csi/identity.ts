@@ -1,4 +1,4 @@
-import type { PodIdentity } from "../../csi/pod-tokens.ts";
+import type { PodIdentity } from "../../csi/client/pod-tokens.ts";
 import { VolumeError } from "../../errors.ts";
 import type { CSIVolume } from "../../plugins/plugin.ts";
 import type { ActionContext } from "../actions/context.ts";

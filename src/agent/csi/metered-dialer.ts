@@ -1,4 +1,4 @@
-import type { Answer, Connection, Dialer } from "../../csi/connection.ts";
+import type { Answer, Connection, Dialer } from "../../csi/client/connection.ts";
 import type { Clock } from "../../ports.ts";
 
 /** Told of each call of the node service that has ended: socket, method, status code by name, and seconds. */

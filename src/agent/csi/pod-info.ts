@@ -1,5 +1,5 @@
-import type { PodIdentity } from "../../csi/pod-tokens.ts";
-import { tokensKey } from "../../csi/secrets-of.ts";
+import type { PodIdentity } from "../../csi/client/pod-tokens.ts";
+import { tokensKey } from "../../csi/client/secrets-of.ts";
 import type { CSIVolume } from "../../plugins/plugin.ts";
 import type { PodOfTarget } from "../record.ts";
 

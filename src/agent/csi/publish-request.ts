@@ -1,6 +1,6 @@
-import type { PodIdentity } from "../../csi/pod-tokens.ts";
+import type { PodIdentity } from "../../csi/client/pod-tokens.ts";
+import { tokensKey } from "../../csi/client/secrets-of.ts";
 import type { NodeCapabilities, PublishRequest } from "../../csi/ports.ts";
-import { tokensKey } from "../../csi/secrets-of.ts";
 import type { CSIVolume } from "../../plugins/plugin.ts";
 import { type ActionContext, recordOf } from "../actions/context.ts";
 import type { Published, TargetRecord } from "../record.ts";

@@ -1,6 +1,6 @@
 import type { Registry } from "prom-client";
-import { DriverRegistry } from "../../csi/driver-registry.ts";
-import { grpcDialer } from "../../csi/grpc-connection.ts";
+import { grpcDialer } from "../../csi/client/grpc-connection.ts";
+import { DriverRegistry } from "../../csi/registry/driver-registry.ts";
 import type { Sockets } from "../../host/sockets.ts";
 import type { System } from "../../ports.ts";
 import { callMetrics } from "./call-metrics.ts";

@@ -1,4 +1,4 @@
-import type { PodIdentity } from "../../csi/pod-tokens.ts";
+import type { PodIdentity } from "../../csi/client/pod-tokens.ts";
 import type { Clock } from "../../ports.ts";
 
 /** The state of a target's tokens as the planner sees it, without the tokens. New tokens make a new object. */

@@ -1,10 +1,10 @@
 import type { Logger, System } from "../../ports.ts";
 import type { NodePublishVolumeRequest, NodeUnpublishVolumeRequest } from "../gen/csi.gen.ts";
 import { checkPublish, checkUnpublish } from "./check-publish.ts";
+import { KeyedMutex } from "./keyed-mutex.ts";
 import { hasTokensInContext, podIdentity } from "./pod-identity.ts";
 import type { PodPublish, PodTarget, PodVolumes } from "./ports.ts";
 import { RefusedCall } from "./refused-call.ts";
-import { KeyedMutex } from "./turns.ts";
 
 /** Dependencies of answering NodePublishVolume and NodeUnpublishVolume. */
 export interface PodCallsDeps {

@@ -1,7 +1,7 @@
 import { messageOf } from "../../errors.ts";
+import { type PodIdentity, PodTokens } from "../client/pod-tokens.ts";
+import { tokensKey } from "../client/secrets-of.ts";
 import type { NodePublishVolumeRequest } from "../gen/csi.gen.ts";
-import { type PodIdentity, PodTokens } from "../pod-tokens.ts";
-import { tokensKey } from "../secrets-of.ts";
 import type { PodTarget } from "./ports.ts";
 import { RefusedCall } from "./refused-call.ts";
 

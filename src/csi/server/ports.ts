@@ -1,5 +1,5 @@
 import type { Reason } from "../../api/reasons.ts";
-import type { PodIdentity } from "../pod-tokens.ts";
+import type { PodIdentity } from "../client/pod-tokens.ts";
 
 /** One volume of one pod, as kubelet's target path names it. */
 export interface PodTarget {

@@ -1,6 +1,6 @@
 import { cut } from "../../api/conditions.ts";
 import { messageOf } from "../../errors.ts";
-import type { Code } from "../rpc.ts";
+import type { Code } from "../client/rpc.ts";
 import { PodVolumeError } from "./ports.ts";
 
 /** A call that is answered with a status, in words for who made the pod: kubelet shows them in an event. */

@@ -1,6 +1,6 @@
 import { type handleUnaryCall, type ServerUnaryCall, status } from "@grpc/grpc-js";
 import type { Clock, Logger } from "../../ports.ts";
-import type { Code } from "../rpc.ts";
+import type { Code } from "../client/rpc.ts";
 import type { CallLimits } from "./pod-calls.ts";
 import { refusalOf } from "./refused-call.ts";
 

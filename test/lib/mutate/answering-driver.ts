@@ -1,8 +1,8 @@
 import { rmSync } from "node:fs";
 import { join } from "node:path";
 import { Server, ServerCredentials, type ServiceError, type UntypedServiceImplementation } from "@grpc/grpc-js";
+import type { RPC } from "../../../src/csi/client/rpc.ts";
 import { GetPluginInfoResponse } from "../../../src/csi/gen/csi.gen.ts";
-import type { RPC } from "../../../src/csi/rpc.ts";
 
 /** What it says next: bytes in the place of a reply, or a status. */
 export type Said = { readonly bytes: Buffer } | { readonly code: number; readonly text: string };

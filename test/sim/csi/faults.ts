@@ -1,4 +1,4 @@
-import type { Code } from "../../../src/csi/rpc.ts";
+import type { Code } from "../../../src/csi/client/rpc.ts";
 import type { SeededRandom } from "../random.ts";
 
 /**

@@ -1,4 +1,4 @@
-import type { Code } from "../../../src/csi/rpc.ts";
+import type { Code } from "../../../src/csi/client/rpc.ts";
 
 /** A status with which a driver answers instead of OK. */
 export class RPCFailure extends Error {

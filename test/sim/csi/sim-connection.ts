@@ -1,4 +1,4 @@
-import type { Answer, Connection } from "../../../src/csi/connection.ts";
+import type { Answer, Connection } from "../../../src/csi/client/connection.ts";
 import type { Cancel } from "../../../src/ports.ts";
 import type { Incarnation } from "../incarnation.ts";
 import type { Call, SimDriver } from "./sim-driver.ts";

@@ -1,4 +1,4 @@
-import type { Answer } from "../../../src/csi/connection.ts";
+import type { Answer } from "../../../src/csi/client/connection.ts";
 import type { Incarnation } from "../incarnation.ts";
 import type { Machine } from "../machine.ts";
 import type { WorldParts } from "../world-parts.ts";

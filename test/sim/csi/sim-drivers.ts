@@ -1,5 +1,5 @@
-import { DriverClient } from "../../../src/csi/driver-client.ts";
-import { nodeClient } from "../../../src/csi/node-client.ts";
+import { DriverClient } from "../../../src/csi/client/driver-client.ts";
+import { nodeClient } from "../../../src/csi/client/node-client.ts";
 import type { CSIDrivers, RegisteredDriver } from "../../../src/csi/ports.ts";
 import type { Cancel } from "../../../src/ports.ts";
 import type { Incarnation } from "../incarnation.ts";

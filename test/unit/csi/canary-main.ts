@@ -1,8 +1,8 @@
 // Calls a driver that repeats every secret that it gets, in a process whose gRPC library is told to log everything.
 // What a log, an event or a status could have of it goes to stdout; canaries.test.ts looks for the secrets there.
 import { inspect } from "node:util";
+import { tokensKey } from "../../../src/csi/client/secrets-of.ts";
 import type { StageRequest } from "../../../src/csi/ports.ts";
-import { tokensKey } from "../../../src/csi/secrets-of.ts";
 import type { LogMeta } from "../../../src/ports.ts";
 import { tokensFor } from "../../lib/pod-tokens.ts";
 import { canaries } from "./canaries.ts";

@@ -1,9 +1,9 @@
-import type { Connection } from "../../../src/csi/connection.ts";
-import { DriverClient } from "../../../src/csi/driver-client.ts";
-import { grpcDialer } from "../../../src/csi/grpc-connection.ts";
-import { nodeClient } from "../../../src/csi/node-client.ts";
+import type { Connection } from "../../../src/csi/client/connection.ts";
+import { DriverClient } from "../../../src/csi/client/driver-client.ts";
+import { grpcDialer } from "../../../src/csi/client/grpc-connection.ts";
+import { nodeClient } from "../../../src/csi/client/node-client.ts";
+import type { RPC } from "../../../src/csi/client/rpc.ts";
 import type { NodeService, PublishRequest, StageRequest, VolumeCapability } from "../../../src/csi/ports.ts";
-import type { RPC } from "../../../src/csi/rpc.ts";
 import { VolumeError } from "../../../src/errors.ts";
 import { systemClock } from "../../../src/system.ts";
 import type { FakeDriver } from "./fake-driver.ts";

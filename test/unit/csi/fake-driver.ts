@@ -9,6 +9,7 @@ import {
   type sendUnaryData,
   type UntypedHandleCall,
 } from "@grpc/grpc-js";
+import type { RPC } from "../../../src/csi/client/rpc.ts";
 import {
   GetPluginInfoResponse,
   IdentityService,
@@ -21,7 +22,6 @@ import {
   NodeUnpublishVolumeRequest,
   NodeUnstageVolumeRequest,
 } from "../../../src/csi/gen/csi.gen.ts";
-import type { RPC } from "../../../src/csi/rpc.ts";
 
 /** What the driver answers one call with: before it did the work, which it then leaves, or after. */
 export interface FakeAnswer {

@@ -1,4 +1,6 @@
 import { expect } from "chai";
+import { capabilitiesOf, expansionOf, InvalidReply, infoOf, statsOf } from "../../../src/csi/client/replies.ts";
+import { expandMessage, publishMessage, stageMessage } from "../../../src/csi/client/requests.ts";
 import {
   NodeExpandVolumeRequest,
   NodeExpandVolumeResponse,
@@ -9,8 +11,6 @@ import {
   NodeStageVolumeRequest,
 } from "../../../src/csi/gen/csi.gen.ts";
 import type { AccessMode, VolumeCapability } from "../../../src/csi/ports.ts";
-import { capabilitiesOf, expansionOf, InvalidReply, infoOf, statsOf } from "../../../src/csi/replies.ts";
-import { expandMessage, publishMessage, stageMessage } from "../../../src/csi/requests.ts";
 import { publishRequest, stageRequest } from "./clients.ts";
 
 describe("requests", () => {

@@ -1,9 +1,9 @@
 import { mkdirSync, mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { DriverRegistry } from "../../../src/csi/driver-registry.ts";
+import { grpcDialer } from "../../../src/csi/client/grpc-connection.ts";
 import type { PluginInfo } from "../../../src/csi/gen/pluginregistration.gen.ts";
-import { grpcDialer } from "../../../src/csi/grpc-connection.ts";
+import { DriverRegistry } from "../../../src/csi/registry/driver-registry.ts";
 import { linuxSockets } from "../../../src/host/linux/linux-sockets.ts";
 import { systemClock, systemRandom, systemTimers, systemTurns } from "../../../src/system.ts";
 import { FakeDriver } from "./fake-driver.ts";

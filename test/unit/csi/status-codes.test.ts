@@ -1,6 +1,6 @@
 import { expect } from "chai";
-import { isChanging } from "../../../src/csi/error-classes.ts";
-import { codes, type RPC, rpcs } from "../../../src/csi/rpc.ts";
+import { isChanging } from "../../../src/csi/client/error-classes.ts";
+import { codes, type RPC, rpcs } from "../../../src/csi/client/rpc.ts";
 import { calling, connected, errorOf } from "./clients.ts";
 import { FakeDriver } from "./fake-driver.ts";
 

@@ -3,7 +3,7 @@ import { Registry } from "prom-client";
 import { callMetrics } from "../../../../src/agent/csi/call-metrics.ts";
 import { meteredDialer } from "../../../../src/agent/csi/metered-dialer.ts";
 import { noDrivers } from "../../../../src/agent/csi/no-drivers.ts";
-import type { Answer, Connection } from "../../../../src/csi/connection.ts";
+import type { Answer, Connection } from "../../../../src/csi/client/connection.ts";
 import type { RegisteredDriver } from "../../../../src/csi/ports.ts";
 import { virtualSystem } from "../../kube/virtual-system.ts";
 

@@ -1,6 +1,6 @@
 import { expect } from "chai";
 import { volumeContextFor } from "../../../../src/agent/csi/pod-info.ts";
-import { PodTokens } from "../../../../src/csi/pod-tokens.ts";
+import { PodTokens } from "../../../../src/csi/client/pod-tokens.ts";
 import { tokensFor } from "../../../lib/pod-tokens.ts";
 
 const forged = {

@@ -1,6 +1,6 @@
 import { expect } from "chai";
 import { KeptTokens } from "../../../../src/agent/pods/kept-tokens.ts";
-import { PodTokens } from "../../../../src/csi/pod-tokens.ts";
+import { PodTokens } from "../../../../src/csi/client/pod-tokens.ts";
 import { tokensFor } from "../../../lib/pod-tokens.ts";
 import { virtualSystem } from "../../kube/virtual-system.ts";
 

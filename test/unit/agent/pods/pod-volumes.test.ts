@@ -6,7 +6,7 @@ import { OpenPods } from "../../../../src/agent/pods/open-pods.ts";
 import { AgentPodVolumes } from "../../../../src/agent/pods/pod-volumes.ts";
 import { Touched } from "../../../../src/agent/touched.ts";
 import type { IntentPod, VolumeSource } from "../../../../src/api/types.gen.ts";
-import { PodTokens } from "../../../../src/csi/pod-tokens.ts";
+import { PodTokens } from "../../../../src/csi/client/pod-tokens.ts";
 import type { PodPublish, PodVolumeError } from "../../../../src/csi/server/ports.ts";
 import { MountTable } from "../../../../src/host/mount-table.ts";
 import { volume } from "../../../lib/plan-world.ts";

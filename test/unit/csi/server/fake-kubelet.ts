@@ -1,4 +1,5 @@
 import { credentials, Metadata, type ServiceError, status } from "@grpc/grpc-js";
+import { grpcDialer } from "../../../../src/csi/client/grpc-connection.ts";
 import {
   NodeClient,
   NodeExpandVolumeRequest,
@@ -8,8 +9,7 @@ import {
   NodeUnpublishVolumeRequest,
 } from "../../../../src/csi/gen/csi.gen.ts";
 import type { PluginInfo } from "../../../../src/csi/gen/pluginregistration.gen.ts";
-import { grpcDialer } from "../../../../src/csi/grpc-connection.ts";
-import { RegistrationClient } from "../../../../src/csi/registration-client.ts";
+import { RegistrationClient } from "../../../../src/csi/registry/registration-client.ts";
 import { systemClock } from "../../../../src/system.ts";
 import { publishRequest, type RequestChange } from "./requests.ts";
 

@@ -1,6 +1,6 @@
-import { cut } from "../api/conditions.ts";
-import { redact } from "../api/values/redact.ts";
-import { VolumeError } from "../errors.ts";
+import { cut } from "../../api/conditions.ts";
+import { redact } from "../../api/values/redact.ts";
+import { VolumeError } from "../../errors.ts";
 import type { Outcome } from "./error-classes.ts";
 import type { RPC } from "./rpc.ts";
 

@@ -1,5 +1,5 @@
-import type { Reason } from "../api/reasons.ts";
-import type { ErrorClass } from "../errors.ts";
+import type { Reason } from "../../api/reasons.ts";
+import type { ErrorClass } from "../../errors.ts";
 import type { Code, RPC } from "./rpc.ts";
 
 /** What an answer says of the volume: done, or a failure of this class and reason. */

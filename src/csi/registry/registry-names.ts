@@ -1,5 +1,5 @@
-import type { Cancel } from "../ports.ts";
-import type { CSIDrivers, RegisteredDriver } from "./ports.ts";
+import type { Cancel } from "../../ports.ts";
+import type { CSIDrivers, RegisteredDriver } from "../ports.ts";
 import type { Registered } from "./register.ts";
 
 /** The drivers by name, and who is told of changes. A driver that is replaced or goes is closed. */

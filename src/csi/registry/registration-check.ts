@@ -1,5 +1,5 @@
-import { podDriver } from "../api/names.ts";
-import type { PluginInfo } from "./gen/pluginregistration.gen.ts";
+import { podDriver } from "../../api/names.ts";
+import type { PluginInfo } from "../gen/pluginregistration.gen.ts";
 
 /** What a plugin's introduction of itself comes to. */
 export type Introduction =

@@ -1,8 +1,8 @@
 import { expect } from "chai";
-import { FollowedSockets } from "../../../src/csi/followed-sockets.ts";
-import type { SocketFile, Sockets } from "../../../src/host/sockets.ts";
-import type { Timers } from "../../../src/ports.ts";
-import { RememberingLog } from "./remembering-log.ts";
+import { FollowedSockets } from "../../../../src/csi/registry/followed-sockets.ts";
+import type { SocketFile, Sockets } from "../../../../src/host/sockets.ts";
+import type { Timers } from "../../../../src/ports.ts";
+import { RememberingLog } from "../remembering-log.ts";
 
 /** Reads that a test ends, and timers that it lets run. */
 function world() {

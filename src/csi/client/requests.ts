@@ -5,8 +5,8 @@ import {
   NodeGetVolumeStatsRequest,
   NodePublishVolumeRequest,
   NodeStageVolumeRequest,
-} from "./gen/csi.gen.ts";
-import type { ExpandRequest, PublishRequest, StageRequest, StatsRequest, VolumeCapability } from "./ports.ts";
+} from "../gen/csi.gen.ts";
+import type { ExpandRequest, PublishRequest, StageRequest, StatsRequest, VolumeCapability } from "../ports.ts";
 
 // PURE. The port's requests as CSI's messages. No field is left to a default that could mean something else.
 

@@ -1,4 +1,4 @@
-import type { Secrets, VolumeCapability } from "./ports.ts";
+import type { Secrets, VolumeCapability } from "../ports.ts";
 
 /**
  * Where kubelet's csi plugin puts tokens for drivers with tokenRequests: JSON, {audience: {token,

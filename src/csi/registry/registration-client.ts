@@ -1,6 +1,6 @@
-import { cut } from "../api/conditions.ts";
-import type { Answer, Connection, Dialer } from "./connection.ts";
-import { InfoRequest, PluginInfo, RegistrationStatus } from "./gen/pluginregistration.gen.ts";
+import { cut } from "../../api/conditions.ts";
+import type { Answer, Connection, Dialer } from "../client/connection.ts";
+import { InfoRequest, PluginInfo, RegistrationStatus } from "../gen/pluginregistration.gen.ts";
 
 /** kubelet's times, in milliseconds (behaviour 115). */
 const connectMs = 10_000;

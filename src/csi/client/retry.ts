@@ -1,4 +1,4 @@
-import type { Random } from "../ports.ts";
+import type { Random } from "../../ports.ts";
 
 /**
  * Milliseconds: a socket may be there an instant before somebody listens; kubelet's backoff ends at two minutes, too.

@@ -2,8 +2,8 @@ import { linkSync, mkdirSync, renameSync, rmSync, unlinkSync, writeFileSync } fr
 import { createServer, type Server, type Socket } from "node:net";
 import { join } from "node:path";
 import { expect } from "chai";
-import { errorOf } from "./clients.ts";
-import { name, RegistryWorld } from "./registry-world.ts";
+import { errorOf } from "../clients.ts";
+import { name, RegistryWorld } from "../registry-world.ts";
 
 describe("the registry of CSI drivers", () => {
   let world: RegistryWorld;

@@ -3,11 +3,11 @@ import { connect, createServer, type Server, type Socket } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { expect } from "chai";
-import { outcomeOf } from "../../../src/csi/error-classes.ts";
-import { grpcDialer, longestReply } from "../../../src/csi/grpc-connection.ts";
-import { systemClock } from "../../../src/system.ts";
-import { calling, connected, errorOf } from "./clients.ts";
-import { FakeDriver, type HeldCall } from "./fake-driver.ts";
+import { outcomeOf } from "../../../../src/csi/client/error-classes.ts";
+import { grpcDialer, longestReply } from "../../../../src/csi/client/grpc-connection.ts";
+import { systemClock } from "../../../../src/system.ts";
+import { calling, connected, errorOf } from "../clients.ts";
+import { FakeDriver, type HeldCall } from "../fake-driver.ts";
 
 describe("a connection to a driver", () => {
   let driver: FakeDriver;

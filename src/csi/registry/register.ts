@@ -1,10 +1,10 @@
-import { cut } from "../api/conditions.ts";
-import { messageOf, VolumeError } from "../errors.ts";
-import type { Sockets } from "../host/sockets.ts";
-import type { Connection, Dialer } from "./connection.ts";
-import { DriverClient } from "./driver-client.ts";
-import { nodeClient } from "./node-client.ts";
-import type { RegisteredDriver } from "./ports.ts";
+import { cut } from "../../api/conditions.ts";
+import { messageOf, VolumeError } from "../../errors.ts";
+import type { Sockets } from "../../host/sockets.ts";
+import type { Connection, Dialer } from "../client/connection.ts";
+import { DriverClient } from "../client/driver-client.ts";
+import { nodeClient } from "../client/node-client.ts";
+import type { RegisteredDriver } from "../ports.ts";
 import { introductionOf } from "./registration-check.ts";
 import { RegistrarError, RegistrationClient } from "./registration-client.ts";
 

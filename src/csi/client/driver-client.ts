@@ -1,8 +1,8 @@
-import { messageOf, type VolumeError } from "../errors.ts";
+import { messageOf, type VolumeError } from "../../errors.ts";
+import { GetPluginInfoRequest, GetPluginInfoResponse } from "../gen/csi.gen.ts";
 import type { Answer, Connection } from "./connection.ts";
 import { driverError } from "./driver-error.ts";
 import { isChanging, outcomeOf } from "./error-classes.ts";
-import { GetPluginInfoRequest, GetPluginInfoResponse } from "./gen/csi.gen.ts";
 import { OnceAConnection } from "./once-a-connection.ts";
 import { codes, deadlineMs, type RPC } from "./rpc.ts";
 

@@ -1,14 +1,14 @@
-import { messageOf } from "../errors.ts";
-import type { SocketFile, Sockets } from "../host/sockets.ts";
-import type { Cancel, Logger, System } from "../ports.ts";
+import { messageOf } from "../../errors.ts";
+import type { SocketFile, Sockets } from "../../host/sockets.ts";
+import type { Cancel, Logger, System } from "../../ports.ts";
+import { retryMs } from "../client/retry.ts";
+import type { CSIDrivers } from "../ports.ts";
+import { registrationSocket } from "../server/socket-paths.ts";
 import { FollowedSockets } from "./followed-sockets.ts";
 import { NameClaims } from "./name-claims.ts";
-import type { CSIDrivers } from "./ports.ts";
 import { type Attempt, type RegisterDeps, type Registered, register } from "./register.ts";
 import { answers } from "./registration-client.ts";
 import { DriverNames } from "./registry-names.ts";
-import { retryMs } from "./retry.ts";
-import { registrationSocket } from "./server/socket-paths.ts";
 import { socketChanges } from "./socket-changes.ts";
 
 /** Dependencies of finding CSI drivers on the node (behaviour 115). */

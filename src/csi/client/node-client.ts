@@ -1,5 +1,3 @@
-import type { Connection } from "./connection.ts";
-import type { DriverClient, RPCInput } from "./driver-client.ts";
 import {
   NodeExpandVolumeRequest,
   NodeGetCapabilitiesRequest,
@@ -13,9 +11,11 @@ import {
   NodeUnpublishVolumeResponse,
   NodeUnstageVolumeRequest,
   NodeUnstageVolumeResponse,
-} from "./gen/csi.gen.ts";
+} from "../gen/csi.gen.ts";
+import type { NodeService } from "../ports.ts";
+import type { Connection } from "./connection.ts";
+import type { DriverClient, RPCInput } from "./driver-client.ts";
 import { OnceAConnection } from "./once-a-connection.ts";
-import type { NodeService } from "./ports.ts";
 import { capabilitiesOf, expansionOf, infoOf, nothingIn, statsOf } from "./replies.ts";
 import { expandMessage, publishMessage, stageMessage, statsMessage } from "./requests.ts";
 import { secretsOf } from "./secrets-of.ts";

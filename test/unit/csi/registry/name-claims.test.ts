@@ -1,6 +1,6 @@
 import { expect } from "chai";
-import { NameClaims } from "../../../src/csi/name-claims.ts";
-import { retryMs } from "../../../src/csi/retry.ts";
+import { retryMs } from "../../../../src/csi/client/retry.ts";
+import { NameClaims } from "../../../../src/csi/registry/name-claims.ts";
 
 describe("names of drivers", () => {
   it("are each had by the first that asks, who may ask again", () => {

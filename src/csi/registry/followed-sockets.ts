@@ -1,6 +1,6 @@
-import { messageOf } from "../errors.ts";
-import type { SocketFile, Sockets, WatchedSockets } from "../host/sockets.ts";
-import type { Cancel, Logger, System } from "../ports.ts";
+import { messageOf } from "../../errors.ts";
+import type { SocketFile, Sockets, WatchedSockets } from "../../host/sockets.ts";
+import type { Cancel, Logger, System } from "../../ports.ts";
 
 /** Milliseconds between looks of which nobody has told. The least; half as many again is the most. */
 const relookMs = 20_000;

@@ -1,4 +1,4 @@
-import { cut } from "../api/conditions.ts";
+import { cut } from "../../api/conditions.ts";
 import {
   NodeExpandVolumeResponse,
   NodeGetCapabilitiesResponse,
@@ -6,8 +6,8 @@ import {
   NodeGetVolumeStatsResponse,
   NodeServiceCapability_RPC_Type as Type,
   VolumeUsage_Unit as Unit,
-} from "./gen/csi.gen.ts";
-import type { NodeCapabilities, NodeInfo, VolumeStats, VolumeUsage } from "./ports.ts";
+} from "../gen/csi.gen.ts";
+import type { NodeCapabilities, NodeInfo, VolumeStats, VolumeUsage } from "../ports.ts";
 import { conditionIn } from "./volume-condition.ts";
 
 // PURE. CSI's answers as the port's, once they are what the specification asks for. All throw if they are not.

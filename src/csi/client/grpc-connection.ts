@@ -1,5 +1,5 @@
 import { Client, connectivityState, Metadata, type ServiceError } from "@grpc/grpc-js";
-import type { Cancel, Clock } from "../ports.ts";
+import type { Cancel, Clock } from "../../ports.ts";
 import type { Answer, Connection, Dialer } from "./connection.ts";
 import { ChannelSockets } from "./grpc-credentials.ts";
 import { quiet } from "./quiet.ts";
