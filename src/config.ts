@@ -22,7 +22,7 @@ import {
 } from "./config-values.ts";
 import type { CommonConfig, Config, ProcessConfig } from "./configuration.ts";
 import { FeatureGateError, type Features, featureGates, parseFeatureGates } from "./feature-gates.ts";
-import { defaultFlocker, type FlockerPlace } from "./host/flocker.ts";
+import { defaultFlocker, type FlockerPlace } from "./host/ports/flocker.ts";
 import { logLevels } from "./log-level.ts";
 
 export type * from "./configuration.ts";

@@ -1,5 +1,5 @@
 import type { Features } from "./feature-gates.ts";
-import type { FlockerPlace } from "./host/flocker.ts";
+import type { FlockerPlace } from "./host/ports/flocker.ts";
 import type { AcceptedPolicies } from "./kube/policies/policies.ts";
 import type { LogLevel } from "./log-level.ts";
 

@@ -1,7 +1,7 @@
 import type { Registry } from "prom-client";
 import type { CSIDrivers } from "../csi/ports.ts";
 import type { PodVolumes } from "../csi/server/ports.ts";
-import type { HostPorts } from "../host/ports.ts";
+import type { HostPorts } from "../host/ports/host-ports.ts";
 import type { Transport } from "../kube/client/transport.ts";
 import type { AcceptedPolicies } from "../kube/policies/policies.ts";
 import type { System } from "../ports.ts";

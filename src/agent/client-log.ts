@@ -1,5 +1,5 @@
 import { messageOf } from "../errors.ts";
-import type { Directories } from "../host/ports.ts";
+import type { Directories } from "../host/ports/host-ports.ts";
 import type { Cancel, System } from "../ports.ts";
 
 /** Bytes that the log of a client may have; what it says when its server is away repeats itself. */

@@ -1,5 +1,5 @@
 import type { ChildProcessID } from "../host/ports/types.ts";
-import type { Wakeups } from "../host/wakes.ts";
+import type { Wakeups } from "../host/ports/wakeups.ts";
 import { logOf } from "../plugins/fuse/client.ts";
 import type { Cancel, System } from "../ports.ts";
 import { boundLog, type ClientLogDeps } from "./client-log.ts";

@@ -1,6 +1,6 @@
 import type { IntentPod, NodeVolumeIntent, UnmountPolicy } from "../api/types.gen.ts";
 import { canonicalOptions } from "../api/values/mount-options.ts";
-import type { FSGroupChangePolicy } from "../host/ownership.ts";
+import type { FSGroupChangePolicy } from "../host/ports/ownership.ts";
 import type { MountAttributes } from "../host/ports/types.ts";
 import { needsGrantedVolume } from "../plugins/csi.ts";
 import type { Layout, SourceType, VolumeSpec } from "../plugins/plugin.ts";

@@ -1,6 +1,6 @@
 import { remoteMountOn } from "../host/may-hang.ts";
 import { joinPath, type MountTable } from "../host/mount-table.ts";
-import { describeRemote, type RemoteMount, waitedFor } from "../host/remote-mount.ts";
+import { describeRemote, type RemoteMount, waitedFor } from "../host/ports/remote-mount.ts";
 import { type Desired, isInvalid } from "./desired-volume.ts";
 import type { SlowCall, StuckOperation } from "./model/blocked.ts";
 import type { OwnershipChange } from "./ownership/ownership-changes.ts";

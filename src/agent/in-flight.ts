@@ -1,6 +1,6 @@
 import { messageOf } from "../errors.ts";
+import type { HostPorts } from "../host/ports/host-ports.ts";
 import type { ChildProcessID } from "../host/ports/types.ts";
-import type { HostPorts } from "../host/ports.ts";
 import type { Logger } from "../ports.ts";
 import type { OperationExecutor } from "./execute.ts";
 import type { Journal } from "./journal.ts";

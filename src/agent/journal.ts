@@ -1,6 +1,6 @@
 import { messageOf, VolumeError } from "../errors.ts";
+import type { JournalFile } from "../host/ports/host-ports.ts";
 import type { ChildProcessID } from "../host/ports/types.ts";
-import type { JournalFile } from "../host/ports.ts";
 import type { Logger } from "../ports.ts";
 import {
   formatForget,

@@ -1,7 +1,7 @@
 import { messageOf } from "../errors.ts";
 import type { MountTable } from "../host/mount-table.ts";
+import type { HostPorts, MountTableSource } from "../host/ports/host-ports.ts";
 import type { ChildProcessID } from "../host/ports/types.ts";
-import type { HostPorts, MountTableSource } from "../host/ports.ts";
 import type { Cancel, System } from "../ports.ts";
 import type { Desired } from "./desired-volume.ts";
 import type { OperationExecutor } from "./execute.ts";

@@ -1,5 +1,5 @@
 import { messageOf } from "../errors.ts";
-import type { HostPorts } from "../host/ports.ts";
+import type { HostPorts } from "../host/ports/host-ports.ts";
 import type { System } from "../ports.ts";
 import { Journal } from "./journal.ts";
 import { pause } from "./pause.ts";

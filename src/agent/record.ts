@@ -1,7 +1,7 @@
 import type { Reason } from "../api/reasons.ts";
 import type { MountIdentity } from "../host/mount-table.ts";
+import type { DirectoryID } from "../host/ports/host-ports.ts";
 import type { ChildProcessID, MountAttributes } from "../host/ports/types.ts";
-import type { DirectoryID } from "../host/ports.ts";
 import type { TearDownData } from "../plugins/api/stage-context.ts";
 import type { ChosenDisk } from "../plugins/disk-choice.ts";
 import type { FoundSource, SourceType, StageKind } from "../plugins/plugin.ts";

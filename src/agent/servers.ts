@@ -1,7 +1,7 @@
 import { isLocal } from "../host/may-hang.ts";
-import type { RemoteMount } from "../host/remote-mount.ts";
-import { describeRemote } from "../host/remote-mount.ts";
-import type { FileSystemErrors, ServerAnswer, Servers } from "../host/servers.ts";
+import type { RemoteMount } from "../host/ports/remote-mount.ts";
+import { describeRemote } from "../host/ports/remote-mount.ts";
+import type { FileSystemErrors, ServerAnswer, Servers } from "../host/ports/servers.ts";
 import type { Cancel, System } from "../ports.ts";
 import type { OperationKind } from "./operations.ts";
 import type { Plan, VolumePlan } from "./plan.ts";

@@ -1,5 +1,5 @@
 import { isBeneath } from "../host/mount-table.ts";
-import type { UnmountMode } from "../host/ports.ts";
+import type { UnmountMode } from "../host/ports/host-ports.ts";
 import { contentStateOf } from "./content/content-of.ts";
 import { mustReplaceForCredentials, refusedAndHeld } from "./credential-steps.ts";
 import { republishSteps } from "./csi/republish-steps.ts";

@@ -1,4 +1,4 @@
-import type { SwapSource, SwapTable } from "../host/swaps.ts";
+import type { SwapSource, SwapTable } from "../host/ports/swaps.ts";
 import type { VolumeRecord } from "./record.ts";
 
 /** Whether the node swaps to the device that a volume's record names; unknown where that cannot be told (law L2). */

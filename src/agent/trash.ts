@@ -1,5 +1,5 @@
 import { messageOf } from "../errors.ts";
-import type { Directories } from "../host/ports.ts";
+import type { Directories } from "../host/ports/host-ports.ts";
 import { stagesItself } from "../plugins/plugin.ts";
 import { plugins } from "../plugins/registry.ts";
 import type { Cancel, System } from "../ports.ts";

@@ -1,5 +1,5 @@
 import { unreachable } from "../errors.ts";
-import type { WakeupListener, Wakeups, WatchUnavailable } from "../host/wakes.ts";
+import type { WakeupListener, Wakeups, WatchUnavailable } from "../host/ports/wakeups.ts";
 import type { Cancel, Logger } from "../ports.ts";
 import type { Slot } from "./failures.ts";
 import type { RetryTrigger } from "./wakes-of.ts";

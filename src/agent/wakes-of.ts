@@ -1,7 +1,7 @@
 import { type WokenBy, wakersOf } from "../api/wake-table.ts";
 import { isBeneath, type MountTable } from "../host/mount-table.ts";
 import type { MountEntry } from "../host/mountinfo.ts";
-import type { WatchedPath, WatchedProcess } from "../host/wakes.ts";
+import type { WatchedPath, WatchedProcess } from "../host/ports/wakeups.ts";
 import { isInvalid } from "./desired-volume.ts";
 import { type Failure, pathOf, type Slot } from "./failures.ts";
 import type { VolumePlan } from "./plan.ts";

@@ -1,6 +1,6 @@
 import type { CIFSVolumeSource } from "../api/types.gen.ts";
 import { VolumeError } from "../errors.ts";
-import type { MountCredentials } from "../host/ports.ts";
+import type { MountCredentials } from "../host/ports/host-ports.ts";
 import type { ObjectContent, ObjectRef } from "./content.ts";
 import type { Layout, StageContext, Staged, StagingPlugin, VolumeSpec } from "./plugin.ts";
 import { stageFilesystem } from "./staging.ts";

@@ -2,8 +2,8 @@ import { diskName, overlap, wholeDisk } from "../api/disk-name.ts";
 import type { DiskSelector } from "../api/types.gen.ts";
 import { listed } from "../api/values/listed.ts";
 import { quantityBytes } from "../api/values/quantity.ts";
-import type { Disk } from "../host/disk.ts";
-import type { DeviceInfo } from "../host/ports.ts";
+import type { Disk } from "../host/ports/disk.ts";
+import type { DeviceInfo } from "../host/ports/host-ports.ts";
 
 /**
  * The disk that a volume has, as it is known again: in the journal, from before anything is written to it or mounted of

@@ -1,7 +1,7 @@
 import type { FlockerVolumeSource } from "../api/types.gen.ts";
 import { VolumeError } from "../errors.ts";
-import type { FlockerService } from "../host/flocker.ts";
 import { joinPath } from "../host/mount-table.ts";
+import type { FlockerService } from "../host/ports/flocker.ts";
 import { foundSource } from "./found-source.ts";
 import { stagedPath } from "./host-path.ts";
 import type { StageContext, Staged, StagingPlugin, VolumeSpec } from "./plugin.ts";

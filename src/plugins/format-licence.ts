@@ -1,5 +1,5 @@
 import { VolumeError } from "../errors.ts";
-import type { DeviceInfo } from "../host/ports.ts";
+import type { DeviceInfo } from "../host/ports/host-ports.ts";
 import type { StageContext } from "./plugin.ts";
 
 /**

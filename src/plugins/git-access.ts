@@ -1,5 +1,5 @@
 import type { SecretReference } from "../api/types.gen.ts";
-import type { RepositoryAccess } from "../host/repositories.ts";
+import type { RepositoryAccess } from "../host/ports/repositories.ts";
 import { authoritiesIn, keyProblem, lineOf } from "./secret-keys.ts";
 
 const password = { pattern: /^[^\p{Cc}]{1,1024}$/u, is: "one line of at most 1024 characters" };

@@ -1,6 +1,6 @@
 import type { HostPathVolumeSource } from "../api/types.gen.ts";
 import { unreachable, VolumeError } from "../errors.ts";
-import type { FileKind, SourceInfo, SourcePath } from "../host/ports.ts";
+import type { FileKind, SourceInfo, SourcePath } from "../host/ports/host-ports.ts";
 import { foundSource } from "./found-source.ts";
 import { refuseMadeName } from "./made-names.ts";
 import type { FoundSource, StageContext, Staged, StagingPlugin, VolumeSpec } from "./plugin.ts";

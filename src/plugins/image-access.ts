@@ -1,5 +1,5 @@
 import type { SecretReference } from "../api/types.gen.ts";
-import type { RegistryAccess } from "../host/images.ts";
+import type { RegistryAccess } from "../host/ports/images.ts";
 import { authoritiesIn, keyProblem } from "./secret-keys.ts";
 
 const key = ".dockerconfigjson";

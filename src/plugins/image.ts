@@ -1,6 +1,6 @@
 import type { ImageVolumeSource } from "../api/types.gen.ts";
 import { quantityBytes } from "../api/values/quantity.ts";
-import type { UnpackRequest } from "../host/images.ts";
+import type { UnpackRequest } from "../host/ports/images.ts";
 import { defaultSizeLimit, shownData, stageFetched } from "./fetched.ts";
 import { registryAccess } from "./image-access.ts";
 import type { StageContext, Staged, StagingPlugin, VolumeSpec } from "./plugin.ts";

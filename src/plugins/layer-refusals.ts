@@ -1,7 +1,7 @@
 import { VolumeError } from "../errors.ts";
-import type { Disk } from "../host/disk.ts";
-import type { LogicalVolumeInfo, LogicalVolumeName } from "../host/layers.ts";
-import type { DeviceInfo } from "../host/ports.ts";
+import type { LogicalVolumeInfo, LogicalVolumeName } from "../host/ports/block-layers.ts";
+import type { Disk } from "../host/ports/disk.ts";
+import type { DeviceInfo } from "../host/ports/host-ports.ts";
 import { howToDestroy } from "./local-device.ts";
 import { randomUUIDOf } from "./local-undo.ts";
 import type { VolumeSpec } from "./plugin.ts";

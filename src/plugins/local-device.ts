@@ -1,6 +1,6 @@
 import { VolumeError } from "../errors.ts";
-import type { Disk } from "../host/disk.ts";
-import type { DeviceAttributes, DeviceInfo, FilesystemMount } from "../host/ports.ts";
+import type { Disk } from "../host/ports/disk.ts";
+import type { DeviceAttributes, DeviceInfo, FilesystemMount } from "../host/ports/host-ports.ts";
 import { type ChosenDisk, chosenOf, contentsName, isOtherDisk, type KnownDisk } from "./disk-choice.ts";
 import { isRest, isSomebodys, restRecord } from "./format-licence.ts";
 import type { FoundSource, StageContext, Staged, VolumeSpec } from "./plugin.ts";

@@ -1,7 +1,7 @@
 import type { DiskSelector } from "../api/types.gen.ts";
 import { messageOf, VolumeError } from "../errors.ts";
-import type { Disk } from "../host/disk.ts";
-import type { DeviceInfo, SourcePath } from "../host/ports.ts";
+import type { Disk } from "../host/ports/disk.ts";
+import type { DeviceInfo, SourcePath } from "../host/ports/host-ports.ts";
 import {
   askedText,
   type ChosenDisk,

@@ -1,5 +1,5 @@
 import type { LocalVolumeSource } from "../api/types.gen.ts";
-import { mapperName } from "../host/layers.ts";
+import { mapperName } from "../host/ports/block-layers.ts";
 import type { TearDownData } from "./api/stage-context.ts";
 import { refuseOtherVolume } from "./layer-refusals.ts";
 import { madeOf } from "./local-undo.ts";

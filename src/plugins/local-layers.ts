@@ -1,9 +1,9 @@
 import { isOfNodeItself } from "../api/source-traits.ts";
 import type { LocalVolumeSource } from "../api/types.gen.ts";
 import { VolumeError } from "../errors.ts";
-import type { Disk } from "../host/disk.ts";
-import { type LogicalVolumeName, type MappedDevice, mapperName, nameOf } from "../host/layers.ts";
-import type { DeviceInfo } from "../host/ports.ts";
+import { type LogicalVolumeName, type MappedDevice, mapperName, nameOf } from "../host/ports/block-layers.ts";
+import type { Disk } from "../host/ports/disk.ts";
+import type { DeviceInfo } from "../host/ports/host-ports.ts";
 import { isRest, isSomebodys, restRecord } from "./format-licence.ts";
 import { stagedPath } from "./host-path.ts";
 import {

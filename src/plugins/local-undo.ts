@@ -1,4 +1,4 @@
-import type { LogicalVolumeName } from "../host/layers.ts";
+import type { LogicalVolumeName } from "../host/ports/block-layers.ts";
 import type { TearDownData } from "./api/stage-context.ts";
 import type { VolumeSpec } from "./plugin.ts";
 import type { TearDownContext } from "./undo.ts";

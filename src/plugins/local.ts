@@ -1,8 +1,8 @@
 import { isOfNodeItself } from "../api/source-traits.ts";
 import type { LocalVolumeSource } from "../api/types.gen.ts";
 import { VolumeError } from "../errors.ts";
-import type { Disk } from "../host/disk.ts";
-import type { SourceInfo } from "../host/ports.ts";
+import type { Disk } from "../host/ports/disk.ts";
+import type { SourceInfo } from "../host/ports/host-ports.ts";
 import { foundSource } from "./found-source.ts";
 import { stagedPath } from "./host-path.ts";
 import { type FoundDevice, keptDisk, stageDevice } from "./local-device.ts";

@@ -1,7 +1,7 @@
 import type { DownwardAPIVolumeFile, KeyToPath } from "../api/types.gen.ts";
 import { quantityRatio } from "../api/values/quantity.ts";
 import { VolumeError } from "../errors.ts";
-import type { PayloadFile } from "../host/ports.ts";
+import type { PayloadFile } from "../host/ports/host-ports.ts";
 import type { ObjectContent } from "./content.ts";
 import { fieldOf } from "./node-fields.ts";
 

@@ -1,8 +1,8 @@
 import type { GrantedCSIVolume, NodeVolumeIntentSpec, SecretReference, VolumeSource } from "../api/types.gen.ts";
 import type { MountIdentity, MountTable } from "../host/mount-table.ts";
 import type { MountEntry } from "../host/mountinfo.ts";
+import type { Directories, DirectoryID, Effects, FileKind, PayloadFile } from "../host/ports/host-ports.ts";
 import type { ChildProcessID, MountAttributes, TargetPath } from "../host/ports/types.ts";
-import type { Directories, DirectoryID, Effects, FileKind, PayloadFile } from "../host/ports.ts";
 import type { TearDownData, Vendors } from "./api/stage-context.ts";
 import type { ContentRef, ObjectContent } from "./content.ts";
 import type { ChosenDisk, KnownDisk } from "./disk-choice.ts";

@@ -1,5 +1,5 @@
 import type { ProjectedVolumeSource, VolumeProjection } from "../api/types.gen.ts";
-import type { PayloadFile } from "../host/ports.ts";
+import type { PayloadFile } from "../host/ports/host-ports.ts";
 import type { ContentRef, ObjectContent } from "./content.ts";
 import { nodeFieldsRef } from "./downward-api.ts";
 import { defaultMode, fieldFiles, keyFiles, mergedFiles } from "./payload.ts";

@@ -1,8 +1,8 @@
 import type { RBDVolumeSource } from "../api/types.gen.ts";
 import { VolumeError } from "../errors.ts";
 import type { MountEntry } from "../host/mountinfo.ts";
+import type { RBDDevice, RBDMapping } from "../host/ports/rbd.ts";
 import type { ChildProcessID } from "../host/ports/types.ts";
-import type { RBDDevice, RBDMapping } from "../host/rbd.ts";
 import type { TearDownData } from "./api/stage-context.ts";
 import { cephKey, defaultUser, keyRef } from "./ceph.ts";
 import { foundSource } from "./found-source.ts";

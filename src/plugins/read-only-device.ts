@@ -1,5 +1,5 @@
 import { VolumeError } from "../errors.ts";
-import type { DeviceInfo } from "../host/ports.ts";
+import type { DeviceInfo } from "../host/ports/host-ports.ts";
 
 /**
  * Keeps each of them from writing its journal to its place, which they do under `ro`, too. The ext drivers know it by

@@ -1,5 +1,5 @@
 import { diskName } from "../api/disk-name.ts";
-import type { DeviceAttributes } from "../host/ports.ts";
+import type { DeviceAttributes } from "../host/ports/host-ports.ts";
 import type { StageContext } from "./plugin.ts";
 
 /**

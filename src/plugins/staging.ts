@@ -1,5 +1,5 @@
 import { VolumeError } from "../errors.ts";
-import type { FilesystemMount } from "../host/ports.ts";
+import type { FilesystemMount } from "../host/ports/host-ports.ts";
 import {
   type ContentPlugin,
   type Layout,

@@ -1,7 +1,7 @@
 import { VolumeError } from "../errors.ts";
-import type { Disk } from "../host/disk.ts";
-import type { DeviceInfo } from "../host/ports.ts";
-import type { Swap, SwapHow } from "../host/swaps.ts";
+import type { Disk } from "../host/ports/disk.ts";
+import type { DeviceInfo } from "../host/ports/host-ports.ts";
+import type { Swap, SwapHow } from "../host/ports/swaps.ts";
 import { emptied, type FoundDevice, format, howToDestroy, keptDisk, probe } from "./local-device.ts";
 import type { FoundSource, StageContext, Staged, VolumeSpec } from "./plugin.ts";
 import { requireGrantIfShared } from "./shared-disk.ts";

@@ -1,6 +1,6 @@
 import type { MountTable } from "../host/mount-table.ts";
+import type { Directories, Effects, UnmountMode } from "../host/ports/host-ports.ts";
 import type { TargetPath } from "../host/ports/types.ts";
-import type { Directories, Effects, UnmountMode } from "../host/ports.ts";
 import type { TearDownData, Vendors } from "./api/stage-context.ts";
 import type { ObjectContent } from "./content.ts";
 import type { StagingPlugin, VolumePlugin, VolumeSpec } from "./plugin.ts";

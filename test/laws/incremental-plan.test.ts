@@ -7,7 +7,7 @@ import type { PlanInput } from "../../src/agent/plan-input.ts";
 import { Planner } from "../../src/agent/planner.ts";
 import type { VolumeRecord } from "../../src/agent/record.ts";
 import type { MountEntry } from "../../src/host/mountinfo.ts";
-import type { RemoteMount } from "../../src/host/remote-mount.ts";
+import type { RemoteMount } from "../../src/host/ports/remote-mount.ts";
 import { differing } from "../lib/differing.ts";
 import { plan } from "../lib/plan-whole.ts";
 import { law } from "./law.ts";

@@ -37,7 +37,8 @@ const forbidden: readonly { readonly what: string; readonly pattern: RegExp; rea
   { what: "process.env", pattern: /\bprocess\.env\b/, allowed: /^src\/(config|main)\.ts$/ },
   { what: "process.exit", pattern: /\bprocess\.(exit|reallyExit|abort)\b/, allowed: /^src\/(main|kubectl-nvi)\.ts$/ },
   {
-    // Rooms that decide get the machine handed in (src/host/ports.ts); run.ts asks whose mount namespace it is in.
+    // Rooms that decide get the machine handed in (src/host/ports/host-ports.ts); run.ts asks whose mount namespace it
+    // is in.
     what: "a module that touches the machine",
     pattern: /"(node:(fs|child_process|net|dgram|tls|http|https)(\/\w+)?|koffi)"/,
     allowed: /^src\/((?!agent\/|controller\/|plugins\/|api\/|cli\/)|agent\/run\.ts$|cli\/(run|access)\.ts$)/,

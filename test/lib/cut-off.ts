@@ -1,4 +1,4 @@
-import type { HostPorts } from "../../src/host/ports.ts";
+import type { HostPorts } from "../../src/host/ports/host-ports.ts";
 
 /** What changes nothing: an end right after it is the same as one right after the effect before it. */
 const looks = new Set([

@@ -13,9 +13,9 @@ import {
   writeSync,
 } from "node:fs";
 import { VolumeError } from "../../src/errors.ts";
-import type { Layers, LogicalVolumeName, LookedAt, MappedDevice } from "../../src/host/layers.ts";
-import { mapperName } from "../../src/host/layers.ts";
 import { cryptFailure } from "../../src/host/linux/luks-words.ts";
+import type { Layers, LogicalVolumeName, LookedAt, MappedDevice } from "../../src/host/ports/block-layers.ts";
+import { mapperName } from "../../src/host/ports/block-layers.ts";
 
 const run = (program: string, ...args: string[]) =>
   execFileSync(program, args, { stdio: "pipe", encoding: "utf8" }).trim();

@@ -1,5 +1,5 @@
 import { until } from "../../hack/lib/until.ts";
-import type { WakeupListener, WatchUnavailable } from "../../src/host/wakes.ts";
+import type { WakeupListener, WatchUnavailable } from "../../src/host/ports/wakeups.ts";
 import type { Cancel } from "../../src/ports.ts";
 
 /** What a wake source has told of since it was asked. */

@@ -1,4 +1,4 @@
-import type { ISCSI } from "../../src/host/iscsi.ts";
+import type { ISCSI } from "../../src/host/ports/iscsi.ts";
 
 /** A node without an iSCSI initiator. */
 export const noISCSI: ISCSI = {

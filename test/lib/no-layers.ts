@@ -1,4 +1,4 @@
-import type { Layers } from "../../src/host/layers.ts";
+import type { Layers } from "../../src/host/ports/block-layers.ts";
 
 const none = async () => {
   throw new Error("there is no device-mapper here");

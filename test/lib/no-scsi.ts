@@ -1,4 +1,4 @@
-import type { Scsi } from "../../src/host/scsi.ts";
+import type { Scsi } from "../../src/host/ports/scsi.ts";
 
 /** A node without a SCSI disk. */
 export const noScsi: Scsi = {

@@ -1,4 +1,4 @@
-import type { Swaps } from "../../src/host/swaps.ts";
+import type { Swaps } from "../../src/host/ports/swaps.ts";
 
 const none = async () => {
   throw new Error("there is no swap here");

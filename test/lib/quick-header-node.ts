@@ -1,5 +1,5 @@
 import { execFileSync } from "node:child_process";
-import type { OperationContext } from "../../src/host/ports.ts";
+import type { OperationContext } from "../../src/host/ports/host-ports.ts";
 import { RealNode } from "./real-node.ts";
 
 const quick = ["--pbkdf", "pbkdf2", "--pbkdf-force-iterations", "1000"];

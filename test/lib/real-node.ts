@@ -18,7 +18,7 @@ import { loadLibc } from "../../src/host/linux/libc.ts";
 import { type LinuxHost, linuxHost } from "../../src/host/linux/linux-host.ts";
 import { isBeneath } from "../../src/host/mount-table.ts";
 import { type MountEntry, parseMountinfo } from "../../src/host/mountinfo.ts";
-import type { HostPorts } from "../../src/host/ports.ts";
+import type { HostPorts } from "../../src/host/ports/host-ports.ts";
 import type { ObjectContent } from "../../src/plugins/content.ts";
 import type { System, Timers } from "../../src/ports.ts";
 import { realSystem, systemTimers } from "../../src/system.ts";

@@ -8,8 +8,8 @@ import { until } from "../../hack/lib/until.ts";
 import { VolumeError } from "../../src/errors.ts";
 import { ChildMounter } from "../../src/host/linux/child-mounter.ts";
 import { ChildRunner } from "../../src/host/linux/child-runner.ts";
+import type { OperationContext } from "../../src/host/ports/host-ports.ts";
 import type { ChildProcessID } from "../../src/host/ports/types.ts";
-import type { OperationContext } from "../../src/host/ports.ts";
 import type { Timers } from "../../src/ports.ts";
 import { realSystem } from "../../src/system.ts";
 

@@ -3,7 +3,7 @@ import { chmodSync, chownSync, lstatSync, mkdirSync, writeFileSync } from "node:
 import { expect } from "chai";
 import { deriveVolumeState } from "../../src/agent/standing.ts";
 import type { NodeVolumeIntent } from "../../src/api/types.gen.ts";
-import type { OwnershipResult } from "../../src/host/ownership.ts";
+import type { OwnershipResult } from "../../src/host/ports/ownership.ts";
 import { type DriverNode, withDriverNode } from "../lib/driver-node.ts";
 
 describe("whom the files of a CSI volume belong to, on the real kernel", () => {

@@ -18,7 +18,7 @@ import { ChildRunner } from "../../src/host/linux/child-runner.ts";
 import { Descriptor } from "../../src/host/linux/descriptor.ts";
 import { loadLibc } from "../../src/host/linux/libc.ts";
 import { LinuxDirectories } from "../../src/host/linux/linux-directories.ts";
-import type { PayloadFile } from "../../src/host/ports.ts";
+import type { PayloadFile } from "../../src/host/ports/host-ports.ts";
 import { realSystem } from "../../src/system.ts";
 import { type Scratch, scratch } from "./scratch.ts";
 

@@ -10,8 +10,8 @@ import { unmountExactly } from "../../src/host/linux/exact-unmount.ts";
 import { type Libc, loadLibc } from "../../src/host/linux/libc.ts";
 import { loadMountLinks } from "../../src/host/linux/mount-links.ts";
 import { type OpenTarget, openTarget } from "../../src/host/linux/walk.ts";
+import type { UnmountMode } from "../../src/host/ports/host-ports.ts";
 import type { TargetPath } from "../../src/host/ports/types.ts";
-import type { UnmountMode } from "../../src/host/ports.ts";
 import { refusing } from "../lib/refusing-queries.ts";
 import { type Scratch, scratch } from "./scratch.ts";
 

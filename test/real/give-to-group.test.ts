@@ -19,7 +19,7 @@ import { fits, rightsFor } from "../../src/host/linux/group-rights.ts";
 import { loadLibc } from "../../src/host/linux/libc.ts";
 import { allTiers, LinuxMountTable } from "../../src/host/linux/linux-mount-table.ts";
 import { LinuxOwnership } from "../../src/host/linux/linux-ownership.ts";
-import type { OwnershipRequest } from "../../src/host/ownership.ts";
+import type { OwnershipRequest } from "../../src/host/ports/ownership.ts";
 import { realSystem } from "../../src/system.ts";
 import { exchange } from "../lib/swapper/steps.ts";
 import { Swapper } from "../lib/swapper/swapper.ts";

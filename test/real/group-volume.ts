@@ -1,6 +1,6 @@
 import { execFileSync } from "node:child_process";
 import { lstatSync, mkdirSync } from "node:fs";
-import type { OwnershipRequest } from "../../src/host/ownership.ts";
+import type { OwnershipRequest } from "../../src/host/ports/ownership.ts";
 import { need } from "../lib/requirements.ts";
 import { type Scratch, scratch } from "./scratch.ts";
 

@@ -5,7 +5,7 @@ import { intent } from "../../hack/lib/agent-on-kernel/intent.ts";
 import { fullVariable } from "../../hack/lib/lanes/lanes.ts";
 import { slow } from "../../hack/lib/lanes/slow.ts";
 import { VolumeError } from "../../src/errors.ts";
-import { mapperName } from "../../src/host/layers.ts";
+import { mapperName } from "../../src/host/ports/block-layers.ts";
 import { FakeLayeredNode } from "../lib/fake-layered-node.ts";
 import { describeLayeredSwap } from "../lib/layered-swap-suite.ts";
 import { describeLayers } from "../lib/layers-suite.ts";

@@ -12,7 +12,7 @@ import { VolumeError } from "../../src/errors.ts";
 import { loadLibc } from "../../src/host/linux/libc.ts";
 import { type LinuxHost, linuxHost } from "../../src/host/linux/linux-host.ts";
 import { parseMountinfo } from "../../src/host/mountinfo.ts";
-import type { Programs } from "../../src/host/programs.ts";
+import type { Programs } from "../../src/host/ports/programs.ts";
 import { realSystem } from "../../src/system.ts";
 import { need } from "../lib/requirements.ts";
 

@@ -2,7 +2,7 @@ import { execFileSync } from "node:child_process";
 import { existsSync, mkdirSync, renameSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { expect } from "chai";
 import { until } from "../../hack/lib/until.ts";
-import type { WatchedPath } from "../../src/host/wakes.ts";
+import type { WatchedPath } from "../../src/host/ports/wakeups.ts";
 import { ListeningGround } from "./listening-ground.ts";
 
 describe("PathWakes on the real kernel", () => {

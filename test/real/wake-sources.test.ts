@@ -10,7 +10,7 @@ import { startTimeOf } from "../../src/host/linux/child-runner.ts";
 import { loadLibc } from "../../src/host/linux/libc.ts";
 import { LinuxMountTable } from "../../src/host/linux/linux-mount-table.ts";
 import { linuxWakes } from "../../src/host/linux/wake-sources.ts";
-import type { Wakeups } from "../../src/host/wakes.ts";
+import type { Wakeups } from "../../src/host/ports/wakeups.ts";
 import { realSystem } from "../../src/system.ts";
 import { Heard } from "../lib/heard.ts";
 import { loopDevice } from "../lib/loop-device.ts";

@@ -1,6 +1,6 @@
 import type { MountEntry } from "../../host/mountinfo.ts";
+import type { SourcePath } from "../../host/ports/host-ports.ts";
 import type { TargetPath } from "../../host/ports/types.ts";
-import type { SourcePath } from "../../host/ports.ts";
 import { type TargetRecord, withTarget } from "../record.ts";
 import { type ActionContext, recordOf } from "./context.ts";
 

@@ -1,7 +1,7 @@
 import { VolumeError } from "../../errors.ts";
 import { identityOf, type MountIdentity } from "../../host/mount-table.ts";
-import type { UnmountMode } from "../../host/ports.ts";
-import { isOfServer } from "../../host/remote-mount.ts";
+import type { UnmountMode } from "../../host/ports/host-ports.ts";
+import { isOfServer } from "../../host/ports/remote-mount.ts";
 import { unstageByDriver } from "../csi/release.ts";
 import { dataPath } from "../plan-input.ts";
 import { type StageRecord, type VolumeRecord, withoutStage } from "../record.ts";

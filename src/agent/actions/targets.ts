@@ -1,7 +1,7 @@
 import { VolumeError } from "../../errors.ts";
 import { identityOf } from "../../host/mount-table.ts";
+import type { UnmountMode } from "../../host/ports/host-ports.ts";
 import type { TargetPath } from "../../host/ports/types.ts";
-import type { UnmountMode } from "../../host/ports.ts";
 import { mountAttributes } from "../attributes.ts";
 import { unpublishByDriver } from "../csi/release.ts";
 import { publishTarget } from "../csi/target.ts";

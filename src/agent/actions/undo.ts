@@ -1,4 +1,4 @@
-import type { UnmountMode } from "../../host/ports.ts";
+import type { UnmountMode } from "../../host/ports/host-ports.ts";
 import { plugins } from "../../plugins/registry.ts";
 import { type DetachablePlugin, isDetachable, type TearDownContext } from "../../plugins/undo.ts";
 import type { VolumeRecord } from "../record.ts";

@@ -1,8 +1,8 @@
 import { listed } from "../../api/values/listed.ts";
 import { quoted } from "../../api/values/printable.ts";
 import { VolumeError, type WaitingOn } from "../../errors.ts";
-import { type Blocker, mostHolders } from "../../host/holder.ts";
-import type { Holder } from "../../host/ports.ts";
+import { type Blocker, mostHolders } from "../../host/ports/holder.ts";
+import type { Holder } from "../../host/ports/host-ports.ts";
 import type { ActionContext } from "./context.ts";
 
 /** How many of those who hold something are named. */

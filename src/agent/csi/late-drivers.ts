@@ -1,7 +1,7 @@
 import type { CSIDrivers, RegisteredDriver } from "../../csi/ports.ts";
 import { registrationSocket } from "../../csi/server/socket-paths.ts";
 import { messageOf } from "../../errors.ts";
-import type { Sockets, WatchedSockets } from "../../host/sockets.ts";
+import type { Sockets, WatchedSockets } from "../../host/ports/sockets.ts";
 import type { Cancel, System } from "../../ports.ts";
 
 /** Milliseconds between looks of which nobody has told; half as many again at most. */

@@ -1,7 +1,7 @@
 import type { Registry } from "prom-client";
 import { grpcDialer } from "../../csi/client/grpc-connection.ts";
 import { DriverRegistry } from "../../csi/registry/driver-registry.ts";
-import type { Sockets } from "../../host/sockets.ts";
+import type { Sockets } from "../../host/ports/sockets.ts";
 import type { System } from "../../ports.ts";
 import { callMetrics } from "./call-metrics.ts";
 import type { LoadedDrivers } from "./late-drivers.ts";

@@ -1,8 +1,8 @@
 import { basename, dirname } from "node:path";
 import { VolumeError } from "../../errors.ts";
-import { KeptUnknown } from "../../host/evidence.ts";
 import { joinPath, type MountIdentity } from "../../host/mount-table.ts";
-import type { Holder } from "../../host/ports.ts";
+import { KeptUnknown } from "../../host/ports/evidence.ts";
+import type { Holder } from "../../host/ports/host-ports.ts";
 import type { ActionContext } from "../actions/context.ts";
 import { refuseWhileHeld } from "../actions/held.ts";
 import { names, pids, processOf } from "../actions/users.ts";

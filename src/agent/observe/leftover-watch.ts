@@ -1,5 +1,5 @@
 import { timestamp } from "../../api/conditions.ts";
-import type { Evidence, HostPorts } from "../../host/ports.ts";
+import type { Evidence, HostPorts } from "../../host/ports/host-ports.ts";
 import type { Clock } from "../../ports.ts";
 import type { Plan } from "../plan.ts";
 import { BusyMounts } from "./busy-mounts.ts";

@@ -1,6 +1,6 @@
 import { VolumeError } from "../../errors.ts";
 import { type MountIdentity, sameIdentity } from "../../host/mount-table.ts";
-import type { OwnershipRequest, OwnershipResult } from "../../host/ownership.ts";
+import type { OwnershipRequest, OwnershipResult } from "../../host/ports/ownership.ts";
 import { type ActionContext, recordOf } from "../actions/context.ts";
 import type { DesiredMount, DesiredVolume } from "../desired-volume.ts";
 import { identityBeneath } from "../pods/sub-path.ts";

@@ -1,4 +1,4 @@
-import type { HostPorts } from "../../host/ports.ts";
+import type { HostPorts } from "../../host/ports/host-ports.ts";
 import type { Cancel, System } from "../../ports.ts";
 import type { Plan, VolumePlan } from "../plan.ts";
 import { podDirectory } from "./pod-path.ts";

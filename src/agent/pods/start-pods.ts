@@ -1,7 +1,7 @@
 import { PodVolumeError, type PodVolumes } from "../../csi/server/ports.ts";
 import type { MountTable } from "../../host/mount-table.ts";
+import type { HostPorts } from "../../host/ports/host-ports.ts";
 import type { TargetPath } from "../../host/ports/types.ts";
-import type { HostPorts } from "../../host/ports.ts";
 import type { ObjectStore } from "../../kube/watch/object-store.ts";
 import type { System } from "../../ports.ts";
 import type { DesiredStateOfWorld } from "../desired-world.ts";

@@ -1,6 +1,6 @@
-import type { Holder } from "../../host/holder.ts";
 import { isBeneath, type MountTable } from "../../host/mount-table.ts";
 import type { MountEntry } from "../../host/mountinfo.ts";
+import type { Holder } from "../../host/ports/holder.ts";
 import { names } from "../actions/users.ts";
 import type { Leftover } from "../observe/kubelet-orphans.ts";
 import type { VolumePlan } from "../plan.ts";

@@ -1,9 +1,9 @@
 import type { CSIDrivers } from "../../csi/ports.ts";
 import { VolumeError } from "../../errors.ts";
 import { joinPath } from "../../host/mount-table.ts";
+import type { Effects, HostPorts } from "../../host/ports/host-ports.ts";
+import type { Traces } from "../../host/ports/traces.ts";
 import type { ChildProcessID } from "../../host/ports/types.ts";
-import type { Effects, HostPorts } from "../../host/ports.ts";
-import type { Traces } from "../../host/traces.ts";
 import { withUsers } from "../actions/users.ts";
 import { falseReply } from "../csi/reply.ts";
 import { handleOf } from "./gather-world.ts";

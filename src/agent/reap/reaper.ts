@@ -1,8 +1,8 @@
 import { cut, timestamp } from "../../api/conditions.ts";
 import type { Orphan } from "../../api/types.gen.ts";
 import { messageOf, VolumeError } from "../../errors.ts";
+import type { Evidence } from "../../host/ports/host-ports.ts";
 import type { ChildProcessID } from "../../host/ports/types.ts";
-import type { Evidence } from "../../host/ports.ts";
 import type { System } from "../../ports.ts";
 import type { Journal } from "../journal.ts";
 import { type Leftover, leftoverKey } from "../observe/kubelet-orphans.ts";

@@ -1,7 +1,7 @@
 import type { Registry } from "prom-client";
 import type { Orphan } from "../../api/types.gen.ts";
 import type { CSIDrivers } from "../../csi/ports.ts";
-import type { HostPorts } from "../../host/ports.ts";
+import type { HostPorts } from "../../host/ports/host-ports.ts";
 import type { KubeClient } from "../../kube/client/client.ts";
 import type { System } from "../../ports.ts";
 import type { Journal } from "../journal.ts";

@@ -1,5 +1,5 @@
 import { messageOf } from "../../errors.ts";
-import type { SocketFile, Sockets } from "../../host/sockets.ts";
+import type { SocketFile, Sockets } from "../../host/ports/sockets.ts";
 import type { Cancel, Logger, System } from "../../ports.ts";
 import { retryMs } from "../client/retry.ts";
 import type { CSIDrivers } from "../ports.ts";

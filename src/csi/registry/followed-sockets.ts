@@ -1,5 +1,5 @@
 import { messageOf } from "../../errors.ts";
-import type { SocketFile, Sockets, WatchedSockets } from "../../host/sockets.ts";
+import type { SocketFile, Sockets, WatchedSockets } from "../../host/ports/sockets.ts";
 import type { Cancel, Logger, System } from "../../ports.ts";
 
 /** Milliseconds between looks of which nobody has told. The least; half as many again is the most. */

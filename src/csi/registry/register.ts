@@ -1,6 +1,6 @@
 import { cut } from "../../api/conditions.ts";
 import { messageOf, VolumeError } from "../../errors.ts";
-import type { Sockets } from "../../host/sockets.ts";
+import type { Sockets } from "../../host/ports/sockets.ts";
 import type { Connection, Dialer } from "../client/connection.ts";
 import { DriverClient } from "../client/driver-client.ts";
 import { nodeClient } from "../client/node-client.ts";

@@ -1,4 +1,4 @@
-import type { SocketFile } from "../../host/sockets.ts";
+import type { SocketFile } from "../../host/ports/sockets.ts";
 
 /** PURE data: the difference between two looks at a directory of sockets. */
 export interface SocketChanges {

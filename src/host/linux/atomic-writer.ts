@@ -12,7 +12,7 @@ import {
   writeFileSync,
 } from "node:fs";
 import { basename, dirname } from "node:path";
-import type { PayloadFile } from "../ports.ts";
+import type { PayloadFile } from "../ports/host-ports.ts";
 import type { Descriptor } from "./descriptor.ts";
 import { errnoOf } from "./errno.ts";
 import { inheritGroup, rightsFor } from "./group-rights.ts";

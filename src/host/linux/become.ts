@@ -2,7 +2,7 @@ import { closeSync, writeSync } from "node:fs";
 import { basename } from "node:path";
 import { printable } from "../../api/values/printable.ts";
 import { messageOf } from "../../errors.ts";
-import { secretFile } from "../clients.ts";
+import { secretFile } from "../ports/fuse-clients.ts";
 import { findProgram } from "./find-program.ts";
 import { leavePod, standForItself, staysMark } from "./leave-pod.ts";
 import { loadLibc } from "./libc.ts";

@@ -2,7 +2,7 @@ import { writeFileSync } from "node:fs";
 import { createInterface } from "node:readline";
 import { printable } from "../../api/values/printable.ts";
 import { messageOf, VolumeError } from "../../errors.ts";
-import type { Mounter } from "../ports.ts";
+import type { Mounter } from "../ports/host-ports.ts";
 import { become, leaveIfItCan } from "./become.ts";
 import { isClaimed, probeBlockDevice } from "./block-probe.ts";
 import type { ChildError, ChildReply, ChildRequest } from "./child-request.ts";

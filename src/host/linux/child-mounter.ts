@@ -1,6 +1,6 @@
 import { VolumeError } from "../../errors.ts";
-import type { FilesystemMount, Mounter, OperationContext } from "../ports.ts";
-import { describeRemote, isOfServer, type RemoteMount } from "../remote-mount.ts";
+import type { FilesystemMount, Mounter, OperationContext } from "../ports/host-ports.ts";
+import { describeRemote, isOfServer, type RemoteMount } from "../ports/remote-mount.ts";
 import type { ChildReply } from "./child-request.ts";
 import type { ChildRunner } from "./child-runner.ts";
 import { findProgram } from "./find-program.ts";

@@ -1,10 +1,10 @@
 import type { VolumeError, WaitingOn } from "../../errors.ts";
-import type { UnpackRequest } from "../images.ts";
-import type { ISCSILogin } from "../iscsi.ts";
-import type { OwnershipRequest } from "../ownership.ts";
-import type { Mounter } from "../ports.ts";
-import type { Stands } from "../programs.ts";
-import type { CheckOutRequest } from "../repositories.ts";
+import type { Mounter } from "../ports/host-ports.ts";
+import type { UnpackRequest } from "../ports/images.ts";
+import type { ISCSILogin } from "../ports/iscsi.ts";
+import type { OwnershipRequest } from "../ports/ownership.ts";
+import type { Stands } from "../ports/programs.ts";
+import type { CheckOutRequest } from "../ports/repositories.ts";
 import type { MeantDevice } from "./meant-device.ts";
 import type { RemovedDisk } from "./scsi-remove.ts";
 

@@ -1,9 +1,9 @@
 import { readFileSync } from "node:fs";
 import { messageOf, VolumeError } from "../../errors.ts";
 import type { Cancel, Timers } from "../../ports.ts";
+import type { OperationContext } from "../ports/host-ports.ts";
+import { describeRemote, type RemoteMount, serverOf, waitedFor } from "../ports/remote-mount.ts";
 import type { ChildProcessID } from "../ports/types.ts";
-import type { OperationContext } from "../ports.ts";
-import { describeRemote, type RemoteMount, serverOf, waitedFor } from "../remote-mount.ts";
 import type { ChildRequest } from "./child-request.ts";
 import { type ChildSlot, ChildSlots, type ChildWork } from "./child-slots.ts";
 import { ChildStarter } from "./child-starter.ts";

@@ -1,4 +1,4 @@
-import type { Evidence, Holder, OperationContext } from "../ports.ts";
+import type { Evidence, Holder, OperationContext } from "../ports/host-ports.ts";
 import type { ChildRunner } from "./child-runner.ts";
 
 /** Milliseconds after which nobody is named: who holds a mount is told to people, and nothing waits for it. */

@@ -1,6 +1,6 @@
 import { existsSync, readdirSync, realpathSync } from "node:fs";
 import { dirname } from "node:path";
-import type { ServerAnswer } from "../servers.ts";
+import type { ServerAnswer } from "../ports/servers.ts";
 import { attribute } from "./device-identity.ts";
 import { ifThere } from "./if-there.ts";
 

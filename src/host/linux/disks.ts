@@ -1,6 +1,6 @@
 import { readdirSync, readlinkSync, realpathSync } from "node:fs";
 import { basename } from "node:path";
-import type { Disk, Transport } from "../disk.ts";
+import type { Disk, Transport } from "../ports/disk.ts";
 import { diskAttachedBy } from "./attached-by.ts";
 import { claimsOf, claimText } from "./block-claims.ts";
 import { attribute, deviceIdentity, lastingName, sector } from "./device-identity.ts";

@@ -1,6 +1,6 @@
 import { closeSync, openSync, readSync } from "node:fs";
 import { optionName } from "../../api/values/mount-options.ts";
-import type { FilesystemMount } from "../ports.ts";
+import type { FilesystemMount } from "../ports/host-ports.ts";
 import { ifThere } from "./if-there.ts";
 
 /**

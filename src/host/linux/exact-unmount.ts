@@ -1,8 +1,8 @@
 import { close } from "node:fs";
 import { promisify } from "node:util";
 import { VolumeError } from "../../errors.ts";
+import type { UnmountMode } from "../ports/host-ports.ts";
 import type { TargetPath } from "../ports/types.ts";
-import type { UnmountMode } from "../ports.ts";
 import * as C from "./constants.ts";
 import { Descriptor } from "./descriptor.ts";
 import { errnoOf } from "./errno.ts";

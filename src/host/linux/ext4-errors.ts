@@ -1,6 +1,6 @@
 import { realpathSync } from "node:fs";
 import { basename } from "node:path";
-import type { FileSystemErrors } from "../servers.ts";
+import type { FileSystemErrors } from "../ports/servers.ts";
 import { attribute } from "./device-identity.ts";
 import { ifThere } from "./if-there.ts";
 

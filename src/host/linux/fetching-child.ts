@@ -1,5 +1,5 @@
 import { VolumeError } from "../../errors.ts";
-import type { OperationContext } from "../ports.ts";
+import type { OperationContext } from "../ports/host-ports.ts";
 import type { ChildReply, ChildRequest } from "./child-request.ts";
 import type { ChildRunner } from "./child-runner.ts";
 import { programWords } from "./program-words.ts";

@@ -1,6 +1,6 @@
 import { readSync } from "node:fs";
 import { VolumeError } from "../../errors.ts";
-import type { FilesystemMount } from "../ports.ts";
+import type { FilesystemMount } from "../ports/host-ports.ts";
 import { attributeBits } from "./attributes.ts";
 import { refuseStrangeMembers } from "./btrfs-members.ts";
 import { FSCONFIG, FSMOUNT_CLOEXEC, FSOPEN_CLOEXEC, FSPICK } from "./constants.ts";

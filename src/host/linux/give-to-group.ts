@@ -1,6 +1,6 @@
 import { VolumeError } from "../../errors.ts";
 import { identityOf, relativePath } from "../mount-table.ts";
-import type { OwnershipRequest, OwnershipResult } from "../ownership.ts";
+import type { OwnershipRequest, OwnershipResult } from "../ports/ownership.ts";
 import { AT_EMPTY_PATH, AT_FDCWD, O, RESOLVE } from "./constants.ts";
 import { Descriptor } from "./descriptor.ts";
 import { errnoOf } from "./errno.ts";

@@ -1,4 +1,4 @@
-import type { OwnershipRequest } from "../ownership.ts";
+import type { OwnershipRequest } from "../ports/ownership.ts";
 import { S_IFMT } from "./constants.ts";
 import type { Statx } from "./libc.ts";
 

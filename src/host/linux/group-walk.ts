@@ -1,5 +1,5 @@
 import { chmodSync, type Dirent, opendirSync, openSync } from "node:fs";
-import type { OwnershipRequest, OwnershipResult } from "../ownership.ts";
+import type { OwnershipRequest, OwnershipResult } from "../ports/ownership.ts";
 import { AT_EMPTY_PATH, O, S_IFMT } from "./constants.ts";
 import { Descriptor } from "./descriptor.ts";
 import { errnoOf } from "./errno.ts";

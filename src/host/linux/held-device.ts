@@ -1,6 +1,6 @@
 import { closeSync, constants, writeSync } from "node:fs";
 import { VolumeError } from "../../errors.ts";
-import type { FilesystemMount } from "../filesystem-mount.ts";
+import type { FilesystemMount } from "../ports/filesystem-mount.ts";
 import type { HeldDevice, WrittenDevice } from "./child-request.ts";
 import { Descriptor } from "./descriptor.ts";
 import { refuseUsed } from "./device-users.ts";

@@ -1,7 +1,7 @@
 import { spawnSync } from "node:child_process";
 import { accessSync, constants } from "node:fs";
 import { listed } from "../../api/values/listed.ts";
-import { portalText } from "../iscsi.ts";
+import { portalText } from "../ports/iscsi.ts";
 import type { ISCSIOutcome, ISCSIRequest } from "./child-request.ts";
 import { ifThere } from "./if-there.ts";
 import { changeRecord, coverDatabase, enterOwnDatabase, likeInterface } from "./iscsi-database.ts";

@@ -13,7 +13,7 @@ import {
   writeFileSync,
   writeSync,
 } from "node:fs";
-import type { ISCSIInterface } from "../iscsi.ts";
+import type { ISCSIInterface } from "../ports/iscsi.ts";
 import * as C from "./constants.ts";
 import { Descriptor } from "./descriptor.ts";
 import { ifThere } from "./if-there.ts";

@@ -1,5 +1,5 @@
 import { readdirSync, realpathSync } from "node:fs";
-import { type ISCSISession, portalOf } from "../iscsi.ts";
+import { type ISCSISession, portalOf } from "../ports/iscsi.ts";
 import { attribute } from "./device-identity.ts";
 import { ifThere } from "./if-there.ts";
 

@@ -1,10 +1,10 @@
 import { constants, readdirSync, readFileSync, readlinkSync, statSync } from "node:fs";
 import { quoted } from "../../api/values/printable.ts";
 import { messageOf } from "../../errors.ts";
-import { NamespacesUnknown } from "../evidence.ts";
 import { mayBlock } from "../may-hang.ts";
 import { MountTable } from "../mount-table.ts";
 import { parseMountinfo } from "../mountinfo.ts";
+import { NamespacesUnknown } from "../ports/evidence.ts";
 import { threadsWithFiles } from "./evidence/threads-with-files.ts";
 import { ifThere } from "./if-there.ts";
 import { type Libc, loadLibc } from "./libc.ts";

@@ -1,7 +1,7 @@
 import { readdirSync, readFileSync } from "node:fs";
-import type { Blocker } from "../holder.ts";
 import { isBeneath } from "../mount-table.ts";
 import { unescapeOctal } from "../mountinfo.ts";
+import type { Blocker } from "../ports/holder.ts";
 import { ifThere } from "./if-there.ts";
 
 /**

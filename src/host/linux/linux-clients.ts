@@ -1,10 +1,10 @@
 import { closeSync, fstatSync, openSync, readFileSync, readSync } from "node:fs";
 import { VolumeError } from "../../errors.ts";
 import type { Logger, Timers } from "../../ports.ts";
-import type { ClientStart, Clients } from "../clients.ts";
+import type { ClientStart, Clients } from "../ports/fuse-clients.ts";
+import type { OperationContext } from "../ports/host-ports.ts";
 import type { ChildProcessID } from "../ports/types.ts";
-import type { OperationContext } from "../ports.ts";
-import type { Wakeups } from "../wakes.ts";
+import type { Wakeups } from "../ports/wakeups.ts";
 import type { ChildRunner } from "./child-runner.ts";
 import { findProgram } from "./find-program.ts";
 import { ifThere } from "./if-there.ts";

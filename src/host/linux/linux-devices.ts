@@ -1,5 +1,5 @@
 import { VolumeError } from "../../errors.ts";
-import type { Disk } from "../disk.ts";
+import type { Disk } from "../ports/disk.ts";
 import type {
   DeviceAttributes,
   DeviceInfo,
@@ -9,7 +9,7 @@ import type {
   Mounter,
   OperationContext,
   SourcePath,
-} from "../ports.ts";
+} from "../ports/host-ports.ts";
 import { attachedBy } from "./attached-by.ts";
 import { parseBlkid } from "./blkid-words.ts";
 import { type BlockClaims, claimsOf } from "./block-claims.ts";

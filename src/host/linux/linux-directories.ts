@@ -3,7 +3,7 @@ import { fchmodSync, fstatSync, ftruncateSync, opendirSync } from "node:fs";
 import { basename, dirname } from "node:path";
 import { VolumeError } from "../../errors.ts";
 import { isBeneath, relativePath } from "../mount-table.ts";
-import type { Directories, DirectoryID, OperationContext, PayloadFile } from "../ports.ts";
+import type { Directories, DirectoryID, OperationContext, PayloadFile } from "../ports/host-ports.ts";
 import { writeAtomically } from "./atomic-writer.ts";
 import type { ChildRunner } from "./child-runner.ts";
 import { AT_FDCWD, AT_REMOVEDIR, O, RESOLVE } from "./constants.ts";

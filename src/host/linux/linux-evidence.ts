@@ -1,12 +1,12 @@
 import { existsSync, readFileSync, readlinkSync } from "node:fs";
 import { VolumeError } from "../../errors.ts";
 import { coalesceRequests, type Found } from "../asked-together.ts";
-import { KeptUnknown } from "../evidence.ts";
-import { type Blocker, type InNamespace, sameNamespace } from "../holder.ts";
 import { isBeneath, joinPath, type MountIdentity, relativePath } from "../mount-table.ts";
 import type { MountEntry } from "../mountinfo.ts";
+import { KeptUnknown } from "../ports/evidence.ts";
+import { type Blocker, type InNamespace, sameNamespace } from "../ports/holder.ts";
+import type { Evidence, Holder } from "../ports/host-ports.ts";
 import type { ChildProcessID } from "../ports/types.ts";
-import type { Evidence, Holder } from "../ports.ts";
 import { diskSequence } from "./device-identity.ts";
 import type { EnteringChild } from "./entered-namespace.ts";
 import { isAlive } from "./is-alive.ts";

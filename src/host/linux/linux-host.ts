@@ -1,9 +1,9 @@
 import type { System } from "../../ports.ts";
-import { defaultFlocker, type FlockerPlace } from "../flocker.ts";
 import type { MountTable } from "../mount-table.ts";
 import type { MountTier } from "../mount-table-source.ts";
-import type { Effects, HostPorts, OperationContext } from "../ports.ts";
-import type { RemoteMount } from "../remote-mount.ts";
+import { defaultFlocker, type FlockerPlace } from "../ports/flocker.ts";
+import type { Effects, HostPorts, OperationContext } from "../ports/host-ports.ts";
+import type { RemoteMount } from "../ports/remote-mount.ts";
 import { ChildMounter } from "./child-mounter.ts";
 import { ChildRunner } from "./child-runner.ts";
 import { usersByChild } from "./child-users.ts";

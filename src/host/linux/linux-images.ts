@@ -1,5 +1,5 @@
-import type { Images, UnpackRequest } from "../images.ts";
-import type { OperationContext } from "../ports.ts";
+import type { OperationContext } from "../ports/host-ports.ts";
+import type { Images, UnpackRequest } from "../ports/images.ts";
 import type { ChildRunner } from "./child-runner.ts";
 import { inFetchingChild } from "./fetching-child.ts";
 import { parseReference } from "./image/reference.ts";

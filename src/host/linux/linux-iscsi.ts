@@ -1,9 +1,9 @@
 import type { Reason } from "../../api/reasons.ts";
 import { VolumeError } from "../../errors.ts";
 import type { Timers } from "../../ports.ts";
-import { type ISCSI, type ISCSILogin, type ISCSIPortal, type ISCSISession, portalText } from "../iscsi.ts";
-import type { OperationContext } from "../ports.ts";
-import type { Wakeups } from "../wakes.ts";
+import type { OperationContext } from "../ports/host-ports.ts";
+import { type ISCSI, type ISCSILogin, type ISCSIPortal, type ISCSISession, portalText } from "../ports/iscsi.ts";
+import type { Wakeups } from "../ports/wakeups.ts";
 import type { ISCSIOutcome, ISCSIRequest } from "./child-request.ts";
 import type { ChildRunner } from "./child-runner.ts";
 import { readSessions } from "./iscsi-sessions.ts";

@@ -2,7 +2,7 @@ import { constants, fstatSync } from "node:fs";
 import { type FileHandle, open, readFile, rename, unlink } from "node:fs/promises";
 import { dirname } from "node:path";
 import { messageOf } from "../../errors.ts";
-import type { JournalFile } from "../ports.ts";
+import type { JournalFile } from "../ports/host-ports.ts";
 import { errnoOf } from "./errno.ts";
 import { Reserve } from "./reserve.ts";
 

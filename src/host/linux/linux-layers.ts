@@ -1,6 +1,13 @@
 import { randomBytes } from "node:crypto";
-import type { HeaderHow, Layers, LogicalVolumeInfo, LogicalVolumeName, LookedAt, MappedDevice } from "../layers.ts";
-import type { ProgramHow, ProgramResult, Programs } from "../programs.ts";
+import type {
+  HeaderHow,
+  Layers,
+  LogicalVolumeInfo,
+  LogicalVolumeName,
+  LookedAt,
+  MappedDevice,
+} from "../ports/block-layers.ts";
+import type { ProgramHow, ProgramResult, Programs } from "../ports/programs.ts";
 import { cryptFailure, formatArgs } from "./luks-words.ts";
 import { lvmFailure, parseVolumes } from "./lvm-words.ts";
 import { findMapped } from "./mapped-devices.ts";

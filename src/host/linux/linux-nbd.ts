@@ -1,9 +1,9 @@
 import { existsSync, readdirSync } from "node:fs";
 import { basename } from "node:path";
 import { VolumeError } from "../../errors.ts";
-import type { NBDImages, NBDRequest, NBDServed } from "../nbd.ts";
+import type { NBDImages, NBDRequest, NBDServed } from "../ports/nbd.ts";
+import type { Programs } from "../ports/programs.ts";
 import type { ChildProcessID } from "../ports/types.ts";
-import type { Programs } from "../programs.ts";
 import { refusedCode } from "./child-runner.ts";
 import { findProgram } from "./find-program.ts";
 import { staysMark } from "./leave-pod.ts";

@@ -1,7 +1,7 @@
 import { VolumeError } from "../../errors.ts";
 import { remoteMountOn } from "../may-hang.ts";
-import type { Ownership, OwnershipRequest, OwnershipResult } from "../ownership.ts";
-import type { MountTableSource, OperationContext } from "../ports.ts";
+import type { MountTableSource, OperationContext } from "../ports/host-ports.ts";
+import type { Ownership, OwnershipRequest, OwnershipResult } from "../ports/ownership.ts";
 import type { ChildReply } from "./child-request.ts";
 import type { ChildRunner } from "./child-runner.ts";
 import { programWords } from "./program-words.ts";

@@ -1,8 +1,8 @@
 import { constants, type Stats, statSync } from "node:fs";
 import { VolumeError } from "../../errors.ts";
 import { mayBlock } from "../may-hang.ts";
-import type { Mounter, MountTableSource, OperationContext } from "../ports.ts";
-import type { ProgramHow, ProgramResult, Programs } from "../programs.ts";
+import type { Mounter, MountTableSource, OperationContext } from "../ports/host-ports.ts";
+import type { ProgramHow, ProgramResult, Programs } from "../ports/programs.ts";
 import type { ChildRunner } from "./child-runner.ts";
 import { findProgram } from "./find-program.ts";
 import { ifThere } from "./if-there.ts";

@@ -1,8 +1,8 @@
 import { readdirSync } from "node:fs";
 import { VolumeError } from "../../errors.ts";
-import type { OperationContext } from "../ports.ts";
-import type { Programs } from "../programs.ts";
-import type { RBDDevice, RBDDevices, RBDMapping } from "../rbd.ts";
+import type { OperationContext } from "../ports/host-ports.ts";
+import type { Programs } from "../ports/programs.ts";
+import type { RBDDevice, RBDDevices, RBDMapping } from "../ports/rbd.ts";
 import type { ChildReply } from "./child-request.ts";
 import type { ChildRunner } from "./child-runner.ts";
 import { loadModule } from "./load-module.ts";

@@ -1,5 +1,5 @@
-import type { OperationContext } from "../ports.ts";
-import type { CheckOutRequest, Repositories } from "../repositories.ts";
+import type { OperationContext } from "../ports/host-ports.ts";
+import type { CheckOutRequest, Repositories } from "../ports/repositories.ts";
 import type { ChildRunner } from "./child-runner.ts";
 import { inFetchingChild } from "./fetching-child.ts";
 

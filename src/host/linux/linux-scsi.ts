@@ -1,7 +1,7 @@
 import { VolumeError } from "../../errors.ts";
-import type { OperationContext } from "../ports.ts";
-import type { Programs } from "../programs.ts";
-import { type MultipathMap, type Scsi, type ScsiDisk, type ScsiTree, scsiText } from "../scsi.ts";
+import type { OperationContext } from "../ports/host-ports.ts";
+import type { Programs } from "../ports/programs.ts";
+import { type MultipathMap, type Scsi, type ScsiDisk, type ScsiTree, scsiText } from "../ports/scsi.ts";
 import type { ChildRequest } from "./child-request.ts";
 import type { ChildRunner } from "./child-runner.ts";
 import { bootID } from "./linux-evidence.ts";

@@ -1,7 +1,7 @@
 import { messageOf } from "../../errors.ts";
 import type { Timers } from "../../ports.ts";
-import type { RemoteMount } from "../remote-mount.ts";
-import type { FileSystemErrors, ServerAnswer, Servers } from "../servers.ts";
+import type { RemoteMount } from "../ports/remote-mount.ts";
+import type { FileSystemErrors, ServerAnswer, Servers } from "../ports/servers.ts";
 import { diskAnswer } from "./disk-answer.ts";
 import { ext4Errors } from "./ext4-errors.ts";
 import { findProgram } from "./find-program.ts";

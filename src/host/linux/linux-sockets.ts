@@ -3,7 +3,7 @@ import { type FileHandle, open, readdir, stat } from "node:fs/promises";
 import { messageOf } from "../../errors.ts";
 import type { Timers } from "../../ports.ts";
 import { joinPath } from "../mount-table.ts";
-import type { SocketFile, Sockets, WatchedSockets } from "../sockets.ts";
+import type { SocketFile, Sockets, WatchedSockets } from "../ports/sockets.ts";
 import { O } from "./constants.ts";
 import { errnoOf } from "./errno.ts";
 import { loadWakeCalls, type WakeCalls } from "./wake-calls.ts";

@@ -1,9 +1,9 @@
 import { readFileSync, statSync } from "node:fs";
 import { basename } from "node:path";
 import type { Cancel, System } from "../../ports.ts";
-import type { LookedAt } from "../layers.ts";
-import type { Programs } from "../programs.ts";
-import type { Swap, SwapHow, SwapSource, Swaps, SwapTable } from "../swaps.ts";
+import type { LookedAt } from "../ports/block-layers.ts";
+import type { Programs } from "../ports/programs.ts";
+import type { Swap, SwapHow, SwapSource, Swaps, SwapTable } from "../ports/swaps.ts";
 import { attribute } from "./device-identity.ts";
 import { deviceNumberOf } from "./device-number.ts";
 import { ifThere } from "./if-there.ts";

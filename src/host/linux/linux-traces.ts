@@ -1,8 +1,8 @@
 import { readlinkSync } from "node:fs";
 import { readdir, readFile } from "node:fs/promises";
-import type { Holder } from "../holder.ts";
 import { joinPath, type MountIdentity } from "../mount-table.ts";
-import type { StagedVolume, StaleLoop, Traces } from "../traces.ts";
+import type { Holder } from "../ports/holder.ts";
+import type { StagedVolume, StaleLoop, Traces } from "../ports/traces.ts";
 import type { EnteringChild } from "./entered-namespace.ts";
 import { errnoOf } from "./errno.ts";
 import type { NamespaceCalls } from "./listed-namespaces.ts";

@@ -1,6 +1,6 @@
 import { existsSync } from "node:fs";
 import { VolumeError } from "../../errors.ts";
-import type { Programs } from "../programs.ts";
+import type { Programs } from "../ports/programs.ts";
 import { findOfNode } from "./node-tools.ts";
 import { programWords } from "./program-words.ts";
 

@@ -1,5 +1,5 @@
 import { VolumeError } from "../../errors.ts";
-import type { ProgramResult } from "../programs.ts";
+import type { ProgramResult } from "../ports/programs.ts";
 import { staysMark } from "./leave-pod.ts";
 
 /**

@@ -1,6 +1,6 @@
 import { VolumeError } from "../../errors.ts";
-import type { LogicalVolumeInfo } from "../layers.ts";
-import type { ProgramResult } from "../programs.ts";
+import type { LogicalVolumeInfo } from "../ports/block-layers.ts";
+import type { ProgramResult } from "../ports/programs.ts";
 import { programWords } from "./program-words.ts";
 
 interface Report {

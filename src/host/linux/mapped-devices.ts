@@ -1,5 +1,5 @@
 import { readdirSync } from "node:fs";
-import type { MappedDevice } from "../layers.ts";
+import type { MappedDevice } from "../ports/block-layers.ts";
 import { attribute } from "./device-identity.ts";
 import { ifThere } from "./if-there.ts";
 

@@ -1,7 +1,7 @@
 import { openSync, readdirSync, readFileSync, readlinkSync } from "node:fs";
 import { listed } from "../../api/values/listed.ts";
 import { messageOf } from "../../errors.ts";
-import { KeptUnknown, NamespacesUnknown } from "../evidence.ts";
+import { KeptUnknown, NamespacesUnknown } from "../ports/evidence.ts";
 import { Descriptor } from "./descriptor.ts";
 import type { EnteringChild } from "./entered-namespace.ts";
 import { onlyReads } from "./entered-namespace.ts";

@@ -1,9 +1,9 @@
 import { readdirSync, readFileSync, readlinkSync } from "node:fs";
 import { containerOf } from "../container-of.ts";
-import { NamespacesUnknown } from "../evidence.ts";
-import { type Holder, mostHolders } from "../holder.ts";
 import { MountTable } from "../mount-table.ts";
 import type { MountEntry } from "../mountinfo.ts";
+import { NamespacesUnknown } from "../ports/evidence.ts";
+import { type Holder, mostHolders } from "../ports/holder.ts";
 import { AT_FDCWD, AT_STATX_DONT_SYNC } from "./constants.ts";
 import { threadsWithFiles } from "./evidence/threads-with-files.ts";
 import { ifThere } from "./if-there.ts";

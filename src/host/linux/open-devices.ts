@@ -1,5 +1,5 @@
 import { constants, existsSync, opendirSync, readdirSync, readFileSync, readlinkSync } from "node:fs";
-import { type Holder, mostHolders } from "../holder.ts";
+import { type Holder, mostHolders } from "../ports/holder.ts";
 import { AT_FDCWD, AT_STATX_DONT_SYNC } from "./constants.ts";
 import { errnoOf } from "./errno.ts";
 import { threadsWithFiles } from "./evidence/threads-with-files.ts";

@@ -3,7 +3,7 @@ import { VolumeError } from "../../errors.ts";
 import type { Logger } from "../../ports.ts";
 import { remoteMountOn } from "../may-hang.ts";
 import { MountTable } from "../mount-table.ts";
-import { describeRemote } from "../remote-mount.ts";
+import { describeRemote } from "../ports/remote-mount.ts";
 import { ownMounts } from "./own-mountinfo.ts";
 
 /**

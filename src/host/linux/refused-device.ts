@@ -3,7 +3,7 @@ import { basename, dirname } from "node:path";
 import { quoted } from "../../api/values/printable.ts";
 import { VolumeError } from "../../errors.ts";
 import type { MountEntry } from "../mountinfo.ts";
-import type { FilesystemMount } from "../ports.ts";
+import type { FilesystemMount } from "../ports/host-ports.ts";
 import { ifThere } from "./if-there.ts";
 import { ownMounts } from "./own-mountinfo.ts";
 

@@ -1,5 +1,5 @@
-import { KeptUnknown, NamespacesUnknown } from "../evidence.ts";
 import { isLocal } from "../may-hang.ts";
+import { KeptUnknown, NamespacesUnknown } from "../ports/evidence.ts";
 import { loadMountCalls } from "./mount-calls.ts";
 import { eachMountNamespace, type MountNamespace } from "./mount-namespaces.ts";
 

@@ -1,7 +1,7 @@
 import { isLastOf, mayBlock, remoteMountOn } from "../may-hang.ts";
 import type { MountTable } from "../mount-table.ts";
-import type { Mounter, MountTableSource, SourcePath } from "../ports.ts";
-import type { RemoteMount } from "../remote-mount.ts";
+import type { Mounter, MountTableSource, SourcePath } from "../ports/host-ports.ts";
+import type { RemoteMount } from "../ports/remote-mount.ts";
 import { errnoOf } from "./errno.ts";
 import { sourceString } from "./walk.ts";
 

@@ -1,7 +1,7 @@
 import { type FileHandle, open } from "node:fs/promises";
 import { messageOf } from "../../errors.ts";
-import { NamespacesUnknown } from "../evidence.ts";
 import { parseMountinfo } from "../mountinfo.ts";
+import { NamespacesUnknown } from "../ports/evidence.ts";
 import { errnoOf } from "./errno.ts";
 import { type MountFilter, unreadable } from "./seen-mount.ts";
 

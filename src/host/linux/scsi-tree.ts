@@ -1,6 +1,6 @@
 import { existsSync, readdirSync, readFileSync, realpathSync } from "node:fs";
 import { basename } from "node:path";
-import { addressOf, type MultipathMap, type ScsiDisk, type ScsiPort, type ScsiTree } from "../scsi.ts";
+import { addressOf, type MultipathMap, type ScsiDisk, type ScsiPort, type ScsiTree } from "../ports/scsi.ts";
 import { attribute } from "./device-identity.ts";
 import { linksIn } from "./disks.ts";
 import { ifThere } from "./if-there.ts";

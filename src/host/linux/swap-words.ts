@@ -1,7 +1,7 @@
 import { VolumeError } from "../../errors.ts";
 import { unescapeOctal } from "../mountinfo.ts";
-import type { ProgramResult } from "../programs.ts";
-import type { Swap, SwapHow } from "../swaps.ts";
+import type { ProgramResult } from "../ports/programs.ts";
+import type { Swap, SwapHow } from "../ports/swaps.ts";
 import { programWords } from "./program-words.ts";
 
 /**

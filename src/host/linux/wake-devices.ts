@@ -1,7 +1,7 @@
 import { closeSync } from "node:fs";
 import koffi from "koffi";
 import type { Cancel, Clock, Timers } from "../../ports.ts";
-import type { WakeupListener, WatchUnavailable } from "../wakes.ts";
+import type { WakeupListener, WatchUnavailable } from "../ports/wakeups.ts";
 import { limitMs, watchErrorReason } from "./deafness.ts";
 import { errnoOf } from "./errno.ts";
 import type { WakeCalls } from "./wake-calls.ts";

@@ -1,6 +1,6 @@
 import { isLocalMount, mayBlock } from "../may-hang.ts";
 import { joinPath, type MountTable } from "../mount-table.ts";
-import type { Found, Ground } from "../wake-walk.ts";
+import type { Found, Ground } from "../ports/wake-walk.ts";
 import { AT_EMPTY_PATH, AT_STATX_DONT_SYNC, O, RESOLVE, S_IFMT } from "./constants.ts";
 import { Descriptor } from "./descriptor.ts";
 import { errnoOf } from "./errno.ts";

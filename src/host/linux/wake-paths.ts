@@ -1,7 +1,7 @@
 import type { Cancel, Timers } from "../../ports.ts";
-import type { MountTableSource } from "../ports.ts";
-import { type WalkEnd, walkListening } from "../wake-walk.ts";
-import type { WakeupListener, WatchedPath, WatchUnavailable } from "../wakes.ts";
+import type { MountTableSource } from "../ports/host-ports.ts";
+import { type WalkEnd, walkListening } from "../ports/wake-walk.ts";
+import type { WakeupListener, WatchedPath, WatchUnavailable } from "../ports/wakeups.ts";
 import { limitMs, watchErrorReason } from "./deafness.ts";
 import { errnoOf } from "./errno.ts";
 import type { Libc } from "./libc.ts";

@@ -1,7 +1,7 @@
 import { closeSync } from "node:fs";
 import koffi from "koffi";
 import type { Cancel, Timers } from "../../ports.ts";
-import type { WakeupListener, WatchedProcess, WatchUnavailable } from "../wakes.ts";
+import type { WakeupListener, WatchedProcess, WatchUnavailable } from "../ports/wakeups.ts";
 import { startTimeOf } from "./child-runner.ts";
 import { limitMs, watchErrorReason } from "./deafness.ts";
 import { errnoOf } from "./errno.ts";

@@ -1,6 +1,6 @@
 import type { Cancel, System } from "../../ports.ts";
-import type { MountTableSource } from "../ports.ts";
-import type { WakeupListener, Wakeups } from "../wakes.ts";
+import type { MountTableSource } from "../ports/host-ports.ts";
+import type { WakeupListener, Wakeups } from "../ports/wakeups.ts";
 import type { Libc } from "./libc.ts";
 import { loadWakeCalls } from "./wake-calls.ts";
 import { DeviceWakes } from "./wake-devices.ts";

@@ -1,7 +1,7 @@
 import { VolumeError } from "../../errors.ts";
 import type { Cancel, Timers } from "../../ports.ts";
-import type { MountTableSource } from "../ports.ts";
-import type { WatchUnavailable } from "../wakes.ts";
+import type { MountTableSource } from "../ports/host-ports.ts";
+import type { WatchUnavailable } from "../ports/wakeups.ts";
 import { watchErrorReason } from "./deafness.ts";
 import { errnoOf } from "./errno.ts";
 

@@ -1,8 +1,8 @@
 import { hasDots } from "../../api/values/path.ts";
 import { VolumeError } from "../../errors.ts";
 import { joinPath, type MountTable, relativePath } from "../mount-table.ts";
+import type { FileKind, SourcePath } from "../ports/host-ports.ts";
 import type { TargetPath } from "../ports/types.ts";
-import type { FileKind, SourcePath } from "../ports.ts";
 import { AT_FDCWD, O, RESOLVE, S_IFMT } from "./constants.ts";
 import { Descriptor } from "./descriptor.ts";
 import { errnoOf } from "./errno.ts";

@@ -1,5 +1,5 @@
 import { VolumeError } from "../../errors.ts";
-import { isAt, isLun, type ScsiDisk, type ScsiTree, scanFor } from "../../host/scsi.ts";
+import { isAt, isLun, type ScsiDisk, type ScsiTree, scanFor } from "../../host/ports/scsi.ts";
 import type { StageContext } from "../plugin.ts";
 import { sourceDiffers } from "../source-differs.ts";
 import { type FCLun, fibreChannel, lunText, pathsOf, portsOf } from "./lun.ts";

@@ -1,5 +1,5 @@
 import { VolumeError } from "../../errors.ts";
-import type { Programs } from "../../host/programs.ts";
+import type { Programs } from "../../host/ports/programs.ts";
 import type { Vendors } from "../api/stage-context.ts";
 import { type FlexCapabilities, type FlexReply, type FlexStatus, replyOf } from "./reply.ts";
 

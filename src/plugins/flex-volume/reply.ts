@@ -1,4 +1,4 @@
-import type { ProgramResult } from "../../host/programs.ts";
+import type { ProgramResult } from "../../host/ports/programs.ts";
 
 /**
  * What a driver can do, by its answer to init; what it says nothing of it can, but for metrics (kubelet:

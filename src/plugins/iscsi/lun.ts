@@ -7,8 +7,8 @@ import {
   portalOf,
   portalText,
   samePortal,
-} from "../../host/iscsi.ts";
-import { isLun, type ScsiDisk } from "../../host/scsi.ts";
+} from "../../host/ports/iscsi.ts";
+import { isLun, type ScsiDisk } from "../../host/ports/scsi.ts";
 import type { TearDownData } from "../api/stage-context.ts";
 
 /** One LUN of a target, and the interface by which sessions are ours: all that its release needs. */

@@ -1,5 +1,5 @@
 import { VolumeError } from "../../errors.ts";
-import type { ISCSISession } from "../../host/iscsi.ts";
+import type { ISCSISession } from "../../host/ports/iscsi.ts";
 import type { TearDownData } from "../api/stage-context.ts";
 import { mapOver } from "../scsi/device-of.ts";
 import type { TearDownContext } from "../undo.ts";

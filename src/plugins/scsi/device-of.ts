@@ -1,5 +1,5 @@
 import { VolumeError } from "../../errors.ts";
-import type { MultipathMap, ScsiDisk } from "../../host/scsi.ts";
+import type { MultipathMap, ScsiDisk } from "../../host/ports/scsi.ts";
 import type { StageContext } from "../plugin.ts";
 
 /** What is mounted or bound: what dm-multipath has made of all paths, or one of them. */

@@ -1,5 +1,5 @@
 import { VolumeError } from "../../errors.ts";
-import type { MultipathMap, ScsiDisk, ScsiTree } from "../../host/scsi.ts";
+import type { MultipathMap, ScsiDisk, ScsiTree } from "../../host/ports/scsi.ts";
 import type { TearDownContext } from "../undo.ts";
 import { mapOver } from "./device-of.ts";
 

@@ -1,5 +1,5 @@
 import { VolumeError } from "../../errors.ts";
-import type { ScsiDisk } from "../../host/scsi.ts";
+import type { ScsiDisk } from "../../host/ports/scsi.ts";
 import { foundSource } from "../found-source.ts";
 import { stagedPath } from "../host-path.ts";
 import { stageDevice } from "../local-device.ts";

@@ -10,7 +10,7 @@ import { errnoOf } from "../../../src/host/linux/errno.ts";
 import { InProcessMounter } from "../../../src/host/linux/in-process-mounter.ts";
 import { loadLibc } from "../../../src/host/linux/libc.ts";
 import { LinuxDirectories } from "../../../src/host/linux/linux-directories.ts";
-import type { PayloadFile } from "../../../src/host/ports.ts";
+import type { PayloadFile } from "../../../src/host/ports/host-ports.ts";
 import { realSystem } from "../../../src/system.ts";
 import type { World } from "./arena.ts";
 import type { Race } from "./race.ts";

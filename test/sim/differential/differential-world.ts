@@ -1,5 +1,5 @@
 import type { MountEntry } from "../../../src/host/mountinfo.ts";
-import type { HostPorts, Mounter } from "../../../src/host/ports.ts";
+import type { HostPorts, Mounter } from "../../../src/host/ports/host-ports.ts";
 import type { PersonOperation, Place } from "./operations.ts";
 
 /** A file as somebody in a namespace finds it. */

@@ -1,5 +1,5 @@
+import type { UnmountMode } from "../../../src/host/ports/host-ports.ts";
 import type { MountAttributes } from "../../../src/host/ports/types.ts";
-import type { UnmountMode } from "../../../src/host/ports.ts";
 import type { Propagation } from "../kernel/syscalls.ts";
 
 /** Which mount namespace somebody acts in. */

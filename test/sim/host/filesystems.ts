@@ -1,6 +1,6 @@
 import { VolumeError } from "../../../src/errors.ts";
+import type { FilesystemMount } from "../../../src/host/ports/host-ports.ts";
 import type { MountAttributes, TargetPath } from "../../../src/host/ports/types.ts";
-import type { FilesystemMount } from "../../../src/host/ports.ts";
 import type { Disk } from "../kernel/disk.ts";
 import { codeOf } from "../kernel/errno.ts";
 import type { Mount, Path } from "../kernel/mount.ts";

@@ -1,5 +1,5 @@
 import { VolumeError } from "../../../src/errors.ts";
-import type { OperationContext } from "../../../src/host/ports.ts";
+import type { OperationContext } from "../../../src/host/ports/host-ports.ts";
 import type { Latency } from "../incarnation.ts";
 import type { Disk } from "../kernel/disk.ts";
 import { type HostDeps, latency } from "./host-deps.ts";

@@ -1,5 +1,5 @@
 import { VolumeError } from "../../../src/errors.ts";
-import type { Disk as DiskOfNode } from "../../../src/host/disk.ts";
+import type { Disk as DiskOfNode } from "../../../src/host/ports/disk.ts";
 import type {
   DeviceAttributes,
   DeviceInfo,
@@ -8,7 +8,7 @@ import type {
   Mounter,
   OperationContext,
   SourcePath,
-} from "../../../src/host/ports.ts";
+} from "../../../src/host/ports/host-ports.ts";
 import type { Disk } from "../kernel/disk.ts";
 import { fileAt } from "../kernel/lookup.ts";
 import { format } from "../machine.ts";

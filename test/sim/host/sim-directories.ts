@@ -1,5 +1,5 @@
 import { VolumeError } from "../../../src/errors.ts";
-import type { Directories, DirectoryID, PayloadFile } from "../../../src/host/ports.ts";
+import type { Directories, DirectoryID, PayloadFile } from "../../../src/host/ports/host-ports.ts";
 import type { Dentry } from "../kernel/dentry.ts";
 import { codeOf, Errno } from "../kernel/errno.ts";
 import { makeAt, makeIn, remove, removeAt, rename, requireWritable } from "../kernel/files.ts";

@@ -1,4 +1,3 @@
-import type { Blocker, InNamespace } from "../../../src/host/holder.ts";
 import {
   isBeneath,
   joinPath,
@@ -6,8 +5,9 @@ import {
   relativePath,
   sameFilesystem,
 } from "../../../src/host/mount-table.ts";
+import type { Blocker, InNamespace } from "../../../src/host/ports/holder.ts";
+import type { Evidence, Holder } from "../../../src/host/ports/host-ports.ts";
 import type { ChildProcessID } from "../../../src/host/ports/types.ts";
-import type { Evidence, Holder } from "../../../src/host/ports.ts";
 import { openPath } from "../kernel/lookup.ts";
 import type { Mount, Namespace } from "../kernel/mount.ts";
 import { type HostDeps, latency } from "./host-deps.ts";

@@ -1,6 +1,6 @@
-import type { Images, UnpackRequest } from "../../../src/host/images.ts";
-import type { OperationContext } from "../../../src/host/ports.ts";
-import type { CheckOutRequest, Repositories } from "../../../src/host/repositories.ts";
+import type { OperationContext } from "../../../src/host/ports/host-ports.ts";
+import type { Images, UnpackRequest } from "../../../src/host/ports/images.ts";
+import type { CheckOutRequest, Repositories } from "../../../src/host/ports/repositories.ts";
 import { Errno } from "../kernel/errno.ts";
 import { makeAt, makeIn, requireWritable } from "../kernel/files.ts";
 import { existing } from "../kernel/lookup.ts";

@@ -1,4 +1,4 @@
-import type { HostPorts } from "../../../src/host/ports.ts";
+import type { HostPorts } from "../../../src/host/ports/host-ports.ts";
 import { noClients } from "../../lib/no-clients.ts";
 import { noISCSI } from "../../lib/no-iscsi.ts";
 import { noLayers } from "../../lib/no-layers.ts";

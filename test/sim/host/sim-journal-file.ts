@@ -1,4 +1,4 @@
-import type { JournalFile } from "../../../src/host/ports.ts";
+import type { JournalFile } from "../../../src/host/ports/host-ports.ts";
 import { type HostDeps, latency } from "./host-deps.ts";
 
 /** The journal on the machine's disk. An append that was cut off leaves a part of its text, or none of it. */

@@ -1,5 +1,5 @@
 import type { MountTable } from "../../../src/host/mount-table.ts";
-import type { MountTableSource } from "../../../src/host/ports.ts";
+import type { MountTableSource } from "../../../src/host/ports/host-ports.ts";
 import type { Cancel } from "../../../src/ports.ts";
 import type { Namespace } from "../kernel/mount.ts";
 import { type HostDeps, latency } from "./host-deps.ts";

@@ -1,7 +1,6 @@
 import { VolumeError } from "../../../src/errors.ts";
 import { isLastOf, mayBlock } from "../../../src/host/may-hang.ts";
 import { joinPath, sameIdentity } from "../../../src/host/mount-table.ts";
-import type { MountAttributes, TargetPath } from "../../../src/host/ports/types.ts";
 import type {
   FileKind,
   FilesystemMount,
@@ -10,7 +9,8 @@ import type {
   SourceInfo,
   SourcePath,
   UnmountMode,
-} from "../../../src/host/ports.ts";
+} from "../../../src/host/ports/host-ports.ts";
+import type { MountAttributes, TargetPath } from "../../../src/host/ports/types.ts";
 import { codeOf } from "../kernel/errno.ts";
 import { makeAt, removeAt } from "../kernel/files.ts";
 import { existing, type Links, pathOf, rootOf, walk } from "../kernel/lookup.ts";

@@ -1,6 +1,6 @@
 import { VolumeError } from "../../../src/errors.ts";
-import type { Ownership, OwnershipRequest, OwnershipResult } from "../../../src/host/ownership.ts";
-import type { OperationContext } from "../../../src/host/ports.ts";
+import type { OperationContext } from "../../../src/host/ports/host-ports.ts";
+import type { Ownership, OwnershipRequest, OwnershipResult } from "../../../src/host/ports/ownership.ts";
 import type { Dentry } from "../kernel/dentry.ts";
 import { existing } from "../kernel/lookup.ts";
 import { type HostDeps, latency } from "./host-deps.ts";

@@ -1,5 +1,5 @@
-import { type Found, type Ground, walkListening } from "../../../src/host/wake-walk.ts";
-import type { WakeupListener, Wakeups, WatchedPath, WatchedProcess } from "../../../src/host/wakes.ts";
+import { type Found, type Ground, walkListening } from "../../../src/host/ports/wake-walk.ts";
+import type { WakeupListener, Wakeups, WatchedPath, WatchedProcess } from "../../../src/host/ports/wakeups.ts";
 import type { Cancel } from "../../../src/ports.ts";
 import { rootOf, topOf, walk } from "../kernel/lookup.ts";
 import type { Path } from "../kernel/mount.ts";

@@ -1,8 +1,8 @@
 import { hasDots } from "../../../src/api/values/path.ts";
 import { VolumeError } from "../../../src/errors.ts";
 import { joinPath, type MountIdentity, relativePath } from "../../../src/host/mount-table.ts";
+import type { FileKind } from "../../../src/host/ports/host-ports.ts";
 import type { TargetPath } from "../../../src/host/ports/types.ts";
-import type { FileKind } from "../../../src/host/ports.ts";
 import type { Dentry } from "../kernel/dentry.ts";
 import { codeOf } from "../kernel/errno.ts";
 import { makeAt } from "../kernel/files.ts";

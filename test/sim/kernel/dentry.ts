@@ -1,4 +1,4 @@
-import type { FileKind } from "../../../src/host/ports.ts";
+import type { FileKind } from "../../../src/host/ports/host-ports.ts";
 import type { Disk } from "./disk.ts";
 import { Errno } from "./errno.ts";
 import type { Mount } from "./mount.ts";

@@ -4,7 +4,7 @@ import type { Plan } from "../../../src/agent/plan.ts";
 import type { StageRecord } from "../../../src/agent/record.ts";
 import { VolumeError } from "../../../src/errors.ts";
 import type { ChildProcessID } from "../../../src/host/ports/types.ts";
-import type { WakeupListener, WatchedProcess } from "../../../src/host/wakes.ts";
+import type { WakeupListener, WatchedProcess } from "../../../src/host/ports/wakeups.ts";
 import { virtualSystem } from "../kube/virtual-system.ts";
 
 describe("ClientWatch", () => {

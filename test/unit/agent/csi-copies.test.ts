@@ -1,9 +1,9 @@
 import { expect } from "chai";
 import type { ActionContext } from "../../../src/agent/actions/context.ts";
 import { copiesOf } from "../../../src/agent/csi/still-used.ts";
-import { KeptUnknown } from "../../../src/host/evidence.ts";
-import type { Holder } from "../../../src/host/holder.ts";
 import { MountTable } from "../../../src/host/mount-table.ts";
+import { KeptUnknown } from "../../../src/host/ports/evidence.ts";
+import type { Holder } from "../../../src/host/ports/holder.ts";
 import { entry } from "../../lib/mount-entries.ts";
 
 describe("copies of what a driver published", () => {

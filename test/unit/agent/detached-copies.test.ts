@@ -1,8 +1,8 @@
 import { expect } from "chai";
 import type { DetachedCopy } from "../../../src/agent/record.ts";
 import { VolumeError } from "../../../src/errors.ts";
-import { KeptUnknown, NamespacesUnknown } from "../../../src/host/evidence.ts";
-import { type Holder, type InNamespace, sameNamespace } from "../../../src/host/holder.ts";
+import { KeptUnknown, NamespacesUnknown } from "../../../src/host/ports/evidence.ts";
+import { type Holder, type InNamespace, sameNamespace } from "../../../src/host/ports/holder.ts";
 import { wanted } from "../../lib/plan-world.ts";
 import { FakeAgent } from "./fake-agent.ts";
 

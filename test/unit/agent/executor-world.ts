@@ -4,7 +4,7 @@ import { OperationExecutor, type OperationExecutorDeps } from "../../../src/agen
 import { Journal } from "../../../src/agent/journal.ts";
 import type { Operation } from "../../../src/agent/operations.ts";
 import type { StageRecord, VolumeRecord } from "../../../src/agent/record.ts";
-import type { Effects } from "../../../src/host/ports.ts";
+import type { Effects } from "../../../src/host/ports/host-ports.ts";
 import { entry } from "../../lib/mount-entries.ts";
 import { record, targetRecord, wanted } from "../../lib/plan-world.ts";
 import { virtualSystem } from "../kube/virtual-system.ts";

@@ -1,9 +1,9 @@
 import { MountTable } from "../../../src/host/mount-table.ts";
 import type { MountEntry } from "../../../src/host/mountinfo.ts";
+import type { Effects, Holder, HostPorts, JournalFile, Mounter } from "../../../src/host/ports/host-ports.ts";
+import type { Servers } from "../../../src/host/ports/servers.ts";
 import type { ChildProcessID } from "../../../src/host/ports/types.ts";
-import type { Effects, Holder, HostPorts, JournalFile, Mounter } from "../../../src/host/ports.ts";
-import type { Servers } from "../../../src/host/servers.ts";
-import { noWakeups } from "../../../src/host/wakes.ts";
+import { noWakeups } from "../../../src/host/ports/wakeups.ts";
 import { entry } from "../../lib/mount-entries.ts";
 import { noClients } from "../../lib/no-clients.ts";
 import { noISCSI } from "../../lib/no-iscsi.ts";

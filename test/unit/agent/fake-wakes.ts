@@ -1,4 +1,4 @@
-import type { WakeupListener, Wakeups, WatchedPath, WatchedProcess } from "../../../src/host/wakes.ts";
+import type { WakeupListener, Wakeups, WatchedPath, WatchedProcess } from "../../../src/host/ports/wakeups.ts";
 import type { Cancel } from "../../../src/ports.ts";
 
 /** Wake sources that tell what the test says. Keeps what is listened to, by a name for each source. */

@@ -4,8 +4,8 @@ import type { OperationKind } from "../../../src/agent/operations.ts";
 import type { VolumePlan } from "../../../src/agent/plan.ts";
 import { ServerWatch } from "../../../src/agent/servers.ts";
 import { deriveVolumeState, obstacleOf } from "../../../src/agent/standing.ts";
-import type { RemoteMount } from "../../../src/host/remote-mount.ts";
-import type { FileSystemErrors, ServerAnswer } from "../../../src/host/servers.ts";
+import type { RemoteMount } from "../../../src/host/ports/remote-mount.ts";
+import type { FileSystemErrors, ServerAnswer } from "../../../src/host/ports/servers.ts";
 import { settle, virtualSystem } from "../kube/virtual-system.ts";
 
 /** A plan of a volume whose file system is staged. */

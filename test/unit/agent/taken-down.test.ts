@@ -1,6 +1,6 @@
 import { expect } from "chai";
 import { VolumeError } from "../../../src/errors.ts";
-import type { Effects, Holder } from "../../../src/host/ports.ts";
+import type { Effects, Holder } from "../../../src/host/ports/host-ports.ts";
 import { wanted } from "../../lib/plan-world.ts";
 import { FakeAgent } from "./fake-agent.ts";
 

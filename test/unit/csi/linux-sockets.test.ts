@@ -5,7 +5,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { expect } from "chai";
 import { linuxSockets } from "../../../src/host/linux/linux-sockets.ts";
-import type { WatchedSockets } from "../../../src/host/sockets.ts";
+import type { WatchedSockets } from "../../../src/host/ports/sockets.ts";
 import { systemTimers } from "../../../src/system.ts";
 
 describe("unix sockets of a directory", () => {

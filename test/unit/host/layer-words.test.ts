@@ -1,7 +1,7 @@
 import { expect } from "chai";
-import { mapperName } from "../../../src/host/layers.ts";
 import { cryptFailure, formatArgs } from "../../../src/host/linux/luks-words.ts";
 import { lvmFailure, parseVolumes } from "../../../src/host/linux/lvm-words.ts";
+import { mapperName } from "../../../src/host/ports/block-layers.ts";
 
 // What lvm 2.03.16 and cryptsetup 2.6.1 have said on Linux 6.1.
 

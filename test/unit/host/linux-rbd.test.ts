@@ -7,8 +7,8 @@ import type { ChildOptions } from "../../../src/host/linux/child-runner.ts";
 import { LinuxRBD } from "../../../src/host/linux/linux-rbd.ts";
 import { writeOf } from "../../../src/host/linux/meant-device.ts";
 import { addedText } from "../../../src/host/linux/rbd-text.ts";
-import type { OperationContext } from "../../../src/host/ports.ts";
-import { serverOf } from "../../../src/host/remote-mount.ts";
+import type { OperationContext } from "../../../src/host/ports/host-ports.ts";
+import { serverOf } from "../../../src/host/ports/remote-mount.ts";
 import { mappingOf } from "../../../src/plugins/rbd.ts";
 import { noPrograms } from "../../lib/no-programs.ts";
 

@@ -1,6 +1,6 @@
 import { expect } from "chai";
-import { KeptUnknown, NamespacesUnknown } from "../../../src/host/evidence.ts";
 import { remoteMounts, remoteMountsSeen } from "../../../src/host/linux/remote-mounts.ts";
+import { KeptUnknown, NamespacesUnknown } from "../../../src/host/ports/evidence.ts";
 
 type Each = NonNullable<Parameters<typeof remoteMounts>[0]>;
 

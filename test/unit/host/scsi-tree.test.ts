@@ -3,7 +3,7 @@ import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { expect } from "chai";
 import { readScsi } from "../../../src/host/linux/scsi-tree.ts";
-import { addressOf, isAt, isLun, isNamed, type ScsiDisk, scanFor } from "../../../src/host/scsi.ts";
+import { addressOf, isAt, isLun, isNamed, type ScsiDisk, scanFor } from "../../../src/host/ports/scsi.ts";
 
 /** A tree that is made, not sysfs: attributes and links as Linux 6.1 has them of a Fibre Channel LUN with two paths. */
 describe("SCSI disks of sysfs", () => {

@@ -1,7 +1,7 @@
 import { expect } from "chai";
-import type { FilesystemMount } from "../../../src/host/filesystem-mount.ts";
 import { Errno } from "../../../src/host/linux/errno.ts";
 import { servedFailure, servedFileSystems } from "../../../src/host/linux/served-file-systems.ts";
+import type { FilesystemMount } from "../../../src/host/ports/filesystem-mount.ts";
 import { stagingAttributes } from "../../../src/plugins/plugin.ts";
 
 const key = "AQBgZ1xnAAAAABAAb1b1b1b1b1b1b1b1b1b1bQ==";

@@ -1,7 +1,7 @@
 import { expect } from "chai";
 import { VolumeError } from "../../../src/errors.ts";
-import { cephErrno } from "../../../src/host/ceph-words.ts";
-import { secretFile } from "../../../src/host/clients.ts";
+import { cephErrno } from "../../../src/host/ports/ceph-words.ts";
+import { secretFile } from "../../../src/host/ports/fuse-clients.ts";
 import { cephArgs, cephKey, keyRef, refusedUser } from "../../../src/plugins/ceph.ts";
 import { cephfs } from "../../../src/plugins/cephfs/cephfs.ts";
 import { cephFuseArgs } from "../../../src/plugins/cephfs/fuse.ts";

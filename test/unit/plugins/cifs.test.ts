@@ -1,8 +1,8 @@
 import { expect } from "chai";
 import { VolumeError } from "../../../src/errors.ts";
 import { mountHelpers } from "../../../src/host/linux/mount-helpers.ts";
-import type { FilesystemMount } from "../../../src/host/ports.ts";
-import { serverOf } from "../../../src/host/remote-mount.ts";
+import type { FilesystemMount } from "../../../src/host/ports/host-ports.ts";
+import { serverOf } from "../../../src/host/ports/remote-mount.ts";
 import { cifs, credentialsIn } from "../../../src/plugins/cifs.ts";
 import { contentKey } from "../../../src/plugins/content.ts";
 import { stagingAttributes, type VolumeSpec } from "../../../src/plugins/plugin.ts";

@@ -1,6 +1,6 @@
 import { expect } from "chai";
 import type { DiskSelector } from "../../../src/api/types.gen.ts";
-import type { Disk } from "../../../src/host/disk.ts";
+import type { Disk } from "../../../src/host/ports/disk.ts";
 import {
   askedText,
   type ChosenDisk,

@@ -1,6 +1,6 @@
 import { expect } from "chai";
 import { VolumeError } from "../../../src/errors.ts";
-import type { ScsiTree } from "../../../src/host/scsi.ts";
+import type { ScsiTree } from "../../../src/host/ports/scsi.ts";
 import { attach, toScan } from "../../../src/plugins/fc/attach.ts";
 import { type FCLun, lunOf, pathsOf, tearDownDataOf } from "../../../src/plugins/fc/lun.ts";
 import { context, FakeScsi, failure, first, path, second, tree, wwid } from "./scsi-world.ts";

@@ -1,6 +1,6 @@
 import { expect } from "chai";
 import { VolumeError } from "../../../src/errors.ts";
-import type { DeviceInfo } from "../../../src/host/ports.ts";
+import type { DeviceInfo } from "../../../src/host/ports/host-ports.ts";
 import { format, stageDevice } from "../../../src/plugins/local-device.ts";
 import type { StageContext, VolumeSpec } from "../../../src/plugins/plugin.ts";
 

@@ -1,5 +1,5 @@
 import { expect } from "chai";
-import type { DeviceAttributes, SourceInfo } from "../../../src/host/ports.ts";
+import type { DeviceAttributes, SourceInfo } from "../../../src/host/ports/host-ports.ts";
 import type { ChosenDisk } from "../../../src/plugins/disk-choice.ts";
 import { hostPath as plugin } from "../../../src/plugins/host-path.ts";
 import { local } from "../../../src/plugins/local.ts";

@@ -1,7 +1,7 @@
 import { expect } from "chai";
 import { VolumeError } from "../../../src/errors.ts";
-import type { LogicalVolumeInfo } from "../../../src/host/layers.ts";
-import type { DeviceInfo } from "../../../src/host/ports.ts";
+import type { LogicalVolumeInfo } from "../../../src/host/ports/block-layers.ts";
+import type { DeviceInfo } from "../../../src/host/ports/host-ports.ts";
 import { type ChosenDisk, chosenOf, type KnownDisk } from "../../../src/plugins/disk-choice.ts";
 import { refuseOtherVolume } from "../../../src/plugins/layer-refusals.ts";
 import { stageDevice } from "../../../src/plugins/local-device.ts";

@@ -1,7 +1,7 @@
 import { expect } from "chai";
 import type { LocalVolumeSource } from "../../../src/api/types.gen.ts";
 import { VolumeError } from "../../../src/errors.ts";
-import type { DeviceInfo } from "../../../src/host/ports.ts";
+import type { DeviceInfo } from "../../../src/host/ports/host-ports.ts";
 import { LayeredStaging } from "../../../src/plugins/local-layers.ts";
 import { mappingOf } from "../../../src/plugins/local-undo.ts";
 import type { StageContext, VolumeSpec } from "../../../src/plugins/plugin.ts";

@@ -1,6 +1,6 @@
 import { expect } from "chai";
 import { codeOf, codeOfLog } from "../../../src/host/linux/rbd-text.ts";
-import type { NBDImages, NBDServed } from "../../../src/host/nbd.ts";
+import type { NBDImages, NBDServed } from "../../../src/host/ports/nbd.ts";
 import type { StageContext } from "../../../src/plugins/plugin.ts";
 import { rbd } from "../../../src/plugins/rbd.ts";
 import { nbdArgs, placeOf, serve, unused } from "../../../src/plugins/rbd-nbd.ts";

@@ -1,5 +1,5 @@
 import { expect } from "chai";
-import type { ScsiDisk, ScsiTree } from "../../../src/host/scsi.ts";
+import type { ScsiDisk, ScsiTree } from "../../../src/host/ports/scsi.ts";
 import { deviceOf } from "../../../src/plugins/scsi/device-of.ts";
 import { growLun } from "../../../src/plugins/scsi/grow.ts";
 import { takeOff } from "../../../src/plugins/scsi/take-off.ts";

@@ -1,5 +1,5 @@
 import { VolumeError } from "../../../src/errors.ts";
-import type { Scsi, ScsiDisk, ScsiTree } from "../../../src/host/scsi.ts";
+import type { Scsi, ScsiDisk, ScsiTree } from "../../../src/host/ports/scsi.ts";
 import type { StageContext } from "../../../src/plugins/plugin.ts";
 import type { TearDownContext } from "../../../src/plugins/undo.ts";
 import { noPrograms } from "../../lib/no-programs.ts";

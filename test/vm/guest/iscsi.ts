@@ -5,7 +5,7 @@ import { basename } from "node:path";
 import { expect } from "chai";
 import { until } from "../../../hack/lib/until.ts";
 import type { ISCSIVolumeSource } from "../../../src/api/types.gen.ts";
-import type { ISCSICredentials } from "../../../src/host/iscsi.ts";
+import type { ISCSICredentials } from "../../../src/host/ports/iscsi.ts";
 import { attach, pathsNow } from "../../../src/plugins/iscsi/attach.ts";
 import type { Chap } from "../../../src/plugins/iscsi/credentials.ts";
 import { interfaceOf, portalsOf, tearDownDataOf } from "../../../src/plugins/iscsi/lun.ts";

@@ -4,7 +4,7 @@ import { expect } from "chai";
 import { type IntentInput, intent } from "../../../hack/lib/agent-on-kernel/intent.ts";
 import { until } from "../../../hack/lib/until.ts";
 import type { FCVolumeSource, ISCSIVolumeSource } from "../../../src/api/types.gen.ts";
-import { isAt, type MultipathMap, type ScsiDisk } from "../../../src/host/scsi.ts";
+import { isAt, type MultipathMap, type ScsiDisk } from "../../../src/host/ports/scsi.ts";
 import { RealNode } from "../../lib/real-node.ts";
 import { full } from "../../lib/requirements.ts";
 import { soonMs } from "../../lib/vm-world.ts";

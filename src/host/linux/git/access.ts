@@ -1,4 +1,4 @@
-import type { CheckOutRequest, RepositoryAccess } from "../../repositories.ts";
+import type { CheckOutRequest, RepositoryAccess } from "../../ports/repositories.ts";
 import { stranger } from "../confined.ts";
 import { environment } from "./commands.ts";
 

@@ -1,6 +1,6 @@
 import { chownSync, fchmodSync, fsyncSync } from "node:fs";
 import { Readable } from "node:stream";
-import type { CheckOutRequest } from "../../repositories.ts";
+import type { CheckOutRequest } from "../../ports/repositories.ts";
 import { ownNamespaces, stranger } from "../confined.ts";
 import { AT_FDCWD, O, RESOLVE } from "../constants.ts";
 import { Descriptor } from "../descriptor.ts";

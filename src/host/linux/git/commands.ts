@@ -1,4 +1,4 @@
-import type { CheckOutRequest } from "../../repositories.ts";
+import type { CheckOutRequest } from "../../ports/repositories.ts";
 
 /** Milliseconds after which a fetch is given up, however it goes. */
 export const fetchLimitMs = 30 * 60_000;

@@ -1,6 +1,6 @@
 import { type ChildProcessByStdio, spawn } from "node:child_process";
 import type { Readable, Writable } from "node:stream";
-import type { CheckOutRequest } from "../../repositories.ts";
+import type { CheckOutRequest } from "../../ports/repositories.ts";
 import { confined, confiners } from "../confined.ts";
 import { findProgram } from "../find-program.ts";
 import { work } from "../sandbox.ts";

@@ -1,7 +1,7 @@
 import { createReadStream, fstatSync } from "node:fs";
 import { printable } from "../../../api/values/printable.ts";
 import { messageOf, VolumeError } from "../../../errors.ts";
-import type { ImageLayoutPlace } from "../../images.ts";
+import type { ImageLayoutPlace } from "../../ports/images.ts";
 import { AT_FDCWD, O, RESOLVE } from "../constants.ts";
 import { Descriptor } from "../descriptor.ts";
 import { errnoOf } from "../errno.ts";

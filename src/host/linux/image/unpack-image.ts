@@ -3,7 +3,7 @@ import { Readable } from "node:stream";
 import { pipeline } from "node:stream/promises";
 import { getCACertificates, setDefaultCACertificates } from "node:tls";
 import { VolumeError } from "../../../errors.ts";
-import type { UnpackRequest } from "../../images.ts";
+import type { UnpackRequest } from "../../ports/images.ts";
 import { ByteStream, EndsEarly } from "../byte-stream.ts";
 import { AT_FDCWD, O, RESOLVE } from "../constants.ts";
 import { Descriptor } from "../descriptor.ts";

@@ -4,7 +4,7 @@ import { LeftoverWatch } from "../../../../src/agent/observe/leftover-watch.ts";
 import type { Plan } from "../../../../src/agent/plan.ts";
 import { MountTable } from "../../../../src/host/mount-table.ts";
 import type { MountEntry } from "../../../../src/host/mountinfo.ts";
-import type { StaleLoop, Traces } from "../../../../src/host/traces.ts";
+import type { StaleLoop, Traces } from "../../../../src/host/ports/traces.ts";
 import { entry } from "../../../lib/mount-entries.ts";
 import { planWorld, wanted } from "../../../lib/plan-world.ts";
 

@@ -1,6 +1,6 @@
 import { expect } from "chai";
 import { FollowedSockets } from "../../../../src/csi/registry/followed-sockets.ts";
-import type { SocketFile, Sockets } from "../../../../src/host/sockets.ts";
+import type { SocketFile, Sockets } from "../../../../src/host/ports/sockets.ts";
 import type { Timers } from "../../../../src/ports.ts";
 import { RememberingLog } from "../remembering-log.ts";
 

@@ -1,7 +1,7 @@
 import { expect } from "chai";
 import type { ISCSIVolumeSource } from "../../../../src/api/types.gen.ts";
 import { VolumeError } from "../../../../src/errors.ts";
-import type { ScsiDisk } from "../../../../src/host/scsi.ts";
+import type { ScsiDisk } from "../../../../src/host/ports/scsi.ts";
 import { attach, pathsNow } from "../../../../src/plugins/iscsi/attach.ts";
 import { interfaceOf, portalsOf } from "../../../../src/plugins/iscsi/lun.ts";
 import type { StageContext } from "../../../../src/plugins/plugin.ts";

@@ -1,6 +1,6 @@
 import { VolumeError } from "../../../../src/errors.ts";
-import { type ISCSI, type ISCSILogin, type ISCSISession, portalText } from "../../../../src/host/iscsi.ts";
-import type { MultipathMap, Scsi, ScsiDisk } from "../../../../src/host/scsi.ts";
+import { type ISCSI, type ISCSILogin, type ISCSISession, portalText } from "../../../../src/host/ports/iscsi.ts";
+import type { MultipathMap, Scsi, ScsiDisk } from "../../../../src/host/ports/scsi.ts";
 
 /** A fake: a node whose iSCSI initiator and SCSI disks are in memory. It keeps a log of what it was told. */
 export class FakeISCSINode {

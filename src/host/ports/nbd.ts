@@ -1,4 +1,4 @@
-import type { ChildProcessID } from "./ports/types.ts";
+import type { ChildProcessID } from "./types.ts";
 
 /** An image of a Ceph cluster as rbd-nbd(8) is asked for it. */
 export interface NBDRequest {

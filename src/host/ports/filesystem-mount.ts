@@ -1,5 +1,5 @@
-import type { LookedAt } from "./layers.ts";
-import type { MountAttributes, TargetPath } from "./ports/types.ts";
+import type { LookedAt } from "./block-layers.ts";
+import type { MountAttributes, TargetPath } from "./types.ts";
 
 /**
  * A file system to mount, and where: the arguments of fsopen, fsconfig, fsmount and move_mount (mount(8) for helpers).

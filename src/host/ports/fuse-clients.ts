@@ -1,5 +1,5 @@
-import type { ChildProcessID } from "./ports/types.ts";
 import type { RemoteMount } from "./remote-mount.ts";
+import type { ChildProcessID } from "./types.ts";
 
 /** A program that serves one file system to the kernel from user space (FUSE), and what is said to it. */
 export interface ClientStart {

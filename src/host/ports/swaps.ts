@@ -1,5 +1,5 @@
-import type { Cancel } from "../ports.ts";
-import type { LookedAt } from "./layers.ts";
+import type { Cancel } from "../../ports.ts";
+import type { LookedAt } from "./block-layers.ts";
 
 /** A device that the kernel swaps to. */
 export interface Swap {

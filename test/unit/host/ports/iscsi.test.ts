@@ -2,11 +2,11 @@ import { mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from "node
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { expect } from "chai";
-import { portalOf, portalText } from "../../../src/host/iscsi.ts";
-import { diskAnswer } from "../../../src/host/linux/disk-answer.ts";
-import { chapSettings, interfaceLines, withSettings } from "../../../src/host/linux/iscsi-records.ts";
-import { readSessions } from "../../../src/host/linux/iscsi-sessions.ts";
-import { failure, LinuxISCSI, type Turns } from "../../../src/host/linux/linux-iscsi.ts";
+import { diskAnswer } from "../../../../src/host/linux/disk-answer.ts";
+import { chapSettings, interfaceLines, withSettings } from "../../../../src/host/linux/iscsi-records.ts";
+import { readSessions } from "../../../../src/host/linux/iscsi-sessions.ts";
+import { failure, LinuxISCSI, type Turns } from "../../../../src/host/linux/linux-iscsi.ts";
+import { portalOf, portalText } from "../../../../src/host/ports/iscsi.ts";
 
 /** A tree that is made, not sysfs: as Linux 6.1 has it. */
 describe("iSCSI in sysfs", () => {

@@ -1,3 +1,5 @@
+import type { MountIdentity } from "../mount-table.ts";
+import type { MountTableSource } from "../mount-table-source.ts";
 import type { Directories } from "./directories.ts";
 import type { Disk } from "./disk.ts";
 import type { Evidence } from "./evidence.ts";
@@ -6,32 +8,30 @@ import type { FlockerService } from "./flocker.ts";
 import type { Holder } from "./holder.ts";
 import type { Images } from "./images.ts";
 import type { JournalFile } from "./journal-file.ts";
-import type { MountIdentity } from "./mount-table.ts";
-import type { MountTableSource } from "./mount-table-source.ts";
 import type { SlowChild } from "./remote-mount.ts";
 import type { Servers } from "./servers.ts";
 import type { Traces } from "./traces.ts";
 
+export type { MountTableSource } from "../mount-table-source.ts";
 export type { Directories, DirectoryID, PayloadFile } from "./directories.ts";
 export type { Disk } from "./disk.ts";
 export type { Evidence } from "./evidence.ts";
 export type { FilesystemMount, MountCredentials } from "./filesystem-mount.ts";
 export type { Holder } from "./holder.ts";
 export type { JournalFile } from "./journal-file.ts";
-export type { MountTableSource } from "./mount-table-source.ts";
 
-import type { Clients } from "./clients.ts";
+import type { Layers } from "./block-layers.ts";
+import type { Clients } from "./fuse-clients.ts";
 import type { ISCSI } from "./iscsi.ts";
-import type { Layers } from "./layers.ts";
 import type { NBDImages } from "./nbd.ts";
 import type { Ownership } from "./ownership.ts";
-import type { ChildProcessID, MountAttributes, TargetPath } from "./ports/types.ts";
 import type { Programs } from "./programs.ts";
 import type { RBDDevices } from "./rbd.ts";
 import type { Repositories } from "./repositories.ts";
 import type { Scsi } from "./scsi.ts";
 import type { SwapSource, Swaps } from "./swaps.ts";
-import type { Wakeups } from "./wakes.ts";
+import type { ChildProcessID, MountAttributes, TargetPath } from "./types.ts";
+import type { Wakeups } from "./wakeups.ts";
 
 /**
  * Everything that the agent does to Linux. linux/ is the real implementation; test/sim has one that behaves like the

@@ -1,4 +1,4 @@
-import type { Cancel } from "../ports.ts";
+import type { Cancel } from "../../ports.ts";
 
 /**
  * Events that the kernel raises by itself, so that nothing has to be polled. Nothing depends on them: an event may come

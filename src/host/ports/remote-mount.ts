@@ -1,4 +1,4 @@
-import type { ChildProcessID } from "./ports/types.ts";
+import type { ChildProcessID } from "./types.ts";
 
 /**
  * A mount of a file system that may wait for somebody: a server, a FUSE process. Or a program of the node's that runs.

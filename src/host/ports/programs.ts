@@ -1,4 +1,4 @@
-import type { LookedAt } from "./layers.ts";
+import type { LookedAt } from "./block-layers.ts";
 
 /**
  * Programs that stand on the node and set volumes up by means of their own: vendors' drivers. They run as the node's

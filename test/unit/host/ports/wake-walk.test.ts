@@ -1,6 +1,6 @@
 import { expect } from "chai";
-import { type Found, type Ground, walkListening } from "../../../src/host/wake-walk.ts";
-import type { WatchedPath } from "../../../src/host/wakes.ts";
+import { type Found, type Ground, walkListening } from "../../../../src/host/ports/wake-walk.ts";
+import type { WatchedPath } from "../../../../src/host/ports/wakeups.ts";
 
 /** Directories are objects, files are null, links are texts. */
 interface Tree {

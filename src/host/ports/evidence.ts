@@ -1,7 +1,7 @@
-import { VolumeError } from "../errors.ts";
+import { VolumeError } from "../../errors.ts";
+import type { MountIdentity } from "../mount-table.ts";
 import type { Blocker, Holder, InNamespace } from "./holder.ts";
-import type { MountIdentity } from "./mount-table.ts";
-import type { ChildProcessID } from "./ports/types.ts";
+import type { ChildProcessID } from "./types.ts";
 
 /**
  * Processes cannot be read, and the kernel does not list mount namespaces: which there are is not to be known, however

@@ -1,5 +1,5 @@
+import type { MountIdentity } from "../mount-identity.ts";
 import type { Holder } from "./holder.ts";
-import type { MountIdentity } from "./mount-identity.ts";
 
 /** What kubelet, container runtimes and drivers leave behind. */
 export interface Traces {

@@ -1,5 +1,5 @@
-import { unreachable } from "../errors.ts";
-import type { WatchedPath, WatchUnavailable } from "./wakes.ts";
+import { unreachable } from "../../errors.ts";
+import type { WatchedPath, WatchUnavailable } from "./wakeups.ts";
 
 /** What stands under a name in a directory. */
 export type Found<D> =
