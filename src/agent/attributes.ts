@@ -1,4 +1,4 @@
-import type { MountEntry } from "../host/mountinfo.ts";
+import type { MountEntry } from "../host/mount-table/mountinfo.ts";
 import type { MountAttributes } from "../host/ports/types.ts";
 
 /** Flags of a mount as the kernel writes them. strictatime is what it calls neither noatime nor relatime. */

@@ -1,5 +1,5 @@
-import { remoteMountOn } from "../host/may-hang.ts";
-import { joinPath, type MountTable } from "../host/mount-table.ts";
+import { remoteMountOn } from "../host/mount-table/may-block.ts";
+import { joinPath, type MountTable } from "../host/mount-table/mount-table.ts";
 import { describeRemote, type RemoteMount, waitedFor } from "../host/ports/remote-mount.ts";
 import { type Desired, isInvalid } from "./desired-volume.ts";
 import type { SlowCall, StuckOperation } from "./model/blocked.ts";

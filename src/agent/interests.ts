@@ -1,4 +1,4 @@
-import type { MountEntry } from "../host/mountinfo.ts";
+import type { MountEntry } from "../host/mount-table/mountinfo.ts";
 import { PointIndex } from "./point-index.ts";
 
 /** What one volume's plan was made from in the mount tables. */

@@ -5,8 +5,8 @@ import {
   type MountTable,
   sameFilesystem,
   sameIdentity,
-} from "../host/mount-table.ts";
-import type { MountEntry } from "../host/mountinfo.ts";
+} from "../host/mount-table/mount-table.ts";
+import type { MountEntry } from "../host/mount-table/mountinfo.ts";
 import type { DesiredVolume } from "./desired-volume.ts";
 import { dataPath, hostSource, type Observation, type PlanSettings, stagingPath } from "./plan-input.ts";
 import type { MountMatch } from "./view.ts";

@@ -1,6 +1,6 @@
 import type { DriftClass } from "../api/status-values.ts";
-import { type MountTable, sameIdentity } from "../host/mount-table.ts";
-import type { MountEntry } from "../host/mountinfo.ts";
+import { type MountTable, sameIdentity } from "../host/mount-table/mount-table.ts";
+import type { MountEntry } from "../host/mount-table/mountinfo.ts";
 import { attributeDifference, mountAttributes } from "./attributes.ts";
 import type { DesiredMount } from "./desired-volume.ts";
 import type { TargetRecord } from "./record.ts";

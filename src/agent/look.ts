@@ -1,5 +1,5 @@
-import { type MountIdentity, sameFilesystem, sameIdentity } from "../host/mount-table.ts";
-import { type MountEntry, type MountRef, sameMount } from "../host/mountinfo.ts";
+import { type MountIdentity, sameFilesystem, sameIdentity } from "../host/mount-table/mount-table.ts";
+import { type MountEntry, type MountRef, sameMount } from "../host/mount-table/mountinfo.ts";
 import { attributeDifference, mountAttributes } from "./attributes.ts";
 import { isSameProcess } from "./clients.ts";
 import { observeDriverStage, observePublished } from "./csi/look.ts";

@@ -1,5 +1,5 @@
 import { messageOf } from "../errors.ts";
-import type { MountTable } from "../host/mount-table.ts";
+import type { MountTable } from "../host/mount-table/mount-table.ts";
 import type { HostPorts, MountTableSource } from "../host/ports/host-ports.ts";
 import type { ChildProcessID } from "../host/ports/types.ts";
 import type { Cancel, System } from "../ports.ts";

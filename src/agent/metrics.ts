@@ -1,5 +1,5 @@
 import { Counter, Gauge, Histogram, type Registry } from "prom-client";
-import type { MountTable } from "../host/mount-table.ts";
+import type { MountTable } from "../host/mount-table/mount-table.ts";
 import { driftOf } from "./drift.ts";
 import type { Operation } from "./operations.ts";
 import { orphanReason } from "./orphan.ts";

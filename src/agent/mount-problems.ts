@@ -1,4 +1,4 @@
-import type { MountEntry } from "../host/mountinfo.ts";
+import type { MountEntry } from "../host/mount-table/mountinfo.ts";
 import type { Problem } from "./view.ts";
 
 // PURE. Problems of mounts that block ours.

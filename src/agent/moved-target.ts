@@ -1,6 +1,6 @@
 import { quoted } from "../api/values/printable.ts";
-import { type MountTable, sameIdentity } from "../host/mount-table.ts";
-import { type MountEntry, sameMount } from "../host/mountinfo.ts";
+import { type MountTable, sameIdentity } from "../host/mount-table/mount-table.ts";
+import { type MountEntry, sameMount } from "../host/mount-table/mountinfo.ts";
 import type { TargetRecord, VolumeRecord } from "./record.ts";
 import type { Problem } from "./view.ts";
 

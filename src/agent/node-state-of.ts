@@ -1,7 +1,7 @@
 import { type ConditionInput, mergeConditions, policiesCondition, settlingOf } from "../api/conditions.ts";
 import type { NodeVolumeState, NodeVolumeStateStatus, Orphan } from "../api/types.gen.ts";
 import { counted } from "../api/values/listed.ts";
-import type { MountTable } from "../host/mount-table.ts";
+import type { MountTable } from "../host/mount-table/mount-table.ts";
 import { isInvalid } from "./desired-volume.ts";
 import { driftOf } from "./drift.ts";
 import type { SourceProblem } from "./intent-source.ts";

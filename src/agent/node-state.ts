@@ -2,7 +2,7 @@ import { resource } from "../api/names.ts";
 import type { Reason } from "../api/reasons.ts";
 import type { NodeVolumeState, Orphan } from "../api/types.gen.ts";
 import { messageOf } from "../errors.ts";
-import type { MountTable } from "../host/mount-table.ts";
+import type { MountTable } from "../host/mount-table/mount-table.ts";
 import { ApiError } from "../kube/client/api-error.ts";
 import type { KubeClient } from "../kube/client/client.ts";
 import { createKeyedQueue, type KeyedQueue } from "../kube/keyed-queue.ts";

@@ -1,8 +1,8 @@
 import { cut, timestamp } from "../api/conditions.ts";
 import type { Orphan } from "../api/types.gen.ts";
 import { shellWord } from "../api/values/printable.ts";
-import { isBeneath, joinPath, type MountTable, relativePath, sameFilesystem } from "../host/mount-table.ts";
-import type { MountEntry } from "../host/mountinfo.ts";
+import { isBeneath, joinPath, type MountTable, relativePath, sameFilesystem } from "../host/mount-table/mount-table.ts";
+import type { MountEntry } from "../host/mount-table/mountinfo.ts";
 import type { VolumePlan } from "./plan.ts";
 import { isStatePath } from "./state-path.ts";
 

@@ -1,5 +1,5 @@
 import { ancestorsOf } from "../api/values/path.ts";
-import { isBeneath } from "../host/mount-table.ts";
+import { isBeneath } from "../host/mount-table/mount-table.ts";
 import { type Desired, type DesiredMount, isInvalid } from "./desired-volume.ts";
 import { pathProblem } from "./path-problem.ts";
 import type { PlanSettings } from "./plan-input.ts";

@@ -1,5 +1,5 @@
 import { hasDots } from "../api/values/path.ts";
-import { isBeneath } from "../host/mount-table.ts";
+import { isBeneath } from "../host/mount-table/mount-table.ts";
 import type { DesiredMount } from "./desired-volume.ts";
 import type { PlanSettings } from "./plan-input.ts";
 import { isOfKubelet, podOfPath } from "./pods/pod-path.ts";

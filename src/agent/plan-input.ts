@@ -1,4 +1,4 @@
-import { joinPath, type MountIdentity, type MountTable } from "../host/mount-table.ts";
+import { joinPath, type MountIdentity, type MountTable } from "../host/mount-table/mount-table.ts";
 import type { ChildProcessID } from "../host/ports/types.ts";
 import type { ContentRef } from "../plugins/content.ts";
 import type { Desired } from "./desired-volume.ts";

@@ -1,4 +1,4 @@
-import type { MountEntry } from "../host/mountinfo.ts";
+import type { MountEntry } from "../host/mount-table/mountinfo.ts";
 import { nextOperation } from "./choose.ts";
 import { whileRepublishing } from "./csi/republish-steps.ts";
 import { decidePhase } from "./decide.ts";

@@ -1,5 +1,5 @@
 import { isDeepStrictEqual } from "node:util";
-import type { MountTable } from "../host/mount-table.ts";
+import type { MountTable } from "../host/mount-table/mount-table.ts";
 import { isInvalid } from "./desired-volume.ts";
 import type { Failure, Slot } from "./failures.ts";
 import { volumeOf } from "./failures.ts";

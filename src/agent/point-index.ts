@@ -1,5 +1,5 @@
 import { ancestorsOf } from "../api/values/path.ts";
-import { isBeneath } from "../host/mount-table.ts";
+import { isBeneath } from "../host/mount-table/mount-table.ts";
 
 /** Which volumes look at which paths of a mount table. */
 export class PointIndex {

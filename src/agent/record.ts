@@ -1,5 +1,5 @@
 import type { Reason } from "../api/reasons.ts";
-import type { MountIdentity } from "../host/mount-table.ts";
+import type { MountIdentity } from "../host/mount-table/mount-table.ts";
 import type { DirectoryID } from "../host/ports/host-ports.ts";
 import type { ChildProcessID, MountAttributes } from "../host/ports/types.ts";
 import type { TearDownData } from "../plugins/api/stage-context.ts";

@@ -1,4 +1,4 @@
-import { isLocal } from "../host/may-hang.ts";
+import { isLocal } from "../host/mount-table/may-block.ts";
 import type { RemoteMount } from "../host/ports/remote-mount.ts";
 import { describeRemote } from "../host/ports/remote-mount.ts";
 import type { FileSystemErrors, ServerAnswer, Servers } from "../host/ports/servers.ts";

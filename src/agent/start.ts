@@ -1,5 +1,5 @@
 import { apiVersion, fieldManager, resource, systemNamespace } from "../api/names.ts";
-import type { MountTable } from "../host/mount-table.ts";
+import type { MountTable } from "../host/mount-table/mount-table.ts";
 import { createKubeClient } from "../kube/client/client.ts";
 import type { EventInput } from "../kube/events/event-correlator.ts";
 import { createEventRecorder } from "../kube/events/event-recorder.ts";

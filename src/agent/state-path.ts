@@ -1,4 +1,4 @@
-import { isBeneath } from "../host/mount-table.ts";
+import { isBeneath } from "../host/mount-table/mount-table.ts";
 import type { PlanSettings } from "./plan-input.ts";
 
 /**

@@ -1,4 +1,4 @@
-import { isBeneath } from "../host/mount-table.ts";
+import { isBeneath } from "../host/mount-table/mount-table.ts";
 import type { UnmountMode } from "../host/ports/host-ports.ts";
 import { contentStateOf } from "./content/content-of.ts";
 import { mustReplaceForCredentials, refusedAndHeld } from "./credential-steps.ts";

@@ -1,4 +1,4 @@
-import { identityOf, type MountIdentity, sameIdentity } from "../host/mount-table.ts";
+import { identityOf, type MountIdentity, sameIdentity } from "../host/mount-table/mount-table.ts";
 import { attributeDifference } from "./attributes.ts";
 import { identityProblem } from "./csi/identity-problem.ts";
 import { soleTargetProblem } from "./csi/sole-target.ts";

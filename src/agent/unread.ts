@@ -1,5 +1,5 @@
-import { type MountTable, sameFilesystem, sameIdentity } from "../host/mount-table.ts";
-import type { MountEntry } from "../host/mountinfo.ts";
+import { type MountTable, sameFilesystem, sameIdentity } from "../host/mount-table/mount-table.ts";
+import type { MountEntry } from "../host/mount-table/mountinfo.ts";
 import type { InvalidVolume } from "./desired-volume.ts";
 import { letGo, nameOf, tableUnreadable } from "./mount-problems.ts";
 import type { PlanSettings } from "./plan-input.ts";

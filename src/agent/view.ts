@@ -1,7 +1,7 @@
 import type { Reason } from "../api/reasons.ts";
 import type { DriftClass } from "../api/status-values.ts";
 import type { WaitingOn } from "../errors.ts";
-import type { MountEntry } from "../host/mountinfo.ts";
+import type { MountEntry } from "../host/mount-table/mountinfo.ts";
 import type { MountAttributes } from "../host/ports/types.ts";
 import type { DesiredMount } from "./desired-volume.ts";
 import type { KubeletView } from "./observe/kubelet-view.ts";

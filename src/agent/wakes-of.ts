@@ -1,6 +1,6 @@
 import { type WokenBy, wakersOf } from "../api/wake-table.ts";
-import { isBeneath, type MountTable } from "../host/mount-table.ts";
-import type { MountEntry } from "../host/mountinfo.ts";
+import { isBeneath, type MountTable } from "../host/mount-table/mount-table.ts";
+import type { MountEntry } from "../host/mount-table/mountinfo.ts";
 import type { WatchedPath, WatchedProcess } from "../host/ports/wakeups.ts";
 import { isInvalid } from "./desired-volume.ts";
 import { type Failure, pathOf, type Slot } from "./failures.ts";

@@ -1,5 +1,5 @@
 import { wakersOf } from "../api/wake-table.ts";
-import type { MountTable } from "../host/mount-table.ts";
+import type { MountTable } from "../host/mount-table/mount-table.ts";
 import type { ChildProcessID } from "../host/ports/types.ts";
 import type { Wakeups as WakePorts, WatchUnavailable } from "../host/ports/wakeups.ts";
 import { type ContentRef, contentKey } from "../plugins/content.ts";

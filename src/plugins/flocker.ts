@@ -1,6 +1,6 @@
 import type { FlockerVolumeSource } from "../api/types.gen.ts";
 import { VolumeError } from "../errors.ts";
-import { joinPath } from "../host/mount-table.ts";
+import { joinPath } from "../host/mount-table/mount-table.ts";
 import type { FlockerService } from "../host/ports/flocker.ts";
 import { foundSource } from "./found-source.ts";
 import { stagedPath } from "./host-path.ts";

@@ -1,6 +1,6 @@
 import { VolumeError } from "../errors.ts";
-import { identityOf, isBeneath, joinPath, sameFilesystem } from "../host/mount-table.ts";
-import type { MountEntry } from "../host/mountinfo.ts";
+import { identityOf, isBeneath, joinPath, sameFilesystem } from "../host/mount-table/mount-table.ts";
+import type { MountEntry } from "../host/mount-table/mountinfo.ts";
 import type { SourceInfo } from "../host/ports/host-ports.ts";
 import type { FoundSource, StageContext } from "./plugin.ts";
 import { sourceDiffers } from "./source-differs.ts";

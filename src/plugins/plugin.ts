@@ -1,6 +1,6 @@
 import type { GrantedCSIVolume, NodeVolumeIntentSpec, SecretReference, VolumeSource } from "../api/types.gen.ts";
-import type { MountIdentity, MountTable } from "../host/mount-table.ts";
-import type { MountEntry } from "../host/mountinfo.ts";
+import type { MountIdentity, MountTable } from "../host/mount-table/mount-table.ts";
+import type { MountEntry } from "../host/mount-table/mountinfo.ts";
 import type { Directories, DirectoryID, Effects, FileKind, PayloadFile } from "../host/ports/host-ports.ts";
 import type { ChildProcessID, MountAttributes, TargetPath } from "../host/ports/types.ts";
 import type { TearDownData, Vendors } from "./api/stage-context.ts";

@@ -1,6 +1,6 @@
 import type { RBDVolumeSource } from "../api/types.gen.ts";
 import { VolumeError } from "../errors.ts";
-import type { MountEntry } from "../host/mountinfo.ts";
+import type { MountEntry } from "../host/mount-table/mountinfo.ts";
 import type { RBDDevice, RBDMapping } from "../host/ports/rbd.ts";
 import type { ChildProcessID } from "../host/ports/types.ts";
 import type { TearDownData } from "./api/stage-context.ts";

@@ -1,4 +1,4 @@
-import type { MountTable } from "../host/mount-table.ts";
+import type { MountTable } from "../host/mount-table/mount-table.ts";
 import type { Directories, Effects, UnmountMode } from "../host/ports/host-ports.ts";
 import type { TargetPath } from "../host/ports/types.ts";
 import type { TearDownData, Vendors } from "./api/stage-context.ts";

@@ -6,7 +6,7 @@ import type { Plan } from "../../src/agent/plan.ts";
 import type { PlanInput } from "../../src/agent/plan-input.ts";
 import { Planner } from "../../src/agent/planner.ts";
 import type { VolumeRecord } from "../../src/agent/record.ts";
-import type { MountEntry } from "../../src/host/mountinfo.ts";
+import type { MountEntry } from "../../src/host/mount-table/mountinfo.ts";
 import type { RemoteMount } from "../../src/host/ports/remote-mount.ts";
 import { differing } from "../lib/differing.ts";
 import { plan } from "../lib/plan-whole.ts";

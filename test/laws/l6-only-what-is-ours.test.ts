@@ -2,7 +2,7 @@ import { isInvalid } from "../../src/agent/desired-volume.ts";
 import type { Operation } from "../../src/agent/operations.ts";
 import type { PlanInput } from "../../src/agent/plan-input.ts";
 import { volumeKey } from "../../src/agent/volume-key.ts";
-import type { MountEntry } from "../../src/host/mountinfo.ts";
+import type { MountEntry } from "../../src/host/mount-table/mountinfo.ts";
 import { plan } from "../lib/plan-whole.ts";
 import { law } from "./law.ts";
 import { buildWorld } from "./worlds/build.ts";

@@ -3,7 +3,7 @@ import { type DesiredVolume, isInvalid } from "../../src/agent/desired-volume.ts
 import type { Operation } from "../../src/agent/operations.ts";
 import type { PlanInput } from "../../src/agent/plan-input.ts";
 import type { TargetRecord, VolumeRecord } from "../../src/agent/record.ts";
-import type { MountEntry } from "../../src/host/mountinfo.ts";
+import type { MountEntry } from "../../src/host/mount-table/mountinfo.ts";
 import { plan } from "../lib/plan-whole.ts";
 import { law } from "./law.ts";
 import { buildWorld } from "./worlds/build.ts";

@@ -3,7 +3,7 @@ import { existsSync, mkdirSync, readFileSync, rmdirSync, rmSync, statSync, write
 import { driverError } from "../../src/csi/client/driver-error.ts";
 import { outcomeOf } from "../../src/csi/client/error-classes.ts";
 import type { CSIDrivers, NodeCapabilities, NodeService, RegisteredDriver } from "../../src/csi/ports.ts";
-import { parseMountinfo } from "../../src/host/mountinfo.ts";
+import { parseMountinfo } from "../../src/host/mount-table/mountinfo.ts";
 import type { Cancel } from "../../src/ports.ts";
 
 export type FakeCall = "stage" | "unstage" | "publish" | "unpublish" | "expand";

@@ -1,4 +1,4 @@
-import type { MountEntry } from "../../src/host/mountinfo.ts";
+import type { MountEntry } from "../../src/host/mount-table/mountinfo.ts";
 
 /** A line of a mount table with the usual values where none are given. */
 export function entry(given: Partial<MountEntry> & Pick<MountEntry, "id" | "point">): MountEntry {

@@ -5,8 +5,8 @@ import type { Plan, VolumePlan } from "../../src/agent/plan.ts";
 import type { PlanInput } from "../../src/agent/plan-input.ts";
 import type { StageRecord, TargetRecord, VolumeRecord } from "../../src/agent/record.ts";
 import type { NodeVolumeIntent } from "../../src/api/types.gen.ts";
-import { MountTable } from "../../src/host/mount-table.ts";
-import type { MountEntry } from "../../src/host/mountinfo.ts";
+import { MountTable } from "../../src/host/mount-table/mount-table.ts";
+import type { MountEntry } from "../../src/host/mount-table/mountinfo.ts";
 import { entry } from "./mount-entries.ts";
 import { plan } from "./plan-whole.ts";
 

@@ -7,8 +7,8 @@ import { expect } from "chai";
 import { LinuxEvidence } from "../../src/host/linux/linux-evidence.ts";
 import { eachListedNamespace, type NamespaceCalls } from "../../src/host/linux/listed-namespaces.ts";
 import { loadMountCalls } from "../../src/host/linux/mount-calls.ts";
-import { identityOf, type MountIdentity } from "../../src/host/mount-table.ts";
-import { type MountEntry, parseMountinfo } from "../../src/host/mountinfo.ts";
+import { identityOf, type MountIdentity } from "../../src/host/mount-table/mount-table.ts";
+import { type MountEntry, parseMountinfo } from "../../src/host/mount-table/mountinfo.ts";
 import { keepNamespace } from "../lib/kept-namespace.ts";
 import { need } from "../lib/requirements.ts";
 

@@ -1,10 +1,10 @@
 import { readFileSync } from "node:fs";
 import { isDeepStrictEqual } from "node:util";
 import { expect } from "chai";
-import { MountTable } from "../../src/host/mount-table.ts";
-import { type MountEntry, parseMountinfo } from "../../src/host/mountinfo.ts";
-import { emptyText, parseAfter } from "../../src/host/mountinfo-text.ts";
-import { OptionLists } from "../../src/host/option-lists.ts";
+import { MountTable } from "../../src/host/mount-table/mount-table.ts";
+import { type MountEntry, parseMountinfo } from "../../src/host/mount-table/mountinfo.ts";
+import { emptyText, parseAfter } from "../../src/host/mount-table/mountinfo-text.ts";
+import { OptionLists } from "../../src/host/mount-table/option-lists.ts";
 import { mutatedBytes } from "../lib/mutate/mutated-bytes.ts";
 import { tryAll } from "../lib/mutate/tries.ts";
 import type { SeededRandom } from "../sim/random.ts";

@@ -5,8 +5,8 @@ import { tmpdir } from "node:os";
 import { basename, dirname, join } from "node:path";
 import { expect } from "chai";
 import { LinuxEvidence } from "../../src/host/linux/linux-evidence.ts";
-import { joinPath, type MountIdentity, MountTable } from "../../src/host/mount-table.ts";
-import { parseMountinfo } from "../../src/host/mountinfo.ts";
+import { joinPath, type MountIdentity, MountTable } from "../../src/host/mount-table/mount-table.ts";
+import { parseMountinfo } from "../../src/host/mount-table/mountinfo.ts";
 import { need } from "../lib/requirements.ts";
 
 describe("LinuxEvidence", () => {

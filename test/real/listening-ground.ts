@@ -5,7 +5,7 @@ import { loadLibc } from "../../src/host/linux/libc.ts";
 import { LinuxMountTable } from "../../src/host/linux/linux-mount-table.ts";
 import { loadWakeCalls } from "../../src/host/linux/wake-calls.ts";
 import { PathWakes } from "../../src/host/linux/wake-paths.ts";
-import type { MountTableSource } from "../../src/host/mount-table-source.ts";
+import type { MountTableSource } from "../../src/host/mount-table/mount-table-source.ts";
 import type { WatchedPath } from "../../src/host/ports/wakeups.ts";
 import { realSystem, systemTimers } from "../../src/system.ts";
 import { Heard } from "../lib/heard.ts";

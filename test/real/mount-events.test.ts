@@ -3,7 +3,7 @@ import { expect } from "chai";
 import { slow } from "../../hack/lib/lanes/slow.ts";
 import { silent } from "../../hack/lib/silent-log.ts";
 import { allTiers, LinuxMountTable } from "../../src/host/linux/linux-mount-table.ts";
-import { parseMountinfo } from "../../src/host/mountinfo.ts";
+import { parseMountinfo } from "../../src/host/mount-table/mountinfo.ts";
 import { realSystem } from "../../src/system.ts";
 import { needTier } from "../lib/mount-tier.ts";
 import { need } from "../lib/requirements.ts";

@@ -11,7 +11,7 @@ import { silent } from "../../hack/lib/silent-log.ts";
 import { VolumeError } from "../../src/errors.ts";
 import { loadLibc } from "../../src/host/linux/libc.ts";
 import { type LinuxHost, linuxHost } from "../../src/host/linux/linux-host.ts";
-import { parseMountinfo } from "../../src/host/mountinfo.ts";
+import { parseMountinfo } from "../../src/host/mount-table/mountinfo.ts";
 import type { Programs } from "../../src/host/ports/programs.ts";
 import { realSystem } from "../../src/system.ts";
 import { need } from "../lib/requirements.ts";

@@ -6,7 +6,7 @@ import { silent } from "../../hack/lib/silent-log.ts";
 import { openKnown } from "../../src/host/linux/known-walk.ts";
 import { loadLibc } from "../../src/host/linux/libc.ts";
 import { allTiers, LinuxMountTable } from "../../src/host/linux/linux-mount-table.ts";
-import { remoteMountOn } from "../../src/host/may-hang.ts";
+import { remoteMountOn } from "../../src/host/mount-table/may-block.ts";
 import { realSystem } from "../../src/system.ts";
 import { need } from "../lib/requirements.ts";
 import { type Scratch, scratch } from "./scratch.ts";

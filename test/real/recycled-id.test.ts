@@ -7,7 +7,7 @@ import { VolumeError } from "../../src/errors.ts";
 import { InProcessMounter } from "../../src/host/linux/in-process-mounter.ts";
 import { loadLibc } from "../../src/host/linux/libc.ts";
 import { LinuxMountTable } from "../../src/host/linux/linux-mount-table.ts";
-import type { MountEntry } from "../../src/host/mountinfo.ts";
+import type { MountEntry } from "../../src/host/mount-table/mountinfo.ts";
 import type { Mounter } from "../../src/host/ports/host-ports.ts";
 import type { MountAttributes } from "../../src/host/ports/types.ts";
 import { realSystem } from "../../src/system.ts";

@@ -2,8 +2,8 @@ import { execFileSync } from "node:child_process";
 import { mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { isBeneath } from "../../src/host/mount-table.ts";
-import { parseMountinfo } from "../../src/host/mountinfo.ts";
+import { isBeneath } from "../../src/host/mount-table/mount-table.ts";
+import { parseMountinfo } from "../../src/host/mount-table/mountinfo.ts";
 
 /** A tmpfs of its own for one test, with everything mounted beneath it taken down afterwards. */
 export interface Scratch extends Disposable {

@@ -2,7 +2,7 @@ import { Registry } from "prom-client";
 import { type Agent, startAgent } from "../../src/agent/start.ts";
 import type { PodVolumes } from "../../src/csi/server/ports.ts";
 import { messageOf } from "../../src/errors.ts";
-import type { MountTable } from "../../src/host/mount-table.ts";
+import type { MountTable } from "../../src/host/mount-table/mount-table.ts";
 import { SimTransport } from "./api/sim-transport.ts";
 import type { SimDriver } from "./csi/sim-driver.ts";
 import { SimDrivers } from "./csi/sim-drivers.ts";

@@ -1,6 +1,6 @@
-import type { MountTable } from "../../src/host/mount-table.ts";
-import { MountTable as Table } from "../../src/host/mount-table.ts";
-import type { MountEntry } from "../../src/host/mountinfo.ts";
+import type { MountTable } from "../../src/host/mount-table/mount-table.ts";
+import { MountTable as Table } from "../../src/host/mount-table/mount-table.ts";
+import type { MountEntry } from "../../src/host/mount-table/mountinfo.ts";
 import { type AgentPlace, podHostRoot, podNamespace } from "./kernel/agent-namespace.ts";
 import { Dentry } from "./kernel/dentry.ts";
 import { Disk } from "./kernel/disk.ts";

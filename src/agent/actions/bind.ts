@@ -1,4 +1,4 @@
-import type { MountEntry } from "../../host/mountinfo.ts";
+import type { MountEntry } from "../../host/mount-table/mountinfo.ts";
 import type { SourcePath } from "../../host/ports/host-ports.ts";
 import type { TargetPath } from "../../host/ports/types.ts";
 import { type TargetRecord, withTarget } from "../record.ts";

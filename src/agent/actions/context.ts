@@ -1,7 +1,7 @@
 import type { SecretReference } from "../../api/types.gen.ts";
 import type { CSIDrivers, Secrets } from "../../csi/ports.ts";
 import { VolumeError } from "../../errors.ts";
-import { isBeneath } from "../../host/mount-table.ts";
+import { isBeneath } from "../../host/mount-table/mount-table.ts";
 import type { Effects, HostPorts } from "../../host/ports/host-ports.ts";
 import type { TargetPath } from "../../host/ports/types.ts";
 import type { Vendors } from "../../plugins/api/stage-context.ts";

@@ -1,5 +1,5 @@
 import { VolumeError } from "../../errors.ts";
-import { isBeneath, type MountIdentity } from "../../host/mount-table.ts";
+import { isBeneath, type MountIdentity } from "../../host/mount-table/mount-table.ts";
 import type { VolumeRecord } from "../record.ts";
 import type { ActionContext } from "./context.ts";
 import { names, pids, processOf } from "./users.ts";

@@ -1,5 +1,5 @@
 import { VolumeError } from "../../errors.ts";
-import { identityOf, type MountIdentity } from "../../host/mount-table.ts";
+import { identityOf, type MountIdentity } from "../../host/mount-table/mount-table.ts";
 import type { UnmountMode } from "../../host/ports/host-ports.ts";
 import { isOfServer } from "../../host/ports/remote-mount.ts";
 import { unstageByDriver } from "../csi/release.ts";

@@ -1,6 +1,6 @@
 import { redact } from "../../api/values/redact.ts";
 import { VolumeError } from "../../errors.ts";
-import { isBeneath, joinPath, relativePath, sameIdentity } from "../../host/mount-table.ts";
+import { isBeneath, joinPath, relativePath, sameIdentity } from "../../host/mount-table/mount-table.ts";
 import { type StageContext, type Staged, showsContent, stagesItself, stagingAttributes } from "../../plugins/plugin.ts";
 import { plugins } from "../../plugins/registry.ts";
 import { type VolumeContent, volumeContent } from "../content/content-of.ts";

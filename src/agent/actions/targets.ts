@@ -1,5 +1,5 @@
 import { VolumeError } from "../../errors.ts";
-import { identityOf } from "../../host/mount-table.ts";
+import { identityOf } from "../../host/mount-table/mount-table.ts";
 import type { UnmountMode } from "../../host/ports/host-ports.ts";
 import type { TargetPath } from "../../host/ports/types.ts";
 import { mountAttributes } from "../attributes.ts";

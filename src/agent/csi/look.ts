@@ -1,5 +1,5 @@
-import { type MountTable, sameFilesystem } from "../../host/mount-table.ts";
-import type { MountEntry } from "../../host/mountinfo.ts";
+import { type MountTable, sameFilesystem } from "../../host/mount-table/mount-table.ts";
+import type { MountEntry } from "../../host/mount-table/mountinfo.ts";
 import type { ActualStateInput } from "../model/actual-input.ts";
 import type { StageRecord, TargetRecord } from "../record.ts";
 import type { ActualStage, ActualTarget } from "../view.ts";

@@ -1,6 +1,6 @@
 import { VolumeError } from "../../errors.ts";
-import { identityOf, type MountIdentity, type MountTable, sameIdentity } from "../../host/mount-table.ts";
-import type { MountEntry } from "../../host/mountinfo.ts";
+import { identityOf, type MountIdentity, type MountTable, sameIdentity } from "../../host/mount-table/mount-table.ts";
+import type { MountEntry } from "../../host/mount-table/mountinfo.ts";
 import type { CSIVolume } from "../../plugins/plugin.ts";
 import { type ActionContext, recordOf } from "../actions/context.ts";
 import type { DesiredVolume } from "../desired-volume.ts";

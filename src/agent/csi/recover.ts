@@ -1,4 +1,4 @@
-import { identityOf, sameIdentity } from "../../host/mount-table.ts";
+import { identityOf, sameIdentity } from "../../host/mount-table/mount-table.ts";
 import { type ActionContext, recordOf, wanted } from "../actions/context.ts";
 import { toldOwnership } from "../ownership/ownership.ts";
 import { identityBeneath } from "../pods/sub-path.ts";

@@ -1,5 +1,5 @@
 import { VolumeError } from "../../errors.ts";
-import type { MountEntry } from "../../host/mountinfo.ts";
+import type { MountEntry } from "../../host/mount-table/mountinfo.ts";
 import { type ActionContext, isGiven, recordOf } from "../actions/context.ts";
 import { noteCopies, refuseWhileDetached } from "../actions/detached-copies.ts";
 import { type CSIRecord, type TargetRecord, withoutStage } from "../record.ts";

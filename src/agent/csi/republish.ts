@@ -1,4 +1,4 @@
-import { identityOf, type MountIdentity, sameIdentity } from "../../host/mount-table.ts";
+import { identityOf, type MountIdentity, sameIdentity } from "../../host/mount-table/mount-table.ts";
 import { type ActionContext, recordOf, wanted } from "../actions/context.ts";
 import { applyFSGroup } from "../ownership/give.ts";
 import { type Published, type TargetRecord, withTarget } from "../record.ts";

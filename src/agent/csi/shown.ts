@@ -1,5 +1,5 @@
-import { identityOf, sameIdentity } from "../../host/mount-table.ts";
-import type { MountEntry } from "../../host/mountinfo.ts";
+import { identityOf, sameIdentity } from "../../host/mount-table/mount-table.ts";
+import type { MountEntry } from "../../host/mount-table/mountinfo.ts";
 import type { ActionContext } from "../actions/context.ts";
 import type { DriverMounts, VolumeRecord } from "../record.ts";
 import { csiStageOf, withCSI } from "./driver-call.ts";

@@ -1,6 +1,6 @@
 import { basename, dirname } from "node:path";
 import { VolumeError } from "../../errors.ts";
-import { joinPath, type MountIdentity } from "../../host/mount-table.ts";
+import { joinPath, type MountIdentity } from "../../host/mount-table/mount-table.ts";
 import { KeptUnknown } from "../../host/ports/evidence.ts";
 import type { Holder } from "../../host/ports/host-ports.ts";
 import type { ActionContext } from "../actions/context.ts";

@@ -1,4 +1,4 @@
-import { type MountTable, sameIdentity } from "../../host/mount-table.ts";
+import { type MountTable, sameIdentity } from "../../host/mount-table/mount-table.ts";
 import type { TargetPath } from "../../host/ports/types.ts";
 import type { CSIVolume } from "../../plugins/plugin.ts";
 import { bindTarget } from "../actions/bind.ts";

@@ -1,5 +1,5 @@
-import type { MountTable } from "../../host/mount-table.ts";
-import type { MountEntry } from "../../host/mountinfo.ts";
+import type { MountTable } from "../../host/mount-table/mount-table.ts";
+import type { MountEntry } from "../../host/mount-table/mountinfo.ts";
 import type { ChildProcessID } from "../../host/ports/types.ts";
 import type { DesiredVolume, InvalidVolume } from "../desired-volume.ts";
 import type { PlanSettings } from "../plan-input.ts";

@@ -1,6 +1,6 @@
 import { cut } from "../../api/conditions.ts";
 import type { IntentPod } from "../../api/types.gen.ts";
-import type { MountTable } from "../../host/mount-table.ts";
+import type { MountTable } from "../../host/mount-table/mount-table.ts";
 import type { Evidence } from "../../host/ports/host-ports.ts";
 import type { Clock } from "../../ports.ts";
 import { names } from "../actions/users.ts";

@@ -1,8 +1,8 @@
 import { cut } from "../../api/conditions.ts";
 import type { Orphan } from "../../api/types.gen.ts";
 import { shellWord } from "../../api/values/printable.ts";
-import { isBeneath, type MountTable } from "../../host/mount-table.ts";
-import type { MountEntry } from "../../host/mountinfo.ts";
+import { isBeneath, type MountTable } from "../../host/mount-table/mount-table.ts";
+import type { MountEntry } from "../../host/mount-table/mountinfo.ts";
 import type { StaleLoop } from "../../host/ports/traces.ts";
 import type { VolumePlan } from "../plan.ts";
 

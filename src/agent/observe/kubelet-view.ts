@@ -1,7 +1,7 @@
 import type { DriftClass } from "../../api/status-values.ts";
 import type { IntentPod, ObservedVolume } from "../../api/types.gen.ts";
-import { isBeneath, type MountTable } from "../../host/mount-table.ts";
-import type { MountEntry } from "../../host/mountinfo.ts";
+import { isBeneath, type MountTable } from "../../host/mount-table/mount-table.ts";
+import type { MountEntry } from "../../host/mount-table/mountinfo.ts";
 import { podPaths, stagingPaths, subPathDirectory } from "./kubelet-paths.ts";
 
 /** A volume that kubelet manages, as the intent says. */

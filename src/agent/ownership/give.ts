@@ -1,5 +1,5 @@
 import { VolumeError } from "../../errors.ts";
-import { type MountIdentity, sameIdentity } from "../../host/mount-table.ts";
+import { type MountIdentity, sameIdentity } from "../../host/mount-table/mount-table.ts";
 import type { OwnershipRequest, OwnershipResult } from "../../host/ports/ownership.ts";
 import { type ActionContext, recordOf } from "../actions/context.ts";
 import type { DesiredMount, DesiredVolume } from "../desired-volume.ts";

@@ -1,5 +1,5 @@
-import { isBeneath, type MountIdentity, type MountTable, sameFilesystem } from "../../host/mount-table.ts";
-import type { MountEntry } from "../../host/mountinfo.ts";
+import { isBeneath, type MountIdentity, type MountTable, sameFilesystem } from "../../host/mount-table/mount-table.ts";
+import type { MountEntry } from "../../host/mount-table/mountinfo.ts";
 import { publishPathIn } from "../csi/paths.ts";
 import type { PlanSettings } from "../plan-input.ts";
 import type { VolumeRecord } from "../record.ts";

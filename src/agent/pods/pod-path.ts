@@ -1,6 +1,6 @@
 import type { PodTarget } from "../../csi/server/ports.ts";
 import { podTargetOf } from "../../csi/server/target-path.ts";
-import { isBeneath } from "../../host/mount-table.ts";
+import { isBeneath } from "../../host/mount-table/mount-table.ts";
 
 /** One volume of one pod: what kubelet calls a consumer of ours. */
 export type PodVolume = Pick<PodTarget, "podUID" | "volume">;

@@ -1,6 +1,6 @@
 import type { NodeVolumeIntent } from "../../api/types.gen.ts";
 import { type PodPublish, type PodTarget, PodVolumeError, type PodVolumes } from "../../csi/server/ports.ts";
-import type { MountTable } from "../../host/mount-table.ts";
+import type { MountTable } from "../../host/mount-table/mount-table.ts";
 import { tokenAudiencesOf } from "../../plugins/csi.ts";
 import type { DesiredStateOfWorld } from "../desired-world.ts";
 import type { IntentEntry } from "../intents.ts";

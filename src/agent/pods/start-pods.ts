@@ -1,5 +1,5 @@
 import { PodVolumeError, type PodVolumes } from "../../csi/server/ports.ts";
-import type { MountTable } from "../../host/mount-table.ts";
+import type { MountTable } from "../../host/mount-table/mount-table.ts";
 import type { HostPorts } from "../../host/ports/host-ports.ts";
 import type { TargetPath } from "../../host/ports/types.ts";
 import type { ObjectStore } from "../../kube/watch/object-store.ts";

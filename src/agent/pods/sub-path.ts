@@ -1,5 +1,5 @@
 import { VolumeError } from "../../errors.ts";
-import { joinPath, type MountIdentity, sameIdentity } from "../../host/mount-table.ts";
+import { joinPath, type MountIdentity, sameIdentity } from "../../host/mount-table/mount-table.ts";
 import type { SourcePath } from "../../host/ports/host-ports.ts";
 import type { ActionContext } from "../actions/context.ts";
 import type { DesiredMount } from "../desired-volume.ts";

@@ -1,7 +1,7 @@
 import { hash } from "node:crypto";
 import type { CSIDrivers } from "../../csi/ports.ts";
-import { identityOf } from "../../host/mount-table.ts";
-import type { MountEntry } from "../../host/mountinfo.ts";
+import { identityOf } from "../../host/mount-table/mount-table.ts";
+import type { MountEntry } from "../../host/mount-table/mountinfo.ts";
 import type { HostPorts } from "../../host/ports/host-ports.ts";
 import type { Traces } from "../../host/ports/traces.ts";
 import type { KubeClient } from "../../kube/client/client.ts";

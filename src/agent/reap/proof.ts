@@ -1,5 +1,5 @@
-import { isBeneath, type MountTable } from "../../host/mount-table.ts";
-import type { MountEntry } from "../../host/mountinfo.ts";
+import { isBeneath, type MountTable } from "../../host/mount-table/mount-table.ts";
+import type { MountEntry } from "../../host/mount-table/mountinfo.ts";
 import type { Holder } from "../../host/ports/holder.ts";
 import { names } from "../actions/users.ts";
 import type { Leftover } from "../observe/kubelet-orphans.ts";

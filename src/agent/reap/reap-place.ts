@@ -1,4 +1,4 @@
-import { isBeneath } from "../../host/mount-table.ts";
+import { isBeneath } from "../../host/mount-table/mount-table.ts";
 
 /** A mount point that kubelet, or a driver for it, makes for one volume, and what its path says. */
 export type ReapPlace =

@@ -3,7 +3,7 @@ import { basename, dirname } from "node:path";
 import { listed } from "../../api/values/listed.ts";
 import { quoted } from "../../api/values/printable.ts";
 import { VolumeError } from "../../errors.ts";
-import { type MountEntry, parseMountinfo } from "../mountinfo.ts";
+import { type MountEntry, parseMountinfo } from "../mount-table/mountinfo.ts";
 import { type Holder, mostHolders } from "../ports/holder.ts";
 import { claimsOf, claimText, wholeDiskOf } from "./block-claims.ts";
 import { exportOf } from "./kernel-exports.ts";

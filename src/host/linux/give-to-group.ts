@@ -1,5 +1,5 @@
 import { VolumeError } from "../../errors.ts";
-import { identityOf, relativePath } from "../mount-table.ts";
+import { identityOf, relativePath } from "../mount-table/mount-table.ts";
 import type { OwnershipRequest, OwnershipResult } from "../ports/ownership.ts";
 import { AT_EMPTY_PATH, AT_FDCWD, O, RESOLVE } from "./constants.ts";
 import { Descriptor } from "./descriptor.ts";

@@ -1,7 +1,7 @@
 import { statfsSync } from "node:fs";
 import { VolumeError } from "../../errors.ts";
-import { identityOf, type MountIdentity, relativePath, sameIdentity } from "../mount-table.ts";
-import type { MountEntry } from "../mountinfo.ts";
+import { identityOf, type MountIdentity, relativePath, sameIdentity } from "../mount-table/mount-table.ts";
+import type { MountEntry } from "../mount-table/mountinfo.ts";
 import type { FileKind, FilesystemMount, Mounter, SourceInfo, SourcePath, UnmountMode } from "../ports/host-ports.ts";
 import type { MountAttributes, TargetPath } from "../ports/types.ts";
 import { attributeBits } from "./attributes.ts";

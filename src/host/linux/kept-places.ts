@@ -1,9 +1,9 @@
 import { constants, readdirSync, readFileSync, readlinkSync, statSync } from "node:fs";
 import { quoted } from "../../api/values/printable.ts";
 import { messageOf } from "../../errors.ts";
-import { mayBlock } from "../may-hang.ts";
-import { MountTable } from "../mount-table.ts";
-import { parseMountinfo } from "../mountinfo.ts";
+import { mayBlock } from "../mount-table/may-block.ts";
+import { MountTable } from "../mount-table/mount-table.ts";
+import { parseMountinfo } from "../mount-table/mountinfo.ts";
 import { NamespacesUnknown } from "../ports/evidence.ts";
 import { threadsWithFiles } from "./evidence/threads-with-files.ts";
 import { ifThere } from "./if-there.ts";

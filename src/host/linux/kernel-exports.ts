@@ -1,5 +1,5 @@
 import { readdirSync, statSync } from "node:fs";
-import type { MountEntry } from "../mountinfo.ts";
+import type { MountEntry } from "../mount-table/mountinfo.ts";
 import { attribute } from "./device-identity.ts";
 import { deviceNumberOf } from "./device-number.ts";
 import { ifThere } from "./if-there.ts";

@@ -1,6 +1,6 @@
 import { readdirSync, readFileSync } from "node:fs";
-import { isBeneath } from "../mount-table.ts";
-import { unescapeOctal } from "../mountinfo.ts";
+import { isBeneath } from "../mount-table/mount-table.ts";
+import { unescapeOctal } from "../mount-table/mountinfo.ts";
 import type { Blocker } from "../ports/holder.ts";
 import { ifThere } from "./if-there.ts";
 

@@ -1,7 +1,7 @@
 import { hasDots } from "../../api/values/path.ts";
-import { isLocalMount } from "../may-hang.ts";
-import { type MountTable, relativePath } from "../mount-table.ts";
-import type { MountEntry } from "../mountinfo.ts";
+import { isLocalMount } from "../mount-table/may-block.ts";
+import { type MountTable, relativePath } from "../mount-table/mount-table.ts";
+import type { MountEntry } from "../mount-table/mountinfo.ts";
 import { AT_EMPTY_PATH, AT_FDCWD, AT_STATX_DONT_SYNC, E, O, RESOLVE } from "./constants.ts";
 import { Descriptor } from "./descriptor.ts";
 import { Errno } from "./errno.ts";

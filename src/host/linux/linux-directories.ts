@@ -2,7 +2,7 @@ import { randomUUID } from "node:crypto";
 import { fchmodSync, fstatSync, ftruncateSync, opendirSync } from "node:fs";
 import { basename, dirname } from "node:path";
 import { VolumeError } from "../../errors.ts";
-import { isBeneath, relativePath } from "../mount-table.ts";
+import { isBeneath, relativePath } from "../mount-table/mount-table.ts";
 import type { Directories, DirectoryID, OperationContext, PayloadFile } from "../ports/host-ports.ts";
 import { writeAtomically } from "./atomic-writer.ts";
 import type { ChildRunner } from "./child-runner.ts";

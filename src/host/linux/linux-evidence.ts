@@ -1,8 +1,8 @@
 import { existsSync, readFileSync, readlinkSync } from "node:fs";
 import { VolumeError } from "../../errors.ts";
 import { coalesceRequests, type Found } from "../asked-together.ts";
-import { isBeneath, joinPath, type MountIdentity, relativePath } from "../mount-table.ts";
-import type { MountEntry } from "../mountinfo.ts";
+import { isBeneath, joinPath, type MountIdentity, relativePath } from "../mount-table/mount-table.ts";
+import type { MountEntry } from "../mount-table/mountinfo.ts";
 import { KeptUnknown } from "../ports/evidence.ts";
 import { type Blocker, type InNamespace, sameNamespace } from "../ports/holder.ts";
 import type { Evidence, Holder } from "../ports/host-ports.ts";

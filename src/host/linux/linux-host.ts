@@ -1,6 +1,6 @@
 import type { System } from "../../ports.ts";
-import type { MountTable } from "../mount-table.ts";
-import type { MountTier } from "../mount-table-source.ts";
+import type { MountTable } from "../mount-table/mount-table.ts";
+import type { MountTier } from "../mount-table/mount-table-source.ts";
 import { defaultFlocker, type FlockerPlace } from "../ports/flocker.ts";
 import type { Effects, HostPorts, OperationContext } from "../ports/host-ports.ts";
 import type { RemoteMount } from "../ports/remote-mount.ts";

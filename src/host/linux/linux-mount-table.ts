@@ -1,6 +1,6 @@
 import type { System } from "../../ports.ts";
-import { KeptMountTable } from "../kept-mount-table.ts";
-import type { MountTier } from "../mount-table-source.ts";
+import type { MountTier } from "../mount-table/mount-table-source.ts";
+import { KeptMountTable } from "../mount-table/watched-mount-table.ts";
 import { loadMountCalls } from "./mount-calls.ts";
 import { watchMountTable } from "./mount-watch.ts";
 import { openMountReader } from "./open-mount-reader.ts";

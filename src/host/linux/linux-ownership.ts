@@ -1,5 +1,5 @@
 import { VolumeError } from "../../errors.ts";
-import { remoteMountOn } from "../may-hang.ts";
+import { remoteMountOn } from "../mount-table/may-block.ts";
 import type { MountTableSource, OperationContext } from "../ports/host-ports.ts";
 import type { Ownership, OwnershipRequest, OwnershipResult } from "../ports/ownership.ts";
 import type { ChildReply } from "./child-request.ts";

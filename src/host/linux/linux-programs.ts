@@ -1,6 +1,6 @@
 import { constants, type Stats, statSync } from "node:fs";
 import { VolumeError } from "../../errors.ts";
-import { mayBlock } from "../may-hang.ts";
+import { mayBlock } from "../mount-table/may-block.ts";
 import type { Mounter, MountTableSource, OperationContext } from "../ports/host-ports.ts";
 import type { ProgramHow, ProgramResult, Programs } from "../ports/programs.ts";
 import type { ChildRunner } from "./child-runner.ts";

@@ -2,7 +2,7 @@ import type { BigIntStats, Dirent } from "node:fs";
 import { type FileHandle, open, readdir, stat } from "node:fs/promises";
 import { messageOf } from "../../errors.ts";
 import type { Timers } from "../../ports.ts";
-import { joinPath } from "../mount-table.ts";
+import { joinPath } from "../mount-table/mount-table.ts";
 import type { SocketFile, Sockets, WatchedSockets } from "../ports/sockets.ts";
 import { O } from "./constants.ts";
 import { errnoOf } from "./errno.ts";

@@ -1,6 +1,6 @@
 import { readlinkSync } from "node:fs";
 import { readdir, readFile } from "node:fs/promises";
-import { joinPath, type MountIdentity } from "../mount-table.ts";
+import { joinPath, type MountIdentity } from "../mount-table/mount-table.ts";
 import type { Holder } from "../ports/holder.ts";
 import type { StagedVolume, StaleLoop, Traces } from "../ports/traces.ts";
 import type { EnteringChild } from "./entered-namespace.ts";

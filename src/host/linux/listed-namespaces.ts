@@ -1,6 +1,6 @@
 import { fstatSync, openSync, readFileSync, readlinkSync } from "node:fs";
 import { messageOf } from "../../errors.ts";
-import { OptionLists } from "../option-lists.ts";
+import { OptionLists } from "../mount-table/option-lists.ts";
 import { CAP_SYS_ADMIN, USER_NS_INIT_INO } from "./constants.ts";
 import { Descriptor } from "./descriptor.ts";
 import { errnoOf } from "./errno.ts";

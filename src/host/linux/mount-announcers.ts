@@ -1,4 +1,4 @@
-import type { MountTier } from "../mount-table-source.ts";
+import type { MountTier } from "../mount-table/mount-table-source.ts";
 import type { MountCalls } from "./mount-calls.ts";
 import type { MountEvents } from "./mount-events.ts";
 import type { MountinfoFile } from "./mountinfo-file.ts";

@@ -1,6 +1,6 @@
-import type { MountEntry } from "../mountinfo.ts";
-import { parseLinesOf } from "../mountinfo-text.ts";
-import { OptionLists } from "../option-lists.ts";
+import type { MountEntry } from "../mount-table/mountinfo.ts";
+import { parseLinesOf } from "../mount-table/mountinfo-text.ts";
+import { OptionLists } from "../mount-table/option-lists.ts";
 import type { Descriptor } from "./descriptor.ts";
 import type { Libc } from "./libc.ts";
 import { byIDOrText, type MountQueries } from "./mount-queries.ts";

@@ -1,7 +1,7 @@
 import { readdirSync, readFileSync, readlinkSync } from "node:fs";
 import { containerOf } from "../container-of.ts";
-import { MountTable } from "../mount-table.ts";
-import type { MountEntry } from "../mountinfo.ts";
+import { MountTable } from "../mount-table/mount-table.ts";
+import type { MountEntry } from "../mount-table/mountinfo.ts";
 import { NamespacesUnknown } from "../ports/evidence.ts";
 import { type Holder, mostHolders } from "../ports/holder.ts";
 import { AT_FDCWD, AT_STATX_DONT_SYNC } from "./constants.ts";

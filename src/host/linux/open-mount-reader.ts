@@ -1,9 +1,9 @@
 import { closeSync, openSync } from "node:fs";
 import { listed } from "../../api/values/listed.ts";
 import type { Clock } from "../../ports.ts";
-import { comparedTwice, type MountReader } from "../mount-reader.ts";
-import type { MountTier } from "../mount-table-source.ts";
-import { OptionLists } from "../option-lists.ts";
+import { comparedTwice, type MountReader } from "../mount-table/mount-reader.ts";
+import type { MountTier } from "../mount-table/mount-table-source.ts";
+import { OptionLists } from "../mount-table/option-lists.ts";
 import { type Announcer, fanotifyAnnouncer, listAnnouncer } from "./mount-announcers.ts";
 import type { MountCalls } from "./mount-calls.ts";
 import { MountEvents } from "./mount-events.ts";

@@ -1,8 +1,8 @@
 import { lstatSync, mkdirSync, readlinkSync } from "node:fs";
 import { VolumeError } from "../../errors.ts";
 import type { Logger } from "../../ports.ts";
-import { remoteMountOn } from "../may-hang.ts";
-import { MountTable } from "../mount-table.ts";
+import { remoteMountOn } from "../mount-table/may-block.ts";
+import { MountTable } from "../mount-table/mount-table.ts";
 import { describeRemote } from "../ports/remote-mount.ts";
 import { ownMounts } from "./own-mountinfo.ts";
 

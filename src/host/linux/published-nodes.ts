@@ -1,7 +1,7 @@
 import { lstatSync } from "node:fs";
-import { isLocal } from "../may-hang.ts";
-import { isBeneath } from "../mount-paths.ts";
-import type { MountEntry } from "../mountinfo.ts";
+import { isLocal } from "../mount-table/may-block.ts";
+import { isBeneath } from "../mount-table/mount-paths.ts";
+import type { MountEntry } from "../mount-table/mountinfo.ts";
 import { deviceNumberOf } from "./device-number.ts";
 import { ifThere } from "./if-there.ts";
 

@@ -2,7 +2,7 @@ import { closeSync, openSync, readSync, realpathSync, statSync } from "node:fs";
 import { basename, dirname } from "node:path";
 import { quoted } from "../../api/values/printable.ts";
 import { VolumeError } from "../../errors.ts";
-import type { MountEntry } from "../mountinfo.ts";
+import type { MountEntry } from "../mount-table/mountinfo.ts";
 import type { FilesystemMount } from "../ports/host-ports.ts";
 import { ifThere } from "./if-there.ts";
 import { ownMounts } from "./own-mountinfo.ts";

@@ -1,4 +1,4 @@
-import { isLocal } from "../may-hang.ts";
+import { isLocal } from "../mount-table/may-block.ts";
 import { KeptUnknown, NamespacesUnknown } from "../ports/evidence.ts";
 import { loadMountCalls } from "./mount-calls.ts";
 import { eachMountNamespace, type MountNamespace } from "./mount-namespaces.ts";

@@ -1,5 +1,5 @@
-import { isLastOf, mayBlock, remoteMountOn } from "../may-hang.ts";
-import type { MountTable } from "../mount-table.ts";
+import { isLastOf, mayBlock, remoteMountOn } from "../mount-table/may-block.ts";
+import type { MountTable } from "../mount-table/mount-table.ts";
 import type { Mounter, MountTableSource, SourcePath } from "../ports/host-ports.ts";
 import type { RemoteMount } from "../ports/remote-mount.ts";
 import { errnoOf } from "./errno.ts";

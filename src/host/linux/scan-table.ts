@@ -1,6 +1,6 @@
 import { type FileHandle, open } from "node:fs/promises";
 import { messageOf } from "../../errors.ts";
-import { parseMountinfo } from "../mountinfo.ts";
+import { parseMountinfo } from "../mount-table/mountinfo.ts";
 import { NamespacesUnknown } from "../ports/evidence.ts";
 import { errnoOf } from "./errno.ts";
 import { type MountFilter, unreadable } from "./seen-mount.ts";

@@ -1,6 +1,6 @@
 import { VolumeError } from "../../errors.ts";
-import { isBeneath, type MountIdentity, sameFilesystem } from "../mount-table.ts";
-import type { MountEntry } from "../mountinfo.ts";
+import { isBeneath, type MountIdentity, sameFilesystem } from "../mount-table/mount-table.ts";
+import type { MountEntry } from "../mount-table/mountinfo.ts";
 import type { Vague } from "./statmount.ts";
 
 /** A mount of any namespace. */

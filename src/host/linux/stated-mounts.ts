@@ -1,7 +1,7 @@
-import { MountTable } from "../mount-table.ts";
-import { type MountEntry, sameEntry } from "../mountinfo.ts";
-import { parseLinesOf } from "../mountinfo-text.ts";
-import type { OptionLists } from "../option-lists.ts";
+import { MountTable } from "../mount-table/mount-table.ts";
+import { type MountEntry, sameEntry } from "../mount-table/mountinfo.ts";
+import { parseLinesOf } from "../mount-table/mountinfo-text.ts";
+import type { OptionLists } from "../mount-table/option-lists.ts";
 import type { MountQueries } from "./mount-queries.ts";
 import type { MountinfoFile } from "./mountinfo-file.ts";
 import { decodeStatmount, statmountMask } from "./statmount.ts";

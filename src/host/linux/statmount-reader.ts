@@ -1,8 +1,8 @@
 import { crc32 } from "node:zlib";
 import type { Clock } from "../../ports.ts";
-import { type Compared, type MountReader, restFactor } from "../mount-reader.ts";
-import type { MountTable } from "../mount-table.ts";
-import { differenceOf, parseMountinfo } from "../mountinfo.ts";
+import { type Compared, type MountReader, restFactor } from "../mount-table/mount-reader.ts";
+import type { MountTable } from "../mount-table/mount-table.ts";
+import { differenceOf, parseMountinfo } from "../mount-table/mountinfo.ts";
 import type { Announcer } from "./mount-announcers.ts";
 import type { MountQueries } from "./mount-queries.ts";
 import type { MountinfoFile } from "./mountinfo-file.ts";

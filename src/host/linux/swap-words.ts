@@ -1,5 +1,5 @@
 import { VolumeError } from "../../errors.ts";
-import { unescapeOctal } from "../mountinfo.ts";
+import { unescapeOctal } from "../mount-table/mountinfo.ts";
 import type { ProgramResult } from "../ports/programs.ts";
 import type { Swap, SwapHow } from "../ports/swaps.ts";
 import { programWords } from "./program-words.ts";

@@ -1,5 +1,5 @@
-import { isLocalMount, mayBlock } from "../may-hang.ts";
-import { joinPath, type MountTable } from "../mount-table.ts";
+import { isLocalMount, mayBlock } from "../mount-table/may-block.ts";
+import { joinPath, type MountTable } from "../mount-table/mount-table.ts";
 import type { Found, Ground } from "../ports/wake-walk.ts";
 import { AT_EMPTY_PATH, AT_STATX_DONT_SYNC, O, RESOLVE, S_IFMT } from "./constants.ts";
 import { Descriptor } from "./descriptor.ts";

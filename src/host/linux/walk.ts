@@ -1,6 +1,6 @@
 import { hasDots } from "../../api/values/path.ts";
 import { VolumeError } from "../../errors.ts";
-import { joinPath, type MountTable, relativePath } from "../mount-table.ts";
+import { joinPath, type MountTable, relativePath } from "../mount-table/mount-table.ts";
 import type { FileKind, SourcePath } from "../ports/host-ports.ts";
 import type { TargetPath } from "../ports/types.ts";
 import { AT_FDCWD, O, RESOLVE, S_IFMT } from "./constants.ts";

@@ -1,5 +1,5 @@
 import { VolumeError } from "../../errors.ts";
-import type { MountIdentity } from "../mount-table.ts";
+import type { MountIdentity } from "../mount-table/mount-table.ts";
 import type { Blocker, Holder, InNamespace } from "./holder.ts";
 import type { ChildProcessID } from "./types.ts";
 

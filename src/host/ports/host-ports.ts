@@ -1,5 +1,5 @@
-import type { MountIdentity } from "../mount-table.ts";
-import type { MountTableSource } from "../mount-table-source.ts";
+import type { MountIdentity } from "../mount-table/mount-table.ts";
+import type { MountTableSource } from "../mount-table/mount-table-source.ts";
 import type { Directories } from "./directories.ts";
 import type { Disk } from "./disk.ts";
 import type { Evidence } from "./evidence.ts";
@@ -12,7 +12,7 @@ import type { SlowChild } from "./remote-mount.ts";
 import type { Servers } from "./servers.ts";
 import type { Traces } from "./traces.ts";
 
-export type { MountTableSource } from "../mount-table-source.ts";
+export type { MountTableSource } from "../mount-table/mount-table-source.ts";
 export type { Directories, DirectoryID, PayloadFile } from "./directories.ts";
 export type { Disk } from "./disk.ts";
 export type { Evidence } from "./evidence.ts";

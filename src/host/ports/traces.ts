@@ -1,4 +1,4 @@
-import type { MountIdentity } from "../mount-identity.ts";
+import type { MountIdentity } from "../mount-table/mount-identity.ts";
 import type { Holder } from "./holder.ts";
 
 /** What kubelet, container runtimes and drivers leave behind. */

@@ -1,7 +1,7 @@
 import type { FlexVolumeSource } from "../../api/types.gen.ts";
 import { VolumeError } from "../../errors.ts";
-import { identityOf } from "../../host/mount-table.ts";
-import type { MountEntry } from "../../host/mountinfo.ts";
+import { identityOf } from "../../host/mount-table/mount-table.ts";
+import type { MountEntry } from "../../host/mount-table/mountinfo.ts";
 import type { TargetPath } from "../../host/ports/types.ts";
 import { foundSource } from "../found-source.ts";
 import { type FoundDevice, stageDevice } from "../local-device.ts";

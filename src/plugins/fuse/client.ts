@@ -1,5 +1,5 @@
 import { messageOf, VolumeError } from "../../errors.ts";
-import { identityOf } from "../../host/mount-table.ts";
+import { identityOf } from "../../host/mount-table/mount-table.ts";
 import type { ChildProcessID } from "../../host/ports/types.ts";
 import type { TearDownData } from "../api/stage-context.ts";
 import type { StageContext, Staged } from "../plugin.ts";

@@ -1,8 +1,8 @@
 import type { Operation } from "../../../src/agent/operations.ts";
 import type { TargetRecord, VolumeRecord } from "../../../src/agent/record.ts";
 import { volumeKey } from "../../../src/agent/volume-key.ts";
-import type { MountIdentity, MountTable } from "../../../src/host/mount-table.ts";
-import type { MountEntry } from "../../../src/host/mountinfo.ts";
+import type { MountIdentity, MountTable } from "../../../src/host/mount-table/mount-table.ts";
+import type { MountEntry } from "../../../src/host/mount-table/mountinfo.ts";
 import { settings } from "./paths.ts";
 import type { StagedVolume } from "./volumes.ts";
 

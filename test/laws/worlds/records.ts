@@ -1,6 +1,6 @@
 import { afterReboot, type TargetRecord, type VolumeRecord } from "../../../src/agent/record.ts";
 import { volumeKey } from "../../../src/agent/volume-key.ts";
-import type { MountEntry } from "../../../src/host/mountinfo.ts";
+import type { MountEntry } from "../../../src/host/mount-table/mountinfo.ts";
 import type { MountAttributes } from "../../../src/host/ports/types.ts";
 import type { RecordChoice, TargetChoice } from "./choices.ts";
 import { type Draft, generations, uids } from "./drafts.ts";

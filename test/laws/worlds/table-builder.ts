@@ -1,5 +1,5 @@
-import { type MountIdentity, MountTable } from "../../../src/host/mount-table.ts";
-import type { MountEntry } from "../../../src/host/mountinfo.ts";
+import { type MountIdentity, MountTable } from "../../../src/host/mount-table/mount-table.ts";
+import type { MountEntry } from "../../../src/host/mount-table/mountinfo.ts";
 import type { MountAttributes } from "../../../src/host/ports/types.ts";
 
 /** What is mounted, and with which flags. */

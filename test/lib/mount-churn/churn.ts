@@ -1,7 +1,7 @@
 import { existsSync, readFileSync } from "node:fs";
 import type { Libc } from "../../../src/host/linux/libc.ts";
-import { MountTable } from "../../../src/host/mount-table.ts";
-import { parseMountinfo } from "../../../src/host/mountinfo.ts";
+import { MountTable } from "../../../src/host/mount-table/mount-table.ts";
+import { parseMountinfo } from "../../../src/host/mount-table/mountinfo.ts";
 import type { KernelCalls } from "../../sim/differential/kernel-calls.ts";
 import type { SeededRandom } from "../../sim/random.ts";
 import { type ChurnName, churnNames, churnOperations, type Told } from "./operations.ts";

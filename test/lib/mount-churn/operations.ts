@@ -2,8 +2,8 @@ import { mkdirSync, renameSync, rmdirSync, writeFileSync } from "node:fs";
 import { AT_FDCWD, MOUNT_ATTR, O } from "../../../src/host/linux/constants.ts";
 import { Descriptor } from "../../../src/host/linux/descriptor.ts";
 import type { Libc } from "../../../src/host/linux/libc.ts";
-import { isBeneath } from "../../../src/host/mount-table.ts";
-import type { MountEntry } from "../../../src/host/mountinfo.ts";
+import { isBeneath } from "../../../src/host/mount-table/mount-table.ts";
+import type { MountEntry } from "../../../src/host/mount-table/mountinfo.ts";
 import { type KernelCalls, MS } from "../../sim/differential/kernel-calls.ts";
 import type { SeededRandom } from "../../sim/random.ts";
 

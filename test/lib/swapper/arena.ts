@@ -6,8 +6,8 @@ import { AT_EMPTY_PATH, AT_FDCWD, O, RESOLVE, UMOUNT } from "../../../src/host/l
 import { Descriptor } from "../../../src/host/linux/descriptor.ts";
 import { Errno } from "../../../src/host/linux/errno.ts";
 import { loadLibc } from "../../../src/host/linux/libc.ts";
-import { isBeneath } from "../../../src/host/mount-table.ts";
-import { type MountEntry, parseMountinfo } from "../../../src/host/mountinfo.ts";
+import { isBeneath } from "../../../src/host/mount-table/mount-table.ts";
+import { type MountEntry, parseMountinfo } from "../../../src/host/mount-table/mountinfo.ts";
 import { Canary } from "./canary.ts";
 
 /** Sources of mounts that nobody of ours may touch. */

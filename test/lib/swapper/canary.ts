@@ -1,6 +1,6 @@
 import { lstatSync, readdirSync, readFileSync, readlinkSync } from "node:fs";
 import { expect } from "chai";
-import type { MountEntry } from "../../../src/host/mountinfo.ts";
+import type { MountEntry } from "../../../src/host/mount-table/mountinfo.ts";
 
 /** What must never change: a tree outside of everything that the code under test may touch, and mounts of others. */
 export class Canary {

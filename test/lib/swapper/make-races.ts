@@ -4,7 +4,7 @@ import { VolumeError } from "../../../src/errors.ts";
 import { errnoOf } from "../../../src/host/linux/errno.ts";
 import { InProcessMounter } from "../../../src/host/linux/in-process-mounter.ts";
 import { loadLibc } from "../../../src/host/linux/libc.ts";
-import { isBeneath, type MountIdentity } from "../../../src/host/mount-table.ts";
+import { isBeneath, type MountIdentity } from "../../../src/host/mount-table/mount-table.ts";
 import type { SourcePath } from "../../../src/host/ports/host-ports.ts";
 import type { TargetPath } from "../../../src/host/ports/types.ts";
 import type { World } from "./arena.ts";

@@ -1,4 +1,4 @@
-import type { MountEntry } from "../../../src/host/mountinfo.ts";
+import type { MountEntry } from "../../../src/host/mount-table/mountinfo.ts";
 import type { HostPorts, Mounter } from "../../../src/host/ports/host-ports.ts";
 import type { PersonOperation, Place } from "./operations.ts";
 

@@ -1,4 +1,4 @@
-import type { MountEntry } from "../../../src/host/mountinfo.ts";
+import type { MountEntry } from "../../../src/host/mount-table/mountinfo.ts";
 import type { Naming } from "./carry-out.ts";
 import type { DifferentialWorld, SeenFile } from "./differential-world.ts";
 import type { Place } from "./operations.ts";

@@ -1,4 +1,4 @@
-import type { MountIdentity } from "../../../src/host/mount-table.ts";
+import type { MountIdentity } from "../../../src/host/mount-table/mount-table.ts";
 import type { Incarnation, Latency } from "../incarnation.ts";
 import type { Disk } from "../kernel/disk.ts";
 import type { Namespace } from "../kernel/mount.ts";

@@ -4,7 +4,7 @@ import {
   type MountIdentity,
   relativePath,
   sameFilesystem,
-} from "../../../src/host/mount-table.ts";
+} from "../../../src/host/mount-table/mount-table.ts";
 import type { Blocker, InNamespace } from "../../../src/host/ports/holder.ts";
 import type { Evidence, Holder } from "../../../src/host/ports/host-ports.ts";
 import type { ChildProcessID } from "../../../src/host/ports/types.ts";

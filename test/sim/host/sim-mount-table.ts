@@ -1,4 +1,4 @@
-import type { MountTable } from "../../../src/host/mount-table.ts";
+import type { MountTable } from "../../../src/host/mount-table/mount-table.ts";
 import type { MountTableSource } from "../../../src/host/ports/host-ports.ts";
 import type { Cancel } from "../../../src/ports.ts";
 import type { Namespace } from "../kernel/mount.ts";

@@ -1,6 +1,6 @@
 import { VolumeError } from "../../../src/errors.ts";
-import { isLastOf, mayBlock } from "../../../src/host/may-hang.ts";
-import { joinPath, sameIdentity } from "../../../src/host/mount-table.ts";
+import { isLastOf, mayBlock } from "../../../src/host/mount-table/may-block.ts";
+import { joinPath, sameIdentity } from "../../../src/host/mount-table/mount-table.ts";
 import type {
   FileKind,
   FilesystemMount,

@@ -1,6 +1,6 @@
 import { hasDots } from "../../../src/api/values/path.ts";
 import { VolumeError } from "../../../src/errors.ts";
-import { joinPath, type MountIdentity, relativePath } from "../../../src/host/mount-table.ts";
+import { joinPath, type MountIdentity, relativePath } from "../../../src/host/mount-table/mount-table.ts";
 import type { FileKind } from "../../../src/host/ports/host-ports.ts";
 import type { TargetPath } from "../../../src/host/ports/types.ts";
 import type { Dentry } from "../kernel/dentry.ts";

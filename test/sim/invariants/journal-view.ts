@@ -1,6 +1,6 @@
 import { parseJournal } from "../../../src/agent/journal-format.ts";
 import type { VolumeRecord } from "../../../src/agent/record.ts";
-import { type MountIdentity, sameIdentity } from "../../../src/host/mount-table.ts";
+import { type MountIdentity, sameIdentity } from "../../../src/host/mount-table/mount-table.ts";
 import type { Machine } from "../machine.ts";
 
 interface Parsed {

@@ -1,6 +1,6 @@
 import { volumeKey } from "../../../src/agent/volume-key.ts";
 import type { NodeVolumeIntent } from "../../../src/api/types.gen.ts";
-import { isBeneath } from "../../../src/host/mount-table.ts";
+import { isBeneath } from "../../../src/host/mount-table/mount-table.ts";
 import type { Dentry } from "../kernel/dentry.ts";
 import { fileAt, pointOf, rootOf, walk } from "../kernel/lookup.ts";
 import { layout } from "../machine.ts";

@@ -1,6 +1,6 @@
 import { resource } from "../../../src/api/names.ts";
 import type { NodeVolumeIntent, NodeVolumeIntentStatus } from "../../../src/api/types.gen.ts";
-import type { MountTable } from "../../../src/host/mount-table.ts";
+import type { MountTable } from "../../../src/host/mount-table/mount-table.ts";
 import type { ApiRequest } from "../../../src/kube/client/transport.ts";
 import type { Change } from "../api/collection.ts";
 import { isJson, sameJson } from "../api/json.ts";

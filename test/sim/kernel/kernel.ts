@@ -1,4 +1,4 @@
-import type { MountEntry } from "../../../src/host/mountinfo.ts";
+import type { MountEntry } from "../../../src/host/mount-table/mountinfo.ts";
 import type { Dentry, Maker } from "./dentry.ts";
 import type { Disk } from "./disk.ts";
 import { Errno } from "./errno.ts";

@@ -1,4 +1,4 @@
-import type { MountEntry } from "../../../src/host/mountinfo.ts";
+import type { MountEntry } from "../../../src/host/mount-table/mountinfo.ts";
 import type { MountAttributes } from "../../../src/host/ports/types.ts";
 import { pointOf } from "./lookup.ts";
 import type { Mount, Namespace } from "./mount.ts";

@@ -1,7 +1,7 @@
 import { expect } from "chai";
 import type { ActionContext } from "../../../src/agent/actions/context.ts";
 import { copiesOf } from "../../../src/agent/csi/still-used.ts";
-import { MountTable } from "../../../src/host/mount-table.ts";
+import { MountTable } from "../../../src/host/mount-table/mount-table.ts";
 import { KeptUnknown } from "../../../src/host/ports/evidence.ts";
 import type { Holder } from "../../../src/host/ports/holder.ts";
 import { entry } from "../../lib/mount-entries.ts";

@@ -1,5 +1,5 @@
-import { MountTable } from "../../../src/host/mount-table.ts";
-import type { MountEntry } from "../../../src/host/mountinfo.ts";
+import { MountTable } from "../../../src/host/mount-table/mount-table.ts";
+import type { MountEntry } from "../../../src/host/mount-table/mountinfo.ts";
 import type { Effects, Holder, HostPorts, JournalFile, Mounter } from "../../../src/host/ports/host-ports.ts";
 import type { Servers } from "../../../src/host/ports/servers.ts";
 import type { ChildProcessID } from "../../../src/host/ports/types.ts";

@@ -1,6 +1,6 @@
 import { expect } from "chai";
 import { movedMount } from "../../../src/agent/moved-target.ts";
-import { MountTable } from "../../../src/host/mount-table.ts";
+import { MountTable } from "../../../src/host/mount-table/mount-table.ts";
 import { entry } from "../../lib/mount-entries.ts";
 import { prefix, record, targetRecord } from "../../lib/plan-world.ts";
 

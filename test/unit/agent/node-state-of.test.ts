@@ -3,7 +3,7 @@ import { type NodeStateInput, nodeStateOf } from "../../../src/agent/node-state-
 import { waitingOf } from "../../../src/agent/waiting.ts";
 import { findCondition } from "../../../src/api/conditions.ts";
 import type { NodeVolumeState } from "../../../src/api/types.gen.ts";
-import { MountTable } from "../../../src/host/mount-table.ts";
+import { MountTable } from "../../../src/host/mount-table/mount-table.ts";
 import { entry } from "../../lib/mount-entries.ts";
 import {
   mounted,

@@ -3,7 +3,7 @@ import { isOwnMount } from "../../../src/agent/look.ts";
 import { movedMount } from "../../../src/agent/moved-target.ts";
 import { exactly } from "../../../src/agent/operations.ts";
 import { afterReboot } from "../../../src/agent/record.ts";
-import { MountTable } from "../../../src/host/mount-table.ts";
+import { MountTable } from "../../../src/host/mount-table/mount-table.ts";
 import { entry } from "../../lib/mount-entries.ts";
 import { planned, prefix, record, staged, targetRecord, wanted } from "../../lib/plan-world.ts";
 

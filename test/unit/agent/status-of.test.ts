@@ -2,7 +2,7 @@ import { expect } from "chai";
 import { statusOf } from "../../../src/agent/status-of.ts";
 import { findCondition } from "../../../src/api/conditions.ts";
 import type { NodeVolumeIntent, NodeVolumeIntentStatus } from "../../../src/api/types.gen.ts";
-import { MountTable } from "../../../src/host/mount-table.ts";
+import { MountTable } from "../../../src/host/mount-table/mount-table.ts";
 import { kstatus } from "../../lib/kstatus.ts";
 import { entry } from "../../lib/mount-entries.ts";
 import {

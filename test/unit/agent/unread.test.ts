@@ -4,7 +4,7 @@ import type { PlanInput } from "../../../src/agent/plan-input.ts";
 import { podPath } from "../../../src/agent/pods/pod-mounts.ts";
 import { statusOf } from "../../../src/agent/status-of.ts";
 import { volumeKey } from "../../../src/agent/volume-key.ts";
-import type { MountEntry } from "../../../src/host/mountinfo.ts";
+import type { MountEntry } from "../../../src/host/mount-table/mountinfo.ts";
 import { entry } from "../../lib/mount-entries.ts";
 import {
   planned,

@@ -3,7 +3,7 @@ import { Backoff, slotOf } from "../../../src/agent/failures.ts";
 import type { Operation } from "../../../src/agent/operations.ts";
 import { RetryTriggers } from "../../../src/agent/wakes.ts";
 import { VolumeError } from "../../../src/errors.ts";
-import { MountTable } from "../../../src/host/mount-table.ts";
+import { MountTable } from "../../../src/host/mount-table/mount-table.ts";
 import type { WatchUnavailable } from "../../../src/host/ports/wakeups.ts";
 import { entry } from "../../lib/mount-entries.ts";
 import { planWorld, prefix, wanted } from "../../lib/plan-world.ts";

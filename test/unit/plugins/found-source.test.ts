@@ -1,6 +1,6 @@
 import { expect } from "chai";
 import { VolumeError } from "../../../src/errors.ts";
-import { MountTable } from "../../../src/host/mount-table.ts";
+import { MountTable } from "../../../src/host/mount-table/mount-table.ts";
 import { foundSource } from "../../../src/plugins/found-source.ts";
 import type { FoundSource } from "../../../src/plugins/plugin.ts";
 import { entry } from "../../lib/mount-entries.ts";

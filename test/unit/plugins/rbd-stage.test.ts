@@ -1,7 +1,7 @@
 import { expect } from "chai";
 import type { RBDVolumeSource } from "../../../src/api/types.gen.ts";
 import type { VolumeError } from "../../../src/errors.ts";
-import { MountTable } from "../../../src/host/mount-table.ts";
+import { MountTable } from "../../../src/host/mount-table/mount-table.ts";
 import type { NBDServed } from "../../../src/host/ports/nbd.ts";
 import type { RBDDevice } from "../../../src/host/ports/rbd.ts";
 import type { TearDownData } from "../../../src/plugins/api/stage-context.ts";

@@ -3,7 +3,7 @@ import { once } from "node:events";
 import { readFileSync } from "node:fs";
 import { execPath } from "node:process";
 import { fileURLToPath } from "node:url";
-import { parseMountinfo } from "../../../../src/host/mountinfo.ts";
+import { parseMountinfo } from "../../../../src/host/mount-table/mountinfo.ts";
 import { until } from "../../until.ts";
 
 /** What the server is told. */

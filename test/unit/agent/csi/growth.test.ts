@@ -4,7 +4,7 @@ import { type Failure, slotOf } from "../../../../src/agent/failures.ts";
 import type { PlanInput } from "../../../../src/agent/plan-input.ts";
 import type { VolumeRecord } from "../../../../src/agent/record.ts";
 import type { Reason } from "../../../../src/api/reasons.ts";
-import { MountTable } from "../../../../src/host/mount-table.ts";
+import { MountTable } from "../../../../src/host/mount-table/mount-table.ts";
 import { entry } from "../../../lib/mount-entries.ts";
 import { plan } from "../../../lib/plan-whole.ts";
 import { prefix, targetRecord, volume, wanted } from "../../../lib/plan-world.ts";

@@ -4,7 +4,7 @@ import { Planner } from "../../../../src/agent/planner.ts";
 import { statusOf } from "../../../../src/agent/status-of.ts";
 import { transitions } from "../../../../src/agent/transitions.ts";
 import { findCondition } from "../../../../src/api/conditions.ts";
-import { MountTable } from "../../../../src/host/mount-table.ts";
+import { MountTable } from "../../../../src/host/mount-table/mount-table.ts";
 import { entry } from "../../../lib/mount-entries.ts";
 import { mounted, record, staged, volume, wanted } from "../../../lib/plan-world.ts";
 

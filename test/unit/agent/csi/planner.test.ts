@@ -4,7 +4,7 @@ import { desiredVolume } from "../../../../src/agent/desired-volume.ts";
 import type { PlanInput } from "../../../../src/agent/plan-input.ts";
 import { Planner } from "../../../../src/agent/planner.ts";
 import { afterReboot, type VolumeRecord } from "../../../../src/agent/record.ts";
-import { MountTable } from "../../../../src/host/mount-table.ts";
+import { MountTable } from "../../../../src/host/mount-table/mount-table.ts";
 import { entry } from "../../../lib/mount-entries.ts";
 import { plan } from "../../../lib/plan-whole.ts";
 import { planned, prefix, targetRecord, volume, wanted } from "../../../lib/plan-world.ts";

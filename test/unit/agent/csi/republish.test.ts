@@ -6,7 +6,7 @@ import type { PlanInput } from "../../../../src/agent/plan-input.ts";
 import { Planner } from "../../../../src/agent/planner.ts";
 import type { Published, VolumeRecord } from "../../../../src/agent/record.ts";
 import { statusOf } from "../../../../src/agent/status-of.ts";
-import { MountTable } from "../../../../src/host/mount-table.ts";
+import { MountTable } from "../../../../src/host/mount-table/mount-table.ts";
 import { entry } from "../../../lib/mount-entries.ts";
 import { prefix, targetRecord, volume, wanted } from "../../../lib/plan-world.ts";
 

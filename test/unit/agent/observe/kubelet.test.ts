@@ -7,8 +7,8 @@ import { Planner } from "../../../../src/agent/planner.ts";
 import { deriveVolumeState } from "../../../../src/agent/standing.ts";
 import { statusOf } from "../../../../src/agent/status-of.ts";
 import type { NodeVolumeIntentStatus } from "../../../../src/api/types.gen.ts";
-import { MountTable } from "../../../../src/host/mount-table.ts";
-import type { MountEntry } from "../../../../src/host/mountinfo.ts";
+import { MountTable } from "../../../../src/host/mount-table/mount-table.ts";
+import type { MountEntry } from "../../../../src/host/mount-table/mountinfo.ts";
 import { entry } from "../../../lib/mount-entries.ts";
 import { planned, volume, wanted } from "../../../lib/plan-world.ts";
 

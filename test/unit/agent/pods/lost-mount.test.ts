@@ -1,8 +1,8 @@
 import { expect } from "chai";
 import { publishPathIn } from "../../../../src/agent/csi/paths.ts";
 import { lostMount } from "../../../../src/agent/pods/lost-mount.ts";
-import { MountTable } from "../../../../src/host/mount-table.ts";
-import type { MountEntry } from "../../../../src/host/mountinfo.ts";
+import { MountTable } from "../../../../src/host/mount-table/mount-table.ts";
+import type { MountEntry } from "../../../../src/host/mount-table/mountinfo.ts";
 import { entry } from "../../../lib/mount-entries.ts";
 import { record, stageRecord } from "../../../lib/plan-world.ts";
 import { pathOf, settings } from "./pod-world.ts";

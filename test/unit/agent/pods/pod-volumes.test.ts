@@ -8,7 +8,7 @@ import { Touched } from "../../../../src/agent/touched.ts";
 import type { IntentPod, VolumeSource } from "../../../../src/api/types.gen.ts";
 import { PodTokens } from "../../../../src/csi/client/pod-tokens.ts";
 import type { PodPublish, PodVolumeError } from "../../../../src/csi/server/ports.ts";
-import { MountTable } from "../../../../src/host/mount-table.ts";
+import { MountTable } from "../../../../src/host/mount-table/mount-table.ts";
 import { volume } from "../../../lib/plan-world.ts";
 import { tokensFor } from "../../../lib/pod-tokens.ts";
 import { virtualSystem } from "../../kube/virtual-system.ts";

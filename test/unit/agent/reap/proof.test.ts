@@ -1,7 +1,7 @@
 import { expect } from "chai";
 import { neverReaped, orphanProof } from "../../../../src/agent/reap/proof.ts";
-import { MountTable } from "../../../../src/host/mount-table.ts";
-import type { MountEntry } from "../../../../src/host/mountinfo.ts";
+import { MountTable } from "../../../../src/host/mount-table/mount-table.ts";
+import type { MountEntry } from "../../../../src/host/mount-table/mountinfo.ts";
 import { entry } from "../../../lib/mount-entries.ts";
 import {
   dead,

@@ -1,7 +1,7 @@
 import { expect } from "chai";
 import type { ISCSIVolumeSource } from "../../../../src/api/types.gen.ts";
 import { VolumeError } from "../../../../src/errors.ts";
-import { MountTable } from "../../../../src/host/mount-table.ts";
+import { MountTable } from "../../../../src/host/mount-table/mount-table.ts";
 import { stageLun } from "../../../../src/plugins/iscsi/stage.ts";
 import type { FoundSource, StageContext, VolumeSpec } from "../../../../src/plugins/plugin.ts";
 import { FakeISCSINode } from "./fake-iscsi-node.ts";

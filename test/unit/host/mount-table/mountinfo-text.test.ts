@@ -1,8 +1,8 @@
 import { expect } from "chai";
 import fc from "fast-check";
-import { parseMountinfo } from "../../../src/host/mountinfo.ts";
-import { emptyText, parseAfter, parseLinesOf } from "../../../src/host/mountinfo-text.ts";
-import { OptionLists } from "../../../src/host/option-lists.ts";
+import { parseMountinfo } from "../../../../src/host/mount-table/mountinfo.ts";
+import { emptyText, parseAfter, parseLinesOf } from "../../../../src/host/mount-table/mountinfo-text.ts";
+import { OptionLists } from "../../../../src/host/mount-table/option-lists.ts";
 
 /** Lines that begin and end alike, so that what two texts have in common is not whole lines. */
 const line = fc

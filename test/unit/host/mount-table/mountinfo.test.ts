@@ -1,5 +1,5 @@
 import { expect } from "chai";
-import { parseMountinfo } from "../../../src/host/mountinfo.ts";
+import { parseMountinfo } from "../../../../src/host/mount-table/mountinfo.ts";
 
 describe("parseMountinfo", () => {
   it("reads every field of a line", () => {

@@ -1,4 +1,4 @@
-import type { Cancel } from "../ports.ts";
+import type { Cancel } from "../../ports.ts";
 import type { MountTable } from "./mount-table.ts";
 
 /**

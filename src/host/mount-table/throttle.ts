@@ -1,4 +1,4 @@
-import type { Cancel, System } from "../ports.ts";
+import type { Cancel, System } from "../../ports.ts";
 
 /**
  * Calls at once, and then again after a while if it was called meanwhile.

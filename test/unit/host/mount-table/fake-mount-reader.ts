@@ -1,9 +1,9 @@
-import { KeptMountTable } from "../../../src/host/kept-mount-table.ts";
-import type { Compared, MountReader } from "../../../src/host/mount-reader.ts";
-import { MountTable } from "../../../src/host/mount-table.ts";
-import type { MountTier } from "../../../src/host/mount-table-source.ts";
-import { entry } from "../../lib/mount-entries.ts";
-import { virtualSystem } from "../kube/virtual-system.ts";
+import type { Compared, MountReader } from "../../../../src/host/mount-table/mount-reader.ts";
+import { MountTable } from "../../../../src/host/mount-table/mount-table.ts";
+import type { MountTier } from "../../../../src/host/mount-table/mount-table-source.ts";
+import { KeptMountTable } from "../../../../src/host/mount-table/watched-mount-table.ts";
+import { entry } from "../../../lib/mount-entries.ts";
+import { virtualSystem } from "../../kube/virtual-system.ts";
 
 const allTiers: readonly MountTier[] = ["fanotify", "listmount", "mountinfo"];
 

@@ -1,5 +1,5 @@
-import { messageOf } from "../errors.ts";
-import type { System } from "../ports.ts";
+import { messageOf } from "../../errors.ts";
+import type { System } from "../../ports.ts";
 import type { MountReader } from "./mount-reader.ts";
 import type { MountTier } from "./mount-table-source.ts";
 

@@ -1,11 +1,11 @@
-import { listed } from "../api/values/listed.ts";
-import { messageOf, VolumeError } from "../errors.ts";
-import type { Cancel, System } from "../ports.ts";
+import { listed } from "../../api/values/listed.ts";
+import { messageOf, VolumeError } from "../../errors.ts";
+import type { Cancel, System } from "../../ports.ts";
 import { BestReader, type BestReaderDeps } from "./best-reader.ts";
 import { comparedTwice, type MountReader, restFactor } from "./mount-reader.ts";
 import type { MountTable } from "./mount-table.ts";
 import type { MountTableSource, MountTableStatus } from "./mount-table-source.ts";
-import { throttle } from "./spaced.ts";
+import { throttle } from "./throttle.ts";
 
 /** When everything is compared though nothing was told, in milliseconds: half of it, and as much again by chance. */
 const resyncMs = 60_000;

@@ -1,5 +1,5 @@
 import { expect } from "chai";
-import { isLastOf, isLocalMount, mayBlock, remoteMountOn } from "../../../src/host/may-hang.ts";
+import { isLastOf, isLocalMount, mayBlock, remoteMountOn } from "../../../../src/host/mount-table/may-block.ts";
 import {
   identityOf,
   isBeneath,
@@ -7,8 +7,8 @@ import {
   MountTable,
   relativePath,
   sameIdentity,
-} from "../../../src/host/mount-table.ts";
-import { entry } from "../../lib/mount-entries.ts";
+} from "../../../../src/host/mount-table/mount-table.ts";
+import { entry } from "../../../lib/mount-entries.ts";
 
 describe("MountTable", () => {
   const root = entry({ id: 1, parent: 0, point: "/", device: "8:1", fsType: "ext4" });
