@@ -1,7 +1,7 @@
 import { ConfigError, parseConfig } from "./config.ts";
 import { messageOf } from "./errors.ts";
 import { followLogLevel } from "./follow-log-level.ts";
-import { whyNotOn } from "./host/linux/architecture.ts";
+import { whyNotOn } from "./host/linux/syscall/architecture.ts";
 import { createLogger } from "./log.ts";
 import { logWarnings } from "./log-warnings.ts";
 import { answerTo } from "./usage.ts";

@@ -1,7 +1,7 @@
 import { readFileSync } from "node:fs";
 import koffi from "koffi";
-import { AT_FDCWD, AT_STATX_DONT_SYNC, STATX } from "../../src/host/linux/constants.ts";
-import { statx as AT } from "../../src/host/linux/layouts.ts";
+import { AT_FDCWD, AT_STATX_DONT_SYNC, STATX } from "../../src/host/linux/syscall/constants.ts";
+import { statx as AT } from "../../src/host/linux/syscall/layouts.ts";
 
 /**
  * One line of mountinfo, as far as checks need it; read here anew, so that what they say does not rest on what they

@@ -1,7 +1,7 @@
 // The few system calls that the scripts need and Node does not have.
 import { closeSync, openSync } from "node:fs";
 import koffi from "koffi";
-import { LOCK, SYS } from "../../src/host/linux/constants.ts";
+import { LOCK, SYS } from "../../src/host/linux/syscall/constants.ts";
 
 const libc = koffi.load(null);
 const prctl = libc.func("int prctl(int option, unsigned long argument, long, long, long)");

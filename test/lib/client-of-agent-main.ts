@@ -4,8 +4,8 @@ import { spawn } from "node:child_process";
 import { renameSync, writeFileSync } from "node:fs";
 import { fileURLToPath } from "node:url";
 import { silent } from "../../hack/lib/silent-log.ts";
-import { loadLibc } from "../../src/host/linux/libc.ts";
 import { linuxHost } from "../../src/host/linux/linux-host.ts";
+import { loadLibc } from "../../src/host/linux/syscall/libc.ts";
 import { realSystem } from "../../src/system.ts";
 
 /** What it has found or begun. */

@@ -1,6 +1,6 @@
 import { spawnSync } from "node:child_process";
 import { join } from "node:path";
-import type { byArchitecture } from "../../src/host/linux/constants.ts";
+import type { byArchitecture } from "../../src/host/linux/syscall/constants.ts";
 import type { Said } from "./header-names.ts";
 
 type Arch = keyof typeof byArchitecture;

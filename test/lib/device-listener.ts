@@ -1,4 +1,4 @@
-import { loadWakeCalls } from "../../src/host/linux/wake-calls.ts";
+import { loadWakeCalls } from "../../src/host/linux/syscall/inotify-calls.ts";
 import { DeviceWakes } from "../../src/host/linux/wake-devices.ts";
 import { systemClock, systemTimers } from "../../src/system.ts";
 

@@ -4,10 +4,10 @@ import { spawnSync } from "node:child_process";
 import { constants } from "node:os";
 import koffi from "koffi";
 import { refusedCalls } from "../../src/host/linux/call-filter.ts";
-import { byArchitecture, CLONE, SYS, X32_SYSCALL_BIT } from "../../src/host/linux/constants.ts";
-import { Errno } from "../../src/host/linux/errno.ts";
 import { refuseCalls } from "../../src/host/linux/refuse-calls.ts";
-import { loadSandboxCalls } from "../../src/host/linux/sandbox-calls.ts";
+import { byArchitecture, CLONE, SYS, X32_SYSCALL_BIT } from "../../src/host/linux/syscall/constants.ts";
+import { Errno } from "../../src/host/linux/syscall/errno.ts";
+import { loadSandboxCalls } from "../../src/host/linux/syscall/sandbox-calls.ts";
 
 export interface Tried {
   /** What a call by the main thread came to: an errno's name, or "succeeded". */

@@ -1,5 +1,5 @@
-import * as C from "../../src/host/linux/constants.ts";
-import * as layouts from "../../src/host/linux/layouts.ts";
+import * as C from "../../src/host/linux/syscall/constants.ts";
+import * as layouts from "../../src/host/linux/syscall/layouts.ts";
 
 /** An expression of C, and what our sources say it is. */
 export interface Said {

@@ -1,7 +1,7 @@
 // Fills memory with small pieces, lets go of all but the last of each thousand, and prints how much it has before and
 // after it gave back what it could, in KiB.
 import { readFileSync } from "node:fs";
-import { memoryReturner } from "../../src/host/linux/give-back-memory.ts";
+import { memoryReturner } from "../../src/host/linux/syscall/give-back-memory.ts";
 
 const giveBack = memoryReturner();
 const pieces = Array.from({ length: 40_000 }, () => Buffer.allocUnsafeSlow(2_000).fill(1));

@@ -1,5 +1,5 @@
-import { ByteStream } from "../../src/host/linux/byte-stream.ts";
 import { readTar, type TarEntry } from "../../src/host/linux/image/tar.ts";
+import { ByteStream } from "../../src/host/linux/syscall/byte-stream.ts";
 import { type RawTarEntry, tarOf } from "./contract-registry.ts";
 
 /** In pieces of some bytes, as they come from a network. */

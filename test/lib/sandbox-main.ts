@@ -3,10 +3,10 @@
 import { spawnSync } from "node:child_process";
 import { chownSync } from "node:fs";
 import { confined, ownNamespaces, stranger } from "../../src/host/linux/confined.ts";
-import { loadLibc } from "../../src/host/linux/libc.ts";
 import { refuseCalls } from "../../src/host/linux/refuse-calls.ts";
 import { enterSandbox, work } from "../../src/host/linux/sandbox.ts";
-import { loadSandboxCalls } from "../../src/host/linux/sandbox-calls.ts";
+import { loadLibc } from "../../src/host/linux/syscall/libc.ts";
+import { loadSandboxCalls } from "../../src/host/linux/syscall/sandbox-calls.ts";
 
 const [, , directory = "", script = ""] = process.argv;
 chownSync(directory, stranger, stranger);

@@ -2,13 +2,13 @@
 // specification.
 import { execFileSync } from "node:child_process";
 import { mkdirSync, openSync, readFileSync } from "node:fs";
-import { ByteStream } from "../../src/host/linux/byte-stream.ts";
-import { Descriptor } from "../../src/host/linux/descriptor.ts";
 import { decompressed } from "../../src/host/linux/image/decompressed.ts";
 import { LayerWriter } from "../../src/host/linux/image/layer-writer.ts";
 import { readTar } from "../../src/host/linux/image/tar.ts";
-import { loadLibc } from "../../src/host/linux/libc.ts";
-import { loadSandboxCalls } from "../../src/host/linux/sandbox-calls.ts";
+import { ByteStream } from "../../src/host/linux/syscall/byte-stream.ts";
+import { Descriptor } from "../../src/host/linux/syscall/descriptor.ts";
+import { loadLibc } from "../../src/host/linux/syscall/libc.ts";
+import { loadSandboxCalls } from "../../src/host/linux/syscall/sandbox-calls.ts";
 
 /** Unpacks layers as the agent does, into a new directory. */
 export async function unpackLayers(at: string, archives: readonly Buffer[]): Promise<void> {

@@ -6,7 +6,7 @@ import { join } from "node:path";
 import { expect } from "chai";
 import { LinuxEvidence } from "../../src/host/linux/linux-evidence.ts";
 import { eachListedNamespace, type NamespaceCalls } from "../../src/host/linux/listed-namespaces.ts";
-import { loadMountCalls } from "../../src/host/linux/mount-calls.ts";
+import { loadMountCalls } from "../../src/host/linux/syscall/mount-calls.ts";
 import { identityOf, type MountIdentity } from "../../src/host/mount-table/mount-table.ts";
 import { type MountEntry, parseMountinfo } from "../../src/host/mount-table/mountinfo.ts";
 import { keepNamespace } from "../lib/kept-namespace.ts";

@@ -2,7 +2,7 @@ import { spawnSync } from "node:child_process";
 import { readdirSync, readFileSync, readlinkSync } from "node:fs";
 import { fileURLToPath } from "node:url";
 import { expect } from "chai";
-import { errnoOf } from "../../src/host/linux/errno.ts";
+import { errnoOf } from "../../src/host/linux/syscall/errno.ts";
 import { tarOf } from "../lib/contract-registry.ts";
 import type { Tried } from "../lib/filtered-main.ts";
 import { GitWorld } from "../lib/git-world.ts";

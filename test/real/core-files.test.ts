@@ -1,7 +1,7 @@
 import { execFileSync } from "node:child_process";
 import { expect } from "chai";
 
-const libc = new URL("../../src/host/linux/libc.ts", import.meta.url).href;
+const libc = new URL("../../src/host/linux/syscall/libc.ts", import.meta.url).href;
 
 describe("core files", () => {
   it("are left neither by what says so, nor by what it starts, whatever the node does with them", () => {

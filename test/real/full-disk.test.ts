@@ -17,10 +17,10 @@ import { expect } from "chai";
 import { silent } from "../../hack/lib/silent-log.ts";
 import { Journal } from "../../src/agent/journal.ts";
 import type { VolumeRecord } from "../../src/agent/record.ts";
-import { loadLibc } from "../../src/host/linux/libc.ts";
 import { LinuxJournalFile } from "../../src/host/linux/linux-journal-file.ts";
-import { tryLock } from "../../src/host/linux/lock.ts";
 import { prepareStateDirectories } from "../../src/host/linux/state-directories.ts";
+import { loadLibc } from "../../src/host/linux/syscall/libc.ts";
+import { tryLock } from "../../src/host/linux/syscall/lock.ts";
 import { need } from "../lib/requirements.ts";
 
 const record = (name: string): VolumeRecord => ({

@@ -13,11 +13,11 @@ import {
 import { fileURLToPath } from "node:url";
 import { expect } from "chai";
 import { stranger } from "../../src/host/linux/confined.ts";
-import { Descriptor } from "../../src/host/linux/descriptor.ts";
 import type { TreeEntry } from "../../src/host/linux/git/tree-entries.ts";
 import { writeTree } from "../../src/host/linux/git/write-tree.ts";
-import { loadLibc } from "../../src/host/linux/libc.ts";
-import { loadSandboxCalls } from "../../src/host/linux/sandbox-calls.ts";
+import { Descriptor } from "../../src/host/linux/syscall/descriptor.ts";
+import { loadLibc } from "../../src/host/linux/syscall/libc.ts";
+import { loadSandboxCalls } from "../../src/host/linux/syscall/sandbox-calls.ts";
 import { GitWorld } from "../lib/git-world.ts";
 import { need } from "../lib/requirements.ts";
 

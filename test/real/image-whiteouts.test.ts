@@ -3,11 +3,11 @@ import { mkdtempSync, openSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { expect } from "chai";
 import fc from "fast-check";
-import { Descriptor } from "../../src/host/linux/descriptor.ts";
 import { LayerWriter } from "../../src/host/linux/image/layer-writer.ts";
 import type { TarEntry } from "../../src/host/linux/image/tar.ts";
-import { loadLibc } from "../../src/host/linux/libc.ts";
-import { loadSandboxCalls } from "../../src/host/linux/sandbox-calls.ts";
+import { Descriptor } from "../../src/host/linux/syscall/descriptor.ts";
+import { loadLibc } from "../../src/host/linux/syscall/libc.ts";
+import { loadSandboxCalls } from "../../src/host/linux/syscall/sandbox-calls.ts";
 import { need } from "../lib/requirements.ts";
 
 type Entry = { readonly path: string; readonly kind: "file" | "directory"; readonly mode: number };

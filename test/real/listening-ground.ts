@@ -1,9 +1,9 @@
 import { mkdirSync } from "node:fs";
 import { silent } from "../../hack/lib/silent-log.ts";
 import { until } from "../../hack/lib/until.ts";
-import { loadLibc } from "../../src/host/linux/libc.ts";
 import { LinuxMountTable } from "../../src/host/linux/linux-mount-table.ts";
-import { loadWakeCalls } from "../../src/host/linux/wake-calls.ts";
+import { loadWakeCalls } from "../../src/host/linux/syscall/inotify-calls.ts";
+import { loadLibc } from "../../src/host/linux/syscall/libc.ts";
 import { PathWakes } from "../../src/host/linux/wake-paths.ts";
 import type { MountTableSource } from "../../src/host/mount-table/mount-table-source.ts";
 import type { WatchedPath } from "../../src/host/ports/wakeups.ts";

@@ -3,9 +3,9 @@ import { mkdirSync, rmSync, writeFileSync } from "node:fs";
 import { expect } from "chai";
 import { intent } from "../../hack/lib/agent-on-kernel/intent.ts";
 import type { VolumeSource } from "../../src/api/types.gen.ts";
-import { loadLibc } from "../../src/host/linux/libc.ts";
 import { LinuxJournalFile } from "../../src/host/linux/linux-journal-file.ts";
 import { prepareStateDirectories } from "../../src/host/linux/state-directories.ts";
+import { loadLibc } from "../../src/host/linux/syscall/libc.ts";
 import { RealNode } from "../lib/real-node.ts";
 import { need } from "../lib/requirements.ts";
 

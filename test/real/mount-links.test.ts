@@ -2,12 +2,12 @@ import { execFileSync } from "node:child_process";
 import { mkdirSync } from "node:fs";
 import { expect } from "chai";
 import koffi from "koffi";
-import { AT_FDCWD, O } from "../../src/host/linux/constants.ts";
-import { Descriptor } from "../../src/host/linux/descriptor.ts";
-import { loadLibc } from "../../src/host/linux/libc.ts";
-import { loadMountLinks } from "../../src/host/linux/mount-links.ts";
 import { mountOfByID, mountOfByText } from "../../src/host/linux/mount-of.ts";
-import { loadMountQueries } from "../../src/host/linux/mount-queries.ts";
+import { AT_FDCWD, O } from "../../src/host/linux/syscall/constants.ts";
+import { Descriptor } from "../../src/host/linux/syscall/descriptor.ts";
+import { loadLibc } from "../../src/host/linux/syscall/libc.ts";
+import { loadMountLinks } from "../../src/host/linux/syscall/mount-links.ts";
+import { loadMountQueries } from "../../src/host/linux/syscall/mount-queries.ts";
 import { refusing } from "../lib/refusing-queries.ts";
 import { type Scratch, scratch } from "./scratch.ts";
 

@@ -3,7 +3,7 @@ import { closeSync, existsSync, mkdirSync, openSync, readdirSync, symlinkSync, w
 import { expect } from "chai";
 import { VolumeError } from "../../src/errors.ts";
 import { InProcessMounter } from "../../src/host/linux/in-process-mounter.ts";
-import { loadLibc } from "../../src/host/linux/libc.ts";
+import { loadLibc } from "../../src/host/linux/syscall/libc.ts";
 import { identityOf } from "../../src/host/mount-table/mount-table.ts";
 import type { MountAttributes, TargetPath } from "../../src/host/ports/types.ts";
 import { type Scratch, scratch } from "./scratch.ts";

@@ -5,7 +5,7 @@ import { intent } from "../../hack/lib/agent-on-kernel/intent.ts";
 import { slow } from "../../hack/lib/lanes/slow.ts";
 import { deriveVolumeState } from "../../src/agent/standing.ts";
 import type { NodeVolumeIntent, VolumeSource } from "../../src/api/types.gen.ts";
-import { Descriptor } from "../../src/host/linux/descriptor.ts";
+import { Descriptor } from "../../src/host/linux/syscall/descriptor.ts";
 import { ContractRegistry, tarOf } from "../lib/contract-registry.ts";
 import { loopDevice } from "../lib/loop-device.ts";
 import { RealNode } from "../lib/real-node.ts";

@@ -3,9 +3,9 @@ import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { text } from "node:stream/consumers";
 import { expect } from "chai";
 import { until } from "../../hack/lib/until.ts";
-import { errnoOf } from "../../src/host/linux/errno.ts";
-import { ifThere } from "../../src/host/linux/if-there.ts";
 import { SpawnedProcess } from "../../src/host/linux/spawned-process.ts";
+import { errnoOf } from "../../src/host/linux/syscall/errno.ts";
+import { ifThere } from "../../src/host/linux/syscall/if-there.ts";
 import { need } from "../lib/requirements.ts";
 
 describe("SpawnedProcess", () => {

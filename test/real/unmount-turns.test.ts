@@ -1,10 +1,10 @@
 import { execFileSync } from "node:child_process";
 import { mkdirSync } from "node:fs";
 import { expect } from "chai";
-import { Errno } from "../../src/host/linux/errno.ts";
 import { InProcessMounter } from "../../src/host/linux/in-process-mounter.ts";
-import { type Libc, loadLibc } from "../../src/host/linux/libc.ts";
-import type { MountID } from "../../src/host/linux/mount-links.ts";
+import { Errno } from "../../src/host/linux/syscall/errno.ts";
+import { type Libc, loadLibc } from "../../src/host/linux/syscall/libc.ts";
+import type { MountID } from "../../src/host/linux/syscall/mount-links.ts";
 import { openTarget } from "../../src/host/linux/walk.ts";
 import type { TargetPath } from "../../src/host/ports/types.ts";
 import { need } from "../lib/requirements.ts";

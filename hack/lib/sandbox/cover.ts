@@ -1,7 +1,7 @@
 import { execFileSync } from "node:child_process";
 import { closeSync, existsSync, mkdirSync, openSync, realpathSync, statSync, writeFileSync } from "node:fs";
 import { dirname } from "node:path";
-import { O } from "../../../src/host/linux/constants.ts";
+import { O } from "../../../src/host/linux/syscall/constants.ts";
 
 /**
  * Mounts a tmpfs over `directory`, so that nothing written beneath it reaches the disk.

@@ -5,8 +5,8 @@ import { messageOf } from "../../errors.ts";
 import { secretFile } from "../ports/fuse-clients.ts";
 import { findProgram } from "./find-program.ts";
 import { leavePod, standForItself, staysMark } from "./leave-pod.ts";
-import { loadLibc } from "./libc.ts";
-import { loadSandboxCalls } from "./sandbox-calls.ts";
+import { loadLibc } from "./syscall/libc.ts";
+import { loadSandboxCalls } from "./syscall/sandbox-calls.ts";
 
 /**
  * What cannot leave serves its volume all the same: for as long as the agent's container is there.

@@ -3,8 +3,8 @@ import { basename } from "node:path";
 import { listed } from "../../api/values/listed.ts";
 import { VolumeError } from "../../errors.ts";
 import { attachedBy } from "./attached-by.ts";
-import { attribute } from "./device-identity.ts";
-import { ifThere } from "./if-there.ts";
+import { attribute } from "./syscall/device-identity.ts";
+import { ifThere } from "./syscall/if-there.ts";
 
 /** How many devices a message names. */
 const named = 8;

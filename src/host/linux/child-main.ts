@@ -11,23 +11,23 @@ import { kernelText, usersOf } from "./device-users.ts";
 import { wipe } from "./device-writes.ts";
 import { emptyTrash } from "./empty-trash.ts";
 import { stayInNamespace } from "./entered-namespace.ts";
-import { errnoOf } from "./errno.ts";
 import { progressMark } from "./fetching-child.ts";
 import { setVolumeOwnership } from "./give-to-group.ts";
 import { checkAs, formatAs, prepare, refusing } from "./held-device.ts";
 import { InProcessMounter } from "./in-process-mounter.ts";
 import { runISCSI } from "./iscsi-child.ts";
-import { loadLibc } from "./libc.ts";
 import { writeOf } from "./meant-device.ts";
 import { usersOf as usersOfMount } from "./mount-users.ts";
 import { nbdClientOnNode } from "./nbd-clients.ts";
 import { openersOf } from "./open-devices.ts";
-import { ownMounts } from "./own-mountinfo.ts";
 import { processOfRoot } from "./process-of-root.ts";
 import { refusalText } from "./refusal.ts";
 import { remoteMounts, remoteMountsSeen } from "./remote-mounts.ts";
-import { loadSandboxCalls } from "./sandbox-calls.ts";
 import { removeScsiDisk } from "./scsi-remove.ts";
+import { errnoOf } from "./syscall/errno.ts";
+import { loadLibc } from "./syscall/libc.ts";
+import { ownMounts } from "./syscall/own-mountinfo.ts";
+import { loadSandboxCalls } from "./syscall/sandbox-calls.ts";
 
 /** Reply to `claimed`. */
 export interface Claimed {

@@ -7,9 +7,9 @@ import type { ChildProcessID } from "../ports/types.ts";
 import type { ChildRequest } from "./child-request.ts";
 import { type ChildSlot, ChildSlots, type ChildWork } from "./child-slots.ts";
 import { ChildStarter } from "./child-starter.ts";
-import { errnoOf } from "./errno.ts";
-import { LineReader } from "./line-reader.ts";
 import type { SpawnedProcess } from "./spawned-process.ts";
+import { errnoOf } from "./syscall/errno.ts";
+import { LineReader } from "./syscall/line-reader.ts";
 
 /** How a child process ended by itself. */
 export interface ChildResult {

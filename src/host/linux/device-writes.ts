@@ -2,13 +2,13 @@ import { closeSync, constants, fstatSync, fsyncSync, openSync, writeSync } from 
 import { VolumeError } from "../../errors.ts";
 import { readContents, sizeOf } from "./block-probe.ts";
 import type { WrittenDevice } from "./child-request.ts";
-import { deviceIdentity } from "./device-identity.ts";
-import { deviceNumberOf } from "./device-number.ts";
 import type { LookedForUsers } from "./device-users.ts";
-import { errnoOf } from "./errno.ts";
-import { forgetCached } from "./forget-cached.ts";
 import { bootID } from "./linux-evidence.ts";
 import { type Region, regionsOf } from "./looked-at.ts";
+import { deviceIdentity } from "./syscall/device-identity.ts";
+import { deviceNumberOf } from "./syscall/device-number.ts";
+import { errnoOf } from "./syscall/errno.ts";
+import { forgetCached } from "./syscall/forget-cached.ts";
 
 /** Fails with DeviceBusy if anybody has the device. */
 export type RefuseUsed = (device: LookedForUsers) => void;

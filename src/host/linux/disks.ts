@@ -3,9 +3,9 @@ import { basename } from "node:path";
 import type { Disk, Transport } from "../ports/disk.ts";
 import { diskAttachedBy } from "./attached-by.ts";
 import { claimsOf, claimText } from "./block-claims.ts";
-import { attribute, deviceIdentity, lastingName, sector } from "./device-identity.ts";
-import { errnoOf } from "./errno.ts";
 import { deviceBeneath } from "./loop-backing.ts";
+import { attribute, deviceIdentity, lastingName, sector } from "./syscall/device-identity.ts";
+import { errnoOf } from "./syscall/errno.ts";
 
 /** What a disk's place in sysfs says of how it is connected; the first that fits, as one bus lies beneath another. */
 const places: readonly (readonly [RegExp, Transport])[] = [

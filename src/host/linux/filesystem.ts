@@ -3,14 +3,14 @@ import { VolumeError } from "../../errors.ts";
 import type { FilesystemMount } from "../ports/host-ports.ts";
 import { attributeBits } from "./attributes.ts";
 import { refuseStrangeMembers } from "./btrfs-members.ts";
-import { FSCONFIG, FSMOUNT_CLOEXEC, FSOPEN_CLOEXEC, FSPICK } from "./constants.ts";
-import { Descriptor } from "./descriptor.ts";
-import { errnoOf } from "./errno.ts";
 import { errorsOption } from "./errors-option.ts";
 import { damageOf } from "./file-system-check.ts";
-import type { Libc } from "./libc.ts";
 import { refusedDevice } from "./refused-device.ts";
 import { servedFailure, servedFileSystems } from "./served-file-systems.ts";
+import { FSCONFIG, FSMOUNT_CLOEXEC, FSOPEN_CLOEXEC, FSPICK } from "./syscall/constants.ts";
+import { Descriptor } from "./syscall/descriptor.ts";
+import { errnoOf } from "./syscall/errno.ts";
+import type { Libc } from "./syscall/libc.ts";
 
 /** A new mount of a file system, not attached anywhere yet (fsopen, fsconfig, fsmount). */
 export function createFilesystemMount(libc: Libc, request: FilesystemMount): Descriptor {

@@ -5,17 +5,17 @@ import type { MountEntry } from "../mount-table/mountinfo.ts";
 import type { FileKind, FilesystemMount, Mounter, SourceInfo, SourcePath, UnmountMode } from "../ports/host-ports.ts";
 import type { MountAttributes, TargetPath } from "../ports/types.ts";
 import { attributeBits } from "./attributes.ts";
-import * as C from "./constants.ts";
-import { Descriptor } from "./descriptor.ts";
-import { errnoOf } from "./errno.ts";
 import { attachExactly } from "./exact-attach.ts";
 import { removeExactly } from "./exact-remove.ts";
 import { unmountExactly } from "./exact-unmount.ts";
 import { createFilesystemMount, reconfigureFilesystem } from "./filesystem.ts";
 import { holdDevice } from "./held-device.ts";
 import { openKnown } from "./known-walk.ts";
-import type { Libc } from "./libc.ts";
 import { type MountOf, mountOfByText } from "./mount-of.ts";
+import * as C from "./syscall/constants.ts";
+import { Descriptor } from "./syscall/descriptor.ts";
+import { errnoOf } from "./syscall/errno.ts";
+import type { Libc } from "./syscall/libc.ts";
 import * as walk from "./walk.ts";
 
 /**

@@ -3,12 +3,12 @@ import { accessSync, constants } from "node:fs";
 import { listed } from "../../api/values/listed.ts";
 import { portalText } from "../ports/iscsi.ts";
 import type { ISCSIOutcome, ISCSIRequest } from "./child-request.ts";
-import { ifThere } from "./if-there.ts";
 import { changeRecord, coverDatabase, enterOwnDatabase, likeInterface } from "./iscsi-database.ts";
 import { chapSettings, type Settings } from "./iscsi-records.ts";
-import { loadLibc } from "./libc.ts";
 import { pathsOfNode } from "./node-tools.ts";
-import { loadSandboxCalls } from "./sandbox-calls.ts";
+import { ifThere } from "./syscall/if-there.ts";
+import { loadLibc } from "./syscall/libc.ts";
+import { loadSandboxCalls } from "./syscall/sandbox-calls.ts";
 
 /** Milliseconds that one call may take at most; the agent's own deadline is shorter in most cases. */
 const longestMs = 120_000;

@@ -6,10 +6,10 @@ import { MountTable } from "../mount-table/mount-table.ts";
 import { parseMountinfo } from "../mount-table/mountinfo.ts";
 import { NamespacesUnknown } from "../ports/evidence.ts";
 import { threadsWithFiles } from "./evidence/threads-with-files.ts";
-import { ifThere } from "./if-there.ts";
-import { type Libc, loadLibc } from "./libc.ts";
 import { scanTable } from "./scan-table.ts";
-import { unlessGone } from "./unless-gone.ts";
+import { ifThere } from "./syscall/if-there.ts";
+import { type Libc, loadLibc } from "./syscall/libc.ts";
+import { unlessGone } from "./syscall/unless-gone.ts";
 
 /** Which mount namespaces have been visited so far. */
 export interface Looked {

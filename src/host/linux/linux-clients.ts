@@ -7,11 +7,11 @@ import type { ChildProcessID } from "../ports/types.ts";
 import type { Wakeups } from "../ports/wakeups.ts";
 import type { ChildRunner } from "./child-runner.ts";
 import { findProgram } from "./find-program.ts";
-import { ifThere } from "./if-there.ts";
 import { isAlive } from "./is-alive.ts";
 import { staysMark } from "./leave-pod.ts";
 import { programWords } from "./program-words.ts";
-import { unlessGone } from "./unless-gone.ts";
+import { ifThere } from "./syscall/if-there.ts";
+import { unlessGone } from "./syscall/unless-gone.ts";
 
 /** Milliseconds that a client which was killed has to end: it writes nothing then, but gives back its memory. */
 const killedMs = 5_000;

@@ -17,15 +17,15 @@ import type { BlockProbe } from "./block-probe.ts";
 import type { Claimed } from "./child-main.ts";
 import type { ChildReply, WrittenDevice } from "./child-request.ts";
 import type { ChildResult, ChildRunner } from "./child-runner.ts";
-import { deviceIdentity, deviceSize, isMadeOfMemory, lastingNameOf } from "./device-identity.ts";
 import { claimedText } from "./device-users.ts";
 import { readDisks } from "./disks.ts";
-import { errnoOf } from "./errno.ts";
 import { checkArgs, checkProgress, damageOf, isChecked, judgeCheck, unfinishedCheck } from "./file-system-check.ts";
 import { findProgram } from "./find-program.ts";
 import { bootID } from "./linux-evidence.ts";
 import { programWords } from "./program-words.ts";
 import { refusalOf } from "./refusal.ts";
+import { deviceIdentity, deviceSize, isMadeOfMemory, lastingNameOf } from "./syscall/device-identity.ts";
+import { errnoOf } from "./syscall/errno.ts";
 
 /** blkid(8): nothing was found on the device. */
 const blkidNothing = 2;

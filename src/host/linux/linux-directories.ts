@@ -6,15 +6,15 @@ import { isBeneath, relativePath } from "../mount-table/mount-table.ts";
 import type { Directories, DirectoryID, OperationContext, PayloadFile } from "../ports/host-ports.ts";
 import { writeAtomically } from "./atomic-writer.ts";
 import type { ChildRunner } from "./child-runner.ts";
-import { AT_FDCWD, AT_REMOVEDIR, O, RESOLVE } from "./constants.ts";
-import { Descriptor } from "./descriptor.ts";
 import type { TrashLeft } from "./empty-trash.ts";
-import { errnoOf } from "./errno.ts";
 import { inheritGroup } from "./group-rights.ts";
 import { makeDirectoriesAt, openDirectoryAt, openFileAt } from "./held-tree.ts";
-import type { Libc } from "./libc.ts";
 import { programWords } from "./program-words.ts";
 import { ProjectQuota } from "./project-quota.ts";
+import { AT_FDCWD, AT_REMOVEDIR, O, RESOLVE } from "./syscall/constants.ts";
+import { Descriptor } from "./syscall/descriptor.ts";
+import { errnoOf } from "./syscall/errno.ts";
+import type { Libc } from "./syscall/libc.ts";
 import { targetError } from "./walk.ts";
 
 /**

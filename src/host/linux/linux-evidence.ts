@@ -7,16 +7,16 @@ import { KeptUnknown } from "../ports/evidence.ts";
 import { type Blocker, type InNamespace, sameNamespace } from "../ports/holder.ts";
 import type { Evidence, Holder } from "../ports/host-ports.ts";
 import type { ChildProcessID } from "../ports/types.ts";
-import { diskSequence } from "./device-identity.ts";
 import type { EnteringChild } from "./entered-namespace.ts";
 import { isAlive } from "./is-alive.ts";
 import { kernelUsersOf } from "./kernel-users.ts";
-import { loadLibc } from "./libc.ts";
 import type { NamespaceCalls } from "./listed-namespaces.ts";
-import { loadMountCalls } from "./mount-calls.ts";
 import { eachMountNamespace, ifReadable, type MountNamespace } from "./mount-namespaces.ts";
 import { usersOf, whoIsIn } from "./mount-users.ts";
 import { mayBeOf, mayShow } from "./seen-mount.ts";
+import { diskSequence } from "./syscall/device-identity.ts";
+import { loadLibc } from "./syscall/libc.ts";
+import { loadMountCalls } from "./syscall/mount-calls.ts";
 
 /** The mount that a namespace shows for a question, by the question's number. */
 type Shown = Map<number, MountEntry>;

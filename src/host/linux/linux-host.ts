@@ -8,7 +8,6 @@ import { ChildMounter } from "./child-mounter.ts";
 import { ChildRunner } from "./child-runner.ts";
 import { usersByChild } from "./child-users.ts";
 import { InProcessMounter } from "./in-process-mounter.ts";
-import type { Libc } from "./libc.ts";
 import { LinuxClients } from "./linux-clients.ts";
 import { LinuxDevices } from "./linux-devices.ts";
 import { LinuxDirectories } from "./linux-directories.ts";
@@ -28,9 +27,10 @@ import { LinuxScsi } from "./linux-scsi.ts";
 import { LinuxServers } from "./linux-servers.ts";
 import { LinuxSwapSource, LinuxSwaps } from "./linux-swaps.ts";
 import { LinuxTraces } from "./linux-traces.ts";
-import { loadMountCalls } from "./mount-calls.ts";
 import { mountOfByID } from "./mount-of.ts";
 import { RoutedMounter } from "./routed-mounter.ts";
+import type { Libc } from "./syscall/libc.ts";
+import { loadMountCalls } from "./syscall/mount-calls.ts";
 import { linuxWakes } from "./wake-sources.ts";
 
 /** Options of the real host. */

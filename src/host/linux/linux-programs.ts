@@ -5,8 +5,8 @@ import type { Mounter, MountTableSource, OperationContext } from "../ports/host-
 import type { ProgramHow, ProgramResult, Programs } from "../ports/programs.ts";
 import type { ChildRunner } from "./child-runner.ts";
 import { findProgram } from "./find-program.ts";
-import { ifThere } from "./if-there.ts";
 import { refusalOf } from "./refusal.ts";
+import { ifThere } from "./syscall/if-there.ts";
 
 /** Where the node is, seen from the agent. */
 export interface NodePlace {

@@ -9,7 +9,7 @@ import { loadModule } from "./load-module.ts";
 import { isMeant, type MeantDevice } from "./meant-device.ts";
 import { programWords } from "./program-words.ts";
 import { addedText, clusterOf, monitorsIn, refusal } from "./rbd-text.ts";
-import { unlessGone } from "./unless-gone.ts";
+import { unlessGone } from "./syscall/unless-gone.ts";
 
 /** Maps and unmaps RBD images by the kernel's rbd bus in sysfs. */
 export class LinuxRBD implements RBDDevices {

@@ -4,9 +4,9 @@ import { messageOf } from "../../errors.ts";
 import type { Timers } from "../../ports.ts";
 import { joinPath } from "../mount-table/mount-table.ts";
 import type { SocketFile, Sockets, WatchedSockets } from "../ports/sockets.ts";
-import { O } from "./constants.ts";
-import { errnoOf } from "./errno.ts";
-import { loadWakeCalls, type WakeCalls } from "./wake-calls.ts";
+import { O } from "./syscall/constants.ts";
+import { errnoOf } from "./syscall/errno.ts";
+import { loadWakeCalls, type WakeCalls } from "./syscall/inotify-calls.ts";
 import { Inotify } from "./wake-inotify.ts";
 import { parentOf } from "./walk.ts";
 

@@ -4,12 +4,12 @@ import type { Cancel, System } from "../../ports.ts";
 import type { LookedAt } from "../ports/block-layers.ts";
 import type { Programs } from "../ports/programs.ts";
 import type { Swap, SwapHow, SwapSource, Swaps, SwapTable } from "../ports/swaps.ts";
-import { attribute } from "./device-identity.ts";
-import { deviceNumberOf } from "./device-number.ts";
-import { ifThere } from "./if-there.ts";
 import { watchMountTable } from "./mount-watch.ts";
 import { onNode, runOfNode } from "./node-tools.ts";
 import { parseSwaps, swapFailure, swapOnArgs } from "./swap-words.ts";
+import { attribute } from "./syscall/device-identity.ts";
+import { deviceNumberOf } from "./syscall/device-number.ts";
+import { ifThere } from "./syscall/if-there.ts";
 
 /** A kernel without swap has none of it. */
 const file = "/proc/swaps";

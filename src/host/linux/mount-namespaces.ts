@@ -2,17 +2,17 @@ import { openSync, readdirSync, readFileSync, readlinkSync } from "node:fs";
 import { listed } from "../../api/values/listed.ts";
 import { messageOf } from "../../errors.ts";
 import { KeptUnknown, NamespacesUnknown } from "../ports/evidence.ts";
-import { Descriptor } from "./descriptor.ts";
 import type { EnteringChild } from "./entered-namespace.ts";
 import { onlyReads } from "./entered-namespace.ts";
-import { errnoOf } from "./errno.ts";
-import { ifThere } from "./if-there.ts";
 import { type HiddenPlace, type KeptState, mostKept, type Unread, visitKept } from "./kept-namespaces.ts";
 import { isNamespace } from "./kept-places.ts";
 import { eachListedNamespace, type NamespaceCalls, nameOf } from "./listed-namespaces.ts";
 import { scanTable } from "./scan-table.ts";
 import { type MountFilter, newOnesComeTooFast, passes } from "./seen-mount.ts";
-import { unlessGone } from "./unless-gone.ts";
+import { Descriptor } from "./syscall/descriptor.ts";
+import { errnoOf } from "./syscall/errno.ts";
+import { ifThere } from "./syscall/if-there.ts";
+import { unlessGone } from "./syscall/unless-gone.ts";
 
 /** A mount namespace of the node. */
 export interface MountNamespace {

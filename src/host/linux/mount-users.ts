@@ -4,13 +4,13 @@ import { MountTable } from "../mount-table/mount-table.ts";
 import type { MountEntry } from "../mount-table/mountinfo.ts";
 import { NamespacesUnknown } from "../ports/evidence.ts";
 import { type Holder, mostHolders } from "../ports/holder.ts";
-import { AT_FDCWD, AT_STATX_DONT_SYNC } from "./constants.ts";
 import { threadsWithFiles } from "./evidence/threads-with-files.ts";
-import { ifThere } from "./if-there.ts";
-import type { Libc } from "./libc.ts";
-import { loadMountCalls } from "./mount-calls.ts";
 import { commandOf, eachMountNamespace, type MountNamespace } from "./mount-namespaces.ts";
-import { ownMounts } from "./own-mountinfo.ts";
+import { AT_FDCWD, AT_STATX_DONT_SYNC } from "./syscall/constants.ts";
+import { ifThere } from "./syscall/if-there.ts";
+import type { Libc } from "./syscall/libc.ts";
+import { loadMountCalls } from "./syscall/mount-calls.ts";
+import { ownMounts } from "./syscall/own-mountinfo.ts";
 
 /**
  * Characters of a path, and open files of a process, beyond which nobody looks: both are as many as a process likes,

@@ -2,12 +2,12 @@ import { readdirSync, readFileSync } from "node:fs";
 import { isInOtherPod } from "../pod-cgroups.ts";
 import type { ChildProcessID } from "../ports/types.ts";
 import type { NBDClientQuery } from "./child-request.ts";
-import { ifThere } from "./if-there.ts";
 import { enterNodesCgroups } from "./leave-pod.ts";
-import type { Libc } from "./libc.ts";
 import { processOfRoot, type Sought } from "./process-of-root.ts";
-import type { SandboxCalls } from "./sandbox-calls.ts";
-import { unlessGone } from "./unless-gone.ts";
+import { ifThere } from "./syscall/if-there.ts";
+import type { Libc } from "./syscall/libc.ts";
+import type { SandboxCalls } from "./syscall/sandbox-calls.ts";
+import { unlessGone } from "./syscall/unless-gone.ts";
 
 /** Also the name that the kernel gives its processes. */
 export const nbdProgram = "rbd-nbd";

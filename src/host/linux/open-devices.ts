@@ -1,12 +1,12 @@
 import { constants, existsSync, opendirSync, readdirSync, readFileSync, readlinkSync } from "node:fs";
 import { type Holder, mostHolders } from "../ports/holder.ts";
-import { AT_FDCWD, AT_STATX_DONT_SYNC } from "./constants.ts";
-import { errnoOf } from "./errno.ts";
 import { threadsWithFiles } from "./evidence/threads-with-files.ts";
 import { genericNodesOf } from "./generic-nodes.ts";
-import { ifThere } from "./if-there.ts";
-import type { Libc } from "./libc.ts";
 import type { RemoteMounts } from "./remote-mounts.ts";
+import { AT_FDCWD, AT_STATX_DONT_SYNC } from "./syscall/constants.ts";
+import { errnoOf } from "./syscall/errno.ts";
+import { ifThere } from "./syscall/if-there.ts";
+import type { Libc } from "./syscall/libc.ts";
 import { kindOf } from "./walk.ts";
 
 /** Characters of a path that are told: all of it has to go through a pipe. */

@@ -1,10 +1,10 @@
 import { existsSync, readdirSync, readFileSync, realpathSync } from "node:fs";
 import { basename } from "node:path";
 import { addressOf, type MultipathMap, type ScsiDisk, type ScsiPort, type ScsiTree } from "../ports/scsi.ts";
-import { attribute } from "./device-identity.ts";
 import { linksIn } from "./disks.ts";
-import { ifThere } from "./if-there.ts";
 import { nameOfWWID, namesOfPage } from "./scsi-names.ts";
+import { attribute } from "./syscall/device-identity.ts";
+import { ifThere } from "./syscall/if-there.ts";
 
 /** Bytes of the unit in which sysfs counts. */
 const sector = 512;

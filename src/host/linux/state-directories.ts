@@ -1,7 +1,7 @@
 import { existsSync, fchmodSync, mkdirSync } from "node:fs";
-import { AT_FDCWD, O, RESOLVE } from "./constants.ts";
-import { Descriptor } from "./descriptor.ts";
-import type { Libc } from "./libc.ts";
+import { AT_FDCWD, O, RESOLVE } from "./syscall/constants.ts";
+import { Descriptor } from "./syscall/descriptor.ts";
+import type { Libc } from "./syscall/libc.ts";
 import { makeDirectoryAt } from "./walk.ts";
 
 /**

@@ -4,9 +4,9 @@ import { type Compared, type MountReader, restFactor } from "../mount-table/moun
 import type { MountTable } from "../mount-table/mount-table.ts";
 import { differenceOf, parseMountinfo } from "../mount-table/mountinfo.ts";
 import type { Announcer } from "./mount-announcers.ts";
-import type { MountQueries } from "./mount-queries.ts";
 import type { MountinfoFile } from "./mountinfo-file.ts";
 import { type Change, StatedMounts, type StatedMountsDeps } from "./stated-mounts.ts";
+import type { MountQueries } from "./syscall/mount-queries.ts";
 
 /** Dependencies of keeping a mount table current by fanotify and statmount(2). */
 export interface StatmountReaderDeps extends StatedMountsDeps {

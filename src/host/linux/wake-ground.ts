@@ -1,12 +1,12 @@
 import { isLocalMount, mayBlock } from "../mount-table/may-block.ts";
 import { joinPath, type MountTable } from "../mount-table/mount-table.ts";
 import type { Found, Ground } from "../ports/wake-walk.ts";
-import { AT_EMPTY_PATH, AT_STATX_DONT_SYNC, O, RESOLVE, S_IFMT } from "./constants.ts";
-import { Descriptor } from "./descriptor.ts";
-import { errnoOf } from "./errno.ts";
 import { openKnown } from "./known-walk.ts";
-import type { Libc, Statx } from "./libc.ts";
-import type { WakeCalls } from "./wake-calls.ts";
+import { AT_EMPTY_PATH, AT_STATX_DONT_SYNC, O, RESOLVE, S_IFMT } from "./syscall/constants.ts";
+import { Descriptor } from "./syscall/descriptor.ts";
+import { errnoOf } from "./syscall/errno.ts";
+import type { WakeCalls } from "./syscall/inotify-calls.ts";
+import type { Libc, Statx } from "./syscall/libc.ts";
 import type { Inotify } from "./wake-inotify.ts";
 import { kindOf } from "./walk.ts";
 

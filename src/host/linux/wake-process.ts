@@ -3,9 +3,9 @@ import koffi from "koffi";
 import type { Cancel, Timers } from "../../ports.ts";
 import type { WakeupListener, WatchedProcess, WatchUnavailable } from "../ports/wakeups.ts";
 import { startTimeOf } from "./child-runner.ts";
-import { limitMs, watchErrorReason } from "./deafness.ts";
-import { errnoOf } from "./errno.ts";
-import type { WakeCalls } from "./wake-calls.ts";
+import { errnoOf } from "./syscall/errno.ts";
+import type { WakeCalls } from "./syscall/inotify-calls.ts";
+import { limitMs, watchErrorReason } from "./syscall/watch-error-reason.ts";
 
 /**
  * Milliseconds after which the end of a zombie process is reported all the same: its resources are free, and some

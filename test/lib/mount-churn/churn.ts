@@ -1,5 +1,5 @@
 import { existsSync, readFileSync } from "node:fs";
-import type { Libc } from "../../../src/host/linux/libc.ts";
+import type { Libc } from "../../../src/host/linux/syscall/libc.ts";
 import { MountTable } from "../../../src/host/mount-table/mount-table.ts";
 import { parseMountinfo } from "../../../src/host/mount-table/mountinfo.ts";
 import type { KernelCalls } from "../../sim/differential/kernel-calls.ts";

@@ -1,7 +1,7 @@
 import { mkdirSync, renameSync, rmdirSync, writeFileSync } from "node:fs";
-import { AT_FDCWD, MOUNT_ATTR, O } from "../../../src/host/linux/constants.ts";
-import { Descriptor } from "../../../src/host/linux/descriptor.ts";
-import type { Libc } from "../../../src/host/linux/libc.ts";
+import { AT_FDCWD, MOUNT_ATTR, O } from "../../../src/host/linux/syscall/constants.ts";
+import { Descriptor } from "../../../src/host/linux/syscall/descriptor.ts";
+import type { Libc } from "../../../src/host/linux/syscall/libc.ts";
 import { isBeneath } from "../../../src/host/mount-table/mount-table.ts";
 import type { MountEntry } from "../../../src/host/mount-table/mountinfo.ts";
 import { type KernelCalls, MS } from "../../sim/differential/kernel-calls.ts";

@@ -1,9 +1,9 @@
 import { mkdirSync, rmdirSync, rmSync, statSync, unlinkSync, writeFileSync } from "node:fs";
 import { expect } from "chai";
 import { VolumeError } from "../../../src/errors.ts";
-import { errnoOf } from "../../../src/host/linux/errno.ts";
 import { InProcessMounter } from "../../../src/host/linux/in-process-mounter.ts";
-import { loadLibc } from "../../../src/host/linux/libc.ts";
+import { errnoOf } from "../../../src/host/linux/syscall/errno.ts";
+import { loadLibc } from "../../../src/host/linux/syscall/libc.ts";
 import { isBeneath, type MountIdentity } from "../../../src/host/mount-table/mount-table.ts";
 import type { SourcePath } from "../../../src/host/ports/host-ports.ts";
 import type { TargetPath } from "../../../src/host/ports/types.ts";

@@ -1,5 +1,5 @@
 import { VolumeError } from "../../../src/errors.ts";
-import { errnoOf } from "../../../src/host/linux/errno.ts";
+import { errnoOf } from "../../../src/host/linux/syscall/errno.ts";
 import type { World } from "./arena.ts";
 import type { Strategy } from "./steps.ts";
 import type { Swapper } from "./swapper.ts";

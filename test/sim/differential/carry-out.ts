@@ -1,5 +1,5 @@
 import { VolumeError } from "../../../src/errors.ts";
-import { errnoOf } from "../../../src/host/linux/errno.ts";
+import { errnoOf } from "../../../src/host/linux/syscall/errno.ts";
 import { isBeneath, joinPath, relativePath } from "../../../src/host/mount-table/mount-table.ts";
 import type { DirectoryID, Holder, SourceInfo, SourcePath } from "../../../src/host/ports/host-ports.ts";
 import type { TargetPath } from "../../../src/host/ports/types.ts";

@@ -1,6 +1,6 @@
 import { closeSync, openSync } from "node:fs";
 import koffi from "koffi";
-import { Errno } from "../../../src/host/linux/errno.ts";
+import { Errno } from "../../../src/host/linux/syscall/errno.ts";
 
 const CLONE_NEWNS = 0x0002_0000;
 const POLLPRI = 2;

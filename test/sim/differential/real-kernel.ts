@@ -2,7 +2,7 @@ import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
 import * as fs from "node:fs";
 import { pidOf } from "../../../hack/lib/pid-of.ts";
-import { type Libc, loadLibc } from "../../../src/host/linux/libc.ts";
+import { type Libc, loadLibc } from "../../../src/host/linux/syscall/libc.ts";
 import { type KernelCalls, loadKernelCalls, MS } from "./kernel-calls.ts";
 
 /** A mount namespace, with an open table of it. */

@@ -1,7 +1,7 @@
 import * as fs from "node:fs";
-import * as C from "../../../src/host/linux/constants.ts";
-import { Descriptor } from "../../../src/host/linux/descriptor.ts";
-import type { Libc } from "../../../src/host/linux/libc.ts";
+import * as C from "../../../src/host/linux/syscall/constants.ts";
+import { Descriptor } from "../../../src/host/linux/syscall/descriptor.ts";
+import type { Libc } from "../../../src/host/linux/syscall/libc.ts";
 import { layout } from "../machine.ts";
 import { type KernelCalls, MS } from "./kernel-calls.ts";
 import type { RealKernel, RealNamespace } from "./real-kernel.ts";

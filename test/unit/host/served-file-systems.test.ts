@@ -1,6 +1,6 @@
 import { expect } from "chai";
-import { Errno } from "../../../src/host/linux/errno.ts";
 import { servedFailure, servedFileSystems } from "../../../src/host/linux/served-file-systems.ts";
+import { Errno } from "../../../src/host/linux/syscall/errno.ts";
 import type { FilesystemMount } from "../../../src/host/ports/filesystem-mount.ts";
 import { stagingAttributes } from "../../../src/plugins/plugin.ts";
 

@@ -2,7 +2,7 @@ import { execFileSync } from "node:child_process";
 import { closeSync, mkdirSync, openSync, readdirSync, statfsSync, statSync } from "node:fs";
 import { expect } from "chai";
 import { intent } from "../../../hack/lib/agent-on-kernel/intent.ts";
-import { loadQuotaCalls } from "../../../src/host/linux/quota-calls.ts";
+import { loadQuotaCalls } from "../../../src/host/linux/syscall/quota-calls.ts";
 import { loopDevice } from "../../lib/loop-device.ts";
 import { RealNode } from "../../lib/real-node.ts";
 

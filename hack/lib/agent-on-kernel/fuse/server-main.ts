@@ -2,10 +2,10 @@
 import { read, writeSync } from "node:fs";
 import { setTimeout as sleep } from "node:timers/promises";
 import { promisify } from "node:util";
-import * as C from "../../../../src/host/linux/constants.ts";
-import { Descriptor } from "../../../../src/host/linux/descriptor.ts";
-import { errnoOf } from "../../../../src/host/linux/errno.ts";
-import { loadLibc } from "../../../../src/host/linux/libc.ts";
+import * as C from "../../../../src/host/linux/syscall/constants.ts";
+import { Descriptor } from "../../../../src/host/linux/syscall/descriptor.ts";
+import { errnoOf } from "../../../../src/host/linux/syscall/errno.ts";
+import { loadLibc } from "../../../../src/host/linux/syscall/libc.ts";
 import { answerTo } from "./answers.ts";
 import type { Command, Report } from "./fuse-server.ts";
 import { answer, type FuseRequest, opcodes, parseRequest } from "./protocol.ts";

@@ -1,6 +1,6 @@
 import { readdirSync } from "node:fs";
-import { ifThere } from "../if-there.ts";
-import type { Libc } from "../libc.ts";
+import { ifThere } from "../syscall/if-there.ts";
+import type { Libc } from "../syscall/libc.ts";
 
 /** Of threads that come after each other and share their open files, the first. */
 export function* threadsWithFiles(libc: Libc, pid: string): Generator<string> {

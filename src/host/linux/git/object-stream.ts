@@ -1,5 +1,5 @@
 import type { Readable } from "node:stream";
-import { ByteStream } from "../byte-stream.ts";
+import { ByteStream } from "../syscall/byte-stream.ts";
 
 /**
  * What `git cat-file --batch` prints: for each object a line with its id, type and size, its bytes, and the end of a

@@ -1,10 +1,10 @@
 import { fchmodSync, writeSync } from "node:fs";
 import { VolumeError } from "../../../errors.ts";
-import type { Descriptor } from "../descriptor.ts";
-import { errnoOf } from "../errno.ts";
 import { makeDirectoriesAt, openFileAt } from "../held-tree.ts";
-import type { Libc } from "../libc.ts";
-import type { SandboxCalls } from "../sandbox-calls.ts";
+import type { Descriptor } from "../syscall/descriptor.ts";
+import { errnoOf } from "../syscall/errno.ts";
+import type { Libc } from "../syscall/libc.ts";
+import type { SandboxCalls } from "../syscall/sandbox-calls.ts";
 import { refused, type TreeEntry } from "./tree-entries.ts";
 
 /** What a write fails with when an entry has the name of another, or lies beneath one that is no directory. */

@@ -1,5 +1,5 @@
 import { createGunzip, createZstdDecompress, type Gunzip, type ZstdDecompress } from "node:zlib";
-import { ByteStream } from "../byte-stream.ts";
+import { ByteStream } from "../syscall/byte-stream.ts";
 import { damaged } from "./damaged.ts";
 
 /** Bytes given to zlib at once. */

@@ -1,6 +1,6 @@
 import { printable } from "../../../api/values/printable.ts";
 import { VolumeError } from "../../../errors.ts";
-import { errnoOf } from "../errno.ts";
+import { errnoOf } from "../syscall/errno.ts";
 
 const mostSegments = 256;
 

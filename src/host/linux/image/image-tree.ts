@@ -1,10 +1,10 @@
 import { type BigIntStats, fstatSync, lstatSync, readlinkSync } from "node:fs";
-import { O, RESOLVE } from "../constants.ts";
-import { Descriptor } from "../descriptor.ts";
-import { errnoOf } from "../errno.ts";
 import { openDirectoryAt, removeTreeAt } from "../held-tree.ts";
-import type { Libc } from "../libc.ts";
-import type { SandboxCalls } from "../sandbox-calls.ts";
+import { O, RESOLVE } from "../syscall/constants.ts";
+import { Descriptor } from "../syscall/descriptor.ts";
+import { errnoOf } from "../syscall/errno.ts";
+import type { Libc } from "../syscall/libc.ts";
+import type { SandboxCalls } from "../syscall/sandbox-calls.ts";
 import { refused } from "./image-path.ts";
 import { LayerNames } from "./layer-names.ts";
 

@@ -1,9 +1,9 @@
 import { fchmodSync, fchownSync, fstatSync, ftruncateSync, lchownSync, writeSync } from "node:fs";
 import { VolumeError } from "../../../errors.ts";
-import type { Descriptor } from "../descriptor.ts";
 import { openDirectoryAt, openFileAt } from "../held-tree.ts";
-import type { Libc } from "../libc.ts";
-import type { SandboxCalls } from "../sandbox-calls.ts";
+import type { Descriptor } from "../syscall/descriptor.ts";
+import type { Libc } from "../syscall/libc.ts";
+import type { SandboxCalls } from "../syscall/sandbox-calls.ts";
 import { cleaned, meant, refused } from "./image-path.ts";
 import { ImageTree, inodeOf, statOf } from "./image-tree.ts";
 import { LayerNames } from "./layer-names.ts";

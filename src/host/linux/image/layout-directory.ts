@@ -2,11 +2,11 @@ import { createReadStream, fstatSync } from "node:fs";
 import { printable } from "../../../api/values/printable.ts";
 import { messageOf, VolumeError } from "../../../errors.ts";
 import type { ImageLayoutPlace } from "../../ports/images.ts";
-import { AT_FDCWD, O, RESOLVE } from "../constants.ts";
-import { Descriptor } from "../descriptor.ts";
-import { errnoOf } from "../errno.ts";
 import { openFileAt } from "../held-tree.ts";
-import type { Libc } from "../libc.ts";
+import { AT_FDCWD, O, RESOLVE } from "../syscall/constants.ts";
+import { Descriptor } from "../syscall/descriptor.ts";
+import { errnoOf } from "../syscall/errno.ts";
+import type { Libc } from "../syscall/libc.ts";
 import { allOf, type Blob, type BlobSource, largestManifest, VerifiedBlob, verified } from "./blob-source.ts";
 
 /**

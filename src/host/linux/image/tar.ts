@@ -1,4 +1,4 @@
-import type { ByteStream } from "../byte-stream.ts";
+import type { ByteStream } from "../syscall/byte-stream.ts";
 import { damaged } from "./damaged.ts";
 import { type Pax, readPax } from "./pax.ts";
 import { readSparse } from "./sparse.ts";

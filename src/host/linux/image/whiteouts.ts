@@ -1,5 +1,5 @@
-import type { Descriptor } from "../descriptor.ts";
 import { namesIn } from "../held-tree.ts";
+import type { Descriptor } from "../syscall/descriptor.ts";
 import { refused } from "./image-path.ts";
 import { type ImageTree, inodeOf, statOf } from "./image-tree.ts";
 

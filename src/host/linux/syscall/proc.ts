@@ -1,5 +1,5 @@
 import { readFileSync } from "node:fs";
-import type { Descriptor } from "../descriptor.ts";
+import type { Descriptor } from "./descriptor.ts";
 
 /** The id of the mount that a descriptor is in, as mountinfo has it, without a question to its file system. */
 export function mountIDOf({ fd }: Descriptor): number {

@@ -1,6 +1,6 @@
 import { expect } from "chai";
 import { contextOption, fileLabel } from "../../../../src/agent/ownership/se-linux-label.ts";
-import { isEnabled } from "../../../../src/host/linux/se-linux.ts";
+import { isEnabled } from "../../../../src/host/linux/syscall/se-linux.ts";
 
 describe("an SELinux label", () => {
   it("of files: user and level of the process, role and type of container files (behaviour 77)", () => {

@@ -1,6 +1,6 @@
 import { expect } from "chai";
-import { ByteStream } from "../../../../src/host/linux/byte-stream.ts";
 import { readTar } from "../../../../src/host/linux/image/tar.ts";
+import { ByteStream } from "../../../../src/host/linux/syscall/byte-stream.ts";
 import { entryOf, paxOf, type RawTarEntry, tarOf } from "../../../lib/contract-registry.ts";
 import { at, failure, one, pieces, read } from "../../../lib/read-archive.ts";
 

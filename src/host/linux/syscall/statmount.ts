@@ -1,5 +1,5 @@
-import type { MountEntry } from "../mount-table/mountinfo.ts";
-import type { OptionLists } from "../mount-table/option-lists.ts";
+import type { MountEntry } from "../../mount-table/mountinfo.ts";
+import type { OptionLists } from "../../mount-table/option-lists.ts";
 import { MOUNT_ATTR, MS, STATMOUNT } from "./constants.ts";
 import { statmount as AT } from "./layouts.ts";
 

@@ -2,8 +2,8 @@ import { closeSync } from "node:fs";
 import { constants } from "node:os";
 import koffi from "koffi";
 import { AF, POSIX_SPAWN, SOCK, WNOHANG } from "./constants.ts";
-import { type Ending, endingOf } from "./ending.ts";
 import { Errno } from "./errno.ts";
+import { type Ending, endingOf } from "./process-ending.ts";
 
 /** Room for what the C library keeps in each (336 and 80 bytes of glibc and musl), and bytes of a sigset_t. */
 export const attributesRoom = 512;

@@ -1,5 +1,5 @@
 import { expect } from "chai";
-import { Errno, errnoOf } from "../../../src/host/linux/errno.ts";
+import { Errno, errnoOf } from "../../../../../src/host/linux/syscall/errno.ts";
 
 describe("Errno", () => {
   const names: readonly (readonly [number, string])[] = [

@@ -1,5 +1,5 @@
 import { readFileSync } from "node:fs";
-import { type MountEntry, parseMountinfo } from "../mount-table/mountinfo.ts";
+import { type MountEntry, parseMountinfo } from "../../mount-table/mountinfo.ts";
 
 /** The mounts that this process sees, as text: for who looks once. What is kept is asked by MountTableSource. */
 export function readOwnMountinfo(): Buffer {

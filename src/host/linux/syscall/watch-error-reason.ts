@@ -1,4 +1,4 @@
-import type { WatchUnavailable } from "../ports/wakeups.ts";
+import type { WatchUnavailable } from "../../ports/wakeups.ts";
 
 const limits = new Set(["EMFILE", "ENFILE", "ENOSPC", "ENOMEM", "ENOBUFS"]);
 

@@ -4,8 +4,8 @@ import type { Descriptor } from "./descriptor.ts";
 import { statx as AT } from "./layouts.ts";
 import { byIDOrText, loadMountQueries, type MountQueries } from "./mount-queries.ts";
 import { ownMounts } from "./own-mountinfo.ts";
+import { mountIDOf } from "./proc.ts";
 import { parentIn } from "./statmount.ts";
-import { mountIDOf } from "./syscall/proc.ts";
 
 /**
  * Which mounts there are, asked by id and without a path: no rename can come between. By the 64-bit ids that the kernel

@@ -2,7 +2,7 @@ import { AT_EMPTY_PATH, AT_STATX_DONT_SYNC, O } from "./constants.ts";
 import { Descriptor } from "./descriptor.ts";
 import { errnoOf } from "./errno.ts";
 import type { Libc, Statx } from "./libc.ts";
-import { mountIDOf } from "./syscall/proc.ts";
+import { mountIDOf } from "./proc.ts";
 
 /** What is to be known of a target to unmount it, or remove it. */
 export type KnownStat = Pick<Statx, "mode" | "size" | "inode" | "device" | "mountID" | "mountRoot">;

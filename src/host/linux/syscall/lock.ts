@@ -1,5 +1,5 @@
 import { closeSync, ftruncateSync, openSync, readFileSync, writeSync } from "node:fs";
-import type { Cancel } from "../../ports.ts";
+import type { Cancel } from "../../../ports.ts";
 import { LOCK } from "./constants.ts";
 import { errnoOf } from "./errno.ts";
 import type { Libc } from "./libc.ts";

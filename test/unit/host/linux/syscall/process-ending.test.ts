@@ -1,5 +1,5 @@
 import { expect } from "chai";
-import { endingOf } from "../../../src/host/linux/ending.ts";
+import { endingOf } from "../../../../../src/host/linux/syscall/process-ending.ts";
 
 describe("endingOf", () => {
   const signals = { SIGKILL: 9, SIGSEGV: 11 };
