@@ -84,7 +84,7 @@ LABEL org.opencontainers.image.title="node-volume-operator-agent-minimal"
 # The agent mounts, so it is root.
 USER root
 
-# mount.cifs; glusterfs, ceph-fuse and rbd-nbd. src/host/linux/find-program.ts says of each that agent-minimal lacks it.
+# mount.cifs; glusterfs, ceph-fuse and rbd-nbd. src/host/linux/child/find-program.ts says of each that agent-minimal lacks it.
 FROM tools-minimal AS tools
 RUN apt-get install -y --no-install-recommends cifs-utils glusterfs-client ceph-fuse rbd-nbd
 # The client builds the graph that the server names, as root. What only servers and bricks have of it is not there: it would serve files of the node, or write them.

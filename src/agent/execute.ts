@@ -34,7 +34,7 @@ const defaultDeadlineMs = 120_000;
 const formatDeadlineMs = 30 * 60_000;
 /**
  * Milliseconds after which a driver call is reported as slow: the same limit as for a child process
- * (src/host/linux/child-slots.ts).
+ * (src/host/linux/child/child-slots.ts).
  */
 const slowCallMs = 3_000;
 

@@ -3,8 +3,8 @@
 import { spawnSync } from "node:child_process";
 import { constants } from "node:os";
 import koffi from "koffi";
-import { refusedCalls } from "../../src/host/linux/call-filter.ts";
-import { refuseCalls } from "../../src/host/linux/refuse-calls.ts";
+import { refusedCalls } from "../../src/host/linux/child/call-filter.ts";
+import { refuseCalls } from "../../src/host/linux/child/refuse-calls.ts";
 import { byArchitecture, CLONE, SYS, X32_SYSCALL_BIT } from "../../src/host/linux/syscall/constants.ts";
 import { Errno } from "../../src/host/linux/syscall/errno.ts";
 import { loadSandboxCalls } from "../../src/host/linux/syscall/sandbox-calls.ts";

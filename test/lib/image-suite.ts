@@ -3,7 +3,7 @@ import { expect } from "chai";
 import type { ImageFile } from "../../hack/lib/image/build.ts";
 import { budgets, nameOf, readDockerfile, type Target, targets } from "../../hack/lib/image/dockerfile.ts";
 import { debianPackagesOf } from "../../hack/release/sbom.ts";
-import { onlyInFullImage } from "../../src/host/linux/find-program.ts";
+import { onlyInFullImage } from "../../src/host/linux/child/find-program.ts";
 import { builtFrom, type InstallWorld, imageName } from "./install-world.ts";
 import { full } from "./requirements.ts";
 

@@ -2,8 +2,8 @@
 // /work.
 import { spawnSync } from "node:child_process";
 import { chownSync } from "node:fs";
-import { confined, ownNamespaces, stranger } from "../../src/host/linux/confined.ts";
-import { refuseCalls } from "../../src/host/linux/refuse-calls.ts";
+import { confined, ownNamespaces, stranger } from "../../src/host/linux/child/confined.ts";
+import { refuseCalls } from "../../src/host/linux/child/refuse-calls.ts";
 import { enterSandbox, work } from "../../src/host/linux/sandbox.ts";
 import { loadLibc } from "../../src/host/linux/syscall/libc.ts";
 import { loadSandboxCalls } from "../../src/host/linux/syscall/sandbox-calls.ts";

@@ -3,7 +3,7 @@ import { readFileSync } from "node:fs";
 import { expect } from "chai";
 import { testDeadline } from "../../hack/lib/test-deadline.ts";
 import { until } from "../../hack/lib/until.ts";
-import { ChildStarter } from "../../src/host/linux/child-starter.ts";
+import { ChildStarter } from "../../src/host/linux/child/child-starter.ts";
 import type { Timers } from "../../src/ports.ts";
 
 describe("ChildStarter", () => {

@@ -3,7 +3,7 @@ import { readdirSync, readFileSync, readlinkSync, statSync } from "node:fs";
 import { setImmediate } from "node:timers/promises";
 import { expect } from "chai";
 import { afterReboot } from "../../src/agent/record.ts";
-import { stranger } from "../../src/host/linux/confined.ts";
+import { stranger } from "../../src/host/linux/child/confined.ts";
 import { TestRepository } from "../lib/git-server.ts";
 import { GitWorld } from "../lib/git-world.ts";
 import { need } from "../lib/requirements.ts";

@@ -13,7 +13,7 @@ import {
 import { fileURLToPath } from "node:url";
 import { expect } from "chai";
 import { silent } from "../../hack/lib/silent-log.ts";
-import { ChildRunner } from "../../src/host/linux/child-runner.ts";
+import { ChildRunner } from "../../src/host/linux/child/child-runner.ts";
 import { setVolumeOwnership } from "../../src/host/linux/give-to-group.ts";
 import { fits, rightsFor } from "../../src/host/linux/group-rights.ts";
 import { allTiers, LinuxMountTable } from "../../src/host/linux/linux-mount-table.ts";

@@ -12,7 +12,7 @@ import {
 } from "node:fs";
 import { fileURLToPath } from "node:url";
 import { expect } from "chai";
-import { stranger } from "../../src/host/linux/confined.ts";
+import { stranger } from "../../src/host/linux/child/confined.ts";
 import type { TreeEntry } from "../../src/host/linux/git/tree-entries.ts";
 import { writeTree } from "../../src/host/linux/git/write-tree.ts";
 import { Descriptor } from "../../src/host/linux/syscall/descriptor.ts";

@@ -6,7 +6,7 @@ import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { expect } from "chai";
 import { pidOf } from "../../hack/lib/pid-of.ts";
-import type { ISCSIOutcome, ISCSIRequest } from "../../src/host/linux/child-request.ts";
+import type { ISCSIOutcome, ISCSIRequest } from "../../src/host/linux/child/child-protocol.ts";
 import { need } from "../lib/requirements.ts";
 
 const child = fileURLToPath(new URL("../../hack/lib/agent-on-kernel/child-entry.ts", import.meta.url));

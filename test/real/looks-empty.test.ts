@@ -3,7 +3,7 @@ import { closeSync, fsyncSync, mkdirSync, openSync, readSync, writeSync } from "
 import { expect } from "chai";
 import { intent } from "../../hack/lib/agent-on-kernel/intent.ts";
 import { slow } from "../../hack/lib/lanes/slow.ts";
-import { ChildRunner } from "../../src/host/linux/child-runner.ts";
+import { ChildRunner } from "../../src/host/linux/child/child-runner.ts";
 import { loopDevice } from "../lib/loop-device.ts";
 import { RealNode } from "../lib/real-node.ts";
 import { need } from "../lib/requirements.ts";

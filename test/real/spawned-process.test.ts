@@ -3,7 +3,7 @@ import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { text } from "node:stream/consumers";
 import { expect } from "chai";
 import { until } from "../../hack/lib/until.ts";
-import { SpawnedProcess } from "../../src/host/linux/spawned-process.ts";
+import { SpawnedProcess } from "../../src/host/linux/child/spawned-process.ts";
 import { errnoOf } from "../../src/host/linux/syscall/errno.ts";
 import { ifThere } from "../../src/host/linux/syscall/if-there.ts";
 import { need } from "../lib/requirements.ts";

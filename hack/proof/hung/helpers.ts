@@ -1,6 +1,6 @@
 import { readFileSync } from "node:fs";
 import { parseJournal } from "../../../src/agent/journal-format.ts";
-import { startTimeOf } from "../../../src/host/linux/child-runner.ts";
+import { startTimeOf } from "../../../src/host/linux/child/child-runner.ts";
 import { mountLinesBeneath } from "../../lib/mount-lines.ts";
 import { journalOf } from "../kills/phases.ts";
 import { childrenOf } from "../steady/process-figures.ts";

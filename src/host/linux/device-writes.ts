@@ -1,7 +1,7 @@
 import { closeSync, constants, fstatSync, fsyncSync, openSync, writeSync } from "node:fs";
 import { VolumeError } from "../../errors.ts";
 import { readContents, sizeOf } from "./block-probe.ts";
-import type { WrittenDevice } from "./child-request.ts";
+import type { WrittenDevice } from "./child/child-protocol.ts";
 import type { LookedForUsers } from "./device-users.ts";
 import { bootID } from "./linux-evidence.ts";
 import { type Region, regionsOf } from "./looked-at.ts";

@@ -1,7 +1,7 @@
 import { once } from "node:events";
 import { openSync, readlinkSync } from "node:fs";
 import type { Timers } from "../../ports.ts";
-import { SpawnedProcess } from "./spawned-process.ts";
+import { SpawnedProcess } from "./child/spawned-process.ts";
 import { CLONE_FS, CLONE_NEWNS } from "./syscall/constants.ts";
 import { Descriptor } from "./syscall/descriptor.ts";
 import type { SandboxCalls } from "./syscall/sandbox-calls.ts";

@@ -1,7 +1,7 @@
 import { closeSync, constants, writeSync } from "node:fs";
 import { VolumeError } from "../../errors.ts";
 import type { FilesystemMount } from "../ports/filesystem-mount.ts";
-import type { HeldDevice, WrittenDevice } from "./child-request.ts";
+import type { HeldDevice, WrittenDevice } from "./child/child-protocol.ts";
 import { refuseUsed } from "./device-users.ts";
 import { openProved, openUnchanged, type RefuseUsed } from "./device-writes.ts";
 import { isMeant, type MeantDevice } from "./meant-device.ts";

@@ -1,6 +1,6 @@
 import type { OperationContext } from "../ports/host-ports.ts";
 import type { Images, UnpackRequest } from "../ports/images.ts";
-import type { ChildRunner } from "./child-runner.ts";
+import type { ChildRunner } from "./child/child-runner.ts";
 import { inFetchingChild } from "./fetching-child.ts";
 import { parseReference } from "./image/reference.ts";
 

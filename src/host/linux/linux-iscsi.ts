@@ -4,10 +4,10 @@ import type { Timers } from "../../ports.ts";
 import type { OperationContext } from "../ports/host-ports.ts";
 import { type ISCSI, type ISCSILogin, type ISCSIPortal, type ISCSISession, portalText } from "../ports/iscsi.ts";
 import type { Wakeups } from "../ports/wakeups.ts";
-import type { ISCSIOutcome, ISCSIRequest } from "./child-request.ts";
-import type { ChildRunner } from "./child-runner.ts";
+import type { ISCSIOutcome, ISCSIRequest } from "./child/child-protocol.ts";
+import type { ChildRunner } from "./child/child-runner.ts";
+import { programWords } from "./child/program-words.ts";
 import { readSessions } from "./iscsi-sessions.ts";
-import { programWords } from "./program-words.ts";
 
 /** Who has the turn, by target; of all operations of this agent. */
 export type Turns = Map<string, Promise<unknown>>;

@@ -8,10 +8,10 @@ import type {
   MappedDevice,
 } from "../ports/block-layers.ts";
 import type { ProgramHow, ProgramResult, Programs } from "../ports/programs.ts";
+import { onNode, runOfNode } from "./child/node-tools.ts";
 import { cryptFailure, formatArgs } from "./luks-words.ts";
 import { lvmFailure, parseVolumes } from "./lvm-words.ts";
 import { findMapped } from "./mapped-devices.ts";
-import { onNode, runOfNode } from "./node-tools.ts";
 
 /** Dependencies of LUKS and LVM. */
 export interface LayersDeps {

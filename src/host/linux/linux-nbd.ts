@@ -4,14 +4,14 @@ import { VolumeError } from "../../errors.ts";
 import type { NBDImages, NBDRequest, NBDServed } from "../ports/nbd.ts";
 import type { Programs } from "../ports/programs.ts";
 import type { ChildProcessID } from "../ports/types.ts";
-import { refusedCode } from "./child-runner.ts";
-import { findProgram } from "./find-program.ts";
-import { staysMark } from "./leave-pod.ts";
-import type { ClientsDeps, LinuxClients } from "./linux-clients.ts";
+import { refusedCode } from "./child/child-runner.ts";
+import { findProgram } from "./child/find-program.ts";
+import { staysMark } from "./child/leave-cgroup.ts";
+import type { ClientsDeps, LinuxClients } from "./child/linux-fuse-clients.ts";
+import { programWords } from "./child/program-words.ts";
 import { loadModule } from "./load-module.ts";
 import { isMeant } from "./meant-device.ts";
 import { nbdProgram as program } from "./nbd-clients.ts";
-import { programWords } from "./program-words.ts";
 import { clusterOf, codeOf, codeOfLog, refusal, unmapArgs } from "./rbd-text.ts";
 
 /** To say what it does, nowhere but to who has started it. Keys are in no line of these parts of it. */

@@ -3,11 +3,11 @@ import { VolumeError } from "../../errors.ts";
 import type { OperationContext } from "../ports/host-ports.ts";
 import type { Programs } from "../ports/programs.ts";
 import type { RBDDevice, RBDDevices, RBDMapping } from "../ports/rbd.ts";
-import type { ChildReply } from "./child-request.ts";
-import type { ChildRunner } from "./child-runner.ts";
+import type { ChildReply } from "./child/child-protocol.ts";
+import type { ChildRunner } from "./child/child-runner.ts";
+import { programWords } from "./child/program-words.ts";
 import { loadModule } from "./load-module.ts";
 import { isMeant, type MeantDevice } from "./meant-device.ts";
-import { programWords } from "./program-words.ts";
 import { addedText, clusterOf, monitorsIn, refusal } from "./rbd-text.ts";
 import { unlessGone } from "./syscall/unless-gone.ts";
 

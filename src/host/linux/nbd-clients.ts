@@ -1,9 +1,9 @@
 import { readdirSync, readFileSync } from "node:fs";
-import { isInOtherPod } from "../pod-cgroups.ts";
 import type { ChildProcessID } from "../ports/types.ts";
-import type { NBDClientQuery } from "./child-request.ts";
-import { enterNodesCgroups } from "./leave-pod.ts";
-import { processOfRoot, type Sought } from "./process-of-root.ts";
+import type { NBDClientQuery } from "./child/child-protocol.ts";
+import { enterNodesCgroups } from "./child/leave-cgroup.ts";
+import { isInOtherPod } from "./child/pod-cgroups.ts";
+import { processOfRoot, type Sought } from "./child/process-of-root.ts";
 import { ifThere } from "./syscall/if-there.ts";
 import type { Libc } from "./syscall/libc.ts";
 import type { SandboxCalls } from "./syscall/sandbox-calls.ts";

@@ -2,7 +2,7 @@ import { closeSync } from "node:fs";
 import koffi from "koffi";
 import type { Cancel, Timers } from "../../ports.ts";
 import type { WakeupListener, WatchedProcess, WatchUnavailable } from "../ports/wakeups.ts";
-import { startTimeOf } from "./child-runner.ts";
+import { startTimeOf } from "./child/child-runner.ts";
 import { errnoOf } from "./syscall/errno.ts";
 import type { WakeCalls } from "./syscall/inotify-calls.ts";
 import { limitMs, watchErrorReason } from "./syscall/watch-error-reason.ts";

@@ -4,7 +4,7 @@ import { fileURLToPath } from "node:url";
 import { expect } from "chai";
 import { silent } from "../../../hack/lib/silent-log.ts";
 import { VolumeError } from "../../../src/errors.ts";
-import { ChildRunner } from "../../../src/host/linux/child-runner.ts";
+import { ChildRunner } from "../../../src/host/linux/child/child-runner.ts";
 import { emptyTrash } from "../../../src/host/linux/empty-trash.ts";
 import { InProcessMounter } from "../../../src/host/linux/in-process-mounter.ts";
 import { LinuxDirectories } from "../../../src/host/linux/linux-directories.ts";

@@ -1,7 +1,7 @@
 import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
 import * as fs from "node:fs";
-import { ChildRunner } from "../../../src/host/linux/child-runner.ts";
+import { ChildRunner } from "../../../src/host/linux/child/child-runner.ts";
 import { emptyTrash } from "../../../src/host/linux/empty-trash.ts";
 import { InProcessMounter } from "../../../src/host/linux/in-process-mounter.ts";
 import { LinuxDirectories } from "../../../src/host/linux/linux-directories.ts";

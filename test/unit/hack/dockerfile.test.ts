@@ -13,7 +13,7 @@ import {
   targets,
 } from "../../../hack/lib/image/dockerfile.ts";
 import { root } from "../../../hack/lib/root.ts";
-import { onlyInFullImage } from "../../../src/host/linux/find-program.ts";
+import { onlyInFullImage } from "../../../src/host/linux/child/find-program.ts";
 
 const dockerfile = readDockerfile();
 

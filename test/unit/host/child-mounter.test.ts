@@ -1,7 +1,7 @@
 import { expect } from "chai";
 import { VolumeError } from "../../../src/errors.ts";
+import type { ChildRunner } from "../../../src/host/linux/child/child-runner.ts";
 import { ChildMounter } from "../../../src/host/linux/child-mounter.ts";
-import type { ChildRunner } from "../../../src/host/linux/child-runner.ts";
 import type { FilesystemMount, OperationContext } from "../../../src/host/ports/host-ports.ts";
 
 describe("a mount that a made child refuses", () => {

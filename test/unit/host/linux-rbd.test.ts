@@ -2,8 +2,8 @@ import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { expect } from "chai";
-import type { ChildRequest } from "../../../src/host/linux/child-request.ts";
-import type { ChildOptions } from "../../../src/host/linux/child-runner.ts";
+import type { ChildRequest } from "../../../src/host/linux/child/child-protocol.ts";
+import type { ChildOptions } from "../../../src/host/linux/child/child-runner.ts";
 import { LinuxRBD } from "../../../src/host/linux/linux-rbd.ts";
 import { writeOf } from "../../../src/host/linux/meant-device.ts";
 import { addedText } from "../../../src/host/linux/rbd-text.ts";

@@ -1,5 +1,5 @@
 import type { CheckOutRequest, RepositoryAccess } from "../../ports/repositories.ts";
-import { stranger } from "../confined.ts";
+import { stranger } from "../child/confined.ts";
 import { environment } from "./commands.ts";
 
 const keyFile = "/secrets/key";

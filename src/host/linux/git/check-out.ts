@@ -1,9 +1,9 @@
 import { chownSync, fchmodSync, fsyncSync } from "node:fs";
 import { Readable } from "node:stream";
 import type { CheckOutRequest } from "../../ports/repositories.ts";
-import { ownNamespaces, stranger } from "../confined.ts";
+import { ownNamespaces, stranger } from "../child/confined.ts";
+import { refuseCalls } from "../child/refuse-calls.ts";
 import { openDirectoryAt } from "../held-tree.ts";
-import { refuseCalls } from "../refuse-calls.ts";
 import { enterSandbox } from "../sandbox.ts";
 import { AT_FDCWD, O, RESOLVE } from "../syscall/constants.ts";
 import { Descriptor } from "../syscall/descriptor.ts";

@@ -1,8 +1,8 @@
 import { type ChildProcessByStdio, spawn } from "node:child_process";
 import type { Readable, Writable } from "node:stream";
 import type { CheckOutRequest } from "../../ports/repositories.ts";
-import { confined, confiners } from "../confined.ts";
-import { findProgram } from "../find-program.ts";
+import { confined, confiners } from "../child/confined.ts";
+import { findProgram } from "../child/find-program.ts";
 import { work } from "../sandbox.ts";
 import { ShownLines } from "../shown-lines.ts";
 import { secretsIn } from "./access.ts";

@@ -1,5 +1,5 @@
 import { expect } from "chai";
-import { confined } from "../../../../src/host/linux/confined.ts";
+import { confined } from "../../../../src/host/linux/child/confined.ts";
 import { environment, fetch, gitArguments, init, list } from "../../../../src/host/linux/git/commands.ts";
 
 const repository = "https://git.example/app.git";

@@ -1,5 +1,5 @@
-import { VolumeError } from "../../errors.ts";
-import type { Cancel, Timers } from "../../ports.ts";
+import { VolumeError } from "../../../errors.ts";
+import type { Cancel, Timers } from "../../../ports.ts";
 import { type ChildLimits, defaultLimits } from "./child-limits.ts";
 
 /** Dependencies of limiting the children that run at once. */

@@ -2,9 +2,9 @@ import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { expect } from "chai";
-import type { ChildRequest } from "../../../src/host/linux/child-request.ts";
-import { LinuxClients } from "../../../src/host/linux/linux-clients.ts";
-import { processOfRoot } from "../../../src/host/linux/process-of-root.ts";
+import type { ChildRequest } from "../../../../../src/host/linux/child/child-protocol.ts";
+import { LinuxClients } from "../../../../../src/host/linux/child/linux-fuse-clients.ts";
+import { processOfRoot } from "../../../../../src/host/linux/child/process-of-root.ts";
 
 describe("the client of a pid file", () => {
   let top: string;

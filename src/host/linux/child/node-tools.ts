@@ -1,5 +1,5 @@
-import { VolumeError } from "../../errors.ts";
-import type { ProgramHow, ProgramResult, Programs } from "../ports/programs.ts";
+import { VolumeError } from "../../../errors.ts";
+import type { ProgramHow, ProgramResult, Programs } from "../../ports/programs.ts";
 
 /** Where the node's programs are looked for: never in a PATH that somebody has set. The last one is NixOS's. */
 const folders = ["/usr/sbin", "/sbin", "/usr/bin", "/bin", "/usr/local/sbin", "/run/current-system/sw/bin"];

@@ -1,6 +1,6 @@
 import { Socket } from "node:net";
-import type { Ending } from "./syscall/process-ending.ts";
-import { closeAll, loadSpawnCalls, type SpawnCalls } from "./syscall/spawn-calls.ts";
+import type { Ending } from "../syscall/process-ending.ts";
+import { closeAll, loadSpawnCalls, type SpawnCalls } from "../syscall/spawn-calls.ts";
 
 /** A program to start. */
 export interface Program {

@@ -1,9 +1,9 @@
 import { expect } from "chai";
-import type { ChildRequest } from "../../../src/host/linux/child-request.ts";
-import { type ChildRunner, takesLong } from "../../../src/host/linux/child-runner.ts";
-import { LinuxPrograms, type NodePlace } from "../../../src/host/linux/linux-programs.ts";
-import type { Mounter, MountTableSource } from "../../../src/host/ports/host-ports.ts";
-import type { ProgramHow } from "../../../src/host/ports/programs.ts";
+import type { ChildRequest } from "../../../../../src/host/linux/child/child-protocol.ts";
+import { type ChildRunner, takesLong } from "../../../../../src/host/linux/child/child-runner.ts";
+import { LinuxPrograms, type NodePlace } from "../../../../../src/host/linux/child/linux-programs.ts";
+import type { Mounter, MountTableSource } from "../../../../../src/host/ports/host-ports.ts";
+import type { ProgramHow } from "../../../../../src/host/ports/programs.ts";
 
 describe("programs of the node", () => {
   const inContainer = { hostRoot: "/host", nodeProcess: 1 };

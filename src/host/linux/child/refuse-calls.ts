@@ -1,7 +1,7 @@
-import { messageOf, VolumeError } from "../../errors.ts";
+import { messageOf, VolumeError } from "../../../errors.ts";
+import { errnoOf } from "../syscall/errno.ts";
+import type { SandboxCalls } from "../syscall/sandbox-calls.ts";
 import { callFilter } from "./call-filter.ts";
-import { errnoOf } from "./syscall/errno.ts";
-import type { SandboxCalls } from "./syscall/sandbox-calls.ts";
 
 /** What seccomp(2) fails with on a kernel that was built without filters: the container api-proxy needs them, too. */
 const without = ["ENOSYS", "EINVAL"];

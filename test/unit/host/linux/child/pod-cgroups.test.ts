@@ -1,5 +1,5 @@
 import { expect } from "chai";
-import { besidePods, cgroupsIn, isInOtherPod } from "../../../src/host/pod-cgroups.ts";
+import { besidePods, cgroupsIn, isInOtherPod } from "../../../../../src/host/linux/child/pod-cgroups.ts";
 
 describe("besidePods", () => {
   for (const [path, beside] of [

@@ -1,4 +1,4 @@
-import { CLONE } from "./syscall/constants.ts";
+import { CLONE } from "../syscall/constants.ts";
 
 /**
  * The user and group that programs run as which speak with strangers: high above what anybody gives out (and not 65534,

@@ -1,5 +1,5 @@
 import { readdirSync, readFileSync } from "node:fs";
-import type { ChildProcessID } from "../ports/types.ts";
+import type { ChildProcessID } from "../../ports/types.ts";
 import { startTimeOf } from "./child-runner.ts";
 
 /**

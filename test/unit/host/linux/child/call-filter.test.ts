@@ -1,9 +1,9 @@
 import { expect } from "chai";
-import { VolumeError } from "../../../src/errors.ts";
-import { callFilter, refusedCalls } from "../../../src/host/linux/call-filter.ts";
-import { refuseCalls } from "../../../src/host/linux/refuse-calls.ts";
-import * as C from "../../../src/host/linux/syscall/constants.ts";
-import { Errno } from "../../../src/host/linux/syscall/errno.ts";
+import { VolumeError } from "../../../../../src/errors.ts";
+import { callFilter, refusedCalls } from "../../../../../src/host/linux/child/call-filter.ts";
+import { refuseCalls } from "../../../../../src/host/linux/child/refuse-calls.ts";
+import * as C from "../../../../../src/host/linux/syscall/constants.ts";
+import { Errno } from "../../../../../src/host/linux/syscall/errno.ts";
 
 type Arch = keyof typeof C.byArchitecture;
 const auditArch = { x64: 0xc000003e, arm64: 0xc00000b7 } as const;

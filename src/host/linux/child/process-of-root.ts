@@ -1,7 +1,7 @@
 import { readFileSync } from "node:fs";
-import type { ChildProcessID } from "../ports/types.ts";
+import type { ChildProcessID } from "../../ports/types.ts";
+import { unlessGone } from "../syscall/unless-gone.ts";
 import { startTimeOf } from "./child-runner.ts";
-import { unlessGone } from "./syscall/unless-gone.ts";
 
 /** Which process is looked for: by what /proc shows without waiting, then by its arguments. */
 export interface Sought {

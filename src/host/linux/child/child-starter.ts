@@ -1,6 +1,6 @@
-import type { Cancel, Timers } from "../../ports.ts";
+import type { Cancel, Timers } from "../../../ports.ts";
+import { errnoOf } from "../syscall/errno.ts";
 import { SpawnedProcess } from "./spawned-process.ts";
-import { errnoOf } from "./syscall/errno.ts";
 
 /** Dependencies of starting child processes. */
 export interface ChildStarterDeps {

@@ -1,5 +1,5 @@
 import { expect } from "chai";
-import { programWords } from "../../../src/host/linux/program-words.ts";
+import { programWords } from "../../../../../src/host/linux/child/program-words.ts";
 
 /** mkfs.xfs 6.12 of a device of 71 MiB, shortened. */
 const xfs = `Filesystem must be larger than 300MB.

@@ -2,7 +2,7 @@ import { chmodSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { expect } from "chai";
-import { findProgram, onlyInFullImage } from "../../../src/host/linux/find-program.ts";
+import { findProgram, onlyInFullImage } from "../../../../../src/host/linux/child/find-program.ts";
 
 describe("findProgram", () => {
   let folder: string;

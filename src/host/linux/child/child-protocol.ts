@@ -1,12 +1,12 @@
-import type { VolumeError, WaitingOn } from "../../errors.ts";
-import type { Mounter } from "../ports/host-ports.ts";
-import type { UnpackRequest } from "../ports/images.ts";
-import type { ISCSILogin } from "../ports/iscsi.ts";
-import type { OwnershipRequest } from "../ports/ownership.ts";
-import type { Stands } from "../ports/programs.ts";
-import type { CheckOutRequest } from "../ports/repositories.ts";
-import type { MeantDevice } from "./meant-device.ts";
-import type { RemovedDisk } from "./scsi-remove.ts";
+import type { VolumeError, WaitingOn } from "../../../errors.ts";
+import type { Mounter } from "../../ports/host-ports.ts";
+import type { UnpackRequest } from "../../ports/images.ts";
+import type { ISCSILogin } from "../../ports/iscsi.ts";
+import type { OwnershipRequest } from "../../ports/ownership.ts";
+import type { Stands } from "../../ports/programs.ts";
+import type { CheckOutRequest } from "../../ports/repositories.ts";
+import type { MeantDevice } from "../meant-device.ts";
+import type { RemovedDisk } from "../scsi-remove.ts";
 
 /** What a disposable child is told to do: a piece of work of ours, or to become another program. */
 export type ChildRequest =
@@ -55,7 +55,7 @@ export type ChildRequest =
       /** Of the program, beside PATH: here a secret may stand, which reaches the child by its input. */
       readonly env?: { readonly [name: string]: string };
       readonly secret?: string; // what the program finds at secretFile
-      readonly outlives?: { readonly hostRoot: string }; // it leaves the agent's container (leave-pod.ts)
+      readonly outlives?: { readonly hostRoot: string }; // it leaves the agent's container (leave-cgroup.ts)
     };
 
 /** The device that a child is to write to, as it was when it was looked at. */

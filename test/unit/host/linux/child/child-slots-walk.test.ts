@@ -1,6 +1,6 @@
 import { expect } from "chai";
-import { type ChildSlot, ChildSlots, type ChildWork } from "../../../src/host/linux/child-slots.ts";
-import { settle, virtualSystem } from "../kube/virtual-system.ts";
+import { type ChildSlot, ChildSlots, type ChildWork } from "../../../../../src/host/linux/child/child-slots.ts";
+import { settle, virtualSystem } from "../../../kube/virtual-system.ts";
 
 const ofAll = { all: 4, abandoned: 2, total: 5, slowMs: 1_000, waitMs: 500 };
 const limits = { quick: 2, slow: 1, format: 1, check: 1, derive: 1, readBack: 1, walk: 1, ...ofAll };

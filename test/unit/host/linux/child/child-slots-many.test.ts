@@ -1,6 +1,6 @@
 import { expect } from "chai";
-import { ChildSlots } from "../../../src/host/linux/child-slots.ts";
-import { virtualSystem } from "../kube/virtual-system.ts";
+import { ChildSlots } from "../../../../../src/host/linux/child/child-slots.ts";
+import { virtualSystem } from "../../../kube/virtual-system.ts";
 
 describe("ChildSlots of 64 volumes of a server that is gone", () => {
   /** Times, in milliseconds, that a volume took that is tried at each of these while the others hang. */

@@ -1,10 +1,10 @@
 import { existsSync, mkdirSync, readFileSync, readlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { besidePods, cgroupsIn } from "../pod-cgroups.ts";
-import { AT_FDCWD, CLONE_NEWCGROUP, O } from "./syscall/constants.ts";
-import { Descriptor } from "./syscall/descriptor.ts";
-import type { Libc } from "./syscall/libc.ts";
-import type { SandboxCalls } from "./syscall/sandbox-calls.ts";
+import { AT_FDCWD, CLONE_NEWCGROUP, O } from "../syscall/constants.ts";
+import { Descriptor } from "../syscall/descriptor.ts";
+import type { Libc } from "../syscall/libc.ts";
+import type { SandboxCalls } from "../syscall/sandbox-calls.ts";
+import { besidePods, cgroupsIn } from "./pod-cgroups.ts";
 
 /** Stands before why a program is ended with the agent's container. */
 export const staysMark = "stays in the container: ";

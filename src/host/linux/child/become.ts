@@ -1,12 +1,12 @@
 import { closeSync, writeSync } from "node:fs";
 import { basename } from "node:path";
-import { printable } from "../../api/values/printable.ts";
-import { messageOf } from "../../errors.ts";
-import { secretFile } from "../ports/fuse-clients.ts";
+import { printable } from "../../../api/values/printable.ts";
+import { messageOf } from "../../../errors.ts";
+import { secretFile } from "../../ports/fuse-clients.ts";
+import { loadLibc } from "../syscall/libc.ts";
+import { loadSandboxCalls } from "../syscall/sandbox-calls.ts";
 import { findProgram } from "./find-program.ts";
-import { leavePod, standForItself, staysMark } from "./leave-pod.ts";
-import { loadLibc } from "./syscall/libc.ts";
-import { loadSandboxCalls } from "./syscall/sandbox-calls.ts";
+import { leavePod, standForItself, staysMark } from "./leave-cgroup.ts";
 
 /**
  * What cannot leave serves its volume all the same: for as long as the agent's container is there.

@@ -1,6 +1,6 @@
 import { accessSync, constants } from "node:fs";
-import { VolumeError } from "../../errors.ts";
-import { errnoOf } from "./syscall/errno.ts";
+import { VolumeError } from "../../../errors.ts";
+import { errnoOf } from "../syscall/errno.ts";
 
 /** Where programs are looked for: never in a PATH that somebody has set. */
 const programPath = ["/usr/sbin", "/usr/bin", "/sbin", "/bin"];

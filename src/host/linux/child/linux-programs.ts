@@ -1,12 +1,12 @@
 import { constants, type Stats, statSync } from "node:fs";
-import { VolumeError } from "../../errors.ts";
-import { mayBlock } from "../mount-table/may-block.ts";
-import type { Mounter, MountTableSource, OperationContext } from "../ports/host-ports.ts";
-import type { ProgramHow, ProgramResult, Programs } from "../ports/programs.ts";
+import { VolumeError } from "../../../errors.ts";
+import { mayBlock } from "../../mount-table/may-block.ts";
+import type { Mounter, MountTableSource, OperationContext } from "../../ports/host-ports.ts";
+import type { ProgramHow, ProgramResult, Programs } from "../../ports/programs.ts";
+import { ifThere } from "../syscall/if-there.ts";
 import type { ChildRunner } from "./child-runner.ts";
 import { findProgram } from "./find-program.ts";
 import { refusalOf } from "./refusal.ts";
-import { ifThere } from "./syscall/if-there.ts";
 
 /** Where the node is, seen from the agent. */
 export interface NodePlace {

@@ -1,9 +1,9 @@
 import { expect } from "chai";
-import { LinuxScsi } from "../../../src/host/linux/linux-scsi.ts";
-import { loadModule } from "../../../src/host/linux/load-module.ts";
-import { runOfNode } from "../../../src/host/linux/node-tools.ts";
-import type { Programs } from "../../../src/host/ports/programs.ts";
-import type { ScsiDisk } from "../../../src/host/ports/scsi.ts";
+import { runOfNode } from "../../../../../src/host/linux/child/node-tools.ts";
+import { LinuxScsi } from "../../../../../src/host/linux/linux-scsi.ts";
+import { loadModule } from "../../../../../src/host/linux/load-module.ts";
+import type { Programs } from "../../../../../src/host/ports/programs.ts";
+import type { ScsiDisk } from "../../../../../src/host/ports/scsi.ts";
 
 /** Not the node: all programs that anybody asks for are in one folder, and end well. */
 function nodeWith(folder: string) {

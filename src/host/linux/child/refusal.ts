@@ -1,5 +1,5 @@
-import type { Reason } from "../../api/reasons.ts";
-import { type ErrorClass, VolumeError, type WaitingOn } from "../../errors.ts";
+import type { Reason } from "../../../api/reasons.ts";
+import { type ErrorClass, VolumeError, type WaitingOn } from "../../../errors.ts";
 import { type ChildResult, refusedCode } from "./child-runner.ts";
 
 interface Refusal {

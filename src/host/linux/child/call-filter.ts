@@ -9,8 +9,8 @@ import {
   SECCOMP,
   SYS,
   X32_SYSCALL_BIT,
-} from "./syscall/constants.ts";
-import { seccomp_data, sock_filter } from "./syscall/layouts.ts";
+} from "../syscall/constants.ts";
+import { seccomp_data, sock_filter } from "../syscall/layouts.ts";
 
 type Arch = keyof typeof byArchitecture;
 /** x64 has every call that arm64 has. */
