@@ -10,7 +10,7 @@ import { registerFeatureMetrics } from "../feature-metrics.ts";
 import { linuxHost } from "../host/linux/linux-host.ts";
 import { allTiers } from "../host/linux/linux-mount-table.ts";
 import { linuxSockets } from "../host/linux/linux-sockets.ts";
-import { makePrefixes } from "../host/linux/prefixes.ts";
+import { makePrefixes } from "../host/linux/path/prefixes.ts";
 import { prepareCSIDirectory, prepareStateDirectories } from "../host/linux/state-directories.ts";
 import { memoryReturner } from "../host/linux/syscall/give-back-memory.ts";
 import { type Libc, loadLibc } from "../host/linux/syscall/libc.ts";

@@ -3,7 +3,7 @@ import { existsSync, mkdirSync, symlinkSync } from "node:fs";
 import { expect } from "chai";
 import { FuseServer } from "../../hack/lib/agent-on-kernel/fuse/fuse-server.ts";
 import { silent } from "../../hack/lib/silent-log.ts";
-import { makePrefixes } from "../../src/host/linux/prefixes.ts";
+import { makePrefixes } from "../../src/host/linux/path/prefixes.ts";
 import type { Logger } from "../../src/ports.ts";
 import { need } from "../lib/requirements.ts";
 import { type Scratch, scratch } from "./scratch.ts";
@@ -44,7 +44,7 @@ describe("makePrefixes", () => {
     await using server = await FuseServer.start(`${place.path}/fuse`);
     await server.stop();
     const prefix = `${server.point}/data/prefix`;
-    const module = new URL("../../src/host/linux/prefixes.ts", import.meta.url).href;
+    const module = new URL("../../src/host/linux/path/prefixes.ts", import.meta.url).href;
     const script = `const { makePrefixes } = await import(${JSON.stringify(module)}); makePrefixes([${JSON.stringify(prefix)}], { warn: (...said) => console.log(JSON.stringify(said)) });`;
     const { status, stdout } = spawnSync(process.execPath, ["--input-type=module", "-e", script], {
       encoding: "utf8",

@@ -1,9 +1,9 @@
 import { execFileSync } from "node:child_process";
 import { mkdirSync, statSync } from "node:fs";
 import { expect } from "chai";
-import { unmountExactly } from "../../src/host/linux/exact-unmount.ts";
+import { unmountExactly } from "../../src/host/linux/path/exact-unmount.ts";
+import { openTarget } from "../../src/host/linux/path/walk.ts";
 import { loadLibc } from "../../src/host/linux/syscall/libc.ts";
-import { openTarget } from "../../src/host/linux/walk.ts";
 import { loopDevice } from "../lib/loop-device.ts";
 import { need } from "../lib/requirements.ts";
 import { scratch } from "./scratch.ts";

@@ -1,9 +1,9 @@
 import { VolumeError } from "../../errors.ts";
 import { identityOf, relativePath } from "../mount-table/mount-table.ts";
 import type { OwnershipRequest, OwnershipResult } from "../ports/ownership.ts";
-import { fits } from "./group-rights.ts";
-import { GroupWalk, type Tell } from "./group-walk.ts";
 import { mountOfByText } from "./mount-of.ts";
+import { fits } from "./path/group-rights.ts";
+import { GroupWalk, type Tell } from "./path/group-walk.ts";
 import { AT_EMPTY_PATH, AT_FDCWD, O, RESOLVE } from "./syscall/constants.ts";
 import { Descriptor } from "./syscall/descriptor.ts";
 import { errnoOf } from "./syscall/errno.ts";

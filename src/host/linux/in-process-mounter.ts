@@ -5,18 +5,18 @@ import type { MountEntry } from "../mount-table/mountinfo.ts";
 import type { FileKind, FilesystemMount, Mounter, SourceInfo, SourcePath, UnmountMode } from "../ports/host-ports.ts";
 import type { MountAttributes, TargetPath } from "../ports/types.ts";
 import { attributeBits } from "./attributes.ts";
-import { attachExactly } from "./exact-attach.ts";
-import { removeExactly } from "./exact-remove.ts";
-import { unmountExactly } from "./exact-unmount.ts";
 import { createFilesystemMount, reconfigureFilesystem } from "./filesystem.ts";
 import { holdDevice } from "./held-device.ts";
-import { openKnown } from "./known-walk.ts";
 import { type MountOf, mountOfByText } from "./mount-of.ts";
+import { attachExactly } from "./path/exact-attach.ts";
+import { removeExactly } from "./path/exact-remove.ts";
+import { unmountExactly } from "./path/exact-unmount.ts";
+import { openKnown } from "./path/known-walk.ts";
+import * as walk from "./path/walk.ts";
 import * as C from "./syscall/constants.ts";
 import { Descriptor } from "./syscall/descriptor.ts";
 import { errnoOf } from "./syscall/errno.ts";
 import type { Libc } from "./syscall/libc.ts";
-import * as walk from "./walk.ts";
 
 /**
  * Mounts by direct system calls on the calling thread, every path by descriptor. For paths and file systems that cannot

@@ -4,11 +4,11 @@ import { messageOf } from "../../errors.ts";
 import type { Timers } from "../../ports.ts";
 import { joinPath } from "../mount-table/mount-table.ts";
 import type { SocketFile, Sockets, WatchedSockets } from "../ports/sockets.ts";
+import { parentOf } from "./path/walk.ts";
 import { O } from "./syscall/constants.ts";
 import { errnoOf } from "./syscall/errno.ts";
 import { loadWakeCalls, type WakeCalls } from "./syscall/inotify-calls.ts";
 import { Inotify } from "./wake-inotify.ts";
-import { parentOf } from "./walk.ts";
 
 /** Directories and sockets of one tree that are read: kubelet's has a handful. */
 const most = 256;

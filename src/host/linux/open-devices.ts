@@ -2,12 +2,12 @@ import { constants, existsSync, opendirSync, readdirSync, readFileSync, readlink
 import { type Holder, mostHolders } from "../ports/holder.ts";
 import { threadsWithFiles } from "./evidence/threads-with-files.ts";
 import { genericNodesOf } from "./generic-nodes.ts";
+import { kindOf } from "./path/walk.ts";
 import type { RemoteMounts } from "./remote-mounts.ts";
 import { AT_FDCWD, AT_STATX_DONT_SYNC } from "./syscall/constants.ts";
 import { errnoOf } from "./syscall/errno.ts";
 import { ifThere } from "./syscall/if-there.ts";
 import type { Libc } from "./syscall/libc.ts";
-import { kindOf } from "./walk.ts";
 
 /** Characters of a path that are told: all of it has to go through a pipe. */
 const longestPath = 256;

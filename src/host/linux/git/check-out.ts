@@ -3,7 +3,7 @@ import { Readable } from "node:stream";
 import type { CheckOutRequest } from "../../ports/repositories.ts";
 import { ownNamespaces, stranger } from "../child/confined.ts";
 import { refuseCalls } from "../child/refuse-calls.ts";
-import { openDirectoryAt } from "../held-tree.ts";
+import { openDirectoryAt } from "../path/held-tree.ts";
 import { enterSandbox } from "../sandbox.ts";
 import { AT_FDCWD, O, RESOLVE } from "../syscall/constants.ts";
 import { Descriptor } from "../syscall/descriptor.ts";

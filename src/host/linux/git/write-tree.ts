@@ -1,6 +1,6 @@
 import { fchmodSync, writeSync } from "node:fs";
 import { VolumeError } from "../../../errors.ts";
-import { makeDirectoriesAt, openFileAt } from "../held-tree.ts";
+import { makeDirectoriesAt, openFileAt } from "../path/held-tree.ts";
 import type { Descriptor } from "../syscall/descriptor.ts";
 import { errnoOf } from "../syscall/errno.ts";
 import type { Libc } from "../syscall/libc.ts";

@@ -1,5 +1,5 @@
 import { type BigIntStats, fstatSync, lstatSync, readlinkSync } from "node:fs";
-import { openDirectoryAt, removeTreeAt } from "../held-tree.ts";
+import { openDirectoryAt, removeTreeAt } from "../path/held-tree.ts";
 import { O, RESOLVE } from "../syscall/constants.ts";
 import { Descriptor } from "../syscall/descriptor.ts";
 import { errnoOf } from "../syscall/errno.ts";

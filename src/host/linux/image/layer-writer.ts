@@ -1,6 +1,6 @@
 import { fchmodSync, fchownSync, fstatSync, ftruncateSync, lchownSync, writeSync } from "node:fs";
 import { VolumeError } from "../../../errors.ts";
-import { openDirectoryAt, openFileAt } from "../held-tree.ts";
+import { openDirectoryAt, openFileAt } from "../path/held-tree.ts";
 import type { Descriptor } from "../syscall/descriptor.ts";
 import type { Libc } from "../syscall/libc.ts";
 import type { SandboxCalls } from "../syscall/sandbox-calls.ts";

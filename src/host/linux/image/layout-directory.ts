@@ -2,7 +2,7 @@ import { createReadStream, fstatSync } from "node:fs";
 import { printable } from "../../../api/values/printable.ts";
 import { messageOf, VolumeError } from "../../../errors.ts";
 import type { ImageLayoutPlace } from "../../ports/images.ts";
-import { openFileAt } from "../held-tree.ts";
+import { openFileAt } from "../path/held-tree.ts";
 import { AT_FDCWD, O, RESOLVE } from "../syscall/constants.ts";
 import { Descriptor } from "../syscall/descriptor.ts";
 import { errnoOf } from "../syscall/errno.ts";

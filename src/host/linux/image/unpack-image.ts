@@ -5,7 +5,7 @@ import { getCACertificates, setDefaultCACertificates } from "node:tls";
 import { VolumeError } from "../../../errors.ts";
 import type { UnpackRequest } from "../../ports/images.ts";
 import { refuseCalls } from "../child/refuse-calls.ts";
-import { openDirectoryAt } from "../held-tree.ts";
+import { openDirectoryAt } from "../path/held-tree.ts";
 import { ByteStream, EndsEarly } from "../syscall/byte-stream.ts";
 import { AT_FDCWD, O, RESOLVE } from "../syscall/constants.ts";
 import { Descriptor } from "../syscall/descriptor.ts";

@@ -1,4 +1,4 @@
-import { namesIn } from "../held-tree.ts";
+import { namesIn } from "../path/held-tree.ts";
 import type { Descriptor } from "../syscall/descriptor.ts";
 import { refused } from "./image-path.ts";
 import { type ImageTree, inodeOf, statOf } from "./image-tree.ts";

@@ -1,8 +1,8 @@
 import { randomUUID } from "node:crypto";
-import { AT_REMOVEDIR, AT_SYMLINK_NOFOLLOW } from "./syscall/constants.ts";
-import type { Descriptor } from "./syscall/descriptor.ts";
-import { errnoOf } from "./syscall/errno.ts";
-import type { Libc } from "./syscall/libc.ts";
+import { AT_REMOVEDIR, AT_SYMLINK_NOFOLLOW } from "../syscall/constants.ts";
+import type { Descriptor } from "../syscall/descriptor.ts";
+import { errnoOf } from "../syscall/errno.ts";
+import type { Libc } from "../syscall/libc.ts";
 import type { OpenTarget } from "./walk.ts";
 
 /**

@@ -1,14 +1,14 @@
-import { hasDots } from "../../api/values/path.ts";
-import { VolumeError } from "../../errors.ts";
-import { joinPath, type MountTable, relativePath } from "../mount-table/mount-table.ts";
-import type { FileKind, SourcePath } from "../ports/host-ports.ts";
-import type { TargetPath } from "../ports/types.ts";
+import { hasDots } from "../../../api/values/path.ts";
+import { VolumeError } from "../../../errors.ts";
+import { joinPath, type MountTable, relativePath } from "../../mount-table/mount-table.ts";
+import type { FileKind, SourcePath } from "../../ports/host-ports.ts";
+import type { TargetPath } from "../../ports/types.ts";
+import { AT_FDCWD, O, RESOLVE, S_IFMT } from "../syscall/constants.ts";
+import { Descriptor } from "../syscall/descriptor.ts";
+import { errnoOf } from "../syscall/errno.ts";
+import { type KnownStat, knownStat } from "../syscall/known-stat.ts";
+import type { Libc, Statx } from "../syscall/libc.ts";
 import { openKnown } from "./known-walk.ts";
-import { AT_FDCWD, O, RESOLVE, S_IFMT } from "./syscall/constants.ts";
-import { Descriptor } from "./syscall/descriptor.ts";
-import { errnoOf } from "./syscall/errno.ts";
-import { type KnownStat, knownStat } from "./syscall/known-stat.ts";
-import type { Libc, Statx } from "./syscall/libc.ts";
 
 /**
  * Paths that others may change under our hands are walked by the kernel from a held descriptor (openat2(2)), never

@@ -1,10 +1,10 @@
 import { chmodSync, type Dirent, opendirSync, openSync } from "node:fs";
-import type { OwnershipRequest, OwnershipResult } from "../ports/ownership.ts";
+import type { OwnershipRequest, OwnershipResult } from "../../ports/ownership.ts";
+import { AT_EMPTY_PATH, O, S_IFMT } from "../syscall/constants.ts";
+import { Descriptor } from "../syscall/descriptor.ts";
+import { errnoOf } from "../syscall/errno.ts";
+import type { Libc, Statx } from "../syscall/libc.ts";
 import { directoryType, rightsFor, symbolicLink } from "./group-rights.ts";
-import { AT_EMPTY_PATH, O, S_IFMT } from "./syscall/constants.ts";
-import { Descriptor } from "./syscall/descriptor.ts";
-import { errnoOf } from "./syscall/errno.ts";
-import type { Libc, Statx } from "./syscall/libc.ts";
 
 const namesAtOnce = 1024;
 /** How deep directories are gone into: each level keeps two files open, and a process may open 1024. */

@@ -1,15 +1,15 @@
 import { close } from "node:fs";
 import { promisify } from "node:util";
-import { VolumeError } from "../../errors.ts";
-import type { UnmountMode } from "../ports/host-ports.ts";
-import type { TargetPath } from "../ports/types.ts";
-import * as C from "./syscall/constants.ts";
-import { Descriptor } from "./syscall/descriptor.ts";
-import { errnoOf } from "./syscall/errno.ts";
-import { knownStat } from "./syscall/known-stat.ts";
-import type { Libc } from "./syscall/libc.ts";
-import { mayBe } from "./syscall/may-be.ts";
-import type { MountID } from "./syscall/mount-links.ts";
+import { VolumeError } from "../../../errors.ts";
+import type { UnmountMode } from "../../ports/host-ports.ts";
+import type { TargetPath } from "../../ports/types.ts";
+import * as C from "../syscall/constants.ts";
+import { Descriptor } from "../syscall/descriptor.ts";
+import { errnoOf } from "../syscall/errno.ts";
+import { knownStat } from "../syscall/known-stat.ts";
+import type { Libc } from "../syscall/libc.ts";
+import { mayBe } from "../syscall/may-be.ts";
+import type { MountID } from "../syscall/mount-links.ts";
 import { type OpenTarget, openInRoot } from "./walk.ts";
 
 const closeInPool = promisify(close);

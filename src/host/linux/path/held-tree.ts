@@ -1,9 +1,9 @@
 import { isUtf8 } from "node:buffer";
 import { type Dirent, lstatSync, readdirSync, renameSync, rmdirSync, unlinkSync } from "node:fs";
-import { O, RESOLVE } from "./syscall/constants.ts";
-import { Descriptor } from "./syscall/descriptor.ts";
-import { errnoOf } from "./syscall/errno.ts";
-import type { Libc } from "./syscall/libc.ts";
+import { O, RESOLVE } from "../syscall/constants.ts";
+import { Descriptor } from "../syscall/descriptor.ts";
+import { errnoOf } from "../syscall/errno.ts";
+import type { Libc } from "../syscall/libc.ts";
 import { makeDirectoryAt } from "./walk.ts";
 
 /** Nothing that is reached by a name beneath a held directory lies anywhere else. */

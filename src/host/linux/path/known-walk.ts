@@ -1,11 +1,11 @@
-import { hasDots } from "../../api/values/path.ts";
-import { isLocalMount } from "../mount-table/may-block.ts";
-import { type MountTable, relativePath } from "../mount-table/mount-table.ts";
-import type { MountEntry } from "../mount-table/mountinfo.ts";
-import { AT_EMPTY_PATH, AT_FDCWD, AT_STATX_DONT_SYNC, E, O, RESOLVE } from "./syscall/constants.ts";
-import { Descriptor } from "./syscall/descriptor.ts";
-import { Errno } from "./syscall/errno.ts";
-import type { Libc } from "./syscall/libc.ts";
+import { hasDots } from "../../../api/values/path.ts";
+import { isLocalMount } from "../../mount-table/may-block.ts";
+import { type MountTable, relativePath } from "../../mount-table/mount-table.ts";
+import type { MountEntry } from "../../mount-table/mountinfo.ts";
+import { AT_EMPTY_PATH, AT_FDCWD, AT_STATX_DONT_SYNC, E, O, RESOLVE } from "../syscall/constants.ts";
+import { Descriptor } from "../syscall/descriptor.ts";
+import { Errno } from "../syscall/errno.ts";
+import type { Libc } from "../syscall/libc.ts";
 
 const beneath = RESOLVE.BENEATH | RESOLVE.NO_SYMLINKS | RESOLVE.NO_MAGICLINKS;
 const inOneMount = beneath | RESOLVE.NO_XDEV;

@@ -1,9 +1,9 @@
-import { VolumeError } from "../../errors.ts";
-import type { TargetPath } from "../ports/types.ts";
-import * as C from "./syscall/constants.ts";
-import type { Descriptor } from "./syscall/descriptor.ts";
-import type { Libc } from "./syscall/libc.ts";
-import { mayBe } from "./syscall/may-be.ts";
+import { VolumeError } from "../../../errors.ts";
+import type { TargetPath } from "../../ports/types.ts";
+import * as C from "../syscall/constants.ts";
+import type { Descriptor } from "../syscall/descriptor.ts";
+import type { Libc } from "../syscall/libc.ts";
+import { mayBe } from "../syscall/may-be.ts";
 import { type OpenTarget, openTarget } from "./walk.ts";
 
 /**

@@ -1,6 +1,6 @@
-import type { OwnershipRequest } from "../ports/ownership.ts";
-import { S_IFMT } from "./syscall/constants.ts";
-import type { Statx } from "./syscall/libc.ts";
+import type { OwnershipRequest } from "../../ports/ownership.ts";
+import { S_IFMT } from "../syscall/constants.ts";
+import type { Statx } from "../syscall/libc.ts";
 
 /** Rights that the group gets of a file (kubelet: volume_linux.go), and of one that nobody writes to. */
 const readWrite = 0o660;
