@@ -7,7 +7,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { parseArgs } from "node:util";
 import koffi from "koffi";
-import { allTiers, LinuxMountTable } from "../../src/host/linux/linux-mount-table.ts";
+import { allTiers, LinuxMountTable } from "../../src/host/linux/mount-table/linux-mount-table.ts";
 import { MountTable } from "../../src/host/mount-table/mount-table.ts";
 import { parseMountinfo } from "../../src/host/mount-table/mountinfo.ts";
 import type { Logger } from "../../src/ports.ts";

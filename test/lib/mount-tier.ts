@@ -1,7 +1,7 @@
 import { skipBecause } from "../../hack/lib/lanes/skip-reason.ts";
 import { silent } from "../../hack/lib/silent-log.ts";
 import { messageOf } from "../../src/errors.ts";
-import { allTiers, LinuxMountTable } from "../../src/host/linux/linux-mount-table.ts";
+import { allTiers, LinuxMountTable } from "../../src/host/linux/mount-table/linux-mount-table.ts";
 import type { MountTier } from "../../src/host/mount-table/mount-table-source.ts";
 import { realSystem } from "../../src/system.ts";
 

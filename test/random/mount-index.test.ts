@@ -7,7 +7,7 @@ import { slow } from "../../hack/lib/lanes/slow.ts";
 import { pidOf } from "../../hack/lib/pid-of.ts";
 import { silent } from "../../hack/lib/silent-log.ts";
 import { until } from "../../hack/lib/until.ts";
-import { LinuxMountTable } from "../../src/host/linux/linux-mount-table.ts";
+import { LinuxMountTable } from "../../src/host/linux/mount-table/linux-mount-table.ts";
 import { loadLibc } from "../../src/host/linux/syscall/libc.ts";
 import type { MountTable } from "../../src/host/mount-table/mount-table.ts";
 import type { MountTier } from "../../src/host/mount-table/mount-table-source.ts";

@@ -1,7 +1,7 @@
 import { mkdirSync } from "node:fs";
 import { silent } from "../../hack/lib/silent-log.ts";
 import { until } from "../../hack/lib/until.ts";
-import { LinuxMountTable } from "../../src/host/linux/linux-mount-table.ts";
+import { LinuxMountTable } from "../../src/host/linux/mount-table/linux-mount-table.ts";
 import { loadWakeCalls } from "../../src/host/linux/syscall/inotify-calls.ts";
 import { loadLibc } from "../../src/host/linux/syscall/libc.ts";
 import { PathWakes } from "../../src/host/linux/wake-paths.ts";

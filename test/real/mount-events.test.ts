@@ -2,7 +2,7 @@ import { mkdirSync, readFileSync } from "node:fs";
 import { expect } from "chai";
 import { slow } from "../../hack/lib/lanes/slow.ts";
 import { silent } from "../../hack/lib/silent-log.ts";
-import { allTiers, LinuxMountTable } from "../../src/host/linux/linux-mount-table.ts";
+import { allTiers, LinuxMountTable } from "../../src/host/linux/mount-table/linux-mount-table.ts";
 import { parseMountinfo } from "../../src/host/mount-table/mountinfo.ts";
 import { realSystem } from "../../src/system.ts";
 import { needTier } from "../lib/mount-tier.ts";

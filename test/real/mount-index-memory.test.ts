@@ -3,7 +3,7 @@ import { setFlagsFromString } from "node:v8";
 import { runInNewContext } from "node:vm";
 import { expect } from "chai";
 import { silent } from "../../hack/lib/silent-log.ts";
-import { LinuxMountTable } from "../../src/host/linux/linux-mount-table.ts";
+import { LinuxMountTable } from "../../src/host/linux/mount-table/linux-mount-table.ts";
 import type { MountTier } from "../../src/host/mount-table/mount-table-source.ts";
 import { realSystem } from "../../src/system.ts";
 import { needTier } from "../lib/mount-tier.ts";

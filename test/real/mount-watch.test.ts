@@ -1,6 +1,6 @@
 import { readdirSync } from "node:fs";
 import { expect } from "chai";
-import { watchMountTable } from "../../src/host/linux/mount-watch.ts";
+import { watchMountTable } from "../../src/host/linux/mount-table/mount-watch.ts";
 
 describe("watchMountTable", () => {
   const descriptors = () => readdirSync("/proc/self/fd").length;

@@ -3,7 +3,7 @@ import { mkdirSync, writeFileSync } from "node:fs";
 import { expect } from "chai";
 import { FuseServer } from "../../hack/lib/agent-on-kernel/fuse/fuse-server.ts";
 import { silent } from "../../hack/lib/silent-log.ts";
-import { allTiers, LinuxMountTable } from "../../src/host/linux/linux-mount-table.ts";
+import { allTiers, LinuxMountTable } from "../../src/host/linux/mount-table/linux-mount-table.ts";
 import { openKnown } from "../../src/host/linux/path/known-walk.ts";
 import { loadLibc } from "../../src/host/linux/syscall/libc.ts";
 import { remoteMountOn } from "../../src/host/mount-table/may-block.ts";

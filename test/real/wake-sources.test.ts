@@ -7,7 +7,7 @@ import { pidOf } from "../../hack/lib/pid-of.ts";
 import { silent } from "../../hack/lib/silent-log.ts";
 import { until } from "../../hack/lib/until.ts";
 import { startTimeOf } from "../../src/host/linux/child/child-runner.ts";
-import { LinuxMountTable } from "../../src/host/linux/linux-mount-table.ts";
+import { LinuxMountTable } from "../../src/host/linux/mount-table/linux-mount-table.ts";
 import { loadLibc } from "../../src/host/linux/syscall/libc.ts";
 import { linuxWakes } from "../../src/host/linux/wake-sources.ts";
 import type { Wakeups } from "../../src/host/ports/wakeups.ts";

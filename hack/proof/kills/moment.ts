@@ -1,6 +1,6 @@
 import { watch } from "node:fs";
 import { setTimeout as sleep } from "node:timers/promises";
-import { watchMountTable } from "../../../src/host/linux/mount-watch.ts";
+import { watchMountTable } from "../../../src/host/linux/mount-table/mount-watch.ts";
 import { mountLinesBeneath } from "../../lib/mount-lines.ts";
 import type { Seeded } from "../../lib/seeded.ts";
 

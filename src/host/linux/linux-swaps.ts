@@ -5,7 +5,7 @@ import type { LookedAt } from "../ports/block-layers.ts";
 import type { Programs } from "../ports/programs.ts";
 import type { Swap, SwapHow, SwapSource, Swaps, SwapTable } from "../ports/swaps.ts";
 import { onNode, runOfNode } from "./child/node-tools.ts";
-import { watchMountTable } from "./mount-watch.ts";
+import { watchMountTable } from "./mount-table/mount-watch.ts";
 import { parseSwaps, swapFailure, swapOnArgs } from "./swap-words.ts";
 import { attribute } from "./syscall/device-identity.ts";
 import { deviceNumberOf } from "./syscall/device-number.ts";

@@ -1,5 +1,5 @@
-import { FAN } from "./syscall/constants.ts";
-import { fanotify_event_metadata as AT, fanotify_event_info_mnt as INFO } from "./syscall/layouts.ts";
+import { FAN } from "../syscall/constants.ts";
+import { fanotify_event_metadata as AT, fanotify_event_info_mnt as INFO } from "../syscall/layouts.ts";
 
 /** Changes of mounts that fanotify has reported since the last read. */
 export interface ToldMounts {

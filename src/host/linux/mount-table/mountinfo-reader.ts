@@ -1,8 +1,8 @@
-import type { Compared, MountReader } from "../mount-table/mount-reader.ts";
-import { MountTable } from "../mount-table/mount-table.ts";
-import { type MountEntry, sameList } from "../mount-table/mountinfo.ts";
-import { emptyText, parseAfter } from "../mount-table/mountinfo-text.ts";
-import type { OptionLists } from "../mount-table/option-lists.ts";
+import type { Compared, MountReader } from "../../mount-table/mount-reader.ts";
+import { MountTable } from "../../mount-table/mount-table.ts";
+import { type MountEntry, sameList } from "../../mount-table/mountinfo.ts";
+import { emptyText, parseAfter } from "../../mount-table/mountinfo-text.ts";
+import type { OptionLists } from "../../mount-table/option-lists.ts";
 import type { MountinfoFile } from "./mountinfo-file.ts";
 
 /** What is asked of an open mountinfo. */

@@ -1,7 +1,7 @@
 import { expect } from "chai";
-import type { News } from "../../../src/host/linux/mount-announcers.ts";
-import { StatmountReader } from "../../../src/host/linux/statmount-reader.ts";
-import { OptionLists } from "../../../src/host/mount-table/option-lists.ts";
+import type { News } from "../../../../../src/host/linux/mount-table/mount-announcers.ts";
+import { StatmountReader } from "../../../../../src/host/linux/mount-table/statmount-reader.ts";
+import { OptionLists } from "../../../../../src/host/mount-table/option-lists.ts";
 
 const nothing: News = { ids: new Set(), other: false, maybeOther: false, overflow: false };
 /** What comparing everything takes, in milliseconds. */

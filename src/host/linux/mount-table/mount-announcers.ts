@@ -1,7 +1,7 @@
-import type { MountTier } from "../mount-table/mount-table-source.ts";
+import type { MountTier } from "../../mount-table/mount-table-source.ts";
+import type { MountCalls } from "../syscall/mount-calls.ts";
 import type { MountEvents } from "./mount-events.ts";
 import type { MountinfoFile } from "./mountinfo-file.ts";
-import type { MountCalls } from "./syscall/mount-calls.ts";
 
 /** What happened to the mounts of a namespace since the last time. */
 export interface News {

@@ -1,15 +1,15 @@
 import { closeSync, openSync } from "node:fs";
-import { listed } from "../../api/values/listed.ts";
-import type { Clock } from "../../ports.ts";
-import { comparedTwice, type MountReader } from "../mount-table/mount-reader.ts";
-import type { MountTier } from "../mount-table/mount-table-source.ts";
-import { OptionLists } from "../mount-table/option-lists.ts";
+import { listed } from "../../../api/values/listed.ts";
+import type { Clock } from "../../../ports.ts";
+import { comparedTwice, type MountReader } from "../../mount-table/mount-reader.ts";
+import type { MountTier } from "../../mount-table/mount-table-source.ts";
+import { OptionLists } from "../../mount-table/option-lists.ts";
+import type { MountCalls } from "../syscall/mount-calls.ts";
 import { type Announcer, fanotifyAnnouncer, listAnnouncer } from "./mount-announcers.ts";
 import { MountEvents } from "./mount-events.ts";
 import { MountinfoFile } from "./mountinfo-file.ts";
 import { MountinfoReader } from "./mountinfo-reader.ts";
 import { StatmountReader } from "./statmount-reader.ts";
-import type { MountCalls } from "./syscall/mount-calls.ts";
 
 /** Share of mounts about which statmount may know less than mountinfo; before Linux 6.13 it is all of them. */
 const mostIncomplete = 0.9;

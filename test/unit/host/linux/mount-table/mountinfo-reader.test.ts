@@ -1,6 +1,6 @@
 import { expect } from "chai";
-import { MountinfoReader } from "../../../src/host/linux/mountinfo-reader.ts";
-import { OptionLists } from "../../../src/host/mount-table/option-lists.ts";
+import { MountinfoReader } from "../../../../../src/host/linux/mount-table/mountinfo-reader.ts";
+import { OptionLists } from "../../../../../src/host/mount-table/option-lists.ts";
 
 const root = "1 1 0:1 / / rw - tmpfs a rw\n";
 const volume = (options: string) => `2 1 0:2 / /mnt/v ${options} - tmpfs b rw\n`;

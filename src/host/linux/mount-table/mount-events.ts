@@ -1,5 +1,5 @@
 import { closeSync } from "node:fs";
-import type { MountCalls } from "./syscall/mount-calls.ts";
+import type { MountCalls } from "../syscall/mount-calls.ts";
 import { parseToldMounts, type ToldMounts } from "./told-mounts.ts";
 
 /** An event of a mount is 40 bytes. */

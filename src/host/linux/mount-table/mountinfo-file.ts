@@ -1,5 +1,5 @@
 import { closeSync, openSync, readSync } from "node:fs";
-import type { MountCalls } from "./syscall/mount-calls.ts";
+import type { MountCalls } from "../syscall/mount-calls.ts";
 
 const startBytes = 64 * 1024;
 /** How often the text is read again because the table changed meanwhile, before it is taken as it is. */

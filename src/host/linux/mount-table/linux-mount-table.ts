@@ -1,9 +1,9 @@
-import type { System } from "../../ports.ts";
-import type { MountTier } from "../mount-table/mount-table-source.ts";
-import { KeptMountTable } from "../mount-table/watched-mount-table.ts";
+import type { System } from "../../../ports.ts";
+import type { MountTier } from "../../mount-table/mount-table-source.ts";
+import { KeptMountTable } from "../../mount-table/watched-mount-table.ts";
+import { loadMountCalls } from "../syscall/mount-calls.ts";
 import { watchMountTable } from "./mount-watch.ts";
 import { openMountReader } from "./open-mount-reader.ts";
-import { loadMountCalls } from "./syscall/mount-calls.ts";
 
 /** Ways to keep a mount table, best first. */
 export const allTiers: readonly MountTier[] = ["fanotify", "listmount", "mountinfo"];

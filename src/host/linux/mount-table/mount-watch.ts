@@ -1,9 +1,9 @@
 import { closeSync, openSync } from "node:fs";
 import koffi from "koffi";
-import type { Cancel } from "../../ports.ts";
-import { EPOLL } from "./syscall/constants.ts";
-import { Errno } from "./syscall/errno.ts";
-import { epoll_event } from "./syscall/layouts.ts";
+import type { Cancel } from "../../../ports.ts";
+import { EPOLL } from "../syscall/constants.ts";
+import { Errno } from "../syscall/errno.ts";
+import { epoll_event } from "../syscall/layouts.ts";
 
 /** Room for one event, which is packed on x64 alone, and for a few. */
 const room = { event: 16, events: 64 } as const;

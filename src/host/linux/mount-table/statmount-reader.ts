@@ -1,12 +1,12 @@
 import { crc32 } from "node:zlib";
-import type { Clock } from "../../ports.ts";
-import { type Compared, type MountReader, restFactor } from "../mount-table/mount-reader.ts";
-import type { MountTable } from "../mount-table/mount-table.ts";
-import { differenceOf, parseMountinfo } from "../mount-table/mountinfo.ts";
+import type { Clock } from "../../../ports.ts";
+import { type Compared, type MountReader, restFactor } from "../../mount-table/mount-reader.ts";
+import type { MountTable } from "../../mount-table/mount-table.ts";
+import { differenceOf, parseMountinfo } from "../../mount-table/mountinfo.ts";
+import type { MountQueries } from "../syscall/mount-queries.ts";
 import type { Announcer } from "./mount-announcers.ts";
 import type { MountinfoFile } from "./mountinfo-file.ts";
 import { type Change, StatedMounts, type StatedMountsDeps } from "./stated-mounts.ts";
-import type { MountQueries } from "./syscall/mount-queries.ts";
 
 /** Dependencies of keeping a mount table current by fanotify and statmount(2). */
 export interface StatmountReaderDeps extends StatedMountsDeps {
