@@ -12,7 +12,7 @@ import type { KubeObject } from "../../src/api/meta.ts";
 import { resource } from "../../src/api/names.ts";
 import type { Orphan } from "../../src/api/types.gen.ts";
 import type { CSIDrivers } from "../../src/csi/ports.ts";
-import { LinuxTraces } from "../../src/host/linux/linux-traces.ts";
+import { LinuxTraces } from "../../src/host/linux/evidence/linux-traces.ts";
 import type { KubeClient } from "../../src/kube/client/client.ts";
 import { realSystem } from "../../src/system.ts";
 import { RealNode } from "./real-node.ts";

@@ -4,8 +4,8 @@ import { closeSync, mkdirSync, mkdtempSync, openSync, readFileSync, rmSync } fro
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { expect } from "chai";
-import { LinuxEvidence } from "../../src/host/linux/linux-evidence.ts";
-import { eachListedNamespace, type NamespaceCalls } from "../../src/host/linux/listed-namespaces.ts";
+import { LinuxEvidence } from "../../src/host/linux/evidence/linux-evidence.ts";
+import { eachListedNamespace, type NamespaceCalls } from "../../src/host/linux/evidence/listed-namespaces.ts";
 import { loadMountCalls } from "../../src/host/linux/syscall/mount-calls.ts";
 import { identityOf, type MountIdentity } from "../../src/host/mount-table/mount-table.ts";
 import { type MountEntry, parseMountinfo } from "../../src/host/mount-table/mountinfo.ts";

@@ -4,7 +4,7 @@ import { mkdirSync, mkdtempSync, readFileSync, readlinkSync, rmSync } from "node
 import { tmpdir } from "node:os";
 import { basename, dirname, join } from "node:path";
 import { expect } from "chai";
-import { LinuxEvidence } from "../../src/host/linux/linux-evidence.ts";
+import { LinuxEvidence } from "../../src/host/linux/evidence/linux-evidence.ts";
 import { joinPath, type MountIdentity, MountTable } from "../../src/host/mount-table/mount-table.ts";
 import { parseMountinfo } from "../../src/host/mount-table/mountinfo.ts";
 import { need } from "../lib/requirements.ts";

@@ -7,7 +7,7 @@ import { fileURLToPath } from "node:url";
 import { expect } from "chai";
 import { silent } from "../../hack/lib/silent-log.ts";
 import { until } from "../../hack/lib/until.ts";
-import { LinuxEvidence } from "../../src/host/linux/linux-evidence.ts";
+import { LinuxEvidence } from "../../src/host/linux/evidence/linux-evidence.ts";
 import { Errno } from "../../src/host/linux/syscall/errno.ts";
 import { ifThere } from "../../src/host/linux/syscall/if-there.ts";
 import { loadMountCalls } from "../../src/host/linux/syscall/mount-calls.ts";

@@ -7,7 +7,7 @@ import { intent } from "../../hack/lib/agent-on-kernel/intent.ts";
 import { LeftoverWatch } from "../../src/agent/observe/leftover-watch.ts";
 import { deriveVolumeState } from "../../src/agent/standing.ts";
 import { statusOf } from "../../src/agent/status-of.ts";
-import { LinuxTraces } from "../../src/host/linux/linux-traces.ts";
+import { LinuxTraces } from "../../src/host/linux/evidence/linux-traces.ts";
 import { loopDevice } from "../lib/loop-device.ts";
 import { RealNode } from "../lib/real-node.ts";
 import { need } from "../lib/requirements.ts";

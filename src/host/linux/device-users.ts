@@ -6,11 +6,11 @@ import { VolumeError } from "../../errors.ts";
 import { type MountEntry, parseMountinfo } from "../mount-table/mountinfo.ts";
 import { type Holder, mostHolders } from "../ports/holder.ts";
 import { claimsOf, claimText, wholeDiskOf } from "./block-claims.ts";
-import { exportOf } from "./kernel-exports.ts";
+import { exportOf } from "./evidence/kernel-exports.ts";
+import { hiddenProcesses, openersOf } from "./evidence/open-devices.ts";
+import type { RemoteMounts } from "./evidence/remote-mounts.ts";
 import { aliasedBy, loopsOn } from "./loop-backing.ts";
-import { hiddenProcesses, openersOf } from "./open-devices.ts";
 import { type Node as DeviceNode, publishedNode } from "./published-nodes.ts";
-import type { RemoteMounts } from "./remote-mounts.ts";
 import type { Libc } from "./syscall/libc.ts";
 
 /** Why nobody else may use a device. */

@@ -3,7 +3,7 @@ import { VolumeError } from "../../errors.ts";
 import { readContents, sizeOf } from "./block-probe.ts";
 import type { WrittenDevice } from "./child/child-protocol.ts";
 import type { LookedForUsers } from "./device-users.ts";
-import { bootID } from "./linux-evidence.ts";
+import { bootID } from "./evidence/linux-evidence.ts";
 import { type Region, regionsOf } from "./looked-at.ts";
 import { deviceIdentity } from "./syscall/device-identity.ts";
 import { deviceNumberOf } from "./syscall/device-number.ts";

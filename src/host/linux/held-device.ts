@@ -4,8 +4,8 @@ import type { FilesystemMount } from "../ports/filesystem-mount.ts";
 import type { HeldDevice, WrittenDevice } from "./child/child-protocol.ts";
 import { refuseUsed } from "./device-users.ts";
 import { openProved, openUnchanged, type RefuseUsed } from "./device-writes.ts";
+import { remoteMountsSeen } from "./evidence/remote-mounts.ts";
 import { isMeant, type MeantDevice } from "./meant-device.ts";
-import { remoteMountsSeen } from "./remote-mounts.ts";
 import { Descriptor } from "./syscall/descriptor.ts";
 import { loadLibc } from "./syscall/libc.ts";
 

@@ -22,8 +22,8 @@ import { refusalOf } from "./child/refusal.ts";
 import type { Claimed } from "./child-main.ts";
 import { claimedText } from "./device-users.ts";
 import { readDisks } from "./disks.ts";
+import { bootID } from "./evidence/linux-evidence.ts";
 import { checkArgs, checkProgress, damageOf, isChecked, judgeCheck, unfinishedCheck } from "./file-system-check.ts";
-import { bootID } from "./linux-evidence.ts";
 import { deviceIdentity, deviceSize, isMadeOfMemory, lastingNameOf } from "./syscall/device-identity.ts";
 import { errnoOf } from "./syscall/errno.ts";
 

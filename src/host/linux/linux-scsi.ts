@@ -7,7 +7,7 @@ import type { ChildRunner } from "./child/child-runner.ts";
 import { findOfNode } from "./child/node-tools.ts";
 import { programWords } from "./child/program-words.ts";
 import { refusalOf } from "./child/refusal.ts";
-import { bootID } from "./linux-evidence.ts";
+import { bootID } from "./evidence/linux-evidence.ts";
 import type { RemovedDisk } from "./scsi-remove.ts";
 import { readScsi } from "./scsi-tree.ts";
 

@@ -2,8 +2,8 @@ import { closeSync, constants, fstatSync, fsyncSync, openSync, realpathSync, wri
 import { VolumeError } from "../../errors.ts";
 import { claimsOf } from "./block-claims.ts";
 import { kernelText, openText } from "./device-users.ts";
-import { openersOf } from "./open-devices.ts";
-import type { RemoteMounts } from "./remote-mounts.ts";
+import { openersOf } from "./evidence/open-devices.ts";
+import type { RemoteMounts } from "./evidence/remote-mounts.ts";
 import { attribute } from "./syscall/device-identity.ts";
 import { deviceNumberOf } from "./syscall/device-number.ts";
 import { errnoOf } from "./syscall/errno.ts";

@@ -1,15 +1,15 @@
 import { constants, readdirSync, readFileSync, readlinkSync, statSync } from "node:fs";
-import { quoted } from "../../api/values/printable.ts";
-import { messageOf } from "../../errors.ts";
-import { mayBlock } from "../mount-table/may-block.ts";
-import { MountTable } from "../mount-table/mount-table.ts";
-import { parseMountinfo } from "../mount-table/mountinfo.ts";
-import { NamespacesUnknown } from "../ports/evidence.ts";
-import { threadsWithFiles } from "./evidence/threads-with-files.ts";
+import { quoted } from "../../../api/values/printable.ts";
+import { messageOf } from "../../../errors.ts";
+import { mayBlock } from "../../mount-table/may-block.ts";
+import { MountTable } from "../../mount-table/mount-table.ts";
+import { parseMountinfo } from "../../mount-table/mountinfo.ts";
+import { NamespacesUnknown } from "../../ports/evidence.ts";
+import { ifThere } from "../syscall/if-there.ts";
+import { type Libc, loadLibc } from "../syscall/libc.ts";
+import { unlessGone } from "../syscall/unless-gone.ts";
 import { scanTable } from "./scan-table.ts";
-import { ifThere } from "./syscall/if-there.ts";
-import { type Libc, loadLibc } from "./syscall/libc.ts";
-import { unlessGone } from "./syscall/unless-gone.ts";
+import { threadsWithFiles } from "./threads-with-files.ts";
 
 /** Which mount namespaces have been visited so far. */
 export interface Looked {

@@ -1,6 +1,6 @@
 import { expect } from "chai";
-import { remoteMounts, remoteMountsSeen } from "../../../src/host/linux/remote-mounts.ts";
-import { KeptUnknown, NamespacesUnknown } from "../../../src/host/ports/evidence.ts";
+import { remoteMounts, remoteMountsSeen } from "../../../../../src/host/linux/evidence/remote-mounts.ts";
+import { KeptUnknown, NamespacesUnknown } from "../../../../../src/host/ports/evidence.ts";
 
 type Each = NonNullable<Parameters<typeof remoteMounts>[0]>;
 

@@ -1,5 +1,5 @@
 import { expect } from "chai";
-import { containerOf } from "../../../src/host/container-of.ts";
+import { containerOf } from "../../../../../src/host/linux/evidence/container-of.ts";
 
 const container = "0123456789abcdef".repeat(4);
 const pod = "11111111-2222-3333-4444-555555555555";

@@ -1,7 +1,7 @@
-import { VolumeError } from "../../errors.ts";
-import { isBeneath, type MountIdentity, sameFilesystem } from "../mount-table/mount-table.ts";
-import type { MountEntry } from "../mount-table/mountinfo.ts";
-import type { Vague } from "./syscall/statmount.ts";
+import { VolumeError } from "../../../errors.ts";
+import { isBeneath, type MountIdentity, sameFilesystem } from "../../mount-table/mount-table.ts";
+import type { MountEntry } from "../../mount-table/mountinfo.ts";
+import type { Vague } from "../syscall/statmount.ts";
 
 /** A mount of any namespace. */
 export type SeenMount = MountEntry & {

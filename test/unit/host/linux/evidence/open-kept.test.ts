@@ -2,17 +2,22 @@ import { closeSync, mkdirSync, mkdtempSync, openSync, readlinkSync, rmSync, syml
 import { constants, tmpdir } from "node:os";
 import { join } from "node:path";
 import { expect } from "chai";
-import { silent } from "../../../hack/lib/silent-log.ts";
-import type { EnteringChild } from "../../../src/host/linux/entered-namespace.ts";
-import { type KeptVisit, mostKept, type Unread, visitPlaces } from "../../../src/host/linux/kept-namespaces.ts";
-import type { KeptPlace } from "../../../src/host/linux/kept-places.ts";
-import { visitProcesses } from "../../../src/host/linux/mount-namespaces.ts";
-import { openNamespace } from "../../../src/host/linux/open-kept.ts";
-import { AT_STATX_DONT_SYNC, RESOLVE } from "../../../src/host/linux/syscall/constants.ts";
-import { Errno, errnoOf } from "../../../src/host/linux/syscall/errno.ts";
-import { loadLibc } from "../../../src/host/linux/syscall/libc.ts";
-import { loadMountCalls } from "../../../src/host/linux/syscall/mount-calls.ts";
-import { realSystem } from "../../../src/system.ts";
+import { silent } from "../../../../../hack/lib/silent-log.ts";
+import type { EnteringChild } from "../../../../../src/host/linux/evidence/entered-namespace.ts";
+import {
+  type KeptVisit,
+  mostKept,
+  type Unread,
+  visitPlaces,
+} from "../../../../../src/host/linux/evidence/kept-namespaces.ts";
+import type { KeptPlace } from "../../../../../src/host/linux/evidence/kept-places.ts";
+import { visitProcesses } from "../../../../../src/host/linux/evidence/mount-namespaces.ts";
+import { openNamespace } from "../../../../../src/host/linux/evidence/open-kept.ts";
+import { AT_STATX_DONT_SYNC, RESOLVE } from "../../../../../src/host/linux/syscall/constants.ts";
+import { Errno, errnoOf } from "../../../../../src/host/linux/syscall/errno.ts";
+import { loadLibc } from "../../../../../src/host/linux/syscall/libc.ts";
+import { loadMountCalls } from "../../../../../src/host/linux/syscall/mount-calls.ts";
+import { realSystem } from "../../../../../src/system.ts";
 
 const libc = loadLibc();
 const calls = loadMountCalls();

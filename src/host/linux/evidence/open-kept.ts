@@ -1,12 +1,12 @@
 import { openSync } from "node:fs";
 import { constants } from "node:os";
+import { AT_EMPTY_PATH, AT_STATX_DONT_SYNC, CLONE_NEWNS, O, RESOLVE } from "../syscall/constants.ts";
+import { Descriptor } from "../syscall/descriptor.ts";
+import { Errno, errnoOf } from "../syscall/errno.ts";
+import type { Libc } from "../syscall/libc.ts";
+import { unlessGone } from "../syscall/unless-gone.ts";
 import { type KeptPlace, nsfsDevice } from "./kept-places.ts";
 import type { NamespaceCalls } from "./listed-namespaces.ts";
-import { AT_EMPTY_PATH, AT_STATX_DONT_SYNC, CLONE_NEWNS, O, RESOLVE } from "./syscall/constants.ts";
-import { Descriptor } from "./syscall/descriptor.ts";
-import { Errno, errnoOf } from "./syscall/errno.ts";
-import type { Libc } from "./syscall/libc.ts";
-import { unlessGone } from "./syscall/unless-gone.ts";
 
 /** Dependencies of opening a kept namespace. */
 export interface OpenKeptCalls {

@@ -2,7 +2,7 @@ import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { dirname } from "node:path";
 import { expect } from "chai";
-import { exportOf } from "../../../src/host/linux/kernel-exports.ts";
+import { exportOf } from "../../../../../src/host/linux/evidence/kernel-exports.ts";
 
 const lio = (path: string) =>
   `Status: ACTIVATED  Max Queue Depth: 0  SectorSize: 512  HwMaxSectors: 16384\n        TCM FILE ID: 0        File: ${path}  Size: 50331648  Mode: O_DSYNC Async: 0\n`;

@@ -1,6 +1,6 @@
 import { expect } from "chai";
-import { coalesceRequests, type Found } from "../../../src/host/asked-together.ts";
-import { settle } from "../kube/virtual-system.ts";
+import { coalesceRequests, type Found } from "../../../../../src/host/linux/evidence/coalesce-requests.ts";
+import { settle } from "../../../kube/virtual-system.ts";
 
 /** A look that goes on until it is told what it finds. */
 function story() {

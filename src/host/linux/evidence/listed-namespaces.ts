@@ -1,12 +1,12 @@
 import { fstatSync, openSync, readFileSync, readlinkSync } from "node:fs";
-import { messageOf } from "../../errors.ts";
-import { OptionLists } from "../mount-table/option-lists.ts";
+import { messageOf } from "../../../errors.ts";
+import { OptionLists } from "../../mount-table/option-lists.ts";
+import { CAP_SYS_ADMIN, USER_NS_INIT_INO } from "../syscall/constants.ts";
+import { Descriptor } from "../syscall/descriptor.ts";
+import { errnoOf } from "../syscall/errno.ts";
+import type { MountCalls } from "../syscall/mount-calls.ts";
+import { decodeAnywhere, headIn, headMask, statmountMask } from "../syscall/statmount.ts";
 import { type MountFilter, newOnesComeTooFast, passes, unreadable } from "./seen-mount.ts";
-import { CAP_SYS_ADMIN, USER_NS_INIT_INO } from "./syscall/constants.ts";
-import { Descriptor } from "./syscall/descriptor.ts";
-import { errnoOf } from "./syscall/errno.ts";
-import type { MountCalls } from "./syscall/mount-calls.ts";
-import { decodeAnywhere, headIn, headMask, statmountMask } from "./syscall/statmount.ts";
 
 /** The system calls by which mount namespaces are listed and read without entering them (Linux 6.11 and later). */
 export type NamespaceCalls = Pick<MountCalls, "namespaceID" | "namespaceType" | "namespaceBeside" | "countMounts"> &

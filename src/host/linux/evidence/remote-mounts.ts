@@ -1,7 +1,7 @@
-import { isLocal } from "../mount-table/may-block.ts";
-import { KeptUnknown, NamespacesUnknown } from "../ports/evidence.ts";
+import { isLocal } from "../../mount-table/may-block.ts";
+import { KeptUnknown, NamespacesUnknown } from "../../ports/evidence.ts";
+import { loadMountCalls } from "../syscall/mount-calls.ts";
 import { eachMountNamespace, type MountNamespace } from "./mount-namespaces.ts";
-import { loadMountCalls } from "./syscall/mount-calls.ts";
 
 /** Mounts, in any mount namespace of the node, of file systems that may hang. */
 export interface RemoteMounts {

@@ -2,7 +2,7 @@ import { mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from "node
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { expect } from "chai";
-import { LinuxTraces } from "../../../src/host/linux/linux-traces.ts";
+import { LinuxTraces } from "../../../../../src/host/linux/evidence/linux-traces.ts";
 
 describe("LinuxTraces", () => {
   let root: string;

@@ -1,12 +1,12 @@
-import { messageOf } from "../../errors.ts";
+import { messageOf } from "../../../errors.ts";
+import type { Descriptor } from "../syscall/descriptor.ts";
+import { errnoOf } from "../syscall/errno.ts";
 import { EnteredNamespace, type EnteringChild } from "./entered-namespace.ts";
 import { filesSeenBy, type KeptPlace, type Looked, loaded, placesThatKeep } from "./kept-places.ts";
 import { listedNamespace, type NamespaceCalls, nameOf } from "./listed-namespaces.ts";
 import { openNamespace } from "./open-kept.ts";
 import { scanTable } from "./scan-table.ts";
 import { type MountFilter, unreadable } from "./seen-mount.ts";
-import type { Descriptor } from "./syscall/descriptor.ts";
-import { errnoOf } from "./syscall/errno.ts";
 
 /** A mount namespace that no process is in: a file or a bind mount keeps it alive. */
 export interface KeptNamespace {

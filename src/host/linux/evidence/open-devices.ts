@@ -1,13 +1,13 @@
 import { constants, existsSync, opendirSync, readdirSync, readFileSync, readlinkSync } from "node:fs";
-import { type Holder, mostHolders } from "../ports/holder.ts";
-import { threadsWithFiles } from "./evidence/threads-with-files.ts";
+import { type Holder, mostHolders } from "../../ports/holder.ts";
+import { kindOf } from "../path/walk.ts";
+import { AT_FDCWD, AT_STATX_DONT_SYNC } from "../syscall/constants.ts";
+import { errnoOf } from "../syscall/errno.ts";
+import { ifThere } from "../syscall/if-there.ts";
+import type { Libc } from "../syscall/libc.ts";
 import { genericNodesOf } from "./generic-nodes.ts";
-import { kindOf } from "./path/walk.ts";
 import type { RemoteMounts } from "./remote-mounts.ts";
-import { AT_FDCWD, AT_STATX_DONT_SYNC } from "./syscall/constants.ts";
-import { errnoOf } from "./syscall/errno.ts";
-import { ifThere } from "./syscall/if-there.ts";
-import type { Libc } from "./syscall/libc.ts";
+import { threadsWithFiles } from "./threads-with-files.ts";
 
 /** Characters of a path that are told: all of it has to go through a pipe. */
 const longestPath = 256;

@@ -1,8 +1,8 @@
 import { readdirSync, statSync } from "node:fs";
-import type { MountEntry } from "../mount-table/mountinfo.ts";
-import { attribute } from "./syscall/device-identity.ts";
-import { deviceNumberOf } from "./syscall/device-number.ts";
-import { ifThere } from "./syscall/if-there.ts";
+import type { MountEntry } from "../../mount-table/mountinfo.ts";
+import { attribute } from "../syscall/device-identity.ts";
+import { deviceNumberOf } from "../syscall/device-number.ts";
+import { ifThere } from "../syscall/if-there.ts";
 
 /** Where configfs is on a node. */
 const usual = "/sys/kernel/config";

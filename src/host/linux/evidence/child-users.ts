@@ -1,5 +1,5 @@
-import type { Evidence, Holder, OperationContext } from "../ports/host-ports.ts";
-import type { ChildRunner } from "./child/child-runner.ts";
+import type { Evidence, Holder, OperationContext } from "../../ports/host-ports.ts";
+import type { ChildRunner } from "../child/child-runner.ts";
 
 /** Milliseconds after which nobody is named: who holds a mount is told to people, and nothing waits for it. */
 const deadlineMs = 5_000;

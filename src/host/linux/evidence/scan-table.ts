@@ -1,9 +1,9 @@
 import { type FileHandle, open } from "node:fs/promises";
-import { messageOf } from "../../errors.ts";
-import { parseMountinfo } from "../mount-table/mountinfo.ts";
-import { NamespacesUnknown } from "../ports/evidence.ts";
+import { messageOf } from "../../../errors.ts";
+import { parseMountinfo } from "../../mount-table/mountinfo.ts";
+import { NamespacesUnknown } from "../../ports/evidence.ts";
+import { errnoOf } from "../syscall/errno.ts";
 import { type MountFilter, unreadable } from "./seen-mount.ts";
-import { errnoOf } from "./syscall/errno.ts";
 
 /** Bytes of a mount table: more is not read. 100,000 mounts, the most that one namespace may have, are 20 to 30 MB. */
 const tableLimit = 1024 ** 3;

@@ -1,16 +1,16 @@
 import { readdirSync, readFileSync, readlinkSync } from "node:fs";
-import { containerOf } from "../container-of.ts";
-import { MountTable } from "../mount-table/mount-table.ts";
-import type { MountEntry } from "../mount-table/mountinfo.ts";
-import { NamespacesUnknown } from "../ports/evidence.ts";
-import { type Holder, mostHolders } from "../ports/holder.ts";
-import { threadsWithFiles } from "./evidence/threads-with-files.ts";
+import { MountTable } from "../../mount-table/mount-table.ts";
+import type { MountEntry } from "../../mount-table/mountinfo.ts";
+import { NamespacesUnknown } from "../../ports/evidence.ts";
+import { type Holder, mostHolders } from "../../ports/holder.ts";
+import { AT_FDCWD, AT_STATX_DONT_SYNC } from "../syscall/constants.ts";
+import { ifThere } from "../syscall/if-there.ts";
+import type { Libc } from "../syscall/libc.ts";
+import { loadMountCalls } from "../syscall/mount-calls.ts";
+import { ownMounts } from "../syscall/own-mountinfo.ts";
+import { containerOf } from "./container-of.ts";
 import { commandOf, eachMountNamespace, type MountNamespace } from "./mount-namespaces.ts";
-import { AT_FDCWD, AT_STATX_DONT_SYNC } from "./syscall/constants.ts";
-import { ifThere } from "./syscall/if-there.ts";
-import type { Libc } from "./syscall/libc.ts";
-import { loadMountCalls } from "./syscall/mount-calls.ts";
-import { ownMounts } from "./syscall/own-mountinfo.ts";
+import { threadsWithFiles } from "./threads-with-files.ts";
 
 /**
  * Characters of a path, and open files of a process, beyond which nobody looks: both are as many as a process likes,

@@ -1,15 +1,15 @@
 import { readlinkSync } from "node:fs";
 import { readdir, readFile } from "node:fs/promises";
-import { joinPath, type MountIdentity } from "../mount-table/mount-table.ts";
-import type { Holder } from "../ports/holder.ts";
-import type { StagedVolume, StaleLoop, Traces } from "../ports/traces.ts";
+import { joinPath, type MountIdentity } from "../../mount-table/mount-table.ts";
+import type { Holder } from "../../ports/holder.ts";
+import type { StagedVolume, StaleLoop, Traces } from "../../ports/traces.ts";
+import { errnoOf } from "../syscall/errno.ts";
+import { loadMountCalls } from "../syscall/mount-calls.ts";
 import type { EnteringChild } from "./entered-namespace.ts";
 import type { NamespaceCalls } from "./listed-namespaces.ts";
 import { eachMountNamespace, type MountNamespace } from "./mount-namespaces.ts";
 import { whoIsIn } from "./mount-users.ts";
 import { mayShow, type SeenMount } from "./seen-mount.ts";
-import { errnoOf } from "./syscall/errno.ts";
-import { loadMountCalls } from "./syscall/mount-calls.ts";
 
 /**
  * `pod<uid>`, or with systemd `kubepods-burstable-pod<uid with _>.slice` (kubelet:

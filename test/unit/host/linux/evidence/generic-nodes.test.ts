@@ -2,7 +2,7 @@ import { mkdirSync, mkdtempSync, realpathSync, rmSync, symlinkSync, writeFileSyn
 import { tmpdir } from "node:os";
 import { dirname } from "node:path";
 import { expect } from "chai";
-import { genericNodesOf } from "../../../src/host/linux/generic-nodes.ts";
+import { genericNodesOf } from "../../../../../src/host/linux/evidence/generic-nodes.ts";
 
 const scsi = "devices/pci0000:00/ata1/host0/target0:0:0/0:0:0:0";
 const controller = "devices/pci0000:00/nvme/nvme0";

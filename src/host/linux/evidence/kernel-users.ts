@@ -1,8 +1,8 @@
 import { readdirSync, readFileSync } from "node:fs";
-import { isBeneath } from "../mount-table/mount-table.ts";
-import { unescapeOctal } from "../mount-table/mountinfo.ts";
-import type { Blocker } from "../ports/holder.ts";
-import { ifThere } from "./syscall/if-there.ts";
+import { isBeneath } from "../../mount-table/mount-table.ts";
+import { unescapeOctal } from "../../mount-table/mountinfo.ts";
+import type { Blocker } from "../../ports/holder.ts";
+import { ifThere } from "../syscall/if-there.ts";
 
 /**
  * What the kernel itself has open beneath a mount point, for no process: swap files, and files that are loop devices.

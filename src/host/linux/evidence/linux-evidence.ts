@@ -1,22 +1,22 @@
 import { existsSync, readFileSync, readlinkSync } from "node:fs";
-import { VolumeError } from "../../errors.ts";
-import { coalesceRequests, type Found } from "../asked-together.ts";
-import { isBeneath, joinPath, type MountIdentity, relativePath } from "../mount-table/mount-table.ts";
-import type { MountEntry } from "../mount-table/mountinfo.ts";
-import { KeptUnknown } from "../ports/evidence.ts";
-import { type Blocker, type InNamespace, sameNamespace } from "../ports/holder.ts";
-import type { Evidence, Holder } from "../ports/host-ports.ts";
-import type { ChildProcessID } from "../ports/types.ts";
-import { isAlive } from "./child/is-alive.ts";
+import { VolumeError } from "../../../errors.ts";
+import { isBeneath, joinPath, type MountIdentity, relativePath } from "../../mount-table/mount-table.ts";
+import type { MountEntry } from "../../mount-table/mountinfo.ts";
+import { KeptUnknown } from "../../ports/evidence.ts";
+import { type Blocker, type InNamespace, sameNamespace } from "../../ports/holder.ts";
+import type { Evidence, Holder } from "../../ports/host-ports.ts";
+import type { ChildProcessID } from "../../ports/types.ts";
+import { isAlive } from "../child/is-alive.ts";
+import { diskSequence } from "../syscall/device-identity.ts";
+import { loadLibc } from "../syscall/libc.ts";
+import { loadMountCalls } from "../syscall/mount-calls.ts";
+import { coalesceRequests, type Found } from "./coalesce-requests.ts";
 import type { EnteringChild } from "./entered-namespace.ts";
 import { kernelUsersOf } from "./kernel-users.ts";
 import type { NamespaceCalls } from "./listed-namespaces.ts";
 import { eachMountNamespace, ifReadable, type MountNamespace } from "./mount-namespaces.ts";
 import { usersOf, whoIsIn } from "./mount-users.ts";
 import { mayBeOf, mayShow } from "./seen-mount.ts";
-import { diskSequence } from "./syscall/device-identity.ts";
-import { loadLibc } from "./syscall/libc.ts";
-import { loadMountCalls } from "./syscall/mount-calls.ts";
 
 /** The mount that a namespace shows for a question, by the question's number. */
 type Shown = Map<number, MountEntry>;

@@ -1,7 +1,11 @@
 import { openSync, readdirSync, readFileSync, readlinkSync } from "node:fs";
-import { listed } from "../../api/values/listed.ts";
-import { messageOf } from "../../errors.ts";
-import { KeptUnknown, NamespacesUnknown } from "../ports/evidence.ts";
+import { listed } from "../../../api/values/listed.ts";
+import { messageOf } from "../../../errors.ts";
+import { KeptUnknown, NamespacesUnknown } from "../../ports/evidence.ts";
+import { Descriptor } from "../syscall/descriptor.ts";
+import { errnoOf } from "../syscall/errno.ts";
+import { ifThere } from "../syscall/if-there.ts";
+import { unlessGone } from "../syscall/unless-gone.ts";
 import type { EnteringChild } from "./entered-namespace.ts";
 import { onlyReads } from "./entered-namespace.ts";
 import { type HiddenPlace, type KeptState, mostKept, type Unread, visitKept } from "./kept-namespaces.ts";
@@ -9,10 +13,6 @@ import { isNamespace } from "./kept-places.ts";
 import { eachListedNamespace, type NamespaceCalls, nameOf } from "./listed-namespaces.ts";
 import { scanTable } from "./scan-table.ts";
 import { type MountFilter, newOnesComeTooFast, passes } from "./seen-mount.ts";
-import { Descriptor } from "./syscall/descriptor.ts";
-import { errnoOf } from "./syscall/errno.ts";
-import { ifThere } from "./syscall/if-there.ts";
-import { unlessGone } from "./syscall/unless-gone.ts";
 
 /** A mount namespace of the node. */
 export interface MountNamespace {

@@ -1,8 +1,8 @@
 import { expect } from "chai";
-import { mayBeOf, mayShow } from "../../../src/host/linux/seen-mount.ts";
-import { decodeAnywhere } from "../../../src/host/linux/syscall/statmount.ts";
-import type { MountIdentity } from "../../../src/host/mount-table/mount-table.ts";
-import { OptionLists } from "../../../src/host/mount-table/option-lists.ts";
+import { mayBeOf, mayShow } from "../../../../../src/host/linux/evidence/seen-mount.ts";
+import { decodeAnywhere } from "../../../../../src/host/linux/syscall/statmount.ts";
+import type { MountIdentity } from "../../../../../src/host/mount-table/mount-table.ts";
+import { OptionLists } from "../../../../../src/host/mount-table/option-lists.ts";
 
 interface Told {
   readonly device: string;

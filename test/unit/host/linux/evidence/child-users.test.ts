@@ -1,5 +1,5 @@
 import { expect } from "chai";
-import { usersByChild } from "../../../src/host/linux/child-users.ts";
+import { usersByChild } from "../../../../../src/host/linux/evidence/child-users.ts";
 
 describe("usersByChild", () => {
   const holder = { pid: 7, command: "sh", mountPoint: "/a", use: "working directory" };
