@@ -1,6 +1,6 @@
 import { closeSync, constants, mkdirSync, openSync } from "node:fs";
 import { expect } from "chai";
-import { probeBlockDevice } from "../../src/host/linux/block-probe.ts";
+import { probeBlockDevice } from "../../src/host/linux/device/block-probe.ts";
 import { loopDevice } from "../lib/loop-device.ts";
 import { RealNode } from "../lib/real-node.ts";
 import { need } from "../lib/requirements.ts";

@@ -9,7 +9,7 @@ import { until } from "../../hack/lib/until.ts";
 import type { ClientWatch } from "../../src/agent/clients.ts";
 import { driftOf } from "../../src/agent/drift.ts";
 import type { CephFSVolumeSource } from "../../src/api/types.gen.ts";
-import { LinuxServers } from "../../src/host/linux/linux-servers.ts";
+import { LinuxServers } from "../../src/host/linux/device/linux-servers.ts";
 import { realSystem } from "../../src/system.ts";
 import { CephCluster, cephUser, monitorAddress, nobodysMonitor } from "../lib/ceph.ts";
 import { appendsTo, mountedBy, settle, watchClients } from "../lib/fuse-clients.ts";

@@ -1,8 +1,8 @@
 import { closeSync, fstatSync, mkdirSync, openSync, writeSync } from "node:fs";
 import { expect } from "chai";
 import { VolumeError } from "../../src/errors.ts";
-import { probeBlockDevice } from "../../src/host/linux/block-probe.ts";
-import { openUnchanged, wipe } from "../../src/host/linux/device-writes.ts";
+import { probeBlockDevice } from "../../src/host/linux/device/block-probe.ts";
+import { openUnchanged, wipe } from "../../src/host/linux/device/device-writes.ts";
 import { deviceNumberOf } from "../../src/host/linux/syscall/device-number.ts";
 import { startOf } from "../lib/changing-disks.ts";
 import { loopDevice } from "../lib/loop-device.ts";

@@ -4,7 +4,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { expect } from "chai";
 import { until } from "../../hack/lib/until.ts";
-import { ext4Errors } from "../../src/host/linux/ext4-errors.ts";
+import { ext4Errors } from "../../src/host/linux/device/ext4-errors.ts";
 import { deviceNumberOf } from "../../src/host/linux/syscall/device-number.ts";
 import { loopDevice } from "../lib/loop-device.ts";
 import { need } from "../lib/requirements.ts";

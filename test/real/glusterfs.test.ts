@@ -10,7 +10,7 @@ import type { ClientWatch } from "../../src/agent/clients.ts";
 import { driftOf } from "../../src/agent/drift.ts";
 import { deriveVolumeState } from "../../src/agent/standing.ts";
 import type { GlusterfsVolumeSource } from "../../src/api/types.gen.ts";
-import { LinuxServers } from "../../src/host/linux/linux-servers.ts";
+import { LinuxServers } from "../../src/host/linux/device/linux-servers.ts";
 import { realSystem } from "../../src/system.ts";
 import { appendsTo, mountedBy, settle, watchClients } from "../lib/fuse-clients.ts";
 import { GlusterServer, glusterAddress, nobodysAddress } from "../lib/gluster.ts";

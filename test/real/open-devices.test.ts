@@ -3,7 +3,7 @@ import { once } from "node:events";
 import { closeSync, copyFileSync, mkdirSync, openSync } from "node:fs";
 import { createInterface } from "node:readline";
 import { expect } from "chai";
-import { type DeviceUsers, usersOf } from "../../src/host/linux/device-users.ts";
+import { type DeviceUsers, usersOf } from "../../src/host/linux/device/device-users.ts";
 import { hiddenProcesses, openersOf } from "../../src/host/linux/evidence/open-devices.ts";
 import { remoteMounts } from "../../src/host/linux/evidence/remote-mounts.ts";
 import { loadLibc } from "../../src/host/linux/syscall/libc.ts";
@@ -123,7 +123,7 @@ for i in range(200): os.open("${node.path}/file", os.O_RDWR | os.O_CREAT)`;
   /** Who has the disk, and which processes are hidden, for one that may not see what others of root have open. */
   function lookUnprivileged(): { users: DeviceUsers; hidden: readonly number[] } {
     const from = (file: string) => JSON.stringify(new URL(`../../src/host/linux/${file}.ts`, import.meta.url).href);
-    const script = `const { usersOf } = await import(${from("device-users")});
+    const script = `const { usersOf } = await import(${from("device/device-users")});
 const { loadLibc } = await import(${from("syscall/libc")});
 const { hiddenProcesses } = await import(${from("evidence/open-devices")});
 const device = { path: "${disk}", deviceNumber: "${number}", claimed: false };

@@ -6,7 +6,7 @@ import { slow } from "../../hack/lib/lanes/slow.ts";
 import { until } from "../../hack/lib/until.ts";
 import { driftOf } from "../../src/agent/drift.ts";
 import { statusOf } from "../../src/agent/status-of.ts";
-import { LinuxSwapSource } from "../../src/host/linux/linux-swaps.ts";
+import { LinuxSwapSource } from "../../src/host/linux/device/linux-swaps.ts";
 import { loopDevice } from "../lib/loop-device.ts";
 import { RealNode } from "../lib/real-node.ts";
 import { need } from "../lib/requirements.ts";

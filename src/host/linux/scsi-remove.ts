@@ -1,7 +1,7 @@
 import { closeSync, constants, fstatSync, fsyncSync, openSync, realpathSync, writeFileSync } from "node:fs";
 import { VolumeError } from "../../errors.ts";
-import { claimsOf } from "./block-claims.ts";
-import { kernelText, openText } from "./device-users.ts";
+import { claimsOf } from "./device/block-claims.ts";
+import { kernelText, openText } from "./device/device-users.ts";
 import { openersOf } from "./evidence/open-devices.ts";
 import type { RemoteMounts } from "./evidence/remote-mounts.ts";
 import { attribute } from "./syscall/device-identity.ts";

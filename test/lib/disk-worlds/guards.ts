@@ -10,7 +10,7 @@ export interface Guard {
 }
 
 const edit = (file: string, from: string, to: string): Edit => ({ file: `src/${file}.ts`, from, to });
-const secondNames = edit("host/linux/device-users", "if (aliased !== undefined) return {", "if (false) return {");
+const secondNames = edit("host/linux/device/device-users", "if (aliased !== undefined) return {", "if (false) return {");
 
 export const guards: readonly Guard[] = [
   {
@@ -18,7 +18,7 @@ export const guards: readonly Guard[] = [
     focus: { troubles: ["open"], naming: "device" },
     edits: [
       edit(
-        "host/linux/device-users",
+        "host/linux/device/device-users",
         "const open = openersOf(libc, numbers, process.pid, remote, process.ppid);",
         "const open = openersOf(libc, numbers, process.pid, remote, process.ppid).slice(0, 0);",
       ),
@@ -28,10 +28,10 @@ export const guards: readonly Guard[] = [
     name: "exclusive opens, which mounts in other namespaces refuse",
     focus: { troubles: ["mount where nobody sees it"], naming: "device", disks: ["filled", "filled"], content: "ext3" },
     edits: [
-      edit("host/linux/block-probe", "closeSync(openSync(path, constants.O_RDONLY | constants.O_EXCL));", ""),
-      edit("host/linux/device-writes", "if (!exclusive) closeSync(", "if (false) closeSync("),
+      edit("host/linux/device/block-probe", "closeSync(openSync(path, constants.O_RDONLY | constants.O_EXCL));", ""),
+      edit("host/linux/device/device-writes", "if (!exclusive) closeSync(", "if (false) closeSync("),
       edit(
-        "host/linux/device-writes",
+        "host/linux/device/device-writes",
         "constants.O_RDWR | constants.O_EXCL, refuseUsed",
         "constants.O_RDWR, refuseUsed",
       ),
@@ -42,7 +42,7 @@ export const guards: readonly Guard[] = [
     focus: { troubles: ["make a loop device"], naming: "device" },
     edits: [
       edit(
-        "host/linux/device-users",
+        "host/linux/device/device-users",
         "const loops = deviceNumbers.flatMap((number) => loopsOn(number, path));",
         "const loops: string[] = [];",
       ),
@@ -51,23 +51,23 @@ export const guards: readonly Guard[] = [
   {
     name: "that its node was given to somebody",
     focus: { troubles: ["publish its node"], naming: "device" },
-    edits: [edit("host/linux/published-nodes", "/^(devtmpfs|tmpfs)$/.test(fsType)", "false")],
+    edits: [edit("host/linux/device/published-nodes", "/^(devtmpfs|tmpfs)$/.test(fsType)", "false")],
   },
   {
     name: "what stands beyond both ends of it",
     focus: { troubles: ["write"], naming: "device" },
     edits: [
-      edit("host/linux/looked-at", "  if (sizeBytes <= whole) return [{ from: 0, to: sizeBytes }];\n", ""),
-      edit("host/linux/looked-at", "...ofEnds, ...places, ...bounds, ...sampled]", "...ofEnds]"),
+      edit("host/linux/device/looked-at", "  if (sizeBytes <= whole) return [{ from: 0, to: sizeBytes }];\n", ""),
+      edit("host/linux/device/looked-at", "...ofEnds, ...places, ...bounds, ...sampled]", "...ofEnds]"),
     ],
   },
   {
     name: "who has it, asked once more on the descriptor",
     focus: { troubles: ["open"], before: ["format", "wipe"], naming: "device" },
     edits: [
-      edit("host/linux/device-writes", "    refuseUsed({ path, deviceNumber, claimed: false });\n", ""),
+      edit("host/linux/device/device-writes", "    refuseUsed({ path, deviceNumber, claimed: false });\n", ""),
       edit(
-        "host/linux/device-writes",
+        "host/linux/device/device-writes",
         "    // Who has opened it while it was read, for seconds perhaps, writes where that was read already.\n    refuseUsed({ ...device, claimed: false });\n",
         "",
       ),
@@ -76,7 +76,7 @@ export const guards: readonly Guard[] = [
   {
     name: "what stands there, asked once more on the descriptor",
     focus: { troubles: ["write"], before: ["exec", "format"], naming: "device" },
-    edits: [edit("host/linux/device-writes", "if (readContents(fd).digest !== contents) {", "if (false) {")],
+    edits: [edit("host/linux/device/device-writes", "if (readContents(fd).digest !== contents) {", "if (false) {")],
   },
   {
     name: "which disk it is, asked once more on the descriptor",
@@ -84,7 +84,7 @@ export const guards: readonly Guard[] = [
       troubles: ["attach a disk", "swap devices"],
       ...{ before: ["plan", "format"], naming: "fields", disks: ["empty"], mkfs: "ends" },
     },
-    edits: [edit("host/linux/device-writes", "    prove(fd, device);\n", "")],
+    edits: [edit("host/linux/device/device-writes", "    prove(fd, device);\n", "")],
   },
   {
     name: "who has it, asked once more before it is mounted",
@@ -94,7 +94,7 @@ export const guards: readonly Guard[] = [
   {
     name: "that only what is as it was when it was named may be destroyed",
     focus: { troubles: ["write to what has data"], before: ["exec", "wipe"], naming: "device" },
-    edits: [edit("host/linux/device-writes", "if (found.digest !== digest) {", "if (false) {")],
+    edits: [edit("host/linux/device/device-writes", "if (found.digest !== digest) {", "if (false) {")],
   },
   {
     name: "that an mkfs that ended by itself leaves no licence",
@@ -122,7 +122,7 @@ export const guards: readonly Guard[] = [
     name: "that a loop device on a disk is no disk, nor a name of it",
     focus: { troubles: ["make a loop device"], before: ["plan"], naming: "fields", disks: ["filled", "empty"] },
     edits: [
-      edit("host/linux/disks", "return beneath === undefined ? undefined", "return true ? undefined"),
+      edit("host/linux/device/disks", "return beneath === undefined ? undefined", "return true ? undefined"),
       secondNames,
     ],
   },

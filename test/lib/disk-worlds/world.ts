@@ -3,7 +3,7 @@ import { closeSync, fsyncSync, openSync, writeSync } from "node:fs";
 import type { Operation } from "../../../src/agent/operations.ts";
 import type { ChildRequest } from "../../../src/host/linux/child/child-protocol.ts";
 import { ChildRunner } from "../../../src/host/linux/child/child-runner.ts";
-import { LinuxDevices } from "../../../src/host/linux/linux-devices.ts";
+import { LinuxDevices } from "../../../src/host/linux/device/linux-devices.ts";
 import { Randomly } from "../randomly.ts";
 import { RealNode } from "../real-node.ts";
 import { Checker } from "./checker.ts";

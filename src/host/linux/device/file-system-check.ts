@@ -1,5 +1,5 @@
-import { VolumeError } from "../../errors.ts";
-import type { ChildResult } from "./child/child-runner.ts";
+import { VolumeError } from "../../../errors.ts";
+import type { ChildResult } from "../child/child-runner.ts";
 
 /** Arguments of e2fsck(8): repair what needs no decision, and write the progress to its output. */
 export const checkArgs = ["-p", "-C", "1"] as const;

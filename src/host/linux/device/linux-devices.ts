@@ -1,5 +1,5 @@
-import { VolumeError } from "../../errors.ts";
-import type { Disk } from "../ports/disk.ts";
+import { VolumeError } from "../../../errors.ts";
+import type { Disk } from "../../ports/disk.ts";
 import type {
   DeviceAttributes,
   DeviceInfo,
@@ -9,23 +9,23 @@ import type {
   Mounter,
   OperationContext,
   SourcePath,
-} from "../ports/host-ports.ts";
+} from "../../ports/host-ports.ts";
+import type { ChildReply, WrittenDevice } from "../child/child-protocol.ts";
+import type { ChildResult, ChildRunner } from "../child/child-runner.ts";
+import { findProgram } from "../child/find-program.ts";
+import { programWords } from "../child/program-words.ts";
+import { refusalOf } from "../child/refusal.ts";
+import type { Claimed } from "../child-main.ts";
+import { bootID } from "../evidence/linux-evidence.ts";
+import { deviceIdentity, deviceSize, isMadeOfMemory, lastingNameOf } from "../syscall/device-identity.ts";
+import { errnoOf } from "../syscall/errno.ts";
 import { attachedBy } from "./attached-by.ts";
 import { parseBlkid } from "./blkid-words.ts";
 import { type BlockClaims, claimsOf } from "./block-claims.ts";
 import type { BlockProbe } from "./block-probe.ts";
-import type { ChildReply, WrittenDevice } from "./child/child-protocol.ts";
-import type { ChildResult, ChildRunner } from "./child/child-runner.ts";
-import { findProgram } from "./child/find-program.ts";
-import { programWords } from "./child/program-words.ts";
-import { refusalOf } from "./child/refusal.ts";
-import type { Claimed } from "./child-main.ts";
 import { claimedText } from "./device-users.ts";
 import { readDisks } from "./disks.ts";
-import { bootID } from "./evidence/linux-evidence.ts";
 import { checkArgs, checkProgress, damageOf, isChecked, judgeCheck, unfinishedCheck } from "./file-system-check.ts";
-import { deviceIdentity, deviceSize, isMadeOfMemory, lastingNameOf } from "./syscall/device-identity.ts";
-import { errnoOf } from "./syscall/errno.ts";
 
 /** blkid(8): nothing was found on the device. */
 const blkidNothing = 2;

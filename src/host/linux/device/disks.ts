@@ -1,11 +1,11 @@
 import { readdirSync, readlinkSync, realpathSync } from "node:fs";
 import { basename } from "node:path";
-import type { Disk, Transport } from "../ports/disk.ts";
+import type { Disk, Transport } from "../../ports/disk.ts";
+import { attribute, deviceIdentity, lastingName, sector } from "../syscall/device-identity.ts";
+import { errnoOf } from "../syscall/errno.ts";
 import { diskAttachedBy } from "./attached-by.ts";
 import { claimsOf, claimText } from "./block-claims.ts";
 import { deviceBeneath } from "./loop-backing.ts";
-import { attribute, deviceIdentity, lastingName, sector } from "./syscall/device-identity.ts";
-import { errnoOf } from "./syscall/errno.ts";
 
 /** What a disk's place in sysfs says of how it is connected; the first that fits, as one bus lies beneath another. */
 const places: readonly (readonly [RegExp, Transport])[] = [

@@ -2,7 +2,7 @@ import { mkdirSync, mkdtempSync, realpathSync, rmSync, symlinkSync, writeFileSyn
 import { tmpdir } from "node:os";
 import { dirname } from "node:path";
 import { expect } from "chai";
-import { attachedBy } from "../../../src/host/linux/attached-by.ts";
+import { attachedBy } from "../../../../../src/host/linux/device/attached-by.ts";
 
 /** A tree that is made, not sysfs: places as Linux 6.1 has them. */
 describe("by what a disk is attached", () => {

@@ -1,6 +1,6 @@
 import { expect } from "chai";
-import { publishedNode } from "../../../src/host/linux/published-nodes.ts";
-import type { MountEntry } from "../../../src/host/mount-table/mountinfo.ts";
+import { publishedNode } from "../../../../../src/host/linux/device/published-nodes.ts";
+import type { MountEntry } from "../../../../../src/host/mount-table/mountinfo.ts";
 
 describe("the mount of a disk's node, in made mount tables", () => {
   const disk = { path: "/dev/sdb", deviceNumber: "8:16", name: "sdb" };

@@ -1,15 +1,15 @@
 import { readFileSync, statSync } from "node:fs";
 import { basename } from "node:path";
-import type { Cancel, System } from "../../ports.ts";
-import type { LookedAt } from "../ports/block-layers.ts";
-import type { Programs } from "../ports/programs.ts";
-import type { Swap, SwapHow, SwapSource, Swaps, SwapTable } from "../ports/swaps.ts";
-import { onNode, runOfNode } from "./child/node-tools.ts";
-import { watchMountTable } from "./mount-table/mount-watch.ts";
+import type { Cancel, System } from "../../../ports.ts";
+import type { LookedAt } from "../../ports/block-layers.ts";
+import type { Programs } from "../../ports/programs.ts";
+import type { Swap, SwapHow, SwapSource, Swaps, SwapTable } from "../../ports/swaps.ts";
+import { onNode, runOfNode } from "../child/node-tools.ts";
+import { watchMountTable } from "../mount-table/mount-watch.ts";
+import { attribute } from "../syscall/device-identity.ts";
+import { deviceNumberOf } from "../syscall/device-number.ts";
+import { ifThere } from "../syscall/if-there.ts";
 import { parseSwaps, swapFailure, swapOnArgs } from "./swap-words.ts";
-import { attribute } from "./syscall/device-identity.ts";
-import { deviceNumberOf } from "./syscall/device-number.ts";
-import { ifThere } from "./syscall/if-there.ts";
 
 /** A kernel without swap has none of it. */
 const file = "/proc/swaps";

@@ -1,8 +1,8 @@
 import { realpathSync } from "node:fs";
 import { basename } from "node:path";
-import type { FileSystemErrors } from "../ports/servers.ts";
-import { attribute } from "./syscall/device-identity.ts";
-import { ifThere } from "./syscall/if-there.ts";
+import type { FileSystemErrors } from "../../ports/servers.ts";
+import { attribute } from "../syscall/device-identity.ts";
+import { ifThere } from "../syscall/if-there.ts";
 
 /** What ext4 calls the errors that it has met (fs/ext4/ext4.h: EXT4_ERR_…), of those that say something to people. */
 const names: ReadonlyMap<string, string> = new Map([

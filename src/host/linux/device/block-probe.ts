@@ -1,12 +1,12 @@
 import { createHash, type Hash } from "node:crypto";
 import { closeSync, constants, fstatSync, openSync, readSync } from "node:fs";
+import { deviceNumberOf } from "../syscall/device-number.ts";
+import { errnoOf } from "../syscall/errno.ts";
+import { forgetCached } from "../syscall/forget-cached.ts";
 import type { DeviceUsers, LookedForUsers } from "./device-users.ts";
 import { hasJournalLeft, headBytes, isJournalElsewhere } from "./journal-left.ts";
 import { type Region, regionsOf } from "./looked-at.ts";
 import { swapBytes } from "./swap-words.ts";
-import { deviceNumberOf } from "./syscall/device-number.ts";
-import { errnoOf } from "./syscall/errno.ts";
-import { forgetCached } from "./syscall/forget-cached.ts";
 
 /** What the device itself says, read in a child because a broken disk may not answer. */
 export interface BlockProbe {

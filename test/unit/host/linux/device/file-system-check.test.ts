@@ -1,12 +1,12 @@
 import { expect } from "chai";
-import { VolumeError } from "../../../src/errors.ts";
+import { VolumeError } from "../../../../../src/errors.ts";
 import {
   checkProgress,
   damageOf,
   isChecked,
   judgeCheck,
   unfinishedCheck,
-} from "../../../src/host/linux/file-system-check.ts";
+} from "../../../../../src/host/linux/device/file-system-check.ts";
 
 const disk = "/dev/sdb";
 const judged = (code: number, stdout = "", stderr = "") => judgeCheck(disk, { code, stdout, stderr });

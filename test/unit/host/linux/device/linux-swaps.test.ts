@@ -1,8 +1,8 @@
 import { expect } from "chai";
-import { VolumeError } from "../../../src/errors.ts";
-import { LinuxSwaps } from "../../../src/host/linux/linux-swaps.ts";
-import type { ProgramResult, Programs } from "../../../src/host/ports/programs.ts";
-import type { Swap } from "../../../src/host/ports/swaps.ts";
+import { VolumeError } from "../../../../../src/errors.ts";
+import { LinuxSwaps } from "../../../../../src/host/linux/device/linux-swaps.ts";
+import type { ProgramResult, Programs } from "../../../../../src/host/ports/programs.ts";
+import type { Swap } from "../../../../../src/host/ports/swaps.ts";
 
 const device = { path: "/host/dev/dm-3", deviceNumber: "253:3" };
 const swap: Swap = { path: "/dev/dm-3", sizeBytes: 1 << 30, usedBytes: 3 << 20, priority: 0 };

@@ -1,6 +1,6 @@
 import { accessSync, readdirSync, readFileSync, realpathSync } from "node:fs";
 import { basename, dirname } from "node:path";
-import { errnoOf } from "./syscall/errno.ts";
+import { errnoOf } from "../syscall/errno.ts";
 
 /** What sysfs shows to be made of a block device. */
 export interface BlockClaims {

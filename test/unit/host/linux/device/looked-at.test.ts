@@ -1,5 +1,5 @@
 import { expect } from "chai";
-import { regionsOf } from "../../../src/host/linux/looked-at.ts";
+import { regionsOf } from "../../../../../src/host/linux/device/looked-at.ts";
 
 const KiB = 1024;
 const MiB = 1024 * KiB;

@@ -1,9 +1,9 @@
 import { closeSync, existsSync, openSync, readdirSync, realpathSync } from "node:fs";
 import { basename, dirname } from "node:path";
 import koffi from "koffi";
-import { IOCTL } from "./syscall/constants.ts";
-import { Errno, errnoOf } from "./syscall/errno.ts";
-import { loop_info64 } from "./syscall/layouts.ts";
+import { IOCTL } from "../syscall/constants.ts";
+import { Errno, errnoOf } from "../syscall/errno.ts";
+import { loop_info64 } from "../syscall/layouts.ts";
 
 /**
  * Loop devices that are made of a block device, by name. No process has that open then, and nobody has claimed it:

@@ -1,14 +1,14 @@
 import { closeSync, constants, fstatSync, fsyncSync, openSync, writeSync } from "node:fs";
-import { VolumeError } from "../../errors.ts";
+import { VolumeError } from "../../../errors.ts";
+import type { WrittenDevice } from "../child/child-protocol.ts";
+import { bootID } from "../evidence/linux-evidence.ts";
+import { deviceIdentity } from "../syscall/device-identity.ts";
+import { deviceNumberOf } from "../syscall/device-number.ts";
+import { errnoOf } from "../syscall/errno.ts";
+import { forgetCached } from "../syscall/forget-cached.ts";
 import { readContents, sizeOf } from "./block-probe.ts";
-import type { WrittenDevice } from "./child/child-protocol.ts";
 import type { LookedForUsers } from "./device-users.ts";
-import { bootID } from "./evidence/linux-evidence.ts";
 import { type Region, regionsOf } from "./looked-at.ts";
-import { deviceIdentity } from "./syscall/device-identity.ts";
-import { deviceNumberOf } from "./syscall/device-number.ts";
-import { errnoOf } from "./syscall/errno.ts";
-import { forgetCached } from "./syscall/forget-cached.ts";
 
 /** Fails with DeviceBusy if anybody has the device. */
 export type RefuseUsed = (device: LookedForUsers) => void;

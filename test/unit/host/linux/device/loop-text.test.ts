@@ -1,5 +1,5 @@
 import { expect } from "chai";
-import { loopText } from "../../../src/host/linux/device-users.ts";
+import { loopText } from "../../../../../src/host/linux/device/device-users.ts";
 
 describe("the message of a device that loop devices are made of", () => {
   it("says whose they may be, and what to do", () => {

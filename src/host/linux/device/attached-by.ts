@@ -1,8 +1,8 @@
 import { existsSync, readdirSync, realpathSync } from "node:fs";
 import { basename, dirname } from "node:path";
+import { attribute } from "../syscall/device-identity.ts";
+import { ifThere } from "../syscall/if-there.ts";
 import { deviceBeneath } from "./loop-backing.ts";
-import { attribute } from "./syscall/device-identity.ts";
-import { ifThere } from "./syscall/if-there.ts";
 
 /** What a disk's place in sysfs says of those that are attached to the node from elsewhere. */
 const places: readonly (readonly [RegExp, string])[] = [

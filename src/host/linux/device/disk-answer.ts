@@ -1,8 +1,8 @@
 import { existsSync, readdirSync, realpathSync } from "node:fs";
 import { dirname } from "node:path";
-import type { ServerAnswer } from "../ports/servers.ts";
-import { attribute } from "./syscall/device-identity.ts";
-import { ifThere } from "./syscall/if-there.ts";
+import type { ServerAnswer } from "../../ports/servers.ts";
+import { attribute } from "../syscall/device-identity.ts";
+import { ifThere } from "../syscall/if-there.ts";
 
 /** States of SCSI disks and NVMe controllers in which requests are answered; "" is of devices that have none. */
 const working = new Set(["", "running", "created", "quiesce", "live", "new"]);

@@ -1,17 +1,17 @@
 import { readFileSync, realpathSync } from "node:fs";
 import { basename, dirname } from "node:path";
-import { listed } from "../../api/values/listed.ts";
-import { quoted } from "../../api/values/printable.ts";
-import { VolumeError } from "../../errors.ts";
-import { type MountEntry, parseMountinfo } from "../mount-table/mountinfo.ts";
-import { type Holder, mostHolders } from "../ports/holder.ts";
+import { listed } from "../../../api/values/listed.ts";
+import { quoted } from "../../../api/values/printable.ts";
+import { VolumeError } from "../../../errors.ts";
+import { type MountEntry, parseMountinfo } from "../../mount-table/mountinfo.ts";
+import { type Holder, mostHolders } from "../../ports/holder.ts";
+import { exportOf } from "../evidence/kernel-exports.ts";
+import { hiddenProcesses, openersOf } from "../evidence/open-devices.ts";
+import type { RemoteMounts } from "../evidence/remote-mounts.ts";
+import type { Libc } from "../syscall/libc.ts";
 import { claimsOf, claimText, wholeDiskOf } from "./block-claims.ts";
-import { exportOf } from "./evidence/kernel-exports.ts";
-import { hiddenProcesses, openersOf } from "./evidence/open-devices.ts";
-import type { RemoteMounts } from "./evidence/remote-mounts.ts";
 import { aliasedBy, loopsOn } from "./loop-backing.ts";
 import { type Node as DeviceNode, publishedNode } from "./published-nodes.ts";
-import type { Libc } from "./syscall/libc.ts";
 
 /** Why nobody else may use a device. */
 export interface DeviceUsers {

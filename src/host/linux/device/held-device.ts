@@ -1,13 +1,13 @@
 import { closeSync, constants, writeSync } from "node:fs";
-import { VolumeError } from "../../errors.ts";
-import type { FilesystemMount } from "../ports/filesystem-mount.ts";
-import type { HeldDevice, WrittenDevice } from "./child/child-protocol.ts";
+import { VolumeError } from "../../../errors.ts";
+import type { FilesystemMount } from "../../ports/filesystem-mount.ts";
+import type { HeldDevice, WrittenDevice } from "../child/child-protocol.ts";
+import { remoteMountsSeen } from "../evidence/remote-mounts.ts";
+import { isMeant, type MeantDevice } from "../meant-device.ts";
+import { Descriptor } from "../syscall/descriptor.ts";
+import { loadLibc } from "../syscall/libc.ts";
 import { refuseUsed } from "./device-users.ts";
 import { openProved, openUnchanged, type RefuseUsed } from "./device-writes.ts";
-import { remoteMountsSeen } from "./evidence/remote-mounts.ts";
-import { isMeant, type MeantDevice } from "./meant-device.ts";
-import { Descriptor } from "./syscall/descriptor.ts";
-import { loadLibc } from "./syscall/libc.ts";
 
 /**
  * The descriptor by which the program has a device that it is to find by its path: neither Node nor a program uses it.

@@ -1,9 +1,9 @@
-import { messageOf } from "../../errors.ts";
-import type { Timers } from "../../ports.ts";
-import type { RemoteMount } from "../ports/remote-mount.ts";
-import type { FileSystemErrors, ServerAnswer, Servers } from "../ports/servers.ts";
-import { findProgram } from "./child/find-program.ts";
-import { SpawnedProcess } from "./child/spawned-process.ts";
+import { messageOf } from "../../../errors.ts";
+import type { Timers } from "../../../ports.ts";
+import type { RemoteMount } from "../../ports/remote-mount.ts";
+import type { FileSystemErrors, ServerAnswer, Servers } from "../../ports/servers.ts";
+import { findProgram } from "../child/find-program.ts";
+import { SpawnedProcess } from "../child/spawned-process.ts";
 import { diskAnswer } from "./disk-answer.ts";
 import { ext4Errors } from "./ext4-errors.ts";
 

@@ -1,8 +1,8 @@
-import { VolumeError } from "../../errors.ts";
-import { unescapeOctal } from "../mount-table/mountinfo.ts";
-import type { ProgramResult } from "../ports/programs.ts";
-import type { Swap, SwapHow } from "../ports/swaps.ts";
-import { programWords } from "./child/program-words.ts";
+import { VolumeError } from "../../../errors.ts";
+import { unescapeOctal } from "../../mount-table/mountinfo.ts";
+import type { ProgramResult } from "../../ports/programs.ts";
+import type { Swap, SwapHow } from "../../ports/swaps.ts";
+import { programWords } from "../child/program-words.ts";
 
 /**
  * Of the kernels that there are: an area is of pages as large as those of the node's that made it (arm64 has three).
