@@ -13,7 +13,7 @@ import {
   writeSync,
 } from "node:fs";
 import { VolumeError } from "../../src/errors.ts";
-import { cryptFailure } from "../../src/host/linux/luks-words.ts";
+import { cryptFailure } from "../../src/host/linux/layers/cryptsetup-errors.ts";
 import type { Layers, LogicalVolumeName, LookedAt, MappedDevice } from "../../src/host/ports/block-layers.ts";
 import { mapperName } from "../../src/host/ports/block-layers.ts";
 
@@ -24,7 +24,7 @@ const headerBytes = 16 * 1024 * 1024;
 /**
  * Stands for LVM and LUKS on a kernel without device-mapper: logical volumes are files, what is opened is a loop device
  * behind the header, and not encrypted. The headers are cryptsetup's own. What real ones have said is in
- * test/unit/host/layer-words.test.ts.
+ * test/unit/host/linux/layers/layer-words.test.ts.
  */
 export class FakeLayers implements Layers {
   readonly #directory: string;

@@ -25,7 +25,7 @@ export function leaveIfItCan(hostRoot: string): boolean {
 
 /**
  * prlimit(1): who needs much memory and cannot leave the container is refused it, as the kernel would end the agent as
- * well, and all that it has started. It is enough for the headers that we make (luks-words.ts).
+ * well, and all that it has started. It is enough for the headers that we make (cryptsetup-errors.ts).
  */
 const limited = [`--as=${128 * 1024 * 1024}`, "--"] as const;
 

@@ -1,7 +1,7 @@
 import { expect } from "chai";
-import { cryptFailure, formatArgs } from "../../../src/host/linux/luks-words.ts";
-import { lvmFailure, parseVolumes } from "../../../src/host/linux/lvm-words.ts";
-import { mapperName } from "../../../src/host/ports/block-layers.ts";
+import { cryptFailure, formatArgs } from "../../../../../src/host/linux/layers/cryptsetup-errors.ts";
+import { lvmFailure, parseVolumes } from "../../../../../src/host/linux/layers/lvm-errors.ts";
+import { mapperName } from "../../../../../src/host/ports/block-layers.ts";
 
 // What lvm 2.03.16 and cryptsetup 2.6.1 have said on Linux 6.1.
 

@@ -1,5 +1,5 @@
 import { expect } from "chai";
-import { lvmFailure } from "../../../src/host/linux/lvm-words.ts";
+import { lvmFailure } from "../../../../../src/host/linux/layers/lvm-errors.ts";
 
 describe("lvmFailure", () => {
   it("knows the cause where the message has no room for it", () => {

@@ -1,7 +1,7 @@
-import { VolumeError } from "../../errors.ts";
-import type { LogicalVolumeInfo } from "../ports/block-layers.ts";
-import type { ProgramResult } from "../ports/programs.ts";
-import { programWords } from "./child/program-words.ts";
+import { VolumeError } from "../../../errors.ts";
+import type { LogicalVolumeInfo } from "../../ports/block-layers.ts";
+import type { ProgramResult } from "../../ports/programs.ts";
+import { programWords } from "../child/program-words.ts";
 
 interface Report {
   readonly report: readonly { readonly lv?: readonly { readonly [column: string]: string }[] }[];

@@ -6,11 +6,11 @@ import type {
   LogicalVolumeName,
   LookedAt,
   MappedDevice,
-} from "../ports/block-layers.ts";
-import type { ProgramHow, ProgramResult, Programs } from "../ports/programs.ts";
-import { onNode, runOfNode } from "./child/node-tools.ts";
-import { cryptFailure, formatArgs } from "./luks-words.ts";
-import { lvmFailure, parseVolumes } from "./lvm-words.ts";
+} from "../../ports/block-layers.ts";
+import type { ProgramHow, ProgramResult, Programs } from "../../ports/programs.ts";
+import { onNode, runOfNode } from "../child/node-tools.ts";
+import { cryptFailure, formatArgs } from "./cryptsetup-errors.ts";
+import { lvmFailure, parseVolumes } from "./lvm-errors.ts";
 import { findMapped } from "./mapped-devices.ts";
 
 /** Dependencies of LUKS and LVM. */

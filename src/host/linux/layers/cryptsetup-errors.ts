@@ -1,6 +1,6 @@
-import { VolumeError } from "../../errors.ts";
-import type { ProgramResult } from "../ports/programs.ts";
-import { staysMark } from "./child/leave-cgroup.ts";
+import { VolumeError } from "../../../errors.ts";
+import type { ProgramResult } from "../../ports/programs.ts";
+import { staysMark } from "../child/leave-cgroup.ts";
 
 /**
  * PURE. What is said to cryptsetup(8) to make a header. Its key is derived by Argon2id with 64 MiB, about the second

@@ -1,7 +1,7 @@
 import { readdirSync } from "node:fs";
-import type { MappedDevice } from "../ports/block-layers.ts";
-import { attribute } from "./syscall/device-identity.ts";
-import { ifThere } from "./syscall/if-there.ts";
+import type { MappedDevice } from "../../ports/block-layers.ts";
+import { attribute } from "../syscall/device-identity.ts";
+import { ifThere } from "../syscall/if-there.ts";
 
 /** The device-mapper device of a name, by sysfs. @param dev the node's /dev, as the agent sees it */
 export function findMapped(name: string, dev: string): MappedDevice | undefined {
