@@ -1,5 +1,5 @@
 import { loadWakeCalls } from "../../src/host/linux/syscall/inotify-calls.ts";
-import { DeviceWakes } from "../../src/host/linux/wake-devices.ts";
+import { DeviceWakes } from "../../src/host/linux/wakeups/wake-devices.ts";
 import { systemClock, systemTimers } from "../../src/system.ts";
 
 /** A process that says on its output when it listens to devices, and each time that it is woken. */

@@ -4,7 +4,7 @@ import { until } from "../../hack/lib/until.ts";
 import { LinuxMountTable } from "../../src/host/linux/mount-table/linux-mount-table.ts";
 import { loadWakeCalls } from "../../src/host/linux/syscall/inotify-calls.ts";
 import { loadLibc } from "../../src/host/linux/syscall/libc.ts";
-import { PathWakes } from "../../src/host/linux/wake-paths.ts";
+import { PathWakes } from "../../src/host/linux/wakeups/wake-paths.ts";
 import type { MountTableSource } from "../../src/host/mount-table/mount-table-source.ts";
 import type { WatchedPath } from "../../src/host/ports/wakeups.ts";
 import { realSystem, systemTimers } from "../../src/system.ts";

@@ -9,7 +9,7 @@ import { until } from "../../hack/lib/until.ts";
 import { startTimeOf } from "../../src/host/linux/child/child-runner.ts";
 import { LinuxMountTable } from "../../src/host/linux/mount-table/linux-mount-table.ts";
 import { loadLibc } from "../../src/host/linux/syscall/libc.ts";
-import { linuxWakes } from "../../src/host/linux/wake-sources.ts";
+import { linuxWakes } from "../../src/host/linux/wakeups/wake-sources.ts";
 import type { Wakeups } from "../../src/host/ports/wakeups.ts";
 import { realSystem } from "../../src/system.ts";
 import { Heard } from "../lib/heard.ts";

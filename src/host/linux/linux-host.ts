@@ -31,7 +31,7 @@ import { allTiers, LinuxMountTable } from "./mount-table/linux-mount-table.ts";
 import { RoutedMounter } from "./routed-mounter.ts";
 import type { Libc } from "./syscall/libc.ts";
 import { loadMountCalls } from "./syscall/mount-calls.ts";
-import { linuxWakes } from "./wake-sources.ts";
+import { linuxWakes } from "./wakeups/wake-sources.ts";
 
 /** Options of the real host. */
 export interface LinuxHostOptions {

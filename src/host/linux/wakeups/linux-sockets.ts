@@ -1,13 +1,13 @@
 import type { BigIntStats, Dirent } from "node:fs";
 import { type FileHandle, open, readdir, stat } from "node:fs/promises";
-import { messageOf } from "../../errors.ts";
-import type { Timers } from "../../ports.ts";
-import { joinPath } from "../mount-table/mount-table.ts";
-import type { SocketFile, Sockets, WatchedSockets } from "../ports/sockets.ts";
-import { parentOf } from "./path/walk.ts";
-import { O } from "./syscall/constants.ts";
-import { errnoOf } from "./syscall/errno.ts";
-import { loadWakeCalls, type WakeCalls } from "./syscall/inotify-calls.ts";
+import { messageOf } from "../../../errors.ts";
+import type { Timers } from "../../../ports.ts";
+import { joinPath } from "../../mount-table/mount-table.ts";
+import type { SocketFile, Sockets, WatchedSockets } from "../../ports/sockets.ts";
+import { parentOf } from "../path/walk.ts";
+import { O } from "../syscall/constants.ts";
+import { errnoOf } from "../syscall/errno.ts";
+import { loadWakeCalls, type WakeCalls } from "../syscall/inotify-calls.ts";
 import { Inotify } from "./wake-inotify.ts";
 
 /** Directories and sockets of one tree that are read: kubelet's has a handful. */

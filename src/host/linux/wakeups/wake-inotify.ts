@@ -1,10 +1,10 @@
 import { closeSync } from "node:fs";
 import koffi from "koffi";
-import type { Cancel, Timers } from "../../ports.ts";
-import { IN } from "./syscall/constants.ts";
-import { errnoOf } from "./syscall/errno.ts";
-import type { WakeCalls } from "./syscall/inotify-calls.ts";
-import { inotify_event as AT } from "./syscall/layouts.ts";
+import type { Cancel, Timers } from "../../../ports.ts";
+import { IN } from "../syscall/constants.ts";
+import { errnoOf } from "../syscall/errno.ts";
+import type { WakeCalls } from "../syscall/inotify-calls.ts";
+import { inotify_event as AT } from "../syscall/layouts.ts";
 
 /**
  * What changes where a name in a directory leads. Nothing of what is read, written or listed, so that use costs

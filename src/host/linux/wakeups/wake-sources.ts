@@ -1,8 +1,8 @@
-import type { Cancel, System } from "../../ports.ts";
-import type { MountTableSource } from "../ports/host-ports.ts";
-import type { WakeupListener, Wakeups } from "../ports/wakeups.ts";
-import { loadWakeCalls } from "./syscall/inotify-calls.ts";
-import type { Libc } from "./syscall/libc.ts";
+import type { Cancel, System } from "../../../ports.ts";
+import type { MountTableSource } from "../../ports/host-ports.ts";
+import type { WakeupListener, Wakeups } from "../../ports/wakeups.ts";
+import { loadWakeCalls } from "../syscall/inotify-calls.ts";
+import type { Libc } from "../syscall/libc.ts";
 import { DeviceWakes } from "./wake-devices.ts";
 import { PathWakes } from "./wake-paths.ts";
 import { watchProcess } from "./wake-process.ts";

@@ -1,11 +1,11 @@
 import { closeSync } from "node:fs";
 import koffi from "koffi";
-import type { Cancel, Timers } from "../../ports.ts";
-import type { WakeupListener, WatchedProcess, WatchUnavailable } from "../ports/wakeups.ts";
-import { startTimeOf } from "./child/child-runner.ts";
-import { errnoOf } from "./syscall/errno.ts";
-import type { WakeCalls } from "./syscall/inotify-calls.ts";
-import { limitMs, watchErrorReason } from "./syscall/watch-error-reason.ts";
+import type { Cancel, Timers } from "../../../ports.ts";
+import type { WakeupListener, WatchedProcess, WatchUnavailable } from "../../ports/wakeups.ts";
+import { startTimeOf } from "../child/child-runner.ts";
+import { errnoOf } from "../syscall/errno.ts";
+import type { WakeCalls } from "../syscall/inotify-calls.ts";
+import { limitMs, watchErrorReason } from "../syscall/watch-error-reason.ts";
 
 /**
  * Milliseconds after which the end of a zombie process is reported all the same: its resources are free, and some

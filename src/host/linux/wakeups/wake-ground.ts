@@ -1,13 +1,13 @@
-import { isLocalMount, mayBlock } from "../mount-table/may-block.ts";
-import { joinPath, type MountTable } from "../mount-table/mount-table.ts";
-import type { Found, Ground } from "../ports/wake-walk.ts";
-import { openKnown } from "./path/known-walk.ts";
-import { kindOf } from "./path/walk.ts";
-import { AT_EMPTY_PATH, AT_STATX_DONT_SYNC, O, RESOLVE, S_IFMT } from "./syscall/constants.ts";
-import { Descriptor } from "./syscall/descriptor.ts";
-import { errnoOf } from "./syscall/errno.ts";
-import type { WakeCalls } from "./syscall/inotify-calls.ts";
-import type { Libc, Statx } from "./syscall/libc.ts";
+import { isLocalMount, mayBlock } from "../../mount-table/may-block.ts";
+import { joinPath, type MountTable } from "../../mount-table/mount-table.ts";
+import type { Found, Ground } from "../../ports/wake-walk.ts";
+import { openKnown } from "../path/known-walk.ts";
+import { kindOf } from "../path/walk.ts";
+import { AT_EMPTY_PATH, AT_STATX_DONT_SYNC, O, RESOLVE, S_IFMT } from "../syscall/constants.ts";
+import { Descriptor } from "../syscall/descriptor.ts";
+import { errnoOf } from "../syscall/errno.ts";
+import type { WakeCalls } from "../syscall/inotify-calls.ts";
+import type { Libc, Statx } from "../syscall/libc.ts";
 import type { Inotify } from "./wake-inotify.ts";
 
 /** A directory on the way, held open until the walk has left it or is over; or the file at its end. */

@@ -1,12 +1,12 @@
-import type { Cancel, Timers } from "../../ports.ts";
-import type { MountTableSource } from "../ports/host-ports.ts";
-import { type WalkEnd, walkListening } from "../ports/wake-walk.ts";
-import type { WakeupListener, WatchedPath, WatchUnavailable } from "../ports/wakeups.ts";
-import { TableChanges } from "./mount-table/mount-wakeups.ts";
-import { errnoOf } from "./syscall/errno.ts";
-import type { WakeCalls } from "./syscall/inotify-calls.ts";
-import type { Libc } from "./syscall/libc.ts";
-import { limitMs, watchErrorReason } from "./syscall/watch-error-reason.ts";
+import type { Cancel, Timers } from "../../../ports.ts";
+import type { MountTableSource } from "../../ports/host-ports.ts";
+import { type WalkEnd, walkListening } from "../../ports/wake-walk.ts";
+import type { WakeupListener, WatchedPath, WatchUnavailable } from "../../ports/wakeups.ts";
+import { TableChanges } from "../mount-table/mount-wakeups.ts";
+import { errnoOf } from "../syscall/errno.ts";
+import type { WakeCalls } from "../syscall/inotify-calls.ts";
+import type { Libc } from "../syscall/libc.ts";
+import { limitMs, watchErrorReason } from "../syscall/watch-error-reason.ts";
 import { LinuxGround } from "./wake-ground.ts";
 import { Inotify } from "./wake-inotify.ts";
 
