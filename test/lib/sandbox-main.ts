@@ -4,7 +4,7 @@ import { spawnSync } from "node:child_process";
 import { chownSync } from "node:fs";
 import { confined, ownNamespaces, stranger } from "../../src/host/linux/child/confined.ts";
 import { refuseCalls } from "../../src/host/linux/child/refuse-calls.ts";
-import { enterSandbox, work } from "../../src/host/linux/sandbox.ts";
+import { enterSandbox, work } from "../../src/host/linux/mount/sandbox.ts";
 import { loadLibc } from "../../src/host/linux/syscall/libc.ts";
 import { loadSandboxCalls } from "../../src/host/linux/syscall/sandbox-calls.ts";
 

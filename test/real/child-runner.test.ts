@@ -7,7 +7,7 @@ import { silent } from "../../hack/lib/silent-log.ts";
 import { until } from "../../hack/lib/until.ts";
 import { VolumeError } from "../../src/errors.ts";
 import { ChildRunner } from "../../src/host/linux/child/child-runner.ts";
-import { ChildMounter } from "../../src/host/linux/child-mounter.ts";
+import { ChildMounter } from "../../src/host/linux/mount/child-mounter.ts";
 import type { OperationContext } from "../../src/host/ports/host-ports.ts";
 import type { ChildProcessID } from "../../src/host/ports/types.ts";
 import type { Timers } from "../../src/ports.ts";

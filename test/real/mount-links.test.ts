@@ -2,7 +2,7 @@ import { execFileSync } from "node:child_process";
 import { mkdirSync } from "node:fs";
 import { expect } from "chai";
 import koffi from "koffi";
-import { mountOfByID, mountOfByText } from "../../src/host/linux/mount-of.ts";
+import { mountOfByID, mountOfByText } from "../../src/host/linux/mount/mount-of.ts";
 import { AT_FDCWD, O } from "../../src/host/linux/syscall/constants.ts";
 import { Descriptor } from "../../src/host/linux/syscall/descriptor.ts";
 import { loadLibc } from "../../src/host/linux/syscall/libc.ts";

@@ -2,7 +2,7 @@ import { execFileSync } from "node:child_process";
 import { closeSync, existsSync, mkdirSync, openSync, readdirSync, symlinkSync, writeFileSync } from "node:fs";
 import { expect } from "chai";
 import { VolumeError } from "../../src/errors.ts";
-import { InProcessMounter } from "../../src/host/linux/in-process-mounter.ts";
+import { InProcessMounter } from "../../src/host/linux/mount/in-process-mounter.ts";
 import { loadLibc } from "../../src/host/linux/syscall/libc.ts";
 import { identityOf } from "../../src/host/mount-table/mount-table.ts";
 import type { MountAttributes, TargetPath } from "../../src/host/ports/types.ts";

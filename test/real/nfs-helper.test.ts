@@ -5,7 +5,7 @@ import { expect } from "chai";
 import { until } from "../../hack/lib/until.ts";
 import type { VolumeError } from "../../src/errors.ts";
 import { ChildRunner } from "../../src/host/linux/child/child-runner.ts";
-import { ChildMounter } from "../../src/host/linux/child-mounter.ts";
+import { ChildMounter } from "../../src/host/linux/mount/child-mounter.ts";
 import type { FilesystemMount } from "../../src/host/ports/host-ports.ts";
 import type { ChildProcessID } from "../../src/host/ports/types.ts";
 import { systemTimers } from "../../src/system.ts";

@@ -4,7 +4,7 @@ import { expect } from "chai";
 import { skipBecause } from "../../hack/lib/lanes/skip-reason.ts";
 import { silent } from "../../hack/lib/silent-log.ts";
 import { VolumeError } from "../../src/errors.ts";
-import { InProcessMounter } from "../../src/host/linux/in-process-mounter.ts";
+import { InProcessMounter } from "../../src/host/linux/mount/in-process-mounter.ts";
 import { LinuxMountTable } from "../../src/host/linux/mount-table/linux-mount-table.ts";
 import { loadLibc } from "../../src/host/linux/syscall/libc.ts";
 import type { MountEntry } from "../../src/host/mount-table/mountinfo.ts";

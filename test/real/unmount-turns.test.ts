@@ -1,7 +1,7 @@
 import { execFileSync } from "node:child_process";
 import { mkdirSync } from "node:fs";
 import { expect } from "chai";
-import { InProcessMounter } from "../../src/host/linux/in-process-mounter.ts";
+import { InProcessMounter } from "../../src/host/linux/mount/in-process-mounter.ts";
 import { openTarget } from "../../src/host/linux/path/walk.ts";
 import { Errno } from "../../src/host/linux/syscall/errno.ts";
 import { type Libc, loadLibc } from "../../src/host/linux/syscall/libc.ts";

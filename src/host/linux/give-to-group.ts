@@ -1,7 +1,7 @@
 import { VolumeError } from "../../errors.ts";
 import { identityOf, relativePath } from "../mount-table/mount-table.ts";
 import type { OwnershipRequest, OwnershipResult } from "../ports/ownership.ts";
-import { mountOfByText } from "./mount-of.ts";
+import { mountOfByText } from "./mount/mount-of.ts";
 import { fits } from "./path/group-rights.ts";
 import { GroupWalk, type Tell } from "./path/group-walk.ts";
 import { AT_EMPTY_PATH, AT_FDCWD, O, RESOLVE } from "./syscall/constants.ts";

@@ -15,7 +15,7 @@ import {
 } from "node:fs";
 import type { ISCSIInterface } from "../ports/iscsi.ts";
 import { interfaceLines, recordText, type Settings, withSettings } from "./iscsi-records.ts";
-import { memoryMount } from "./memory-mount.ts";
+import { memoryMount } from "./mount/memory-mount.ts";
 import * as C from "./syscall/constants.ts";
 import { Descriptor } from "./syscall/descriptor.ts";
 import { ifThere } from "./syscall/if-there.ts";

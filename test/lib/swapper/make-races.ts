@@ -1,7 +1,7 @@
 import { mkdirSync, rmdirSync, rmSync, statSync, unlinkSync, writeFileSync } from "node:fs";
 import { expect } from "chai";
 import { VolumeError } from "../../../src/errors.ts";
-import { InProcessMounter } from "../../../src/host/linux/in-process-mounter.ts";
+import { InProcessMounter } from "../../../src/host/linux/mount/in-process-mounter.ts";
 import { errnoOf } from "../../../src/host/linux/syscall/errno.ts";
 import { loadLibc } from "../../../src/host/linux/syscall/libc.ts";
 import { isBeneath, type MountIdentity } from "../../../src/host/mount-table/mount-table.ts";

@@ -1,6 +1,6 @@
 import { expect } from "chai";
 import { VolumeError } from "../../../src/errors.ts";
-import { InProcessMounter } from "../../../src/host/linux/in-process-mounter.ts";
+import { InProcessMounter } from "../../../src/host/linux/mount/in-process-mounter.ts";
 import { loadLibc } from "../../../src/host/linux/syscall/libc.ts";
 import { isBeneath, type MountIdentity } from "../../../src/host/mount-table/mount-table.ts";
 import type { SourcePath, UnmountMode } from "../../../src/host/ports/host-ports.ts";

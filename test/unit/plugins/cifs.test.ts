@@ -1,6 +1,6 @@
 import { expect } from "chai";
 import { VolumeError } from "../../../src/errors.ts";
-import { mountHelpers } from "../../../src/host/linux/mount-helpers.ts";
+import { mountHelpers } from "../../../src/host/linux/mount/mount-helpers.ts";
 import type { FilesystemMount } from "../../../src/host/ports/host-ports.ts";
 import { serverOf } from "../../../src/host/ports/remote-mount.ts";
 import { cifs, credentialsIn } from "../../../src/plugins/cifs.ts";

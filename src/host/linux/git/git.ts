@@ -3,7 +3,7 @@ import type { Readable, Writable } from "node:stream";
 import type { CheckOutRequest } from "../../ports/repositories.ts";
 import { confined, confiners } from "../child/confined.ts";
 import { findProgram } from "../child/find-program.ts";
-import { work } from "../sandbox.ts";
+import { work } from "../mount/sandbox.ts";
 import { ShownLines } from "../shown-lines.ts";
 import { secretsIn } from "./access.ts";
 import { environment, fetchLimitMs, gitArguments } from "./commands.ts";

@@ -1,22 +1,29 @@
 import { statfsSync } from "node:fs";
-import { VolumeError } from "../../errors.ts";
-import { identityOf, type MountIdentity, relativePath, sameIdentity } from "../mount-table/mount-table.ts";
-import type { MountEntry } from "../mount-table/mountinfo.ts";
-import type { FileKind, FilesystemMount, Mounter, SourceInfo, SourcePath, UnmountMode } from "../ports/host-ports.ts";
-import type { MountAttributes, TargetPath } from "../ports/types.ts";
+import { VolumeError } from "../../../errors.ts";
+import { identityOf, type MountIdentity, relativePath, sameIdentity } from "../../mount-table/mount-table.ts";
+import type { MountEntry } from "../../mount-table/mountinfo.ts";
+import type {
+  FileKind,
+  FilesystemMount,
+  Mounter,
+  SourceInfo,
+  SourcePath,
+  UnmountMode,
+} from "../../ports/host-ports.ts";
+import type { MountAttributes, TargetPath } from "../../ports/types.ts";
+import { holdDevice } from "../device/held-device.ts";
+import { attachExactly } from "../path/exact-attach.ts";
+import { removeExactly } from "../path/exact-remove.ts";
+import { unmountExactly } from "../path/exact-unmount.ts";
+import { openKnown } from "../path/known-walk.ts";
+import * as walk from "../path/walk.ts";
+import * as C from "../syscall/constants.ts";
+import { Descriptor } from "../syscall/descriptor.ts";
+import { errnoOf } from "../syscall/errno.ts";
+import type { Libc } from "../syscall/libc.ts";
 import { attributeBits } from "./attributes.ts";
-import { holdDevice } from "./device/held-device.ts";
-import { createFilesystemMount, reconfigureFilesystem } from "./filesystem.ts";
+import { createFilesystemMount, reconfigureFilesystem } from "./filesystem-mount.ts";
 import { type MountOf, mountOfByText } from "./mount-of.ts";
-import { attachExactly } from "./path/exact-attach.ts";
-import { removeExactly } from "./path/exact-remove.ts";
-import { unmountExactly } from "./path/exact-unmount.ts";
-import { openKnown } from "./path/known-walk.ts";
-import * as walk from "./path/walk.ts";
-import * as C from "./syscall/constants.ts";
-import { Descriptor } from "./syscall/descriptor.ts";
-import { errnoOf } from "./syscall/errno.ts";
-import type { Libc } from "./syscall/libc.ts";
 
 /**
  * Mounts by direct system calls on the calling thread, every path by descriptor. For paths and file systems that cannot

@@ -1,6 +1,6 @@
-import { redact } from "../../api/values/redact.ts";
-import { VolumeError } from "../../errors.ts";
-import type { FilesystemMount } from "../ports/host-ports.ts";
+import { redact } from "../../../api/values/redact.ts";
+import { VolumeError } from "../../../errors.ts";
+import type { FilesystemMount } from "../../ports/host-ports.ts";
 
 /** A program that mounts a file system of a server, because that takes more than a system call: names, a dialogue. */
 export interface MountHelper {

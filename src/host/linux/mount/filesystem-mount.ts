@@ -1,16 +1,16 @@
 import { readSync } from "node:fs";
-import { VolumeError } from "../../errors.ts";
-import type { FilesystemMount } from "../ports/host-ports.ts";
+import { VolumeError } from "../../../errors.ts";
+import type { FilesystemMount } from "../../ports/host-ports.ts";
+import { damageOf } from "../device/file-system-check.ts";
+import { FSCONFIG, FSMOUNT_CLOEXEC, FSOPEN_CLOEXEC, FSPICK } from "../syscall/constants.ts";
+import { Descriptor } from "../syscall/descriptor.ts";
+import { errnoOf } from "../syscall/errno.ts";
+import type { Libc } from "../syscall/libc.ts";
 import { attributeBits } from "./attributes.ts";
 import { refuseStrangeMembers } from "./btrfs-members.ts";
-import { damageOf } from "./device/file-system-check.ts";
 import { errorsOption } from "./errors-option.ts";
 import { refusedDevice } from "./refused-device.ts";
 import { servedFailure, servedFileSystems } from "./served-file-systems.ts";
-import { FSCONFIG, FSMOUNT_CLOEXEC, FSOPEN_CLOEXEC, FSPICK } from "./syscall/constants.ts";
-import { Descriptor } from "./syscall/descriptor.ts";
-import { errnoOf } from "./syscall/errno.ts";
-import type { Libc } from "./syscall/libc.ts";
 
 /** A new mount of a file system, not attached anywhere yet (fsopen, fsconfig, fsmount). */
 export function createFilesystemMount(libc: Libc, request: FilesystemMount): Descriptor {

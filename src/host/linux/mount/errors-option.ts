@@ -1,7 +1,7 @@
 import { closeSync, openSync, readSync } from "node:fs";
-import { optionName } from "../../api/values/mount-options.ts";
-import type { FilesystemMount } from "../ports/host-ports.ts";
-import { ifThere } from "./syscall/if-there.ts";
+import { optionName } from "../../../api/values/mount-options.ts";
+import type { FilesystemMount } from "../../ports/host-ports.ts";
+import { ifThere } from "../syscall/if-there.ts";
 
 /**
  * Where an ext2, ext3 or ext4 says what is to be done about errors that the kernel meets in it, and what goes on:

@@ -1,9 +1,9 @@
-import { isLastOf, mayBlock, remoteMountOn } from "../mount-table/may-block.ts";
-import type { MountTable } from "../mount-table/mount-table.ts";
-import type { Mounter, MountTableSource, SourcePath } from "../ports/host-ports.ts";
-import type { RemoteMount } from "../ports/remote-mount.ts";
-import { sourceString } from "./path/walk.ts";
-import { errnoOf } from "./syscall/errno.ts";
+import { isLastOf, mayBlock, remoteMountOn } from "../../mount-table/may-block.ts";
+import type { MountTable } from "../../mount-table/mount-table.ts";
+import type { Mounter, MountTableSource, SourcePath } from "../../ports/host-ports.ts";
+import type { RemoteMount } from "../../ports/remote-mount.ts";
+import { sourceString } from "../path/walk.ts";
+import { errnoOf } from "../syscall/errno.ts";
 
 /** A table that can be told which mount has other options now. */
 export interface RecheckedTable extends MountTableSource {

@@ -1,10 +1,10 @@
 import { readdirSync, realpathSync } from "node:fs";
 import { basename } from "node:path";
-import { listed } from "../../api/values/listed.ts";
-import { VolumeError } from "../../errors.ts";
-import { attachedBy } from "./device/attached-by.ts";
-import { attribute } from "./syscall/device-identity.ts";
-import { ifThere } from "./syscall/if-there.ts";
+import { listed } from "../../../api/values/listed.ts";
+import { VolumeError } from "../../../errors.ts";
+import { attachedBy } from "../device/attached-by.ts";
+import { attribute } from "../syscall/device-identity.ts";
+import { ifThere } from "../syscall/if-there.ts";
 
 /** How many devices a message names. */
 const named = 8;

@@ -1,6 +1,6 @@
 import { expect } from "chai";
-import { mountHelpers } from "../../../src/host/linux/mount-helpers.ts";
-import type { FilesystemMount } from "../../../src/host/ports/host-ports.ts";
+import { mountHelpers } from "../../../../../src/host/linux/mount/mount-helpers.ts";
+import type { FilesystemMount } from "../../../../../src/host/ports/host-ports.ts";
 
 describe("what mount.cifs says of a failure", () => {
   const failure = (password: string, output: string) => {

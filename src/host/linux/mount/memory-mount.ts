@@ -1,7 +1,7 @@
-import { VolumeError } from "../../errors.ts";
-import { createFilesystemMount } from "./filesystem.ts";
-import type { Descriptor } from "./syscall/descriptor.ts";
-import type { Libc } from "./syscall/libc.ts";
+import { VolumeError } from "../../../errors.ts";
+import type { Descriptor } from "../syscall/descriptor.ts";
+import type { Libc } from "../syscall/libc.ts";
+import { createFilesystemMount } from "./filesystem-mount.ts";
 
 /**
  * A tmpfs for a namespace of our own, not attached yet: not swapped where the kernel knows how (noswap, Linux 6.4), as

@@ -1,7 +1,7 @@
-import { redact } from "../../api/values/redact.ts";
-import { VolumeError } from "../../errors.ts";
-import type { FilesystemMount, MountCredentials } from "../ports/host-ports.ts";
-import { errnoOf } from "./syscall/errno.ts";
+import { redact } from "../../../api/values/redact.ts";
+import { VolumeError } from "../../../errors.ts";
+import type { FilesystemMount, MountCredentials } from "../../ports/host-ports.ts";
+import { errnoOf } from "../syscall/errno.ts";
 
 /** A file system of a server that is mounted by system calls alone: whom it is told to be is one of its options. */
 export interface ServedFileSystem {

@@ -1,10 +1,10 @@
-import { VolumeError } from "../../errors.ts";
-import type { FilesystemMount, Mounter, OperationContext } from "../ports/host-ports.ts";
-import { describeRemote, isOfServer, type RemoteMount } from "../ports/remote-mount.ts";
-import type { ChildReply } from "./child/child-protocol.ts";
-import type { ChildRunner } from "./child/child-runner.ts";
-import { findProgram } from "./child/find-program.ts";
-import { programWords } from "./child/program-words.ts";
+import { VolumeError } from "../../../errors.ts";
+import type { FilesystemMount, Mounter, OperationContext } from "../../ports/host-ports.ts";
+import { describeRemote, isOfServer, type RemoteMount } from "../../ports/remote-mount.ts";
+import type { ChildReply } from "../child/child-protocol.ts";
+import type { ChildRunner } from "../child/child-runner.ts";
+import { findProgram } from "../child/find-program.ts";
+import { programWords } from "../child/program-words.ts";
 import { type MountHelper, mountHelpers } from "./mount-helpers.ts";
 
 /**

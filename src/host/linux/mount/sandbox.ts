@@ -1,11 +1,11 @@
 import { chownSync, lstatSync, mkdirSync, readlinkSync, symlinkSync, writeFileSync } from "node:fs";
 import { dirname } from "node:path";
+import * as C from "../syscall/constants.ts";
+import { Descriptor } from "../syscall/descriptor.ts";
+import { errnoOf } from "../syscall/errno.ts";
+import type { Libc } from "../syscall/libc.ts";
+import type { SandboxCalls } from "../syscall/sandbox-calls.ts";
 import { memoryMount } from "./memory-mount.ts";
-import * as C from "./syscall/constants.ts";
-import { Descriptor } from "./syscall/descriptor.ts";
-import { errnoOf } from "./syscall/errno.ts";
-import type { Libc } from "./syscall/libc.ts";
-import type { SandboxCalls } from "./syscall/sandbox-calls.ts";
 
 /** Where programs and their libraries are. */
 const programs = ["usr", "bin", "sbin", "lib", "lib32", "lib64"];

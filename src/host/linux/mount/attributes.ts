@@ -1,5 +1,5 @@
-import type { MountAttributes } from "../ports/types.ts";
-import { MOUNT_ATTR } from "./syscall/constants.ts";
+import type { MountAttributes } from "../../ports/types.ts";
+import { MOUNT_ATTR } from "../syscall/constants.ts";
 
 /** Mount attributes as mount_setattr(2) takes them: everything that is not wanted is cleared. */
 export function attributeBits(attributes: MountAttributes): { set: number; clear: number } {

@@ -1,8 +1,8 @@
 import { expect } from "chai";
-import { VolumeError } from "../../../src/errors.ts";
-import type { ChildRunner } from "../../../src/host/linux/child/child-runner.ts";
-import { ChildMounter } from "../../../src/host/linux/child-mounter.ts";
-import type { FilesystemMount, OperationContext } from "../../../src/host/ports/host-ports.ts";
+import { VolumeError } from "../../../../../src/errors.ts";
+import type { ChildRunner } from "../../../../../src/host/linux/child/child-runner.ts";
+import { ChildMounter } from "../../../../../src/host/linux/mount/child-mounter.ts";
+import type { FilesystemMount, OperationContext } from "../../../../../src/host/ports/host-ports.ts";
 
 describe("a mount that a made child refuses", () => {
   it("names the processes that have the device", async () => {

@@ -1,5 +1,5 @@
 import { expect } from "chai";
-import { refusedDevice } from "../../../src/host/linux/refused-device.ts";
+import { refusedDevice } from "../../../../../src/host/linux/mount/refused-device.ts";
 
 const request = {
   fsType: "xfs",
