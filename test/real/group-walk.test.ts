@@ -1,6 +1,6 @@
 import { chmodSync, lstatSync, mkdirSync, readlinkSync, writeFileSync } from "node:fs";
 import { expect } from "chai";
-import { setVolumeOwnership } from "../../src/host/linux/give-to-group.ts";
+import { setVolumeOwnership } from "../../src/host/linux/files/set-volume-ownership.ts";
 import { type Libc, loadLibc } from "../../src/host/linux/syscall/libc.ts";
 import type { OwnershipRequest } from "../../src/host/ports/ownership.ts";
 import { type GroupVolume, groupOf, withGroupVolume } from "./group-volume.ts";

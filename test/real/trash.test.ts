@@ -4,7 +4,7 @@ import { fileURLToPath } from "node:url";
 import { expect } from "chai";
 import { silent } from "../../hack/lib/silent-log.ts";
 import { ChildRunner } from "../../src/host/linux/child/child-runner.ts";
-import { LinuxDirectories } from "../../src/host/linux/linux-directories.ts";
+import { LinuxDirectories } from "../../src/host/linux/files/linux-directories.ts";
 import { loadLibc } from "../../src/host/linux/syscall/libc.ts";
 import { realSystem } from "../../src/system.ts";
 import { need } from "../lib/requirements.ts";

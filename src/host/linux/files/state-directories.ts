@@ -1,8 +1,8 @@
 import { existsSync, fchmodSync, mkdirSync } from "node:fs";
-import { makeDirectoryAt } from "./path/walk.ts";
-import { AT_FDCWD, O, RESOLVE } from "./syscall/constants.ts";
-import { Descriptor } from "./syscall/descriptor.ts";
-import type { Libc } from "./syscall/libc.ts";
+import { makeDirectoryAt } from "../path/walk.ts";
+import { AT_FDCWD, O, RESOLVE } from "../syscall/constants.ts";
+import { Descriptor } from "../syscall/descriptor.ts";
+import type { Libc } from "../syscall/libc.ts";
 
 /**
  * Makes the state directory and, in it, the directories that hold what volumes show before it is mounted where it is

@@ -1,21 +1,21 @@
 import { randomUUID } from "node:crypto";
 import { fchmodSync, fstatSync, ftruncateSync, opendirSync } from "node:fs";
 import { basename, dirname } from "node:path";
-import { VolumeError } from "../../errors.ts";
-import { isBeneath, relativePath } from "../mount-table/mount-table.ts";
-import type { Directories, DirectoryID, OperationContext, PayloadFile } from "../ports/host-ports.ts";
+import { VolumeError } from "../../../errors.ts";
+import { isBeneath, relativePath } from "../../mount-table/mount-table.ts";
+import type { Directories, DirectoryID, OperationContext, PayloadFile } from "../../ports/host-ports.ts";
+import type { ChildRunner } from "../child/child-runner.ts";
+import { programWords } from "../child/program-words.ts";
+import { inheritGroup } from "../path/group-rights.ts";
+import { makeDirectoriesAt, openDirectoryAt, openFileAt } from "../path/held-tree.ts";
+import { targetError } from "../path/walk.ts";
+import { AT_FDCWD, AT_REMOVEDIR, O, RESOLVE } from "../syscall/constants.ts";
+import { Descriptor } from "../syscall/descriptor.ts";
+import { errnoOf } from "../syscall/errno.ts";
+import type { Libc } from "../syscall/libc.ts";
 import { writeAtomically } from "./atomic-writer.ts";
-import type { ChildRunner } from "./child/child-runner.ts";
-import { programWords } from "./child/program-words.ts";
 import type { TrashLeft } from "./empty-trash.ts";
-import { inheritGroup } from "./path/group-rights.ts";
-import { makeDirectoriesAt, openDirectoryAt, openFileAt } from "./path/held-tree.ts";
-import { targetError } from "./path/walk.ts";
 import { ProjectQuota } from "./project-quota.ts";
-import { AT_FDCWD, AT_REMOVEDIR, O, RESOLVE } from "./syscall/constants.ts";
-import { Descriptor } from "./syscall/descriptor.ts";
-import { errnoOf } from "./syscall/errno.ts";
-import type { Libc } from "./syscall/libc.ts";
 
 /**
  * Milliseconds after which the child that empties the trash is ended: somebody may fill it faster than it is emptied.

@@ -2,7 +2,7 @@ import { constants, mkdtempSync, readdirSync, readFileSync, readlinkSync, rmSync
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { expect } from "chai";
-import { LinuxJournalFile } from "../../../src/host/linux/linux-journal-file.ts";
+import { LinuxJournalFile } from "../../../../../src/host/linux/files/linux-journal-file.ts";
 
 describe("LinuxJournalFile", () => {
   let directory: string;

@@ -1,10 +1,10 @@
-import { VolumeError } from "../../errors.ts";
-import { remoteMountOn } from "../mount-table/may-block.ts";
-import type { MountTableSource, OperationContext } from "../ports/host-ports.ts";
-import type { Ownership, OwnershipRequest, OwnershipResult } from "../ports/ownership.ts";
-import type { ChildReply } from "./child/child-protocol.ts";
-import type { ChildRunner } from "./child/child-runner.ts";
-import { programWords } from "./child/program-words.ts";
+import { VolumeError } from "../../../errors.ts";
+import { remoteMountOn } from "../../mount-table/may-block.ts";
+import type { MountTableSource, OperationContext } from "../../ports/host-ports.ts";
+import type { Ownership, OwnershipRequest, OwnershipResult } from "../../ports/ownership.ts";
+import type { ChildReply } from "../child/child-protocol.ts";
+import type { ChildRunner } from "../child/child-runner.ts";
+import { programWords } from "../child/program-words.ts";
 
 /**
  * The walk through a volume's files in a disposable child, which is given up when it gets no further for a deadline.

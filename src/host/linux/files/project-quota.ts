@@ -1,6 +1,6 @@
-import { VolumeError } from "../../errors.ts";
-import { errnoOf } from "./syscall/errno.ts";
-import { inheritProject, loadQuotaCalls, type QuotaCalls } from "./syscall/quota-calls.ts";
+import { VolumeError } from "../../../errors.ts";
+import { errnoOf } from "../syscall/errno.ts";
+import { inheritProject, loadQuotaCalls, type QuotaCalls } from "../syscall/quota-calls.ts";
 
 /** What a file system answers that has no project quotas, or has them switched off. */
 const unsupported = ["ENOSYS", "ESRCH", "ENOTTY", "EOPNOTSUPP", "EINVAL"];

@@ -1,8 +1,8 @@
 import { type Dirent, lstatSync, opendirSync, renameSync, rmdirSync, unlinkSync } from "node:fs";
-import { AT_FDCWD, O, RESOLVE } from "./syscall/constants.ts";
-import { Descriptor } from "./syscall/descriptor.ts";
-import { errnoOf } from "./syscall/errno.ts";
-import type { Libc } from "./syscall/libc.ts";
+import { AT_FDCWD, O, RESOLVE } from "../syscall/constants.ts";
+import { Descriptor } from "../syscall/descriptor.ts";
+import { errnoOf } from "../syscall/errno.ts";
+import type { Libc } from "../syscall/libc.ts";
 
 /** What could not be removed. */
 export interface TrashLeft {

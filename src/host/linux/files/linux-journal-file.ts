@@ -1,10 +1,10 @@
 import { constants, fstatSync } from "node:fs";
 import { type FileHandle, open, readFile, rename, unlink } from "node:fs/promises";
 import { dirname } from "node:path";
-import { messageOf } from "../../errors.ts";
-import type { JournalFile } from "../ports/host-ports.ts";
+import { messageOf } from "../../../errors.ts";
+import type { JournalFile } from "../../ports/host-ports.ts";
+import { errnoOf } from "../syscall/errno.ts";
 import { Reserve } from "./reserve.ts";
-import { errnoOf } from "./syscall/errno.ts";
 
 /** Each write ends when it is on the disk, as with fdatasync(2) after it, but in one piece of work: open(2). */
 const appendSynced = constants.O_WRONLY | constants.O_APPEND | constants.O_CREAT | constants.O_DSYNC;
