@@ -3,9 +3,9 @@ import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { expect } from "chai";
 import { diskAnswer } from "../../../../src/host/linux/device/disk-answer.ts";
-import { chapSettings, interfaceLines, withSettings } from "../../../../src/host/linux/iscsi-records.ts";
-import { readSessions } from "../../../../src/host/linux/iscsi-sessions.ts";
-import { failure, LinuxISCSI, type Turns } from "../../../../src/host/linux/linux-iscsi.ts";
+import { chapSettings, interfaceLines, withSettings } from "../../../../src/host/linux/scsi/iscsi-records.ts";
+import { readSessions } from "../../../../src/host/linux/scsi/iscsi-sessions.ts";
+import { failure, LinuxISCSI, type Turns } from "../../../../src/host/linux/scsi/linux-iscsi.ts";
 import { portalOf, portalText } from "../../../../src/host/ports/iscsi.ts";
 
 /** A tree that is made, not sysfs: as Linux 6.1 has it. */

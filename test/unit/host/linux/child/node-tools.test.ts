@@ -1,7 +1,7 @@
 import { expect } from "chai";
 import { runOfNode } from "../../../../../src/host/linux/child/node-tools.ts";
-import { LinuxScsi } from "../../../../../src/host/linux/linux-scsi.ts";
 import { loadModule } from "../../../../../src/host/linux/load-module.ts";
+import { LinuxScsi } from "../../../../../src/host/linux/scsi/linux-scsi.ts";
 import type { Programs } from "../../../../../src/host/ports/programs.ts";
 import type { ScsiDisk } from "../../../../../src/host/ports/scsi.ts";
 

@@ -1,12 +1,12 @@
-import type { Reason } from "../../api/reasons.ts";
-import { VolumeError } from "../../errors.ts";
-import type { Timers } from "../../ports.ts";
-import type { OperationContext } from "../ports/host-ports.ts";
-import { type ISCSI, type ISCSILogin, type ISCSIPortal, type ISCSISession, portalText } from "../ports/iscsi.ts";
-import type { Wakeups } from "../ports/wakeups.ts";
-import type { ISCSIOutcome, ISCSIRequest } from "./child/child-protocol.ts";
-import type { ChildRunner } from "./child/child-runner.ts";
-import { programWords } from "./child/program-words.ts";
+import type { Reason } from "../../../api/reasons.ts";
+import { VolumeError } from "../../../errors.ts";
+import type { Timers } from "../../../ports.ts";
+import type { OperationContext } from "../../ports/host-ports.ts";
+import { type ISCSI, type ISCSILogin, type ISCSIPortal, type ISCSISession, portalText } from "../../ports/iscsi.ts";
+import type { Wakeups } from "../../ports/wakeups.ts";
+import type { ISCSIOutcome, ISCSIRequest } from "../child/child-protocol.ts";
+import type { ChildRunner } from "../child/child-runner.ts";
+import { programWords } from "../child/program-words.ts";
 import { readSessions } from "./iscsi-sessions.ts";
 
 /** Who has the turn, by target; of all operations of this agent. */

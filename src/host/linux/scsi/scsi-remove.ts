@@ -1,14 +1,14 @@
 import { closeSync, constants, fstatSync, fsyncSync, openSync, realpathSync, writeFileSync } from "node:fs";
-import { VolumeError } from "../../errors.ts";
-import { claimsOf } from "./device/block-claims.ts";
-import { kernelText, openText } from "./device/device-users.ts";
-import { openersOf } from "./evidence/open-devices.ts";
-import type { RemoteMounts } from "./evidence/remote-mounts.ts";
-import { attribute } from "./syscall/device-identity.ts";
-import { deviceNumberOf } from "./syscall/device-number.ts";
-import { errnoOf } from "./syscall/errno.ts";
-import type { Libc } from "./syscall/libc.ts";
-import { ownMounts } from "./syscall/own-mountinfo.ts";
+import { VolumeError } from "../../../errors.ts";
+import { claimsOf } from "../device/block-claims.ts";
+import { kernelText, openText } from "../device/device-users.ts";
+import { openersOf } from "../evidence/open-devices.ts";
+import type { RemoteMounts } from "../evidence/remote-mounts.ts";
+import { attribute } from "../syscall/device-identity.ts";
+import { deviceNumberOf } from "../syscall/device-number.ts";
+import { errnoOf } from "../syscall/errno.ts";
+import type { Libc } from "../syscall/libc.ts";
+import { ownMounts } from "../syscall/own-mountinfo.ts";
 
 /** A SCSI disk that a child is to take off the node, as it was when it was looked at. */
 export interface RemovedDisk {

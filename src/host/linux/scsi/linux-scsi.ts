@@ -1,13 +1,13 @@
-import { VolumeError } from "../../errors.ts";
-import type { OperationContext } from "../ports/host-ports.ts";
-import type { Programs } from "../ports/programs.ts";
-import { type MultipathMap, type Scsi, type ScsiDisk, type ScsiTree, scsiText } from "../ports/scsi.ts";
-import type { ChildRequest } from "./child/child-protocol.ts";
-import type { ChildRunner } from "./child/child-runner.ts";
-import { findOfNode } from "./child/node-tools.ts";
-import { programWords } from "./child/program-words.ts";
-import { refusalOf } from "./child/refusal.ts";
-import { bootID } from "./evidence/linux-evidence.ts";
+import { VolumeError } from "../../../errors.ts";
+import type { OperationContext } from "../../ports/host-ports.ts";
+import type { Programs } from "../../ports/programs.ts";
+import { type MultipathMap, type Scsi, type ScsiDisk, type ScsiTree, scsiText } from "../../ports/scsi.ts";
+import type { ChildRequest } from "../child/child-protocol.ts";
+import type { ChildRunner } from "../child/child-runner.ts";
+import { findOfNode } from "../child/node-tools.ts";
+import { programWords } from "../child/program-words.ts";
+import { refusalOf } from "../child/refusal.ts";
+import { bootID } from "../evidence/linux-evidence.ts";
 import type { RemovedDisk } from "./scsi-remove.ts";
 import { readScsi } from "./scsi-tree.ts";
 

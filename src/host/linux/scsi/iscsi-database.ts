@@ -13,14 +13,14 @@ import {
   writeFileSync,
   writeSync,
 } from "node:fs";
-import type { ISCSIInterface } from "../ports/iscsi.ts";
+import type { ISCSIInterface } from "../../ports/iscsi.ts";
+import { memoryMount } from "../mount/memory-mount.ts";
+import * as C from "../syscall/constants.ts";
+import { Descriptor } from "../syscall/descriptor.ts";
+import { ifThere } from "../syscall/if-there.ts";
+import type { Libc } from "../syscall/libc.ts";
+import type { SandboxCalls } from "../syscall/sandbox-calls.ts";
 import { interfaceLines, recordText, type Settings, withSettings } from "./iscsi-records.ts";
-import { memoryMount } from "./mount/memory-mount.ts";
-import * as C from "./syscall/constants.ts";
-import { Descriptor } from "./syscall/descriptor.ts";
-import { ifThere } from "./syscall/if-there.ts";
-import type { Libc } from "./syscall/libc.ts";
-import type { SandboxCalls } from "./syscall/sandbox-calls.ts";
 
 /**
  * Where distributions have open-iscsi's records, each with nodes, ifaces and send_targets in it. The first has its

@@ -1,5 +1,5 @@
 import { expect } from "chai";
-import { nameOfWWID, namesOfPage } from "../../../src/host/linux/scsi-names.ts";
+import { nameOfWWID, namesOfPage } from "../../../../../src/host/linux/scsi/scsi-names.ts";
 
 /** Page 0x83 in the manner of Linux's LIO target: NAA, T10's name, the port's number, and a name of the target. */
 const lio = [

@@ -2,8 +2,8 @@ import { mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from "node
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { expect } from "chai";
-import { readScsi } from "../../../src/host/linux/scsi-tree.ts";
-import { addressOf, isAt, isLun, isNamed, type ScsiDisk, scanFor } from "../../../src/host/ports/scsi.ts";
+import { readScsi } from "../../../../../src/host/linux/scsi/scsi-tree.ts";
+import { addressOf, isAt, isLun, isNamed, type ScsiDisk, scanFor } from "../../../../../src/host/ports/scsi.ts";
 
 /** A tree that is made, not sysfs: attributes and links as Linux 6.1 has them of a Fibre Channel LUN with two paths. */
 describe("SCSI disks of sysfs", () => {

@@ -1,4 +1,4 @@
-import type { ISCSICredentials } from "../ports/iscsi.ts";
+import type { ISCSICredentials } from "../../ports/iscsi.ts";
 
 /** PURE. All that a record says of an interface but its name. */
 export function interfaceLines(record: string): string[] {

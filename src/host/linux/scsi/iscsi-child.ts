@@ -1,14 +1,14 @@
 import { spawnSync } from "node:child_process";
 import { accessSync, constants } from "node:fs";
-import { listed } from "../../api/values/listed.ts";
-import { portalText } from "../ports/iscsi.ts";
-import type { ISCSIOutcome, ISCSIRequest } from "./child/child-protocol.ts";
-import { pathsOfNode } from "./child/node-tools.ts";
+import { listed } from "../../../api/values/listed.ts";
+import { portalText } from "../../ports/iscsi.ts";
+import type { ISCSIOutcome, ISCSIRequest } from "../child/child-protocol.ts";
+import { pathsOfNode } from "../child/node-tools.ts";
+import { ifThere } from "../syscall/if-there.ts";
+import { loadLibc } from "../syscall/libc.ts";
+import { loadSandboxCalls } from "../syscall/sandbox-calls.ts";
 import { changeRecord, coverDatabase, enterOwnDatabase, likeInterface } from "./iscsi-database.ts";
 import { chapSettings, type Settings } from "./iscsi-records.ts";
-import { ifThere } from "./syscall/if-there.ts";
-import { loadLibc } from "./syscall/libc.ts";
-import { loadSandboxCalls } from "./syscall/sandbox-calls.ts";
 
 /** Milliseconds that one call may take at most; the agent's own deadline is shorter in most cases. */
 const longestMs = 120_000;
