@@ -1,7 +1,7 @@
 import { execFileSync } from "node:child_process";
 import { existsSync, readdirSync } from "node:fs";
 import { expect } from "chai";
-import { unmapArgs } from "../../src/host/linux/rbd-text.ts";
+import { unmapArgs } from "../../src/host/linux/rbd/rbd-text.ts";
 import { full } from "../lib/requirements.ts";
 import type { Case } from "./case.ts";
 import { eachOnce, keyOfVM, rbdOfVM, secretOfVM, wrongKey } from "./ceph-kernel-cases.ts";

@@ -1,5 +1,5 @@
 import { expect } from "chai";
-import { codeOf, codeOfLog } from "../../../src/host/linux/rbd-text.ts";
+import { codeOf, codeOfLog } from "../../../src/host/linux/rbd/rbd-text.ts";
 import type { NBDImages, NBDServed } from "../../../src/host/ports/nbd.ts";
 import type { StageContext } from "../../../src/plugins/plugin.ts";
 import { rbd } from "../../../src/plugins/rbd.ts";

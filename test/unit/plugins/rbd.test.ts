@@ -1,6 +1,6 @@
 import { expect } from "chai";
 import { VolumeError } from "../../../src/errors.ts";
-import { addedText, codeOf, refusal, shownText } from "../../../src/host/linux/rbd-text.ts";
+import { addedText, codeOf, refusal, shownText } from "../../../src/host/linux/rbd/rbd-text.ts";
 import type { RBDDevices } from "../../../src/host/ports/rbd.ts";
 import type { TearDownData } from "../../../src/plugins/api/stage-context.ts";
 import type { VolumeSpec } from "../../../src/plugins/plugin.ts";

@@ -5,7 +5,7 @@ import { intent } from "../../../hack/lib/agent-on-kernel/intent.ts";
 import { until } from "../../../hack/lib/until.ts";
 import type { VolumePlan } from "../../../src/agent/plan.ts";
 import type { RBDVolumeSource } from "../../../src/api/types.gen.ts";
-import { addedText } from "../../../src/host/linux/rbd-text.ts";
+import { addedText } from "../../../src/host/linux/rbd/rbd-text.ts";
 import { cephArgs } from "../../../src/plugins/ceph.ts";
 import { mappingOf } from "../../../src/plugins/rbd.ts";
 import {

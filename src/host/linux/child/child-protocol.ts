@@ -5,7 +5,7 @@ import type { ISCSILogin } from "../../ports/iscsi.ts";
 import type { OwnershipRequest } from "../../ports/ownership.ts";
 import type { Stands } from "../../ports/programs.ts";
 import type { CheckOutRequest } from "../../ports/repositories.ts";
-import type { MeantDevice } from "../meant-device.ts";
+import type { MeantDevice } from "../rbd/meant-device.ts";
 import type { RemovedDisk } from "../scsi/scsi-remove.ts";
 
 /** What a disposable child is told to do: a piece of work of ours, or to become another program. */

@@ -1,6 +1,6 @@
 import { expect } from "chai";
 import { runOfNode } from "../../../../../src/host/linux/child/node-tools.ts";
-import { loadModule } from "../../../../../src/host/linux/load-module.ts";
+import { loadModule } from "../../../../../src/host/linux/rbd/load-module.ts";
 import { LinuxScsi } from "../../../../../src/host/linux/scsi/linux-scsi.ts";
 import type { Programs } from "../../../../../src/host/ports/programs.ts";
 import type { ScsiDisk } from "../../../../../src/host/ports/scsi.ts";

@@ -2,15 +2,15 @@ import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { expect } from "chai";
-import type { ChildRequest } from "../../../src/host/linux/child/child-protocol.ts";
-import type { ChildOptions } from "../../../src/host/linux/child/child-runner.ts";
-import { LinuxRBD } from "../../../src/host/linux/linux-rbd.ts";
-import { writeOf } from "../../../src/host/linux/meant-device.ts";
-import { addedText } from "../../../src/host/linux/rbd-text.ts";
-import type { OperationContext } from "../../../src/host/ports/host-ports.ts";
-import { serverOf } from "../../../src/host/ports/remote-mount.ts";
-import { mappingOf } from "../../../src/plugins/rbd.ts";
-import { noPrograms } from "../../lib/no-programs.ts";
+import type { ChildRequest } from "../../../../../src/host/linux/child/child-protocol.ts";
+import type { ChildOptions } from "../../../../../src/host/linux/child/child-runner.ts";
+import { LinuxRBD } from "../../../../../src/host/linux/rbd/linux-rbd.ts";
+import { writeOf } from "../../../../../src/host/linux/rbd/meant-device.ts";
+import { addedText } from "../../../../../src/host/linux/rbd/rbd-text.ts";
+import type { OperationContext } from "../../../../../src/host/ports/host-ports.ts";
+import { serverOf } from "../../../../../src/host/ports/remote-mount.ts";
+import { mappingOf } from "../../../../../src/plugins/rbd.ts";
+import { noPrograms } from "../../../../lib/no-programs.ts";
 
 const secretRef = { namespace: "s", name: "ceph" };
 const mapping = mappingOf({ monitors: ["10.0.0.1", "10.0.0.2"], image: "data", secretRef });

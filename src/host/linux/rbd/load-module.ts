@@ -1,8 +1,8 @@
 import { existsSync } from "node:fs";
-import { VolumeError } from "../../errors.ts";
-import type { Programs } from "../ports/programs.ts";
-import { findOfNode } from "./child/node-tools.ts";
-import { programWords } from "./child/program-words.ts";
+import { VolumeError } from "../../../errors.ts";
+import type { Programs } from "../../ports/programs.ts";
+import { findOfNode } from "../child/node-tools.ts";
+import { programWords } from "../child/program-words.ts";
 
 /**
  * By the node's own modprobe: the modules are the node's.

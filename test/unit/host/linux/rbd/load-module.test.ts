@@ -1,6 +1,6 @@
 import { expect } from "chai";
-import { loadModule } from "../../../src/host/linux/load-module.ts";
-import type { ProgramResult, Programs } from "../../../src/host/ports/programs.ts";
+import { loadModule } from "../../../../../src/host/linux/rbd/load-module.ts";
+import type { ProgramResult, Programs } from "../../../../../src/host/ports/programs.ts";
 
 const nowhere = "/sys/module/there is none";
 

@@ -1,15 +1,15 @@
 import { readdirSync } from "node:fs";
-import { VolumeError } from "../../errors.ts";
-import type { OperationContext } from "../ports/host-ports.ts";
-import type { Programs } from "../ports/programs.ts";
-import type { RBDDevice, RBDDevices, RBDMapping } from "../ports/rbd.ts";
-import type { ChildReply } from "./child/child-protocol.ts";
-import type { ChildRunner } from "./child/child-runner.ts";
-import { programWords } from "./child/program-words.ts";
+import { VolumeError } from "../../../errors.ts";
+import type { OperationContext } from "../../ports/host-ports.ts";
+import type { Programs } from "../../ports/programs.ts";
+import type { RBDDevice, RBDDevices, RBDMapping } from "../../ports/rbd.ts";
+import type { ChildReply } from "../child/child-protocol.ts";
+import type { ChildRunner } from "../child/child-runner.ts";
+import { programWords } from "../child/program-words.ts";
+import { unlessGone } from "../syscall/unless-gone.ts";
 import { loadModule } from "./load-module.ts";
 import { isMeant, type MeantDevice } from "./meant-device.ts";
 import { addedText, clusterOf, monitorsIn, refusal } from "./rbd-text.ts";
-import { unlessGone } from "./syscall/unless-gone.ts";
 
 /** Maps and unmaps RBD images by the kernel's rbd bus in sysfs. */
 export class LinuxRBD implements RBDDevices {

@@ -1,6 +1,6 @@
 import { readFileSync, writeFileSync } from "node:fs";
+import { unlessGone } from "../syscall/unless-gone.ts";
 import { shownText } from "./rbd-text.ts";
-import { unlessGone } from "./syscall/unless-gone.ts";
 
 /** A device by its number, which another gets as soon as it is gone, and by what it says of itself. */
 export interface MeantDevice {

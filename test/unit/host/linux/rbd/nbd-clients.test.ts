@@ -2,10 +2,10 @@ import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { expect } from "chai";
-import type { ChildRequest } from "../../../src/host/linux/child/child-protocol.ts";
-import { LinuxNBD } from "../../../src/host/linux/linux-nbd.ts";
-import { nbdClient } from "../../../src/host/linux/nbd-clients.ts";
-import { noPrograms } from "../../lib/no-programs.ts";
+import type { ChildRequest } from "../../../../../src/host/linux/child/child-protocol.ts";
+import { LinuxNBD } from "../../../../../src/host/linux/rbd/linux-nbd.ts";
+import { nbdClient } from "../../../../../src/host/linux/rbd/nbd-clients.ts";
+import { noPrograms } from "../../../../lib/no-programs.ts";
 
 const cookie = "/state/data/k";
 const agent = "/kubepods/burstable/pod1/agent";
