@@ -7,7 +7,7 @@ import type { AddressInfo } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { text } from "node:stream/consumers";
-import { LinuxFlocker } from "../../src/host/linux/linux-flocker.ts";
+import { LinuxFlocker } from "../../src/host/linux/flocker/linux-flocker.ts";
 
 export const datasetUUID = "7eb29674-1f6d-47da-9c5b-3cfd0fc4b2c9";
 export const hereUUID = "11111111-1111-4111-8111-111111111111";

@@ -1,4 +1,4 @@
-import { readTar, type TarEntry } from "../../src/host/linux/image/tar.ts";
+import { readTar, type TarEntry } from "../../src/host/linux/image/tar/tar.ts";
 import { ByteStream } from "../../src/host/linux/syscall/byte-stream.ts";
 import { type RawTarEntry, tarOf } from "./contract-registry.ts";
 

@@ -4,7 +4,7 @@ import { execFileSync } from "node:child_process";
 import { mkdirSync, openSync, readFileSync } from "node:fs";
 import { decompressed } from "../../src/host/linux/image/decompressed.ts";
 import { LayerWriter } from "../../src/host/linux/image/layer-writer.ts";
-import { readTar } from "../../src/host/linux/image/tar.ts";
+import { readTar } from "../../src/host/linux/image/tar/tar.ts";
 import { ByteStream } from "../../src/host/linux/syscall/byte-stream.ts";
 import { Descriptor } from "../../src/host/linux/syscall/descriptor.ts";
 import { loadLibc } from "../../src/host/linux/syscall/libc.ts";

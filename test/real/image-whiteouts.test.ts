@@ -4,7 +4,7 @@ import { tmpdir } from "node:os";
 import { expect } from "chai";
 import fc from "fast-check";
 import { LayerWriter } from "../../src/host/linux/image/layer-writer.ts";
-import type { TarEntry } from "../../src/host/linux/image/tar.ts";
+import type { TarEntry } from "../../src/host/linux/image/tar/tar.ts";
 import { Descriptor } from "../../src/host/linux/syscall/descriptor.ts";
 import { loadLibc } from "../../src/host/linux/syscall/libc.ts";
 import { loadSandboxCalls } from "../../src/host/linux/syscall/sandbox-calls.ts";

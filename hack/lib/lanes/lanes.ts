@@ -69,7 +69,8 @@ const kernelMs = 60_000;
  * it is emulated.
  */
 export const arm64Tests: readonly string[] = [
-  ...["errno", "ending", "device-number", "linux-journal-file", "give-back-memory", "swap-words"].map(inUnit),
+  ...["errno", "process-ending", "device-number", "give-back-memory"].map((name) => inUnit(`syscall/${name}`)),
+  ...["files/linux-journal-file", "device/swap-words"].map(inUnit),
   ...["image/layer-writer"].map(inUnit),
   ...["block-probe", "child-starter", "core-files", "directories", "exact", "give-to-group", "group-walk"].map(inReal),
   ...["image-whiteouts", "kernel-headers", "mount-events", "mount-links", "mount-watch", "mounter"].map(inReal),
@@ -271,7 +272,7 @@ export function minutesOf({ limitMinutes, fullMinutes = limitMinutes }: Lane, fu
 }
 
 function inUnit(name: string): string {
-  return `test/unit/host/${name}.test.ts`;
+  return `test/unit/host/linux/${name}.test.ts`;
 }
 
 function inReal(name: string): string {

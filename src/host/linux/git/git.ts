@@ -4,9 +4,9 @@ import type { CheckOutRequest } from "../../ports/repositories.ts";
 import { confined, confiners } from "../child/confined.ts";
 import { findProgram } from "../child/find-program.ts";
 import { work } from "../mount/sandbox.ts";
-import { ShownLines } from "../shown-lines.ts";
 import { secretsIn } from "./access.ts";
 import { environment, fetchLimitMs, gitArguments } from "./commands.ts";
+import { ShownLines } from "./shown-lines.ts";
 import { explain } from "./trouble.ts";
 
 /** Of what git writes to its standard error, as much is kept. */

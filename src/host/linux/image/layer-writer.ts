@@ -7,7 +7,7 @@ import type { SandboxCalls } from "../syscall/sandbox-calls.ts";
 import { cleaned, meant, refused } from "./image-path.ts";
 import { ImageTree, inodeOf, statOf } from "./image-tree.ts";
 import { LayerNames } from "./layer-names.ts";
-import type { ReadEntry, TarEntry } from "./tar.ts";
+import type { ReadEntry, TarEntry } from "./tar/tar.ts";
 import { applyWhiteout, isWhiteout } from "./whiteouts.ts";
 
 /** Most entries of all layers together, and directories that they imply. */

@@ -19,7 +19,7 @@ import { LayoutDirectory } from "./layout-directory.ts";
 import { type Layer, manifestTypes, type NamedImage, readManifest } from "./manifest.ts";
 import { parseReference } from "./reference.ts";
 import { Registry } from "./registry.ts";
-import { readTar } from "./tar.ts";
+import { readTar } from "./tar/tar.ts";
 
 const mostIndexes = 4;
 

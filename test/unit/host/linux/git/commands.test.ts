@@ -1,6 +1,6 @@
 import { expect } from "chai";
-import { confined } from "../../../../src/host/linux/child/confined.ts";
-import { environment, fetch, gitArguments, init, list } from "../../../../src/host/linux/git/commands.ts";
+import { confined } from "../../../../../src/host/linux/child/confined.ts";
+import { environment, fetch, gitArguments, init, list } from "../../../../../src/host/linux/git/commands.ts";
 
 const repository = "https://git.example/app.git";
 const revision = "0123456789".repeat(4);

@@ -1,5 +1,5 @@
 import { expect } from "chai";
-import { ShownLines } from "../../../src/host/linux/shown-lines.ts";
+import { ShownLines } from "../../../../../src/host/linux/git/shown-lines.ts";
 
 describe("ShownLines", () => {
   it("are whole, so that a secret is known that comes in pieces", () => {

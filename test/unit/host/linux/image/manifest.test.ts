@@ -1,7 +1,7 @@
 import { expect } from "chai";
-import { VolumeError } from "../../../../src/errors.ts";
-import { readManifest } from "../../../../src/host/linux/image/manifest.ts";
-import { parseReference } from "../../../../src/host/linux/image/reference.ts";
+import { VolumeError } from "../../../../../src/errors.ts";
+import { readManifest } from "../../../../../src/host/linux/image/manifest.ts";
+import { parseReference } from "../../../../../src/host/linux/image/reference.ts";
 
 const digest = (digit: string) => `sha256:${digit.repeat(64)}`;
 const image = parseReference(`registry.example/team/model:v1@${digest("a")}`);

@@ -1,6 +1,6 @@
 import { gzipSync, zstdCompressSync } from "node:zlib";
 import { expect } from "chai";
-import { decompressed } from "../../../../src/host/linux/image/decompressed.ts";
+import { decompressed } from "../../../../../src/host/linux/image/decompressed.ts";
 
 async function read(bytes: Buffer, length: number): Promise<string> {
   async function* pieces() {

@@ -1,5 +1,5 @@
-import type { ByteStream } from "../syscall/byte-stream.ts";
-import { damaged } from "./damaged.ts";
+import type { ByteStream } from "../../syscall/byte-stream.ts";
+import { damaged } from "../damaged.ts";
 import { type Pax, readPax } from "./pax.ts";
 import { readSparse } from "./sparse.ts";
 import { inRange, nanosecondsOf, numberIn, textIn, timeOf, whole } from "./tar-fields.ts";

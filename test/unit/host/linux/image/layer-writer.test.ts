@@ -2,11 +2,11 @@ import { execFileSync } from "node:child_process";
 import { lstatSync, mkdtempSync, openSync, readdirSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { expect } from "chai";
-import { LayerWriter } from "../../../../src/host/linux/image/layer-writer.ts";
-import type { TarEntry } from "../../../../src/host/linux/image/tar.ts";
-import { Descriptor } from "../../../../src/host/linux/syscall/descriptor.ts";
-import { loadLibc } from "../../../../src/host/linux/syscall/libc.ts";
-import { loadSandboxCalls } from "../../../../src/host/linux/syscall/sandbox-calls.ts";
+import { LayerWriter } from "../../../../../src/host/linux/image/layer-writer.ts";
+import type { TarEntry } from "../../../../../src/host/linux/image/tar/tar.ts";
+import { Descriptor } from "../../../../../src/host/linux/syscall/descriptor.ts";
+import { loadLibc } from "../../../../../src/host/linux/syscall/libc.ts";
+import { loadSandboxCalls } from "../../../../../src/host/linux/syscall/sandbox-calls.ts";
 
 describe("LayerWriter", () => {
   let path: string;

@@ -1,5 +1,5 @@
 import { expect } from "chai";
-import { readChallenges } from "../../../../src/host/linux/image/challenges.ts";
+import { readChallenges } from "../../../../../src/host/linux/image/challenges.ts";
 
 describe("readChallenges", () => {
   const cases: readonly (readonly [header: string, ...challenges: readonly (readonly [string, object?])[]])[] = [

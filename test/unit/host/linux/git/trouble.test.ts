@@ -1,5 +1,5 @@
 import { expect } from "chai";
-import { explain } from "../../../../src/host/linux/git/trouble.ts";
+import { explain } from "../../../../../src/host/linux/git/trouble.ts";
 
 const request = {
   directory: "/state/data/key",

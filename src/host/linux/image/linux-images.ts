@@ -1,8 +1,8 @@
-import type { OperationContext } from "../ports/host-ports.ts";
-import type { Images, UnpackRequest } from "../ports/images.ts";
-import type { ChildRunner } from "./child/child-runner.ts";
-import { inFetchingChild } from "./fetching-child.ts";
-import { parseReference } from "./image/reference.ts";
+import type { OperationContext } from "../../ports/host-ports.ts";
+import type { Images, UnpackRequest } from "../../ports/images.ts";
+import type { ChildRunner } from "../child/child-runner.ts";
+import { inFetchingChild } from "../fetching-child.ts";
+import { parseReference } from "./reference.ts";
 
 /** Images, fetched and unpacked in a disposable child. */
 export class LinuxImages implements Images {

@@ -1,5 +1,5 @@
 import { expect } from "chai";
-import { counted, entryOf, linesOf, mostEntries, refusePath } from "../../../../src/host/linux/git/tree-entries.ts";
+import { counted, entryOf, linesOf, mostEntries, refusePath } from "../../../../../src/host/linux/git/tree-entries.ts";
 
 const object = "0123456789".repeat(4);
 const reasonOf = (call: () => unknown): string | undefined => {

@@ -1,5 +1,5 @@
-import type { ByteStream } from "../syscall/byte-stream.ts";
-import { damaged } from "./damaged.ts";
+import type { ByteStream } from "../../syscall/byte-stream.ts";
+import { damaged } from "../damaged.ts";
 import type { Pax } from "./pax.ts";
 import { inRange, numberIn, whole } from "./tar-fields.ts";
 

@@ -1,8 +1,8 @@
 import { readFile } from "node:fs/promises";
 import { type RequestOptions, request } from "node:https";
 import { networkInterfaces } from "node:os";
-import { messageOf, VolumeError } from "../../errors.ts";
-import type { FlockerPlace, FlockerService } from "../ports/flocker.ts";
+import { messageOf, VolumeError } from "../../../errors.ts";
+import type { FlockerPlace, FlockerService } from "../../ports/flocker.ts";
 
 /** Milliseconds that an answer may take. */
 const deadlineMs = 10_000;

@@ -1,4 +1,4 @@
-import { redact } from "../../api/values/redact.ts";
+import { redact } from "../../../api/values/redact.ts";
 
 /** Of one line; what is longer is left out. */
 const longestLine = 16 * 1024;

@@ -1,10 +1,10 @@
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { expect } from "chai";
-import { VolumeError } from "../../../../src/errors.ts";
-import { ask, type RefusalOf } from "../../../../src/host/linux/image/connection.ts";
-import { isOwnAddress } from "../../../../src/host/linux/image/own-addresses.ts";
-import { Registry } from "../../../../src/host/linux/image/registry.ts";
+import { VolumeError } from "../../../../../src/errors.ts";
+import { ask, type RefusalOf } from "../../../../../src/host/linux/image/connection.ts";
+import { isOwnAddress } from "../../../../../src/host/linux/image/own-addresses.ts";
+import { Registry } from "../../../../../src/host/linux/image/registry.ts";
 
 describe("isOwnAddress", () => {
   for (const [address, own] of [

@@ -1,5 +1,5 @@
 import { expect } from "chai";
-import { fetchEnvironment, secretFiles, secretsIn } from "../../../../src/host/linux/git/access.ts";
+import { fetchEnvironment, secretFiles, secretsIn } from "../../../../../src/host/linux/git/access.ts";
 
 const https = "https://git.example/app.git";
 

@@ -1,4 +1,4 @@
-import { damaged } from "./damaged.ts";
+import { damaged } from "../damaged.ts";
 import { utf8 } from "./tar-fields.ts";
 
 /** What an extended header says of the entry after it, by key. */

@@ -1,5 +1,5 @@
-import { printable } from "../../../api/values/printable.ts";
-import { damaged } from "./damaged.ts";
+import { printable } from "../../../../api/values/printable.ts";
+import { damaged } from "../damaged.ts";
 
 /** PURE. Fields of headers of tar and values of pax. What is not as it should be is thrown as ContentRefused. */
 
