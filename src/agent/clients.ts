@@ -1,6 +1,6 @@
 import type { ChildProcessID } from "../host/ports/types.ts";
 import type { Wakeups } from "../host/ports/wakeups.ts";
-import { logOf } from "../plugins/fuse/client.ts";
+import { logOf } from "../plugins/network/fuse-client.ts";
 import type { Cancel, System } from "../ports.ts";
 import { boundLog, type ClientLogDeps } from "./client-log.ts";
 import type { Plan } from "./plan.ts";

@@ -2,8 +2,8 @@ import type { IntentPod, NodeVolumeIntent, UnmountPolicy } from "../api/types.ge
 import { canonicalOptions } from "../api/values/mount-options.ts";
 import type { FSGroupChangePolicy } from "../host/ports/ownership.ts";
 import type { MountAttributes } from "../host/ports/types.ts";
+import type { Layout, SourceType, VolumeSpec } from "../plugins/api/volume-plugin.ts";
 import { needsGrantedVolume } from "../plugins/csi.ts";
-import type { Layout, SourceType, VolumeSpec } from "../plugins/plugin.ts";
 import { pluginFor, sourceType } from "../plugins/registry.ts";
 import type { KubeletVolume } from "./observe/kubelet-view.ts";
 import { kubeletVolumeOf } from "./observe/kubelet-volume.ts";

@@ -1,5 +1,5 @@
 import type { ObjectStore } from "../kube/watch/object-store.ts";
-import type { ContentRef } from "../plugins/content.ts";
+import type { ContentRef } from "../plugins/api/content.ts";
 import type { Cancel } from "../ports.ts";
 import { refsOf } from "./content/content-of.ts";
 import { type Desired, isInvalid } from "./desired-volume.ts";

@@ -5,7 +5,7 @@ import { boundedError, unreachable, type VolumeError } from "../errors.ts";
 import type { HostPorts } from "../host/ports/host-ports.ts";
 import type { SlowChild } from "../host/ports/remote-mount.ts";
 import type { ChildProcessID } from "../host/ports/types.ts";
-import type { ContentRef, ObjectContent } from "../plugins/content.ts";
+import type { ContentRef, ObjectContent } from "../plugins/api/content.ts";
 import type { System } from "../ports.ts";
 import { type ActionContext, recordOf, wanted } from "./actions/context.ts";
 import { expand } from "./actions/expand.ts";

@@ -1,6 +1,6 @@
 import { joinPath, type MountIdentity, type MountTable } from "../host/mount-table/mount-table.ts";
 import type { ChildProcessID } from "../host/ports/types.ts";
-import type { ContentRef } from "../plugins/content.ts";
+import type { ContentRef } from "../plugins/api/content.ts";
 import type { Desired } from "./desired-volume.ts";
 import type { Failure, Slot } from "./failures.ts";
 import type { SlowCall, StuckOperation } from "./model/blocked.ts";

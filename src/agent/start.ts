@@ -6,7 +6,7 @@ import { createEventRecorder } from "../kube/events/event-recorder.ts";
 import { createLeaseRenewer } from "../kube/leases/lease-renewer.ts";
 import { followPolicies, type PolicyChange } from "../kube/policies/follow-policies.ts";
 import { bindingsOfAgent } from "../kube/policies/policies.ts";
-import type { ContentRef } from "../plugins/content.ts";
+import type { ContentRef } from "../plugins/api/content.ts";
 import type { Agent, AgentDeps } from "./agent.ts";
 import { ClientWatch } from "./clients.ts";
 import { ContentSource } from "./content/contents.ts";

@@ -1,6 +1,6 @@
 import { messageOf } from "../errors.ts";
 import type { Directories } from "../host/ports/host-ports.ts";
-import { stagesItself } from "../plugins/plugin.ts";
+import { stagesItself } from "../plugins/api/volume-plugin.ts";
 import { plugins } from "../plugins/registry.ts";
 import type { Cancel, System } from "../ports.ts";
 import type { Operation } from "./operations.ts";

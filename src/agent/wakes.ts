@@ -2,7 +2,7 @@ import { wakersOf } from "../api/wake-table.ts";
 import type { MountTable } from "../host/mount-table/mount-table.ts";
 import type { ChildProcessID } from "../host/ports/types.ts";
 import type { Wakeups as WakePorts, WatchUnavailable } from "../host/ports/wakeups.ts";
-import { type ContentRef, contentKey } from "../plugins/content.ts";
+import { type ContentRef, contentKey } from "../plugins/api/content.ts";
 import type { Cancel, System } from "../ports.ts";
 import { refsOf } from "./content/content-of.ts";
 import { type Backoff, type Slot, volumeOf } from "./failures.ts";

@@ -1,5 +1,5 @@
 import type { NodeVolumeIntentSpec } from "../api/types.gen.ts";
-import type { CSIVolume, VolumePlugin, VolumeSpec } from "./plugin.ts";
+import type { CSIVolume, VolumePlugin, VolumeSpec } from "./api/volume-plugin.ts";
 
 /**
  * A volume of a CSI driver. Which one, the grant alone says: a claim may be bound to another by now. Without a grant

@@ -1,23 +1,23 @@
 import type { VolumeSource } from "../api/types.gen.ts";
-import { cephfs } from "./cephfs/cephfs.ts";
-import { cifs } from "./cifs.ts";
+import type { SourceType, VolumePlugin } from "./api/volume-plugin.ts";
 import { csi, persistentVolumeClaim } from "./csi.ts";
-import { downwardAPI } from "./downward-api.ts";
-import { emptyDir } from "./empty-dir.ts";
 import { fc } from "./fc/fc.ts";
+import { downwardAPI } from "./files/downward-api.ts";
+import { git } from "./files/git.ts";
+import { image } from "./files/image.ts";
+import { configMap, secret } from "./files/object-content.ts";
+import { projected } from "./files/projected.ts";
 import { flexVolume } from "./flex-volume/flex-volume.ts";
-import { flocker } from "./flocker.ts";
-import { glusterfs } from "./fuse/glusterfs.ts";
-import { git } from "./git.ts";
-import { hostPath } from "./host-path.ts";
-import { image } from "./image.ts";
+import { emptyDir } from "./host/empty-dir.ts";
+import { hostPath } from "./host/host-path.ts";
 import { iscsi } from "./iscsi/iscsi.ts";
-import { local } from "./local.ts";
-import { nfs } from "./nfs.ts";
-import { configMap, secret } from "./object-content.ts";
-import type { SourceType, VolumePlugin } from "./plugin.ts";
-import { projected } from "./projected.ts";
-import { rbd } from "./rbd.ts";
+import { local } from "./local/local.ts";
+import { cephfs } from "./network/cephfs.ts";
+import { cifs } from "./network/cifs.ts";
+import { flocker } from "./network/flocker.ts";
+import { glusterfs } from "./network/glusterfs.ts";
+import { nfs } from "./network/nfs.ts";
+import { rbd } from "./network/rbd.ts";
 
 /** Every kind of volume. */
 export const plugins: { readonly [T in SourceType]: VolumePlugin } = {

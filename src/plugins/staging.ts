@@ -7,7 +7,7 @@ import {
   type Staged,
   stagingAttributes,
   type VolumeSpec,
-} from "./plugin.ts";
+} from "./api/volume-plugin.ts";
 
 /** Mounts a file system on the staging path, unless one of an attempt before is there already. */
 export async function stageFilesystem(

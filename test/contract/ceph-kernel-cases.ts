@@ -2,7 +2,7 @@ import { readdirSync, writeFileSync } from "node:fs";
 import { release } from "node:os";
 import { expect } from "chai";
 import type { CephFSVolumeSource, RBDVolumeSource } from "../../src/api/types.gen.ts";
-import type { ObjectContent } from "../../src/plugins/content.ts";
+import type { ObjectContent } from "../../src/plugins/api/content.ts";
 import { full } from "../lib/requirements.ts";
 import type { Case } from "./case.ts";
 

@@ -7,7 +7,7 @@ import { join } from "node:path";
 import { skipBecause } from "../../hack/lib/lanes/skip-reason.ts";
 import { locateCeph } from "../../hack/lib/tools/ceph.ts";
 import { until } from "../../hack/lib/until.ts";
-import type { ObjectContent } from "../../src/plugins/content.ts";
+import type { ObjectContent } from "../../src/plugins/api/content.ts";
 import { ownNetwork } from "./own-network.ts";
 import { need } from "./requirements.ts";
 

@@ -19,7 +19,7 @@ import { loadLibc } from "../../src/host/linux/syscall/libc.ts";
 import { isBeneath } from "../../src/host/mount-table/mount-table.ts";
 import { type MountEntry, parseMountinfo } from "../../src/host/mount-table/mountinfo.ts";
 import type { HostPorts } from "../../src/host/ports/host-ports.ts";
-import type { ObjectContent } from "../../src/plugins/content.ts";
+import type { ObjectContent } from "../../src/plugins/api/content.ts";
 import type { System, Timers } from "../../src/ports.ts";
 import { realSystem, systemTimers } from "../../src/system.ts";
 import { childCommand } from "./child-command.ts";

@@ -4,8 +4,8 @@ import { closeSync, copyFileSync, fsyncSync, mkdirSync, openSync, readFileSync, 
 import { expect } from "chai";
 import { slow } from "../../hack/lib/lanes/slow.ts";
 import { VolumeError } from "../../src/errors.ts";
-import { stageDevice } from "../../src/plugins/local-device.ts";
-import type { StageContext, VolumeSpec } from "../../src/plugins/plugin.ts";
+import type { StageContext, VolumeSpec } from "../../src/plugins/api/volume-plugin.ts";
+import { stageDevice } from "../../src/plugins/local/local-device.ts";
 import { loopDevice } from "../lib/loop-device.ts";
 import { RealNode } from "../lib/real-node.ts";
 import { need } from "../lib/requirements.ts";

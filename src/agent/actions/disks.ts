@@ -1,8 +1,8 @@
 import type { Grant } from "../../api/types.gen.ts";
 import { VolumeError } from "../../errors.ts";
-import { type ChosenDisk, chosenOf, isOneDisk, isSameDisk } from "../../plugins/disk-choice.ts";
-import type { StageContext } from "../../plugins/plugin.ts";
-import { sourceDiffers } from "../../plugins/source-differs.ts";
+import { type ChosenDisk, chosenOf, isOneDisk, isSameDisk } from "../../plugins/api/disk-choice.ts";
+import { sourceDiffers } from "../../plugins/api/source-differs.ts";
+import type { StageContext } from "../../plugins/api/volume-plugin.ts";
 import type { Journal } from "../journal.ts";
 import { type ActionContext, recordOf } from "./context.ts";
 

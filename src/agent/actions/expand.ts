@@ -1,5 +1,5 @@
+import { expands } from "../../plugins/api/teardown.ts";
 import { plugins } from "../../plugins/registry.ts";
-import { expands } from "../../plugins/undo.ts";
 import { volumeContent } from "../content/content-of.ts";
 import { expandByDriver } from "../csi/expand.ts";
 import type { VolumeRecord } from "../record.ts";

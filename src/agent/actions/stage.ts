@@ -1,7 +1,13 @@
 import { redact } from "../../api/values/redact.ts";
 import { VolumeError } from "../../errors.ts";
 import { isBeneath, joinPath, relativePath, sameIdentity } from "../../host/mount-table/mount-table.ts";
-import { type StageContext, type Staged, showsContent, stagesItself, stagingAttributes } from "../../plugins/plugin.ts";
+import {
+  type StageContext,
+  type Staged,
+  showsContent,
+  stagesItself,
+  stagingAttributes,
+} from "../../plugins/api/volume-plugin.ts";
 import { plugins } from "../../plugins/registry.ts";
 import { type VolumeContent, volumeContent } from "../content/content-of.ts";
 import { saltedDigestOf } from "../content/salted-digest.ts";

@@ -1,6 +1,6 @@
 import type { UnmountMode } from "../../host/ports/host-ports.ts";
+import { type DetachablePlugin, isDetachable, type TearDownContext } from "../../plugins/api/teardown.ts";
 import { plugins } from "../../plugins/registry.ts";
-import { type DetachablePlugin, isDetachable, type TearDownContext } from "../../plugins/undo.ts";
 import type { VolumeRecord } from "../record.ts";
 import { type ActionContext, recordOf, stagingTarget } from "./context.ts";
 import { unmount } from "./targets.ts";

@@ -1,7 +1,7 @@
 import { redact } from "../../api/values/redact.ts";
 import { messageOf, VolumeError } from "../../errors.ts";
-import type { ObjectContent } from "../../plugins/content.ts";
-import type { Layout } from "../../plugins/plugin.ts";
+import type { ObjectContent } from "../../plugins/api/content.ts";
+import type { Layout } from "../../plugins/api/volume-plugin.ts";
 
 /**
  * Keys of names, by which people find out who was not let in: `username`, `domain`, `node.session.auth.username_in`,

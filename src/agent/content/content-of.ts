@@ -1,4 +1,4 @@
-import type { ContentRef, ObjectContent } from "../../plugins/content.ts";
+import type { ContentRef, ObjectContent } from "../../plugins/api/content.ts";
 import type { Desired } from "../desired-volume.ts";
 import { isInvalid } from "../desired-volume.ts";
 import type { ContentState } from "../plan-input.ts";

@@ -1,4 +1,4 @@
-import { type ContentRef, contentKey, type ObjectContent } from "../../plugins/content.ts";
+import { type ContentRef, contentKey, type ObjectContent } from "../../plugins/api/content.ts";
 import type { ContentState } from "../plan-input.ts";
 import type { ContentsDeps, FollowedContent } from "./followed-content.ts";
 import { problemsOf } from "./problems.ts";

@@ -1,5 +1,5 @@
 import type { Transport } from "../../kube/client/transport.ts";
-import type { ContentRef, ObjectContent } from "../../plugins/content.ts";
+import type { ContentRef, ObjectContent } from "../../plugins/api/content.ts";
 import type { System } from "../../ports.ts";
 import type { ContentState } from "../plan-input.ts";
 

@@ -10,8 +10,8 @@ import type {
   ObjectRef,
   TokenRef,
   TrustBundleRef,
-} from "../../plugins/content.ts";
-import { type NodeObject, nodeField } from "../../plugins/node-fields.ts";
+} from "../../plugins/api/content.ts";
+import { type NodeObject, nodeField } from "../../plugins/files/node-fields.ts";
 import { certificatesOf } from "./certificates.ts";
 
 /** How content is read that objects of the API server hold. */

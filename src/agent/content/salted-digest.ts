@@ -1,5 +1,5 @@
 import { createHmac, randomBytes } from "node:crypto";
-import type { ObjectContent } from "../../plugins/content.ts";
+import type { ObjectContent } from "../../plugins/api/content.ts";
 
 /**
  * Recognizes an unchanged Secret without storing it. A weak password can be guessed from the digest: it is only in the

@@ -3,7 +3,7 @@ import { equalJitter } from "../../kube/backoff.ts";
 import { apiErrorOf } from "../../kube/client/api-error.ts";
 import { resourcePath } from "../../kube/client/resource-path.ts";
 import { numberIn, stringIn } from "../../kube/json.ts";
-import type { ObjectContent, TokenRef } from "../../plugins/content.ts";
+import type { ObjectContent, TokenRef } from "../../plugins/api/content.ts";
 import type { Cancel } from "../../ports.ts";
 import type { ContentState } from "../plan-input.ts";
 import type { Problem } from "../view.ts";

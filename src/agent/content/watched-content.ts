@@ -2,7 +2,7 @@ import type { KubeObject } from "../../api/meta.ts";
 import { messageOf } from "../../errors.ts";
 import { createKubeClient, type KubeClient } from "../../kube/client/client.ts";
 import { createReflector, type Reflector } from "../../kube/watch/reflector.ts";
-import type { ContentRef, ObjectContent, TokenRef } from "../../plugins/content.ts";
+import type { ContentRef, ObjectContent, TokenRef } from "../../plugins/api/content.ts";
 import { isForbidden } from "../as-node.ts";
 import type { ContentState } from "../plan-input.ts";
 import type { Problem } from "../view.ts";

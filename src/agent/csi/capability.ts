@@ -1,6 +1,6 @@
 import type { AccessMode, NodeCapabilities, VolumeCapability } from "../../csi/ports.ts";
 import { unreachable } from "../../errors.ts";
-import type { CSIVolume } from "../../plugins/plugin.ts";
+import type { CSIVolume } from "../../plugins/api/volume-plugin.ts";
 import type { ToldOwnership } from "../ownership/ownership.ts";
 import { contextOption } from "../ownership/se-linux-label.ts";
 

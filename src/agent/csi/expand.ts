@@ -1,6 +1,6 @@
 import type { Reason } from "../../api/reasons.ts";
 import { VolumeError } from "../../errors.ts";
-import type { CSIVolume } from "../../plugins/plugin.ts";
+import type { CSIVolume } from "../../plugins/api/volume-plugin.ts";
 import { type ActionContext, recordOf, wanted } from "../actions/context.ts";
 import { capabilityOf } from "./capability.ts";
 import { callDriver, csiStageOf, driverNamed, withAnswer, withCSI } from "./driver-call.ts";

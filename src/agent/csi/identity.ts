@@ -1,6 +1,6 @@
 import type { PodIdentity } from "../../csi/client/pod-tokens.ts";
 import { VolumeError } from "../../errors.ts";
-import type { CSIVolume } from "../../plugins/plugin.ts";
+import type { CSIVolume } from "../../plugins/api/volume-plugin.ts";
 import type { ActionContext } from "../actions/context.ts";
 import type { DesiredVolume } from "../desired-volume.ts";
 import type { PlanInput } from "../plan-input.ts";

@@ -1,7 +1,7 @@
 import type { PodIdentity } from "../../csi/client/pod-tokens.ts";
 import { tokensKey } from "../../csi/client/secrets-of.ts";
 import type { NodeCapabilities, PublishRequest } from "../../csi/ports.ts";
-import type { CSIVolume } from "../../plugins/plugin.ts";
+import type { CSIVolume } from "../../plugins/api/volume-plugin.ts";
 import { type ActionContext, recordOf } from "../actions/context.ts";
 import type { Published, TargetRecord } from "../record.ts";
 import { capabilityOf } from "./capability.ts";

@@ -1,7 +1,7 @@
 import { VolumeError } from "../../errors.ts";
 import { identityOf, type MountIdentity, type MountTable, sameIdentity } from "../../host/mount-table/mount-table.ts";
 import type { MountEntry } from "../../host/mount-table/mountinfo.ts";
-import type { CSIVolume } from "../../plugins/plugin.ts";
+import type { CSIVolume } from "../../plugins/api/volume-plugin.ts";
 import { type ActionContext, recordOf } from "../actions/context.ts";
 import type { DesiredVolume } from "../desired-volume.ts";
 import { type Published, type TargetRecord, type VolumeRecord, withTarget } from "../record.ts";

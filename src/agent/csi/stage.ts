@@ -1,7 +1,7 @@
 import type { NodeCapabilities } from "../../csi/ports.ts";
 import { VolumeError } from "../../errors.ts";
 import { identityOf } from "../../host/mount-table/mount-table.ts";
-import type { CSIVolume } from "../../plugins/plugin.ts";
+import type { CSIVolume } from "../../plugins/api/volume-plugin.ts";
 import { type ActionContext, recordOf } from "../actions/context.ts";
 import type { DesiredVolume } from "../desired-volume.ts";
 import { toldOwnership } from "../ownership/ownership.ts";

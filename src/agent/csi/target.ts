@@ -1,6 +1,6 @@
 import { type MountTable, sameIdentity } from "../../host/mount-table/mount-table.ts";
 import type { TargetPath } from "../../host/ports/types.ts";
-import type { CSIVolume } from "../../plugins/plugin.ts";
+import type { CSIVolume } from "../../plugins/api/volume-plugin.ts";
 import { bindTarget } from "../actions/bind.ts";
 import { type ActionContext, recordOf } from "../actions/context.ts";
 import type { DesiredMount, DesiredVolume } from "../desired-volume.ts";

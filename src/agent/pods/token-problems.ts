@@ -1,5 +1,5 @@
 import { podDriver } from "../../api/names.ts";
-import type { CSIVolume } from "../../plugins/plugin.ts";
+import type { CSIVolume } from "../../plugins/api/volume-plugin.ts";
 import type { Problem } from "../view.ts";
 
 /** PURE. Why a publish waits: the tokens of before are gone with the agent that had them, or have run out. */

@@ -1,7 +1,7 @@
 import { VolumeError } from "../../errors.ts";
 import { isAt, isLun, type ScsiDisk, type ScsiTree, scanFor } from "../../host/ports/scsi.ts";
-import type { StageContext } from "../plugin.ts";
-import { sourceDiffers } from "../source-differs.ts";
+import { sourceDiffers } from "../api/source-differs.ts";
+import type { StageContext } from "../api/volume-plugin.ts";
 import { type FCLun, fibreChannel, lunText, pathsOf, portsOf } from "./lun.ts";
 
 /**

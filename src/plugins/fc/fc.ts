@@ -1,10 +1,10 @@
 import type { FCVolumeSource } from "../../api/types.gen.ts";
-import { stageDevice } from "../local-device.ts";
-import type { Layout, StageContext, Staged, VolumeSpec } from "../plugin.ts";
+import type { ExpandingPlugin } from "../api/teardown.ts";
+import type { Layout, StageContext, Staged, VolumeSpec } from "../api/volume-plugin.ts";
+import { stageDevice } from "../local/local-device.ts";
 import { growLun } from "../scsi/grow.ts";
 import { takeOff } from "../scsi/take-off.ts";
 import { useLun } from "../scsi/use-lun.ts";
-import type { ExpandingPlugin } from "../undo.ts";
 import { attach } from "./attach.ts";
 import { type FCLun, lunOf, lunText, pathsOf, tearDownDataOf } from "./lun.ts";
 

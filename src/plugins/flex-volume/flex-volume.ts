@@ -1,6 +1,6 @@
 import type { FlexVolumeSource } from "../../api/types.gen.ts";
-import type { VolumeSpec } from "../plugin.ts";
-import type { ExpandingPlugin } from "../undo.ts";
+import type { ExpandingPlugin } from "../api/teardown.ts";
+import type { VolumeSpec } from "../api/volume-plugin.ts";
 import { expandVolume } from "./expand.ts";
 import { detach, unmountStaged } from "./release.ts";
 import { FlexStaging } from "./stage.ts";

@@ -3,9 +3,15 @@ import { VolumeError } from "../../errors.ts";
 import { identityOf } from "../../host/mount-table/mount-table.ts";
 import type { MountEntry } from "../../host/mount-table/mountinfo.ts";
 import type { TargetPath } from "../../host/ports/types.ts";
-import { foundSource } from "../found-source.ts";
-import { type FoundDevice, stageDevice } from "../local-device.ts";
-import { type FoundSource, type StageContext, type Staged, stagingAttributes, type VolumeSpec } from "../plugin.ts";
+import {
+  type FoundSource,
+  type StageContext,
+  type Staged,
+  stagingAttributes,
+  type VolumeSpec,
+} from "../api/volume-plugin.ts";
+import { foundSource } from "../host/found-source.ts";
+import { type FoundDevice, stageDevice } from "../local/local-device.ts";
 import { deviceTarget, doneOf, type FlexDone, falseReply, tearDownDataOf } from "./done.ts";
 import { FlexDriver } from "./driver.ts";
 import { optionsJson, volumeNameOf } from "./options.ts";

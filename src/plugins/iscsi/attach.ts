@@ -2,7 +2,7 @@ import type { ISCSIVolumeSource } from "../../api/types.gen.ts";
 import { VolumeError } from "../../errors.ts";
 import { type ISCSIInterface, type ISCSIPortal, portalText, samePortal } from "../../host/ports/iscsi.ts";
 import { isLun, type ScsiDisk, scanFor } from "../../host/ports/scsi.ts";
-import type { StageContext } from "../plugin.ts";
+import type { StageContext } from "../api/volume-plugin.ts";
 import type { Chap } from "./credentials.ts";
 import { disksOf, isOwnSession, type Lun, type LunPath, pathsOf, portalsOf } from "./lun.ts";
 

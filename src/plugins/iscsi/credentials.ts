@@ -1,7 +1,7 @@
 import type { ISCSIVolumeSource } from "../../api/types.gen.ts";
 import { VolumeError } from "../../errors.ts";
 import type { ISCSICredentials } from "../../host/ports/iscsi.ts";
-import type { ObjectContent } from "../content.ts";
+import type { ObjectContent } from "../api/content.ts";
 
 /** What is used of the Secret, by what it is for. */
 export interface Chap {

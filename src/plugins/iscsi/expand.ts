@@ -1,6 +1,6 @@
 import type { TearDownData } from "../api/stage-context.ts";
+import type { TearDownContext } from "../api/teardown.ts";
 import { growLun } from "../scsi/grow.ts";
-import type { TearDownContext } from "../undo.ts";
 import { lunOf, lunText, pathsOf } from "./lun.ts";
 
 /** Grows a LUN on each of its paths. */

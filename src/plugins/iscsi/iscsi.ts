@@ -1,7 +1,7 @@
 import type { ISCSIVolumeSource } from "../../api/types.gen.ts";
-import type { ObjectRef } from "../content.ts";
-import type { Layout, VolumeSpec } from "../plugin.ts";
-import type { ExpandingPlugin } from "../undo.ts";
+import type { ObjectRef } from "../api/content.ts";
+import type { ExpandingPlugin } from "../api/teardown.ts";
+import type { Layout, VolumeSpec } from "../api/volume-plugin.ts";
 import { expandLun } from "./expand.ts";
 import { detach } from "./release.ts";
 import { stageLun } from "./stage.ts";

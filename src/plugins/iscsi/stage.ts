@@ -1,6 +1,6 @@
 import type { ISCSIVolumeSource } from "../../api/types.gen.ts";
-import { stageDevice } from "../local-device.ts";
-import type { StageContext, Staged, VolumeSpec } from "../plugin.ts";
+import type { StageContext, Staged, VolumeSpec } from "../api/volume-plugin.ts";
+import { stageDevice } from "../local/local-device.ts";
 import { useLun } from "../scsi/use-lun.ts";
 import { attach, pathsNow } from "./attach.ts";
 import { chapOf } from "./credentials.ts";

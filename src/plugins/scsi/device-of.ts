@@ -1,6 +1,6 @@
 import { VolumeError } from "../../errors.ts";
 import type { MultipathMap, ScsiDisk } from "../../host/ports/scsi.ts";
-import type { StageContext } from "../plugin.ts";
+import type { StageContext } from "../api/volume-plugin.ts";
 
 /** What is mounted or bound: what dm-multipath has made of all paths, or one of them. */
 export interface LunDevice extends LunWay {

@@ -1,6 +1,6 @@
 import { VolumeError } from "../../errors.ts";
 import type { ScsiDisk, ScsiTree } from "../../host/ports/scsi.ts";
-import type { TearDownContext } from "../undo.ts";
+import type { TearDownContext } from "../api/teardown.ts";
 import { mapOver } from "./device-of.ts";
 
 /**

@@ -1,10 +1,10 @@
 import { VolumeError } from "../../errors.ts";
 import type { ScsiDisk } from "../../host/ports/scsi.ts";
-import { foundSource } from "../found-source.ts";
-import { stagedPath } from "../host-path.ts";
-import { stageDevice } from "../local-device.ts";
-import type { StageContext, Staged, VolumeSpec } from "../plugin.ts";
-import { requireGrantIfShared } from "../shared-disk.ts";
+import type { StageContext, Staged, VolumeSpec } from "../api/volume-plugin.ts";
+import { foundSource } from "../host/found-source.ts";
+import { stagedPath } from "../host/host-path.ts";
+import { stageDevice } from "../local/local-device.ts";
+import { requireGrantIfShared } from "../local/shared-disk.ts";
 import { deviceOf, type LunDevice, refuseOther } from "./device-of.ts";
 
 /** A LUN that is on the node. */

@@ -1,6 +1,12 @@
 import type { VolumeSource } from "../../../src/api/types.gen.ts";
 import { VolumeError } from "../../../src/errors.ts";
-import type { SourceType, StageContext, Staged, StagingPlugin, VolumeSpec } from "../../../src/plugins/plugin.ts";
+import type {
+  SourceType,
+  StageContext,
+  Staged,
+  StagingPlugin,
+  VolumeSpec,
+} from "../../../src/plugins/api/volume-plugin.ts";
 import { memorySource, stageFilesystem } from "../../../src/plugins/staging.ts";
 
 /** Generated from the CRDs, if this were a plugin of the project. */

@@ -57,7 +57,7 @@ export const ofResult: readonly Mutant[] = [
     law: "L11",
     what: "formats what is not empty",
     test: "no device that has anything",
-    file: "src/plugins/local-device.ts",
+    file: "src/plugins/local/local-device.ts",
     from: "if (!device.empty",
     to: "if (false && !device.empty",
     runs: 100,

@@ -10,7 +10,7 @@ import type { Observation } from "../../../src/agent/plan-input.ts";
 import type { VolumeRecord } from "../../../src/agent/record.ts";
 import { volumeKey } from "../../../src/agent/volume-key.ts";
 import type { Devices, HostPorts } from "../../../src/host/ports/host-ports.ts";
-import type { ObjectContent } from "../../../src/plugins/content.ts";
+import type { ObjectContent } from "../../../src/plugins/api/content.ts";
 import { differing } from "../../lib/differing.ts";
 import { Faults } from "../../sim/faults.ts";
 import { simHost } from "../../sim/host/sim-host.ts";

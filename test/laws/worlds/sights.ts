@@ -1,7 +1,7 @@
 import { volumeKey } from "../../../src/agent/volume-key.ts";
 import { MountTable } from "../../../src/host/mount-table/mount-table.ts";
 import type { MountEntry } from "../../../src/host/mount-table/mountinfo.ts";
-import { stagingAttributes } from "../../../src/plugins/plugin.ts";
+import { stagingAttributes } from "../../../src/plugins/api/volume-plugin.ts";
 import type { StagingSight, TargetChoice, WorldChoice } from "./choices.ts";
 import type { Draft } from "./drafts.ts";
 import { pathAt, prefix, settings } from "./paths.ts";

@@ -1,7 +1,7 @@
 import type { StageRecord } from "../../../src/agent/record.ts";
 import { volumeKey } from "../../../src/agent/volume-key.ts";
 import type { MountIdentity } from "../../../src/host/mount-table/mount-table.ts";
-import type { SourceType, StageKind } from "../../../src/plugins/plugin.ts";
+import type { SourceType, StageKind } from "../../../src/plugins/api/volume-plugin.ts";
 import type { VolumeType } from "./choices.ts";
 import { settings } from "./paths.ts";
 

@@ -89,7 +89,7 @@ export const guards: readonly Guard[] = [
   {
     name: "who has it, asked once more before it is mounted",
     focus: { troubles: ["open"], before: ["mountFilesystem"], naming: "device" },
-    edits: [edit("plugins/local-device", ", options, device: lookedAt(device) };", ", options };")],
+    edits: [edit("plugins/local/local-device", ", options, device: lookedAt(device) };", ", options };")],
   },
   {
     name: "that only what is as it was when it was named may be destroyed",
@@ -101,7 +101,7 @@ export const guards: readonly Guard[] = [
     focus: { troubles: ["write"], before: ["plan"], naming: "device", mkfs: "ends" },
     edits: [
       edit(
-        "plugins/local-device",
+        "plugins/local/local-device",
         "if (begun === undefined || endedByItself(error) || isSomebodys(error)) return undefined;",
         "return device.identity;",
       ),
@@ -112,7 +112,7 @@ export const guards: readonly Guard[] = [
     focus: { troubles: ["attach a disk"], naming: "fields", disks: ["filled", "filled"] },
     edits: [
       edit(
-        "plugins/disk-choice",
+        "plugins/api/disk-choice",
         "if (name !== undefined && seen.includes(name)) return undefined;",
         "return undefined;",
       ),
@@ -139,7 +139,7 @@ export const guards: readonly Guard[] = [
     },
     edits: [
       edit(
-        "plugins/local-device",
+        "plugins/local/local-device",
         'if (busy === undefined || context.formatting === undefined || context.unfinished === "header") return;',
         "return;",
       ),

@@ -195,7 +195,7 @@ export const mutations: readonly Mutation[] = [
     law: "L11",
     name: "format what is not empty",
     noticedBy: { scenario: "a device with data that is no file system" },
-    file: "src/plugins/local-device.ts",
+    file: "src/plugins/local/local-device.ts",
     from: "if (!device.empty",
     to: "if (false && !device.empty",
     also: { file: "test/sim/host/sim-devices.ts", from: "if (!device.empty && !goesOn) {", to: "if (false) {" },

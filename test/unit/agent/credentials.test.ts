@@ -4,7 +4,7 @@ import type { PlanInput } from "../../../src/agent/plan-input.ts";
 import { obstacleOf } from "../../../src/agent/standing.ts";
 import type { VolumeSource } from "../../../src/api/types.gen.ts";
 import { VolumeError } from "../../../src/errors.ts";
-import type { ObjectContent } from "../../../src/plugins/content.ts";
+import type { ObjectContent } from "../../../src/plugins/api/content.ts";
 import { entry } from "../../lib/mount-entries.ts";
 import { mounted, planned, record, staged, stageRecord, targetRecord, volume, wanted } from "../../lib/plan-world.ts";
 import { FakeAgent, stagingOf } from "./fake-agent.ts";

@@ -12,7 +12,7 @@ import { Planner } from "../../../src/agent/planner.ts";
 import type { ServerUnresponsive } from "../../../src/agent/view.ts";
 import type { NodeVolumeIntent } from "../../../src/api/types.gen.ts";
 import type { CSIDrivers } from "../../../src/csi/ports.ts";
-import type { ObjectContent } from "../../../src/plugins/content.ts";
+import type { ObjectContent } from "../../../src/plugins/api/content.ts";
 import { differing } from "../../lib/differing.ts";
 import { wanted } from "../../lib/plan-world.ts";
 import { settle, type VirtualSystem, virtualSystem } from "../kube/virtual-system.ts";

@@ -6,8 +6,8 @@ import { until } from "../../../hack/lib/until.ts";
 import type { VolumePlan } from "../../../src/agent/plan.ts";
 import type { RBDVolumeSource } from "../../../src/api/types.gen.ts";
 import { addedText } from "../../../src/host/linux/rbd/rbd-text.ts";
-import { cephArgs } from "../../../src/plugins/ceph.ts";
-import { mappingOf } from "../../../src/plugins/rbd.ts";
+import { cephArgs } from "../../../src/plugins/network/ceph.ts";
+import { mappingOf } from "../../../src/plugins/network/rbd.ts";
 import {
   bus,
   mappedDevices as devices,

@@ -7,7 +7,7 @@ import type { ClientWatch } from "../../../src/agent/clients.ts";
 import { driftOf } from "../../../src/agent/drift.ts";
 import type { RBDVolumeSource } from "../../../src/api/types.gen.ts";
 import { addedText } from "../../../src/host/linux/rbd/rbd-text.ts";
-import { mappingOf } from "../../../src/plugins/rbd.ts";
+import { mappingOf } from "../../../src/plugins/network/rbd.ts";
 import {
   bus,
   keyOfVM,

@@ -2,7 +2,7 @@ import { expect } from "chai";
 import { TokenContent } from "../../../../src/agent/content/token-content.ts";
 import type { ApiRequest, ApiResponse } from "../../../../src/kube/client/transport.ts";
 import { TransportError } from "../../../../src/kube/client/transport.ts";
-import type { TokenRef } from "../../../../src/plugins/content.ts";
+import type { TokenRef } from "../../../../src/plugins/api/content.ts";
 import { virtualSystem } from "../../kube/virtual-system.ts";
 
 const ref: TokenRef = {

@@ -5,7 +5,7 @@ import { fsGroupDue, fsGroupFor, fsGroupToWrite } from "../../../../src/agent/ow
 import { afterReboot, type VolumeRecord } from "../../../../src/agent/record.ts";
 import { sourceTraits, sourceTypes } from "../../../../src/api/source-traits.ts";
 import type { VolumeSource } from "../../../../src/api/types.gen.ts";
-import type { VolumeSpec } from "../../../../src/plugins/plugin.ts";
+import type { VolumeSpec } from "../../../../src/plugins/api/volume-plugin.ts";
 import { plugins } from "../../../../src/plugins/registry.ts";
 import { entry } from "../../../lib/mount-entries.ts";
 import { planned, prefix, record, stageRecord, targetRecord, wanted } from "../../../lib/plan-world.ts";

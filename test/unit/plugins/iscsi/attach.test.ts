@@ -2,9 +2,9 @@ import { expect } from "chai";
 import type { ISCSIVolumeSource } from "../../../../src/api/types.gen.ts";
 import { VolumeError } from "../../../../src/errors.ts";
 import type { ScsiDisk } from "../../../../src/host/ports/scsi.ts";
+import type { StageContext } from "../../../../src/plugins/api/volume-plugin.ts";
 import { attach, pathsNow } from "../../../../src/plugins/iscsi/attach.ts";
 import { interfaceOf, portalsOf } from "../../../../src/plugins/iscsi/lun.ts";
-import type { StageContext } from "../../../../src/plugins/plugin.ts";
 import { deviceOf, type LunDevice, refuseOther } from "../../../../src/plugins/scsi/device-of.ts";
 import { FakeISCSINode } from "./fake-iscsi-node.ts";
 

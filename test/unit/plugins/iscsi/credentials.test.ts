@@ -1,10 +1,10 @@
 import { expect } from "chai";
 import type { ISCSIVolumeSource } from "../../../../src/api/types.gen.ts";
 import { VolumeError } from "../../../../src/errors.ts";
-import { contentKey } from "../../../../src/plugins/content.ts";
+import { contentKey } from "../../../../src/plugins/api/content.ts";
+import type { VolumeSpec } from "../../../../src/plugins/api/volume-plugin.ts";
 import { chapOf } from "../../../../src/plugins/iscsi/credentials.ts";
 import { iscsi } from "../../../../src/plugins/iscsi/iscsi.ts";
-import type { VolumeSpec } from "../../../../src/plugins/plugin.ts";
 
 const content = (values: Record<string, string>) => ({
   version: "u/1",

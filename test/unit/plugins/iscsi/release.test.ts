@@ -1,8 +1,8 @@
 import { expect } from "chai";
 import type { TearDownData } from "../../../../src/plugins/api/stage-context.ts";
+import type { TearDownContext } from "../../../../src/plugins/api/teardown.ts";
 import { expandLun } from "../../../../src/plugins/iscsi/expand.ts";
 import { detach } from "../../../../src/plugins/iscsi/release.ts";
-import type { TearDownContext } from "../../../../src/plugins/undo.ts";
 import { FakeISCSINode } from "./fake-iscsi-node.ts";
 
 const iqn = "iqn.2024-01.example:a";

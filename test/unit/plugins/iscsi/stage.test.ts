@@ -2,8 +2,8 @@ import { expect } from "chai";
 import type { ISCSIVolumeSource } from "../../../../src/api/types.gen.ts";
 import { VolumeError } from "../../../../src/errors.ts";
 import { MountTable } from "../../../../src/host/mount-table/mount-table.ts";
+import type { FoundSource, StageContext, VolumeSpec } from "../../../../src/plugins/api/volume-plugin.ts";
 import { stageLun } from "../../../../src/plugins/iscsi/stage.ts";
-import type { FoundSource, StageContext, VolumeSpec } from "../../../../src/plugins/plugin.ts";
 import { FakeISCSINode } from "./fake-iscsi-node.ts";
 
 const source: ISCSIVolumeSource = { targetPortal: "10.0.0.1", iqn: "iqn.2024-01.example:a", lun: 1 };

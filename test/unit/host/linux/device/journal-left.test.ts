@@ -1,6 +1,6 @@
 import { expect } from "chai";
 import { hasJournalLeft, headBytes, isJournalElsewhere } from "../../../../../src/host/linux/device/journal-left.ts";
-import { readOnlyOptions } from "../../../../../src/plugins/read-only-device.ts";
+import { readOnlyOptions } from "../../../../../src/plugins/local/read-only-device.ts";
 
 const head = (write: (bytes: Buffer) => void): Buffer => {
   const bytes = Buffer.alloc(headBytes);

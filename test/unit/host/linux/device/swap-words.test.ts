@@ -1,6 +1,6 @@
 import { expect } from "chai";
 import { parseSwaps, swapBytes, swapFailure, swapOnArgs } from "../../../../../src/host/linux/device/swap-words.ts";
-import { swapHow } from "../../../../../src/plugins/swap.ts";
+import { swapHow } from "../../../../../src/plugins/local/swap.ts";
 
 describe("what /proc/swaps says", () => {
   const text = [

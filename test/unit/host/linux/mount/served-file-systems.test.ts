@@ -2,7 +2,7 @@ import { expect } from "chai";
 import { servedFailure, servedFileSystems } from "../../../../../src/host/linux/mount/served-file-systems.ts";
 import { Errno } from "../../../../../src/host/linux/syscall/errno.ts";
 import type { FilesystemMount } from "../../../../../src/host/ports/filesystem-mount.ts";
-import { stagingAttributes } from "../../../../../src/plugins/plugin.ts";
+import { stagingAttributes } from "../../../../../src/plugins/api/volume-plugin.ts";
 
 const key = "AQBgZ1xnAAAAABAAb1b1b1b1b1b1b1b1b1b1bQ==";
 const request = (fsType: string): FilesystemMount => ({

@@ -9,7 +9,7 @@ import { writeOf } from "../../../../../src/host/linux/rbd/meant-device.ts";
 import { addedText } from "../../../../../src/host/linux/rbd/rbd-text.ts";
 import type { OperationContext } from "../../../../../src/host/ports/host-ports.ts";
 import { serverOf } from "../../../../../src/host/ports/remote-mount.ts";
-import { mappingOf } from "../../../../../src/plugins/rbd.ts";
+import { mappingOf } from "../../../../../src/plugins/network/rbd.ts";
 import { noPrograms } from "../../../../lib/no-programs.ts";
 
 const secretRef = { namespace: "s", name: "ceph" };
