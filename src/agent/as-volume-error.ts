@@ -1,5 +1,5 @@
 import { messageOf, VolumeError } from "../errors.ts";
-import { isRemoval, type Operation } from "./operations.ts";
+import { isRemoval, type Operation } from "./model/operation.ts";
 
 /** Whatever a port threw, as a failure that users can be told of. */
 export function asVolumeError(thrown: unknown, operation: Operation): VolumeError {

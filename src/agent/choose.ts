@@ -1,9 +1,9 @@
 import { type DesiredVolume, isInvalid } from "./desired-volume.ts";
 import { type Failure, slotOf } from "./failures.ts";
-import { exactly, isRemoval, type Operation } from "./operations.ts";
-import type { Phase, VolumePlan } from "./plan.ts";
-import type { PlanInput } from "./plan-input.ts";
-import type { VolumeRecord } from "./record.ts";
+import { exactly, isRemoval, type Operation } from "./model/operation.ts";
+import type { PlanInput } from "./model/plan-input.ts";
+import type { Phase, VolumePlan } from "./model/volume-plan.ts";
+import type { VolumeRecord } from "./model/volume-record.ts";
 import type { Steps } from "./step-context.ts";
 
 /**

@@ -1,10 +1,10 @@
 import { contentStateOf } from "./content/content-of.ts";
 import type { DesiredVolume } from "./desired-volume.ts";
-import type { ContentState } from "./plan-input.ts";
+import type { Problem } from "./model/actual-volume-view.ts";
+import type { ContentState } from "./model/plan-input.ts";
+import type { StageRecord, TargetRecord } from "./model/volume-record.ts";
 import { credentialsWait } from "./pods/pod-steps.ts";
-import type { StageRecord, TargetRecord } from "./record.ts";
 import type { StepContext } from "./step-context.ts";
-import type { Problem } from "./view.ts";
 
 /**
  * PURE. Whether the volume is remounted because its Secret has changed: only when the mount returns an error. As long

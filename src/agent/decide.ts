@@ -1,12 +1,12 @@
 import { type Desired, isInvalid } from "./desired-volume.ts";
 import { lostSteps } from "./lost-record.ts";
+import type { Problem } from "./model/actual-volume-view.ts";
+import type { Phase } from "./model/volume-plan.ts";
+import type { VolumeRecord } from "./model/volume-record.ts";
 import { observeSteps } from "./observe-steps.ts";
-import type { Phase } from "./plan.ts";
 import { givenBackOf, isGivenBack } from "./pods/pod-steps.ts";
-import type { VolumeRecord } from "./record.ts";
 import type { StepContext, Steps } from "./step-context.ts";
 import { givenBackSteps, setUpSteps, tearDownSteps } from "./steps.ts";
-import type { Problem } from "./view.ts";
 
 /** PURE. The phase of a volume and its steps. Targets that kubelet has unpublished come first. */
 export function decidePhase(desired: Desired | undefined, context: StepContext): { phase: Phase; steps: Steps } {

@@ -18,11 +18,11 @@ import { republish } from "./csi/republish.ts";
 import type { Desired, DesiredVolume } from "./desired-volume.ts";
 import type { Journal } from "./journal.ts";
 import type { SlowCall } from "./model/blocked.ts";
-import { isRemoval, type Operation } from "./operations.ts";
+import { isRemoval, type Operation } from "./model/operation.ts";
+import type { Observed, PlanSettings } from "./model/plan-input.ts";
+import { withoutChild } from "./model/volume-record.ts";
 import { type OwnershipChange, OwnershipChanges } from "./ownership/ownership-changes.ts";
-import type { Observed, PlanSettings } from "./plan-input.ts";
 import { type IdentitySource, noIdentities } from "./pods/kept-tokens.ts";
-import { withoutChild } from "./record.ts";
 import { Stagings } from "./stagings.ts";
 
 /** Milliseconds after which a child process is abandoned (kubelet's csiTimeout). */

@@ -5,10 +5,10 @@ import type { Logger } from "../ports.ts";
 import type { OperationExecutor } from "./execute.ts";
 import type { Journal } from "./journal.ts";
 import type { SlowCall, StuckOperation } from "./model/blocked.ts";
-import type { Begun, Operation, OperationKind } from "./operations.ts";
+import type { Begun, Operation, OperationKind } from "./model/operation.ts";
+import type { PlanInput } from "./model/plan-input.ts";
+import { withoutChild } from "./model/volume-record.ts";
 import type { OwnershipChange } from "./ownership/ownership-changes.ts";
-import type { PlanInput } from "./plan-input.ts";
-import { withoutChild } from "./record.ts";
 
 /**
  * Where the pending operations of a volume are found: those of this process, and children of earlier ones in the

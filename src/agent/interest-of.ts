@@ -1,7 +1,7 @@
 import { isInvalid } from "./desired-volume.ts";
 import type { Interest } from "./interests.ts";
-import type { VolumePlan } from "./plan.ts";
-import { type PlanInput, stagingPath } from "./plan-input.ts";
+import { type PlanInput, stagingPath } from "./model/plan-input.ts";
+import type { VolumePlan } from "./model/volume-plan.ts";
 
 /** PURE. The mounts that a volume's plan was made from, or would be if they were there. */
 export function interestOf(

@@ -12,8 +12,8 @@ import {
   type ParsedJournal,
   parseJournal,
 } from "./journal-format.ts";
+import { afterReboot, type VolumeRecord } from "./model/volume-record.ts";
 import type { ReapRecord } from "./reap/reap-record.ts";
-import { afterReboot, type VolumeRecord } from "./record.ts";
 import { Touched } from "./touched.ts";
 
 /** Lines after which the journal is written anew, if most of them are old. */

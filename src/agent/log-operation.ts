@@ -1,6 +1,6 @@
 import type { Logger } from "../ports.ts";
 import type { Failure } from "./failures.ts";
-import type { Operation } from "./operations.ts";
+import type { Operation } from "./model/operation.ts";
 
 /** How an operation ended. */
 export interface OperationResult {

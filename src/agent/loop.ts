@@ -9,12 +9,12 @@ import type { Backoff } from "./failures.ts";
 import { PendingOperations } from "./in-flight.ts";
 import type { Journal } from "./journal.ts";
 import type { OperationResult } from "./log-operation.ts";
-import type { Operation, OperationKind } from "./operations.ts";
+import type { Operation, OperationKind } from "./model/operation.ts";
+import type { Observation, PlanInput, PlanSettings } from "./model/plan-input.ts";
+import { swapStates } from "./model/swap-states.ts";
+import type { Plan } from "./model/volume-plan.ts";
 import { crowd, paceMs, rateLimit } from "./pace.ts";
-import type { Plan } from "./plan.ts";
-import type { Observation, PlanInput, PlanSettings } from "./plan-input.ts";
 import type { Planner } from "./planner.ts";
-import { swapStates } from "./swap-states.ts";
 
 /** How often the loop checks whether an abandoned child process has ended, in milliseconds. No event reports it. */
 const childCheckMs = 5_000;

@@ -1,10 +1,10 @@
 import { mustRecover } from "./csi/steps.ts";
 import { type Desired, isInvalid } from "./desired-volume.ts";
 import { mayBeLost } from "./look.ts";
+import type { ActualTarget, Problem } from "./model/actual-volume-view.ts";
+import { lastObservation } from "./model/plan-input.ts";
 import { letGo, nameOf, tableUnreadable } from "./mount-problems.ts";
-import { lastObservation } from "./plan-input.ts";
 import type { StepContext, Steps } from "./step-context.ts";
-import type { ActualTarget, Problem } from "./view.ts";
 
 /**
  * PURE. The steps and problems of a volume without a record before it counts as released, if records may be lost: its

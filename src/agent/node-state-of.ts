@@ -6,8 +6,8 @@ import { isInvalid } from "./desired-volume.ts";
 import { driftOf } from "./drift.ts";
 import type { SourceProblem } from "./intent-source.ts";
 import type { JournalDamage } from "./journal.ts";
+import type { Plan, VolumePlan } from "./model/volume-plan.ts";
 import { orphansOf } from "./orphans-of.ts";
-import type { Plan, VolumePlan } from "./plan.ts";
 import { deriveVolumeState, obstacleOf } from "./standing.ts";
 
 /** Inputs of the status of the node's NodeVolumeState. Paths are as the agent sees them, unless said otherwise. */

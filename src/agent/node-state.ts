@@ -13,9 +13,9 @@ import { createPolicyWatch, type PolicyWatch } from "../kube/policies/policy-wat
 import type { Reflector } from "../kube/watch/reflector.ts";
 import type { System } from "../ports.ts";
 import type { IntentSource } from "./intent-source.ts";
+import type { Plan } from "./model/volume-plan.ts";
 import { type NodeStateInput, nodeStateOf } from "./node-state-of.ts";
 import { lookAtOwnPolicies } from "./own-policy.ts";
-import type { Plan } from "./plan.ts";
 import type { OrphansOfKubelet } from "./reap/start-reaper.ts";
 import type { HealthChecks } from "./vitals.ts";
 

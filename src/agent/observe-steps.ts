@@ -1,6 +1,6 @@
 import type { DesiredVolume } from "./desired-volume.ts";
-import type { Action } from "./operations.ts";
-import { hostSource, lastObservation, type PlanInput } from "./plan-input.ts";
+import type { Action } from "./model/operation.ts";
+import { hostSource, lastObservation, type PlanInput } from "./model/plan-input.ts";
 import type { StepContext, Steps } from "./step-context.ts";
 
 /**

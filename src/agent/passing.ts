@@ -1,7 +1,7 @@
 import { findCondition } from "../api/conditions.ts";
 import type { NodeVolumeIntentStatus } from "../api/types.gen.ts";
 import { driftOf } from "./drift.ts";
-import type { VolumePlan } from "./plan.ts";
+import type { VolumePlan } from "./model/volume-plan.ts";
 import { deriveVolumeState } from "./standing.ts";
 import type { AgentStatus } from "./status/status-context.ts";
 

@@ -1,10 +1,10 @@
 import { ancestorsOf } from "../api/values/path.ts";
 import { isBeneath } from "../host/mount-table/mount-table.ts";
 import { type Desired, type DesiredMount, isInvalid } from "./desired-volume.ts";
+import type { Problem } from "./model/actual-volume-view.ts";
+import type { PlanSettings } from "./model/plan-input.ts";
+import type { VolumeRecord } from "./model/volume-record.ts";
 import { pathProblem } from "./path-problem.ts";
-import type { PlanSettings } from "./plan-input.ts";
-import type { VolumeRecord } from "./record.ts";
-import type { Problem } from "./view.ts";
 
 interface Claim extends Pick<DesiredMount, "path" | "pod"> {
   readonly volume: string;

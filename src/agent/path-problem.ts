@@ -1,9 +1,9 @@
 import { hasDots } from "../api/values/path.ts";
 import { isBeneath } from "../host/mount-table/mount-table.ts";
 import type { DesiredMount } from "./desired-volume.ts";
-import type { PlanSettings } from "./plan-input.ts";
-import { isOfKubelet, podOfPath } from "./pods/pod-path.ts";
-import type { Problem } from "./view.ts";
+import type { Problem } from "./model/actual-volume-view.ts";
+import type { PlanSettings } from "./model/plan-input.ts";
+import { isOfKubelet, podOfPath } from "./model/pod-path.ts";
 
 /** PURE. Why nothing is ever mounted on a path, whatever else is there; undefined if it may be (safety rule 15). */
 export function pathProblem(

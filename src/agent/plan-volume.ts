@@ -6,16 +6,16 @@ import { type Desired, isInvalid } from "./desired-volume.ts";
 import { stuckProblem } from "./hanging.ts";
 import { identifyMount } from "./likeness.ts";
 import { buildActualState, isOwnMount } from "./look.ts";
+import type { MountMatch } from "./model/actual-volume-view.ts";
+import { describe } from "./model/operation.ts";
+import { lastObservation, type PlanInput, stagingPath } from "./model/plan-input.ts";
+import { isSuperseded } from "./model/superseded.ts";
+import type { Phase, VolumePlan } from "./model/volume-plan.ts";
+import type { VolumeRecord } from "./model/volume-record.ts";
 import { tableUnreadable } from "./mount-problems.ts";
 import { planKubelet } from "./observe/plan-kubelet.ts";
-import { describe } from "./operations.ts";
 import type { PathOwners } from "./path-owners.ts";
-import type { Phase, VolumePlan } from "./plan.ts";
-import { lastObservation, type PlanInput, stagingPath } from "./plan-input.ts";
-import type { VolumeRecord } from "./record.ts";
 import type { StepContext, Steps } from "./step-context.ts";
-import { isSuperseded } from "./superseded.ts";
-import type { MountMatch } from "./view.ts";
 
 /** PURE. One volume: where it stands, and what to start for it now. */
 export function planVolume(name: string, input: PlanInput, owners: PathOwners): VolumePlan {

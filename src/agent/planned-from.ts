@@ -2,11 +2,11 @@ import type { ChildProcessID } from "../host/ports/types.ts";
 import { contentStateOf, refsOf } from "./content/content-of.ts";
 import { tokensOf } from "./csi/identity.ts";
 import { isInvalid } from "./desired-volume.ts";
-import type { Begun } from "./operations.ts";
-import type { VolumePlan } from "./plan.ts";
-import type { ContentState, PlanInput } from "./plan-input.ts";
+import type { Begun } from "./model/operation.ts";
+import type { ContentState, PlanInput } from "./model/plan-input.ts";
+import type { SwapState } from "./model/swap-states.ts";
+import type { VolumePlan } from "./model/volume-plan.ts";
 import { givenBackOf } from "./pods/pod-steps.ts";
-import type { SwapState } from "./swap-states.ts";
 
 /**
  * Inputs that a volume's plan was made from, except the mount tables. A plan is reused only if each of them is the same

@@ -6,10 +6,10 @@ import { volumeOf } from "./failures.ts";
 import { changedStuck } from "./hanging.ts";
 import { interestOf } from "./interest-of.ts";
 import { Interests } from "./interests.ts";
-import type { Operation } from "./operations.ts";
+import type { Operation } from "./model/operation.ts";
+import type { PlanInput } from "./model/plan-input.ts";
+import type { Plan, VolumePlan } from "./model/volume-plan.ts";
 import { PathOwners } from "./path-owners.ts";
-import type { Plan, VolumePlan } from "./plan.ts";
-import type { PlanInput } from "./plan-input.ts";
 import { planVolume } from "./plan-volume.ts";
 import { besides, isAsKnown, type PlannedFrom } from "./planned-from.ts";
 

@@ -25,9 +25,9 @@ import { version } from "../version.ts";
 import { Debounce } from "./after-quiet.ts";
 import type { Agent, AgentDeps } from "./agent.ts";
 import { LateDrivers } from "./csi/late-drivers.ts";
+import type { Plan } from "./model/volume-plan.ts";
 import { inOwnNameOnly } from "./own-name-only.ts";
 import { pause } from "./pause.ts";
-import type { Plan } from "./plan.ts";
 import { startAgent } from "./start.ts";
 import { HealthChecks } from "./vitals.ts";
 

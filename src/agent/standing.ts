@@ -4,8 +4,8 @@ import type { WaitingOn } from "../errors.ts";
 import { needsGrantedVolume } from "../plugins/csi.ts";
 import { isInvalid } from "./desired-volume.ts";
 import type { Failure } from "./failures.ts";
-import type { VolumePlan } from "./plan.ts";
-import { isInSync, isMounted } from "./view.ts";
+import { isInSync, isMounted } from "./model/actual-volume-view.ts";
+import type { VolumePlan } from "./model/volume-plan.ts";
 
 /** Where a volume stands, in one word, and whether that is good. */
 export interface VolumeState {

@@ -6,14 +6,14 @@ import { shownVersion } from "./content/shown-version.ts";
 import { wantsMore } from "./csi/steps.ts";
 import { isInvalid } from "./desired-volume.ts";
 import { driftOf } from "./drift.ts";
+import { type ActualTarget, isInSync, isMounted } from "./model/actual-volume-view.ts";
+import type { VolumePlan } from "./model/volume-plan.ts";
 import { kubeletStatus } from "./observe/kubelet-status.ts";
 import { refusedGroup } from "./ownership/refused-group.ts";
-import type { VolumePlan } from "./plan.ts";
 import { podOf, podStatuses } from "./pods/pod-status.ts";
 import { deriveVolumeState, hasPods, type VolumeState } from "./standing.ts";
 import { stateOfTarget } from "./state-of-target.ts";
 import type { AgentStatus, StatusContext } from "./status/status-context.ts";
-import { type ActualTarget, isInSync, isMounted } from "./view.ts";
 import { waitingOf } from "./waiting.ts";
 
 /** States of history that are kept. */

@@ -1,8 +1,8 @@
-import type { Action } from "./operations.ts";
+import type { ActualVolume, Problem } from "./model/actual-volume-view.ts";
+import type { Action } from "./model/operation.ts";
+import type { PlanInput } from "./model/plan-input.ts";
+import type { VolumeRecord } from "./model/volume-record.ts";
 import type { PathOwners } from "./path-owners.ts";
-import type { PlanInput } from "./plan-input.ts";
-import type { VolumeRecord } from "./record.ts";
-import type { ActualVolume, Problem } from "./view.ts";
 
 /** The steps of one volume in order of preference, and the problems that block others. */
 export interface Steps {

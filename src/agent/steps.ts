@@ -6,16 +6,16 @@ import { republishSteps } from "./csi/republish-steps.ts";
 import { expandActions, mustRecover } from "./csi/steps.ts";
 import type { DesiredVolume } from "./desired-volume.ts";
 import { slotOf } from "./failures.ts";
-import type { Action } from "./operations.ts";
+import type { ActualTarget, ActualVolume, Problem } from "./model/actual-volume-view.ts";
+import type { Action } from "./model/operation.ts";
+import type { ContentState, PlanSettings } from "./model/plan-input.ts";
+import type { StageRecord, VolumeRecord } from "./model/volume-record.ts";
 import { isSameForDriver, mustReplaceForOptions, optionsDiffer } from "./option-steps.ts";
 import { fsGroupToWrite } from "./ownership/ownership.ts";
-import type { ContentState, PlanSettings } from "./plan-input.ts";
 import { consumerStillRunning, credentialsWait, isGivenBack, isHeldByPod, optionsWait } from "./pods/pod-steps.ts";
-import type { StageRecord, VolumeRecord } from "./record.ts";
 import { isStatePath } from "./state-path.ts";
 import type { StepContext, Steps } from "./step-context.ts";
 import { adoptOwn, targetActions } from "./target-steps.ts";
-import type { ActualTarget, ActualVolume, Problem } from "./view.ts";
 
 /**
  * PURE. Steps that bring a desired volume in line with its spec:

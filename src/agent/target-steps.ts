@@ -1,15 +1,15 @@
 import { identityOf, type MountIdentity, sameIdentity } from "../host/mount-table/mount-table.ts";
-import { attributeDifference } from "./attributes.ts";
 import { identityProblem } from "./csi/identity-problem.ts";
 import { soleTargetProblem } from "./csi/sole-target.ts";
 import type { DesiredMount, DesiredVolume } from "./desired-volume.ts";
-import type { Action } from "./operations.ts";
+import type { ActualTarget, Problem } from "./model/actual-volume-view.ts";
+import { attributeDifference } from "./model/mount-attributes.ts";
+import type { Action } from "./model/operation.ts";
 import { awaitsFSGroup, fsGroupDue } from "./ownership/ownership.ts";
 import { ownershipProblem } from "./ownership/ownership-problem.ts";
 import { pathProblem } from "./path-problem.ts";
 import { identityBeneath } from "./pods/sub-path.ts";
 import type { StepContext } from "./step-context.ts";
-import type { ActualTarget, Problem } from "./view.ts";
 
 /** PURE. The steps of one desired target of a staged volume. */
 export function targetActions(

@@ -4,7 +4,7 @@ import type { EventRecorder } from "../kube/events/event-recorder.ts";
 import type { Logger } from "../ports.ts";
 import { driftOf } from "./drift.ts";
 import type { AgentMetrics } from "./metrics.ts";
-import type { Plan } from "./plan.ts";
+import type { Plan } from "./model/volume-plan.ts";
 import { transitions } from "./transitions.ts";
 
 /** Where transitions of volumes are reported: log, metrics and Events. */

@@ -1,8 +1,8 @@
 import { listed } from "../api/values/listed.ts";
 import { driftOf } from "./drift.ts";
+import type { Plan, VolumePlan } from "./model/volume-plan.ts";
 import { orphanReason } from "./orphan.ts";
 import { newRefusals } from "./ownership/refused-group.ts";
-import type { Plan, VolumePlan } from "./plan.ts";
 import { deriveVolumeState, hasPods } from "./standing.ts";
 
 /** Something that happened to a volume, worth a log line and an event. */

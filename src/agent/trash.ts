@@ -3,8 +3,8 @@ import type { Directories } from "../host/ports/host-ports.ts";
 import { stagesItself } from "../plugins/api/volume-plugin.ts";
 import { plugins } from "../plugins/registry.ts";
 import type { Cancel, System } from "../ports.ts";
-import type { Operation } from "./operations.ts";
-import type { VolumeRecord } from "./record.ts";
+import type { Operation } from "./model/operation.ts";
+import type { VolumeRecord } from "./model/volume-record.ts";
 
 /** When what could not be removed is tried again, in milliseconds: it may be gigabytes. */
 const againMs = 60_000;

@@ -1,7 +1,7 @@
 import { cut, timestamp } from "../api/conditions.ts";
 import type { Waiting } from "../api/types.gen.ts";
 import type { WaitingOn } from "../errors.ts";
-import type { VolumePlan } from "./plan.ts";
+import type { VolumePlan } from "./model/volume-plan.ts";
 import { obstacleOf } from "./standing.ts";
 import type { StatusContext } from "./status/status-context.ts";
 

@@ -4,8 +4,8 @@ import type { MountEntry } from "../host/mount-table/mountinfo.ts";
 import type { WatchedPath, WatchedProcess } from "../host/ports/wakeups.ts";
 import { isInvalid } from "./desired-volume.ts";
 import { type Failure, pathOf, type Slot } from "./failures.ts";
-import type { VolumePlan } from "./plan.ts";
-import type { PlanSettings } from "./plan-input.ts";
+import type { PlanSettings } from "./model/plan-input.ts";
+import type { VolumePlan } from "./model/volume-plan.ts";
 
 /** Something that tells that an attempt may succeed now. */
 export type RetryTrigger =

@@ -4,7 +4,7 @@ import { expect } from "chai";
 import { slow, slowInGate } from "../../hack/lib/lanes/slow.ts";
 import { layout } from "../../hack/lib/pretend-node/node.ts";
 import { parseJournal } from "../../src/agent/journal-format.ts";
-import type { VolumeRecord } from "../../src/agent/record.ts";
+import type { VolumeRecord } from "../../src/agent/model/volume-record.ts";
 import type { NodeVolumeIntent } from "../../src/api/types.gen.ts";
 import { full } from "../lib/requirements.ts";
 import { type TestNode, testWorld, type World } from "../lib/world.ts";

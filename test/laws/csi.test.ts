@@ -1,5 +1,5 @@
 import fc from "fast-check";
-import type { StageRecord, TargetRecord } from "../../src/agent/record.ts";
+import type { StageRecord, TargetRecord } from "../../src/agent/model/volume-record.ts";
 import type { MountEntry } from "../../src/host/mount-table/mountinfo.ts";
 import { entry } from "../lib/mount-entries.ts";
 import { planned, prefix, record, targetRecord, volume, type World, wanted } from "../lib/plan-world.ts";

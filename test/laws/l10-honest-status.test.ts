@@ -1,6 +1,6 @@
 import fc from "fast-check";
-import { mountAttributes } from "../../src/agent/attributes.ts";
 import { isInvalid } from "../../src/agent/desired-volume.ts";
+import { mountAttributes } from "../../src/agent/model/mount-attributes.ts";
 import { nodeStateOf } from "../../src/agent/node-state-of.ts";
 import { statusOf } from "../../src/agent/status-of.ts";
 import { findCondition } from "../../src/api/conditions.ts";

@@ -1,6 +1,6 @@
 import { isDeepStrictEqual } from "node:util";
 import { isInvalid } from "../../src/agent/desired-volume.ts";
-import type { PlanInput } from "../../src/agent/plan-input.ts";
+import type { PlanInput } from "../../src/agent/model/plan-input.ts";
 import { plan } from "../lib/plan-whole.ts";
 import { law } from "./law.ts";
 import { buildWorld } from "./worlds/build.ts";

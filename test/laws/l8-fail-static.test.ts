@@ -1,8 +1,8 @@
-import { attributeDifference, mountAttributes } from "../../src/agent/attributes.ts";
 import { type DesiredVolume, isInvalid } from "../../src/agent/desired-volume.ts";
-import type { Operation } from "../../src/agent/operations.ts";
-import type { PlanInput } from "../../src/agent/plan-input.ts";
-import type { TargetRecord, VolumeRecord } from "../../src/agent/record.ts";
+import { attributeDifference, mountAttributes } from "../../src/agent/model/mount-attributes.ts";
+import type { Operation } from "../../src/agent/model/operation.ts";
+import type { PlanInput } from "../../src/agent/model/plan-input.ts";
+import type { TargetRecord, VolumeRecord } from "../../src/agent/model/volume-record.ts";
 import type { MountEntry } from "../../src/host/mount-table/mountinfo.ts";
 import { plan } from "../lib/plan-whole.ts";
 import { law } from "./law.ts";

@@ -80,7 +80,7 @@ describe("layering", () => {
       ["src/agent/run.ts", "process.exit(1);", "process.exit"],
       ["src/controller/start.ts", 'import Op from "@dot-i/k8s-operator";', "@dot-i/k8s-operator"],
       ["src/agent/x.ts", 'import type { V1Node } from "@kubernetes/client-node";', "@kubernetes/client-node"],
-      ["src/agent/plan.ts", '/** Pure. */\nimport { readFileSync } from "node:fs";', "says that it is pure"],
+      ["src/agent/model/volume-plan.ts", '/** Pure. */\nimport { readFileSync } from "node:fs";', "says that it is pure"],
       [
         "src/host/x.ts",
         'import koffi from "koffi";\n/** PURE. What it says. */\nfunction f() {}',

@@ -1,7 +1,7 @@
 import { readdirSync } from "node:fs";
 import { type IntentInput, intent } from "../../hack/lib/agent-on-kernel/intent.ts";
-import type { VolumePlan } from "../../src/agent/plan.ts";
-import type { VolumeRecord } from "../../src/agent/record.ts";
+import type { VolumePlan } from "../../src/agent/model/volume-plan.ts";
+import type { VolumeRecord } from "../../src/agent/model/volume-record.ts";
 import type { NodeVolumeIntent } from "../../src/api/types.gen.ts";
 import { FakeCSIDriver } from "./fake-csi-driver.ts";
 import type { RealNode } from "./real-node.ts";

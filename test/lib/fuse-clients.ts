@@ -3,7 +3,7 @@ import { constants, readdirSync, readFileSync, readlinkSync } from "node:fs";
 import { expect } from "chai";
 import { silent } from "../../hack/lib/silent-log.ts";
 import { ClientWatch } from "../../src/agent/clients.ts";
-import type { VolumePlan } from "../../src/agent/plan.ts";
+import type { VolumePlan } from "../../src/agent/model/volume-plan.ts";
 import type { ChildProcessID } from "../../src/host/ports/types.ts";
 import { realSystem } from "../../src/system.ts";
 import type { RealNode } from "./real-node.ts";

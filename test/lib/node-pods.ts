@@ -1,9 +1,9 @@
 import { mkdirSync } from "node:fs";
 import { dirname } from "node:path";
 import { type Desired, desiredVolume } from "../../src/agent/desired-volume.ts";
+import { podTargetPath } from "../../src/agent/model/pod-path.ts";
 import { type IdentitySource, KeptTokens } from "../../src/agent/pods/kept-tokens.ts";
 import { withPods } from "../../src/agent/pods/pod-mounts.ts";
-import { podTargetPath } from "../../src/agent/pods/pod-path.ts";
 import { volumeKey } from "../../src/agent/volume-key.ts";
 import type { NodeVolumeIntent } from "../../src/api/types.gen.ts";
 import { PodTokens } from "../../src/csi/client/pod-tokens.ts";

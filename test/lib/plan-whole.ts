@@ -1,6 +1,6 @@
+import type { PlanInput } from "../../src/agent/model/plan-input.ts";
+import type { Plan } from "../../src/agent/model/volume-plan.ts";
 import { PathOwners } from "../../src/agent/path-owners.ts";
-import type { Plan } from "../../src/agent/plan.ts";
-import type { PlanInput } from "../../src/agent/plan-input.ts";
 import { planVolume } from "../../src/agent/plan-volume.ts";
 
 /**

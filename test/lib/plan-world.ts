@@ -1,9 +1,9 @@
 import { type IntentInput, intent } from "../../hack/lib/agent-on-kernel/intent.ts";
 import { desiredVolume } from "../../src/agent/desired-volume.ts";
 import type { Failure } from "../../src/agent/failures.ts";
-import type { Plan, VolumePlan } from "../../src/agent/plan.ts";
-import type { PlanInput } from "../../src/agent/plan-input.ts";
-import type { StageRecord, TargetRecord, VolumeRecord } from "../../src/agent/record.ts";
+import type { PlanInput } from "../../src/agent/model/plan-input.ts";
+import type { Plan, VolumePlan } from "../../src/agent/model/volume-plan.ts";
+import type { StageRecord, TargetRecord, VolumeRecord } from "../../src/agent/model/volume-record.ts";
 import type { NodeVolumeIntent } from "../../src/api/types.gen.ts";
 import { MountTable } from "../../src/host/mount-table/mount-table.ts";
 import type { MountEntry } from "../../src/host/mount-table/mountinfo.ts";

@@ -6,10 +6,15 @@ import { OperationExecutor } from "../../src/agent/execute.ts";
 import type { Failure } from "../../src/agent/failures.ts";
 import { nextFailure, slotOf, volumeOf } from "../../src/agent/failures.ts";
 import { Journal } from "../../src/agent/journal.ts";
-import type { Operation } from "../../src/agent/operations.ts";
-import type { Plan, VolumePlan } from "../../src/agent/plan.ts";
-import { type ContentState, type Observation, observationOf, type PlanInput } from "../../src/agent/plan-input.ts";
-import { swapStates } from "../../src/agent/swap-states.ts";
+import type { Operation } from "../../src/agent/model/operation.ts";
+import {
+  type ContentState,
+  type Observation,
+  observationOf,
+  type PlanInput,
+} from "../../src/agent/model/plan-input.ts";
+import { swapStates } from "../../src/agent/model/swap-states.ts";
+import type { Plan, VolumePlan } from "../../src/agent/model/volume-plan.ts";
 import { type RetryTrigger, triggersFor } from "../../src/agent/wakes-of.ts";
 import type { ObjectMeta } from "../../src/api/meta.ts";
 import type { NodeVolumeIntent } from "../../src/api/types.gen.ts";

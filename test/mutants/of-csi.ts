@@ -18,7 +18,7 @@ export const ofCSI: readonly Seed[] = [
       "  if (calls !== null) return;\n",
     ],
   ]),
-  ...seedsOf("executor", "src/agent/csi/calls.ts", [
+  ...seedsOf("executor", "src/agent/model/csi-call-record.ts", [
     ["counts from the newest answer, which never ends", "answeredAt?.epoch === now.epoch ? answeredAt : now", "now"],
     [
       "counts by the clock of another run",

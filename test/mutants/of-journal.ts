@@ -93,7 +93,7 @@ export const ofJournal: readonly Seed[] = [
     ["does not tell the planner that a record has changed", "    this.touched.add(name);\n", ""],
     ["does not count writes that failed", "      this.failures++;\n", ""],
   ]),
-  ...seedsOf("journal", "src/agent/record.ts", [
+  ...seedsOf("journal", "src/agent/model/volume-record.ts", [
     [
       "has a target twice",
       "targets: [...record.targets.filter((t) => t.path !== target.path), target]",

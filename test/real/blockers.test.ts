@@ -4,7 +4,7 @@ import { copyFileSync, existsSync, mkdirSync, rmdirSync, writeFileSync } from "n
 import { expect } from "chai";
 import { intent } from "../../hack/lib/agent-on-kernel/intent.ts";
 import { skipBecause } from "../../hack/lib/lanes/skip-reason.ts";
-import type { VolumePlan } from "../../src/agent/plan.ts";
+import type { VolumePlan } from "../../src/agent/model/volume-plan.ts";
 import { loopDevice } from "../lib/loop-device.ts";
 import type { RealNode } from "../lib/real-node.ts";
 import { need } from "../lib/requirements.ts";

@@ -3,7 +3,7 @@ import { once } from "node:events";
 import { mkdirSync, readFileSync } from "node:fs";
 import { expect } from "chai";
 import { until } from "../../hack/lib/until.ts";
-import type { VolumePlan } from "../../src/agent/plan.ts";
+import type { VolumePlan } from "../../src/agent/model/volume-plan.ts";
 import { type DriverNode, volumeName, withDriverNode } from "../lib/driver-node.ts";
 
 describe("volumes of a CSI driver that only another mount namespace shows, on the real kernel", () => {

@@ -4,7 +4,7 @@ import { expect } from "chai";
 import { intent } from "../../hack/lib/agent-on-kernel/intent.ts";
 import { slow } from "../../hack/lib/lanes/slow.ts";
 import { until } from "../../hack/lib/until.ts";
-import { afterReboot } from "../../src/agent/record.ts";
+import { afterReboot } from "../../src/agent/model/volume-record.ts";
 import type { FlexVolumeSource } from "../../src/api/types.gen.ts";
 import { DeadlinesByHand } from "../lib/deadlines-by-hand.ts";
 import { flexDriver } from "../lib/flex-driver.ts";

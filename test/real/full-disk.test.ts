@@ -16,7 +16,7 @@ import { join } from "node:path";
 import { expect } from "chai";
 import { silent } from "../../hack/lib/silent-log.ts";
 import { Journal } from "../../src/agent/journal.ts";
-import type { VolumeRecord } from "../../src/agent/record.ts";
+import type { VolumeRecord } from "../../src/agent/model/volume-record.ts";
 import { LinuxJournalFile } from "../../src/host/linux/files/linux-journal-file.ts";
 import { prepareStateDirectories } from "../../src/host/linux/files/state-directories.ts";
 import { loadLibc } from "../../src/host/linux/syscall/libc.ts";

@@ -2,7 +2,7 @@ import { randomBytes } from "node:crypto";
 import { readdirSync, readFileSync, readlinkSync, statSync } from "node:fs";
 import { setImmediate } from "node:timers/promises";
 import { expect } from "chai";
-import { afterReboot } from "../../src/agent/record.ts";
+import { afterReboot } from "../../src/agent/model/volume-record.ts";
 import { stranger } from "../../src/host/linux/child/confined.ts";
 import { TestRepository } from "../lib/git-server.ts";
 import { GitWorld } from "../lib/git-world.ts";

@@ -3,7 +3,7 @@ import { once } from "node:events";
 import { existsSync, readdirSync, renameSync } from "node:fs";
 import { expect } from "chai";
 import { intent } from "../../hack/lib/agent-on-kernel/intent.ts";
-import { withoutTarget } from "../../src/agent/record.ts";
+import { withoutTarget } from "../../src/agent/model/volume-record.ts";
 import type { RealNode } from "../lib/real-node.ts";
 import { withNode } from "../lib/with-node.ts";
 

@@ -1,4 +1,4 @@
-import { podDirectory, podTargetPath } from "../../src/agent/pods/pod-path.ts";
+import { podDirectory, podTargetPath } from "../../src/agent/model/pod-path.ts";
 import type { PodPublish, PodVolumes } from "../../src/csi/server/ports.ts";
 import type { AgentProcess } from "./agent-process.ts";
 import { layout, type Machine } from "./machine.ts";

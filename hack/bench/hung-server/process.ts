@@ -5,7 +5,7 @@ import { mkdirSync } from "node:fs";
 import { setTimeout as after } from "node:timers/promises";
 import { Registry } from "prom-client";
 import { noDrivers } from "../../../src/agent/csi/no-drivers.ts";
-import type { Plan } from "../../../src/agent/plan.ts";
+import type { Plan } from "../../../src/agent/model/volume-plan.ts";
 import { startAgent } from "../../../src/agent/start.ts";
 import type { NodeVolumeIntentStatus } from "../../../src/api/types.gen.ts";
 import { prepareStateDirectories } from "../../../src/host/linux/files/state-directories.ts";

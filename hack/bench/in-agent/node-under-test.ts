@@ -4,7 +4,7 @@ import { dirname, join } from "node:path";
 import { Registry } from "prom-client";
 import { Debounce } from "../../../src/agent/after-quiet.ts";
 import { noDrivers } from "../../../src/agent/csi/no-drivers.ts";
-import type { Plan } from "../../../src/agent/plan.ts";
+import type { Plan } from "../../../src/agent/model/volume-plan.ts";
 import { type Agent, startAgent } from "../../../src/agent/start.ts";
 import { LinuxJournalFile } from "../../../src/host/linux/files/linux-journal-file.ts";
 import { prepareStateDirectories } from "../../../src/host/linux/files/state-directories.ts";

@@ -1,6 +1,6 @@
 import { readFileSync } from "node:fs";
 import { parseJournal } from "../../../src/agent/journal-format.ts";
-import type { VolumeRecord } from "../../../src/agent/record.ts";
+import type { VolumeRecord } from "../../../src/agent/model/volume-record.ts";
 import { mountLinesBeneath } from "../../lib/mount-lines.ts";
 
 /**

@@ -1,7 +1,7 @@
 import type { MountEntry } from "../../host/mount-table/mountinfo.ts";
 import type { SourcePath } from "../../host/ports/host-ports.ts";
 import type { TargetPath } from "../../host/ports/types.ts";
-import { type TargetRecord, withTarget } from "../record.ts";
+import { type TargetRecord, withTarget } from "../model/volume-record.ts";
 import { type ActionContext, recordOf } from "./context.ts";
 
 /** Writes down what is about to be on a target, from where on a mount of that identity there is ours, and binds it. */

@@ -7,15 +7,15 @@ import type { TargetPath } from "../../host/ports/types.ts";
 import type { ContentRef, ObjectContent } from "../../plugins/api/content.ts";
 import type { Vendors } from "../../plugins/api/stage-context.ts";
 import type { Cancel } from "../../ports.ts";
-import type { Moment } from "../csi/calls.ts";
 import type { Desired, DesiredVolume } from "../desired-volume.ts";
 import { isInvalid } from "../desired-volume.ts";
 import type { Journal } from "../journal.ts";
+import type { Moment } from "../model/csi-call-record.ts";
+import type { Observed, PlanSettings } from "../model/plan-input.ts";
+import { podOfPath } from "../model/pod-path.ts";
+import type { VolumeRecord } from "../model/volume-record.ts";
 import type { OwnershipChange, RunningChange } from "../ownership/ownership-changes.ts";
-import type { Observed, PlanSettings } from "../plan-input.ts";
 import type { IdentitySource } from "../pods/kept-tokens.ts";
-import { podOfPath } from "../pods/pod-path.ts";
-import type { VolumeRecord } from "../record.ts";
 
 /** What every action works with: one volume, its journal, and the effects on the node. */
 export interface ActionContext {

@@ -2,7 +2,7 @@ import { VolumeError } from "../../errors.ts";
 import { KeptUnknown, NamespacesUnknown } from "../../host/ports/evidence.ts";
 import { sameNamespace } from "../../host/ports/holder.ts";
 import type { Holder } from "../../host/ports/host-ports.ts";
-import type { DetachedCopy, VolumeRecord } from "../record.ts";
+import type { DetachedCopy, VolumeRecord } from "../model/volume-record.ts";
 import { type ActionContext, recordOf } from "./context.ts";
 import { names, pids, processOf } from "./users.ts";
 

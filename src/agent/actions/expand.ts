@@ -2,7 +2,7 @@ import { expands } from "../../plugins/api/teardown.ts";
 import { plugins } from "../../plugins/registry.ts";
 import { volumeContent } from "../content/content-of.ts";
 import { expandByDriver } from "../csi/expand.ts";
-import type { VolumeRecord } from "../record.ts";
+import type { VolumeRecord } from "../model/volume-record.ts";
 import { type ActionContext, recordOf, stagingTarget, wanted } from "./context.ts";
 import { tearDownContext } from "./undo.ts";
 import { secretsIn, withoutSecrets } from "./without-secrets.ts";

@@ -1,6 +1,6 @@
 import { VolumeError } from "../../errors.ts";
 import { isBeneath, type MountIdentity } from "../../host/mount-table/mount-table.ts";
-import type { VolumeRecord } from "../record.ts";
+import type { VolumeRecord } from "../model/volume-record.ts";
 import type { ActionContext } from "./context.ts";
 import { names, pids, processOf } from "./users.ts";
 

@@ -3,8 +3,8 @@ import { identityOf, type MountIdentity } from "../../host/mount-table/mount-tab
 import type { UnmountMode } from "../../host/ports/host-ports.ts";
 import { isOfServer } from "../../host/ports/remote-mount.ts";
 import { unstageByDriver } from "../csi/release.ts";
-import { dataPath } from "../plan-input.ts";
-import { type StageRecord, type VolumeRecord, withoutStage } from "../record.ts";
+import { dataPath } from "../model/plan-input.ts";
+import { type StageRecord, type VolumeRecord, withoutStage } from "../model/volume-record.ts";
 import { type ActionContext, allowedTarget, recordOf, stagingTarget } from "./context.ts";
 import { refuseWhileDetached } from "./detached-copies.ts";
 import { refuseWhileHeld } from "./held.ts";

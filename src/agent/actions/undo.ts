@@ -1,7 +1,7 @@
 import type { UnmountMode } from "../../host/ports/host-ports.ts";
 import { type DetachablePlugin, isDetachable, type TearDownContext } from "../../plugins/api/teardown.ts";
 import { plugins } from "../../plugins/registry.ts";
-import type { VolumeRecord } from "../record.ts";
+import type { VolumeRecord } from "../model/volume-record.ts";
 import { type ActionContext, recordOf, stagingTarget } from "./context.ts";
 import { unmount } from "./targets.ts";
 

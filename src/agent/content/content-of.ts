@@ -1,7 +1,7 @@
 import type { ContentRef, ObjectContent } from "../../plugins/api/content.ts";
 import type { Desired } from "../desired-volume.ts";
 import { isInvalid } from "../desired-volume.ts";
-import type { ContentState } from "../plan-input.ts";
+import type { ContentState } from "../model/plan-input.ts";
 import { joinedDigest } from "./salted-digest.ts";
 
 /** Content of a volume: of each thing that it shows, in the order of its spec. */

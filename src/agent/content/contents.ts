@@ -1,5 +1,5 @@
 import { type ContentRef, contentKey, type ObjectContent } from "../../plugins/api/content.ts";
-import type { ContentState } from "../plan-input.ts";
+import type { ContentState } from "../model/plan-input.ts";
 import type { ContentsDeps, FollowedContent } from "./followed-content.ts";
 import { problemsOf } from "./problems.ts";
 import { TokenContent } from "./token-content.ts";

@@ -1,7 +1,7 @@
 import type { Transport } from "../../kube/client/transport.ts";
 import type { ContentRef, ObjectContent } from "../../plugins/api/content.ts";
 import type { System } from "../../ports.ts";
-import type { ContentState } from "../plan-input.ts";
+import type { ContentState } from "../model/plan-input.ts";
 
 /** Dependencies of reading and watching the objects that volumes show. */
 export interface ContentsDeps {

@@ -1,8 +1,8 @@
 import type { NodeService, RegisteredDriver } from "../../csi/ports.ts";
 import { VolumeError } from "../../errors.ts";
 import { type ActionContext, recordOf } from "../actions/context.ts";
-import type { CSIRecord, StageRecord, VolumeRecord } from "../record.ts";
-import { answered, awaitsAnswer, type Calls, sending, stillActingMs, unanswered } from "./calls.ts";
+import { answered, awaitsAnswer, type Calls, sending, stillActingMs, unanswered } from "../model/csi-call-record.ts";
+import type { CSIRecord, StageRecord, VolumeRecord } from "../model/volume-record.ts";
 
 /** @throws VolumeError DriverNotRegistered: nothing was done */
 export function driverNamed({ csi }: ActionContext, name: string): RegisteredDriver {

@@ -1,8 +1,8 @@
 import type { DesiredMount, DesiredVolume } from "../desired-volume.ts";
-import type { PlanInput } from "../plan-input.ts";
+import type { Problem } from "../model/actual-volume-view.ts";
+import type { PlanInput } from "../model/plan-input.ts";
+import type { TargetRecord } from "../model/volume-record.ts";
 import { identityOfNoPod, waitingForToken } from "../pods/token-problems.ts";
-import type { TargetRecord } from "../record.ts";
-import type { Problem } from "../view.ts";
 import { hasTokens } from "./identity.ts";
 import { stillPublished } from "./publish.ts";
 

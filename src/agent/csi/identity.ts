@@ -3,9 +3,9 @@ import { VolumeError } from "../../errors.ts";
 import type { CSIVolume } from "../../plugins/api/volume-plugin.ts";
 import type { ActionContext } from "../actions/context.ts";
 import type { DesiredVolume } from "../desired-volume.ts";
-import type { PlanInput } from "../plan-input.ts";
+import type { PlanInput } from "../model/plan-input.ts";
+import type { TargetRecord } from "../model/volume-record.ts";
 import { identityOfNoPod, waitingForToken } from "../pods/token-problems.ts";
-import type { TargetRecord } from "../record.ts";
 
 /** PURE. Whether the driver may be called for a target as its pod. */
 export function hasTokens(path: string, { tokens, now }: Pick<PlanInput, "tokens" | "now">): boolean {

@@ -1,8 +1,8 @@
 import { type MountTable, sameFilesystem } from "../../host/mount-table/mount-table.ts";
 import type { MountEntry } from "../../host/mount-table/mountinfo.ts";
 import type { ActualStateInput } from "../model/actual-input.ts";
-import type { StageRecord, TargetRecord } from "../record.ts";
-import type { ActualStage, ActualTarget } from "../view.ts";
+import type { ActualStage, ActualTarget } from "../model/actual-volume-view.ts";
+import type { StageRecord, TargetRecord } from "../model/volume-record.ts";
 import { coveredMount, stillPublished } from "./publish.ts";
 import { isReadOnly } from "./shown.ts";
 

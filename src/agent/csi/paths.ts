@@ -1,5 +1,5 @@
 import { hash } from "node:crypto";
-import type { PlanSettings } from "../plan-input.ts";
+import type { PlanSettings } from "../model/plan-input.ts";
 
 /** What a volume is to its driver: the same for all PersistentVolumes and intents that name it (safety rule 12). */
 export interface VolumeOfDriver {

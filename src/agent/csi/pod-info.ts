@@ -1,7 +1,7 @@
 import type { PodIdentity } from "../../csi/client/pod-tokens.ts";
 import { tokensKey } from "../../csi/client/secrets-of.ts";
 import type { CSIVolume } from "../../plugins/api/volume-plugin.ts";
-import type { PodOfTarget } from "../record.ts";
+import type { PodOfTarget } from "../model/volume-record.ts";
 
 const prefix = "csi.storage.k8s.io/";
 

@@ -1,5 +1,5 @@
 import { isInvalid } from "../desired-volume.ts";
-import type { VolumePlan } from "../plan.ts";
+import type { VolumePlan } from "../model/volume-plan.ts";
 
 /** A volume of a driver that can be asked how full it is, and where. */
 export interface PolledVolume {

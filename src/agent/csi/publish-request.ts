@@ -3,7 +3,7 @@ import { tokensKey } from "../../csi/client/secrets-of.ts";
 import type { NodeCapabilities, PublishRequest } from "../../csi/ports.ts";
 import type { CSIVolume } from "../../plugins/api/volume-plugin.ts";
 import { type ActionContext, recordOf } from "../actions/context.ts";
-import type { Published, TargetRecord } from "../record.ts";
+import type { Published, TargetRecord } from "../model/volume-record.ts";
 import { capabilityOf } from "./capability.ts";
 import { csiStageOf } from "./driver-call.ts";
 import { identityFor } from "./identity.ts";

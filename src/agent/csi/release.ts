@@ -2,7 +2,7 @@ import { VolumeError } from "../../errors.ts";
 import type { MountEntry } from "../../host/mount-table/mountinfo.ts";
 import { type ActionContext, isGiven, recordOf } from "../actions/context.ts";
 import { noteCopies, refuseWhileDetached } from "../actions/detached-copies.ts";
-import { type CSIRecord, type TargetRecord, withoutStage } from "../record.ts";
+import { type CSIRecord, type TargetRecord, withoutStage } from "../model/volume-record.ts";
 import {
   callDriver,
   csiStageOf,

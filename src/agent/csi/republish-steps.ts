@@ -1,8 +1,8 @@
 import type { DesiredVolume } from "../desired-volume.ts";
-import type { Action } from "../operations.ts";
-import type { Published } from "../record.ts";
+import type { ActualTarget, ActualVolume } from "../model/actual-volume-view.ts";
+import type { Action } from "../model/operation.ts";
+import type { Published } from "../model/volume-record.ts";
 import type { StepContext } from "../step-context.ts";
-import type { ActualTarget, ActualVolume } from "../view.ts";
 import { hasTokens } from "./identity.ts";
 
 /** Milliseconds from one publish of a target to the next: kubelet looks at a pod about each minute (behaviour 19). */

@@ -1,7 +1,7 @@
 import { identityOf, type MountIdentity, sameIdentity } from "../../host/mount-table/mount-table.ts";
 import { type ActionContext, recordOf, wanted } from "../actions/context.ts";
+import { type Published, type TargetRecord, withTarget } from "../model/volume-record.ts";
 import { applyFSGroup } from "../ownership/give.ts";
-import { type Published, type TargetRecord, withTarget } from "../record.ts";
 import { callDriver, driverNamed, withAnswer } from "./driver-call.ts";
 import { coveredMount, stillPublished } from "./publish.ts";
 import { publishCall } from "./publish-request.ts";

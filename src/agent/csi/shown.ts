@@ -1,7 +1,7 @@
 import { identityOf, sameIdentity } from "../../host/mount-table/mount-table.ts";
 import type { MountEntry } from "../../host/mount-table/mountinfo.ts";
 import type { ActionContext } from "../actions/context.ts";
-import type { DriverMounts, VolumeRecord } from "../record.ts";
+import type { DriverMounts, VolumeRecord } from "../model/volume-record.ts";
 import { csiStageOf, withCSI } from "./driver-call.ts";
 
 /** The record with what the driver has mounted at a path, if anything: the release has to know it. */

@@ -1,5 +1,5 @@
 import type { DesiredVolume } from "../desired-volume.ts";
-import type { Action } from "../operations.ts";
+import type { Action } from "../model/operation.ts";
 import type { StepContext } from "../step-context.ts";
 
 /**

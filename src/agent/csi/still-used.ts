@@ -6,7 +6,7 @@ import type { Holder } from "../../host/ports/host-ports.ts";
 import type { ActionContext } from "../actions/context.ts";
 import { refuseWhileHeld } from "../actions/held.ts";
 import { names, pids, processOf } from "../actions/users.ts";
-import type { DriverMounts } from "../record.ts";
+import type { DriverMounts } from "../model/volume-record.ts";
 
 /**
  * Refuses while the node shows what the driver had mounted, or its device is in use (safety rule 6).

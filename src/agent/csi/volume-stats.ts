@@ -2,7 +2,7 @@ import type { CSIDrivers, VolumeStats } from "../../csi/ports.ts";
 import { messageOf } from "../../errors.ts";
 import type { Cancel, System } from "../../ports.ts";
 import type { VolumeHealth } from "../model/volume-health.ts";
-import type { Plan } from "../plan.ts";
+import type { Plan } from "../model/volume-plan.ts";
 import { isSamePolled, type PolledVolume, polledVolume } from "./polled-volume.ts";
 
 /** Milliseconds between two questions, give or take a quarter: kubelet's volumeStatsAggPeriod (behaviour 118). */

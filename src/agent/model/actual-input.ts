@@ -2,10 +2,10 @@ import type { MountTable } from "../../host/mount-table/mount-table.ts";
 import type { MountEntry } from "../../host/mount-table/mountinfo.ts";
 import type { ChildProcessID } from "../../host/ports/types.ts";
 import type { DesiredVolume, InvalidVolume } from "../desired-volume.ts";
-import type { PlanSettings } from "../plan-input.ts";
-import type { VolumeRecord } from "../record.ts";
-import type { SwapState } from "../swap-states.ts";
-import type { MountMatch } from "../view.ts";
+import type { MountMatch } from "./actual-volume-view.ts";
+import type { PlanSettings } from "./plan-input.ts";
+import type { SwapState } from "./swap-states.ts";
+import type { VolumeRecord } from "./volume-record.ts";
 
 /** Inputs of the actual state of one volume. */
 export interface ActualStateInput {

@@ -4,7 +4,7 @@ import type { MountTable } from "../../host/mount-table/mount-table.ts";
 import type { Evidence } from "../../host/ports/host-ports.ts";
 import type { Clock } from "../../ports.ts";
 import { names } from "../actions/users.ts";
-import type { Plan } from "../plan.ts";
+import type { Plan } from "../model/volume-plan.ts";
 import { type Leftover, shown } from "./kubelet-orphans.ts";
 
 /** Of the schema. */

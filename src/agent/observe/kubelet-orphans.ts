@@ -4,7 +4,7 @@ import { shellWord } from "../../api/values/printable.ts";
 import { isBeneath, type MountTable } from "../../host/mount-table/mount-table.ts";
 import type { MountEntry } from "../../host/mount-table/mountinfo.ts";
 import type { StaleLoop } from "../../host/ports/traces.ts";
-import type { VolumePlan } from "../plan.ts";
+import type { VolumePlan } from "../model/volume-plan.ts";
 
 /** What kubelet, or a driver that it has called, has left on the node; without since when. */
 export interface Leftover extends Omit<Orphan, "since"> {

@@ -1,7 +1,7 @@
 import { timestamp } from "../../api/conditions.ts";
 import type { Evidence, HostPorts } from "../../host/ports/host-ports.ts";
 import type { Clock } from "../../ports.ts";
-import type { Plan } from "../plan.ts";
+import type { Plan } from "../model/volume-plan.ts";
 import { BusyMounts } from "./busy-mounts.ts";
 import { type Leftover, leftoverKey, leftovers } from "./kubelet-orphans.ts";
 

@@ -1,5 +1,5 @@
 import type { ActionContext } from "../actions/context.ts";
-import type { Observed } from "../plan-input.ts";
+import type { Observed } from "../model/plan-input.ts";
 import { type KubeletVolume, observeKubeletVolume, podKey } from "./kubelet-view.ts";
 import { absent } from "./plan-kubelet.ts";
 

@@ -1,10 +1,10 @@
 import { nextOperation } from "../choose.ts";
 import type { DesiredVolume } from "../desired-volume.ts";
+import type { Problem } from "../model/actual-volume-view.ts";
+import { lastObservation, type Observation, type PlanInput } from "../model/plan-input.ts";
+import type { VolumePlan } from "../model/volume-plan.ts";
 import { tableUnreadable } from "../mount-problems.ts";
-import type { VolumePlan } from "../plan.ts";
-import { lastObservation, type Observation, type PlanInput } from "../plan-input.ts";
 import type { Steps } from "../step-context.ts";
-import type { Problem } from "../view.ts";
 import { type KubeletPod, type KubeletView, type KubeletVolume, observeKubeletVolume, podKey } from "./kubelet-view.ts";
 
 /**

@@ -3,8 +3,8 @@ import { type MountIdentity, sameIdentity } from "../../host/mount-table/mount-t
 import type { OwnershipRequest, OwnershipResult } from "../../host/ports/ownership.ts";
 import { type ActionContext, recordOf } from "../actions/context.ts";
 import type { DesiredMount, DesiredVolume } from "../desired-volume.ts";
+import { type Owned, type Published, type TargetRecord, withTarget } from "../model/volume-record.ts";
 import { identityBeneath } from "../pods/sub-path.ts";
-import { type Owned, type Published, type TargetRecord, withTarget } from "../record.ts";
 import { fsGroupDue, fsGroupToApply, fsGroupToReapply, ownedOf, withoutOtherFSGroups } from "./ownership.ts";
 
 type Shown = Published & { readonly identity: MountIdentity };

@@ -1,6 +1,6 @@
 import type { DesiredMount } from "../desired-volume.ts";
-import type { PlanSettings } from "../plan-input.ts";
-import type { ActualVolume, Problem } from "../view.ts";
+import type { ActualVolume, Problem } from "../model/actual-volume-view.ts";
+import type { PlanSettings } from "../model/plan-input.ts";
 import { fsGroupFor, type KnownRecord, labelOf, othersThan, ownedOf, takesLabels, type Wanted } from "./ownership.ts";
 
 /**

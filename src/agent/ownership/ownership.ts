@@ -1,6 +1,6 @@
 import type { DesiredMount, DesiredVolume } from "../desired-volume.ts";
-import type { PlanSettings } from "../plan-input.ts";
-import type { CSIRecord, Owned, TargetRecord, VolumeRecord } from "../record.ts";
+import type { PlanSettings } from "../model/plan-input.ts";
+import type { CSIRecord, Owned, TargetRecord, VolumeRecord } from "../model/volume-record.ts";
 
 /**
  * Whom the files of a volume belong to, and how they are labelled: one group and one label for all its mounts. Pure.

@@ -1,4 +1,4 @@
-import type { ActualTarget, ActualVolume, Problem } from "../view.ts";
+import type { ActualTarget, ActualVolume, Problem } from "../model/actual-volume-view.ts";
 import { ownedOf } from "./ownership.ts";
 
 /**

@@ -1,7 +1,7 @@
 import type { HostPorts } from "../../host/ports/host-ports.ts";
 import type { Cancel, System } from "../../ports.ts";
-import type { Plan, VolumePlan } from "../plan.ts";
-import { podDirectory } from "./pod-path.ts";
+import { podDirectory } from "../model/pod-path.ts";
+import type { Plan, VolumePlan } from "../model/volume-plan.ts";
 
 /** How often the directory of a pod is checked if it cannot be watched, in milliseconds. */
 const checkMs = 30_000;

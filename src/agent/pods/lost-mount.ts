@@ -1,8 +1,8 @@
 import { isBeneath, type MountIdentity, type MountTable, sameFilesystem } from "../../host/mount-table/mount-table.ts";
 import type { MountEntry } from "../../host/mount-table/mountinfo.ts";
 import { publishPathIn } from "../csi/paths.ts";
-import type { PlanSettings } from "../plan-input.ts";
-import type { VolumeRecord } from "../record.ts";
+import type { PlanSettings } from "../model/plan-input.ts";
+import type { VolumeRecord } from "../model/volume-record.ts";
 
 /** Evidence about a mount on a pod's target whose record was lost. */
 export interface LostMountContext {

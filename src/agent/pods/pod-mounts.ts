@@ -6,7 +6,7 @@ import {
   isInvalid,
   requestedAttributes,
 } from "../desired-volume.ts";
-import { podTargetPath } from "./pod-path.ts";
+import { podTargetPath } from "../model/pod-path.ts";
 
 /**
  * PURE. An intent with a mount for each of its pods whose target kubelet has published and not unpublished: from then

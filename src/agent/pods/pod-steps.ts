@@ -1,6 +1,6 @@
-import type { PlanInput } from "../plan-input.ts";
-import type { TargetRecord, VolumeRecord } from "../record.ts";
-import type { Problem } from "../view.ts";
+import type { Problem } from "../model/actual-volume-view.ts";
+import type { PlanInput } from "../model/plan-input.ts";
+import type { TargetRecord, VolumeRecord } from "../model/volume-record.ts";
 
 type Closing = Pick<PlanInput, "closingPods">;
 

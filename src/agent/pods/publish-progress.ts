@@ -3,9 +3,9 @@ import type { IntentPod, NodeVolumeIntent } from "../../api/types.gen.ts";
 import type { PodPublish } from "../../csi/server/ports.ts";
 import { isInvalid } from "../desired-volume.ts";
 import type { IntentEntry } from "../intents.ts";
-import type { VolumePlan } from "../plan.ts";
+import { isInSync, type Problem } from "../model/actual-volume-view.ts";
+import type { VolumePlan } from "../model/volume-plan.ts";
 import { deriveVolumeState, obstacleOf } from "../standing.ts";
-import { isInSync, type Problem } from "../view.ts";
 
 /** How far a pod's volume is. */
 export type Progress =

@@ -2,8 +2,8 @@ import { isBeneath, type MountTable } from "../../host/mount-table/mount-table.t
 import type { MountEntry } from "../../host/mount-table/mountinfo.ts";
 import type { Holder } from "../../host/ports/holder.ts";
 import { names } from "../actions/users.ts";
+import type { VolumePlan } from "../model/volume-plan.ts";
 import type { Leftover } from "../observe/kubelet-orphans.ts";
-import type { VolumePlan } from "../plan.ts";
 import type { NodePod } from "./node-pods.ts";
 import { type ReapPlace, reapPlace } from "./reap-place.ts";
 

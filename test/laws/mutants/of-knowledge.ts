@@ -20,7 +20,7 @@ export const ofKnowledge: readonly Mutant[] = [
     law: "L1",
     what: "replaces a mount before the intents were read completely",
     test: "until the intents",
-    file: "src/agent/operations.ts",
+    file: "src/agent/model/operation.ts",
     from: 'if (action.kind === "publish") return action.replaces !== undefined;',
     to: "",
   },

@@ -1,9 +1,9 @@
 import type { Desired } from "../../../src/agent/desired-volume.ts";
 import type { Failure } from "../../../src/agent/failures.ts";
 import type { IntentEntry } from "../../../src/agent/intents.ts";
-import type { OperationKind } from "../../../src/agent/operations.ts";
-import type { Observation, PlanInput } from "../../../src/agent/plan-input.ts";
-import type { VolumeRecord } from "../../../src/agent/record.ts";
+import type { OperationKind } from "../../../src/agent/model/operation.ts";
+import type { Observation, PlanInput } from "../../../src/agent/model/plan-input.ts";
+import type { VolumeRecord } from "../../../src/agent/model/volume-record.ts";
 import type { FailureChoice, WorldChoice } from "./choices.ts";
 import { type Draft, draft, generations, uids } from "./drafts.ts";
 import { pathAt, settings } from "./paths.ts";

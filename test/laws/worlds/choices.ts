@@ -1,4 +1,4 @@
-import type { OperationKind } from "../../../src/agent/operations.ts";
+import type { OperationKind } from "../../../src/agent/model/operation.ts";
 
 /**
  * A world, as what was chosen for it: plain data, which fast-check can shrink and print. build.ts makes the objects,

@@ -1,6 +1,6 @@
 import { isDeepStrictEqual } from "node:util";
-import type { Plan } from "../../../src/agent/plan.ts";
-import type { PlanInput } from "../../../src/agent/plan-input.ts";
+import type { PlanInput } from "../../../src/agent/model/plan-input.ts";
+import type { Plan } from "../../../src/agent/model/volume-plan.ts";
 import { Planner } from "../../../src/agent/planner.ts";
 import { plan } from "../../lib/plan-whole.ts";
 

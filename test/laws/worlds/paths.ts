@@ -1,4 +1,4 @@
-import type { PlanSettings } from "../../../src/agent/plan-input.ts";
+import type { PlanSettings } from "../../../src/agent/model/plan-input.ts";
 
 export const settings: PlanSettings = {
   allowedPrefixes: ["/mnt/nodevolume"],

@@ -1,5 +1,5 @@
 import fc from "fast-check";
-import type { OperationKind } from "../../../src/agent/operations.ts";
+import type { OperationKind } from "../../../src/agent/model/operation.ts";
 import {
   type FailureChoice,
   type IntentChoice,

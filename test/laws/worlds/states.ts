@@ -1,7 +1,7 @@
 import { type Desired, isInvalid } from "../../../src/agent/desired-volume.ts";
-import type { VolumePlan } from "../../../src/agent/plan.ts";
-import type { PlanInput } from "../../../src/agent/plan-input.ts";
-import type { VolumeRecord } from "../../../src/agent/record.ts";
+import type { PlanInput } from "../../../src/agent/model/plan-input.ts";
+import type { VolumePlan } from "../../../src/agent/model/volume-plan.ts";
+import type { VolumeRecord } from "../../../src/agent/model/volume-record.ts";
 import { covers, mayCover, soleMount } from "./evidence.ts";
 
 /** States of the world as a whole that matter to some law. */

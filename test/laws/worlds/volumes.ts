@@ -1,4 +1,4 @@
-import type { StageRecord } from "../../../src/agent/record.ts";
+import type { StageRecord } from "../../../src/agent/model/volume-record.ts";
 import { volumeKey } from "../../../src/agent/volume-key.ts";
 import type { MountIdentity } from "../../../src/host/mount-table/mount-table.ts";
 import type { SourceType, StageKind } from "../../../src/plugins/api/volume-plugin.ts";

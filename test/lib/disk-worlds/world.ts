@@ -1,6 +1,6 @@
 import { randomBytes } from "node:crypto";
 import { closeSync, fsyncSync, openSync, writeSync } from "node:fs";
-import type { Operation } from "../../../src/agent/operations.ts";
+import type { Operation } from "../../../src/agent/model/operation.ts";
 import type { ChildRequest } from "../../../src/host/linux/child/child-protocol.ts";
 import { ChildRunner } from "../../../src/host/linux/child/child-runner.ts";
 import { LinuxDevices } from "../../../src/host/linux/device/linux-devices.ts";

@@ -1,4 +1,4 @@
-import { mountAttributes as shownAttributes } from "../../../src/agent/attributes.ts";
+import { mountAttributes as shownAttributes } from "../../../src/agent/model/mount-attributes.ts";
 import { findCondition } from "../../../src/api/conditions.ts";
 import type { IntentMount, NodeVolumeIntent } from "../../../src/api/types.gen.ts";
 import type { MountAttributes } from "../../../src/host/ports/types.ts";

@@ -1,5 +1,5 @@
 import { parseJournal } from "../../../src/agent/journal-format.ts";
-import type { VolumeRecord } from "../../../src/agent/record.ts";
+import type { VolumeRecord } from "../../../src/agent/model/volume-record.ts";
 import { type MountIdentity, sameIdentity } from "../../../src/host/mount-table/mount-table.ts";
 import type { Machine } from "../machine.ts";
 

@@ -1,4 +1,4 @@
-import type { VolumeRecord } from "../../../src/agent/record.ts";
+import type { VolumeRecord } from "../../../src/agent/model/volume-record.ts";
 import { type MountIdentity, sameIdentity } from "../../../src/host/mount-table/mount-table.ts";
 import type { MountAttributes } from "../../../src/host/ports/types.ts";
 import type { Dentry, Maker } from "../kernel/dentry.ts";

@@ -1,4 +1,4 @@
-import type { ContentState } from "../../../src/agent/plan-input.ts";
+import type { ContentState } from "../../../src/agent/model/plan-input.ts";
 import { resource } from "../../../src/api/names.ts";
 import type { NodeVolumeIntent } from "../../../src/api/types.gen.ts";
 import type { ContentRef } from "../../../src/plugins/api/content.ts";

@@ -111,7 +111,7 @@ export const mutations: readonly Mutation[] = [
   {
     law: "L6",
     name: "forget which data directory is ours over a reboot",
-    file: "src/agent/record.ts",
+    file: "src/agent/model/volume-record.ts",
     from: ", ...(directory && { inode: directory.inode })",
     to: "",
   },

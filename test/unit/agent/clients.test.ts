@@ -1,7 +1,7 @@
 import { expect } from "chai";
 import { ClientWatch } from "../../../src/agent/clients.ts";
-import type { Plan } from "../../../src/agent/plan.ts";
-import type { StageRecord } from "../../../src/agent/record.ts";
+import type { Plan } from "../../../src/agent/model/volume-plan.ts";
+import type { StageRecord } from "../../../src/agent/model/volume-record.ts";
 import { VolumeError } from "../../../src/errors.ts";
 import type { ChildProcessID } from "../../../src/host/ports/types.ts";
 import type { WakeupListener, WatchedProcess } from "../../../src/host/ports/wakeups.ts";

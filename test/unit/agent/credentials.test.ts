@@ -1,6 +1,6 @@
 import { expect } from "chai";
 import { digestOf, saltedDigestOf } from "../../../src/agent/content/salted-digest.ts";
-import type { PlanInput } from "../../../src/agent/plan-input.ts";
+import type { PlanInput } from "../../../src/agent/model/plan-input.ts";
 import { obstacleOf } from "../../../src/agent/standing.ts";
 import type { VolumeSource } from "../../../src/api/types.gen.ts";
 import { VolumeError } from "../../../src/errors.ts";

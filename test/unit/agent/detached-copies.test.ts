@@ -1,5 +1,5 @@
 import { expect } from "chai";
-import type { DetachedCopy } from "../../../src/agent/record.ts";
+import type { DetachedCopy } from "../../../src/agent/model/volume-record.ts";
 import { VolumeError } from "../../../src/errors.ts";
 import { KeptUnknown, NamespacesUnknown } from "../../../src/host/ports/evidence.ts";
 import { type Holder, type InNamespace, sameNamespace } from "../../../src/host/ports/holder.ts";

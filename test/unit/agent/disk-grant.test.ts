@@ -1,7 +1,7 @@
 import { expect } from "chai";
 import type { ActionContext } from "../../../src/agent/actions/context.ts";
 import { disksOf } from "../../../src/agent/actions/disks.ts";
-import type { VolumeRecord } from "../../../src/agent/record.ts";
+import type { VolumeRecord } from "../../../src/agent/model/volume-record.ts";
 import type { Grant } from "../../../src/api/types.gen.ts";
 
 /** The journal is a fake. */

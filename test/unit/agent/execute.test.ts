@@ -1,5 +1,5 @@
 import { expect } from "chai";
-import type { StageRecord } from "../../../src/agent/record.ts";
+import type { StageRecord } from "../../../src/agent/model/volume-record.ts";
 import { VolumeError } from "../../../src/errors.ts";
 import { child, identity, intent, kubeletDir, mounted, staged, staging, target, world } from "./executor-world.ts";
 

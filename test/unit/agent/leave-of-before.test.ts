@@ -1,6 +1,6 @@
 import { expect } from "chai";
 import { type ActionContext, recordOf } from "../../../src/agent/actions/context.ts";
-import type { VolumeRecord } from "../../../src/agent/record.ts";
+import type { VolumeRecord } from "../../../src/agent/model/volume-record.ts";
 
 /** The journal is a fake. */
 describe("leave to write over what an mkfs that was cut off has left (decision 0013)", () => {

@@ -1,5 +1,5 @@
 import { expect } from "chai";
-import type { VolumeRecord } from "../../../src/agent/record.ts";
+import type { VolumeRecord } from "../../../src/agent/model/volume-record.ts";
 import { VolumeError } from "../../../src/errors.ts";
 import type { OperationContext } from "../../../src/host/ports/host-ports.ts";
 import { record, wanted } from "../../lib/plan-world.ts";

@@ -1,7 +1,7 @@
 import { expect } from "chai";
 import { Registry } from "prom-client";
 import { AgentMetrics } from "../../../src/agent/metrics.ts";
-import type { Action, OperationKind } from "../../../src/agent/operations.ts";
+import type { Action, OperationKind } from "../../../src/agent/model/operation.ts";
 import { mounted, planWorld, record, staged, volume, wanted } from "../../lib/plan-world.ts";
 
 /** One action of each kind: does not compile when a kind is missing. */

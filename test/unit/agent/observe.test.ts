@@ -1,6 +1,6 @@
 import { expect } from "chai";
 import type { IntentInput } from "../../../hack/lib/agent-on-kernel/intent.ts";
-import type { Observation } from "../../../src/agent/plan-input.ts";
+import type { Observation } from "../../../src/agent/model/plan-input.ts";
 import { deriveVolumeState } from "../../../src/agent/standing.ts";
 import type { MountEntry } from "../../../src/host/mount-table/mountinfo.ts";
 import { entry } from "../../lib/mount-entries.ts";

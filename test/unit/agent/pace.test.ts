@@ -1,5 +1,5 @@
 import { expect } from "chai";
-import type { Operation } from "../../../src/agent/operations.ts";
+import type { Operation } from "../../../src/agent/model/operation.ts";
 import { paceMs, rateLimit } from "../../../src/agent/pace.ts";
 
 const stages = (count: number): Operation[] =>

@@ -1,7 +1,7 @@
 import { expect } from "chai";
 import { type Failure, nextFailure } from "../../../src/agent/failures.ts";
-import type { Operation } from "../../../src/agent/operations.ts";
-import type { VolumeRecord } from "../../../src/agent/record.ts";
+import type { Operation } from "../../../src/agent/model/operation.ts";
+import type { VolumeRecord } from "../../../src/agent/model/volume-record.ts";
 import {
   mounted,
   planned,

@@ -1,7 +1,7 @@
 import { expect } from "chai";
 import { driftOf } from "../../../src/agent/drift.ts";
-import type { OperationKind } from "../../../src/agent/operations.ts";
-import type { VolumePlan } from "../../../src/agent/plan.ts";
+import type { OperationKind } from "../../../src/agent/model/operation.ts";
+import type { VolumePlan } from "../../../src/agent/model/volume-plan.ts";
 import { ServerWatch } from "../../../src/agent/servers.ts";
 import { deriveVolumeState, obstacleOf } from "../../../src/agent/standing.ts";
 import type { RemoteMount } from "../../../src/host/ports/remote-mount.ts";

@@ -1,6 +1,6 @@
 import { expect } from "chai";
 import type { Failure } from "../../../src/agent/failures.ts";
-import type { VolumePlan } from "../../../src/agent/plan.ts";
+import type { VolumePlan } from "../../../src/agent/model/volume-plan.ts";
 import { statusOf } from "../../../src/agent/status-of.ts";
 import type { NodeVolumeIntentStatus } from "../../../src/api/types.gen.ts";
 import { mounted, planned, record, staged, stageRecord, volume, type World, wanted } from "../../lib/plan-world.ts";

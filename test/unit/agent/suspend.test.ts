@@ -1,5 +1,5 @@
 import { expect } from "chai";
-import type { Operation } from "../../../src/agent/operations.ts";
+import type { Operation } from "../../../src/agent/model/operation.ts";
 import { entry } from "../../lib/mount-entries.ts";
 import {
   mounted,

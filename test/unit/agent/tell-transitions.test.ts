@@ -1,5 +1,5 @@
 import { expect } from "chai";
-import type { Plan } from "../../../src/agent/plan.ts";
+import type { Plan } from "../../../src/agent/model/volume-plan.ts";
 import { tellTransitions } from "../../../src/agent/tell-transitions.ts";
 import type { EventInput } from "../../../src/kube/events/event-correlator.ts";
 import { mounted, planWorld, record, staged, wanted } from "../../lib/plan-world.ts";

@@ -1,5 +1,5 @@
 import { expect } from "chai";
-import type { Plan } from "../../../src/agent/plan.ts";
+import type { Plan } from "../../../src/agent/model/volume-plan.ts";
 import { transitions } from "../../../src/agent/transitions.ts";
 import { mounted, planWorld, record, staged, targetRecord, wanted } from "../../lib/plan-world.ts";
 

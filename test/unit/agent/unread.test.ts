@@ -1,6 +1,6 @@
 import { expect } from "chai";
 import { understand } from "../../../src/agent/intents.ts";
-import type { PlanInput } from "../../../src/agent/plan-input.ts";
+import type { PlanInput } from "../../../src/agent/model/plan-input.ts";
 import { podPath } from "../../../src/agent/pods/pod-mounts.ts";
 import { statusOf } from "../../../src/agent/status-of.ts";
 import { volumeKey } from "../../../src/agent/volume-key.ts";

@@ -1,6 +1,6 @@
 import { expect } from "chai";
 import { Backoff, slotOf } from "../../../src/agent/failures.ts";
-import type { Operation } from "../../../src/agent/operations.ts";
+import type { Operation } from "../../../src/agent/model/operation.ts";
 import { changedMounts, concerns, triggersFor, type Waiter } from "../../../src/agent/wakes-of.ts";
 import type { Reason } from "../../../src/api/reasons.ts";
 import { VolumeError, type WaitingOn } from "../../../src/errors.ts";

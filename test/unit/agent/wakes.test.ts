@@ -1,6 +1,6 @@
 import { expect } from "chai";
 import { Backoff, slotOf } from "../../../src/agent/failures.ts";
-import type { Operation } from "../../../src/agent/operations.ts";
+import type { Operation } from "../../../src/agent/model/operation.ts";
 import { RetryTriggers } from "../../../src/agent/wakes.ts";
 import { VolumeError } from "../../../src/errors.ts";
 import { MountTable } from "../../../src/host/mount-table/mount-table.ts";

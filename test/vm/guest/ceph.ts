@@ -3,7 +3,7 @@ import { readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { expect } from "chai";
 import { intent } from "../../../hack/lib/agent-on-kernel/intent.ts";
 import { until } from "../../../hack/lib/until.ts";
-import type { VolumePlan } from "../../../src/agent/plan.ts";
+import type { VolumePlan } from "../../../src/agent/model/volume-plan.ts";
 import type { RBDVolumeSource } from "../../../src/api/types.gen.ts";
 import { addedText } from "../../../src/host/linux/rbd/rbd-text.ts";
 import { cephArgs } from "../../../src/plugins/network/ceph.ts";

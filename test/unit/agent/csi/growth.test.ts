@@ -1,8 +1,8 @@
 import { expect } from "chai";
 import { desiredVolume } from "../../../../src/agent/desired-volume.ts";
 import { type Failure, slotOf } from "../../../../src/agent/failures.ts";
-import type { PlanInput } from "../../../../src/agent/plan-input.ts";
-import type { VolumeRecord } from "../../../../src/agent/record.ts";
+import type { PlanInput } from "../../../../src/agent/model/plan-input.ts";
+import type { VolumeRecord } from "../../../../src/agent/model/volume-record.ts";
 import type { Reason } from "../../../../src/api/reasons.ts";
 import { MountTable } from "../../../../src/host/mount-table/mount-table.ts";
 import { entry } from "../../../lib/mount-entries.ts";

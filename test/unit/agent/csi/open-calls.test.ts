@@ -1,5 +1,5 @@
 import { expect } from "chai";
-import type { CSIRecord, StageRecord, TargetRecord } from "../../../../src/agent/record.ts";
+import type { CSIRecord, StageRecord, TargetRecord } from "../../../../src/agent/model/volume-record.ts";
 import type { CSIDrivers, NodeService } from "../../../../src/csi/ports.ts";
 import { staged, target, world } from "../executor-world.ts";
 

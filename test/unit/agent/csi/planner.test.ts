@@ -1,9 +1,9 @@
 import { expect } from "chai";
 import { observeDriverStage } from "../../../../src/agent/csi/look.ts";
 import { desiredVolume } from "../../../../src/agent/desired-volume.ts";
-import type { PlanInput } from "../../../../src/agent/plan-input.ts";
+import type { PlanInput } from "../../../../src/agent/model/plan-input.ts";
+import { afterReboot, type VolumeRecord } from "../../../../src/agent/model/volume-record.ts";
 import { Planner } from "../../../../src/agent/planner.ts";
-import { afterReboot, type VolumeRecord } from "../../../../src/agent/record.ts";
 import { MountTable } from "../../../../src/host/mount-table/mount-table.ts";
 import { entry } from "../../../lib/mount-entries.ts";
 import { plan } from "../../../lib/plan-whole.ts";

@@ -1,10 +1,10 @@
 import { expect } from "chai";
 import { desiredVolume } from "../../../../src/agent/desired-volume.ts";
 import { type Failure, slotOf } from "../../../../src/agent/failures.ts";
-import type { Plan } from "../../../../src/agent/plan.ts";
-import type { PlanInput } from "../../../../src/agent/plan-input.ts";
+import type { PlanInput } from "../../../../src/agent/model/plan-input.ts";
+import type { Plan } from "../../../../src/agent/model/volume-plan.ts";
+import type { Published, VolumeRecord } from "../../../../src/agent/model/volume-record.ts";
 import { Planner } from "../../../../src/agent/planner.ts";
-import type { Published, VolumeRecord } from "../../../../src/agent/record.ts";
 import { statusOf } from "../../../../src/agent/status-of.ts";
 import { MountTable } from "../../../../src/host/mount-table/mount-table.ts";
 import { entry } from "../../../lib/mount-entries.ts";

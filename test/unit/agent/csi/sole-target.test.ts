@@ -1,7 +1,7 @@
 import { expect } from "chai";
 import { soleTargetProblem } from "../../../../src/agent/csi/sole-target.ts";
 import { desiredVolume } from "../../../../src/agent/desired-volume.ts";
-import type { ActualTarget, Truth } from "../../../../src/agent/view.ts";
+import type { ActualTarget, Truth } from "../../../../src/agent/model/actual-volume-view.ts";
 import { prefix, targetRecord, wanted } from "../../../lib/plan-world.ts";
 
 const source = { csi: { driver: "a.example", volumeHandle: "v" } };

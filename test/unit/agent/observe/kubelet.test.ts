@@ -2,7 +2,7 @@ import { hash } from "node:crypto";
 import { expect } from "chai";
 import type { IntentInput } from "../../../../hack/lib/agent-on-kernel/intent.ts";
 import { desiredVolume } from "../../../../src/agent/desired-volume.ts";
-import type { Observation } from "../../../../src/agent/plan-input.ts";
+import type { Observation } from "../../../../src/agent/model/plan-input.ts";
 import { Planner } from "../../../../src/agent/planner.ts";
 import { deriveVolumeState } from "../../../../src/agent/standing.ts";
 import { statusOf } from "../../../../src/agent/status-of.ts";

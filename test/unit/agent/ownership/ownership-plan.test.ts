@@ -1,5 +1,5 @@
 import { expect } from "chai";
-import type { CSIRecord, VolumeRecord } from "../../../../src/agent/record.ts";
+import type { CSIRecord, VolumeRecord } from "../../../../src/agent/model/volume-record.ts";
 import { deriveVolumeState } from "../../../../src/agent/standing.ts";
 import { entry } from "../../../lib/mount-entries.ts";
 import { planned, prefix, record, stageRecord, targetRecord, wanted } from "../../../lib/plan-world.ts";

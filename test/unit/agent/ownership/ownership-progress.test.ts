@@ -1,6 +1,6 @@
 import { expect } from "chai";
 import { noDrivers } from "../../../../src/agent/csi/no-drivers.ts";
-import type { VolumePlan } from "../../../../src/agent/plan.ts";
+import type { VolumePlan } from "../../../../src/agent/model/volume-plan.ts";
 import { statusOf } from "../../../../src/agent/status-of.ts";
 import { transitions } from "../../../../src/agent/transitions.ts";
 import type { NodeCapabilities, NodeService } from "../../../../src/csi/ports.ts";

@@ -1,5 +1,7 @@
 import { expect } from "chai";
 import { type DesiredVolume, desiredVolume } from "../../../../src/agent/desired-volume.ts";
+import type { ActualTarget } from "../../../../src/agent/model/actual-volume-view.ts";
+import type { CSIRecord, VolumeRecord } from "../../../../src/agent/model/volume-record.ts";
 import {
   fsGroupDue,
   fsGroupFor,
@@ -11,8 +13,6 @@ import {
   withoutOtherFSGroups,
 } from "../../../../src/agent/ownership/ownership.ts";
 import { ownershipProblem } from "../../../../src/agent/ownership/ownership-problem.ts";
-import type { CSIRecord, VolumeRecord } from "../../../../src/agent/record.ts";
-import type { ActualTarget } from "../../../../src/agent/view.ts";
 import { prefix, record, stageRecord, targetRecord, wanted } from "../../../lib/plan-world.ts";
 
 const source = { csi: { driver: "a.example", volumeHandle: "v" } };

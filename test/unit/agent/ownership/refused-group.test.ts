@@ -1,5 +1,5 @@
 import { expect } from "chai";
-import type { Published } from "../../../../src/agent/record.ts";
+import type { Published } from "../../../../src/agent/model/volume-record.ts";
 import { statusOf } from "../../../../src/agent/status-of.ts";
 import { transitions } from "../../../../src/agent/transitions.ts";
 import { entry } from "../../../lib/mount-entries.ts";

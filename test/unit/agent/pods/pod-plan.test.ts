@@ -1,7 +1,7 @@
 import { expect } from "chai";
-import type { PlanInput } from "../../../../src/agent/plan-input.ts";
+import type { PlanInput } from "../../../../src/agent/model/plan-input.ts";
+import { afterReboot } from "../../../../src/agent/model/volume-record.ts";
 import { podStatuses } from "../../../../src/agent/pods/pod-status.ts";
-import { afterReboot } from "../../../../src/agent/record.ts";
 import { deriveVolumeState } from "../../../../src/agent/standing.ts";
 import type { NodeVolumeIntent } from "../../../../src/api/types.gen.ts";
 import { entry } from "../../../lib/mount-entries.ts";

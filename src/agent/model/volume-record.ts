@@ -1,12 +1,12 @@
-import type { Reason } from "../api/reasons.ts";
-import type { MountIdentity } from "../host/mount-table/mount-table.ts";
-import type { DirectoryID } from "../host/ports/host-ports.ts";
-import type { ChildProcessID, MountAttributes } from "../host/ports/types.ts";
-import type { ChosenDisk } from "../plugins/api/disk-choice.ts";
-import type { TearDownData } from "../plugins/api/stage-context.ts";
-import type { FoundSource, SourceType, StageKind } from "../plugins/api/volume-plugin.ts";
-import type { SaltedDigest } from "./content/salted-digest.ts";
-import type { Calls, Moment } from "./csi/calls.ts";
+import type { Reason } from "../../api/reasons.ts";
+import type { MountIdentity } from "../../host/mount-table/mount-table.ts";
+import type { DirectoryID } from "../../host/ports/host-ports.ts";
+import type { ChildProcessID, MountAttributes } from "../../host/ports/types.ts";
+import type { ChosenDisk } from "../../plugins/api/disk-choice.ts";
+import type { TearDownData } from "../../plugins/api/stage-context.ts";
+import type { FoundSource, SourceType, StageKind } from "../../plugins/api/volume-plugin.ts";
+import type { SaltedDigest } from "../content/salted-digest.ts";
+import type { Calls, Moment } from "./csi-call-record.ts";
 
 /**
  * The record of one volume: what the agent was about to do before it did it, and what it learned. Together with the

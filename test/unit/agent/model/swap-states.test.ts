@@ -1,7 +1,7 @@
 import { expect } from "chai";
-import type { StageRecord, VolumeRecord } from "../../../src/agent/record.ts";
-import { swapStates } from "../../../src/agent/swap-states.ts";
-import type { SwapTable } from "../../../src/host/ports/swaps.ts";
+import { swapStates } from "../../../../src/agent/model/swap-states.ts";
+import type { StageRecord, VolumeRecord } from "../../../../src/agent/model/volume-record.ts";
+import type { SwapTable } from "../../../../src/host/ports/swaps.ts";
 
 const record = (name: string, stage: Partial<StageRecord>): [string, VolumeRecord] => [
   name,

@@ -1,5 +1,5 @@
 import { expect } from "chai";
-import { isOfKubelet, podOfPath, podTargetPath } from "../../../../src/agent/pods/pod-path.ts";
+import { isOfKubelet, podOfPath, podTargetPath } from "../../../../src/agent/model/pod-path.ts";
 
 const kubelet = "/var/lib/kubelet";
 const uid = "0b3c1a44-5f4e-4a2b-9d3a-3f0f6f1f2a10";

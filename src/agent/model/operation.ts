@@ -1,5 +1,5 @@
-import type { MountTable } from "../host/mount-table/mount-table.ts";
-import type { UnmountMode } from "../host/ports/host-ports.ts";
+import type { MountTable } from "../../host/mount-table/mount-table.ts";
+import type { UnmountMode } from "../../host/ports/host-ports.ts";
 
 /** One operation for one volume. At most one runs per volume; after it, the planner decides again. */
 export type Operation = {

@@ -1,5 +1,5 @@
-import type { MountEntry } from "../host/mount-table/mountinfo.ts";
-import type { MountAttributes } from "../host/ports/types.ts";
+import type { MountEntry } from "../../host/mount-table/mountinfo.ts";
+import type { MountAttributes } from "../../host/ports/types.ts";
 
 /** Flags of a mount as the kernel writes them. strictatime is what it calls neither noatime nor relatime. */
 export function mountAttributes(mount: MountEntry): MountAttributes {

@@ -1,11 +1,11 @@
-import type { Reason } from "../api/reasons.ts";
-import type { DriftClass } from "../api/status-values.ts";
-import type { WaitingOn } from "../errors.ts";
-import type { MountEntry } from "../host/mount-table/mountinfo.ts";
-import type { MountAttributes } from "../host/ports/types.ts";
-import type { DesiredMount } from "./desired-volume.ts";
-import type { KubeletView } from "./observe/kubelet-view.ts";
-import type { StageRecord, TargetRecord } from "./record.ts";
+import type { Reason } from "../../api/reasons.ts";
+import type { DriftClass } from "../../api/status-values.ts";
+import type { WaitingOn } from "../../errors.ts";
+import type { MountEntry } from "../../host/mount-table/mountinfo.ts";
+import type { MountAttributes } from "../../host/ports/types.ts";
+import type { DesiredMount } from "../desired-volume.ts";
+import type { KubeletView } from "../observe/kubelet-view.ts";
+import type { StageRecord, TargetRecord } from "./volume-record.ts";
 
 /**
  * Three-valued truth about a mount (law L2). An uncertain mount is set up again if it is desired, torn down if not, and

@@ -7,7 +7,7 @@ import {
   sending,
   stillActingMs,
   unanswered,
-} from "../../../../src/agent/csi/calls.ts";
+} from "../../../../src/agent/model/csi-call-record.ts";
 
 const deadline = 120_000;
 const run = 7;

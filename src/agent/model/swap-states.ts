@@ -1,5 +1,5 @@
-import type { SwapSource, SwapTable } from "../host/ports/swaps.ts";
-import type { VolumeRecord } from "./record.ts";
+import type { SwapSource, SwapTable } from "../../host/ports/swaps.ts";
+import type { VolumeRecord } from "./volume-record.ts";
 
 /** Whether the node swaps to the device that a volume's record names; unknown where that cannot be told (law L2). */
 export type SwapState = "on" | "off" | "unknown";

@@ -1,9 +1,9 @@
-import type { Desired } from "./desired-volume.ts";
-import type { Failure } from "./failures.ts";
-import type { VolumeHealth } from "./model/volume-health.ts";
-import type { Operation, OperationKind } from "./operations.ts";
-import type { VolumeRecord } from "./record.ts";
-import type { ActualVolume, Problem } from "./view.ts";
+import type { Desired } from "../desired-volume.ts";
+import type { Failure } from "../failures.ts";
+import type { ActualVolume, Problem } from "./actual-volume-view.ts";
+import type { Operation, OperationKind } from "./operation.ts";
+import type { VolumeHealth } from "./volume-health.ts";
+import type { VolumeRecord } from "./volume-record.ts";
 
 /**
  * What is to become of one volume, and where it stands.

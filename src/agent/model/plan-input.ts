@@ -1,16 +1,16 @@
-import { joinPath, type MountIdentity, type MountTable } from "../host/mount-table/mount-table.ts";
-import type { ChildProcessID } from "../host/ports/types.ts";
-import type { ContentRef } from "../plugins/api/content.ts";
-import type { Desired } from "./desired-volume.ts";
-import type { Failure, Slot } from "./failures.ts";
-import type { SlowCall, StuckOperation } from "./model/blocked.ts";
-import type { VolumeHealth } from "./model/volume-health.ts";
-import type { Begun, OperationKind } from "./operations.ts";
-import type { OwnershipChange } from "./ownership/ownership-changes.ts";
-import type { TokenState } from "./pods/kept-tokens.ts";
-import type { VolumeRecord } from "./record.ts";
+import { joinPath, type MountIdentity, type MountTable } from "../../host/mount-table/mount-table.ts";
+import type { ChildProcessID } from "../../host/ports/types.ts";
+import type { ContentRef } from "../../plugins/api/content.ts";
+import type { Desired } from "../desired-volume.ts";
+import type { Failure, Slot } from "../failures.ts";
+import type { OwnershipChange } from "../ownership/ownership-changes.ts";
+import type { TokenState } from "../pods/kept-tokens.ts";
+import type { Problem, ServerUnresponsive } from "./actual-volume-view.ts";
+import type { SlowCall, StuckOperation } from "./blocked.ts";
+import type { Begun, OperationKind } from "./operation.ts";
 import type { SwapState } from "./swap-states.ts";
-import type { Problem, ServerUnresponsive } from "./view.ts";
+import type { VolumeHealth } from "./volume-health.ts";
+import type { VolumeRecord } from "./volume-record.ts";
 
 /** All inputs of the planner: desired state of world, actual state of world, and the time. */
 export interface PlanInput {

@@ -1,8 +1,8 @@
 import { expect } from "chai";
-import type { Action, Operation } from "../../../src/agent/operations.ts";
-import { deriveVolumeState } from "../../../src/agent/standing.ts";
-import { mounted, planned, prefix, record, staged, volume, wanted } from "../../lib/plan-world.ts";
-import { FakeAgent, held } from "./fake-agent.ts";
+import type { Action, Operation } from "../../../../src/agent/model/operation.ts";
+import { deriveVolumeState } from "../../../../src/agent/standing.ts";
+import { mounted, planned, prefix, record, staged, volume, wanted } from "../../../lib/plan-world.ts";
+import { FakeAgent, held } from "../fake-agent.ts";
 
 const on = (point: string, generation: number) => wanted({ generation, mounts: [{ path: `/mnt/${point}` }] });
 

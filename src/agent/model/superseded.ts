@@ -1,6 +1,6 @@
-import type { Desired } from "./desired-volume.ts";
-import type { Begun, OperationKind } from "./operations.ts";
-import type { ActualVolume } from "./view.ts";
+import type { Desired } from "../desired-volume.ts";
+import type { ActualVolume } from "./actual-volume-view.ts";
+import type { Begun, OperationKind } from "./operation.ts";
 
 /** What these leave is not what there was when they began. */
 const changing: ReadonlySet<OperationKind> = new Set<OperationKind>([
