@@ -10,7 +10,7 @@ import { attributeDifference, mountAttributes } from "./model/mount-attributes.t
 import type { StageRecord, TargetRecord } from "./model/volume-record.ts";
 import { beneath, covered, differentMount, foreignMount, stacked } from "./mount-problems.ts";
 import { movedMount, targetMoved } from "./moved-target.ts";
-import { ownershipDiffers } from "./ownership/ownership.ts";
+import { ownershipDiffers } from "./ownership/fsgroup-policy.ts";
 import { identityBeneath } from "./pods/sub-path.ts";
 import { observeUnread } from "./unread.ts";
 

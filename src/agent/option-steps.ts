@@ -2,7 +2,7 @@ import { canonicalOptions, optionName } from "../api/values/mount-options.ts";
 import type { DesiredVolume } from "./desired-volume.ts";
 import { type Failure, slotOf } from "./failures.ts";
 import type { StageRecord } from "./model/volume-record.ts";
-import { mustStageForOwnership } from "./ownership/ownership.ts";
+import { mustStageForOwnership } from "./ownership/fsgroup-policy.ts";
 import type { StepContext } from "./step-context.ts";
 
 /** PURE. Whether other options are asked for than what is staged was given. */

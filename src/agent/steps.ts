@@ -11,7 +11,7 @@ import type { Action } from "./model/operation.ts";
 import type { ContentState, PlanSettings } from "./model/plan-input.ts";
 import type { StageRecord, VolumeRecord } from "./model/volume-record.ts";
 import { isSameForDriver, mustReplaceForOptions, optionsDiffer } from "./option-steps.ts";
-import { fsGroupToWrite } from "./ownership/ownership.ts";
+import { fsGroupToWrite } from "./ownership/fsgroup-policy.ts";
 import { consumerStillRunning, credentialsWait, isGivenBack, isHeldByPod, optionsWait } from "./pods/pod-steps.ts";
 import { isStatePath } from "./state-path.ts";
 import type { StepContext, Steps } from "./step-context.ts";

@@ -5,7 +5,7 @@ import type { DesiredMount, DesiredVolume } from "./desired-volume.ts";
 import type { ActualTarget, Problem } from "./model/actual-volume-view.ts";
 import { attributeDifference } from "./model/mount-attributes.ts";
 import type { Action } from "./model/operation.ts";
-import { awaitsFSGroup, fsGroupDue } from "./ownership/ownership.ts";
+import { awaitsFSGroup, fsGroupDue } from "./ownership/fsgroup-policy.ts";
 import { ownershipProblem } from "./ownership/ownership-problem.ts";
 import { pathProblem } from "./path-problem.ts";
 import { identityBeneath } from "./pods/sub-path.ts";

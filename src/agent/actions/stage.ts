@@ -16,7 +16,7 @@ import type { DesiredVolume } from "../desired-volume.ts";
 import { dataPath, hostSource } from "../model/plan-input.ts";
 import { type StageRecord, withFormatting, withoutSwap } from "../model/volume-record.ts";
 import { lookForMountPoints } from "../observe/look-for-mount-points.ts";
-import { fsGroupToWrite } from "../ownership/ownership.ts";
+import { fsGroupToWrite } from "../ownership/fsgroup-policy.ts";
 import { isStatePath } from "../state-path.ts";
 import { type ActionContext, recordOf, stagingTarget, wanted } from "./context.ts";
 import { disksOf } from "./disks.ts";

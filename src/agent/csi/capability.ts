@@ -1,7 +1,7 @@
 import type { AccessMode, NodeCapabilities, VolumeCapability } from "../../csi/ports.ts";
 import { unreachable } from "../../errors.ts";
 import type { CSIVolume } from "../../plugins/api/volume-plugin.ts";
-import type { ToldOwnership } from "../ownership/ownership.ts";
+import type { ToldOwnership } from "../ownership/fsgroup-policy.ts";
 import { contextOption } from "../ownership/se-linux-label.ts";
 
 /**

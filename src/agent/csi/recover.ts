@@ -1,7 +1,7 @@
 import { identityOf, sameIdentity } from "../../host/mount-table/mount-table.ts";
 import { type ActionContext, recordOf, wanted } from "../actions/context.ts";
 import { nothingShown, type TargetRecord } from "../model/volume-record.ts";
-import { toldOwnership } from "../ownership/ownership.ts";
+import { toldOwnership } from "../ownership/fsgroup-policy.ts";
 import { identityBeneath } from "../pods/sub-path.ts";
 import { publishPathIn, stagingPathIn, volumeDirectory } from "./paths.ts";
 

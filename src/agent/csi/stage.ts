@@ -5,7 +5,7 @@ import type { CSIVolume } from "../../plugins/api/volume-plugin.ts";
 import { type ActionContext, recordOf } from "../actions/context.ts";
 import type { DesiredVolume } from "../desired-volume.ts";
 import type { CSIRecord, StageRecord, VolumeRecord } from "../model/volume-record.ts";
-import { toldOwnership } from "../ownership/ownership.ts";
+import { toldOwnership } from "../ownership/fsgroup-policy.ts";
 import { capabilityOf } from "./capability.ts";
 import { callDriver, csiStageOf, driverNamed, withAnswer } from "./driver-call.ts";
 import { mountsIn, stagingPathIn, volumeDirectory } from "./paths.ts";

@@ -5,7 +5,7 @@ import { type ActionContext, recordOf } from "../actions/context.ts";
 import type { DesiredMount, DesiredVolume } from "../desired-volume.ts";
 import { type Owned, type Published, type TargetRecord, withTarget } from "../model/volume-record.ts";
 import { identityBeneath } from "../pods/sub-path.ts";
-import { fsGroupDue, fsGroupToApply, fsGroupToReapply, ownedOf, withoutOtherFSGroups } from "./ownership.ts";
+import { fsGroupDue, fsGroupToApply, fsGroupToReapply, ownedOf, withoutOtherFSGroups } from "./fsgroup-policy.ts";
 
 type Shown = Published & { readonly identity: MountIdentity };
 type Place = Pick<OwnershipRequest, "path" | "mountID" | "device" | "directory" | "readOnly">;

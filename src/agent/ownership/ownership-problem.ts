@@ -1,7 +1,15 @@
 import type { DesiredMount } from "../desired-volume.ts";
 import type { ActualVolume, Problem } from "../model/actual-volume-view.ts";
 import type { PlanSettings } from "../model/plan-input.ts";
-import { fsGroupFor, type KnownRecord, labelOf, othersThan, ownedOf, takesLabels, type Wanted } from "./ownership.ts";
+import {
+  fsGroupFor,
+  type KnownRecord,
+  labelOf,
+  othersThan,
+  ownedOf,
+  takesLabels,
+  type Wanted,
+} from "./fsgroup-policy.ts";
 
 /**
  * PURE. Why a mount waits whose group or label is not the volume's: another mount has it, or has not left yet (safety

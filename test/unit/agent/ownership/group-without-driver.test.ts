@@ -2,7 +2,7 @@ import { expect } from "chai";
 import { type DesiredVolume, desiredVolume } from "../../../../src/agent/desired-volume.ts";
 import { type Failure, slotOf } from "../../../../src/agent/failures.ts";
 import { afterReboot, type VolumeRecord } from "../../../../src/agent/model/volume-record.ts";
-import { fsGroupDue, fsGroupFor, fsGroupToWrite } from "../../../../src/agent/ownership/ownership.ts";
+import { fsGroupDue, fsGroupFor, fsGroupToWrite } from "../../../../src/agent/ownership/fsgroup-policy.ts";
 import { sourceTraits, sourceTypes } from "../../../../src/api/source-traits.ts";
 import type { VolumeSource } from "../../../../src/api/types.gen.ts";
 import type { VolumeSpec } from "../../../../src/plugins/api/volume-plugin.ts";

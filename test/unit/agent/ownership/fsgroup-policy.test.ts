@@ -11,7 +11,7 @@ import {
   ownershipDiffers,
   toldOwnership,
   withoutOtherFSGroups,
-} from "../../../../src/agent/ownership/ownership.ts";
+} from "../../../../src/agent/ownership/fsgroup-policy.ts";
 import { ownershipProblem } from "../../../../src/agent/ownership/ownership-problem.ts";
 import { prefix, record, stageRecord, targetRecord, wanted } from "../../../lib/plan-world.ts";
 
