@@ -1,6 +1,6 @@
 import type { ChildProcessID } from "../host/ports/types.ts";
 import { contentStateOf, refsOf } from "./content/content-of.ts";
-import { tokensOf } from "./csi/identity.ts";
+import { tokensOf } from "./content/pod-tokens.ts";
 import { isInvalid } from "./desired-volume.ts";
 import type { Begun } from "./model/operation.ts";
 import type { ContentState, PlanInput } from "./model/plan-input.ts";

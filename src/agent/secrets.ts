@@ -3,7 +3,7 @@ import type { SecretReference } from "../api/types.gen.ts";
 import type { Secrets } from "../csi/ports.ts";
 import { messageOf, VolumeError } from "../errors.ts";
 import type { KubeClient } from "../kube/client/client.ts";
-import { asAgentOrNode, isForbidden } from "./as-node.ts";
+import { asAgentOrNode, isForbidden } from "./content/impersonate-node.ts";
 
 /** Dependencies of reading Secrets of the node's volumes. They are read at each use and never cached. */
 export interface SecretsDeps {

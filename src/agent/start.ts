@@ -9,7 +9,7 @@ import { bindingsOfAgent } from "../kube/policies/policies.ts";
 import type { ContentRef } from "../plugins/api/content.ts";
 import type { Agent, AgentDeps } from "./agent.ts";
 import { ClientWatch } from "./clients.ts";
-import { ContentSource } from "./content/contents.ts";
+import { ContentSource } from "./content/content-source.ts";
 import { VolumeStatsPoller } from "./csi/volume-stats.ts";
 import { registerVolumeStatsMetrics } from "./csi/volume-stats-metrics.ts";
 import { intentSource } from "./desired/choose-intent-source.ts";

@@ -3,13 +3,13 @@ import { messageOf } from "../../errors.ts";
 import { createKubeClient, type KubeClient } from "../../kube/client/client.ts";
 import { createReflector, type Reflector } from "../../kube/watch/reflector.ts";
 import type { ContentRef, ObjectContent, TokenRef } from "../../plugins/api/content.ts";
-import { isForbidden } from "../as-node.ts";
 import type { Problem } from "../model/actual-volume-view.ts";
 import type { ContentState } from "../model/plan-input.ts";
 import { asNodeOrAgent, type EitherTransport } from "./as-node-transport.ts";
+import { contentParser, type ReadContent } from "./content-parser.ts";
 import type { ContentsDeps, FollowedContent } from "./followed-content.ts";
+import { isForbidden } from "./impersonate-node.ts";
 import { problemsOf } from "./problems.ts";
-import { contentParser, type ReadContent } from "./reading-of.ts";
 import { digestOf } from "./salted-digest.ts";
 
 type WatchedRef = Exclude<ContentRef, TokenRef>;

@@ -3,10 +3,10 @@ import { tokensKey } from "../../csi/client/secrets-of.ts";
 import type { NodeCapabilities, PublishRequest } from "../../csi/ports.ts";
 import type { CSIVolume } from "../../plugins/api/volume-plugin.ts";
 import { type ActionContext, recordOf } from "../actions/context.ts";
+import { identityFor } from "../content/pod-tokens.ts";
 import type { Published, TargetRecord } from "../model/volume-record.ts";
 import { capabilityOf } from "./capability.ts";
 import { csiStageOf } from "./driver-call.ts";
-import { identityFor } from "./identity.ts";
 import { type ActingPod, volumeContextFor } from "./pod-info.ts";
 
 /** A call of NodePublishVolume. */

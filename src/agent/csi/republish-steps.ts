@@ -1,9 +1,9 @@
+import { hasTokens } from "../content/pod-tokens.ts";
 import type { DesiredVolume } from "../desired-volume.ts";
 import type { ActualTarget, ActualVolume } from "../model/actual-volume-view.ts";
 import type { Action } from "../model/operation.ts";
 import type { Published } from "../model/volume-record.ts";
 import type { StepContext } from "../step-context.ts";
-import { hasTokens } from "./identity.ts";
 
 /** Milliseconds from one publish of a target to the next: kubelet looks at a pod about each minute (behaviour 19). */
 const intervalMs = { least: 45_000, spread: 30_000 } as const;

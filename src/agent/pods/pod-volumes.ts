@@ -2,6 +2,7 @@ import type { NodeVolumeIntent } from "../../api/types.gen.ts";
 import { type PodPublish, type PodTarget, PodVolumeError, type PodVolumes } from "../../csi/server/ports.ts";
 import type { MountTable } from "../../host/mount-table/mount-table.ts";
 import { tokenAudiencesOf } from "../../plugins/csi.ts";
+import { tokensLacking } from "../content/token-problems.ts";
 import type { DesiredStateOfWorld } from "../desired-world.ts";
 import type { IntentEntry } from "../intents.ts";
 import type { Journal } from "../journal.ts";
@@ -12,7 +13,6 @@ import type { KeptTokens } from "./kept-tokens.ts";
 import type { OpenPods } from "./open-pods.ts";
 import { foreign, givenBack, hasLeft, notTornDown, problemOf, unmounting, waiting } from "./pod-problems.ts";
 import { begun, notListed, progressOf } from "./publish-progress.ts";
-import { tokensLacking } from "./token-problems.ts";
 
 /** Dependencies of answering kubelet's NodePublishVolume and NodeUnpublishVolume. */
 export interface PodVolumesDeps {

@@ -4,7 +4,7 @@ import { messageOf } from "../../errors.ts";
 import type { KubeClient } from "../../kube/client/client.ts";
 import { recordIn, stringIn } from "../../kube/json.ts";
 import type { Clock } from "../../ports.ts";
-import { asAgentOrNode } from "../as-node.ts";
+import { asAgentOrNode } from "../content/impersonate-node.ts";
 
 /** Where kubelet renews its sign of life, every ten seconds (kubelet: nodeLeaseDurationSeconds, a quarter of it). */
 const leases = "kube-node-lease";

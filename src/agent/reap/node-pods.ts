@@ -2,7 +2,7 @@ import type { KubeObject } from "../../api/meta.ts";
 import { resource } from "../../api/names.ts";
 import type { KubeClient } from "../../kube/client/client.ts";
 import { arrayIn, isRecord, recordIn, stringIn } from "../../kube/json.ts";
-import { asAgentOrNode } from "../as-node.ts";
+import { asAgentOrNode } from "../content/impersonate-node.ts";
 
 /** The facts about a pod of the node that are checked before anything is removed. */
 export interface NodePod {

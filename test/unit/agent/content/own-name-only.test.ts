@@ -1,10 +1,10 @@
 import { expect } from "chai";
-import { FakeApi } from "../../../hack/lib/agent-on-kernel/fake-api.ts";
-import { asAgentOrNode, isForbidden } from "../../../src/agent/as-node.ts";
-import { inOwnNameOnly } from "../../../src/agent/own-name-only.ts";
-import { resource } from "../../../src/api/names.ts";
-import { createKubeClient } from "../../../src/kube/client/client.ts";
-import type { ApiRequest, ApiResponse, Transport } from "../../../src/kube/client/transport.ts";
+import { FakeApi } from "../../../../hack/lib/agent-on-kernel/fake-api.ts";
+import { asAgentOrNode, isForbidden } from "../../../../src/agent/content/impersonate-node.ts";
+import { inOwnNameOnly } from "../../../../src/agent/content/own-name-only.ts";
+import { resource } from "../../../../src/api/names.ts";
+import { createKubeClient } from "../../../../src/kube/client/client.ts";
+import type { ApiRequest, ApiResponse, Transport } from "../../../../src/kube/client/transport.ts";
 
 /** Refuses what is asked in the agent's own name. */
 class FakeRefusing implements Transport {

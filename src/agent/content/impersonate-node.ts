@@ -1,5 +1,5 @@
-import { ApiError } from "../kube/client/api-error.ts";
-import type { ReadOptions } from "../kube/client/client.ts";
+import { ApiError } from "../../kube/client/api-error.ts";
+import type { ReadOptions } from "../../kube/client/client.ts";
 
 /**
  * Reads as the agent, where an administrator has granted that; else as the agent's own node, which the API server lets

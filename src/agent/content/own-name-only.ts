@@ -1,4 +1,4 @@
-import type { ApiRequest, ApiResponse, Transport } from "../kube/client/transport.ts";
+import type { ApiRequest, ApiResponse, Transport } from "../../kube/client/transport.ts";
 
 /**
  * A transport for requests in the agent's own name only: a request that impersonates the node is refused here and never

@@ -5,7 +5,7 @@ import type { ActionContext } from "../actions/context.ts";
 import type { DesiredVolume } from "../desired-volume.ts";
 import type { PlanInput } from "../model/plan-input.ts";
 import type { TargetRecord } from "../model/volume-record.ts";
-import { identityOfNoPod, waitingForToken } from "../pods/token-problems.ts";
+import { identityOfNoPod, waitingForToken } from "./token-problems.ts";
 
 /** PURE. Whether the driver may be called for a target as its pod. */
 export function hasTokens(path: string, { tokens, now }: Pick<PlanInput, "tokens" | "now">): boolean {

@@ -1,5 +1,5 @@
 import { expect } from "chai";
-import { ContentSource } from "../../../../src/agent/content/contents.ts";
+import { ContentSource } from "../../../../src/agent/content/content-source.ts";
 import type { ContentRef, TrustBundleRef } from "../../../../src/plugins/api/content.ts";
 import { createFakeApiServer } from "../../fake-api-server.ts";
 import { virtualSystem } from "../../kube/virtual-system.ts";
