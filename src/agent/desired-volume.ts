@@ -5,8 +5,8 @@ import type { MountAttributes } from "../host/ports/types.ts";
 import type { Layout, SourceType, VolumeSpec } from "../plugins/api/volume-plugin.ts";
 import { needsGrantedVolume } from "../plugins/csi.ts";
 import { pluginFor, sourceType } from "../plugins/registry.ts";
+import type { KubeletVolume } from "./actual/kubelet-volume-view.ts";
 import type { PodOfTarget } from "./model/volume-record.ts";
-import type { KubeletVolume } from "./observe/kubelet-view.ts";
 import { kubeletVolumeOf } from "./observe/kubelet-volume.ts";
 import { fileLabel } from "./ownership/se-linux-label.ts";
 

@@ -1,5 +1,6 @@
 import { isBeneath } from "../host/mount-table/mount-table.ts";
 import type { UnmountMode } from "../host/ports/host-ports.ts";
+import { isStatePath } from "./actual/state-path.ts";
 import { contentStateOf } from "./content/content-of.ts";
 import { mustReplaceForCredentials, refusedAndHeld } from "./credential-steps.ts";
 import { republishSteps } from "./csi/republish-steps.ts";
@@ -13,7 +14,6 @@ import type { StageRecord, VolumeRecord } from "./model/volume-record.ts";
 import { isSameForDriver, mustReplaceForOptions, optionsDiffer } from "./option-steps.ts";
 import { fsGroupToWrite } from "./ownership/fsgroup-policy.ts";
 import { consumerStillRunning, credentialsWait, isGivenBack, isHeldByPod, optionsWait } from "./pods/pod-steps.ts";
-import { isStatePath } from "./state-path.ts";
 import type { StepContext, Steps } from "./step-context.ts";
 import { adoptOwn, targetActions } from "./target-steps.ts";
 

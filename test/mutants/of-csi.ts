@@ -107,7 +107,7 @@ export const ofCSI: readonly Seed[] = [
       "actions: all.filter(({ at }) => at > input.now)",
     ],
   ]),
-  ...seedsOf("executor", "src/agent/csi/look.ts", [
+  ...seedsOf("executor", "src/agent/actual/csi-volume.ts", [
     [
       "calls a stage absent that only its driver can end",
       'return { ...base, truth: "uncertain", ...(stage.ready && { drift: "Missing" as const }) };',

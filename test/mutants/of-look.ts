@@ -2,7 +2,7 @@ import { type Seed, seedsOf } from "./seed.ts";
 
 /** The planner: what is there, by table and record. */
 export const ofLook: readonly Seed[] = [
-  ...seedsOf("planner", "src/agent/look.ts", [
+  ...seedsOf("planner", "src/agent/actual/actual-volume.ts", [
     [
       "does not know its own mount by its peer group",
       "  return record.peerGroup !== undefined && [entry.shared, entry.master].includes(record.peerGroup);\n",
@@ -76,7 +76,7 @@ export const ofLook: readonly Seed[] = [
       "  return problems;\n",
     ],
   ]),
-  ...seedsOf("planner", "src/agent/moved-target.ts", [
+  ...seedsOf("planner", "src/agent/actual/moved-target.ts", [
     [
       "takes any mount with the id for its own that was moved",
       "!isTarget && sameIdentity(entry, target.identity) ? entry",
@@ -101,7 +101,7 @@ export const ofLook: readonly Seed[] = [
       "wanted !== null;",
     ],
   ]),
-  ...seedsOf("planner", "src/agent/unread.ts", [
+  ...seedsOf("planner", "src/agent/actual/unread.ts", [
     [
       "calls released what a lost record of an intent that is not understood may have mounted",
       "  const paths = mayHaveLost ? unrecordedPaths(input) : [];\n",

@@ -9,6 +9,7 @@ import {
   stagingAttributes,
 } from "../../plugins/api/volume-plugin.ts";
 import { plugins } from "../../plugins/registry.ts";
+import { isStatePath } from "../actual/state-path.ts";
 import { type VolumeContent, volumeContent } from "../content/content-of.ts";
 import { saltedDigestOf } from "../content/salted-digest.ts";
 import { stageByDriver } from "../csi/stage.ts";
@@ -17,7 +18,6 @@ import { dataPath, hostSource } from "../model/plan-input.ts";
 import { type StageRecord, withFormatting, withoutSwap } from "../model/volume-record.ts";
 import { lookForMountPoints } from "../observe/look-for-mount-points.ts";
 import { fsGroupToWrite } from "../ownership/fsgroup-policy.ts";
-import { isStatePath } from "../state-path.ts";
 import { type ActionContext, recordOf, stagingTarget, wanted } from "./context.ts";
 import { disksOf } from "./disks.ts";
 import { secretsIn, withoutSecrets } from "./without-secrets.ts";

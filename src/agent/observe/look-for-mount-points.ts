@@ -1,6 +1,6 @@
 import type { ActionContext } from "../actions/context.ts";
+import { type KubeletVolume, observeKubeletVolume, podKey } from "../actual/kubelet-volume-view.ts";
 import type { Observed } from "../model/plan-input.ts";
-import { type KubeletVolume, observeKubeletVolume, podKey } from "./kubelet-view.ts";
 import { absent } from "./plan-kubelet.ts";
 
 /**

@@ -1,11 +1,17 @@
+import {
+  type KubeletPod,
+  type KubeletView,
+  type KubeletVolume,
+  observeKubeletVolume,
+  podKey,
+} from "../actual/kubelet-volume-view.ts";
+import { tableUnreadable } from "../actual/mount-problems.ts";
 import { nextOperation } from "../choose.ts";
 import type { DesiredVolume } from "../desired-volume.ts";
 import type { Problem } from "../model/actual-volume-view.ts";
 import { lastObservation, type Observation, type PlanInput } from "../model/plan-input.ts";
 import type { VolumePlan } from "../model/volume-plan.ts";
-import { tableUnreadable } from "../mount-problems.ts";
 import type { Steps } from "../step-context.ts";
-import { type KubeletPod, type KubeletView, type KubeletVolume, observeKubeletVolume, podKey } from "./kubelet-view.ts";
 
 /**
  * Milliseconds until kubelet's directories are looked at again. A driver makes the mount point and then mounts; one

@@ -3,7 +3,7 @@ import type { Mutant } from "./mutant.ts";
 const planVolume = "src/agent/plan-volume.ts";
 const choose = "src/agent/choose.ts";
 const steps = "src/agent/steps.ts";
-const look = "src/agent/look.ts";
+const look = "src/agent/actual/actual-volume.ts";
 const targetSteps = "src/agent/target-steps.ts";
 
 /** What is known, and when: L1 to L5. */

@@ -3,7 +3,7 @@ import type { Mutant } from "./mutant.ts";
 const decide = "src/agent/decide.ts";
 const choose = "src/agent/choose.ts";
 const steps = "src/agent/steps.ts";
-const look = "src/agent/look.ts";
+const look = "src/agent/actual/actual-volume.ts";
 const targetSteps = "src/agent/target-steps.ts";
 
 /** Whose a mount is, and who may take it away: L6 to L8. */

@@ -1,8 +1,8 @@
 import { expect } from "chai";
-import { isOwnMount } from "../../../src/agent/look.ts";
+import { isOwnMount } from "../../../src/agent/actual/actual-volume.ts";
+import { movedMount } from "../../../src/agent/actual/moved-target.ts";
 import { exactly } from "../../../src/agent/model/operation.ts";
 import { afterReboot } from "../../../src/agent/model/volume-record.ts";
-import { movedMount } from "../../../src/agent/moved-target.ts";
 import { MountTable } from "../../../src/host/mount-table/mount-table.ts";
 import { entry } from "../../lib/mount-entries.ts";
 import { planned, prefix, record, staged, targetRecord, wanted } from "../../lib/plan-world.ts";

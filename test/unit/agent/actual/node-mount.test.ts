@@ -1,10 +1,10 @@
 import { expect } from "chai";
-import { driftOf } from "../../../src/agent/drift.ts";
-import { isMounted } from "../../../src/agent/model/actual-volume-view.ts";
-import { MountTable } from "../../../src/host/mount-table/mount-table.ts";
-import type { MountEntry } from "../../../src/host/mount-table/mountinfo.ts";
-import { entry } from "../../lib/mount-entries.ts";
-import { planned, prefix, record, staged, targetRecord, wanted } from "../../lib/plan-world.ts";
+import { driftOf } from "../../../../src/agent/drift.ts";
+import { isMounted } from "../../../../src/agent/model/actual-volume-view.ts";
+import { MountTable } from "../../../../src/host/mount-table/mount-table.ts";
+import type { MountEntry } from "../../../../src/host/mount-table/mountinfo.ts";
+import { entry } from "../../../lib/mount-entries.ts";
+import { planned, prefix, record, staged, targetRecord, wanted } from "../../../lib/plan-world.ts";
 
 const path = `${prefix}/a`;
 

@@ -1,5 +1,5 @@
-import { isBeneath } from "../host/mount-table/mount-table.ts";
-import type { PlanSettings } from "./model/plan-input.ts";
+import { isBeneath } from "../../host/mount-table/mount-table.ts";
+import type { PlanSettings } from "../model/plan-input.ts";
 
 /**
  * PURE. Whether a path of the node is in the agent's own state directory. An allowed prefix in there, as that of

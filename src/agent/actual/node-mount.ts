@@ -1,10 +1,10 @@
-import type { DriftClass } from "../api/status-values.ts";
-import { type MountTable, sameIdentity } from "../host/mount-table/mount-table.ts";
-import type { MountEntry } from "../host/mount-table/mountinfo.ts";
-import type { DesiredMount } from "./desired-volume.ts";
-import type { ActualTarget } from "./model/actual-volume-view.ts";
-import { attributeDifference, mountAttributes } from "./model/mount-attributes.ts";
-import type { TargetRecord } from "./model/volume-record.ts";
+import type { DriftClass } from "../../api/status-values.ts";
+import { type MountTable, sameIdentity } from "../../host/mount-table/mount-table.ts";
+import type { MountEntry } from "../../host/mount-table/mountinfo.ts";
+import type { DesiredMount } from "../desired-volume.ts";
+import type { ActualTarget } from "../model/actual-volume-view.ts";
+import { attributeDifference, mountAttributes } from "../model/mount-attributes.ts";
+import type { TargetRecord } from "../model/volume-record.ts";
 
 /**
  * PURE. Whether the node sees a mount of ours as the agent does. In a container the agent has a mount namespace of its

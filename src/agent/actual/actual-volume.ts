@@ -1,17 +1,17 @@
-import { type MountIdentity, sameFilesystem, sameIdentity } from "../host/mount-table/mount-table.ts";
-import { type MountEntry, type MountRef, sameMount } from "../host/mount-table/mountinfo.ts";
-import { isSameProcess } from "./clients.ts";
-import { observeDriverStage, observePublished } from "./csi/look.ts";
-import type { DesiredMount, DesiredVolume } from "./desired-volume.ts";
-import { observeNodeMount } from "./look-from-node.ts";
-import type { ActualStateInput } from "./model/actual-input.ts";
-import type { ActualStage, ActualTarget, ActualVolume } from "./model/actual-volume-view.ts";
-import { attributeDifference, mountAttributes } from "./model/mount-attributes.ts";
-import type { StageRecord, TargetRecord } from "./model/volume-record.ts";
+import { type MountIdentity, sameFilesystem, sameIdentity } from "../../host/mount-table/mount-table.ts";
+import { type MountEntry, type MountRef, sameMount } from "../../host/mount-table/mountinfo.ts";
+import { isSameProcess } from "../clients.ts";
+import type { DesiredMount, DesiredVolume } from "../desired-volume.ts";
+import type { ActualStateInput } from "../model/actual-input.ts";
+import type { ActualStage, ActualTarget, ActualVolume } from "../model/actual-volume-view.ts";
+import { attributeDifference, mountAttributes } from "../model/mount-attributes.ts";
+import type { StageRecord, TargetRecord } from "../model/volume-record.ts";
+import { ownershipDiffers } from "../ownership/fsgroup-policy.ts";
+import { identityBeneath } from "../pods/sub-path.ts";
+import { observeDriverStage, observePublished } from "./csi-volume.ts";
 import { beneath, covered, differentMount, foreignMount, stacked } from "./mount-problems.ts";
 import { movedMount, targetMoved } from "./moved-target.ts";
-import { ownershipDiffers } from "./ownership/fsgroup-policy.ts";
-import { identityBeneath } from "./pods/sub-path.ts";
+import { observeNodeMount } from "./node-mount.ts";
 import { observeUnread } from "./unread.ts";
 
 /** PURE. The actual state of one volume, by table and record; nothing else is evidence (law L10). */

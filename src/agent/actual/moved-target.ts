@@ -1,8 +1,8 @@
-import { quoted } from "../api/values/printable.ts";
-import { type MountTable, sameIdentity } from "../host/mount-table/mount-table.ts";
-import { type MountEntry, sameMount } from "../host/mount-table/mountinfo.ts";
-import type { Problem } from "./model/actual-volume-view.ts";
-import type { TargetRecord, VolumeRecord } from "./model/volume-record.ts";
+import { quoted } from "../../api/values/printable.ts";
+import { type MountTable, sameIdentity } from "../../host/mount-table/mount-table.ts";
+import { type MountEntry, sameMount } from "../../host/mount-table/mountinfo.ts";
+import type { Problem } from "../model/actual-volume-view.ts";
+import type { TargetRecord, VolumeRecord } from "../model/volume-record.ts";
 
 /**
  * PURE. Our mount of a target where it is now, if a directory above it was renamed: the mount goes along, and its path

@@ -1,11 +1,11 @@
 import { expect } from "chai";
-import { understand } from "../../../src/agent/intents.ts";
-import type { PlanInput } from "../../../src/agent/model/plan-input.ts";
-import { podPath } from "../../../src/agent/pods/pod-mounts.ts";
-import { statusOf } from "../../../src/agent/status-of.ts";
-import { volumeKey } from "../../../src/agent/volume-key.ts";
-import type { MountEntry } from "../../../src/host/mount-table/mountinfo.ts";
-import { entry } from "../../lib/mount-entries.ts";
+import { understand } from "../../../../src/agent/intents.ts";
+import type { PlanInput } from "../../../../src/agent/model/plan-input.ts";
+import { podPath } from "../../../../src/agent/pods/pod-mounts.ts";
+import { statusOf } from "../../../../src/agent/status-of.ts";
+import { volumeKey } from "../../../../src/agent/volume-key.ts";
+import type { MountEntry } from "../../../../src/host/mount-table/mountinfo.ts";
+import { entry } from "../../../lib/mount-entries.ts";
 import {
   planned,
   prefix,
@@ -15,7 +15,7 @@ import {
   volume,
   type World,
   wanted,
-} from "../../lib/plan-world.ts";
+} from "../../../lib/plan-world.ts";
 
 const path = `${prefix}/a`;
 const staging = `/state/staging/${volumeKey(volume)}`;

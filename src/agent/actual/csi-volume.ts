@@ -1,10 +1,10 @@
 import { type MountTable, sameFilesystem } from "../../host/mount-table/mount-table.ts";
 import type { MountEntry } from "../../host/mount-table/mountinfo.ts";
+import { coveredMount, stillPublished } from "../csi/publish.ts";
+import { isReadOnly } from "../csi/shown.ts";
 import type { ActualStateInput } from "../model/actual-input.ts";
 import type { ActualStage, ActualTarget } from "../model/actual-volume-view.ts";
 import type { StageRecord, TargetRecord } from "../model/volume-record.ts";
-import { coveredMount, stillPublished } from "./publish.ts";
-import { isReadOnly } from "./shown.ts";
 
 /**
  * PURE. What a driver staged, by table and record. It is never absent while there is a record of it: only the driver's
