@@ -4,8 +4,8 @@ import type { Cancel } from "../ports.ts";
 import { refsOf } from "./content/content-of.ts";
 import { type Desired, isInvalid } from "./desired-volume.ts";
 import type { IntentEntry } from "./intents.ts";
+import { Touched } from "./journal/changed-names.ts";
 import { podPath, withPods } from "./pods/pod-mounts.ts";
-import { Touched } from "./touched.ts";
 
 /** Inputs of the desired state of world, and callbacks for its changes. */
 export interface DesiredStateOfWorldDeps {

@@ -3,7 +3,7 @@ import type { HostPorts } from "../host/ports/host-ports.ts";
 import type { ChildProcessID } from "../host/ports/types.ts";
 import type { Logger } from "../ports.ts";
 import type { OperationExecutor } from "./execute.ts";
-import type { Journal } from "./journal.ts";
+import type { Journal } from "./journal/journal.ts";
 import type { SlowCall, StuckOperation } from "./model/blocked.ts";
 import type { Begun, Operation, OperationKind } from "./model/operation.ts";
 import type { PlanInput } from "./model/plan-input.ts";

@@ -7,7 +7,7 @@ import type { Desired } from "./desired-volume.ts";
 import type { OperationExecutor } from "./execute.ts";
 import type { Backoff } from "./failures.ts";
 import { PendingOperations } from "./in-flight.ts";
-import type { Journal } from "./journal.ts";
+import type { Journal } from "./journal/journal.ts";
 import type { OperationResult } from "./log-operation.ts";
 import type { Operation, OperationKind } from "./model/operation.ts";
 import type { Observation, PlanInput, PlanSettings } from "./model/plan-input.ts";

@@ -5,7 +5,7 @@ import type { MountTable } from "../host/mount-table/mount-table.ts";
 import { isInvalid } from "./desired-volume.ts";
 import { driftOf } from "./drift.ts";
 import type { SourceProblem } from "./intent-source.ts";
-import type { JournalDamage } from "./journal.ts";
+import type { JournalDamage } from "./journal/journal.ts";
 import type { Plan, VolumePlan } from "./model/volume-plan.ts";
 import { orphansOf } from "./orphans-of.ts";
 import { deriveVolumeState, obstacleOf } from "./standing.ts";

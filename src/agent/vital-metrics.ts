@@ -1,5 +1,5 @@
 import { Counter, Gauge, type Registry } from "prom-client";
-import type { Journal } from "./journal.ts";
+import type { Journal } from "./journal/journal.ts";
 import type { HealthChecks } from "./vitals.ts";
 
 /** Sources of the agent's own metrics. They are read at each scrape. */

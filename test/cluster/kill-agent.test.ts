@@ -3,7 +3,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { expect } from "chai";
 import { slow, slowInGate } from "../../hack/lib/lanes/slow.ts";
 import { layout } from "../../hack/lib/pretend-node/node.ts";
-import { parseJournal } from "../../src/agent/journal-format.ts";
+import { parseJournal } from "../../src/agent/journal/journal-format.ts";
 import type { VolumeRecord } from "../../src/agent/model/volume-record.ts";
 import type { NodeVolumeIntent } from "../../src/api/types.gen.ts";
 import { full } from "../lib/requirements.ts";

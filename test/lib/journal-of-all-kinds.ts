@@ -1,6 +1,6 @@
-import { formatForget, formatJournal, formatPut, formatReap } from "../../src/agent/journal-format.ts";
+import { formatForget, formatJournal, formatPut, formatReap } from "../../src/agent/journal/journal-format.ts";
+import type { ReapRecord } from "../../src/agent/journal/reap-record.ts";
 import type { VolumeRecord } from "../../src/agent/model/volume-record.ts";
-import type { ReapRecord } from "../../src/agent/reap/reap-record.ts";
 import { record, stageRecord, targetRecord } from "./plan-world.ts";
 
 const child = { pid: 4711, startTime: "123456" };

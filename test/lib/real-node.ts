@@ -5,7 +5,7 @@ import type { Desired } from "../../src/agent/desired-volume.ts";
 import { OperationExecutor } from "../../src/agent/execute.ts";
 import type { Failure } from "../../src/agent/failures.ts";
 import { nextFailure, slotOf, volumeOf } from "../../src/agent/failures.ts";
-import { Journal } from "../../src/agent/journal.ts";
+import { Journal } from "../../src/agent/journal/journal.ts";
 import type { Operation } from "../../src/agent/model/operation.ts";
 import {
   type ContentState,

@@ -47,7 +47,7 @@ const ofKubelet: { readonly [name: string]: Pick<Seed, "kubelet" | "test"> } = {
   },
   "believe the journal's mounts after a reboot": {
     kubelet: "#120853: a wrong or empty volume after a reboot",
-    test: "test/unit/agent/journal.test.ts",
+    test: "test/unit/agent/journal/journal.test.ts",
   },
 };
 

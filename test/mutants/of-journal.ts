@@ -2,14 +2,14 @@ import { type Seed, seedsOf } from "./seed.ts";
 
 /** The journal: what survives a crash, a reboot and damage. */
 export const ofJournal: readonly Seed[] = [
-  ...seedsOf("journal", "src/agent/journal-format.ts", [
+  ...seedsOf("journal", "src/agent/journal/journal-format.ts", [
     [
       "cannot be read for ever once a line is damaged",
       "    if (entry === undefined) damaged++;\n",
       '    if (entry === undefined) throw new Error("a line is damaged");\n',
       {
         kubelet: "#108217 #85280: with a vol_data.json that is empty a volume can never be unmounted",
-        test: "test/unit/agent/journal-format.test.ts",
+        test: "test/unit/agent/journal/journal-format.test.ts",
       },
     ],
     [
@@ -44,7 +44,7 @@ export const ofJournal: readonly Seed[] = [
       'else if ("reaped" in entry) reaps.has(entry.reaped);',
     ],
   ]),
-  ...seedsOf("journal", "src/agent/journal.ts", [
+  ...seedsOf("journal", "src/agent/journal/journal.ts", [
     [
       "takes a journal without a header for one of before a reboot",
       "before.bootID !== undefined && before.bootID !== bootID;",
@@ -125,7 +125,7 @@ export const ofJournal: readonly Seed[] = [
       "const { stage, copies: _ended, ...rest } = record;",
     ],
   ]),
-  ...seedsOf("journal", "src/agent/open-journal.ts", [
+  ...seedsOf("journal", "src/agent/journal/open-journal.ts", [
     [
       "goes on without a journal after the first failure",
       "    await pause(system, retryMs, signal);\n",

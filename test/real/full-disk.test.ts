@@ -15,7 +15,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { expect } from "chai";
 import { silent } from "../../hack/lib/silent-log.ts";
-import { Journal } from "../../src/agent/journal.ts";
+import { Journal } from "../../src/agent/journal/journal.ts";
 import type { VolumeRecord } from "../../src/agent/model/volume-record.ts";
 import { LinuxJournalFile } from "../../src/host/linux/files/linux-journal-file.ts";
 import { prepareStateDirectories } from "../../src/host/linux/files/state-directories.ts";

@@ -11,7 +11,7 @@ import { need } from "../lib/requirements.ts";
 
 const names = ["node.bind", "node.memory", "node.directory"];
 
-/** Each byte of a journal is tried in test/unit/agent/torn-journal.test.ts: it loses its line, and no other. */
+/** Each byte of a journal is tried in test/unit/agent/journal/torn-journal.test.ts: it loses its line, and no other. */
 describe("an agent whose journal was torn or damaged in any line", () => {
   let programs: Programs;
   let agent: KernelAgent;

@@ -1,5 +1,5 @@
 import { readFileSync } from "node:fs";
-import { parseJournal } from "../../../src/agent/journal-format.ts";
+import { parseJournal } from "../../../src/agent/journal/journal-format.ts";
 import { startTimeOf } from "../../../src/host/linux/child/child-runner.ts";
 import { mountLinesBeneath } from "../../lib/mount-lines.ts";
 import { journalOf } from "../kills/phases.ts";

@@ -1,5 +1,5 @@
 import { readdirSync } from "node:fs";
-import { parseJournal } from "../../../src/agent/journal-format.ts";
+import { parseJournal } from "../../../src/agent/journal/journal-format.ts";
 import type { NodeVolumeIntentStatus } from "../../../src/api/types.gen.ts";
 import type { KernelAgent } from "../../lib/agent-on-kernel/kernel-agent.ts";
 import { mountIDOf, mountLinesBeneath } from "../../lib/mount-lines.ts";

@@ -1,4 +1,4 @@
-import { parseJournal } from "../../../src/agent/journal-format.ts";
+import { parseJournal } from "../../../src/agent/journal/journal-format.ts";
 import { KernelAgent } from "../../lib/agent-on-kernel/kernel-agent.ts";
 import type { Programs } from "../../lib/agent-on-kernel/programs.ts";
 import { Seeded } from "../../lib/seeded.ts";

@@ -1,5 +1,5 @@
 import { readFileSync } from "node:fs";
-import { parseJournal } from "../../../src/agent/journal-format.ts";
+import { parseJournal } from "../../../src/agent/journal/journal-format.ts";
 import type { VolumeRecord } from "../../../src/agent/model/volume-record.ts";
 import { mountLinesBeneath } from "../../lib/mount-lines.ts";
 

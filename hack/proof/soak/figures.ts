@@ -6,7 +6,8 @@ const mebi = 2 ** 20;
 
 /**
  * What is measured, in what unit people read it, and what the line that fits best may gain in the time after the
- * warm-up. The journal is a saw: it is written anew after a thousand lines, some 400 KiB (src/agent/journal.ts).
+ * warm-up. The journal is a saw: it is written anew after a thousand lines, some 400 KiB
+ * (src/agent/journal/journal.ts).
  */
 const measures: Readonly<Record<keyof Series, { title: string; unit: number; mostRise: number }>> = {
   rssBytes: { title: "RSS, MiB", unit: mebi, mostRise: 8 * mebi },

@@ -1,4 +1,4 @@
-import { parseJournal } from "../../../src/agent/journal-format.ts";
+import { parseJournal } from "../../../src/agent/journal/journal-format.ts";
 import { intent } from "../../lib/agent-on-kernel/intent.ts";
 import { KernelAgent } from "../../lib/agent-on-kernel/kernel-agent.ts";
 import type { Programs } from "../../lib/agent-on-kernel/programs.ts";

@@ -9,7 +9,7 @@ import type { Vendors } from "../../plugins/api/stage-context.ts";
 import type { Cancel } from "../../ports.ts";
 import type { Desired, DesiredVolume } from "../desired-volume.ts";
 import { isInvalid } from "../desired-volume.ts";
-import type { Journal } from "../journal.ts";
+import type { Journal } from "../journal/journal.ts";
 import type { Moment } from "../model/csi-call-record.ts";
 import type { Observed, PlanSettings } from "../model/plan-input.ts";
 import { podOfPath } from "../model/pod-path.ts";

@@ -3,7 +3,7 @@ import { VolumeError } from "../../errors.ts";
 import { type ChosenDisk, chosenOf, isOneDisk, isSameDisk } from "../../plugins/api/disk-choice.ts";
 import { sourceDiffers } from "../../plugins/api/source-differs.ts";
 import type { StageContext } from "../../plugins/api/volume-plugin.ts";
-import type { Journal } from "../journal.ts";
+import type { Journal } from "../journal/journal.ts";
 import { type ActionContext, recordOf } from "./context.ts";
 
 /** Disks that are on their way into a journal: two volumes may ask for one at the same time. */

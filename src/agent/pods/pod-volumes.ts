@@ -5,7 +5,7 @@ import { tokenAudiencesOf } from "../../plugins/csi.ts";
 import { tokensLacking } from "../content/token-problems.ts";
 import type { DesiredStateOfWorld } from "../desired-world.ts";
 import type { IntentEntry } from "../intents.ts";
-import type { Journal } from "../journal.ts";
+import type { Journal } from "../journal/journal.ts";
 import type { Problem } from "../model/actual-volume-view.ts";
 import { podTargetPath } from "../model/pod-path.ts";
 import type { Plan } from "../model/volume-plan.ts";

@@ -6,7 +6,7 @@ import type { ObjectStore } from "../../kube/watch/object-store.ts";
 import type { System } from "../../ports.ts";
 import type { DesiredStateOfWorld } from "../desired-world.ts";
 import type { IntentEntry } from "../intents.ts";
-import type { Journal } from "../journal.ts";
+import type { Journal } from "../journal/journal.ts";
 import type { OperationKind } from "../model/operation.ts";
 import type { PlanSettings } from "../model/plan-input.ts";
 import type { Plan } from "../model/volume-plan.ts";

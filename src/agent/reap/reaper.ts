@@ -4,12 +4,12 @@ import { messageOf, VolumeError } from "../../errors.ts";
 import type { Evidence } from "../../host/ports/host-ports.ts";
 import type { ChildProcessID } from "../../host/ports/types.ts";
 import type { System } from "../../ports.ts";
-import type { Journal } from "../journal.ts";
+import type { Journal } from "../journal/journal.ts";
+import type { ReapRecord } from "../journal/reap-record.ts";
 import { type Leftover, leftoverKey } from "../observe/kubelet-orphans.ts";
 import type { GatherDeps, GatheredReap } from "./gather-world.ts";
 import type { KubeletLife } from "./kubelet-life.ts";
 import { leftToKubelet, neverReaped, type OrphanProof, orphanProof } from "./proof.ts";
-import type { ReapRecord } from "./reap-record.ts";
 
 /** Dependencies of the clean-up of kubelet's leftovers. */
 export interface OrphanCleanupDeps {

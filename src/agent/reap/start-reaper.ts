@@ -4,7 +4,7 @@ import type { CSIDrivers } from "../../csi/ports.ts";
 import type { HostPorts } from "../../host/ports/host-ports.ts";
 import type { KubeClient } from "../../kube/client/client.ts";
 import type { System } from "../../ports.ts";
-import type { Journal } from "../journal.ts";
+import type { Journal } from "../journal/journal.ts";
 import type { PlanSettings } from "../model/plan-input.ts";
 import type { Plan } from "../model/volume-plan.ts";
 import { LeftoverWatch } from "../observe/leftover-watch.ts";

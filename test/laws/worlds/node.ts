@@ -2,7 +2,7 @@ import { noDrivers } from "../../../src/agent/csi/no-drivers.ts";
 import type { Desired } from "../../../src/agent/desired-volume.ts";
 import { OperationExecutor } from "../../../src/agent/execute.ts";
 import { Backoff } from "../../../src/agent/failures.ts";
-import { Journal } from "../../../src/agent/journal.ts";
+import { Journal } from "../../../src/agent/journal/journal.ts";
 import { Loop } from "../../../src/agent/loop.ts";
 import type { Operation } from "../../../src/agent/model/operation.ts";
 import type { Observation } from "../../../src/agent/model/plan-input.ts";

@@ -1,4 +1,4 @@
-import { parseJournal } from "../../../src/agent/journal-format.ts";
+import { parseJournal } from "../../../src/agent/journal/journal-format.ts";
 import type { VolumeRecord } from "../../../src/agent/model/volume-record.ts";
 import { type MountIdentity, sameIdentity } from "../../../src/host/mount-table/mount-table.ts";
 import type { Machine } from "../machine.ts";

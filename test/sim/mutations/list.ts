@@ -15,7 +15,7 @@ export const mutations: readonly Mutation[] = [
   {
     law: "journal before effect",
     name: "believe a record before it is on disk",
-    file: "src/agent/journal.ts",
+    file: "src/agent/journal/journal.ts",
     from: "    await this.#append({ change: { name: record.name, record },",
     to: "    this.#records.set(record.name, record);\n    await this.#append({ change: { name: record.name, record },",
   },
@@ -84,7 +84,7 @@ export const mutations: readonly Mutation[] = [
   {
     law: "reboot",
     name: "believe the journal's mounts after a reboot",
-    file: "src/agent/journal.ts",
+    file: "src/agent/journal/journal.ts",
     from: "rebooted ? afterReboot(record) : record",
     to: "record",
   },
@@ -97,7 +97,7 @@ export const mutations: readonly Mutation[] = [
       scenario: "an empty device is formatted",
       crash: { effect: 10, moment: "torn", ending: "kill", next: { effect: 1, moment: "after", ending: "kill" } },
     },
-    file: "src/agent/journal.ts",
+    file: "src/agent/journal/journal.ts",
     from: "      await file.replace(formatJournal(journal.#state()));\n",
     to: "      for (const [name, { formatting: _, ...record }] of records) records.set(name, record);\n      await file.replace(formatJournal({ ...journal.#state(), records }));\n",
   },

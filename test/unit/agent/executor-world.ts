@@ -1,7 +1,7 @@
 import { noDrivers } from "../../../src/agent/csi/no-drivers.ts";
 import { desiredVolume } from "../../../src/agent/desired-volume.ts";
 import { OperationExecutor, type OperationExecutorDeps } from "../../../src/agent/execute.ts";
-import { Journal } from "../../../src/agent/journal.ts";
+import { Journal } from "../../../src/agent/journal/journal.ts";
 import type { Operation } from "../../../src/agent/model/operation.ts";
 import type { StageRecord, VolumeRecord } from "../../../src/agent/model/volume-record.ts";
 import type { Effects } from "../../../src/host/ports/host-ports.ts";

@@ -4,7 +4,7 @@ import type { Desired } from "../../../src/agent/desired-volume.ts";
 import { desiredVolume } from "../../../src/agent/desired-volume.ts";
 import { OperationExecutor } from "../../../src/agent/execute.ts";
 import { Backoff, type Failure } from "../../../src/agent/failures.ts";
-import { Journal } from "../../../src/agent/journal.ts";
+import { Journal } from "../../../src/agent/journal/journal.ts";
 import { Loop } from "../../../src/agent/loop.ts";
 import type { ServerUnresponsive } from "../../../src/agent/model/actual-volume-view.ts";
 import { type Observation, observationOf, type PlanSettings } from "../../../src/agent/model/plan-input.ts";

@@ -1,8 +1,8 @@
 import { expect } from "chai";
 import { byUnitTests, unitTestsOf } from "../../mutants/by-unit.ts";
 
-const file = "src/agent/journal-format.ts";
-const tests = ["test/unit/agent/journal-format.test.ts"];
+const file = "src/agent/journal/journal-format.ts";
+const tests = ["test/unit/agent/journal/journal-format.test.ts"];
 
 describe("unit tests of a product with a fault", function () {
   this.timeout(60_000);

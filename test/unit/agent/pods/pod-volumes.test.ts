@@ -1,10 +1,10 @@
 import { setImmediate } from "node:timers/promises";
 import { expect } from "chai";
 import { type IntentEntry, understand } from "../../../../src/agent/intents.ts";
+import { Touched } from "../../../../src/agent/journal/changed-names.ts";
 import { KeptTokens } from "../../../../src/agent/pods/kept-tokens.ts";
 import { OpenPods } from "../../../../src/agent/pods/open-pods.ts";
 import { AgentPodVolumes } from "../../../../src/agent/pods/pod-volumes.ts";
-import { Touched } from "../../../../src/agent/touched.ts";
 import type { IntentPod, VolumeSource } from "../../../../src/api/types.gen.ts";
 import { PodTokens } from "../../../../src/csi/client/pod-tokens.ts";
 import type { PodPublish, PodVolumeError } from "../../../../src/csi/server/ports.ts";

@@ -1,12 +1,12 @@
 import { expect } from "chai";
-import { Journal } from "../../../../src/agent/journal.ts";
+import { Journal } from "../../../../src/agent/journal/journal.ts";
 import type { ReapWorld } from "../../../../src/agent/reap/proof.ts";
 import { OrphanCleanup, type ReapOutcome } from "../../../../src/agent/reap/reaper.ts";
 import { VolumeError } from "../../../../src/errors.ts";
 import type { MountEntry } from "../../../../src/host/mount-table/mountinfo.ts";
 import { dead, kubeletDir, orphanOf, pod, podMount, reapWorld } from "../../../lib/reap-world.ts";
 import { settle, virtualSystem } from "../../kube/virtual-system.ts";
-import { FakeJournalFile } from "../fake-journal-file.ts";
+import { FakeJournalFile } from "../journal/fake-journal-file.ts";
 
 const graceMs = 600_000;
 

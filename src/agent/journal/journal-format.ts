@@ -1,5 +1,5 @@
-import type { VolumeRecord } from "./model/volume-record.ts";
-import type { ReapRecord } from "./reap/reap-record.ts";
+import type { VolumeRecord } from "../model/volume-record.ts";
+import type { ReapRecord } from "./reap-record.ts";
 
 /**
  * The journal as text: a header, then one line for each change, newest last. A line is `<checksum> <json>`, so that one

@@ -1,5 +1,5 @@
 import { expect } from "chai";
-import { formatForget, formatJournal, formatPut, parseJournal } from "../../../src/agent/journal-format.ts";
+import { formatForget, formatJournal, formatPut, parseJournal } from "../../../../src/agent/journal/journal-format.ts";
 import { formatOf, lineOf, record } from "./fake-journal-file.ts";
 
 describe("journal format", () => {

@@ -1,7 +1,9 @@
-import { messageOf, VolumeError } from "../errors.ts";
-import type { JournalFile } from "../host/ports/host-ports.ts";
-import type { ChildProcessID } from "../host/ports/types.ts";
-import type { Logger } from "../ports.ts";
+import { messageOf, VolumeError } from "../../errors.ts";
+import type { JournalFile } from "../../host/ports/host-ports.ts";
+import type { ChildProcessID } from "../../host/ports/types.ts";
+import type { Logger } from "../../ports.ts";
+import { afterReboot, type VolumeRecord } from "../model/volume-record.ts";
+import { Touched } from "./changed-names.ts";
 import {
   formatForget,
   formatJournal,
@@ -12,9 +14,7 @@ import {
   type ParsedJournal,
   parseJournal,
 } from "./journal-format.ts";
-import { afterReboot, type VolumeRecord } from "./model/volume-record.ts";
-import type { ReapRecord } from "./reap/reap-record.ts";
-import { Touched } from "./touched.ts";
+import type { ReapRecord } from "./reap-record.ts";
 
 /** Lines after which the journal is written anew, if most of them are old. */
 const compactAfter = 1000;

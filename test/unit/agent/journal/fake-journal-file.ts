@@ -1,6 +1,6 @@
-import { formatJournal } from "../../../src/agent/journal-format.ts";
-import type { VolumeRecord } from "../../../src/agent/model/volume-record.ts";
-import type { JournalFile } from "../../../src/host/ports/host-ports.ts";
+import { formatJournal } from "../../../../src/agent/journal/journal-format.ts";
+import type { VolumeRecord } from "../../../../src/agent/model/volume-record.ts";
+import type { JournalFile } from "../../../../src/host/ports/host-ports.ts";
 
 export const record = (name: string, generation = 1): VolumeRecord => ({
   name,

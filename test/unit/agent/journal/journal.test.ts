@@ -1,8 +1,8 @@
 import { expect } from "chai";
-import { silent } from "../../../hack/lib/silent-log.ts";
-import { Journal } from "../../../src/agent/journal.ts";
-import { formatJournal, formatPut } from "../../../src/agent/journal-format.ts";
-import type { JournalFile } from "../../../src/host/ports/host-ports.ts";
+import { silent } from "../../../../hack/lib/silent-log.ts";
+import { Journal } from "../../../../src/agent/journal/journal.ts";
+import { formatJournal, formatPut } from "../../../../src/agent/journal/journal-format.ts";
+import type { JournalFile } from "../../../../src/host/ports/host-ports.ts";
 import { FakeJournalFile, formatOf, record } from "./fake-journal-file.ts";
 
 describe("Journal", () => {

@@ -1,8 +1,8 @@
 import { expect } from "chai";
-import { silent } from "../../../hack/lib/silent-log.ts";
-import { Journal } from "../../../src/agent/journal.ts";
-import { formatReap } from "../../../src/agent/journal-format.ts";
-import type { ReapRecord } from "../../../src/agent/reap/reap-record.ts";
+import { silent } from "../../../../hack/lib/silent-log.ts";
+import { Journal } from "../../../../src/agent/journal/journal.ts";
+import { formatReap } from "../../../../src/agent/journal/journal-format.ts";
+import type { ReapRecord } from "../../../../src/agent/journal/reap-record.ts";
 import { FakeJournalFile, record } from "./fake-journal-file.ts";
 
 const reap = (path: string): ReapRecord => ({

@@ -1,8 +1,8 @@
 import { expect } from "chai";
-import { openJournal } from "../../../src/agent/open-journal.ts";
-import { HealthChecks } from "../../../src/agent/vitals.ts";
-import { virtualSystem } from "../kube/virtual-system.ts";
-import { FakeHost } from "./fake-host.ts";
+import { openJournal } from "../../../../src/agent/journal/open-journal.ts";
+import { HealthChecks } from "../../../../src/agent/vitals.ts";
+import { virtualSystem } from "../../kube/virtual-system.ts";
+import { FakeHost } from "../fake-host.ts";
 
 describe("openJournal", () => {
   function failing() {
