@@ -3,9 +3,10 @@ import type { MountTable } from "../host/mount-table/mount-table.ts";
 import type { HostPorts, MountTableSource } from "../host/ports/host-ports.ts";
 import type { ChildProcessID } from "../host/ports/types.ts";
 import type { Cancel, System } from "../ports.ts";
+import type { Backoff } from "./backoff/backoff.ts";
+import { crowd, paceMs, rateLimit } from "./backoff/rate-limit.ts";
 import type { Desired } from "./desired-volume.ts";
 import type { OperationExecutor } from "./execute.ts";
-import type { Backoff } from "./failures.ts";
 import { PendingOperations } from "./in-flight.ts";
 import type { Journal } from "./journal/journal.ts";
 import type { OperationResult } from "./log-operation.ts";
@@ -13,7 +14,6 @@ import type { Operation, OperationKind } from "./model/operation.ts";
 import type { Observation, PlanInput, PlanSettings } from "./model/plan-input.ts";
 import { swapStates } from "./model/swap-states.ts";
 import type { Plan } from "./model/volume-plan.ts";
-import { crowd, paceMs, rateLimit } from "./pace.ts";
 import type { Planner } from "./planner.ts";
 
 /** How often the loop checks whether an abandoned child process has ended, in milliseconds. No event reports it. */

@@ -1,8 +1,8 @@
 import { isDeepStrictEqual } from "node:util";
 import type { MountTable } from "../host/mount-table/mount-table.ts";
+import type { Failure, Slot } from "./backoff/backoff.ts";
+import { volumeOf } from "./backoff/backoff.ts";
 import { isInvalid } from "./desired-volume.ts";
-import type { Failure, Slot } from "./failures.ts";
-import { volumeOf } from "./failures.ts";
 import { changedStuck } from "./hanging.ts";
 import { interestOf } from "./interest-of.ts";
 import { Interests } from "./interests.ts";

@@ -2,8 +2,8 @@ import type { Reason } from "../api/reasons.ts";
 import type { IntentState } from "../api/status-values.ts";
 import type { WaitingOn } from "../errors.ts";
 import { needsGrantedVolume } from "../plugins/csi.ts";
+import type { Failure } from "./backoff/backoff.ts";
 import { isInvalid } from "./desired-volume.ts";
-import type { Failure } from "./failures.ts";
 import { isInSync, isMounted } from "./model/actual-volume-view.ts";
 import type { VolumePlan } from "./model/volume-plan.ts";
 

@@ -8,6 +8,8 @@ import { followPolicies, type PolicyChange } from "../kube/policies/follow-polic
 import { bindingsOfAgent } from "../kube/policies/policies.ts";
 import type { ContentRef } from "../plugins/api/content.ts";
 import type { Agent, AgentDeps } from "./agent.ts";
+import { Backoff } from "./backoff/backoff.ts";
+import { RetryTriggers } from "./backoff/retry-triggers.ts";
 import { ClientWatch } from "./clients.ts";
 import { ContentSource } from "./content/content-source.ts";
 import { VolumeStatsPoller } from "./csi/volume-stats.ts";
@@ -15,7 +17,6 @@ import { registerVolumeStatsMetrics } from "./csi/volume-stats-metrics.ts";
 import { intentSource } from "./desired/choose-intent-source.ts";
 import { DesiredStateOfWorld } from "./desired-world.ts";
 import { OperationExecutor } from "./execute.ts";
-import { Backoff } from "./failures.ts";
 import { openJournal } from "./journal/open-journal.ts";
 import { logOperation, type OperationResult } from "./log-operation.ts";
 import { Loop } from "./loop.ts";
@@ -41,7 +42,6 @@ import { Trash, throwsAway } from "./trash.ts";
 import { VitalMetrics } from "./vital-metrics.ts";
 import { HealthChecks } from "./vitals.ts";
 import { WakeMetrics } from "./wake-metrics.ts";
-import { RetryTriggers } from "./wakes.ts";
 
 export type { Agent, AgentDeps } from "./agent.ts";
 

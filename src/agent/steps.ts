@@ -1,12 +1,12 @@
 import { isBeneath } from "../host/mount-table/mount-table.ts";
 import type { UnmountMode } from "../host/ports/host-ports.ts";
 import { isStatePath } from "./actual/state-path.ts";
+import { slotOf } from "./backoff/backoff.ts";
 import { contentStateOf } from "./content/content-of.ts";
 import { mustReplaceForCredentials, refusedAndHeld } from "./credential-steps.ts";
 import { republishSteps } from "./csi/republish-steps.ts";
 import { expandActions, mustRecover } from "./csi/steps.ts";
 import type { DesiredVolume } from "./desired-volume.ts";
-import { slotOf } from "./failures.ts";
 import type { ActualTarget, ActualVolume, Problem } from "./model/actual-volume-view.ts";
 import type { Action } from "./model/operation.ts";
 import type { ContentState, PlanSettings } from "./model/plan-input.ts";

@@ -1,10 +1,11 @@
 import { execFileSync } from "node:child_process";
 import { readFileSync, rmSync } from "node:fs";
+import type { Failure } from "../../src/agent/backoff/backoff.ts";
+import { nextFailure, slotOf, volumeOf } from "../../src/agent/backoff/backoff.ts";
+import { type RetryTrigger, triggersFor } from "../../src/agent/backoff/triggers-for.ts";
 import { noDrivers } from "../../src/agent/csi/no-drivers.ts";
 import type { Desired } from "../../src/agent/desired-volume.ts";
 import { OperationExecutor } from "../../src/agent/execute.ts";
-import type { Failure } from "../../src/agent/failures.ts";
-import { nextFailure, slotOf, volumeOf } from "../../src/agent/failures.ts";
 import { Journal } from "../../src/agent/journal/journal.ts";
 import type { Operation } from "../../src/agent/model/operation.ts";
 import {
@@ -15,7 +16,6 @@ import {
 } from "../../src/agent/model/plan-input.ts";
 import { swapStates } from "../../src/agent/model/swap-states.ts";
 import type { Plan, VolumePlan } from "../../src/agent/model/volume-plan.ts";
-import { type RetryTrigger, triggersFor } from "../../src/agent/wakes-of.ts";
 import type { ObjectMeta } from "../../src/api/meta.ts";
 import type { NodeVolumeIntent } from "../../src/api/types.gen.ts";
 import type { CSIDrivers, Secrets } from "../../src/csi/ports.ts";

@@ -164,14 +164,14 @@ export const ofPlanner: readonly Seed[] = [
       "target.outdated;",
     ],
   ]),
-  ...seedsOf("planner", "src/agent/failures.ts", [
+  ...seedsOf("planner", "src/agent/backoff/backoff.ts", [
     [
       "waits out its delay, whatever event has come",
       "failure === undefined || failure.nextAt <= clock.monotonic()",
       "failure === undefined || clock !== undefined",
       {
         kubelet: "#71569: an event that mends the cause does not end the delay",
-        test: "test/unit/agent/failures.test.ts",
+        test: "test/unit/agent/backoff/backoff.test.ts",
       },
     ],
     ["does not double the delay", "again ? previous.attempts + 1 : 1;", "1;"],
@@ -187,14 +187,14 @@ export const ofPlanner: readonly Seed[] = [
       "if (volumes === undefined) this",
     ],
   ]),
-  ...seedsOf("planner", "src/agent/pace.ts", [
+  ...seedsOf("planner", "src/agent/backoff/rate-limit.ts", [
     [
       "lets what hangs hold up all other volumes",
       "if (now - at < paceMs) room -= 1;",
       "if (now >= at) room -= 1;",
       {
         kubelet: "#31272 #101622: what waits for a dead server holds up the others",
-        test: "test/unit/agent/pace.test.ts",
+        test: "test/unit/agent/backoff/rate-limit.test.ts",
       },
     ],
     ["begins new volumes before those that are under way", "[...onward, ...others]", "[...others, ...onward]"],

@@ -1,5 +1,5 @@
+import type { Failure } from "../../../src/agent/backoff/backoff.ts";
 import type { Desired } from "../../../src/agent/desired-volume.ts";
-import type { Failure } from "../../../src/agent/failures.ts";
 import type { IntentEntry } from "../../../src/agent/intents.ts";
 import type { OperationKind } from "../../../src/agent/model/operation.ts";
 import type { Observation, PlanInput } from "../../../src/agent/model/plan-input.ts";

@@ -1,9 +1,9 @@
+import { Backoff, type Failure } from "../../../src/agent/backoff/backoff.ts";
 import { digestOf } from "../../../src/agent/content/salted-digest.ts";
 import { noDrivers } from "../../../src/agent/csi/no-drivers.ts";
 import type { Desired } from "../../../src/agent/desired-volume.ts";
 import { desiredVolume } from "../../../src/agent/desired-volume.ts";
 import { OperationExecutor } from "../../../src/agent/execute.ts";
-import { Backoff, type Failure } from "../../../src/agent/failures.ts";
 import { Journal } from "../../../src/agent/journal/journal.ts";
 import { Loop } from "../../../src/agent/loop.ts";
 import type { ServerUnresponsive } from "../../../src/agent/model/actual-volume-view.ts";

@@ -1,5 +1,5 @@
 import { expect } from "chai";
-import { type Failure, slotOf } from "../../../src/agent/failures.ts";
+import { type Failure, slotOf } from "../../../src/agent/backoff/backoff.ts";
 import type { VolumeRecord } from "../../../src/agent/model/volume-record.ts";
 import type { TearDownData } from "../../../src/plugins/api/stage-context.ts";
 import { entry } from "../../lib/mount-entries.ts";

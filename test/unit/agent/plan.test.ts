@@ -1,5 +1,5 @@
 import { expect } from "chai";
-import { type Failure, nextFailure } from "../../../src/agent/failures.ts";
+import { type Failure, nextFailure } from "../../../src/agent/backoff/backoff.ts";
 import type { Operation } from "../../../src/agent/model/operation.ts";
 import type { VolumeRecord } from "../../../src/agent/model/volume-record.ts";
 import {

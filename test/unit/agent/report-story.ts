@@ -1,6 +1,6 @@
 import { expect } from "chai";
-import type { Failure } from "../../../src/agent/failures.ts";
-import { slotOf } from "../../../src/agent/failures.ts";
+import type { Failure } from "../../../src/agent/backoff/backoff.ts";
+import { slotOf } from "../../../src/agent/backoff/backoff.ts";
 import { type IntentEntry, understand } from "../../../src/agent/intents.ts";
 import { Reporter } from "../../../src/agent/report.ts";
 import { HealthChecks } from "../../../src/agent/vitals.ts";

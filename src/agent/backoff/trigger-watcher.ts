@@ -1,8 +1,8 @@
-import { unreachable } from "../errors.ts";
-import type { WakeupListener, Wakeups, WatchUnavailable } from "../host/ports/wakeups.ts";
-import type { Cancel, Logger } from "../ports.ts";
-import type { Slot } from "./failures.ts";
-import type { RetryTrigger } from "./wakes-of.ts";
+import { unreachable } from "../../errors.ts";
+import type { WakeupListener, Wakeups, WatchUnavailable } from "../../host/ports/wakeups.ts";
+import type { Cancel, Logger } from "../../ports.ts";
+import type { Slot } from "./backoff.ts";
+import type { RetryTrigger } from "./triggers-for.ts";
 
 /**
  * Limit of event sources that are watched at once, so that a thousand waiting volumes do not exhaust the node's inotify

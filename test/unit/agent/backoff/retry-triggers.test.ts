@@ -1,14 +1,14 @@
 import { expect } from "chai";
-import { Backoff, slotOf } from "../../../src/agent/failures.ts";
-import type { Operation } from "../../../src/agent/model/operation.ts";
-import { RetryTriggers } from "../../../src/agent/wakes.ts";
-import { VolumeError } from "../../../src/errors.ts";
-import { MountTable } from "../../../src/host/mount-table/mount-table.ts";
-import type { WatchUnavailable } from "../../../src/host/ports/wakeups.ts";
-import { entry } from "../../lib/mount-entries.ts";
-import { planWorld, prefix, wanted } from "../../lib/plan-world.ts";
-import { type VirtualSystem, virtualSystem } from "../kube/virtual-system.ts";
-import { FakeWakes } from "./fake-wakes.ts";
+import { Backoff, slotOf } from "../../../../src/agent/backoff/backoff.ts";
+import { RetryTriggers } from "../../../../src/agent/backoff/retry-triggers.ts";
+import type { Operation } from "../../../../src/agent/model/operation.ts";
+import { VolumeError } from "../../../../src/errors.ts";
+import { MountTable } from "../../../../src/host/mount-table/mount-table.ts";
+import type { WatchUnavailable } from "../../../../src/host/ports/wakeups.ts";
+import { entry } from "../../../lib/mount-entries.ts";
+import { planWorld, prefix, wanted } from "../../../lib/plan-world.ts";
+import { type VirtualSystem, virtualSystem } from "../../kube/virtual-system.ts";
+import { FakeWakes } from "../fake-wakes.ts";
 
 const settings = { allowedPrefixes: [prefix], stateDir: "/state", hostRoot: "/host", csiDir: "/csi" };
 const intentOf = (name: string, path: string) =>

@@ -1,8 +1,8 @@
-import type { Reason } from "../api/reasons.ts";
-import type { ErrorClass, VolumeError, WaitingOn } from "../errors.ts";
-import { equalJitter } from "../kube/backoff.ts";
-import type { System } from "../ports.ts";
-import type { Operation, OperationKind } from "./model/operation.ts";
+import type { Reason } from "../../api/reasons.ts";
+import type { ErrorClass, VolumeError, WaitingOn } from "../../errors.ts";
+import { equalJitter } from "../../kube/backoff.ts";
+import type { System } from "../../ports.ts";
+import type { Operation, OperationKind } from "../model/operation.ts";
 
 /**
  * kubelet's exponentialbackoff (behaviour 53): 500 ms, doubled to 2 min 2 s. The delay has a jitter of up to half, so

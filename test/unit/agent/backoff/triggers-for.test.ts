@@ -1,14 +1,14 @@
 import { expect } from "chai";
-import { Backoff, slotOf } from "../../../src/agent/failures.ts";
-import type { Operation } from "../../../src/agent/model/operation.ts";
-import { changedMounts, concerns, triggersFor, type Waiter } from "../../../src/agent/wakes-of.ts";
-import type { Reason } from "../../../src/api/reasons.ts";
-import { VolumeError, type WaitingOn } from "../../../src/errors.ts";
-import { MountTable } from "../../../src/host/mount-table/mount-table.ts";
-import type { MountEntry } from "../../../src/host/mount-table/mountinfo.ts";
-import { entry } from "../../lib/mount-entries.ts";
-import { planned, prefix, record, volume, wanted } from "../../lib/plan-world.ts";
-import { virtualSystem } from "../kube/virtual-system.ts";
+import { Backoff, slotOf } from "../../../../src/agent/backoff/backoff.ts";
+import { changedMounts, concerns, triggersFor, type Waiter } from "../../../../src/agent/backoff/triggers-for.ts";
+import type { Operation } from "../../../../src/agent/model/operation.ts";
+import type { Reason } from "../../../../src/api/reasons.ts";
+import { VolumeError, type WaitingOn } from "../../../../src/errors.ts";
+import { MountTable } from "../../../../src/host/mount-table/mount-table.ts";
+import type { MountEntry } from "../../../../src/host/mount-table/mountinfo.ts";
+import { entry } from "../../../lib/mount-entries.ts";
+import { planned, prefix, record, volume, wanted } from "../../../lib/plan-world.ts";
+import { virtualSystem } from "../../kube/virtual-system.ts";
 
 const settings = { allowedPrefixes: [prefix], stateDir: "/state", hostRoot: "/host", csiDir: "/csi" };
 const target = `${prefix}/a`;

@@ -1,8 +1,8 @@
 import { expect } from "chai";
-import { Backoff, slotOf } from "../../../src/agent/failures.ts";
-import type { Operation } from "../../../src/agent/model/operation.ts";
-import { VolumeError } from "../../../src/errors.ts";
-import { type VirtualSystem, virtualSystem } from "../kube/virtual-system.ts";
+import { Backoff, slotOf } from "../../../../src/agent/backoff/backoff.ts";
+import type { Operation } from "../../../../src/agent/model/operation.ts";
+import { VolumeError } from "../../../../src/errors.ts";
+import { type VirtualSystem, virtualSystem } from "../../kube/virtual-system.ts";
 
 const publish = (path: string, volume = "v"): Operation => ({ volume, kind: "publish", path });
 const error = new VolumeError("SourceNotFound", "final", "there is nothing");

@@ -1,16 +1,16 @@
-import { wakersOf } from "../api/wake-table.ts";
-import type { MountTable } from "../host/mount-table/mount-table.ts";
-import type { ChildProcessID } from "../host/ports/types.ts";
-import type { Wakeups as WakePorts, WatchUnavailable } from "../host/ports/wakeups.ts";
-import { type ContentRef, contentKey } from "../plugins/api/content.ts";
-import type { Cancel, System } from "../ports.ts";
-import { refsOf } from "./content/content-of.ts";
-import { type Backoff, type Slot, volumeOf } from "./failures.ts";
-import type { PlanSettings } from "./model/plan-input.ts";
-import type { Plan } from "./model/volume-plan.ts";
-import { isFull, type TriggerLimit, takeTrigger } from "./wake-budget.ts";
-import { TriggerWatcher } from "./wake-listening.ts";
-import { changedMounts, concerns, isOfDriver, triggersFor, type Waiter } from "./wakes-of.ts";
+import { wakersOf } from "../../api/wake-table.ts";
+import type { MountTable } from "../../host/mount-table/mount-table.ts";
+import type { ChildProcessID } from "../../host/ports/types.ts";
+import type { Wakeups as WakePorts, WatchUnavailable } from "../../host/ports/wakeups.ts";
+import { type ContentRef, contentKey } from "../../plugins/api/content.ts";
+import type { Cancel, System } from "../../ports.ts";
+import { refsOf } from "../content/content-of.ts";
+import type { PlanSettings } from "../model/plan-input.ts";
+import type { Plan } from "../model/volume-plan.ts";
+import { type Backoff, type Slot, volumeOf } from "./backoff.ts";
+import { isFull, type TriggerLimit, takeTrigger } from "./trigger-limit.ts";
+import { TriggerWatcher } from "./trigger-watcher.ts";
+import { changedMounts, concerns, isOfDriver, triggersFor, type Waiter } from "./triggers-for.ts";
 
 /** Dependencies of ending backoff delays early, when an event comes that a volume waits for. */
 export interface RetryTriggersDeps {

@@ -1,6 +1,6 @@
 import { expect } from "chai";
-import type { Operation } from "../../../src/agent/model/operation.ts";
-import { paceMs, rateLimit } from "../../../src/agent/pace.ts";
+import { paceMs, rateLimit } from "../../../../src/agent/backoff/rate-limit.ts";
+import type { Operation } from "../../../../src/agent/model/operation.ts";
 
 const stages = (count: number): Operation[] =>
   Array.from({ length: count }, (_, i) => ({ volume: `s${i}`, kind: "stage" }));

@@ -1,4 +1,4 @@
-import type { Operation, OperationKind } from "./model/operation.ts";
+import type { Operation, OperationKind } from "../model/operation.ts";
 
 /** Operations that began within the last `paceMs`, at most. */
 const mostAtOnce = 32;
