@@ -5,7 +5,7 @@ import type { HostPorts } from "../host/ports/host-ports.ts";
 import type { Transport } from "../kube/client/transport.ts";
 import type { AcceptedPolicies } from "../kube/policies/policies.ts";
 import type { System } from "../ports.ts";
-import type { IntentsBy } from "./intent-source.ts";
+import type { IntentsBy } from "./desired/intent-source.ts";
 import type { PlanSettings } from "./model/plan-input.ts";
 import type { Plan } from "./model/volume-plan.ts";
 import type { HealthChecks } from "./vitals.ts";

@@ -1,4 +1,4 @@
-import { type Desired, isInvalid } from "./desired-volume.ts";
+import { type Desired, isInvalid } from "./desired/desired-volume.ts";
 import { lostSteps } from "./lost-record.ts";
 import type { Problem } from "./model/actual-volume-view.ts";
 import type { Phase } from "./model/volume-plan.ts";

@@ -15,7 +15,7 @@ import * as targets from "./actions/targets.ts";
 import { asVolumeError, withNodeDevices } from "./as-volume-error.ts";
 import { recover } from "./csi/recover.ts";
 import { republish } from "./csi/republish.ts";
-import type { Desired, DesiredVolume } from "./desired-volume.ts";
+import type { Desired, DesiredVolume } from "./desired/desired-volume.ts";
 import type { Journal } from "./journal/journal.ts";
 import type { SlowCall } from "./model/blocked.ts";
 import { isRemoval, type Operation } from "./model/operation.ts";

@@ -1,4 +1,4 @@
-import { isInvalid } from "./desired-volume.ts";
+import { isInvalid } from "./desired/desired-volume.ts";
 import type { Interest } from "./interests.ts";
 import { type PlanInput, stagingPath } from "./model/plan-input.ts";
 import type { VolumePlan } from "./model/volume-plan.ts";

@@ -5,7 +5,7 @@ import type { ChildProcessID } from "../host/ports/types.ts";
 import type { Cancel, System } from "../ports.ts";
 import type { Backoff } from "./backoff/backoff.ts";
 import { crowd, paceMs, rateLimit } from "./backoff/rate-limit.ts";
-import type { Desired } from "./desired-volume.ts";
+import type { Desired } from "./desired/desired-volume.ts";
 import type { OperationExecutor } from "./execute.ts";
 import { PendingOperations } from "./in-flight.ts";
 import type { Journal } from "./journal/journal.ts";

@@ -12,7 +12,7 @@ import { type AcceptedPolicies, noneAccepted } from "../kube/policies/policies.t
 import { createPolicyWatch, type PolicyWatch } from "../kube/policies/policy-watch.ts";
 import type { Reflector } from "../kube/watch/reflector.ts";
 import type { System } from "../ports.ts";
-import type { IntentSource } from "./intent-source.ts";
+import type { IntentSource } from "./desired/intent-source.ts";
 import type { Plan } from "./model/volume-plan.ts";
 import { type NodeStateInput, nodeStateOf } from "./node-state-of.ts";
 import { lookAtOwnPolicies } from "./own-policy.ts";

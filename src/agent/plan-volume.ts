@@ -5,7 +5,7 @@ import { tableUnreadable } from "./actual/mount-problems.ts";
 import { nextOperation } from "./choose.ts";
 import { whileRepublishing } from "./csi/republish-steps.ts";
 import { decidePhase } from "./decide.ts";
-import { type Desired, isInvalid } from "./desired-volume.ts";
+import { type Desired, isInvalid } from "./desired/desired-volume.ts";
 import { stuckProblem } from "./hanging.ts";
 import type { MountMatch } from "./model/actual-volume-view.ts";
 import { describe } from "./model/operation.ts";

@@ -2,7 +2,7 @@ import { isDeepStrictEqual } from "node:util";
 import type { MountTable } from "../host/mount-table/mount-table.ts";
 import type { Failure, Slot } from "./backoff/backoff.ts";
 import { volumeOf } from "./backoff/backoff.ts";
-import { isInvalid } from "./desired-volume.ts";
+import { isInvalid } from "./desired/desired-volume.ts";
 import { changedStuck } from "./hanging.ts";
 import { interestOf } from "./interest-of.ts";
 import { Interests } from "./interests.ts";

@@ -4,7 +4,7 @@ import type { MountStatus, NodeVolumeIntent, NodeVolumeIntentStatus, Transition 
 import { attachWait, withAttach } from "./attach-wait.ts";
 import { shownVersion } from "./content/shown-version.ts";
 import { wantsMore } from "./csi/steps.ts";
-import { isInvalid } from "./desired-volume.ts";
+import { isInvalid } from "./desired/desired-volume.ts";
 import { driftOf } from "./drift.ts";
 import { type ActualTarget, isInSync, isMounted } from "./model/actual-volume-view.ts";
 import type { VolumePlan } from "./model/volume-plan.ts";

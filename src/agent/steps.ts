@@ -6,7 +6,7 @@ import { contentStateOf } from "./content/content-of.ts";
 import { mustReplaceForCredentials, refusedAndHeld } from "./credential-steps.ts";
 import { republishSteps } from "./csi/republish-steps.ts";
 import { expandActions, mustRecover } from "./csi/steps.ts";
-import type { DesiredVolume } from "./desired-volume.ts";
+import type { DesiredVolume } from "./desired/desired-volume.ts";
 import type { ActualTarget, ActualVolume, Problem } from "./model/actual-volume-view.ts";
 import type { Action } from "./model/operation.ts";
 import type { ContentState, PlanSettings } from "./model/plan-input.ts";

@@ -1,7 +1,7 @@
 import { identityOf, type MountIdentity, sameIdentity } from "../host/mount-table/mount-table.ts";
 import { identityProblem } from "./csi/identity-problem.ts";
 import { soleTargetProblem } from "./csi/sole-target.ts";
-import type { DesiredMount, DesiredVolume } from "./desired-volume.ts";
+import type { DesiredMount, DesiredVolume } from "./desired/desired-volume.ts";
 import type { ActualTarget, Problem } from "./model/actual-volume-view.ts";
 import { attributeDifference } from "./model/mount-attributes.ts";
 import type { Action } from "./model/operation.ts";

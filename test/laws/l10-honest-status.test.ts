@@ -1,5 +1,5 @@
 import fc from "fast-check";
-import { isInvalid } from "../../src/agent/desired-volume.ts";
+import { isInvalid } from "../../src/agent/desired/desired-volume.ts";
 import { mountAttributes } from "../../src/agent/model/mount-attributes.ts";
 import { nodeStateOf } from "../../src/agent/node-state-of.ts";
 import { statusOf } from "../../src/agent/status-of.ts";

@@ -1,7 +1,7 @@
-import { isInvalid } from "../../src/agent/desired-volume.ts";
+import { isInvalid } from "../../src/agent/desired/desired-volume.ts";
+import { volumeKey } from "../../src/agent/desired/volume-key.ts";
 import type { Operation } from "../../src/agent/model/operation.ts";
 import type { PlanInput } from "../../src/agent/model/plan-input.ts";
-import { volumeKey } from "../../src/agent/volume-key.ts";
 import type { MountEntry } from "../../src/host/mount-table/mountinfo.ts";
 import { plan } from "../lib/plan-whole.ts";
 import { law } from "./law.ts";

@@ -1,4 +1,4 @@
-import { isInvalid } from "../../src/agent/desired-volume.ts";
+import { isInvalid } from "../../src/agent/desired/desired-volume.ts";
 import { statusOf } from "../../src/agent/status-of.ts";
 import { findCondition } from "../../src/api/conditions.ts";
 import { plan } from "../lib/plan-whole.ts";

@@ -1,4 +1,4 @@
-import { isInvalid } from "../../src/agent/desired-volume.ts";
+import { isInvalid } from "../../src/agent/desired/desired-volume.ts";
 import { plan } from "../lib/plan-whole.ts";
 import { law } from "./law.ts";
 import { buildWorld } from "./worlds/build.ts";

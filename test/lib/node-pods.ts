@@ -1,10 +1,10 @@
 import { mkdirSync } from "node:fs";
 import { dirname } from "node:path";
-import { type Desired, desiredVolume } from "../../src/agent/desired-volume.ts";
+import { type Desired, desiredVolume } from "../../src/agent/desired/desired-volume.ts";
+import { withPods } from "../../src/agent/desired/pod-mounts.ts";
+import { volumeKey } from "../../src/agent/desired/volume-key.ts";
 import { podTargetPath } from "../../src/agent/model/pod-path.ts";
 import { type IdentitySource, KeptTokens } from "../../src/agent/pods/kept-tokens.ts";
-import { withPods } from "../../src/agent/pods/pod-mounts.ts";
-import { volumeKey } from "../../src/agent/volume-key.ts";
 import type { NodeVolumeIntent } from "../../src/api/types.gen.ts";
 import { PodTokens } from "../../src/csi/client/pod-tokens.ts";
 import type { Clock } from "../../src/ports.ts";

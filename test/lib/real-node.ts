@@ -4,7 +4,7 @@ import type { Failure } from "../../src/agent/backoff/backoff.ts";
 import { nextFailure, slotOf, volumeOf } from "../../src/agent/backoff/backoff.ts";
 import { type RetryTrigger, triggersFor } from "../../src/agent/backoff/triggers-for.ts";
 import { noDrivers } from "../../src/agent/csi/no-drivers.ts";
-import type { Desired } from "../../src/agent/desired-volume.ts";
+import type { Desired } from "../../src/agent/desired/desired-volume.ts";
 import { OperationExecutor } from "../../src/agent/execute.ts";
 import { Journal } from "../../src/agent/journal/journal.ts";
 import type { Operation } from "../../src/agent/model/operation.ts";

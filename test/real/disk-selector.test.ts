@@ -3,7 +3,7 @@ import { mkdirSync, writeFileSync } from "node:fs";
 import { expect } from "chai";
 import { intent } from "../../hack/lib/agent-on-kernel/intent.ts";
 import { slow } from "../../hack/lib/lanes/slow.ts";
-import { volumeKey } from "../../src/agent/volume-key.ts";
+import { volumeKey } from "../../src/agent/desired/volume-key.ts";
 import type { ChildRequest } from "../../src/host/linux/child/child-protocol.ts";
 import type { ChildResult } from "../../src/host/linux/child/child-runner.ts";
 import { ChildRunner } from "../../src/host/linux/child/child-runner.ts";

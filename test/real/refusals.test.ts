@@ -2,7 +2,7 @@ import { execFileSync } from "node:child_process";
 import { existsSync, mkdirSync, readdirSync, readFileSync, symlinkSync, writeFileSync } from "node:fs";
 import { expect } from "chai";
 import { intent } from "../../hack/lib/agent-on-kernel/intent.ts";
-import { understand } from "../../src/agent/intents.ts";
+import { understand } from "../../src/agent/desired/intents.ts";
 import type { RealNode } from "../lib/real-node.ts";
 import { withNode } from "../lib/with-node.ts";
 

@@ -1,4 +1,4 @@
-import type { IntentsBy } from "../../src/agent/intent-source.ts";
+import type { IntentsBy } from "../../src/agent/desired/intent-source.ts";
 import type { Admission } from "./api/admission.ts";
 import type { DriverKind } from "./csi/storage.ts";
 import type { CrashPoint } from "./faults.ts";

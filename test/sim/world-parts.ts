@@ -1,4 +1,4 @@
-import type { IntentsBy } from "../../src/agent/intent-source.ts";
+import type { IntentsBy } from "../../src/agent/desired/intent-source.ts";
 import type { SimApiServer } from "./api/sim-api-server.ts";
 import type { Network } from "./api/sim-transport.ts";
 import type { DriverFault } from "./csi/faults.ts";

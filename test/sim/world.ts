@@ -1,4 +1,4 @@
-import { volumeKey } from "../../src/agent/volume-key.ts";
+import { volumeKey } from "../../src/agent/desired/volume-key.ts";
 import { resource } from "../../src/api/names.ts";
 import type { NodeVolumeIntent } from "../../src/api/types.gen.ts";
 import { TransportError } from "../../src/kube/client/transport.ts";

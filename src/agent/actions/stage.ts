@@ -13,7 +13,7 @@ import { isStatePath } from "../actual/state-path.ts";
 import { type VolumeContent, volumeContent } from "../content/content-of.ts";
 import { saltedDigestOf } from "../content/salted-digest.ts";
 import { stageByDriver } from "../csi/stage.ts";
-import type { DesiredVolume } from "../desired-volume.ts";
+import type { DesiredVolume } from "../desired/desired-volume.ts";
 import { dataPath, hostSource } from "../model/plan-input.ts";
 import { type StageRecord, withFormatting, withoutSwap } from "../model/volume-record.ts";
 import { lookForMountPoints } from "../observe/look-for-mount-points.ts";

@@ -4,7 +4,7 @@ import type { UnmountMode } from "../../host/ports/host-ports.ts";
 import type { TargetPath } from "../../host/ports/types.ts";
 import { unpublishByDriver } from "../csi/release.ts";
 import { publishTarget } from "../csi/target.ts";
-import { isInvalid } from "../desired-volume.ts";
+import { isInvalid } from "../desired/desired-volume.ts";
 import { mountAttributes } from "../model/mount-attributes.ts";
 import { podOfPath } from "../model/pod-path.ts";
 import { type TargetRecord, type VolumeRecord, withoutTarget, withTarget } from "../model/volume-record.ts";

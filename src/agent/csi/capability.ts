@@ -1,8 +1,8 @@
 import type { AccessMode, NodeCapabilities, VolumeCapability } from "../../csi/ports.ts";
 import { unreachable } from "../../errors.ts";
 import type { CSIVolume } from "../../plugins/api/volume-plugin.ts";
+import { contextOption } from "../desired/selinux-label.ts";
 import type { ToldOwnership } from "../ownership/fsgroup-policy.ts";
-import { contextOption } from "../ownership/se-linux-label.ts";
 
 /**
  * PURE. The VolumeCapability of all calls for a volume, the same as when it was staged (kubelet:

@@ -1,6 +1,6 @@
 import { hasTokens } from "../content/pod-tokens.ts";
 import { identityOfNoPod, waitingForToken } from "../content/token-problems.ts";
-import type { DesiredMount, DesiredVolume } from "../desired-volume.ts";
+import type { DesiredMount, DesiredVolume } from "../desired/desired-volume.ts";
 import type { Problem } from "../model/actual-volume-view.ts";
 import type { PlanInput } from "../model/plan-input.ts";
 import type { TargetRecord } from "../model/volume-record.ts";

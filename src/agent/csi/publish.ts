@@ -3,7 +3,7 @@ import { identityOf, type MountIdentity, type MountTable, sameIdentity } from ".
 import type { MountEntry } from "../../host/mount-table/mountinfo.ts";
 import type { CSIVolume } from "../../plugins/api/volume-plugin.ts";
 import { type ActionContext, recordOf } from "../actions/context.ts";
-import type { DesiredVolume } from "../desired-volume.ts";
+import type { DesiredVolume } from "../desired/desired-volume.ts";
 import { type Published, type TargetRecord, type VolumeRecord, withTarget } from "../model/volume-record.ts";
 import { callDriver, csiStageOf, driverNamed, withAnswer, withCSI } from "./driver-call.ts";
 import { publishPathIn } from "./paths.ts";

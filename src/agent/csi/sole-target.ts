@@ -1,4 +1,4 @@
-import type { DesiredVolume } from "../desired-volume.ts";
+import type { DesiredVolume } from "../desired/desired-volume.ts";
 import type { ActualVolume, Problem } from "../model/actual-volume-view.ts";
 
 /**

@@ -3,7 +3,7 @@ import { VolumeError } from "../../errors.ts";
 import { identityOf } from "../../host/mount-table/mount-table.ts";
 import type { CSIVolume } from "../../plugins/api/volume-plugin.ts";
 import { type ActionContext, recordOf } from "../actions/context.ts";
-import type { DesiredVolume } from "../desired-volume.ts";
+import type { DesiredVolume } from "../desired/desired-volume.ts";
 import type { CSIRecord, StageRecord, VolumeRecord } from "../model/volume-record.ts";
 import { toldOwnership } from "../ownership/fsgroup-policy.ts";
 import { capabilityOf } from "./capability.ts";

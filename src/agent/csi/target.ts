@@ -4,7 +4,7 @@ import type { CSIVolume } from "../../plugins/api/volume-plugin.ts";
 import { bindTarget } from "../actions/bind.ts";
 import { type ActionContext, recordOf } from "../actions/context.ts";
 import { identityFor } from "../content/pod-tokens.ts";
-import type { DesiredMount, DesiredVolume } from "../desired-volume.ts";
+import type { DesiredMount, DesiredVolume } from "../desired/desired-volume.ts";
 import { nothingShown, type Published, type TargetRecord, withTarget } from "../model/volume-record.ts";
 import { applyFSGroup } from "../ownership/give.ts";
 import { partOf } from "../pods/sub-path.ts";

@@ -1,10 +1,10 @@
 import { resource } from "../../api/names.ts";
 import { recordIn, stringIn } from "../../kube/json.ts";
 import { createReflector, type Reflector } from "../../kube/watch/reflector.ts";
-import { reachedBy } from "../api-reached.ts";
-import { IndexedIntents } from "../indexed-intents.ts";
-import type { IntentSource, IntentSourceDeps } from "../intent-source.ts";
-import { type IntentEntry, understand } from "../intents.ts";
+import { reachedBy } from "./api-reached.ts";
+import { IndexedIntents } from "./indexed-intents.ts";
+import type { IntentSource, IntentSourceDeps } from "./intent-source.ts";
+import { type IntentEntry, understand } from "./intents.ts";
 
 /** The source of intents that the agent was configured with. It begins with `start()`. */
 export function intentSource(deps: IntentSourceDeps): IntentSource {

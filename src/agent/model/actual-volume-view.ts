@@ -4,7 +4,7 @@ import type { WaitingOn } from "../../errors.ts";
 import type { MountEntry } from "../../host/mount-table/mountinfo.ts";
 import type { MountAttributes } from "../../host/ports/types.ts";
 import type { KubeletView } from "../actual/kubelet-volume-view.ts";
-import type { DesiredMount } from "../desired-volume.ts";
+import type { DesiredMount } from "../desired/desired-volume.ts";
 import type { StageRecord, TargetRecord } from "./volume-record.ts";
 
 /**

@@ -1,4 +1,4 @@
-import type { Desired } from "../desired-volume.ts";
+import type { Desired } from "../desired/desired-volume.ts";
 import type { ActualVolume } from "./actual-volume-view.ts";
 import type { Begun, OperationKind } from "./operation.ts";
 

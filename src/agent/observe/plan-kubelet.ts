@@ -7,7 +7,7 @@ import {
 } from "../actual/kubelet-volume-view.ts";
 import { tableUnreadable } from "../actual/mount-problems.ts";
 import { nextOperation } from "../choose.ts";
-import type { DesiredVolume } from "../desired-volume.ts";
+import type { DesiredVolume } from "../desired/desired-volume.ts";
 import type { Problem } from "../model/actual-volume-view.ts";
 import { lastObservation, type Observation, type PlanInput } from "../model/plan-input.ts";
 import type { VolumePlan } from "../model/volume-plan.ts";

@@ -2,7 +2,7 @@ import { VolumeError } from "../../errors.ts";
 import { type MountIdentity, sameIdentity } from "../../host/mount-table/mount-table.ts";
 import type { OwnershipRequest, OwnershipResult } from "../../host/ports/ownership.ts";
 import { type ActionContext, recordOf } from "../actions/context.ts";
-import type { DesiredMount, DesiredVolume } from "../desired-volume.ts";
+import type { DesiredMount, DesiredVolume } from "../desired/desired-volume.ts";
 import { type Owned, type Published, type TargetRecord, withTarget } from "../model/volume-record.ts";
 import { identityBeneath } from "../pods/sub-path.ts";
 import { fsGroupDue, fsGroupToApply, fsGroupToReapply, ownedOf, withoutOtherFSGroups } from "./fsgroup-policy.ts";

@@ -1,4 +1,4 @@
-import type { DesiredMount } from "../desired-volume.ts";
+import type { DesiredMount } from "../desired/desired-volume.ts";
 import type { ActualVolume, Problem } from "../model/actual-volume-view.ts";
 import type { PlanSettings } from "../model/plan-input.ts";
 import {

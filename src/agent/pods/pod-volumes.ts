@@ -3,8 +3,8 @@ import { type PodPublish, type PodTarget, PodVolumeError, type PodVolumes } from
 import type { MountTable } from "../../host/mount-table/mount-table.ts";
 import { tokenAudiencesOf } from "../../plugins/csi.ts";
 import { tokensLacking } from "../content/token-problems.ts";
-import type { DesiredStateOfWorld } from "../desired-world.ts";
-import type { IntentEntry } from "../intents.ts";
+import type { DesiredStateOfWorld } from "../desired/desired-state-of-world.ts";
+import type { IntentEntry } from "../desired/intents.ts";
 import type { Journal } from "../journal/journal.ts";
 import type { Problem } from "../model/actual-volume-view.ts";
 import { podTargetPath } from "../model/pod-path.ts";

@@ -2,7 +2,7 @@ import { VolumeError } from "../../errors.ts";
 import { joinPath, type MountIdentity, sameIdentity } from "../../host/mount-table/mount-table.ts";
 import type { SourcePath } from "../../host/ports/host-ports.ts";
 import type { ActionContext } from "../actions/context.ts";
-import type { DesiredMount } from "../desired-volume.ts";
+import type { DesiredMount } from "../desired/desired-volume.ts";
 
 /** What is bound to a target. */
 export interface BindSource {

@@ -71,7 +71,7 @@ export const ofOwnership: readonly Mutant[] = [
     law: "L7",
     what: "does not say which field it does not understand",
     test: "blocks its own",
-    file: "src/agent/not-understood.ts",
+    file: "src/agent/desired/not-understood.ts",
     from: ".map((error) => `",
     to: ".map((error) => error.message ?? `",
   },

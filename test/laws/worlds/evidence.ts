@@ -1,6 +1,6 @@
+import { volumeKey } from "../../../src/agent/desired/volume-key.ts";
 import type { Operation } from "../../../src/agent/model/operation.ts";
 import type { TargetRecord, VolumeRecord } from "../../../src/agent/model/volume-record.ts";
-import { volumeKey } from "../../../src/agent/volume-key.ts";
 import type { MountIdentity, MountTable } from "../../../src/host/mount-table/mount-table.ts";
 import type { MountEntry } from "../../../src/host/mount-table/mountinfo.ts";
 import { settings } from "./paths.ts";

@@ -1,6 +1,7 @@
 import { Backoff } from "../../../src/agent/backoff/backoff.ts";
 import { noDrivers } from "../../../src/agent/csi/no-drivers.ts";
-import type { Desired } from "../../../src/agent/desired-volume.ts";
+import type { Desired } from "../../../src/agent/desired/desired-volume.ts";
+import { volumeKey } from "../../../src/agent/desired/volume-key.ts";
 import { OperationExecutor } from "../../../src/agent/execute.ts";
 import { Journal } from "../../../src/agent/journal/journal.ts";
 import { Loop } from "../../../src/agent/loop.ts";
@@ -8,7 +9,6 @@ import type { Operation } from "../../../src/agent/model/operation.ts";
 import type { Observation } from "../../../src/agent/model/plan-input.ts";
 import type { Plan } from "../../../src/agent/model/volume-plan.ts";
 import type { VolumeRecord } from "../../../src/agent/model/volume-record.ts";
-import { volumeKey } from "../../../src/agent/volume-key.ts";
 import type { Devices, HostPorts } from "../../../src/host/ports/host-ports.ts";
 import type { ObjectContent } from "../../../src/plugins/api/content.ts";
 import { differing } from "../../lib/differing.ts";

@@ -1,5 +1,5 @@
+import { volumeKey } from "../../../src/agent/desired/volume-key.ts";
 import { afterReboot, type TargetRecord, type VolumeRecord } from "../../../src/agent/model/volume-record.ts";
-import { volumeKey } from "../../../src/agent/volume-key.ts";
 import type { MountEntry } from "../../../src/host/mount-table/mountinfo.ts";
 import type { MountAttributes } from "../../../src/host/ports/types.ts";
 import type { RecordChoice, TargetChoice } from "./choices.ts";

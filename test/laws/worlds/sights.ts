@@ -1,4 +1,4 @@
-import { volumeKey } from "../../../src/agent/volume-key.ts";
+import { volumeKey } from "../../../src/agent/desired/volume-key.ts";
 import { MountTable } from "../../../src/host/mount-table/mount-table.ts";
 import type { MountEntry } from "../../../src/host/mount-table/mountinfo.ts";
 import { stagingAttributes } from "../../../src/plugins/api/volume-plugin.ts";

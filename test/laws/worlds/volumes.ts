@@ -1,5 +1,5 @@
+import { volumeKey } from "../../../src/agent/desired/volume-key.ts";
 import type { StageRecord } from "../../../src/agent/model/volume-record.ts";
-import { volumeKey } from "../../../src/agent/volume-key.ts";
 import type { MountIdentity } from "../../../src/host/mount-table/mount-table.ts";
 import type { SourceType, StageKind } from "../../../src/plugins/api/volume-plugin.ts";
 import type { VolumeType } from "./choices.ts";

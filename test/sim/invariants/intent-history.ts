@@ -1,4 +1,4 @@
-import { type IntentEntry, understand } from "../../../src/agent/intents.ts";
+import { type IntentEntry, understand } from "../../../src/agent/desired/intents.ts";
 import type { NodeVolumeIntent } from "../../../src/api/types.gen.ts";
 import type { Change } from "../api/collection.ts";
 

@@ -1,4 +1,4 @@
-import { volumeKey } from "../../../src/agent/volume-key.ts";
+import { volumeKey } from "../../../src/agent/desired/volume-key.ts";
 import type { NodeVolumeIntent } from "../../../src/api/types.gen.ts";
 import { isBeneath } from "../../../src/host/mount-table/mount-table.ts";
 import type { Dentry } from "../kernel/dentry.ts";

@@ -104,7 +104,7 @@ export const mutations: readonly Mutation[] = [
   {
     law: "L5",
     name: "forget to say that an intent has changed",
-    file: "src/agent/desired-world.ts",
+    file: "src/agent/desired/desired-state-of-world.ts",
     from: "    this.touched.add(desired.name);\n",
     to: "",
   },

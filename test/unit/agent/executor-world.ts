@@ -1,5 +1,5 @@
 import { noDrivers } from "../../../src/agent/csi/no-drivers.ts";
-import { desiredVolume } from "../../../src/agent/desired-volume.ts";
+import { desiredVolume } from "../../../src/agent/desired/desired-volume.ts";
 import { OperationExecutor, type OperationExecutorDeps } from "../../../src/agent/execute.ts";
 import { Journal } from "../../../src/agent/journal/journal.ts";
 import type { Operation } from "../../../src/agent/model/operation.ts";

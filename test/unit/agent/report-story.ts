@@ -1,7 +1,7 @@
 import { expect } from "chai";
 import type { Failure } from "../../../src/agent/backoff/backoff.ts";
 import { slotOf } from "../../../src/agent/backoff/backoff.ts";
-import { type IntentEntry, understand } from "../../../src/agent/intents.ts";
+import { type IntentEntry, understand } from "../../../src/agent/desired/intents.ts";
 import { Reporter } from "../../../src/agent/report.ts";
 import { HealthChecks } from "../../../src/agent/vitals.ts";
 import type { NodeVolumeIntent } from "../../../src/api/types.gen.ts";

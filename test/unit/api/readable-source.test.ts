@@ -1,5 +1,5 @@
 import { expect } from "chai";
-import { understand } from "../../../src/agent/intents.ts";
+import { understand } from "../../../src/agent/desired/intents.ts";
 import { readableSource } from "../../../src/api/readable-source.ts";
 import type { NodeVolumeIntent, VolumeSource } from "../../../src/api/types.gen.ts";
 import { resolveVolume } from "../../../src/controller/attach/resolve-volume.ts";

@@ -1,5 +1,5 @@
 import { intentSource } from "../../../../src/agent/desired/choose-intent-source.ts";
-import { watchOwnState } from "../../../../src/agent/own-state.ts";
+import { watchOwnState } from "../../../../src/agent/desired/own-state.ts";
 import { fieldManager, resource, systemNamespace } from "../../../../src/api/names.ts";
 import type { NodeVolumeIntent } from "../../../../src/api/types.gen.ts";
 import { isNotFound } from "../../../../src/kube/client/api-error.ts";

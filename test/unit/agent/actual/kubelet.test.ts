@@ -1,7 +1,7 @@
 import { hash } from "node:crypto";
 import { expect } from "chai";
 import type { IntentInput } from "../../../../hack/lib/agent-on-kernel/intent.ts";
-import { desiredVolume } from "../../../../src/agent/desired-volume.ts";
+import { desiredVolume } from "../../../../src/agent/desired/desired-volume.ts";
 import type { Observation } from "../../../../src/agent/model/plan-input.ts";
 import { Planner } from "../../../../src/agent/planner.ts";
 import { deriveVolumeState } from "../../../../src/agent/standing.ts";

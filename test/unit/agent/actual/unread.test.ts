@@ -1,9 +1,9 @@
 import { expect } from "chai";
-import { understand } from "../../../../src/agent/intents.ts";
+import { understand } from "../../../../src/agent/desired/intents.ts";
+import { podPath } from "../../../../src/agent/desired/pod-mounts.ts";
+import { volumeKey } from "../../../../src/agent/desired/volume-key.ts";
 import type { PlanInput } from "../../../../src/agent/model/plan-input.ts";
-import { podPath } from "../../../../src/agent/pods/pod-mounts.ts";
 import { statusOf } from "../../../../src/agent/status-of.ts";
-import { volumeKey } from "../../../../src/agent/volume-key.ts";
 import type { MountEntry } from "../../../../src/host/mount-table/mountinfo.ts";
 import { entry } from "../../../lib/mount-entries.ts";
 import {

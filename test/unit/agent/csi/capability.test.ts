@@ -1,7 +1,7 @@
 import { expect } from "chai";
 import { intent } from "../../../../hack/lib/agent-on-kernel/intent.ts";
 import { capabilityOf } from "../../../../src/agent/csi/capability.ts";
-import { desiredVolume, isInvalid } from "../../../../src/agent/desired-volume.ts";
+import { desiredVolume, isInvalid } from "../../../../src/agent/desired/desired-volume.ts";
 import type { CSIVolume } from "../../../../src/plugins/api/volume-plugin.ts";
 
 const driver = "a.example";

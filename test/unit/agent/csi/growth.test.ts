@@ -1,6 +1,6 @@
 import { expect } from "chai";
 import { type Failure, slotOf } from "../../../../src/agent/backoff/backoff.ts";
-import { desiredVolume } from "../../../../src/agent/desired-volume.ts";
+import { desiredVolume } from "../../../../src/agent/desired/desired-volume.ts";
 import type { PlanInput } from "../../../../src/agent/model/plan-input.ts";
 import type { VolumeRecord } from "../../../../src/agent/model/volume-record.ts";
 import type { Reason } from "../../../../src/api/reasons.ts";

@@ -1,5 +1,5 @@
 import { expect } from "chai";
-import { desiredVolume } from "../../../../src/agent/desired-volume.ts";
+import { desiredVolume } from "../../../../src/agent/desired/desired-volume.ts";
 import { Planner } from "../../../../src/agent/planner.ts";
 import { statusOf } from "../../../../src/agent/status-of.ts";
 import { transitions } from "../../../../src/agent/transitions.ts";

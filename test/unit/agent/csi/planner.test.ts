@@ -1,6 +1,6 @@
 import { expect } from "chai";
 import { observeDriverStage } from "../../../../src/agent/actual/csi-volume.ts";
-import { desiredVolume } from "../../../../src/agent/desired-volume.ts";
+import { desiredVolume } from "../../../../src/agent/desired/desired-volume.ts";
 import type { PlanInput } from "../../../../src/agent/model/plan-input.ts";
 import { afterReboot, type VolumeRecord } from "../../../../src/agent/model/volume-record.ts";
 import { Planner } from "../../../../src/agent/planner.ts";

@@ -1,6 +1,6 @@
 import { expect } from "chai";
 import { soleTargetProblem } from "../../../../src/agent/csi/sole-target.ts";
-import { desiredVolume } from "../../../../src/agent/desired-volume.ts";
+import { desiredVolume } from "../../../../src/agent/desired/desired-volume.ts";
 import type { ActualTarget, Truth } from "../../../../src/agent/model/actual-volume-view.ts";
 import { prefix, targetRecord, wanted } from "../../../lib/plan-world.ts";
 

@@ -1,5 +1,5 @@
 import { expect } from "chai";
-import { type DesiredVolume, desiredVolume } from "../../../../src/agent/desired-volume.ts";
+import { type DesiredVolume, desiredVolume } from "../../../../src/agent/desired/desired-volume.ts";
 import type { ActualTarget } from "../../../../src/agent/model/actual-volume-view.ts";
 import type { CSIRecord, VolumeRecord } from "../../../../src/agent/model/volume-record.ts";
 import {

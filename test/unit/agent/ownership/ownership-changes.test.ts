@@ -1,5 +1,5 @@
 import { expect } from "chai";
-import { type Desired, desiredVolume } from "../../../../src/agent/desired-volume.ts";
+import { type Desired, desiredVolume } from "../../../../src/agent/desired/desired-volume.ts";
 import { OwnershipChanges } from "../../../../src/agent/ownership/ownership-changes.ts";
 import { wanted } from "../../../lib/plan-world.ts";
 import { virtualSystem } from "../../kube/virtual-system.ts";

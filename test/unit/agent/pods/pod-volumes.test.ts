@@ -1,6 +1,6 @@
 import { setImmediate } from "node:timers/promises";
 import { expect } from "chai";
-import { type IntentEntry, understand } from "../../../../src/agent/intents.ts";
+import { type IntentEntry, understand } from "../../../../src/agent/desired/intents.ts";
 import { Touched } from "../../../../src/agent/journal/changed-names.ts";
 import { KeptTokens } from "../../../../src/agent/pods/kept-tokens.ts";
 import { OpenPods } from "../../../../src/agent/pods/open-pods.ts";

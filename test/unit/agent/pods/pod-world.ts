@@ -1,7 +1,7 @@
 import type { IntentInput } from "../../../../hack/lib/agent-on-kernel/intent.ts";
-import { type DesiredVolume, desiredVolume } from "../../../../src/agent/desired-volume.ts";
+import { type DesiredVolume, desiredVolume } from "../../../../src/agent/desired/desired-volume.ts";
+import { podPath, withPods } from "../../../../src/agent/desired/pod-mounts.ts";
 import type { TargetRecord } from "../../../../src/agent/model/volume-record.ts";
-import { podPath, withPods } from "../../../../src/agent/pods/pod-mounts.ts";
 import type { IntentPod, NodeVolumeIntent } from "../../../../src/api/types.gen.ts";
 import { entry } from "../../../lib/mount-entries.ts";
 import { prefix, targetRecord, wanted } from "../../../lib/plan-world.ts";

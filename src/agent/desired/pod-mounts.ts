@@ -1,12 +1,12 @@
 import type { IntentPod } from "../../api/types.gen.ts";
+import { podTargetPath } from "../model/pod-path.ts";
 import {
   type Desired,
   type DesiredMount,
   type DesiredVolume,
   isInvalid,
   requestedAttributes,
-} from "../desired-volume.ts";
-import { podTargetPath } from "../model/pod-path.ts";
+} from "./desired-volume.ts";
 
 /**
  * PURE. An intent with a mount for each of its pods whose target kubelet has published and not unpublished: from then

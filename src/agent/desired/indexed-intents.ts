@@ -1,9 +1,9 @@
-import { resource } from "../api/names.ts";
-import type { NodeVolumeState } from "../api/types.gen.ts";
-import { createObjectStore, type MutableStore, type StoreState } from "../kube/watch/object-store.ts";
-import type { Reflector } from "../kube/watch/reflector.ts";
-import { compareResourceVersions } from "../kube/watch/resource-version.ts";
-import type { Cancel, System } from "../ports.ts";
+import { resource } from "../../api/names.ts";
+import type { NodeVolumeState } from "../../api/types.gen.ts";
+import { createObjectStore, type MutableStore, type StoreState } from "../../kube/watch/object-store.ts";
+import type { Reflector } from "../../kube/watch/reflector.ts";
+import { compareResourceVersions } from "../../kube/watch/resource-version.ts";
+import type { Cancel, System } from "../../ports.ts";
 import { reachedBy } from "./api-reached.ts";
 import { type Index, indexIn } from "./index-reads.ts";
 import { IntentReads } from "./intent-reads.ts";

@@ -1,5 +1,5 @@
 import { expect } from "chai";
-import { contextOption, fileLabel } from "../../../../src/agent/ownership/se-linux-label.ts";
+import { contextOption, fileLabel } from "../../../../src/agent/desired/selinux-label.ts";
 import { isEnabled } from "../../../../src/host/linux/syscall/se-linux.ts";
 
 describe("an SELinux label", () => {

@@ -1,4 +1,4 @@
-import type { IndexedIntent, NodeVolumeState } from "../api/types.gen.ts";
+import type { IndexedIntent, NodeVolumeState } from "../../api/types.gen.ts";
 import type { SourceProblem } from "./intent-source.ts";
 import type { IntentEntry } from "./intents.ts";
 

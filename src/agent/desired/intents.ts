@@ -1,8 +1,8 @@
-import type { KubeObject } from "../api/meta.ts";
-import { shallow } from "../api/readable-source.ts";
-import type { NodeVolumeIntent } from "../api/types.gen.ts";
-import { parseIntent, parseIntentStatus } from "../api/validate.ts";
-import { sameJson } from "../kube/same-json.ts";
+import type { KubeObject } from "../../api/meta.ts";
+import { shallow } from "../../api/readable-source.ts";
+import type { NodeVolumeIntent } from "../../api/types.gen.ts";
+import { parseIntent, parseIntentStatus } from "../../api/validate.ts";
+import { sameJson } from "../../kube/same-json.ts";
 import { type Desired, desiredVolume, isInvalid } from "./desired-volume.ts";
 import { notUnderstood } from "./not-understood.ts";
 import { volumeKey } from "./volume-key.ts";

@@ -1,14 +1,14 @@
-import type { IntentPod, NodeVolumeIntent, UnmountPolicy } from "../api/types.gen.ts";
-import { canonicalOptions } from "../api/values/mount-options.ts";
-import type { FSGroupChangePolicy } from "../host/ports/ownership.ts";
-import type { MountAttributes } from "../host/ports/types.ts";
-import type { Layout, SourceType, VolumeSpec } from "../plugins/api/volume-plugin.ts";
-import { needsGrantedVolume } from "../plugins/csi.ts";
-import { pluginFor, sourceType } from "../plugins/registry.ts";
-import type { KubeletVolume } from "./actual/kubelet-volume-view.ts";
-import type { PodOfTarget } from "./model/volume-record.ts";
-import { kubeletVolumeOf } from "./observe/kubelet-volume.ts";
-import { fileLabel } from "./ownership/se-linux-label.ts";
+import type { IntentPod, NodeVolumeIntent, UnmountPolicy } from "../../api/types.gen.ts";
+import { canonicalOptions } from "../../api/values/mount-options.ts";
+import type { FSGroupChangePolicy } from "../../host/ports/ownership.ts";
+import type { MountAttributes } from "../../host/ports/types.ts";
+import type { Layout, SourceType, VolumeSpec } from "../../plugins/api/volume-plugin.ts";
+import { needsGrantedVolume } from "../../plugins/csi.ts";
+import { pluginFor, sourceType } from "../../plugins/registry.ts";
+import type { KubeletVolume } from "../actual/kubelet-volume-view.ts";
+import type { PodOfTarget } from "../model/volume-record.ts";
+import { kubeletVolumeOf } from "./kubelet-volume.ts";
+import { fileLabel } from "./selinux-label.ts";
 
 /** One intent as the planner's input: the desired state of one volume on this node. */
 export interface DesiredVolume {

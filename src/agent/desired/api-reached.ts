@@ -1,6 +1,6 @@
-import type { KubeObject } from "../api/meta.ts";
-import type { Reflector } from "../kube/watch/reflector.ts";
-import type { Cancel } from "../ports.ts";
+import type { KubeObject } from "../../api/meta.ts";
+import type { Reflector } from "../../kube/watch/reflector.ts";
+import type { Cancel } from "../../ports.ts";
 
 /**
  * Tells each time that the API server answers again, as a watch sees it: a single read may fail for reasons of its own.

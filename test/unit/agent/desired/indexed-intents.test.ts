@@ -1,5 +1,5 @@
 import { expect } from "chai";
-import type { NodeVolumeIntent } from "../../../src/api/types.gen.ts";
+import type { NodeVolumeIntent } from "../../../../src/api/types.gen.ts";
 import { intents, indexedStory as story } from "./indexed-story.ts";
 
 describe("IndexedIntents", () => {

@@ -1,8 +1,8 @@
-import { resource } from "../api/names.ts";
-import type { NodeVolumeState } from "../api/types.gen.ts";
-import type { Transport } from "../kube/client/transport.ts";
-import { createReflector, type Reflector, type ReflectorDeps } from "../kube/watch/reflector.ts";
-import type { System } from "../ports.ts";
+import { resource } from "../../api/names.ts";
+import type { NodeVolumeState } from "../../api/types.gen.ts";
+import type { Transport } from "../../kube/client/transport.ts";
+import { createReflector, type Reflector, type ReflectorDeps } from "../../kube/watch/reflector.ts";
+import type { System } from "../../ports.ts";
 
 /**
  * The node's own NodeVolumeState, whose status the agent writes and whose spec may be the index of its intents. A watch

@@ -1,11 +1,11 @@
-import { resource } from "../api/names.ts";
-import type { IndexedIntent, NodeVolumeIntent } from "../api/types.gen.ts";
-import { messageOf } from "../errors.ts";
-import { createKubeClient, type KubeClient } from "../kube/client/client.ts";
-import type { Transport } from "../kube/client/transport.ts";
-import { createKeyedQueue, type KeyedQueue } from "../kube/keyed-queue.ts";
-import type { MutableStore } from "../kube/watch/object-store.ts";
-import type { System } from "../ports.ts";
+import { resource } from "../../api/names.ts";
+import type { IndexedIntent, NodeVolumeIntent } from "../../api/types.gen.ts";
+import { messageOf } from "../../errors.ts";
+import { createKubeClient, type KubeClient } from "../../kube/client/client.ts";
+import type { Transport } from "../../kube/client/transport.ts";
+import { createKeyedQueue, type KeyedQueue } from "../../kube/keyed-queue.ts";
+import type { MutableStore } from "../../kube/watch/object-store.ts";
+import type { System } from "../../ports.ts";
 import { indexReads, markOf } from "./index-reads.ts";
 import { type IntentEntry, understand } from "./intents.ts";
 

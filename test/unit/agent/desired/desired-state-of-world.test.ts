@@ -1,9 +1,9 @@
 import { expect } from "chai";
-import { DesiredStateOfWorld } from "../../../src/agent/desired-world.ts";
-import { type IntentEntry, understand } from "../../../src/agent/intents.ts";
-import { createObjectStore } from "../../../src/kube/watch/object-store.ts";
-import { wanted } from "../../lib/plan-world.ts";
-import { virtualSystem } from "../kube/virtual-system.ts";
+import { DesiredStateOfWorld } from "../../../../src/agent/desired/desired-state-of-world.ts";
+import { type IntentEntry, understand } from "../../../../src/agent/desired/intents.ts";
+import { createObjectStore } from "../../../../src/kube/watch/object-store.ts";
+import { wanted } from "../../../lib/plan-world.ts";
+import { virtualSystem } from "../../kube/virtual-system.ts";
 
 describe("DesiredStateOfWorld", () => {
   const entryOf = (name: string, generation = 1, resourceVersion = "1"): IntentEntry => {

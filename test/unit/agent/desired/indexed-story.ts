@@ -1,10 +1,10 @@
-import { IndexedIntents } from "../../../src/agent/indexed-intents.ts";
-import { watchOwnState } from "../../../src/agent/own-state.ts";
-import type { ApiRequest, Transport } from "../../../src/kube/client/transport.ts";
-import { wanted } from "../../lib/plan-world.ts";
-import type { FakeObject } from "../fake-api-objects.ts";
-import { createFakeApiServer } from "../fake-api-server.ts";
-import { virtualSystem } from "../kube/virtual-system.ts";
+import { IndexedIntents } from "../../../../src/agent/desired/indexed-intents.ts";
+import { watchOwnState } from "../../../../src/agent/desired/own-state.ts";
+import type { ApiRequest, Transport } from "../../../../src/kube/client/transport.ts";
+import { wanted } from "../../../lib/plan-world.ts";
+import type { FakeObject } from "../../fake-api-objects.ts";
+import { createFakeApiServer } from "../../fake-api-server.ts";
+import { virtualSystem } from "../../kube/virtual-system.ts";
 
 export const intents = "nodevolumeintents";
 const states = "nodevolumestates";

@@ -1,8 +1,8 @@
-import type { NodeVolumeIntent } from "../api/types.gen.ts";
-import type { FieldError } from "../api/validate.ts";
-import { hasDots } from "../api/values/path.ts";
-import type { SourceType } from "../plugins/api/volume-plugin.ts";
-import { plugins } from "../plugins/registry.ts";
+import type { NodeVolumeIntent } from "../../api/types.gen.ts";
+import type { FieldError } from "../../api/validate.ts";
+import { hasDots } from "../../api/values/path.ts";
+import type { SourceType } from "../../plugins/api/volume-plugin.ts";
+import { plugins } from "../../plugins/registry.ts";
 import type { InvalidVolume, MayHave } from "./desired-volume.ts";
 
 /** PURE. An intent that was not understood, with what could be read of it all the same. */

@@ -1,11 +1,11 @@
-import type { ObjectStore } from "../kube/watch/object-store.ts";
-import type { ContentRef } from "../plugins/api/content.ts";
-import type { Cancel } from "../ports.ts";
-import { refsOf } from "./content/content-of.ts";
+import type { ObjectStore } from "../../kube/watch/object-store.ts";
+import type { ContentRef } from "../../plugins/api/content.ts";
+import type { Cancel } from "../../ports.ts";
+import { refsOf } from "../content/content-of.ts";
+import { Touched } from "../journal/changed-names.ts";
 import { type Desired, isInvalid } from "./desired-volume.ts";
 import type { IntentEntry } from "./intents.ts";
-import { Touched } from "./journal/changed-names.ts";
-import { podPath, withPods } from "./pods/pod-mounts.ts";
+import { podPath, withPods } from "./pod-mounts.ts";
 
 /** Inputs of the desired state of world, and callbacks for its changes. */
 export interface DesiredStateOfWorldDeps {

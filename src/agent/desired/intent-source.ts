@@ -1,8 +1,8 @@
-import type { Reason } from "../api/reasons.ts";
-import type { NodeVolumeState } from "../api/types.gen.ts";
-import type { Transport } from "../kube/client/transport.ts";
-import type { Reflector, ReflectorDeps } from "../kube/watch/reflector.ts";
-import type { Cancel, System } from "../ports.ts";
+import type { Reason } from "../../api/reasons.ts";
+import type { NodeVolumeState } from "../../api/types.gen.ts";
+import type { Transport } from "../../kube/client/transport.ts";
+import type { Reflector, ReflectorDeps } from "../../kube/watch/reflector.ts";
+import type { Cancel, System } from "../../ports.ts";
 import type { IntentEntry } from "./intents.ts";
 
 /**
