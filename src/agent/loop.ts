@@ -14,7 +14,7 @@ import type { Operation, OperationKind } from "./model/operation.ts";
 import type { Observation, PlanInput, PlanSettings } from "./model/plan-input.ts";
 import { swapStates } from "./model/swap-states.ts";
 import type { Plan } from "./model/volume-plan.ts";
-import type { Planner } from "./planner.ts";
+import type { Planner } from "./planner/incremental/incremental-planner.ts";
 
 /** How often the loop checks whether an abandoned child process has ended, in milliseconds. No event reports it. */
 const childCheckMs = 5_000;

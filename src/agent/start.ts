@@ -28,7 +28,7 @@ import type { Plan } from "./model/volume-plan.ts";
 import { registerMountTableMetrics } from "./mount-table-metrics.ts";
 import { NodeStateReporter } from "./node-state.ts";
 import { registerNotReadyMetrics } from "./not-ready-metrics.ts";
-import { Planner } from "./planner.ts";
+import { Planner } from "./planner/incremental/incremental-planner.ts";
 import { KeptTokens } from "./pods/kept-tokens.ts";
 import { OpenPods } from "./pods/open-pods.ts";
 import { noPods, podsOf } from "./pods/start-pods.ts";

@@ -5,7 +5,7 @@ import type { SlowCall, StuckOperation } from "../../src/agent/model/blocked.ts"
 import type { PlanInput } from "../../src/agent/model/plan-input.ts";
 import type { Plan } from "../../src/agent/model/volume-plan.ts";
 import type { VolumeRecord } from "../../src/agent/model/volume-record.ts";
-import { Planner } from "../../src/agent/planner.ts";
+import { Planner } from "../../src/agent/planner/incremental/incremental-planner.ts";
 import type { MountEntry } from "../../src/host/mount-table/mountinfo.ts";
 import type { RemoteMount } from "../../src/host/ports/remote-mount.ts";
 import { differing } from "../lib/differing.ts";

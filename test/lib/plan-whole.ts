@@ -1,7 +1,7 @@
 import type { PlanInput } from "../../src/agent/model/plan-input.ts";
 import type { Plan } from "../../src/agent/model/volume-plan.ts";
-import { PathOwners } from "../../src/agent/path-owners.ts";
-import { planVolume } from "../../src/agent/plan-volume.ts";
+import { PathOwners } from "../../src/agent/planner/path-owners.ts";
+import { planVolume } from "../../src/agent/planner/plan-volume.ts";
 
 /**
  * PURE: desired and actual world → what to start now. Says the same for the same input, starts at most one operation a

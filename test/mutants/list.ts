@@ -43,7 +43,7 @@ const own: readonly Seed[] = [
 const ofKubelet: { readonly [name: string]: Pick<Seed, "kubelet" | "test"> } = {
   "take down before the intents were read completely": {
     kubelet: "#120150: after a restart volumes of running pods are unmounted while the API server cannot be read",
-    test: "test/unit/agent/plan.test.ts",
+    test: "test/unit/agent/planner/plan.test.ts",
   },
   "believe the journal's mounts after a reboot": {
     kubelet: "#120853: a wrong or empty volume after a reboot",

@@ -84,7 +84,7 @@ export const ofExecutor: readonly Seed[] = [
       "leaves the directories that it made to mount on",
       "if (known?.made === true && (await mayGo(context, record, { known, place }))) {",
       "if (known === null) {",
-      { kubelet: "#60987: directories of volumes stay behind", test: "test/unit/agent/taken-down.test.ts" },
+      { kubelet: "#60987: directories of volumes stay behind", test: "test/unit/agent/planner/taken-down.test.ts" },
     ],
     [
       "removes a mount point under a container that shows it",
@@ -102,7 +102,7 @@ export const ofExecutor: readonly Seed[] = [
       "throw error;",
       {
         kubelet: "#65110 #113426: a pod is Terminating for ever, and nothing says who holds its volume",
-        test: "test/unit/agent/taken-down.test.ts",
+        test: "test/unit/agent/planner/taken-down.test.ts",
       },
     ],
     [

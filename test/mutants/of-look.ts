@@ -50,7 +50,7 @@ export const ofLook: readonly Seed[] = [
       '  if (layers.length === 0) {\n    if (record !== undefined) return { ...base, ...off, truth: "mounted" };\n    if (moved',
       {
         kubelet: "#96361 #102567: a mount that somebody has taken away is never noticed",
-        test: "test/unit/agent/plan.test.ts",
+        test: "test/unit/agent/planner/plan.test.ts",
       },
     ],
     [
@@ -59,7 +59,7 @@ export const ofLook: readonly Seed[] = [
       '? "SourceDiffers" : undefined',
     ],
   ]),
-  ...seedsOf("planner", "src/agent/plan-volume.ts", [
+  ...seedsOf("planner", "src/agent/planner/plan-volume.ts", [
     [
       "forgets when a driver is to be called again",
       "  return { retryAt: Math.min(retryAt ?? Infinity, dueAt ?? Infinity) };\n",
@@ -89,7 +89,7 @@ export const ofLook: readonly Seed[] = [
       "",
     ],
   ]),
-  ...seedsOf("planner", "src/agent/lost-record.ts", [
+  ...seedsOf("planner", "src/agent/planner/lost-record-steps.ts", [
     [
       "does not ask a driver to undo what a lost record was of",
       "  if (mustRecover(desired, { input, record })) return",
@@ -113,7 +113,7 @@ export const ofLook: readonly Seed[] = [
       "if (record === undefined) return true;",
     ],
   ]),
-  ...seedsOf("planner", "src/agent/path-owners.ts", [
+  ...seedsOf("planner", "src/agent/planner/path-owners.ts", [
     [
       "overlooks a volume on a directory above",
       "    for (const ancestor of ancestorsOf(path)) places.push(this.#claims.get(ancestor));\n",

@@ -2,14 +2,14 @@ import { type Seed, seedsOf } from "./seed.ts";
 
 /** The planner: what is to be done, and when. */
 export const ofPlanner: readonly Seed[] = [
-  ...seedsOf("planner", "src/agent/steps.ts", [
+  ...seedsOf("planner", "src/agent/planner/volume-steps.ts", [
     [
       "forgets what is staged and was bound nowhere yet",
       "  if (recorded.length === 0) return unstageSteps(context, policy, problems);\n",
       "  if (recorded.length === 0) return { actions: [], problems };\n",
       {
         kubelet: "#121937 #101791: after a restart what is staged and not published is never unstaged",
-        test: "test/unit/agent/plan.test.ts",
+        test: "test/unit/agent/planner/plan.test.ts",
       },
     ],
     [
@@ -34,7 +34,7 @@ export const ofPlanner: readonly Seed[] = [
       "does not write what a ConfigMap has by now",
       "stage?.contentVersion !== content.version",
       "stage?.contentVersion === undefined",
-      { kubelet: "#30189 #50345: what is shown of a ConfigMap stays behind", test: "test/unit/agent/plan.test.ts" },
+      { kubelet: "#30189 #50345: what is shown of a ConfigMap stays behind", test: "test/unit/agent/planner/plan.test.ts" },
     ],
     [
       "does not stop a release when the volume is wanted again",
@@ -67,7 +67,7 @@ export const ofPlanner: readonly Seed[] = [
       "desired.mounts.length === 0 &&",
     ],
   ]),
-  ...seedsOf("planner", "src/agent/decide.ts", [
+  ...seedsOf("planner", "src/agent/planner/decide-phase.ts", [
     [
       "uses a volume that was not granted",
       '  if (!desired.granted) return { phase: "ungranted", steps: nothing };\n',
@@ -110,13 +110,13 @@ export const ofPlanner: readonly Seed[] = [
       "undefined",
     ],
   ]),
-  ...seedsOf("planner", "src/agent/choose.ts", [
+  ...seedsOf("planner", "src/agent/planner/next-operation.ts", [
     ["tries again at once what has failed", "again === undefined || input.now >= again.nextAt", "input.now >= 0"],
     [
       "keeps the delay of a failure though the spec is another one",
       "failed?.kind === action.kind && failed.generation === generation ? failed",
       "failed?.kind === action.kind ? failed",
-      { kubelet: "#27492: the delay outlives the cause that was mended", test: "test/unit/agent/plan.test.ts" },
+      { kubelet: "#27492: the delay outlives the cause that was mended", test: "test/unit/agent/planner/plan.test.ts" },
     ],
     [
       "lets kubelet wait until all intents were read",
@@ -135,7 +135,7 @@ export const ofPlanner: readonly Seed[] = [
     ],
     ["names a mount by an id alone, which another may get", "exactly(operation, input.table)", "operation"],
   ]),
-  ...seedsOf("planner", "src/agent/path-problem.ts", [
+  ...seedsOf("planner", "src/agent/planner/path-problem.ts", [
     [
       "mounts outside of what is allowed",
       "path !== prefix && isBeneath(path, prefix)",
@@ -145,7 +145,7 @@ export const ofPlanner: readonly Seed[] = [
     ["takes a path with dots", "if (hasDots(path)) return", "if (false) return"],
     ["mounts on what is kubelet's", "  if (isOfKubelet(kubeletDir, path)) {", "  if (false) {"],
   ]),
-  ...seedsOf("planner", "src/agent/target-steps.ts", [
+  ...seedsOf("planner", "src/agent/planner/target-steps.ts", [
     [
       "leaves a mount that the node does not have",
       "    if (target.differsOnNode === true) return",

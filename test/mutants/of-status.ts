@@ -57,7 +57,7 @@ export const ofStatus: readonly Seed[] = [
       "!isInSync(target)",
     ],
   ]),
-  ...seedsOf("planner", "src/agent/planned-from.ts", [
+  ...seedsOf("planner", "src/agent/planner/incremental/plan-dependencies.ts", [
     ["misses that an operation has begun or ended", "    input.inFlight.get(name) === known.running &&\n", ""],
     [
       "misses that a server does not answer any more",

@@ -2,7 +2,7 @@ import { cut } from "../../api/conditions.ts";
 import type { NodeVolumeIntentStatus, PodMountStatus } from "../../api/types.gen.ts";
 import type { KubeletPod, KubeletView } from "../actual/kubelet-volume-view.ts";
 import type { DriftFound } from "../model/drift.ts";
-import { driftMessage } from "./plan-kubelet.ts";
+import { driftMessage } from "../planner/plan-kubelet.ts";
 
 /** Of the schema, for the message of one pod. */
 const longestMessage = 256;

@@ -1,7 +1,7 @@
 import type { ActionContext } from "../actions/context.ts";
 import { type KubeletVolume, observeKubeletVolume, podKey } from "../actual/kubelet-volume-view.ts";
 import type { Observed } from "../model/plan-input.ts";
-import { absent } from "./plan-kubelet.ts";
+import { absent } from "../planner/plan-kubelet.ts";
 
 /**
  * Whether kubelet has a mount point where nothing is mounted: a driver removes it when it unpublishes. Reads only, and

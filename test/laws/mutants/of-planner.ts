@@ -1,8 +1,8 @@
 import type { Mutant } from "./mutant.ts";
 
-const planner = "src/agent/planner.ts";
-const points = "src/agent/point-index.ts";
-const plannedFrom = "src/agent/planned-from.ts";
+const planner = "src/agent/planner/incremental/incremental-planner.ts";
+const points = "src/agent/planner/incremental/point-index.ts";
+const plannedFrom = "src/agent/planner/incremental/plan-dependencies.ts";
 const incremental = { law: "incremental", test: "says after each of many changes" } as const;
 
 /** What the planner takes for unchanged. */

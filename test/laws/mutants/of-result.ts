@@ -1,6 +1,6 @@
 import type { Mutant } from "./mutant.ts";
 
-const targetSteps = "src/agent/target-steps.ts";
+const targetSteps = "src/agent/planner/target-steps.ts";
 
 /** What is made of it, and what is told: L9 to L11. */
 export const ofResult: readonly Mutant[] = [

@@ -9,7 +9,7 @@ import { Loop } from "../../../src/agent/loop.ts";
 import type { ServerUnresponsive } from "../../../src/agent/model/actual-volume-view.ts";
 import { type Observation, observationOf, type PlanSettings } from "../../../src/agent/model/plan-input.ts";
 import type { Plan } from "../../../src/agent/model/volume-plan.ts";
-import { Planner } from "../../../src/agent/planner.ts";
+import { Planner } from "../../../src/agent/planner/incremental/incremental-planner.ts";
 import type { NodeVolumeIntent } from "../../../src/api/types.gen.ts";
 import type { CSIDrivers } from "../../../src/csi/ports.ts";
 import type { ObjectContent } from "../../../src/plugins/api/content.ts";

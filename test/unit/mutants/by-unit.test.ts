@@ -33,7 +33,7 @@ describe("unit tests of a product with a fault", function () {
   it("are those of the room, of the file itself first", () => {
     const { near, far } = unitTestsOf("src/agent/model/csi-call-record.ts");
     expect(near[0]).to.equal("test/unit/agent/model/csi-call-record.test.ts");
-    expect(near).to.include("test/unit/agent/plan.test.ts");
+    expect(near).to.include("test/unit/agent/planner/plan.test.ts");
     expect(far[0]).to.match(/^test\/unit\/agent\/model\//);
     expect([...near, ...far].every((test) => test.startsWith("test/unit/agent/"))).to.equal(true);
   });

@@ -3,7 +3,7 @@ import { expect } from "chai";
 import type { IntentInput } from "../../../../hack/lib/agent-on-kernel/intent.ts";
 import { desiredVolume } from "../../../../src/agent/desired/desired-volume.ts";
 import type { Observation } from "../../../../src/agent/model/plan-input.ts";
-import { Planner } from "../../../../src/agent/planner.ts";
+import { Planner } from "../../../../src/agent/planner/incremental/incremental-planner.ts";
 import { deriveVolumeState } from "../../../../src/agent/standing.ts";
 import { statusOf } from "../../../../src/agent/status-of.ts";
 import type { NodeVolumeIntentStatus } from "../../../../src/api/types.gen.ts";

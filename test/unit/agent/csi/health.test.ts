@@ -1,6 +1,6 @@
 import { expect } from "chai";
 import { desiredVolume } from "../../../../src/agent/desired/desired-volume.ts";
-import { Planner } from "../../../../src/agent/planner.ts";
+import { Planner } from "../../../../src/agent/planner/incremental/incremental-planner.ts";
 import { statusOf } from "../../../../src/agent/status-of.ts";
 import { transitions } from "../../../../src/agent/transitions.ts";
 import { findCondition } from "../../../../src/api/conditions.ts";

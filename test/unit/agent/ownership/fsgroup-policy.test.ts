@@ -12,7 +12,7 @@ import {
   toldOwnership,
   withoutOtherFSGroups,
 } from "../../../../src/agent/ownership/fsgroup-policy.ts";
-import { ownershipProblem } from "../../../../src/agent/ownership/ownership-problem.ts";
+import { ownershipProblem } from "../../../../src/agent/planner/ownership-problem.ts";
 import { prefix, record, stageRecord, targetRecord, wanted } from "../../../lib/plan-world.ts";
 
 const source = { csi: { driver: "a.example", volumeHandle: "v" } };
