@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { expect } from "chai";
 import { createNodeObject, type NodeRef } from "../../hack/lib/pretend-node/object.ts";
 import { until } from "../../hack/lib/until.ts";
-import { readSecret } from "../../src/agent/secrets.ts";
+import { readSecret } from "../../src/agent/executor/secrets.ts";
 import type { VolumeError } from "../../src/errors.ts";
 import { createKubeClient, type KubeClient } from "../../src/kube/client/client.ts";
 import { createRealTransport } from "../../src/kube/client/real-transport.ts";

@@ -16,7 +16,7 @@ import { join } from "node:path";
 import { expect } from "chai";
 import { type IntentInput, intent } from "../../hack/lib/agent-on-kernel/intent.ts";
 import { silent } from "../../hack/lib/silent-log.ts";
-import { PendingOperations } from "../../src/agent/in-flight.ts";
+import { PendingOperations } from "../../src/agent/executor/pending-operations.ts";
 import type { VolumePlan } from "../../src/agent/model/volume-plan.ts";
 import type { NodeVolumeIntent, VolumeSource } from "../../src/api/types.gen.ts";
 import type { NodeOptions } from "../lib/node-options.ts";

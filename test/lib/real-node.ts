@@ -5,7 +5,7 @@ import { nextFailure, slotOf, volumeOf } from "../../src/agent/backoff/backoff.t
 import { type RetryTrigger, triggersFor } from "../../src/agent/backoff/triggers-for.ts";
 import { noDrivers } from "../../src/agent/csi/no-drivers.ts";
 import type { Desired } from "../../src/agent/desired/desired-volume.ts";
-import { OperationExecutor } from "../../src/agent/execute.ts";
+import { OperationExecutor } from "../../src/agent/executor/operation-executor.ts";
 import { Journal } from "../../src/agent/journal/journal.ts";
 import type { Operation } from "../../src/agent/model/operation.ts";
 import {

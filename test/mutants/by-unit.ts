@@ -24,7 +24,7 @@ const namespaces = ["unshare", "-m", "-p", "--fork", "--kill-child=KILL", "--mou
 
 /** Quick tests that notice most. */
 const quick =
-  /\/(plan|kept-and-gone|allowed-paths|status-\w+|release\S*|lost-record|(torn-)?journal\S*|taken-down|driver-fails|execute|in-flight|pod-plan|planner|decide-\w+|live-writes)\.test\.ts$/;
+  /\/(plan|kept-and-gone|allowed-paths|status-\w+|intent-status|release\S*|lost-record-steps|(torn-)?journal\S*|taken-down|driver-fails|operation-executor|pending-operations|pod-plan|incremental-planner|decide-\w+|live-writes)\.test\.ts$/;
 
 /** Unit tests of the room of a source file. */
 export interface UnitTests {

@@ -2,7 +2,7 @@ import { type Seed, seedsOf } from "./seed.ts";
 
 /** The executor: calls of CSI drivers. */
 export const ofCSI: readonly Seed[] = [
-  ...seedsOf("executor", "src/agent/csi/driver-call.ts", [
+  ...seedsOf("executor", "src/agent/executor/csi/driver-call.ts", [
     [
       "takes a call that timed out for one that was refused",
       'const uncertain = !(error instanceof VolumeError) || error.errorClass === "uncertain";',
@@ -31,7 +31,7 @@ export const ofCSI: readonly Seed[] = [
       " && open.answeredAt === undefined",
     ],
   ]),
-  ...seedsOf("executor", "src/agent/csi/stage.ts", [
+  ...seedsOf("executor", "src/agent/executor/csi/stage.ts", [
     ["has two intents stage one volume on one path", "if (other !== undefined && other !== volume) {", "if (false) {"],
     ["stages what has to be attached, where nothing is", "  refuseAttached(context, desired.name, volume);\n", ""],
     [
@@ -45,7 +45,7 @@ export const ofCSI: readonly Seed[] = [
       "  if (false) {\n    await journal.put(record);",
     ],
   ]),
-  ...seedsOf("executor", "src/agent/csi/publish.ts", [
+  ...seedsOf("executor", "src/agent/executor/csi/publish.ts", [
     ["believes a driver that says OK and has mounted nothing", "  if (wrong !== undefined) {", "  if (false) {"],
     [
       "does not stage again where a driver says that it was not",
@@ -58,7 +58,7 @@ export const ofCSI: readonly Seed[] = [
       "table.layers(path).length === 0) return undefined;",
     ],
   ]),
-  ...seedsOf("executor", "src/agent/csi/release.ts", [
+  ...seedsOf("executor", "src/agent/executor/csi/unpublish.ts", [
     [
       "believes a driver that says OK and has unmounted nothing",
       "layers(path).length > 0) {",
@@ -82,7 +82,7 @@ export const ofCSI: readonly Seed[] = [
     ],
     ["gives up where a driver has forgotten how to unstage", "if (unstages || !refused) throw error;", "throw error;"],
   ]),
-  ...seedsOf("executor", "src/agent/csi/republish.ts", [
+  ...seedsOf("executor", "src/agent/executor/csi/republish.ts", [
     [
       "takes a pod's mount away when its driver refuses to be called again",
       "  } finally {\n    covered =",

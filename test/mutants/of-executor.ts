@@ -2,7 +2,7 @@ import { type Seed, seedsOf } from "./seed.ts";
 
 /** The executor: what is done, and in which order. */
 export const ofExecutor: readonly Seed[] = [
-  ...seedsOf("executor", "src/agent/execute.ts", [
+  ...seedsOf("executor", "src/agent/executor/operation-executor.ts", [
     [
       "does not write down that a release has begun",
       "if (desired?.deleting === true && isRemoval(operation)) await this.#recordRevoked(operation.volume);",
@@ -30,7 +30,7 @@ export const ofExecutor: readonly Seed[] = [
       "",
     ],
   ]),
-  ...seedsOf("executor", "src/agent/in-flight.ts", [
+  ...seedsOf("executor", "src/agent/executor/pending-operations.ts", [
     [
       "begins a second operation beside a child that it gave up",
       'if (!all.has(volume)) all.set(volume, "stage");',
@@ -74,7 +74,7 @@ export const ofExecutor: readonly Seed[] = [
       "    this.#tellUnexplained",
     ],
   ]),
-  ...seedsOf("executor", "src/agent/actions/targets.ts", [
+  ...seedsOf("executor", "src/agent/executor/publish.ts", [
     [
       "drops a target from the record without unmounting it",
       "  if (mountID !== undefined) await unmount(context, target, mountID, unmountMode);\n",
@@ -141,21 +141,21 @@ export const ofExecutor: readonly Seed[] = [
       "",
     ],
   ]),
-  ...seedsOf("executor", "src/agent/actions/bind.ts", [
+  ...seedsOf("executor", "src/agent/executor/bind.ts", [
     [
       "does not learn which mount is its own",
       "  await journal.put(withTarget(recordOf(context, volume), { ...intended, ...whichMount(mounted) }));\n",
       "",
     ],
   ]),
-  ...seedsOf("executor", "src/agent/actions/context.ts", [
+  ...seedsOf("executor", "src/agent/executor/operation-context.ts", [
     [
       "lets actions mount anywhere",
       "prefix === undefined ? undefined : { prefix, path };",
       '{ prefix: prefix ?? "/", path };',
     ],
   ]),
-  ...seedsOf("executor", "src/agent/actions/release.ts", [
+  ...seedsOf("executor", "src/agent/executor/unstage.ts", [
     [
       "releases a disk that somebody has open",
       "    if (stage.deviceNumber !== undefined) await refuseWhileOpen(context, stage, stage.deviceNumber);\n",
@@ -178,7 +178,7 @@ export const ofExecutor: readonly Seed[] = [
       "",
     ],
   ]),
-  ...seedsOf("executor", "src/agent/actions/stage.ts", [
+  ...seedsOf("executor", "src/agent/executor/stage.ts", [
     [
       "mounts an empty file system where its own is still on a target",
       "  if (survivor === undefined) return undefined;\n",
@@ -196,7 +196,7 @@ export const ofExecutor: readonly Seed[] = [
       "...(capacityBytes",
     ],
   ]),
-  ...seedsOf("executor", "src/agent/actions/undo.ts", [
+  ...seedsOf("executor", "src/agent/executor/plugin-teardown.ts", [
     [
       "detaches before it writes that down",
       "  await context.journal.put({ ...record, stage: { ...stage, ready: false, detaching: true } });\n",

@@ -1,18 +1,18 @@
 /** Tests on the real kernel, by what they are about: of a source file these notice most, and quickly. */
 const byFile: readonly (readonly [file: RegExp, tests: readonly string[]])[] = [
-  [/^src\/agent\/csi\/republish/, ["csi-republish"]],
-  [/^src\/agent\/csi\/(publish|stage)\./, ["csi-replies", "csi", "csi-no-stage"]],
-  [/^src\/agent\/csi\//, ["csi-replies", "csi-release", "csi-no-stage", "csi-lost-record", "csi-held", "csi"]],
+  [/^src\/agent\/executor\/csi\/republish/, ["csi-republish"]],
+  [/^src\/agent\/executor\/csi\/(publish|stage)\./, ["csi-replies", "csi", "csi-no-stage"]],
+  [/^src\/agent\/executor\/csi\//, ["csi-replies", "csi-release", "csi-no-stage", "csi-lost-record", "csi-held", "csi"]],
   [
-    /^src\/agent\/actions\/(stage|undo)\./,
+    /^src\/agent\/executor\/(stage|plugin-teardown)\./,
     ["exact", "restart", "content", "refusals", "hostile-source", "iscsi-database"],
   ],
-  [/^src\/agent\/actions\/release\./, ["release", "leftovers", "foreign", "disk-release", "hostile-release"]],
+  [/^src\/agent\/executor\/unstage\./, ["release", "leftovers", "foreign", "disk-release", "hostile-release"]],
   [
-    /^src\/agent\/actions\//,
+    /^src\/agent\/executor\/(?!operation-executor|pending-operations)/,
     ["exact", "foreign", "recycled-id", "moved-target", "changes", "prefixes", "leave-pod", "pods"],
   ],
-  [/^src\/agent\/(execute|in-flight|loop)\./, ["restart", "lost-record", "drift", "changes"]],
+  [/^src\/agent\/(executor\/(operation-executor|pending-operations)|loop)\./, ["restart", "lost-record", "drift", "changes"]],
 ];
 
 /**

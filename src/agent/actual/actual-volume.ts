@@ -2,12 +2,12 @@ import { type MountIdentity, sameFilesystem, sameIdentity } from "../../host/mou
 import { type MountEntry, type MountRef, sameMount } from "../../host/mount-table/mountinfo.ts";
 import { isSameProcess } from "../clients.ts";
 import type { DesiredMount, DesiredVolume } from "../desired/desired-volume.ts";
+import { identityBeneath } from "../executor/sub-path.ts";
 import type { ActualStateInput } from "../model/actual-input.ts";
 import type { ActualStage, ActualTarget, ActualVolume } from "../model/actual-volume-view.ts";
 import { attributeDifference, mountAttributes } from "../model/mount-attributes.ts";
 import type { StageRecord, TargetRecord } from "../model/volume-record.ts";
 import { ownershipDiffers } from "../ownership/fsgroup-policy.ts";
-import { identityBeneath } from "../pods/sub-path.ts";
 import { observeDriverStage, observePublished } from "./csi-volume.ts";
 import { beneath, covered, differentMount, foreignMount, stacked } from "./mount-problems.ts";
 import { movedMount, targetMoved } from "./moved-target.ts";

@@ -1,7 +1,7 @@
 import { type MountTable, sameFilesystem } from "../../host/mount-table/mount-table.ts";
 import type { MountEntry } from "../../host/mount-table/mountinfo.ts";
-import { coveredMount, stillPublished } from "../csi/publish.ts";
-import { isReadOnly } from "../csi/shown.ts";
+import { isReadOnly } from "../executor/csi/driver-mounts.ts";
+import { coveredMount, stillPublished } from "../executor/csi/publish.ts";
 import type { ActualStateInput } from "../model/actual-input.ts";
 import type { ActualStage, ActualTarget } from "../model/actual-volume-view.ts";
 import type { StageRecord, TargetRecord } from "../model/volume-record.ts";

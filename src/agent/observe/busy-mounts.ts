@@ -3,7 +3,7 @@ import type { IntentPod } from "../../api/types.gen.ts";
 import type { MountTable } from "../../host/mount-table/mount-table.ts";
 import type { Evidence } from "../../host/ports/host-ports.ts";
 import type { Clock } from "../../ports.ts";
-import { names } from "../actions/users.ts";
+import { names } from "../executor/holders/mount-holders.ts";
 import type { Plan } from "../model/volume-plan.ts";
 import { type Leftover, shown } from "./kubelet-orphans.ts";
 

@@ -1,10 +1,10 @@
 import { identityOf, type MountIdentity, sameIdentity } from "../../host/mount-table/mount-table.ts";
 import type { DesiredMount, DesiredVolume } from "../desired/desired-volume.ts";
+import { identityBeneath } from "../executor/sub-path.ts";
 import type { ActualTarget, Problem } from "../model/actual-volume-view.ts";
 import { attributeDifference } from "../model/mount-attributes.ts";
 import type { Action } from "../model/operation.ts";
 import { awaitsFSGroup, fsGroupDue } from "../ownership/fsgroup-policy.ts";
-import { identityBeneath } from "../pods/sub-path.ts";
 import { identityProblem } from "./identity-problem.ts";
 import { ownershipProblem } from "./ownership-problem.ts";
 import { pathProblem } from "./path-problem.ts";

@@ -1,6 +1,6 @@
 import { isBeneath, type MountIdentity, type MountTable, sameFilesystem } from "../../host/mount-table/mount-table.ts";
 import type { MountEntry } from "../../host/mount-table/mountinfo.ts";
-import { publishPathIn } from "../csi/paths.ts";
+import { publishPathIn } from "../executor/csi/paths.ts";
 import type { PlanSettings } from "../model/plan-input.ts";
 import type { VolumeRecord } from "../model/volume-record.ts";
 

@@ -1,7 +1,7 @@
 import { isBeneath, type MountTable } from "../../host/mount-table/mount-table.ts";
 import type { MountEntry } from "../../host/mount-table/mountinfo.ts";
 import type { Holder } from "../../host/ports/holder.ts";
-import { names } from "../actions/users.ts";
+import { names } from "../executor/holders/mount-holders.ts";
 import type { VolumePlan } from "../model/volume-plan.ts";
 import type { Leftover } from "../observe/kubelet-orphans.ts";
 import type { NodePod } from "./node-pods.ts";

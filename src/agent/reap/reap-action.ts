@@ -4,8 +4,8 @@ import { joinPath } from "../../host/mount-table/mount-table.ts";
 import type { Effects, HostPorts } from "../../host/ports/host-ports.ts";
 import type { Traces } from "../../host/ports/traces.ts";
 import type { ChildProcessID } from "../../host/ports/types.ts";
-import { withUsers } from "../actions/users.ts";
-import { falseReply } from "../csi/reply.ts";
+import { falseReply } from "../executor/csi/reply.ts";
+import { withUsers } from "../executor/holders/mount-holders.ts";
 import { handleOf } from "./gather-world.ts";
 import type { OrphanProof } from "./proof.ts";
 

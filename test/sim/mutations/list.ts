@@ -8,7 +8,7 @@ export const mutations: readonly Mutation[] = [
     law: "journal before effect",
     name: "mount first, write it down afterwards",
     noticedBy: { scenario: "emptyDir in memory" },
-    file: "src/agent/actions/bind.ts",
+    file: "src/agent/executor/bind.ts",
     from: "  await journal.put(withTarget(recordOf(context, volume), intended));\n",
     to: "",
   },
@@ -77,7 +77,7 @@ export const mutations: readonly Mutation[] = [
   {
     law: "rule 6",
     name: "release without looking into other mount namespaces",
-    file: "src/agent/actions/held.ts",
+    file: "src/agent/executor/holders/held.ts",
     from: "  if (holders.length === 0 || (shared && onNode !== undefined)) return;\n",
     to: "  return;\n",
   },

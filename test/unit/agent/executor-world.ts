@@ -1,6 +1,6 @@
 import { noDrivers } from "../../../src/agent/csi/no-drivers.ts";
 import { desiredVolume } from "../../../src/agent/desired/desired-volume.ts";
-import { OperationExecutor, type OperationExecutorDeps } from "../../../src/agent/execute.ts";
+import { OperationExecutor, type OperationExecutorDeps } from "../../../src/agent/executor/operation-executor.ts";
 import { Journal } from "../../../src/agent/journal/journal.ts";
 import type { Operation } from "../../../src/agent/model/operation.ts";
 import type { StageRecord, VolumeRecord } from "../../../src/agent/model/volume-record.ts";

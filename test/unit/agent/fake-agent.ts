@@ -3,7 +3,7 @@ import { digestOf } from "../../../src/agent/content/salted-digest.ts";
 import { noDrivers } from "../../../src/agent/csi/no-drivers.ts";
 import type { Desired } from "../../../src/agent/desired/desired-volume.ts";
 import { desiredVolume } from "../../../src/agent/desired/desired-volume.ts";
-import { OperationExecutor } from "../../../src/agent/execute.ts";
+import { OperationExecutor } from "../../../src/agent/executor/operation-executor.ts";
 import { Journal } from "../../../src/agent/journal/journal.ts";
 import { Loop } from "../../../src/agent/loop.ts";
 import type { ServerUnresponsive } from "../../../src/agent/model/actual-volume-view.ts";

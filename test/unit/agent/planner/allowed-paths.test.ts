@@ -1,5 +1,5 @@
 import { expect } from "chai";
-import { targetPath } from "../../../../src/agent/actions/context.ts";
+import { targetPath } from "../../../../src/agent/executor/operation-context.ts";
 import { entry } from "../../../lib/mount-entries.ts";
 import {
   planned,

@@ -1,5 +1,5 @@
 import { expect } from "chai";
-import { type ActionContext, recordOf } from "../../../../src/agent/actions/context.ts";
+import { type ActionContext, recordOf } from "../../../../src/agent/executor/operation-context.ts";
 import type { VolumeRecord } from "../../../../src/agent/model/volume-record.ts";
 
 /** The journal is a fake. */

@@ -1,5 +1,5 @@
 import { expect } from "chai";
-import { publishPathIn } from "../../../../src/agent/csi/paths.ts";
+import { publishPathIn } from "../../../../src/agent/executor/csi/paths.ts";
 import { lostMount } from "../../../../src/agent/pods/lost-mount.ts";
 import { MountTable } from "../../../../src/host/mount-table/mount-table.ts";
 import type { MountEntry } from "../../../../src/host/mount-table/mountinfo.ts";

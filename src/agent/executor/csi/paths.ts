@@ -1,0 +1,35 @@
+import { hash } from "node:crypto";
+import type { PlanSettings } from "../../model/plan-input.ts";
+
+/** What a volume is to its driver: the same for all PersistentVolumes and intents that name it (safety rule 12). */
+export interface VolumeOfDriver {
+  readonly driver: string;
+  readonly volumeHandle: string;
+}
+
+/**
+ * Where a driver stages and publishes a volume: a record of itself, as nobody else mounts there (safety rule
+ * 24). Names from the API never become parts of a path themselves.
+ */
+export function volumeDirectory({ csiDir }: PlanSettings, { driver, volumeHandle }: VolumeOfDriver): string {
+  return `${csiDir}/${short(`${driver}^${volumeHandle}`)}`;
+}
+
+/** The staging_target_path of a volume, in its directory beneath `csiDir`. */
+export function stagingPathIn(directory: string): string {
+  return `${directory}/staging`;
+}
+
+/** Directory of the publish paths. */
+export function mountsIn(directory: string): string {
+  return `${directory}/mounts`;
+}
+
+/** Where the driver publishes the volume for one target: CSI wants a path of its own for each. */
+export function publishPathIn(directory: string, target: string): string {
+  return `${mountsIn(directory)}/${short(target)}`;
+}
+
+function short(text: string): string {
+  return hash("sha256", text, "hex").slice(0, 32);
+}
