@@ -6,9 +6,9 @@ import type { Transport } from "../kube/client/transport.ts";
 import type { AcceptedPolicies } from "../kube/policies/policies.ts";
 import type { System } from "../ports.ts";
 import type { IntentsBy } from "./desired/intent-source.ts";
+import type { HealthChecks } from "./health/health-checks.ts";
 import type { PlanSettings } from "./model/plan-input.ts";
 import type { Plan } from "./model/volume-plan.ts";
-import type { HealthChecks } from "./vitals.ts";
 
 /**
  * Dependencies of the agent of one node. All effects go through these ports, so that tests and the simulator start the

@@ -13,11 +13,11 @@ import { createPolicyWatch, type PolicyWatch } from "../kube/policies/policy-wat
 import type { Reflector } from "../kube/watch/reflector.ts";
 import type { System } from "../ports.ts";
 import type { IntentSource } from "./desired/intent-source.ts";
+import type { HealthChecks } from "./health/health-checks.ts";
+import { lookAtOwnPolicies } from "./health/own-policy.ts";
 import type { Plan } from "./model/volume-plan.ts";
 import { type NodeStateInput, nodeStateOf } from "./node-state-of.ts";
-import { lookAtOwnPolicies } from "./own-policy.ts";
 import type { OrphansOfKubelet } from "./reap/start-reaper.ts";
-import type { HealthChecks } from "./vitals.ts";
 
 /** Dependencies of writing the status of the node's own NodeVolumeState. No other writer has that status. */
 export interface NodeStateReporterDeps {

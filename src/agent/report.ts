@@ -8,11 +8,11 @@ import { sameJson } from "../kube/same-json.ts";
 import type { System } from "../ports.ts";
 import type { IntentSource } from "./desired/intent-source.ts";
 import type { IntentEntry } from "./desired/intents.ts";
+import { type HealthChecks, refusalRemedy } from "./health/health-checks.ts";
 import type { Plan, VolumePlan } from "./model/volume-plan.ts";
 import { isReady, isTransientState, isUnderWay } from "./passing.ts";
 import type { AgentStatus } from "./status/status-context.ts";
 import { statusOf } from "./status-of.ts";
-import { type HealthChecks, refusalRemedy } from "./vitals.ts";
 
 /**
  * Dependencies of writing the status of intents. `agent` goes into each status, so that the controller can distinguish

@@ -22,14 +22,14 @@ import { createRealTransport } from "../kube/client/real-transport.ts";
 import type { Logger, System } from "../ports.ts";
 import { aborted, realSystem } from "../system.ts";
 import { version } from "../version.ts";
-import { Debounce } from "./after-quiet.ts";
 import type { Agent, AgentDeps } from "./agent.ts";
 import { inOwnNameOnly } from "./content/own-name-only.ts";
 import { LateDrivers } from "./csi/late-drivers.ts";
+import { Debounce } from "./health/debounce.ts";
+import { HealthChecks } from "./health/health-checks.ts";
 import type { Plan } from "./model/volume-plan.ts";
 import { pause } from "./pause.ts";
 import { startAgent } from "./start.ts";
-import { HealthChecks } from "./vitals.ts";
 
 const lockRetryMs = 1_000;
 /**

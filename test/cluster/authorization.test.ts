@@ -4,7 +4,7 @@ import type { JsonObject } from "../../hack/lib/api-client.ts";
 import { type MatrixRow, readMatrix, type Verb } from "../../hack/lib/authorization-matrix.ts";
 import { root } from "../../hack/lib/root.ts";
 import { until } from "../../hack/lib/until.ts";
-import { lookAtOwnPolicies } from "../../src/agent/own-policy.ts";
+import { lookAtOwnPolicies } from "../../src/agent/health/own-policy.ts";
 import type { KubeClient } from "../../src/kube/client/client.ts";
 import { lookAtPolicies, noneAccepted, policyBindings, policySentence } from "../../src/kube/policies/policies.ts";
 import { Questions } from "../lib/authorization/ask.ts";

@@ -2,7 +2,7 @@ import type { EventEmitter } from "node:events";
 import { constants, readdirSync, readFileSync, readlinkSync } from "node:fs";
 import { expect } from "chai";
 import { silent } from "../../hack/lib/silent-log.ts";
-import { ClientWatch } from "../../src/agent/clients.ts";
+import { ClientWatch } from "../../src/agent/health/fuse-client-watch.ts";
 import type { VolumePlan } from "../../src/agent/model/volume-plan.ts";
 import type { ChildProcessID } from "../../src/host/ports/types.ts";
 import { realSystem } from "../../src/system.ts";

@@ -1,8 +1,8 @@
 import { type MountIdentity, sameFilesystem, sameIdentity } from "../../host/mount-table/mount-table.ts";
 import { type MountEntry, type MountRef, sameMount } from "../../host/mount-table/mountinfo.ts";
-import { isSameProcess } from "../clients.ts";
 import type { DesiredMount, DesiredVolume } from "../desired/desired-volume.ts";
 import { identityBeneath } from "../executor/sub-path.ts";
+import { isSameProcess } from "../health/fuse-client-watch.ts";
 import type { ActualStateInput } from "../model/actual-input.ts";
 import type { ActualStage, ActualTarget, ActualVolume } from "../model/actual-volume-view.ts";
 import { attributeDifference, mountAttributes } from "../model/mount-attributes.ts";

@@ -3,7 +3,7 @@ import type { KubeObject } from "../../api/meta.ts";
 import { podDriver, resource } from "../../api/names.ts";
 import { PodDriver, type PodDriverDeps } from "../../csi/server/pod-driver.ts";
 import type { KubeClient } from "../../kube/client/client.ts";
-import type { HealthChecks } from "../vitals.ts";
+import type { HealthChecks } from "../health/health-checks.ts";
 import { podDriverMetrics } from "./pod-driver-metrics.ts";
 
 /** Dependencies of serving volumes to pods, beside those of the CSI server itself. */

@@ -1,6 +1,6 @@
 import { Gauge, type Registry } from "prom-client";
 import type { VolumeUsage } from "../../csi/ports.ts";
-import type { Polled } from "./volume-stats.ts";
+import type { Polled } from "../health/volume-stats.ts";
 
 type Field = Exclude<keyof VolumeUsage, "unit">;
 

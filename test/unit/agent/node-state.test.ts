@@ -1,7 +1,7 @@
 import { expect } from "chai";
 import { watchOwnState } from "../../../src/agent/desired/own-state.ts";
+import { HealthChecks } from "../../../src/agent/health/health-checks.ts";
 import { NodeStateReporter } from "../../../src/agent/node-state.ts";
-import { HealthChecks } from "../../../src/agent/vitals.ts";
 import { createKubeClient } from "../../../src/kube/client/client.ts";
 import { followPolicies } from "../../../src/kube/policies/follow-policies.ts";
 import { bindingsOfAgent } from "../../../src/kube/policies/policies.ts";

@@ -1,6 +1,6 @@
 import { expect } from "chai";
+import { HealthChecks } from "../../../../src/agent/health/health-checks.ts";
 import { openJournal } from "../../../../src/agent/journal/open-journal.ts";
-import { HealthChecks } from "../../../../src/agent/vitals.ts";
 import { virtualSystem } from "../../kube/virtual-system.ts";
 import { FakeHost } from "../fake-host.ts";
 

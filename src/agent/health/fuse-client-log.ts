@@ -1,6 +1,6 @@
-import { messageOf } from "../errors.ts";
-import type { Directories } from "../host/ports/host-ports.ts";
-import type { Cancel, System } from "../ports.ts";
+import { messageOf } from "../../errors.ts";
+import type { Directories } from "../../host/ports/host-ports.ts";
+import type { Cancel, System } from "../../ports.ts";
 
 /** Bytes that the log of a client may have; what it says when its server is away repeats itself. */
 const mostBytes = 1024 * 1024;

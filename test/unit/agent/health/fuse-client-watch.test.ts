@@ -1,11 +1,11 @@
 import { expect } from "chai";
-import { ClientWatch } from "../../../src/agent/clients.ts";
-import type { Plan } from "../../../src/agent/model/volume-plan.ts";
-import type { StageRecord } from "../../../src/agent/model/volume-record.ts";
-import { VolumeError } from "../../../src/errors.ts";
-import type { ChildProcessID } from "../../../src/host/ports/types.ts";
-import type { WakeupListener, WatchedProcess } from "../../../src/host/ports/wakeups.ts";
-import { virtualSystem } from "../kube/virtual-system.ts";
+import { ClientWatch } from "../../../../src/agent/health/fuse-client-watch.ts";
+import type { Plan } from "../../../../src/agent/model/volume-plan.ts";
+import type { StageRecord } from "../../../../src/agent/model/volume-record.ts";
+import { VolumeError } from "../../../../src/errors.ts";
+import type { ChildProcessID } from "../../../../src/host/ports/types.ts";
+import type { WakeupListener, WatchedProcess } from "../../../../src/host/ports/wakeups.ts";
+import { virtualSystem } from "../../kube/virtual-system.ts";
 
 describe("ClientWatch", () => {
   const listeners = new Map<string, WakeupListener>();

@@ -1,4 +1,4 @@
-import type { Cancel, System } from "../ports.ts";
+import type { Cancel, System } from "../../ports.ts";
 
 /** Calls `action` once when nothing was noted for `quietMs` milliseconds after something was. */
 export class Debounce {

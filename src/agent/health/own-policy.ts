@@ -1,7 +1,7 @@
-import { policyProbe, resource, systemNamespace } from "../api/names.ts";
-import { messageOf } from "../errors.ts";
-import { ApiError, isConflict, isUnavailable } from "../kube/client/api-error.ts";
-import type { KubeClient } from "../kube/client/client.ts";
+import { policyProbe, resource, systemNamespace } from "../../api/names.ts";
+import { messageOf } from "../../errors.ts";
+import { ApiError, isConflict, isUnavailable } from "../../kube/client/api-error.ts";
+import type { KubeClient } from "../../kube/client/client.ts";
 import {
   type AcceptedPolicies,
   agentsPolicy,
@@ -9,7 +9,7 @@ import {
   lookAtPolicies,
   type PolicyFinding,
   type PolicyLook,
-} from "../kube/policies/policies.ts";
+} from "../../kube/policies/policies.ts";
 
 /**
  * What is wrong with the policies that an agent's safety rests on: by their objects, and that of the agents also at

@@ -1,6 +1,6 @@
-import { messageOf } from "../errors.ts";
-import type { MountTableSource } from "../host/ports/host-ports.ts";
-import type { Cancel, System } from "../ports.ts";
+import { messageOf } from "../../errors.ts";
+import type { MountTableSource } from "../../host/ports/host-ports.ts";
+import type { Cancel, System } from "../../ports.ts";
 
 /** Milliseconds after which a table that cannot be watched is looked at, and is tried to be watched again. */
 const againMs = 10_000;

@@ -1,4 +1,4 @@
-import type { Clock } from "../ports.ts";
+import type { Clock } from "../../ports.ts";
 
 /** What an agent needs before it is ready, or cannot be without. */
 export type ReadinessCheck = "lock" | "journal" | "intents" | "status" | "registration" | "policies";

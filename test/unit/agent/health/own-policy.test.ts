@@ -1,10 +1,10 @@
 import { expect } from "chai";
-import { probeAgentsPolicy } from "../../../src/agent/own-policy.ts";
-import { policyProbe } from "../../../src/api/names.ts";
-import { ApiError } from "../../../src/kube/client/api-error.ts";
-import type { KubeClient } from "../../../src/kube/client/client.ts";
-import { TransportError } from "../../../src/kube/client/transport.ts";
-import { shipped } from "../shipped-policies.ts";
+import { probeAgentsPolicy } from "../../../../src/agent/health/own-policy.ts";
+import { policyProbe } from "../../../../src/api/names.ts";
+import { ApiError } from "../../../../src/kube/client/api-error.ts";
+import type { KubeClient } from "../../../../src/kube/client/client.ts";
+import { TransportError } from "../../../../src/kube/client/transport.ts";
+import { shipped } from "../../shipped-policies.ts";
 
 describe("probeAgentsPolicy", () => {
   const asked: unknown[] = [];

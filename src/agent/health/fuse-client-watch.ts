@@ -1,9 +1,9 @@
-import type { ChildProcessID } from "../host/ports/types.ts";
-import type { Wakeups } from "../host/ports/wakeups.ts";
-import { logOf } from "../plugins/network/fuse-client.ts";
-import type { Cancel, System } from "../ports.ts";
-import { boundLog, type ClientLogDeps } from "./client-log.ts";
-import type { Plan } from "./model/volume-plan.ts";
+import type { ChildProcessID } from "../../host/ports/types.ts";
+import type { Wakeups } from "../../host/ports/wakeups.ts";
+import { logOf } from "../../plugins/network/fuse-client.ts";
+import type { Cancel, System } from "../../ports.ts";
+import type { Plan } from "../model/volume-plan.ts";
+import { boundLog, type ClientLogDeps } from "./fuse-client-log.ts";
 
 /** Milliseconds after which a client that has ended was no failure to start: the next one is started at once. */
 const lastedMs = 60_000;

@@ -1,6 +1,6 @@
 import { expect } from "chai";
-import { HealthChecks } from "../../../src/agent/vitals.ts";
-import { virtualSystem } from "../kube/virtual-system.ts";
+import { HealthChecks } from "../../../../src/agent/health/health-checks.ts";
+import { virtualSystem } from "../../kube/virtual-system.ts";
 
 describe("Vitals", () => {
   function started() {

@@ -1,11 +1,11 @@
-import { isLocal } from "../host/mount-table/may-block.ts";
-import type { RemoteMount } from "../host/ports/remote-mount.ts";
-import { describeRemote } from "../host/ports/remote-mount.ts";
-import type { FileSystemErrors, ServerAnswer, Servers } from "../host/ports/servers.ts";
-import type { Cancel, System } from "../ports.ts";
-import type { ServerUnresponsive } from "./model/actual-volume-view.ts";
-import type { OperationKind } from "./model/operation.ts";
-import type { Plan, VolumePlan } from "./model/volume-plan.ts";
+import { isLocal } from "../../host/mount-table/may-block.ts";
+import type { RemoteMount } from "../../host/ports/remote-mount.ts";
+import { describeRemote } from "../../host/ports/remote-mount.ts";
+import type { FileSystemErrors, ServerAnswer, Servers } from "../../host/ports/servers.ts";
+import type { Cancel, System } from "../../ports.ts";
+import type { ServerUnresponsive } from "../model/actual-volume-view.ts";
+import type { OperationKind } from "../model/operation.ts";
+import type { Plan, VolumePlan } from "../model/volume-plan.ts";
 
 /** Milliseconds between two questions, give or take a quarter: a question costs a process, and the server an answer. */
 const intervalMs = 15_000;

@@ -1,6 +1,6 @@
 import { expect } from "chai";
-import { Debounce } from "../../../src/agent/after-quiet.ts";
-import { virtualSystem } from "../kube/virtual-system.ts";
+import { Debounce } from "../../../../src/agent/health/debounce.ts";
+import { virtualSystem } from "../../kube/virtual-system.ts";
 
 describe("Debounce", () => {
   const story = () => {

@@ -1,7 +1,7 @@
 import { expect } from "chai";
-import { TableWatches } from "../../../src/agent/table-watches.ts";
-import { virtualSystem } from "../kube/virtual-system.ts";
-import { FakeHost } from "./fake-host.ts";
+import { TableWatches } from "../../../../src/agent/health/mount-table-watch.ts";
+import { virtualSystem } from "../../kube/virtual-system.ts";
+import { FakeHost } from "../fake-host.ts";
 
 describe("TableWatches", () => {
   /** A fake table whose watch fails as long as there is no room. */
