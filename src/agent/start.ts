@@ -31,15 +31,15 @@ import type { Operation } from "./model/operation.ts";
 import { type Observation, observationOf } from "./model/plan-input.ts";
 import type { Plan } from "./model/volume-plan.ts";
 import { registerMountTableMetrics } from "./mount-table-metrics.ts";
-import { NodeStateReporter } from "./node-state.ts";
 import { registerNotReadyMetrics } from "./not-ready-metrics.ts";
 import { Planner } from "./planner/incremental/incremental-planner.ts";
 import { KeptTokens } from "./pods/kept-tokens.ts";
 import { OpenPods } from "./pods/open-pods.ts";
 import { noPods, podsOf } from "./pods/start-pods.ts";
 import { orphansOfKubelet } from "./reap/start-reaper.ts";
-import { Reporter } from "./report.ts";
-import { tellTransitions } from "./tell-transitions.ts";
+import { NodeStateReporter } from "./status/node-state-reporter.ts";
+import { Reporter } from "./status/status-reporter.ts";
+import { tellTransitions } from "./status/tell-transitions.ts";
 import { VitalMetrics } from "./vital-metrics.ts";
 import { WakeMetrics } from "./wake-metrics.ts";
 

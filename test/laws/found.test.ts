@@ -1,5 +1,5 @@
 import { expect } from "chai";
-import { statusOf } from "../../src/agent/status-of.ts";
+import { statusOf } from "../../src/agent/status/intent-status.ts";
 import { entry } from "../lib/mount-entries.ts";
 import {
   mounted,

@@ -1,8 +1,8 @@
 import fc from "fast-check";
 import { isInvalid } from "../../src/agent/desired/desired-volume.ts";
 import { mountAttributes } from "../../src/agent/model/mount-attributes.ts";
-import { nodeStateOf } from "../../src/agent/node-state-of.ts";
-import { statusOf } from "../../src/agent/status-of.ts";
+import { statusOf } from "../../src/agent/status/intent-status.ts";
+import { nodeStateOf } from "../../src/agent/status/node-state-status.ts";
 import { findCondition } from "../../src/api/conditions.ts";
 import type { NodeVolumeIntent } from "../../src/api/types.gen.ts";
 import { plan } from "../lib/plan-whole.ts";

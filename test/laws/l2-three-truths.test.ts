@@ -1,4 +1,4 @@
-import { statusOf } from "../../src/agent/status-of.ts";
+import { statusOf } from "../../src/agent/status/intent-status.ts";
 import { plan } from "../lib/plan-whole.ts";
 import { law } from "./law.ts";
 import { buildWorld } from "./worlds/build.ts";

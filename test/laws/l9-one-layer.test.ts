@@ -1,5 +1,5 @@
 import { isInvalid } from "../../src/agent/desired/desired-volume.ts";
-import { statusOf } from "../../src/agent/status-of.ts";
+import { statusOf } from "../../src/agent/status/intent-status.ts";
 import { findCondition } from "../../src/api/conditions.ts";
 import { plan } from "../lib/plan-whole.ts";
 import { law } from "./law.ts";

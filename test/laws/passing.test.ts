@@ -1,6 +1,6 @@
 import fc from "fast-check";
-import { isTransientState, isUnderWay } from "../../src/agent/passing.ts";
-import { statusOf } from "../../src/agent/status-of.ts";
+import { statusOf } from "../../src/agent/status/intent-status.ts";
+import { isTransientState, isUnderWay } from "../../src/agent/status/transient-states.ts";
 import type { NodeVolumeIntentStatus } from "../../src/api/types.gen.ts";
 import { plan } from "../lib/plan-whole.ts";
 import { law } from "./law.ts";

@@ -2,12 +2,12 @@ import { type Seed, seedsOf } from "./seed.ts";
 
 /** The planner: what is told of it. */
 export const ofStatus: readonly Seed[] = [
-  ...seedsOf("planner", "src/agent/status-of.ts", [
+  ...seedsOf("planner", "src/agent/status/intent-status.ts", [
     [
       "says once in use, always in use",
       "inUse: volume.actualState.inUse || isBeingSetUp(volume),",
       "inUse: previous.inUse === true || volume.actualState.inUse || isBeingSetUp(volume),",
-      { kubelet: "#33203 #74971: volumesInUse is stuck", test: "test/unit/agent/status-past.test.ts" },
+      { kubelet: "#33203 #74971: volumesInUse is stuck", test: "test/unit/agent/status/status-past.test.ts" },
     ],
     ["calls free what is being set up", " || isBeingSetUp(volume),", ","],
     [
@@ -32,14 +32,14 @@ export const ofStatus: readonly Seed[] = [
       "undefined",
     ],
   ]),
-  ...seedsOf("planner", "src/agent/waiting.ts", [
+  ...seedsOf("planner", "src/agent/status/waiting.ts", [
     [
       "says only that it waits",
       "message: cut(what.message, 1024),",
       'message: "timed out waiting for the condition",',
       {
         kubelet: "#114167 #110158: why a volume is not mounted is not said",
-        test: "test/unit/agent/status-of.test.ts",
+        test: "test/unit/agent/status/intent-status.test.ts",
       },
     ],
     [
@@ -48,7 +48,7 @@ export const ofStatus: readonly Seed[] = [
       "timestamp(context.now)",
     ],
   ]),
-  ...seedsOf("planner", "src/agent/standing.ts", [
+  ...seedsOf("planner", "src/agent/status/volume-state.ts", [
     ["calls ready what the kernel has made read-only", "late.length === 0 && !flipped &&", "late.length === 0 &&"],
     ["calls ready what has no mount that is wanted", "const shown =\n    late.length === 0 && ", "const shown = "],
     [

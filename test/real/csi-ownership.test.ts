@@ -1,7 +1,7 @@
 import { execFileSync } from "node:child_process";
 import { chmodSync, chownSync, lstatSync, mkdirSync, writeFileSync } from "node:fs";
 import { expect } from "chai";
-import { deriveVolumeState } from "../../src/agent/standing.ts";
+import { deriveVolumeState } from "../../src/agent/status/volume-state.ts";
 import type { NodeVolumeIntent } from "../../src/api/types.gen.ts";
 import type { OwnershipResult } from "../../src/host/ports/ownership.ts";
 import { type DriverNode, withDriverNode } from "../lib/driver-node.ts";

@@ -1,7 +1,7 @@
 import { execFileSync } from "node:child_process";
 import { expect } from "chai";
-import { driftOf } from "../../src/agent/drift.ts";
-import { deriveVolumeState } from "../../src/agent/standing.ts";
+import { driftOf } from "../../src/agent/status/drift.ts";
+import { deriveVolumeState } from "../../src/agent/status/volume-state.ts";
 import { type DriverNode, volumeName, withDriverNode } from "../lib/driver-node.ts";
 
 describe("a file system of a CSI driver that goes read-only by itself, on the real kernel (ReadOnlyFlip)", () => {

@@ -2,7 +2,7 @@ import { execFileSync } from "node:child_process";
 import { existsSync, mkdirSync, renameSync } from "node:fs";
 import { expect } from "chai";
 import { intent } from "../../hack/lib/agent-on-kernel/intent.ts";
-import { driftOf } from "../../src/agent/drift.ts";
+import { driftOf } from "../../src/agent/status/drift.ts";
 import type { VolumeSource } from "../../src/api/types.gen.ts";
 import { RealNode } from "../lib/real-node.ts";
 import { need } from "../lib/requirements.ts";

@@ -2,7 +2,7 @@ import { execFileSync } from "node:child_process";
 import { mkdirSync } from "node:fs";
 import { expect } from "chai";
 import { intent } from "../../hack/lib/agent-on-kernel/intent.ts";
-import { deriveVolumeState } from "../../src/agent/standing.ts";
+import { deriveVolumeState } from "../../src/agent/status/volume-state.ts";
 import type { VolumeSource } from "../../src/api/types.gen.ts";
 import { loopDevice } from "../lib/loop-device.ts";
 import { RealNode } from "../lib/real-node.ts";

@@ -3,7 +3,7 @@ import { chmodSync, chownSync, lstatSync, mkdirSync, openSync, renameSync, write
 import { expect } from "chai";
 import { intent } from "../../hack/lib/agent-on-kernel/intent.ts";
 import { slow } from "../../hack/lib/lanes/slow.ts";
-import { deriveVolumeState } from "../../src/agent/standing.ts";
+import { deriveVolumeState } from "../../src/agent/status/volume-state.ts";
 import type { NodeVolumeIntent, VolumeSource } from "../../src/api/types.gen.ts";
 import { Descriptor } from "../../src/host/linux/syscall/descriptor.ts";
 import { ContractRegistry, tarOf } from "../lib/contract-registry.ts";

@@ -9,10 +9,10 @@ import type { Journal } from "../journal/journal.ts";
 import type { Problem } from "../model/actual-volume-view.ts";
 import { podTargetPath } from "../model/pod-path.ts";
 import type { Plan } from "../model/volume-plan.ts";
+import { begun, notListed, progressOf } from "../status/publish-progress.ts";
 import type { KeptTokens } from "./kept-tokens.ts";
 import type { OpenPods } from "./open-pods.ts";
 import { foreign, givenBack, hasLeft, notTornDown, problemOf, unmounting, waiting } from "./pod-problems.ts";
-import { begun, notListed, progressOf } from "./publish-progress.ts";
 
 /** Dependencies of answering kubelet's NodePublishVolume and NodeUnpublishVolume. */
 export interface PodVolumesDeps {

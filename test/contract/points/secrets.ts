@@ -1,8 +1,8 @@
 import { readdirSync, readFileSync, statSync } from "node:fs";
 import { basename, join } from "node:path";
 import { expect } from "chai";
-import { statusOf } from "../../../src/agent/status-of.ts";
-import { transitions } from "../../../src/agent/transitions.ts";
+import { statusOf } from "../../../src/agent/status/intent-status.ts";
+import { transitions } from "../../../src/agent/status/transitions.ts";
 import { programsIn } from "../../lib/child-command.ts";
 import { Bench, volumeName } from "../bench.ts";
 import type { Point } from "../point.ts";

@@ -62,7 +62,7 @@ export const mutations: readonly Mutation[] = [
     law: "L10",
     name: "say Mounted of what the intent asks for",
     noticedBy: { scenario: "emptyDir in memory" },
-    file: "src/agent/state-of-target.ts",
+    file: "src/agent/status/mount-state.ts",
     from: '  if (isMounted(target)) return "Mounted";\n',
     to: '  if (target.desired !== undefined) return "Mounted";\n',
   },
@@ -72,7 +72,7 @@ export const mutations: readonly Mutation[] = [
     file: "src/agent/planner/decide-phase.ts",
     from: '  if (empty && running !== undefined && running !== "observe")',
     to: "  if (false)",
-    also: { file: "src/agent/status-of.ts", from: " || isBeingSetUp(volume)", to: "" },
+    also: { file: "src/agent/status/intent-status.ts", from: " || isBeingSetUp(volume)", to: "" },
   },
   {
     law: "rule 6",

@@ -4,8 +4,8 @@ import type { IntentInput } from "../../../../hack/lib/agent-on-kernel/intent.ts
 import { desiredVolume } from "../../../../src/agent/desired/desired-volume.ts";
 import type { Observation } from "../../../../src/agent/model/plan-input.ts";
 import { Planner } from "../../../../src/agent/planner/incremental/incremental-planner.ts";
-import { deriveVolumeState } from "../../../../src/agent/standing.ts";
-import { statusOf } from "../../../../src/agent/status-of.ts";
+import { statusOf } from "../../../../src/agent/status/intent-status.ts";
+import { deriveVolumeState } from "../../../../src/agent/status/volume-state.ts";
 import type { NodeVolumeIntentStatus } from "../../../../src/api/types.gen.ts";
 import { MountTable } from "../../../../src/host/mount-table/mount-table.ts";
 import type { MountEntry } from "../../../../src/host/mount-table/mountinfo.ts";

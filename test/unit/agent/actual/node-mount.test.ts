@@ -1,6 +1,6 @@
 import { expect } from "chai";
-import { driftOf } from "../../../../src/agent/drift.ts";
 import { isMounted } from "../../../../src/agent/model/actual-volume-view.ts";
+import { driftOf } from "../../../../src/agent/status/drift.ts";
 import { MountTable } from "../../../../src/host/mount-table/mount-table.ts";
 import type { MountEntry } from "../../../../src/host/mount-table/mountinfo.ts";
 import { entry } from "../../../lib/mount-entries.ts";

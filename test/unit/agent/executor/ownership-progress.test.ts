@@ -1,8 +1,8 @@
 import { expect } from "chai";
 import { noDrivers } from "../../../../src/agent/csi/no-drivers.ts";
 import type { VolumePlan } from "../../../../src/agent/model/volume-plan.ts";
-import { statusOf } from "../../../../src/agent/status-of.ts";
-import { transitions } from "../../../../src/agent/transitions.ts";
+import { statusOf } from "../../../../src/agent/status/intent-status.ts";
+import { transitions } from "../../../../src/agent/status/transitions.ts";
 import type { NodeCapabilities, NodeService } from "../../../../src/csi/ports.ts";
 import { entry } from "../../../lib/mount-entries.ts";
 import { wanted } from "../../../lib/plan-world.ts";

@@ -1,8 +1,8 @@
 import { expect } from "chai";
 import { desiredVolume } from "../../../../src/agent/desired/desired-volume.ts";
 import { Planner } from "../../../../src/agent/planner/incremental/incremental-planner.ts";
-import { statusOf } from "../../../../src/agent/status-of.ts";
-import { transitions } from "../../../../src/agent/transitions.ts";
+import { statusOf } from "../../../../src/agent/status/intent-status.ts";
+import { transitions } from "../../../../src/agent/status/transitions.ts";
 import { findCondition } from "../../../../src/api/conditions.ts";
 import { MountTable } from "../../../../src/host/mount-table/mount-table.ts";
 import { entry } from "../../../lib/mount-entries.ts";

@@ -1,9 +1,9 @@
 import { expect } from "chai";
-import { driftOf } from "../../../../src/agent/drift.ts";
 import { ServerWatch } from "../../../../src/agent/health/server-probe.ts";
 import type { OperationKind } from "../../../../src/agent/model/operation.ts";
 import type { VolumePlan } from "../../../../src/agent/model/volume-plan.ts";
-import { deriveVolumeState, obstacleOf } from "../../../../src/agent/standing.ts";
+import { driftOf } from "../../../../src/agent/status/drift.ts";
+import { deriveVolumeState, obstacleOf } from "../../../../src/agent/status/volume-state.ts";
 import type { RemoteMount } from "../../../../src/host/ports/remote-mount.ts";
 import type { FileSystemErrors, ServerAnswer } from "../../../../src/host/ports/servers.ts";
 import { settle, virtualSystem } from "../../kube/virtual-system.ts";

@@ -1,6 +1,6 @@
 import { expect } from "chai";
 import type { Action, Operation } from "../../../../src/agent/model/operation.ts";
-import { deriveVolumeState } from "../../../../src/agent/standing.ts";
+import { deriveVolumeState } from "../../../../src/agent/status/volume-state.ts";
 import { mounted, planned, prefix, record, staged, volume, wanted } from "../../../lib/plan-world.ts";
 import { FakeAgent, held } from "../fake-agent.ts";
 

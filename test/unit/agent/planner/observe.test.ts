@@ -1,7 +1,7 @@
 import { expect } from "chai";
 import type { IntentInput } from "../../../../hack/lib/agent-on-kernel/intent.ts";
 import type { Observation } from "../../../../src/agent/model/plan-input.ts";
-import { deriveVolumeState } from "../../../../src/agent/standing.ts";
+import { deriveVolumeState } from "../../../../src/agent/status/volume-state.ts";
 import type { MountEntry } from "../../../../src/host/mount-table/mountinfo.ts";
 import { entry } from "../../../lib/mount-entries.ts";
 import { planned, prefix, volume, wanted } from "../../../lib/plan-world.ts";

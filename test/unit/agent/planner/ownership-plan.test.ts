@@ -1,6 +1,6 @@
 import { expect } from "chai";
 import type { CSIRecord, VolumeRecord } from "../../../../src/agent/model/volume-record.ts";
-import { deriveVolumeState } from "../../../../src/agent/standing.ts";
+import { deriveVolumeState } from "../../../../src/agent/status/volume-state.ts";
 import { entry } from "../../../lib/mount-entries.ts";
 import { planned, prefix, record, stageRecord, targetRecord, wanted } from "../../../lib/plan-world.ts";
 

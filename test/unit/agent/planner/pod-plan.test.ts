@@ -1,8 +1,8 @@
 import { expect } from "chai";
 import type { PlanInput } from "../../../../src/agent/model/plan-input.ts";
 import { afterReboot } from "../../../../src/agent/model/volume-record.ts";
-import { podStatuses } from "../../../../src/agent/pods/pod-status.ts";
-import { deriveVolumeState } from "../../../../src/agent/standing.ts";
+import { podStatuses } from "../../../../src/agent/status/pod-status.ts";
+import { deriveVolumeState } from "../../../../src/agent/status/volume-state.ts";
 import type { NodeVolumeIntent } from "../../../../src/api/types.gen.ts";
 import { entry } from "../../../lib/mount-entries.ts";
 import { mounted, planned, prefix, record, staged, targetRecord, volume } from "../../../lib/plan-world.ts";

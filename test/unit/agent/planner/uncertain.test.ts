@@ -1,6 +1,6 @@
 import { expect } from "chai";
 import type { Operation } from "../../../../src/agent/model/operation.ts";
-import { statusOf } from "../../../../src/agent/status-of.ts";
+import { statusOf } from "../../../../src/agent/status/intent-status.ts";
 import { entry } from "../../../lib/mount-entries.ts";
 import {
   mounted,

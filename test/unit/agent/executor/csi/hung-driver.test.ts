@@ -1,6 +1,6 @@
 import { expect } from "chai";
 import { noDrivers } from "../../../../../src/agent/csi/no-drivers.ts";
-import { obstacleOf } from "../../../../../src/agent/standing.ts";
+import { obstacleOf } from "../../../../../src/agent/status/volume-state.ts";
 import type { NodeService } from "../../../../../src/csi/ports.ts";
 import { wanted } from "../../../../lib/plan-world.ts";
 import { at, FakeAgent, held } from "../../fake-agent.ts";

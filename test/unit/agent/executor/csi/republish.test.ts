@@ -5,7 +5,7 @@ import type { PlanInput } from "../../../../../src/agent/model/plan-input.ts";
 import type { Plan } from "../../../../../src/agent/model/volume-plan.ts";
 import type { Published, VolumeRecord } from "../../../../../src/agent/model/volume-record.ts";
 import { Planner } from "../../../../../src/agent/planner/incremental/incremental-planner.ts";
-import { statusOf } from "../../../../../src/agent/status-of.ts";
+import { statusOf } from "../../../../../src/agent/status/intent-status.ts";
 import { MountTable } from "../../../../../src/host/mount-table/mount-table.ts";
 import { entry } from "../../../../lib/mount-entries.ts";
 import { prefix, targetRecord, volume, wanted } from "../../../../lib/plan-world.ts";

@@ -1,9 +1,9 @@
-import { cut, timestamp } from "../api/conditions.ts";
-import type { Waiting } from "../api/types.gen.ts";
-import type { WaitingOn } from "../errors.ts";
-import type { VolumePlan } from "./model/volume-plan.ts";
-import { obstacleOf } from "./standing.ts";
-import type { StatusContext } from "./status/status-context.ts";
+import { cut, timestamp } from "../../api/conditions.ts";
+import type { Waiting } from "../../api/types.gen.ts";
+import type { WaitingOn } from "../../errors.ts";
+import type { VolumePlan } from "../model/volume-plan.ts";
+import type { StatusContext } from "./status-context.ts";
+import { obstacleOf } from "./volume-state.ts";
 
 /** The one thing that a volume waits for, since when, and when it is tried again. */
 export function waitingOf(

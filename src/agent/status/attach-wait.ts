@@ -1,7 +1,7 @@
-import { cut } from "../api/conditions.ts";
-import { isReason } from "../api/reasons.ts";
-import type { AttachStatus, Waiting } from "../api/types.gen.ts";
-import type { VolumeState } from "./standing.ts";
+import { cut } from "../../api/conditions.ts";
+import { isReason } from "../../api/reasons.ts";
+import type { AttachStatus, Waiting } from "../../api/types.gen.ts";
+import type { VolumeState } from "./volume-state.ts";
 
 /**
  * PURE. Where a volume stands that waits to be granted, in the controller's own words: for people, who read one reason.

@@ -1,9 +1,9 @@
-import type { DriftClass } from "../api/status-values.ts";
-import type { ActualTarget, Problem } from "./model/actual-volume-view.ts";
-import type { DriftFound } from "./model/drift.ts";
-import { attributeDifference, mountAttributes } from "./model/mount-attributes.ts";
-import type { VolumePlan } from "./model/volume-plan.ts";
-import { kubeletDrift } from "./observe/kubelet-status.ts";
+import type { DriftClass } from "../../api/status-values.ts";
+import type { ActualTarget, Problem } from "../model/actual-volume-view.ts";
+import type { DriftFound } from "../model/drift.ts";
+import { attributeDifference, mountAttributes } from "../model/mount-attributes.ts";
+import type { VolumePlan } from "../model/volume-plan.ts";
+import { kubeletDrift } from "./kubelet-status.ts";
 
 /** What is different from what was mounted, if anything; the worst first. Only of a volume that is wanted. */
 export function driftOf({ actualState, phase, unresponsive }: VolumePlan): DriftFound | undefined {

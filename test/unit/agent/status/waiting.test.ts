@@ -1,5 +1,5 @@
 import { expect } from "chai";
-import { statusOf } from "../../../../src/agent/status-of.ts";
+import { statusOf } from "../../../../src/agent/status/intent-status.ts";
 import type { NodeVolumeIntent } from "../../../../src/api/types.gen.ts";
 import { planned, type World, wanted } from "../../../lib/plan-world.ts";
 

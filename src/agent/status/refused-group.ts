@@ -1,5 +1,5 @@
 import type { ActualTarget, ActualVolume, Problem } from "../model/actual-volume-view.ts";
-import { ownedOf } from "./fsgroup-policy.ts";
+import { ownedOf } from "../ownership/fsgroup-policy.ts";
 
 /**
  * PURE. Of a mount whose files could not be given to its group: as kubelet, the agent mounts it all the same, and it is

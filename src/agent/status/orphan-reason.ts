@@ -1,4 +1,4 @@
-import type { VolumePlan } from "./model/volume-plan.ts";
+import type { VolumePlan } from "../model/volume-plan.ts";
 
 /**
  * PURE. Why mounts are there that no intent names; undefined if there are none, or the record of them is about to be

@@ -1,10 +1,16 @@
-import { cut, timestamp } from "../api/conditions.ts";
-import type { Orphan } from "../api/types.gen.ts";
-import { shellWord } from "../api/values/printable.ts";
-import { isBeneath, joinPath, type MountTable, relativePath, sameFilesystem } from "../host/mount-table/mount-table.ts";
-import type { MountEntry } from "../host/mount-table/mountinfo.ts";
-import { isStatePath } from "./actual/state-path.ts";
-import type { VolumePlan } from "./model/volume-plan.ts";
+import { cut, timestamp } from "../../api/conditions.ts";
+import type { Orphan } from "../../api/types.gen.ts";
+import { shellWord } from "../../api/values/printable.ts";
+import {
+  isBeneath,
+  joinPath,
+  type MountTable,
+  relativePath,
+  sameFilesystem,
+} from "../../host/mount-table/mount-table.ts";
+import type { MountEntry } from "../../host/mount-table/mountinfo.ts";
+import { isStatePath } from "../actual/state-path.ts";
+import type { VolumePlan } from "../model/volume-plan.ts";
 
 /** Inputs of the search for orphans: mounts and directories beneath our directories that no volume's record names. */
 export interface OrphansInput {

@@ -5,8 +5,8 @@ import { takesPods } from "../desired/pod-mounts.ts";
 import { type ActualTarget, isMounted } from "../model/actual-volume-view.ts";
 import type { VolumePlan } from "../model/volume-plan.ts";
 import type { PodOfTarget } from "../model/volume-record.ts";
-import { refusedGroup } from "../ownership/refused-group.ts";
-import { stateOfTarget } from "../state-of-target.ts";
+import { stateOfTarget } from "./mount-state.ts";
+import { refusedGroup } from "./refused-group.ts";
 
 /** Pods that the schema takes: the spec's 256, and as many that have left and still run. */
 const longest = 512;

@@ -1,9 +1,9 @@
-import { listed } from "../api/values/listed.ts";
+import { listed } from "../../api/values/listed.ts";
+import type { Plan, VolumePlan } from "../model/volume-plan.ts";
 import { driftOf } from "./drift.ts";
-import type { Plan, VolumePlan } from "./model/volume-plan.ts";
-import { orphanReason } from "./orphan.ts";
-import { newRefusals } from "./ownership/refused-group.ts";
-import { deriveVolumeState, hasPods } from "./standing.ts";
+import { orphanReason } from "./orphan-reason.ts";
+import { newRefusals } from "./refused-group.ts";
+import { deriveVolumeState, hasPods } from "./volume-state.ts";
 
 /** Something that happened to a volume, worth a log line and an event. */
 export interface Transition {

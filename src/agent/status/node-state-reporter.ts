@@ -1,23 +1,23 @@
-import { resource } from "../api/names.ts";
-import type { Reason } from "../api/reasons.ts";
-import type { NodeVolumeState, Orphan } from "../api/types.gen.ts";
-import { messageOf } from "../errors.ts";
-import type { MountTable } from "../host/mount-table/mount-table.ts";
-import { ApiError } from "../kube/client/api-error.ts";
-import type { KubeClient } from "../kube/client/client.ts";
-import { createKeyedQueue, type KeyedQueue } from "../kube/keyed-queue.ts";
-import { mergeDiff } from "../kube/merge-diff.ts";
-import type { PolicyChange, PolicyFollower } from "../kube/policies/follow-policies.ts";
-import { type AcceptedPolicies, noneAccepted } from "../kube/policies/policies.ts";
-import { createPolicyWatch, type PolicyWatch } from "../kube/policies/policy-watch.ts";
-import type { Reflector } from "../kube/watch/reflector.ts";
-import type { System } from "../ports.ts";
-import type { IntentSource } from "./desired/intent-source.ts";
-import type { HealthChecks } from "./health/health-checks.ts";
-import { lookAtOwnPolicies } from "./health/own-policy.ts";
-import type { Plan } from "./model/volume-plan.ts";
-import { type NodeStateInput, nodeStateOf } from "./node-state-of.ts";
-import type { OrphansOfKubelet } from "./reap/start-reaper.ts";
+import { resource } from "../../api/names.ts";
+import type { Reason } from "../../api/reasons.ts";
+import type { NodeVolumeState, Orphan } from "../../api/types.gen.ts";
+import { messageOf } from "../../errors.ts";
+import type { MountTable } from "../../host/mount-table/mount-table.ts";
+import { ApiError } from "../../kube/client/api-error.ts";
+import type { KubeClient } from "../../kube/client/client.ts";
+import { createKeyedQueue, type KeyedQueue } from "../../kube/keyed-queue.ts";
+import { mergeDiff } from "../../kube/merge-diff.ts";
+import type { PolicyChange, PolicyFollower } from "../../kube/policies/follow-policies.ts";
+import { type AcceptedPolicies, noneAccepted } from "../../kube/policies/policies.ts";
+import { createPolicyWatch, type PolicyWatch } from "../../kube/policies/policy-watch.ts";
+import type { Reflector } from "../../kube/watch/reflector.ts";
+import type { System } from "../../ports.ts";
+import type { IntentSource } from "../desired/intent-source.ts";
+import type { HealthChecks } from "../health/health-checks.ts";
+import { lookAtOwnPolicies } from "../health/own-policy.ts";
+import type { Plan } from "../model/volume-plan.ts";
+import type { OrphansOfKubelet } from "../reap/start-reaper.ts";
+import { type NodeStateInput, nodeStateOf } from "./node-state-status.ts";
 
 /** Dependencies of writing the status of the node's own NodeVolumeState. No other writer has that status. */
 export interface NodeStateReporterDeps {

@@ -1,9 +1,18 @@
 import { expect } from "chai";
-import { isOfAttempts } from "../../../src/agent/report.ts";
-import { statusOf } from "../../../src/agent/status-of.ts";
-import { ApiError } from "../../../src/kube/client/api-error.ts";
-import { mounted, planWorld, record, staged, targetRecord, volume, type World, wanted } from "../../lib/plan-world.ts";
-import { reportStory as story } from "./report-story.ts";
+import { statusOf } from "../../../../src/agent/status/intent-status.ts";
+import { isOfAttempts } from "../../../../src/agent/status/status-reporter.ts";
+import { ApiError } from "../../../../src/kube/client/api-error.ts";
+import {
+  mounted,
+  planWorld,
+  record,
+  staged,
+  targetRecord,
+  volume,
+  type World,
+  wanted,
+} from "../../../lib/plan-world.ts";
+import { reportStory as story } from "../report-story.ts";
 
 describe("Reporter", () => {
   it("has what it wrote read anew where a write, or the read after it, has no answer", async () => {

@@ -1,19 +1,19 @@
-import { type ConditionInput, cut, mergeConditions, settlingOf, timestamp } from "../api/conditions.ts";
-import type { Reason } from "../api/reasons.ts";
-import type { MountStatus, NodeVolumeIntent, NodeVolumeIntentStatus, Transition } from "../api/types.gen.ts";
+import { type ConditionInput, cut, mergeConditions, settlingOf, timestamp } from "../../api/conditions.ts";
+import type { Reason } from "../../api/reasons.ts";
+import type { MountStatus, NodeVolumeIntent, NodeVolumeIntentStatus, Transition } from "../../api/types.gen.ts";
+import { isInvalid } from "../desired/desired-volume.ts";
+import { type ActualTarget, isInSync, isMounted } from "../model/actual-volume-view.ts";
+import type { VolumePlan } from "../model/volume-plan.ts";
+import { wantsMore } from "../planner/csi-steps.ts";
 import { attachWait, withAttach } from "./attach-wait.ts";
-import { shownVersion } from "./content/shown-version.ts";
-import { isInvalid } from "./desired/desired-volume.ts";
 import { driftOf } from "./drift.ts";
-import { type ActualTarget, isInSync, isMounted } from "./model/actual-volume-view.ts";
-import type { VolumePlan } from "./model/volume-plan.ts";
-import { kubeletStatus } from "./observe/kubelet-status.ts";
-import { refusedGroup } from "./ownership/refused-group.ts";
-import { wantsMore } from "./planner/csi-steps.ts";
-import { podOf, podStatuses } from "./pods/pod-status.ts";
-import { deriveVolumeState, hasPods, type VolumeState } from "./standing.ts";
-import { stateOfTarget } from "./state-of-target.ts";
-import type { AgentStatus, StatusContext } from "./status/status-context.ts";
+import { kubeletStatus } from "./kubelet-status.ts";
+import { stateOfTarget } from "./mount-state.ts";
+import { podOf, podStatuses } from "./pod-status.ts";
+import { refusedGroup } from "./refused-group.ts";
+import { shownVersion } from "./shown-version.ts";
+import type { AgentStatus, StatusContext } from "./status-context.ts";
+import { deriveVolumeState, hasPods, type VolumeState } from "./volume-state.ts";
 import { waitingOf } from "./waiting.ts";
 
 /** States of history that are kept. */

@@ -1,7 +1,7 @@
 import { expect } from "chai";
 import type { Published } from "../../../../src/agent/model/volume-record.ts";
-import { statusOf } from "../../../../src/agent/status-of.ts";
-import { transitions } from "../../../../src/agent/transitions.ts";
+import { statusOf } from "../../../../src/agent/status/intent-status.ts";
+import { transitions } from "../../../../src/agent/status/transitions.ts";
 import { entry } from "../../../lib/mount-entries.ts";
 import { planWorld, prefix, record, stageRecord, targetRecord, volume, wanted } from "../../../lib/plan-world.ts";
 

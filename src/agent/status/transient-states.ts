@@ -1,9 +1,9 @@
-import { findCondition } from "../api/conditions.ts";
-import type { NodeVolumeIntentStatus } from "../api/types.gen.ts";
+import { findCondition } from "../../api/conditions.ts";
+import type { NodeVolumeIntentStatus } from "../../api/types.gen.ts";
+import type { VolumePlan } from "../model/volume-plan.ts";
 import { driftOf } from "./drift.ts";
-import type { VolumePlan } from "./model/volume-plan.ts";
-import { deriveVolumeState } from "./standing.ts";
-import type { AgentStatus } from "./status/status-context.ts";
+import type { AgentStatus } from "./status-context.ts";
+import { deriveVolumeState } from "./volume-state.ts";
 
 const transientStates: ReadonlySet<string> = new Set(["Staging", "Mounting", "Updating", "Unmounting"]);
 

@@ -1,14 +1,14 @@
 import { expect } from "chai";
-import { watchOwnState } from "../../../src/agent/desired/own-state.ts";
-import { HealthChecks } from "../../../src/agent/health/health-checks.ts";
-import { NodeStateReporter } from "../../../src/agent/node-state.ts";
-import { createKubeClient } from "../../../src/kube/client/client.ts";
-import { followPolicies } from "../../../src/kube/policies/follow-policies.ts";
-import { bindingsOfAgent } from "../../../src/kube/policies/policies.ts";
-import { planWorld } from "../../lib/plan-world.ts";
-import { createFakeApiServer } from "../fake-api-server.ts";
-import { virtualSystem } from "../kube/virtual-system.ts";
-import { applyPolicies, shipped } from "../shipped-policies.ts";
+import { watchOwnState } from "../../../../src/agent/desired/own-state.ts";
+import { HealthChecks } from "../../../../src/agent/health/health-checks.ts";
+import { NodeStateReporter } from "../../../../src/agent/status/node-state-reporter.ts";
+import { createKubeClient } from "../../../../src/kube/client/client.ts";
+import { followPolicies } from "../../../../src/kube/policies/follow-policies.ts";
+import { bindingsOfAgent } from "../../../../src/kube/policies/policies.ts";
+import { planWorld } from "../../../lib/plan-world.ts";
+import { createFakeApiServer } from "../../fake-api-server.ts";
+import { virtualSystem } from "../../kube/virtual-system.ts";
+import { applyPolicies, shipped } from "../../shipped-policies.ts";
 
 describe("NodeStateReporter", () => {
   async function story({ watchPolicy = false, guarded = false } = {}) {

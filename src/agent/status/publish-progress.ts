@@ -5,7 +5,7 @@ import { isInvalid } from "../desired/desired-volume.ts";
 import type { IntentEntry } from "../desired/intents.ts";
 import { isInSync, type Problem } from "../model/actual-volume-view.ts";
 import type { VolumePlan } from "../model/volume-plan.ts";
-import { deriveVolumeState, obstacleOf } from "../standing.ts";
+import { deriveVolumeState, obstacleOf } from "./volume-state.ts";
 
 /** How far a pod's volume is. */
 export type Progress =

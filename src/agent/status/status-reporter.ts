@@ -1,18 +1,18 @@
-import { resource } from "../api/names.ts";
-import type { MountStatus, NodeVolumeIntentStatus } from "../api/types.gen.ts";
-import { ApiError } from "../kube/client/api-error.ts";
-import type { KubeClient } from "../kube/client/client.ts";
-import { createKeyedQueue, type KeyedQueue } from "../kube/keyed-queue.ts";
-import { mergeDiff } from "../kube/merge-diff.ts";
-import { sameJson } from "../kube/same-json.ts";
-import type { System } from "../ports.ts";
-import type { IntentSource } from "./desired/intent-source.ts";
-import type { IntentEntry } from "./desired/intents.ts";
-import { type HealthChecks, refusalRemedy } from "./health/health-checks.ts";
-import type { Plan, VolumePlan } from "./model/volume-plan.ts";
-import { isReady, isTransientState, isUnderWay } from "./passing.ts";
-import type { AgentStatus } from "./status/status-context.ts";
-import { statusOf } from "./status-of.ts";
+import { resource } from "../../api/names.ts";
+import type { MountStatus, NodeVolumeIntentStatus } from "../../api/types.gen.ts";
+import { ApiError } from "../../kube/client/api-error.ts";
+import type { KubeClient } from "../../kube/client/client.ts";
+import { createKeyedQueue, type KeyedQueue } from "../../kube/keyed-queue.ts";
+import { mergeDiff } from "../../kube/merge-diff.ts";
+import { sameJson } from "../../kube/same-json.ts";
+import type { System } from "../../ports.ts";
+import type { IntentSource } from "../desired/intent-source.ts";
+import type { IntentEntry } from "../desired/intents.ts";
+import { type HealthChecks, refusalRemedy } from "../health/health-checks.ts";
+import type { Plan, VolumePlan } from "../model/volume-plan.ts";
+import { statusOf } from "./intent-status.ts";
+import type { AgentStatus } from "./status-context.ts";
+import { isReady, isTransientState, isUnderWay } from "./transient-states.ts";
 
 /**
  * Dependencies of writing the status of intents. `agent` goes into each status, so that the controller can distinguish

@@ -1,14 +1,14 @@
-import { type ConditionInput, mergeConditions, policiesCondition, settlingOf } from "../api/conditions.ts";
-import type { NodeVolumeState, NodeVolumeStateStatus, Orphan } from "../api/types.gen.ts";
-import { counted } from "../api/values/listed.ts";
-import type { MountTable } from "../host/mount-table/mount-table.ts";
-import { isInvalid } from "./desired/desired-volume.ts";
-import type { SourceProblem } from "./desired/intent-source.ts";
+import { type ConditionInput, mergeConditions, policiesCondition, settlingOf } from "../../api/conditions.ts";
+import type { NodeVolumeState, NodeVolumeStateStatus, Orphan } from "../../api/types.gen.ts";
+import { counted } from "../../api/values/listed.ts";
+import type { MountTable } from "../../host/mount-table/mount-table.ts";
+import { isInvalid } from "../desired/desired-volume.ts";
+import type { SourceProblem } from "../desired/intent-source.ts";
+import type { JournalDamage } from "../journal/journal.ts";
+import type { Plan, VolumePlan } from "../model/volume-plan.ts";
 import { driftOf } from "./drift.ts";
-import type { JournalDamage } from "./journal/journal.ts";
-import type { Plan, VolumePlan } from "./model/volume-plan.ts";
-import { orphansOf } from "./orphans-of.ts";
-import { deriveVolumeState, obstacleOf } from "./standing.ts";
+import { orphansOf } from "./orphans.ts";
+import { deriveVolumeState, obstacleOf } from "./volume-state.ts";
 
 /** Inputs of the status of the node's NodeVolumeState. Paths are as the agent sees them, unless said otherwise. */
 export interface NodeStateInput {
