@@ -7,12 +7,12 @@ import type { System } from "../../ports.ts";
 import type { Journal } from "../journal/journal.ts";
 import type { PlanSettings } from "../model/plan-input.ts";
 import type { Plan } from "../model/volume-plan.ts";
-import { LeftoverWatch } from "../observe/leftover-watch.ts";
 import { gatherReap } from "./gather-world.ts";
 import { KubeletLife } from "./kubelet-life.ts";
+import { LeftoverWatch } from "./leftover-watch.ts";
+import { OrphanCleanup } from "./orphan-cleanup.ts";
+import { orphanEvents, type ReapEvent } from "./orphan-events.ts";
 import { reap } from "./reap-action.ts";
-import { orphanEvents, type ReapEvent } from "./reap-told.ts";
-import { OrphanCleanup } from "./reaper.ts";
 
 /** Dependencies of starting the clean-up of kubelet's leftovers. */
 export interface OrphanCleanupParts {

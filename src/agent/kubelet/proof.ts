@@ -3,7 +3,7 @@ import type { MountEntry } from "../../host/mount-table/mountinfo.ts";
 import type { Holder } from "../../host/ports/holder.ts";
 import { names } from "../executor/holders/mount-holders.ts";
 import type { VolumePlan } from "../model/volume-plan.ts";
-import type { Leftover } from "../observe/kubelet-orphans.ts";
+import type { Leftover } from "./kubelet-orphans.ts";
 import type { NodePod } from "./node-pods.ts";
 import { type ReapPlace, reapPlace } from "./reap-place.ts";
 

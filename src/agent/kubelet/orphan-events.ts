@@ -1,7 +1,7 @@
 import { Counter, type Registry } from "prom-client";
 import { cut } from "../../api/conditions.ts";
 import type { Logger } from "../../ports.ts";
-import type { ReapOutcome } from "./reaper.ts";
+import type { ReapOutcome } from "./orphan-cleanup.ts";
 
 /** An Event about a leftover of kubelet. */
 export interface ReapEvent {

@@ -6,9 +6,9 @@ import type { ChildProcessID } from "../../host/ports/types.ts";
 import type { System } from "../../ports.ts";
 import type { Journal } from "../journal/journal.ts";
 import type { ReapRecord } from "../journal/reap-record.ts";
-import { type Leftover, leftoverKey } from "../observe/kubelet-orphans.ts";
 import type { GatherDeps, GatheredReap } from "./gather-world.ts";
 import type { KubeletLife } from "./kubelet-life.ts";
+import { type Leftover, leftoverKey } from "./kubelet-orphans.ts";
 import { leftToKubelet, neverReaped, type OrphanProof, orphanProof } from "./proof.ts";
 
 /** Dependencies of the clean-up of kubelet's leftovers. */
