@@ -24,7 +24,7 @@ import { aborted, realSystem } from "../system.ts";
 import { version } from "../version.ts";
 import type { Agent, AgentDeps } from "./agent.ts";
 import { inOwnNameOnly } from "./content/own-name-only.ts";
-import { LateDrivers } from "./csi/late-drivers.ts";
+import { LateDrivers } from "./drivers/late-drivers.ts";
 import { Debounce } from "./health/debounce.ts";
 import { HealthChecks } from "./health/health-checks.ts";
 import type { Plan } from "./model/volume-plan.ts";
@@ -125,7 +125,7 @@ function driversOf(config: AgentConfig, { system, libc, metrics }: { system: Sys
     directory,
     async load() {
       prepareCSIDirectory(libc, csiDir);
-      const { startDrivers } = await import("./csi/start-drivers.ts");
+      const { startDrivers } = await import("./drivers/start-drivers.ts");
       return startDrivers({ system, sockets, directory, hostRoot, metrics });
     },
   });
@@ -151,7 +151,7 @@ function podDriverOf(config: AgentConfig, { agent, libc, transport, ...parts }: 
     directory: registrationDir,
     async load() {
       prepareCSIDirectory(libc, csiDir);
-      const { startPodDriver } = await import("./csi/start-pod-driver.ts");
+      const { startPodDriver } = await import("./drivers/start-pod-driver.ts");
       const places = { csiDir, registrationDir, kubeletDir };
       const about = { system, nodeName, version, registry, healthChecks, client };
       return startPodDriver({ ...about, ...places, volumes: agent.podVolumes, ready: () => agent.ready() });

@@ -5,7 +5,7 @@ import { dirname } from "node:path";
 import { expect } from "chai";
 import { Registry } from "prom-client";
 import { silent } from "../../hack/lib/silent-log.ts";
-import { noDrivers } from "../../src/agent/csi/no-drivers.ts";
+import { noDrivers } from "../../src/agent/drivers/no-drivers.ts";
 import type { ReapEvent } from "../../src/agent/kubelet/orphan-events.ts";
 import { orphansOfKubelet } from "../../src/agent/kubelet/start-orphan-cleanup.ts";
 import type { KubeObject } from "../../src/api/meta.ts";

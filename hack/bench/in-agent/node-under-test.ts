@@ -2,7 +2,7 @@ import { execFileSync } from "node:child_process";
 import { mkdirSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { Registry } from "prom-client";
-import { noDrivers } from "../../../src/agent/csi/no-drivers.ts";
+import { noDrivers } from "../../../src/agent/drivers/no-drivers.ts";
 import { Debounce } from "../../../src/agent/health/debounce.ts";
 import type { Plan } from "../../../src/agent/model/volume-plan.ts";
 import { type Agent, startAgent } from "../../../src/agent/start.ts";

@@ -2,7 +2,7 @@
 // server.
 
 import { Registry } from "prom-client";
-import { noDrivers } from "../../../src/agent/csi/no-drivers.ts";
+import { noDrivers } from "../../../src/agent/drivers/no-drivers.ts";
 import { startAgent } from "../../../src/agent/start.ts";
 import type { PodVolumeError } from "../../../src/csi/server/ports.ts";
 import { prepareStateDirectories } from "../../../src/host/linux/files/state-directories.ts";

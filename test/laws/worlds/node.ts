@@ -1,7 +1,7 @@
 import { Backoff } from "../../../src/agent/backoff/backoff.ts";
-import { noDrivers } from "../../../src/agent/csi/no-drivers.ts";
 import type { Desired } from "../../../src/agent/desired/desired-volume.ts";
 import { volumeKey } from "../../../src/agent/desired/volume-key.ts";
+import { noDrivers } from "../../../src/agent/drivers/no-drivers.ts";
 import { OperationExecutor } from "../../../src/agent/executor/operation-executor.ts";
 import { Journal } from "../../../src/agent/journal/journal.ts";
 import { Loop } from "../../../src/agent/loop.ts";

@@ -1,5 +1,5 @@
-import { noDrivers } from "../../../src/agent/csi/no-drivers.ts";
 import { desiredVolume } from "../../../src/agent/desired/desired-volume.ts";
+import { noDrivers } from "../../../src/agent/drivers/no-drivers.ts";
 import { OperationExecutor, type OperationExecutorDeps } from "../../../src/agent/executor/operation-executor.ts";
 import { Journal } from "../../../src/agent/journal/journal.ts";
 import type { Operation } from "../../../src/agent/model/operation.ts";

@@ -1,8 +1,8 @@
 import { Backoff, type Failure } from "../../../src/agent/backoff/backoff.ts";
 import { digestOf } from "../../../src/agent/content/salted-digest.ts";
-import { noDrivers } from "../../../src/agent/csi/no-drivers.ts";
 import type { Desired } from "../../../src/agent/desired/desired-volume.ts";
 import { desiredVolume } from "../../../src/agent/desired/desired-volume.ts";
+import { noDrivers } from "../../../src/agent/drivers/no-drivers.ts";
 import { OperationExecutor } from "../../../src/agent/executor/operation-executor.ts";
 import { Journal } from "../../../src/agent/journal/journal.ts";
 import { Loop } from "../../../src/agent/loop.ts";

@@ -3,7 +3,7 @@ import { Registry } from "prom-client";
 import { FakeApi } from "../../../hack/lib/agent-on-kernel/fake-api.ts";
 import { silent } from "../../../hack/lib/silent-log.ts";
 import { until } from "../../../hack/lib/until.ts";
-import { noDrivers } from "../../../src/agent/csi/no-drivers.ts";
+import { noDrivers } from "../../../src/agent/drivers/no-drivers.ts";
 import { startAgent } from "../../../src/agent/start.ts";
 import type { NodeVolumeStateStatus } from "../../../src/api/types.gen.ts";
 import { realSystem } from "../../../src/system.ts";

@@ -1,5 +1,5 @@
 import { expect } from "chai";
-import { noDrivers } from "../../../../src/agent/csi/no-drivers.ts";
+import { noDrivers } from "../../../../src/agent/drivers/no-drivers.ts";
 import type { VolumePlan } from "../../../../src/agent/model/volume-plan.ts";
 import { statusOf } from "../../../../src/agent/status/intent-status.ts";
 import { transitions } from "../../../../src/agent/status/transitions.ts";

@@ -1,5 +1,5 @@
 import { expect } from "chai";
-import { noDrivers } from "../../../../../src/agent/csi/no-drivers.ts";
+import { noDrivers } from "../../../../../src/agent/drivers/no-drivers.ts";
 import { obstacleOf } from "../../../../../src/agent/status/volume-state.ts";
 import type { NodeService } from "../../../../../src/csi/ports.ts";
 import { wanted } from "../../../../lib/plan-world.ts";

@@ -1,6 +1,6 @@
 import { expect } from "chai";
-import { LateDrivers } from "../../../../src/agent/csi/late-drivers.ts";
-import { noDrivers } from "../../../../src/agent/csi/no-drivers.ts";
+import { LateDrivers } from "../../../../src/agent/drivers/late-drivers.ts";
+import { noDrivers } from "../../../../src/agent/drivers/no-drivers.ts";
 import type { RegisteredDriver } from "../../../../src/csi/ports.ts";
 import { settle, virtualSystem } from "../../kube/virtual-system.ts";
 
