@@ -2,7 +2,7 @@ import { apiVersion, resource } from "../../api/names.ts";
 import type { EventObject } from "../../kube/events/event-correlator.ts";
 import type { EventRecorder } from "../../kube/events/event-recorder.ts";
 import type { Logger } from "../../ports.ts";
-import type { AgentMetrics } from "../metrics.ts";
+import type { AgentMetrics } from "../metrics/agent-metrics.ts";
 import type { Plan } from "../model/volume-plan.ts";
 import { driftOf } from "./drift.ts";
 import { transitions } from "./transitions.ts";

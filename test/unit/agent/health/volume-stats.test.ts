@@ -1,8 +1,8 @@
 import { expect } from "chai";
 import { Registry } from "prom-client";
-import { registerVolumeStatsMetrics } from "../../../../src/agent/csi/volume-stats-metrics.ts";
 import { type PolledVolume, polledVolume } from "../../../../src/agent/health/polled-volume.ts";
 import { VolumeStatsPoller } from "../../../../src/agent/health/volume-stats.ts";
+import { registerVolumeStatsMetrics } from "../../../../src/agent/metrics/volume-stats-metrics.ts";
 import type { VolumePlan } from "../../../../src/agent/model/volume-plan.ts";
 import type { NodeService, RegisteredDriver, StatsRequest, VolumeStats } from "../../../../src/csi/ports.ts";
 import { settle, virtualSystem } from "../../kube/virtual-system.ts";

@@ -1,5 +1,5 @@
 import { Counter, Gauge, type Registry } from "prom-client";
-import type { HostPorts } from "../host/ports/host-ports.ts";
+import type { HostPorts } from "../../host/ports/host-ports.ts";
 
 /** How the agent's mount table and the node's are kept; computed when they are asked for. */
 export function registerMountTableMetrics(

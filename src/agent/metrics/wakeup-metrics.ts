@@ -1,5 +1,5 @@
 import { Counter, Gauge, type Registry } from "prom-client";
-import type { WatchUnavailable } from "../host/ports/wakeups.ts";
+import type { WatchUnavailable } from "../../host/ports/wakeups.ts";
 
 /** Metrics of what ends a wait before its time. */
 export class WakeMetrics {

@@ -1,11 +1,11 @@
 import { Counter, Gauge, Histogram, type Registry } from "prom-client";
-import type { MountTable } from "../host/mount-table/mount-table.ts";
-import { isInSync } from "./model/actual-volume-view.ts";
-import type { Operation } from "./model/operation.ts";
-import type { Plan, VolumePlan } from "./model/volume-plan.ts";
-import { driftOf } from "./status/drift.ts";
-import { orphanReason } from "./status/orphan-reason.ts";
-import { obstacleOf } from "./status/volume-state.ts";
+import type { MountTable } from "../../host/mount-table/mount-table.ts";
+import { isInSync } from "../model/actual-volume-view.ts";
+import type { Operation } from "../model/operation.ts";
+import type { Plan, VolumePlan } from "../model/volume-plan.ts";
+import { driftOf } from "../status/drift.ts";
+import { orphanReason } from "../status/orphan-reason.ts";
+import { obstacleOf } from "../status/volume-state.ts";
 
 /**
  * The agent's metrics. Names that kubelet has are kubelet's (kubelet-behaviour section 2), with its meaning; gauges are

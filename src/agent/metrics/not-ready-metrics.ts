@@ -1,7 +1,7 @@
 import { Gauge, type Registry } from "prom-client";
-import { findCondition } from "../api/conditions.ts";
-import { isBlocked, isWaiting } from "../api/reasons.ts";
-import type { NodeVolumeIntent } from "../api/types.gen.ts";
+import { findCondition } from "../../api/conditions.ts";
+import { isBlocked, isWaiting } from "../../api/reasons.ts";
+import type { NodeVolumeIntent } from "../../api/types.gen.ts";
 
 /** Volumes of a node that have a time series of their own at most: those that have not been ready for longest. */
 export const mostNotReady = 100;

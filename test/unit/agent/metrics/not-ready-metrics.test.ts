@@ -1,6 +1,6 @@
 import { expect } from "chai";
 import { Registry } from "prom-client";
-import { mostNotReady, notReadyOf, registerNotReadyMetrics } from "../../../src/agent/not-ready-metrics.ts";
+import { mostNotReady, notReadyOf, registerNotReadyMetrics } from "../../../../src/agent/metrics/not-ready-metrics.ts";
 
 type Shown = Parameters<typeof notReadyOf>[0] extends Iterable<infer One> ? One : never;
 

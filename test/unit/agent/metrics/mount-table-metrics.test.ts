@@ -1,8 +1,8 @@
 import { expect } from "chai";
 import { Registry } from "prom-client";
-import { registerMountTableMetrics } from "../../../src/agent/mount-table-metrics.ts";
-import type { MountTableSource, MountTableStatus } from "../../../src/host/mount-table/mount-table-source.ts";
-import { FakeHost } from "./fake-host.ts";
+import { registerMountTableMetrics } from "../../../../src/agent/metrics/mount-table-metrics.ts";
+import type { MountTableSource, MountTableStatus } from "../../../../src/host/mount-table/mount-table-source.ts";
+import { FakeHost } from "../fake-host.ts";
 
 const source = (status: MountTableStatus): MountTableSource => ({
   ...new FakeHost().mountTable,

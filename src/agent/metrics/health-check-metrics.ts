@@ -1,6 +1,6 @@
 import { Counter, Gauge, type Registry } from "prom-client";
-import type { HealthChecks } from "./health/health-checks.ts";
-import type { Journal } from "./journal/journal.ts";
+import type { HealthChecks } from "../health/health-checks.ts";
+import type { Journal } from "../journal/journal.ts";
 
 /** Sources of the agent's own metrics. They are read at each scrape. */
 export interface VitalMetricsDeps {
