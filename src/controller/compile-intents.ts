@@ -3,7 +3,6 @@ import { isOfNodeItself, isSized } from "../api/source-traits.ts";
 import type { IntentPod, NodeVolumeIntentSpec } from "../api/types.gen.ts";
 import { sameJson } from "../kube/same-json.ts";
 import { isObserved } from "./availability.ts";
-import { compareText } from "./canonical-json.ts";
 import { chooseShares } from "./choose-parts.ts";
 import { nodeLabel, requestersOf, setLabel, sourceType } from "./identity.ts";
 import type { Policies, SetShare } from "./part.ts";
@@ -15,6 +14,7 @@ import type { NodeFacts } from "./release.ts";
 import { releaseProof } from "./release.ts";
 import type { NodeInput, SetOnNode } from "./resolve-node.ts";
 import { byAge } from "./size-limits.ts";
+import { compareText } from "./util/canonical-json.ts";
 
 /** An intent as it shall be. The grant is left to the writer: what has one keeps it. */
 export interface DesiredIntent {

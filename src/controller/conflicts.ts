@@ -1,7 +1,7 @@
 import { ancestorsOf } from "../api/values/path.ts";
-import { compareText } from "./canonical-json.ts";
 import type { SetShare } from "./part.ts";
 import { mountPaths, sameSettings } from "./part.ts";
+import { compareText } from "./util/canonical-json.ts";
 
 /** What one set claims on one node. Pure. */
 export interface PathClaim {

@@ -3,9 +3,9 @@ import type { IntentMount, NodeVolumeIntentSpec, NodeVolumeSetSpec, SetMount } f
 import { canonicalOptions } from "../api/values/mount-options.ts";
 import { quantityBytes } from "../api/values/quantity.ts";
 import { sameJson } from "../kube/same-json.ts";
-import { compareText } from "./canonical-json.ts";
 import { labelledSets, type VolumeIdentity } from "./identity.ts";
 import type { Intent } from "./projections.ts";
+import { compareText } from "./util/canonical-json.ts";
 
 /**
  * What one set puts into one intent: settings of the whole volume, which its sets must agree on, and its own mounts.

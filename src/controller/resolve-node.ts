@@ -3,7 +3,6 @@ import { isOfNodeItself } from "../api/source-traits.ts";
 import type { NodeVolumeSetSpec, VolumeSource } from "../api/types.gen.ts";
 import type { Availability } from "./availability.ts";
 import { availabilityOf } from "./availability.ts";
-import { compareText } from "./canonical-json.ts";
 import type { SetConsent } from "./claims/allowed-sets.ts";
 import type { Conflict, ConflictResult } from "./conflicts.ts";
 import { resolveConflicts } from "./conflicts.ts";
@@ -15,6 +14,7 @@ import type { NodePods } from "./populate/served.ts";
 import type { Intent, NodeInfo, SetEntry } from "./projections.ts";
 import { selectNode } from "./select-nodes.ts";
 import { setsThatDoNotFit } from "./size-limits.ts";
+import { compareText } from "./util/canonical-json.ts";
 
 /** Everything that concerns one node. */
 export interface NodeInput {

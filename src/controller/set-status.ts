@@ -5,12 +5,12 @@ import { isOfNodeItself } from "../api/source-traits.ts";
 import type { FailingNode, NodeVolumeSetStatus } from "../api/types.gen.ts";
 import { listed } from "../api/values/listed.ts";
 import { sameJson } from "../kube/same-json.ts";
-import { compareText } from "./canonical-json.ts";
 import type { Conflict } from "./conflicts.ts";
 import type { SetEntry } from "./projections.ts";
 import type { SetOnNode } from "./resolve-node.ts";
 import type { Rollout, RolloutNode } from "./rollout.ts";
 import type { SelectedNodes } from "./select-nodes.ts";
+import { compareText } from "./util/canonical-json.ts";
 
 /** What the status of a set is made of. */
 export interface SetStatusInput {

@@ -1,6 +1,6 @@
-import { compareText } from "./canonical-json.ts";
 import type { SetShare } from "./part.ts";
 import type { SetEntry } from "./projections.ts";
+import { compareText } from "./util/canonical-json.ts";
 
 /** spec.mounts of an intent has at most 64 entries (crds/). */
 const maxMounts = 64;

@@ -11,7 +11,6 @@ import type { System } from "../ports.ts";
 import { agentState, createAgentLeases } from "./agent-leases.ts";
 import { createStorage, needStorage } from "./attach/storage.ts";
 import { connectConsents, consentOf } from "./claims/connect-consents.ts";
-import { countAll, countBy } from "./count-by.ts";
 import { createGatherer } from "./gather.ts";
 import type { Metrics } from "./metrics.ts";
 import { createMetrics } from "./metrics.ts";
@@ -22,6 +21,7 @@ import { createPods } from "./populate/pods.ts";
 import type { CreateFinalizerController } from "./shell.ts";
 import { createFinalizerController } from "./shell.ts";
 import { connectTriggers } from "./triggers.ts";
+import { countAll, countBy } from "./util/count-by.ts";
 import { allOf, createWatches, storesOf } from "./watches.ts";
 import { createWork } from "./work.ts";
 

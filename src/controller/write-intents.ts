@@ -5,10 +5,10 @@ import { messageOf } from "../errors.ts";
 import { ApiError, classifyWriteError, isConflict } from "../kube/client/api-error.ts";
 import type { KubeClient } from "../kube/client/client.ts";
 import type { Logger, Random } from "../ports.ts";
-import { runWithConcurrency } from "./at-once.ts";
 import type { IntentWrite } from "./diff-intents.ts";
 import { labelledSets } from "./identity.ts";
 import type { Intent } from "./projections.ts";
+import { runWithConcurrency } from "./util/run-with-concurrency.ts";
 
 /** Dependencies of writing intents. */
 export interface WriteIntentsDeps {

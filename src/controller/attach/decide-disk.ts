@@ -1,7 +1,7 @@
 import { overlap } from "../../api/disk-name.ts";
 import { isCompared } from "../../api/source-traits.ts";
-import { compareText } from "../canonical-json.ts";
 import type { Intent } from "../projections.ts";
+import { compareText } from "../util/canonical-json.ts";
 import type { WaitReason } from "./wait-reason.ts";
 
 /** An intent that has, or asks for, a disk that several nodes may reach. */

@@ -5,10 +5,10 @@ import type { KubeClient } from "../../kube/client/client.ts";
 import type { ObjectStore } from "../../kube/watch/object-store.ts";
 import type { Cancel, Logger } from "../../ports.ts";
 import type { Intent } from "../projections.ts";
+import { createGroups } from "../util/groups.ts";
 import { intentRef } from "../write-intents.ts";
 import type { AttachStatusWriter } from "./attach-status-writer.ts";
 import { askedBy, type DiskMember, decideDisk, diskHeldElsewhere } from "./decide-disk.ts";
-import { createGroups } from "./groups.ts";
 import { isGuarded, type VolumeID, volumeKey } from "./volume-key.ts";
 import type { WaitReason } from "./wait-reason.ts";
 

@@ -1,5 +1,5 @@
-import { compareText } from "../canonical-json.ts";
 import type { Intent, NodeInfo } from "../projections.ts";
+import { compareText } from "../util/canonical-json.ts";
 import { isSingleNode } from "./access.ts";
 import { isOwnAttachment } from "./attachment-name.ts";
 import type { Attachment, Claim } from "./objects.ts";

@@ -3,9 +3,9 @@ import { ApiError, classifyWriteError, isConflict } from "../../kube/client/api-
 import type { KubeClient } from "../../kube/client/client.ts";
 import { mergeDiff } from "../../kube/merge-diff.ts";
 import type { Logger } from "../../ports.ts";
-import { runWithConcurrency } from "../at-once.ts";
 import type { AttachStatusWriter } from "../attach/attach-status-writer.ts";
 import { type Intent, isKubelets, type NodeInfo } from "../projections.ts";
+import { runWithConcurrency } from "../util/run-with-concurrency.ts";
 import { intentRef } from "../write-intents.ts";
 import { type AttachFacts, attachState } from "./attach-state.ts";
 import type { ObservedIntent } from "./observed-intents.ts";

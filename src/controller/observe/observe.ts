@@ -8,13 +8,13 @@ import { createFullResync } from "../../kube/watch/yielding.ts";
 import type { Cancel, System } from "../../ports.ts";
 import { accessModeOf, isSingleNode } from "../attach/access.ts";
 import { createAttachStatusWriter } from "../attach/attach-status-writer.ts";
-import { createGroups } from "../attach/groups.ts";
 import type { Attachment, Claim, PersistentVolume } from "../attach/objects.ts";
 import { claimObjectsOf, type Storage } from "../attach/storage.ts";
 import type { Gatherer } from "../gather.ts";
 import type { PodEntry } from "../populate/pod-entry.ts";
 import type { Pods } from "../populate/pods.ts";
 import { type Intent, isKubelets, type NodeInfo } from "../projections.ts";
+import { createGroups } from "../util/groups.ts";
 import { observeNode } from "./observe-node.ts";
 import { isOfOther, observedIntents, volumeOfClaim } from "./observed-intents.ts";
 

@@ -1,12 +1,12 @@
 import { label } from "../../api/names.ts";
 import type { IntentPod, NodeVolumeIntentSpec, ObservedVolume } from "../../api/types.gen.ts";
 import type { PersistentVolume } from "../attach/objects.ts";
-import { compareText } from "../canonical-json.ts";
 import type { ClaimObjects } from "../claims/resolve-claim.ts";
 import { nodeLabel, observedIdentity } from "../identity.ts";
 import { dedupeByUID } from "../populate/each-once.ts";
 import type { PodEntry } from "../populate/pod-entry.ts";
 import type { Intent, NodeInfo } from "../projections.ts";
+import { compareText } from "../util/canonical-json.ts";
 
 /** An intent of a claim that kubelet manages, as it shall be. */
 export interface ObservedIntent {

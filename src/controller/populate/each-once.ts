@@ -1,4 +1,4 @@
-import { compareText } from "../canonical-json.ts";
+import { compareText } from "../util/canonical-json.ts";
 import type { PodEntry } from "./pod-entry.ts";
 
 /**

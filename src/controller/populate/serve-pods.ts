@@ -1,9 +1,9 @@
 import type { IntentPod } from "../../api/types.gen.ts";
 import { lacksGroup } from "../../kube/pod-groups.ts";
-import { compareText } from "../canonical-json.ts";
 import type { SetShare } from "../part.ts";
 import type { Intent, SetEntry } from "../projections.ts";
 import type { NodeInput } from "../resolve-node.ts";
+import { compareText } from "../util/canonical-json.ts";
 import { dedupeByUID } from "./each-once.ts";
 import { compatiblePods } from "./fitting.ts";
 import type { PodEntry } from "./pod-entry.ts";

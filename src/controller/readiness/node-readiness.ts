@@ -1,8 +1,8 @@
 import { cut, findCondition } from "../../api/conditions.ts";
 import type { Reason } from "../../api/reasons.ts";
-import { compareText } from "../canonical-json.ts";
 import type { Intent, ShownReadiness } from "../projections.ts";
 import type { SetOnNode } from "../resolve-node.ts";
+import { compareText } from "../util/canonical-json.ts";
 
 /** What a Node shall show of the sets that select it with `nodeReadiness`. */
 export interface NodeReadiness {

@@ -1,8 +1,8 @@
 import { matchesSelector } from "../../api/match-node.ts";
 import type { NodeSelectorTerm, NodeVolumeSetSpec } from "../../api/types.gen.ts";
 import { arrayIn } from "../../kube/json.ts";
-import { canonicalJson } from "../canonical-json.ts";
 import type { NodeInfo } from "../projections.ts";
+import { canonicalJson } from "../util/canonical-json.ts";
 
 /** What must hold for one Node, all of it. As a NodeSelectorTerm. */
 export interface Term {
