@@ -4,7 +4,7 @@ import { agentLateSeconds } from "../kube/leases/lease.ts";
 import { agentLeaseSeconds } from "../kube/leases/lease-renewer.ts";
 import { sameJson } from "../kube/same-json.ts";
 import type { SignOfLife } from "./agent-leases.ts";
-import type { Intent } from "./projections.ts";
+import type { Intent } from "./model/projections.ts";
 
 /** What is known of the agent of an intent's node. */
 export interface AgentFacts {

@@ -1,6 +1,6 @@
-import type { SetShare, Settings } from "./part.ts";
-import { sameSettings, settingsOfIntent } from "./part.ts";
-import type { Intent } from "./projections.ts";
+import type { Intent } from "./model/projections.ts";
+import type { SetShare, Settings } from "./model/set-share.ts";
+import { sameSettings, settingsOfIntent } from "./model/set-share.ts";
 import type { SetOnNode } from "./resolve-node.ts";
 
 /**

@@ -2,8 +2,8 @@ import { resource } from "../api/names.ts";
 import { isConflict } from "../kube/client/api-error.ts";
 import type { Lease } from "../kube/leases/lease.ts";
 import type { AgentLeases } from "./agent-leases.ts";
-import { indexOf } from "./index-of.ts";
-import type { StateEntry } from "./projections.ts";
+import { indexOf } from "./model/intent-index.ts";
+import type { StateEntry } from "./model/projections.ts";
 import { type WriteIndexDeps, writeIndex } from "./write-index.ts";
 
 /**

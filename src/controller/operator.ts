@@ -4,7 +4,7 @@ import { KubeConfig } from "@kubernetes/client-node";
 import { apiVersion, finalizer, resource } from "../api/names.ts";
 import { resourcePath } from "../kube/client/resource-path.ts";
 import type { Logger } from "../ports.ts";
-import type { SetEntry } from "./projections.ts";
+import type { SetEntry } from "./model/projections.ts";
 import type { CreateFinalizerController, FinalizerController, FinalizerControllerDeps } from "./shell.ts";
 
 /** The library is CommonJS, whose default export arrives one level down. */

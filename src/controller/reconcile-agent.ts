@@ -5,7 +5,7 @@ import type { AgentTeller } from "./agent-events.ts";
 import type { AgentLeases } from "./agent-leases.ts";
 import { agentStatePatch } from "./agent-lost.ts";
 import type { Gatherer } from "./gather.ts";
-import type { StateEntry } from "./projections.ts";
+import type { StateEntry } from "./model/projections.ts";
 import { isKnownLost, lostStatePatch } from "./state-lost.ts";
 import { intentRef } from "./write-intents.ts";
 

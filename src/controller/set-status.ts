@@ -6,7 +6,7 @@ import type { FailingNode, NodeVolumeSetStatus } from "../api/types.gen.ts";
 import { listed } from "../api/values/listed.ts";
 import { sameJson } from "../kube/same-json.ts";
 import type { Conflict } from "./conflicts.ts";
-import type { SetEntry } from "./projections.ts";
+import type { SetEntry } from "./model/projections.ts";
 import type { SetOnNode } from "./resolve-node.ts";
 import type { Rollout, RolloutNode } from "./rollout.ts";
 import type { SelectedNodes } from "./select-nodes.ts";

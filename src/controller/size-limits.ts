@@ -1,5 +1,5 @@
-import type { SetShare } from "./part.ts";
-import type { SetEntry } from "./projections.ts";
+import type { SetEntry } from "./model/projections.ts";
+import type { SetShare } from "./model/set-share.ts";
 import { compareText } from "./util/canonical-json.ts";
 
 /** spec.mounts of an intent has at most 64 entries (crds/). */

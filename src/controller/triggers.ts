@@ -7,9 +7,9 @@ import { createFullResync } from "../kube/watch/yielding.ts";
 import type { Cancel, Yielder } from "../ports.ts";
 import type { Gatherer, Stores } from "./gather.ts";
 import { sameDemand } from "./gather.ts";
-import { requestersOf } from "./identity.ts";
-import { indexEntry } from "./index-of.ts";
-import type { Intent, NodeInfo, SetEntry, StateEntry } from "./projections.ts";
+import { indexEntry } from "./model/intent-index.ts";
+import type { Intent, NodeInfo, SetEntry, StateEntry } from "./model/projections.ts";
+import { requestersOf } from "./model/volume-identity.ts";
 import { awaitsRelease } from "./release.ts";
 
 /** The controller's work queues. A key that is added twice while it waits is worked on once. */

@@ -7,8 +7,8 @@ import { projectLease } from "../kube/leases/lease.ts";
 import type { Reflector, ReflectorDeps } from "../kube/watch/reflector.ts";
 import { createReflector } from "../kube/watch/reflector.ts";
 import type { System } from "../ports.ts";
-import type { Intent, NodeInfo, SetEntry, StateEntry } from "./projections.ts";
-import { projectIntent, projectNode, projectSet, projectState } from "./projections.ts";
+import type { Intent, NodeInfo, SetEntry, StateEntry } from "./model/projections.ts";
+import { projectIntent, projectNode, projectSet, projectState } from "./model/projections.ts";
 
 /** The controller's watches. */
 export interface Watches {

@@ -6,8 +6,8 @@ import { ApiError, classifyWriteError, isConflict } from "../kube/client/api-err
 import type { KubeClient } from "../kube/client/client.ts";
 import type { Logger, Random } from "../ports.ts";
 import type { IntentWrite } from "./diff-intents.ts";
-import { labelledSets } from "./identity.ts";
-import type { Intent } from "./projections.ts";
+import type { Intent } from "./model/projections.ts";
+import { labelledSets } from "./model/volume-identity.ts";
 import { runWithConcurrency } from "./util/run-with-concurrency.ts";
 
 /** Dependencies of writing intents. */

@@ -1,6 +1,6 @@
 import { expect } from "chai";
 import { until } from "../../hack/lib/until.ts";
-import type { StateEntry } from "../../src/controller/projections.ts";
+import type { StateEntry } from "../../src/controller/model/projections.ts";
 import { lostStatePatch } from "../../src/controller/state-lost.ts";
 import { type TestCluster, testCluster } from "../lib/cluster.ts";
 import {

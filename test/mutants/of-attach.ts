@@ -197,7 +197,7 @@ export const ofAttach: readonly Seed[] = [
       "known?.uid === metadata.uid ?",
     ],
   ]),
-  ...seedsOf("attach", "src/controller/attach/wait-reason.ts", [
+  ...seedsOf("attach", "src/controller/model/wait-reason.ts", [
     ["waits since now, each time it says so", "same ? (before.since ?? now) : now", "now"],
   ]),
   ...seedsOf("attach", "src/controller/claims/hold-claims.ts", [

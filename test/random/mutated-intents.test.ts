@@ -1,6 +1,6 @@
 import { posix } from "node:path";
 import { parseIntent, parseSet } from "../../src/api/validate.ts";
-import { projectSet } from "../../src/controller/projections.ts";
+import { projectSet } from "../../src/controller/model/projections.ts";
 import { badCases, type CorpusObject, goodCases } from "../lib/corpus.ts";
 import { Learned } from "../lib/mutate/learned.ts";
 import { mutatedJson } from "../lib/mutate/mutated-json.ts";

@@ -1,10 +1,10 @@
 import { finalizer, resource } from "../../src/api/names.ts";
 import type { Grant, NodeVolumeIntent, VolumeSource } from "../../src/api/types.gen.ts";
-import { projectCSIDriver } from "../../src/controller/attach/objects.ts";
 import { grantedOfDriver } from "../../src/controller/attach/of-driver.ts";
 import { ownershipOf } from "../../src/controller/attach/ownership.ts";
-import { indexOf } from "../../src/controller/index-of.ts";
-import { projectIntent, projectNode } from "../../src/controller/projections.ts";
+import { indexOf } from "../../src/controller/model/intent-index.ts";
+import { projectIntent, projectNode } from "../../src/controller/model/projections.ts";
+import { projectCSIDriver } from "../../src/controller/model/storage-objects.ts";
 import { decideRelease } from "../../src/controller/release.ts";
 import { sameJson } from "../../src/kube/same-json.ts";
 import type { Change } from "./api/collection.ts";

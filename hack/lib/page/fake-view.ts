@@ -2,8 +2,8 @@
 import type { KubeObject } from "../../../src/api/meta.ts";
 import { createAgentLeases } from "../../../src/controller/agent-leases.ts";
 import { createGatherer } from "../../../src/controller/gather.ts";
+import { projectIntent, projectNode, projectSet, projectState } from "../../../src/controller/model/projections.ts";
 import type { ClusterView } from "../../../src/controller/page/page.ts";
-import { projectIntent, projectNode, projectSet, projectState } from "../../../src/controller/projections.ts";
 import { storesOf, type Watches } from "../../../src/controller/watches.ts";
 import { createKubeClient } from "../../../src/kube/client/client.ts";
 import type { ApiRequest, ApiResponse } from "../../../src/kube/client/transport.ts";

@@ -4,11 +4,11 @@ import type { Reason } from "../../api/reasons.ts";
 import { isConflict } from "../../kube/client/api-error.ts";
 import type { KubeClient } from "../../kube/client/client.ts";
 import type { Clock, Logger } from "../../ports.ts";
-import type { Intent } from "../projections.ts";
+import type { Intent } from "../model/projections.ts";
+import { attachPatch, type WaitReason } from "../model/wait-reason.ts";
 import { intentRef } from "../write-intents.ts";
 import type { VolumeEventRecorder } from "./teller.ts";
 import { attachEvent } from "./volume-events.ts";
-import { attachPatch, type WaitReason } from "./wait-reason.ts";
 
 /** Writes to `status.attach` what an intent waits for. The agent may show it, and nobody decides by it. */
 export interface AttachStatusWriter {

@@ -1,8 +1,8 @@
 import { overlap } from "../../api/disk-name.ts";
 import { isCompared } from "../../api/source-traits.ts";
-import type { Intent } from "../projections.ts";
+import type { Intent } from "../model/projections.ts";
+import type { WaitReason } from "../model/wait-reason.ts";
 import { compareText } from "../util/canonical-json.ts";
-import type { WaitReason } from "./wait-reason.ts";
 
 /** An intent that has, or asks for, a disk that several nodes may reach. */
 export interface DiskMember {

@@ -1,11 +1,11 @@
-import type { Intent, NodeInfo } from "../projections.ts";
+import { isSingleNode } from "../model/access.ts";
+import type { Intent, NodeInfo } from "../model/projections.ts";
+import type { Attachment, Claim } from "../model/storage-objects.ts";
+import type { VolumeID } from "../model/volume-key.ts";
 import { compareText } from "../util/canonical-json.ts";
-import { isSingleNode } from "./access.ts";
 import { isOwnAttachment } from "./attachment-name.ts";
-import type { Attachment, Claim } from "./objects.ts";
 import type { VolumeResolution } from "./resolve-volume.ts";
 import { isResolved } from "./resolve-volume.ts";
-import type { VolumeID } from "./volume-key.ts";
 
 /** The input of `decideVolume`: one volume, on all nodes. */
 export interface VolumeFacts {

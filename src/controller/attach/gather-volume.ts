@@ -1,13 +1,13 @@
 import { podDriver } from "../../api/names.ts";
-import type { Intent, NodeInfo } from "../projections.ts";
-import { isDisk } from "./disk-id.ts";
+import { isDisk } from "../model/disk-id.ts";
+import type { Intent, NodeInfo } from "../model/projections.ts";
+import type { VolumeID } from "../model/volume-key.ts";
+import { volumeKey } from "../model/volume-key.ts";
 import type { Place, VolumeConsumer, VolumeFacts } from "./facts.ts";
 import type { Expectations } from "./pending.ts";
 import { resolveVolume } from "./resolve-volume.ts";
 import type { Storage } from "./storage.ts";
 import type { VolumeIndex } from "./volume-index.ts";
-import type { VolumeID } from "./volume-key.ts";
-import { volumeKey } from "./volume-key.ts";
 
 /** Sources of the facts about one volume: caches only, no request. */
 export interface GatherVolumeDeps {

@@ -1,13 +1,13 @@
 import { annotation, resource } from "../../api/names.ts";
 import type { ClaimReservation, VolumeObjects } from "../claims/hold-claims.ts";
-import type { Intent } from "../projections.ts";
+import type { Intent } from "../model/projections.ts";
+import type { Attachment } from "../model/storage-objects.ts";
+import { projectAttachment } from "../model/storage-objects.ts";
+import { volumeIDOf } from "../model/volume-key.ts";
 import type { IntentAttachments } from "../release-intent.ts";
 import { attachmentName, isOwnAttachment } from "./attachment-name.ts";
-import type { Attachment } from "./objects.ts";
-import { projectAttachment } from "./objects.ts";
 import type { Storage } from "./storage.ts";
 import type { VolumeIndex } from "./volume-index.ts";
-import { volumeIDOf } from "./volume-key.ts";
 import type { AttachmentWriter } from "./write-attachment.ts";
 import { removeAttachment } from "./write-attachment.ts";
 

@@ -1,13 +1,13 @@
 import { matchesSelector } from "../../api/match-node.ts";
 import { annotation } from "../../api/names.ts";
 import { claimNotAllowed } from "../claims/allowed-sets.ts";
-import { requestersOf } from "../identity.ts";
+import type { Attachment } from "../model/storage-objects.ts";
+import { requestersOf } from "../model/volume-identity.ts";
+import type { WaitReason } from "../model/wait-reason.ts";
 import type { VolumeConsumer, VolumeFacts, VolumeSnapshot } from "./facts.ts";
 import { holds, isExclusive, nodeNameOf } from "./facts.ts";
 import { identityObstacle } from "./identity-obstacle.ts";
-import type { Attachment } from "./objects.ts";
 import { isResolved } from "./resolve-volume.ts";
-import type { WaitReason } from "./wait-reason.ts";
 
 /** Wait reasons of an intent that requests a volume: what keeps it from being attached or granted. Pure. */
 

@@ -1,5 +1,5 @@
 import type { GrantedCSIVolume } from "../../api/types.gen.ts";
-import type { CSIDriver } from "./objects.ts";
+import type { CSIDriver } from "../model/storage-objects.ts";
 
 /**
  * PURE. The fields of a grant that come from the driver's CSIDriver object, which agents do not read. A grant never

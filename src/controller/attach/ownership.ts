@@ -1,6 +1,6 @@
 import type { GrantedCSIVolume } from "../../api/types.gen.ts";
+import type { CSIDriver } from "../model/storage-objects.ts";
 import type { AccessMode } from "../model/storage-types.ts";
-import type { CSIDriver } from "./objects.ts";
 
 /** What the CSIDriver object says of who a volume's files belong to, and of their label. Pure. */
 

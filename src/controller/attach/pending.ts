@@ -1,6 +1,6 @@
-import type { Intent } from "../projections.ts";
+import type { Intent } from "../model/projections.ts";
+import type { VolumeID } from "../model/volume-key.ts";
 import { attachmentName } from "./attachment-name.ts";
-import type { VolumeID } from "./volume-key.ts";
 
 /**
  * Expectations: writes that the watch has not shown yet, or that had no answer. They count as done until the watch or

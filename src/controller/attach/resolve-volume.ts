@@ -2,14 +2,14 @@ import type { CSIVolumeSource, GrantedCSIVolume, NodeVolumeIntentSpec } from "..
 import { quantityBytes } from "../../api/values/quantity.ts";
 import type { ClaimObjects } from "../claims/resolve-claim.ts";
 import { resolveClaim } from "../claims/resolve-claim.ts";
+import { accessModeOf } from "../model/access.ts";
+import { diskOf, type NamedDisk } from "../model/disk-id.ts";
+import type { Claim, PersistentVolume } from "../model/storage-objects.ts";
 import type { AccessMode, PersistentVolumeCSI } from "../model/storage-types.ts";
+import type { VolumeID } from "../model/volume-key.ts";
 import type { UnresolvedVolume } from "../model/volume-resolution.ts";
-import { accessModeOf } from "./access.ts";
-import { diskOf, type NamedDisk } from "./disk-id.ts";
-import type { Claim, PersistentVolume } from "./objects.ts";
 import { ownershipOf } from "./ownership.ts";
 import { tooLarge } from "./size-limits.ts";
-import type { VolumeID } from "./volume-key.ts";
 
 /** A volume that can be attached and granted, as far as its own objects go. */
 export interface ResolvedVolume {

@@ -1,8 +1,8 @@
 import type { BackoffLimits } from "../../kube/backoff.ts";
 import { equalJitter } from "../../kube/backoff.ts";
 import type { Clock, Random } from "../../ports.ts";
-import type { Intent } from "../projections.ts";
-import type { WaitReason } from "./wait-reason.ts";
+import type { Intent } from "../model/projections.ts";
+import type { WaitReason } from "../model/wait-reason.ts";
 
 /**
  * Backoff of failed writes. A failed write leaves traces (a grant marks its VolumeAttachment first), which come back by

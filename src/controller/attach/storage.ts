@@ -7,9 +7,15 @@ import type { Reflector } from "../../kube/watch/reflector.ts";
 import { createReflector } from "../../kube/watch/reflector.ts";
 import type { Cancel, System } from "../../ports.ts";
 import type { ClaimObjects } from "../claims/resolve-claim.ts";
-import type { Intent, SetEntry } from "../projections.ts";
-import { createWatchGroup, type WatchGroup } from "../watch-group.ts";
-import type { Attachment, Claim, CSIDriver, CSINode, PersistentVolume, StorageClass } from "./objects.ts";
+import type { Intent, SetEntry } from "../model/projections.ts";
+import type {
+  Attachment,
+  Claim,
+  CSIDriver,
+  CSINode,
+  PersistentVolume,
+  StorageClass,
+} from "../model/storage-objects.ts";
 import {
   projectAttachment,
   projectClaim,
@@ -17,8 +23,9 @@ import {
   projectCSINode,
   projectPersistentVolume,
   projectStorageClass,
-} from "./objects.ts";
-import { isCSI, isUnknown } from "./volume-key.ts";
+} from "../model/storage-objects.ts";
+import { isCSI, isUnknown } from "../model/volume-key.ts";
+import { createWatchGroup, type WatchGroup } from "../watch-group.ts";
 
 /** The watches of what volumes of CSI drivers rest on. */
 export interface StorageWatches {

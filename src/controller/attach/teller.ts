@@ -3,12 +3,12 @@ import type { EventRecorder } from "../../kube/events/event-recorder.ts";
 import type { ObjectStore } from "../../kube/watch/object-store.ts";
 import type { Cancel } from "../../ports.ts";
 import { awaitsGrowth } from "../claims/expansion.ts";
-import type { Intent } from "../projections.ts";
-import type { Attachment, Claim } from "./objects.ts";
+import type { Intent } from "../model/projections.ts";
+import type { Attachment, Claim } from "../model/storage-objects.ts";
+import { isCSI } from "../model/volume-key.ts";
 import { leftAttached } from "./obstacles.ts";
 import { attachmentEvent, growthEvent, growthFailure, type VolumeEvent } from "./volume-events.ts";
 import type { VolumeIndex } from "./volume-index.ts";
-import { isCSI } from "./volume-key.ts";
 
 /**
  * Records Events about volumes: on the intent for administrators, and on the PVC for its owner, who may see nothing

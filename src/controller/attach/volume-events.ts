@@ -1,8 +1,8 @@
 import { isReason, type Reason } from "../../api/reasons.ts";
 import type { AttachStatus, NodeVolumeIntentStatus } from "../../api/types.gen.ts";
+import type { Attachment } from "../model/storage-objects.ts";
+import { boundedMessage, type WaitReason } from "../model/wait-reason.ts";
 import { isOwnAttachment } from "./attachment-name.ts";
-import type { Attachment } from "./objects.ts";
-import { boundedMessage, type WaitReason } from "./wait-reason.ts";
 
 /** Events about a volume, once for each transition, in kubelet's words where kubelet has such an Event. Pure. */
 export interface VolumeEvent {

@@ -5,14 +5,14 @@ import type { ObjectStore } from "../../kube/watch/object-store.ts";
 import { createFullResync } from "../../kube/watch/yielding.ts";
 import type { Cancel, Yielder } from "../../ports.ts";
 import type { ClaimObjects } from "../claims/resolve-claim.ts";
-import type { Intent, NodeInfo } from "../projections.ts";
+import type { Intent, NodeInfo } from "../model/projections.ts";
+import type { Attachment, Claim, PersistentVolume } from "../model/storage-objects.ts";
+import { isGuarded, unresolvedKey, volumeKey } from "../model/volume-key.ts";
 import { createGroups } from "../util/groups.ts";
 import { isOwnAttachment } from "./attachment-name.ts";
-import type { Attachment, Claim, PersistentVolume } from "./objects.ts";
 import { isResolved, resolveVolume } from "./resolve-volume.ts";
 import type { Storage, StorageWatches } from "./storage.ts";
 import { claimObjectsOf } from "./storage.ts";
-import { isGuarded, unresolvedKey, volumeKey } from "./volume-key.ts";
 
 /** Everything that is known of one volume, on all nodes. */
 export interface VolumeIndex {

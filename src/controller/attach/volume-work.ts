@@ -7,21 +7,21 @@ import { createClaimReservation } from "../claims/hold-claims.ts";
 import { createUnbound } from "../claims/reconcile-unbound.ts";
 import { followReserved } from "../claims/reserved-claims.ts";
 import type { Gatherer } from "../gather.ts";
-import type { Intent, NodeInfo } from "../projections.ts";
+import { isDisk } from "../model/disk-id.ts";
+import type { Intent, NodeInfo } from "../model/projections.ts";
+import type { Attachment, Claim } from "../model/storage-objects.ts";
+import { isCSI, unresolvedIntentOf, volumeIDOf } from "../model/volume-key.ts";
 import { awaitsRelease } from "../release.ts";
 import type { IntentAttachments } from "../release-intent.ts";
 import { createAttachStatusWriter } from "./attach-status-writer.ts";
 import { createDiskGrants } from "./disk-grants.ts";
-import { isDisk } from "./disk-id.ts";
 import { createIntentAttachments } from "./intent-attachments.ts";
-import type { Attachment, Claim } from "./objects.ts";
 import { createExpectations } from "./pending.ts";
 import { reconcileVolume } from "./reconcile-volume.ts";
 import { createRetries } from "./retries.ts";
 import type { Storage } from "./storage.ts";
 import { createVolumeEventRecorder } from "./teller.ts";
 import { createVolumeIndex } from "./volume-index.ts";
-import { isCSI, unresolvedIntentOf, volumeIDOf } from "./volume-key.ts";
 
 /** Dependencies of the controller's work on volumes: attach and grant, claims, expansion, and disks. */
 export interface VolumeWorkDeps {

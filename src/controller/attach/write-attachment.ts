@@ -3,17 +3,17 @@ import { messageOf } from "../../errors.ts";
 import { ApiError, classifyWriteError, isConflict } from "../../kube/client/api-error.ts";
 import type { KubeClient } from "../../kube/client/client.ts";
 import type { Logger } from "../../ports.ts";
-import type { Intent } from "../projections.ts";
+import type { Intent } from "../model/projections.ts";
+import type { Attachment } from "../model/storage-objects.ts";
+import { projectAttachment } from "../model/storage-objects.ts";
+import type { VolumeID } from "../model/volume-key.ts";
+import { volumeKey } from "../model/volume-key.ts";
+import type { WaitReason } from "../model/wait-reason.ts";
 import { attachmentName } from "./attachment-name.ts";
 import type { VolumeConsumer } from "./facts.ts";
 import { nodeNameOf } from "./facts.ts";
-import type { Attachment } from "./objects.ts";
-import { projectAttachment } from "./objects.ts";
 import type { Expectations } from "./pending.ts";
 import { isResolved } from "./resolve-volume.ts";
-import type { VolumeID } from "./volume-key.ts";
-import { volumeKey } from "./volume-key.ts";
-import type { WaitReason } from "./wait-reason.ts";
 
 /** Dependencies of creating and deleting VolumeAttachments. */
 export interface AttachmentWriter {

@@ -2,8 +2,8 @@ import type { KubeObject } from "../../api/meta.ts";
 import { resource } from "../../api/names.ts";
 import type { KubeClient } from "../../kube/client/client.ts";
 import { arrayIn, recordIn, stringIn } from "../../kube/json.ts";
-import type { Claim } from "../attach/objects.ts";
-import type { WaitReason } from "../attach/wait-reason.ts";
+import type { Claim } from "../model/storage-objects.ts";
+import type { WaitReason } from "../model/wait-reason.ts";
 
 /** Those that have ended do not count. */
 export const notEnded = "status.phase!=Succeeded,status.phase!=Failed";

@@ -4,12 +4,12 @@ import type { KeyedQueue } from "../../kube/keyed-queue.ts";
 import { sameJson } from "../../kube/same-json.ts";
 import type { ObjectStore } from "../../kube/watch/object-store.ts";
 import type { Cancel } from "../../ports.ts";
-import type { Claim, PersistentVolume } from "../attach/objects.ts";
 import type { Storage } from "../attach/storage.ts";
 import type { VolumeIndex } from "../attach/volume-index.ts";
-import { isCSI, volumeKey } from "../attach/volume-key.ts";
 import type { Gatherer } from "../gather.ts";
-import type { SetEntry } from "../projections.ts";
+import type { SetEntry } from "../model/projections.ts";
+import type { Claim, PersistentVolume } from "../model/storage-objects.ts";
+import { isCSI, volumeKey } from "../model/volume-key.ts";
 import type { NodeInput } from "../resolve-node.ts";
 import { claimNotAllowed, namesThisClaim } from "./allowed-sets.ts";
 

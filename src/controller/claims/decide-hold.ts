@@ -1,5 +1,5 @@
-import type { Claim } from "../attach/objects.ts";
-import type { WaitReason } from "../attach/wait-reason.ts";
+import type { Claim } from "../model/storage-objects.ts";
+import type { WaitReason } from "../model/wait-reason.ts";
 
 /**
  * How far the taking of one claim has come. Times are in monotonic milliseconds.

@@ -1,9 +1,9 @@
 import type { Reason } from "../../api/reasons.ts";
 import { quantityBytes } from "../../api/values/quantity.ts";
 import { arrayIn, isRecord, recordIn, stringIn } from "../../kube/json.ts";
-import type { Claim, PersistentVolume } from "../attach/objects.ts";
-import { boundedMessage } from "../attach/wait-reason.ts";
-import type { Intent } from "../projections.ts";
+import type { Intent } from "../model/projections.ts";
+import type { Claim, PersistentVolume } from "../model/storage-objects.ts";
+import { boundedMessage } from "../model/wait-reason.ts";
 
 /** The growth of a volume, at both ends of the agent's part in it. Pure. */
 

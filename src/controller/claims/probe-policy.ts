@@ -4,7 +4,7 @@ import { messageOf } from "../../errors.ts";
 import { ApiError, isUnavailable } from "../../kube/client/api-error.ts";
 import type { KubeClient } from "../../kube/client/client.ts";
 import type { Random } from "../../ports.ts";
-import type { Claim } from "../attach/objects.ts";
+import type { Claim } from "../model/storage-objects.ts";
 
 /** The policy that lets nobody but the controller set or clear our marks. */
 const marks = "nodevolume-claim-marks";

@@ -2,11 +2,11 @@ import { annotation, resource } from "../../api/names.ts";
 import type { KubeClient } from "../../kube/client/client.ts";
 import type { Clock, Logger } from "../../ports.ts";
 import type { AttachStatusWriter } from "../attach/attach-status-writer.ts";
-import type { Claim } from "../attach/objects.ts";
 import { isResolved, resolveVolume } from "../attach/resolve-volume.ts";
 import type { VolumeIndex } from "../attach/volume-index.ts";
-import { requestersOf } from "../identity.ts";
-import type { Intent } from "../projections.ts";
+import type { Intent } from "../model/projections.ts";
+import type { Claim } from "../model/storage-objects.ts";
+import { requestersOf } from "../model/volume-identity.ts";
 import { claimNotAllowed } from "./allowed-sets.ts";
 import { chooseNode } from "./select-node.ts";
 

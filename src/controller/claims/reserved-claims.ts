@@ -1,7 +1,7 @@
 import { label } from "../../api/names.ts";
 import type { ObjectStore } from "../../kube/watch/object-store.ts";
 import type { Cancel, Clock } from "../../ports.ts";
-import type { Claim } from "../attach/objects.ts";
+import type { Claim } from "../model/storage-objects.ts";
 
 /** Since when the owners of claims have kept pods out of them, by the label `nodevolume.dev/reserved`. */
 export interface ReservedClaims {

@@ -1,5 +1,5 @@
 import type { PersistentVolumeClaimVolumeSource } from "../../api/types.gen.ts";
-import type { Claim, CSIDriver, PersistentVolume, StorageClass } from "../attach/objects.ts";
+import type { Claim, CSIDriver, PersistentVolume, StorageClass } from "../model/storage-objects.ts";
 import type { PersistentVolumeCSI } from "../model/storage-types.ts";
 import type { UnresolvedVolume } from "../model/volume-resolution.ts";
 

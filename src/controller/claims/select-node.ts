@@ -1,6 +1,6 @@
 import { annotation } from "../../api/names.ts";
-import type { Claim } from "../attach/objects.ts";
-import type { WaitReason } from "../attach/wait-reason.ts";
+import type { Claim } from "../model/storage-objects.ts";
+import type { WaitReason } from "../model/wait-reason.ts";
 
 /** What becomes of a claim that waits for its first consumer. */
 export interface NodeChoice {

@@ -1,7 +1,7 @@
 import type { KubeClient } from "../../kube/client/client.ts";
 import type { Clock, Random } from "../../ports.ts";
-import type { Claim } from "../attach/objects.ts";
-import type { WaitReason } from "../attach/wait-reason.ts";
+import type { Claim } from "../model/storage-objects.ts";
+import type { WaitReason } from "../model/wait-reason.ts";
 import { usedByPods } from "./claim-users.ts";
 import { beingTaken, leftMs, notRefused, podsAgainMs, type Waiting } from "./decide-hold.ts";
 import { probePolicy } from "./probe-policy.ts";

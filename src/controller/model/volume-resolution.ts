@@ -1,5 +1,5 @@
-import type { Claim } from "../attach/objects.ts";
-import type { WaitReason } from "../attach/wait-reason.ts";
+import type { Claim } from "./storage-objects.ts";
+import type { WaitReason } from "./wait-reason.ts";
 
 /** Why it is not known which volume is meant, or why it cannot be used. */
 export interface UnresolvedVolume {

@@ -1,11 +1,11 @@
 import { annotation } from "../../api/names.ts";
 import { isForWantOfRoom, roomComes } from "../../kube/attach-error.ts";
-import { accessModeOf, isSingleNode } from "../attach/access.ts";
-import type { Attachment, CSINode, PersistentVolume } from "../attach/objects.ts";
 import { onAttachment } from "../attach/obstacles.ts";
-import type { WaitReason } from "../attach/wait-reason.ts";
 import { type ClaimObjects, resolveClaim } from "../claims/resolve-claim.ts";
-import type { Intent } from "../projections.ts";
+import { accessModeOf, isSingleNode } from "../model/access.ts";
+import type { Intent } from "../model/projections.ts";
+import type { Attachment, CSINode, PersistentVolume } from "../model/storage-objects.ts";
+import type { WaitReason } from "../model/wait-reason.ts";
 
 /** What is known of how a claim that kubelet manages gets to a node. */
 export interface AttachFacts {

@@ -1,11 +1,11 @@
 import { label } from "../../api/names.ts";
 import type { IntentPod, NodeVolumeIntentSpec, ObservedVolume } from "../../api/types.gen.ts";
-import type { PersistentVolume } from "../attach/objects.ts";
 import type { ClaimObjects } from "../claims/resolve-claim.ts";
-import { nodeLabel, observedIdentity } from "../identity.ts";
+import type { PodEntry } from "../model/pod-entry.ts";
+import type { Intent, NodeInfo } from "../model/projections.ts";
+import type { PersistentVolume } from "../model/storage-objects.ts";
+import { nodeLabel, observedIdentity } from "../model/volume-identity.ts";
 import { dedupeByUID } from "../populate/each-once.ts";
-import type { PodEntry } from "../populate/pod-entry.ts";
-import type { Intent, NodeInfo } from "../projections.ts";
 import { compareText } from "../util/canonical-json.ts";
 
 /** An intent of a claim that kubelet manages, as it shall be. */

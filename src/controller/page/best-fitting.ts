@@ -1,4 +1,4 @@
-import type { Intent } from "../projections.ts";
+import type { Intent } from "../model/projections.ts";
 
 /** A volume that fits a search. */
 export interface Fitting {

@@ -1,6 +1,6 @@
 import type { NodeVolumeIntent, NodeVolumeState } from "../../api/types.gen.ts";
 import type { AgentSeen, Facts } from "../../explain/facts.ts";
-import type { NodeInfo } from "../projections.ts";
+import type { NodeInfo } from "../model/projections.ts";
 
 /** Inputs of the page's explanation of a volume. */
 export interface FactsInput {

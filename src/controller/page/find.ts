@@ -1,4 +1,4 @@
-import type { Intent } from "../projections.ts";
+import type { Intent } from "../model/projections.ts";
 import { createBestFitting } from "./best-fitting.ts";
 import type { Found, FoundVolume } from "./details.ts";
 import { weightOf } from "./lines.ts";

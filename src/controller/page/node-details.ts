@@ -1,7 +1,7 @@
 import type { NodeVolumeState } from "../../api/types.gen.ts";
 import type { Facts } from "../../explain/facts.ts";
 import { nodeFindings } from "../../explain/node-finding.ts";
-import type { Intent } from "../projections.ts";
+import type { Intent } from "../model/projections.ts";
 import type { NodeDetails, OrphanDetails } from "./details.ts";
 import { weightOf } from "./lines.ts";
 import { type NodeKnown, nodeTrouble } from "./node-troubles.ts";

@@ -2,7 +2,7 @@ import { findCondition } from "../../api/conditions.ts";
 import { isBlocked } from "../../api/reasons.ts";
 import type { AgentState } from "../agent-leases.ts";
 import { agentLate, agentLost, nodeLost } from "../agent-lost.ts";
-import type { NodeInfo, StateEntry } from "../projections.ts";
+import type { NodeInfo, StateEntry } from "../model/projections.ts";
 import type { Judged } from "./standing-of.ts";
 
 /** What the page knows of a node. */

@@ -1,5 +1,5 @@
 import { cut } from "../../api/conditions.ts";
-import type { Intent, SetEntry } from "../projections.ts";
+import type { Intent, SetEntry } from "../model/projections.ts";
 import { lineOf, runs, type Weights, weightOf } from "./lines.ts";
 import { type NodeKnown, nodeTrouble } from "./node-troubles.ts";
 import type { Cause, Overview, Row, Standing, Totals, Trouble } from "./overview.ts";

@@ -1,7 +1,7 @@
 import { type ConditionType, findCondition } from "../../api/conditions.ts";
 import { isBlocked } from "../../api/reasons.ts";
 import type { Condition } from "../../api/types.gen.ts";
-import type { SetEntry } from "../projections.ts";
+import type { SetEntry } from "../model/projections.ts";
 import type { Judged } from "./standing-of.ts";
 
 /** Something that is wrong with a set as a whole. */

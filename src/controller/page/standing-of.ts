@@ -2,7 +2,7 @@ import { findCondition } from "../../api/conditions.ts";
 import { isBlocked } from "../../api/reasons.ts";
 import type { NodeVolumeIntentStatus } from "../../api/types.gen.ts";
 import { isObserved } from "../availability.ts";
-import type { Intent } from "../projections.ts";
+import type { Intent } from "../model/projections.ts";
 import type { Standing } from "./overview.ts";
 
 /** How a volume stands, and why. */

@@ -1,5 +1,5 @@
+import type { PodEntry } from "../model/pod-entry.ts";
 import { compareText } from "../util/canonical-json.ts";
-import type { PodEntry } from "./pod-entry.ts";
 
 /**
  * The pods of a node, the oldest first, each UID once: the API server takes no list with two of the same. A UID that it

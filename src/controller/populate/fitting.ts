@@ -1,4 +1,4 @@
-import type { Intent } from "../projections.ts";
+import type { Intent } from "../model/projections.ts";
 import type { Candidate, RejectionReason } from "./served.ts";
 
 /** spec.pods of an intent has at most 256 entries (crds/). */

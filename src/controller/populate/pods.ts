@@ -6,10 +6,10 @@ import type { Reflector } from "../../kube/watch/reflector.ts";
 import { createReflector } from "../../kube/watch/reflector.ts";
 import type { System } from "../../ports.ts";
 import { notEnded } from "../claims/claim-users.ts";
+import type { PodEntry } from "../model/pod-entry.ts";
+import { projectNamespace, projectPod } from "../model/pod-entry.ts";
+import { setOf } from "../model/pod-volume.ts";
 import { createWatchGroup, type WatchGroup } from "../watch-group.ts";
-import type { PodEntry } from "./pod-entry.ts";
-import { projectNamespace, projectPod } from "./pod-entry.ts";
-import { setOf } from "./pod-volume.ts";
 
 /**
  * The pods that use a volume of ours or name a claim, and the Namespaces that they are in. Nobody else waits for them:

@@ -1,13 +1,13 @@
 import type { IntentPod } from "../../api/types.gen.ts";
 import { lacksGroup } from "../../kube/pod-groups.ts";
-import type { SetShare } from "../part.ts";
-import type { Intent, SetEntry } from "../projections.ts";
+import type { PodEntry } from "../model/pod-entry.ts";
+import { type PodVolume, setOf } from "../model/pod-volume.ts";
+import type { Intent, SetEntry } from "../model/projections.ts";
+import type { SetShare } from "../model/set-share.ts";
 import type { NodeInput } from "../resolve-node.ts";
 import { compareText } from "../util/canonical-json.ts";
 import { dedupeByUID } from "./each-once.ts";
 import { compatiblePods } from "./fitting.ts";
-import type { PodEntry } from "./pod-entry.ts";
-import { type PodVolume, setOf } from "./pod-volume.ts";
 import { labelConflicts } from "./se-linux.ts";
 import type {
   AdmittedPods,

@@ -1,9 +1,9 @@
 import type { Reason } from "../../api/reasons.ts";
 import type { IntentPod, VolumeSource } from "../../api/types.gen.ts";
-import type { VolumeIdentity } from "../identity.ts";
 import type { FileLabel } from "../model/file-label.ts";
-import type { Settings } from "../part.ts";
-import type { PodEntry } from "./pod-entry.ts";
+import type { PodEntry } from "../model/pod-entry.ts";
+import type { Settings } from "../model/set-share.ts";
+import type { VolumeIdentity } from "../model/volume-identity.ts";
 
 /** What is known of the pods of a node. */
 export interface NodePods {

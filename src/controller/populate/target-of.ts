@@ -1,14 +1,14 @@
 import { finalizer } from "../../api/names.ts";
 import type { NodeVolumeSetSpec, VolumeSource } from "../../api/types.gen.ts";
-import { sameSource, setLabel, volumeIdentity } from "../identity.ts";
-import type { SetShare, Settings } from "../part.ts";
-import { sameSettings, settingsOf, settingsOfIntent } from "../part.ts";
-import type { Intent, SetEntry } from "../projections.ts";
+import type { PodEntry } from "../model/pod-entry.ts";
+import type { PodVolume } from "../model/pod-volume.ts";
+import type { Intent, SetEntry } from "../model/projections.ts";
+import type { SetShare, Settings } from "../model/set-share.ts";
+import { sameSettings, settingsOf, settingsOfIntent } from "../model/set-share.ts";
+import { sameSource, setLabel, volumeIdentity } from "../model/volume-identity.ts";
 import type { NodeInput } from "../resolve-node.ts";
 import { selectNode } from "../select-nodes.ts";
 import { allowsNamespace } from "./allowed-namespaces.ts";
-import type { PodEntry } from "./pod-entry.ts";
-import type { PodVolume } from "./pod-volume.ts";
 import type { NodePods, RejectionReason, Target } from "./served.ts";
 
 /** Dependencies of finding the intent of a pod's volume. */

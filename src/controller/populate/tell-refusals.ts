@@ -1,8 +1,8 @@
 import { resource } from "../../api/names.ts";
 import type { Reason } from "../../api/reasons.ts";
 import type { EventRecorder } from "../../kube/events/event-recorder.ts";
-import type { PodEntry } from "./pod-entry.ts";
-import { claimOf, type PodVolume, setOf } from "./pod-volume.ts";
+import type { PodEntry } from "../model/pod-entry.ts";
+import { claimOf, type PodVolume, setOf } from "../model/pod-volume.ts";
 import type { Rejection } from "./served.ts";
 
 /**

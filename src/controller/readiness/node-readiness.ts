@@ -1,6 +1,6 @@
 import { cut, findCondition } from "../../api/conditions.ts";
 import type { Reason } from "../../api/reasons.ts";
-import type { Intent, ShownReadiness } from "../projections.ts";
+import type { Intent, ShownReadiness } from "../model/projections.ts";
 import type { SetOnNode } from "../resolve-node.ts";
 import { compareText } from "../util/canonical-json.ts";
 

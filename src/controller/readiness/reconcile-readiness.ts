@@ -6,7 +6,7 @@ import { arrayIn, recordIn, stringIn } from "../../kube/json.ts";
 import type { Reflector } from "../../kube/watch/reflector.ts";
 import type { Clock, Logger } from "../../ports.ts";
 import type { Gatherer } from "../gather.ts";
-import type { NodeInfo } from "../projections.ts";
+import type { NodeInfo } from "../model/projections.ts";
 import { type NodeReadiness, nodeReadiness, readinessChange } from "./node-readiness.ts";
 
 /** Dependencies of writing the condition and taint of a Node. */

@@ -6,9 +6,9 @@ import { createFullResync } from "../../kube/watch/yielding.ts";
 import type { Cancel, System } from "../../ports.ts";
 import type { Storage } from "../attach/storage.ts";
 import { sameDemand } from "../gather.ts";
-import type { PodEntry } from "../populate/pod-entry.ts";
-import { namesClaim } from "../populate/pod-volume.ts";
-import type { Intent, NodeInfo, SetEntry } from "../projections.ts";
+import type { PodEntry } from "../model/pod-entry.ts";
+import { namesClaim } from "../model/pod-volume.ts";
+import type { Intent, NodeInfo, SetEntry } from "../model/projections.ts";
 import { keyOfPod } from "./reconcile-pod.ts";
 
 /**

@@ -3,8 +3,8 @@ import { gate, resource } from "../../api/names.ts";
 import type { KubeClient } from "../../kube/client/client.ts";
 import { arrayIn, recordIn, stringIn } from "../../kube/json.ts";
 import type { Logger } from "../../ports.ts";
-import type { PodEntry } from "../populate/pod-entry.ts";
-import type { NodeInfo } from "../projections.ts";
+import type { PodEntry } from "../model/pod-entry.ts";
+import type { NodeInfo } from "../model/projections.ts";
 import type { Wait } from "./decide-gates.ts";
 import { type NodeDemand, narrow, termsIn } from "./node-demand.ts";
 

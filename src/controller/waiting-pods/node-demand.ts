@@ -1,7 +1,7 @@
 import { matchesSelector } from "../../api/match-node.ts";
 import type { NodeSelectorTerm, NodeVolumeSetSpec } from "../../api/types.gen.ts";
 import { arrayIn } from "../../kube/json.ts";
-import type { NodeInfo } from "../projections.ts";
+import type { NodeInfo } from "../model/projections.ts";
 import { canonicalJson } from "../util/canonical-json.ts";
 
 /** What must hold for one Node, all of it. As a NodeSelectorTerm. */

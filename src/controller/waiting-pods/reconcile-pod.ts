@@ -1,5 +1,5 @@
-import type { PodEntry } from "../populate/pod-entry.ts";
-import type { Intent } from "../projections.ts";
+import type { PodEntry } from "../model/pod-entry.ts";
+import type { Intent } from "../model/projections.ts";
 import { decideGates, type GateFacts } from "./decide-gates.ts";
 import { type LiftDeps, liftGates } from "./lift-gates.ts";
 import { type ShowDeps, showVolumesReady } from "./show-volumes-ready.ts";

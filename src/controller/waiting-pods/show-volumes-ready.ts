@@ -6,7 +6,7 @@ import type { KubeClient } from "../../kube/client/client.ts";
 import type { EventRecorder } from "../../kube/events/event-recorder.ts";
 import { arrayIn, recordIn, stringIn } from "../../kube/json.ts";
 import type { Clock } from "../../ports.ts";
-import type { PodEntry } from "../populate/pod-entry.ts";
+import type { PodEntry } from "../model/pod-entry.ts";
 import type { VolumesReady } from "./volumes-ready.ts";
 
 /** Dependencies of writing the readiness condition of a pod. */

@@ -1,8 +1,8 @@
 import { cut, findCondition } from "../../api/conditions.ts";
 import type { Reason } from "../../api/reasons.ts";
 import { isObserved } from "../availability.ts";
-import type { PodEntry } from "../populate/pod-entry.ts";
-import type { Intent } from "../projections.ts";
+import type { PodEntry } from "../model/pod-entry.ts";
+import type { Intent } from "../model/projections.ts";
 
 /** Why a volume of a pod is in no intent. */
 export interface SchedulingRefusal {

@@ -82,7 +82,7 @@ export const csiMutations: readonly Mutation[] = [
     law: "rule 2",
     name: "grant a single-node volume beside one who has it",
     noticedBy: { scenario: "a single-node claim moves to another node, with what is in it" },
-    file: "src/controller/attach/access.ts",
+    file: "src/controller/model/access.ts",
     from: '  return mode === "ReadWriteOnce" || mode === "ReadWriteOncePod";\n',
     to: "  return mode.length === 0;\n",
   },

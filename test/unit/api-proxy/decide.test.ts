@@ -2,7 +2,7 @@ import { expect } from "chai";
 import { type Call, decide } from "../../../src/api-proxy/decide.ts";
 import { ownOf } from "../../../src/api-proxy/own.ts";
 import { rules } from "../../../src/api-proxy/rules.ts";
-import { observedIdentity, volumeIdentity } from "../../../src/controller/identity.ts";
+import { observedIdentity, volumeIdentity } from "../../../src/controller/model/volume-identity.ts";
 import { type AgentRequest, asked, first, judge, own } from "../../lib/api-proxy/requests.ts";
 
 const passed = (request: AgentRequest) => decide(request, own) as Call;

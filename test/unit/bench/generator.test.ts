@@ -8,7 +8,7 @@ import { silent } from "../../../hack/lib/silent-log.ts";
 import type { KubeObject } from "../../../src/api/meta.ts";
 import { label, resource, systemNamespace } from "../../../src/api/names.ts";
 import type { NodeVolumeIntent } from "../../../src/api/types.gen.ts";
-import { projectPod } from "../../../src/controller/populate/pod-entry.ts";
+import { projectPod } from "../../../src/controller/model/pod-entry.ts";
 import { ApiError } from "../../../src/kube/client/api-error.ts";
 import { createKubeClient } from "../../../src/kube/client/client.ts";
 import { createHttpTransport } from "../../../src/kube/client/http-transport.ts";

@@ -1,7 +1,7 @@
 import { expect } from "chai";
 import fc from "fast-check";
 import { createGatherer } from "../../../src/controller/gather.ts";
-import type { Intent, NodeInfo, SetEntry } from "../../../src/controller/projections.ts";
+import type { Intent, NodeInfo, SetEntry } from "../../../src/controller/model/projections.ts";
 import { createObjectStore } from "../../../src/kube/watch/object-store.ts";
 import { virtualSystem } from "../kube/virtual-system.ts";
 

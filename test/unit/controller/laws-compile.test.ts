@@ -1,6 +1,6 @@
 import { expect } from "chai";
 import fc from "fast-check";
-import type { SetEntry } from "../../../src/controller/projections.ts";
+import type { SetEntry } from "../../../src/controller/model/projections.ts";
 import { counter } from "./counter.ts";
 import { setEntry } from "./objects.ts";
 import type { OneNode } from "./one-node.ts";

@@ -1,6 +1,6 @@
 import type { NodeVolumeIntentStatus, NodeVolumeSetSpec } from "../../../src/api/types.gen.ts";
-import type { Intent, NodeInfo, SetEntry } from "../../../src/controller/projections.ts";
-import { projectNode, projectSet } from "../../../src/controller/projections.ts";
+import type { Intent, NodeInfo, SetEntry } from "../../../src/controller/model/projections.ts";
+import { projectNode, projectSet } from "../../../src/controller/model/projections.ts";
 
 /** Objects as the API server would have them, from what a test cares about. */
 

@@ -1,7 +1,7 @@
 import { expect } from "chai";
 import { resource } from "../../../src/api/names.ts";
-import type { Attachment } from "../../../src/controller/attach/objects.ts";
-import type { Intent } from "../../../src/controller/projections.ts";
+import type { Intent } from "../../../src/controller/model/projections.ts";
+import type { Attachment } from "../../../src/controller/model/storage-objects.ts";
 import { type ReleaseIntentDeps, releaseIntent } from "../../../src/controller/release-intent.ts";
 import { attachment } from "./attach/facts-of.ts";
 import { LiveObjects } from "./attach/live-objects.ts";

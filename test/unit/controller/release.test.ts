@@ -1,5 +1,5 @@
 import { expect } from "chai";
-import type { Intent } from "../../../src/controller/projections.ts";
+import type { Intent } from "../../../src/controller/model/projections.ts";
 import type { NodeFacts } from "../../../src/controller/release.ts";
 import { awaitsRelease, decideRelease, mendsInMs, proofInMs } from "../../../src/controller/release.ts";
 import { node, setEntry, settledStatus } from "./objects.ts";

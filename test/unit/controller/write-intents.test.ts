@@ -1,6 +1,6 @@
 import { expect } from "chai";
 import type { IntentWrite } from "../../../src/controller/diff-intents.ts";
-import type { Intent } from "../../../src/controller/projections.ts";
+import type { Intent } from "../../../src/controller/model/projections.ts";
 import { writeIntents } from "../../../src/controller/write-intents.ts";
 import { ApiError } from "../../../src/kube/client/api-error.ts";
 import type { KubeClient } from "../../../src/kube/client/client.ts";

@@ -2,7 +2,7 @@
 // seen in a run: it writes none of them again.
 import { apiVersion, finalizer, label } from "../../../../src/api/names.ts";
 import type { NodeVolumeIntent } from "../../../../src/api/types.gen.ts";
-import { observedIdentity, volumeIdentity } from "../../../../src/controller/identity.ts";
+import { observedIdentity, volumeIdentity } from "../../../../src/controller/model/volume-identity.ts";
 import { statusOf } from "./agents.ts";
 import { managedBy } from "./managed-fields.ts";
 import { drivers, type Names } from "./shape.ts";

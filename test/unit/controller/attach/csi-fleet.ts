@@ -1,5 +1,5 @@
 import { allowing } from "../../../../hack/lib/allowing.ts";
-import type { Intent } from "../../../../src/controller/projections.ts";
+import type { Intent } from "../../../../src/controller/model/projections.ts";
 import type { ApiRequest } from "../../../../src/kube/client/transport.ts";
 import { isRecord, recordIn, stringIn } from "../../../../src/kube/json.ts";
 import type { FakeObject } from "../../fake-api-objects.ts";

@@ -2,7 +2,7 @@ import { expect } from "chai";
 import { diskName, overlap } from "../../../../src/api/disk-name.ts";
 import type { Grant, VolumeSource } from "../../../../src/api/types.gen.ts";
 import { decideDisk } from "../../../../src/controller/attach/decide-disk.ts";
-import type { Intent } from "../../../../src/controller/projections.ts";
+import type { Intent } from "../../../../src/controller/model/projections.ts";
 
 describe("what a disk is called on every node", () => {
   for (const [lastingName, name] of [

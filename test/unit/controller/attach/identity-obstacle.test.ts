@@ -1,6 +1,6 @@
 import { expect } from "chai";
 import { identityObstacle } from "../../../../src/controller/attach/identity-obstacle.ts";
-import type { Intent } from "../../../../src/controller/projections.ts";
+import type { Intent } from "../../../../src/controller/model/projections.ts";
 
 const id = { driver: "disk.example", volumeHandle: "vol-1" };
 const staged = { nodeStageSecretRef: { namespace: "storage", name: "login" } };

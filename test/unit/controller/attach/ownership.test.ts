@@ -1,6 +1,6 @@
 import { expect } from "chai";
-import { projectCSIDriver } from "../../../../src/controller/attach/objects.ts";
 import { type OwnedVolume, ownershipOf } from "../../../../src/controller/attach/ownership.ts";
+import { projectCSIDriver } from "../../../../src/controller/model/storage-objects.ts";
 
 const onceWithType: OwnedVolume = { accessModes: ["ReadWriteOnce"], fsType: "xfs" };
 const byPolicy = (fsGroupPolicy?: string) =>

@@ -1,13 +1,13 @@
 import { expect } from "chai";
 import type { NodeVolumeIntentSpec } from "../../../../src/api/types.gen.ts";
+import { isResolved, resolveVolume } from "../../../../src/controller/attach/resolve-volume.ts";
+import { contextTooLarge } from "../../../../src/controller/attach/size-limits.ts";
+import { chooseNode } from "../../../../src/controller/claims/select-node.ts";
 import {
   projectClaim,
   projectPersistentVolume,
   projectStorageClass,
-} from "../../../../src/controller/attach/objects.ts";
-import { isResolved, resolveVolume } from "../../../../src/controller/attach/resolve-volume.ts";
-import { contextTooLarge } from "../../../../src/controller/attach/size-limits.ts";
-import { chooseNode } from "../../../../src/controller/claims/select-node.ts";
+} from "../../../../src/controller/model/storage-objects.ts";
 
 type Spec = Pick<NodeVolumeIntentSpec, "source" | "volumeMode" | "mountOptions">;
 

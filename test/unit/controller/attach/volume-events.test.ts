@@ -1,8 +1,8 @@
 import { expect } from "chai";
 import { attachmentName } from "../../../../src/controller/attach/attachment-name.ts";
-import type { Attachment } from "../../../../src/controller/attach/objects.ts";
-import { projectAttachment } from "../../../../src/controller/attach/objects.ts";
 import { attachEvent, attachmentEvent, growthEvent } from "../../../../src/controller/attach/volume-events.ts";
+import type { Attachment } from "../../../../src/controller/model/storage-objects.ts";
+import { projectAttachment } from "../../../../src/controller/model/storage-objects.ts";
 
 function attachment(status: object = {}, name = attachmentName("disk.example", "vol-1", "n0")): Attachment {
   const spec = { attacher: "disk.example", nodeName: "n0", source: {} };

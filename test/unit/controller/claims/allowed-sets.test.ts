@@ -1,8 +1,8 @@
 import { expect } from "chai";
 import { allowing } from "../../../../hack/lib/allowing.ts";
-import { projectClaim } from "../../../../src/controller/attach/objects.ts";
 import { claimNotAllowed } from "../../../../src/controller/claims/allowed-sets.ts";
-import { requestersOf } from "../../../../src/controller/identity.ts";
+import { projectClaim } from "../../../../src/controller/model/storage-objects.ts";
+import { requestersOf } from "../../../../src/controller/model/volume-identity.ts";
 import { attachment, decide, facts, member } from "../attach/facts-of.ts";
 import { setEntry } from "../objects.ts";
 import { mountsOf, oneNode } from "../one-node.ts";

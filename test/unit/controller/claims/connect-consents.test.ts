@@ -1,13 +1,13 @@
 import { expect } from "chai";
 import { allowing } from "../../../../hack/lib/allowing.ts";
+import { connectConsents } from "../../../../src/controller/claims/connect-consents.ts";
+import type { SetEntry } from "../../../../src/controller/model/projections.ts";
 import {
   type Claim,
   type PersistentVolume,
   projectClaim,
   projectPersistentVolume,
-} from "../../../../src/controller/attach/objects.ts";
-import { connectConsents } from "../../../../src/controller/claims/connect-consents.ts";
-import type { SetEntry } from "../../../../src/controller/projections.ts";
+} from "../../../../src/controller/model/storage-objects.ts";
 import { createObjectStore } from "../../../../src/kube/watch/object-store.ts";
 import { virtualSystem } from "../../kube/virtual-system.ts";
 import { setEntry } from "../objects.ts";

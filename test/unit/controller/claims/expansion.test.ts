@@ -1,7 +1,7 @@
 import { expect } from "chai";
-import { projectClaim, projectPersistentVolume } from "../../../../src/controller/attach/objects.ts";
 import { capacityPatch, claimGrowthPatch } from "../../../../src/controller/claims/expansion.ts";
-import type { Intent } from "../../../../src/controller/projections.ts";
+import type { Intent } from "../../../../src/controller/model/projections.ts";
+import { projectClaim, projectPersistentVolume } from "../../../../src/controller/model/storage-objects.ts";
 
 const gi = 2 ** 30;
 const now = "2026-01-01T00:00:00Z";

@@ -1,5 +1,5 @@
 import { expect } from "chai";
-import { projectClaim } from "../../../../src/controller/attach/objects.ts";
+import { projectClaim } from "../../../../src/controller/model/storage-objects.ts";
 import { claim, world } from "./hold-world.ts";
 
 describe("taking a claim", () => {

@@ -1,6 +1,6 @@
-import { projectClaim } from "../../../../src/controller/attach/objects.ts";
-import type { WaitReason } from "../../../../src/controller/attach/wait-reason.ts";
 import { createClaimReservation } from "../../../../src/controller/claims/hold-claims.ts";
+import { projectClaim } from "../../../../src/controller/model/storage-objects.ts";
+import type { WaitReason } from "../../../../src/controller/model/wait-reason.ts";
 import { ApiError } from "../../../../src/kube/client/api-error.ts";
 import type { KubeClient } from "../../../../src/kube/client/client.ts";
 import { virtualSystem } from "../../kube/virtual-system.ts";

@@ -1,5 +1,5 @@
 import { expect } from "chai";
-import { projectPersistentVolume } from "../../../../src/controller/attach/objects.ts";
+import { projectPersistentVolume } from "../../../../src/controller/model/storage-objects.ts";
 import { shipped } from "../../shipped-policies.ts";
 
 /** A PersistentVolumeSource of each plugin that Kubernetes has, or has had; as it stands in `spec`. */

@@ -1,6 +1,6 @@
 import { expect } from "chai";
-import { projectClaim } from "../../../../src/controller/attach/objects.ts";
 import { followReserved } from "../../../../src/controller/claims/reserved-claims.ts";
+import { projectClaim } from "../../../../src/controller/model/storage-objects.ts";
 import { createObjectStore } from "../../../../src/kube/watch/object-store.ts";
 import { replaceAll, virtualSystem } from "../../kube/virtual-system.ts";
 

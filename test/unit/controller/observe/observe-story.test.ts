@@ -1,5 +1,5 @@
 import { expect } from "chai";
-import type { Intent } from "../../../../src/controller/projections.ts";
+import type { Intent } from "../../../../src/controller/model/projections.ts";
 import type { CSIFleet } from "../attach/csi-fleet.ts";
 import { allowed, createCSIFleet, driver } from "../attach/csi-fleet.ts";
 

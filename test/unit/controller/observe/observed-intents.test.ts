@@ -1,5 +1,5 @@
 import { expect } from "chai";
-import { projectClaim } from "../../../../src/controller/attach/objects.ts";
+import { projectClaim } from "../../../../src/controller/model/storage-objects.ts";
 import { observedIntents } from "../../../../src/controller/observe/observed-intents.ts";
 import { node } from "../objects.ts";
 import { pod } from "../populate/pod-objects.ts";

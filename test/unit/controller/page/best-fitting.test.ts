@@ -1,6 +1,6 @@
 import { expect } from "chai";
+import type { Intent } from "../../../../src/controller/model/projections.ts";
 import { createBestFitting, type Fitting } from "../../../../src/controller/page/best-fitting.ts";
-import type { Intent } from "../../../../src/controller/projections.ts";
 import { Randomly } from "../../../lib/randomly.ts";
 
 describe("createBestFitting", () => {

@@ -1,7 +1,7 @@
 import { expect } from "chai";
+import { projectIntent } from "../../../../src/controller/model/projections.ts";
 import type { Found } from "../../../../src/controller/page/details.ts";
 import { findVolumes, mostFound, type Search, searchOf } from "../../../../src/controller/page/find.ts";
-import { projectIntent } from "../../../../src/controller/projections.ts";
 import { rawIntent, volumes, waitingStatus } from "./world.ts";
 
 const now = Date.parse("2026-11-25T12:00:00Z");

@@ -2,8 +2,8 @@ import { expect } from "chai";
 import { volumes } from "../../../../hack/lib/page/cluster.ts";
 import { rawIntent, waitingStatus } from "../../../../hack/lib/page/objects.ts";
 import type { NodeVolumeIntentSpec, NodeVolumeIntentStatus } from "../../../../src/api/types.gen.ts";
+import { projectIntent } from "../../../../src/controller/model/projections.ts";
 import { standingOf } from "../../../../src/controller/page/standing-of.ts";
-import { projectIntent } from "../../../../src/controller/projections.ts";
 
 const now = Date.parse("2026-11-25T12:00:00Z");
 const [volume] = volumes;

@@ -1,5 +1,5 @@
-import type { PodEntry } from "../../../../src/controller/populate/pod-entry.ts";
-import { projectPod } from "../../../../src/controller/populate/pod-entry.ts";
+import type { PodEntry } from "../../../../src/controller/model/pod-entry.ts";
+import { projectPod } from "../../../../src/controller/model/pod-entry.ts";
 
 /** Pods as the API server would have them, from what a test cares about. */
 export interface PodOptions {

@@ -1,4 +1,4 @@
-import type { SetEntry } from "../../../../src/controller/projections.ts";
+import type { SetEntry } from "../../../../src/controller/model/projections.ts";
 import type { SetOptions } from "../objects.ts";
 import { setEntry } from "../objects.ts";
 import type { OneNode } from "../one-node.ts";

@@ -1,13 +1,13 @@
 import { expect } from "chai";
 import { allowing } from "../../../../hack/lib/allowing.ts";
+import { consentOf } from "../../../../src/controller/claims/connect-consents.ts";
+import { projectPod } from "../../../../src/controller/model/pod-entry.ts";
+import type { SetEntry } from "../../../../src/controller/model/projections.ts";
 import {
   projectClaim,
   projectPersistentVolume,
   projectStorageClass,
-} from "../../../../src/controller/attach/objects.ts";
-import { consentOf } from "../../../../src/controller/claims/connect-consents.ts";
-import { projectPod } from "../../../../src/controller/populate/pod-entry.ts";
-import type { SetEntry } from "../../../../src/controller/projections.ts";
+} from "../../../../src/controller/model/storage-objects.ts";
 import { decideGates, type GateFacts } from "../../../../src/controller/waiting-pods/decide-gates.ts";
 import { type SetOptions, setEntry } from "../objects.ts";
 

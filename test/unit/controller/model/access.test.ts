@@ -1,5 +1,5 @@
 import { expect } from "chai";
-import { accessModeOf } from "../../../../src/controller/attach/access.ts";
+import { accessModeOf } from "../../../../src/controller/model/access.ts";
 
 describe("the access mode that a volume is used with (kubelet behaviour 110)", () => {
   it("is the widest of its PersistentVolume, in whatever order they are, and ReadOnlyMany only for who reads", () => {

@@ -1,5 +1,5 @@
 import { expect } from "chai";
-import { projectPersistentVolume } from "../../../../src/controller/attach/objects.ts";
+import { projectPersistentVolume } from "../../../../src/controller/model/storage-objects.ts";
 
 /** What csi-translation-lib v0.36.3 makes of the same volumes, by its own tests and source. */
 const cases: readonly [string, { spec: object; labels?: object; annotations?: object }, object | undefined][] = [

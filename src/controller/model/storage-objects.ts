@@ -4,11 +4,11 @@ import { attachErrorCode } from "../../kube/attach-error.ts";
 import { controllerOf } from "../../kube/controller-of.ts";
 import type { JsonObject } from "../../kube/json.ts";
 import { arrayIn, recordIn, stringIn } from "../../kube/json.ts";
-import { nodeTerms } from "../claims/node-terms.ts";
-import { translateDropped } from "../claims/translate-dropped.ts";
-import { translateInTree } from "../claims/translate-in-tree.ts";
-import { withoutDriver } from "../claims/without-driver.ts";
-import type { AccessMode, PersistentVolumeCSI } from "../model/storage-types.ts";
+import { translateInTree } from "./csi-translation.ts";
+import { translateDropped } from "./csi-translation-dropped.ts";
+import { nodeTerms } from "./node-terms.ts";
+import type { AccessMode, PersistentVolumeCSI } from "./storage-types.ts";
+import { withoutDriver } from "./without-driver.ts";
 
 /** Projections of storage objects: the fields that decisions depend on, and no others. Pure. */
 

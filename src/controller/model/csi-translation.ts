@@ -1,7 +1,7 @@
 import type { SecretReference } from "../../api/types.gen.ts";
 import type { JsonObject } from "../../kube/json.ts";
 import { numberIn, recordIn, stringIn } from "../../kube/json.ts";
-import type { AccessMode, PersistentVolumeCSI } from "../model/storage-types.ts";
+import type { AccessMode, PersistentVolumeCSI } from "./storage-types.ts";
 
 /**
  * The PersistentVolumes of plugins that Kubernetes has replaced by CSI drivers, as their drivers know them: the same

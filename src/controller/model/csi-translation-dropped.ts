@@ -2,8 +2,8 @@ import { annotation } from "../../api/names.ts";
 import type { SecretReference } from "../../api/types.gen.ts";
 import type { JsonObject } from "../../kube/json.ts";
 import { recordIn, stringIn } from "../../kube/json.ts";
-import type { PersistentVolumeCSI } from "../model/storage-types.ts";
-import { csiDefaults } from "./translate-in-tree.ts";
+import { csiDefaults } from "./csi-translation.ts";
+import type { PersistentVolumeCSI } from "./storage-types.ts";
 
 /**
  * PersistentVolumes of plugins that Kubernetes dropped without a translation, as their vendors' drivers know them, by

@@ -1,9 +1,9 @@
-import { intentPrefix, shortened } from "../api/intent-name.ts";
-import { setLabelPrefix } from "../api/names.ts";
-import { nameOfSource } from "../api/source-traits.ts";
-import type { NodeVolumeIntent, NodeVolumeIntentSpec, VolumeSource } from "../api/types.gen.ts";
-import { canonicalJson } from "./util/canonical-json.ts";
-import { shortDigest } from "./util/digest.ts";
+import { intentPrefix, shortened } from "../../api/intent-name.ts";
+import { setLabelPrefix } from "../../api/names.ts";
+import { nameOfSource } from "../../api/source-traits.ts";
+import type { NodeVolumeIntent, NodeVolumeIntentSpec, VolumeSource } from "../../api/types.gen.ts";
+import { canonicalJson } from "../util/canonical-json.ts";
+import { shortDigest } from "../util/digest.ts";
 
 /** What makes a volume on a node the volume that it is. Everything else about it can be changed in place. */
 export interface VolumeIdentity {

@@ -1,5 +1,5 @@
 import { arrayIn, isRecord, recordIn, stringIn } from "../../kube/json.ts";
-import { zoneLabels } from "./translate-in-tree.ts";
+import { zoneLabels } from "./csi-translation.ts";
 
 const regionLabels = { ga: "topology.kubernetes.io/region", beta: "failure-domain.beta.kubernetes.io/region" } as const;
 const gaOf: ReadonlyMap<string, string> = new Map([

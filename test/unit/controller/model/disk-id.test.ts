@@ -1,8 +1,8 @@
 import { expect } from "chai";
 import { sourceTraits, sourceTypes } from "../../../../src/api/source-traits.ts";
 import type { VolumeSource } from "../../../../src/api/types.gen.ts";
-import { diskOf } from "../../../../src/controller/attach/disk-id.ts";
-import { isCSI, isGuarded } from "../../../../src/controller/attach/volume-key.ts";
+import { diskOf } from "../../../../src/controller/model/disk-id.ts";
+import { isCSI, isGuarded } from "../../../../src/controller/model/volume-key.ts";
 
 const idOf = (source: VolumeSource) => {
   const { driver, volumeHandle } = diskOf(source)?.id ?? { driver: "", volumeHandle: "" };

@@ -1,9 +1,9 @@
 import { expect } from "chai";
-import { indexEntry, indexOf, mostIndexed } from "../../../src/controller/index-of.ts";
-import { indexDigest } from "../../../src/controller/model/index-digest.ts";
-import type { Intent } from "../../../src/controller/projections.ts";
-import { setEntry } from "./objects.ts";
-import { oneNode } from "./one-node.ts";
+import { indexDigest } from "../../../../src/controller/model/index-digest.ts";
+import { indexEntry, indexOf, mostIndexed } from "../../../../src/controller/model/intent-index.ts";
+import type { Intent } from "../../../../src/controller/model/projections.ts";
+import { setEntry } from "../objects.ts";
+import { oneNode } from "../one-node.ts";
 
 function someIntent(change: (intent: Intent) => void = () => {}): Intent {
   const world = oneNode([setEntry("data")]);

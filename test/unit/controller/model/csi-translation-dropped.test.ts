@@ -1,6 +1,6 @@
 import { expect } from "chai";
 import fc from "fast-check";
-import { projectPersistentVolume } from "../../../../src/controller/attach/objects.ts";
+import { projectPersistentVolume } from "../../../../src/controller/model/storage-objects.ts";
 import { createCSIFleet } from "../attach/csi-fleet.ts";
 
 const handleOf = "nodevolume.dev/volume-handle";

@@ -1,5 +1,5 @@
 import { expect } from "chai";
-import { attachPatch, boundedMessage } from "../../../../src/controller/attach/wait-reason.ts";
+import { attachPatch, boundedMessage } from "../../../../src/controller/model/wait-reason.ts";
 
 const on = { kind: "Node", name: "n0" };
 const waitReason = { reason: "AttachFailed", message: "m", on } as const;

@@ -1,4 +1,4 @@
-import type { AccessMode } from "../model/storage-types.ts";
+import type { AccessMode } from "./storage-types.ts";
 
 /** Access modes, as CSI drivers and their volumes are asked for them. Pure. */
 

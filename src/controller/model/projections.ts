@@ -1,7 +1,7 @@
-import type { Taint } from "../api/match-node.ts";
-import type { KubeObject, ObjectMeta } from "../api/meta.ts";
-import { readiness } from "../api/names.ts";
-import { readableSource } from "../api/readable-source.ts";
+import type { Taint } from "../../api/match-node.ts";
+import type { KubeObject, ObjectMeta } from "../../api/meta.ts";
+import { readiness } from "../../api/names.ts";
+import { readableSource } from "../../api/readable-source.ts";
 import type {
   Condition,
   NodeVolumeIntent,
@@ -10,10 +10,10 @@ import type {
   NodeVolumeSetSpec,
   NodeVolumeSetStatus,
   Orphan,
-} from "../api/types.gen.ts";
-import { parseSet } from "../api/validate.ts";
-import { arrayIn, isRecord, numberIn, recordIn, stringIn } from "../kube/json.ts";
-import { indexDigest } from "./model/index-digest.ts";
+} from "../../api/types.gen.ts";
+import { parseSet } from "../../api/validate.ts";
+import { arrayIn, isRecord, numberIn, recordIn, stringIn } from "../../kube/json.ts";
+import { indexDigest } from "./index-digest.ts";
 
 /** What the controller keeps of the objects that it watches: what it decides by, and nothing else. Pure. */
 

@@ -1,6 +1,6 @@
 import { expect } from "chai";
-import { projectIntent, projectNode, projectSet, projectState } from "../../../src/controller/projections.ts";
-import { rawNode, rawSet } from "./objects.ts";
+import { projectIntent, projectNode, projectSet, projectState } from "../../../../src/controller/model/projections.ts";
+import { rawNode, rawSet } from "../objects.ts";
 
 describe("projections", () => {
   it("projectNode keeps what is decided by", () => {

@@ -1,7 +1,7 @@
 import { expect } from "chai";
 import fc from "fast-check";
-import type { VolumeSource } from "../../../src/api/types.gen.ts";
-import { nodeLabel, volumeIdentity } from "../../../src/controller/identity.ts";
+import type { VolumeSource } from "../../../../src/api/types.gen.ts";
+import { nodeLabel, volumeIdentity } from "../../../../src/controller/model/volume-identity.ts";
 
 describe("volumeIdentity", () => {
   const of = (source: VolumeSource, more: Partial<Parameters<typeof volumeIdentity>[0]> = {}) =>

@@ -1,5 +1,5 @@
 import { expect } from "chai";
-import { projectPersistentVolume } from "../../../../src/controller/attach/objects.ts";
+import { projectPersistentVolume } from "../../../../src/controller/model/storage-objects.ts";
 
 describe("a PersistentVolume of a plugin without a CSI driver", () => {
   const project = (spec: object) => projectPersistentVolume({ metadata: { name: "pv" }, spec });

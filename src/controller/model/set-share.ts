@@ -1,11 +1,11 @@
-import { isOfNodeItself, isSized } from "../api/source-traits.ts";
-import type { IntentMount, NodeVolumeIntentSpec, NodeVolumeSetSpec, SetMount } from "../api/types.gen.ts";
-import { canonicalOptions } from "../api/values/mount-options.ts";
-import { quantityBytes } from "../api/values/quantity.ts";
-import { sameJson } from "../kube/same-json.ts";
-import { labelledSets, type VolumeIdentity } from "./identity.ts";
+import { isOfNodeItself, isSized } from "../../api/source-traits.ts";
+import type { IntentMount, NodeVolumeIntentSpec, NodeVolumeSetSpec, SetMount } from "../../api/types.gen.ts";
+import { canonicalOptions } from "../../api/values/mount-options.ts";
+import { quantityBytes } from "../../api/values/quantity.ts";
+import { sameJson } from "../../kube/same-json.ts";
+import { compareText } from "../util/canonical-json.ts";
 import type { Intent } from "./projections.ts";
-import { compareText } from "./util/canonical-json.ts";
+import { labelledSets, type VolumeIdentity } from "./volume-identity.ts";
 
 /**
  * What one set puts into one intent: settings of the whole volume, which its sets must agree on, and its own mounts.
