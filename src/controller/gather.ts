@@ -5,10 +5,10 @@ import { runYielding } from "../kube/watch/yielding.ts";
 import type { Cancel, System } from "../ports.ts";
 import type { Intent, NodeInfo, SetEntry } from "./model/projections.ts";
 import { setLabel } from "./model/volume-identity.ts";
+import { type SelectedNodes, selectedNodes } from "./nodes/select-nodes.ts";
 import type { NodeInput, SetOnNode } from "./resolve-node.ts";
 import { resolveNode } from "./resolve-node.ts";
 import type { RolloutNode } from "./rollout.ts";
-import { type SelectedNodes, selectedNodes } from "./select-nodes.ts";
 
 /** The caches that intents are compiled from. */
 export interface Stores {

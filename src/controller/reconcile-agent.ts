@@ -1,12 +1,12 @@
 import { resource } from "../api/names.ts";
 import type { KubeClient } from "../kube/client/client.ts";
 import type { Clock, Logger } from "../ports.ts";
-import type { AgentTeller } from "./agent-events.ts";
-import type { AgentLeases } from "./agent-leases.ts";
-import { agentStatePatch } from "./agent-lost.ts";
+import type { AgentTeller } from "./agents/agent-events.ts";
+import type { AgentLeases } from "./agents/agent-leases.ts";
+import { agentStatePatch } from "./agents/agent-lost.ts";
+import { isKnownLost, lostStatePatch } from "./agents/state-lost.ts";
 import type { Gatherer } from "./gather.ts";
 import type { StateEntry } from "./model/projections.ts";
-import { isKnownLost, lostStatePatch } from "./state-lost.ts";
 import { intentRef } from "./write-intents.ts";
 
 /** Dependencies of writing AgentLost and NodeLost into the status of intents. */

@@ -1,10 +1,10 @@
 import { classifyWriteError } from "../kube/client/api-error.ts";
-import type { AgentLeases } from "./agent-leases.ts";
+import type { AgentLeases } from "./agents/agent-leases.ts";
 import { compileNode } from "./compile-intents.ts";
 import { diffIntents } from "./diff-intents.ts";
 import type { Gatherer } from "./gather.ts";
 import type { RejectionEvents } from "./populate/tell-refusals.ts";
-import { proofInMs } from "./release.ts";
+import { proofInMs } from "./release/decide-release.ts";
 import type { WriteIntentsDeps } from "./write-intents.ts";
 import { nameOf, setsOf, writeIntents } from "./write-intents.ts";
 import type { Writing } from "./writing.ts";

@@ -4,13 +4,13 @@ import type { KubeClient } from "../kube/client/client.ts";
 import type { EventRecorder } from "../kube/events/event-recorder.ts";
 import type { PolicyWatch } from "../kube/policies/policy-watch.ts";
 import type { Logger } from "../ports.ts";
-import type { AgentLeases } from "./agent-leases.ts";
+import type { AgentLeases } from "./agents/agent-leases.ts";
 import type { Intent, NodeInfo } from "./model/projections.ts";
 import { projectNode } from "./model/projections.ts";
 import type { Attachment } from "./model/storage-objects.ts";
 import { requestersOf } from "./model/volume-identity.ts";
-import type { ReleaseDecision, ReleaseProof } from "./release.ts";
-import { awaitsRelease, decideRelease } from "./release.ts";
+import type { ReleaseDecision, ReleaseProof } from "./release/decide-release.ts";
+import { awaitsRelease, decideRelease } from "./release/decide-release.ts";
 import { intentRef } from "./write-intents.ts";
 
 /**

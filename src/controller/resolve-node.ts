@@ -1,8 +1,6 @@
 import { finalizer } from "../api/names.ts";
 import { isOfNodeItself } from "../api/source-traits.ts";
 import type { NodeVolumeSetSpec, VolumeSource } from "../api/types.gen.ts";
-import type { Availability } from "./availability.ts";
-import { availabilityOf } from "./availability.ts";
 import type { SetConsent } from "./claims/allowed-sets.ts";
 import type { Conflict, ConflictResult } from "./conflicts.ts";
 import { resolveConflicts } from "./conflicts.ts";
@@ -11,8 +9,10 @@ import type { SetShare } from "./model/set-share.ts";
 import { foundShares, sameShares, wantedShare } from "./model/set-share.ts";
 import type { VolumeIdentity } from "./model/volume-identity.ts";
 import { sameSource, volumeIdentity } from "./model/volume-identity.ts";
+import type { Availability } from "./nodes/availability.ts";
+import { availabilityOf } from "./nodes/availability.ts";
+import { selectNode } from "./nodes/select-nodes.ts";
 import type { NodePods } from "./populate/served.ts";
-import { selectNode } from "./select-nodes.ts";
 import { setsThatDoNotFit } from "./size-limits.ts";
 import { compareText } from "./util/canonical-json.ts";
 

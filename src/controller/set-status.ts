@@ -7,9 +7,9 @@ import { listed } from "../api/values/listed.ts";
 import { sameJson } from "../kube/same-json.ts";
 import type { Conflict } from "./conflicts.ts";
 import type { SetEntry } from "./model/projections.ts";
+import type { SelectedNodes } from "./nodes/select-nodes.ts";
 import type { SetOnNode } from "./resolve-node.ts";
 import type { Rollout, RolloutNode } from "./rollout.ts";
-import type { SelectedNodes } from "./select-nodes.ts";
 import { compareText } from "./util/canonical-json.ts";
 
 /** What the status of a set is made of. */

@@ -8,8 +8,10 @@ import { createEventRecorder } from "../kube/events/event-recorder.ts";
 import { createLeaderElection } from "../kube/leases/leader-election.ts";
 import type { AcceptedPolicies } from "../kube/policies/policies.ts";
 import type { System } from "../ports.ts";
-import { agentState, createAgentLeases } from "./agent-leases.ts";
-import { createStorage, needStorage } from "./attach/storage.ts";
+import { agentState, createAgentLeases } from "./agents/agent-leases.ts";
+import { createPods } from "./cache/pods.ts";
+import { createStorage, needStorage } from "./cache/storage.ts";
+import { allOf, createWatches, storesOf } from "./cache/watches.ts";
 import { connectConsents, consentOf } from "./claims/connect-consents.ts";
 import { createGatherer } from "./gather.ts";
 import type { Metrics } from "./metrics.ts";
@@ -17,12 +19,10 @@ import { createMetrics } from "./metrics.ts";
 import type { ClusterView } from "./page/page.ts";
 import { nodePodsOf } from "./populate/node-pods.ts";
 import { connectPods } from "./populate/pod-triggers.ts";
-import { createPods } from "./populate/pods.ts";
 import type { CreateFinalizerController } from "./shell.ts";
 import { createFinalizerController } from "./shell.ts";
 import { connectTriggers } from "./triggers.ts";
 import { countAll, countBy } from "./util/count-by.ts";
-import { allOf, createWatches, storesOf } from "./watches.ts";
 import { createWork } from "./work.ts";
 
 /** Dependencies of the controller, as ports: the simulator starts the same controller on fakes. */

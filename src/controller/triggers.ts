@@ -10,7 +10,7 @@ import { sameDemand } from "./gather.ts";
 import { indexEntry } from "./model/intent-index.ts";
 import type { Intent, NodeInfo, SetEntry, StateEntry } from "./model/projections.ts";
 import { requestersOf } from "./model/volume-identity.ts";
-import { awaitsRelease } from "./release.ts";
+import { awaitsRelease } from "./release/decide-release.ts";
 
 /** The controller's work queues. A key that is added twice while it waits is worked on once. */
 export interface Queues {

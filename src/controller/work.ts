@@ -11,10 +11,12 @@ import {
 } from "../kube/policies/policies.ts";
 import { createPolicyWatch, type PolicyWatch } from "../kube/policies/policy-watch.ts";
 import type { Cancel, System } from "../ports.ts";
-import { createAgentTeller } from "./agent-events.ts";
-import type { AgentLeases } from "./agent-leases.ts";
-import type { Storage } from "./attach/storage.ts";
+import { createAgentTeller } from "./agents/agent-events.ts";
+import type { AgentLeases } from "./agents/agent-leases.ts";
 import { createVolumeWork } from "./attach/volume-work.ts";
+import type { Pods } from "./cache/pods.ts";
+import type { Storage } from "./cache/storage.ts";
+import type { Watches } from "./cache/watches.ts";
 import type { Gatherer } from "./gather.ts";
 import type { Metrics } from "./metrics.ts";
 import type { SetEntry } from "./model/projections.ts";
@@ -23,21 +25,19 @@ import { isGuarded } from "./model/volume-key.ts";
 import { reconcileNodeState } from "./node-states.ts";
 import { createObserve } from "./observe/observe.ts";
 import { createPodCount } from "./populate/pod-count.ts";
-import type { Pods } from "./populate/pods.ts";
 import { createRejectionEvents } from "./populate/tell-refusals.ts";
 import { createQueues } from "./queues.ts";
 import { createReadiness } from "./readiness/reconcile-readiness.ts";
 import { reconcileAgent } from "./reconcile-agent.ts";
 import { reconcileNode } from "./reconcile-node.ts";
 import { reconcileSet, releaseSet } from "./reconcile-set.ts";
-import { awaitsRelease, doubtForMs, mendsInMs, settleMs } from "./release.ts";
+import { awaitsRelease, doubtForMs, mendsInMs, settleMs } from "./release/decide-release.ts";
 import { releaseIntent } from "./release-intent.ts";
 import type { NodeInput } from "./resolve-node.ts";
 import type { FinalizerControllerDeps } from "./shell.ts";
 import { type Queues, sameNode } from "./triggers.ts";
 import { createPodWaits } from "./waiting-pods/pod-waits.ts";
 import { keyOfPod } from "./waiting-pods/reconcile-pod.ts";
-import type { Watches } from "./watches.ts";
 import { createWriting } from "./writing.ts";
 
 /** Dependencies of the leader's work. Watches and caches are shared with candidates that do not lead. */

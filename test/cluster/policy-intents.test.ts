@@ -1,7 +1,7 @@
 import { expect } from "chai";
 import { until } from "../../hack/lib/until.ts";
+import { lostStatePatch } from "../../src/controller/agents/state-lost.ts";
 import type { StateEntry } from "../../src/controller/model/projections.ts";
-import { lostStatePatch } from "../../src/controller/state-lost.ts";
 import { type TestCluster, testCluster } from "../lib/cluster.ts";
 import {
   expectRefused,

@@ -2,7 +2,7 @@ import { type Seed, seedsOf } from "./seed.ts";
 
 /** Attach: who is believed to have let a volume go, and what is taken away then. */
 export const ofRelease: readonly Seed[] = [
-  ...seedsOf("attach", "src/controller/release.ts", [
+  ...seedsOf("attach", "src/controller/release/decide-release.ts", [
     ["believes the acknowledgement of another object", "    status.observedUID === metadata.uid &&\n", ""],
     [
       "believes any agent while the policy that keeps them apart is missing",
@@ -47,7 +47,7 @@ export const ofRelease: readonly Seed[] = [
       "timeoutSeconds * 1000 : 360_000;",
       {
         kubelet: "#65392 #68086: six minutes are the proof, for everybody",
-        test: "test/unit/controller/release.test.ts",
+        test: "test/unit/controller/release/decide-release.test.ts",
       },
     ],
     [

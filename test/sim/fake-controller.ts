@@ -5,7 +5,7 @@ import { ownershipOf } from "../../src/controller/attach/ownership.ts";
 import { indexOf } from "../../src/controller/model/intent-index.ts";
 import { projectIntent, projectNode } from "../../src/controller/model/projections.ts";
 import { projectCSIDriver } from "../../src/controller/model/storage-objects.ts";
-import { decideRelease } from "../../src/controller/release.ts";
+import { decideRelease } from "../../src/controller/release/decide-release.ts";
 import { sameJson } from "../../src/kube/same-json.ts";
 import type { Change } from "./api/collection.ts";
 import type { WorldParts } from "./world-parts.ts";

@@ -1,10 +1,10 @@
 // A cluster as the controller's caches have it, without an API server: for tests of the page, and for its pictures.
 import type { KubeObject } from "../../../src/api/meta.ts";
-import { createAgentLeases } from "../../../src/controller/agent-leases.ts";
+import { createAgentLeases } from "../../../src/controller/agents/agent-leases.ts";
+import { storesOf, type Watches } from "../../../src/controller/cache/watches.ts";
 import { createGatherer } from "../../../src/controller/gather.ts";
 import { projectIntent, projectNode, projectSet, projectState } from "../../../src/controller/model/projections.ts";
 import type { ClusterView } from "../../../src/controller/page/page.ts";
-import { storesOf, type Watches } from "../../../src/controller/watches.ts";
 import { createKubeClient } from "../../../src/kube/client/client.ts";
 import type { ApiRequest, ApiResponse } from "../../../src/kube/client/transport.ts";
 import { projectLease } from "../../../src/kube/leases/lease.ts";

@@ -1,5 +1,5 @@
 // The page as the controller serves it, of a cluster that is made up.
-import { agentState } from "../../../src/controller/agent-leases.ts";
+import { agentState } from "../../../src/controller/agents/agent-leases.ts";
 import { createPage, type Page } from "../../../src/controller/page/page.ts";
 import { startPageServer } from "../../../src/http/page-server.ts";
 import { loadPageFiles } from "../../../src/page-files.ts";

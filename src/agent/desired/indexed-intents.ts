@@ -27,7 +27,8 @@ const overMs = 70_000;
 const spreadMs = 30_000;
 /**
  * Within how long all is read after others may have written the statuses, in milliseconds: thousands of agents find
- * that out within the minutes in which they look. The controller waits for it (mendsInMs in src/controller/release.ts).
+ * that out within the minutes in which they look. The controller waits for it (mendsInMs in
+ * src/controller/release/decide-release.ts).
  */
 const relistMs = 120_000;
 

@@ -1,6 +1,6 @@
 import { annotation } from "../../api/names.ts";
 import type { Attachment } from "../model/storage-objects.ts";
-import { isOutOfService } from "../release.ts";
+import { isOutOfService } from "../release/decide-release.ts";
 import { decideAttachment, decideGranted, staleNodeID } from "./decide-attachment.ts";
 import type { VolumeConsumer, VolumeFacts, VolumeSnapshot } from "./facts.ts";
 import { asks, byAge, holds, isExclusive, nodeNameOf, takeSnapshot } from "./facts.ts";

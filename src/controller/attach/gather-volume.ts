@@ -1,4 +1,5 @@
 import { podDriver } from "../../api/names.ts";
+import type { Storage } from "../cache/storage.ts";
 import { isDisk } from "../model/disk-id.ts";
 import type { Intent, NodeInfo } from "../model/projections.ts";
 import type { VolumeID } from "../model/volume-key.ts";
@@ -6,7 +7,6 @@ import { volumeKey } from "../model/volume-key.ts";
 import type { Place, VolumeConsumer, VolumeFacts } from "./facts.ts";
 import type { Expectations } from "./pending.ts";
 import { resolveVolume } from "./resolve-volume.ts";
-import type { Storage } from "./storage.ts";
 import type { VolumeIndex } from "./volume-index.ts";
 
 /** Sources of the facts about one volume: caches only, no request. */

@@ -1,4 +1,5 @@
 import { annotation, resource } from "../../api/names.ts";
+import type { Storage } from "../cache/storage.ts";
 import type { ClaimReservation, VolumeObjects } from "../claims/hold-claims.ts";
 import type { Intent } from "../model/projections.ts";
 import type { Attachment } from "../model/storage-objects.ts";
@@ -6,7 +7,6 @@ import { projectAttachment } from "../model/storage-objects.ts";
 import { volumeIDOf } from "../model/volume-key.ts";
 import type { IntentAttachments } from "../release-intent.ts";
 import { attachmentName, isOwnAttachment } from "./attachment-name.ts";
-import type { Storage } from "./storage.ts";
 import type { VolumeIndex } from "./volume-index.ts";
 import type { AttachmentWriter } from "./write-attachment.ts";
 import { removeAttachment } from "./write-attachment.ts";

@@ -4,6 +4,8 @@ import { looking, onEach } from "../../kube/watch/looking.ts";
 import type { ObjectStore } from "../../kube/watch/object-store.ts";
 import { createFullResync } from "../../kube/watch/yielding.ts";
 import type { Cancel, Yielder } from "../../ports.ts";
+import type { Storage, StorageWatches } from "../cache/storage.ts";
+import { claimObjectsOf } from "../cache/storage.ts";
 import type { ClaimObjects } from "../claims/resolve-claim.ts";
 import type { Intent, NodeInfo } from "../model/projections.ts";
 import type { Attachment, Claim, PersistentVolume } from "../model/storage-objects.ts";
@@ -11,8 +13,6 @@ import { isGuarded, unresolvedKey, volumeKey } from "../model/volume-key.ts";
 import { createGroups } from "../util/groups.ts";
 import { isOwnAttachment } from "./attachment-name.ts";
 import { isResolved, resolveVolume } from "./resolve-volume.ts";
-import type { Storage, StorageWatches } from "./storage.ts";
-import { claimObjectsOf } from "./storage.ts";
 
 /** Everything that is known of one volume, on all nodes. */
 export interface VolumeIndex {

@@ -1,7 +1,7 @@
 import type { Lease } from "../../kube/leases/lease.ts";
 import type { ObjectStore } from "../../kube/watch/object-store.ts";
 import type { Cancel, Timers } from "../../ports.ts";
-import type { AgentLeases } from "../agent-leases.ts";
+import type { AgentLeases } from "../agents/agent-leases.ts";
 
 /** What an edition of the page shows of agents changes with the time alone: nothing is written of one that is late. */
 export interface LateAgents {

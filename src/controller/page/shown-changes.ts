@@ -2,7 +2,7 @@ import type { KubeObject } from "../../api/meta.ts";
 import { sameJson } from "../../kube/same-json.ts";
 import type { ObjectStore } from "../../kube/watch/object-store.ts";
 import type { Cancel } from "../../ports.ts";
-import type { Watches } from "../watches.ts";
+import type { Watches } from "../cache/watches.ts";
 
 /**
  * Calls `changed` when something has changed that the page shows. Nodes are updated every few seconds with fields that

@@ -1,8 +1,8 @@
 import { findCondition } from "../../api/conditions.ts";
 import { isBlocked } from "../../api/reasons.ts";
 import type { NodeVolumeIntentStatus } from "../../api/types.gen.ts";
-import { isObserved } from "../availability.ts";
 import type { Intent } from "../model/projections.ts";
+import { isObserved } from "../nodes/availability.ts";
 import type { Standing } from "./overview.ts";
 
 /** How a volume stands, and why. */

@@ -1,8 +1,8 @@
 import { gidOf } from "../../kube/pod-groups.ts";
-import type { Storage } from "../attach/storage.ts";
-import { claimObjectsOf } from "../attach/storage.ts";
+import type { Pods } from "../cache/pods.ts";
+import type { Storage } from "../cache/storage.ts";
+import { claimObjectsOf } from "../cache/storage.ts";
 import { resolveClaim } from "../claims/resolve-claim.ts";
-import type { Pods } from "./pods.ts";
 import type { NodePods } from "./served.ts";
 
 /** What is known of the pods of a node; undefined while not all of them are. */

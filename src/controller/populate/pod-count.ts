@@ -1,8 +1,8 @@
 import type { NodeVolumeSetStatus } from "../../api/types.gen.ts";
 import { sameJson } from "../../kube/same-json.ts";
 import type { Clock } from "../../ports.ts";
+import type { Pods } from "../cache/pods.ts";
 import type { Intent } from "../model/projections.ts";
-import type { Pods } from "./pods.ts";
 
 /** How many pods use a set's volume, and when that is worth a write of its status. */
 export interface PodCount {

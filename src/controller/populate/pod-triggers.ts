@@ -4,10 +4,10 @@ import { sameJson } from "../../kube/same-json.ts";
 import { looking } from "../../kube/watch/looking.ts";
 import { createFullResync } from "../../kube/watch/yielding.ts";
 import type { Yielder } from "../../ports.ts";
-import type { Storage } from "../attach/storage.ts";
+import type { Pods } from "../cache/pods.ts";
+import type { Storage } from "../cache/storage.ts";
 import type { PodEntry } from "../model/pod-entry.ts";
 import { namesClaim } from "../model/pod-volume.ts";
-import type { Pods } from "./pods.ts";
 import type { RejectionEvents } from "./tell-refusals.ts";
 
 /**

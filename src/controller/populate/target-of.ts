@@ -6,8 +6,8 @@ import type { Intent, SetEntry } from "../model/projections.ts";
 import type { SetShare, Settings } from "../model/set-share.ts";
 import { sameSettings, settingsOf, settingsOfIntent } from "../model/set-share.ts";
 import { sameSource, setLabel, volumeIdentity } from "../model/volume-identity.ts";
+import { selectNode } from "../nodes/select-nodes.ts";
 import type { NodeInput } from "../resolve-node.ts";
-import { selectNode } from "../select-nodes.ts";
 import { allowsNamespace } from "./allowed-namespaces.ts";
 import type { NodePods, RejectionReason, Target } from "./served.ts";
 

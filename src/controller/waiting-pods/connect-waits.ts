@@ -4,7 +4,7 @@ import { sameJson } from "../../kube/same-json.ts";
 import type { ObjectStore } from "../../kube/watch/object-store.ts";
 import { createFullResync } from "../../kube/watch/yielding.ts";
 import type { Cancel, System } from "../../ports.ts";
-import type { Storage } from "../attach/storage.ts";
+import type { Storage } from "../cache/storage.ts";
 import { sameDemand } from "../gather.ts";
 import type { PodEntry } from "../model/pod-entry.ts";
 import { namesClaim } from "../model/pod-volume.ts";

@@ -1,8 +1,8 @@
 import { cut, findCondition } from "../../api/conditions.ts";
 import type { Reason } from "../../api/reasons.ts";
-import { isObserved } from "../availability.ts";
 import type { PodEntry } from "../model/pod-entry.ts";
 import type { Intent } from "../model/projections.ts";
+import { isObserved } from "../nodes/availability.ts";
 
 /** Why a volume of a pod is in no intent. */
 export interface SchedulingRefusal {

@@ -125,7 +125,7 @@ export const mutations: readonly Mutation[] = [
   {
     law: "rule 3",
     name: "remove the finalizer without an acknowledgement",
-    file: "src/controller/release.ts",
+    file: "src/controller/release/decide-release.ts",
     from: "    (isReleased(status) ||",
     to: "    (true || isReleased(status) ||",
   },
@@ -179,7 +179,7 @@ export const mutations: readonly Mutation[] = [
     law: "rule 22",
     name: "find a dead watch of Leases only after three minutes",
     noticedBy: { scenario: "every connection goes dead in silence, and no agent is taken for lost" },
-    file: "src/controller/watches.ts",
+    file: "src/controller/cache/watches.ts",
     from: ", idleMs: leasesIdleMs }",
     to: " }",
   },

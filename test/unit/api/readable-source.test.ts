@@ -3,7 +3,7 @@ import { understand } from "../../../src/agent/desired/intents.ts";
 import { readableSource } from "../../../src/api/readable-source.ts";
 import type { NodeVolumeIntent, VolumeSource } from "../../../src/api/types.gen.ts";
 import { resolveVolume } from "../../../src/controller/attach/resolve-volume.ts";
-import { needStorage, type Storage } from "../../../src/controller/attach/storage.ts";
+import { needStorage, type Storage } from "../../../src/controller/cache/storage.ts";
 import { projectIntent } from "../../../src/controller/model/projections.ts";
 import { foundShares } from "../../../src/controller/model/set-share.ts";
 import { sameSource } from "../../../src/controller/model/volume-identity.ts";

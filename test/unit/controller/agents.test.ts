@@ -1,7 +1,7 @@
 import { expect } from "chai";
 import type { KubeObject } from "../../../src/api/meta.ts";
-import { agentState, createAgentLeases } from "../../../src/controller/agent-leases.ts";
-import { agentStatePatch } from "../../../src/controller/agent-lost.ts";
+import { agentState, createAgentLeases } from "../../../src/controller/agents/agent-leases.ts";
+import { agentStatePatch } from "../../../src/controller/agents/agent-lost.ts";
 import type { Intent } from "../../../src/controller/model/projections.ts";
 import { decideNodeState, type NodeStateDeps, reconcileNodeState } from "../../../src/controller/node-states.ts";
 import type { Lease } from "../../../src/kube/leases/lease.ts";

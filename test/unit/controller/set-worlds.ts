@@ -1,6 +1,6 @@
 import type { NodeVolumeSetStatus } from "../../../src/api/types.gen.ts";
+import { selectedNodes } from "../../../src/controller/nodes/select-nodes.ts";
 import { decideRollout } from "../../../src/controller/rollout.ts";
-import { selectedNodes } from "../../../src/controller/select-nodes.ts";
 import { setStatus } from "../../../src/controller/set-status.ts";
 import { condition, setEntry, settledStatus } from "./objects.ts";
 import { type OneNode, oneNode } from "./one-node.ts";

@@ -1,9 +1,9 @@
-import type { KubeObject } from "../api/meta.ts";
-import { type Lease, type LeaseValidity, leaseValidity } from "../kube/leases/lease.ts";
-import { agentLeaseSeconds } from "../kube/leases/lease-renewer.ts";
-import type { ObjectStore } from "../kube/watch/object-store.ts";
-import type { Cancel, Clock } from "../ports.ts";
-import type { NodeFacts } from "./release.ts";
+import type { KubeObject } from "../../api/meta.ts";
+import { type Lease, type LeaseValidity, leaseValidity } from "../../kube/leases/lease.ts";
+import { agentLeaseSeconds } from "../../kube/leases/lease-renewer.ts";
+import type { ObjectStore } from "../../kube/watch/object-store.ts";
+import type { Cancel, Clock } from "../../ports.ts";
+import type { NodeFacts } from "../release/decide-release.ts";
 
 /**
  * The liveness of a node's agent, by its Lease.

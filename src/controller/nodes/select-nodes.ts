@@ -1,7 +1,7 @@
-import { daemonTolerations, matchesSelector, untolerated } from "../api/match-node.ts";
-import type { NodeVolumeSetSpec } from "../api/types.gen.ts";
-import type { NodeInfo } from "./model/projections.ts";
-import { isGuarded } from "./model/volume-key.ts";
+import { daemonTolerations, matchesSelector, untolerated } from "../../api/match-node.ts";
+import type { NodeVolumeSetSpec } from "../../api/types.gen.ts";
+import type { NodeInfo } from "../model/projections.ts";
+import { isGuarded } from "../model/volume-key.ts";
 
 /**
  * How a set treats a Node, as a DaemonSet would. Pure.

@@ -1,6 +1,6 @@
-import { messageOf } from "../errors.ts";
-import type { Reflector } from "../kube/watch/reflector.ts";
-import type { Logger } from "../ports.ts";
+import { messageOf } from "../../errors.ts";
+import type { Reflector } from "../../kube/watch/reflector.ts";
+import type { Logger } from "../../ports.ts";
 
 /**
  * Watches that are of use together only, and that nobody else waits for: a cluster where they cannot be read goes on

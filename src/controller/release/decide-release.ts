@@ -1,7 +1,7 @@
-import { annotation, finalizer } from "../api/names.ts";
-import { agentLeaseSeconds } from "../kube/leases/lease-renewer.ts";
-import type { AgentsPolicyState } from "../kube/policies/policy-watch.ts";
-import type { Intent, NodeInfo } from "./model/projections.ts";
+import { annotation, finalizer } from "../../api/names.ts";
+import { agentLeaseSeconds } from "../../kube/leases/lease-renewer.ts";
+import type { AgentsPolicyState } from "../../kube/policies/policy-watch.ts";
+import type { Intent, NodeInfo } from "../model/projections.ts";
 
 /** What is known of the node of an intent, beside the intent itself. */
 export interface NodeFacts {

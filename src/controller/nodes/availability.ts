@@ -1,8 +1,8 @@
-import { findCondition } from "../api/conditions.ts";
-import { isBlocked, type Reason } from "../api/reasons.ts";
-import type { MountStatus } from "../api/types.gen.ts";
-import type { Intent } from "./model/projections.ts";
-import type { SetShare } from "./model/set-share.ts";
+import { findCondition } from "../../api/conditions.ts";
+import { isBlocked, type Reason } from "../../api/reasons.ts";
+import type { MountStatus } from "../../api/types.gen.ts";
+import type { Intent } from "../model/projections.ts";
+import type { SetShare } from "../model/set-share.ts";
 
 /** How a set fares on one node, by what the node's agent reports of the intents that carry it. Pure. */
 export interface Availability {

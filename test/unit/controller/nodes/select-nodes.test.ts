@@ -1,11 +1,11 @@
 import { expect } from "chai";
-import { readCRDs, type Schema, schemaOf } from "../../../hack/lib/crds.ts";
-import { matchesSelector } from "../../../src/api/match-node.ts";
-import { sourceTypes } from "../../../src/api/source-traits.ts";
-import type { NodeVolumeSetSpec } from "../../../src/api/types.gen.ts";
-import { selectNode } from "../../../src/controller/select-nodes.ts";
-import type { NodeOptions } from "./objects.ts";
-import { node, validSet } from "./objects.ts";
+import { readCRDs, type Schema, schemaOf } from "../../../../hack/lib/crds.ts";
+import { matchesSelector } from "../../../../src/api/match-node.ts";
+import { sourceTypes } from "../../../../src/api/source-traits.ts";
+import type { NodeVolumeSetSpec } from "../../../../src/api/types.gen.ts";
+import { selectNode } from "../../../../src/controller/nodes/select-nodes.ts";
+import type { NodeOptions } from "../objects.ts";
+import { node, validSet } from "../objects.ts";
 
 type Selector = Pick<NodeVolumeSetSpec, "nodeSelector" | "affinity">;
 type Term = NonNullable<

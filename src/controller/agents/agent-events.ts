@@ -1,8 +1,8 @@
-import { apiVersion, resource } from "../api/names.ts";
-import type { Reason } from "../api/reasons.ts";
-import type { EventObject } from "../kube/events/event-correlator.ts";
-import type { EventRecorder } from "../kube/events/event-recorder.ts";
-import type { Clock } from "../ports.ts";
+import { apiVersion, resource } from "../../api/names.ts";
+import type { Reason } from "../../api/reasons.ts";
+import type { EventObject } from "../../kube/events/event-correlator.ts";
+import type { EventRecorder } from "../../kube/events/event-recorder.ts";
+import type { Clock } from "../../ports.ts";
 import type { AgentLeases } from "./agent-leases.ts";
 import { agentLate, agentLost, nodeLost } from "./agent-lost.ts";
 

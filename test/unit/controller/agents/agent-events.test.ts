@@ -1,5 +1,5 @@
 import { expect } from "chai";
-import { createAgentTeller } from "../../../src/controller/agent-events.ts";
+import { createAgentTeller } from "../../../../src/controller/agents/agent-events.ts";
 
 describe("createAgentTeller", () => {
   function world() {

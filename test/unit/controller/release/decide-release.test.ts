@@ -1,9 +1,14 @@
 import { expect } from "chai";
-import type { Intent } from "../../../src/controller/model/projections.ts";
-import type { NodeFacts } from "../../../src/controller/release.ts";
-import { awaitsRelease, decideRelease, mendsInMs, proofInMs } from "../../../src/controller/release.ts";
-import { node, setEntry, settledStatus } from "./objects.ts";
-import { oneNode } from "./one-node.ts";
+import type { Intent } from "../../../../src/controller/model/projections.ts";
+import type { NodeFacts } from "../../../../src/controller/release/decide-release.ts";
+import {
+  awaitsRelease,
+  decideRelease,
+  mendsInMs,
+  proofInMs,
+} from "../../../../src/controller/release/decide-release.ts";
+import { node, setEntry, settledStatus } from "../objects.ts";
+import { oneNode } from "../one-node.ts";
 
 /** An intent that is being deleted and was mounted before; nothing has acknowledged it. */
 function deleted(change: (intent: Intent) => void = () => {}): Intent {

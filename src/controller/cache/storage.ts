@@ -25,7 +25,7 @@ import {
   projectStorageClass,
 } from "../model/storage-objects.ts";
 import { isCSI, isUnknown } from "../model/volume-key.ts";
-import { createWatchGroup, type WatchGroup } from "../watch-group.ts";
+import { createWatchGroup, type WatchGroup } from "./watch-group.ts";
 
 /** The watches of what volumes of CSI drivers rest on. */
 export interface StorageWatches {

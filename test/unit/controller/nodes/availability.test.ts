@@ -1,8 +1,8 @@
 import { expect } from "chai";
-import type { MountStatus, NodeVolumeIntentStatus } from "../../../src/api/types.gen.ts";
-import { availabilityOf } from "../../../src/controller/availability.ts";
-import { condition, setEntry, settledStatus } from "./objects.ts";
-import { oneNode } from "./one-node.ts";
+import type { MountStatus, NodeVolumeIntentStatus } from "../../../../src/api/types.gen.ts";
+import { availabilityOf } from "../../../../src/controller/nodes/availability.ts";
+import { condition, setEntry, settledStatus } from "../objects.ts";
+import { oneNode } from "../one-node.ts";
 
 /** Sets a and b share a volume; how each fares when its agent reports this. */
 function fare(reason: string, mounts: { a?: Partial<MountStatus>; b?: Partial<MountStatus> }, more: object = {}) {

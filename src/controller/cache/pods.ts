@@ -9,7 +9,7 @@ import { notEnded } from "../claims/claim-users.ts";
 import type { PodEntry } from "../model/pod-entry.ts";
 import { projectNamespace, projectPod } from "../model/pod-entry.ts";
 import { setOf } from "../model/pod-volume.ts";
-import { createWatchGroup, type WatchGroup } from "../watch-group.ts";
+import { createWatchGroup, type WatchGroup } from "./watch-group.ts";
 
 /**
  * The pods that use a volume of ours or name a claim, and the Namespaces that they are in. Nobody else waits for them:
