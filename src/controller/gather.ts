@@ -8,7 +8,7 @@ import { setLabel } from "./model/volume-identity.ts";
 import { type SelectedNodes, selectedNodes } from "./nodes/select-nodes.ts";
 import type { NodeInput, SetOnNode } from "./resolve-node.ts";
 import { resolveNode } from "./resolve-node.ts";
-import type { RolloutNode } from "./rollout.ts";
+import type { RolloutNode } from "./sets/rollout.ts";
 
 /** The caches that intents are compiled from. */
 export interface Stores {

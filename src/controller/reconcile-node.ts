@@ -3,7 +3,7 @@ import type { AgentLeases } from "./agents/agent-leases.ts";
 import { compileNode } from "./compile-intents.ts";
 import { diffIntents } from "./diff-intents.ts";
 import type { Gatherer } from "./gather.ts";
-import type { RejectionEvents } from "./populate/tell-refusals.ts";
+import type { RejectionEvents } from "./pods/rejection-events.ts";
 import { proofInMs } from "./release/decide-release.ts";
 import type { WriteIntentsDeps } from "./write-intents.ts";
 import { nameOf, setsOf, writeIntents } from "./write-intents.ts";

@@ -6,11 +6,11 @@ import type { Clock, Logger } from "../ports.ts";
 import type { Gatherer } from "./gather.ts";
 import type { Intent, SetEntry } from "./model/projections.ts";
 import { setLabel } from "./model/volume-identity.ts";
-import type { PodCount } from "./populate/pod-count.ts";
-import type { Rollout } from "./rollout.ts";
-import { decideRollout } from "./rollout.ts";
-import { setEvents } from "./set-events.ts";
-import { sameStatus, setStatus } from "./set-status.ts";
+import type { PodCount } from "./sets/pod-count.ts";
+import type { Rollout } from "./sets/rollout.ts";
+import { decideRollout } from "./sets/rollout.ts";
+import { setEvents } from "./sets/set-events.ts";
+import { sameStatus, setStatus } from "./sets/set-status.ts";
 import type { Writing } from "./writing.ts";
 
 /** Dependencies of the rollout and status of a set, and the end of a set. */

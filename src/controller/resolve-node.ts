@@ -12,7 +12,7 @@ import { sameSource, volumeIdentity } from "./model/volume-identity.ts";
 import type { Availability } from "./nodes/availability.ts";
 import { availabilityOf } from "./nodes/availability.ts";
 import { selectNode } from "./nodes/select-nodes.ts";
-import type { NodePods } from "./populate/served.ts";
+import type { NodePods } from "./pods/admitted-pods.ts";
 import { setsThatDoNotFit } from "./size-limits.ts";
 import { compareText } from "./util/canonical-json.ts";
 

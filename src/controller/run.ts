@@ -13,8 +13,8 @@ import { loadPageFiles } from "../page-files.ts";
 import type { Logger, System } from "../ports.ts";
 import { aborted, realSystem } from "../system.ts";
 import { version } from "../version.ts";
-import { createOperatorFinalizerController } from "./operator.ts";
 import { createPage } from "./page/page.ts";
+import { createOperatorFinalizerController } from "./sets/operator.ts";
 import { type Controller, startController } from "./start.ts";
 
 /** The role `controller` in a real process: starts it with real ports, and ends it when `signal` says so. */

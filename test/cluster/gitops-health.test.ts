@@ -13,7 +13,7 @@ import { blocksOf } from "../lib/docs/blocks.ts";
 import { kstatus, type Statused } from "../lib/kstatus.ts";
 import { setEntry } from "../unit/controller/objects.ts";
 import { type OneNode, oneNode } from "../unit/controller/one-node.ts";
-import { fleet, report, statusOf } from "../unit/controller/set-worlds.ts";
+import { fleet, report, statusOf } from "../unit/controller/sets/set-worlds.ts";
 
 const run = promisify(execFile);
 const component = "config/gitops/argocd";

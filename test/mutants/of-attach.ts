@@ -135,7 +135,7 @@ export const ofAttach: readonly Seed[] = [
       "foreign: undefined,",
     ],
   ]),
-  ...seedsOf("attach", "src/controller/attach/write-grant.ts", [
+  ...seedsOf("attach", "src/controller/grants/write-grant.ts", [
     [
       "grants on an attachment that is being deleted",
       "found === undefined || found.metadata.deletionTimestamp !== undefined || !found.attached",

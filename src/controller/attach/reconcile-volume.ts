@@ -7,6 +7,8 @@ import type { EventRecorder } from "../../kube/events/event-recorder.ts";
 import type { Clock, Logger } from "../../ports.ts";
 import { sharedWithKubelet } from "../claims/decide-hold.ts";
 import type { ClaimReservation, VolumeObjects } from "../claims/hold-claims.ts";
+import type { GrantWriter } from "../grants/write-grant.ts";
+import { writeGrant } from "../grants/write-grant.ts";
 import type { Intent } from "../model/projections.ts";
 import { projectAttachment } from "../model/storage-objects.ts";
 import type { VolumeID } from "../model/volume-key.ts";
@@ -28,8 +30,6 @@ import type { VolumeEventRecorder } from "./teller.ts";
 import type { AttachPlan, Decision } from "./volume-decision.ts";
 import type { AttachmentWriter } from "./write-attachment.ts";
 import { attach, detachDangling } from "./write-attachment.ts";
-import type { GrantWriter } from "./write-grant.ts";
-import { writeGrant } from "./write-grant.ts";
 
 /** Dependencies of reconciling one CSI volume. */
 export interface ReconcileVolumeDeps extends GatherVolumeDeps, AttachmentWriter, GrantWriter {

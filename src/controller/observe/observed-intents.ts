@@ -5,7 +5,7 @@ import type { PodEntry } from "../model/pod-entry.ts";
 import type { Intent, NodeInfo } from "../model/projections.ts";
 import type { PersistentVolume } from "../model/storage-objects.ts";
 import { nodeLabel, observedIdentity } from "../model/volume-identity.ts";
-import { dedupeByUID } from "../populate/each-once.ts";
+import { dedupeByUID } from "../pods/dedupe-by-uid.ts";
 import { compareText } from "../util/canonical-json.ts";
 
 /** An intent of a claim that kubelet manages, as it shall be. */

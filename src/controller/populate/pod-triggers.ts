@@ -8,7 +8,7 @@ import type { Pods } from "../cache/pods.ts";
 import type { Storage } from "../cache/storage.ts";
 import type { PodEntry } from "../model/pod-entry.ts";
 import { namesClaim } from "../model/pod-volume.ts";
-import type { RejectionEvents } from "./tell-refusals.ts";
+import type { RejectionEvents } from "../pods/rejection-events.ts";
 
 /**
  * Milliseconds that a node waits after one of its pods has changed: those that were scheduled together are one write.

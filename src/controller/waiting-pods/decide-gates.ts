@@ -5,7 +5,7 @@ import { type ClaimObjects, resolveClaim } from "../claims/resolve-claim.ts";
 import type { PodEntry } from "../model/pod-entry.ts";
 import type { PodVolume } from "../model/pod-volume.ts";
 import type { SetEntry } from "../model/projections.ts";
-import { allowsNamespace } from "../populate/allowed-namespaces.ts";
+import { allowsNamespace } from "../pods/allowed-namespaces.ts";
 import type { NodeInput } from "../resolve-node.ts";
 import { allOf, demandOfSet, type NodeDemand, termsOf } from "./node-demand.ts";
 

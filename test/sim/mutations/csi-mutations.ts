@@ -90,7 +90,7 @@ export const csiMutations: readonly Mutation[] = [
     law: "rule 1",
     name: "grant without a word of it on the attachment",
     noticedBy: { scenario: "a bound claim" },
-    file: "src/controller/attach/write-grant.ts",
+    file: "src/controller/grants/write-grant.ts",
     from: "attachment && (await annotate(deps, attachment, id));",
     to: "attachment;",
   },

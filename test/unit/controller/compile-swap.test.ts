@@ -1,6 +1,6 @@
 import { expect } from "chai";
 import { label } from "../../../src/api/names.ts";
-import { setStatus } from "../../../src/controller/set-status.ts";
+import { setStatus } from "../../../src/controller/sets/set-status.ts";
 import { setsOf } from "../../../src/controller/write-intents.ts";
 import { setEntry } from "./objects.ts";
 import { oneNode } from "./one-node.ts";

@@ -1,7 +1,7 @@
 import { Registry } from "prom-client";
 import type { Condition, NodeVolumeIntentStatus } from "../../../src/api/types.gen.ts";
 import type { Intent } from "../../../src/controller/model/projections.ts";
-import type { CreateFinalizerController } from "../../../src/controller/shell.ts";
+import type { CreateFinalizerController } from "../../../src/controller/sets/finalizer-controller.ts";
 import type { Controller } from "../../../src/controller/start.ts";
 import { startController } from "../../../src/controller/start.ts";
 import { microTime } from "../../../src/kube/leases/lease.ts";

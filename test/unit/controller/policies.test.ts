@@ -1,5 +1,5 @@
 import { expect } from "chai";
-import { setStatus } from "../../../src/controller/set-status.ts";
+import { setStatus } from "../../../src/controller/sets/set-status.ts";
 import { applyPolicies, shipped } from "../shipped-policies.ts";
 import { createFleet } from "./fleet.ts";
 import { setEntry } from "./objects.ts";

@@ -1,7 +1,7 @@
 import { expect } from "chai";
 import { attachmentName } from "../../../../src/controller/attach/attachment-name.ts";
 import type { FakeObject } from "../../fake-api-objects.ts";
-import { ours as inline, rawPod } from "../populate/pod-objects.ts";
+import { ours as inline, rawPod } from "../pods/pod-objects.ts";
 import { createCSIFleet, driver } from "./csi-fleet.ts";
 
 const source = { csi: { driver, volumeHandle: "vol-1" } };

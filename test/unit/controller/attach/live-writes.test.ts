@@ -3,7 +3,7 @@ import { resource } from "../../../../src/api/names.ts";
 import type { VolumeConsumer } from "../../../../src/controller/attach/facts.ts";
 import { createExpectations } from "../../../../src/controller/attach/pending.ts";
 import { attach, detachDangling } from "../../../../src/controller/attach/write-attachment.ts";
-import { type GrantWriter, writeGrant } from "../../../../src/controller/attach/write-grant.ts";
+import { type GrantWriter, writeGrant } from "../../../../src/controller/grants/write-grant.ts";
 import type { Intent } from "../../../../src/controller/model/projections.ts";
 import { attachment, id, member } from "./facts-of.ts";
 import { LiveObjects } from "./live-objects.ts";

@@ -3,7 +3,7 @@ import { createPods } from "../../../../src/controller/cache/pods.ts";
 import type { FakeObject } from "../../fake-api-objects.ts";
 import { createFakeApiServer } from "../../fake-api-server.ts";
 import { virtualSystem } from "../../kube/virtual-system.ts";
-import { ours, rawPod } from "../populate/pod-objects.ts";
+import { ours, rawPod } from "../pods/pod-objects.ts";
 
 function story() {
   const system = virtualSystem();

@@ -6,8 +6,8 @@ import { requestersOf } from "../../../../src/controller/model/volume-identity.t
 import { attachment, decide, facts, member } from "../attach/facts-of.ts";
 import { setEntry } from "../objects.ts";
 import { mountsOf, oneNode } from "../one-node.ts";
-import { ours, pod } from "../populate/pod-objects.ts";
-import { podsIn, refused } from "../populate/pod-worlds.ts";
+import { ours, pod } from "../pods/pod-objects.ts";
+import { podsIn, refused } from "../pods/pod-worlds.ts";
 
 function claim(labels?: { [key: string]: string }, name = "data") {
   const projected = projectClaim({ metadata: { name, namespace: "apps", ...(labels && { labels }) } });

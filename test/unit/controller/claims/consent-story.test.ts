@@ -3,7 +3,7 @@ import { allowing } from "../../../../hack/lib/allowing.ts";
 import type { FakeObject } from "../../fake-api-objects.ts";
 import type { CSIFleet } from "../attach/csi-fleet.ts";
 import { addNodes, allowed, createCSIFleet, driver } from "../attach/csi-fleet.ts";
-import { ours, rawPod } from "../populate/pod-objects.ts";
+import { ours, rawPod } from "../pods/pod-objects.ts";
 
 const source = { persistentVolumeClaim: { namespace: "apps", claimName: "data" } };
 const none = Object.fromEntries(Object.keys(allowed).map((key) => [key, null]));

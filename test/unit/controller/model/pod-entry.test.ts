@@ -1,6 +1,6 @@
 import { expect } from "chai";
 import { projectNamespace, projectPod } from "../../../../src/controller/model/pod-entry.ts";
-import { ours, pod, rawPod } from "../populate/pod-objects.ts";
+import { ours, pod, rawPod } from "../pods/pod-objects.ts";
 
 const claim = (claimName: string, name = "c") => ({ name, persistentVolumeClaim: { claimName } });
 

@@ -2,7 +2,7 @@ import { expect } from "chai";
 import { projectClaim } from "../../../../src/controller/model/storage-objects.ts";
 import { observedIntents } from "../../../../src/controller/observe/observed-intents.ts";
 import { node } from "../objects.ts";
-import { pod } from "../populate/pod-objects.ts";
+import { pod } from "../pods/pod-objects.ts";
 
 const nothing = { claim: () => undefined, persistentVolume: () => undefined };
 const objects = { ...nothing, storageClass: () => undefined, csiDriver: () => undefined };

@@ -3,7 +3,7 @@ import { connectWaits } from "../../../../src/controller/waiting-pods/connect-wa
 import { createObjectStore } from "../../../../src/kube/watch/object-store.ts";
 import { virtualSystem } from "../../kube/virtual-system.ts";
 import { setEntry } from "../objects.ts";
-import { pod } from "../populate/pod-objects.ts";
+import { pod } from "../pods/pod-objects.ts";
 
 describe("connectWaits", () => {
   it("looks at gated pods again with what they may wait for: a few soon, many at most one a millisecond", async () => {

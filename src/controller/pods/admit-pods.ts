@@ -6,9 +6,6 @@ import type { Intent, SetEntry } from "../model/projections.ts";
 import type { SetShare } from "../model/set-share.ts";
 import type { NodeInput } from "../resolve-node.ts";
 import { compareText } from "../util/canonical-json.ts";
-import { dedupeByUID } from "./each-once.ts";
-import { compatiblePods } from "./fitting.ts";
-import { labelConflicts } from "./se-linux.ts";
 import type {
   AdmittedPods,
   AdmittedVolume,
@@ -17,7 +14,10 @@ import type {
   Rejection,
   RejectionReason,
   Target,
-} from "./served.ts";
+} from "./admitted-pods.ts";
+import { compatiblePods } from "./compatible-pods.ts";
+import { dedupeByUID } from "./dedupe-by-uid.ts";
+import { labelConflicts } from "./selinux-conflicts.ts";
 import { type SharedAs, sharedAs } from "./shared-as.ts";
 import { isRefused, targetOf } from "./target-of.ts";
 

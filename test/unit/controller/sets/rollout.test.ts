@@ -1,10 +1,10 @@
 import { expect } from "chai";
-import type { RolloutPolicy } from "../../../src/api/types.gen.ts";
-import type { SetOnNode } from "../../../src/controller/resolve-node.ts";
-import type { RolloutNode } from "../../../src/controller/rollout.ts";
-import { decideRollout, unavailableLimit } from "../../../src/controller/rollout.ts";
-import { setEntry, settledStatus } from "./objects.ts";
-import { oneNode } from "./one-node.ts";
+import type { RolloutPolicy } from "../../../../src/api/types.gen.ts";
+import type { SetOnNode } from "../../../../src/controller/resolve-node.ts";
+import type { RolloutNode } from "../../../../src/controller/sets/rollout.ts";
+import { decideRollout, unavailableLimit } from "../../../../src/controller/sets/rollout.ts";
+import { setEntry, settledStatus } from "../objects.ts";
+import { oneNode } from "../one-node.ts";
 
 describe("unavailableLimit", () => {
   const cases: [number | string, number, number][] = [

@@ -3,7 +3,7 @@ import type { Reason } from "../../api/reasons.ts";
 import type { EventRecorder } from "../../kube/events/event-recorder.ts";
 import type { PodEntry } from "../model/pod-entry.ts";
 import { claimOf, type PodVolume, setOf } from "../model/pod-volume.ts";
-import type { Rejection } from "./served.ts";
+import type { Rejection } from "./admitted-pods.ts";
 
 /**
  * Tells whoever owns a pod why it gets no volume, or one of no use: they cannot read intents. Once for each transition.

@@ -1,10 +1,10 @@
 import { expect } from "chai";
 import { createExpectations } from "../../../../src/controller/attach/pending.ts";
-import { writeGrant } from "../../../../src/controller/attach/write-grant.ts";
+import { writeGrant } from "../../../../src/controller/grants/write-grant.ts";
 import { ApiError } from "../../../../src/kube/client/api-error.ts";
 import type { KubeClient } from "../../../../src/kube/client/client.ts";
 import { RememberingLog } from "../../csi/remembering-log.ts";
-import { member } from "./facts-of.ts";
+import { member } from "../attach/facts-of.ts";
 
 /** Writes a grant to a server that answers with this error. @returns whether the volume counts as granted afterwards */
 async function grantingAfter(failure: Error): Promise<boolean> {

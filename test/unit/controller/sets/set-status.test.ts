@@ -1,10 +1,10 @@
 import { expect } from "chai";
-import type { NodeVolumeSetStatus } from "../../../src/api/types.gen.ts";
-import { sameStatus } from "../../../src/controller/set-status.ts";
-import { kstatus } from "../../lib/kstatus.ts";
-import { setEntry } from "./objects.ts";
-import type { OneNode } from "./one-node.ts";
-import { oneNode } from "./one-node.ts";
+import type { NodeVolumeSetStatus } from "../../../../src/api/types.gen.ts";
+import { sameStatus } from "../../../../src/controller/sets/set-status.ts";
+import { kstatus } from "../../../lib/kstatus.ts";
+import { setEntry } from "../objects.ts";
+import type { OneNode } from "../one-node.ts";
+import { oneNode } from "../one-node.ts";
 import { fleet, report, statusOf } from "./set-worlds.ts";
 
 const short = (status: NodeVolumeSetStatus) => status.conditions?.map((c) => `${c.type}=${c.status}/${c.reason}`);

@@ -1,5 +1,5 @@
 import { expect } from "chai";
-import { addNodes, type CSIFleet, createCSIFleet } from "./csi-fleet.ts";
+import { addNodes, type CSIFleet, createCSIFleet } from "../attach/csi-fleet.ts";
 
 const lun = (more: object = {}) => ({
   iscsi: { targetPortal: "san-1", iqn: "iqn.2026-01.example:disk", lun: 3, ...more },

@@ -1,11 +1,11 @@
 import { expect } from "chai";
 import type { NodeVolumeSetStatus } from "../../../../src/api/types.gen.ts";
-import { createPodCount } from "../../../../src/controller/populate/pod-count.ts";
-import { setStatus } from "../../../../src/controller/set-status.ts";
+import { createPodCount } from "../../../../src/controller/sets/pod-count.ts";
+import { setStatus } from "../../../../src/controller/sets/set-status.ts";
 import { virtualSystem } from "../../kube/virtual-system.ts";
 import { oneNode } from "../one-node.ts";
-import { pod } from "./pod-objects.ts";
-import { forPods } from "./pod-worlds.ts";
+import { pod } from "../pods/pod-objects.ts";
+import { forPods } from "../pods/pod-worlds.ts";
 
 describe("the number of pods of a set", () => {
   const rollout = { admitted: new Set<string>(), pausedBy: undefined, outdated: 0 };

@@ -1,11 +1,11 @@
 import { expect } from "chai";
 import fc from "fast-check";
-import type { RolloutPolicy } from "../../../src/api/types.gen.ts";
-import { decideRollout, unavailableLimit } from "../../../src/controller/rollout.ts";
-import { counter } from "./counter.ts";
-import { setEntry, settledStatus } from "./objects.ts";
-import type { OneNode } from "./one-node.ts";
-import { oneNode } from "./one-node.ts";
+import type { RolloutPolicy } from "../../../../src/api/types.gen.ts";
+import { decideRollout, unavailableLimit } from "../../../../src/controller/sets/rollout.ts";
+import { counter } from "../counter.ts";
+import { setEntry, settledStatus } from "../objects.ts";
+import type { OneNode } from "../one-node.ts";
+import { oneNode } from "../one-node.ts";
 
 describe("laws of decideRollout, over random fleets", () => {
   const spec = (version: number) => ({ mounts: [{ name: "host", path: `/mnt/nodevolume/v${version}` }] });

@@ -1,5 +1,5 @@
 import { expect } from "chai";
-import { addNodes, type CSIFleet, createCSIFleet } from "./csi-fleet.ts";
+import { addNodes, type CSIFleet, createCSIFleet } from "../attach/csi-fleet.ts";
 
 const disk = "36001405abc0000000000000000000001";
 const lun = (iqn: string, lun: number) => ({ iscsi: { targetPortal: "san", iqn: `iqn.2026-01.example:${iqn}`, lun } });

@@ -1,5 +1,5 @@
 import { expect } from "chai";
-import { conflicts } from "../../../../src/controller/populate/se-linux.ts";
+import { conflicts } from "../../../../src/controller/pods/selinux-conflicts.ts";
 import { oneNode } from "../one-node.ts";
 import { ours, type PodOptions, pod } from "./pod-objects.ts";
 import { forPods, podsIn, refused } from "./pod-worlds.ts";

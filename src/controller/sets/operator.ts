@@ -1,11 +1,15 @@
 import type { ResourceEvent } from "@dot-i/k8s-operator";
 import OperatorModule, { ResourceEventType } from "@dot-i/k8s-operator";
 import { KubeConfig } from "@kubernetes/client-node";
-import { apiVersion, finalizer, resource } from "../api/names.ts";
-import { resourcePath } from "../kube/client/resource-path.ts";
-import type { Logger } from "../ports.ts";
-import type { SetEntry } from "./model/projections.ts";
-import type { CreateFinalizerController, FinalizerController, FinalizerControllerDeps } from "./shell.ts";
+import { apiVersion, finalizer, resource } from "../../api/names.ts";
+import { resourcePath } from "../../kube/client/resource-path.ts";
+import type { Logger } from "../../ports.ts";
+import type { SetEntry } from "../model/projections.ts";
+import type {
+  CreateFinalizerController,
+  FinalizerController,
+  FinalizerControllerDeps,
+} from "./finalizer-controller.ts";
 
 /** The library is CommonJS, whose default export arrives one level down. */
 const Operator = OperatorModule.default;

@@ -1,9 +1,9 @@
 import { expect } from "chai";
-import { createOperatorFinalizerController } from "../../../src/controller/operator.ts";
-import { createFinalizerController, decideFinalizer } from "../../../src/controller/shell.ts";
-import { virtualSystem } from "../kube/virtual-system.ts";
-import { createFleet, settledFleet } from "./fleet.ts";
-import { rawSet, setEntry } from "./objects.ts";
+import { createFinalizerController, decideFinalizer } from "../../../../src/controller/sets/finalizer-controller.ts";
+import { createOperatorFinalizerController } from "../../../../src/controller/sets/operator.ts";
+import { virtualSystem } from "../../kube/virtual-system.ts";
+import { createFleet, settledFleet } from "../fleet.ts";
+import { rawSet, setEntry } from "../objects.ts";
 
 describe("decideFinalizer", () => {
   const cases: [string, Parameters<typeof setEntry>[1], string][] = [

@@ -8,8 +8,8 @@ import { sameSettings, settingsOf, settingsOfIntent } from "../model/set-share.t
 import { sameSource, setLabel, volumeIdentity } from "../model/volume-identity.ts";
 import { selectNode } from "../nodes/select-nodes.ts";
 import type { NodeInput } from "../resolve-node.ts";
+import type { NodePods, RejectionReason, Target } from "./admitted-pods.ts";
 import { allowsNamespace } from "./allowed-namespaces.ts";
-import type { NodePods, RejectionReason, Target } from "./served.ts";
 
 /** Dependencies of finding the intent of a pod's volume. */
 export interface TargetContext {

@@ -1,16 +1,16 @@
-import type { ConditionInput } from "../api/conditions.ts";
-import { cut, mergeConditions, policiesCondition, settlingOf } from "../api/conditions.ts";
-import { isReason, type Reason } from "../api/reasons.ts";
-import { isOfNodeItself } from "../api/source-traits.ts";
-import type { FailingNode, NodeVolumeSetStatus } from "../api/types.gen.ts";
-import { listed } from "../api/values/listed.ts";
-import { sameJson } from "../kube/same-json.ts";
-import type { Conflict } from "./conflicts.ts";
-import type { SetEntry } from "./model/projections.ts";
-import type { SelectedNodes } from "./nodes/select-nodes.ts";
-import type { SetOnNode } from "./resolve-node.ts";
+import type { ConditionInput } from "../../api/conditions.ts";
+import { cut, mergeConditions, policiesCondition, settlingOf } from "../../api/conditions.ts";
+import { isReason, type Reason } from "../../api/reasons.ts";
+import { isOfNodeItself } from "../../api/source-traits.ts";
+import type { FailingNode, NodeVolumeSetStatus } from "../../api/types.gen.ts";
+import { listed } from "../../api/values/listed.ts";
+import { sameJson } from "../../kube/same-json.ts";
+import type { Conflict } from "../conflicts.ts";
+import type { SetEntry } from "../model/projections.ts";
+import type { SelectedNodes } from "../nodes/select-nodes.ts";
+import type { SetOnNode } from "../resolve-node.ts";
+import { compareText } from "../util/canonical-json.ts";
 import type { Rollout, RolloutNode } from "./rollout.ts";
-import { compareText } from "./util/canonical-json.ts";
 
 /** What the status of a set is made of. */
 export interface SetStatusInput {

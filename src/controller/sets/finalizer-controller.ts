@@ -1,5 +1,5 @@
-import { finalizer } from "../api/names.ts";
-import type { SetEntry } from "./model/projections.ts";
+import { finalizer } from "../../api/names.ts";
+import type { SetEntry } from "../model/projections.ts";
 
 /** What a shell drives the life of sets with. */
 export interface FinalizerControllerDeps {

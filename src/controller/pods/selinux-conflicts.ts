@@ -1,5 +1,5 @@
 import type { FileLabel } from "../model/file-label.ts";
-import type { Candidate, RejectionReason } from "./served.ts";
+import type { Candidate, RejectionReason } from "./admitted-pods.ts";
 
 /**
  * Whether files with the one label are not for the other: another level, which the operating system never fills in, or

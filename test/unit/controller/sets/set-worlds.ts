@@ -1,9 +1,9 @@
-import type { NodeVolumeSetStatus } from "../../../src/api/types.gen.ts";
-import { selectedNodes } from "../../../src/controller/nodes/select-nodes.ts";
-import { decideRollout } from "../../../src/controller/rollout.ts";
-import { setStatus } from "../../../src/controller/set-status.ts";
-import { condition, setEntry, settledStatus } from "./objects.ts";
-import { type OneNode, oneNode } from "./one-node.ts";
+import type { NodeVolumeSetStatus } from "../../../../src/api/types.gen.ts";
+import { selectedNodes } from "../../../../src/controller/nodes/select-nodes.ts";
+import { decideRollout } from "../../../../src/controller/sets/rollout.ts";
+import { setStatus } from "../../../../src/controller/sets/set-status.ts";
+import { condition, setEntry, settledStatus } from "../objects.ts";
+import { type OneNode, oneNode } from "../one-node.ts";
 
 const now = 1_700_000_000_000;
 

@@ -1,5 +1,5 @@
 import type { Intent } from "../model/projections.ts";
-import type { Candidate, RejectionReason } from "./served.ts";
+import type { Candidate, RejectionReason } from "./admitted-pods.ts";
 
 /** spec.pods of an intent has at most 256 entries (crds/). */
 const mostPods = 256;

@@ -1,8 +1,8 @@
 import { expect } from "chai";
-import type { CreateFinalizerController } from "../../../src/controller/shell.ts";
-import { createFinalizerController } from "../../../src/controller/shell.ts";
-import type { Fleet } from "./fleet.ts";
-import { createFleet } from "./fleet.ts";
+import type { CreateFinalizerController } from "../../../../src/controller/sets/finalizer-controller.ts";
+import { createFinalizerController } from "../../../../src/controller/sets/finalizer-controller.ts";
+import type { Fleet } from "../fleet.ts";
+import { createFleet } from "../fleet.ts";
 
 const path = (name: string) => ({ mounts: [{ name: "host", path: `/mnt/nodevolume/${name}` }] });
 

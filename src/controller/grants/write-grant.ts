@@ -5,18 +5,18 @@ import { messageOf } from "../../errors.ts";
 import { ApiError, classifyWriteError, isConflict } from "../../kube/client/api-error.ts";
 import type { KubeClient } from "../../kube/client/client.ts";
 import type { Logger, Random } from "../../ports.ts";
+import type { VolumeConsumer } from "../attach/facts.ts";
+import type { GatherVolumeDeps } from "../attach/gather-volume.ts";
+import type { Expectations } from "../attach/pending.ts";
+import type { ResolvedVolume } from "../attach/resolve-volume.ts";
+import { isResolved } from "../attach/resolve-volume.ts";
+import { contextTooLarge } from "../attach/size-limits.ts";
 import type { Intent } from "../model/projections.ts";
 import type { Attachment } from "../model/storage-objects.ts";
 import { projectAttachment } from "../model/storage-objects.ts";
 import type { WaitReason } from "../model/wait-reason.ts";
 import { intentRef } from "../write-intents.ts";
-import type { VolumeConsumer } from "./facts.ts";
-import type { GatherVolumeDeps } from "./gather-volume.ts";
 import { grantedOfDriver } from "./of-driver.ts";
-import type { Expectations } from "./pending.ts";
-import type { ResolvedVolume } from "./resolve-volume.ts";
-import { isResolved } from "./resolve-volume.ts";
-import { contextTooLarge } from "./size-limits.ts";
 
 /** Dependencies of writing `spec.grant` of an intent. */
 export interface GrantWriter {

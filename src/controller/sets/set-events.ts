@@ -1,6 +1,6 @@
-import { type ConditionType, findCondition } from "../api/conditions.ts";
-import type { Reason } from "../api/reasons.ts";
-import type { Condition, NodeVolumeSetStatus } from "../api/types.gen.ts";
+import { type ConditionType, findCondition } from "../../api/conditions.ts";
+import type { Reason } from "../../api/reasons.ts";
+import type { Condition, NodeVolumeSetStatus } from "../../api/types.gen.ts";
 
 /** An Event about a set. */
 export interface SetEvent {

@@ -1,7 +1,7 @@
 import { expect } from "chai";
-import type { NodeVolumeSetStatus } from "../../../src/api/types.gen.ts";
-import { setEvents } from "../../../src/controller/set-events.ts";
-import { condition } from "./objects.ts";
+import type { NodeVolumeSetStatus } from "../../../../src/api/types.gen.ts";
+import { setEvents } from "../../../../src/controller/sets/set-events.ts";
+import { condition } from "../objects.ts";
 
 describe("setEvents", () => {
   const status = (...conditions: ReturnType<typeof condition>[]): NodeVolumeSetStatus => ({ conditions });

@@ -1,7 +1,7 @@
 import { expect } from "chai";
 import { diskName, overlap } from "../../../../src/api/disk-name.ts";
 import type { Grant, VolumeSource } from "../../../../src/api/types.gen.ts";
-import { decideDisk } from "../../../../src/controller/attach/decide-disk.ts";
+import { decideDisk } from "../../../../src/controller/grants/decide-disk.ts";
 import type { Intent } from "../../../../src/controller/model/projections.ts";
 
 describe("what a disk is called on every node", () => {
