@@ -5,9 +5,9 @@ import type { AgentTeller } from "./agents/agent-events.ts";
 import type { AgentLeases } from "./agents/agent-leases.ts";
 import { agentStatePatch } from "./agents/agent-lost.ts";
 import { isKnownLost, lostStatePatch } from "./agents/state-lost.ts";
-import type { Gatherer } from "./gather.ts";
+import type { Gatherer } from "./intents/gather.ts";
+import { intentRef } from "./intents/write-intents.ts";
 import type { StateEntry } from "./model/projections.ts";
-import { intentRef } from "./write-intents.ts";
 
 /** Dependencies of writing AgentLost and NodeLost into the status of intents. */
 export interface ReconcileAgentDeps {

@@ -13,7 +13,7 @@ import { createPods } from "./cache/pods.ts";
 import { createStorage, needStorage } from "./cache/storage.ts";
 import { allOf, createWatches, storesOf } from "./cache/watches.ts";
 import { connectConsents, consentOf } from "./claims/connect-consents.ts";
-import { createGatherer } from "./gather.ts";
+import { createGatherer } from "./intents/gather.ts";
 import type { Metrics } from "./metrics.ts";
 import { createMetrics } from "./metrics.ts";
 import type { ClusterView } from "./page/page.ts";

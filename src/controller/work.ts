@@ -17,7 +17,9 @@ import { createVolumeWork } from "./attach/volume-work.ts";
 import type { Pods } from "./cache/pods.ts";
 import type { Storage } from "./cache/storage.ts";
 import type { Watches } from "./cache/watches.ts";
-import type { Gatherer } from "./gather.ts";
+import type { Gatherer } from "./intents/gather.ts";
+import { createWriting } from "./intents/pending-writes.ts";
+import type { NodeInput } from "./intents/resolve-node.ts";
 import type { Metrics } from "./metrics.ts";
 import type { SetEntry } from "./model/projections.ts";
 import type { Claim } from "./model/storage-objects.ts";
@@ -32,13 +34,11 @@ import { reconcileNode } from "./reconcile-node.ts";
 import { reconcileSet, releaseSet } from "./reconcile-set.ts";
 import { awaitsRelease, doubtForMs, mendsInMs, settleMs } from "./release/decide-release.ts";
 import { releaseIntent } from "./release-intent.ts";
-import type { NodeInput } from "./resolve-node.ts";
 import type { FinalizerControllerDeps } from "./sets/finalizer-controller.ts";
 import { createPodCount } from "./sets/pod-count.ts";
 import { type Queues, sameNode } from "./triggers.ts";
 import { createPodWaits } from "./waiting-pods/pod-waits.ts";
 import { keyOfPod } from "./waiting-pods/reconcile-pod.ts";
-import { createWriting } from "./writing.ts";
 
 /** Dependencies of the leader's work. Watches and caches are shared with candidates that do not lead. */
 export interface WorkDeps {

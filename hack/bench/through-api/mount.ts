@@ -15,7 +15,10 @@ export interface Pods {
   readonly intervalMs: number;
 }
 
-/** Requests of the pretended controller at the same time, as src/controller/write-intents.ts has it for one node. */
+/**
+ * Requests of the pretended controller at the same time, as src/controller/intents/write-intents.ts has it for one
+ * node.
+ */
 const concurrency = 4;
 const patienceMs = 300_000;
 const path = "/apis/nodevolume.dev/v1alpha1/nodevolumeintents";

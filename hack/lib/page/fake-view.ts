@@ -2,7 +2,7 @@
 import type { KubeObject } from "../../../src/api/meta.ts";
 import { createAgentLeases } from "../../../src/controller/agents/agent-leases.ts";
 import { storesOf, type Watches } from "../../../src/controller/cache/watches.ts";
-import { createGatherer } from "../../../src/controller/gather.ts";
+import { createGatherer } from "../../../src/controller/intents/gather.ts";
 import { projectIntent, projectNode, projectSet, projectState } from "../../../src/controller/model/projections.ts";
 import type { ClusterView } from "../../../src/controller/page/page.ts";
 import { createKubeClient } from "../../../src/kube/client/client.ts";

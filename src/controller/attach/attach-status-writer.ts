@@ -4,9 +4,9 @@ import type { Reason } from "../../api/reasons.ts";
 import { isConflict } from "../../kube/client/api-error.ts";
 import type { KubeClient } from "../../kube/client/client.ts";
 import type { Clock, Logger } from "../../ports.ts";
+import { intentRef } from "../intents/write-intents.ts";
 import type { Intent } from "../model/projections.ts";
 import { attachPatch, type WaitReason } from "../model/wait-reason.ts";
-import { intentRef } from "../write-intents.ts";
 import type { VolumeEventRecorder } from "./teller.ts";
 import { attachEvent } from "./volume-events.ts";
 

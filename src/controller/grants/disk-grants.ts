@@ -5,11 +5,11 @@ import type { KubeClient } from "../../kube/client/client.ts";
 import type { ObjectStore } from "../../kube/watch/object-store.ts";
 import type { Cancel, Logger } from "../../ports.ts";
 import type { AttachStatusWriter } from "../attach/attach-status-writer.ts";
+import { intentRef } from "../intents/write-intents.ts";
 import type { Intent } from "../model/projections.ts";
 import { isGuarded, type VolumeID, volumeKey } from "../model/volume-key.ts";
 import type { WaitReason } from "../model/wait-reason.ts";
 import { createGroups } from "../util/groups.ts";
-import { intentRef } from "../write-intents.ts";
 import { askedBy, type DiskMember, decideDisk, diskHeldElsewhere } from "./decide-disk.ts";
 
 /** Of the key of a disk, whatever intents call it: no plugin of kubelet's is called so. */

@@ -11,11 +11,11 @@ import type { Expectations } from "../attach/pending.ts";
 import type { ResolvedVolume } from "../attach/resolve-volume.ts";
 import { isResolved } from "../attach/resolve-volume.ts";
 import { contextTooLarge } from "../attach/size-limits.ts";
+import { intentRef } from "../intents/write-intents.ts";
 import type { Intent } from "../model/projections.ts";
 import type { Attachment } from "../model/storage-objects.ts";
 import { projectAttachment } from "../model/storage-objects.ts";
 import type { WaitReason } from "../model/wait-reason.ts";
-import { intentRef } from "../write-intents.ts";
 import { grantedOfDriver } from "./of-driver.ts";
 
 /** Dependencies of writing `spec.grant` of an intent. */

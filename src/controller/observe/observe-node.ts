@@ -4,9 +4,9 @@ import type { KubeClient } from "../../kube/client/client.ts";
 import { mergeDiff } from "../../kube/merge-diff.ts";
 import type { Logger } from "../../ports.ts";
 import type { AttachStatusWriter } from "../attach/attach-status-writer.ts";
+import { intentRef } from "../intents/write-intents.ts";
 import { type Intent, isKubelets, type NodeInfo } from "../model/projections.ts";
 import { runWithConcurrency } from "../util/run-with-concurrency.ts";
-import { intentRef } from "../write-intents.ts";
 import { type AttachFacts, attachState } from "./attach-state.ts";
 import type { ObservedIntent } from "./observed-intents.ts";
 

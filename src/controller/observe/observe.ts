@@ -9,7 +9,7 @@ import type { Cancel, System } from "../../ports.ts";
 import { createAttachStatusWriter } from "../attach/attach-status-writer.ts";
 import type { Pods } from "../cache/pods.ts";
 import { claimObjectsOf, type Storage } from "../cache/storage.ts";
-import type { Gatherer } from "../gather.ts";
+import type { Gatherer } from "../intents/gather.ts";
 import { accessModeOf, isSingleNode } from "../model/access.ts";
 import type { PodEntry } from "../model/pod-entry.ts";
 import { type Intent, isKubelets, type NodeInfo } from "../model/projections.ts";

@@ -7,7 +7,7 @@ import type { Cancel, System } from "../../ports.ts";
 import { type AgentLeases, agentState } from "../agents/agent-leases.ts";
 import type { Watches } from "../cache/watches.ts";
 import { allOf } from "../cache/watches.ts";
-import type { Gatherer } from "../gather.ts";
+import type { Gatherer } from "../intents/gather.ts";
 import { digest } from "../util/digest.ts";
 import type { Found, NodeDetails, VolumeDetails } from "./details.ts";
 import { factsOf } from "./facts-of.ts";

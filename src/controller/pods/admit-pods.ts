@@ -1,10 +1,10 @@
 import type { IntentPod } from "../../api/types.gen.ts";
 import { lacksGroup } from "../../kube/pod-groups.ts";
+import type { NodeInput } from "../intents/resolve-node.ts";
 import type { PodEntry } from "../model/pod-entry.ts";
 import { type PodVolume, setOf } from "../model/pod-volume.ts";
 import type { Intent, SetEntry } from "../model/projections.ts";
 import type { SetShare } from "../model/set-share.ts";
-import type { NodeInput } from "../resolve-node.ts";
 import { compareText } from "../util/canonical-json.ts";
 import type {
   AdmittedPods,

@@ -1,7 +1,7 @@
 import { cut, findCondition } from "../../api/conditions.ts";
 import type { Reason } from "../../api/reasons.ts";
+import type { SetOnNode } from "../intents/resolve-node.ts";
 import type { Intent, ShownReadiness } from "../model/projections.ts";
-import type { SetOnNode } from "../resolve-node.ts";
 import { compareText } from "../util/canonical-json.ts";
 
 /** What a Node shall show of the sets that select it with `nodeReadiness`. */

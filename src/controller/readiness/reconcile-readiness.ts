@@ -5,7 +5,7 @@ import type { KubeClient } from "../../kube/client/client.ts";
 import { arrayIn, recordIn, stringIn } from "../../kube/json.ts";
 import type { Reflector } from "../../kube/watch/reflector.ts";
 import type { Clock, Logger } from "../../ports.ts";
-import type { Gatherer } from "../gather.ts";
+import type { Gatherer } from "../intents/gather.ts";
 import type { NodeInfo } from "../model/projections.ts";
 import { type NodeReadiness, nodeReadiness, readinessChange } from "./node-readiness.ts";
 

@@ -5,10 +5,10 @@ import { isOfNodeItself } from "../../api/source-traits.ts";
 import type { FailingNode, NodeVolumeSetStatus } from "../../api/types.gen.ts";
 import { listed } from "../../api/values/listed.ts";
 import { sameJson } from "../../kube/same-json.ts";
-import type { Conflict } from "../conflicts.ts";
+import type { Conflict } from "../intents/conflicts.ts";
+import type { SetOnNode } from "../intents/resolve-node.ts";
 import type { SetEntry } from "../model/projections.ts";
 import type { SelectedNodes } from "../nodes/select-nodes.ts";
-import type { SetOnNode } from "../resolve-node.ts";
 import { compareText } from "../util/canonical-json.ts";
 import type { Rollout, RolloutNode } from "./rollout.ts";
 

@@ -5,7 +5,7 @@ import type { ObjectStore } from "../../kube/watch/object-store.ts";
 import { createFullResync } from "../../kube/watch/yielding.ts";
 import type { Cancel, System } from "../../ports.ts";
 import type { Storage } from "../cache/storage.ts";
-import { sameDemand } from "../gather.ts";
+import { sameDemand } from "../intents/gather.ts";
 import type { PodEntry } from "../model/pod-entry.ts";
 import { namesClaim } from "../model/pod-volume.ts";
 import type { Intent, NodeInfo, SetEntry } from "../model/projections.ts";

@@ -1,12 +1,12 @@
 import type { SetConsent } from "../../../src/controller/claims/allowed-sets.ts";
-import type { NodePlan } from "../../../src/controller/compile-intents.ts";
-import { compileNode } from "../../../src/controller/compile-intents.ts";
-import type { IntentWrite } from "../../../src/controller/diff-intents.ts";
-import { diffIntents } from "../../../src/controller/diff-intents.ts";
+import type { NodePlan } from "../../../src/controller/intents/compile-intents.ts";
+import { compileNode } from "../../../src/controller/intents/compile-intents.ts";
+import type { IntentWrite } from "../../../src/controller/intents/diff-intents.ts";
+import { diffIntents } from "../../../src/controller/intents/diff-intents.ts";
+import type { NodeInput, SetOnNode } from "../../../src/controller/intents/resolve-node.ts";
+import { resolveNode } from "../../../src/controller/intents/resolve-node.ts";
 import type { PodEntry } from "../../../src/controller/model/pod-entry.ts";
 import type { Intent, NodeInfo, SetEntry } from "../../../src/controller/model/projections.ts";
-import type { NodeInput, SetOnNode } from "../../../src/controller/resolve-node.ts";
-import { resolveNode } from "../../../src/controller/resolve-node.ts";
 import { createFakeObjects } from "../fake-api-objects.ts";
 import { node, settledStatus } from "./objects.ts";
 

@@ -1,5 +1,5 @@
 import { expect } from "chai";
-import { setsOf } from "../../../../src/controller/write-intents.ts";
+import { setsOf } from "../../../../src/controller/intents/write-intents.ts";
 import { setEntry } from "../objects.ts";
 import { oneNode } from "../one-node.ts";
 import { ours, pod } from "./pod-objects.ts";

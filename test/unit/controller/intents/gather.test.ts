@@ -1,9 +1,9 @@
 import { expect } from "chai";
 import fc from "fast-check";
-import { createGatherer } from "../../../src/controller/gather.ts";
-import type { Intent, NodeInfo, SetEntry } from "../../../src/controller/model/projections.ts";
-import { createObjectStore } from "../../../src/kube/watch/object-store.ts";
-import { virtualSystem } from "../kube/virtual-system.ts";
+import { createGatherer } from "../../../../src/controller/intents/gather.ts";
+import type { Intent, NodeInfo, SetEntry } from "../../../../src/controller/model/projections.ts";
+import { createObjectStore } from "../../../../src/kube/watch/object-store.ts";
+import { virtualSystem } from "../../kube/virtual-system.ts";
 
 const nothing = { allowedPrefixes: [], podsOf: () => undefined, consent: () => undefined };
 

@@ -1,10 +1,10 @@
 import { expect } from "chai";
 import fc from "fast-check";
-import type { SetEntry } from "../../../src/controller/model/projections.ts";
-import { counter } from "./counter.ts";
-import { setEntry } from "./objects.ts";
-import type { OneNode } from "./one-node.ts";
-import { oneNode } from "./one-node.ts";
+import type { SetEntry } from "../../../../src/controller/model/projections.ts";
+import { counter } from "../counter.ts";
+import { setEntry } from "../objects.ts";
+import type { OneNode } from "../one-node.ts";
+import { oneNode } from "../one-node.ts";
 
 /** Paths that overlap in every way: equal, nested both ways, and alike only in the beginning of their names. */
 const paths = ["x", "x/y", "x/y/z", "x-1", "w", "w/v"].map((path) => `/mnt/nodevolume/${path}`);

@@ -1,7 +1,7 @@
 import { expect } from "chai";
-import { label } from "../../../src/api/names.ts";
-import { node, setEntry } from "./objects.ts";
-import { mountsOf, oneNode } from "./one-node.ts";
+import { label } from "../../../../src/api/names.ts";
+import { node, setEntry } from "../objects.ts";
+import { mountsOf, oneNode } from "../one-node.ts";
 
 const other = { source: { hostPath: { path: "/data/other" } } };
 const at = (...paths: string[]) => paths.map((path, i) => ({ name: `m${i}`, path: `/mnt/nodevolume/${path}` }));

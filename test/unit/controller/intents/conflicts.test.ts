@@ -1,7 +1,7 @@
 import { expect } from "chai";
-import { node, setEntry } from "./objects.ts";
-import type { OneNode } from "./one-node.ts";
-import { mountsOf, oneNode } from "./one-node.ts";
+import { node, setEntry } from "../objects.ts";
+import type { OneNode } from "../one-node.ts";
+import { mountsOf, oneNode } from "../one-node.ts";
 
 /** A set with a volume of its own, at these paths beneath the allowed prefix. */
 function at(name: string, ...paths: string[]) {

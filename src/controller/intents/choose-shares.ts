@@ -1,6 +1,6 @@
-import type { Intent } from "./model/projections.ts";
-import type { SetShare, Settings } from "./model/set-share.ts";
-import { sameSettings, settingsOfIntent } from "./model/set-share.ts";
+import type { Intent } from "../model/projections.ts";
+import type { SetShare, Settings } from "../model/set-share.ts";
+import { sameSettings, settingsOfIntent } from "../model/set-share.ts";
 import type { SetOnNode } from "./resolve-node.ts";
 
 /**

@@ -1,14 +1,14 @@
-import { finalizer, resource, setLabelPrefix } from "../api/names.ts";
-import { isCompared, isOfNodeItself } from "../api/source-traits.ts";
-import type { IntentMount, NodeVolumeIntentSpec, VolumeSource } from "../api/types.gen.ts";
-import { messageOf } from "../errors.ts";
-import { ApiError, classifyWriteError, isConflict } from "../kube/client/api-error.ts";
-import type { KubeClient } from "../kube/client/client.ts";
-import type { Logger, Random } from "../ports.ts";
+import { finalizer, resource, setLabelPrefix } from "../../api/names.ts";
+import { isCompared, isOfNodeItself } from "../../api/source-traits.ts";
+import type { IntentMount, NodeVolumeIntentSpec, VolumeSource } from "../../api/types.gen.ts";
+import { messageOf } from "../../errors.ts";
+import { ApiError, classifyWriteError, isConflict } from "../../kube/client/api-error.ts";
+import type { KubeClient } from "../../kube/client/client.ts";
+import type { Logger, Random } from "../../ports.ts";
+import type { Intent } from "../model/projections.ts";
+import { labelledSets } from "../model/volume-identity.ts";
+import { runWithConcurrency } from "../util/run-with-concurrency.ts";
 import type { IntentWrite } from "./diff-intents.ts";
-import type { Intent } from "./model/projections.ts";
-import { labelledSets } from "./model/volume-identity.ts";
-import { runWithConcurrency } from "./util/run-with-concurrency.ts";
 
 /** Dependencies of writing intents. */
 export interface WriteIntentsDeps {

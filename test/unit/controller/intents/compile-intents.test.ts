@@ -1,7 +1,7 @@
 import { expect } from "chai";
-import { label } from "../../../src/api/names.ts";
-import { node, setEntry, settledStatus } from "./objects.ts";
-import { mountsOf, oneNode } from "./one-node.ts";
+import { label } from "../../../../src/api/names.ts";
+import { node, setEntry, settledStatus } from "../objects.ts";
+import { mountsOf, oneNode } from "../one-node.ts";
 
 const share = { source: { hostPath: { path: "/data/share" } } };
 const other = { source: { hostPath: { path: "/data/other" } } };

@@ -1,9 +1,9 @@
-import { finalizer, label } from "../api/names.ts";
-import { mergeDiff } from "../kube/merge-diff.ts";
+import { finalizer, label } from "../../api/names.ts";
+import { mergeDiff } from "../../kube/merge-diff.ts";
+import type { Intent } from "../model/projections.ts";
+import { setLabel } from "../model/volume-identity.ts";
+import { isGuarded } from "../model/volume-key.ts";
 import type { NodePlan } from "./compile-intents.ts";
-import type { Intent } from "./model/projections.ts";
-import { setLabel } from "./model/volume-identity.ts";
-import { isGuarded } from "./model/volume-key.ts";
 
 /** One write. A patch and a deletion are for the very version of the intent that they were computed from. */
 export type IntentWrite =

@@ -1,7 +1,7 @@
-import { ancestorsOf } from "../api/values/path.ts";
-import type { SetShare } from "./model/set-share.ts";
-import { mountPaths, sameSettings } from "./model/set-share.ts";
-import { compareText } from "./util/canonical-json.ts";
+import { ancestorsOf } from "../../api/values/path.ts";
+import type { SetShare } from "../model/set-share.ts";
+import { mountPaths, sameSettings } from "../model/set-share.ts";
+import { compareText } from "../util/canonical-json.ts";
 
 /** What one set claims on one node. Pure. */
 export interface PathClaim {

@@ -1,6 +1,6 @@
-import type { SetEntry } from "./model/projections.ts";
-import type { SetShare } from "./model/set-share.ts";
-import { compareText } from "./util/canonical-json.ts";
+import type { SetEntry } from "../model/projections.ts";
+import type { SetShare } from "../model/set-share.ts";
+import { compareText } from "../util/canonical-json.ts";
 
 /** spec.mounts of an intent has at most 64 entries (crds/). */
 const maxMounts = 64;

@@ -1,9 +1,9 @@
 import { expect } from "chai";
-import { label } from "../../../src/api/names.ts";
-import { setStatus } from "../../../src/controller/sets/set-status.ts";
-import { setsOf } from "../../../src/controller/write-intents.ts";
-import { setEntry } from "./objects.ts";
-import { oneNode } from "./one-node.ts";
+import { label } from "../../../../src/api/names.ts";
+import { setsOf } from "../../../../src/controller/intents/write-intents.ts";
+import { setStatus } from "../../../../src/controller/sets/set-status.ts";
+import { setEntry } from "../objects.ts";
+import { oneNode } from "../one-node.ts";
 
 /** A set whose volume the node itself uses: no mount says that it is wanted. */
 const swap = (name = "a", options: object = {}) =>

@@ -1,20 +1,20 @@
-import { finalizer } from "../api/names.ts";
-import { isOfNodeItself } from "../api/source-traits.ts";
-import type { NodeVolumeSetSpec, VolumeSource } from "../api/types.gen.ts";
-import type { SetConsent } from "./claims/allowed-sets.ts";
+import { finalizer } from "../../api/names.ts";
+import { isOfNodeItself } from "../../api/source-traits.ts";
+import type { NodeVolumeSetSpec, VolumeSource } from "../../api/types.gen.ts";
+import type { SetConsent } from "../claims/allowed-sets.ts";
+import type { Intent, NodeInfo, SetEntry } from "../model/projections.ts";
+import type { SetShare } from "../model/set-share.ts";
+import { foundShares, sameShares, wantedShare } from "../model/set-share.ts";
+import type { VolumeIdentity } from "../model/volume-identity.ts";
+import { sameSource, volumeIdentity } from "../model/volume-identity.ts";
+import type { Availability } from "../nodes/availability.ts";
+import { availabilityOf } from "../nodes/availability.ts";
+import { selectNode } from "../nodes/select-nodes.ts";
+import type { NodePods } from "../pods/admitted-pods.ts";
+import { compareText } from "../util/canonical-json.ts";
 import type { Conflict, ConflictResult } from "./conflicts.ts";
 import { resolveConflicts } from "./conflicts.ts";
-import type { Intent, NodeInfo, SetEntry } from "./model/projections.ts";
-import type { SetShare } from "./model/set-share.ts";
-import { foundShares, sameShares, wantedShare } from "./model/set-share.ts";
-import type { VolumeIdentity } from "./model/volume-identity.ts";
-import { sameSource, volumeIdentity } from "./model/volume-identity.ts";
-import type { Availability } from "./nodes/availability.ts";
-import { availabilityOf } from "./nodes/availability.ts";
-import { selectNode } from "./nodes/select-nodes.ts";
-import type { NodePods } from "./pods/admitted-pods.ts";
 import { setsThatDoNotFit } from "./size-limits.ts";
-import { compareText } from "./util/canonical-json.ts";
 
 /** Everything that concerns one node. */
 export interface NodeInput {

@@ -1,11 +1,11 @@
 import { expect } from "chai";
-import type { IntentWrite } from "../../../src/controller/diff-intents.ts";
-import type { Intent } from "../../../src/controller/model/projections.ts";
-import { writeIntents } from "../../../src/controller/write-intents.ts";
-import { ApiError } from "../../../src/kube/client/api-error.ts";
-import type { KubeClient } from "../../../src/kube/client/client.ts";
-import { wanted as intent } from "../../lib/plan-world.ts";
-import { settle, virtualSystem } from "../kube/virtual-system.ts";
+import type { IntentWrite } from "../../../../src/controller/intents/diff-intents.ts";
+import { writeIntents } from "../../../../src/controller/intents/write-intents.ts";
+import type { Intent } from "../../../../src/controller/model/projections.ts";
+import { ApiError } from "../../../../src/kube/client/api-error.ts";
+import type { KubeClient } from "../../../../src/kube/client/client.ts";
+import { wanted as intent } from "../../../lib/plan-world.ts";
+import { settle, virtualSystem } from "../../kube/virtual-system.ts";
 
 describe("writeIntents", () => {
   const { spec } = intent();
