@@ -13,7 +13,6 @@ import { createPolicyWatch, type PolicyWatch } from "../kube/policies/policy-wat
 import type { Cancel, System } from "../ports.ts";
 import { createAgentTeller } from "./agents/agent-events.ts";
 import type { AgentLeases } from "./agents/agent-leases.ts";
-import { createVolumeWork } from "./attach/volume-work.ts";
 import type { Pods } from "./cache/pods.ts";
 import type { Storage } from "./cache/storage.ts";
 import type { Watches } from "./cache/watches.ts";
@@ -24,21 +23,22 @@ import type { Metrics } from "./metrics.ts";
 import type { SetEntry } from "./model/projections.ts";
 import type { Claim } from "./model/storage-objects.ts";
 import { isGuarded } from "./model/volume-key.ts";
-import { reconcileNodeState } from "./node-states.ts";
 import { createObserve } from "./observe/observe.ts";
 import { createRejectionEvents } from "./pods/rejection-events.ts";
-import { createQueues } from "./queues.ts";
+import { createQueues } from "./queues/queues.ts";
+import { type Queues, sameNode } from "./queues/triggers.ts";
 import { createReadiness } from "./readiness/reconcile-readiness.ts";
-import { reconcileAgent } from "./reconcile-agent.ts";
-import { reconcileNode } from "./reconcile-node.ts";
-import { reconcileSet, releaseSet } from "./reconcile-set.ts";
+import { reconcileAgent } from "./reconcilers/agent-reconciler.ts";
+import { reconcileNode } from "./reconcilers/node-reconciler.ts";
+import { reconcileNodeState } from "./reconcilers/node-state-reconciler.ts";
+import { releaseIntent } from "./reconcilers/release-reconciler.ts";
+import { reconcileSet, releaseSet } from "./reconcilers/set-reconciler.ts";
+import { createVolumeWork } from "./reconcilers/volume-controller.ts";
 import { awaitsRelease, doubtForMs, mendsInMs, settleMs } from "./release/decide-release.ts";
-import { releaseIntent } from "./release-intent.ts";
+import { keyOfPod } from "./scheduling-gates/pod-reconciler.ts";
+import { createPodWaits } from "./scheduling-gates/pod-waits.ts";
 import type { FinalizerControllerDeps } from "./sets/finalizer-controller.ts";
 import { createPodCount } from "./sets/pod-count.ts";
-import { type Queues, sameNode } from "./triggers.ts";
-import { createPodWaits } from "./waiting-pods/pod-waits.ts";
-import { keyOfPod } from "./waiting-pods/reconcile-pod.ts";
 
 /** Dependencies of the leader's work. Watches and caches are shared with candidates that do not lead. */
 export interface WorkDeps {

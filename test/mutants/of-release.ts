@@ -62,7 +62,7 @@ export const ofRelease: readonly Seed[] = [
       "remainingMs > 0 && remainingMs === 0 ?",
     ],
   ]),
-  ...seedsOf("attach", "src/controller/release-intent.ts", [
+  ...seedsOf("attach", "src/controller/reconcilers/release-reconciler.ts", [
     [
       "releases another object of the name",
       "intent === undefined || intent.metadata.uid !== seen.metadata.uid || !awaitsRelease(intent)",
@@ -74,7 +74,7 @@ export const ofRelease: readonly Seed[] = [
       "const decision = node === null ? node : first;",
       {
         kubelet: "#106710: a volume is detached while it is mounted on a Ready node",
-        test: "test/unit/controller/release-intent.test.ts",
+        test: "test/unit/controller/reconcilers/release-reconciler.test.ts",
       },
     ],
     [

@@ -5,7 +5,7 @@ import type { Intent } from "../model/projections.ts";
 import type { Attachment } from "../model/storage-objects.ts";
 import { projectAttachment } from "../model/storage-objects.ts";
 import { volumeIDOf } from "../model/volume-key.ts";
-import type { IntentAttachments } from "../release-intent.ts";
+import type { IntentAttachments } from "../reconcilers/release-reconciler.ts";
 import { attachmentName, isOwnAttachment } from "./attachment-name.ts";
 import type { VolumeIndex } from "./volume-index.ts";
 import type { AttachmentWriter } from "./write-attachment.ts";

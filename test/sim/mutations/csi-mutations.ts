@@ -6,11 +6,11 @@ export const csiMutations: readonly Mutation[] = [
     law: "rule 3",
     name: "detach without an acknowledgement",
     noticedBy: { scenario: "detach waits for the acknowledgement" },
-    file: "src/controller/release-intent.ts",
+    file: "src/controller/reconcilers/release-reconciler.ts",
     from: "  if (!first.release) return first;\n",
     to: "",
     also: {
-      file: "src/controller/release-intent.ts",
+      file: "src/controller/reconcilers/release-reconciler.ts",
       from: "  if (!decision.release) return decision;\n",
       to: "  if (!decision.release && attachment === undefined) return decision;\n",
     },

@@ -3,7 +3,11 @@ import type { KubeObject } from "../../../src/api/meta.ts";
 import { agentState, createAgentLeases } from "../../../src/controller/agents/agent-leases.ts";
 import { agentStatePatch } from "../../../src/controller/agents/agent-lost.ts";
 import type { Intent } from "../../../src/controller/model/projections.ts";
-import { decideNodeState, type NodeStateDeps, reconcileNodeState } from "../../../src/controller/node-states.ts";
+import {
+  decideNodeState,
+  type NodeStateDeps,
+  reconcileNodeState,
+} from "../../../src/controller/reconcilers/node-state-reconciler.ts";
 import type { Lease } from "../../../src/kube/leases/lease.ts";
 import { createObjectStore } from "../../../src/kube/watch/object-store.ts";
 import { virtualSystem } from "../kube/virtual-system.ts";

@@ -1,13 +1,13 @@
-import { classifyWriteError } from "../kube/client/api-error.ts";
-import type { AgentLeases } from "./agents/agent-leases.ts";
-import { compileNode } from "./intents/compile-intents.ts";
-import { diffIntents } from "./intents/diff-intents.ts";
-import type { Gatherer } from "./intents/gather.ts";
-import type { Writing } from "./intents/pending-writes.ts";
-import type { WriteIntentsDeps } from "./intents/write-intents.ts";
-import { nameOf, setsOf, writeIntents } from "./intents/write-intents.ts";
-import type { RejectionEvents } from "./pods/rejection-events.ts";
-import { proofInMs } from "./release/decide-release.ts";
+import { classifyWriteError } from "../../kube/client/api-error.ts";
+import type { AgentLeases } from "../agents/agent-leases.ts";
+import { compileNode } from "../intents/compile-intents.ts";
+import { diffIntents } from "../intents/diff-intents.ts";
+import type { Gatherer } from "../intents/gather.ts";
+import type { Writing } from "../intents/pending-writes.ts";
+import type { WriteIntentsDeps } from "../intents/write-intents.ts";
+import { nameOf, setsOf, writeIntents } from "../intents/write-intents.ts";
+import type { RejectionEvents } from "../pods/rejection-events.ts";
+import { proofInMs } from "../release/decide-release.ts";
 
 /** Dependencies of writing the intents of a node. */
 export interface ReconcileNodeDeps extends WriteIntentsDeps {

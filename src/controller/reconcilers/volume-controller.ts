@@ -3,9 +3,14 @@ import { joinReads } from "../../kube/client/joined-reads.ts";
 import type { EventRecorder } from "../../kube/events/event-recorder.ts";
 import type { ObjectStore } from "../../kube/watch/object-store.ts";
 import type { System } from "../../ports.ts";
+import { createAttachStatusWriter } from "../attach/attach-status-writer.ts";
+import { createIntentAttachments } from "../attach/intent-attachments.ts";
+import { createExpectations } from "../attach/pending.ts";
+import { createRetries } from "../attach/retries.ts";
+import { createVolumeEventRecorder } from "../attach/teller.ts";
+import { createVolumeIndex } from "../attach/volume-index.ts";
 import type { Storage } from "../cache/storage.ts";
 import { createClaimReservation } from "../claims/hold-claims.ts";
-import { createUnbound } from "../claims/reconcile-unbound.ts";
 import { followReserved } from "../claims/reserved-claims.ts";
 import { createDiskGrants } from "../grants/disk-grants.ts";
 import type { Gatherer } from "../intents/gather.ts";
@@ -14,14 +19,9 @@ import type { Intent, NodeInfo } from "../model/projections.ts";
 import type { Attachment, Claim } from "../model/storage-objects.ts";
 import { isCSI, unresolvedIntentOf, volumeIDOf } from "../model/volume-key.ts";
 import { awaitsRelease } from "../release/decide-release.ts";
-import type { IntentAttachments } from "../release-intent.ts";
-import { createAttachStatusWriter } from "./attach-status-writer.ts";
-import { createIntentAttachments } from "./intent-attachments.ts";
-import { createExpectations } from "./pending.ts";
-import { reconcileVolume } from "./reconcile-volume.ts";
-import { createRetries } from "./retries.ts";
-import { createVolumeEventRecorder } from "./teller.ts";
-import { createVolumeIndex } from "./volume-index.ts";
+import type { IntentAttachments } from "./release-reconciler.ts";
+import { createUnbound } from "./unbound-claim-reconciler.ts";
+import { reconcileVolume } from "./volume-reconciler.ts";
 
 /** Dependencies of the controller's work on volumes: attach and grant, claims, expansion, and disks. */
 export interface VolumeWorkDeps {

@@ -1,5 +1,5 @@
 import { expect } from "chai";
-import { connectWaits } from "../../../../src/controller/waiting-pods/connect-waits.ts";
+import { connectWaits } from "../../../../src/controller/scheduling-gates/connect-waits.ts";
 import { createObjectStore } from "../../../../src/kube/watch/object-store.ts";
 import { virtualSystem } from "../../kube/virtual-system.ts";
 import { setEntry } from "../objects.ts";

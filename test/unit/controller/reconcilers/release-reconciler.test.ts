@@ -1,12 +1,12 @@
 import { expect } from "chai";
-import { resource } from "../../../src/api/names.ts";
-import type { Intent } from "../../../src/controller/model/projections.ts";
-import type { Attachment } from "../../../src/controller/model/storage-objects.ts";
-import { type ReleaseIntentDeps, releaseIntent } from "../../../src/controller/release-intent.ts";
-import { attachment } from "./attach/facts-of.ts";
-import { LiveObjects } from "./attach/live-objects.ts";
-import { node, rawNode, setEntry, settledStatus } from "./objects.ts";
-import { oneNode } from "./one-node.ts";
+import { resource } from "../../../../src/api/names.ts";
+import type { Intent } from "../../../../src/controller/model/projections.ts";
+import type { Attachment } from "../../../../src/controller/model/storage-objects.ts";
+import { type ReleaseIntentDeps, releaseIntent } from "../../../../src/controller/reconcilers/release-reconciler.ts";
+import { attachment } from "../attach/facts-of.ts";
+import { LiveObjects } from "../attach/live-objects.ts";
+import { node, rawNode, setEntry, settledStatus } from "../objects.ts";
+import { oneNode } from "../one-node.ts";
 
 /** An intent whose release its agent has acknowledged. */
 function acknowledged(): Intent {

@@ -1,17 +1,17 @@
-import { apiVersion, finalizer, resource, systemNamespace } from "../api/names.ts";
-import type { Reason } from "../api/reasons.ts";
-import type { KubeClient } from "../kube/client/client.ts";
-import type { EventRecorder } from "../kube/events/event-recorder.ts";
-import type { PolicyWatch } from "../kube/policies/policy-watch.ts";
-import type { Logger } from "../ports.ts";
-import type { AgentLeases } from "./agents/agent-leases.ts";
-import { intentRef } from "./intents/write-intents.ts";
-import type { Intent, NodeInfo } from "./model/projections.ts";
-import { projectNode } from "./model/projections.ts";
-import type { Attachment } from "./model/storage-objects.ts";
-import { requestersOf } from "./model/volume-identity.ts";
-import type { ReleaseDecision, ReleaseProof } from "./release/decide-release.ts";
-import { awaitsRelease, decideRelease } from "./release/decide-release.ts";
+import { apiVersion, finalizer, resource, systemNamespace } from "../../api/names.ts";
+import type { Reason } from "../../api/reasons.ts";
+import type { KubeClient } from "../../kube/client/client.ts";
+import type { EventRecorder } from "../../kube/events/event-recorder.ts";
+import type { PolicyWatch } from "../../kube/policies/policy-watch.ts";
+import type { Logger } from "../../ports.ts";
+import type { AgentLeases } from "../agents/agent-leases.ts";
+import { intentRef } from "../intents/write-intents.ts";
+import type { Intent, NodeInfo } from "../model/projections.ts";
+import { projectNode } from "../model/projections.ts";
+import type { Attachment } from "../model/storage-objects.ts";
+import { requestersOf } from "../model/volume-identity.ts";
+import type { ReleaseDecision, ReleaseProof } from "../release/decide-release.ts";
+import { awaitsRelease, decideRelease } from "../release/decide-release.ts";
 
 /**
  * Dependencies of releasing an intent: its finalizer is removed only with a proof that the node no longer uses the

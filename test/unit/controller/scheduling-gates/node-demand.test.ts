@@ -7,7 +7,7 @@ import {
   type Term,
   termsIn,
   termsOf,
-} from "../../../../src/controller/waiting-pods/node-demand.ts";
+} from "../../../../src/controller/scheduling-gates/node-demand.ts";
 import { node, validSet } from "../objects.ts";
 
 const isIn = (key: string, ...values: string[]) => ({ key, operator: "In" as const, values });

@@ -9,7 +9,7 @@ import { sameDemand } from "../intents/gather.ts";
 import type { PodEntry } from "../model/pod-entry.ts";
 import { namesClaim } from "../model/pod-volume.ts";
 import type { Intent, NodeInfo, SetEntry } from "../model/projections.ts";
-import { keyOfPod } from "./reconcile-pod.ts";
+import { keyOfPod } from "./pod-reconciler.ts";
 
 /**
  * Milliseconds that changes of what gated pods wait for are collected: many of these come together. Many pods wait

@@ -1,6 +1,5 @@
 import { expect } from "chai";
 import { allowing } from "../../../../hack/lib/allowing.ts";
-import { connectConsents } from "../../../../src/controller/claims/connect-consents.ts";
 import type { SetEntry } from "../../../../src/controller/model/projections.ts";
 import {
   type Claim,
@@ -8,6 +7,7 @@ import {
   projectClaim,
   projectPersistentVolume,
 } from "../../../../src/controller/model/storage-objects.ts";
+import { connectConsents } from "../../../../src/controller/queues/connect-consents.ts";
 import { createObjectStore } from "../../../../src/kube/watch/object-store.ts";
 import { virtualSystem } from "../../kube/virtual-system.ts";
 import { setEntry } from "../objects.ts";

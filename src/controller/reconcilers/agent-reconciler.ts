@@ -1,13 +1,13 @@
-import { resource } from "../api/names.ts";
-import type { KubeClient } from "../kube/client/client.ts";
-import type { Clock, Logger } from "../ports.ts";
-import type { AgentTeller } from "./agents/agent-events.ts";
-import type { AgentLeases } from "./agents/agent-leases.ts";
-import { agentStatePatch } from "./agents/agent-lost.ts";
-import { isKnownLost, lostStatePatch } from "./agents/state-lost.ts";
-import type { Gatherer } from "./intents/gather.ts";
-import { intentRef } from "./intents/write-intents.ts";
-import type { StateEntry } from "./model/projections.ts";
+import { resource } from "../../api/names.ts";
+import type { KubeClient } from "../../kube/client/client.ts";
+import type { Clock, Logger } from "../../ports.ts";
+import type { AgentTeller } from "../agents/agent-events.ts";
+import type { AgentLeases } from "../agents/agent-leases.ts";
+import { agentStatePatch } from "../agents/agent-lost.ts";
+import { isKnownLost, lostStatePatch } from "../agents/state-lost.ts";
+import type { Gatherer } from "../intents/gather.ts";
+import { intentRef } from "../intents/write-intents.ts";
+import type { StateEntry } from "../model/projections.ts";
 
 /** Dependencies of writing AgentLost and NodeLost into the status of intents. */
 export interface ReconcileAgentDeps {

@@ -4,11 +4,11 @@ import type { Clock, Logger } from "../../ports.ts";
 import type { AttachStatusWriter } from "../attach/attach-status-writer.ts";
 import { isResolved, resolveVolume } from "../attach/resolve-volume.ts";
 import type { VolumeIndex } from "../attach/volume-index.ts";
+import { claimNotAllowed } from "../claims/allowed-sets.ts";
+import { chooseNode } from "../claims/select-node.ts";
 import type { Intent } from "../model/projections.ts";
 import type { Claim } from "../model/storage-objects.ts";
 import { requestersOf } from "../model/volume-identity.ts";
-import { claimNotAllowed } from "./allowed-sets.ts";
-import { chooseNode } from "./select-node.ts";
 
 /** Dependencies of reconciling claims that wait for their first consumer (volumeBindingMode WaitForFirstConsumer). */
 export interface UnboundDeps {

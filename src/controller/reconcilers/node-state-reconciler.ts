@@ -1,9 +1,9 @@
-import { resource } from "../api/names.ts";
-import { isConflict } from "../kube/client/api-error.ts";
-import type { Lease } from "../kube/leases/lease.ts";
-import type { AgentLeases } from "./agents/agent-leases.ts";
-import { indexOf } from "./model/intent-index.ts";
-import type { StateEntry } from "./model/projections.ts";
+import { resource } from "../../api/names.ts";
+import { isConflict } from "../../kube/client/api-error.ts";
+import type { Lease } from "../../kube/leases/lease.ts";
+import type { AgentLeases } from "../agents/agent-leases.ts";
+import { indexOf } from "../model/intent-index.ts";
+import type { StateEntry } from "../model/projections.ts";
 import { type WriteIndexDeps, writeIndex } from "./write-index.ts";
 
 /**

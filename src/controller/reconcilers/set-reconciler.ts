@@ -1,17 +1,17 @@
-import { apiVersion, resource } from "../api/names.ts";
-import type { KubeClient } from "../kube/client/client.ts";
-import type { EventRecorder } from "../kube/events/event-recorder.ts";
-import { mergeDiff } from "../kube/merge-diff.ts";
-import type { Clock, Logger } from "../ports.ts";
-import type { Gatherer } from "./intents/gather.ts";
-import type { Writing } from "./intents/pending-writes.ts";
-import type { Intent, SetEntry } from "./model/projections.ts";
-import { setLabel } from "./model/volume-identity.ts";
-import type { PodCount } from "./sets/pod-count.ts";
-import type { Rollout } from "./sets/rollout.ts";
-import { decideRollout } from "./sets/rollout.ts";
-import { setEvents } from "./sets/set-events.ts";
-import { sameStatus, setStatus } from "./sets/set-status.ts";
+import { apiVersion, resource } from "../../api/names.ts";
+import type { KubeClient } from "../../kube/client/client.ts";
+import type { EventRecorder } from "../../kube/events/event-recorder.ts";
+import { mergeDiff } from "../../kube/merge-diff.ts";
+import type { Clock, Logger } from "../../ports.ts";
+import type { Gatherer } from "../intents/gather.ts";
+import type { Writing } from "../intents/pending-writes.ts";
+import type { Intent, SetEntry } from "../model/projections.ts";
+import { setLabel } from "../model/volume-identity.ts";
+import type { PodCount } from "../sets/pod-count.ts";
+import type { Rollout } from "../sets/rollout.ts";
+import { decideRollout } from "../sets/rollout.ts";
+import { setEvents } from "../sets/set-events.ts";
+import { sameStatus, setStatus } from "../sets/set-status.ts";
 
 /** Dependencies of the rollout and status of a set, and the end of a set. */
 export interface ReconcileSetDeps {

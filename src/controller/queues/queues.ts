@@ -1,8 +1,8 @@
-import type { KeyedQueue } from "../kube/keyed-queue.ts";
-import { createKeyedQueue } from "../kube/keyed-queue.ts";
-import type { System } from "../ports.ts";
-import type { Metrics } from "./metrics.ts";
-import { StillInUse } from "./reconcile-set.ts";
+import type { KeyedQueue } from "../../kube/keyed-queue.ts";
+import { createKeyedQueue } from "../../kube/keyed-queue.ts";
+import type { System } from "../../ports.ts";
+import type { Metrics } from "../metrics.ts";
+import { StillInUse } from "../reconcilers/set-reconciler.ts";
 import type { Queues } from "./triggers.ts";
 
 type Runs = { readonly [name in keyof Queues]: (key: string) => Promise<void> };

@@ -1,16 +1,16 @@
-import { leaderLease } from "../api/names.ts";
-import type { KeyedQueue } from "../kube/keyed-queue.ts";
-import type { Lease } from "../kube/leases/lease.ts";
-import { sameJson } from "../kube/same-json.ts";
-import type { ObjectStore } from "../kube/watch/object-store.ts";
-import { createFullResync } from "../kube/watch/yielding.ts";
-import type { Cancel, Yielder } from "../ports.ts";
-import type { Gatherer, Stores } from "./intents/gather.ts";
-import { sameDemand } from "./intents/gather.ts";
-import { indexEntry } from "./model/intent-index.ts";
-import type { Intent, NodeInfo, SetEntry, StateEntry } from "./model/projections.ts";
-import { requestersOf } from "./model/volume-identity.ts";
-import { awaitsRelease } from "./release/decide-release.ts";
+import { leaderLease } from "../../api/names.ts";
+import type { KeyedQueue } from "../../kube/keyed-queue.ts";
+import type { Lease } from "../../kube/leases/lease.ts";
+import { sameJson } from "../../kube/same-json.ts";
+import type { ObjectStore } from "../../kube/watch/object-store.ts";
+import { createFullResync } from "../../kube/watch/yielding.ts";
+import type { Cancel, Yielder } from "../../ports.ts";
+import type { Gatherer, Stores } from "../intents/gather.ts";
+import { sameDemand } from "../intents/gather.ts";
+import { indexEntry } from "../model/intent-index.ts";
+import type { Intent, NodeInfo, SetEntry, StateEntry } from "../model/projections.ts";
+import { requestersOf } from "../model/volume-identity.ts";
+import { awaitsRelease } from "../release/decide-release.ts";
 
 /** The controller's work queues. A key that is added twice while it waits is worked on once. */
 export interface Queues {

@@ -1,6 +1,5 @@
 import { expect } from "chai";
 import { allowing } from "../../../../hack/lib/allowing.ts";
-import { consentOf } from "../../../../src/controller/claims/connect-consents.ts";
 import { projectPod } from "../../../../src/controller/model/pod-entry.ts";
 import type { SetEntry } from "../../../../src/controller/model/projections.ts";
 import {
@@ -8,7 +7,8 @@ import {
   projectPersistentVolume,
   projectStorageClass,
 } from "../../../../src/controller/model/storage-objects.ts";
-import { decideGates, type GateFacts } from "../../../../src/controller/waiting-pods/decide-gates.ts";
+import { consentOf } from "../../../../src/controller/queues/connect-consents.ts";
+import { decideGates, type GateFacts } from "../../../../src/controller/scheduling-gates/decide-gates.ts";
 import { type SetOptions, setEntry } from "../objects.ts";
 
 const zone = { matchExpressions: [{ key: "zone", operator: "In", values: ["a"] }] };

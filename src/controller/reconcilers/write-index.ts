@@ -1,9 +1,9 @@
-import { resource } from "../api/names.ts";
-import type { KubeClient } from "../kube/client/client.ts";
-import type { Logger } from "../ports.ts";
-import { indexDigest } from "./model/index-digest.ts";
-import { indexOf } from "./model/intent-index.ts";
-import type { Intent, StateEntry } from "./model/projections.ts";
+import { resource } from "../../api/names.ts";
+import type { KubeClient } from "../../kube/client/client.ts";
+import type { Logger } from "../../ports.ts";
+import { indexDigest } from "../model/index-digest.ts";
+import { indexOf } from "../model/intent-index.ts";
+import type { Intent, StateEntry } from "../model/projections.ts";
 
 /** Dependencies of writing the index of a node's intents (decision 0067). */
 export interface WriteIndexDeps {

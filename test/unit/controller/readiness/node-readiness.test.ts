@@ -3,9 +3,9 @@ import {
   type NodeReadiness,
   nodeReadiness,
   readinessChange,
-} from "../../../src/controller/readiness/node-readiness.ts";
-import { condition, node, type SetOptions, setEntry } from "./objects.ts";
-import { type OneNode, oneNode } from "./one-node.ts";
+} from "../../../../src/controller/readiness/node-readiness.ts";
+import { condition, node, type SetOptions, setEntry } from "../objects.ts";
+import { type OneNode, oneNode } from "../one-node.ts";
 
 const show = ({ condition: c, taint }: NodeReadiness) =>
   `${c === undefined ? "-" : `${c.status}/${c.reason}`} ${taint}`;

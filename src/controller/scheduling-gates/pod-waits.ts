@@ -9,7 +9,7 @@ import type { Gatherer } from "../intents/gather.ts";
 import type { NodeInput } from "../intents/resolve-node.ts";
 import { connectWaits, type PodWaits } from "./connect-waits.ts";
 import type { GateFacts } from "./decide-gates.ts";
-import { type ReconcilePodDeps, reconcilePod } from "./reconcile-pod.ts";
+import { type ReconcilePodDeps, reconcilePod } from "./pod-reconciler.ts";
 import type { Said } from "./show-volumes-ready.ts";
 
 /** Dependencies of the work on waiting pods. */
