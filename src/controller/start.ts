@@ -12,6 +12,7 @@ import { agentState, createAgentLeases } from "./agents/agent-leases.ts";
 import { createPods } from "./cache/pods.ts";
 import { createStorage, needStorage } from "./cache/storage.ts";
 import { allOf, createWatches, storesOf } from "./cache/watches.ts";
+import { createWork } from "./controllers.ts";
 import { createGatherer } from "./intents/gather.ts";
 import type { Metrics } from "./metrics.ts";
 import { createMetrics } from "./metrics.ts";
@@ -23,7 +24,6 @@ import { connectTriggers } from "./queues/triggers.ts";
 import type { CreateFinalizerController } from "./sets/finalizer-controller.ts";
 import { createFinalizerController } from "./sets/finalizer-controller.ts";
 import { countAll, countBy } from "./util/count-by.ts";
-import { createWork } from "./work.ts";
 
 /** Dependencies of the controller, as ports: the simulator starts the same controller on fakes. */
 export interface ControllerDeps {

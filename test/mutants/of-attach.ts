@@ -118,7 +118,7 @@ export const ofAttach: readonly Seed[] = [
       "attachRequired && place === undefined",
     ],
   ]),
-  ...seedsOf("attach", "src/controller/attach/facts.ts", [
+  ...seedsOf("attach", "src/controller/attach/volume-facts.ts", [
     [
       "forgets a grant that was written and not seen",
       "return granting || intent.spec.grant !== undefined;",
@@ -160,7 +160,7 @@ export const ofAttach: readonly Seed[] = [
       "throw error;",
     ],
   ]),
-  ...seedsOf("attach", "src/controller/attach/pending.ts", [
+  ...seedsOf("attach", "src/controller/attach/expectations.ts", [
     [
       "takes the grant of another object of the name for this one's",
       "grants.get(metadata.name) !== metadata.uid",
@@ -200,7 +200,7 @@ export const ofAttach: readonly Seed[] = [
   ...seedsOf("attach", "src/controller/model/wait-reason.ts", [
     ["waits since now, each time it says so", "same ? (before.since ?? now) : now", "now"],
   ]),
-  ...seedsOf("attach", "src/controller/claims/hold-claims.ts", [
+  ...seedsOf("attach", "src/controller/claims/claim-reservation.ts", [
     [
       "takes a claim that is attached for others",
       "(await usedByPods(client, claim)) ?? (await attachedByOthers());",

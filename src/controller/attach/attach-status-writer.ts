@@ -7,7 +7,7 @@ import type { Clock, Logger } from "../../ports.ts";
 import { intentRef } from "../intents/write-intents.ts";
 import type { Intent } from "../model/projections.ts";
 import { attachPatch, type WaitReason } from "../model/wait-reason.ts";
-import type { VolumeEventRecorder } from "./teller.ts";
+import type { VolumeEventRecorder } from "./volume-event-recorder.ts";
 import { attachEvent } from "./volume-events.ts";
 
 /** Writes to `status.attach` what an intent waits for. The agent may show it, and nobody decides by it. */

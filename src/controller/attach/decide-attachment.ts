@@ -1,11 +1,11 @@
 import { isForWantOfRoom, roomComes, roomOn } from "../../kube/attach-error.ts";
 import type { Attachment } from "../model/storage-objects.ts";
 import type { WaitReason } from "../model/wait-reason.ts";
-import type { Place, VolumeConsumer, VolumeSnapshot } from "./facts.ts";
-import { nodeNameOf } from "./facts.ts";
 import { onAttachment } from "./obstacles.ts";
 import { contextTooLarge } from "./size-limits.ts";
 import type { Decision } from "./volume-decision.ts";
+import type { Place, VolumeConsumer, VolumeSnapshot } from "./volume-facts.ts";
+import { nodeNameOf } from "./volume-facts.ts";
 
 /** One node's attachment of a volume. Pure. */
 

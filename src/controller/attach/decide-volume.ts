@@ -2,8 +2,6 @@ import { annotation } from "../../api/names.ts";
 import type { Attachment } from "../model/storage-objects.ts";
 import { isOutOfService } from "../release/decide-release.ts";
 import { decideAttachment, decideGranted, staleNodeID } from "./decide-attachment.ts";
-import type { VolumeConsumer, VolumeFacts, VolumeSnapshot } from "./facts.ts";
-import { asks, byAge, holds, isExclusive, nodeNameOf, takeSnapshot } from "./facts.ts";
 import {
   heldBy,
   isDenied,
@@ -15,6 +13,8 @@ import {
   usedBefore,
 } from "./obstacles.ts";
 import type { AttachPlan, Decision } from "./volume-decision.ts";
+import type { VolumeConsumer, VolumeFacts, VolumeSnapshot } from "./volume-facts.ts";
+import { asks, byAge, holds, isExclusive, nodeNameOf, takeSnapshot } from "./volume-facts.ts";
 
 /**
  * The decisions about one CSI volume, over all nodes. Pure.

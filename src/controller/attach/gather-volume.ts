@@ -4,9 +4,9 @@ import { isDisk } from "../model/disk-id.ts";
 import type { Intent, NodeInfo } from "../model/projections.ts";
 import type { VolumeID } from "../model/volume-key.ts";
 import { volumeKey } from "../model/volume-key.ts";
-import type { Place, VolumeConsumer, VolumeFacts } from "./facts.ts";
-import type { Expectations } from "./pending.ts";
+import type { Expectations } from "./expectations.ts";
 import { resolveVolume } from "./resolve-volume.ts";
+import type { Place, VolumeConsumer, VolumeFacts } from "./volume-facts.ts";
 import type { VolumeIndex } from "./volume-index.ts";
 
 /** Sources of the facts about one volume: caches only, no request. */

@@ -5,9 +5,9 @@ import type { Clock } from "../../ports.ts";
 import { canGrow, capacityPatch, claimGrowthPatch } from "../claims/expansion.ts";
 import { intentRef } from "../intents/write-intents.ts";
 import { runWithConcurrency } from "../util/run-with-concurrency.ts";
-import type { VolumeFacts } from "./facts.ts";
 import { isResolved } from "./resolve-volume.ts";
-import type { VolumeEventRecorder } from "./teller.ts";
+import type { VolumeEventRecorder } from "./volume-event-recorder.ts";
+import type { VolumeFacts } from "./volume-facts.ts";
 
 /**
  * Dependencies of volume expansion: the size at the backend goes to the nodes, and what the nodes have reached goes to

@@ -2,7 +2,7 @@ import { podDriver } from "../../api/names.ts";
 import type { GrantedCSIVolume } from "../../api/types.gen.ts";
 import type { Intent } from "../model/projections.ts";
 import type { WaitReason } from "../model/wait-reason.ts";
-import type { VolumeFacts } from "./facts.ts";
+import type { VolumeFacts } from "./volume-facts.ts";
 
 /**
  * PURE. What keeps a volume from being granted of which the driver acts as the pod that uses it (tokenRequests):

@@ -1,6 +1,6 @@
 import { annotation, resource } from "../../api/names.ts";
 import type { Storage } from "../cache/storage.ts";
-import type { ClaimReservation, VolumeObjects } from "../claims/hold-claims.ts";
+import type { ClaimReservation, VolumeObjects } from "../claims/claim-reservation.ts";
 import type { Intent } from "../model/projections.ts";
 import type { Attachment } from "../model/storage-objects.ts";
 import { projectAttachment } from "../model/storage-objects.ts";

@@ -4,10 +4,10 @@ import { claimNotAllowed } from "../claims/allowed-sets.ts";
 import type { Attachment } from "../model/storage-objects.ts";
 import { requestersOf } from "../model/volume-identity.ts";
 import type { WaitReason } from "../model/wait-reason.ts";
-import type { VolumeConsumer, VolumeFacts, VolumeSnapshot } from "./facts.ts";
-import { holds, isExclusive, nodeNameOf } from "./facts.ts";
 import { identityObstacle } from "./identity-obstacle.ts";
 import { isResolved } from "./resolve-volume.ts";
+import type { VolumeConsumer, VolumeFacts, VolumeSnapshot } from "./volume-facts.ts";
+import { holds, isExclusive, nodeNameOf } from "./volume-facts.ts";
 
 /** Wait reasons of an intent that requests a volume: what keeps it from being attached or granted. Pure. */
 

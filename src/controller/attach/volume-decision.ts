@@ -1,6 +1,6 @@
 import type { Attachment } from "../model/storage-objects.ts";
 import type { WaitReason } from "../model/wait-reason.ts";
-import type { VolumeConsumer } from "./facts.ts";
+import type { VolumeConsumer } from "./volume-facts.ts";
 
 /** What is to be done for one member. */
 export type Step =

@@ -10,10 +10,10 @@ import type { VolumeID } from "../model/volume-key.ts";
 import { volumeKey } from "../model/volume-key.ts";
 import type { WaitReason } from "../model/wait-reason.ts";
 import { attachmentName } from "./attachment-name.ts";
-import type { VolumeConsumer } from "./facts.ts";
-import { nodeNameOf } from "./facts.ts";
-import type { Expectations } from "./pending.ts";
+import type { Expectations } from "./expectations.ts";
 import { isResolved } from "./resolve-volume.ts";
+import type { VolumeConsumer } from "./volume-facts.ts";
+import { nodeNameOf } from "./volume-facts.ts";
 
 /** Dependencies of creating and deleting VolumeAttachments. */
 export interface AttachmentWriter {

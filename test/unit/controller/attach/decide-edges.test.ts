@@ -1,6 +1,6 @@
 import { expect } from "chai";
 import { attachmentName, isOwnAttachment } from "../../../../src/controller/attach/attachment-name.ts";
-import { isExclusive } from "../../../../src/controller/attach/facts.ts";
+import { isExclusive } from "../../../../src/controller/attach/volume-facts.ts";
 import { node } from "../objects.ts";
 import { attachment, decide, member } from "./facts-of.ts";
 

@@ -1,8 +1,8 @@
 import type { GrantedCSIVolume } from "../../../../src/api/types.gen.ts";
 import { attachmentName } from "../../../../src/controller/attach/attachment-name.ts";
 import { decideVolume } from "../../../../src/controller/attach/decide-volume.ts";
-import type { VolumeConsumer, VolumeFacts } from "../../../../src/controller/attach/facts.ts";
 import type { AttachPlan } from "../../../../src/controller/attach/volume-decision.ts";
+import type { VolumeConsumer, VolumeFacts } from "../../../../src/controller/attach/volume-facts.ts";
 import type { Intent } from "../../../../src/controller/model/projections.ts";
 import type { Attachment } from "../../../../src/controller/model/storage-objects.ts";
 import { node } from "../objects.ts";

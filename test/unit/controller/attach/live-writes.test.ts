@@ -1,7 +1,7 @@
 import { expect } from "chai";
 import { resource } from "../../../../src/api/names.ts";
-import type { VolumeConsumer } from "../../../../src/controller/attach/facts.ts";
-import { createExpectations } from "../../../../src/controller/attach/pending.ts";
+import { createExpectations } from "../../../../src/controller/attach/expectations.ts";
+import type { VolumeConsumer } from "../../../../src/controller/attach/volume-facts.ts";
 import { attach, detachDangling } from "../../../../src/controller/attach/write-attachment.ts";
 import { type GrantWriter, writeGrant } from "../../../../src/controller/grants/write-grant.ts";
 import type { Intent } from "../../../../src/controller/model/projections.ts";

@@ -1,4 +1,4 @@
-import { createClaimReservation } from "../../../../src/controller/claims/hold-claims.ts";
+import { createClaimReservation } from "../../../../src/controller/claims/claim-reservation.ts";
 import { projectClaim } from "../../../../src/controller/model/storage-objects.ts";
 import type { WaitReason } from "../../../../src/controller/model/wait-reason.ts";
 import { ApiError } from "../../../../src/kube/client/api-error.ts";

@@ -1,5 +1,5 @@
 import { expect } from "chai";
-import { createExpectations } from "../../../../src/controller/attach/pending.ts";
+import { createExpectations } from "../../../../src/controller/attach/expectations.ts";
 import { writeGrant } from "../../../../src/controller/grants/write-grant.ts";
 import { ApiError } from "../../../../src/kube/client/api-error.ts";
 import type { KubeClient } from "../../../../src/kube/client/client.ts";
