@@ -3,8 +3,8 @@ import { expect } from "chai";
 import { skipBecause } from "../../hack/lib/lanes/skip-reason.ts";
 import { testDeadline } from "../../hack/lib/test-deadline.ts";
 import { locateArm64VM } from "../../hack/lib/tools/arm64-vm.ts";
-import { type GuestRun, testInArm64VM } from "../lib/arm64-vm.ts";
-import { lastLines } from "../lib/last-lines.ts";
+import { lastLines } from "../lib/asserts/last-lines.ts";
+import { type GuestRun, testInArm64VM } from "../lib/vm/arm64-vm.ts";
 
 /**
  * Suites of what QEMU's user mode lacks (statmount, listmount, fanotify of mounts, ioctls of namespaces, vfork), and

@@ -6,7 +6,7 @@ import { agentIdentity } from "../../hack/lib/control-plane/identities.ts";
 import { slow } from "../../hack/lib/lanes/slow.ts";
 import { startApiProxy } from "../../hack/lib/roles.ts";
 import { rules } from "../../src/api-proxy/rules.ts";
-import { type TestNode, testWorld, type World } from "../lib/world.ts";
+import { type TestNode, testWorld, type World } from "../lib/cluster/world.ts";
 
 const memory = { source: { emptyDir: { medium: "Memory", sizeLimit: "1Mi" } } };
 const namespace = "proxied";

@@ -5,7 +5,7 @@ import { load } from "js-yaml";
 import { type JsonObject, mergePatch } from "../../hack/lib/api-client.ts";
 import { root } from "../../hack/lib/root.ts";
 import { until } from "../../hack/lib/until.ts";
-import { type TestCluster, testCluster } from "../lib/cluster.ts";
+import { type TestCluster, testCluster } from "../lib/cluster/cluster.ts";
 
 /** Where copies of our CRDs are tried, apart from the lane's own. */
 const group = "versions.example.com";

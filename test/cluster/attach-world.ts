@@ -12,9 +12,9 @@ import { startController } from "../../hack/lib/roles.ts";
 import { until } from "../../hack/lib/until.ts";
 import { allowedSetLabelPrefix } from "../../src/api/names.ts";
 import type { NodeVolumeIntent, VolumeSource } from "../../src/api/types.gen.ts";
-import { bundles } from "../lib/bundles.ts";
-import { startCluster, type TestCluster } from "../lib/cluster.ts";
-import { expectStatus, patch, paths } from "../lib/policy-world.ts";
+import { bundles } from "../lib/cluster/bundles.ts";
+import { startCluster, type TestCluster } from "../lib/cluster/cluster.ts";
+import { expectStatus, patch, paths } from "../lib/cluster/policy-world.ts";
 
 export const driver = "disk.example";
 export const attachmentsPath = "/apis/storage.k8s.io/v1/volumeattachments";

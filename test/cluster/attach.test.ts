@@ -1,7 +1,7 @@
 import { expect } from "chai";
 import { until } from "../../hack/lib/until.ts";
-import { prepare } from "../lib/cluster.ts";
-import { expectRefused, expectStatus, patch, paths } from "../lib/policy-world.ts";
+import { prepare } from "../lib/cluster/cluster.ts";
+import { expectRefused, expectStatus, patch, paths } from "../lib/cluster/policy-world.ts";
 import type { AttachWorld } from "./attach-world.ts";
 import { attachmentsPath, driver, startAttachWorld, storage } from "./attach-world.ts";
 

@@ -10,10 +10,10 @@ import { lookAtPolicies, noneAccepted, policyBindings, policySentence } from "..
 import { Questions } from "../lib/authorization/ask.ts";
 import { questionOf, verdictOf } from "../lib/authorization/questions-of.ts";
 import { type MatrixWorld, matrixWorld } from "../lib/authorization/world.ts";
-import { type TestCluster, testCluster } from "../lib/cluster.ts";
-import { letGuardGo } from "../lib/definitions-guard.ts";
-import { paths } from "../lib/policy-world.ts";
-import { withKubeClient } from "../lib/with-kube-client.ts";
+import { type TestCluster, testCluster } from "../lib/cluster/cluster.ts";
+import { letGuardGo } from "../lib/cluster/definitions-guard.ts";
+import { paths } from "../lib/cluster/policy-world.ts";
+import { withKubeClient } from "../lib/cluster/with-kube-client.ts";
 
 describe("authorization matrix", function () {
   this.timeout(120_000);

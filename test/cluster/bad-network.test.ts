@@ -10,12 +10,12 @@ import { slowSuite } from "../../hack/lib/lanes/slow.ts";
 import { startController } from "../../hack/lib/roles.ts";
 import { resource } from "../../src/api/names.ts";
 import { resourcePath } from "../../src/kube/client/resource-path.ts";
-import { comesTo, type Outcome } from "../lib/comes-to.ts";
-import { compact } from "../lib/compact.ts";
-import { freePort } from "../lib/free-port.ts";
-import { full } from "../lib/requirements.ts";
-import { type Toxic, Toxiproxy } from "../lib/toxiproxy.ts";
-import { testWorld, type World } from "../lib/world.ts";
+import { comesTo, type Outcome } from "../lib/asserts/comes-to.ts";
+import { full } from "../lib/asserts/requirements.ts";
+import { compact } from "../lib/cluster/compact.ts";
+import { testWorld, type World } from "../lib/cluster/world.ts";
+import { freePort } from "../lib/servers/free-port.ts";
+import { type Toxic, Toxiproxy } from "../lib/servers/toxiproxy.ts";
 
 const memory = { source: { emptyDir: { medium: "Memory", sizeLimit: "1Mi" } } };
 const steady = "/mnt/nodevolume/network-steady";

@@ -1,4 +1,4 @@
-import { expectStatus, patch } from "../lib/policy-world.ts";
+import { expectStatus, patch } from "../lib/cluster/policy-world.ts";
 import { type AttachWorld, core, driver } from "./attach-world.ts";
 
 /**

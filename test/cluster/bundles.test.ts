@@ -9,7 +9,7 @@ import { revisionOf } from "../../hack/lib/revision.ts";
 import { root } from "../../hack/lib/root.ts";
 import { until } from "../../hack/lib/until.ts";
 import { version } from "../../src/version.ts";
-import { need } from "../lib/requirements.ts";
+import { need } from "../lib/asserts/requirements.ts";
 
 describe("the images", () => {
   let directory: string;

@@ -7,11 +7,11 @@ import { root } from "../../hack/lib/root.ts";
 import { until } from "../../hack/lib/until.ts";
 import type { CheckResult } from "../../src/cli/check/result.ts";
 import { commands } from "../../src/cli/commands.ts";
-import { stageInstallation } from "../lib/check-world.ts";
-import { condition, posting, setsPath } from "../lib/cli-post.ts";
-import { type CliResult, type CliWorld, cliWorld } from "../lib/cli-world.ts";
-import { prepare, startCluster, type TestCluster } from "../lib/cluster.ts";
-import { patch, paths } from "../lib/policy-world.ts";
+import { stageInstallation } from "../lib/cli/check-world.ts";
+import { condition, posting, setsPath } from "../lib/cli/cli-post.ts";
+import { type CliResult, type CliWorld, cliWorld } from "../lib/cli/cli-world.ts";
+import { prepare, startCluster, type TestCluster } from "../lib/cluster/cluster.ts";
+import { patch, paths } from "../lib/cluster/policy-world.ts";
 import { writeVariable } from "../unit/cli/golden.ts";
 
 const path = join(root, "docs/kubectl-nvi.md");

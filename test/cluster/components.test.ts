@@ -6,9 +6,9 @@ import type { StepError } from "../../hack/lib/process.ts";
 import { root } from "../../hack/lib/root.ts";
 import { parseConfig } from "../../src/config.ts";
 import { driverObjectProblem, tokensStandInContext } from "../../src/csi/server/driver-object.ts";
-import { agentPodIn, nestedIn, prefixesIn, settingsIn, unseenIn } from "../lib/agent-pod.ts";
-import { type TestCluster, testCluster } from "../lib/cluster.ts";
-import { kustomized } from "../lib/kustomized.ts";
+import { agentPodIn, nestedIn, prefixesIn, settingsIn, unseenIn } from "../lib/cluster/agent-pod.ts";
+import { type TestCluster, testCluster } from "../lib/cluster/cluster.ts";
+import { kustomized } from "../lib/cluster/kustomized.ts";
 
 const strictly = ["--server-side", "--force-conflicts", "--dry-run=server", "--validate=strict", "-f", "-"];
 const dryRun = ["create", "--dry-run=server", "--validate=strict", "-o", "json", "-f"];

@@ -1,11 +1,11 @@
 import { expect } from "chai";
 import fc from "fast-check";
 import { parseIntent, parseSet } from "../../src/api/validate.ts";
-import { type TestCluster, testCluster } from "../lib/cluster.ts";
-import { type BadCase, badCases, type CorpusCase, corpusFolder, goodCases } from "../lib/corpus.ts";
-import { randomIntent, setOf } from "../lib/corpus-random.ts";
-import { isOfCode, lineOf } from "../lib/corpus-rules.ts";
-import { badDifference, goodDifference, refusal, send } from "../lib/corpus-server.ts";
+import { randomIntent, setOf } from "../lib/builders/corpus-random.ts";
+import { type TestCluster, testCluster } from "../lib/cluster/cluster.ts";
+import { type BadCase, badCases, type CorpusCase, corpusFolder, goodCases } from "../lib/corpus/corpus.ts";
+import { isOfCode, lineOf } from "../lib/corpus/corpus-rules.ts";
+import { badDifference, goodDifference, refusal, send } from "../lib/corpus/corpus-server.ts";
 
 /** Cases whose words people see: one of each kind of answer. */
 const shown = [

@@ -7,10 +7,10 @@ import { createHttpTransport, type HttpTransport } from "../../src/kube/client/h
 import { resourcePath } from "../../src/kube/client/resource-path.ts";
 import type { ApiResponse, Transport } from "../../src/kube/client/transport.ts";
 import { realSystem } from "../../src/system.ts";
-import { testCluster } from "../lib/cluster.ts";
-import { compact } from "../lib/compact.ts";
-import { intentOn } from "../lib/policy-world.ts";
-import { full } from "../lib/requirements.ts";
+import { full } from "../lib/asserts/requirements.ts";
+import { testCluster } from "../lib/cluster/cluster.ts";
+import { compact } from "../lib/cluster/compact.ts";
+import { intentOn } from "../lib/cluster/policy-world.ts";
 import { type ApiPair, apiDifference, simTransport } from "../sim/differential/api-compare.ts";
 import { markerSpec, randomRequests } from "../sim/differential/api-generate.ts";
 import { SeededRandom } from "../sim/random.ts";

@@ -4,8 +4,8 @@ import { join, relative } from "node:path";
 import { expect } from "chai";
 import { loadAll } from "js-yaml";
 import { root } from "../../hack/lib/root.ts";
-import { agentPodIn, nestedIn, prefixesIn, unseenIn } from "../lib/agent-pod.ts";
-import { type TestCluster, testCluster } from "../lib/cluster.ts";
+import { agentPodIn, nestedIn, prefixesIn, unseenIn } from "../lib/cluster/agent-pod.ts";
+import { type TestCluster, testCluster } from "../lib/cluster/cluster.ts";
 import { blocksOf, pages } from "../lib/docs/blocks.ts";
 import { manifestsOf, docsNamespace as namespace } from "../lib/docs/manifests.ts";
 

@@ -1,8 +1,8 @@
 import { expect } from "chai";
+import { full, need, type Requirement } from "../lib/asserts/requirements.ts";
 import { type Block, blocksOf, pages, parseConsole, runElsewhere, type Typed } from "../lib/docs/blocks.ts";
 import { carriedOut } from "../lib/docs/carried-out.ts";
 import { type DocsWorld, docsWorld, type ReaderPlace, writeIn } from "../lib/docs/world.ts";
-import { full, need, type Requirement } from "../lib/requirements.ts";
 
 const isCommand = ({ language }: Block) => language === "sh" || language === "console";
 const isRun = (block: Block) => isCommand(block) && !block.told.has("not run");

@@ -8,9 +8,9 @@ import { load, loadAll } from "js-yaml";
 import { slowSuite } from "../../hack/lib/lanes/slow.ts";
 import { root } from "../../hack/lib/root.ts";
 import { locateTool } from "../../hack/lib/tools/locate.ts";
-import { Argo, type Opinions } from "../lib/argo.ts";
+import { kstatus, type Statused } from "../lib/asserts/kstatus.ts";
 import { blocksOf } from "../lib/docs/blocks.ts";
-import { kstatus, type Statused } from "../lib/kstatus.ts";
+import { Argo, type Opinions } from "../lib/servers/argo.ts";
 import { setEntry } from "../unit/controller/objects.ts";
 import { type OneNode, oneNode } from "../unit/controller/one-node.ts";
 import { fleet, report, statusOf } from "../unit/controller/sets/set-worlds.ts";
@@ -121,7 +121,7 @@ slowSuite(`the health of a set, by ${component}`, () => {
   for (const [at, { what, set, health }] of corpus.entries())
     it(`of one ${what} is ${health} for Argo CD, and what kstatus finds`, () => {
       expect(opinions[at]?.health?.status, opinions[at]?.health?.message).to.equal(health);
-      expect(opinions[at]?.kstatus, "the library, and test/lib/kstatus.ts").to.equal(kstatus(set));
+      expect(opinions[at]?.kstatus, "the library, and test/lib/asserts/kstatus.ts").to.equal(kstatus(set));
       // kstatus has no word for it.
       if (health === "Suspended") expect(kstatus(set)).to.equal("InProgress");
       else expect(health).to.equal(sameAs[kstatus(set)]);

@@ -12,12 +12,12 @@ import { slowSuite } from "../../hack/lib/lanes/slow.ts";
 import type { RunningProcess } from "../../hack/lib/process.ts";
 import { root } from "../../hack/lib/root.ts";
 import { locateTool } from "../../hack/lib/tools/locate.ts";
-import { Argo } from "../lib/argo.ts";
-import { prepare, startCluster, type TestCluster } from "../lib/cluster.ts";
-import { type CSITestNode, CSIWorld } from "../lib/csi-world.ts";
-import { definitionsGuard } from "../lib/definitions-guard.ts";
+import { prepare, startCluster, type TestCluster } from "../lib/cluster/cluster.ts";
+import { definitionsGuard } from "../lib/cluster/definitions-guard.ts";
+import { type Objects, observe } from "../lib/cluster/objects.ts";
+import { type CSITestNode, CSIWorld } from "../lib/csi/csi-world.ts";
 import { blocksOf } from "../lib/docs/blocks.ts";
-import { type Objects, observe } from "../lib/objects.ts";
+import { Argo } from "../lib/servers/argo.ts";
 
 const run = promisify(execFile);
 const healthLua = readFileSync(join(root, "config/gitops/argocd/health.lua"), "utf8");

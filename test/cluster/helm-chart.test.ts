@@ -10,7 +10,7 @@ import { locateTool } from "../../hack/lib/tools/locate.ts";
 import { chartFiles, chartName } from "../../hack/release/chart/chart.ts";
 import { chartComponents, someAudiences } from "../../hack/release/chart/components.ts";
 import { kustomize, type OfDefault } from "../../hack/release/kustomize.ts";
-import { agentPodIn, nestedIn, prefixesIn, settingsIn, unseenIn } from "../lib/agent-pod.ts";
+import { agentPodIn, nestedIn, prefixesIn, settingsIn, unseenIn } from "../lib/cluster/agent-pod.ts";
 
 const run = promisify(execFile);
 const maxBuffer = 2 ** 26;

@@ -6,8 +6,8 @@ import { layout } from "../../hack/lib/pretend-node/node.ts";
 import { parseJournal } from "../../src/agent/journal/journal-format.ts";
 import type { VolumeRecord } from "../../src/agent/model/volume-record.ts";
 import type { NodeVolumeIntent } from "../../src/api/types.gen.ts";
-import { full } from "../lib/requirements.ts";
-import { type TestNode, testWorld, type World } from "../lib/world.ts";
+import { full } from "../lib/asserts/requirements.ts";
+import { type TestNode, testWorld, type World } from "../lib/cluster/world.ts";
 import { SeededRandom } from "../sim/random.ts";
 
 const volumes = 4;

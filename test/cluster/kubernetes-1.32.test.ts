@@ -4,9 +4,9 @@ import { expect } from "chai";
 import { slowSuite } from "../../hack/lib/lanes/slow.ts";
 import { root } from "../../hack/lib/root.ts";
 import { until } from "../../hack/lib/until.ts";
-import { prepare, startCluster, type TestCluster } from "../lib/cluster.ts";
-import { auditOfOurs, usageOf } from "../lib/rights-used.ts";
-import { startWorld, type World } from "../lib/world.ts";
+import { prepare, startCluster, type TestCluster } from "../lib/cluster/cluster.ts";
+import { auditOfOurs, usageOf } from "../lib/cluster/rights-used.ts";
+import { startWorld, type World } from "../lib/cluster/world.ts";
 
 const installed = join(root, "config/default");
 const crds = ["nodevolumesets", "nodevolumeintents", "nodevolumestates"].map((plural) => `${plural}.nodevolume.dev`);

@@ -5,7 +5,7 @@ import { expect } from "chai";
 import { loadAll } from "js-yaml";
 import type { JsonObject } from "../../hack/lib/api-client.ts";
 import { root } from "../../hack/lib/root.ts";
-import { type TestCluster, testCluster } from "../lib/cluster.ts";
+import { type TestCluster, testCluster } from "../lib/cluster/cluster.ts";
 
 const render = ["kustomize"];
 

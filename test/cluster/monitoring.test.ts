@@ -9,8 +9,8 @@ import { slow } from "../../hack/lib/lanes/slow.ts";
 import type { RunningProcess } from "../../hack/lib/process.ts";
 import { root } from "../../hack/lib/root.ts";
 import { until } from "../../hack/lib/until.ts";
-import { Prometheus } from "../lib/prometheus.ts";
-import { testWorld, type World } from "../lib/world.ts";
+import { testWorld, type World } from "../lib/cluster/world.ts";
+import { Prometheus } from "../lib/servers/prometheus.ts";
 
 interface Dashboard {
   readonly panels: readonly { readonly title: string; readonly targets: readonly { readonly expr: string }[] }[];

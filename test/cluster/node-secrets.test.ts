@@ -9,8 +9,8 @@ import { createKubeClient, type KubeClient } from "../../src/kube/client/client.
 import { createRealTransport } from "../../src/kube/client/real-transport.ts";
 import { createLogger } from "../../src/log.ts";
 import { realSystem } from "../../src/system.ts";
-import { type TestCluster, testCluster } from "../lib/cluster.ts";
-import { expectStatus } from "../lib/policy-world.ts";
+import { type TestCluster, testCluster } from "../lib/cluster/cluster.ts";
+import { expectStatus } from "../lib/cluster/policy-world.ts";
 
 const namespace = "node-secrets";
 const secretsPath = `/api/v1/namespaces/${namespace}/secrets`;

@@ -1,8 +1,8 @@
 import { expect } from "chai";
 import { createNodeObject, type NodeRef } from "../../hack/lib/pretend-node/object.ts";
 import { until } from "../../hack/lib/until.ts";
-import { type TestCluster, testCluster } from "../lib/cluster.ts";
-import { expectStatus } from "../lib/policy-world.ts";
+import { type TestCluster, testCluster } from "../lib/cluster/cluster.ts";
+import { expectStatus } from "../lib/cluster/policy-world.ts";
 
 const namespace = "node-tokens";
 const podsPath = `/api/v1/namespaces/${namespace}/pods`;

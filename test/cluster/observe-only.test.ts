@@ -10,9 +10,9 @@ import type { RunningProcess } from "../../hack/lib/process.ts";
 import { startApiProxy } from "../../hack/lib/roles.ts";
 import { root } from "../../hack/lib/root.ts";
 import { until } from "../../hack/lib/until.ts";
-import { type AgentPod, agentPodIn } from "../lib/agent-pod.ts";
-import { intentOn } from "../lib/policy-world.ts";
-import { testWorld, type World } from "../lib/world.ts";
+import { type AgentPod, agentPodIn } from "../lib/cluster/agent-pod.ts";
+import { intentOn } from "../lib/cluster/policy-world.ts";
+import { testWorld, type World } from "../lib/cluster/world.ts";
 
 const name = "observe-only";
 const path = `${layout.prefix}/observed`;

@@ -11,7 +11,7 @@ import { createKubectl, type Kubectl } from "../../hack/lib/kubectl.ts";
 import { slowSuite } from "../../hack/lib/lanes/slow.ts";
 import { root } from "../../hack/lib/root.ts";
 import { locateTools } from "../../hack/lib/tools/locate.ts";
-import { prepare } from "../lib/cluster.ts";
+import { prepare } from "../lib/cluster/cluster.ts";
 
 /** The oldest that a kube-apiserver of 1.36 emulates. */
 const emulated = "1.33";

@@ -4,9 +4,9 @@ import { expect } from "chai";
 import { load, loadAll } from "js-yaml";
 import { root } from "../../hack/lib/root.ts";
 import { until } from "../../hack/lib/until.ts";
-import { agentPodIn, nestedIn, prefixesIn, settingsIn, unseenIn } from "../lib/agent-pod.ts";
-import { type TestCluster, testCluster } from "../lib/cluster.ts";
-import { fakeSecurityContextConstraints } from "../lib/fake-scc.ts";
+import { agentPodIn, nestedIn, prefixesIn, settingsIn, unseenIn } from "../lib/cluster/agent-pod.ts";
+import { type TestCluster, testCluster } from "../lib/cluster/cluster.ts";
+import { fakeSecurityContextConstraints } from "../lib/fakes/fake-scc.ts";
 
 const crdPath = "/apis/apiextensions.k8s.io/v1/customresourcedefinitions";
 

@@ -2,7 +2,7 @@ import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect } from "chai";
 import { root } from "../../hack/lib/root.ts";
-import { type TestCluster, testCluster } from "../lib/cluster.ts";
+import { type TestCluster, testCluster } from "../lib/cluster/cluster.ts";
 
 /** What Pod Security's profile "restricted" has against the agent; docs/security.md says why for each. */
 const agentNeeds = [

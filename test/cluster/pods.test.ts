@@ -1,8 +1,8 @@
 import { expect } from "chai";
 import { until } from "../../hack/lib/until.ts";
 import type { NodeVolumeIntent } from "../../src/api/types.gen.ts";
-import { prepare } from "../lib/cluster.ts";
-import { expectRefused, expectStatus, patch, paths } from "../lib/policy-world.ts";
+import { prepare } from "../lib/cluster/cluster.ts";
+import { expectRefused, expectStatus, patch, paths } from "../lib/cluster/policy-world.ts";
 import type { AttachWorld } from "./attach-world.ts";
 import { core, driver, startAttachWorld } from "./attach-world.ts";
 import { boundClaim } from "./bound-claim.ts";

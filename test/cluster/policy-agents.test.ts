@@ -2,7 +2,7 @@ import { expect } from "chai";
 import type { ApiAnswer } from "../../hack/lib/api-client.ts";
 import { createNodeObject } from "../../hack/lib/pretend-node/object.ts";
 import { until } from "../../hack/lib/until.ts";
-import { type TestCluster, testCluster } from "../lib/cluster.ts";
+import { type TestCluster, testCluster } from "../lib/cluster/cluster.ts";
 import {
   expectRefused,
   expectStatus,
@@ -13,7 +13,7 @@ import {
   patch,
   paths,
   policyWorld,
-} from "../lib/policy-world.ts";
+} from "../lib/cluster/policy-world.ts";
 
 const csiDrivers = "/apis/storage.k8s.io/v1/csidrivers";
 const status = { status: { observedUID: "x", observedGeneration: 1, inUse: true, state: "Mounted" } };

@@ -1,7 +1,7 @@
 import type { ApiClient } from "../../hack/lib/api-client.ts";
 import { attachmentName } from "../../src/controller/attach/attachment-name.ts";
-import { type TestCluster, testCluster } from "../lib/cluster.ts";
-import { expectRefused, expectStatus, patch } from "../lib/policy-world.ts";
+import { type TestCluster, testCluster } from "../lib/cluster/cluster.ts";
+import { expectRefused, expectStatus, patch } from "../lib/cluster/policy-world.ts";
 
 const attachments = "/apis/storage.k8s.io/v1/volumeattachments";
 const driver = "policy-attachments.example.com";

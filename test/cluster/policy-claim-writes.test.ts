@@ -1,8 +1,8 @@
 import { expect } from "chai";
 import { allowing } from "../../hack/lib/allowing.ts";
 import type { ApiClient } from "../../hack/lib/api-client.ts";
-import { type TestCluster, testCluster } from "../lib/cluster.ts";
-import { expectRefused, expectStatus, patch } from "../lib/policy-world.ts";
+import { type TestCluster, testCluster } from "../lib/cluster/cluster.ts";
+import { expectRefused, expectStatus, patch } from "../lib/cluster/policy-world.ts";
 
 const namespace = "claim-writes";
 const claims = `/api/v1/namespaces/${namespace}/persistentvolumeclaims`;

@@ -1,8 +1,8 @@
 import { expect } from "chai";
 import type { ApiClient } from "../../hack/lib/api-client.ts";
 import { until } from "../../hack/lib/until.ts";
-import { type TestCluster, testCluster } from "../lib/cluster.ts";
-import { expectRefused, expectStatus, patch } from "../lib/policy-world.ts";
+import { type TestCluster, testCluster } from "../lib/cluster/cluster.ts";
+import { expectRefused, expectStatus, patch } from "../lib/cluster/policy-world.ts";
 
 const namespace = "held-claims";
 const claims = `/api/v1/namespaces/${namespace}/persistentvolumeclaims`;

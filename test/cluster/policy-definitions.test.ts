@@ -2,9 +2,9 @@ import { join } from "node:path";
 import { expect } from "chai";
 import { root } from "../../hack/lib/root.ts";
 import { until } from "../../hack/lib/until.ts";
-import { type TestCluster, testCluster } from "../lib/cluster.ts";
-import { definitionsGuard, letGuardGo } from "../lib/definitions-guard.ts";
-import { expectRefused, expectStatus, patch } from "../lib/policy-world.ts";
+import { type TestCluster, testCluster } from "../lib/cluster/cluster.ts";
+import { definitionsGuard, letGuardGo } from "../lib/cluster/definitions-guard.ts";
+import { expectRefused, expectStatus, patch } from "../lib/cluster/policy-world.ts";
 
 const definitions = "/apis/apiextensions.k8s.io/v1/customresourcedefinitions";
 const definition = `${definitions}/nodevolumeintents.nodevolume.dev`;

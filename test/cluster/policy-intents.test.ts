@@ -2,7 +2,7 @@ import { expect } from "chai";
 import { until } from "../../hack/lib/until.ts";
 import { lostStatePatch } from "../../src/controller/agents/state-lost.ts";
 import type { StateEntry } from "../../src/controller/model/projections.ts";
-import { type TestCluster, testCluster } from "../lib/cluster.ts";
+import { type TestCluster, testCluster } from "../lib/cluster/cluster.ts";
 import {
   expectRefused,
   expectStatus,
@@ -11,7 +11,7 @@ import {
   patch,
   paths,
   policyWorld,
-} from "../lib/policy-world.ts";
+} from "../lib/cluster/policy-world.ts";
 
 describe("policy of intents", () => {
   let cluster: TestCluster;

@@ -8,9 +8,9 @@ import { root } from "../../hack/lib/root.ts";
 import { until } from "../../hack/lib/until.ts";
 import { findCondition } from "../../src/api/conditions.ts";
 import type { NodeVolumeSet, NodeVolumeState } from "../../src/api/types.gen.ts";
-import { letGuardGo } from "../lib/definitions-guard.ts";
-import { expectStatus, patch, paths } from "../lib/policy-world.ts";
-import { testWorld, type World } from "../lib/world.ts";
+import { letGuardGo } from "../lib/cluster/definitions-guard.ts";
+import { expectStatus, patch, paths } from "../lib/cluster/policy-world.ts";
+import { testWorld, type World } from "../lib/cluster/world.ts";
 
 const name = "without-policies";
 const witness = "after-the-forgery";

@@ -2,8 +2,8 @@ import { expect } from "chai";
 import type { ApiClient } from "../../hack/lib/api-client.ts";
 import { createNodeObject } from "../../hack/lib/pretend-node/object.ts";
 import { until } from "../../hack/lib/until.ts";
-import { type TestCluster, testCluster } from "../lib/cluster.ts";
-import { expectRefused, expectStatus, movedAccount, patch } from "../lib/policy-world.ts";
+import { type TestCluster, testCluster } from "../lib/cluster/cluster.ts";
+import { expectRefused, expectStatus, movedAccount, patch } from "../lib/cluster/policy-world.ts";
 
 const name = "shows-readiness";
 const path = `/api/v1/nodes/${name}`;

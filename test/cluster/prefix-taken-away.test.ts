@@ -5,7 +5,7 @@ import { agentIdentity } from "../../hack/lib/control-plane/identities.ts";
 import { slowSuite } from "../../hack/lib/lanes/slow.ts";
 import { layout } from "../../hack/lib/pretend-node/node.ts";
 import { startAgent } from "../../hack/lib/roles.ts";
-import { type TestNode, testWorld, type World } from "../lib/world.ts";
+import { type TestNode, testWorld, type World } from "../lib/cluster/world.ts";
 
 const name = "prefix-taken-away";
 const path = `${layout.prefix}/${name}`;

@@ -2,8 +2,8 @@ import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect } from "chai";
 import { root } from "../../hack/lib/root.ts";
-import { expectRefused, expectStatus } from "../lib/policy-world.ts";
-import { testWorld, type World } from "../lib/world.ts";
+import { expectRefused, expectStatus } from "../lib/cluster/policy-world.ts";
+import { testWorld, type World } from "../lib/cluster/world.ts";
 
 const namespace = "projected";
 const path = "/mnt/nodevolume/host-agent";

@@ -9,9 +9,9 @@ import { slow } from "../../hack/lib/lanes/slow.ts";
 import { pidOf } from "../../hack/lib/pid-of.ts";
 import { createNodeObject } from "../../hack/lib/pretend-node/object.ts";
 import { locateTools } from "../../hack/lib/tools/locate.ts";
-import { leftOf } from "../lib/left-of.ts";
-import { startQuickstart } from "../lib/quickstart-run.ts";
-import { need } from "../lib/requirements.ts";
+import { leftOf } from "../lib/asserts/left-of.ts";
+import { need } from "../lib/asserts/requirements.ts";
+import { startQuickstart } from "../lib/cluster/quickstart-run.ts";
 
 /** Where what quickstart may make would show. */
 const collections = [

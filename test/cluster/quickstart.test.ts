@@ -9,9 +9,9 @@ import { slow, slowInGate } from "../../hack/lib/lanes/slow.ts";
 import { pidOf } from "../../hack/lib/pid-of.ts";
 import { locateTools } from "../../hack/lib/tools/locate.ts";
 import { cacheDirectory } from "../../hack/lib/tools/tool.ts";
-import { leftOf } from "../lib/left-of.ts";
-import { startQuickstart } from "../lib/quickstart-run.ts";
-import { full, need } from "../lib/requirements.ts";
+import { leftOf } from "../lib/asserts/left-of.ts";
+import { full, need } from "../lib/asserts/requirements.ts";
+import { startQuickstart } from "../lib/cluster/quickstart-run.ts";
 
 /** Milliseconds that a run takes: kills are spread over it. */
 const usualRun = 28_000;

@@ -8,7 +8,7 @@ import { load, loadAll } from "js-yaml";
 import { bundlesIn, readDockerfile, targets } from "../../hack/lib/image/dockerfile.ts";
 import { locateTool } from "../../hack/lib/tools/locate.ts";
 import { version } from "../../src/version.ts";
-import { ReleaseFixture } from "../lib/release-fixture.ts";
+import { ReleaseFixture } from "../lib/cluster/release-fixture.ts";
 
 const run = promisify(execFile);
 const digest = `sha256:${"0a".repeat(32)}`;

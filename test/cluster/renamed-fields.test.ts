@@ -6,7 +6,7 @@ import { type JsonObject, mergePatch } from "../../hack/lib/api-client.ts";
 import { root } from "../../hack/lib/root.ts";
 import { until } from "../../hack/lib/until.ts";
 import { parseSet } from "../../src/api/validate.ts";
-import { type TestCluster, testCluster } from "../lib/cluster.ts";
+import { type TestCluster, testCluster } from "../lib/cluster/cluster.ts";
 
 /** Where a copy of our CRD is tried, apart from the lane's own. */
 const group = "renamed.example.com";

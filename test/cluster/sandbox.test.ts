@@ -7,8 +7,8 @@ import { pidOf } from "../../hack/lib/pid-of.ts";
 import { root } from "../../hack/lib/root.ts";
 import { newRunId, runVariable } from "../../hack/lib/sandbox/outside.ts";
 import { until } from "../../hack/lib/until.ts";
-import { leftOf } from "../lib/left-of.ts";
-import { need } from "../lib/requirements.ts";
+import { leftOf } from "../lib/asserts/left-of.ts";
+import { need } from "../lib/asserts/requirements.ts";
 
 /** What runs in the sandbox: processes (one ignores every signal it can), a mount, and a file. */
 const mess = `

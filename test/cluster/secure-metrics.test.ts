@@ -7,7 +7,7 @@ import type { RunningProcess } from "../../hack/lib/process.ts";
 import { startApiProxy } from "../../hack/lib/roles.ts";
 import { root } from "../../hack/lib/root.ts";
 import { until } from "../../hack/lib/until.ts";
-import { testWorld, type World } from "../lib/world.ts";
+import { testWorld, type World } from "../lib/cluster/world.ts";
 
 const roles = join(root, "config/components/secure-metrics/roles.yaml");
 const secure = ["--secure-metrics", "true"];

@@ -4,8 +4,8 @@ import { expect } from "chai";
 import { loadAll } from "js-yaml";
 import { root } from "../../hack/lib/root.ts";
 import { until } from "../../hack/lib/until.ts";
-import { type TestCluster, testCluster } from "../lib/cluster.ts";
-import { expectStatus } from "../lib/policy-world.ts";
+import { type TestCluster, testCluster } from "../lib/cluster/cluster.ts";
+import { expectStatus } from "../lib/cluster/policy-world.ts";
 
 const namespace = "nodevolume-system";
 const pods = `/api/v1/namespaces/${namespace}/pods`;

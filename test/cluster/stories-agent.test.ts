@@ -1,8 +1,8 @@
 import { readFileSync } from "node:fs";
 import { expect } from "chai";
 import { slow } from "../../hack/lib/lanes/slow.ts";
-import { full } from "../lib/requirements.ts";
-import { testWorld, type World } from "../lib/world.ts";
+import { full } from "../lib/asserts/requirements.ts";
+import { testWorld, type World } from "../lib/cluster/world.ts";
 
 const memory = { source: { emptyDir: { medium: "Memory", sizeLimit: "1Mi" } } };
 const path = "/mnt/nodevolume/steady";

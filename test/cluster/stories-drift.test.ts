@@ -1,5 +1,5 @@
 import { expect } from "chai";
-import { testWorld, type World } from "../lib/world.ts";
+import { testWorld, type World } from "../lib/cluster/world.ts";
 
 const memory = { source: { emptyDir: { medium: "Memory", sizeLimit: "1Mi" } } };
 

@@ -1,7 +1,7 @@
 import { expect } from "chai";
 import { mergePatch } from "../../hack/lib/api-client.ts";
 import { slowSuite } from "../../hack/lib/lanes/slow.ts";
-import { testWorld, type World } from "../lib/world.ts";
+import { testWorld, type World } from "../lib/cluster/world.ts";
 
 const memory = { source: { emptyDir: { medium: "Memory", sizeLimit: "1Mi" } } };
 const states = "/apis/nodevolume.dev/v1alpha1/nodevolumestates";

@@ -5,7 +5,7 @@ import { slow } from "../../hack/lib/lanes/slow.ts";
 import { root } from "../../hack/lib/root.ts";
 import { findCondition } from "../../src/api/conditions.ts";
 import type { NodeVolumeIntent } from "../../src/api/types.gen.ts";
-import { testWorld, type World } from "../lib/world.ts";
+import { testWorld, type World } from "../lib/cluster/world.ts";
 
 const memory = { source: { emptyDir: { medium: "Memory", sizeLimit: "1Mi" } } };
 

@@ -4,7 +4,7 @@ import type { RunningProcess } from "../../hack/lib/process.ts";
 import type { NodeVolumeIntent } from "../../src/api/types.gen.ts";
 import type { NodeDetails, VolumeDetails } from "../../src/controller/page/details.ts";
 import type { Overview } from "../../src/controller/page/overview.ts";
-import { testWorld, type World } from "../lib/world.ts";
+import { testWorld, type World } from "../lib/cluster/world.ts";
 
 describe("the page of a controller, also of one that does not lead", () => {
   let world: World;

@@ -5,8 +5,8 @@ import { load } from "js-yaml";
 import { type JsonObject, mergePatch } from "../../hack/lib/api-client.ts";
 import { root } from "../../hack/lib/root.ts";
 import { until } from "../../hack/lib/until.ts";
-import { type TestCluster, testCluster } from "../lib/cluster.ts";
-import { refusal } from "../lib/corpus-server.ts";
+import { type TestCluster, testCluster } from "../lib/cluster/cluster.ts";
+import { refusal } from "../lib/corpus/corpus-server.ts";
 
 /** Where a copy of our CRD is tried, apart from the lane's own. */
 const group = "stricter.example.com";

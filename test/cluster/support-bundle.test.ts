@@ -9,9 +9,9 @@ import { createNodeObject } from "../../hack/lib/pretend-node/object.ts";
 import { root } from "../../hack/lib/root.ts";
 import { redact } from "../../src/api/values/redact.ts";
 import { selfSigned } from "../../src/http/self-signed.ts";
-import { type TestCluster, testCluster } from "../lib/cluster.ts";
-import { type Nvi, nviOf, reader } from "../lib/nvi.ts";
-import { expectStatus, patch, paths } from "../lib/policy-world.ts";
+import { type Nvi, nviOf, reader } from "../lib/cli/nvi.ts";
+import { type TestCluster, testCluster } from "../lib/cluster/cluster.ts";
+import { expectStatus, patch, paths } from "../lib/cluster/policy-world.ts";
 
 const system = "/api/v1/namespaces/nodevolume-system";
 const canary = (what: string) => `canary-of-${what}-8f3d1c`;

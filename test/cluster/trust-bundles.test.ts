@@ -3,8 +3,8 @@ import { expect } from "chai";
 import { trustBundleFlags } from "../../hack/lib/control-plane/flags.ts";
 import { slowSuite } from "../../hack/lib/lanes/slow.ts";
 import { certificatesOf } from "../../src/agent/content/certificates.ts";
-import { need } from "../lib/requirements.ts";
-import { testWorld, type World } from "../lib/world.ts";
+import { need } from "../lib/asserts/requirements.ts";
+import { testWorld, type World } from "../lib/cluster/world.ts";
 
 const set = "trust-bundles";
 const path = `/mnt/nodevolume/${set}`;

@@ -1,7 +1,7 @@
 import { expect } from "chai";
 import { until } from "../../hack/lib/until.ts";
-import { prepare } from "../lib/cluster.ts";
-import { expectStatus, patch } from "../lib/policy-world.ts";
+import { prepare } from "../lib/cluster/cluster.ts";
+import { expectStatus, patch } from "../lib/cluster/policy-world.ts";
 import type { AttachWorld } from "./attach-world.ts";
 import { core, startAttachWorld } from "./attach-world.ts";
 import { boundClaim } from "./bound-claim.ts";

@@ -2,9 +2,9 @@
 import { existsSync, readFileSync } from "node:fs";
 import { expect } from "chai";
 import { grepVariable } from "../../hack/lib/lanes/lanes.ts";
-import { auditFiles } from "../lib/cluster.ts";
-import { full, need } from "../lib/requirements.ts";
-import { readExceptions, rightsFindings, rightsGiven, usageOf } from "../lib/rights-used.ts";
+import { full, need } from "../lib/asserts/requirements.ts";
+import { auditFiles } from "../lib/cluster/cluster.ts";
+import { readExceptions, rightsFindings, rightsGiven, usageOf } from "../lib/cluster/rights-used.ts";
 
 describe("config/rbac", () => {
   // Some tests alone use some rights alone, and some of them are of the long run.

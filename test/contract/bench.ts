@@ -19,8 +19,8 @@ import { silent } from "../../hack/lib/silent-log.ts";
 import { PendingOperations } from "../../src/agent/executor/pending-operations.ts";
 import type { VolumePlan } from "../../src/agent/model/volume-plan.ts";
 import type { NodeVolumeIntent, VolumeSource } from "../../src/api/types.gen.ts";
-import type { NodeOptions } from "../lib/node-options.ts";
-import { RealNode } from "../lib/real-node.ts";
+import type { NodeOptions } from "../lib/kernel/node-options.ts";
+import { RealNode } from "../lib/kernel/real-node.ts";
 import type { Case } from "./case.ts";
 
 export const volumeName = "node.volume-1";

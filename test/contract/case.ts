@@ -1,9 +1,9 @@
 import { readdirSync } from "node:fs";
 import { expect } from "chai";
 import type { VolumeSource } from "../../src/api/types.gen.ts";
-import type { NodeOptions } from "../lib/node-options.ts";
-import type { RealNode } from "../lib/real-node.ts";
-import type { Requirement } from "../lib/requirements.ts";
+import type { Requirement } from "../lib/asserts/requirements.ts";
+import type { NodeOptions } from "../lib/kernel/node-options.ts";
+import type { RealNode } from "../lib/kernel/real-node.ts";
 
 /**
  * One volume of a plugin, and how to tell that its targets show it. What is optional is so because a plugin may not

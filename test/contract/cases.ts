@@ -1,7 +1,7 @@
 import { mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from "node:fs";
 import { expect } from "chai";
-import { loopDevice } from "../lib/loop-device.ts";
-import type { RealNode } from "../lib/real-node.ts";
+import { loopDevice } from "../lib/kernel/disks/loop-device.ts";
+import type { RealNode } from "../lib/kernel/real-node.ts";
 import { type Case, isEmptyOrToken } from "./case.ts";
 import { cephCases } from "./ceph-cases.ts";
 import { cephKernelCases } from "./ceph-kernel-cases.ts";

@@ -1,4 +1,4 @@
-import { CephCluster, cephUser, monitorAddress, nobodysMonitor } from "../lib/ceph.ts";
+import { CephCluster, cephUser, monitorAddress, nobodysMonitor } from "../lib/servers/ceph.ts";
 import { type Case, isEmptyOrToken } from "./case.ts";
 import { versionOf } from "./parts.ts";
 

@@ -3,7 +3,7 @@ import { release } from "node:os";
 import { expect } from "chai";
 import type { CephFSVolumeSource, RBDVolumeSource } from "../../src/api/types.gen.ts";
 import type { ObjectContent } from "../../src/plugins/api/content.ts";
-import { full } from "../lib/requirements.ts";
+import { full } from "../lib/asserts/requirements.ts";
 import type { Case } from "./case.ts";
 
 /** Of the cluster that the VM reaches, as test/vm has started it. */

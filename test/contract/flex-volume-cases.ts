@@ -1,7 +1,7 @@
 import { execFileSync } from "node:child_process";
 import { readdirSync, statfsSync, writeFileSync } from "node:fs";
 import { expect } from "chai";
-import { flexDriver } from "../lib/flex-driver.ts";
+import { flexDriver } from "../lib/fakes/flex-driver.ts";
 import { type Case, isEmptyOrToken } from "./case.ts";
 
 const MiB = 2 ** 20;

@@ -1,7 +1,7 @@
 import { readdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect } from "chai";
-import { FlockerContractServer } from "../lib/flocker-contract-server.ts";
+import { FlockerContractServer } from "../lib/fakes/flocker-contract-server.ts";
 import type { Case } from "./case.ts";
 
 /** By a contract server, which is not Flocker: nobody can run that any more. */

@@ -1,8 +1,8 @@
 import { readFileSync, statSync } from "node:fs";
 import { expect } from "chai";
 import { type SelfSigned, selfSigned } from "../../src/http/self-signed.ts";
-import { GitServer, TestRepository } from "../lib/git-server.ts";
-import type { RealNode } from "../lib/real-node.ts";
+import type { RealNode } from "../lib/kernel/real-node.ts";
+import { GitServer, TestRepository } from "../lib/servers/git-server.ts";
 import type { Case } from "./case.ts";
 import { versionOf } from "./parts.ts";
 

@@ -1,4 +1,4 @@
-import { GlusterServer, glusterAddress, nobodysAddress } from "../lib/gluster.ts";
+import { GlusterServer, glusterAddress, nobodysAddress } from "../lib/servers/gluster.ts";
 import { type Case, isEmptyOrToken } from "./case.ts";
 import { versionOf } from "./parts.ts";
 

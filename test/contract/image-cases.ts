@@ -4,8 +4,8 @@ import { join } from "node:path";
 import { gzipSync } from "node:zlib";
 import { expect } from "chai";
 import { selfSigned } from "../../src/http/self-signed.ts";
-import { ContractRegistry, tarOf } from "../lib/contract-registry.ts";
-import { DebianRegistry } from "../lib/debian-registry.ts";
+import { ContractRegistry, tarOf } from "../lib/servers/contract-registry.ts";
+import { DebianRegistry } from "../lib/servers/debian-registry.ts";
 import type { Case } from "./case.ts";
 
 const secretRef = { namespace: "team", name: "pull" };

@@ -1,7 +1,7 @@
 import { execFileSync } from "node:child_process";
 import { readdirSync, readFileSync, statfsSync } from "node:fs";
 import { expect } from "chai";
-import type { RealNode } from "../lib/real-node.ts";
+import type { RealNode } from "../lib/kernel/real-node.ts";
 import type { Case } from "./case.ts";
 import { versionOf } from "./parts.ts";
 

@@ -1,8 +1,8 @@
 import { readdirSync, statfsSync } from "node:fs";
 import { expect } from "chai";
-import { FakeLayeredNode } from "../lib/fake-layered-node.ts";
-import type { RealNode } from "../lib/real-node.ts";
-import { layeredDevice, passphrase } from "../lib/volume-group.ts";
+import { FakeLayeredNode } from "../lib/fakes/fake-layered-node.ts";
+import { layeredDevice, passphrase } from "../lib/kernel/layers/volume-group.ts";
+import type { RealNode } from "../lib/kernel/real-node.ts";
 import type { Case } from "./case.ts";
 import { versionOf } from "./parts.ts";
 

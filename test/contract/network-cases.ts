@@ -1,6 +1,6 @@
 import { readdirSync } from "node:fs";
 import { expect } from "chai";
-import type { RealNode } from "../lib/real-node.ts";
+import type { RealNode } from "../lib/kernel/real-node.ts";
 import type { Case } from "./case.ts";
 import { versionOf } from "./parts.ts";
 

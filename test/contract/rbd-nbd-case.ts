@@ -2,7 +2,7 @@ import { execFileSync } from "node:child_process";
 import { existsSync, readdirSync } from "node:fs";
 import { expect } from "chai";
 import { unmapArgs } from "../../src/host/linux/rbd/rbd-text.ts";
-import { full } from "../lib/requirements.ts";
+import { full } from "../lib/asserts/requirements.ts";
 import type { Case } from "./case.ts";
 import { eachOnce, keyOfVM, rbdOfVM, secretOfVM, wrongKey } from "./ceph-kernel-cases.ts";
 import { versionOf } from "./parts.ts";

@@ -2,7 +2,7 @@ import { release } from "node:os";
 import { noteOn } from "../../hack/lib/lanes/note.ts";
 import { slow } from "../../hack/lib/lanes/slow.ts";
 import { sourceType } from "../../src/plugins/registry.ts";
-import { full, need } from "../lib/requirements.ts";
+import { full, need } from "../lib/asserts/requirements.ts";
 import { Bench } from "./bench.ts";
 import type { Case, Parts } from "./case.ts";
 import { partsOf } from "./parts.ts";

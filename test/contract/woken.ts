@@ -1,7 +1,7 @@
 import { setImmediate } from "node:timers/promises";
 import { silent } from "../../hack/lib/silent-log.ts";
 import { TriggerWatcher } from "../../src/agent/backoff/trigger-watcher.ts";
-import type { RealNode } from "../lib/real-node.ts";
+import type { RealNode } from "../lib/kernel/real-node.ts";
 
 /** Milliseconds within which the kernel has told of it, on a machine that does much else. */
 const soonMs = 30_000;

@@ -2,8 +2,8 @@
 import { expect } from "chai";
 import { slowSuite } from "../../hack/lib/lanes/slow.ts";
 import { orderFaults } from "../drivers/lib/faults.ts";
-import { ClaimStories, claims, idsOf, type MadeClaim } from "../lib/csi-claims.ts";
-import { type Stories, type StoryNode, startStories } from "../lib/csi-stories.ts";
+import { ClaimStories, claims, idsOf, type MadeClaim } from "../lib/csi/csi-claims.ts";
+import { type Stories, type StoryNode, startStories } from "../lib/csi/csi-stories.ts";
 
 interface ClaimStatus {
   readonly capacity?: { readonly storage?: string };

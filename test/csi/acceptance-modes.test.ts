@@ -2,8 +2,8 @@
 import { expect } from "chai";
 import { slowSuite } from "../../hack/lib/lanes/slow.ts";
 import { orderFaults } from "../drivers/lib/faults.ts";
-import { ClaimStories, idsOf } from "../lib/csi-claims.ts";
-import { type Stories, type StoryNode, startStories } from "../lib/csi-stories.ts";
+import { ClaimStories, idsOf } from "../lib/csi/csi-claims.ts";
+import { type Stories, type StoryNode, startStories } from "../lib/csi/csi-stories.ts";
 
 slowSuite("acceptance: devices, access modes, limits", () => {
   let stories: Stories;

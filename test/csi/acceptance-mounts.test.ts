@@ -6,8 +6,8 @@ import { csiDir } from "../../hack/lib/csi/paths.ts";
 import { slowSuite } from "../../hack/lib/lanes/slow.ts";
 import { layout } from "../../hack/lib/pretend-node/node.ts";
 import { orderFaults } from "../drivers/lib/faults.ts";
-import { attachments, ClaimStories, idsOf, type MadeClaim, pathOf } from "../lib/csi-claims.ts";
-import { type Stories, type StoryNode, startStories } from "../lib/csi-stories.ts";
+import { attachments, ClaimStories, idsOf, type MadeClaim, pathOf } from "../lib/csi/csi-claims.ts";
+import { type Stories, type StoryNode, startStories } from "../lib/csi/csi-stories.ts";
 
 /**
  * A call that was cut off may take effect until its deadline, 2 minutes; so long its volume is not given back. Rows

@@ -4,8 +4,8 @@ import { expect } from "chai";
 import { slowSuite } from "../../hack/lib/lanes/slow.ts";
 import { reportReady } from "../../hack/lib/pretend-node/object.ts";
 import { orderFaults } from "../drivers/lib/faults.ts";
-import { ClaimStories } from "../lib/csi-claims.ts";
-import { type Stories, type StoryNode, startStories } from "../lib/csi-stories.ts";
+import { ClaimStories } from "../lib/csi/csi-claims.ts";
+import { type Stories, type StoryNode, startStories } from "../lib/csi/csi-stories.ts";
 
 type FourNodes = [StoryNode, StoryNode, StoryNode, StoryNode];
 

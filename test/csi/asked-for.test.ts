@@ -6,11 +6,11 @@ import { expect } from "chai";
 import type { RunningDriver } from "../../hack/lib/csi/driver.ts";
 import { csiDir } from "../../hack/lib/csi/paths.ts";
 import { slowSuite } from "../../hack/lib/lanes/slow.ts";
-import { csiCalls, mountable } from "../lib/csi-calls.ts";
-import { ClaimStories, idsOf, pathOf } from "../lib/csi-claims.ts";
-import { type Stories, type StoryNode, startStories } from "../lib/csi-stories.ts";
-import { grpcRequests } from "../lib/grpc-requests.ts";
-import { endDriver, startHostPath } from "../lib/host-path.ts";
+import { csiCalls, mountable } from "../lib/csi/csi-calls.ts";
+import { ClaimStories, idsOf, pathOf } from "../lib/csi/csi-claims.ts";
+import { type Stories, type StoryNode, startStories } from "../lib/csi/csi-stories.ts";
+import { grpcRequests } from "../lib/csi/grpc-requests.ts";
+import { endDriver, startHostPath } from "../lib/csi/host-path.ts";
 
 /** The first question comes within 10 s, each further one within 75. */
 const statsMs = 30_000;

@@ -4,10 +4,10 @@ import { loopXfs, loopXfsName, type RunningDriver } from "../../hack/lib/csi/dri
 import type { RunningProcess } from "../../hack/lib/process.ts";
 import { until } from "../../hack/lib/until.ts";
 import { orderFaults } from "../drivers/lib/faults.ts";
-import { testCluster } from "../lib/cluster.ts";
-import { csiCalls, mountable } from "../lib/csi-calls.ts";
-import { needXfsprogs } from "../lib/csi-needs.ts";
-import { type CSITestNode, CSIWorld } from "../lib/csi-world.ts";
+import { testCluster } from "../lib/cluster/cluster.ts";
+import { csiCalls, mountable } from "../lib/csi/csi-calls.ts";
+import { needXfsprogs } from "../lib/csi/csi-needs.ts";
+import { type CSITestNode, CSIWorld } from "../lib/csi/csi-world.ts";
 
 const attachments = "/apis/storage.k8s.io/v1/volumeattachments";
 

@@ -1,7 +1,7 @@
 // A claim on a node, from its provisioning to its end, on real parts: loop-xfs, sidecars, kube-controller-manager, our
 // controller and agent.
 import { expect } from "chai";
-import { handleOf, type Stories, type StoryNode, startStories, storageClass } from "../lib/csi-stories.ts";
+import { handleOf, type Stories, type StoryNode, startStories, storageClass } from "../lib/csi/csi-stories.ts";
 
 const claims = "/api/v1/namespaces/default/persistentvolumeclaims";
 const attachments = "/apis/storage.k8s.io/v1/volumeattachments";

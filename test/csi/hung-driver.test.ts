@@ -3,10 +3,10 @@ import { expect } from "chai";
 import type { RunningDriver } from "../../hack/lib/csi/driver.ts";
 import { slowSuite } from "../../hack/lib/lanes/slow.ts";
 import { orderFaults } from "../drivers/lib/faults.ts";
-import { csiCalls, mountable } from "../lib/csi-calls.ts";
-import { ClaimStories, type MadeClaim } from "../lib/csi-claims.ts";
-import { type Stories, type StoryNode, startStories } from "../lib/csi-stories.ts";
-import { endDriver, startHostPath } from "../lib/host-path.ts";
+import { csiCalls, mountable } from "../lib/csi/csi-calls.ts";
+import { ClaimStories, type MadeClaim } from "../lib/csi/csi-claims.ts";
+import { type Stories, type StoryNode, startStories } from "../lib/csi/csi-stories.ts";
+import { endDriver, startHostPath } from "../lib/csi/host-path.ts";
 
 /** So many volumes of the driver that answers. */
 const many = 50;

@@ -13,8 +13,8 @@ import type { Xfsprogs } from "../../hack/lib/tools/xfsprogs.ts";
 import { until } from "../../hack/lib/until.ts";
 import { codes, type Fault, orderFaults } from "../drivers/lib/faults.ts";
 import { readRecord } from "../drivers/lib/record.ts";
-import { type CSICalls, csiCalls, mountable, raw } from "../lib/csi-calls.ts";
-import { needXfsprogs } from "../lib/csi-needs.ts";
+import { type CSICalls, csiCalls, mountable, raw } from "../lib/csi/csi-calls.ts";
+import { needXfsprogs } from "../lib/csi/csi-needs.ts";
 
 const stagingTargetPath = join(csiDir, "staging");
 const targetPath = join(csiDir, "target");

@@ -8,9 +8,9 @@ import { csiDir } from "../../hack/lib/csi/paths.ts";
 import { type PretendHost, startPretendHost } from "../../hack/lib/pretend-node/node.ts";
 import { locateTool } from "../../hack/lib/tools/locate.ts";
 import { codes } from "../drivers/lib/faults.ts";
-import { prepare } from "../lib/cluster.ts";
-import { csiCalls, mountable } from "../lib/csi-calls.ts";
-import { writeHooks } from "../lib/mock-hooks.ts";
+import { prepare } from "../lib/cluster/cluster.ts";
+import { csiCalls, mountable } from "../lib/csi/csi-calls.ts";
+import { writeHooks } from "../lib/csi/mock-hooks.ts";
 
 describe("the mock driver with hooks", () => {
   let program: string;

@@ -4,10 +4,10 @@ import { createHash } from "node:crypto";
 import { expect } from "chai";
 import { loopXfsName } from "../../hack/lib/csi/driver.ts";
 import { slowSuite } from "../../hack/lib/lanes/slow.ts";
-import { csiCalls, mountable } from "../lib/csi-calls.ts";
-import { attachments, ClaimStories, claims, type MadeClaim } from "../lib/csi-claims.ts";
-import { type Stories, type StoryNode, startStories } from "../lib/csi-stories.ts";
-import { full } from "../lib/requirements.ts";
+import { full } from "../lib/asserts/requirements.ts";
+import { csiCalls, mountable } from "../lib/csi/csi-calls.ts";
+import { attachments, ClaimStories, claims, type MadeClaim } from "../lib/csi/csi-claims.ts";
+import { type Stories, type StoryNode, startStories } from "../lib/csi/csi-stories.ts";
 
 const pods = "/api/v1/namespaces/default/pods";
 

@@ -2,11 +2,11 @@
 import { expect } from "chai";
 import { loopXfs, type RunningDriver } from "../../hack/lib/csi/driver.ts";
 import { slowSuite } from "../../hack/lib/lanes/slow.ts";
-import { csiCalls, mountable } from "../lib/csi-calls.ts";
-import { ClaimStories, idsOf } from "../lib/csi-claims.ts";
-import { needXfsprogs } from "../lib/csi-needs.ts";
-import { type Stories, type StoryNode, startStories } from "../lib/csi-stories.ts";
-import { endDriver } from "../lib/host-path.ts";
+import { csiCalls, mountable } from "../lib/csi/csi-calls.ts";
+import { ClaimStories, idsOf } from "../lib/csi/csi-claims.ts";
+import { needXfsprogs } from "../lib/csi/csi-needs.ts";
+import { type Stories, type StoryNode, startStories } from "../lib/csi/csi-stories.ts";
+import { endDriver } from "../lib/csi/host-path.ts";
 
 const managed = "volumes.kubernetes.io/controller-managed-attach-detach";
 const free = "loop-xfs-free.csi.nodevolume.test";

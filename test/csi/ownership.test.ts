@@ -4,10 +4,10 @@ import { join } from "node:path";
 import { expect } from "chai";
 import { slowSuite } from "../../hack/lib/lanes/slow.ts";
 import { until } from "../../hack/lib/until.ts";
-import { csiCalls, mountable } from "../lib/csi-calls.ts";
-import { ClaimStories, pathOf } from "../lib/csi-claims.ts";
-import { type Stories, type StoryNode, startStories } from "../lib/csi-stories.ts";
-import { endDriver, startHostPath } from "../lib/host-path.ts";
+import { csiCalls, mountable } from "../lib/csi/csi-calls.ts";
+import { ClaimStories, pathOf } from "../lib/csi/csi-claims.ts";
+import { type Stories, type StoryNode, startStories } from "../lib/csi/csi-stories.ts";
+import { endDriver, startHostPath } from "../lib/csi/host-path.ts";
 
 slowSuite("acceptance: whom the files of a volume belong to", () => {
   let stories: Stories;

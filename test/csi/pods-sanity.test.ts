@@ -10,11 +10,11 @@ import { root } from "../../hack/lib/root.ts";
 import { locateTool } from "../../hack/lib/tools/locate.ts";
 import { until } from "../../hack/lib/until.ts";
 import { driverSocket } from "../../src/csi/server/socket-paths.ts";
-import { testCluster } from "../lib/cluster.ts";
-import { sanityRun } from "../lib/csi-sanity.ts";
-import { type CSITestNode, CSIWorld } from "../lib/csi-world.ts";
-import { intentForPod, podContext, podUID } from "../lib/pod-of-test.ts";
-import { PodSanityFront } from "../lib/pod-sanity-front.ts";
+import { testCluster } from "../lib/cluster/cluster.ts";
+import { sanityRun } from "../lib/csi/csi-sanity.ts";
+import { type CSITestNode, CSIWorld } from "../lib/csi/csi-world.ts";
+import { intentForPod, podContext, podUID } from "../lib/csi/pod-of-test.ts";
+import { PodSanityFront } from "../lib/csi/pod-sanity-front.ts";
 
 const volumes = join(layout.kubeletDir, "pods", podUID, "volumes/kubernetes.io~csi");
 const source = "/mnt/data-of-the-test";

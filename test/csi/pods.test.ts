@@ -12,10 +12,10 @@ import { grpcDialer } from "../../src/csi/client/grpc-connection.ts";
 import { RegistrationClient } from "../../src/csi/registry/registration-client.ts";
 import { driverSocket, registrationSocket } from "../../src/csi/server/socket-paths.ts";
 import { systemClock } from "../../src/system.ts";
-import { testCluster } from "../lib/cluster.ts";
-import { csiCalls, mountable } from "../lib/csi-calls.ts";
-import { type CSITestNode, CSIWorld } from "../lib/csi-world.ts";
-import { intentForPod, podContext, podUID } from "../lib/pod-of-test.ts";
+import { testCluster } from "../lib/cluster/cluster.ts";
+import { csiCalls, mountable } from "../lib/csi/csi-calls.ts";
+import { type CSITestNode, CSIWorld } from "../lib/csi/csi-world.ts";
+import { intentForPod, podContext, podUID } from "../lib/csi/pod-of-test.ts";
 
 const volumeDir = join(layout.kubeletDir, "pods", podUID, "volumes/kubernetes.io~csi/data");
 const targetPath = join(volumeDir, "mount");

@@ -5,9 +5,9 @@ import { loopXfs, loopXfsName, type RunningDriver } from "../../hack/lib/csi/dri
 import { slowSuite } from "../../hack/lib/lanes/slow.ts";
 import { until } from "../../hack/lib/until.ts";
 import { readRecord } from "../drivers/lib/record.ts";
-import { testCluster } from "../lib/cluster.ts";
-import { needXfsprogs } from "../lib/csi-needs.ts";
-import { type CSITestNode, CSIWorld } from "../lib/csi-world.ts";
+import { testCluster } from "../lib/cluster/cluster.ts";
+import { needXfsprogs } from "../lib/csi/csi-needs.ts";
+import { type CSITestNode, CSIWorld } from "../lib/csi/csi-world.ts";
 
 const volumes = "/api/v1/persistentvolumes";
 const claims = "/api/v1/namespaces/default/persistentvolumeclaims";

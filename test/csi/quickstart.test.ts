@@ -4,10 +4,10 @@ import { expect } from "chai";
 import { slowSuite } from "../../hack/lib/lanes/slow.ts";
 import { pidOf } from "../../hack/lib/pid-of.ts";
 import { testDeadline } from "../../hack/lib/test-deadline.ts";
-import { prepare } from "../lib/cluster.ts";
-import { needXfsprogs } from "../lib/csi-needs.ts";
-import { leftOf as leftButLoops } from "../lib/left-of.ts";
-import { type QuickstartRun, startQuickstart } from "../lib/quickstart-run.ts";
+import { leftOf as leftButLoops } from "../lib/asserts/left-of.ts";
+import { prepare } from "../lib/cluster/cluster.ts";
+import { type QuickstartRun, startQuickstart } from "../lib/cluster/quickstart-run.ts";
+import { needXfsprogs } from "../lib/csi/csi-needs.ts";
 
 slowSuite("npm run quickstart -- --csi", () => {
   before(async function () {

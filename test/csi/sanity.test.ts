@@ -8,10 +8,10 @@ import { type CSIStorage, csiStorage } from "../../hack/lib/csi/storage.ts";
 import { slowSuite } from "../../hack/lib/lanes/slow.ts";
 import { type PretendHost, startPretendHost } from "../../hack/lib/pretend-node/node.ts";
 import { locateTool } from "../../hack/lib/tools/locate.ts";
-import { prepare } from "../lib/cluster.ts";
-import { needXfsprogs } from "../lib/csi-needs.ts";
-import { runSanity } from "../lib/csi-sanity.ts";
-import { need } from "../lib/requirements.ts";
+import { need } from "../lib/asserts/requirements.ts";
+import { prepare } from "../lib/cluster/cluster.ts";
+import { needXfsprogs } from "../lib/csi/csi-needs.ts";
+import { runSanity } from "../lib/csi/csi-sanity.ts";
 
 const options = { env: process.env, report: (line: string) => console.log(`  ${line}`) };
 

@@ -6,8 +6,8 @@ import type { JsonObject } from "../../hack/lib/api-client.ts";
 import { slowSuite } from "../../hack/lib/lanes/slow.ts";
 import { root } from "../../hack/lib/root.ts";
 import { until } from "../../hack/lib/until.ts";
-import type { ClientFound } from "../lib/client-of-agent-main.ts";
-import { endSuite, type KubeletWorld, kubeletWorld } from "../lib/kubelet-world.ts";
+import { endSuite, type KubeletWorld, kubeletWorld } from "../lib/cluster/kubelet-world.ts";
+import type { ClientFound } from "../lib/kernel/programs/client-of-agent-main.ts";
 
 slowSuite("the client of a FUSE volume", () => {
   let world: KubeletWorld;
@@ -90,7 +90,7 @@ function asAgent(name: string, directory: string, programs: string): JsonObject 
     name: "agent",
     image: "nodevolume.test/pod-program:1",
     imagePullPolicy: "Never",
-    command: [process.execPath, `${root}/test/lib/client-of-agent-main.ts`, directory],
+    command: [process.execPath, `${root}/test/lib/kernel/programs/client-of-agent-main.ts`, directory],
     env: [{ name: "HOSTNAME_OF_POD", value: name }],
     securityContext: { privileged: true },
     volumeMounts,

@@ -3,10 +3,10 @@
 import { cpus } from "node:os";
 import { expect } from "chai";
 import { slowSuite } from "../../hack/lib/lanes/slow.ts";
-import { endSuite, type KubeletWorld, kubeletWorld } from "../lib/kubelet-world.ts";
-import { type LoopDevice, loopDevice } from "../lib/loop-device.ts";
-import { ofSet } from "../lib/pods.ts";
-import { need } from "../lib/requirements.ts";
+import { need } from "../lib/asserts/requirements.ts";
+import { endSuite, type KubeletWorld, kubeletWorld } from "../lib/cluster/kubelet-world.ts";
+import { ofSet } from "../lib/cluster/pods.ts";
+import { type LoopDevice, loopDevice } from "../lib/kernel/disks/loop-device.ts";
 
 /** Milliseconds. */
 const patience = 60_000;

@@ -5,11 +5,11 @@ import { expect } from "chai";
 import { csiDir } from "../../hack/lib/csi/paths.ts";
 import { slowSuite } from "../../hack/lib/lanes/slow.ts";
 import { layout } from "../../hack/lib/pretend-node/node.ts";
-import { attachments } from "../lib/csi-claims.ts";
-import { endSuite, type KubeletWorld, kubeletWorld } from "../lib/kubelet-world.ts";
-import { ofClaim, ofSet } from "../lib/pods.ts";
-import { Randomly } from "../lib/randomly.ts";
-import { full } from "../lib/requirements.ts";
+import { full } from "../lib/asserts/requirements.ts";
+import { Randomly } from "../lib/builders/randomly.ts";
+import { endSuite, type KubeletWorld, kubeletWorld } from "../lib/cluster/kubelet-world.ts";
+import { ofClaim, ofSet } from "../lib/cluster/pods.ts";
+import { attachments } from "../lib/csi/csi-claims.ts";
 
 const claims = ["claim-0", "claim-1", "claim-2", "claim-3", "claim-4"];
 const set = "shared";

@@ -1,8 +1,8 @@
 // A real node: kubelet runs pods there, and our agent has its volumes beside kubelet's.
 import { expect } from "chai";
 import { layout } from "../../hack/lib/pretend-node/node.ts";
-import { endSuite, type KubeletWorld, kubeletWorld } from "../lib/kubelet-world.ts";
-import { ofKubelet } from "../lib/pods.ts";
+import { endSuite, type KubeletWorld, kubeletWorld } from "../lib/cluster/kubelet-world.ts";
+import { ofKubelet } from "../lib/cluster/pods.ts";
 
 describe("a node with a kubelet", () => {
   let world: KubeletWorld;

@@ -2,8 +2,8 @@
 import { expect } from "chai";
 import { slowSuite } from "../../hack/lib/lanes/slow.ts";
 import { layout } from "../../hack/lib/pretend-node/node.ts";
-import { endSuite, type KubeletWorld, kubeletWorld } from "../lib/kubelet-world.ts";
-import { ofKubelet } from "../lib/pods.ts";
+import { endSuite, type KubeletWorld, kubeletWorld } from "../lib/cluster/kubelet-world.ts";
+import { ofKubelet } from "../lib/cluster/pods.ts";
 
 slowSuite("a claim of kubelet's own", () => {
   let world: KubeletWorld;

@@ -10,10 +10,10 @@ import { slowSuite } from "../../hack/lib/lanes/slow.ts";
 import { layout } from "../../hack/lib/pretend-node/node.ts";
 import { locateTool } from "../../hack/lib/tools/locate.ts";
 import { podDriver } from "../../src/api/names.ts";
-import { csiCalls, mountable } from "../lib/csi-calls.ts";
-import { grpcRequests } from "../lib/grpc-requests.ts";
-import { endSuite, type KubeletWorld, kubeletWorld } from "../lib/kubelet-world.ts";
-import { ofSet } from "../lib/pods.ts";
+import { endSuite, type KubeletWorld, kubeletWorld } from "../lib/cluster/kubelet-world.ts";
+import { ofSet } from "../lib/cluster/pods.ts";
+import { csiCalls, mountable } from "../lib/csi/csi-calls.ts";
+import { grpcRequests } from "../lib/csi/grpc-requests.ts";
 
 const name = "acts-as-pods.csi.k8s.io";
 const set = "of-each-pod";

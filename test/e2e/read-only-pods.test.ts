@@ -5,8 +5,8 @@ import { slowSuite } from "../../hack/lib/lanes/slow.ts";
 import { layout } from "../../hack/lib/pretend-node/node.ts";
 import { until } from "../../hack/lib/until.ts";
 import { podDriver } from "../../src/api/names.ts";
-import { endSuite, type KubeletWorld, kubeletWorld } from "../lib/kubelet-world.ts";
-import type { PodVolume } from "../lib/pods.ts";
+import { endSuite, type KubeletWorld, kubeletWorld } from "../lib/cluster/kubelet-world.ts";
+import type { PodVolume } from "../lib/cluster/pods.ts";
 
 const set = "to-be-read";
 /** Milliseconds. */

@@ -3,8 +3,8 @@ import { expect } from "chai";
 import { slowSuite } from "../../hack/lib/lanes/slow.ts";
 import { layout } from "../../hack/lib/pretend-node/node.ts";
 import { until } from "../../hack/lib/until.ts";
-import { endSuite, type KubeletWorld, kubeletWorld } from "../lib/kubelet-world.ts";
-import { ofClaim, ofSet, Pods } from "../lib/pods.ts";
+import { endSuite, type KubeletWorld, kubeletWorld } from "../lib/cluster/kubelet-world.ts";
+import { ofClaim, ofSet, Pods } from "../lib/cluster/pods.ts";
 
 const set = "for-default-only";
 /** Milliseconds. */

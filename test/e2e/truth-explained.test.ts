@@ -8,10 +8,10 @@ import { slowSuite } from "../../hack/lib/lanes/slow.ts";
 import { createNodeObject } from "../../hack/lib/pretend-node/object.ts";
 import { until } from "../../hack/lib/until.ts";
 import { orderFaults } from "../drivers/lib/faults.ts";
-import { attachments } from "../lib/csi-claims.ts";
-import { endSuite } from "../lib/kubelet-world.ts";
-import { need } from "../lib/requirements.ts";
-import { claimsPath, patience, type TruthWorld, truthWorld } from "../lib/truth-world.ts";
+import { need } from "../lib/asserts/requirements.ts";
+import { endSuite } from "../lib/cluster/kubelet-world.ts";
+import { claimsPath, patience, type TruthWorld, truthWorld } from "../lib/cluster/truth-world.ts";
+import { attachments } from "../lib/csi/csi-claims.ts";
 
 interface Attachment {
   readonly spec: { readonly source: { readonly persistentVolumeName?: string } };

@@ -5,11 +5,11 @@ import { loopXfsName } from "../../hack/lib/csi/driver.ts";
 import { slowSuite } from "../../hack/lib/lanes/slow.ts";
 import { until } from "../../hack/lib/until.ts";
 import type { Orphan } from "../../src/api/types.gen.ts";
-import { endSuite, hostPathName } from "../lib/kubelet-world.ts";
-import { Randomly } from "../lib/randomly.ts";
-import { full } from "../lib/requirements.ts";
-import { whatIsSaid, whatIsSo } from "../lib/truth-table.ts";
-import { claimsPath, patience, type TruthWorld, truthWorld } from "../lib/truth-world.ts";
+import { full } from "../lib/asserts/requirements.ts";
+import { Randomly } from "../lib/builders/randomly.ts";
+import { endSuite, hostPathName } from "../lib/cluster/kubelet-world.ts";
+import { whatIsSaid, whatIsSo } from "../lib/cluster/truth-table.ts";
+import { claimsPath, patience, type TruthWorld, truthWorld } from "../lib/cluster/truth-world.ts";
 
 /** Milliseconds within which what is said follows what is so. */
 const behind = 5_000;

@@ -1,12 +1,19 @@
 // What docs/release.md and docs/tasks/uninstall.md have on the Helm chart, on a real kubelet: each test goes on where
 // the one before it ended.
 import { expect } from "chai";
-import { differing } from "../lib/differing.ts";
-import { commandsOf, typeAsAdmin } from "../lib/install-page.ts";
-import { buildOnce, sharedInstallWorld } from "../lib/install-shared.ts";
-import { story } from "../lib/install-story.ts";
-import { Chart, fieldsInCluster, forgetPeople, inForce, installFile, namesInCluster } from "../lib/install-ways.ts";
-import type { InstallWorld } from "../lib/install-world.ts";
+import { differing } from "../lib/builders/differing.ts";
+import { commandsOf, typeAsAdmin } from "../lib/install/install-page.ts";
+import { buildOnce, sharedInstallWorld } from "../lib/install/install-shared.ts";
+import { story } from "../lib/install/install-story.ts";
+import {
+  Chart,
+  fieldsInCluster,
+  forgetPeople,
+  inForce,
+  installFile,
+  namesInCluster,
+} from "../lib/install/install-ways.ts";
+import type { InstallWorld } from "../lib/install/install-world.ts";
 
 const path = "/var/lib/nodevolume/mounts/by-helm";
 const page = "docs/tasks/uninstall.md";

@@ -6,14 +6,14 @@ import { isDeepStrictEqual } from "node:util";
 import { expect } from "chai";
 import { createApiClient } from "../../hack/lib/api-client.ts";
 import { skipBecause } from "../../hack/lib/lanes/skip-reason.ts";
-import { letGuardGo } from "../lib/definitions-guard.ts";
-import { imageTests } from "../lib/image-suite.ts";
-import { processOf } from "../lib/install-processes.ts";
-import { buildOnce, sharedInstallWorld } from "../lib/install-shared.ts";
-import { story } from "../lib/install-story.ts";
-import type { InstallWorld } from "../lib/install-world.ts";
-import { ofSet, Pods } from "../lib/pods.ts";
-import { Prometheus } from "../lib/prometheus.ts";
+import { letGuardGo } from "../lib/cluster/definitions-guard.ts";
+import { ofSet, Pods } from "../lib/cluster/pods.ts";
+import { imageTests } from "../lib/install/image-suite.ts";
+import { processOf } from "../lib/install/install-processes.ts";
+import { buildOnce, sharedInstallWorld } from "../lib/install/install-shared.ts";
+import { story } from "../lib/install/install-story.ts";
+import type { InstallWorld } from "../lib/install/install-world.ts";
+import { Prometheus } from "../lib/servers/prometheus.ts";
 
 const path = "/var/lib/nodevolume/mounts/scratch";
 /** Drifts of an hour that no alert is for (config/components/monitoring/rules.yaml). */

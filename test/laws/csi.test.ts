@@ -1,8 +1,8 @@
 import fc from "fast-check";
 import type { StageRecord, TargetRecord } from "../../src/agent/model/volume-record.ts";
 import type { MountEntry } from "../../src/host/mount-table/mountinfo.ts";
-import { entry } from "../lib/mount-entries.ts";
-import { planned, prefix, record, targetRecord, volume, type World, wanted } from "../lib/plan-world.ts";
+import { entry } from "../lib/builders/mount-entries.ts";
+import { planned, prefix, record, targetRecord, volume, type World, wanted } from "../lib/builders/plan-world.ts";
 import { law } from "./law.ts";
 
 const directory = "/csi/key";

@@ -1,6 +1,6 @@
 import { expect } from "chai";
 import { statusOf } from "../../src/agent/status/intent-status.ts";
-import { entry } from "../lib/mount-entries.ts";
+import { entry } from "../lib/builders/mount-entries.ts";
 import {
   mounted,
   planned,
@@ -12,7 +12,7 @@ import {
   targetRecord,
   volume,
   wanted,
-} from "../lib/plan-world.ts";
+} from "../lib/builders/plan-world.ts";
 
 const foreign = { device: "0:99", source: "foreign" } as const;
 const path = `${prefix}/a`;

@@ -5,7 +5,7 @@ import { statusOf } from "../../src/agent/status/intent-status.ts";
 import { nodeStateOf } from "../../src/agent/status/node-state-status.ts";
 import { findCondition } from "../../src/api/conditions.ts";
 import type { NodeVolumeIntent } from "../../src/api/types.gen.ts";
-import { plan } from "../lib/plan-whole.ts";
+import { plan } from "../lib/builders/plan-whole.ts";
 import { law } from "./law.ts";
 import { buildWorld } from "./worlds/build.ts";
 import { covers, isOf, mayCover, ofOneFilesystem, shows, soleMount } from "./worlds/evidence.ts";

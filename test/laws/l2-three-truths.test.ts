@@ -1,5 +1,5 @@
 import { statusOf } from "../../src/agent/status/intent-status.ts";
-import { plan } from "../lib/plan-whole.ts";
+import { plan } from "../lib/builders/plan-whole.ts";
 import { law } from "./law.ts";
 import { buildWorld } from "./worlds/build.ts";
 import { covers, mayCover, soleMount, stagingPathOf } from "./worlds/evidence.ts";

@@ -1,4 +1,4 @@
-import { plan } from "../lib/plan-whole.ts";
+import { plan } from "../lib/builders/plan-whole.ts";
 import { law } from "./law.ts";
 import { buildWorld } from "./worlds/build.ts";
 import { mayCover, shows, stagingPathOf } from "./worlds/evidence.ts";

@@ -1,7 +1,7 @@
 import { isDeepStrictEqual } from "node:util";
 import { isInvalid } from "../../src/agent/desired/desired-volume.ts";
 import type { PlanInput } from "../../src/agent/model/plan-input.ts";
-import { plan } from "../lib/plan-whole.ts";
+import { plan } from "../lib/builders/plan-whole.ts";
 import { law } from "./law.ts";
 import { buildWorld } from "./worlds/build.ts";
 import { told } from "./worlds/evidence.ts";

@@ -3,7 +3,7 @@ import { volumeKey } from "../../src/agent/desired/volume-key.ts";
 import type { Operation } from "../../src/agent/model/operation.ts";
 import type { PlanInput } from "../../src/agent/model/plan-input.ts";
 import type { MountEntry } from "../../src/host/mount-table/mountinfo.ts";
-import { plan } from "../lib/plan-whole.ts";
+import { plan } from "../lib/builders/plan-whole.ts";
 import { law } from "./law.ts";
 import { buildWorld } from "./worlds/build.ts";
 import { covers, ofOneFilesystem, shows, stagingPathOf, told, unmounts } from "./worlds/evidence.ts";

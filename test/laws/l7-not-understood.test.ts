@@ -1,7 +1,7 @@
 import { isInvalid } from "../../src/agent/desired/desired-volume.ts";
 import { statusOf } from "../../src/agent/status/intent-status.ts";
 import { findCondition } from "../../src/api/conditions.ts";
-import { plan } from "../lib/plan-whole.ts";
+import { plan } from "../lib/builders/plan-whole.ts";
 import { law } from "./law.ts";
 import { buildWorld } from "./worlds/build.ts";
 import { told } from "./worlds/evidence.ts";

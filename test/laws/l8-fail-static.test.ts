@@ -4,7 +4,7 @@ import type { Operation } from "../../src/agent/model/operation.ts";
 import type { PlanInput } from "../../src/agent/model/plan-input.ts";
 import type { TargetRecord, VolumeRecord } from "../../src/agent/model/volume-record.ts";
 import type { MountEntry } from "../../src/host/mount-table/mountinfo.ts";
-import { plan } from "../lib/plan-whole.ts";
+import { plan } from "../lib/builders/plan-whole.ts";
 import { law } from "./law.ts";
 import { buildWorld } from "./worlds/build.ts";
 import { mayCover, shows, takesAway, told } from "./worlds/evidence.ts";

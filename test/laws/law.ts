@@ -1,5 +1,5 @@
 import fc from "fast-check";
-import { full } from "../lib/requirements.ts";
+import { full } from "../lib/asserts/requirements.ts";
 import { Reached } from "./reached.ts";
 
 /**

@@ -2,7 +2,7 @@ import fc from "fast-check";
 import { statusOf } from "../../src/agent/status/intent-status.ts";
 import { isTransientState, isUnderWay } from "../../src/agent/status/transient-states.ts";
 import type { NodeVolumeIntentStatus } from "../../src/api/types.gen.ts";
-import { plan } from "../lib/plan-whole.ts";
+import { plan } from "../lib/builders/plan-whole.ts";
 import { law } from "./law.ts";
 import { buildWorld } from "./worlds/build.ts";
 import { worldChoices } from "./worlds/random-worlds.ts";

@@ -1,5 +1,5 @@
 import { isInvalid } from "../../src/agent/desired/desired-volume.ts";
-import { plan } from "../lib/plan-whole.ts";
+import { plan } from "../lib/builders/plan-whole.ts";
 import { law } from "./law.ts";
 import { buildWorld } from "./worlds/build.ts";
 import { worldChoices } from "./worlds/random-worlds.ts";

@@ -9,8 +9,8 @@ import { eachListedNamespace, type NamespaceCalls } from "../../src/host/linux/e
 import { loadMountCalls } from "../../src/host/linux/syscall/mount-calls.ts";
 import { identityOf, type MountIdentity } from "../../src/host/mount-table/mount-table.ts";
 import { type MountEntry, parseMountinfo } from "../../src/host/mount-table/mountinfo.ts";
-import { keepNamespace } from "../lib/kept-namespace.ts";
-import { need } from "../lib/requirements.ts";
+import { need } from "../lib/asserts/requirements.ts";
+import { keepNamespace } from "../lib/kernel/kept-namespace.ts";
 
 describe("the kernel's list of mount namespaces", () => {
   let base: string;
@@ -92,7 +92,7 @@ describe("the kernel's list of mount namespaces", () => {
   it("proves it without a process that cannot be read, and names that where it may be the one", async () => {
     const child = await container("echo up; exec sleep 600");
     execFileSync("umount", [volume]);
-    const script = `${import.meta.dirname}/../lib/holders-main.ts`;
+    const script = `${import.meta.dirname}/../lib/kernel/programs/holders-main.ts`;
     const unprivileged = (of: MountIdentity) =>
       JSON.parse(
         execFileSync("setpriv", ["--bounding-set=-sys_ptrace", process.execPath, script, JSON.stringify(of)], {
@@ -149,7 +149,7 @@ describe("the kernel's list of mount namespaces", () => {
   });
 
   it("is done without in another user namespace, where the kernel may leave namespaces out", async () => {
-    const script = `${import.meta.dirname}/../lib/holders-main.ts`;
+    const script = `${import.meta.dirname}/../lib/kernel/programs/holders-main.ts`;
     const asked = JSON.stringify({ device: "0:999999", root: "/" });
     const run = () =>
       execFileSync("unshare", ["--user", "--map-root-user", process.execPath, script, asked], {

@@ -1,10 +1,10 @@
 import { existsSync } from "node:fs";
 import { expect } from "chai";
 import type { KernelAgent } from "../../hack/lib/agent-on-kernel/kernel-agent.ts";
-import { keepNamespace } from "../lib/kept-namespace.ts";
-import { name, withPodAgent } from "../lib/pod-agent.ts";
-import { need } from "../lib/requirements.ts";
-import { withoutPtrace } from "../lib/without-ptrace.ts";
+import { need } from "../lib/asserts/requirements.ts";
+import { name, withPodAgent } from "../lib/kernel/agents/pod-agent.ts";
+import { keepNamespace } from "../lib/kernel/kept-namespace.ts";
+import { withoutPtrace } from "../lib/kernel/without-ptrace.ts";
 
 describe("a pod's volume that is given back, where the kernel lists mount namespaces", () => {
   let agent: KernelAgent;

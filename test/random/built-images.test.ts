@@ -9,10 +9,10 @@ import { skipBecause } from "../../hack/lib/lanes/skip-reason.ts";
 import { slow } from "../../hack/lib/lanes/slow.ts";
 import { locateBuildah } from "../../hack/lib/tools/buildah.ts";
 import { locateUnpacked } from "../../hack/lib/tools/unpacked.ts";
+import { need } from "../lib/asserts/requirements.ts";
+import { changeTree } from "../lib/builders/random-tree.ts";
+import { filesIn, likeTheirs, unpackLayers } from "../lib/kernel/unpacked-trees.ts";
 import { tryAll } from "../lib/mutate/tries.ts";
-import { changeTree } from "../lib/random-tree.ts";
-import { need } from "../lib/requirements.ts";
-import { filesIn, likeTheirs, unpackLayers } from "../lib/unpacked-trees.ts";
 import type { SeededRandom } from "../sim/random.ts";
 
 interface Builder {

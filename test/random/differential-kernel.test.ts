@@ -5,7 +5,7 @@ import { expect } from "chai";
 import { slow } from "../../hack/lib/lanes/slow.ts";
 import { silent } from "../../hack/lib/silent-log.ts";
 import { realSystem } from "../../src/system.ts";
-import { full, need } from "../lib/requirements.ts";
+import { full, need } from "../lib/asserts/requirements.ts";
 import { difference, type Pair, shrink } from "../sim/differential/compare.ts";
 import { randomScript } from "../sim/differential/generate.ts";
 import { RealKernel } from "../sim/differential/real-kernel.ts";

@@ -3,9 +3,9 @@ import { join } from "node:path";
 import { expect } from "chai";
 import { slow, slowInGate } from "../../hack/lib/lanes/slow.ts";
 import { root } from "../../hack/lib/root.ts";
+import { need } from "../lib/asserts/requirements.ts";
 import { type Guard, guards } from "../lib/disk-worlds/guards.ts";
 import { mostWorlds, worldsUntilHarm } from "../lib/disk-worlds/worlds-until-harm.ts";
-import { need } from "../lib/requirements.ts";
 
 const firstSeed = Number(process.env["NODEVOLUME_DISK_SEED"] || Math.floor(Math.random() * 2 ** 31));
 

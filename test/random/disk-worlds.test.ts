@@ -3,13 +3,13 @@ import { availableParallelism, tmpdir } from "node:os";
 import { join } from "node:path";
 import { expect } from "chai";
 import { slow, slowInGate } from "../../hack/lib/lanes/slow.ts";
+import { full, need } from "../lib/asserts/requirements.ts";
 import { childOf } from "../lib/disk-worlds/child-of.ts";
 import { type Content, makeContents } from "../lib/disk-worlds/contents.ts";
 import { runWorlds, togetherOf } from "../lib/disk-worlds/run-worlds.ts";
 import { Somebody } from "../lib/disk-worlds/somebody.ts";
 import { troubles } from "../lib/disk-worlds/trouble.ts";
 import { type Shown, World } from "../lib/disk-worlds/world.ts";
-import { full, need } from "../lib/requirements.ts";
 
 /** NODEVOLUME_DISK_SEED takes one that was printed, and NODEVOLUME_DISK_WORLDS says how many come from it. */
 const firstSeed = Number(process.env["NODEVOLUME_DISK_SEED"] || Math.floor(Math.random() * 2 ** 31));

@@ -6,7 +6,7 @@ import { framed } from "../lib/api-proxy/framed.ts";
 import { isInModel } from "../lib/api-proxy/model.ts";
 import { all, mutated } from "../lib/api-proxy/mutated-request.ts";
 import { type Asked, Proxied } from "../lib/api-proxy/proxied.ts";
-import { collectedMemory } from "../lib/collected-memory.ts";
+import { collectedMemory } from "../lib/asserts/collected-memory.ts";
 import { tryAll } from "../lib/mutate/tries.ts";
 
 /** Connections at once, each with one request and what is to be read behind it. */

@@ -4,8 +4,8 @@ import { Client, credentials, Metadata, type ServiceError, status } from "@grpc/
 import { expect } from "chai";
 import { slow } from "../../hack/lib/lanes/slow.ts";
 import type { PodPublish } from "../../src/csi/server/ports.ts";
-import { collectedMemory } from "../lib/collected-memory.ts";
-import { type HostileCall, hostileCall } from "../lib/hostile-csi-request.ts";
+import { collectedMemory } from "../lib/asserts/collected-memory.ts";
+import { type HostileCall, hostileCall } from "../lib/csi/hostile-csi-request.ts";
 import { mutatedBytes } from "../lib/mutate/mutated-bytes.ts";
 import { tryAll } from "../lib/mutate/tries.ts";
 import { DriverWorld } from "../unit/csi/server/driver-world.ts";

@@ -9,10 +9,10 @@ import { type RunningProcess, tailOf } from "../../hack/lib/process.ts";
 import { startAgent } from "../../hack/lib/roles.ts";
 import { until } from "../../hack/lib/until.ts";
 import { HostileProxy } from "../lib/api-proxy/hostile-proxy.ts";
-import { bundles } from "../lib/bundles.ts";
+import { full, need } from "../lib/asserts/requirements.ts";
+import { bundles } from "../lib/cluster/bundles.ts";
 import { mutatedBytes } from "../lib/mutate/mutated-bytes.ts";
 import { mutatedJson } from "../lib/mutate/mutated-json.ts";
-import { full, need } from "../lib/requirements.ts";
 import { SeededRandom } from "../sim/random.ts";
 
 const node = "node-7";

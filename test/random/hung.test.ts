@@ -2,7 +2,7 @@ import { expect } from "chai";
 import { slow } from "../../hack/lib/lanes/slow.ts";
 import { figuresOf } from "../../hack/proof/hung/figures.ts";
 import { runHung } from "../../hack/proof/hung/run-hung.ts";
-import { full, need } from "../lib/requirements.ts";
+import { full, need } from "../lib/asserts/requirements.ts";
 
 /** As child-slots.ts has it, and the spare one. */
 const mostHelpers = 28 + 1;

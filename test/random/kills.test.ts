@@ -2,7 +2,7 @@ import { expect } from "chai";
 import { slow } from "../../hack/lib/lanes/slow.ts";
 import { figuresOf } from "../../hack/proof/kills/figures.ts";
 import { runKills } from "../../hack/proof/kills/run-kills.ts";
-import { full, need } from "../lib/requirements.ts";
+import { full, need } from "../lib/asserts/requirements.ts";
 
 /** NODEVOLUME_KILL_SEED takes one that was printed. */
 const seed = Number(process.env["NODEVOLUME_KILL_SEED"] || Math.floor(Math.random() * 2 ** 31));

@@ -14,10 +14,10 @@ import type { MountTier } from "../../src/host/mount-table/mount-table-source.ts
 import { type MountEntry, parseMountinfo, sameEntry } from "../../src/host/mount-table/mountinfo.ts";
 import type { Logger, System } from "../../src/ports.ts";
 import { realSystem } from "../../src/system.ts";
+import { full, need } from "../lib/asserts/requirements.ts";
+import { tiersHere } from "../lib/kernel/mount-tier.ts";
 import { MountChurn } from "../lib/mount-churn/churn.ts";
 import { type ChurnName, churnNames, type Told } from "../lib/mount-churn/operations.ts";
-import { tiersHere } from "../lib/mount-tier.ts";
-import { full, need } from "../lib/requirements.ts";
 import { type KernelCalls, loadKernelCalls, MS } from "../sim/differential/kernel-calls.ts";
 import { SeededRandom } from "../sim/random.ts";
 

@@ -1,11 +1,11 @@
 import { posix } from "node:path";
 import { parseIntent, parseSet } from "../../src/api/validate.ts";
 import { projectSet } from "../../src/controller/model/projections.ts";
-import { badCases, type CorpusObject, goodCases } from "../lib/corpus.ts";
+import { mounted, planWorld, prefix, record, staged, wanted } from "../lib/builders/plan-world.ts";
+import { badCases, type CorpusObject, goodCases } from "../lib/corpus/corpus.ts";
 import { Learned } from "../lib/mutate/learned.ts";
 import { mutatedJson } from "../lib/mutate/mutated-json.ts";
 import { tryAll } from "../lib/mutate/tries.ts";
-import { mounted, planWorld, prefix, record, staged, wanted } from "../lib/plan-world.ts";
 import type { SeededRandom } from "../sim/random.ts";
 import { oneNode } from "../unit/controller/one-node.ts";
 

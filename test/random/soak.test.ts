@@ -2,7 +2,7 @@ import { expect } from "chai";
 import { slow } from "../../hack/lib/lanes/slow.ts";
 import { figuresOf } from "../../hack/proof/soak/figures.ts";
 import { runSoak } from "../../hack/proof/soak/run-soak.ts";
-import { full, need } from "../lib/requirements.ts";
+import { full, need } from "../lib/asserts/requirements.ts";
 
 /** NODEVOLUME_SOAK_SEED takes one that was printed. */
 const seed = Number(process.env["NODEVOLUME_SOAK_SEED"] || Math.floor(Math.random() * 2 ** 31));

@@ -1,6 +1,6 @@
 import { expect } from "chai";
 import { testDeadline } from "../../hack/lib/test-deadline.ts";
-import { full, need } from "../lib/requirements.ts";
+import { full, need } from "../lib/asserts/requirements.ts";
 import { Arena } from "../lib/swapper/arena.ts";
 import { makeRaces } from "../lib/swapper/make-races.ts";
 import { type Outcomes, type Race, run } from "../lib/swapper/race.ts";

@@ -1,9 +1,9 @@
 import { closeSync, constants, mkdirSync, openSync } from "node:fs";
 import { expect } from "chai";
 import { probeBlockDevice } from "../../src/host/linux/device/block-probe.ts";
-import { loopDevice } from "../lib/loop-device.ts";
-import { RealNode } from "../lib/real-node.ts";
-import { need } from "../lib/requirements.ts";
+import { need } from "../lib/asserts/requirements.ts";
+import { loopDevice } from "../lib/kernel/disks/loop-device.ts";
+import { RealNode } from "../lib/kernel/real-node.ts";
 
 describe("probeBlockDevice, on the real kernel", () => {
   let node: RealNode;

@@ -5,10 +5,10 @@ import { expect } from "chai";
 import { intent } from "../../hack/lib/agent-on-kernel/intent.ts";
 import { skipBecause } from "../../hack/lib/lanes/skip-reason.ts";
 import type { VolumePlan } from "../../src/agent/model/volume-plan.ts";
-import { loopDevice } from "../lib/loop-device.ts";
-import type { RealNode } from "../lib/real-node.ts";
-import { need } from "../lib/requirements.ts";
-import { withNode } from "../lib/with-node.ts";
+import { need } from "../lib/asserts/requirements.ts";
+import { loopDevice } from "../lib/kernel/disks/loop-device.ts";
+import type { RealNode } from "../lib/kernel/real-node.ts";
+import { withNode } from "../lib/kernel/with-node.ts";
 
 const name = "node.volume-1";
 

@@ -9,8 +9,8 @@ import { deriveVolumeState } from "../../src/agent/status/volume-state.ts";
 import { LinuxServers } from "../../src/host/linux/device/linux-servers.ts";
 import { errnoOf } from "../../src/host/linux/syscall/errno.ts";
 import { realSystem } from "../../src/system.ts";
-import { RealNode } from "../lib/real-node.ts";
-import { need } from "../lib/requirements.ts";
+import { need } from "../lib/asserts/requirements.ts";
+import { RealNode } from "../lib/kernel/real-node.ts";
 
 /** What kubelet takes for a mount that is broken (mount_helper_unix.go: IsCorruptedMnt). */
 const broken = ["ENOTCONN", "ESTALE", "EIO", "EACCES", "EHOSTDOWN", "EWOULDBLOCK", "ENODEV"] as const;

@@ -4,10 +4,10 @@ import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { expect } from "chai";
 import { intent } from "../../hack/lib/agent-on-kernel/intent.ts";
 import { slow } from "../../hack/lib/lanes/slow.ts";
-import { attachedStandIn } from "../lib/attached-stand-in.ts";
-import { loopDevice } from "../lib/loop-device.ts";
-import { RealNode } from "../lib/real-node.ts";
-import { need } from "../lib/requirements.ts";
+import { need } from "../lib/asserts/requirements.ts";
+import { attachedStandIn } from "../lib/fakes/attached-stand-in.ts";
+import { loopDevice } from "../lib/kernel/disks/loop-device.ts";
+import { RealNode } from "../lib/kernel/real-node.ts";
 
 /** BTRFS_IOC_SCAN_DEV and BTRFS_IOC_FORGET_DEV, as udev and `btrfs device scan` ask for them (linux/btrfs.h). */
 const [scan, forget] = [0x50009404, 0x50009405];

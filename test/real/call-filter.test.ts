@@ -3,18 +3,18 @@ import { readdirSync, readFileSync, readlinkSync } from "node:fs";
 import { fileURLToPath } from "node:url";
 import { expect } from "chai";
 import { errnoOf } from "../../src/host/linux/syscall/errno.ts";
-import { tarOf } from "../lib/contract-registry.ts";
-import type { Tried } from "../lib/filtered-main.ts";
-import { GitWorld } from "../lib/git-world.ts";
-import { ImageWorld } from "../lib/image-world.ts";
-import { need } from "../lib/requirements.ts";
+import { need } from "../lib/asserts/requirements.ts";
+import { GitWorld } from "../lib/kernel/agents/git-world.ts";
+import { ImageWorld } from "../lib/kernel/agents/image-world.ts";
+import type { Tried } from "../lib/kernel/programs/filtered-main.ts";
+import { tarOf } from "../lib/servers/contract-registry.ts";
 
 describe("the filter of system calls, on the real kernel", () => {
   before(function () {
     need(this, "root");
   });
 
-  const main = fileURLToPath(new URL("../lib/filtered-main.ts", import.meta.url));
+  const main = fileURLToPath(new URL("../lib/kernel/programs/filtered-main.ts", import.meta.url));
   const run = (how: string) => spawnSync(process.execPath, [main, how], { encoding: "utf8", timeout: 30_000 });
   const tried = (how: string): Tried => {
     const { stdout, stderr } = run(how);

@@ -2,8 +2,8 @@ import { spawnSync } from "node:child_process";
 import { expect } from "chai";
 import { intent } from "../../hack/lib/agent-on-kernel/intent.ts";
 import { skipBecause } from "../../hack/lib/lanes/skip-reason.ts";
-import { RealNode } from "../lib/real-node.ts";
-import { need } from "../lib/requirements.ts";
+import { need } from "../lib/asserts/requirements.ts";
+import { RealNode } from "../lib/kernel/real-node.ts";
 
 describe("cephfs by the kernel's client, on a kernel without it", () => {
   before(function () {

@@ -11,9 +11,9 @@ import { driftOf } from "../../src/agent/status/drift.ts";
 import type { CephFSVolumeSource } from "../../src/api/types.gen.ts";
 import { LinuxServers } from "../../src/host/linux/device/linux-servers.ts";
 import { realSystem } from "../../src/system.ts";
-import { CephCluster, cephUser, monitorAddress, nobodysMonitor } from "../lib/ceph.ts";
-import { appendsTo, mountedBy, settle, watchClients } from "../lib/fuse-clients.ts";
-import { RealNode } from "../lib/real-node.ts";
+import { appendsTo, mountedBy, settle, watchClients } from "../lib/kernel/fuse-clients.ts";
+import { RealNode } from "../lib/kernel/real-node.ts";
+import { CephCluster, cephUser, monitorAddress, nobodysMonitor } from "../lib/servers/ceph.ts";
 
 describe("cephfs by ceph-fuse, with a real cluster", function () {
   this.timeout(60_000); // of a cluster on a busy machine

@@ -1,7 +1,7 @@
 import { execFileSync } from "node:child_process";
 import { expect } from "chai";
 import { VolumeError } from "../../src/errors.ts";
-import { type DriverNode, volumeName, withDriverNode } from "../lib/driver-node.ts";
+import { type DriverNode, volumeName, withDriverNode } from "../lib/kernel/driver-node.ts";
 
 describe("volumes of a CSI driver that grow, on the real kernel", () => {
   let there: DriverNode;

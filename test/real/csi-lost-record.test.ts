@@ -3,7 +3,7 @@ import { rmSync } from "node:fs";
 import { expect } from "chai";
 import { until } from "../../hack/lib/until.ts";
 import type { VolumePlan } from "../../src/agent/model/volume-plan.ts";
-import { type DriverNode, volumeName, withDriverNode } from "../lib/driver-node.ts";
+import { type DriverNode, volumeName, withDriverNode } from "../lib/kernel/driver-node.ts";
 
 describe("volumes of a CSI driver of which the record is lost, on the real kernel", () => {
   let there: DriverNode;

@@ -3,7 +3,7 @@ import { rmSync } from "node:fs";
 import { expect } from "chai";
 import { until } from "../../hack/lib/until.ts";
 import { VolumeError } from "../../src/errors.ts";
-import { type DriverNode, volumeName, withDriverNode } from "../lib/driver-node.ts";
+import { type DriverNode, volumeName, withDriverNode } from "../lib/kernel/driver-node.ts";
 
 describe("CSI drivers without STAGE_UNSTAGE_VOLUME, and those that get or lose it, on the real kernel", () => {
   let there: DriverNode;

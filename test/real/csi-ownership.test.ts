@@ -4,7 +4,7 @@ import { expect } from "chai";
 import { deriveVolumeState } from "../../src/agent/status/volume-state.ts";
 import type { NodeVolumeIntent } from "../../src/api/types.gen.ts";
 import type { OwnershipResult } from "../../src/host/ports/ownership.ts";
-import { type DriverNode, withDriverNode } from "../lib/driver-node.ts";
+import { type DriverNode, withDriverNode } from "../lib/kernel/driver-node.ts";
 
 describe("whom the files of a CSI volume belong to, on the real kernel", () => {
   let there: DriverNode;

@@ -2,8 +2,8 @@ import { execFileSync } from "node:child_process";
 import { existsSync, readFileSync, writeFileSync } from "node:fs";
 import { expect } from "chai";
 import { VolumeError } from "../../src/errors.ts";
-import { type DriverNode, volumeName, withDriverNode } from "../lib/driver-node.ts";
-import { tokensFor } from "../lib/pod-tokens.ts";
+import { tokensFor } from "../lib/fakes/pod-tokens.ts";
+import { type DriverNode, volumeName, withDriverNode } from "../lib/kernel/driver-node.ts";
 
 const key = "csi.storage.k8s.io/serviceAccount.tokens";
 const info = (name: string) => `csi.storage.k8s.io/${name}`;

@@ -2,7 +2,7 @@ import { execFileSync } from "node:child_process";
 import { expect } from "chai";
 import { driftOf } from "../../src/agent/status/drift.ts";
 import { deriveVolumeState } from "../../src/agent/status/volume-state.ts";
-import { type DriverNode, volumeName, withDriverNode } from "../lib/driver-node.ts";
+import { type DriverNode, volumeName, withDriverNode } from "../lib/kernel/driver-node.ts";
 
 describe("a file system of a CSI driver that goes read-only by itself, on the real kernel (ReadOnlyFlip)", () => {
   let there: DriverNode;

@@ -2,9 +2,9 @@ import { execFileSync, spawn } from "node:child_process";
 import { once } from "node:events";
 import { closeSync, mkdirSync, openSync, readlinkSync } from "node:fs";
 import { expect } from "chai";
-import { type DriverNode, volumeName, withDriverNode } from "../lib/driver-node.ts";
-import { loopDevice } from "../lib/loop-device.ts";
-import { need } from "../lib/requirements.ts";
+import { need } from "../lib/asserts/requirements.ts";
+import { loopDevice } from "../lib/kernel/disks/loop-device.ts";
+import { type DriverNode, volumeName, withDriverNode } from "../lib/kernel/driver-node.ts";
 
 describe("release of volumes of a CSI driver, on the real kernel", () => {
   let there: DriverNode;

@@ -1,7 +1,7 @@
 import { execFileSync } from "node:child_process";
 import { expect } from "chai";
 import { VolumeError } from "../../src/errors.ts";
-import { type DriverNode, volumeName, withDriverNode } from "../lib/driver-node.ts";
+import { type DriverNode, volumeName, withDriverNode } from "../lib/kernel/driver-node.ts";
 
 describe("what a CSI driver answers, on the real kernel", () => {
   let there: DriverNode;

@@ -2,7 +2,7 @@ import { execFileSync } from "node:child_process";
 import { chownSync, statSync, writeFileSync } from "node:fs";
 import { expect } from "chai";
 import { VolumeError } from "../../src/errors.ts";
-import { type DriverNode, volumeName, withDriverNode } from "../lib/driver-node.ts";
+import { type DriverNode, volumeName, withDriverNode } from "../lib/kernel/driver-node.ts";
 
 /** Longer than any target waits for the next publish, and too short for two. */
 const aMinute = 76_000;

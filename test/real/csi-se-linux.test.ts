@@ -1,7 +1,7 @@
 import { execFileSync } from "node:child_process";
 import { expect } from "chai";
-import { type DriverNode, withDriverNode } from "../lib/driver-node.ts";
-import { need } from "../lib/requirements.ts";
+import { need } from "../lib/asserts/requirements.ts";
+import { type DriverNode, withDriverNode } from "../lib/kernel/driver-node.ts";
 
 describe("the SELinux label of a CSI volume, on a kernel that is taken for one with SELinux", () => {
   let there: DriverNode;

@@ -3,7 +3,7 @@ import { existsSync, readdirSync, writeFileSync } from "node:fs";
 import { expect } from "chai";
 import type { NodeVolumeIntent } from "../../src/api/types.gen.ts";
 import { VolumeError } from "../../src/errors.ts";
-import { type DriverNode, volumeName, withDriverNode } from "../lib/driver-node.ts";
+import { type DriverNode, volumeName, withDriverNode } from "../lib/kernel/driver-node.ts";
 
 describe("volumes of a CSI driver, on the real kernel", () => {
   let there: DriverNode;

@@ -1,9 +1,9 @@
 import { mkdirSync } from "node:fs";
 import { expect } from "chai";
 import type { VolumeError } from "../../src/errors.ts";
-import { loopDevice } from "../lib/loop-device.ts";
-import { RealNode } from "../lib/real-node.ts";
-import { need } from "../lib/requirements.ts";
+import { need } from "../lib/asserts/requirements.ts";
+import { loopDevice } from "../lib/kernel/disks/loop-device.ts";
+import { RealNode } from "../lib/kernel/real-node.ts";
 
 describe("what sysfs says of a device, on the real kernel", () => {
   let node: RealNode;

@@ -4,10 +4,10 @@ import { VolumeError } from "../../src/errors.ts";
 import { probeBlockDevice } from "../../src/host/linux/device/block-probe.ts";
 import { openUnchanged, wipe } from "../../src/host/linux/device/device-writes.ts";
 import { deviceNumberOf } from "../../src/host/linux/syscall/device-number.ts";
-import { startOf } from "../lib/changing-disks.ts";
-import { loopDevice } from "../lib/loop-device.ts";
-import { RealNode } from "../lib/real-node.ts";
-import { need } from "../lib/requirements.ts";
+import { need } from "../lib/asserts/requirements.ts";
+import { startOf } from "../lib/kernel/disks/changing-disks.ts";
+import { loopDevice } from "../lib/kernel/disks/loop-device.ts";
+import { RealNode } from "../lib/kernel/real-node.ts";
 
 const data = "data of somebody";
 

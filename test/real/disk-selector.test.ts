@@ -7,10 +7,10 @@ import { volumeKey } from "../../src/agent/desired/volume-key.ts";
 import type { ChildRequest } from "../../src/host/linux/child/child-protocol.ts";
 import type { ChildResult } from "../../src/host/linux/child/child-runner.ts";
 import { ChildRunner } from "../../src/host/linux/child/child-runner.ts";
-import { ChangingDisks, startOf } from "../lib/changing-disks.ts";
-import { type LoopDevice, loopDevice } from "../lib/loop-device.ts";
-import { RealNode } from "../lib/real-node.ts";
-import { need } from "../lib/requirements.ts";
+import { need } from "../lib/asserts/requirements.ts";
+import { ChangingDisks, startOf } from "../lib/kernel/disks/changing-disks.ts";
+import { type LoopDevice, loopDevice } from "../lib/kernel/disks/loop-device.ts";
+import { RealNode } from "../lib/kernel/real-node.ts";
 
 const name = "node.volume-1";
 const other = "node.volume-2";

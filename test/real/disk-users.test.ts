@@ -6,11 +6,11 @@ import { intent } from "../../hack/lib/agent-on-kernel/intent.ts";
 import { slow } from "../../hack/lib/lanes/slow.ts";
 import type { ChildRequest } from "../../src/host/linux/child/child-protocol.ts";
 import { ChildRunner } from "../../src/host/linux/child/child-runner.ts";
-import { attachedStandIn } from "../lib/attached-stand-in.ts";
-import { startOf } from "../lib/changing-disks.ts";
-import { loopDevice } from "../lib/loop-device.ts";
-import { RealNode } from "../lib/real-node.ts";
-import { need } from "../lib/requirements.ts";
+import { need } from "../lib/asserts/requirements.ts";
+import { attachedStandIn } from "../lib/fakes/attached-stand-in.ts";
+import { startOf } from "../lib/kernel/disks/changing-disks.ts";
+import { loopDevice } from "../lib/kernel/disks/loop-device.ts";
+import { RealNode } from "../lib/kernel/real-node.ts";
 
 const name = "node.volume-1";
 const megabytes = 48;

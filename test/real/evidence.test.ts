@@ -7,7 +7,7 @@ import { expect } from "chai";
 import { LinuxEvidence } from "../../src/host/linux/evidence/linux-evidence.ts";
 import { joinPath, type MountIdentity, MountTable } from "../../src/host/mount-table/mount-table.ts";
 import { parseMountinfo } from "../../src/host/mount-table/mountinfo.ts";
-import { need } from "../lib/requirements.ts";
+import { need } from "../lib/asserts/requirements.ts";
 
 describe("LinuxEvidence", () => {
   before(function () {

@@ -12,7 +12,7 @@ import { type Libc, loadLibc } from "../../src/host/linux/syscall/libc.ts";
 import { loadMountLinks } from "../../src/host/linux/syscall/mount-links.ts";
 import type { UnmountMode } from "../../src/host/ports/host-ports.ts";
 import type { TargetPath } from "../../src/host/ports/types.ts";
-import { refusing } from "../lib/refusing-queries.ts";
+import { refusing } from "../lib/fakes/refusing-queries.ts";
 import { type Scratch, scratch } from "./scratch.ts";
 
 const EOPNOTSUPP = 95;

@@ -6,8 +6,8 @@ import { expect } from "chai";
 import { until } from "../../hack/lib/until.ts";
 import { ext4Errors } from "../../src/host/linux/device/ext4-errors.ts";
 import { deviceNumberOf } from "../../src/host/linux/syscall/device-number.ts";
-import { loopDevice } from "../lib/loop-device.ts";
-import { need } from "../lib/requirements.ts";
+import { need } from "../lib/asserts/requirements.ts";
+import { loopDevice } from "../lib/kernel/disks/loop-device.ts";
 
 describe("errors that the kernel has met in an ext4, on the real kernel", () => {
   let directory: string;

@@ -3,9 +3,9 @@ import { expect } from "chai";
 import { intent } from "../../hack/lib/agent-on-kernel/intent.ts";
 import { slow } from "../../hack/lib/lanes/slow.ts";
 import type { FlexVolumeSource } from "../../src/api/types.gen.ts";
-import { flexDriver } from "../lib/flex-driver.ts";
-import { RealNode } from "../lib/real-node.ts";
-import { need } from "../lib/requirements.ts";
+import { need } from "../lib/asserts/requirements.ts";
+import { flexDriver } from "../lib/fakes/flex-driver.ts";
+import { RealNode } from "../lib/kernel/real-node.ts";
 
 const name = "node.volume-1";
 const MiB = 2 ** 20;

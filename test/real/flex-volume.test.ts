@@ -6,10 +6,10 @@ import { slow } from "../../hack/lib/lanes/slow.ts";
 import { until } from "../../hack/lib/until.ts";
 import { afterReboot } from "../../src/agent/model/volume-record.ts";
 import type { FlexVolumeSource } from "../../src/api/types.gen.ts";
-import { DeadlinesByHand } from "../lib/deadlines-by-hand.ts";
-import { flexDriver } from "../lib/flex-driver.ts";
-import { RealNode } from "../lib/real-node.ts";
-import { need } from "../lib/requirements.ts";
+import { need } from "../lib/asserts/requirements.ts";
+import { DeadlinesByHand } from "../lib/fakes/deadlines-by-hand.ts";
+import { flexDriver } from "../lib/fakes/flex-driver.ts";
+import { RealNode } from "../lib/kernel/real-node.ts";
 
 const name = "node.volume-1";
 const success = `echo '{"status": "Success", "capabilities": {"attach": false}}'`;

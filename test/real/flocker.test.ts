@@ -3,9 +3,9 @@ import { join } from "node:path";
 import { expect } from "chai";
 import { intent } from "../../hack/lib/agent-on-kernel/intent.ts";
 import type { FlockerVolumeSource } from "../../src/api/types.gen.ts";
-import { datasetUUID, elsewhereUUID, FlockerContractServer, hereUUID } from "../lib/flocker-contract-server.ts";
-import { RealNode } from "../lib/real-node.ts";
-import { need } from "../lib/requirements.ts";
+import { need } from "../lib/asserts/requirements.ts";
+import { datasetUUID, elsewhereUUID, FlockerContractServer, hereUUID } from "../lib/fakes/flocker-contract-server.ts";
+import { RealNode } from "../lib/kernel/real-node.ts";
 
 const name = "node.volume-1";
 

@@ -5,8 +5,8 @@ import { expect } from "chai";
 import { FuseServer } from "../../hack/lib/agent-on-kernel/fuse/fuse-server.ts";
 import { buildPrograms, type Programs } from "../../hack/lib/agent-on-kernel/programs.ts";
 import { slow } from "../../hack/lib/lanes/slow.ts";
-import { HungWorld } from "../lib/hung-world.ts";
-import { need } from "../lib/requirements.ts";
+import { need } from "../lib/asserts/requirements.ts";
+import { HungWorld } from "../lib/kernel/agents/hung-world.ts";
 import { scratch } from "./scratch.ts";
 
 describe("a forced unmount, and a FUSE server that others use too (decision 0020)", () => {

@@ -21,7 +21,7 @@ import { LinuxJournalFile } from "../../src/host/linux/files/linux-journal-file.
 import { prepareStateDirectories } from "../../src/host/linux/files/state-directories.ts";
 import { loadLibc } from "../../src/host/linux/syscall/libc.ts";
 import { tryLock } from "../../src/host/linux/syscall/lock.ts";
-import { need } from "../lib/requirements.ts";
+import { need } from "../lib/asserts/requirements.ts";
 
 const record = (name: string): VolumeRecord => ({
   name,

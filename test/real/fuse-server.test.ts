@@ -5,7 +5,7 @@ import { mkdir, readdir, readFile, rmdir, stat, statfs } from "node:fs/promises"
 import { expect } from "chai";
 import { FuseServer } from "../../hack/lib/agent-on-kernel/fuse/fuse-server.ts";
 import { until } from "../../hack/lib/until.ts";
-import { need } from "../lib/requirements.ts";
+import { need } from "../lib/asserts/requirements.ts";
 import { type Scratch, scratch } from "./scratch.ts";
 
 describe("FuseServer, the file system of our own that tests hang on", () => {

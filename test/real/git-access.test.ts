@@ -3,10 +3,10 @@ import type { IncomingMessage, ServerResponse } from "node:http";
 import { expect } from "chai";
 import { slow } from "../../hack/lib/lanes/slow.ts";
 import { selfSigned } from "../../src/http/self-signed.ts";
-import { GitServer } from "../lib/git-server.ts";
-import { GitWorld } from "../lib/git-world.ts";
-import { need } from "../lib/requirements.ts";
-import { SSHServer } from "../lib/ssh-server.ts";
+import { need } from "../lib/asserts/requirements.ts";
+import { GitWorld } from "../lib/kernel/agents/git-world.ts";
+import { GitServer } from "../lib/servers/git-server.ts";
+import { SSHServer } from "../lib/servers/ssh-server.ts";
 
 const password = "pa55:word-of-nobody-else";
 const basic = `Basic ${Buffer.from(`reader:${password}`).toString("base64")}`;

@@ -4,9 +4,9 @@ import { setImmediate } from "node:timers/promises";
 import { expect } from "chai";
 import { afterReboot } from "../../src/agent/model/volume-record.ts";
 import { stranger } from "../../src/host/linux/child/confined.ts";
-import { TestRepository } from "../lib/git-server.ts";
-import { GitWorld } from "../lib/git-world.ts";
-import { need } from "../lib/requirements.ts";
+import { need } from "../lib/asserts/requirements.ts";
+import { GitWorld } from "../lib/kernel/agents/git-world.ts";
+import { TestRepository } from "../lib/servers/git-server.ts";
 
 describe("git, on the real kernel", function () {
   this.timeout(60_000); // six processes a fetch, on machines that have others at work

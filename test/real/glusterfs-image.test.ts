@@ -2,7 +2,7 @@ import { spawnSync } from "node:child_process";
 import { mkdirSync, writeFileSync } from "node:fs";
 import { expect } from "chai";
 import { removedTranslators } from "../../hack/lib/image.ts";
-import { GlusterServer, glusterAddress } from "../lib/gluster.ts";
+import { GlusterServer, glusterAddress } from "../lib/servers/gluster.ts";
 import { type Scratch, scratch } from "./scratch.ts";
 
 describe("the image's client of GlusterFS", () => {

@@ -12,9 +12,9 @@ import { deriveVolumeState } from "../../src/agent/status/volume-state.ts";
 import type { GlusterfsVolumeSource } from "../../src/api/types.gen.ts";
 import { LinuxServers } from "../../src/host/linux/device/linux-servers.ts";
 import { realSystem } from "../../src/system.ts";
-import { appendsTo, mountedBy, settle, watchClients } from "../lib/fuse-clients.ts";
-import { GlusterServer, glusterAddress, nobodysAddress } from "../lib/gluster.ts";
-import { RealNode } from "../lib/real-node.ts";
+import { appendsTo, mountedBy, settle, watchClients } from "../lib/kernel/fuse-clients.ts";
+import { RealNode } from "../lib/kernel/real-node.ts";
+import { GlusterServer, glusterAddress, nobodysAddress } from "../lib/servers/gluster.ts";
 
 describe("glusterfs, with a real server and Debian's client", () => {
   let server: GlusterServer;

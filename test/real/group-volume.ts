@@ -1,7 +1,7 @@
 import { execFileSync } from "node:child_process";
 import { lstatSync, mkdirSync } from "node:fs";
 import type { OwnershipRequest } from "../../src/host/ports/ownership.ts";
-import { need } from "../lib/requirements.ts";
+import { need } from "../lib/asserts/requirements.ts";
 import { type Scratch, scratch } from "./scratch.ts";
 
 /** A volume on a tmpfs of its own, whose files are given to a group. */

@@ -18,8 +18,8 @@ import { writeTree } from "../../src/host/linux/git/write-tree.ts";
 import { Descriptor } from "../../src/host/linux/syscall/descriptor.ts";
 import { loadLibc } from "../../src/host/linux/syscall/libc.ts";
 import { loadSandboxCalls } from "../../src/host/linux/syscall/sandbox-calls.ts";
-import { GitWorld } from "../lib/git-world.ts";
-import { need } from "../lib/requirements.ts";
+import { need } from "../lib/asserts/requirements.ts";
+import { GitWorld } from "../lib/kernel/agents/git-world.ts";
 
 const nowhere = "0123456789".repeat(4);
 
@@ -143,7 +143,7 @@ describe("what hostile people put into a git repository, on the real kernel", fu
       "head -c 200000 /dev/urandom > /work/big; setpriv --dump | grep -i 'capabilit\\|no_new'",
       `unshare --user true && echo user namespace; git ls-remote http://127.0.0.1:9/app.git`,
     ].join("\n");
-    const main = fileURLToPath(new URL("../lib/sandbox-main.ts", import.meta.url));
+    const main = fileURLToPath(new URL("../lib/kernel/programs/sandbox-main.ts", import.meta.url));
     const said = execFileSync(process.execPath, [main, work, script], { encoding: "utf8", stdio: "pipe" }).split("\n");
     expect(said.filter((line) => line.startsWith("wrote "))).to.deep.equal(["wrote /work"]);
     expect(said).to.include.members([`user ${stranger} ${stranger}`, "pid 1", "usr", "work", "no_new_privs: 1"]);

@@ -2,8 +2,8 @@ import { existsSync, mkdirSync, readdirSync, statfsSync, statSync, writeFileSync
 import { expect } from "chai";
 import { intent } from "../../hack/lib/agent-on-kernel/intent.ts";
 import type { EmptyDirVolumeSource } from "../../src/api/types.gen.ts";
-import { RealNode } from "../lib/real-node.ts";
-import { need } from "../lib/requirements.ts";
+import { need } from "../lib/asserts/requirements.ts";
+import { RealNode } from "../lib/kernel/real-node.ts";
 
 const name = "node.volume-1";
 const hugetlbfsMagic = 0x958458f6;

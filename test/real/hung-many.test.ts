@@ -2,8 +2,8 @@ import { expect } from "chai";
 import { buildPrograms, type Programs } from "../../hack/lib/agent-on-kernel/programs.ts";
 import { slow } from "../../hack/lib/lanes/slow.ts";
 import { until } from "../../hack/lib/until.ts";
-import { HungWorld } from "../lib/hung-world.ts";
-import { need } from "../lib/requirements.ts";
+import { need } from "../lib/asserts/requirements.ts";
+import { HungWorld } from "../lib/kernel/agents/hung-world.ts";
 
 const hung = "node.hung";
 /** Children beside each other, those that were given up among them (child-slots.ts). */

@@ -4,8 +4,8 @@ import type { KernelAgent } from "../../hack/lib/agent-on-kernel/kernel-agent.ts
 import { buildPrograms, type Programs } from "../../hack/lib/agent-on-kernel/programs.ts";
 import { slow } from "../../hack/lib/lanes/slow.ts";
 import { until } from "../../hack/lib/until.ts";
-import { HungWorld } from "../lib/hung-world.ts";
-import { need } from "../lib/requirements.ts";
+import { need } from "../lib/asserts/requirements.ts";
+import { HungWorld } from "../lib/kernel/agents/hung-world.ts";
 
 const hung = "node.hung";
 

@@ -2,9 +2,9 @@ import { execFileSync } from "node:child_process";
 import { mkdirSync, readFileSync } from "node:fs";
 import { gzipSync, zstdCompressSync } from "node:zlib";
 import { expect } from "chai";
-import { type Described, entryOf, paxOf, type RawTarEntry, tarOf } from "../lib/contract-registry.ts";
-import { ImageWorld } from "../lib/image-world.ts";
-import { need } from "../lib/requirements.ts";
+import { need } from "../lib/asserts/requirements.ts";
+import { ImageWorld } from "../lib/kernel/agents/image-world.ts";
+import { type Described, entryOf, paxOf, type RawTarEntry, tarOf } from "../lib/servers/contract-registry.ts";
 
 const oci = "application/vnd.oci.image.layer.v1.tar";
 const directory = (name: string): RawTarEntry => ({ name, type: "5", mode: 0o755 });

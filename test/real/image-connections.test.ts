@@ -1,9 +1,9 @@
 import { randomBytes } from "node:crypto";
 import { readdirSync, readFileSync } from "node:fs";
 import { expect } from "chai";
-import { tarOf } from "../lib/contract-registry.ts";
-import { ImageWorld } from "../lib/image-world.ts";
-import { need } from "../lib/requirements.ts";
+import { need } from "../lib/asserts/requirements.ts";
+import { ImageWorld } from "../lib/kernel/agents/image-world.ts";
+import { tarOf } from "../lib/servers/contract-registry.ts";
 
 describe("images, on the real kernel, by connections that do not last", function () {
   this.timeout(60_000); // on machines that have others at work

@@ -5,8 +5,8 @@ import { intent } from "../../hack/lib/agent-on-kernel/intent.ts";
 import { skipBecause } from "../../hack/lib/lanes/skip-reason.ts";
 import { slow } from "../../hack/lib/lanes/slow.ts";
 import { locateUnpacked } from "../../hack/lib/tools/unpacked.ts";
-import { RealNode } from "../lib/real-node.ts";
-import { need } from "../lib/requirements.ts";
+import { need } from "../lib/asserts/requirements.ts";
+import { RealNode } from "../lib/kernel/real-node.ts";
 
 describe("images, on the real kernel, from a layout that umoci has written", function () {
   this.timeout(60_000); // on machines that have others at work

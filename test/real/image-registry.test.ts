@@ -3,11 +3,11 @@ import { mkdirSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { expect } from "chai";
 import { intent } from "../../hack/lib/agent-on-kernel/intent.ts";
 import { selfSigned } from "../../src/http/self-signed.ts";
-import type { Described } from "../lib/contract-registry.ts";
-import { DebianRegistry } from "../lib/debian-registry.ts";
-import { RealNode } from "../lib/real-node.ts";
-import { need } from "../lib/requirements.ts";
-import { TokenService } from "../lib/token-service.ts";
+import { need } from "../lib/asserts/requirements.ts";
+import { RealNode } from "../lib/kernel/real-node.ts";
+import type { Described } from "../lib/servers/contract-registry.ts";
+import { DebianRegistry } from "../lib/servers/debian-registry.ts";
+import { TokenService } from "../lib/servers/token-service.ts";
 
 const architecture = process.arch === "x64" ? "amd64" : process.arch;
 const secretRef = { namespace: "team", name: "pull" };

@@ -8,9 +8,9 @@ import fc from "fast-check";
 import { skipBecause } from "../../hack/lib/lanes/skip-reason.ts";
 import { slow } from "../../hack/lib/lanes/slow.ts";
 import { locateUnpacked } from "../../hack/lib/tools/unpacked.ts";
-import { paxOf, type RawTarEntry, tarOf } from "../lib/contract-registry.ts";
-import { need } from "../lib/requirements.ts";
-import { filesIn, likeTheirs, unpackLayers } from "../lib/unpacked-trees.ts";
+import { need } from "../lib/asserts/requirements.ts";
+import { filesIn, likeTheirs, unpackLayers } from "../lib/kernel/unpacked-trees.ts";
+import { paxOf, type RawTarEntry, tarOf } from "../lib/servers/contract-registry.ts";
 
 const layerType = "application/vnd.oci.image.layer.v1.tar+gzip";
 

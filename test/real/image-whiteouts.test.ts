@@ -8,7 +8,7 @@ import type { TarEntry } from "../../src/host/linux/image/tar/tar.ts";
 import { Descriptor } from "../../src/host/linux/syscall/descriptor.ts";
 import { loadLibc } from "../../src/host/linux/syscall/libc.ts";
 import { loadSandboxCalls } from "../../src/host/linux/syscall/sandbox-calls.ts";
-import { need } from "../lib/requirements.ts";
+import { need } from "../lib/asserts/requirements.ts";
 
 type Entry = { readonly path: string; readonly kind: "file" | "directory"; readonly mode: number };
 interface Layer {

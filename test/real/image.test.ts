@@ -11,9 +11,9 @@ import {
   writeFileSync,
 } from "node:fs";
 import { expect } from "chai";
-import { tarOf } from "../lib/contract-registry.ts";
-import { ImageWorld } from "../lib/image-world.ts";
-import { need } from "../lib/requirements.ts";
+import { need } from "../lib/asserts/requirements.ts";
+import { ImageWorld } from "../lib/kernel/agents/image-world.ts";
+import { tarOf } from "../lib/servers/contract-registry.ts";
 
 const architecture = process.arch === "x64" ? "amd64" : process.arch;
 

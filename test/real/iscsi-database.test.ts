@@ -7,7 +7,7 @@ import { fileURLToPath } from "node:url";
 import { expect } from "chai";
 import { pidOf } from "../../hack/lib/pid-of.ts";
 import type { ISCSIOutcome, ISCSIRequest } from "../../src/host/linux/child/child-protocol.ts";
-import { need } from "../lib/requirements.ts";
+import { need } from "../lib/asserts/requirements.ts";
 
 const child = fileURLToPath(new URL("../../hack/lib/agent-on-kernel/child-entry.ts", import.meta.url));
 const password = "canary of ua";

@@ -16,8 +16,8 @@ import { type MountEntry, parseMountinfo } from "../../src/host/mount-table/moun
 import { KeptUnknown, NamespacesUnknown } from "../../src/host/ports/evidence.ts";
 import type { Timers } from "../../src/ports.ts";
 import { realSystem } from "../../src/system.ts";
-import { keepNamespace } from "../lib/kept-namespace.ts";
-import { need } from "../lib/requirements.ts";
+import { need } from "../lib/asserts/requirements.ts";
+import { keepNamespace } from "../lib/kernel/kept-namespace.ts";
 
 const child = fileURLToPath(new URL("../../hack/lib/agent-on-kernel/child-entry.ts", import.meta.url));
 const calls = loadMountCalls();

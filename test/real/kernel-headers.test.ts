@@ -3,9 +3,9 @@ import { skipBecause } from "../../hack/lib/lanes/skip-reason.ts";
 import { locateKernelHeaders } from "../../hack/lib/tools/kernel-headers.ts";
 import { byArchitecture } from "../../src/host/linux/syscall/constants.ts";
 import { actionsRoom, attributesRoom, signalSetBytes } from "../../src/host/linux/syscall/spawn-calls.ts";
-import { differencesFrom } from "../lib/compare-with-headers.ts";
-import { type Said, saidOf } from "../lib/header-names.ts";
-import { need } from "../lib/requirements.ts";
+import { need } from "../lib/asserts/requirements.ts";
+import { differencesFrom } from "../lib/kernel/compare-with-headers.ts";
+import { type Said, saidOf } from "../lib/kernel/header-names.ts";
 
 /** Include/uapi of the kernel. */
 const ofKernel = [

@@ -3,9 +3,9 @@ import { mkdirSync } from "node:fs";
 import { expect } from "chai";
 import { VolumeError } from "../../src/errors.ts";
 import type { Effects } from "../../src/host/ports/host-ports.ts";
-import { loopDevice } from "../lib/loop-device.ts";
-import { RealNode } from "../lib/real-node.ts";
-import { need } from "../lib/requirements.ts";
+import { need } from "../lib/asserts/requirements.ts";
+import { loopDevice } from "../lib/kernel/disks/loop-device.ts";
+import { RealNode } from "../lib/kernel/real-node.ts";
 
 const passphrase = Buffer.from("correct horse");
 const uuid = "01234567-89ab-cdef-0123-456789abcdef";

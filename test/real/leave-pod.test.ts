@@ -7,7 +7,7 @@ import { skipBecause } from "../../hack/lib/lanes/skip-reason.ts";
 import { pidOf } from "../../hack/lib/pid-of.ts";
 import { newRunId } from "../../hack/lib/sandbox/outside.ts";
 import { until } from "../../hack/lib/until.ts";
-import { need } from "../lib/requirements.ts";
+import { need } from "../lib/asserts/requirements.ts";
 
 const source = new URL("../../hack/lib/agent-on-kernel/child-entry.ts", import.meta.url);
 const child = process.env["NODEVOLUME_CHILD"] ?? fileURLToPath(source); // of a bundle: another bundle

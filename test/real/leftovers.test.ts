@@ -6,7 +6,7 @@ import { createInterface } from "node:readline";
 import { expect } from "chai";
 import { leftoversOf, lookForTraces } from "../../hack/lib/lanes/leftovers.ts";
 import { runVariable } from "../../hack/lib/sandbox/outside.ts";
-import { need } from "../lib/requirements.ts";
+import { need } from "../lib/asserts/requirements.ts";
 
 describe("what a run has left behind", () => {
   it("is no loop device of another run that goes on, and is one that nobody has any more", async function () {

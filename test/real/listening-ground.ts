@@ -8,7 +8,7 @@ import { PathWakes } from "../../src/host/linux/wakeups/wake-paths.ts";
 import type { MountTableSource } from "../../src/host/mount-table/mount-table-source.ts";
 import type { WatchedPath } from "../../src/host/ports/wakeups.ts";
 import { realSystem, systemTimers } from "../../src/system.ts";
-import { Heard } from "../lib/heard.ts";
+import { Heard } from "../lib/asserts/heard.ts";
 import { scratch } from "./scratch.ts";
 
 const armedMs = 10_000;

@@ -6,12 +6,12 @@ import { fullVariable } from "../../hack/lib/lanes/lanes.ts";
 import { slow } from "../../hack/lib/lanes/slow.ts";
 import { VolumeError } from "../../src/errors.ts";
 import { mapperName } from "../../src/host/ports/block-layers.ts";
-import { FakeLayeredNode } from "../lib/fake-layered-node.ts";
-import { describeLayeredSwap } from "../lib/layered-swap-suite.ts";
-import { describeLayers } from "../lib/layers-suite.ts";
-import type { LayersWorld } from "../lib/layers-world.ts";
-import { need } from "../lib/requirements.ts";
-import { layeredDevice, passphrase } from "../lib/volume-group.ts";
+import { need } from "../lib/asserts/requirements.ts";
+import { FakeLayeredNode } from "../lib/fakes/fake-layered-node.ts";
+import { describeLayeredSwap } from "../lib/kernel/layers/layered-swap-suite.ts";
+import { describeLayers } from "../lib/kernel/layers/layers-suite.ts";
+import type { LayersWorld } from "../lib/kernel/layers/layers-world.ts";
+import { layeredDevice, passphrase } from "../lib/kernel/layers/volume-group.ts";
 
 const needed = ["root", "loop-devices", "mkfs.ext4", "ext4", "mkfs.xfs", "xfs", "cryptsetup"] as const;
 const fake = (node: unknown) => (node as FakeLayeredNode).layers;

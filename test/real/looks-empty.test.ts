@@ -4,9 +4,9 @@ import { expect } from "chai";
 import { intent } from "../../hack/lib/agent-on-kernel/intent.ts";
 import { slow } from "../../hack/lib/lanes/slow.ts";
 import { ChildRunner } from "../../src/host/linux/child/child-runner.ts";
-import { loopDevice } from "../lib/loop-device.ts";
-import { RealNode } from "../lib/real-node.ts";
-import { need } from "../lib/requirements.ts";
+import { need } from "../lib/asserts/requirements.ts";
+import { loopDevice } from "../lib/kernel/disks/loop-device.ts";
+import { RealNode } from "../lib/kernel/real-node.ts";
 
 const name = "node.volume-1";
 const MiB = 1024 * 1024;

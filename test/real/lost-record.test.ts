@@ -6,8 +6,8 @@ import type { VolumeSource } from "../../src/api/types.gen.ts";
 import { LinuxJournalFile } from "../../src/host/linux/files/linux-journal-file.ts";
 import { prepareStateDirectories } from "../../src/host/linux/files/state-directories.ts";
 import { loadLibc } from "../../src/host/linux/syscall/libc.ts";
-import { RealNode } from "../lib/real-node.ts";
-import { need } from "../lib/requirements.ts";
+import { need } from "../lib/asserts/requirements.ts";
+import { RealNode } from "../lib/kernel/real-node.ts";
 
 const name = "node.volume-1";
 

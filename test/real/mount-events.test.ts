@@ -5,8 +5,8 @@ import { silent } from "../../hack/lib/silent-log.ts";
 import { allTiers, LinuxMountTable } from "../../src/host/linux/mount-table/linux-mount-table.ts";
 import { parseMountinfo } from "../../src/host/mount-table/mountinfo.ts";
 import { realSystem } from "../../src/system.ts";
-import { needTier } from "../lib/mount-tier.ts";
-import { need } from "../lib/requirements.ts";
+import { need } from "../lib/asserts/requirements.ts";
+import { needTier } from "../lib/kernel/mount-tier.ts";
 import { loadKernelCalls, MS } from "../sim/differential/kernel-calls.ts";
 import { type Scratch, scratch } from "./scratch.ts";
 

@@ -6,8 +6,8 @@ import { silent } from "../../hack/lib/silent-log.ts";
 import { LinuxMountTable } from "../../src/host/linux/mount-table/linux-mount-table.ts";
 import type { MountTier } from "../../src/host/mount-table/mount-table-source.ts";
 import { realSystem } from "../../src/system.ts";
-import { needTier } from "../lib/mount-tier.ts";
-import { need } from "../lib/requirements.ts";
+import { need } from "../lib/asserts/requirements.ts";
+import { needTier } from "../lib/kernel/mount-tier.ts";
 import { loadKernelCalls, MS } from "../sim/differential/kernel-calls.ts";
 import { scratch } from "./scratch.ts";
 

@@ -8,7 +8,7 @@ import { Descriptor } from "../../src/host/linux/syscall/descriptor.ts";
 import { loadLibc } from "../../src/host/linux/syscall/libc.ts";
 import { loadMountLinks } from "../../src/host/linux/syscall/mount-links.ts";
 import { loadMountQueries } from "../../src/host/linux/syscall/mount-queries.ts";
-import { refusing } from "../lib/refusing-queries.ts";
+import { refusing } from "../lib/fakes/refusing-queries.ts";
 import { type Scratch, scratch } from "./scratch.ts";
 
 const [EPERM, ENOMEM, ENOSYS] = [1, 12, 38];

@@ -4,8 +4,8 @@ import { expect } from "chai";
 import { intent } from "../../hack/lib/agent-on-kernel/intent.ts";
 import { driftOf } from "../../src/agent/status/drift.ts";
 import type { VolumeSource } from "../../src/api/types.gen.ts";
-import { RealNode } from "../lib/real-node.ts";
-import { need } from "../lib/requirements.ts";
+import { need } from "../lib/asserts/requirements.ts";
+import { RealNode } from "../lib/kernel/real-node.ts";
 
 const name = "node.volume-1";
 

@@ -9,8 +9,8 @@ import { ChildMounter } from "../../src/host/linux/mount/child-mounter.ts";
 import type { FilesystemMount } from "../../src/host/ports/host-ports.ts";
 import type { ChildProcessID } from "../../src/host/ports/types.ts";
 import { systemTimers } from "../../src/system.ts";
-import { DeadlinesByHand } from "../lib/deadlines-by-hand.ts";
-import { need } from "../lib/requirements.ts";
+import { need } from "../lib/asserts/requirements.ts";
+import { DeadlinesByHand } from "../lib/fakes/deadlines-by-hand.ts";
 import { type Scratch, scratch } from "./scratch.ts";
 
 /** A fake helper: the kernel need not have NFS for what happens to the process. */

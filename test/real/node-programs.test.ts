@@ -14,7 +14,7 @@ import { loadLibc } from "../../src/host/linux/syscall/libc.ts";
 import { parseMountinfo } from "../../src/host/mount-table/mountinfo.ts";
 import type { Programs } from "../../src/host/ports/programs.ts";
 import { realSystem } from "../../src/system.ts";
-import { need } from "../lib/requirements.ts";
+import { need } from "../lib/asserts/requirements.ts";
 
 const child = fileURLToPath(new URL("../../hack/lib/agent-on-kernel/child-entry.ts", import.meta.url));
 const operation = { deadlineMs: 5_000, formatDeadlineMs: 5_000, onChild: async () => {} };

@@ -8,9 +8,9 @@ import { LeftoverWatch } from "../../src/agent/kubelet/leftover-watch.ts";
 import { statusOf } from "../../src/agent/status/intent-status.ts";
 import { deriveVolumeState } from "../../src/agent/status/volume-state.ts";
 import { LinuxTraces } from "../../src/host/linux/evidence/linux-traces.ts";
-import { loopDevice } from "../lib/loop-device.ts";
-import { RealNode } from "../lib/real-node.ts";
-import { need } from "../lib/requirements.ts";
+import { need } from "../lib/asserts/requirements.ts";
+import { loopDevice } from "../lib/kernel/disks/loop-device.ts";
+import { RealNode } from "../lib/kernel/real-node.ts";
 
 const name = "node.volume-1";
 const uid = "9b1c0ad4-1111-4222-8333-444455556666";

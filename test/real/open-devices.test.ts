@@ -8,9 +8,9 @@ import { hiddenProcesses, openersOf } from "../../src/host/linux/evidence/open-d
 import { remoteMounts } from "../../src/host/linux/evidence/remote-mounts.ts";
 import { loadLibc } from "../../src/host/linux/syscall/libc.ts";
 import { mostHolders } from "../../src/host/ports/holder.ts";
-import { loopDevice } from "../lib/loop-device.ts";
-import { RealNode } from "../lib/real-node.ts";
-import { need } from "../lib/requirements.ts";
+import { need } from "../lib/asserts/requirements.ts";
+import { loopDevice } from "../lib/kernel/disks/loop-device.ts";
+import { RealNode } from "../lib/kernel/real-node.ts";
 
 const none = { ids: new Set<number>(), devices: new Set<string>() };
 

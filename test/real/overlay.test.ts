@@ -8,7 +8,7 @@ import { openKnown } from "../../src/host/linux/path/known-walk.ts";
 import { loadLibc } from "../../src/host/linux/syscall/libc.ts";
 import { remoteMountOn } from "../../src/host/mount-table/may-block.ts";
 import { realSystem } from "../../src/system.ts";
-import { need } from "../lib/requirements.ts";
+import { need } from "../lib/asserts/requirements.ts";
 import { type Scratch, scratch } from "./scratch.ts";
 
 describe("what an overlay waits for, on the real kernel", () => {

@@ -6,10 +6,10 @@ import { slow } from "../../hack/lib/lanes/slow.ts";
 import { deriveVolumeState } from "../../src/agent/status/volume-state.ts";
 import type { NodeVolumeIntent, VolumeSource } from "../../src/api/types.gen.ts";
 import { Descriptor } from "../../src/host/linux/syscall/descriptor.ts";
-import { ContractRegistry, tarOf } from "../lib/contract-registry.ts";
-import { loopDevice } from "../lib/loop-device.ts";
-import { RealNode } from "../lib/real-node.ts";
-import { need } from "../lib/requirements.ts";
+import { need } from "../lib/asserts/requirements.ts";
+import { loopDevice } from "../lib/kernel/disks/loop-device.ts";
+import { RealNode } from "../lib/kernel/real-node.ts";
+import { ContractRegistry, tarOf } from "../lib/servers/contract-registry.ts";
 
 type Mount = Omit<NodeVolumeIntent["spec"]["mounts"][number], "name" | "requester" | "path" | "readOnly">;
 type Mounts = { [target: string]: Mount & { readonly readOnly?: boolean } };

@@ -2,7 +2,7 @@ import { execFileSync } from "node:child_process";
 import { existsSync, mkdirSync, rmSync } from "node:fs";
 import { expect } from "chai";
 import type { KernelAgent } from "../../hack/lib/agent-on-kernel/kernel-agent.ts";
-import { name, withPodAgent } from "../lib/pod-agent.ts";
+import { name, withPodAgent } from "../lib/kernel/agents/pod-agent.ts";
 
 describe("volumes for pods of which the journal is lost, on the real kernel", () => {
   let agent: KernelAgent;

@@ -3,11 +3,11 @@ import { once } from "node:events";
 import { closeSync, existsSync, openSync } from "node:fs";
 import { expect } from "chai";
 import type { KernelAgent } from "../../hack/lib/agent-on-kernel/kernel-agent.ts";
-import { keepNamespace } from "../lib/kept-namespace.ts";
-import { loopDevice } from "../lib/loop-device.ts";
-import { name, withPodAgent } from "../lib/pod-agent.ts";
-import { need } from "../lib/requirements.ts";
-import { withoutPtrace } from "../lib/without-ptrace.ts";
+import { need } from "../lib/asserts/requirements.ts";
+import { name, withPodAgent } from "../lib/kernel/agents/pod-agent.ts";
+import { loopDevice } from "../lib/kernel/disks/loop-device.ts";
+import { keepNamespace } from "../lib/kernel/kept-namespace.ts";
+import { withoutPtrace } from "../lib/kernel/without-ptrace.ts";
 
 describe("a pod's volume that is given back, by the processes of /proc", () => {
   let agent: KernelAgent;

@@ -4,7 +4,7 @@ import { expect } from "chai";
 import type { KernelAgent } from "../../hack/lib/agent-on-kernel/kernel-agent.ts";
 import { slow } from "../../hack/lib/lanes/slow.ts";
 import { until } from "../../hack/lib/until.ts";
-import { name, withPodAgent } from "../lib/pod-agent.ts";
+import { name, withPodAgent } from "../lib/kernel/agents/pod-agent.ts";
 
 describe("volumes for pods, on the real kernel", () => {
   let agent: KernelAgent;

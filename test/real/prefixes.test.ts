@@ -5,7 +5,7 @@ import { FuseServer } from "../../hack/lib/agent-on-kernel/fuse/fuse-server.ts";
 import { silent } from "../../hack/lib/silent-log.ts";
 import { makePrefixes } from "../../src/host/linux/path/prefixes.ts";
 import type { Logger } from "../../src/ports.ts";
-import { need } from "../lib/requirements.ts";
+import { need } from "../lib/asserts/requirements.ts";
 import { type Scratch, scratch } from "./scratch.ts";
 
 describe("makePrefixes", () => {

@@ -6,9 +6,9 @@ import { slow } from "../../hack/lib/lanes/slow.ts";
 import { VolumeError } from "../../src/errors.ts";
 import type { StageContext, VolumeSpec } from "../../src/plugins/api/volume-plugin.ts";
 import { stageDevice } from "../../src/plugins/local/local-device.ts";
-import { loopDevice } from "../lib/loop-device.ts";
-import { RealNode } from "../lib/real-node.ts";
-import { need } from "../lib/requirements.ts";
+import { need } from "../lib/asserts/requirements.ts";
+import { loopDevice } from "../lib/kernel/disks/loop-device.ts";
+import { RealNode } from "../lib/kernel/real-node.ts";
 
 const megabytes = { ext4: 16, xfs: 320, btrfs: 128 } as const;
 

@@ -2,8 +2,8 @@ import { execFileSync, spawn } from "node:child_process";
 import { existsSync, mkdirSync, renameSync, symlinkSync, writeFileSync } from "node:fs";
 import { dirname } from "node:path";
 import { expect } from "chai";
-import { dead, graceMs, live, podObject, ReapNode } from "../lib/reap-node.ts";
-import { need } from "../lib/requirements.ts";
+import { need } from "../lib/asserts/requirements.ts";
+import { dead, graceMs, live, podObject, ReapNode } from "../lib/kernel/reap-node.ts";
 
 describe("what kubelet has left, removed on the real kernel", () => {
   let around: ReapNode;

@@ -11,7 +11,7 @@ import type { MountEntry } from "../../src/host/mount-table/mountinfo.ts";
 import type { Mounter } from "../../src/host/ports/host-ports.ts";
 import type { MountAttributes } from "../../src/host/ports/types.ts";
 import { realSystem } from "../../src/system.ts";
-import { need } from "../lib/requirements.ts";
+import { need } from "../lib/asserts/requirements.ts";
 import { type Scratch, scratch } from "./scratch.ts";
 
 const attributes: MountAttributes = {

@@ -6,9 +6,9 @@ import { LayoutDirectory } from "../../src/host/linux/image/layout-directory.ts"
 import { AT_FDCWD, O, RESOLVE } from "../../src/host/linux/syscall/constants.ts";
 import { Descriptor } from "../../src/host/linux/syscall/descriptor.ts";
 import { loadLibc } from "../../src/host/linux/syscall/libc.ts";
-import { tarOf } from "../lib/contract-registry.ts";
-import { ImageWorld } from "../lib/image-world.ts";
-import { need } from "../lib/requirements.ts";
+import { need } from "../lib/asserts/requirements.ts";
+import { ImageWorld } from "../lib/kernel/agents/image-world.ts";
+import { tarOf } from "../lib/servers/contract-registry.ts";
 
 const storm =
   "const {mkdirSync,renameSync}=require('fs');mkdirSync('a');console.log('begun');for(;;){renameSync('a','b');renameSync('b','a')}";

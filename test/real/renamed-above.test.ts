@@ -8,7 +8,7 @@ import { silent } from "../../hack/lib/silent-log.ts";
 import { type LinuxHost, linuxHost } from "../../src/host/linux/linux-host.ts";
 import { loadLibc } from "../../src/host/linux/syscall/libc.ts";
 import { realSystem } from "../../src/system.ts";
-import { need } from "../lib/requirements.ts";
+import { need } from "../lib/asserts/requirements.ts";
 import { type Scratch, scratch } from "./scratch.ts";
 
 /**

@@ -4,8 +4,8 @@ import { existsSync, readdirSync, renameSync } from "node:fs";
 import { expect } from "chai";
 import { intent } from "../../hack/lib/agent-on-kernel/intent.ts";
 import { withoutTarget } from "../../src/agent/model/volume-record.ts";
-import type { RealNode } from "../lib/real-node.ts";
-import { withNode } from "../lib/with-node.ts";
+import type { RealNode } from "../lib/kernel/real-node.ts";
+import { withNode } from "../lib/kernel/with-node.ts";
 
 const name = "node.volume-1";
 

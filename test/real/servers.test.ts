@@ -5,7 +5,7 @@ import { silent } from "../../hack/lib/silent-log.ts";
 import { until } from "../../hack/lib/until.ts";
 import { LinuxServers } from "../../src/host/linux/device/linux-servers.ts";
 import { realSystem } from "../../src/system.ts";
-import { need } from "../lib/requirements.ts";
+import { need } from "../lib/asserts/requirements.ts";
 import { type Scratch, scratch } from "./scratch.ts";
 
 const answers = { answers: true } as const;

@@ -4,11 +4,11 @@ import { tmpdir } from "node:os";
 import { KernelAgent } from "../../hack/lib/agent-on-kernel/kernel-agent.ts";
 import { buildPrograms } from "../../hack/lib/agent-on-kernel/programs.ts";
 import { slow } from "../../hack/lib/lanes/slow.ts";
-import { attachedStandIn } from "../lib/attached-stand-in.ts";
-import { ControlledAgents } from "../lib/controlled-agents.ts";
-import { loopDevice } from "../lib/loop-device.ts";
-import { oneAtATime } from "../lib/lun-of-two.ts";
-import { need } from "../lib/requirements.ts";
+import { need } from "../lib/asserts/requirements.ts";
+import { attachedStandIn } from "../lib/fakes/attached-stand-in.ts";
+import { ControlledAgents } from "../lib/kernel/controlled-agents.ts";
+import { loopDevice } from "../lib/kernel/disks/loop-device.ts";
+import { oneAtATime } from "../lib/kernel/disks/lun-of-two.ts";
 
 const nodes = ["n0", "n1"] as const;
 const wwid = `naa.6001405fc00002${"0".repeat(18)}`;

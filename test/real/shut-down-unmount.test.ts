@@ -4,8 +4,8 @@ import { expect } from "chai";
 import { unmountExactly } from "../../src/host/linux/path/exact-unmount.ts";
 import { openTarget } from "../../src/host/linux/path/walk.ts";
 import { loadLibc } from "../../src/host/linux/syscall/libc.ts";
-import { loopDevice } from "../lib/loop-device.ts";
-import { need } from "../lib/requirements.ts";
+import { need } from "../lib/asserts/requirements.ts";
+import { loopDevice } from "../lib/kernel/disks/loop-device.ts";
 import { scratch } from "./scratch.ts";
 
 describe("a file system that has shut down, and says nothing of its files any more", () => {

@@ -6,7 +6,7 @@ import { until } from "../../hack/lib/until.ts";
 import { SpawnedProcess } from "../../src/host/linux/child/spawned-process.ts";
 import { errnoOf } from "../../src/host/linux/syscall/errno.ts";
 import { ifThere } from "../../src/host/linux/syscall/if-there.ts";
-import { need } from "../lib/requirements.ts";
+import { need } from "../lib/asserts/requirements.ts";
 
 describe("SpawnedProcess", () => {
   const descriptors = () => readdirSync("/proc/self/fd").length;

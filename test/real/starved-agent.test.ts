@@ -7,8 +7,8 @@ import { buildPrograms, type Programs } from "../../hack/lib/agent-on-kernel/pro
 import { slow } from "../../hack/lib/lanes/slow.ts";
 import { mountIDOf } from "../../hack/lib/mount-lines.ts";
 import { until } from "../../hack/lib/until.ts";
-import { loopDevice } from "../lib/loop-device.ts";
-import { need } from "../lib/requirements.ts";
+import { need } from "../lib/asserts/requirements.ts";
+import { loopDevice } from "../lib/kernel/disks/loop-device.ts";
 
 const used = ["node.bind", "node.memory", "node.directory"];
 

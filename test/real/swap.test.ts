@@ -7,10 +7,10 @@ import { until } from "../../hack/lib/until.ts";
 import { driftOf } from "../../src/agent/status/drift.ts";
 import { statusOf } from "../../src/agent/status/intent-status.ts";
 import { LinuxSwapSource } from "../../src/host/linux/device/linux-swaps.ts";
-import { loopDevice } from "../lib/loop-device.ts";
-import { RealNode } from "../lib/real-node.ts";
-import { need } from "../lib/requirements.ts";
-import { areaOn, swapGoesWith, swapOn } from "../lib/swap-of.ts";
+import { need } from "../lib/asserts/requirements.ts";
+import { loopDevice } from "../lib/kernel/disks/loop-device.ts";
+import { areaOn, swapGoesWith, swapOn } from "../lib/kernel/layers/swap-of.ts";
+import { RealNode } from "../lib/kernel/real-node.ts";
 
 const name = "node.volume-1";
 

@@ -7,7 +7,7 @@ import { slow } from "../../hack/lib/lanes/slow.ts";
 import { mountIDOf } from "../../hack/lib/mount-lines.ts";
 import { until } from "../../hack/lib/until.ts";
 import type { NodeVolumeIntentStatus } from "../../src/api/types.gen.ts";
-import { need } from "../lib/requirements.ts";
+import { need } from "../lib/asserts/requirements.ts";
 
 const names = ["node.bind", "node.memory", "node.directory"];
 

@@ -7,7 +7,7 @@ import { ChildRunner } from "../../src/host/linux/child/child-runner.ts";
 import { LinuxDirectories } from "../../src/host/linux/files/linux-directories.ts";
 import { loadLibc } from "../../src/host/linux/syscall/libc.ts";
 import { realSystem } from "../../src/system.ts";
-import { need } from "../lib/requirements.ts";
+import { need } from "../lib/asserts/requirements.ts";
 import { type Scratch, scratch } from "./scratch.ts";
 
 describe("the trash, filled by somebody who wants it to stay", () => {

@@ -7,7 +7,7 @@ import { Errno } from "../../src/host/linux/syscall/errno.ts";
 import { type Libc, loadLibc } from "../../src/host/linux/syscall/libc.ts";
 import type { MountID } from "../../src/host/linux/syscall/mount-links.ts";
 import type { TargetPath } from "../../src/host/ports/types.ts";
-import { need } from "../lib/requirements.ts";
+import { need } from "../lib/asserts/requirements.ts";
 import { type Scratch, scratch } from "./scratch.ts";
 
 const EOPNOTSUPP = 95;

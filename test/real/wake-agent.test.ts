@@ -9,8 +9,8 @@ import { slow } from "../../hack/lib/lanes/slow.ts";
 import { root } from "../../hack/lib/root.ts";
 import { until } from "../../hack/lib/until.ts";
 import type { NodeVolumeIntentStatus } from "../../src/api/types.gen.ts";
-import { loopDevice } from "../lib/loop-device.ts";
-import { full, need } from "../lib/requirements.ts";
+import { full, need } from "../lib/asserts/requirements.ts";
+import { loopDevice } from "../lib/kernel/disks/loop-device.ts";
 
 /** Milliseconds within which a wait ends when its cause is gone; kubelet takes 3, 12 and 58 s after these faults. */
 const soonMs = 1_000;

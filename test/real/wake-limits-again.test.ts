@@ -10,9 +10,9 @@ import { DeviceWakes } from "../../src/host/linux/wakeups/wake-devices.ts";
 import { watchProcess } from "../../src/host/linux/wakeups/wake-process.ts";
 import type { Timers } from "../../src/ports.ts";
 import { systemClock, systemTimers } from "../../src/system.ts";
-import { Heard } from "../lib/heard.ts";
-import { loopDevice } from "../lib/loop-device.ts";
-import { need } from "../lib/requirements.ts";
+import { Heard } from "../lib/asserts/heard.ts";
+import { need } from "../lib/asserts/requirements.ts";
+import { loopDevice } from "../lib/kernel/disks/loop-device.ts";
 import { scratch } from "./scratch.ts";
 
 describe("processes and devices at a limit, on the real kernel", () => {

@@ -12,9 +12,9 @@ import { loadLibc } from "../../src/host/linux/syscall/libc.ts";
 import { linuxWakes } from "../../src/host/linux/wakeups/wake-sources.ts";
 import type { Wakeups } from "../../src/host/ports/wakeups.ts";
 import { realSystem } from "../../src/system.ts";
-import { Heard } from "../lib/heard.ts";
-import { loopDevice } from "../lib/loop-device.ts";
-import { need } from "../lib/requirements.ts";
+import { Heard } from "../lib/asserts/heard.ts";
+import { need } from "../lib/asserts/requirements.ts";
+import { loopDevice } from "../lib/kernel/disks/loop-device.ts";
 import { scratch } from "./scratch.ts";
 
 describe("linuxWakes on the real kernel", () => {
@@ -93,7 +93,7 @@ describe("linuxWakes on the real kernel", () => {
   it("devices: tells also a process in another network namespace", async function () {
     need(this, "loop-devices");
     using space = scratch();
-    const listener = fileURLToPath(new URL("../lib/device-listener.ts", import.meta.url));
+    const listener = fileURLToPath(new URL("../lib/kernel/programs/device-listener.ts", import.meta.url));
     const child = start("unshare", "--net", process.execPath, listener);
     await once(child.stdout ?? child, "data");
     const told = once(child.stdout ?? child, "data", { signal: AbortSignal.timeout(5_000) });

@@ -1,7 +1,7 @@
 import { mkdirSync, writeFileSync } from "node:fs";
 import { assert } from "chai";
 import { slow } from "../../hack/lib/lanes/slow.ts";
-import { full } from "../lib/requirements.ts";
+import { full } from "../lib/asserts/requirements.ts";
 import { type LedgerEntry, summaryOf } from "./crash-ledger.ts";
 import type { Outcome } from "./pool/jobs.ts";
 import { Pool } from "./pool/pool.ts";

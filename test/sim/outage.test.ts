@@ -1,6 +1,6 @@
 import { expect } from "chai";
 import { slow } from "../../hack/lib/lanes/slow.ts";
-import { full } from "../lib/requirements.ts";
+import { full } from "../lib/asserts/requirements.ts";
 import { Admission } from "./api/admission.ts";
 import { target } from "./scenarios/scenario.ts";
 import { World } from "./world.ts";

@@ -1,6 +1,6 @@
 import { assert } from "chai";
 import { slow } from "../../hack/lib/lanes/slow.ts";
-import { full } from "../lib/requirements.ts";
+import { full } from "../lib/asserts/requirements.ts";
 import type { Job } from "./pool/jobs.ts";
 import { Pool } from "./pool/pool.ts";
 import { Tally } from "./pool/tally.ts";

@@ -7,11 +7,11 @@ import {
   secondFileSystem,
 } from "../contract/ceph-kernel-cases.ts";
 import { nbdImages } from "../contract/rbd-nbd-case.ts";
-import { CephCluster, cephAddress } from "../lib/ceph.ts";
-import { serveControl } from "../lib/ceph-control.ts";
-import { lastLines } from "../lib/last-lines.ts";
-import { full, need } from "../lib/requirements.ts";
-import { type GuestResult, guestPrograms, keepResults, testInVM } from "../lib/vm.ts";
+import { lastLines } from "../lib/asserts/last-lines.ts";
+import { full, need } from "../lib/asserts/requirements.ts";
+import { CephCluster, cephAddress } from "../lib/servers/ceph.ts";
+import { serveControl } from "../lib/servers/ceph-control.ts";
+import { type GuestResult, guestPrograms, keepResults, testInVM } from "../lib/vm/vm.ts";
 import { asked, cephSuites, type Suite, suites, titlesOf } from "./suites.ts";
 
 /**

@@ -1,4 +1,4 @@
-import { full } from "../lib/requirements.ts";
+import { full } from "../lib/asserts/requirements.ts";
 
 /** A suite that runs in the VM, without --full some of its tests only, or none, and how many there are at least. */
 export interface Suite {

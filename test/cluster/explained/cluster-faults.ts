@@ -8,7 +8,7 @@ import { root } from "../../../hack/lib/root.ts";
 import { locateTools } from "../../../hack/lib/tools/locate.ts";
 import { until } from "../../../hack/lib/until.ts";
 import { findCondition } from "../../../src/api/conditions.ts";
-import type { TestNode, World } from "../../lib/world.ts";
+import type { TestNode, World } from "../../lib/cluster/world.ts";
 import { type Fault, memory, mountsAt, onNode, pathOf, type Staging } from "./fault.ts";
 
 const patience = 60_000;

@@ -1,9 +1,9 @@
 import { expect } from "chai";
 import { slowSuite } from "../../../hack/lib/lanes/slow.ts";
+import { need } from "../../lib/asserts/requirements.ts";
 import { type Block, blocksOf, readPage } from "../../lib/docs/blocks.ts";
 import { carriedOut } from "../../lib/docs/carried-out.ts";
 import { type DocsWorld, docsWorld, type ReaderPlace } from "../../lib/docs/world.ts";
-import { need } from "../../lib/requirements.ts";
 import { clusterFaults } from "./cluster-faults.ts";
 import { expectExplained, type Fault, type Staging, stagingIn, takeBack } from "./fault.ts";
 import { volumeFaults } from "./volume-faults.ts";

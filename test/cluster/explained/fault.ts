@@ -3,9 +3,9 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { expect } from "chai";
+import type { Requirement } from "../../lib/asserts/requirements.ts";
+import type { TestNode, World } from "../../lib/cluster/world.ts";
 import type { ReaderPlace } from "../../lib/docs/world.ts";
-import type { Requirement } from "../../lib/requirements.ts";
-import type { TestNode, World } from "../../lib/world.ts";
 
 /**
  * A row of the table of faults. Each has a section of docs/explained-faults.md, whose block asks `kubectl nvi explain`

@@ -3,9 +3,9 @@ import { execFileSync } from "node:child_process";
 import { readFileSync, readlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { until } from "../../../hack/lib/until.ts";
-import { ContractRegistry } from "../../lib/contract-registry.ts";
-import { freePort } from "../../lib/free-port.ts";
-import { type LoopDevice, loopDevice } from "../../lib/loop-device.ts";
+import { type LoopDevice, loopDevice } from "../../lib/kernel/disks/loop-device.ts";
+import { ContractRegistry } from "../../lib/servers/contract-registry.ts";
+import { freePort } from "../../lib/servers/free-port.ts";
 import { type Fault, memory, mountsAt, pathOf, type Staging } from "./fault.ts";
 
 const digest = `sha256:${"0123456789abcdef".repeat(4)}`;

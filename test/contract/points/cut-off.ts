@@ -1,7 +1,7 @@
 import { expect } from "chai";
 import { messageOf } from "../../../src/errors.ts";
-import { CutOff } from "../../lib/cut-off.ts";
-import { full } from "../../lib/requirements.ts";
+import { full } from "../../lib/asserts/requirements.ts";
+import { CutOff } from "../../lib/fakes/cut-off.ts";
 import { Bench } from "../bench.ts";
 import type { Case } from "../case.ts";
 import type { Point } from "../point.ts";

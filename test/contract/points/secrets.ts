@@ -3,7 +3,7 @@ import { basename, join } from "node:path";
 import { expect } from "chai";
 import { statusOf } from "../../../src/agent/status/intent-status.ts";
 import { transitions } from "../../../src/agent/status/transitions.ts";
-import { programsIn } from "../../lib/child-command.ts";
+import { programsIn } from "../../lib/kernel/child-command.ts";
 import { Bench, volumeName } from "../bench.ts";
 import type { Point } from "../point.ts";
 

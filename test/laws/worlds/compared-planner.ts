@@ -2,7 +2,7 @@ import { isDeepStrictEqual } from "node:util";
 import type { PlanInput } from "../../../src/agent/model/plan-input.ts";
 import type { Plan } from "../../../src/agent/model/volume-plan.ts";
 import { Planner } from "../../../src/agent/planner/incremental/incremental-planner.ts";
-import { plan } from "../../lib/plan-whole.ts";
+import { plan } from "../../lib/builders/plan-whole.ts";
 
 /** The planner of an agent, each of whose plans is compared with one that is made as a whole. */
 export class ComparedPlanner extends Planner {

@@ -1,5 +1,5 @@
 import type { NodeRef } from "../../../hack/lib/pretend-node/object.ts";
-import { intentOn, leaseOf, paths } from "../policy-world.ts";
+import { intentOn, leaseOf, paths } from "../cluster/policy-world.ts";
 
 export const namespace = "matrix";
 const api = "/api/v1";

@@ -1,7 +1,7 @@
 import { execFileSync } from "node:child_process";
 import { randomBytes } from "node:crypto";
 import { mkdirSync, writeFileSync } from "node:fs";
-import type { Randomly } from "../randomly.ts";
+import type { Randomly } from "../builders/randomly.ts";
 import type { Somebody } from "./somebody.ts";
 
 const MiB = 1024 * 1024;

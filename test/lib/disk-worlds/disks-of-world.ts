@@ -1,5 +1,5 @@
 import { mkdirSync, symlinkSync } from "node:fs";
-import type { Randomly } from "../randomly.ts";
+import type { Randomly } from "../builders/randomly.ts";
 import { anyData, anyPlace, type Content, piece } from "./contents.ts";
 import { Disk } from "./disk.ts";
 import type { Focus } from "./focus.ts";

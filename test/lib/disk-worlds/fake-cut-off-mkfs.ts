@@ -16,7 +16,7 @@ import {
 } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { Randomly } from "../randomly.ts";
+import { Randomly } from "../builders/randomly.ts";
 
 const page = 4096;
 const [seed = "", bytes = "", mkfs = "", ...rest] = process.argv.slice(2);

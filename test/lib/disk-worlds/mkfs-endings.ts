@@ -1,7 +1,7 @@
 import { fileURLToPath } from "node:url";
 import type { ChildRequest } from "../../../src/host/linux/child/child-protocol.ts";
 import type { ChildResult } from "../../../src/host/linux/child/child-runner.ts";
-import type { Randomly } from "../randomly.ts";
+import type { Randomly } from "../builders/randomly.ts";
 import { type Disk, numberOf } from "./disk.ts";
 import type { Ending } from "./focus.ts";
 

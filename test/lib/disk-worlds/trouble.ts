@@ -1,5 +1,5 @@
 import { readlinkSync, renameSync, symlinkSync } from "node:fs";
-import type { Randomly } from "../randomly.ts";
+import type { Randomly } from "../builders/randomly.ts";
 import type { Disk, User } from "./disk.ts";
 import type { DisksOfWorld } from "./disks-of-world.ts";
 import { type Opening, Refused, type Somebody } from "./somebody.ts";

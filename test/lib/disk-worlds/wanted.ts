@@ -1,6 +1,6 @@
 import { intent } from "../../../hack/lib/agent-on-kernel/intent.ts";
 import type { NodeVolumeIntent } from "../../../src/api/types.gen.ts";
-import type { Randomly } from "../randomly.ts";
+import type { Randomly } from "../builders/randomly.ts";
 import { somebodysLabel } from "./contents.ts";
 import type { Disk } from "./disk.ts";
 import type { DisksOfWorld } from "./disks-of-world.ts";

@@ -7,7 +7,7 @@ import { join } from "node:path";
 import { buildCli } from "../../../hack/lib/bundle-cli.ts";
 import { writeKubeconfig } from "../../../hack/lib/control-plane/credentials.ts";
 import { root } from "../../../hack/lib/root.ts";
-import { testWorld, type World } from "../world.ts";
+import { testWorld, type World } from "../cluster/world.ts";
 import { rightsOfReaders } from "./rights.ts";
 
 export interface DocsWorld {

@@ -1,5 +1,5 @@
 import { SeededRandom } from "../../sim/random.ts";
-import { full } from "../requirements.ts";
+import { full } from "../asserts/requirements.ts";
 
 export interface Tries {
   /** Names the stream of random numbers, and what is tried. */

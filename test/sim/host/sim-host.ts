@@ -1,10 +1,10 @@
 import type { HostPorts } from "../../../src/host/ports/host-ports.ts";
-import { noClients } from "../../lib/no-clients.ts";
-import { noISCSI } from "../../lib/no-iscsi.ts";
-import { noLayers } from "../../lib/no-layers.ts";
-import { noFlocker, noNBD, noPrograms, noRBD } from "../../lib/no-programs.ts";
-import { noScsi } from "../../lib/no-scsi.ts";
-import { noSwaps } from "../../lib/no-swaps.ts";
+import { noClients } from "../../lib/fakes/no-clients.ts";
+import { noISCSI } from "../../lib/fakes/no-iscsi.ts";
+import { noLayers } from "../../lib/fakes/no-layers.ts";
+import { noFlocker, noNBD, noPrograms, noRBD } from "../../lib/fakes/no-programs.ts";
+import { noScsi } from "../../lib/fakes/no-scsi.ts";
+import { noSwaps } from "../../lib/fakes/no-swaps.ts";
 import type { HostDeps } from "./host-deps.ts";
 import { SimDevices } from "./sim-devices.ts";
 import { SimDirectories } from "./sim-directories.ts";

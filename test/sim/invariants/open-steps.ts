@@ -2,7 +2,7 @@ import type { ContentState } from "../../../src/agent/model/plan-input.ts";
 import { resource } from "../../../src/api/names.ts";
 import type { NodeVolumeIntent } from "../../../src/api/types.gen.ts";
 import type { ContentRef } from "../../../src/plugins/api/content.ts";
-import { plan } from "../../lib/plan-whole.ts";
+import { plan } from "../../lib/builders/plan-whole.ts";
 import { layout } from "../machine.ts";
 import type { SimNode } from "../sim-node.ts";
 import type { Settled } from "./settled.ts";

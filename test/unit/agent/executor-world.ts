@@ -5,8 +5,8 @@ import { Journal } from "../../../src/agent/journal/journal.ts";
 import type { Operation } from "../../../src/agent/model/operation.ts";
 import type { StageRecord, VolumeRecord } from "../../../src/agent/model/volume-record.ts";
 import type { Effects } from "../../../src/host/ports/host-ports.ts";
-import { entry } from "../../lib/mount-entries.ts";
-import { record, targetRecord, wanted } from "../../lib/plan-world.ts";
+import { entry } from "../../lib/builders/mount-entries.ts";
+import { record, targetRecord, wanted } from "../../lib/builders/plan-world.ts";
 import { virtualSystem } from "../kube/virtual-system.ts";
 import { FakeHost } from "./fake-host.ts";
 

@@ -13,8 +13,8 @@ import { Planner } from "../../../src/agent/planner/incremental/incremental-plan
 import type { NodeVolumeIntent } from "../../../src/api/types.gen.ts";
 import type { CSIDrivers } from "../../../src/csi/ports.ts";
 import type { ObjectContent } from "../../../src/plugins/api/content.ts";
-import { differing } from "../../lib/differing.ts";
-import { wanted } from "../../lib/plan-world.ts";
+import { differing } from "../../lib/builders/differing.ts";
+import { wanted } from "../../lib/builders/plan-world.ts";
 import { settle, type VirtualSystem, virtualSystem } from "../kube/virtual-system.ts";
 import { FakeHost } from "./fake-host.ts";
 

@@ -4,13 +4,13 @@ import type { Effects, Holder, HostPorts, JournalFile, Mounter } from "../../../
 import type { Servers } from "../../../src/host/ports/servers.ts";
 import type { ChildProcessID } from "../../../src/host/ports/types.ts";
 import { noWakeups } from "../../../src/host/ports/wakeups.ts";
-import { entry } from "../../lib/mount-entries.ts";
-import { noClients } from "../../lib/no-clients.ts";
-import { noISCSI } from "../../lib/no-iscsi.ts";
-import { noLayers } from "../../lib/no-layers.ts";
-import { noFlocker, noNBD, noPrograms, noRBD } from "../../lib/no-programs.ts";
-import { noScsi } from "../../lib/no-scsi.ts";
-import { noSwaps } from "../../lib/no-swaps.ts";
+import { entry } from "../../lib/builders/mount-entries.ts";
+import { noClients } from "../../lib/fakes/no-clients.ts";
+import { noISCSI } from "../../lib/fakes/no-iscsi.ts";
+import { noLayers } from "../../lib/fakes/no-layers.ts";
+import { noFlocker, noNBD, noPrograms, noRBD } from "../../lib/fakes/no-programs.ts";
+import { noScsi } from "../../lib/fakes/no-scsi.ts";
+import { noSwaps } from "../../lib/fakes/no-swaps.ts";
 
 /**
  * A host in memory: it mounts what it is told to and keeps a log of the calls. It is not the kernel: one namespace, no

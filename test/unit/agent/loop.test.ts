@@ -2,7 +2,7 @@ import { expect } from "chai";
 import type { VolumeRecord } from "../../../src/agent/model/volume-record.ts";
 import { VolumeError } from "../../../src/errors.ts";
 import type { OperationContext } from "../../../src/host/ports/host-ports.ts";
-import { record, wanted } from "../../lib/plan-world.ts";
+import { record, wanted } from "../../lib/builders/plan-world.ts";
 import { settle } from "../kube/virtual-system.ts";
 import { at, FakeAgent, held, stagingOf } from "./fake-agent.ts";
 

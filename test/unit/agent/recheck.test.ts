@@ -2,7 +2,7 @@ import { expect } from "chai";
 import { Registry } from "prom-client";
 import { AgentMetrics } from "../../../src/agent/metrics/agent-metrics.ts";
 import { MountTable } from "../../../src/host/mount-table/mount-table.ts";
-import { mounted, record, staged, volume } from "../../lib/plan-world.ts";
+import { mounted, record, staged, volume } from "../../lib/builders/plan-world.ts";
 import { FakeAgent } from "./fake-agent.ts";
 
 const minute = 60_000;

@@ -7,7 +7,7 @@ import { Reporter } from "../../../src/agent/status/status-reporter.ts";
 import type { NodeVolumeIntent } from "../../../src/api/types.gen.ts";
 import type { KubeClient } from "../../../src/kube/client/client.ts";
 import { createObjectStore } from "../../../src/kube/watch/object-store.ts";
-import { planWorld, volume, wanted } from "../../lib/plan-world.ts";
+import { planWorld, volume, wanted } from "../../lib/builders/plan-world.ts";
 import { virtualSystem } from "../kube/virtual-system.ts";
 
 /** JSON merge patch (RFC 7386). */

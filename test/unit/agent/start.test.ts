@@ -7,7 +7,7 @@ import { noDrivers } from "../../../src/agent/drivers/no-drivers.ts";
 import { startAgent } from "../../../src/agent/start.ts";
 import type { NodeVolumeStateStatus } from "../../../src/api/types.gen.ts";
 import { realSystem } from "../../../src/system.ts";
-import { wanted } from "../../lib/plan-world.ts";
+import { wanted } from "../../lib/builders/plan-world.ts";
 import type { FakeObject } from "../fake-api-objects.ts";
 import { createFakeApiServer } from "../fake-api-server.ts";
 import { virtualSystem } from "../kube/virtual-system.ts";

@@ -2,7 +2,7 @@ import { expect } from "chai";
 import { checkedSchemas } from "../../../hack/lib/checked-schemas.ts";
 import { fieldsOf, type Schema } from "../../../hack/lib/crds.ts";
 import { type CelRule, isTransition } from "../../../hack/lib/generate-rules.ts";
-import { badCases, goodCases } from "../../lib/corpus.ts";
+import { badCases, goodCases } from "../../lib/corpus/corpus.ts";
 
 /** What a field can be refused for, as the API server writes it, or would if the rule were in the CRD. */
 interface Limit {

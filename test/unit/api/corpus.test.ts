@@ -1,8 +1,8 @@
 import { isDeepStrictEqual } from "node:util";
 import { expect } from "chai";
 import { type FieldError, parseIntent, parseSet } from "../../../src/api/validate.ts";
-import { badCases, type CorpusObject, goodCases } from "../../lib/corpus.ts";
-import { allRules, isOfCode, isSaid, partsOf } from "../../lib/corpus-rules.ts";
+import { badCases, type CorpusObject, goodCases } from "../../lib/corpus/corpus.ts";
+import { allRules, isOfCode, isSaid, partsOf } from "../../lib/corpus/corpus-rules.ts";
 
 /**
  * What only the API server can refuse, because it is about the object before, or about what no parser of ours reads.

@@ -10,8 +10,8 @@ import { sameSource } from "../../../src/controller/model/volume-identity.ts";
 import { isGuarded } from "../../../src/controller/model/volume-key.ts";
 import { recordIn } from "../../../src/kube/json.ts";
 import { sameJson } from "../../../src/kube/same-json.ts";
-import { goodCases } from "../../lib/corpus.ts";
-import { wanted } from "../../lib/plan-world.ts";
+import { wanted } from "../../lib/builders/plan-world.ts";
+import { goodCases } from "../../lib/corpus/corpus.ts";
 
 const objects = {
   claim: () => undefined,

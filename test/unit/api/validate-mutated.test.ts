@@ -1,6 +1,6 @@
 import { expect } from "chai";
 import { parseIntent, parseSet } from "../../../src/api/validate.ts";
-import { wanted } from "../../lib/plan-world.ts";
+import { wanted } from "../../lib/builders/plan-world.ts";
 
 // What mutated objects have found (test/random/mutated-intents.test.ts).
 describe("parsing never throws", () => {

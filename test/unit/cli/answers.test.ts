@@ -11,7 +11,7 @@ import { podNotReady, podNotReleased, setNotReady, volumesNotReady } from "../..
 import { intentsNamed, meantBy } from "../../../src/cli/find-intents.ts";
 import { typedName } from "../../../src/cli/typed-name.ts";
 import { policyBindings } from "../../../src/kube/policies/policies.ts";
-import { ago, claimVolume, intent, pod, ready, set } from "../../lib/cli-objects.ts";
+import { ago, claimVolume, intent, pod, ready, set } from "../../lib/builders/cli-objects.ts";
 
 const requester = { kind: "NodeVolumeSet", name: "data", uid: "u" } as const;
 const mounts = [{ name: "host", requester, path: "/mnt/nodevolume/data", readOnly: false }];

@@ -7,7 +7,16 @@ import type { PreFacts } from "../../../src/cli/check/facts.ts";
 import { definedFields } from "../../../src/cli/check/installation.gen.ts";
 import { requirements } from "../../../src/cli/check/requirements.ts";
 import { versionText } from "../../../src/cli/check/version.ts";
-import { bad, driver, expectResults, installed, node, notRead, uninstalled, version } from "../../lib/check-facts.ts";
+import {
+  bad,
+  driver,
+  expectResults,
+  installed,
+  node,
+  notRead,
+  uninstalled,
+  version,
+} from "../../lib/builders/check-facts.ts";
 
 /** What is not as it should be, of a cluster in which one thing is changed. */
 const beforeWith = (more: Partial<PreFacts>) => bad(checksBefore(uninstalled(more), version));

@@ -1,6 +1,16 @@
 import { checksAfter } from "../../../src/cli/check/checks.ts";
 import type { InstalledFacts } from "../../../src/cli/check/facts.ts";
-import { agent, bad, controller, expectResults, installed, lease, now, state, version } from "../../lib/check-facts.ts";
+import {
+  agent,
+  bad,
+  controller,
+  expectResults,
+  installed,
+  lease,
+  now,
+  state,
+  version,
+} from "../../lib/builders/check-facts.ts";
 
 /** What is not as it should be, of an installation on as many nodes. */
 function found(nodes: readonly string[], more: Partial<InstalledFacts>): string[] {

@@ -24,7 +24,7 @@ import {
   state,
   uninstalled,
   version,
-} from "../../lib/check-facts.ts";
+} from "../../lib/builders/check-facts.ts";
 
 /** What is not as it should be, of an installation in which one thing is changed. */
 const afterWith = (more: Partial<InstalledFacts>) => bad(checksAfter(installed(more), now, version));

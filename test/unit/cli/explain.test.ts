@@ -6,7 +6,7 @@ import { isReason } from "../../../src/api/reasons.ts";
 import { explainClaim } from "../../../src/cli/explain/explain-others.ts";
 import { explainPod } from "../../../src/cli/explain/explain-pod.ts";
 import { rendered } from "../../../src/cli/explain/rendered.ts";
-import { claim, claimVolume, facts, intent, now, pod, volume } from "../../lib/cli-objects.ts";
+import { claim, claimVolume, facts, intent, now, pod, volume } from "../../lib/builders/cli-objects.ts";
 import { readGolden, writeGolden, writeVariable } from "./golden.ts";
 import { ofClaims } from "./stories-claims.ts";
 import { ofKubeletsVolumes } from "./stories-kubelet.ts";

@@ -7,7 +7,7 @@ import { load } from "js-yaml";
 import { exported } from "../../../src/cli/export/export.ts";
 import { ofMount, ofType } from "../../../src/cli/export/option-table.ts";
 import { parseMounts } from "../../../src/cli/export/parse-mounts.ts";
-import { need } from "../../lib/requirements.ts";
+import { need } from "../../lib/asserts/requirements.ts";
 import { gist } from "./fstab-gist.ts";
 
 const fstabs = load(readFileSync(new URL("fstabs.yaml", import.meta.url), "utf8")) as readonly {

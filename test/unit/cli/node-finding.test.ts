@@ -3,7 +3,7 @@ import type { IndexedIntent, NodeVolumeState } from "../../../src/api/types.gen.
 import type { Facts } from "../../../src/explain/facts.ts";
 import { nextStep } from "../../../src/explain/next-steps.ts";
 import { nodeFindings } from "../../../src/explain/node-finding.ts";
-import { agent, ago, facts } from "../../lib/cli-objects.ts";
+import { agent, ago, facts } from "../../lib/builders/cli-objects.ts";
 
 describe("nodeFindings", () => {
   function found(reason: string, ours = true) {

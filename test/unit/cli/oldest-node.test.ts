@@ -12,7 +12,7 @@ import { skipBecause } from "../../../hack/lib/lanes/skip-reason.ts";
 import { root } from "../../../hack/lib/root.ts";
 import { until } from "../../../hack/lib/until.ts";
 import { selfSigned } from "../../../src/http/self-signed.ts";
-import { ownNode } from "../../lib/own-node.ts";
+import { ownNode } from "../../lib/kernel/own-node.ts";
 
 const set = {
   metadata: { name: "datasets", generation: 1, resourceVersion: "1" },

@@ -16,7 +16,7 @@ import {
   set,
   state,
   volume,
-} from "../../lib/cli-objects.ts";
+} from "../../lib/builders/cli-objects.ts";
 import type { Stories } from "./stories.ts";
 
 const bound = {

@@ -14,7 +14,7 @@ import {
   ready,
   set,
   volume,
-} from "../../lib/cli-objects.ts";
+} from "../../lib/builders/cli-objects.ts";
 import type { Stories } from "./stories.ts";
 
 const ours = pod("web", ourVolume({ set: "datasets" }), { node: "worker-1" });

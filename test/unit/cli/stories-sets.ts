@@ -1,6 +1,6 @@
 import type { NodeVolumeSet } from "../../../src/api/types.gen.ts";
 import { explainNode, explainVolumes } from "../../../src/cli/explain/explain-others.ts";
-import { ago, event, facts, intent, type raw, ready, set } from "../../lib/cli-objects.ts";
+import { ago, event, facts, intent, type raw, ready, set } from "../../lib/builders/cli-objects.ts";
 import type { Stories } from "./stories.ts";
 
 type Spec = Partial<NodeVolumeSet["spec"]>;

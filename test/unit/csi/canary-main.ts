@@ -4,7 +4,7 @@ import { inspect } from "node:util";
 import { tokensKey } from "../../../src/csi/client/secrets-of.ts";
 import type { StageRequest } from "../../../src/csi/ports.ts";
 import type { LogMeta } from "../../../src/ports.ts";
-import { tokensFor } from "../../lib/pod-tokens.ts";
+import { tokensFor } from "../../lib/fakes/pod-tokens.ts";
 import { canaries } from "./canaries.ts";
 import { calling, connected, errorOf, publishRequest, stageRequest } from "./clients.ts";
 import { FakeDriver, type HeldCall } from "./fake-driver.ts";

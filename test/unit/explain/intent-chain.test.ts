@@ -1,7 +1,7 @@
 import { expect } from "chai";
 import { podEntry } from "../../../src/cli/explain/our-chain.ts";
 import { intentFindings } from "../../../src/explain/intent-chain.ts";
-import { ago, facts, intent, listedPod, podState, raw } from "../../lib/cli-objects.ts";
+import { ago, facts, intent, listedPod, podState, raw } from "../../lib/builders/cli-objects.ts";
 
 const requester = { kind: "NodeVolumeSet", name: "data", uid: "u" } as const;
 const mounts = [

@@ -1,6 +1,6 @@
 import { expect } from "chai";
 import { repeatedDrift } from "../../../src/explain/repeated-drift.ts";
-import { ago, facts, intent, raw } from "../../lib/cli-objects.ts";
+import { ago, facts, intent, raw } from "../../lib/builders/cli-objects.ts";
 
 const minutes = (count: number) => ago(count * 60);
 const churning = intent("worker-1.data", {});

@@ -6,7 +6,7 @@ import { expect } from "chai";
 import { removeCgroup } from "../../../hack/lib/kubelet-node/cgroups.ts";
 import { podImage, writePodImage } from "../../../hack/lib/kubelet-node/image.ts";
 import { digestOf, tarOf } from "../../../hack/lib/kubelet-node/tar.ts";
-import { Randomly } from "../../lib/randomly.ts";
+import { Randomly } from "../../lib/builders/randomly.ts";
 
 describe("what a real node is made of", () => {
   let directory: string;

@@ -2,7 +2,7 @@ import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { expect } from "chai";
-import { grpcRequests } from "../../lib/grpc-requests.ts";
+import { grpcRequests } from "../../lib/csi/grpc-requests.ts";
 
 describe("grpcRequests", () => {
   let directory = "";

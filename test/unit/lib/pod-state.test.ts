@@ -1,5 +1,5 @@
 import { expect } from "chai";
-import { described, failureOf, type Pod } from "../../lib/pod-state.ts";
+import { described, failureOf, type Pod } from "../../lib/cluster/pod-state.ts";
 
 const metadata = { name: "pod-1", uid: "1" };
 const spec = { nodeName: "node" };

@@ -1,5 +1,5 @@
 import { expect } from "chai";
-import { readExceptions, rightsFindings, rightsGiven, usageOf } from "../../lib/rights-used.ts";
+import { readExceptions, rightsFindings, rightsGiven, usageOf } from "../../lib/cluster/rights-used.ts";
 
 const agent = { username: "system:serviceaccount:nodevolume-system:nodevolume-agent" };
 const line = (more: object) =>

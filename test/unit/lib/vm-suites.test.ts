@@ -26,7 +26,7 @@ describe("the lists of suites that run in the VM", () => {
       expect(titles).not.to.deep.equal([]);
       const missing = titles.filter((title) => !listed.some((suite) => title.startsWith(suite.title)));
       expect(missing, "name it in test/vm/suites.ts").to.deep.equal([]);
-      expect(readFileSync(`${root}/test/lib/vm-guest.ts`, "utf8")).to.contain(`"../vm/guest/${file}"`);
+      expect(readFileSync(`${root}/test/lib/vm/vm-guest.ts`, "utf8")).to.contain(`"../../vm/guest/${file}"`);
     });
   }
 

@@ -8,7 +8,7 @@ import { dump, load } from "js-yaml";
 import { skipBecause } from "../../../hack/lib/lanes/skip-reason.ts";
 import { root } from "../../../hack/lib/root.ts";
 import { locatePrometheus } from "../../../hack/lib/tools/prometheus.ts";
-import { scrapeOf } from "../../lib/prometheus.ts";
+import { scrapeOf } from "../../lib/servers/prometheus.ts";
 import { cases } from "./cases.ts";
 
 const run = promisify(execFile);

@@ -2,9 +2,9 @@ import { readdirSync } from "node:fs";
 import { expect } from "chai";
 import { until } from "../../../hack/lib/until.ts";
 import { cephFSOfVM, contractDirectory, keyOfVM } from "../../contract/ceph-kernel-cases.ts";
-import { tellCluster } from "../../lib/ceph-control.ts";
-import { need } from "../../lib/requirements.ts";
-import { soonMs, VMWorld } from "../../lib/vm-world.ts";
+import { need } from "../../lib/asserts/requirements.ts";
+import { soonMs, VMWorld } from "../../lib/kernel/agents/vm-world.ts";
+import { tellCluster } from "../../lib/servers/ceph-control.ts";
 
 const name = "node.ceph";
 /** Milliseconds in which a cluster that goes away is noticed. */

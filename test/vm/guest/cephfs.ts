@@ -17,9 +17,9 @@ import {
   secretOfVM,
   wrongKey,
 } from "../../contract/ceph-kernel-cases.ts";
-import { tellCluster } from "../../lib/ceph-control.ts";
-import { eachOnCephNode } from "../../lib/ceph-node.ts";
-import type { RealNode } from "../../lib/real-node.ts";
+import type { RealNode } from "../../lib/kernel/real-node.ts";
+import { tellCluster } from "../../lib/servers/ceph-control.ts";
+import { eachOnCephNode } from "../../lib/servers/ceph-node.ts";
 
 describe("cephfs by the kernel's client", () => {
   let node: RealNode;

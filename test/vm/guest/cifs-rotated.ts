@@ -3,8 +3,8 @@ import { mkdirSync, readdirSync, readFileSync, statSync } from "node:fs";
 import { expect } from "chai";
 import { until } from "../../../hack/lib/until.ts";
 import type { NodeVolumeIntentStatus } from "../../../src/api/types.gen.ts";
-import { full } from "../../lib/requirements.ts";
-import { soonMs, VMWorld } from "../../lib/vm-world.ts";
+import { full } from "../../lib/asserts/requirements.ts";
+import { soonMs, VMWorld } from "../../lib/kernel/agents/vm-world.ts";
 
 const conf = "/mnt/smb/smb.conf";
 /** Milliseconds in which a server that stops, or is back, is noticed. */

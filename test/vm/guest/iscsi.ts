@@ -13,9 +13,9 @@ import type { Chap } from "../../../src/plugins/iscsi/credentials.ts";
 import { interfaceOf, portalsOf, tearDownDataOf } from "../../../src/plugins/iscsi/lun.ts";
 import { detach } from "../../../src/plugins/iscsi/release.ts";
 import { deviceOf, type LunDevice } from "../../../src/plugins/scsi/device-of.ts";
-import { RealNode } from "../../lib/real-node.ts";
-import { full } from "../../lib/requirements.ts";
-import { soonMs } from "../../lib/vm-world.ts";
+import { full } from "../../lib/asserts/requirements.ts";
+import { soonMs } from "../../lib/kernel/agents/vm-world.ts";
+import { RealNode } from "../../lib/kernel/real-node.ts";
 
 const open: ISCSIVolumeSource = { targetPortal: "127.0.0.1", iqn: "iqn.2024-01.example:open", lun: 1 };
 const secretRef = { namespace: "default", name: "chap" };

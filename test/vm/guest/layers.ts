@@ -1,14 +1,14 @@
 import { execFileSync } from "node:child_process";
 import { expect } from "chai";
 import { intent } from "../../../hack/lib/agent-on-kernel/intent.ts";
-import { FlakeyDisk } from "../../lib/flakey-disk.ts";
-import { describeLayeredSwap } from "../../lib/layered-swap-suite.ts";
-import { describeLayers } from "../../lib/layers-suite.ts";
-import type { LayersWorld } from "../../lib/layers-world.ts";
-import { QuickHeaderNode } from "../../lib/quick-header-node.ts";
-import { RealNode } from "../../lib/real-node.ts";
-import { need } from "../../lib/requirements.ts";
-import { layeredDevice, mappings, volumeGroup } from "../../lib/volume-group.ts";
+import { need } from "../../lib/asserts/requirements.ts";
+import { QuickHeaderNode } from "../../lib/fakes/quick-header-node.ts";
+import { FlakeyDisk } from "../../lib/kernel/disks/flakey-disk.ts";
+import { describeLayeredSwap } from "../../lib/kernel/layers/layered-swap-suite.ts";
+import { describeLayers } from "../../lib/kernel/layers/layers-suite.ts";
+import type { LayersWorld } from "../../lib/kernel/layers/layers-world.ts";
+import { layeredDevice, mappings, volumeGroup } from "../../lib/kernel/layers/volume-group.ts";
+import { RealNode } from "../../lib/kernel/real-node.ts";
 
 const columns = ["--noheadings", "--options", "lv_name,lv_active,lv_tags"];
 

@@ -5,9 +5,9 @@ import { type IntentInput, intent } from "../../../hack/lib/agent-on-kernel/inte
 import { until } from "../../../hack/lib/until.ts";
 import type { FCVolumeSource, ISCSIVolumeSource } from "../../../src/api/types.gen.ts";
 import { isAt, type MultipathMap, type ScsiDisk } from "../../../src/host/ports/scsi.ts";
-import { RealNode } from "../../lib/real-node.ts";
-import { full } from "../../lib/requirements.ts";
-import { soonMs } from "../../lib/vm-world.ts";
+import { full } from "../../lib/asserts/requirements.ts";
+import { soonMs } from "../../lib/kernel/agents/vm-world.ts";
+import { RealNode } from "../../lib/kernel/real-node.ts";
 
 const MiB = 1024 * 1024;
 const name = "node.volume-1";

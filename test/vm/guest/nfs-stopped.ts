@@ -2,7 +2,7 @@ import { execFileSync } from "node:child_process";
 import { statSync } from "node:fs";
 import { expect } from "chai";
 import { until } from "../../../hack/lib/until.ts";
-import { soonMs, VMWorld } from "../../lib/vm-world.ts";
+import { soonMs, VMWorld } from "../../lib/kernel/agents/vm-world.ts";
 
 const name = "node.nfs";
 /** Milliseconds in which a server that stops, or is back, is noticed, and NFS has got its state back. */

@@ -3,8 +3,8 @@ import { closeSync, mkdirSync, openSync, readdirSync, statfsSync, statSync } fro
 import { expect } from "chai";
 import { intent } from "../../../hack/lib/agent-on-kernel/intent.ts";
 import { loadQuotaCalls } from "../../../src/host/linux/syscall/quota-calls.ts";
-import { loopDevice } from "../../lib/loop-device.ts";
-import { RealNode } from "../../lib/real-node.ts";
+import { loopDevice } from "../../lib/kernel/disks/loop-device.ts";
+import { RealNode } from "../../lib/kernel/real-node.ts";
 
 const name = "node.volume-1";
 const kinds = [

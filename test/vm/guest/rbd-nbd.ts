@@ -18,9 +18,9 @@ import {
   wrongKey,
 } from "../../contract/ceph-kernel-cases.ts";
 import { disconnectAll, servedDevices } from "../../contract/rbd-nbd-case.ts";
-import { eachOnCephNode } from "../../lib/ceph-node.ts";
-import { mountedBy, settle, watchClients } from "../../lib/fuse-clients.ts";
-import type { RealNode } from "../../lib/real-node.ts";
+import { mountedBy, settle, watchClients } from "../../lib/kernel/fuse-clients.ts";
+import type { RealNode } from "../../lib/kernel/real-node.ts";
+import { eachOnCephNode } from "../../lib/servers/ceph-node.ts";
 
 describe("rbd by rbd-nbd", () => {
   const heard = new EventEmitter();

@@ -1,9 +1,9 @@
 import { execFileSync } from "node:child_process";
 import { mkdirSync, mkdtempSync, readdirSync, rmdirSync, writeFileSync } from "node:fs";
 import { expect } from "chai";
-import { FlakeyDisk, type Sectors } from "../../lib/flakey-disk.ts";
-import { need } from "../../lib/requirements.ts";
-import { soonMs, VMWorld } from "../../lib/vm-world.ts";
+import { need } from "../../lib/asserts/requirements.ts";
+import { soonMs, VMWorld } from "../../lib/kernel/agents/vm-world.ts";
+import { FlakeyDisk, type Sectors } from "../../lib/kernel/disks/flakey-disk.ts";
 
 const name = "node.disk";
 /** Milliseconds in which errors are told: the kernel is asked for them every 15 s. */

@@ -7,9 +7,9 @@ import { isAt, isLun, isNamed, scanFor } from "../../../src/host/ports/scsi.ts";
 import type { StageContext } from "../../../src/plugins/api/volume-plugin.ts";
 import { attach } from "../../../src/plugins/fc/attach.ts";
 import type { FCLun } from "../../../src/plugins/fc/lun.ts";
-import { RealNode } from "../../lib/real-node.ts";
-import { full } from "../../lib/requirements.ts";
-import { soonMs } from "../../lib/vm-world.ts";
+import { full } from "../../lib/asserts/requirements.ts";
+import { soonMs } from "../../lib/kernel/agents/vm-world.ts";
+import { RealNode } from "../../lib/kernel/real-node.ts";
 
 /** The target port of the first path, by test/vm/fc.sh. */
 const wwn = "2000020000000102";

@@ -1,9 +1,9 @@
 import { execFileSync } from "node:child_process";
 import { expect } from "chai";
 import { intent } from "../../../hack/lib/agent-on-kernel/intent.ts";
-import { loopDevice } from "../../lib/loop-device.ts";
-import { RealNode } from "../../lib/real-node.ts";
-import { soonMs } from "../../lib/vm-world.ts";
+import { soonMs } from "../../lib/kernel/agents/vm-world.ts";
+import { loopDevice } from "../../lib/kernel/disks/loop-device.ts";
+import { RealNode } from "../../lib/kernel/real-node.ts";
 
 const megabytes = 48;
 const config = "/sys/kernel/config";

@@ -1,9 +1,9 @@
 import { execFileSync } from "node:child_process";
 import { realpathSync } from "node:fs";
 import { basename } from "node:path";
-import { ControlledAgents } from "../../lib/controlled-agents.ts";
-import { oneAtATime } from "../../lib/lun-of-two.ts";
-import { soonMs, VMWorld } from "../../lib/vm-world.ts";
+import { soonMs, VMWorld } from "../../lib/kernel/agents/vm-world.ts";
+import { ControlledAgents } from "../../lib/kernel/controlled-agents.ts";
+import { oneAtATime } from "../../lib/kernel/disks/lun-of-two.ts";
 
 /** What test/vm/shared-lun.sh shows, by each of its ways. */
 const sources = {

@@ -15,8 +15,8 @@ import { besides, isAsKnown, type PlannedFrom } from "./plan-dependencies.ts";
 
 /**
  * The incremental planner: only volumes with a changed input are replanned. Its result equals that of plan() in
- * test/lib/plan-whole.ts, which is its specification (decision 0002). Inputs are compared by identity, so that their
- * values must never be changed in place; the maps that hold them may be.
+ * test/lib/builders/plan-whole.ts, which is its specification (decision 0002). Inputs are compared by identity, so that
+ * their values must never be changed in place; the maps that hold them may be.
  */
 export class Planner {
   #input: PlanInput | undefined;

@@ -9,8 +9,8 @@ import { deriveVolumeState } from "../../../../src/agent/status/volume-state.ts"
 import type { NodeVolumeIntentStatus } from "../../../../src/api/types.gen.ts";
 import { MountTable } from "../../../../src/host/mount-table/mount-table.ts";
 import type { MountEntry } from "../../../../src/host/mount-table/mountinfo.ts";
-import { entry } from "../../../lib/mount-entries.ts";
-import { planned, volume, wanted } from "../../../lib/plan-world.ts";
+import { entry } from "../../../lib/builders/mount-entries.ts";
+import { planned, volume, wanted } from "../../../lib/builders/plan-world.ts";
 
 const kubelet = "/var/lib/kubelet";
 const uid = "9b1c0ad4-1111-4222-8333-444455556666";

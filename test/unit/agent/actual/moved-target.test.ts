@@ -1,8 +1,8 @@
 import { expect } from "chai";
 import { movedMount } from "../../../../src/agent/actual/moved-target.ts";
 import { MountTable } from "../../../../src/host/mount-table/mount-table.ts";
-import { entry } from "../../../lib/mount-entries.ts";
-import { prefix, record, targetRecord } from "../../../lib/plan-world.ts";
+import { entry } from "../../../lib/builders/mount-entries.ts";
+import { prefix, record, targetRecord } from "../../../lib/builders/plan-world.ts";
 
 describe("a mount whose path was renamed", () => {
   const target = targetRecord({ mountID: 20, peerGroup: 7 });

@@ -3,8 +3,8 @@ import { isMounted } from "../../../../src/agent/model/actual-volume-view.ts";
 import { driftOf } from "../../../../src/agent/status/drift.ts";
 import { MountTable } from "../../../../src/host/mount-table/mount-table.ts";
 import type { MountEntry } from "../../../../src/host/mount-table/mountinfo.ts";
-import { entry } from "../../../lib/mount-entries.ts";
-import { planned, prefix, record, staged, targetRecord, wanted } from "../../../lib/plan-world.ts";
+import { entry } from "../../../lib/builders/mount-entries.ts";
+import { planned, prefix, record, staged, targetRecord, wanted } from "../../../lib/builders/plan-world.ts";
 
 const path = `${prefix}/a`;
 

@@ -5,7 +5,7 @@ import { volumeKey } from "../../../../src/agent/desired/volume-key.ts";
 import type { PlanInput } from "../../../../src/agent/model/plan-input.ts";
 import { statusOf } from "../../../../src/agent/status/intent-status.ts";
 import type { MountEntry } from "../../../../src/host/mount-table/mountinfo.ts";
-import { entry } from "../../../lib/mount-entries.ts";
+import { entry } from "../../../lib/builders/mount-entries.ts";
 import {
   planned,
   prefix,
@@ -15,7 +15,7 @@ import {
   volume,
   type World,
   wanted,
-} from "../../../lib/plan-world.ts";
+} from "../../../lib/builders/plan-world.ts";
 
 const path = `${prefix}/a`;
 const staging = `/state/staging/${volumeKey(volume)}`;

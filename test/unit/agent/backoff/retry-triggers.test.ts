@@ -5,8 +5,8 @@ import type { Operation } from "../../../../src/agent/model/operation.ts";
 import { VolumeError } from "../../../../src/errors.ts";
 import { MountTable } from "../../../../src/host/mount-table/mount-table.ts";
 import type { WatchUnavailable } from "../../../../src/host/ports/wakeups.ts";
-import { entry } from "../../../lib/mount-entries.ts";
-import { planWorld, prefix, wanted } from "../../../lib/plan-world.ts";
+import { entry } from "../../../lib/builders/mount-entries.ts";
+import { planWorld, prefix, wanted } from "../../../lib/builders/plan-world.ts";
 import { type VirtualSystem, virtualSystem } from "../../kube/virtual-system.ts";
 import { FakeWakes } from "../fake-wakes.ts";
 

@@ -6,8 +6,8 @@ import type { Reason } from "../../../../src/api/reasons.ts";
 import { VolumeError, type WaitingOn } from "../../../../src/errors.ts";
 import { MountTable } from "../../../../src/host/mount-table/mount-table.ts";
 import type { MountEntry } from "../../../../src/host/mount-table/mountinfo.ts";
-import { entry } from "../../../lib/mount-entries.ts";
-import { planned, prefix, record, volume, wanted } from "../../../lib/plan-world.ts";
+import { entry } from "../../../lib/builders/mount-entries.ts";
+import { planned, prefix, record, volume, wanted } from "../../../lib/builders/plan-world.ts";
 import { virtualSystem } from "../../kube/virtual-system.ts";
 
 const settings = { allowedPrefixes: [prefix], stateDir: "/state", hostRoot: "/host", csiDir: "/csi" };

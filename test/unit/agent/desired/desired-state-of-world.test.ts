@@ -2,7 +2,7 @@ import { expect } from "chai";
 import { DesiredStateOfWorld } from "../../../../src/agent/desired/desired-state-of-world.ts";
 import { type IntentEntry, understand } from "../../../../src/agent/desired/intents.ts";
 import { createObjectStore } from "../../../../src/kube/watch/object-store.ts";
-import { wanted } from "../../../lib/plan-world.ts";
+import { wanted } from "../../../lib/builders/plan-world.ts";
 import { virtualSystem } from "../../kube/virtual-system.ts";
 
 describe("DesiredStateOfWorld", () => {

@@ -2,7 +2,7 @@ import { expect } from "chai";
 import { indexIn, indexReads } from "../../../../src/agent/desired/index-reads.ts";
 import { type IntentEntry, understand } from "../../../../src/agent/desired/intents.ts";
 import type { IndexedIntent, NodeVolumeState } from "../../../../src/api/types.gen.ts";
-import { wanted } from "../../../lib/plan-world.ts";
+import { wanted } from "../../../lib/builders/plan-world.ts";
 
 const entry = (name: string, generation = 1, more: Partial<IndexedIntent> = {}): IndexedIntent => {
   return { name, uid: `uid-${name}`, generation, ...more };

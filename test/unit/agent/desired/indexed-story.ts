@@ -1,7 +1,7 @@
 import { IndexedIntents } from "../../../../src/agent/desired/indexed-intents.ts";
 import { watchOwnState } from "../../../../src/agent/desired/own-state.ts";
 import type { ApiRequest, Transport } from "../../../../src/kube/client/transport.ts";
-import { wanted } from "../../../lib/plan-world.ts";
+import { wanted } from "../../../lib/builders/plan-world.ts";
 import type { FakeObject } from "../../fake-api-objects.ts";
 import { createFakeApiServer } from "../../fake-api-server.ts";
 import { virtualSystem } from "../../kube/virtual-system.ts";

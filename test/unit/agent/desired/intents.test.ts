@@ -1,6 +1,6 @@
 import { expect } from "chai";
 import { type IntentEntry, understand } from "../../../../src/agent/desired/intents.ts";
-import { wanted } from "../../../lib/plan-world.ts";
+import { wanted } from "../../../lib/builders/plan-world.ts";
 
 const shown = wanted();
 const known = (entry: IntentEntry | undefined) => () => entry;

@@ -1,7 +1,7 @@
 import { expect } from "chai";
 import { type Desired, desiredVolume } from "../../../../src/agent/desired/desired-volume.ts";
 import { OwnershipChanges } from "../../../../src/agent/executor/fsgroup-progress.ts";
-import { wanted } from "../../../lib/plan-world.ts";
+import { wanted } from "../../../lib/builders/plan-world.ts";
 import { virtualSystem } from "../../kube/virtual-system.ts";
 
 const name = "node.volume-1";

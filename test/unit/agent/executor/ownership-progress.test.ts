@@ -4,8 +4,8 @@ import type { VolumePlan } from "../../../../src/agent/model/volume-plan.ts";
 import { statusOf } from "../../../../src/agent/status/intent-status.ts";
 import { transitions } from "../../../../src/agent/status/transitions.ts";
 import type { NodeCapabilities, NodeService } from "../../../../src/csi/ports.ts";
-import { entry } from "../../../lib/mount-entries.ts";
-import { wanted } from "../../../lib/plan-world.ts";
+import { entry } from "../../../lib/builders/mount-entries.ts";
+import { wanted } from "../../../lib/builders/plan-world.ts";
 import { FakeAgent, held } from "../fake-agent.ts";
 
 const name = "node.volume-1";

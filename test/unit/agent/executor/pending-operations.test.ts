@@ -1,5 +1,5 @@
 import { expect } from "chai";
-import { record } from "../../../lib/plan-world.ts";
+import { record } from "../../../lib/builders/plan-world.ts";
 import { at, FakeAgent, held } from "../fake-agent.ts";
 
 const name = "node.volume-1";

@@ -5,8 +5,8 @@ import { statusOf } from "../../../../src/agent/status/intent-status.ts";
 import { transitions } from "../../../../src/agent/status/transitions.ts";
 import { findCondition } from "../../../../src/api/conditions.ts";
 import { MountTable } from "../../../../src/host/mount-table/mount-table.ts";
-import { entry } from "../../../lib/mount-entries.ts";
-import { mounted, record, staged, volume, wanted } from "../../../lib/plan-world.ts";
+import { entry } from "../../../lib/builders/mount-entries.ts";
+import { mounted, record, staged, volume, wanted } from "../../../lib/builders/plan-world.ts";
 
 /** The planner is indifferent to whose volume it is: only drivers say how one is. */
 const intent = wanted();

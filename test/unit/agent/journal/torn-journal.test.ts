@@ -1,6 +1,6 @@
 import { expect } from "chai";
 import { type ParsedJournal, parseJournal } from "../../../../src/agent/journal/journal-format.ts";
-import { journalOfAllKinds } from "../../../lib/journal-of-all-kinds.ts";
+import { journalOfAllKinds } from "../../../lib/builders/journal-of-all-kinds.ts";
 
 const lines = journalOfAllKinds("boot");
 const whole = Buffer.from(lines.join(""));

@@ -3,8 +3,8 @@ import { BusyMounts } from "../../../../src/agent/kubelet/busy-mounts.ts";
 import type { Plan } from "../../../../src/agent/model/volume-plan.ts";
 import { MountTable } from "../../../../src/host/mount-table/mount-table.ts";
 import type { Holder } from "../../../../src/host/ports/holder.ts";
-import { entry } from "../../../lib/mount-entries.ts";
-import { planWorld, wanted } from "../../../lib/plan-world.ts";
+import { entry } from "../../../lib/builders/mount-entries.ts";
+import { planWorld, wanted } from "../../../lib/builders/plan-world.ts";
 
 const kubeletDir = "/var/lib/kubelet";
 const uid = "22222222-0000-4000-8000-000000000002";

@@ -5,8 +5,8 @@ import type { Plan } from "../../../../src/agent/model/volume-plan.ts";
 import { MountTable } from "../../../../src/host/mount-table/mount-table.ts";
 import type { MountEntry } from "../../../../src/host/mount-table/mountinfo.ts";
 import type { StaleLoop, Traces } from "../../../../src/host/ports/traces.ts";
-import { entry } from "../../../lib/mount-entries.ts";
-import { planWorld, wanted } from "../../../lib/plan-world.ts";
+import { entry } from "../../../lib/builders/mount-entries.ts";
+import { planWorld, wanted } from "../../../lib/builders/plan-world.ts";
 
 const kubeletDir = "/var/lib/kubelet";
 const csi = `${kubeletDir}/plugins/kubernetes.io/csi`;

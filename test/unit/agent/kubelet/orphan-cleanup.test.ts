@@ -4,7 +4,7 @@ import { OrphanCleanup, type ReapOutcome } from "../../../../src/agent/kubelet/o
 import type { ReapWorld } from "../../../../src/agent/kubelet/proof.ts";
 import { VolumeError } from "../../../../src/errors.ts";
 import type { MountEntry } from "../../../../src/host/mount-table/mountinfo.ts";
-import { dead, kubeletDir, orphanOf, pod, podMount, reapWorld } from "../../../lib/reap-world.ts";
+import { dead, kubeletDir, orphanOf, pod, podMount, reapWorld } from "../../../lib/builders/reap-world.ts";
 import { settle, virtualSystem } from "../../kube/virtual-system.ts";
 import { FakeJournalFile } from "../journal/fake-journal-file.ts";
 

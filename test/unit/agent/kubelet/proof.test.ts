@@ -2,7 +2,7 @@ import { expect } from "chai";
 import { neverReaped, orphanProof } from "../../../../src/agent/kubelet/proof.ts";
 import { MountTable } from "../../../../src/host/mount-table/mount-table.ts";
 import type { MountEntry } from "../../../../src/host/mount-table/mountinfo.ts";
-import { entry } from "../../../lib/mount-entries.ts";
+import { entry } from "../../../lib/builders/mount-entries.ts";
 import {
   dead,
   globalmount,
@@ -15,7 +15,7 @@ import {
   reapWorld,
   rootMount,
   staged,
-} from "../../../lib/reap-world.ts";
+} from "../../../lib/builders/reap-world.ts";
 
 const kept = (mount: MountEntry, world = reapWorld([mount])) => {
   const proof = orphanProof(orphanOf(mount), world);

@@ -2,7 +2,7 @@ import { expect } from "chai";
 import { Registry } from "prom-client";
 import { AgentMetrics } from "../../../../src/agent/metrics/agent-metrics.ts";
 import type { Action, OperationKind } from "../../../../src/agent/model/operation.ts";
-import { mounted, planWorld, record, staged, volume, wanted } from "../../../lib/plan-world.ts";
+import { mounted, planWorld, record, staged, volume, wanted } from "../../../lib/builders/plan-world.ts";
 
 /** One action of each kind: does not compile when a kind is missing. */
 const actions: { readonly [K in OperationKind]: Extract<Action, { kind: K }> } = {

@@ -1,7 +1,7 @@
 import { expect } from "chai";
 import type { Action, Operation } from "../../../../src/agent/model/operation.ts";
 import { deriveVolumeState } from "../../../../src/agent/status/volume-state.ts";
-import { mounted, planned, prefix, record, staged, volume, wanted } from "../../../lib/plan-world.ts";
+import { mounted, planned, prefix, record, staged, volume, wanted } from "../../../lib/builders/plan-world.ts";
 import { FakeAgent, held } from "../fake-agent.ts";
 
 const on = (point: string, generation: number) => wanted({ generation, mounts: [{ path: `/mnt/${point}` }] });

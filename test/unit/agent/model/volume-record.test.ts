@@ -1,7 +1,7 @@
 import { expect } from "chai";
 import { afterReboot, nothingShown, type VolumeRecord, withTarget } from "../../../../src/agent/model/volume-record.ts";
 import type { TearDownData } from "../../../../src/plugins/api/stage-context.ts";
-import { record, stageRecord, targetRecord } from "../../../lib/plan-world.ts";
+import { record, stageRecord, targetRecord } from "../../../lib/builders/plan-world.ts";
 
 const csi = {
   driver: "disk.example",

@@ -13,7 +13,7 @@ import {
   withoutOtherFSGroups,
 } from "../../../../src/agent/ownership/fsgroup-policy.ts";
 import { ownershipProblem } from "../../../../src/agent/planner/ownership-problem.ts";
-import { prefix, record, stageRecord, targetRecord, wanted } from "../../../lib/plan-world.ts";
+import { prefix, record, stageRecord, targetRecord, wanted } from "../../../lib/builders/plan-world.ts";
 
 const source = { csi: { driver: "a.example", volumeHandle: "v" } };
 const settings = { allowedPrefixes: [prefix], stateDir: "/state", hostRoot: "/", csiDir: "/csi", seLinux: true };

@@ -1,6 +1,6 @@
 import { expect } from "chai";
 import { targetPath } from "../../../../src/agent/executor/operation-context.ts";
-import { entry } from "../../../lib/mount-entries.ts";
+import { entry } from "../../../lib/builders/mount-entries.ts";
 import {
   planned,
   planWorld,
@@ -10,7 +10,7 @@ import {
   stageRecord,
   targetRecord,
   wanted,
-} from "../../../lib/plan-world.ts";
+} from "../../../lib/builders/plan-world.ts";
 
 const settings = {
   allowedPrefixes: [prefix],

@@ -5,7 +5,7 @@ import { obstacleOf } from "../../../../src/agent/status/volume-state.ts";
 import type { VolumeSource } from "../../../../src/api/types.gen.ts";
 import { VolumeError } from "../../../../src/errors.ts";
 import type { ObjectContent } from "../../../../src/plugins/api/content.ts";
-import { entry } from "../../../lib/mount-entries.ts";
+import { entry } from "../../../lib/builders/mount-entries.ts";
 import {
   mounted,
   planned,
@@ -15,7 +15,7 @@ import {
   targetRecord,
   volume,
   wanted,
-} from "../../../lib/plan-world.ts";
+} from "../../../lib/builders/plan-world.ts";
 import { FakeAgent, stagingOf } from "../fake-agent.ts";
 
 const secretRef = { namespace: "storage", name: "files" };

@@ -7,8 +7,8 @@ import { sourceTraits, sourceTypes } from "../../../../src/api/source-traits.ts"
 import type { VolumeSource } from "../../../../src/api/types.gen.ts";
 import type { VolumeSpec } from "../../../../src/plugins/api/volume-plugin.ts";
 import { plugins } from "../../../../src/plugins/registry.ts";
-import { entry } from "../../../lib/mount-entries.ts";
-import { planned, prefix, record, stageRecord, targetRecord, wanted } from "../../../lib/plan-world.ts";
+import { entry } from "../../../lib/builders/mount-entries.ts";
+import { planned, prefix, record, stageRecord, targetRecord, wanted } from "../../../lib/builders/plan-world.ts";
 
 const disk: VolumeSource = { emptyDir: {} };
 const image: VolumeSource = { image: { reference: `registry.example/a@sha256:${"a".repeat(64)}` } };

@@ -2,7 +2,7 @@ import { expect } from "chai";
 import { type Failure, slotOf } from "../../../../src/agent/backoff/backoff.ts";
 import type { VolumeRecord } from "../../../../src/agent/model/volume-record.ts";
 import type { TearDownData } from "../../../../src/plugins/api/stage-context.ts";
-import { entry } from "../../../lib/mount-entries.ts";
+import { entry } from "../../../lib/builders/mount-entries.ts";
 import {
   mounted,
   planned,
@@ -14,7 +14,7 @@ import {
   volume,
   type World,
   wanted,
-} from "../../../lib/plan-world.ts";
+} from "../../../lib/builders/plan-world.ts";
 
 const path = `${prefix}/a`;
 const settled = { records: [record()], mounts: [staged, mounted] };

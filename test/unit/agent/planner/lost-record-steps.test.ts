@@ -2,8 +2,8 @@ import { expect } from "chai";
 import type { IntentInput } from "../../../../hack/lib/agent-on-kernel/intent.ts";
 import type { Observation } from "../../../../src/agent/model/plan-input.ts";
 import type { MountEntry } from "../../../../src/host/mount-table/mountinfo.ts";
-import { entry } from "../../../lib/mount-entries.ts";
-import { planned, prefix, record, targetRecord, volume, type World, wanted } from "../../../lib/plan-world.ts";
+import { entry } from "../../../lib/builders/mount-entries.ts";
+import { planned, prefix, record, targetRecord, volume, type World, wanted } from "../../../lib/builders/plan-world.ts";
 
 const path = `${prefix}/a`;
 const deleting = { deleting: true, generation: 2 };

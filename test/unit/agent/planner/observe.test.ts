@@ -3,8 +3,8 @@ import type { IntentInput } from "../../../../hack/lib/agent-on-kernel/intent.ts
 import type { Observation } from "../../../../src/agent/model/plan-input.ts";
 import { deriveVolumeState } from "../../../../src/agent/status/volume-state.ts";
 import type { MountEntry } from "../../../../src/host/mount-table/mountinfo.ts";
-import { entry } from "../../../lib/mount-entries.ts";
-import { planned, prefix, volume, wanted } from "../../../lib/plan-world.ts";
+import { entry } from "../../../lib/builders/mount-entries.ts";
+import { planned, prefix, volume, wanted } from "../../../lib/builders/plan-world.ts";
 
 const path = `${prefix}/a`;
 const root = { device: "8:1", fsType: "ext4", source: "/dev/root" };

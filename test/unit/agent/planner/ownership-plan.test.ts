@@ -1,8 +1,8 @@
 import { expect } from "chai";
 import type { CSIRecord, VolumeRecord } from "../../../../src/agent/model/volume-record.ts";
 import { deriveVolumeState } from "../../../../src/agent/status/volume-state.ts";
-import { entry } from "../../../lib/mount-entries.ts";
-import { planned, prefix, record, stageRecord, targetRecord, wanted } from "../../../lib/plan-world.ts";
+import { entry } from "../../../lib/builders/mount-entries.ts";
+import { planned, prefix, record, stageRecord, targetRecord, wanted } from "../../../lib/builders/plan-world.ts";
 
 const identity = { device: "0:50", root: "/", source: "tmpfs" };
 const source = { csi: { driver: "a.example", volumeHandle: "v" } };

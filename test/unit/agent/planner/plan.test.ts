@@ -13,7 +13,7 @@ import {
   targetRecord,
   volume,
   wanted,
-} from "../../../lib/plan-world.ts";
+} from "../../../lib/builders/plan-world.ts";
 
 const settled = { intents: [wanted()], records: [record()], mounts: [staged, mounted] };
 const path = `${prefix}/a`;

@@ -4,8 +4,8 @@ import { afterReboot } from "../../../../src/agent/model/volume-record.ts";
 import { podStatuses } from "../../../../src/agent/status/pod-status.ts";
 import { deriveVolumeState } from "../../../../src/agent/status/volume-state.ts";
 import type { NodeVolumeIntent } from "../../../../src/api/types.gen.ts";
-import { entry } from "../../../lib/mount-entries.ts";
-import { mounted, planned, prefix, record, staged, targetRecord, volume } from "../../../lib/plan-world.ts";
+import { entry } from "../../../lib/builders/mount-entries.ts";
+import { mounted, planned, prefix, record, staged, targetRecord, volume } from "../../../lib/builders/plan-world.ts";
 import { bound, desired, pathOf, podRecord, settings, withPodsOf } from "../pods/pod-world.ts";
 
 describe("the plan of a volume with pods", () => {

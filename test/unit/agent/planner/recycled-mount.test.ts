@@ -4,8 +4,8 @@ import { movedMount } from "../../../../src/agent/actual/moved-target.ts";
 import { exactly } from "../../../../src/agent/model/operation.ts";
 import { afterReboot } from "../../../../src/agent/model/volume-record.ts";
 import { MountTable } from "../../../../src/host/mount-table/mount-table.ts";
-import { entry } from "../../../lib/mount-entries.ts";
-import { planned, prefix, record, staged, targetRecord, wanted } from "../../../lib/plan-world.ts";
+import { entry } from "../../../lib/builders/mount-entries.ts";
+import { planned, prefix, record, staged, targetRecord, wanted } from "../../../lib/builders/plan-world.ts";
 
 describe("a mount that got the id of another", () => {
   const path = `${prefix}/a`;

@@ -1,5 +1,5 @@
 import { expect } from "chai";
-import { wanted } from "../../../lib/plan-world.ts";
+import { wanted } from "../../../lib/builders/plan-world.ts";
 import { FakeAgent } from "../fake-agent.ts";
 
 const container = { pid: 70, command: "nginx", mountPoint: "/data" };

@@ -2,7 +2,7 @@ import { expect } from "chai";
 import { desiredVolume } from "../../../../src/agent/desired/desired-volume.ts";
 import type { ActualTarget, Truth } from "../../../../src/agent/model/actual-volume-view.ts";
 import { soleTargetProblem } from "../../../../src/agent/planner/sole-target.ts";
-import { prefix, targetRecord, wanted } from "../../../lib/plan-world.ts";
+import { prefix, targetRecord, wanted } from "../../../lib/builders/plan-world.ts";
 
 const source = { csi: { driver: "a.example", volumeHandle: "v" } };
 const [a, b] = [`${prefix}/a`, `${prefix}/b`];

@@ -1,6 +1,6 @@
 import { expect } from "chai";
 import type { Operation } from "../../../../src/agent/model/operation.ts";
-import { entry } from "../../../lib/mount-entries.ts";
+import { entry } from "../../../lib/builders/mount-entries.ts";
 import {
   mounted,
   planned,
@@ -11,7 +11,7 @@ import {
   targetRecord,
   type World,
   wanted,
-} from "../../../lib/plan-world.ts";
+} from "../../../lib/builders/plan-world.ts";
 
 const path = `${prefix}/a`;
 

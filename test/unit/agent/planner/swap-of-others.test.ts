@@ -2,7 +2,7 @@ import { expect } from "chai";
 import { VolumeError } from "../../../../src/errors.ts";
 import type { DeviceInfo, SourceInfo } from "../../../../src/host/ports/host-ports.ts";
 import type { Swap } from "../../../../src/host/ports/swaps.ts";
-import { wanted } from "../../../lib/plan-world.ts";
+import { wanted } from "../../../lib/builders/plan-world.ts";
 import { FakeAgent } from "../fake-agent.ts";
 
 const path = "/dev/sdb";

@@ -1,7 +1,7 @@
 import { expect } from "chai";
 import { VolumeError } from "../../../../src/errors.ts";
 import type { Effects, Holder } from "../../../../src/host/ports/host-ports.ts";
-import { wanted } from "../../../lib/plan-world.ts";
+import { wanted } from "../../../lib/builders/plan-world.ts";
 import { FakeAgent } from "../fake-agent.ts";
 
 const name = "node.volume-1";

@@ -1,7 +1,7 @@
 import { expect } from "chai";
 import type { Operation } from "../../../../src/agent/model/operation.ts";
 import { statusOf } from "../../../../src/agent/status/intent-status.ts";
-import { entry } from "../../../lib/mount-entries.ts";
+import { entry } from "../../../lib/builders/mount-entries.ts";
 import {
   mounted,
   planned,
@@ -12,7 +12,7 @@ import {
   targetRecord,
   type World,
   wanted,
-} from "../../../lib/plan-world.ts";
+} from "../../../lib/builders/plan-world.ts";
 
 const path = `${prefix}/a`;
 const view = (world: World) => planned({ intents: [wanted()], records: [record()], ...world }).actualState;

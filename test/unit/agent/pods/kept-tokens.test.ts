@@ -1,7 +1,7 @@
 import { expect } from "chai";
 import { KeptTokens } from "../../../../src/agent/pods/kept-tokens.ts";
 import { PodTokens } from "../../../../src/csi/client/pod-tokens.ts";
-import { tokensFor } from "../../../lib/pod-tokens.ts";
+import { tokensFor } from "../../../lib/fakes/pod-tokens.ts";
 import { virtualSystem } from "../../kube/virtual-system.ts";
 
 const audiences = ["vault"];

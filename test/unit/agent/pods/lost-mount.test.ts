@@ -3,8 +3,8 @@ import { publishPathIn } from "../../../../src/agent/executor/csi/paths.ts";
 import { lostMount } from "../../../../src/agent/pods/lost-mount.ts";
 import { MountTable } from "../../../../src/host/mount-table/mount-table.ts";
 import type { MountEntry } from "../../../../src/host/mount-table/mountinfo.ts";
-import { entry } from "../../../lib/mount-entries.ts";
-import { record, stageRecord } from "../../../lib/plan-world.ts";
+import { entry } from "../../../lib/builders/mount-entries.ts";
+import { record, stageRecord } from "../../../lib/builders/plan-world.ts";
 import { pathOf, settings } from "./pod-world.ts";
 
 const path = pathOf("a");

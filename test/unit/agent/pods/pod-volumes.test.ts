@@ -9,8 +9,8 @@ import type { IntentPod, VolumeSource } from "../../../../src/api/types.gen.ts";
 import { PodTokens } from "../../../../src/csi/client/pod-tokens.ts";
 import type { PodPublish, PodVolumeError } from "../../../../src/csi/server/ports.ts";
 import { MountTable } from "../../../../src/host/mount-table/mount-table.ts";
-import { volume } from "../../../lib/plan-world.ts";
-import { tokensFor } from "../../../lib/pod-tokens.ts";
+import { volume } from "../../../lib/builders/plan-world.ts";
+import { tokensFor } from "../../../lib/fakes/pod-tokens.ts";
 import { virtualSystem } from "../../kube/virtual-system.ts";
 import { kubeletDir, pathOf, pod, withPodsOf } from "./pod-world.ts";
 

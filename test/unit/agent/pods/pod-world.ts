@@ -3,8 +3,8 @@ import { type DesiredVolume, desiredVolume } from "../../../../src/agent/desired
 import { podPath, withPods } from "../../../../src/agent/desired/pod-mounts.ts";
 import type { TargetRecord } from "../../../../src/agent/model/volume-record.ts";
 import type { IntentPod, NodeVolumeIntent } from "../../../../src/api/types.gen.ts";
-import { entry } from "../../../lib/mount-entries.ts";
-import { prefix, targetRecord, wanted } from "../../../lib/plan-world.ts";
+import { entry } from "../../../lib/builders/mount-entries.ts";
+import { prefix, targetRecord, wanted } from "../../../lib/builders/plan-world.ts";
 
 export const kubeletDir = "/var/lib/kubelet";
 export const settings = { allowedPrefixes: [prefix], stateDir: "/state", hostRoot: "/", csiDir: "/csi", kubeletDir };

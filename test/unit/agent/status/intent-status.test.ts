@@ -3,8 +3,8 @@ import { statusOf } from "../../../../src/agent/status/intent-status.ts";
 import { findCondition } from "../../../../src/api/conditions.ts";
 import type { NodeVolumeIntent, NodeVolumeIntentStatus } from "../../../../src/api/types.gen.ts";
 import { MountTable } from "../../../../src/host/mount-table/mount-table.ts";
-import { kstatus } from "../../../lib/kstatus.ts";
-import { entry } from "../../../lib/mount-entries.ts";
+import { kstatus } from "../../../lib/asserts/kstatus.ts";
+import { entry } from "../../../lib/builders/mount-entries.ts";
 import {
   mounted,
   planned,
@@ -15,7 +15,7 @@ import {
   volume,
   type World,
   wanted,
-} from "../../../lib/plan-world.ts";
+} from "../../../lib/builders/plan-world.ts";
 
 const agent = { bootID: "boot-1", epoch: 3 };
 const at = (second: number) => ({ agent, now: Date.parse("2026-01-01T00:00:00Z") + second * 1_000 });

@@ -5,7 +5,7 @@ import { NodeStateReporter } from "../../../../src/agent/status/node-state-repor
 import { createKubeClient } from "../../../../src/kube/client/client.ts";
 import { followPolicies } from "../../../../src/kube/policies/follow-policies.ts";
 import { bindingsOfAgent } from "../../../../src/kube/policies/policies.ts";
-import { planWorld } from "../../../lib/plan-world.ts";
+import { planWorld } from "../../../lib/builders/plan-world.ts";
 import { createFakeApiServer } from "../../fake-api-server.ts";
 import { virtualSystem } from "../../kube/virtual-system.ts";
 import { applyPolicies, shipped } from "../../shipped-policies.ts";

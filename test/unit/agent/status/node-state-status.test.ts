@@ -4,7 +4,7 @@ import { waitingOf } from "../../../../src/agent/status/waiting.ts";
 import { findCondition } from "../../../../src/api/conditions.ts";
 import type { NodeVolumeState } from "../../../../src/api/types.gen.ts";
 import { MountTable } from "../../../../src/host/mount-table/mount-table.ts";
-import { entry } from "../../../lib/mount-entries.ts";
+import { entry } from "../../../lib/builders/mount-entries.ts";
 import {
   mounted,
   planned,
@@ -16,7 +16,7 @@ import {
   volume,
   type World,
   wanted,
-} from "../../../lib/plan-world.ts";
+} from "../../../lib/builders/plan-world.ts";
 
 const agent = { version: "1", bootID: "boot-1", epoch: 1 };
 const state: NodeVolumeState = { metadata: { name: "node" } } as NodeVolumeState;

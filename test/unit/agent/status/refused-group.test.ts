@@ -2,8 +2,16 @@ import { expect } from "chai";
 import type { Published } from "../../../../src/agent/model/volume-record.ts";
 import { statusOf } from "../../../../src/agent/status/intent-status.ts";
 import { transitions } from "../../../../src/agent/status/transitions.ts";
-import { entry } from "../../../lib/mount-entries.ts";
-import { planWorld, prefix, record, stageRecord, targetRecord, volume, wanted } from "../../../lib/plan-world.ts";
+import { entry } from "../../../lib/builders/mount-entries.ts";
+import {
+  planWorld,
+  prefix,
+  record,
+  stageRecord,
+  targetRecord,
+  volume,
+  wanted,
+} from "../../../lib/builders/plan-world.ts";
 
 const identity = { device: "0:50", root: "/", source: "tmpfs" };
 const source = { csi: { driver: "a.example", volumeHandle: "v" } };

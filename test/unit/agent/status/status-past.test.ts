@@ -3,7 +3,16 @@ import type { Failure } from "../../../../src/agent/backoff/backoff.ts";
 import type { VolumePlan } from "../../../../src/agent/model/volume-plan.ts";
 import { statusOf } from "../../../../src/agent/status/intent-status.ts";
 import type { NodeVolumeIntentStatus } from "../../../../src/api/types.gen.ts";
-import { mounted, planned, record, staged, stageRecord, volume, type World, wanted } from "../../../lib/plan-world.ts";
+import {
+  mounted,
+  planned,
+  record,
+  staged,
+  stageRecord,
+  volume,
+  type World,
+  wanted,
+} from "../../../lib/builders/plan-world.ts";
 
 const settled = { intents: [wanted()], records: [record()], mounts: [staged, mounted] };
 const context = { agent: { bootID: "boot-1", epoch: 3 }, now: Date.parse("2026-01-01T00:00:00Z") };

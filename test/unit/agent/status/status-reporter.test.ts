@@ -11,7 +11,7 @@ import {
   volume,
   type World,
   wanted,
-} from "../../../lib/plan-world.ts";
+} from "../../../lib/builders/plan-world.ts";
 import { reportStory as story } from "../report-story.ts";
 
 describe("Reporter", () => {

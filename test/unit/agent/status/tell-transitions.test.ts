@@ -2,7 +2,7 @@ import { expect } from "chai";
 import type { Plan } from "../../../../src/agent/model/volume-plan.ts";
 import { tellTransitions } from "../../../../src/agent/status/tell-transitions.ts";
 import type { EventInput } from "../../../../src/kube/events/event-correlator.ts";
-import { mounted, planWorld, record, staged, wanted } from "../../../lib/plan-world.ts";
+import { mounted, planWorld, record, staged, wanted } from "../../../lib/builders/plan-world.ts";
 import { virtualSystem } from "../../kube/virtual-system.ts";
 
 const settled = { intents: [wanted()], records: [record()], mounts: [staged, mounted] };

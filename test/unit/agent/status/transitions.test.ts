@@ -1,7 +1,7 @@
 import { expect } from "chai";
 import type { Plan } from "../../../../src/agent/model/volume-plan.ts";
 import { transitions } from "../../../../src/agent/status/transitions.ts";
-import { mounted, planWorld, record, staged, targetRecord, wanted } from "../../../lib/plan-world.ts";
+import { mounted, planWorld, record, staged, targetRecord, wanted } from "../../../lib/builders/plan-world.ts";
 
 const settled = { intents: [wanted()], records: [record()], mounts: [staged, mounted] };
 const vanished = { ...settled, intents: [] };

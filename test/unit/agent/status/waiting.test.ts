@@ -1,7 +1,7 @@
 import { expect } from "chai";
 import { statusOf } from "../../../../src/agent/status/intent-status.ts";
 import type { NodeVolumeIntent } from "../../../../src/api/types.gen.ts";
-import { planned, type World, wanted } from "../../../lib/plan-world.ts";
+import { planned, type World, wanted } from "../../../lib/builders/plan-world.ts";
 
 const source = { csi: { driver: "a.example", volumeHandle: "v" } };
 const csi = { ...source.csi, accessMode: "ReadWriteOnce" as const };

@@ -1,6 +1,6 @@
 import { expect } from "chai";
 import { entriesOf } from "../../../../src/cli/commands/history.ts";
-import { intent } from "../../../lib/cli-objects.ts";
+import { intent } from "../../../lib/builders/cli-objects.ts";
 
 const at = (seconds: number) => new Date(Date.UTC(2026, 0, 1, 12, 0, seconds)).toISOString().replace(".000", "");
 

@@ -7,7 +7,7 @@ import { told } from "../../../../src/cli/told.ts";
 import { apiErrorOf } from "../../../../src/kube/client/api-error.ts";
 import { createKubeClient } from "../../../../src/kube/client/client.ts";
 import { type Transport, TransportError } from "../../../../src/kube/client/transport.ts";
-import { raw, set, state } from "../../../lib/cli-objects.ts";
+import { raw, set, state } from "../../../lib/builders/cli-objects.ts";
 import { createFakeApiServer } from "../../fake-api-server.ts";
 import { virtualSystem } from "../../kube/virtual-system.ts";
 

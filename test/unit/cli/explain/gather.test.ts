@@ -4,7 +4,7 @@ import type { Cluster } from "../../../../src/cli/cluster.ts";
 import { gatherDrift, gatherGranted, gathering } from "../../../../src/cli/explain/gather.ts";
 import { createKubeClient } from "../../../../src/kube/client/client.ts";
 import { systemTimers } from "../../../../src/system.ts";
-import { intent, listedPod, now, pod, volume } from "../../../lib/cli-objects.ts";
+import { intent, listedPod, now, pod, volume } from "../../../lib/builders/cli-objects.ts";
 import { createFakeApiServer } from "../../fake-api-server.ts";
 
 describe("gatherGranted", () => {

@@ -4,7 +4,7 @@ import { writeIntents } from "../../../../src/controller/intents/write-intents.t
 import type { Intent } from "../../../../src/controller/model/projections.ts";
 import { ApiError } from "../../../../src/kube/client/api-error.ts";
 import type { KubeClient } from "../../../../src/kube/client/client.ts";
-import { wanted as intent } from "../../../lib/plan-world.ts";
+import { wanted as intent } from "../../../lib/builders/plan-world.ts";
 import { settle, virtualSystem } from "../../kube/virtual-system.ts";
 
 describe("writeIntents", () => {

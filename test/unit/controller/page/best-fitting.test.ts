@@ -1,7 +1,7 @@
 import { expect } from "chai";
 import type { Intent } from "../../../../src/controller/model/projections.ts";
 import { createBestFitting, type Fitting } from "../../../../src/controller/page/best-fitting.ts";
-import { Randomly } from "../../../lib/randomly.ts";
+import { Randomly } from "../../../lib/builders/randomly.ts";
 
 describe("createBestFitting", () => {
   it("finds what sorting of everything finds, whatever comes first", () => {

@@ -1,7 +1,7 @@
 import { expect } from "chai";
 import type { NodeVolumeSetStatus } from "../../../../src/api/types.gen.ts";
 import { sameStatus } from "../../../../src/controller/sets/set-status.ts";
-import { kstatus } from "../../../lib/kstatus.ts";
+import { kstatus } from "../../../lib/asserts/kstatus.ts";
 import { setEntry } from "../objects.ts";
 import type { OneNode } from "../one-node.ts";
 import { oneNode } from "../one-node.ts";

@@ -1,7 +1,7 @@
 import { inspect } from "node:util";
 import { expect } from "chai";
 import { PodTokens } from "../../../../src/csi/client/pod-tokens.ts";
-import { tokenFor, tokensFor } from "../../../lib/pod-tokens.ts";
+import { tokenFor, tokensFor } from "../../../lib/fakes/pod-tokens.ts";
 
 const json = tokensFor("a", { vault: "cnry-1", aws: "cnry-2" });
 const read = (text: string, uid = "a") => PodTokens.read(text, uid);

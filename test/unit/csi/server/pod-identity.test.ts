@@ -1,7 +1,7 @@
 import { expect } from "chai";
 import { hasTokensInContext, podIdentity } from "../../../../src/csi/server/pod-identity.ts";
 import { RefusedCall } from "../../../../src/csi/server/refused-call.ts";
-import { tokensFor } from "../../../lib/pod-tokens.ts";
+import { tokensFor } from "../../../lib/fakes/pod-tokens.ts";
 import { podUID, publishRequest, type RequestChange } from "./requests.ts";
 
 const key = "csi.storage.k8s.io/serviceAccount.tokens";

@@ -2,7 +2,7 @@ import type { Compared, MountReader } from "../../../../src/host/mount-table/mou
 import { MountTable } from "../../../../src/host/mount-table/mount-table.ts";
 import type { MountTier } from "../../../../src/host/mount-table/mount-table-source.ts";
 import { KeptMountTable } from "../../../../src/host/mount-table/watched-mount-table.ts";
-import { entry } from "../../../lib/mount-entries.ts";
+import { entry } from "../../../lib/builders/mount-entries.ts";
 import { virtualSystem } from "../../kube/virtual-system.ts";
 
 const allTiers: readonly MountTier[] = ["fanotify", "listmount", "mountinfo"];

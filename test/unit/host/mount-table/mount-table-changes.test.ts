@@ -2,7 +2,7 @@ import { expect } from "chai";
 import fc from "fast-check";
 import { MountTable } from "../../../../src/host/mount-table/mount-table.ts";
 import type { MountEntry } from "../../../../src/host/mount-table/mountinfo.ts";
-import { entry } from "../../../lib/mount-entries.ts";
+import { entry } from "../../../lib/builders/mount-entries.ts";
 
 /** So many that indexes are made anew in between. */
 const lastID = 80;

@@ -8,7 +8,7 @@ import {
   relativePath,
   sameIdentity,
 } from "../../../../src/host/mount-table/mount-table.ts";
-import { entry } from "../../../lib/mount-entries.ts";
+import { entry } from "../../../lib/builders/mount-entries.ts";
 
 describe("MountTable", () => {
   const root = entry({ id: 1, parent: 0, point: "/", device: "8:1", fsType: "ext4" });

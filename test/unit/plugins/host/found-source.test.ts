@@ -3,7 +3,7 @@ import { VolumeError } from "../../../../src/errors.ts";
 import { MountTable } from "../../../../src/host/mount-table/mount-table.ts";
 import type { FoundSource } from "../../../../src/plugins/api/volume-plugin.ts";
 import { foundSource } from "../../../../src/plugins/host/found-source.ts";
-import { entry } from "../../../lib/mount-entries.ts";
+import { entry } from "../../../lib/builders/mount-entries.ts";
 
 const root = entry({ id: 1, parent: 0, point: "/", device: "8:1", fsType: "ext4" });
 const tmpfs = { fsType: "tmpfs", source: "tmpfs" };

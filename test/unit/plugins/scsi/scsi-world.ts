@@ -2,7 +2,7 @@ import { VolumeError } from "../../../../src/errors.ts";
 import type { Scsi, ScsiDisk, ScsiTree } from "../../../../src/host/ports/scsi.ts";
 import type { TearDownContext } from "../../../../src/plugins/api/teardown.ts";
 import type { StageContext } from "../../../../src/plugins/api/volume-plugin.ts";
-import { noPrograms } from "../../../lib/no-programs.ts";
+import { noPrograms } from "../../../lib/fakes/no-programs.ts";
 
 export const first = "50060e801049cfd1";
 export const second = "50060e801049cfd2";

@@ -1,8 +1,8 @@
 import { expect } from "chai";
 import type { CSIDrivers, NodeService } from "../../../../../src/csi/ports.ts";
 import { VolumeError } from "../../../../../src/errors.ts";
-import { entry } from "../../../../lib/mount-entries.ts";
-import { wanted } from "../../../../lib/plan-world.ts";
+import { entry } from "../../../../lib/builders/mount-entries.ts";
+import { wanted } from "../../../../lib/builders/plan-world.ts";
 import { FakeAgent } from "../../fake-agent.ts";
 
 const source = { csi: { driver: "a.example", volumeHandle: "v" } };

@@ -1,7 +1,7 @@
 import { expect } from "chai";
 import { volumeContextFor } from "../../../../../src/agent/executor/csi/pod-info.ts";
 import { PodTokens } from "../../../../../src/csi/client/pod-tokens.ts";
-import { tokensFor } from "../../../../lib/pod-tokens.ts";
+import { tokensFor } from "../../../../lib/fakes/pod-tokens.ts";
 
 const forged = {
   "csi.storage.k8s.io/pod.name": "p",

@@ -7,8 +7,8 @@ import type { Published, VolumeRecord } from "../../../../../src/agent/model/vol
 import { Planner } from "../../../../../src/agent/planner/incremental/incremental-planner.ts";
 import { statusOf } from "../../../../../src/agent/status/intent-status.ts";
 import { MountTable } from "../../../../../src/host/mount-table/mount-table.ts";
-import { entry } from "../../../../lib/mount-entries.ts";
-import { prefix, targetRecord, volume, wanted } from "../../../../lib/plan-world.ts";
+import { entry } from "../../../../lib/builders/mount-entries.ts";
+import { prefix, targetRecord, volume, wanted } from "../../../../lib/builders/plan-world.ts";
 
 const identity = { device: "0:50", root: "/", source: "tmpfs" };
 const source = { csi: { driver: "a.example", volumeHandle: "v" } };

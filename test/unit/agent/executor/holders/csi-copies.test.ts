@@ -4,7 +4,7 @@ import type { ActionContext } from "../../../../../src/agent/executor/operation-
 import { MountTable } from "../../../../../src/host/mount-table/mount-table.ts";
 import { KeptUnknown } from "../../../../../src/host/ports/evidence.ts";
 import type { Holder } from "../../../../../src/host/ports/holder.ts";
-import { entry } from "../../../../lib/mount-entries.ts";
+import { entry } from "../../../../lib/builders/mount-entries.ts";
 
 describe("copies of what a driver published", () => {
   it("are none that go by themselves, also where a namespace cannot be read", async () => {

@@ -3,7 +3,7 @@ import type { DetachedCopy } from "../../../../../src/agent/model/volume-record.
 import { VolumeError } from "../../../../../src/errors.ts";
 import { KeptUnknown, NamespacesUnknown } from "../../../../../src/host/ports/evidence.ts";
 import { type Holder, type InNamespace, sameNamespace } from "../../../../../src/host/ports/holder.ts";
-import { wanted } from "../../../../lib/plan-world.ts";
+import { wanted } from "../../../../lib/builders/plan-world.ts";
 import { FakeAgent } from "../../fake-agent.ts";
 
 const name = "node.volume-1";

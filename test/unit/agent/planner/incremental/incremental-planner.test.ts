@@ -5,9 +5,9 @@ import type { PlanInput } from "../../../../../src/agent/model/plan-input.ts";
 import { afterReboot, type VolumeRecord } from "../../../../../src/agent/model/volume-record.ts";
 import { Planner } from "../../../../../src/agent/planner/incremental/incremental-planner.ts";
 import { MountTable } from "../../../../../src/host/mount-table/mount-table.ts";
-import { entry } from "../../../../lib/mount-entries.ts";
-import { plan } from "../../../../lib/plan-whole.ts";
-import { planned, prefix, targetRecord, volume, wanted } from "../../../../lib/plan-world.ts";
+import { entry } from "../../../../lib/builders/mount-entries.ts";
+import { plan } from "../../../../lib/builders/plan-whole.ts";
+import { planned, prefix, targetRecord, volume, wanted } from "../../../../lib/builders/plan-world.ts";
 
 const identity = { device: "0:50", root: "/", source: "tmpfs" };
 const source = { csi: { driver: "a.example", volumeHandle: "v" } };

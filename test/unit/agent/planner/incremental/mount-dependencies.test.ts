@@ -1,6 +1,6 @@
 import { expect } from "chai";
 import { Interests } from "../../../../../src/agent/planner/incremental/mount-dependencies.ts";
-import { entry } from "../../../../lib/mount-entries.ts";
+import { entry } from "../../../../lib/builders/mount-entries.ts";
 
 describe("Interests", () => {
   const interests = () => {

@@ -2,8 +2,8 @@ import { randomBytes } from "node:crypto";
 import { once } from "node:events";
 import { type AddressInfo, createServer, type Server, type Socket } from "node:net";
 import { expect } from "chai";
-import { readOf, readText, registryAt } from "../../../../lib/asked-registry.ts";
-import { ContractRegistry } from "../../../../lib/contract-registry.ts";
+import { readOf, readText, registryAt } from "../../../../lib/servers/asked-registry.ts";
+import { ContractRegistry } from "../../../../lib/servers/contract-registry.ts";
 
 describe("Registry: broken connections", () => {
   let server: ContractRegistry;

@@ -1,6 +1,6 @@
 import { expect } from "chai";
-import { readText, registryAt } from "../../../../lib/asked-registry.ts";
-import { ContractRegistry } from "../../../../lib/contract-registry.ts";
+import { readText, registryAt } from "../../../../lib/servers/asked-registry.ts";
+import { ContractRegistry } from "../../../../lib/servers/contract-registry.ts";
 
 describe("Registry: tokens and refusals", () => {
   let server: ContractRegistry;

@@ -1,7 +1,7 @@
 import { expect } from "chai";
 import { type ImageReference, maySendTo } from "../../../../../src/host/linux/image/reference.ts";
 import { Registry } from "../../../../../src/host/linux/image/registry.ts";
-import { ContractRegistry } from "../../../../lib/contract-registry.ts";
+import { ContractRegistry } from "../../../../lib/servers/contract-registry.ts";
 
 describe("maySendTo", () => {
   const may = (registry: string, ...urls: readonly string[]) => urls.map((url) => maySendTo(registry, new URL(url)));

@@ -10,7 +10,7 @@ import { addedText } from "../../../../../src/host/linux/rbd/rbd-text.ts";
 import type { OperationContext } from "../../../../../src/host/ports/host-ports.ts";
 import { serverOf } from "../../../../../src/host/ports/remote-mount.ts";
 import { mappingOf } from "../../../../../src/plugins/network/rbd.ts";
-import { noPrograms } from "../../../../lib/no-programs.ts";
+import { noPrograms } from "../../../../lib/fakes/no-programs.ts";
 
 const secretRef = { namespace: "s", name: "ceph" };
 const mapping = mappingOf({ monitors: ["10.0.0.1", "10.0.0.2"], image: "data", secretRef });

@@ -5,7 +5,7 @@ import { expect } from "chai";
 import type { ChildRequest } from "../../../../../src/host/linux/child/child-protocol.ts";
 import { LinuxNBD } from "../../../../../src/host/linux/rbd/linux-nbd.ts";
 import { nbdClient } from "../../../../../src/host/linux/rbd/nbd-clients.ts";
-import { noPrograms } from "../../../../lib/no-programs.ts";
+import { noPrograms } from "../../../../lib/fakes/no-programs.ts";
 
 const cookie = "/state/data/k";
 const agent = "/kubepods/burstable/pod1/agent";

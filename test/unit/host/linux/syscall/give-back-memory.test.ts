@@ -4,7 +4,7 @@ import { expect } from "chai";
 
 describe("memoryReturner", () => {
   it("gives back most of what was let go, also from between what is kept", () => {
-    const hog = fileURLToPath(new URL("../../../../lib/memory-hog.ts", import.meta.url));
+    const hog = fileURLToPath(new URL("../../../../lib/kernel/programs/memory-hog.ts", import.meta.url));
     const printed = execFileSync(process.execPath, [hog], { encoding: "utf8", env: { MALLOC_ARENA_MAX: "1" } });
     const { before, after, kept } = JSON.parse(printed) as { before: number; after: number; kept: number };
     expect(kept).to.equal(40);

@@ -1,6 +1,6 @@
 import { expect } from "chai";
-import { entryOf, paxOf, tarOf } from "../../../../../lib/contract-registry.ts";
-import { failure, one, read } from "../../../../../lib/read-archive.ts";
+import { failure, one, read } from "../../../../../lib/kernel/read-archive.ts";
+import { entryOf, paxOf, tarOf } from "../../../../../lib/servers/contract-registry.ts";
 
 describe("readTar of sparse files", () => {
   const file = "ab......cd..";

@@ -1,8 +1,8 @@
 import { expect } from "chai";
 import { readTar } from "../../../../../../src/host/linux/image/tar/tar.ts";
 import { ByteStream } from "../../../../../../src/host/linux/syscall/byte-stream.ts";
-import { entryOf, paxOf, type RawTarEntry, tarOf } from "../../../../../lib/contract-registry.ts";
-import { at, failure, one, pieces, read } from "../../../../../lib/read-archive.ts";
+import { at, failure, one, pieces, read } from "../../../../../lib/kernel/read-archive.ts";
+import { entryOf, paxOf, type RawTarEntry, tarOf } from "../../../../../lib/servers/contract-registry.ts";
 
 describe("readTar of what is rare", () => {
   it("ends with two blocks of zeros, whatever is behind them, and reads on to the last byte", async () => {

@@ -1,6 +1,6 @@
 import { expect } from "chai";
-import { paxOf, tarOf } from "../../../../../lib/contract-registry.ts";
-import { failure, read } from "../../../../../lib/read-archive.ts";
+import { failure, read } from "../../../../../lib/kernel/read-archive.ts";
+import { paxOf, tarOf } from "../../../../../lib/servers/contract-registry.ts";
 
 describe("readTar", () => {
   for (const length of [1, 512, 1000, 1_000_000]) {

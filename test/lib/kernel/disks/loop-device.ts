@@ -1,0 +1,1 @@
+export { type LoopDevice, loopDevice } from "../../../../hack/lib/loop-device.ts";

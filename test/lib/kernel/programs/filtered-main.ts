@@ -1,0 +1,59 @@
+// node filtered-main.ts free|filtered|x32: tries system calls without the filter of a fetching child, or beneath it.
+// Prints the results as JSON.
+import { spawnSync } from "node:child_process";
+import { constants } from "node:os";
+import koffi from "koffi";
+import { refusedCalls } from "../../../../src/host/linux/child/call-filter.ts";
+import { refuseCalls } from "../../../../src/host/linux/child/refuse-calls.ts";
+import { byArchitecture, CLONE, SYS, X32_SYSCALL_BIT } from "../../../../src/host/linux/syscall/constants.ts";
+import { Errno } from "../../../../src/host/linux/syscall/errno.ts";
+import { loadSandboxCalls } from "../../../../src/host/linux/syscall/sandbox-calls.ts";
+
+export interface Tried {
+  /** What a call by the main thread came to: an errno's name, or "succeeded". */
+  readonly main: { readonly [call: string]: string };
+  /** unshare(2) by threads of Node's pool, which were there before the filter. */
+  readonly pool: readonly string[];
+  /** Exit code of a program that was started. */
+  readonly program: number | null;
+}
+
+const how = process.argv[2];
+const arch = process.arch as keyof typeof byArchitecture;
+const numbers: { readonly [name: string]: number } = { ...SYS, ...byArchitecture[arch] };
+const lib = koffi.load(null);
+const call = lib.func("syscall", "long", ["long", "long", "str", "long", "long", "long"]);
+const unshare = lib.func("unshare", "int", ["int"]);
+
+const inPool = (flags: number) =>
+  Promise.all(
+    Array.from(
+      { length: 4 },
+      () =>
+        new Promise<string>((resolve, reject) =>
+          unshare.async(flags, (error: Error | null, result: number) =>
+            error === null ? resolve(result === 0 ? "succeeded" : "refused") : reject(error),
+          ),
+        ),
+    ),
+  );
+
+function came(number: number, first = -1): string {
+  if (call(number, first, "/nonexistent", -1, -1, -1) >= 0) return "succeeded";
+  return new Errno("", koffi.errno()).code;
+}
+
+await inPool(0); // all of them are there now
+if (how !== "free") refuseCalls(loadSandboxCalls());
+if (how === "x32") came(X32_SYSCALL_BIT + 39); // getpid(2)
+// Beneath the filter all are tried. Without it, only calls that change nothing with these arguments, or nothing that
+// outlives this process.
+const some = ["mount", "ptrace", "setns", "bpf", "keyctl", "kcmp"] as const;
+const names = how === "free" ? some : refusedCalls.filter((name) => numbers[name] !== undefined);
+const main = Object.fromEntries(names.map((name) => [name, came(numbers[name] ?? -1)]));
+const made = unshare(CLONE.NEWUTS) === 0 ? "succeeded" : new Errno("", koffi.errno()).code;
+const clone3 = came(SYS.clone3, 0);
+const pool = await inPool(CLONE.NEWUTS);
+const { status: program } = spawnSync("true", { killSignal: constants.signals.SIGKILL });
+const tried: Tried = { main: { ...main, unshare: made, clone3 }, pool, program };
+process.stdout.write(JSON.stringify(tried));

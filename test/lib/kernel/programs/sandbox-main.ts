@@ -1,0 +1,19 @@
+// node sandbox-main.ts DIRECTORY SCRIPT: runs a shell script as git is run that speaks with nobody, with DIRECTORY as
+// /work.
+import { spawnSync } from "node:child_process";
+import { chownSync } from "node:fs";
+import { confined, ownNamespaces, stranger } from "../../../../src/host/linux/child/confined.ts";
+import { refuseCalls } from "../../../../src/host/linux/child/refuse-calls.ts";
+import { enterSandbox, work } from "../../../../src/host/linux/mount/sandbox.ts";
+import { loadLibc } from "../../../../src/host/linux/syscall/libc.ts";
+import { loadSandboxCalls } from "../../../../src/host/linux/syscall/sandbox-calls.ts";
+
+const [, , directory = "", script = ""] = process.argv;
+chownSync(directory, stranger, stranger);
+const calls = loadSandboxCalls();
+enterSandbox(loadLibc(), calls, directory);
+refuseCalls(calls, ownNamespaces);
+const limits = { memoryBytes: 256 * 1024 * 1024, fileBytes: 100_000, network: false };
+const [file = "", ...args] = confined((name) => `/usr/bin/${name}`, limits, ["/bin/sh", "-c", script]);
+const ran = spawnSync(file, args, { cwd: work, env: { PATH: "/usr/sbin:/usr/bin:/sbin:/bin" }, encoding: "utf8" });
+process.stdout.write(`${ran.stdout}${ran.stderr}`);

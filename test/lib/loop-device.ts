@@ -1,1 +1,0 @@
-export { type LoopDevice, loopDevice } from "../../hack/lib/loop-device.ts";
