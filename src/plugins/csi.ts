@@ -4,7 +4,7 @@ import type { CSIVolume, VolumePlugin, VolumeSpec } from "./api/volume-plugin.ts
 /**
  * A volume of a CSI driver. Which one, the grant alone says: a claim may be bound to another by now. Without a grant
  * there is nothing to say of it, and nothing is done. The driver stages and publishes it, by the agent's own steps
- * (src/agent/csi, decision 0026). (kubelet: pkg/volume/csi)
+ * (src/agent/executor/csi, decision 0026). (kubelet: pkg/volume/csi)
  */
 function csiPlugin(type: "csi" | "persistentVolumeClaim"): VolumePlugin {
   return {
