@@ -3,6 +3,8 @@ import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect } from "chai";
 import { root } from "../../hack/lib/root.ts";
+import { folderExceptions } from "./folder-exceptions.ts";
+import { unknownFolder, upwardImports } from "./folders.ts";
 import { circles, hackViolations, textViolations, violations } from "./rules.ts";
 
 /** Paths of the machines that this is developed on, put together so that this file does not name them itself. */
@@ -40,6 +42,18 @@ describe("layering", () => {
     expect(files.length).to.be.greaterThan(10);
     const found = circles(new Map(files.map((path) => [path, read(path)])));
     expectNone(found.filter(({ files }) => files.join() !== kernelObjects.join()).map(({ text }) => text));
+  });
+
+  it("folders of agent, controller and host import only folders of lines above their own", () => {
+    const files = filesOf("src").filter((path) => path.endsWith(".ts"));
+    const found = files.flatMap((path) => upwardImports(path, read(path)));
+    const isKnown = (one: { readonly from: string; readonly to: string }) =>
+      folderExceptions.some(({ from, to }) => to === one.to && from.includes(one.from));
+    expectNone(found.filter((one) => !isKnown(one)).map(({ text }) => text));
+    expectNone(files.flatMap((path) => unknownFolder(path) ?? []));
+    const listed = folderExceptions.flatMap(({ from, to }) => from.map((one) => ({ from: one, to })));
+    const over = listed.filter(({ from, to }) => !found.some((one) => one.from === from && one.to === to));
+    expectNone(over.map(({ from, to }) => `no exception any more, take it off the list: ${from} imports ${to}`));
   });
 
   it("hack imports nothing of test: what both need is in hack/lib", () => {
@@ -101,6 +115,45 @@ describe("layering", () => {
         expect(violations(path, text).join("\n")).to.include(message);
       });
     }
+
+    const upwards: readonly [string, string, string][] = [
+      ["src/agent/model/x.ts", 'import type { A } from "../desired/a.ts";', "src/agent/model may not import desired"],
+      ["src/agent/content/x.ts", 'import { a } from "../model/a.ts";\nimport { b } from "../actual/b.ts";', "content may not import actual"],
+      ["src/agent/actual/x.ts", 'import { a } from "../executor/csi/a.ts";', "src/agent/actual may not import executor"],
+      ["src/agent/planner/x.ts", 'import { a } from "../executor/a.ts";', "src/agent/planner may not import executor"],
+      ["src/agent/planner/deep/x.ts", 'import { a } from "../../journal/a.ts";', "src/agent/planner may not import journal"],
+      ["src/agent/executor/x.ts", 'import { a } from "../status/a.ts";', "src/agent/executor may not import status"],
+      ["src/agent/status/x.ts", 'import { a } from "../pods/a.ts";', "src/agent/status may not import pods"],
+      ["src/agent/metrics/x.ts", 'import { a } from "../loop.ts";', "src/agent/metrics may not import ."],
+      ["src/controller/util/x.ts", 'import { a } from "../model/a.ts";', "src/controller/util may not import model"],
+      ["src/controller/cache/x.ts", 'import { a } from "../claims/a.ts";', "src/controller/cache may not import claims"],
+      ["src/controller/attach/x.ts", 'import { a } from "../intents/a.ts";', "src/controller/attach may not import intents"],
+      ["src/controller/intents/x.ts", 'import { a } from "../reconcilers/a.ts";', "intents may not import reconcilers"],
+      ["src/controller/reconcilers/x.ts", 'import { a } from "../queues/a.ts";', "reconcilers may not import queues"],
+      ["src/host/linux/syscall/x.ts", 'import { a } from "../child/a.ts";', "src/host/linux/syscall may not import child"],
+      ["src/host/linux/path/x.ts", 'export { a } from "../mount/a.ts";', "src/host/linux/path may not import mount"],
+      ["src/host/linux/mount/x.ts", 'await import("../files/a.ts");', "src/host/linux/mount may not import files"],
+      ["src/host/linux/scsi/x.ts", 'import { a } from "../child-main.ts";', "src/host/linux/scsi may not import ."],
+      ["src/host/mount-table/x.ts", 'import type { A } from "../ports/a.ts";', "src/host/mount-table may not import ports"],
+      ["src/host/ports/x.ts", 'import { a } from "../linux/syscall/a.ts";', "src/host/ports may not import linux"],
+    ];
+    for (const [path, text, message] of upwards) {
+      it(`catch ${JSON.stringify(text)} in ${path}`, () => {
+        expect(upwardImports(path, text).map((one) => one.text).join("\n")).to.include(message);
+      });
+    }
+
+    it("allow what lies flat to import any folder, and a folder those above it", () => {
+      const flat = 'import { a } from "./metrics/a.ts";\nimport { b } from "./model/b.ts";';
+      expect(upwardImports("src/agent/start.ts", flat)).to.deep.equal([]);
+      const above = 'import { a } from "../actual/a.ts";\nimport { b } from "./incremental/b.ts";';
+      expect(upwardImports("src/agent/planner/x.ts", above)).to.deep.equal([]);
+    });
+
+    it("catch a folder that is on no line", () => {
+      expect(unknownFolder("src/agent/heap/x.ts")).to.include("heap is on no line of src/agent");
+      expect(unknownFolder("src/agent/model/x.ts")).to.equal(undefined);
+    });
 
     for (const text of [
       'import { a } from "../../test/lib/a.ts";',

@@ -139,6 +139,12 @@ export function textViolations(path: string, text: string, machinePath: RegExp):
   return found;
 }
 
+/** PURE. Files that a file imports, by their paths from the root of the repository. */
+export function importsOf(path: string, text: string): string[] {
+  const specifiers = specifiersOf(withoutComments(text)).filter((specifier) => specifier.startsWith("."));
+  return specifiers.map((specifier) => resolve(path, specifier));
+}
+
 /** What is imported, and files that are named by where they are to this one. */
 function specifiersOf(code: string): string[] {
   const named = code.matchAll(/(?:(?:from|import)\s*\(?|new URL\()\s*"([^"]+)"/g);
