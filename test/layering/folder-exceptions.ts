@@ -10,24 +10,17 @@ export const folderExceptions: readonly {
   {
     to: "src/agent/actual/kubelet-volume-view.ts",
     why: "takes a type or helper that belongs on a higher line",
-    from: [
-      "src/agent/model/actual-volume-view.ts",
-    ],
+    from: ["src/agent/model/actual-volume-view.ts"],
   },
   {
     to: "src/agent/backoff/backoff.ts",
     why: "takes a type or helper that belongs on a higher line",
-    from: [
-      "src/agent/model/plan-input.ts",
-      "src/agent/model/volume-plan.ts",
-    ],
+    from: ["src/agent/model/plan-input.ts", "src/agent/model/volume-plan.ts"],
   },
   {
     to: "src/agent/content/salted-digest.ts",
     why: "takes a type or helper that belongs on a higher line",
-    from: [
-      "src/agent/model/volume-record.ts",
-    ],
+    from: ["src/agent/model/volume-record.ts"],
   },
   {
     to: "src/agent/desired/desired-volume.ts",
@@ -74,68 +67,47 @@ export const folderExceptions: readonly {
   {
     to: "src/agent/desired/pod-mounts.ts",
     why: "takes a type or helper that belongs on a higher line",
-    from: [
-      "src/agent/actual/unread.ts",
-    ],
+    from: ["src/agent/actual/unread.ts"],
   },
   {
     to: "src/agent/executor/csi/driver-mounts.ts",
     why: "takes what tells a published mount, which belongs to actual",
-    from: [
-      "src/agent/actual/csi-volume.ts",
-    ],
+    from: ["src/agent/actual/csi-volume.ts"],
   },
   {
     to: "src/agent/executor/csi/publish.ts",
     why: "takes what tells a published mount, which belongs to actual",
-    from: [
-      "src/agent/actual/csi-volume.ts",
-      "src/agent/planner/identity-problem.ts",
-    ],
+    from: ["src/agent/actual/csi-volume.ts", "src/agent/planner/identity-problem.ts"],
   },
   {
     to: "src/agent/executor/fsgroup-progress.ts",
     why: "takes a type or helper that belongs on a higher line",
-    from: [
-      "src/agent/model/plan-input.ts",
-      "src/agent/planner/stuck-operation.ts",
-    ],
+    from: ["src/agent/model/plan-input.ts", "src/agent/planner/stuck-operation.ts"],
   },
   {
     to: "src/agent/executor/operation-context.ts",
     why: "takes the whole context of an operation, and uses its identities alone",
-    from: [
-      "src/agent/content/pod-tokens.ts",
-    ],
+    from: ["src/agent/content/pod-tokens.ts"],
   },
   {
     to: "src/agent/executor/sub-path.ts",
     why: "takes the identity beneath a sub path, which belongs to model",
-    from: [
-      "src/agent/actual/actual-volume.ts",
-      "src/agent/planner/target-steps.ts",
-    ],
+    from: ["src/agent/actual/actual-volume.ts", "src/agent/planner/target-steps.ts"],
   },
   {
     to: "src/agent/kubelet/start-orphan-cleanup.ts",
     why: "takes a type or helper that belongs on a higher line",
-    from: [
-      "src/agent/status/node-state-reporter.ts",
-    ],
+    from: ["src/agent/status/node-state-reporter.ts"],
   },
   {
     to: "src/agent/metrics/agent-metrics.ts",
     why: "takes a type or helper that belongs on a higher line",
-    from: [
-      "src/agent/status/tell-transitions.ts",
-    ],
+    from: ["src/agent/status/tell-transitions.ts"],
   },
   {
     to: "src/agent/pause.ts",
     why: "waits between two attempts to open the journal",
-    from: [
-      "src/agent/journal/open-journal.ts",
-    ],
+    from: ["src/agent/journal/open-journal.ts"],
   },
   {
     to: "src/agent/pods/kept-tokens.ts",
@@ -149,23 +121,17 @@ export const folderExceptions: readonly {
   {
     to: "src/controller/claims/claim-users.ts",
     why: "takes a type or helper that belongs on a higher line",
-    from: [
-      "src/controller/cache/pods.ts",
-    ],
+    from: ["src/controller/cache/pods.ts"],
   },
   {
     to: "src/controller/claims/resolve-claim.ts",
     why: "takes a type or helper that belongs on a higher line",
-    from: [
-      "src/controller/cache/storage.ts",
-    ],
+    from: ["src/controller/cache/storage.ts"],
   },
   {
     to: "src/controller/intents/conflicts.ts",
     why: "takes types of what sets ask for on a node, which belong to model",
-    from: [
-      "src/controller/sets/set-status.ts",
-    ],
+    from: ["src/controller/sets/set-status.ts"],
   },
   {
     to: "src/controller/intents/resolve-node.ts",
@@ -190,60 +156,42 @@ export const folderExceptions: readonly {
   {
     to: "src/controller/metrics.ts",
     why: "counts reconciles in the metrics of the whole controller",
-    from: [
-      "src/controller/queues/queues.ts",
-    ],
+    from: ["src/controller/queues/queues.ts"],
   },
   {
     to: "src/controller/reconcilers/release-reconciler.ts",
     why: "takes a type or helper that belongs on a higher line",
-    from: [
-      "src/controller/attach/intent-attachments.ts",
-    ],
+    from: ["src/controller/attach/intent-attachments.ts"],
   },
   {
     to: "src/controller/release/decide-release.ts",
     why: "takes a type or helper that belongs on a higher line",
-    from: [
-      "src/controller/agents/agent-leases.ts",
-    ],
+    from: ["src/controller/agents/agent-leases.ts"],
   },
   {
     to: "src/host/linux/child-main.ts",
     why: "takes types of the child's replies, or runs a fetching child",
-    from: [
-      "src/host/linux/device/linux-devices.ts",
-    ],
+    from: ["src/host/linux/device/linux-devices.ts"],
   },
   {
     to: "src/host/linux/evidence/kernel-exports.ts",
     why: "who uses a device is evidence, on the same line",
-    from: [
-      "src/host/linux/device/device-users.ts",
-    ],
+    from: ["src/host/linux/device/device-users.ts"],
   },
   {
     to: "src/host/linux/evidence/linux-evidence.ts",
     why: "who uses a device is evidence, on the same line",
-    from: [
-      "src/host/linux/device/device-writes.ts",
-      "src/host/linux/device/linux-devices.ts",
-    ],
+    from: ["src/host/linux/device/device-writes.ts", "src/host/linux/device/linux-devices.ts"],
   },
   {
     to: "src/host/linux/evidence/open-devices.ts",
     why: "who uses a device is evidence, on the same line",
-    from: [
-      "src/host/linux/device/device-users.ts",
-    ],
+    from: ["src/host/linux/device/device-users.ts"],
   },
   {
     to: "src/host/linux/evidence/remote-mounts.ts",
     why: "who uses a device is evidence, on the same line",
-    from: [
-      "src/host/linux/device/device-users.ts",
-      "src/host/linux/device/held-device.ts",
-    ],
+    from: ["src/host/linux/device/device-users.ts", "src/host/linux/device/held-device.ts"],
   },
   {
     to: "src/host/linux/fetching-child.ts",
@@ -257,16 +205,11 @@ export const folderExceptions: readonly {
   {
     to: "src/host/linux/rbd/meant-device.ts",
     why: "takes the request of one kind of child, which belongs to the protocol",
-    from: [
-      "src/host/linux/child/child-protocol.ts",
-      "src/host/linux/device/held-device.ts",
-    ],
+    from: ["src/host/linux/child/child-protocol.ts", "src/host/linux/device/held-device.ts"],
   },
   {
     to: "src/host/linux/scsi/scsi-remove.ts",
     why: "takes the request of one kind of child, which belongs to the protocol",
-    from: [
-      "src/host/linux/child/child-protocol.ts",
-    ],
+    from: ["src/host/linux/child/child-protocol.ts"],
   },
 ];

@@ -63,7 +63,9 @@ export function upwardImports(path: string, text: string): Upward[] {
 export function unknownFolder(path: string): string | undefined {
   const tops = Object.keys(lines).filter((top) => path.startsWith(`${top}/`));
   const top = tops.find((one) => lineOf(one, folderOf(one, path)) === undefined);
-  return top === undefined ? undefined : `${path}: ${folderOf(top, path)} is on no line of ${top} in test/layering/folders.ts`;
+  return top === undefined
+    ? undefined
+    : `${path}: ${folderOf(top, path)} is on no line of ${top} in test/layering/folders.ts`;
 }
 
 function upward(top: string, path: string, to: string): string | undefined {

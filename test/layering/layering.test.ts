@@ -94,7 +94,11 @@ describe("layering", () => {
       ["src/agent/run.ts", "process.exit(1);", "process.exit"],
       ["src/controller/start.ts", 'import Op from "@dot-i/k8s-operator";', "@dot-i/k8s-operator"],
       ["src/agent/x.ts", 'import type { V1Node } from "@kubernetes/client-node";', "@kubernetes/client-node"],
-      ["src/agent/model/volume-plan.ts", '/** Pure. */\nimport { readFileSync } from "node:fs";', "says that it is pure"],
+      [
+        "src/agent/model/volume-plan.ts",
+        '/** Pure. */\nimport { readFileSync } from "node:fs";',
+        "says that it is pure",
+      ],
       [
         "src/host/x.ts",
         'import koffi from "koffi";\n/** PURE. What it says. */\nfunction f() {}',
@@ -118,28 +122,60 @@ describe("layering", () => {
 
     const upwards: readonly [string, string, string][] = [
       ["src/agent/model/x.ts", 'import type { A } from "../desired/a.ts";', "src/agent/model may not import desired"],
-      ["src/agent/content/x.ts", 'import { a } from "../model/a.ts";\nimport { b } from "../actual/b.ts";', "content may not import actual"],
-      ["src/agent/actual/x.ts", 'import { a } from "../executor/csi/a.ts";', "src/agent/actual may not import executor"],
+      [
+        "src/agent/content/x.ts",
+        'import { a } from "../model/a.ts";\nimport { b } from "../actual/b.ts";',
+        "content may not import actual",
+      ],
+      [
+        "src/agent/actual/x.ts",
+        'import { a } from "../executor/csi/a.ts";',
+        "src/agent/actual may not import executor",
+      ],
       ["src/agent/planner/x.ts", 'import { a } from "../executor/a.ts";', "src/agent/planner may not import executor"],
-      ["src/agent/planner/deep/x.ts", 'import { a } from "../../journal/a.ts";', "src/agent/planner may not import journal"],
+      [
+        "src/agent/planner/deep/x.ts",
+        'import { a } from "../../journal/a.ts";',
+        "src/agent/planner may not import journal",
+      ],
       ["src/agent/executor/x.ts", 'import { a } from "../status/a.ts";', "src/agent/executor may not import status"],
       ["src/agent/status/x.ts", 'import { a } from "../pods/a.ts";', "src/agent/status may not import pods"],
       ["src/agent/metrics/x.ts", 'import { a } from "../loop.ts";', "src/agent/metrics may not import ."],
       ["src/controller/util/x.ts", 'import { a } from "../model/a.ts";', "src/controller/util may not import model"],
-      ["src/controller/cache/x.ts", 'import { a } from "../claims/a.ts";', "src/controller/cache may not import claims"],
-      ["src/controller/attach/x.ts", 'import { a } from "../intents/a.ts";', "src/controller/attach may not import intents"],
+      [
+        "src/controller/cache/x.ts",
+        'import { a } from "../claims/a.ts";',
+        "src/controller/cache may not import claims",
+      ],
+      [
+        "src/controller/attach/x.ts",
+        'import { a } from "../intents/a.ts";',
+        "src/controller/attach may not import intents",
+      ],
       ["src/controller/intents/x.ts", 'import { a } from "../reconcilers/a.ts";', "intents may not import reconcilers"],
       ["src/controller/reconcilers/x.ts", 'import { a } from "../queues/a.ts";', "reconcilers may not import queues"],
-      ["src/host/linux/syscall/x.ts", 'import { a } from "../child/a.ts";', "src/host/linux/syscall may not import child"],
+      [
+        "src/host/linux/syscall/x.ts",
+        'import { a } from "../child/a.ts";',
+        "src/host/linux/syscall may not import child",
+      ],
       ["src/host/linux/path/x.ts", 'export { a } from "../mount/a.ts";', "src/host/linux/path may not import mount"],
       ["src/host/linux/mount/x.ts", 'await import("../files/a.ts");', "src/host/linux/mount may not import files"],
       ["src/host/linux/scsi/x.ts", 'import { a } from "../child-main.ts";', "src/host/linux/scsi may not import ."],
-      ["src/host/mount-table/x.ts", 'import type { A } from "../ports/a.ts";', "src/host/mount-table may not import ports"],
+      [
+        "src/host/mount-table/x.ts",
+        'import type { A } from "../ports/a.ts";',
+        "src/host/mount-table may not import ports",
+      ],
       ["src/host/ports/x.ts", 'import { a } from "../linux/syscall/a.ts";', "src/host/ports may not import linux"],
     ];
     for (const [path, text, message] of upwards) {
       it(`catch ${JSON.stringify(text)} in ${path}`, () => {
-        expect(upwardImports(path, text).map((one) => one.text).join("\n")).to.include(message);
+        expect(
+          upwardImports(path, text)
+            .map((one) => one.text)
+            .join("\n"),
+        ).to.include(message);
       });
     }
 

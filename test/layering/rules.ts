@@ -49,7 +49,11 @@ const forbidden: readonly { readonly what: string; readonly pattern: RegExp; rea
     pattern: /\bconst [A-Z][A-Z0-9_]* = (\{|-?\d)/,
     allowed: /^src\/((?!host\/)|host\/linux\/syscall\/constants\.ts$)/,
   },
-  { what: "@dot-i/k8s-operator", pattern: /from "@dot-i\/k8s-operator"/, allowed: /^src\/controller\/sets\/operator\.ts$/ },
+  {
+    what: "@dot-i/k8s-operator",
+    pattern: /from "@dot-i\/k8s-operator"/,
+    allowed: /^src\/controller\/sets\/operator\.ts$/,
+  },
   {
     what: "@kubernetes/client-node",
     pattern: /from "@kubernetes\/client-node"/,

@@ -34,7 +34,10 @@ export const ofPlanner: readonly Seed[] = [
       "does not write what a ConfigMap has by now",
       "stage?.contentVersion !== content.version",
       "stage?.contentVersion === undefined",
-      { kubelet: "#30189 #50345: what is shown of a ConfigMap stays behind", test: "test/unit/agent/planner/plan.test.ts" },
+      {
+        kubelet: "#30189 #50345: what is shown of a ConfigMap stays behind",
+        test: "test/unit/agent/planner/plan.test.ts",
+      },
     ],
     [
       "does not stop a release when the volume is wanted again",

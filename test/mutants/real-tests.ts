@@ -2,7 +2,10 @@
 const byFile: readonly (readonly [file: RegExp, tests: readonly string[]])[] = [
   [/^src\/agent\/executor\/csi\/republish/, ["csi-republish"]],
   [/^src\/agent\/executor\/csi\/(publish|stage)\./, ["csi-replies", "csi", "csi-no-stage"]],
-  [/^src\/agent\/executor\/csi\//, ["csi-replies", "csi-release", "csi-no-stage", "csi-lost-record", "csi-held", "csi"]],
+  [
+    /^src\/agent\/executor\/csi\//,
+    ["csi-replies", "csi-release", "csi-no-stage", "csi-lost-record", "csi-held", "csi"],
+  ],
   [
     /^src\/agent\/executor\/(stage|plugin-teardown)\./,
     ["exact", "restart", "content", "refusals", "hostile-source", "iscsi-database"],
@@ -12,7 +15,10 @@ const byFile: readonly (readonly [file: RegExp, tests: readonly string[]])[] = [
     /^src\/agent\/executor\/(?!operation-executor|pending-operations)/,
     ["exact", "foreign", "recycled-id", "moved-target", "changes", "prefixes", "leave-pod", "pods"],
   ],
-  [/^src\/agent\/(executor\/(operation-executor|pending-operations)|loop)\./, ["restart", "lost-record", "drift", "changes"]],
+  [
+    /^src\/agent\/(executor\/(operation-executor|pending-operations)|loop)\./,
+    ["restart", "lost-record", "drift", "changes"],
+  ],
 ];
 
 /**

@@ -116,7 +116,11 @@ function publish(target: string, random: SeededRandom): Buffer {
     ...(random.chance(0.1) && { secrets: new Map([[random.pick(keys), random.pick(values)]]) }),
   });
   const changed = random.chance(0.1)
-    ? NodePublishVolumeRequest.fromPartial({ ...request, volumeCapability: random.pick(capabilities), ...none } as object)
+    ? NodePublishVolumeRequest.fromPartial({
+        ...request,
+        volumeCapability: random.pick(capabilities),
+        ...none,
+      } as object)
     : request;
   return Buffer.from(NodePublishVolumeRequest.encode(changed).finish());
 }

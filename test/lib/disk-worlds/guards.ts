@@ -10,7 +10,11 @@ export interface Guard {
 }
 
 const edit = (file: string, from: string, to: string): Edit => ({ file: `src/${file}.ts`, from, to });
-const secondNames = edit("host/linux/device/device-users", "if (aliased !== undefined) return {", "if (false) return {");
+const secondNames = edit(
+  "host/linux/device/device-users",
+  "if (aliased !== undefined) return {",
+  "if (false) return {",
+);
 
 export const guards: readonly Guard[] = [
   {

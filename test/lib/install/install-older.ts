@@ -64,7 +64,11 @@ export async function buildOlder(world: InstallWorld, base: string): Promise<Old
     resources: [relative(join(world.directory, name), join(folder, "config/default"))],
     images: [{ name: "node-volume-operator", newName: olderName, newTag: version }],
   });
-  const differ = run("git", ["diff", "--quiet", `${commit}:${digests}`, "--", "src/kube/policies/policy-digests.gen.ts"], { cwd: root });
+  const differ = run(
+    "git",
+    ["diff", "--quiet", `${commit}:${digests}`, "--", "src/kube/policies/policy-digests.gen.ts"],
+    { cwd: root },
+  );
   return {
     version,
     overlay,
