@@ -1,6 +1,6 @@
 /**
- * Imports that the law of folders (folders.ts) does not allow, and that are there still: what is imported, why, and by whom.
- * The list may only shrink.
+ * Imports that the law of folders (folders.ts) does not allow, and that are there still: what is imported, why, and by
+ * whom. The list may only shrink.
  */
 export const folderExceptions: readonly {
   readonly to: string;

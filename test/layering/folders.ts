@@ -1,8 +1,8 @@
 import { importsOf } from "./rules.ts";
 
 /**
- * The law of folders: a folder imports only folders of the lines above its own, counted with `import type`; "." is what lies flat in the
- * folder above them, and may import all.
+ * The law of folders: a folder imports only folders of the lines above its own, counted with `import type`; "." is what
+ * lies flat in the folder above them, and may import all.
  */
 const lines: { readonly [top: string]: readonly (readonly string[])[] } = {
   "src/agent": [

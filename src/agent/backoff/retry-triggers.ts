@@ -72,7 +72,8 @@ export class RetryTriggers {
     }
     for (const [key, child] of wanted) {
       if (this.#children.has(key)) continue;
-      const listener = { woken: () => this.#deps.trigger(), unavailable: () => {} }; // then it is asked for now and then
+      // Then it is asked for now and then.
+      const listener = { woken: () => this.#deps.trigger(), unavailable: () => {} };
       this.#children.set(key, this.#deps.wakeups.process(child, listener));
     }
   }

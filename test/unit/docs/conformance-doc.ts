@@ -5,7 +5,10 @@ export interface Row {
   readonly cells: { readonly name: string; readonly kubelet: string; readonly verdict: string; readonly here: string };
 }
 
-/** A test that is named as proof, on a line `- 12: unit: ` with file and title as code; the title may have a line of its own. */
+/**
+ * A test that is named as proof, on a line `- 12: unit: ` with file and title as code; the title may have a line of its
+ * own.
+ */
 export interface Proof {
   readonly number: number;
   readonly lane: string;
