@@ -2,7 +2,7 @@ import { execFile } from "node:child_process";
 import { promisify } from "node:util";
 import { expect } from "chai";
 
-const src = new URL("../../../src/host/linux/", import.meta.url);
+const src = new URL("../../../../../src/host/linux/", import.meta.url);
 
 /** In a process of its own, as a filter stays. No right is needed for any of it. */
 const filtered = `
@@ -12,9 +12,9 @@ const filtered = `
   import { stat } from "node:fs/promises";
   import { gunzipSync, gzipSync } from "node:zlib";
   import koffi from "koffi";
-  import { Errno } from "${src}errno.ts";
-  import { refuseCalls } from "${src}refuse-calls.ts";
-  import { loadSandboxCalls } from "${src}sandbox-calls.ts";
+  import { Errno } from "${src}syscall/errno.ts";
+  import { refuseCalls } from "${src}child/refuse-calls.ts";
+  import { loadSandboxCalls } from "${src}syscall/sandbox-calls.ts";
 
   const chroot = koffi.load(null).func("chroot", "int", ["str"]);
   const tried = () => (chroot("/nonexistent") < 0 ? new Errno("", koffi.errno()).code : "done");
