@@ -83,7 +83,8 @@ export const nextSteps: { readonly [reason in Reason]?: string } = {
     "Give the agent's DaemonSet the prefix as a volume with mountPropagation: Bidirectional. See on {node}: findmnt -o TARGET,PROPAGATION -T {path}",
   TargetCovered: "Unmount what is mounted over {path} on {node}: findmnt -A shows it.",
 
-  DeviceBusy: "End what uses the device, or name another one. See on {node}: lsblk {device}; fuser -v {device}",
+  DeviceBusy:
+    "Follow the message, or name another device. See on {node}: lsblk {device}; fuser -v {device}; grep -rs {device} /sys/kernel/config",
   DeviceNotEmpty: "If its data may be DESTROYED, follow the message. See on {node}: lsblk -f {device}",
   DiskNotFound: "Plug it in, or correct the selector. On {node}: lsblk -o NAME,SIZE,LABEL,SERIAL,FSTYPE",
   DiskNotCompared: `If it stays, check that a controller of this version leads: ${controllerLog}`,
@@ -249,7 +250,7 @@ export const nextSteps: { readonly [reason in Reason]?: string } = {
   RolloutPaused: "Repair the named node, or revert the change.",
   NodesNotReady: "See which nodes, and why: kubectl nvi explain {set}",
   Conflict: "Give one of the two sets another path or nodeSelector, or equal settings: kubectl edit nvs {set}",
-  Drifted: "Nothing to do in mode Manage: it is repaired at once.",
+  Drifted: "Nothing to do in mode Manage, unless it repeats: it is repaired at once.",
   IntentTooLarge:
     "Remove mounts from the sets of this volume, or split them by node: kubectl get nvi -l set.nodevolume.dev/{set} -o wide",
   Deleting: "See which nodes still have it: kubectl get nvi -l set.nodevolume.dev/{set}",
@@ -263,7 +264,8 @@ export const nextSteps: { readonly [reason in Reason]?: string } = {
  */
 export function nextStep(reason: string, names: StepNames = {}): string | undefined {
   const own = names.pid === undefined ? undefined : stepIn(processSteps, reason);
-  const text = own ?? stepIn(nextSteps, reason);
+  const unnamed = reason === "ServerUnreachable" && names.server === undefined ? unnamedServerStep : undefined;
+  const text = own ?? unnamed ?? stepIn(nextSteps, reason);
   return text === undefined ? undefined : filled(text, names);
 }
 
@@ -297,13 +299,24 @@ export function resumeStep(by: keyof typeof suspendSteps, names: StepNames): str
   return filled(suspendSteps[by], names);
 }
 
-/** PURE. How to find what undoes each repair of a volume. */
-export function repeatedDriftStep(names: StepNames): string {
-  return filled(
-    "Find what does it on {node}, and stop it: grep -rsl {path} /etc. Times: kubectl nvi history {node}/{volume}",
-    names,
-  );
+/**
+ * PURE. How to find what undoes each repair of a volume.
+ * @param last message of the last drift: a disk or a server that fails needs another look than somebody who unmounts
+ */
+export function repeatedDriftStep(last: string, names: StepNames): string {
+  const cause = /the kernel made the file system read-only/.test(last)
+    ? "Read dmesg on {node}, and check the device."
+    : /the process that served /.test(last)
+      ? "Find why the server or FUSE process ends, on {node}: dmesg"
+      : names.path === undefined
+        ? "Find what does it on {node}, and stop it: journalctl --since -1h"
+        : "Find what does it on {node}, and stop it: grep -rsl {path} /etc";
+  return filled(`${cause.replace(/\.$/, "")}. Times: kubectl nvi history {node}/{volume}`, names);
 }
+
+/** What to do about a server that nothing names but the message. */
+const unnamedServerStep =
+  "Check from {node} the name, port and firewall of the server in the message. It is retried by itself.";
 
 /** PURE. As nextStep, of what the agent says of a pod's directory. */
 export function podStep(reason: string, names: StepNames = {}): string | undefined {
@@ -361,7 +374,7 @@ function serverOf({ spec, status }: NodeVolumeIntent): Pick<StepNames, "server" 
   // A mount names what it mounts, such as "nfs.example.com:/export": the server of that is in the spec.
   const waitedFor = on?.kind === "Server" ? hostAndPort.exec(on.name) : null;
   const [, address, host, port] = waitedFor ?? hostAndPort.exec(named ?? monitor ?? "") ?? [];
-  const usual = nfs ? "2049" : cifs ? "445" : glusterfs ? "24007" : iscsi ? "3260" : web?.port;
+  const usual = nfs ? "2049" : cifs ? "445" : glusterfs ? "24007" : iscsi ? "3260" : cephfs || rbd ? "6789" : web?.port;
   const given = spec.mountOptions?.find((option) => option.startsWith("port="))?.slice("port=".length);
   return { server: address ?? host, port: port ?? given ?? usual };
 }

@@ -21,15 +21,18 @@ export function repeatedDrift(facts: Facts, intent: NodeVolumeIntent): Finding[]
   const [last] = recent;
   if (last === undefined || times < fewestTimes) return [];
   const [since = timeOf(last)] = recent.map(firstTimeOf).sort();
+  const message = (stringIn(last, "message") ?? "").replace(/^\(combined from similar events\): /, "");
+  const names = stepNamesOf(intent);
+  const path = intent.spec.mounts?.find((mount) => message.includes(mount.path))?.path;
   const repaired = intent.status?.drift === undefined ? ", each time repaired" : "";
   return [
     {
       state: "blocked",
       code: "DriftRepeats",
-      text: `its mounts drifted ${times} times within an hour${repaired}; the last time ${stringIn(last, "message") ?? ""}`,
+      text: `its mounts drifted ${times} times within an hour${repaired}; the last time ${message}`,
       since,
       also: true,
-      todo: repeatedDriftStep(stepNamesOf(intent)),
+      todo: repeatedDriftStep(message, { ...names, path }),
     },
   ];
 }

@@ -30,7 +30,7 @@ export function unknown(check: string, denied: string, remedy = viewerRemedy): C
 }
 
 /** For what the roles of kubectl nvi allow. */
-const viewerRemedy = "Bind the ClusterRole and the Role nvi-viewer: config/components/nvi-viewer";
+const viewerRemedy = "Bind the ClusterRole and the Role nvi-viewer of this version: config/components/nvi-viewer";
 
 /** For what the Role of support bundles allows. */
 export const supportRemedy = "Bind the Role nvi-support: config/components/support-bundle";

@@ -79,7 +79,7 @@ export const reasonTexts: { readonly [code: string]: string } = {
   TargetCovered:
     "Blocked, until the mount that covers the target is unmounted. Somebody mounted over the target, or over a directory above it, so that ours is hidden. Find that mount on the node with `findmnt -A` or `cat /proc/self/mountinfo`, and unmount it.",
   DeviceBusy:
-    "Blocked, until nobody else has the device open, mounted or claimed. That can be another mount, a volume group, an array, swap, a loop device, a pod or a process. The kernel also serves disks to other machines (`/sys/kernel/config`). A process that only reads it prevents formatting, emptying and its choice as an empty disk, but not a mount of what is on it. The message names the users. Once the processes that it names have ended, the next attempt follows at once. End what uses the device, or name another one. On the node: `lsblk /dev/X`, `grep /dev/X /proc/self/mountinfo /proc/swaps`, `fuser -v /dev/X`.",
+    "Blocked, until nobody else uses the device or, for a partition, its whole disk: a mount, volume group, array, swap, loop device, pod or process (also through `/dev/sg0`). The kernel may also serve it to other machines (NVMe target, LIO). A process that only reads it prevents formatting, emptying and its choice as an empty disk, but not a mount of what is on it. The message names the user. Once the processes that it names have ended, the next attempt follows at once. End that use, remove the export in `/sys/kernel/config`, or name another device. `lsblk /dev/X`, `fuser -v /dev/X`.",
   DeviceNotEmpty:
     "Blocked, until the device is emptied, or another one is named. It has data, but no known file system. Formatting it would destroy the data. The message describes the data. If the data may be DESTROYED, add what the message ends with to `destroyAllDataOnDevices`, next to `fsType`. That text names the device and its content: the device is formatted once, and only if that has not changed. Or empty the device on the node: `blkdiscard --zeroout /dev/X`. Zeros at its beginning and end alone are not enough: copies of superblocks and samples of the rest are checked, too (sources).",
   DiskNotFound:
@@ -345,7 +345,7 @@ export const reasonTexts: { readonly [code: string]: string } = {
   NoConflict:
     "Normal. No other set conflicts.",
   Drifted:
-    "Waiting, until the difference is repaired. The mount table is not as the agent left it: somebody unmounted, remounted or covered something. `status.drift` shows how and since when. In mode Manage it is repaired at once. While suspended, or in mode Observe, it is only reported.",
+    "Waiting, until the difference is repaired. The mount table is not as the agent left it: somebody unmounted, remounted or covered something. `status.drift` shows how and since when. In mode Manage it is repaired at once. If it repeats, `kubectl nvi explain` shows `DriftRepeats`. While suspended, or in mode Observe, it is only reported.",
   InSync:
     "Normal. The mount table is as specified, and the agent has read it and all intents of its node.",
   IntentTooLarge:

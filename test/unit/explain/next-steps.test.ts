@@ -111,7 +111,7 @@ describe("nextStep", () => {
       "10.0.0.7 3261.",
     );
     expect(asked({ cephfs: { monitors: ["10.0.0.8"], secretRef: { namespace: "a", name: "b" } } })).to.include(
-      "10.0.0.8 PORT.",
+      "10.0.0.8 6789.",
     );
     expect(asked({ git: { repository: "https://git.example/team/app.git", revision: "0".repeat(40) } })).to.include(
       "git.example 443.",
@@ -122,7 +122,7 @@ describe("nextStep", () => {
     expect(asked({ image: { reference: "127.0.0.1:5000/team/model@sha256:00" } })).to.include("127.0.0.1 5000.");
     expect(asked({ image: { reference: "docker.io/model@sha256:00" } })).to.include("registry-1.docker.io 443.");
     expect(asked({ csi: { driver: "disk.example", volumeHandle: "vol-1" } })).to.include(
-      "getent hosts SERVER; nc -vz SERVER PORT.",
+      "firewall of the server in the message.",
     );
   });
 

@@ -42,6 +42,23 @@ describe("drift that repeats", () => {
     expect(found([drifted(5, 9, 0)], intent("worker-1.data", {}, { drift }))?.text).to.not.include("repaired");
   });
 
+  it("asks for what undoes the repair at the path that drifted last, or for the disk or server that fails", () => {
+    const mounts = ["/m", "/n"].map((path, n) => ({ name: `m${n}`, path }));
+    const two = { ...churning, spec: { ...churning.spec, mounts } } as typeof churning;
+    const todo = (message: string) => found([drifted(5, 9, 0, { message })], two)?.todo;
+    expect(todo("/n was unmounted by somebody else")).to.include(
+      "grep -rsl /n /etc. Times: kubectl nvi history worker-1/",
+    );
+    expect(todo("(combined from similar events): /n was unmounted")).to.include("grep -rsl /n /etc.");
+    expect(todo("a mount is gone")).to.include("journalctl --since -1h. Times:");
+    expect(todo("the kernel made the file system read-only, after an error")).to.match(
+      /^Read dmesg on worker-1, and check/,
+    );
+    expect(todo("the process that served /m has ended")).to.match(
+      /^Find why the server or FUSE process ends, on worker-1/,
+    );
+  });
+
   it("is nothing of other Events, of other volumes, and of one that is only observed", () => {
     expect(found([drifted(5, 9, 0, { reason: "Mounted" })])).to.equal(undefined);
     expect(found([drifted(5, 9, 0)], intent("worker-1.other", {}))).to.equal(undefined);

@@ -28,7 +28,7 @@ export async function* verified(pieces: AsyncIterable<Buffer>, digest: string): 
   throw new VolumeError(
     "ContentRefused",
     "final",
-    `the content received for ${digest} has another digest: check its source, or name another one`,
+    `the content received has not the digest ${digest}: check the registry or proxy that served it, or name another image`,
   );
 }
 
