@@ -10,7 +10,7 @@ import { worldChoices } from "./worlds/random-worlds.ts";
 const context = { agent: { bootID: "boot-1", epoch: 1 }, now: 0 };
 
 describe("isUnderWay", () => {
-  law("says so only of a status that isPassing, whatever was shown before", {
+  law("says so only of a status that isTransientState, whatever was shown before", {
     worlds: fc.record({ before: fc.option(worldChoices, { nil: undefined }), now: worldChoices }),
     runs: 1000,
     reaches: [

@@ -7,7 +7,7 @@ import { expect } from "chai";
 import { LinuxEvidence } from "../../src/host/linux/evidence/linux-evidence.ts";
 import { eachListedNamespace, type NamespaceCalls } from "../../src/host/linux/evidence/listed-namespaces.ts";
 import { loadMountCalls } from "../../src/host/linux/syscall/mount-calls.ts";
-import { identityOf, type MountIdentity } from "../../src/host/mount-table/mount-table.ts";
+import { type MountIdentity, mountIdentity } from "../../src/host/mount-table/mount-table.ts";
 import { type MountEntry, parseMountinfo } from "../../src/host/mount-table/mountinfo.ts";
 import { need } from "../lib/asserts/requirements.ts";
 import { keepNamespace } from "../lib/kernel/kept-namespace.ts";
@@ -27,7 +27,7 @@ describe("the kernel's list of mount namespaces", () => {
     volume = `${base}/volume`;
     mkdirSync(volume);
     execFileSync("mount", ["-t", "tmpfs", "volume", volume]);
-    identity = identityOf(mountOf(volume) ?? expect.fail("not mounted"));
+    identity = mountIdentity(mountOf(volume) ?? expect.fail("not mounted"));
   });
   afterEach(async () => {
     for (const process of processes.splice(0)) {

@@ -51,7 +51,7 @@ export const ofExecutor: readonly Seed[] = [
     [
       "takes what has ended since the table was read for what the table shows",
       "...this.#pendingOperations.told(ended),",
-      "...this.#inFlight.told(),",
+      "...this.#pendingOperations.told(),",
     ],
     [
       "plans by one table while the other cannot be read",

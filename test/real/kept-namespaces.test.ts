@@ -11,7 +11,7 @@ import { LinuxEvidence } from "../../src/host/linux/evidence/linux-evidence.ts";
 import { Errno } from "../../src/host/linux/syscall/errno.ts";
 import { ifThere } from "../../src/host/linux/syscall/if-there.ts";
 import { loadMountCalls } from "../../src/host/linux/syscall/mount-calls.ts";
-import { identityOf, type MountIdentity } from "../../src/host/mount-table/mount-table.ts";
+import { type MountIdentity, mountIdentity } from "../../src/host/mount-table/mount-table.ts";
 import { type MountEntry, parseMountinfo } from "../../src/host/mount-table/mountinfo.ts";
 import { KeptUnknown, NamespacesUnknown } from "../../src/host/ports/evidence.ts";
 import type { Timers } from "../../src/ports.ts";
@@ -46,7 +46,7 @@ describe("a mount namespace that no process is in, where the kernel does not lis
     volume = `${base}/volume`;
     mkdirSync(volume);
     execFileSync("mount", ["-t", "tmpfs", "volume", volume]);
-    identity = identityOf(mountOf(volume) ?? expect.fail("not mounted"));
+    identity = mountIdentity(mountOf(volume) ?? expect.fail("not mounted"));
   });
   afterEach(async () => {
     for (const process of processes.splice(0)) await end(process);

@@ -4,7 +4,7 @@ import { expect } from "chai";
 import { VolumeError } from "../../src/errors.ts";
 import { InProcessMounter } from "../../src/host/linux/mount/in-process-mounter.ts";
 import { loadLibc } from "../../src/host/linux/syscall/libc.ts";
-import { identityOf } from "../../src/host/mount-table/mount-table.ts";
+import { mountIdentity } from "../../src/host/mount-table/mount-table.ts";
 import type { MountAttributes, TargetPath } from "../../src/host/ports/types.ts";
 import { type Scratch, scratch } from "./scratch.ts";
 
@@ -67,7 +67,7 @@ describe("InProcessMounter", () => {
     const info = await mounter.inspect(source("/src"));
     await bindSource();
     const [mount] = place.mounts();
-    expect(info?.identity).to.deep.equal(mount && identityOf(mount));
+    expect(info?.identity).to.deep.equal(mount && mountIdentity(mount));
     expect(info).to.include({ kind: "directory", canonicalPath: `${place.path}/src` });
   });
 

@@ -1,8 +1,8 @@
 import {
-  identityOf,
   joinPath,
   type MountIdentity,
   type MountTable,
+  mountIdentity,
   sameFilesystem,
   sameIdentity,
 } from "../../host/mount-table/mount-table.ts";
@@ -32,7 +32,7 @@ export function identifyMount(mount: MountEntry, desired: DesiredVolume, context
     // The chosen disk, or the device built on it, is identified by the mount on the staging path. Others may have
     // mounted it, too.
     const staged = table.at(stagingPath(settings, spec.key));
-    return staged !== undefined && sameIdentity(mount, identityOf(staged)) ? "same" : "other";
+    return staged !== undefined && sameIdentity(mount, mountIdentity(staged)) ? "same" : "other";
   }
   if (layout.hostPath === undefined) {
     const directory = dataPath(settings, spec.key);

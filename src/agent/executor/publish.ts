@@ -1,5 +1,5 @@
 import { VolumeError } from "../../errors.ts";
-import { identityOf } from "../../host/mount-table/mount-table.ts";
+import { mountIdentity } from "../../host/mount-table/mount-table.ts";
 import type { UnmountMode } from "../../host/ports/host-ports.ts";
 import type { TargetPath } from "../../host/ports/types.ts";
 import { isInvalid } from "../desired/desired-volume.ts";
@@ -85,7 +85,7 @@ export async function adopt(context: ActionContext, path: string, mountID: numbe
     (await context.effects.mounter.inspectTarget(targetPath(context, path)))?.kind === "directory"
       ? "directory"
       : "file";
-  const identity = identityOf(found);
+  const identity = mountIdentity(found);
   const attributes = mountAttributes(found); // not those of the spec: to bring it to them is another step
   const { name, pod, subPath } = mount;
   const adopted: TargetRecord = {

@@ -1,5 +1,5 @@
 import { VolumeError } from "../../errors.ts";
-import { identityOf, type MountIdentity } from "../../host/mount-table/mount-table.ts";
+import { type MountIdentity, mountIdentity } from "../../host/mount-table/mount-table.ts";
 import type { UnmountMode } from "../../host/ports/host-ports.ts";
 import { isOfServer } from "../../host/ports/remote-mount.ts";
 import { dataPath } from "../model/plan-input.ts";
@@ -77,7 +77,7 @@ async function unmountStage(
   if (stage.kind === "device") return stage.identity;
   if (stage.kind === "swap") return turnOff(context, volume, stage);
   const mount = (await context.host.mountTable.read()).at(target.path);
-  const identity = stage.identity ?? (mount && identityOf(mount));
+  const identity = stage.identity ?? (mount && mountIdentity(mount));
   await context.journal.put({
     ...recordOf(context, volume),
     stage: { ...stage, ready: false, ...(identity && { identity }) },

@@ -1,6 +1,6 @@
 import { hash } from "node:crypto";
 import type { CSIDrivers } from "../../csi/ports.ts";
-import { identityOf } from "../../host/mount-table/mount-table.ts";
+import { mountIdentity } from "../../host/mount-table/mount-table.ts";
 import type { MountEntry } from "../../host/mount-table/mountinfo.ts";
 import type { HostPorts } from "../../host/ports/host-ports.ts";
 import type { Traces } from "../../host/ports/traces.ts";
@@ -73,7 +73,7 @@ async function stagedEvidence(deps: GatherDeps, path: string): Promise<StagedEvi
 }
 
 function shownApart(traces: Traces, mount: MountEntry, { driver, key }: ReapPlace & { kind: "Staging" }) {
-  return traces.shownApart(identityOf(mount), `/${driver}/${key}/globalmount`);
+  return traces.shownApart(mountIdentity(mount), `/${driver}/${key}/globalmount`);
 }
 
 /** The volume's handle, if what kubelet has written down is of the driver and the handle that the path is made of. */

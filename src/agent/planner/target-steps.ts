@@ -1,4 +1,4 @@
-import { identityOf, type MountIdentity, sameIdentity } from "../../host/mount-table/mount-table.ts";
+import { type MountIdentity, mountIdentity, sameIdentity } from "../../host/mount-table/mount-table.ts";
 import type { DesiredMount, DesiredVolume } from "../desired/desired-volume.ts";
 import { identityBeneath } from "../executor/sub-path.ts";
 import type { ActualTarget, Problem } from "../model/actual-volume-view.ts";
@@ -95,7 +95,7 @@ export function adoptOwn(
   if (!input.mayHaveLost && mountMatch !== "own" && desired?.pod === undefined) return [];
   const { record, mount } = actualState.stage;
   const known = record?.kind === "filesystem" || record?.kind === "directory" ? record.identity : undefined;
-  return adoptSame(target, known ?? (mount && identityOf(mount)));
+  return adoptSame(target, known ?? (mount && mountIdentity(mount)));
 }
 
 function adoptSame(target: ActualTarget, source: MountIdentity | undefined): Action[] {

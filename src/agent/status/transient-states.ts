@@ -20,7 +20,7 @@ export function isTransientState(before: NodeVolumeIntentStatus, after: AgentSta
 
 /**
  * PURE. Whether a step begins or runs that makes of the status a passing one, told without making the status: if this
- * is so, isPassing is (test/laws/passing.test.ts).
+ * is so, isTransientState is (test/laws/passing.test.ts).
  */
 export function isUnderWay(before: NodeVolumeIntentStatus, volume: VolumePlan): boolean {
   if (before.lastError !== undefined || isReady(before)) return false;

@@ -121,7 +121,7 @@ export function byName(mounts: readonly IntentMount[]): IntentMount[] {
   return [...mounts].sort((a, b) => compareText(a.name, b.name));
 }
 
-/** A mount as wantedPart would write it. */
+/** A mount as wantedShare would write it. */
 function normalMount(mount: IntentMount): IntentMount {
   const { name, requester, path, readOnly = false } = mount;
   const { kind, name: setName, uid } = requester;

@@ -54,7 +54,7 @@ const outOfService = "node.kubernetes.io/out-of-service";
  * ```
  *  deleted ──► the agent acknowledges: this object, this generation, this grant ──► gone
  *     ├──► it never had a grant, so nothing was ever touched ───────────────────► gone
- *     ├──► proof that the node holds nothing (see proofOf) ────────────────────► gone, and said aloud
+ *     ├──► proof that the node holds nothing (see releaseProof) ───────────────► gone, and said aloud
  *     └──► anything else: kept, however long it takes
  * ```
  * While any agent could have written it, an acknowledgement counts for nothing, and neither does a proof that rests on

@@ -4,7 +4,7 @@ import type { MountIdentity } from "./mount-identity.ts";
 import { isBeneath, joinPath, pathsTowards, relativePath } from "./mount-paths.ts";
 import { type MountEntry, sameEntry } from "./mountinfo.ts";
 
-export { type MountIdentity, mountIdentity as identityOf, sameFilesystem, sameIdentity } from "./mount-identity.ts";
+export { type MountIdentity, mountIdentity, sameFilesystem, sameIdentity } from "./mount-identity.ts";
 export { isBeneath, joinPath, relativePath } from "./mount-paths.ts";
 
 /** How a table came from an earlier one. */

@@ -1,6 +1,6 @@
 import type { FlexVolumeSource } from "../../api/types.gen.ts";
 import { VolumeError } from "../../errors.ts";
-import { identityOf } from "../../host/mount-table/mount-table.ts";
+import { mountIdentity } from "../../host/mount-table/mount-table.ts";
 import type { MountEntry } from "../../host/mount-table/mountinfo.ts";
 import type { TargetPath } from "../../host/ports/types.ts";
 import {
@@ -65,7 +65,7 @@ export class FlexStaging {
       kind: "filesystem",
       path: stagingTarget.path,
       fileKind: "directory",
-      identity: identityOf(mount),
+      identity: mountIdentity(mount),
       ...found,
     };
   }
@@ -174,7 +174,7 @@ export class FlexStaging {
     }
     await this.#record({ mount: "ours" });
     const attributes = { ...stagingAttributes, readOnly: this.#source.readOnly === true };
-    await mounter.bind({ root: "/", path: device.point }, identityOf(device), stagingTarget, attributes);
+    await mounter.bind({ root: "/", path: device.point }, mountIdentity(device), stagingTarget, attributes);
   }
 
   /** Takes down what an attempt before may have mounted, and nobody knows how far it got. */

@@ -1,5 +1,5 @@
 import { VolumeError } from "../../errors.ts";
-import { identityOf, isBeneath, joinPath, sameFilesystem } from "../../host/mount-table/mount-table.ts";
+import { isBeneath, joinPath, mountIdentity, sameFilesystem } from "../../host/mount-table/mount-table.ts";
 import type { MountEntry } from "../../host/mount-table/mountinfo.ts";
 import type { SourceInfo } from "../../host/ports/host-ports.ts";
 import { sourceDiffers } from "../api/source-differs.ts";
@@ -40,7 +40,7 @@ function nodeDev({ hostRoot, table }: Node): MountEntry | undefined {
 }
 
 function isIn(dev: MountEntry | undefined, { canonicalPath, identity }: SourceInfo): boolean {
-  return dev !== undefined && isBeneath(canonicalPath, dev.point) && sameFilesystem(identity, identityOf(dev));
+  return dev !== undefined && isBeneath(canonicalPath, dev.point) && sameFilesystem(identity, mountIdentity(dev));
 }
 
 /** Whether a path, links aside, stays in the mount of /dev: not in /dev/shm, where anybody may make links. */

@@ -1,5 +1,5 @@
 import { messageOf, VolumeError } from "../../errors.ts";
-import { identityOf } from "../../host/mount-table/mount-table.ts";
+import { mountIdentity } from "../../host/mount-table/mount-table.ts";
 import type { ChildProcessID } from "../../host/ports/types.ts";
 import type { TearDownData } from "../api/stage-context.ts";
 import type { TearDownContext } from "../api/teardown.ts";
@@ -72,7 +72,7 @@ export async function stageByClient(volume: FuseVolume, context: StageContext): 
     const on = { kind: "Server", name: source };
     throw new VolumeError("ServerUnreachable", "transient", `mounting ${source}: ${words}`, { on });
   }
-  return { kind: "filesystem", path: target.path, fileKind: "directory", identity: identityOf(mount), client };
+  return { kind: "filesystem", path: target.path, fileKind: "directory", identity: mountIdentity(mount), client };
 }
 
 function meaningOf({ failure }: FuseVolume, error: unknown): unknown {

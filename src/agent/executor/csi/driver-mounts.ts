@@ -1,4 +1,4 @@
-import { identityOf, sameIdentity } from "../../../host/mount-table/mount-table.ts";
+import { mountIdentity, sameIdentity } from "../../../host/mount-table/mount-table.ts";
 import type { MountEntry } from "../../../host/mount-table/mountinfo.ts";
 import type { DriverMounts, VolumeRecord } from "../../model/volume-record.ts";
 import type { ActionContext } from "../operation-context.ts";
@@ -21,7 +21,7 @@ export async function withShown(
 
 async function shownBy({ host }: ActionContext, mount: MountEntry): Promise<DriverMounts> {
   const { device: number, source: path } = mount;
-  const shown = { identity: identityOf(mount), ...(!isReadOnly(mount) && { writable: true }) };
+  const shown = { identity: mountIdentity(mount), ...(!isReadOnly(mount) && { writable: true }) };
   if (number.startsWith("0:") || !path.startsWith("/")) return shown;
   const disk = await host.evidence.diskSequence(number);
   return { ...shown, device: { number, path, ...(disk !== undefined && { disk }) } };

@@ -1,8 +1,8 @@
 import { VolumeError } from "../../../errors.ts";
 import {
-  identityOf,
   type MountIdentity,
   type MountTable,
+  mountIdentity,
   sameIdentity,
 } from "../../../host/mount-table/mount-table.ts";
 import type { MountEntry } from "../../../host/mount-table/mountinfo.ts";
@@ -70,7 +70,7 @@ export async function publishByDriver(
     await journal.put(withTarget(answer, { ...target, published: { ...published, refuted: true } }));
     throw falseReply(volume.driver, "NodePublishVolume", wrong, published.path);
   }
-  const identity = mount === undefined ? undefined : identityOf(mount);
+  const identity = mount === undefined ? undefined : mountIdentity(mount);
   if (identity === undefined) throw new Error(`${published.path} is mounted, but not in the table`);
   const done = { ...published, identity, ...(volume.requiresRepublish && { at: context.csi.now() }) };
   await journal.put(withTarget(await withDevice(context, answer, published.path), { ...target, published: done }));

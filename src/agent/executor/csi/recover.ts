@@ -1,4 +1,4 @@
-import { identityOf, sameIdentity } from "../../../host/mount-table/mount-table.ts";
+import { mountIdentity, sameIdentity } from "../../../host/mount-table/mount-table.ts";
 import { nothingShown, type TargetRecord } from "../../model/volume-record.ts";
 import { toldOwnership } from "../../ownership/fsgroup-policy.ts";
 import { type ActionContext, recordOf, wanted } from "../operation-context.ts";
@@ -21,9 +21,9 @@ export async function recover(context: ActionContext): Promise<void> {
   const targets = desired.mounts.map(({ name, path, attributes, pod, subPath }): TargetRecord => {
     const published = { path: publishPathIn(directory, path), readOnly: attributes.readOnly };
     const [source, bound] = [table.at(published.path), table.at(path)];
-    const part = identityBeneath(source && identityOf(source), subPath);
+    const part = identityBeneath(source && mountIdentity(source), subPath);
     const ours = part !== undefined && bound !== undefined && sameIdentity(bound, part);
-    const identity = ours ? identityOf(bound) : nothingShown;
+    const identity = ours ? mountIdentity(bound) : nothingShown;
     const whose = { ...(pod && { pod }), ...(subPath !== undefined && { subPath }) };
     return { path, name, uid: desired.uid, kind, made: pod !== undefined, identity, attributes, published, ...whose };
   });

@@ -1,4 +1,4 @@
-import { identityOf, type MountIdentity, sameIdentity } from "../../../host/mount-table/mount-table.ts";
+import { type MountIdentity, mountIdentity, sameIdentity } from "../../../host/mount-table/mount-table.ts";
 import { type Published, type TargetRecord, withTarget } from "../../model/volume-record.ts";
 import { applyFSGroup } from "../apply-fsgroup.ts";
 import { type ActionContext, recordOf, wanted } from "../operation-context.ts";
@@ -45,7 +45,7 @@ export async function republish(context: ActionContext, path: string): Promise<v
     const instead = `it has mounted on ${published.path} once more, over what was there: that was unmounted`;
     throw falseReply(volume.driver, "NodePublishVolume", instead, published.path);
   }
-  const again = republished(target, published, { shows: mount && identityOf(mount), at: context.csi.now() });
+  const again = republished(target, published, { shows: mount && mountIdentity(mount), at: context.csi.now() });
   await journal.put(withTarget(answer, again));
   const asked = desired.mounts.find((one) => one.path === path);
   const { identity } = again.published ?? {};

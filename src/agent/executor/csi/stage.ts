@@ -1,6 +1,6 @@
 import type { NodeCapabilities } from "../../../csi/ports.ts";
 import { VolumeError } from "../../../errors.ts";
-import { identityOf } from "../../../host/mount-table/mount-table.ts";
+import { mountIdentity } from "../../../host/mount-table/mount-table.ts";
 import type { CSIVolume } from "../../../plugins/api/volume-plugin.ts";
 import type { DesiredVolume } from "../../desired/desired-volume.ts";
 import type { CSIRecord, StageRecord, VolumeRecord } from "../../model/volume-record.ts";
@@ -57,7 +57,7 @@ export async function stageByDriver(context: ActionContext, desired: DesiredVolu
     throw falseReply(volume.driver, "NodeStageVolume", `${path}, which it had mounted, is not mounted`, path);
   }
   const seen = await withShown(context, record, mount);
-  await journal.put(ready(seen, mount && { identity: identityOf(mount), ...deviceOf(mount.device) }));
+  await journal.put(ready(seen, mount && { identity: mountIdentity(mount), ...deviceOf(mount.device) }));
 }
 
 /**

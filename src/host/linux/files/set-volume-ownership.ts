@@ -1,5 +1,5 @@
 import { VolumeError } from "../../../errors.ts";
-import { identityOf, relativePath } from "../../mount-table/mount-table.ts";
+import { mountIdentity, relativePath } from "../../mount-table/mount-table.ts";
 import type { OwnershipRequest, OwnershipResult } from "../../ports/ownership.ts";
 import { mountOfByText } from "../mount/mount-of.ts";
 import { fits } from "../path/group-rights.ts";
@@ -40,7 +40,7 @@ function openRoot(libc: Libc, request: OwnershipRequest): Descriptor {
 /** As the file system calls it, whatever it is called here: with what is left of the name where it was removed. */
 function directoryOf(libc: Libc, opened: Descriptor): string | undefined {
   const mount = mountOfByText(libc)(opened);
-  return mount && identityOf(mount, relativePath(mount.point, opened.canonicalPath())).root;
+  return mount && mountIdentity(mount, relativePath(mount.point, opened.canonicalPath())).root;
 }
 
 function changed({ path }: OwnershipRequest): VolumeError {

@@ -1,6 +1,6 @@
 import { statfsSync } from "node:fs";
 import { VolumeError } from "../../../errors.ts";
-import { identityOf, type MountIdentity, relativePath, sameIdentity } from "../../mount-table/mount-table.ts";
+import { type MountIdentity, mountIdentity, relativePath, sameIdentity } from "../../mount-table/mount-table.ts";
 import type { MountEntry } from "../../mount-table/mountinfo.ts";
 import type {
   FileKind,
@@ -55,7 +55,7 @@ export class InProcessMounter implements Mounter {
     const kind = walk.kindOf(stat);
     const device = kind === "blockDevice" || kind === "charDevice" ? { deviceNumber: stat.deviceNumber } : {};
     const mount = this.#mountUnder(opened, canonicalPath);
-    const identity = identityOf(mount, relativePath(mount.point, canonicalPath));
+    const identity = mountIdentity(mount, relativePath(mount.point, canonicalPath));
     return { kind, canonicalPath, identity, fsType: mount.fsType, ...device };
   }
 
@@ -105,7 +105,7 @@ export class InProcessMounter implements Mounter {
     }
     const canonicalPath = opened.canonicalPath();
     const mount = this.#mountUnder(opened, canonicalPath);
-    if (!sameIdentity(identityOf(mount, relativePath(mount.point, canonicalPath)), expect)) {
+    if (!sameIdentity(mountIdentity(mount, relativePath(mount.point, canonicalPath)), expect)) {
       throw new VolumeError("SetUpFailed", "transient", `${source.path} changed while it was being mounted`);
     }
     using clone = new Descriptor(

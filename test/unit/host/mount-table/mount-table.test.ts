@@ -1,10 +1,10 @@
 import { expect } from "chai";
 import { isLastOf, isLocalMount, mayBlock, remoteMountOn } from "../../../../src/host/mount-table/may-block.ts";
 import {
-  identityOf,
   isBeneath,
   joinPath,
   MountTable,
+  mountIdentity,
   relativePath,
   sameIdentity,
 } from "../../../../src/host/mount-table/mount-table.ts";
@@ -88,15 +88,15 @@ describe("paths", () => {
 
 describe("identity of a mount", () => {
   it("tells a file system in memory from the next one, which gets its number", () => {
-    const before = identityOf(entry({ id: 2, point: "/a", device: "0:50", source: "nodevolume-a" }));
+    const before = mountIdentity(entry({ id: 2, point: "/a", device: "0:50", source: "nodevolume-a" }));
     const next = entry({ id: 3, point: "/b", device: "0:50", source: "nodevolume-b" });
     expect(sameIdentity(next, before)).to.equal(false);
     expect(sameIdentity(next, { device: "0:50", root: "/" }), "an older record does not say").to.equal(true);
   });
 
   it("does not go by the name that a disk was mounted by", () => {
-    const one = identityOf(entry({ id: 2, point: "/a", device: "8:1", source: "/dev/sda1" }));
-    const other = identityOf(entry({ id: 3, point: "/b", device: "8:1", source: "/dev/disk/by-label/data" }));
+    const one = mountIdentity(entry({ id: 2, point: "/a", device: "8:1", source: "/dev/sda1" }));
+    const other = mountIdentity(entry({ id: 3, point: "/b", device: "8:1", source: "/dev/disk/by-label/data" }));
     expect(sameIdentity(one, other)).to.equal(true);
   });
 });
