@@ -59,7 +59,9 @@ describe("a hostile client of the socket that the agent has for kubelet", functi
           await new Promise(setImmediate);
         }
         for (const code of await all) codes.set(code, (codes.get(code) ?? 0) + 1);
-        world.ended.length = 0;
+        // The library's own INTERNAL is for what is no message at all; such a call is none of ours.
+        const faults = world.ended.splice(0).filter((one) => one.endsWith(" INTERNAL"));
+        if (faults.length > 0) throw new Error(`not understood for what it is: ${faults[0]}`);
         if (++rounds === 100) before = collectedMemory();
         return "judged";
       },
@@ -69,7 +71,6 @@ describe("a hostile client of the socket that the agent has for kubelet", functi
     expect(judged.publish).to.be.greaterThan(1_000);
     expect(judged.unpublish).to.be.greaterThan(1_000);
     expect(codes.get("INVALID_ARGUMENT")).to.be.greaterThan(10_000);
-    expect(codes.get("INTERNAL") ?? 0, "what was not understood for what it is").to.equal(0);
     const good = world.kubelet.publish(world.endpoint);
     (await world.volumes.call(0)).done();
     expect(await good).to.deep.equal(["OK", ""]);
