@@ -22,7 +22,7 @@ import { asks, byAge, holds, isExclusive, nodeNameOf, takeSnapshot } from "./vol
  * ```
  *  asks ─► nothing of its own in the way ─► nobody else has it ─► its turn ─► attached ─► granted ─► released
  *            (DriverNotOnNode, …)            (Detaching,           oldest      (WaitingForAttach,    only by
- *                                             VolumeHeldElsewhere)  first       AttachFailed)         release-intent.ts
+ *                                             VolumeHeldElsewhere)  first       AttachFailed)     release-reconciler.ts
  * ```
  * A member that needs exclusive access waits until no node has the volume. Members that could share it and came later
  * wait until that one had its turn; otherwise they would keep the volume among themselves for ever. A node has the

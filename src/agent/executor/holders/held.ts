@@ -20,7 +20,7 @@ export async function refuseWhileHeld(
   if (onNode !== undefined) {
     const owner = ownerOf(context, onNode.mountPoint);
     // Its number was free and the next has got it, or both are of one file system, as directories of an export are:
-    // neither waits for the other (law L4). Copies on paths of this volume were looked for before (csi/still-used.ts).
+    // neither waits for the other (law L4). Copies on paths of this volume were looked for before (executor/csi).
     if (owner?.stage?.csi !== undefined && owner.name !== volume && isCSI(context, volume)) return;
     const other = owner?.name;
     if (other !== undefined && other !== volume) {
