@@ -12,7 +12,7 @@ import { nodeNameOf } from "./volume-facts.ts";
 /** Where the external-attacher writes by which name the driver knows the node that the volume was attached to. */
 const nodeIDAnnotation = "csi.alpha.kubernetes.io/node-id";
 
-/** For a member whose turn it is: attach, wait, or grant. `attached: true` starts a grant; it never renews one. */
+/** For a consumer whose turn it is: attach, wait, or grant. `attached: true` starts a grant; it never renews one. */
 export function decideAttachment(facts: VolumeSnapshot, consumer: VolumeConsumer): Decision {
   if (!facts.attachRequired) return { consumer, step: { do: "grant", attachment: undefined } };
   const nodeName = nodeNameOf(consumer);
@@ -37,7 +37,7 @@ export function limitReached(driver: string, node: string, { limit, attached }: 
 }
 
 /**
- * For a member that has a grant: whether what the grant rests on is still there. Nothing of it takes the grant away.
+ * For a consumer that has a grant: whether what the grant rests on is still there. Nothing of it takes the grant away.
  */
 export function decideGranted(facts: VolumeSnapshot, consumer: VolumeConsumer): Decision {
   const { grant } = consumer.intent.spec;

@@ -21,10 +21,10 @@ import { asks, byAge, holds, isExclusive, nodeNameOf, takeSnapshot } from "./vol
  *
  * ```
  *  asks ─► nothing of its own in the way ─► nobody else has it ─► its turn ─► attached ─► granted ─► released
- *            (DriverNotOnNode, …)            (Detaching,           oldest      (WaitingForAttach,    only by
- *                                             VolumeHeldElsewhere)  first       AttachFailed)         release-intent.ts
+ *            (DriverNotOnNode, …)            (Detaching,           oldest      (WaitingForAttach,  only by
+ *                                             VolumeHeldElsewhere)  first       AttachFailed)       release-reconciler.ts
  * ```
- * A member that needs exclusive access waits until no node has the volume. Members that could share it and came later
+ * A consumer that needs exclusive access waits until no node has the volume. Those that could share it and came later
  * wait until that one had its turn; otherwise they would keep the volume among themselves for ever. A node has the
  * volume if there is a grant, a VolumeAttachment of ours, or one of these that may have been written without an answer.
  * While a VolumeAttachment of the volume is being deleted, no node gets it.
@@ -79,7 +79,7 @@ function afterDetach(decision: Decision, { metadata, nodeName }: Attachment): De
 }
 
 /**
- * The members whose turn it is: the oldest, and with it those that can share the volume, one per node. Members that are
+ * The consumers whose turn it is: the oldest, and with it those that can share the volume, one per node. Those that are
  * attached already come first, because detaching costs time.
  */
 function attachOrder(facts: VolumeSnapshot, ready: readonly VolumeConsumer[]): VolumeConsumer[] {
@@ -124,8 +124,8 @@ function isGivenUp({ intent, node }: VolumeConsumer, attachment: Attachment): bo
 }
 
 /**
- * Our VolumeAttachments to delete: those on a node where no member has the volume, is releasing it, or requests it and
- * is allowed to. An attachment that a grant was based on stays even if its intent is gone: its release was not
+ * Our VolumeAttachments to delete: those on a node where no consumer has the volume, is releasing it, or requests it
+ * and is allowed to. An attachment that a grant was based on stays even if its intent is gone: its release was not
  * acknowledged, so that it may be in use (safety rule 1). Only the Node's out-of-service taint or an administrator's
  * annotation on the VolumeAttachment overrides that.
  */

@@ -124,7 +124,7 @@ export function releasedBy(kind: "nvi" | "volumeattachment", name: string, condi
   return `kubectl annotate ${kind} ${name} ${annotation.release}='who, why' once it is certain that ${condition}`;
 }
 
-/** PURE. The wait reason of a member while another node has the volume, with that node and since when. */
+/** PURE. The wait reason of a consumer while another node has the volume, with that node and since when. */
 export function heldBy({ ours }: VolumeSnapshot, { intent }: VolumeConsumer): WaitReason {
   const { nodeName, volumeName } = intent.spec;
   const attachedSince = ours.get(nodeName)?.metadata.creationTimestamp;
