@@ -75,7 +75,7 @@ export function isExclusive({ intent, resolution }: VolumeConsumer): boolean {
 }
 
 /** The facts with indexes for comparing consumers, computed once: a volume may be on thousands of nodes. */
-export interface VolumeSnapshot extends VolumeFacts {
+export interface IndexedVolumeFacts extends VolumeFacts {
   /** A VolumeAttachment of the volume that is being deleted, and one that is not ours. */
   readonly leaving: Attachment | undefined;
   readonly foreign: Attachment | undefined;
@@ -92,7 +92,7 @@ export interface VolumeSnapshot extends VolumeFacts {
 }
 
 /** PURE. Indexes the facts of a volume by node, in one pass. */
-export function takeSnapshot(facts: VolumeFacts): VolumeSnapshot {
+export function indexFacts(facts: VolumeFacts): IndexedVolumeFacts {
   const { consumers, attachments } = facts;
   const holders = consumers.filter(holds).sort(byAge);
   const own = attachments.filter(({ metadata }) => isOwnAttachment(metadata.name));
