@@ -5,7 +5,7 @@ import { isBeneath } from "../../host/mount-table/mount-table.ts";
 import type { Effects, HostPorts } from "../../host/ports/host-ports.ts";
 import type { TargetPath } from "../../host/ports/types.ts";
 import type { ContentRef, ObjectContent } from "../../plugins/api/content.ts";
-import type { Vendors } from "../../plugins/api/stage-context.ts";
+import type { Vendors } from "../../plugins/api/teardown-data.ts";
 import type { Cancel } from "../../ports.ts";
 import type { Desired, DesiredVolume } from "../desired/desired-volume.ts";
 import { isInvalid } from "../desired/desired-volume.ts";
