@@ -21,8 +21,8 @@ import { asks, byAge, holds, indexFacts, isExclusive, nodeNameOf } from "./volum
  *
  * ```
  *  asks ─► nothing of its own in the way ─► nobody else has it ─► its turn ─► attached ─► granted ─► released
- *            (DriverNotOnNode, …)            (Detaching,           oldest      (WaitingForAttach,  only by
- *                                             VolumeHeldElsewhere)  first       AttachFailed)       release-reconciler.ts
+ *            (DriverNotOnNode, …)            (Detaching,           oldest     (WaitingForAttach, only by
+ *                                             VolumeHeldElsewhere)  first      AttachFailed)      release-reconciler.ts
  * ```
  * A consumer that needs exclusive access waits until no node has the volume. Those that could share it and came later
  * wait until that one had its turn; otherwise they would keep the volume among themselves for ever. A node has the
