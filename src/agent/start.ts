@@ -27,7 +27,7 @@ import { openJournal } from "./journal/open-journal.ts";
 import { orphansOfKubelet } from "./kubelet/start-orphan-cleanup.ts";
 import { Loop } from "./loop.ts";
 import { AgentMetrics } from "./metrics/agent-metrics.ts";
-import { VitalMetrics } from "./metrics/health-check-metrics.ts";
+import { HealthCheckMetrics } from "./metrics/health-check-metrics.ts";
 import { registerMountTableMetrics } from "./metrics/mount-table-metrics.ts";
 import { registerNotReadyMetrics } from "./metrics/not-ready-metrics.ts";
 import { registerVolumeStatsMetrics } from "./metrics/volume-stats-metrics.ts";
@@ -78,7 +78,7 @@ export async function startAgent(deps: AgentDeps): Promise<Agent> {
   if (journal === undefined) return { ready: () => false, podVolumes: noPods.volumes, stop: () => lease.stop() };
   const identity = { bootID: journal.bootID, epoch: journal.epoch };
   const metrics = new AgentMetrics(deps.registry);
-  const vital = new VitalMetrics({
+  const healthMetrics = new HealthCheckMetrics({
     registry: deps.registry,
     healthChecks,
     journal,
@@ -99,9 +99,9 @@ export async function startAgent(deps: AgentDeps): Promise<Agent> {
     component: fieldManager.agent,
     host: nodeName,
     yieldTo: () => reporter.settled(), // somebody waits for a status
-    onDrop: (reason) => vital.droppedEvents.inc({ reason }),
+    onDrop: (reason) => healthMetrics.droppedEvents.inc({ reason }),
   });
-  const onRestart = (reason: string) => vital.watchRestarts.inc({ reason });
+  const onRestart = (reason: string) => healthMetrics.watchRestarts.inc({ reason });
   const by = deps.intents ?? "Watch";
   const watched = { system, transport, nodeName };
   const states = watchOwnState({ ...watched, ...(by === "Index" && { onRestart }) });

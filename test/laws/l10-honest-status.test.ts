@@ -1,5 +1,5 @@
 import fc from "fast-check";
-import { isInvalid } from "../../src/agent/desired/desired-volume.ts";
+import { isInvalid } from "../../src/agent/model/desired.ts";
 import { mountAttributes } from "../../src/agent/model/mount-attributes.ts";
 import { statusOf } from "../../src/agent/status/intent-status.ts";
 import { nodeStateOf } from "../../src/agent/status/node-state-status.ts";

@@ -1,5 +1,5 @@
 import { isDeepStrictEqual } from "node:util";
-import { isInvalid } from "../../src/agent/desired/desired-volume.ts";
+import { isInvalid } from "../../src/agent/model/desired.ts";
 import type { PlanInput } from "../../src/agent/model/plan-input.ts";
 import { plan } from "../lib/builders/plan-whole.ts";
 import { law } from "./law.ts";

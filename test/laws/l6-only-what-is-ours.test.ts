@@ -1,5 +1,5 @@
-import { isInvalid } from "../../src/agent/desired/desired-volume.ts";
 import { volumeKey } from "../../src/agent/desired/volume-key.ts";
+import { isInvalid } from "../../src/agent/model/desired.ts";
 import type { Operation } from "../../src/agent/model/operation.ts";
 import type { PlanInput } from "../../src/agent/model/plan-input.ts";
 import type { MountEntry } from "../../src/host/mount-table/mountinfo.ts";

@@ -1,4 +1,4 @@
-import { type DesiredVolume, isInvalid } from "../../src/agent/desired/desired-volume.ts";
+import { type DesiredVolume, isInvalid } from "../../src/agent/model/desired.ts";
 import { attributeDifference, mountAttributes } from "../../src/agent/model/mount-attributes.ts";
 import type { Operation } from "../../src/agent/model/operation.ts";
 import type { PlanInput } from "../../src/agent/model/plan-input.ts";

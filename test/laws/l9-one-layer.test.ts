@@ -1,4 +1,4 @@
-import { isInvalid } from "../../src/agent/desired/desired-volume.ts";
+import { isInvalid } from "../../src/agent/model/desired.ts";
 import { statusOf } from "../../src/agent/status/intent-status.ts";
 import { findCondition } from "../../src/api/conditions.ts";
 import { plan } from "../lib/builders/plan-whole.ts";

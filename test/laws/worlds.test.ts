@@ -1,4 +1,4 @@
-import { isInvalid } from "../../src/agent/desired/desired-volume.ts";
+import { isInvalid } from "../../src/agent/model/desired.ts";
 import { plan } from "../lib/builders/plan-whole.ts";
 import { law } from "./law.ts";
 import { buildWorld } from "./worlds/build.ts";

@@ -8,100 +8,53 @@ export const folderExceptions: readonly {
   readonly from: readonly string[];
 }[] = [
   {
-    to: "src/agent/actual/kubelet-volume-view.ts",
-    why: "takes a type or helper that belongs on a higher line",
-    from: ["src/agent/model/actual-volume-view.ts"],
-  },
-  {
     to: "src/agent/backoff/backoff.ts",
-    why: "takes a type or helper that belongs on a higher line",
+    why: "takes the types Failure and Slot, which go to model/failure.ts",
     from: ["src/agent/model/plan-input.ts", "src/agent/model/volume-plan.ts"],
   },
   {
     to: "src/agent/content/salted-digest.ts",
-    why: "takes a type or helper that belongs on a higher line",
+    why: "takes the type SaltedDigest, which goes to model/salted-digest.ts",
     from: ["src/agent/model/volume-record.ts"],
   },
   {
-    to: "src/agent/desired/desired-volume.ts",
-    why: "takes the types of a desired volume, which belong to model",
-    from: [
-      "src/agent/actual/actual-volume.ts",
-      "src/agent/actual/identify-mount.ts",
-      "src/agent/actual/node-mount.ts",
-      "src/agent/actual/unread.ts",
-      "src/agent/backoff/triggers-for.ts",
-      "src/agent/content/content-of.ts",
-      "src/agent/content/content-of.ts",
-      "src/agent/content/pod-tokens.ts",
-      "src/agent/health/polled-volume.ts",
-      "src/agent/model/actual-input.ts",
-      "src/agent/model/actual-volume-view.ts",
-      "src/agent/model/plan-input.ts",
-      "src/agent/model/superseded.ts",
-      "src/agent/model/volume-plan.ts",
-      "src/agent/ownership/fsgroup-policy.ts",
-      "src/agent/planner/credential-steps.ts",
-      "src/agent/planner/csi-steps.ts",
-      "src/agent/planner/decide-phase.ts",
-      "src/agent/planner/identity-problem.ts",
-      "src/agent/planner/incremental/incremental-planner.ts",
-      "src/agent/planner/incremental/mount-dependencies-of.ts",
-      "src/agent/planner/incremental/plan-dependencies.ts",
-      "src/agent/planner/lost-record-steps.ts",
-      "src/agent/planner/next-operation.ts",
-      "src/agent/planner/observe-steps.ts",
-      "src/agent/planner/option-steps.ts",
-      "src/agent/planner/ownership-problem.ts",
-      "src/agent/planner/path-owners.ts",
-      "src/agent/planner/path-problem.ts",
-      "src/agent/planner/plan-kubelet.ts",
-      "src/agent/planner/plan-volume.ts",
-      "src/agent/planner/republish-steps.ts",
-      "src/agent/planner/sole-target.ts",
-      "src/agent/planner/stuck-operation.ts",
-      "src/agent/planner/target-steps.ts",
-      "src/agent/planner/volume-steps.ts",
-    ],
-  },
-  {
     to: "src/agent/desired/pod-mounts.ts",
-    why: "takes a type or helper that belongs on a higher line",
+    why: "takes podPath, which goes to model/pod-path.ts",
     from: ["src/agent/actual/unread.ts"],
   },
   {
     to: "src/agent/executor/csi/driver-mounts.ts",
-    why: "takes what tells a published mount, which belongs to actual",
+    why: "takes isReadOnly, which goes to actual, as it tells a published mount",
     from: ["src/agent/actual/csi-volume.ts"],
   },
   {
     to: "src/agent/executor/csi/publish.ts",
-    why: "takes what tells a published mount, which belongs to actual",
+    why: "takes stillPublished or coveredMount, which go to actual, as they tell a published mount",
     from: ["src/agent/actual/csi-volume.ts", "src/agent/planner/identity-problem.ts"],
   },
   {
     to: "src/agent/executor/fsgroup-progress.ts",
-    why: "takes a type or helper that belongs on a higher line",
+    why: "takes the type OwnershipChange, which goes to model/ownership-change.ts",
     from: ["src/agent/model/plan-input.ts", "src/agent/planner/stuck-operation.ts"],
   },
   {
     to: "src/agent/executor/operation-context.ts",
-    why: "takes the whole context of an operation, and uses its identities alone",
+    why: "takes the type ActionContext, of which it uses the identities alone: it will take these",
     from: ["src/agent/content/pod-tokens.ts"],
   },
   {
     to: "src/agent/executor/sub-path.ts",
-    why: "takes the identity beneath a sub path, which belongs to model",
+    why: "takes identityBeneath, which goes to model",
     from: ["src/agent/actual/actual-volume.ts", "src/agent/planner/target-steps.ts"],
   },
   {
     to: "src/agent/kubelet/start-orphan-cleanup.ts",
-    why: "takes a type or helper that belongs on a higher line",
+    why: "takes the type OrphansOfKubelet: status will have an interface of what it reads",
     from: ["src/agent/status/node-state-reporter.ts"],
   },
   {
     to: "src/agent/metrics/agent-metrics.ts",
-    why: "takes a type or helper that belongs on a higher line",
+    why: "takes the class AgentMetrics as a type: status will have an interface of what it counts",
     from: ["src/agent/status/tell-transitions.ts"],
   },
   {
@@ -111,7 +64,7 @@ export const folderExceptions: readonly {
   },
   {
     to: "src/agent/pods/kept-tokens.ts",
-    why: "takes types of tokens, which belong to model",
+    why: "takes IdentitySource, noIdentities or TokenState, which go to model",
     from: [
       "src/agent/executor/operation-context.ts",
       "src/agent/executor/operation-executor.ts",
@@ -120,22 +73,22 @@ export const folderExceptions: readonly {
   },
   {
     to: "src/controller/claims/claim-users.ts",
-    why: "takes a type or helper that belongs on a higher line",
+    why: "takes notEnded, which goes to model/pod-entry.ts",
     from: ["src/controller/cache/pods.ts"],
   },
   {
     to: "src/controller/claims/resolve-claim.ts",
-    why: "takes a type or helper that belongs on a higher line",
+    why: "takes the type ClaimObjects, which goes to model",
     from: ["src/controller/cache/storage.ts"],
   },
   {
     to: "src/controller/intents/conflicts.ts",
-    why: "takes types of what sets ask for on a node, which belong to model",
+    why: "takes the type Conflict, which goes to model",
     from: ["src/controller/sets/set-status.ts"],
   },
   {
     to: "src/controller/intents/resolve-node.ts",
-    why: "takes types of what sets ask for on a node, which belong to model",
+    why: "takes the type NodeInput or SetOnNode, which go to model",
     from: [
       "src/controller/pods/admit-pods.ts",
       "src/controller/pods/target-of.ts",
@@ -145,7 +98,7 @@ export const folderExceptions: readonly {
   },
   {
     to: "src/controller/intents/write-intents.ts",
-    why: "takes the reference of an object, which belongs to model",
+    why: "takes intentRef, which goes to model",
     from: [
       "src/controller/attach/attach-status-writer.ts",
       "src/controller/attach/grow.ts",
@@ -160,17 +113,17 @@ export const folderExceptions: readonly {
   },
   {
     to: "src/controller/reconcilers/release-reconciler.ts",
-    why: "takes a type or helper that belongs on a higher line",
+    why: "takes the type IntentAttachments, which goes to model",
     from: ["src/controller/attach/intent-attachments.ts"],
   },
   {
     to: "src/controller/release/decide-release.ts",
-    why: "takes a type or helper that belongs on a higher line",
+    why: "takes the type NodeFacts, which goes to model/node-facts.ts",
     from: ["src/controller/agents/agent-leases.ts"],
   },
   {
     to: "src/host/linux/child-main.ts",
-    why: "takes types of the child's replies, or runs a fetching child",
+    why: "takes the type Claimed of a reply of the child, which goes to child/child-protocol.ts",
     from: ["src/host/linux/device/linux-devices.ts"],
   },
   {
@@ -180,7 +133,7 @@ export const folderExceptions: readonly {
   },
   {
     to: "src/host/linux/evidence/linux-evidence.ts",
-    why: "who uses a device is evidence, on the same line",
+    why: "takes bootID, which reads one file of /proc and goes to a higher line",
     from: ["src/host/linux/device/device-writes.ts", "src/host/linux/device/linux-devices.ts"],
   },
   {
@@ -195,21 +148,22 @@ export const folderExceptions: readonly {
   },
   {
     to: "src/host/linux/fetching-child.ts",
-    why: "takes types of the child's replies, or runs a fetching child",
-    from: [
-      "src/host/linux/git/linux-repositories.ts",
-      "src/host/linux/git/trouble.ts",
-      "src/host/linux/image/linux-images.ts",
-    ],
+    why: "takes moreMemory, the advice for a child that ran out of memory, which goes to child",
+    from: ["src/host/linux/git/trouble.ts"],
+  },
+  {
+    to: "src/host/linux/fetching-child.ts",
+    why: "takes inFetchingChild, which runs a child that fetches and goes to child: it imports that folder alone",
+    from: ["src/host/linux/git/linux-repositories.ts", "src/host/linux/image/linux-images.ts"],
   },
   {
     to: "src/host/linux/rbd/meant-device.ts",
-    why: "takes the request of one kind of child, which belongs to the protocol",
+    why: "takes the type MeantDevice of a request, and held-device.ts isMeant too; both go to child",
     from: ["src/host/linux/child/child-protocol.ts", "src/host/linux/device/held-device.ts"],
   },
   {
     to: "src/host/linux/scsi/scsi-remove.ts",
-    why: "takes the request of one kind of child, which belongs to the protocol",
+    why: "takes the type RemovedDisk of a request, which goes to child/child-protocol.ts",
     from: ["src/host/linux/child/child-protocol.ts"],
   },
 ];

@@ -54,6 +54,9 @@ describe("layering", () => {
     const listed = folderExceptions.flatMap(({ from, to }) => from.map((one) => ({ from: one, to })));
     const over = listed.filter(({ from, to }) => !found.some((one) => one.from === from && one.to === to));
     expectNone(over.map(({ from, to }) => `no exception any more, take it off the list: ${from} imports ${to}`));
+    const texts = listed.map(({ from, to }) => `${from} imports ${to}`);
+    const twice = texts.filter((text, at) => texts.indexOf(text) !== at);
+    expectNone(twice.map((text) => `an exception that is listed twice: ${text}`));
   });
 
   it("hack imports nothing of test: what both need is in hack/lib", () => {

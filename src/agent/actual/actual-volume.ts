@@ -1,10 +1,10 @@
 import { type MountIdentity, sameFilesystem, sameIdentity } from "../../host/mount-table/mount-table.ts";
 import { type MountEntry, type MountRef, sameMount } from "../../host/mount-table/mountinfo.ts";
-import type { DesiredMount, DesiredVolume } from "../desired/desired-volume.ts";
 import { identityBeneath } from "../executor/sub-path.ts";
 import { isSameProcess } from "../health/fuse-client-watch.ts";
 import type { ActualStateInput } from "../model/actual-input.ts";
 import type { ActualStage, ActualTarget, ActualVolume } from "../model/actual-volume-view.ts";
+import type { DesiredMount, DesiredVolume } from "../model/desired.ts";
 import { attributeDifference, mountAttributes } from "../model/mount-attributes.ts";
 import type { StageRecord, TargetRecord } from "../model/volume-record.ts";
 import { ownershipDiffers } from "../ownership/fsgroup-policy.ts";

@@ -7,8 +7,8 @@ import {
   sameIdentity,
 } from "../../host/mount-table/mount-table.ts";
 import type { MountEntry } from "../../host/mount-table/mountinfo.ts";
-import type { DesiredVolume } from "../desired/desired-volume.ts";
 import type { MountMatch } from "../model/actual-volume-view.ts";
+import type { DesiredVolume } from "../model/desired.ts";
 import { dataPath, hostSource, type Observation, type PlanSettings, stagingPath } from "../model/plan-input.ts";
 
 /** Evidence for the comparison of a mount of unknown origin with a volume, beside the volume's spec. */

@@ -27,7 +27,7 @@ export interface Failure {
   /** Processes whose end may let the next attempt succeed. */
   readonly heldBy?: readonly number[];
   readonly attempts: number;
-  /** Attempts that an event started before their time (`pardon`). They do not count for the next delay. */
+  /** Attempts that an event started before their time (`resetBackoff`). They do not count for the next delay. */
   readonly resets?: number;
   /** Milliseconds of the monotonic clock: first attempt that failed, and when the next one may begin. */
   readonly firstAt: number;

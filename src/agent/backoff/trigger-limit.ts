@@ -1,6 +1,6 @@
 /**
  * How often a wait may end before its time. Whoever can make events, a pod that makes and removes a directory all day
- * for example, must not undo the backoff: eight attempts are free, and each quarter of a minute another one. A wake
+ * for example, must not undo the backoff: eight attempts are free, and each quarter of a minute another one. An event
  * beyond that is not lost but put off.
  */
 const most = 8;
@@ -14,7 +14,7 @@ export interface TriggerLimit {
 }
 
 /**
- * PURE. Takes a wake out of the budget.
+ * PURE. Takes one early attempt out of the budget.
  * @returns what is left, or how many milliseconds to wait for enough
  */
 export function takeTrigger(

@@ -2,7 +2,7 @@ import { type WokenBy, wakersOf } from "../../api/wake-table.ts";
 import { isBeneath, type MountTable } from "../../host/mount-table/mount-table.ts";
 import type { MountEntry } from "../../host/mount-table/mountinfo.ts";
 import type { WatchedPath, WatchedProcess } from "../../host/ports/wakeups.ts";
-import { isInvalid } from "../desired/desired-volume.ts";
+import { isInvalid } from "../model/desired.ts";
 import type { PlanSettings } from "../model/plan-input.ts";
 import type { VolumePlan } from "../model/volume-plan.ts";
 import { type Failure, pathOf, type Slot } from "./backoff.ts";

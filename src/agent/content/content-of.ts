@@ -1,6 +1,6 @@
 import type { ContentRef, ObjectContent } from "../../plugins/api/content.ts";
-import type { Desired } from "../desired/desired-volume.ts";
-import { isInvalid } from "../desired/desired-volume.ts";
+import type { Desired } from "../model/desired.ts";
+import { isInvalid } from "../model/desired.ts";
 import type { ContentState } from "../model/plan-input.ts";
 import { joinedDigest } from "./salted-digest.ts";
 

@@ -1,8 +1,8 @@
 import type { PodIdentity } from "../../csi/client/pod-tokens.ts";
 import { VolumeError } from "../../errors.ts";
 import type { CSIVolume } from "../../plugins/api/volume-plugin.ts";
-import type { DesiredVolume } from "../desired/desired-volume.ts";
 import type { ActionContext } from "../executor/operation-context.ts";
+import type { DesiredVolume } from "../model/desired.ts";
 import type { PlanInput } from "../model/plan-input.ts";
 import type { TargetRecord } from "../model/volume-record.ts";
 import { identityOfNoPod, waitingForToken } from "./token-problems.ts";

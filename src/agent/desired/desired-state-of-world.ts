@@ -3,7 +3,7 @@ import type { ContentRef } from "../../plugins/api/content.ts";
 import type { Cancel } from "../../ports.ts";
 import { refsOf } from "../content/content-of.ts";
 import { Touched } from "../journal/changed-names.ts";
-import { type Desired, isInvalid } from "./desired-volume.ts";
+import { type Desired, isInvalid } from "../model/desired.ts";
 import type { IntentEntry } from "./intents.ts";
 import { podPath, withPods } from "./pod-mounts.ts";
 

@@ -3,7 +3,8 @@ import { shallow } from "../../api/readable-source.ts";
 import type { NodeVolumeIntent } from "../../api/types.gen.ts";
 import { parseIntent, parseIntentStatus } from "../../api/validate.ts";
 import { sameJson } from "../../kube/same-json.ts";
-import { type Desired, desiredVolume, isInvalid } from "./desired-volume.ts";
+import { type Desired, isInvalid } from "../model/desired.ts";
+import { desiredVolume } from "./desired-volume.ts";
 import { notUnderstood } from "./not-understood.ts";
 import { volumeKey } from "./volume-key.ts";
 

@@ -1,5 +1,5 @@
 import type { NodeVolumeIntentSpec } from "../../api/types.gen.ts";
-import type { KubeletVolume } from "../actual/kubelet-volume-view.ts";
+import type { KubeletVolume } from "../model/kubelet-view.ts";
 
 /** PURE. What of an intent speaks of a volume that kubelet manages; undefined if nothing does. */
 export function kubeletVolumeOf(

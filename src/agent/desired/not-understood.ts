@@ -3,7 +3,7 @@ import type { FieldError } from "../../api/validate.ts";
 import { hasDots } from "../../api/values/path.ts";
 import type { SourceType } from "../../plugins/api/volume-plugin.ts";
 import { plugins } from "../../plugins/registry.ts";
-import type { InvalidVolume, MayHave } from "./desired-volume.ts";
+import type { InvalidVolume, MayHave } from "../model/desired.ts";
 
 /** PURE. An intent that was not understood, with what could be read of it all the same. */
 export function notUnderstood(raw: NodeVolumeIntent, errors: readonly FieldError[], key: string): InvalidVolume {

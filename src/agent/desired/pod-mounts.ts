@@ -1,12 +1,7 @@
 import type { IntentPod } from "../../api/types.gen.ts";
+import { type Desired, type DesiredMount, type DesiredVolume, isInvalid } from "../model/desired.ts";
 import { podTargetPath } from "../model/pod-path.ts";
-import {
-  type Desired,
-  type DesiredMount,
-  type DesiredVolume,
-  isInvalid,
-  requestedAttributes,
-} from "./desired-volume.ts";
+import { requestedAttributes } from "./desired-volume.ts";
 
 /**
  * PURE. An intent with a mount for each of its pods whose target kubelet has published and not unpublished: from then

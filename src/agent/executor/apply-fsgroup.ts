@@ -1,7 +1,7 @@
 import { VolumeError } from "../../errors.ts";
 import { type MountIdentity, sameIdentity } from "../../host/mount-table/mount-table.ts";
 import type { OwnershipRequest, OwnershipResult } from "../../host/ports/ownership.ts";
-import type { DesiredMount, DesiredVolume } from "../desired/desired-volume.ts";
+import type { DesiredMount, DesiredVolume } from "../model/desired.ts";
 import { type Owned, type Published, type TargetRecord, withTarget } from "../model/volume-record.ts";
 import {
   fsGroupDue,

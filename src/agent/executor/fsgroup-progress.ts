@@ -1,5 +1,5 @@
 import type { Cancel, Timers } from "../../ports.ts";
-import { type Desired, type DesiredVolume, isInvalid } from "../desired/desired-volume.ts";
+import { type Desired, type DesiredVolume, isInvalid } from "../model/desired.ts";
 
 /** Milliseconds after which people are told of it, and then again each time (behaviour 76). */
 const tellAfterMs = 30_000;

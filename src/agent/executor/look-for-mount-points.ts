@@ -1,4 +1,5 @@
-import { type KubeletVolume, observeKubeletVolume, podKey } from "../actual/kubelet-volume-view.ts";
+import { observeKubeletVolume, podKey } from "../actual/kubelet-volume-view.ts";
+import type { KubeletVolume } from "../model/kubelet-view.ts";
 import type { Observed } from "../model/plan-input.ts";
 import { absent } from "../planner/plan-kubelet.ts";
 import type { ActionContext } from "./operation-context.ts";

@@ -2,7 +2,7 @@ import { VolumeError } from "../../errors.ts";
 import { mountIdentity } from "../../host/mount-table/mount-table.ts";
 import type { UnmountMode } from "../../host/ports/host-ports.ts";
 import type { TargetPath } from "../../host/ports/types.ts";
-import { isInvalid } from "../desired/desired-volume.ts";
+import { isInvalid } from "../model/desired.ts";
 import { mountAttributes } from "../model/mount-attributes.ts";
 import { podOfPath } from "../model/pod-path.ts";
 import { type TargetRecord, type VolumeRecord, withoutTarget, withTarget } from "../model/volume-record.ts";

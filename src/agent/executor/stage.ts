@@ -12,7 +12,7 @@ import { plugins } from "../../plugins/registry.ts";
 import { isStatePath } from "../actual/state-path.ts";
 import { type VolumeContent, volumeContent } from "../content/content-of.ts";
 import { saltedDigestOf } from "../content/salted-digest.ts";
-import type { DesiredVolume } from "../desired/desired-volume.ts";
+import type { DesiredVolume } from "../model/desired.ts";
 import { dataPath, hostSource } from "../model/plan-input.ts";
 import { type StageRecord, withFormatting, withoutSwap } from "../model/volume-record.ts";
 import { fsGroupToWrite } from "../ownership/fsgroup-policy.ts";

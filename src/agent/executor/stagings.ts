@@ -1,4 +1,4 @@
-import type { Desired } from "../desired/desired-volume.ts";
+import type { Desired } from "../model/desired.ts";
 
 /**
  * Volumes that are being staged: what is fetched for one may take hours, and is to end when nobody wants it any more.

@@ -1,7 +1,7 @@
 import { VolumeError } from "../../errors.ts";
 import { joinPath, type MountIdentity, sameIdentity } from "../../host/mount-table/mount-table.ts";
 import type { SourcePath } from "../../host/ports/host-ports.ts";
-import type { DesiredMount } from "../desired/desired-volume.ts";
+import type { DesiredMount } from "../model/desired.ts";
 import type { ActionContext } from "./operation-context.ts";
 
 /** What is bound to a target. */

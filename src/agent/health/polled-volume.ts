@@ -1,4 +1,4 @@
-import { isInvalid } from "../desired/desired-volume.ts";
+import { isInvalid } from "../model/desired.ts";
 import type { VolumePlan } from "../model/volume-plan.ts";
 
 /** A volume of a driver that can be asked how full it is, and where. */

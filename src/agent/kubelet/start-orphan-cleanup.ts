@@ -40,7 +40,7 @@ export interface OrphansOfKubelet {
   stop(): Promise<void>;
 }
 
-/** The watch of what kubelet has left, and behind it the reaper. */
+/** The watch of what kubelet has left, and the clean-up of these orphans. */
 export function orphansOfKubelet(parts: OrphanCleanupParts): OrphansOfKubelet {
   const { system, host, client, drivers, journal, nodeName, settings, graceMs, registry, event } = parts;
   const { kubeletDir, hostRoot } = settings;

@@ -3,7 +3,7 @@ import type { HealthChecks } from "../health/health-checks.ts";
 import type { Journal } from "../journal/journal.ts";
 
 /** Sources of the agent's own metrics. They are read at each scrape. */
-export interface VitalMetricsDeps {
+export interface HealthCheckMetricsDeps {
   readonly registry: Registry;
   readonly healthChecks: HealthChecks;
   readonly journal: Journal;
@@ -17,11 +17,11 @@ export interface VitalMetricsDeps {
 }
 
 /** Metrics of the agent about itself, computed when they are asked for, and the counters that others keep. */
-export class VitalMetrics {
+export class HealthCheckMetrics {
   readonly watchRestarts: Counter<"reason">;
   readonly droppedEvents: Counter<"reason">;
 
-  constructor(deps: VitalMetricsDeps) {
+  constructor(deps: HealthCheckMetricsDeps) {
     const { registry, healthChecks, journal } = deps;
     const registers = [registry];
     this.watchRestarts = new Counter({

@@ -3,8 +3,8 @@ import type { DriftClass } from "../../api/status-values.ts";
 import type { WaitingOn } from "../../errors.ts";
 import type { MountEntry } from "../../host/mount-table/mountinfo.ts";
 import type { MountAttributes } from "../../host/ports/types.ts";
-import type { KubeletView } from "../actual/kubelet-volume-view.ts";
-import type { DesiredMount } from "../desired/desired-volume.ts";
+import type { DesiredMount } from "./desired.ts";
+import type { KubeletView } from "./kubelet-view.ts";
 import type { StageRecord, TargetRecord } from "./volume-record.ts";
 
 /**

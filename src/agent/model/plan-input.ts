@@ -2,11 +2,11 @@ import { joinPath, type MountIdentity, type MountTable } from "../../host/mount-
 import type { ChildProcessID } from "../../host/ports/types.ts";
 import type { ContentRef } from "../../plugins/api/content.ts";
 import type { Failure, Slot } from "../backoff/backoff.ts";
-import type { Desired } from "../desired/desired-volume.ts";
 import type { OwnershipChange } from "../executor/fsgroup-progress.ts";
 import type { TokenState } from "../pods/kept-tokens.ts";
 import type { Problem, ServerUnresponsive } from "./actual-volume-view.ts";
 import type { SlowCall, StuckOperation } from "./blocked.ts";
+import type { Desired } from "./desired.ts";
 import type { Begun, OperationKind } from "./operation.ts";
 import type { SwapState } from "./swap-states.ts";
 import type { VolumeHealth } from "./volume-health.ts";

@@ -1,5 +1,5 @@
-import type { Desired } from "../desired/desired-volume.ts";
 import type { ActualVolume } from "./actual-volume-view.ts";
+import type { Desired } from "./desired.ts";
 import type { Begun, OperationKind } from "./operation.ts";
 
 /** What these leave is not what there was when they began. */

@@ -1,6 +1,6 @@
 import type { Failure } from "../backoff/backoff.ts";
-import type { Desired } from "../desired/desired-volume.ts";
 import type { ActualVolume, Problem } from "./actual-volume-view.ts";
+import type { Desired } from "./desired.ts";
 import type { Operation, OperationKind } from "./operation.ts";
 import type { VolumeHealth } from "./volume-health.ts";
 import type { VolumeRecord } from "./volume-record.ts";

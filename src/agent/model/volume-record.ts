@@ -3,7 +3,7 @@ import type { MountIdentity } from "../../host/mount-table/mount-table.ts";
 import type { DirectoryID } from "../../host/ports/host-ports.ts";
 import type { ChildProcessID, MountAttributes } from "../../host/ports/types.ts";
 import type { ChosenDisk } from "../../plugins/api/disk-choice.ts";
-import type { TearDownData } from "../../plugins/api/stage-context.ts";
+import type { TearDownData } from "../../plugins/api/teardown-data.ts";
 import type { FoundSource, SourceType, StageKind } from "../../plugins/api/volume-plugin.ts";
 import type { SaltedDigest } from "../content/salted-digest.ts";
 import type { Calls, Moment } from "./csi-call-record.ts";

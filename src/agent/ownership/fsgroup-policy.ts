@@ -1,4 +1,4 @@
-import type { DesiredMount, DesiredVolume } from "../desired/desired-volume.ts";
+import type { DesiredMount, DesiredVolume } from "../model/desired.ts";
 import type { PlanSettings } from "../model/plan-input.ts";
 import type { CSIRecord, Owned, TargetRecord, VolumeRecord } from "../model/volume-record.ts";
 

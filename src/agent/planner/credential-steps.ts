@@ -1,6 +1,6 @@
 import { contentStateOf } from "../content/content-of.ts";
-import type { DesiredVolume } from "../desired/desired-volume.ts";
 import type { Problem } from "../model/actual-volume-view.ts";
+import type { DesiredVolume } from "../model/desired.ts";
 import type { ContentState } from "../model/plan-input.ts";
 import type { StageRecord, TargetRecord } from "../model/volume-record.ts";
 import { credentialsWait } from "./pod-steps.ts";

@@ -1,4 +1,4 @@
-import type { DesiredVolume } from "../desired/desired-volume.ts";
+import type { DesiredVolume } from "../model/desired.ts";
 import type { Action } from "../model/operation.ts";
 import type { StepContext } from "./step-context.ts";
 

@@ -1,5 +1,5 @@
-import { type Desired, isInvalid } from "../desired/desired-volume.ts";
 import type { Problem } from "../model/actual-volume-view.ts";
+import { type Desired, isInvalid } from "../model/desired.ts";
 import type { Phase } from "../model/volume-plan.ts";
 import type { VolumeRecord } from "../model/volume-record.ts";
 import { lostSteps } from "./lost-record-steps.ts";

@@ -1,7 +1,7 @@
 import { mayBeLost } from "../actual/actual-volume.ts";
 import { letGo, nameOf, tableUnreadable } from "../actual/mount-problems.ts";
-import { type Desired, isInvalid } from "../desired/desired-volume.ts";
 import type { ActualTarget, Problem } from "../model/actual-volume-view.ts";
+import { type Desired, isInvalid } from "../model/desired.ts";
 import { lastObservation } from "../model/plan-input.ts";
 import { mustRecover } from "./csi-steps.ts";
 import type { StepContext, Steps } from "./step-context.ts";

@@ -1,4 +1,4 @@
-import type { DesiredVolume } from "../desired/desired-volume.ts";
+import type { DesiredVolume } from "../model/desired.ts";
 import type { Action } from "../model/operation.ts";
 import { hostSource, lastObservation, type PlanInput } from "../model/plan-input.ts";
 import type { StepContext, Steps } from "./step-context.ts";

@@ -1,5 +1,5 @@
-import type { DesiredMount } from "../desired/desired-volume.ts";
 import type { ActualVolume, Problem } from "../model/actual-volume-view.ts";
+import type { DesiredMount } from "../model/desired.ts";
 import type { PlanSettings } from "../model/plan-input.ts";
 import {
   fsGroupFor,

@@ -1,7 +1,7 @@
 import { hasDots } from "../../api/values/path.ts";
 import { isBeneath } from "../../host/mount-table/mount-table.ts";
-import type { DesiredMount } from "../desired/desired-volume.ts";
 import type { Problem } from "../model/actual-volume-view.ts";
+import type { DesiredMount } from "../model/desired.ts";
 import type { PlanSettings } from "../model/plan-input.ts";
 import { isOfKubelet, podOfPath } from "../model/pod-path.ts";
 

@@ -1,13 +1,8 @@
-import {
-  type KubeletPod,
-  type KubeletView,
-  type KubeletVolume,
-  observeKubeletVolume,
-  podKey,
-} from "../actual/kubelet-volume-view.ts";
+import { observeKubeletVolume, podKey } from "../actual/kubelet-volume-view.ts";
 import { tableUnreadable } from "../actual/mount-problems.ts";
-import type { DesiredVolume } from "../desired/desired-volume.ts";
 import type { Problem } from "../model/actual-volume-view.ts";
+import type { DesiredVolume } from "../model/desired.ts";
+import type { KubeletPod, KubeletView, KubeletVolume } from "../model/kubelet-view.ts";
 import { lastObservation, type Observation, type PlanInput } from "../model/plan-input.ts";
 import type { VolumePlan } from "../model/volume-plan.ts";
 import { nextOperation } from "./next-operation.ts";

@@ -1,6 +1,6 @@
 import { hasTokens } from "../content/pod-tokens.ts";
-import type { DesiredVolume } from "../desired/desired-volume.ts";
 import type { ActualTarget, ActualVolume } from "../model/actual-volume-view.ts";
+import type { DesiredVolume } from "../model/desired.ts";
 import type { Action } from "../model/operation.ts";
 import type { Published } from "../model/volume-record.ts";
 import type { StepContext } from "./step-context.ts";

@@ -1,5 +1,5 @@
-import type { DesiredVolume } from "../desired/desired-volume.ts";
 import type { ActualVolume, Problem } from "../model/actual-volume-view.ts";
+import type { DesiredVolume } from "../model/desired.ts";
 
 /**
  * PURE. Why a target of a ReadWriteOncePod volume may not be set up: another has it, or is to have it. One at a time,

@@ -1,8 +1,8 @@
 import { type ConditionInput, cut, mergeConditions, settlingOf, timestamp } from "../../api/conditions.ts";
 import type { Reason } from "../../api/reasons.ts";
 import type { MountStatus, NodeVolumeIntent, NodeVolumeIntentStatus, Transition } from "../../api/types.gen.ts";
-import { isInvalid } from "../desired/desired-volume.ts";
 import { type ActualTarget, isInSync, isMounted } from "../model/actual-volume-view.ts";
+import { isInvalid } from "../model/desired.ts";
 import type { VolumePlan } from "../model/volume-plan.ts";
 import { wantsMore } from "../planner/csi-steps.ts";
 import { attachWait, withAttach } from "./attach-wait.ts";

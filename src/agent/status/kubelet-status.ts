@@ -1,7 +1,7 @@
 import { cut } from "../../api/conditions.ts";
 import type { NodeVolumeIntentStatus, PodMountStatus } from "../../api/types.gen.ts";
-import type { KubeletPod, KubeletView } from "../actual/kubelet-volume-view.ts";
 import type { DriftFound } from "../model/drift.ts";
+import type { KubeletPod, KubeletView } from "../model/kubelet-view.ts";
 import { driftMessage } from "../planner/plan-kubelet.ts";
 
 /** Of the schema, for the message of one pod. */

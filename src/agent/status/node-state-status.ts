@@ -2,9 +2,9 @@ import { type ConditionInput, mergeConditions, policiesCondition, settlingOf } f
 import type { NodeVolumeState, NodeVolumeStateStatus, Orphan } from "../../api/types.gen.ts";
 import { counted } from "../../api/values/listed.ts";
 import type { MountTable } from "../../host/mount-table/mount-table.ts";
-import { isInvalid } from "../desired/desired-volume.ts";
 import type { SourceProblem } from "../desired/intent-source.ts";
 import type { JournalDamage } from "../journal/journal.ts";
+import { isInvalid } from "../model/desired.ts";
 import type { Plan, VolumePlan } from "../model/volume-plan.ts";
 import { driftOf } from "./drift.ts";
 import { orphansOf } from "./orphans.ts";

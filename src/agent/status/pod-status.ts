@@ -1,8 +1,8 @@
 import { cut } from "../../api/conditions.ts";
 import type { PodMountStatus } from "../../api/types.gen.ts";
-import { isInvalid } from "../desired/desired-volume.ts";
 import { takesPods } from "../desired/pod-mounts.ts";
 import { type ActualTarget, isMounted } from "../model/actual-volume-view.ts";
+import { isInvalid } from "../model/desired.ts";
 import type { VolumePlan } from "../model/volume-plan.ts";
 import type { PodOfTarget } from "../model/volume-record.ts";
 import { stateOfTarget } from "./mount-state.ts";

@@ -3,8 +3,8 @@ import type { IntentState } from "../../api/status-values.ts";
 import type { WaitingOn } from "../../errors.ts";
 import { needsGrantedVolume } from "../../plugins/csi.ts";
 import type { Failure } from "../backoff/backoff.ts";
-import { isInvalid } from "../desired/desired-volume.ts";
 import { isInSync, isMounted } from "../model/actual-volume-view.ts";
+import { isInvalid } from "../model/desired.ts";
 import type { VolumePlan } from "../model/volume-plan.ts";
 
 /** Where a volume stands, in one word, and whether that is good. */

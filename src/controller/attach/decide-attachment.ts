@@ -4,7 +4,7 @@ import type { WaitReason } from "../model/wait-reason.ts";
 import { onAttachment } from "./obstacles.ts";
 import { contextTooLarge } from "./size-limits.ts";
 import type { Decision } from "./volume-decision.ts";
-import type { Place, VolumeConsumer, VolumeSnapshot } from "./volume-facts.ts";
+import type { IndexedVolumeFacts, Place, VolumeConsumer } from "./volume-facts.ts";
 import { nodeNameOf } from "./volume-facts.ts";
 
 /** One node's attachment of a volume. Pure. */
@@ -12,8 +12,8 @@ import { nodeNameOf } from "./volume-facts.ts";
 /** Where the external-attacher writes by which name the driver knows the node that the volume was attached to. */
 const nodeIDAnnotation = "csi.alpha.kubernetes.io/node-id";
 
-/** For a member whose turn it is: attach, wait, or grant. `attached: true` starts a grant; it never renews one. */
-export function decideAttachment(facts: VolumeSnapshot, consumer: VolumeConsumer): Decision {
+/** For a consumer whose turn it is: attach, wait, or grant. `attached: true` starts a grant; it never renews one. */
+export function decideAttachment(facts: IndexedVolumeFacts, consumer: VolumeConsumer): Decision {
   if (!facts.attachRequired) return { consumer, step: { do: "grant", attachment: undefined } };
   const nodeName = nodeNameOf(consumer);
   const attachment = facts.ours.get(nodeName);
@@ -37,9 +37,9 @@ export function limitReached(driver: string, node: string, { limit, attached }: 
 }
 
 /**
- * For a member that has a grant: whether what the grant rests on is still there. Nothing of it takes the grant away.
+ * For a consumer that has a grant: whether what the grant rests on is still there. Nothing of it takes the grant away.
  */
-export function decideGranted(facts: VolumeSnapshot, consumer: VolumeConsumer): Decision {
+export function decideGranted(facts: IndexedVolumeFacts, consumer: VolumeConsumer): Decision {
   const { grant } = consumer.intent.spec;
   if (grant === undefined) {
     // Written and not seen yet, or not answered: to grant again finds out.
@@ -70,7 +70,7 @@ export function decideGranted(facts: VolumeSnapshot, consumer: VolumeConsumer): 
   return waitReason === undefined ? { consumer } : { consumer, waitReason };
 }
 
-function notYet({ id }: VolumeSnapshot, consumer: VolumeConsumer): WaitReason {
+function notYet({ id }: IndexedVolumeFacts, consumer: VolumeConsumer): WaitReason {
   const message = `driver ${id.driver} has not attached the volume to node ${nodeNameOf(consumer)} yet`;
   return { reason: "WaitingForAttach", message };
 }

@@ -13,24 +13,24 @@ import {
   usedBefore,
 } from "./obstacles.ts";
 import type { AttachPlan, Decision } from "./volume-decision.ts";
-import type { VolumeConsumer, VolumeFacts, VolumeSnapshot } from "./volume-facts.ts";
-import { asks, byAge, holds, isExclusive, nodeNameOf, takeSnapshot } from "./volume-facts.ts";
+import type { IndexedVolumeFacts, VolumeConsumer, VolumeFacts } from "./volume-facts.ts";
+import { asks, byAge, holds, indexFacts, isExclusive, nodeNameOf } from "./volume-facts.ts";
 
 /**
  * The decisions about one CSI volume, over all nodes. Pure.
  *
  * ```
  *  asks ─► nothing of its own in the way ─► nobody else has it ─► its turn ─► attached ─► granted ─► released
- *            (DriverNotOnNode, …)            (Detaching,           oldest      (WaitingForAttach,    only by
- *                                             VolumeHeldElsewhere)  first       AttachFailed)     release-reconciler.ts
+ *            (DriverNotOnNode, …)            (Detaching,           oldest     (WaitingForAttach, only by
+ *                                             VolumeHeldElsewhere)  first      AttachFailed)      release-reconciler.ts
  * ```
- * A member that needs exclusive access waits until no node has the volume. Members that could share it and came later
+ * A consumer that needs exclusive access waits until no node has the volume. Those that could share it and came later
  * wait until that one had its turn; otherwise they would keep the volume among themselves for ever. A node has the
  * volume if there is a grant, a VolumeAttachment of ours, or one of these that may have been written without an answer.
  * While a VolumeAttachment of the volume is being deleted, no node gets it.
  */
 export function decideVolume(found: VolumeFacts): AttachPlan {
-  const facts = takeSnapshot(found);
+  const facts = indexFacts(found);
   const decisions: Decision[] = [];
   const ready: VolumeConsumer[] = [];
   let next: VolumeConsumer | undefined; // who waits to be alone, the oldest
@@ -79,10 +79,10 @@ function afterDetach(decision: Decision, { metadata, nodeName }: Attachment): De
 }
 
 /**
- * The members whose turn it is: the oldest, and with it those that can share the volume, one per node. Members that are
+ * The consumers whose turn it is: the oldest, and with it those that can share the volume, one per node. Those that are
  * attached already come first, because detaching costs time.
  */
-function attachOrder(facts: VolumeSnapshot, ready: readonly VolumeConsumer[]): VolumeConsumer[] {
+function attachOrder(facts: IndexedVolumeFacts, ready: readonly VolumeConsumer[]): VolumeConsumer[] {
   const [begun, rest] = [true, false].map((wanted) => ready.filter((one) => isBegun(facts, one) === wanted));
   const [first, ...others] = [...(begun ?? []), ...(rest ?? [])];
   if (first === undefined) return [];
@@ -92,7 +92,7 @@ function attachOrder(facts: VolumeSnapshot, ready: readonly VolumeConsumer[]): V
   return [...byNode.values()];
 }
 
-function isBegun({ ours, attaching }: VolumeSnapshot, consumer: VolumeConsumer): boolean {
+function isBegun({ ours, attaching }: IndexedVolumeFacts, consumer: VolumeConsumer): boolean {
   return ours.has(nodeNameOf(consumer)) || attaching.has(nodeNameOf(consumer));
 }
 
@@ -100,7 +100,7 @@ function isBegun({ ours, attaching }: VolumeSnapshot, consumer: VolumeConsumer):
  * A VolumeAttachment that is perhaps of another machine is left alone, and the intent with it (safety rule 10), until
  * somebody says that this machine is off (rule 23).
  */
-function leaving(facts: VolumeSnapshot, consumer: VolumeConsumer): Decision {
+function leaving(facts: IndexedVolumeFacts, consumer: VolumeConsumer): Decision {
   const attachment = facts.ours.get(nodeNameOf(consumer));
   if (attachment === undefined) return { consumer, step: { do: "release" } };
   const { name, deletionTimestamp } = attachment.metadata;
@@ -124,12 +124,12 @@ function isGivenUp({ intent, node }: VolumeConsumer, attachment: Attachment): bo
 }
 
 /**
- * Our VolumeAttachments to delete: those on a node where no member has the volume, is releasing it, or requests it and
- * is allowed to. An attachment that a grant was based on stays even if its intent is gone: its release was not
+ * Our VolumeAttachments to delete: those on a node where no consumer has the volume, is releasing it, or requests it
+ * and is allowed to. An attachment that a grant was based on stays even if its intent is gone: its release was not
  * acknowledged, so that it may be in use (safety rule 1). Only the Node's out-of-service taint or an administrator's
  * annotation on the VolumeAttachment overrides that.
  */
-function dangling(facts: VolumeSnapshot, turns: ReadonlySet<VolumeConsumer>): Attachment[] {
+function dangling(facts: IndexedVolumeFacts, turns: ReadonlySet<VolumeConsumer>): Attachment[] {
   const having = [...facts.holders, ...turns];
   const hadAlone = having.some(isExclusive);
   return [...facts.ours.values()].filter(({ metadata, nodeName }) => {

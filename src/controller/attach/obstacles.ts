@@ -6,7 +6,7 @@ import { requestersOf } from "../model/volume-identity.ts";
 import type { WaitReason } from "../model/wait-reason.ts";
 import { identityObstacle } from "./identity-obstacle.ts";
 import { isResolved } from "./resolve-volume.ts";
-import type { VolumeConsumer, VolumeFacts, VolumeSnapshot } from "./volume-facts.ts";
+import type { IndexedVolumeFacts, VolumeConsumer, VolumeFacts } from "./volume-facts.ts";
 import { holds, isExclusive, nodeNameOf } from "./volume-facts.ts";
 
 /** Wait reasons of an intent that requests a volume: what keeps it from being attached or granted. Pure. */
@@ -77,7 +77,7 @@ function matchesTerms(terms: readonly unknown[], node: NonNullable<VolumeConsume
 }
 
 /** What lies with others who have the volume. Single-node volumes go to one node, others to one intent a node. */
-export function othersObstacle(facts: VolumeSnapshot, consumer: VolumeConsumer): WaitReason | undefined {
+export function othersObstacle(facts: IndexedVolumeFacts, consumer: VolumeConsumer): WaitReason | undefined {
   const { attachments, attaching, asking, leaving, foreign } = facts;
   const nodeName = nodeNameOf(consumer);
   if (leaving !== undefined) {
@@ -124,8 +124,8 @@ export function releasedBy(kind: "nvi" | "volumeattachment", name: string, condi
   return `kubectl annotate ${kind} ${name} ${annotation.release}='who, why' once it is certain that ${condition}`;
 }
 
-/** PURE. The wait reason of a member while another node has the volume, with that node and since when. */
-export function heldBy({ ours }: VolumeSnapshot, { intent }: VolumeConsumer): WaitReason {
+/** PURE. The wait reason of a consumer while another node has the volume, with that node and since when. */
+export function heldBy({ ours }: IndexedVolumeFacts, { intent }: VolumeConsumer): WaitReason {
   const { nodeName, volumeName } = intent.spec;
   const attachedSince = ours.get(nodeName)?.metadata.creationTimestamp;
   const since = attachedSince ?? intent.metadata.creationTimestamp ?? "an unknown time";

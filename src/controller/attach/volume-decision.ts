@@ -2,13 +2,13 @@ import type { Attachment } from "../model/storage-objects.ts";
 import type { WaitReason } from "../model/wait-reason.ts";
 import type { VolumeConsumer } from "./volume-facts.ts";
 
-/** What is to be done for one member. */
+/** What is to be done for one consumer. */
 export type Step =
   | { readonly do: "attach"; readonly again: boolean }
   | { readonly do: "grant"; readonly attachment: Attachment | undefined }
   | { readonly do: "release" };
 
-/** The next step of one member of a volume, and its wait reason. */
+/** The next step of one consumer of a volume, and its wait reason. */
 export interface Decision {
   readonly consumer: VolumeConsumer;
   readonly step?: Step;

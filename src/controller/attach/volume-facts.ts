@@ -42,7 +42,7 @@ export interface VolumeConsumer {
   readonly place: Place;
 }
 
-/** The driver's registration on the member's node (CSINode). */
+/** The driver's registration on the consumer's node (CSINode). */
 export interface Place {
   /** undefined: the driver is not registered there. */
   readonly nodeID: string | undefined;
@@ -53,7 +53,7 @@ export interface Place {
   readonly unmanaged: string | undefined;
 }
 
-/** Whether a member uses the volume or may use it. The grant alone decides that, not any status. */
+/** Whether a consumer uses the volume or may use it. The grant alone decides that, not any status. */
 export function holds({ intent, granting }: VolumeConsumer): boolean {
   return granting || intent.spec.grant !== undefined;
 }
@@ -63,19 +63,19 @@ export function asks(consumer: VolumeConsumer): boolean {
   return !holds(consumer) && consumer.intent.metadata.deletionTimestamp === undefined;
 }
 
-/** PURE. The node of a member. */
+/** PURE. The node of a consumer. */
 export function nodeNameOf({ intent }: VolumeConsumer): string {
   return intent.spec.nodeName;
 }
 
-/** PURE. Whether a member allows no second node: a single-node access mode, or one that is not known yet. */
+/** PURE. Whether a consumer allows no second node: a single-node access mode, or one that is not known yet. */
 export function isExclusive({ intent, resolution }: VolumeConsumer): boolean {
   const mode = intent.spec.grant?.csi?.accessMode ?? (isResolved(resolution) ? resolution.accessMode : undefined);
   return mode === undefined || isSingleNode(mode);
 }
 
-/** The facts with indexes for comparing members, computed once: a volume may be on thousands of nodes. */
-export interface VolumeSnapshot extends VolumeFacts {
+/** The facts with indexes for comparing consumers, computed once: a volume may be on thousands of nodes. */
+export interface IndexedVolumeFacts extends VolumeFacts {
   /** A VolumeAttachment of the volume that is being deleted, and one that is not ours. */
   readonly leaving: Attachment | undefined;
   readonly foreign: Attachment | undefined;
@@ -92,7 +92,7 @@ export interface VolumeSnapshot extends VolumeFacts {
 }
 
 /** PURE. Indexes the facts of a volume by node, in one pass. */
-export function takeSnapshot(facts: VolumeFacts): VolumeSnapshot {
+export function indexFacts(facts: VolumeFacts): IndexedVolumeFacts {
   const { consumers, attachments } = facts;
   const holders = consumers.filter(holds).sort(byAge);
   const own = attachments.filter(({ metadata }) => isOwnAttachment(metadata.name));

@@ -25,7 +25,7 @@ export interface AttachmentWriter {
 }
 
 /**
- * Writes the VolumeAttachment of a member: the external-attacher does the rest. It may be there already, from an
+ * Writes the VolumeAttachment of a consumer: the external-attacher does the rest. It may be there already, from an
  * attempt that had no answer.
  * @returns what the server has against it, if it refuses
  */

@@ -41,8 +41,8 @@ export interface Removal {
 }
 
 /**
- * The intents of one node from the stakes of its sets. Pure, and stable: once its result is written, it returns the
- * same.
+ * The intents of one node from what its sets want and have there. Pure, and stable: once its result is written, it
+ * returns the same.
  * 1. Each set contributes its desired part, or its present part if it is held back or not admitted by the rollout.
  * 2. Settings belong to the volume: they change only when all sets of the volume agree. Until then, a set with other
  *    settings keeps its present part.

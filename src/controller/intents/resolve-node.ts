@@ -71,7 +71,7 @@ export interface SetOnNode {
   readonly availability: Availability;
 }
 
-/** The stakes of all sets that want or have something on a node, by set. Pure. */
+/** What each set wants and has on a node, by set; sets with neither are left out. Pure. */
 export function resolveNode(input: NodeInput): Map<string, SetOnNode> {
   const intents = new Map(input.intents.map((intent) => [intent.metadata.name, intent]));
   const found = foundShares(input.intents);

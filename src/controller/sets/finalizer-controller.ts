@@ -1,7 +1,7 @@
 import { finalizer } from "../../api/names.ts";
 import type { SetEntry } from "../model/projections.ts";
 
-/** What a shell drives the life of sets with. */
+/** What a finalizer controller drives the life of sets with. */
 export interface FinalizerControllerDeps {
   /**
    * Calls `onSet` for each set, and again after each change that concerns it: one call at a time for one set. A
@@ -26,8 +26,8 @@ export interface FinalizerController {
 }
 
 /**
- * Makes the shell: the part that watches sets and keeps their finalizer, by `@dot-i/k8s-operator` or, in tests, without
- * it.
+ * Makes the finalizer controller, which watches sets and keeps their finalizer: by `@dot-i/k8s-operator` or, in tests,
+ * without it.
  */
 export type CreateFinalizerController = (deps: FinalizerControllerDeps) => FinalizerController;
 
@@ -41,7 +41,7 @@ export function decideFinalizer({ metadata }: Pick<SetEntry, "metadata">): Final
   return has ? "nothing" : "add";
 }
 
-/** The shell without `@dot-i/k8s-operator`, for the simulator and tests. */
+/** The finalizer controller without `@dot-i/k8s-operator`, for the simulator and tests. */
 export const createFinalizerController: CreateFinalizerController = (deps) => ({
   start() {
     deps.watchSets(async (set) => {

@@ -15,7 +15,7 @@ import type {
 const Operator = OperatorModule.default;
 
 /**
- * The operator shell: lifecycle and finalizer decision of @dot-i/k8s-operator, everything else of it overridden,
+ * The finalizer controller by @dot-i/k8s-operator: its lifecycle and finalizer decision, everything else overridden,
  * because as it is (1.3.9, with client-node 2) it ends the process when a watch breaks, loses deletions, and only logs
  * a finalizer that could not be written.
  */

@@ -2,7 +2,7 @@ import type { MountTable } from "../../host/mount-table/mount-table.ts";
 import type { Directories, Effects, UnmountMode } from "../../host/ports/host-ports.ts";
 import type { TargetPath } from "../../host/ports/types.ts";
 import type { ObjectContent } from "./content.ts";
-import type { TearDownData, Vendors } from "./stage-context.ts";
+import type { TearDownData, Vendors } from "./teardown-data.ts";
 import type { StagingPlugin, VolumePlugin, VolumeSpec } from "./volume-plugin.ts";
 
 /** Arguments and ports for undoing what a plugin staged. */

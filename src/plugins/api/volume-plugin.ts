@@ -5,8 +5,8 @@ import type { Directories, DirectoryID, Effects, FileKind, PayloadFile } from ".
 import type { ChildProcessID, MountAttributes, TargetPath } from "../../host/ports/types.ts";
 import type { ContentRef, ObjectContent } from "./content.ts";
 import type { ChosenDisk, KnownDisk } from "./disk-choice.ts";
-import type { TearDownData, Vendors } from "./stage-context.ts";
 import type { SwapOnRecord } from "./swap-on-record.ts";
+import type { TearDownData, Vendors } from "./teardown-data.ts";
 
 /** The members of VolumeSource: one plugin each. */
 export type SourceType = keyof VolumeSource;

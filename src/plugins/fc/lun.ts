@@ -1,6 +1,6 @@
 import type { FCVolumeSource } from "../../api/types.gen.ts";
 import { isAt, isLun, isNamed, type ScsiDisk, type ScsiPort, type ScsiTree } from "../../host/ports/scsi.ts";
-import type { TearDownData } from "../api/stage-context.ts";
+import type { TearDownData } from "../api/teardown-data.ts";
 
 /** One LUN of Fibre Channel, and which disk it was found to be: all that its release needs. */
 export interface FCLun {

@@ -1,6 +1,6 @@
 import { VolumeError } from "../../errors.ts";
 import type { TargetPath } from "../../host/ports/types.ts";
-import type { TearDownData } from "../api/stage-context.ts";
+import type { TearDownData } from "../api/teardown-data.ts";
 
 /**
  * How far something got that has to be undone: `begun` before the driver is asked, as it may have been done; `done`

@@ -1,6 +1,6 @@
 import { VolumeError } from "../../errors.ts";
 import type { Programs } from "../../host/ports/programs.ts";
-import type { Vendors } from "../api/stage-context.ts";
+import type { Vendors } from "../api/teardown-data.ts";
 import { type FlexCapabilities, type FlexReply, type FlexStatus, replyOf } from "./reply.ts";
 
 /** The commands of the contract that this agent uses, as of Kubernetes 1.8. */

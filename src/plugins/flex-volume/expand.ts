@@ -1,6 +1,6 @@
 import type { FlexVolumeSource } from "../../api/types.gen.ts";
-import type { TearDownData } from "../api/stage-context.ts";
 import type { TearDownContext } from "../api/teardown.ts";
+import type { TearDownData } from "../api/teardown-data.ts";
 import { deviceTarget, doneOf, falseReply } from "./done.ts";
 import { FlexDriver } from "./driver.ts";
 import { optionsJson } from "./options.ts";

@@ -1,7 +1,7 @@
 import { VolumeError } from "../../errors.ts";
 import type { TargetPath } from "../../host/ports/types.ts";
-import type { TearDownData } from "../api/stage-context.ts";
 import type { TearDownContext } from "../api/teardown.ts";
+import type { TearDownData } from "../api/teardown-data.ts";
 import { deviceTarget, doneOf, falseReply, type Progress } from "./done.ts";
 import { FlexDriver } from "./driver.ts";
 

@@ -1,5 +1,5 @@
-import type { TearDownData } from "../api/stage-context.ts";
 import type { TearDownContext } from "../api/teardown.ts";
+import type { TearDownData } from "../api/teardown-data.ts";
 import { growLun } from "../scsi/grow.ts";
 import { lunOf, lunText, pathsOf } from "./lun.ts";
 

@@ -9,7 +9,7 @@ import {
   samePortal,
 } from "../../host/ports/iscsi.ts";
 import { isLun, type ScsiDisk } from "../../host/ports/scsi.ts";
-import type { TearDownData } from "../api/stage-context.ts";
+import type { TearDownData } from "../api/teardown-data.ts";
 
 /** One LUN of a target, and the interface by which sessions are ours: all that its release needs. */
 export interface Lun {

@@ -1,7 +1,7 @@
 import { VolumeError } from "../../errors.ts";
 import type { ISCSISession } from "../../host/ports/iscsi.ts";
-import type { TearDownData } from "../api/stage-context.ts";
 import type { TearDownContext } from "../api/teardown.ts";
+import type { TearDownData } from "../api/teardown-data.ts";
 import { mapOver } from "../scsi/device-of.ts";
 import { disksOf, isAmong, type Lun, type LunPath, lunOf, pathsOf } from "./lun.ts";
 

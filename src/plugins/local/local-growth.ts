@@ -1,7 +1,7 @@
 import type { LocalVolumeSource } from "../../api/types.gen.ts";
 import { mapperName } from "../../host/ports/block-layers.ts";
-import type { TearDownData } from "../api/stage-context.ts";
 import type { ExpandContext } from "../api/teardown.ts";
+import type { TearDownData } from "../api/teardown-data.ts";
 import type { VolumeSpec } from "../api/volume-plugin.ts";
 import { refuseOtherVolume } from "./layer-refusals.ts";
 import { madeOf } from "./local-teardown.ts";

@@ -1,6 +1,6 @@
 import type { LogicalVolumeName } from "../../host/ports/block-layers.ts";
-import type { TearDownData } from "../api/stage-context.ts";
 import type { TearDownContext } from "../api/teardown.ts";
+import type { TearDownData } from "../api/teardown-data.ts";
 import type { VolumeSpec } from "../api/volume-plugin.ts";
 
 /** What was made beneath a local volume: enough to take it back without its spec. No secrets. */

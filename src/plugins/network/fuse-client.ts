@@ -1,8 +1,8 @@
 import { messageOf, VolumeError } from "../../errors.ts";
 import { mountIdentity } from "../../host/mount-table/mount-table.ts";
 import type { ChildProcessID } from "../../host/ports/types.ts";
-import type { TearDownData } from "../api/stage-context.ts";
 import type { TearDownContext } from "../api/teardown.ts";
+import type { TearDownData } from "../api/teardown-data.ts";
 import type { StageContext, Staged } from "../api/volume-plugin.ts";
 
 /** A file system that is served from user space, by a program of its own for each volume. */

@@ -1,4 +1,4 @@
-import { type DesiredVolume, isInvalid } from "../../../src/agent/desired/desired-volume.ts";
+import { type DesiredVolume, isInvalid } from "../../../src/agent/model/desired.ts";
 import { pathOf } from "../../sim/kernel/lookup.ts";
 import type { Mount } from "../../sim/kernel/mount.ts";
 import { layout } from "../../sim/machine.ts";

@@ -1,5 +1,5 @@
-import { type DesiredVolume, isInvalid } from "../../../src/agent/desired/desired-volume.ts";
 import { type IntentEntry, understand } from "../../../src/agent/desired/intents.ts";
+import { type DesiredVolume, isInvalid } from "../../../src/agent/model/desired.ts";
 import type { VolumeChoice } from "./choices.ts";
 import { rawIntent } from "./intents.ts";
 import { type StagedVolume, stagedVolume, volumeName } from "./volumes.ts";

@@ -1,10 +1,10 @@
 import { Backoff } from "../../../src/agent/backoff/backoff.ts";
-import type { Desired } from "../../../src/agent/desired/desired-volume.ts";
 import { volumeKey } from "../../../src/agent/desired/volume-key.ts";
 import { noDrivers } from "../../../src/agent/drivers/no-drivers.ts";
 import { OperationExecutor } from "../../../src/agent/executor/operation-executor.ts";
 import { Journal } from "../../../src/agent/journal/journal.ts";
 import { Loop } from "../../../src/agent/loop.ts";
+import type { Desired } from "../../../src/agent/model/desired.ts";
 import type { Operation } from "../../../src/agent/model/operation.ts";
 import type { Observation } from "../../../src/agent/model/plan-input.ts";
 import type { Plan } from "../../../src/agent/model/volume-plan.ts";

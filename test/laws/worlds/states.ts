@@ -1,4 +1,4 @@
-import { type Desired, isInvalid } from "../../../src/agent/desired/desired-volume.ts";
+import { type Desired, isInvalid } from "../../../src/agent/model/desired.ts";
 import type { PlanInput } from "../../../src/agent/model/plan-input.ts";
 import type { VolumePlan } from "../../../src/agent/model/volume-plan.ts";
 import type { VolumeRecord } from "../../../src/agent/model/volume-record.ts";

@@ -1,5 +1,5 @@
-import { isInvalid } from "../../../src/agent/desired/desired-volume.ts";
 import { understand } from "../../../src/agent/desired/intents.ts";
+import { isInvalid } from "../../../src/agent/model/desired.ts";
 import { Errno } from "../../sim/kernel/errno.ts";
 import type { IntentChoice } from "./choices.ts";
 import { rawIntent } from "./intents.ts";

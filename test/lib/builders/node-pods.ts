@@ -1,8 +1,9 @@
 import { mkdirSync } from "node:fs";
 import { dirname } from "node:path";
-import { type Desired, desiredVolume } from "../../../src/agent/desired/desired-volume.ts";
+import { desiredVolume } from "../../../src/agent/desired/desired-volume.ts";
 import { withPods } from "../../../src/agent/desired/pod-mounts.ts";
 import { volumeKey } from "../../../src/agent/desired/volume-key.ts";
+import type { Desired } from "../../../src/agent/model/desired.ts";
 import { podTargetPath } from "../../../src/agent/model/pod-path.ts";
 import { type IdentitySource, KeptTokens } from "../../../src/agent/pods/kept-tokens.ts";
 import type { NodeVolumeIntent } from "../../../src/api/types.gen.ts";

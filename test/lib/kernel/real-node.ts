@@ -3,10 +3,10 @@ import { readFileSync, rmSync } from "node:fs";
 import type { Failure } from "../../../src/agent/backoff/backoff.ts";
 import { nextFailure, slotOf, volumeOf } from "../../../src/agent/backoff/backoff.ts";
 import { type RetryTrigger, triggersFor } from "../../../src/agent/backoff/triggers-for.ts";
-import type { Desired } from "../../../src/agent/desired/desired-volume.ts";
 import { noDrivers } from "../../../src/agent/drivers/no-drivers.ts";
 import { OperationExecutor } from "../../../src/agent/executor/operation-executor.ts";
 import { Journal } from "../../../src/agent/journal/journal.ts";
+import type { Desired } from "../../../src/agent/model/desired.ts";
 import type { Operation } from "../../../src/agent/model/operation.ts";
 import {
   type ContentState,

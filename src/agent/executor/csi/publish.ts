@@ -7,7 +7,7 @@ import {
 } from "../../../host/mount-table/mount-table.ts";
 import type { MountEntry } from "../../../host/mount-table/mountinfo.ts";
 import type { CSIVolume } from "../../../plugins/api/volume-plugin.ts";
-import type { DesiredVolume } from "../../desired/desired-volume.ts";
+import type { DesiredVolume } from "../../model/desired.ts";
 import { type Published, type TargetRecord, type VolumeRecord, withTarget } from "../../model/volume-record.ts";
 import { type ActionContext, recordOf } from "../operation-context.ts";
 import { callDriver, csiStageOf, driverNamed, withAnswer, withCSI } from "./driver-call.ts";

@@ -2,7 +2,7 @@ import type { NodeCapabilities } from "../../../csi/ports.ts";
 import { VolumeError } from "../../../errors.ts";
 import { mountIdentity } from "../../../host/mount-table/mount-table.ts";
 import type { CSIVolume } from "../../../plugins/api/volume-plugin.ts";
-import type { DesiredVolume } from "../../desired/desired-volume.ts";
+import type { DesiredVolume } from "../../model/desired.ts";
 import type { CSIRecord, StageRecord, VolumeRecord } from "../../model/volume-record.ts";
 import { toldOwnership } from "../../ownership/fsgroup-policy.ts";
 import { type ActionContext, recordOf } from "../operation-context.ts";

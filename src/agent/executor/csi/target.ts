@@ -2,7 +2,7 @@ import { type MountTable, sameIdentity } from "../../../host/mount-table/mount-t
 import type { TargetPath } from "../../../host/ports/types.ts";
 import type { CSIVolume } from "../../../plugins/api/volume-plugin.ts";
 import { identityFor } from "../../content/pod-tokens.ts";
-import type { DesiredMount, DesiredVolume } from "../../desired/desired-volume.ts";
+import type { DesiredMount, DesiredVolume } from "../../model/desired.ts";
 import { nothingShown, type Published, type TargetRecord, withTarget } from "../../model/volume-record.ts";
 import { applyFSGroup } from "../apply-fsgroup.ts";
 import { bindTarget } from "../bind.ts";

@@ -1,4 +1,4 @@
-import { isInvalid } from "../../desired/desired-volume.ts";
+import { isInvalid } from "../../model/desired.ts";
 import { type PlanInput, stagingPath } from "../../model/plan-input.ts";
 import type { VolumePlan } from "../../model/volume-plan.ts";
 import type { Interest } from "./mount-dependencies.ts";

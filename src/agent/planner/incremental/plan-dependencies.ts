@@ -1,7 +1,7 @@
 import type { ChildProcessID } from "../../../host/ports/types.ts";
 import { contentStateOf, refsOf } from "../../content/content-of.ts";
 import { tokensOf } from "../../content/pod-tokens.ts";
-import { isInvalid } from "../../desired/desired-volume.ts";
+import { isInvalid } from "../../model/desired.ts";
 import type { Begun } from "../../model/operation.ts";
 import type { ContentState, PlanInput } from "../../model/plan-input.ts";
 import type { SwapState } from "../../model/swap-states.ts";

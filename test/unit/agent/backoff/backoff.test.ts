@@ -7,7 +7,7 @@ import { type VirtualSystem, virtualSystem } from "../../kube/virtual-system.ts"
 const publish = (path: string, volume = "v"): Operation => ({ volume, kind: "publish", path });
 const error = new VolumeError("SourceNotFound", "final", "there is nothing");
 
-describe("Failures", () => {
+describe("Backoff", () => {
   let system: VirtualSystem;
   let backoff: Backoff;
   beforeEach(() => {
@@ -15,7 +15,7 @@ describe("Failures", () => {
     backoff = new Backoff(system);
   });
 
-  it("pardon ends the delay of one place, and keeps the count of attempts", () => {
+  it("resetBackoff ends the delay of one place, and keeps the count of attempts", () => {
     backoff.failed(publish("/a"), 1, error);
     backoff.failed(publish("/b"), 1, error);
     expect(backoff.resetBackoff(slotOf(publish("/a")))).to.equal(true);
@@ -25,7 +25,7 @@ describe("Failures", () => {
     expect(backoff.failed(publish("/a"), 1, error).attempts).to.equal(2);
   });
 
-  it("an attempt that was pardoned does not make the next delay longer", () => {
+  it("an attempt after a reset does not make the next delay longer", () => {
     const delays = Array.from({ length: 4 }, (_, i) => {
       const { nextAt } = backoff.failed(publish("/a"), 1, error);
       if (i < 3) backoff.resetBackoff(slotOf(publish("/a")));
@@ -47,7 +47,7 @@ describe("Failures", () => {
     expect(backoff.failed(publish("/a"), 1, error).nextAt - system.clock.monotonic()).to.be.above(60_000);
   });
 
-  it("pardon says whether there was a delay to end", () => {
+  it("resetBackoff says whether there was a delay to end", () => {
     expect(backoff.resetBackoff(slotOf(publish("/a")))).to.equal(false);
     backoff.failed(publish("/a"), 1, error);
     expect(backoff.resetBackoff(slotOf(publish("/a")))).to.equal(true);
@@ -63,7 +63,7 @@ describe("Failures", () => {
     expect([...backoff.bySlot.values()].map(({ nextAt }) => nextAt > now)).to.deep.equal([false, false, true]);
   });
 
-  it("a pardoned failure is another object: whoever compares sees that it changed", () => {
+  it("a failure that was reset is another object: whoever compares sees that it changed", () => {
     const before = backoff.failed(publish("/a"), 1, error);
     backoff.resetBackoff(slotOf(publish("/a")));
     expect(backoff.bySlot.get(slotOf(publish("/a")))).to.not.equal(before);

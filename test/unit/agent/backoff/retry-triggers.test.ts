@@ -16,7 +16,7 @@ const intentOf = (name: string, path: string) =>
 const stage = (volume = "v"): Operation => ({ volume, kind: "stage" });
 const missing = new VolumeError("SourceNotFound", "final", "there is no /srv/x");
 
-describe("Wakes", () => {
+describe("RetryTriggers", () => {
   let system: VirtualSystem;
   let backoff: Backoff;
   let ports: FakeWakes;

@@ -21,7 +21,7 @@ async function story() {
   return { api, contents: contentSource, put, settle, changes: () => changes };
 }
 
-describe("Contents", () => {
+describe("ContentSource", () => {
   it("what changes beside the data is no new version", async () => {
     const { contents: contentSource, put, settle } = await story();
     const shown = () => {

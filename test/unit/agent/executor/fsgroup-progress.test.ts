@@ -1,6 +1,7 @@
 import { expect } from "chai";
-import { type Desired, desiredVolume } from "../../../../src/agent/desired/desired-volume.ts";
+import { desiredVolume } from "../../../../src/agent/desired/desired-volume.ts";
 import { OwnershipChanges } from "../../../../src/agent/executor/fsgroup-progress.ts";
+import type { Desired } from "../../../../src/agent/model/desired.ts";
 import { wanted } from "../../../lib/builders/plan-world.ts";
 import { virtualSystem } from "../../kube/virtual-system.ts";
 

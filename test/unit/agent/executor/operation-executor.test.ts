@@ -3,7 +3,7 @@ import type { StageRecord } from "../../../../src/agent/model/volume-record.ts";
 import { VolumeError } from "../../../../src/errors.ts";
 import { child, identity, intent, kubeletDir, mounted, staged, staging, target, world } from "../executor-world.ts";
 
-describe("Executor", () => {
+describe("OperationExecutor", () => {
   for (const [what, error, left] of [
     ["that has ended", undefined, undefined],
     ["that has ended with an error", new VolumeError("SetUpFailed", "final", "no"), undefined],

@@ -2,7 +2,7 @@ import { expect } from "chai";
 import { HealthChecks } from "../../../../src/agent/health/health-checks.ts";
 import { virtualSystem } from "../../kube/virtual-system.ts";
 
-describe("Vitals", () => {
+describe("HealthChecks", () => {
   function started() {
     const { clock, advance } = virtualSystem();
     const healthChecks = new HealthChecks(clock);

@@ -43,7 +43,7 @@ describe("openJournal", () => {
   });
 });
 
-describe("Vitals", () => {
+describe("HealthChecks", () => {
   it("is ready when nothing is missing, and names all that is", () => {
     const healthChecks = new HealthChecks(virtualSystem().clock);
     for (const need of ["lock", "journal", "intents"] as const) {

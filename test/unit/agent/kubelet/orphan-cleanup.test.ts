@@ -57,10 +57,10 @@ async function world(options: { graceMs?: number; file?: FakeJournalFile } = {})
     for (let i = 0; i < 30; i += 1) await settle();
     return judged;
   };
-  return { system, file, journal, state, log, told, reaper: orphanCleanup, look };
+  return { system, file, journal, state, log, told, orphanCleanup, look };
 }
 
-describe("Reaper", () => {
+describe("OrphanCleanup", () => {
   it("says when, removes what is due and proved, writes it down before, and tells", async () => {
     const { state, log, told, look, file, journal } = await world();
     const [first] = (await look()).orphans;
@@ -204,7 +204,7 @@ describe("Reaper", () => {
   });
 
   it("begins nothing more once it is stopped, and waits for what runs", async () => {
-    const { state, reaper: orphanCleanup, look, log } = await world();
+    const { state, orphanCleanup, look, log } = await world();
     state.shown = state.mounts = [podMount, { ...podMount, id: 42, point: podMount.point.replace("pv-1", "pv-2") }];
     await look();
     const { promise, resolve } = Promise.withResolvers<void>();

@@ -1,6 +1,6 @@
 import { expect } from "chai";
 import { afterReboot, nothingShown, type VolumeRecord, withTarget } from "../../../../src/agent/model/volume-record.ts";
-import type { TearDownData } from "../../../../src/plugins/api/stage-context.ts";
+import type { TearDownData } from "../../../../src/plugins/api/teardown-data.ts";
 import { record, stageRecord, targetRecord } from "../../../lib/builders/plan-world.ts";
 
 const csi = {

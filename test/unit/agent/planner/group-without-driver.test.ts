@@ -1,6 +1,7 @@
 import { expect } from "chai";
 import { type Failure, slotOf } from "../../../../src/agent/backoff/backoff.ts";
-import { type DesiredVolume, desiredVolume } from "../../../../src/agent/desired/desired-volume.ts";
+import { desiredVolume } from "../../../../src/agent/desired/desired-volume.ts";
+import type { DesiredVolume } from "../../../../src/agent/model/desired.ts";
 import { afterReboot, type VolumeRecord } from "../../../../src/agent/model/volume-record.ts";
 import { fsGroupDue, fsGroupFor, fsGroupToWrite } from "../../../../src/agent/ownership/fsgroup-policy.ts";
 import { sourceTraits, sourceTypes } from "../../../../src/api/source-traits.ts";

@@ -1,7 +1,7 @@
 import { expect } from "chai";
 import { type Failure, slotOf } from "../../../../src/agent/backoff/backoff.ts";
 import type { VolumeRecord } from "../../../../src/agent/model/volume-record.ts";
-import type { TearDownData } from "../../../../src/plugins/api/stage-context.ts";
+import type { TearDownData } from "../../../../src/plugins/api/teardown-data.ts";
 import { entry } from "../../../lib/builders/mount-entries.ts";
 import {
   mounted,

@@ -1,6 +1,7 @@
 import type { IntentInput } from "../../../../hack/lib/agent-on-kernel/intent.ts";
-import { type DesiredVolume, desiredVolume } from "../../../../src/agent/desired/desired-volume.ts";
+import { desiredVolume } from "../../../../src/agent/desired/desired-volume.ts";
 import { podPath, withPods } from "../../../../src/agent/desired/pod-mounts.ts";
+import type { DesiredVolume } from "../../../../src/agent/model/desired.ts";
 import type { TargetRecord } from "../../../../src/agent/model/volume-record.ts";
 import type { IntentPod, NodeVolumeIntent } from "../../../../src/api/types.gen.ts";
 import { entry } from "../../../lib/builders/mount-entries.ts";

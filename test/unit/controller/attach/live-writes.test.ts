@@ -32,7 +32,7 @@ describe("writes of VolumeAttachments and grants, by what the server has", () =>
     return { objects, deps };
   }
 
-  /** The intent of a member with other metadata or spec, on the server. */
+  /** The intent of a consumer with other metadata or spec, on the server. */
   function live({ intent }: VolumeConsumer, change: { metadata?: object; spec?: object } = {}): Intent {
     const { metadata, spec } = change;
     return { ...intent, metadata: { ...intent.metadata, ...metadata }, spec: { ...intent.spec, ...spec } } as Intent;

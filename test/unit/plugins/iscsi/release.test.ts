@@ -1,6 +1,6 @@
 import { expect } from "chai";
-import type { TearDownData } from "../../../../src/plugins/api/stage-context.ts";
 import type { TearDownContext } from "../../../../src/plugins/api/teardown.ts";
+import type { TearDownData } from "../../../../src/plugins/api/teardown-data.ts";
 import { expandLun } from "../../../../src/plugins/iscsi/expand.ts";
 import { detach } from "../../../../src/plugins/iscsi/release.ts";
 import { FakeISCSINode } from "./fake-iscsi-node.ts";

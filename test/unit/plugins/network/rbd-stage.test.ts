@@ -4,7 +4,7 @@ import type { VolumeError } from "../../../../src/errors.ts";
 import { MountTable } from "../../../../src/host/mount-table/mount-table.ts";
 import type { NBDServed } from "../../../../src/host/ports/nbd.ts";
 import type { RBDDevice } from "../../../../src/host/ports/rbd.ts";
-import type { TearDownData } from "../../../../src/plugins/api/stage-context.ts";
+import type { TearDownData } from "../../../../src/plugins/api/teardown-data.ts";
 import type { StageContext } from "../../../../src/plugins/api/volume-plugin.ts";
 import { mappingOf, rbd } from "../../../../src/plugins/network/rbd.ts";
 import { placeOf } from "../../../../src/plugins/network/rbd-nbd.ts";

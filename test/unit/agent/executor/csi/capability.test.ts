@@ -1,7 +1,8 @@
 import { expect } from "chai";
 import { intent } from "../../../../../hack/lib/agent-on-kernel/intent.ts";
-import { desiredVolume, isInvalid } from "../../../../../src/agent/desired/desired-volume.ts";
+import { desiredVolume } from "../../../../../src/agent/desired/desired-volume.ts";
 import { capabilityOf } from "../../../../../src/agent/executor/csi/capability.ts";
+import { isInvalid } from "../../../../../src/agent/model/desired.ts";
 import type { CSIVolume } from "../../../../../src/plugins/api/volume-plugin.ts";
 
 const driver = "a.example";
