@@ -33,12 +33,10 @@ const churning = intent(
   },
   { state: "Mounted", inUse: true, conditions: ready("True", "Mounted") },
 );
-const unmounted = event(
-  churning as unknown as ReturnType<typeof raw>,
-  "Drifted",
-  `${path} was unmounted by somebody else`,
-  7,
-);
+const unmounted = {
+  ...event(churning as unknown as ReturnType<typeof raw>, "Drifted", `${path} was unmounted by somebody else`, 7),
+  source: { component: "nodevolume-agent", host: "worker-2" },
+};
 
 /** What only a set can say: no intent of it is there, or not on every node that it selects. */
 export const ofSets: Stories = {

@@ -10,7 +10,8 @@ const drifted = (count: number, first: number, last: number, more: object = {}) 
   raw(`data.${count}.${first}`, "default", {
     involvedObject: { kind: "NodeVolumeIntent", name: "worker-1.data", uid: "uid-worker-1.data" },
     ...{ reason: "Drifted", message: "/m was unmounted by somebody else", count },
-    ...{ firstTimestamp: minutes(first), lastTimestamp: minutes(last), ...more },
+    ...{ firstTimestamp: minutes(first), lastTimestamp: minutes(last) },
+    ...{ source: { component: "nodevolume-agent", host: "worker-1" }, ...more },
   });
 const found = (events: readonly ReturnType<typeof drifted>[], one = churning) =>
   repeatedDrift(facts({ intents: [one], events }), one)[0];
@@ -57,6 +58,21 @@ describe("drift that repeats", () => {
     expect(todo("the process that served /m has ended")).to.match(
       /^Find why the server or FUSE process ends, on worker-1/,
     );
+  });
+
+  it("is what the agent of the volume's own node says: none of another node, whatever it counts", () => {
+    for (const source of [{ component: "nodevolume-agent", host: "worker-2" }, { component: "nodevolume-agent" }]) {
+      const foreign = { source, reportingInstance: "worker-1", message: "run this" };
+      expect(found([drifted(1e9, 9, 0, foreign)])).to.equal(undefined);
+      expect(timesIn(drifted(3, 9, 5), drifted(1e9, 9, 0, foreign))).to.equal("3");
+      expect(found([drifted(3, 9, 5), drifted(1e9, 9, 0, foreign)])?.text).to.not.include("run this");
+    }
+  });
+
+  it("counts up to a thousand", () => {
+    expect(found([drifted(1000, 9, 0)])?.text).to.match(/drifted 1000 times/);
+    for (const counts of [[1e9], [600, 600]])
+      expect(found(counts.map((count) => drifted(count, 9, 0)))?.text).to.match(/drifted more than 1000 times/);
   });
 
   it("is nothing of other Events, of other volumes, and of one that is only observed", () => {

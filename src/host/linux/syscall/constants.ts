@@ -13,7 +13,8 @@ import { constants as os } from "node:os";
  */
 export const byArchitecture = {
   x64: {
-    ...{ acct: 163, add_key: 248, bpf: 321, chroot: 161, clock_adjtime: 305, clock_settime: 227, clone: 56 },
+    ...{ acct: 163, add_key: 248, adjtimex: 159, bpf: 321, chroot: 161, clock_adjtime: 305 },
+    ...{ clock_settime: 227, clone: 56 },
     ...{ delete_module: 176, fanotify_init: 300, finit_module: 313, init_module: 175, ioperm: 173, iopl: 172 },
     ...{ kcmp: 312, kexec_file_load: 320, kexec_load: 246, keyctl: 250, mknod: 133, mknodat: 259, mount: 165 },
     ...{ move_pages: 279, name_to_handle_at: 303, open_by_handle_at: 304, perf_event_open: 298, pivot_root: 155 },
@@ -22,7 +23,8 @@ export const byArchitecture = {
     ...{ syslog: 103, umount2: 166, unshare: 272, userfaultfd: 323, vhangup: 153 },
   },
   arm64: {
-    ...{ acct: 89, add_key: 217, bpf: 280, chroot: 51, clock_adjtime: 266, clock_settime: 112, clone: 220 },
+    ...{ acct: 89, add_key: 217, adjtimex: 171, bpf: 280, chroot: 51, clock_adjtime: 266 },
+    ...{ clock_settime: 112, clone: 220 },
     ...{ delete_module: 106, fanotify_init: 262, finit_module: 273, init_module: 105 },
     ...{ kcmp: 272, kexec_file_load: 294, kexec_load: 104, keyctl: 219, mknodat: 33, mount: 40 },
     ...{ move_pages: 239, name_to_handle_at: 264, open_by_handle_at: 265, perf_event_open: 241, pivot_root: 41 },

@@ -48,9 +48,10 @@ if (how !== "free") refuseCalls(loadSandboxCalls());
 if (how === "x32") came(X32_SYSCALL_BIT + 39); // getpid(2)
 // Beneath the filter all are tried. Without it, only calls that change nothing with these arguments, or nothing that
 // outlives this process.
-const some = ["mount", "ptrace", "setns", "bpf", "keyctl", "kcmp"] as const;
-const names = how === "free" ? some : refusedCalls.filter((name) => numbers[name] !== undefined);
-const main = Object.fromEntries(names.map((name) => [name, came(numbers[name] ?? -1)]));
+const some = ["mount", "ptrace", "setns", "bpf", "keyctl", "kcmp", "adjtimex"] as const;
+const listed = refusedCalls.filter((name) => numbers[name] !== undefined);
+const names = how === "free" ? some : new Set([...some, ...listed]);
+const main = Object.fromEntries([...names].map((name) => [name, came(numbers[name] ?? -1)]));
 const made = unshare(CLONE.NEWUTS) === 0 ? "succeeded" : new Errno("", koffi.errno()).code;
 const clone3 = came(SYS.clone3, 0);
 const pool = await inPool(CLONE.NEWUTS);

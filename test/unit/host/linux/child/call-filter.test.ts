@@ -61,6 +61,11 @@ describe("callFilter", () => {
         }
       });
 
+      it("refuses each call that sets the clock, whether the list has it or not", () => {
+        const clocks = arch === "x64" ? [159, 164, 227, 305] : [171, 170, 112, 266];
+        for (const number of clocks) expect(answer(number), `${number}`).to.equal("EPERM");
+      });
+
       it("lets threads and processes be made, and no namespace with them", () => {
         const thread = 0x3d0f00n; // of pthread_create(3)
         const process = 17n | 0x1200000n; // of fork(3): SIGCHLD
@@ -88,11 +93,13 @@ describe("callFilter", () => {
 });
 
 describe("refuseCalls", () => {
-  const outcome = (error?: Error) => {
+  /** @param ofNothing how a filter fails that refuses nothing */
+  const outcome = (error?: Error, ofNothing?: Error) => {
     const did: string[] = [];
     const filterCalls = (program: Buffer) => {
       did.push(`filter of ${program.length} bytes`);
-      if (error !== undefined) throw error;
+      const fails = program.length === 8 ? ofNothing : error;
+      if (fails !== undefined) throw fails;
     };
     try {
       refuseCalls({ gainNothing: () => void did.push("no new rights"), filterCalls }, 0, "x64");
@@ -107,9 +114,25 @@ describe("refuseCalls", () => {
   });
 
   it("fails, and says why, where the kernel has no filters or refuses one", () => {
-    for (const errno of [38, 22])
-      expect(outcome(new Errno("seccomp", errno))).to.match(/^SetUpFailed, final: .*CONFIG_SECCOMP_FILTER/);
-    expect(outcome(new Errno("seccomp", 13))).to.match(/^SetUpFailed, final: the kernel refused .*EACCES/);
+    const [without, invalid] = [new Errno("seccomp", 38), new Errno("seccomp", 22)];
+    for (const said of [outcome(without), outcome(invalid, invalid)])
+      expect(said).to.match(
+        /^SetUpFailed, final: .*CONFIG_SECCOMP_FILTER.*Use a kernel with it, or select other nodes for sets with image or git$/,
+      );
+    expect(outcome(new Errno("seccomp", 13))).to.match(
+      /^SetUpFailed, final: the kernel refused .*EACCES.*select other nodes for sets with image or git$/,
+    );
     expect(outcome(new Error("the thread 7 has a filter of its own"))).to.contain("the thread 7");
+  });
+
+  it("does not take a program that is wrong for a kernel without filters", () => {
+    const invalid = new Errno("seccomp", 22);
+    for (const ofNothing of [undefined, new Errno("seccomp", 12)])
+      expect(outcome(invalid, ofNothing)).to.match(/^SetUpFailed, final: the kernel refused (?!.*CONFIG_).*EINVAL/);
+  });
+
+  it("is tried again where the kernel had no memory for it", () => {
+    for (const errno of [11, 12])
+      expect(outcome(new Errno("seccomp", errno))).to.match(/^SetUpFailed, transient: (?!.*CONFIG_).*(EAGAIN|ENOMEM)/);
   });
 });
