@@ -5,7 +5,7 @@ import { quoted } from "../../../api/values/printable.ts";
 import { VolumeError } from "../../../errors.ts";
 import { type MountEntry, parseMountinfo } from "../../mount-table/mountinfo.ts";
 import { type Holder, mostHolders } from "../../ports/holder.ts";
-import { exportOf } from "../evidence/kernel-exports.ts";
+import { exportOf, unknownExport } from "../evidence/kernel-exports.ts";
 import { hiddenProcesses, openersOf } from "../evidence/open-devices.ts";
 import type { RemoteMounts } from "../evidence/remote-mounts.ts";
 import type { Libc } from "../syscall/libc.ts";
@@ -64,8 +64,9 @@ export function usersOf(
   if (claimed) return { text: claimedText(path), heldBy: [] };
   const ofWhole = usersOfWhole(libc, { path, deviceNumber, mounts }, remote);
   if (ofWhole !== undefined) return ofWhole;
-  const possible = open.length > 0 ? opened(path, open) : possibleUsers(path);
-  return possible && { ...possible, allowsMount: true };
+  if (open.length > 0) return { ...opened(path, open), allowsMount: true };
+  const whole = wholeDiskOf(deviceNumber)?.deviceNumber ?? deviceNumber;
+  return possibleUsers(path, hiddenProcesses(), unknownExport(whole, { mounts }));
 }
 
 /**
@@ -81,16 +82,28 @@ export function kernelText(
 ): string | undefined {
   const loops = deviceNumbers.flatMap((number) => loopsOn(number, path));
   if (loops.length > 0) return loopText(what, loops);
-  const served = exportOf(deviceNumbers, mounts);
+  const served = exportOf(deviceNumbers, { mounts });
   return served && `the kernel serves ${what} to others: ${quoted(served)}. Remove that export`;
 }
 
-/** That nobody has it open is proved by what all processes have open. */
-function possibleUsers(path: string): DeviceUsers | undefined {
-  const hidden = hiddenProcesses();
-  if (hidden.length === 0) return undefined;
-  const text = `it is unknown whether ${path} is open: the agent may not read the open files of ${namesOf(hidden)}. End these processes, or let the node's security module show them to the agent`;
-  return { text, heldBy: hidden.slice(0, mostHolders).map(({ pid }) => pid) };
+/**
+ * Who may have a device that nobody is seen to have: that is proved by what all processes have open, and by all that
+ * the kernel serves.
+ * @param hidden processes whose open files cannot be seen
+ * @param served what the kernel serves of which nobody can tell whether it is this device
+ */
+export function possibleUsers(
+  path: string,
+  hidden: readonly Pick<Holder, "pid" | "command">[],
+  served: string | undefined,
+): DeviceUsers | undefined {
+  if (hidden.length > 0) {
+    const text = `it is unknown whether ${path} is open: the agent may not read the open files of ${namesOf(hidden)}. End these processes, or let the node's security module show them to the agent`;
+    return { text, heldBy: hidden.slice(0, mostHolders).flatMap(({ pid }) => pid ?? []), allowsMount: true };
+  }
+  if (served === undefined) return undefined;
+  const text = `it is unknown whether the kernel serves ${path} to others: what ${quoted(served)} names is not found on the node. Remove that export, or name its device there by a path in /dev`;
+  return { text, heldBy: [], allowsMount: true };
 }
 
 /**

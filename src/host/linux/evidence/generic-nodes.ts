@@ -19,5 +19,23 @@ export function genericNodesOf(sys: string, deviceNumber: string): readonly stri
   });
   const name = basename(place);
   const nvme = name.startsWith("nvme") ? [`${dirname(place)}/${name.replace("nvme", "ng")}`] : [];
-  return [...scsi, ...nvme].map((node) => attribute(`${node}/dev`)).filter((number) => number !== "");
+  return numbersOf([...scsi, ...nvme]);
+}
+
+/**
+ * Controllers of an NVMe disk, `/dev/nvme0`, by which all disks of each are reached. With native multipath, the disk is
+ * beneath its subsystem, which links to its controllers (nvme_init_subsystem of Linux).
+ * @param sys /sys, or a made tree
+ * @returns `major:minor` of each; another disk, and a partition, has none
+ */
+export function controllersOf(sys: string, deviceNumber: string): readonly string[] {
+  const place = ifThere(() => realpathSync(`${sys}/dev/block/${deviceNumber}`));
+  if (place === undefined || !/^nvme\d+n\d+$/.test(basename(place))) return [];
+  const above = dirname(place);
+  const linked = (ifThere(() => readdirSync(above)) ?? []).filter((name) => /^nvme\d+$/.test(name));
+  return numbersOf([above, ...linked.map((name) => `${above}/${name}`)]);
+}
+
+function numbersOf(nodes: readonly string[]): readonly string[] {
+  return nodes.map((node) => attribute(`${node}/dev`)).filter((number) => number !== "");
 }

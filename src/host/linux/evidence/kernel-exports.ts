@@ -1,8 +1,11 @@
-import { readdirSync, statSync } from "node:fs";
+import { lstatSync, readdirSync, readlinkSync, statSync } from "node:fs";
+import { basename, dirname, resolve } from "node:path";
+import { isLocal } from "../../mount-table/may-block.ts";
 import type { MountEntry } from "../../mount-table/mountinfo.ts";
 import { attribute } from "../syscall/device-identity.ts";
 import { deviceNumberOf } from "../syscall/device-number.ts";
 import { ifThere } from "../syscall/if-there.ts";
+import { controllersOf } from "./generic-nodes.ts";
 
 /** Where configfs is on a node. */
 const usual = "/sys/kernel/config";
@@ -10,37 +13,93 @@ const usual = "/sys/kernel/config";
 /**
  * Directories of configfs, each of something that the kernel serves to other machines, with the attribute that names
  * its file. These servers open a block device without a claim (nvmet_bdev_ns_enable, fd_configure_device and
- * fsg_lun_open of Linux). LIO's iblock claims it.
+ * fsg_lun_open of Linux), or an NVMe controller with all its disks (nvmet_passthru_ctrl_enable). LIO's iblock claims
+ * it.
  */
 const servers = [
-  { places: "nvmet/subsystems/*/namespaces/*", file: "device_path" },
-  { places: "target/core/fileio_*/*", file: "info" },
-  { places: "usb_gadget/*/functions/mass_storage.*/lun.*", file: "file" },
+  { places: "nvmet/subsystems/*/namespaces/*", file: "device_path", kind: "block" },
+  { places: "nvmet/subsystems/*/passthru", file: "device_path", kind: "controller" },
+  { places: "target/core/fileio_*/*", file: "info", kind: "block" },
+  { places: "usb_gadget/*/functions/mass_storage.*/lun.*", file: "file", kind: "block" },
 ] as const;
 
+/** What RNBD serves (rnbd_srv_create_dev_sysfs of Linux): beneath sysfs. It opens a block device without a claim. */
+const rnbd = "class/rnbd-server/ctl/devices/*";
+
+/** What a path leads to; `number` is `major:minor` of a device. */
+type Looked =
+  | { readonly kind: "block" | "controller"; readonly number: string }
+  | { readonly kind: "file"; readonly number?: undefined };
+
+/** Something that is served now. */
+interface Export {
+  /** Its directory, as people of the node see it. */
+  readonly place: string;
+  readonly kind: "block" | "controller";
+  /** What its path may lead to; empty if that cannot be told. */
+  readonly leadsTo: readonly Looked[];
+}
+
+/** Where exports are looked for. */
+export interface ExportSources {
+  /** That this process sees; without configfs, only RNBD is looked at. */
+  readonly mounts: readonly Pick<MountEntry, "fsType" | "point">[];
+  /** /sys, or a made tree */
+  readonly sys?: string;
+  /** What is at a path, whose links are resolved beneath a root directory; undefined if that cannot be told. */
+  readonly look?: (path: string, root: string) => Looked | undefined;
+}
+
 /**
- * What the kernel serves of block devices to other machines: an NVMe target, a SCSI target (LIO), USB mass storage.
- * @param mounts that this process sees; without configfs nothing is served
- * @param look the `major:minor` of the block device at a path
- * @returns its directory in the node's configfs, of the first one
+ * What the kernel serves of block devices to other machines: an NVMe target, a SCSI target (LIO), USB mass storage,
+ * RNBD.
+ * @returns its directory in the node's configfs or sysfs, of the first one
  */
-export function exportOf(
-  deviceNumbers: readonly string[],
-  mounts: readonly Pick<MountEntry, "fsType" | "point">[],
-  look: (path: string) => string | undefined = blockDeviceAt,
-): string | undefined {
-  for (const { point } of mounts.filter(({ fsType }) => fsType === "configfs")) {
-    const root = point.endsWith(usual) ? point.slice(0, -usual.length) : "";
-    for (const { places, file } of servers) {
-      const served = matching(point, places.split("/")).find((place) => {
-        if (isOff(place)) return false;
-        const nodes = nodesOf(root, fileIn(attribute(`${place}/${file}`)));
-        return nodes.some((node) => deviceNumbers.includes(look(node) ?? ""));
-      });
-      if (served !== undefined) return served.slice(root.length);
-    }
-  }
-  return undefined;
+export function exportOf(deviceNumbers: readonly string[], sources: ExportSources): string | undefined {
+  const { sys = "/sys" } = sources;
+  const controllers = deviceNumbers.flatMap((number) => controllersOf(sys, number));
+  const isOurs = ({ kind, number }: Looked) =>
+    number !== undefined && (kind === "block" ? deviceNumbers : controllers).includes(number);
+  return exportsNow(sources).find(({ kind, leadsTo }) => leadsTo.some((at) => at.kind === kind && isOurs(at)))?.place;
+}
+
+/**
+ * What the kernel serves of which nobody can tell whether it is this device: the path that was written there is that of
+ * a container, perhaps, or is on a file system that may hang. A controller can only be that of an NVMe disk.
+ * @returns its directory in the node's configfs or sysfs, of the first one
+ */
+export function unknownExport(deviceNumber: string, sources: ExportSources): string | undefined {
+  const mayBe = ({ kind }: Export) => kind === "block" || controllersOf(sources.sys ?? "/sys", deviceNumber).length > 0;
+  return exportsNow(sources).find((one) => one.leadsTo.length === 0 && mayBe(one))?.place;
+}
+
+function exportsNow({ mounts, sys = "/sys", look = lookIn(mounts) }: ExportSources): readonly Export[] {
+  const configured = mounts
+    .filter(({ fsType }) => fsType === "configfs")
+    .flatMap(({ point }) => {
+      const root = point.endsWith(usual) ? point.slice(0, -usual.length) : "";
+      return servers.flatMap(({ places, file, kind }) =>
+        matching(point, places.split("/")).flatMap((place) => {
+          const path = fileIn(attribute(`${place}/${file}`));
+          if (isOff(place) || path === "") return [];
+          const leadsTo = whereIs(root, path).flatMap(([at, beneath]) => look(at, beneath) ?? []);
+          return [{ place: place.slice(root.length), kind, leadsTo: leadsTo.filter((one) => fits(one, kind)) }];
+        }),
+      );
+    });
+  return [...configured, ...matching(sys, rnbd.split("/")).map(servedByRNBD)];
+}
+
+/** An NVMe target takes no file for a controller, and no controller for a disk. */
+function fits(looked: Looked, kind: "block" | "controller"): boolean {
+  return looked.kind === kind || (looked.kind === "file" && kind === "block");
+}
+
+/** Linux links to the whole disk, and names the directory after the partition that is served, or after its path. */
+function servedByRNBD(place: string): Export {
+  const disk = `${place}/block_dev`;
+  const number = attribute(`${disk}/${basename(place)}/dev`) || attribute(`${disk}/dev`);
+  return { place, kind: "block", leadsTo: number === "" ? [] : [{ kind: "block", number }] };
 }
 
 /** What has no such switch is on as long as it names a file. */
@@ -50,22 +109,60 @@ function isOff(place: string): boolean {
 
 /** `TCM FILE ID: 0        File: /dev/sdb  Size: 1048576  Mode: O_DSYNC Async: 0` of LIO, else the text itself. */
 function fileIn(text: string): string {
-  return /File: (.+?) {2}Size: /.exec(text)?.[1] ?? text;
+  return /File: (.*?) {2}Size: /.exec(text)?.[1] ?? text;
 }
 
 /**
- * Where a device may be that somebody, perhaps in a container, has named by this path. Other paths may hang, and are
- * not looked at.
+ * Where that may be which somebody, perhaps in a container, has named by this path; each with the root directory of its
+ * links.
  * @param root the node's, as this process sees it
  */
-function nodesOf(root: string, path: string): readonly string[] {
+function whereIs(root: string, path: string): readonly (readonly [path: string, root: string])[] {
+  if (!path.startsWith("/")) return [];
   const at = path.lastIndexOf("/dev/");
-  return at < 0 ? [] : [`${root}${path.slice(at)}`, path.slice(at)];
+  const whole = [`${root}${path}`, root] as const;
+  if (at < 0) return [whole];
+  const inDev = path.slice(at);
+  return [...(at > 0 ? [whole] : []), [`${root}${inDev}`, root], [inDev, ""]];
 }
 
-function blockDeviceAt(path: string): string | undefined {
-  const stat = ifThere(() => statSync(path));
-  return stat?.isBlockDevice() ? deviceNumberOf(stat) : undefined;
+/** Most links of one path (path_resolution(7)). */
+const mostLinks = 40;
+
+/** A look that goes through no mount of a file system that may hang; only /dev is taken as one that does not. */
+function lookIn(mounts: ExportSources["mounts"]): NonNullable<ExportSources["look"]> {
+  return (path, root) => {
+    const settled = resolve(path).startsWith(`${root}/dev/`) ? path : withoutLinks(path, root, mounts);
+    const stat = settled === undefined ? undefined : ifThere(() => statSync(settled));
+    if (stat === undefined) return undefined;
+    if (stat.isFile()) return { kind: "file" };
+    if (stat.isBlockDevice()) return { kind: "block", number: deviceNumberOf(stat) };
+    return stat.isCharacterDevice() ? { kind: "controller", number: deviceNumberOf(stat) } : undefined;
+  };
+}
+
+/** The path that a path stands for; undefined if it is not there, or goes through a file system that may hang. */
+function withoutLinks(path: string, root: string, mounts: ExportSources["mounts"]): string | undefined {
+  let names = resolve(path).split("/").slice(1);
+  for (let done = 0, links = 0; done < names.length; done++) {
+    const here = `/${names.slice(0, done + 1).join("/")}`;
+    const stat = mayHang(here, mounts) ? undefined : ifThere(() => lstatSync(here));
+    if (stat === undefined || links > mostLinks) return undefined;
+    if (!stat.isSymbolicLink()) continue;
+    const target = ifThere(() => readlinkSync(here)) ?? here;
+    const to = target.startsWith("/") ? `${root}${target}` : `${dirname(here)}/${target}`;
+    names = resolve([to, ...names.slice(done + 1)].join("/"))
+      .split("/")
+      .slice(1);
+    done = -1;
+    links += 1;
+  }
+  return `/${names.join("/")}`;
+}
+
+/** What is mounted on / is not asked: the agent's own program comes from there. */
+function mayHang(path: string, mounts: ExportSources["mounts"]): boolean {
+  return mounts.some(({ fsType, point }) => !isLocal(fsType) && (path === point || path.startsWith(`${point}/`)));
 }
 
 /** Directories beneath one, by the names of their parts, in which a star stands for any text. */

@@ -26,13 +26,13 @@ interface HeldFile {
 const lookers: readonly string[] = ["multipathd", "systemd-udevd", "(udev-worker)", "blkid"];
 
 /**
- * The first processes that have a device open or mapped, by whatever device node, also by one that only takes commands
- * (genericNodesOf). One process is left out: a child process that it is about to start has copies of its open files
- * until exec, and is left out with it. Every thread with open files of its own is checked. A device node on a file
- * system that may hang is not found, because reading there could block for ever. Files are read one at a time, up to
- * the first match: a process may have a million open. Also left out are servers of nbd devices, and programs that only
- * inspect disks and cannot write: udev, multipathd, blkid, and the agent with its children, which inspect the disks of
- * other volumes.
+ * The first processes that have a device open or mapped, by whatever device node, also for writing by one that only
+ * takes commands (genericNodesOf). One process is left out: a child process that it is about to start has copies of its
+ * open files until exec, and is left out with it. Every thread with open files of its own is checked. A device node on
+ * a file system that may hang is not found, because reading there could block for ever. Files are read one at a time,
+ * up to the first match: a process may have a million open. Also left out are servers of nbd devices, and programs that
+ * only inspect disks and cannot write: udev, multipathd, blkid, and the agent with its children, which inspect the
+ * disks of other volumes.
  * @param agent its pid, if one of its children calls this
  * @param which "writing": only processes that may write to it
  */
@@ -46,12 +46,10 @@ export function openersOf(
 ): readonly Holder[] {
   const holders: Holder[] = [];
   const generic = deviceNumbers.flatMap((number) => genericNodesOf("/sys", number));
-  const isDevice = ({ link }: HeldFile) => {
+  const isDevice = ({ link, writable }: HeldFile) => {
     const stat = ifThere(() => libc.statx(AT_FDCWD, link, AT_STATX_DONT_SYNC));
     if (stat === undefined) return false;
-    const kind = kindOf(stat);
-    if (kind === "charDevice") return generic.includes(stat.deviceNumber);
-    return kind === "blockDevice" && deviceNumbers.includes(stat.deviceNumber);
+    return isOneOf({ kind: kindOf(stat), deviceNumber: stat.deviceNumber, writable }, deviceNumbers, generic);
   };
   const servers = deviceNumbers.map((number) =>
     ifThere(() => readFileSync(`/sys/dev/block/${number}/pid`, "utf8").trim()),
@@ -66,6 +64,21 @@ export function openersOf(
     if (holders.length === mostHolders) break;
   }
   return holders;
+}
+
+/**
+ * Whether an open file is one of these devices. A node for commands counts only if it is open for writing: monitors
+ * hold it for reading for as long as the disk is there. The kernel lets a reader send only commands that read, unless
+ * it has CAP_SYS_RAWIO, of NVMe CAP_SYS_ADMIN (scsi_cmd_allowed, nvme_cmd_allowed of Linux): who has may write unseen.
+ * @param generic nodes for commands (genericNodesOf)
+ */
+export function isOneOf(
+  file: { readonly kind: string; readonly deviceNumber: string; readonly writable: boolean },
+  deviceNumbers: readonly string[],
+  generic: readonly string[],
+): boolean {
+  if (file.kind === "charDevice") return file.writable && generic.includes(file.deviceNumber);
+  return file.kind === "blockDevice" && deviceNumbers.includes(file.deviceNumber);
 }
 
 /**

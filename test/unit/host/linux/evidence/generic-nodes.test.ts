@@ -2,7 +2,7 @@ import { mkdirSync, mkdtempSync, realpathSync, rmSync, symlinkSync, writeFileSyn
 import { tmpdir } from "node:os";
 import { dirname } from "node:path";
 import { expect } from "chai";
-import { genericNodesOf } from "../../../../../src/host/linux/evidence/generic-nodes.ts";
+import { controllersOf, genericNodesOf } from "../../../../../src/host/linux/evidence/generic-nodes.ts";
 
 const scsi = "devices/pci0000:00/ata1/host0/target0:0:0/0:0:0:0";
 const controller = "devices/pci0000:00/nvme/nvme0";
@@ -20,6 +20,8 @@ const tree: { readonly [file: string]: string } = {
   [`${controller}/ng0n2/dev`]: "244:1",
   [`${subsystem}/nvme1n1/dev`]: "259:5",
   [`${subsystem}/ng1n1/dev`]: "244:7",
+  "devices/pci0000:01/nvme/nvme3/dev": "245:3",
+  "devices/virtual/nvme-fabrics/ctl/nvme4/dev": "245:4",
   "devices/virtual/block/loop1/dev": "7:1",
 };
 
@@ -34,20 +36,23 @@ describe("nodes by which a program sends commands to a disk", () => {
       writeFileSync(`${sys}/${file}`, `${text}\n`);
     }
     symlinkSync(`${sys}/${scsi}`, `${sys}/${scsi}/block/sda/device`);
+    symlinkSync(`${sys}/devices/pci0000:01/nvme/nvme3`, `${sys}/${subsystem}/nvme3`);
+    symlinkSync(`${sys}/devices/virtual/nvme-fabrics/ctl/nvme4`, `${sys}/${subsystem}/nvme4`);
   });
   after(() => rmSync(sys, { recursive: true }));
 
-  for (const [what, place, nodes] of [
-    ["of a SCSI disk", `${scsi}/block/sda`, ["21:0", "247:3"]],
-    ["of a partition: none", `${scsi}/block/sda/sda1`, []],
-    ["of an NVMe namespace", `${controller}/nvme0n1`, ["244:0"]],
-    ["of an NVMe namespace with several paths", `${subsystem}/nvme1n1`, ["244:7"]],
-    ["of a loop device: none", "devices/virtual/block/loop1", []],
+  for (const [what, place, nodes, controllers] of [
+    ["of a SCSI disk", `${scsi}/block/sda`, ["21:0", "247:3"], []],
+    ["of a partition: none", `${scsi}/block/sda/sda1`, [], []],
+    ["of an NVMe namespace", `${controller}/nvme0n1`, ["244:0"], ["245:0"]],
+    ["of an NVMe namespace with several paths", `${subsystem}/nvme1n1`, ["244:7"], ["245:3", "245:4"]],
+    ["of a loop device: none", "devices/virtual/block/loop1", [], []],
   ] as const) {
-    it(what, () => {
+    it(`${what}, and its controllers`, () => {
       symlinkSync(`${sys}/${place}`, `${sys}/dev/block/8:0`);
       try {
         expect(genericNodesOf(sys, "8:0")).to.deep.equal(nodes);
+        expect([...controllersOf(sys, "8:0")].sort()).to.deep.equal(controllers);
       } finally {
         rmSync(`${sys}/dev/block/8:0`);
       }
@@ -56,5 +61,6 @@ describe("nodes by which a program sends commands to a disk", () => {
 
   it("of a disk that has gone: none", () => {
     expect(genericNodesOf(sys, "8:16")).to.deep.equal([]);
+    expect(controllersOf(sys, "8:16")).to.deep.equal([]);
   });
 });

@@ -1,8 +1,8 @@
-import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { mkdirSync, mkdtempSync, realpathSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { dirname } from "node:path";
 import { expect } from "chai";
-import { exportOf } from "../../../../../src/host/linux/evidence/kernel-exports.ts";
+import { exportOf, unknownExport } from "../../../../../src/host/linux/evidence/kernel-exports.ts";
 
 const lio = (path: string) =>
   `Status: ACTIVATED  Max Queue Depth: 0  SectorSize: 512  HwMaxSectors: 16384\n        TCM FILE ID: 0        File: ${path}  Size: 50331648  Mode: O_DSYNC Async: 0\n`;
@@ -12,42 +12,50 @@ describe("what the kernel serves to others", () => {
   let host: string;
 
   beforeEach(() => {
-    host = mkdtempSync(`${tmpdir()}/nvo-exports-`);
+    host = realpathSync(mkdtempSync(`${tmpdir()}/nvo-exports-`));
   });
   afterEach(() => rmSync(host, { recursive: true }));
 
   const config = () => `${host}/sys/kernel/config`;
-  function put(files: { readonly [file: string]: string }): void {
+  const sys = () => `${host}/sys`;
+  function put(files: { readonly [file: string]: string }, beneath = config()): void {
     for (const [file, text] of Object.entries(files)) {
-      mkdirSync(dirname(`${config()}/${file}`), { recursive: true });
-      writeFileSync(`${config()}/${file}`, text);
+      mkdirSync(dirname(`${beneath}/${file}`), { recursive: true });
+      writeFileSync(`${beneath}/${file}`, text);
     }
   }
+  const short = (place?: string) => place?.replace(/^.*\/(kernel\/config|rnbd-server)\//, "");
   /** @param node where the device 8:16 is */
   function served(node: string, fsType = "configfs"): string | undefined {
-    const look = (path: string) => (path === node ? "8:16" : undefined);
-    return exportOf(["8:0", "8:16"], [{ fsType, point: config() }], look)?.replace(/^\/sys\/kernel\/config\//, "");
+    const look = (path: string) => (path === node ? ({ kind: "block", number: "8:16" } as const) : undefined);
+    return short(exportOf(["8:0", "8:16"], { mounts: [{ fsType, point: config() }], sys: sys(), look }));
+  }
+  /** As the kernel has it, looked at on the real file system, where nothing is a disk. */
+  function unknown(deviceNumber = "8:16", others: readonly { fsType: string; point: string }[] = []) {
+    return short(
+      unknownExport(deviceNumber, { mounts: [{ fsType: "configfs", point: config() }, ...others], sys: sys() }),
+    );
+  }
+  /** An NVMe disk 259:0 with its controller 1:7, which is /dev/full's number. */
+  function nvmeDisk(): void {
+    put({ "devices/pci0/nvme/nvme0/dev": "1:7\n", "devices/pci0/nvme/nvme0/nvme0n1/dev": "259:0\n" }, sys());
+    mkdirSync(`${sys()}/dev/block`, { recursive: true });
+    symlinkSync(`${sys()}/devices/pci0/nvme/nvme0/nvme0n1`, `${sys()}/dev/block/259:0`);
   }
 
   const nvme = "nvmet/subsystems/nqn.2014-08.org.example:a/namespaces/7";
+  const passthru = "nvmet/subsystems/nqn.2014-08.org.example:a/passthru";
+  const fileio = "target/core/fileio_0/a";
   const usb = "usb_gadget/g1/functions/mass_storage.0/lun.0";
   for (const [what, files, place] of [
     ["a namespace of an NVMe target", { [`${nvme}/device_path`]: "/dev/sdb\n", [`${nvme}/enable`]: "1\n" }, nvme],
     ["one that is off", { [`${nvme}/device_path`]: "/dev/sdb\n", [`${nvme}/enable`]: "0\n" }, undefined],
     ["one of another disk", { [`${nvme}/device_path`]: "/dev/sdc\n", [`${nvme}/enable`]: "1\n" }, undefined],
-    ["one of a file", { [`${nvme}/device_path`]: "/srv/sdb\n", [`${nvme}/enable`]: "1\n" }, undefined],
-    [
-      "a file of LIO that is a disk",
-      { "target/core/fileio_0/a/info": lio("/dev/sdb"), "target/core/fileio_0/a/enable": "1\n" },
-      "target/core/fileio_0/a",
-    ],
-    [
-      "one that was never configured",
-      { "target/core/fileio_0/a/info": lio(""), "target/core/fileio_0/a/enable": "0\n" },
-      undefined,
-    ],
+    ["a file of LIO that is a disk", { [`${fileio}/info`]: lio("/dev/sdb"), [`${fileio}/enable`]: "1\n" }, fileio],
+    ["one that was never configured", { [`${fileio}/info`]: lio(""), [`${fileio}/enable`]: "0\n" }, undefined],
     ["USB mass storage", { [`${usb}/file`]: "/dev/sdb\n" }, usb],
     ["USB mass storage without a medium", { [`${usb}/file`]: "\n" }, undefined],
+    ["a passed through controller, but for no disk", { [`${passthru}/device_path`]: "/dev/sdb\n" }, undefined],
   ] as const) {
     it(what, () => {
       put(files);
@@ -61,8 +69,84 @@ describe("what the kernel serves to others", () => {
     expect(served("/dev/disk/by-id/wwn-1")).to.equal(usb);
   });
 
+  it("a disk by a path that is not in /dev, and by one of kubelet's, in which /dev/ is not that of the node", () => {
+    for (const path of ["/srv/b", "/var/lib/kubelet/plugins/kubernetes.io/csi/volumeDevices/pv/dev/uid"]) {
+      put({ [`${usb}/file`]: `${path}\n` });
+      expect(served(`${host}${path}`), path).to.equal(usb);
+    }
+  });
+
   it("nothing, where no configfs is mounted", () => {
     put({ [`${usb}/file`]: "/dev/sdb\n" });
     expect(served(`${host}/dev/sdb`, "tmpfs")).to.equal(undefined);
+  });
+
+  it("the disks of an NVMe controller that is passed through, by whatever path, and no others", () => {
+    nvmeDisk();
+    mkdirSync(`${host}/srv`);
+    symlinkSync("/dev/full", `${host}/srv/link`);
+    for (const path of ["/dev/full", `${host}/srv/link`]) {
+      put({ [`${passthru}/device_path`]: `${path}\n`, [`${passthru}/enable`]: "1\n" }, `${host}/config`);
+      const sources = { mounts: [{ fsType: "configfs", point: `${host}/config` }], sys: sys() };
+      expect(exportOf(["259:0"], sources), path).to.equal(`${host}/config/${passthru}`);
+      expect(exportOf(["8:16", "1:7"], sources), path).to.equal(undefined);
+      expect(unknownExport("259:0", sources), path).to.equal(undefined);
+    }
+  });
+
+  it("a disk, or a partition, that RNBD serves, without a configfs", () => {
+    const devices = `${sys()}/class/rnbd-server/ctl/devices`;
+    put({ "sdb/dev": "8:16\n", "sdb/sdb2/dev": "8:18\n" }, `${sys()}/block`);
+    const rnbd = (...numbers: string[]) => short(exportOf(numbers, { mounts: [], sys: sys() }));
+    for (const [name, number, other] of [
+      ["sdb", "8:16", "8:18"],
+      ["sdb2", "8:18", "8:16"],
+      ["!dev!sdb2", "8:16", "8:18"],
+    ] as const) {
+      mkdirSync(`${devices}/${name}`, { recursive: true });
+      symlinkSync(`${sys()}/block/sdb`, `${devices}/${name}/block_dev`);
+      expect(rnbd(number), name).to.equal(`ctl/devices/${name}`);
+      expect(rnbd(other, "8:0"), name).to.equal(undefined);
+      rmSync(`${devices}/${name}`, { recursive: true });
+    }
+  });
+
+  describe("of which nobody can tell whether it is a disk", () => {
+    it("is what is on and names neither a block device nor a file", () => {
+      for (const path of ["/srv/sdb", "/dev/nvo-not-there", "relative", "/srv"]) {
+        put({ [`${nvme}/device_path`]: `${path}\n`, [`${nvme}/enable`]: "1\n" });
+        expect(unknown(), path).to.equal(nvme);
+        put({ [`${nvme}/enable`]: "0\n" });
+        expect(unknown(), `${path}, off`).to.equal(undefined);
+      }
+    });
+
+    it("is nothing that names a file, by links too, nor what names nothing", () => {
+      put({ sdb: "" }, `${host}/srv`);
+      symlinkSync("/srv/sdb", `${host}/srv/link`);
+      symlinkSync("./link", `${host}/srv/second`);
+      for (const path of ["/srv/sdb", "/srv/second", ""]) {
+        put({ [`${usb}/file`]: `${path}\n` });
+        expect(unknown(), path).to.equal(undefined);
+      }
+    });
+
+    it("is what names a file on a file system that may hang, which is not looked at, or links without an end", () => {
+      put({ sdb: "" }, `${host}/mnt`);
+      symlinkSync("endless", `${host}/endless`);
+      symlinkSync("mnt", `${host}/link`);
+      put({ [`${usb}/file`]: "/link/sdb\n" });
+      expect(unknown("8:16", [{ fsType: "ext4", point: `${host}/mnt` }])).to.equal(undefined);
+      expect(unknown("8:16", [{ fsType: "nfs4", point: `${host}/mnt` }])).to.equal(usb);
+      put({ [`${usb}/file`]: "/endless\n" });
+      expect(unknown()).to.equal(usb);
+    });
+
+    it("is a controller, for NVMe disks only", () => {
+      nvmeDisk();
+      put({ [`${passthru}/device_path`]: "/dev/nvo-not-there\n", [`${passthru}/enable`]: "1\n" });
+      expect(unknown("259:0")).to.equal(passthru);
+      expect(unknown("8:16")).to.equal(undefined);
+    });
   });
 });
