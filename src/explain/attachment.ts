@@ -1,5 +1,5 @@
-import { attachErrorCode, isForWantOfRoom, roomOn } from "../kube/attach-error.ts";
 import { arrayIn, recordIn, stringIn } from "../kube/json.ts";
+import { attachErrorCode, isForWantOfRoom, roomOn } from "../kube/objects/attach-error.ts";
 import { type Facts, named, type Raw } from "./facts.ts";
 import type { Finding } from "./finding.ts";
 import { nextStep } from "./next-steps.ts";

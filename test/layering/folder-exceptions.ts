@@ -45,7 +45,7 @@ export const folderExceptions: readonly {
   {
     to: "src/agent/executor/sub-path.ts",
     why: "takes identityBeneath, which goes to model",
-    from: ["src/agent/actual/actual-volume.ts", "src/agent/planner/target-steps.ts"],
+    from: ["src/agent/actual/build-actual-state.ts", "src/agent/planner/target-steps.ts"],
   },
   {
     to: "src/agent/kubelet/start-orphan-cleanup.ts",
@@ -56,11 +56,6 @@ export const folderExceptions: readonly {
     to: "src/agent/metrics/agent-metrics.ts",
     why: "takes the class AgentMetrics as a type: status will have an interface of what it counts",
     from: ["src/agent/status/tell-transitions.ts"],
-  },
-  {
-    to: "src/agent/pause.ts",
-    why: "waits between two attempts to open the journal",
-    from: ["src/agent/journal/open-journal.ts"],
   },
   {
     to: "src/agent/pods/kept-tokens.ts",
@@ -145,16 +140,6 @@ export const folderExceptions: readonly {
     to: "src/host/linux/evidence/remote-mounts.ts",
     why: "who uses a device is evidence, on the same line",
     from: ["src/host/linux/device/device-users.ts", "src/host/linux/device/held-device.ts"],
-  },
-  {
-    to: "src/host/linux/fetching-child.ts",
-    why: "takes moreMemory, the advice for a child that ran out of memory, which goes to child",
-    from: ["src/host/linux/git/trouble.ts"],
-  },
-  {
-    to: "src/host/linux/fetching-child.ts",
-    why: "takes inFetchingChild, which runs a child that fetches and goes to child: it imports that folder alone",
-    from: ["src/host/linux/git/linux-repositories.ts", "src/host/linux/image/linux-images.ts"],
   },
   {
     to: "src/host/linux/rbd/meant-device.ts",

@@ -95,7 +95,7 @@ export const ofCSI: readonly Seed[] = [
       "if (top !== null || top.id === below ||",
     ],
   ]),
-  ...seedsOf("executor", "src/agent/planner/republish-steps.ts", [
+  ...seedsOf("executor", "src/agent/planner/driver-republish-steps.ts", [
     [
       "calls a driver again and again",
       "const intervalMs = { least: 45_000, spread: 30_000 } as const;",

@@ -2,7 +2,7 @@ import { type Seed, seedsOf } from "./seed.ts";
 
 /** The planner: what is there, by table and record. */
 export const ofLook: readonly Seed[] = [
-  ...seedsOf("planner", "src/agent/actual/actual-volume.ts", [
+  ...seedsOf("planner", "src/agent/actual/build-actual-state.ts", [
     [
       "does not know its own mount by its peer group",
       "  return record.peerGroup !== undefined && [entry.shared, entry.master].includes(record.peerGroup);\n",

@@ -190,14 +190,14 @@ export const ofPlanner: readonly Seed[] = [
       "if (volumes === undefined) this",
     ],
   ]),
-  ...seedsOf("planner", "src/agent/backoff/rate-limit.ts", [
+  ...seedsOf("planner", "src/agent/executor/rate-limit.ts", [
     [
       "lets what hangs hold up all other volumes",
       "if (now - at < paceMs) room -= 1;",
       "if (now >= at) room -= 1;",
       {
         kubelet: "#31272 #101622: what waits for a dead server holds up the others",
-        test: "test/unit/agent/backoff/rate-limit.test.ts",
+        test: "test/unit/agent/executor/rate-limit.test.ts",
       },
     ],
     ["begins new volumes before those that are under way", "[...onward, ...others]", "[...others, ...onward]"],

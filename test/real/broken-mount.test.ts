@@ -6,7 +6,7 @@ import { intent } from "../../hack/lib/agent-on-kernel/intent.ts";
 import { slow } from "../../hack/lib/lanes/slow.ts";
 import { silent } from "../../hack/lib/silent-log.ts";
 import { deriveVolumeState } from "../../src/agent/status/volume-state.ts";
-import { LinuxServers } from "../../src/host/linux/device/linux-servers.ts";
+import { LinuxServers } from "../../src/host/linux/mount/linux-servers.ts";
 import { errnoOf } from "../../src/host/linux/syscall/errno.ts";
 import { realSystem } from "../../src/system.ts";
 import { need } from "../lib/asserts/requirements.ts";

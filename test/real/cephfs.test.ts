@@ -9,7 +9,7 @@ import { until } from "../../hack/lib/until.ts";
 import type { ClientWatch } from "../../src/agent/health/fuse-client-watch.ts";
 import { driftOf } from "../../src/agent/status/drift.ts";
 import type { CephFSVolumeSource } from "../../src/api/types.gen.ts";
-import { LinuxServers } from "../../src/host/linux/device/linux-servers.ts";
+import { LinuxServers } from "../../src/host/linux/mount/linux-servers.ts";
 import { realSystem } from "../../src/system.ts";
 import { appendsTo, mountedBy, settle, watchClients } from "../lib/kernel/fuse-clients.ts";
 import { RealNode } from "../lib/kernel/real-node.ts";

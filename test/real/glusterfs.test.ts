@@ -10,7 +10,7 @@ import type { ClientWatch } from "../../src/agent/health/fuse-client-watch.ts";
 import { driftOf } from "../../src/agent/status/drift.ts";
 import { deriveVolumeState } from "../../src/agent/status/volume-state.ts";
 import type { GlusterfsVolumeSource } from "../../src/api/types.gen.ts";
-import { LinuxServers } from "../../src/host/linux/device/linux-servers.ts";
+import { LinuxServers } from "../../src/host/linux/mount/linux-servers.ts";
 import { realSystem } from "../../src/system.ts";
 import { appendsTo, mountedBy, settle, watchClients } from "../lib/kernel/fuse-clients.ts";
 import { RealNode } from "../lib/kernel/real-node.ts";

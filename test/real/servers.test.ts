@@ -3,7 +3,7 @@ import { expect } from "chai";
 import { FuseServer } from "../../hack/lib/agent-on-kernel/fuse/fuse-server.ts";
 import { silent } from "../../hack/lib/silent-log.ts";
 import { until } from "../../hack/lib/until.ts";
-import { LinuxServers } from "../../src/host/linux/device/linux-servers.ts";
+import { LinuxServers } from "../../src/host/linux/mount/linux-servers.ts";
 import { realSystem } from "../../src/system.ts";
 import { need } from "../lib/asserts/requirements.ts";
 import { type Scratch, scratch } from "./scratch.ts";

@@ -3,7 +3,7 @@ import type { MountEntry } from "../../host/mount-table/mountinfo.ts";
 import { isReadOnly } from "../executor/csi/driver-mounts.ts";
 import { coveredMount, stillPublished } from "../executor/csi/publish.ts";
 import type { ActualStateInput } from "../model/actual-input.ts";
-import type { ActualStage, ActualTarget } from "../model/actual-volume-view.ts";
+import type { ActualStage, ActualTarget } from "../model/actual-volume.ts";
 import type { StageRecord, TargetRecord } from "../model/volume-record.ts";
 
 /**

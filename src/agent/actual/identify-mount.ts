@@ -7,7 +7,7 @@ import {
   sameIdentity,
 } from "../../host/mount-table/mount-table.ts";
 import type { MountEntry } from "../../host/mount-table/mountinfo.ts";
-import type { MountMatch } from "../model/actual-volume-view.ts";
+import type { MountMatch } from "../model/actual-volume.ts";
 import type { DesiredVolume } from "../model/desired.ts";
 import { dataPath, hostSource, type Observation, type PlanSettings, stagingPath } from "../model/plan-input.ts";
 

@@ -1,5 +1,5 @@
 import type { MountEntry } from "../../host/mount-table/mountinfo.ts";
-import type { Problem } from "../model/actual-volume-view.ts";
+import type { Problem } from "../model/actual-volume.ts";
 
 // PURE. Problems of mounts that block ours.
 

@@ -1,7 +1,7 @@
 import { quoted } from "../../api/values/printable.ts";
 import { type MountTable, sameIdentity } from "../../host/mount-table/mount-table.ts";
 import { type MountEntry, sameMount } from "../../host/mount-table/mountinfo.ts";
-import type { Problem } from "../model/actual-volume-view.ts";
+import type { Problem } from "../model/actual-volume.ts";
 import type { TargetRecord, VolumeRecord } from "../model/volume-record.ts";
 
 /**

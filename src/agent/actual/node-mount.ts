@@ -1,7 +1,7 @@
 import type { DriftClass } from "../../api/status-values.ts";
 import { type MountTable, sameIdentity } from "../../host/mount-table/mount-table.ts";
 import type { MountEntry } from "../../host/mount-table/mountinfo.ts";
-import type { ActualTarget } from "../model/actual-volume-view.ts";
+import type { ActualTarget } from "../model/actual-volume.ts";
 import type { DesiredMount } from "../model/desired.ts";
 import { attributeDifference, mountAttributes } from "../model/mount-attributes.ts";
 import type { TargetRecord } from "../model/volume-record.ts";

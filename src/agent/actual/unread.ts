@@ -1,7 +1,7 @@
 import { type MountTable, sameFilesystem, sameIdentity } from "../../host/mount-table/mount-table.ts";
 import type { MountEntry } from "../../host/mount-table/mountinfo.ts";
 import { podPath } from "../desired/pod-mounts.ts";
-import type { MountMatch, Problem, UnreadView } from "../model/actual-volume-view.ts";
+import type { MountMatch, Problem, UnreadView } from "../model/actual-volume.ts";
 import type { InvalidVolume } from "../model/desired.ts";
 import type { PlanSettings } from "../model/plan-input.ts";
 import type { VolumeRecord } from "../model/volume-record.ts";

@@ -2,7 +2,7 @@ import type { Reason } from "../../api/reasons.ts";
 import { messageOf, unreachable } from "../../errors.ts";
 import { ApiError } from "../../kube/client/api-error.ts";
 import type { ContentRef } from "../../plugins/api/content.ts";
-import type { Problem } from "../model/actual-volume-view.ts";
+import type { Problem } from "../model/actual-volume.ts";
 
 /** What can be wrong with content, for people. */
 export interface ContentProblems {

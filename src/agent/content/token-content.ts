@@ -5,7 +5,7 @@ import { resourcePath } from "../../kube/client/resource-path.ts";
 import { numberIn, stringIn } from "../../kube/json.ts";
 import type { ObjectContent, TokenRef } from "../../plugins/api/content.ts";
 import type { Cancel } from "../../ports.ts";
-import type { Problem } from "../model/actual-volume-view.ts";
+import type { Problem } from "../model/actual-volume.ts";
 import type { ContentState } from "../model/plan-input.ts";
 import type { ContentsDeps, FollowedContent } from "./followed-content.ts";
 import { problemsOf } from "./problems.ts";

@@ -1,6 +1,6 @@
 import { podDriver } from "../../api/names.ts";
 import type { CSIVolume } from "../../plugins/api/volume-plugin.ts";
-import type { Problem } from "../model/actual-volume-view.ts";
+import type { Problem } from "../model/actual-volume.ts";
 
 /** PURE. Why a publish waits: the tokens of before are gone with the agent that had them, or have run out. */
 export function waitingForToken({ driver }: Pick<CSIVolume, "driver">, path: string): Problem {

@@ -3,7 +3,7 @@ import { messageOf } from "../../errors.ts";
 import { createKubeClient, type KubeClient } from "../../kube/client/client.ts";
 import { createReflector, type Reflector } from "../../kube/watch/reflector.ts";
 import type { ContentRef, ObjectContent, TokenRef } from "../../plugins/api/content.ts";
-import type { Problem } from "../model/actual-volume-view.ts";
+import type { Problem } from "../model/actual-volume.ts";
 import type { ContentState } from "../model/plan-input.ts";
 import { asNodeOrAgent, type EitherTransport } from "./as-node-transport.ts";
 import { contentParser, type ReadContent } from "./content-parser.ts";

@@ -3,7 +3,7 @@ import type { RemoteMount } from "../../host/ports/remote-mount.ts";
 import { describeRemote } from "../../host/ports/remote-mount.ts";
 import type { FileSystemErrors, ServerAnswer, Servers } from "../../host/ports/servers.ts";
 import type { Cancel, System } from "../../ports.ts";
-import type { ServerUnresponsive } from "../model/actual-volume-view.ts";
+import type { ServerUnresponsive } from "../model/actual-volume.ts";
 import type { OperationKind } from "../model/operation.ts";
 import type { Plan, VolumePlan } from "../model/volume-plan.ts";
 

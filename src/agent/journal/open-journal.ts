@@ -2,8 +2,8 @@ import { messageOf } from "../../errors.ts";
 import type { HostPorts } from "../../host/ports/host-ports.ts";
 import type { System } from "../../ports.ts";
 import type { HealthChecks } from "../health/health-checks.ts";
-import { pause } from "../pause.ts";
 import { Journal } from "./journal.ts";
+import { pause } from "./pause.ts";
 
 /** Milliseconds until opening is retried: someone has to free disk space, or repair the directory. */
 const retryMs = 5_000;

@@ -9,7 +9,7 @@ import type { Plan } from "../model/volume-plan.ts";
 import type { KubeletLife } from "./kubelet-life.ts";
 import { type Leftover, leftovers } from "./kubelet-orphans.ts";
 import { podsOnNode } from "./node-pods.ts";
-import type { ReapWorld, StagedEvidence } from "./proof.ts";
+import type { ReapWorld, StagedEvidence } from "./orphan-proof.ts";
 import { type ReapPlace, reapPlace } from "./reap-place.ts";
 
 /** Sources of the evidence about kubelet's leftovers. */

@@ -9,7 +9,7 @@ import type { ReapRecord } from "../journal/reap-record.ts";
 import type { GatherDeps, GatheredReap } from "./gather-world.ts";
 import type { KubeletLife } from "./kubelet-life.ts";
 import { type Leftover, leftoverKey } from "./kubelet-orphans.ts";
-import { leftToKubelet, neverReaped, type OrphanProof, orphanProof } from "./proof.ts";
+import { leftToKubelet, neverReaped, type OrphanProof, orphanProof } from "./orphan-proof.ts";
 
 /** Dependencies of the clean-up of kubelet's leftovers. */
 export interface OrphanCleanupDeps {

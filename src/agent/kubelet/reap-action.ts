@@ -7,7 +7,7 @@ import type { ChildProcessID } from "../../host/ports/types.ts";
 import { falseReply } from "../executor/csi/reply.ts";
 import { withUsers } from "../executor/holders/mount-holders.ts";
 import { handleOf } from "./gather-world.ts";
-import type { OrphanProof } from "./proof.ts";
+import type { OrphanProof } from "./orphan-proof.ts";
 
 /** Milliseconds after which a child that unmounts is given up. */
 const deadlineMs = 60_000;

@@ -1,6 +1,6 @@
 import { Counter, Gauge, Histogram, type Registry } from "prom-client";
 import type { MountTable } from "../../host/mount-table/mount-table.ts";
-import { isInSync } from "../model/actual-volume-view.ts";
+import { isInSync } from "../model/actual-volume.ts";
 import type { Operation } from "../model/operation.ts";
 import type { Plan, VolumePlan } from "../model/volume-plan.ts";
 import { driftOf } from "../status/drift.ts";

@@ -1,7 +1,7 @@
 import type { MountTable } from "../../host/mount-table/mount-table.ts";
 import type { MountEntry } from "../../host/mount-table/mountinfo.ts";
 import type { ChildProcessID } from "../../host/ports/types.ts";
-import type { MountMatch } from "./actual-volume-view.ts";
+import type { MountMatch } from "./actual-volume.ts";
 import type { DesiredVolume, InvalidVolume } from "./desired.ts";
 import type { PlanSettings } from "./plan-input.ts";
 import type { SwapState } from "./swap-states.ts";

@@ -4,7 +4,7 @@ import type { ContentRef } from "../../plugins/api/content.ts";
 import type { Failure, Slot } from "../backoff/backoff.ts";
 import type { OwnershipChange } from "../executor/fsgroup-progress.ts";
 import type { TokenState } from "../pods/kept-tokens.ts";
-import type { Problem, ServerUnresponsive } from "./actual-volume-view.ts";
+import type { Problem, ServerUnresponsive } from "./actual-volume.ts";
 import type { SlowCall, StuckOperation } from "./blocked.ts";
 import type { Desired } from "./desired.ts";
 import type { Begun, OperationKind } from "./operation.ts";

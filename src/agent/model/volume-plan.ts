@@ -1,5 +1,5 @@
 import type { Failure } from "../backoff/backoff.ts";
-import type { ActualVolume, Problem } from "./actual-volume-view.ts";
+import type { ActualVolume, Problem } from "./actual-volume.ts";
 import type { Desired } from "./desired.ts";
 import type { Operation, OperationKind } from "./operation.ts";
 import type { VolumeHealth } from "./volume-health.ts";

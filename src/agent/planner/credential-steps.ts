@@ -1,5 +1,5 @@
 import { contentStateOf } from "../content/content-of.ts";
-import type { Problem } from "../model/actual-volume-view.ts";
+import type { Problem } from "../model/actual-volume.ts";
 import type { DesiredVolume } from "../model/desired.ts";
 import type { ContentState } from "../model/plan-input.ts";
 import type { StageRecord, TargetRecord } from "../model/volume-record.ts";

@@ -1,4 +1,4 @@
-import type { Problem } from "../model/actual-volume-view.ts";
+import type { Problem } from "../model/actual-volume.ts";
 import { type Desired, isInvalid } from "../model/desired.ts";
 import type { Phase } from "../model/volume-plan.ts";
 import type { VolumeRecord } from "../model/volume-record.ts";

@@ -1,7 +1,7 @@
 import { hasTokens } from "../content/pod-tokens.ts";
 import { identityOfNoPod, waitingForToken } from "../content/token-problems.ts";
 import { stillPublished } from "../executor/csi/publish.ts";
-import type { Problem } from "../model/actual-volume-view.ts";
+import type { Problem } from "../model/actual-volume.ts";
 import type { DesiredMount, DesiredVolume } from "../model/desired.ts";
 import type { PlanInput } from "../model/plan-input.ts";
 import type { TargetRecord } from "../model/volume-record.ts";

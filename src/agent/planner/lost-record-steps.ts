@@ -1,6 +1,6 @@
-import { mayBeLost } from "../actual/actual-volume.ts";
+import { mayBeLost } from "../actual/build-actual-state.ts";
 import { letGo, nameOf, tableUnreadable } from "../actual/mount-problems.ts";
-import type { ActualTarget, Problem } from "../model/actual-volume-view.ts";
+import type { ActualTarget, Problem } from "../model/actual-volume.ts";
 import { type Desired, isInvalid } from "../model/desired.ts";
 import { lastObservation } from "../model/plan-input.ts";
 import { mustRecover } from "./csi-steps.ts";

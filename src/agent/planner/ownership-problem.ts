@@ -1,4 +1,4 @@
-import type { ActualVolume, Problem } from "../model/actual-volume-view.ts";
+import type { ActualVolume, Problem } from "../model/actual-volume.ts";
 import type { DesiredMount } from "../model/desired.ts";
 import type { PlanSettings } from "../model/plan-input.ts";
 import {

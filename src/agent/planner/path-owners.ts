@@ -1,6 +1,6 @@
 import { ancestorsOf } from "../../api/values/path.ts";
 import { isBeneath } from "../../host/mount-table/mount-table.ts";
-import type { Problem } from "../model/actual-volume-view.ts";
+import type { Problem } from "../model/actual-volume.ts";
 import { type Desired, type DesiredMount, isInvalid } from "../model/desired.ts";
 import type { PlanSettings } from "../model/plan-input.ts";
 import type { VolumeRecord } from "../model/volume-record.ts";

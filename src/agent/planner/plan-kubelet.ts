@@ -1,6 +1,6 @@
 import { observeKubeletVolume, podKey } from "../actual/kubelet-volume-view.ts";
 import { tableUnreadable } from "../actual/mount-problems.ts";
-import type { Problem } from "../model/actual-volume-view.ts";
+import type { Problem } from "../model/actual-volume.ts";
 import type { DesiredVolume } from "../model/desired.ts";
 import type { KubeletPod, KubeletView, KubeletVolume } from "../model/kubelet-view.ts";
 import { lastObservation, type Observation, type PlanInput } from "../model/plan-input.ts";

@@ -1,21 +1,21 @@
 import type { MountEntry } from "../../host/mount-table/mountinfo.ts";
-import { buildActualState, isOwnMount } from "../actual/actual-volume.ts";
+import { buildActualState, isOwnMount } from "../actual/build-actual-state.ts";
 import { identifyMount } from "../actual/identify-mount.ts";
 import { tableUnreadable } from "../actual/mount-problems.ts";
-import type { MountMatch } from "../model/actual-volume-view.ts";
+import type { MountMatch } from "../model/actual-volume.ts";
 import { type Desired, isInvalid } from "../model/desired.ts";
 import { describe } from "../model/operation.ts";
 import { lastObservation, type PlanInput, stagingPath } from "../model/plan-input.ts";
-import { isSuperseded } from "../model/superseded.ts";
 import type { Phase, VolumePlan } from "../model/volume-plan.ts";
 import type { VolumeRecord } from "../model/volume-record.ts";
 import { decidePhase } from "./decide-phase.ts";
+import { whileRepublishing } from "./driver-republish-steps.ts";
 import { nextOperation } from "./next-operation.ts";
 import type { PathOwners } from "./path-owners.ts";
 import { planKubelet } from "./plan-kubelet.ts";
-import { whileRepublishing } from "./republish-steps.ts";
 import type { StepContext, Steps } from "./step-context.ts";
 import { stuckProblem } from "./stuck-operation.ts";
+import { isSuperseded } from "./superseded.ts";
 
 /** PURE. One volume: where it stands, and what to start for it now. */
 export function planVolume(name: string, input: PlanInput, owners: PathOwners): VolumePlan {

@@ -1,4 +1,4 @@
-import type { Problem } from "../model/actual-volume-view.ts";
+import type { Problem } from "../model/actual-volume.ts";
 import type { PlanInput } from "../model/plan-input.ts";
 import type { TargetRecord, VolumeRecord } from "../model/volume-record.ts";
 

@@ -1,4 +1,4 @@
-import type { ActualVolume, Problem } from "../model/actual-volume-view.ts";
+import type { ActualVolume, Problem } from "../model/actual-volume.ts";
 import type { DesiredVolume } from "../model/desired.ts";
 
 /**

@@ -1,4 +1,4 @@
-import type { ActualVolume, Problem } from "../model/actual-volume-view.ts";
+import type { ActualVolume, Problem } from "../model/actual-volume.ts";
 import type { Action } from "../model/operation.ts";
 import type { PlanInput } from "../model/plan-input.ts";
 import type { VolumeRecord } from "../model/volume-record.ts";

@@ -1,6 +1,6 @@
 import { type MountIdentity, mountIdentity, sameIdentity } from "../../host/mount-table/mount-table.ts";
 import { identityBeneath } from "../executor/sub-path.ts";
-import type { ActualTarget, Problem } from "../model/actual-volume-view.ts";
+import type { ActualTarget, Problem } from "../model/actual-volume.ts";
 import type { DesiredMount, DesiredVolume } from "../model/desired.ts";
 import { attributeDifference } from "../model/mount-attributes.ts";
 import type { Action } from "../model/operation.ts";

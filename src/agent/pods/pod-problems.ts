@@ -1,7 +1,7 @@
 import type { Reason } from "../../api/reasons.ts";
 import { PodVolumeError } from "../../csi/server/ports.ts";
 import { messageOf, VolumeError } from "../../errors.ts";
-import type { Problem } from "../model/actual-volume-view.ts";
+import type { Problem } from "../model/actual-volume.ts";
 
 /** PURE. The error that makes kubelet retry its call: nothing is wrong with the request. */
 export function waiting({ reason, message }: Problem): PodVolumeError {

@@ -6,7 +6,7 @@ import { tokensLacking } from "../content/token-problems.ts";
 import type { DesiredStateOfWorld } from "../desired/desired-state-of-world.ts";
 import type { IntentEntry } from "../desired/intents.ts";
 import type { Journal } from "../journal/journal.ts";
-import type { Problem } from "../model/actual-volume-view.ts";
+import type { Problem } from "../model/actual-volume.ts";
 import { podTargetPath } from "../model/pod-path.ts";
 import type { Plan } from "../model/volume-plan.ts";
 import { begun, notListed, progressOf } from "../status/publish-progress.ts";

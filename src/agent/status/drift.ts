@@ -1,5 +1,5 @@
 import type { DriftClass } from "../../api/status-values.ts";
-import type { ActualTarget, Problem } from "../model/actual-volume-view.ts";
+import type { ActualTarget, Problem } from "../model/actual-volume.ts";
 import type { DriftFound } from "../model/drift.ts";
 import { attributeDifference, mountAttributes } from "../model/mount-attributes.ts";
 import type { VolumePlan } from "../model/volume-plan.ts";

@@ -1,7 +1,7 @@
 import { type ConditionInput, cut, mergeConditions, settlingOf, timestamp } from "../../api/conditions.ts";
 import type { Reason } from "../../api/reasons.ts";
 import type { MountStatus, NodeVolumeIntent, NodeVolumeIntentStatus, Transition } from "../../api/types.gen.ts";
-import { type ActualTarget, isInSync, isMounted } from "../model/actual-volume-view.ts";
+import { type ActualTarget, isInSync, isMounted } from "../model/actual-volume.ts";
 import { isInvalid } from "../model/desired.ts";
 import type { VolumePlan } from "../model/volume-plan.ts";
 import { wantsMore } from "../planner/csi-steps.ts";

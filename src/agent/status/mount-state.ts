@@ -1,5 +1,5 @@
 import type { TargetState } from "../../api/status-values.ts";
-import { type ActualTarget, isMounted } from "../model/actual-volume-view.ts";
+import { type ActualTarget, isMounted } from "../model/actual-volume.ts";
 
 /** PURE. A target in one word. @param hindered whether something stands in its way */
 export function stateOfTarget(target: ActualTarget, hindered: boolean): TargetState {

@@ -1,7 +1,7 @@
 import { cut } from "../../api/conditions.ts";
 import type { PodMountStatus } from "../../api/types.gen.ts";
 import { takesPods } from "../desired/pod-mounts.ts";
-import { type ActualTarget, isMounted } from "../model/actual-volume-view.ts";
+import { type ActualTarget, isMounted } from "../model/actual-volume.ts";
 import { isInvalid } from "../model/desired.ts";
 import type { VolumePlan } from "../model/volume-plan.ts";
 import type { PodOfTarget } from "../model/volume-record.ts";

@@ -2,7 +2,7 @@ import { label, setLabelPrefix } from "../../api/names.ts";
 import type { IntentPod, NodeVolumeIntent } from "../../api/types.gen.ts";
 import type { PodPublish } from "../../csi/server/ports.ts";
 import type { IntentEntry } from "../desired/intents.ts";
-import { isInSync, type Problem } from "../model/actual-volume-view.ts";
+import { isInSync, type Problem } from "../model/actual-volume.ts";
 import { isInvalid } from "../model/desired.ts";
 import type { VolumePlan } from "../model/volume-plan.ts";
 import { deriveVolumeState, obstacleOf } from "./volume-state.ts";

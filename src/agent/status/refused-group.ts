@@ -1,4 +1,4 @@
-import type { ActualTarget, ActualVolume, Problem } from "../model/actual-volume-view.ts";
+import type { ActualTarget, ActualVolume, Problem } from "../model/actual-volume.ts";
 import { ownedOf } from "../ownership/fsgroup-policy.ts";
 
 /**

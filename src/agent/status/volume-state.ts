@@ -3,7 +3,7 @@ import type { IntentState } from "../../api/status-values.ts";
 import type { WaitingOn } from "../../errors.ts";
 import { needsGrantedVolume } from "../../plugins/csi.ts";
 import type { Failure } from "../backoff/backoff.ts";
-import { isInSync, isMounted } from "../model/actual-volume-view.ts";
+import { isInSync, isMounted } from "../model/actual-volume.ts";
 import { isInvalid } from "../model/desired.ts";
 import type { VolumePlan } from "../model/volume-plan.ts";
 

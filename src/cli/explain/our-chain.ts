@@ -6,7 +6,7 @@ import { intentFindings, reasonFinding } from "../../explain/intent-chain.ts";
 import { controllerLog, podStep, type StepNames, stepNamesOf } from "../../explain/next-steps.ts";
 import { nodeFindings } from "../../explain/node-finding.ts";
 import { recordIn } from "../../kube/json.ts";
-import { gidOf, lacksGroup, podGroups } from "../../kube/pod-groups.ts";
+import { gidOf, lacksGroup, podGroups } from "../../kube/objects/pod-groups.ts";
 import { claimFindings, setNotAllowed } from "./claim-chain.ts";
 import { setNames } from "./explain-set.ts";
 import { registration } from "./kubelet-chain.ts";

@@ -1,8 +1,8 @@
 import { type Facts, named, type Raw } from "../../explain/facts.ts";
 import type { Finding } from "../../explain/finding.ts";
 import { reasonFinding } from "../../explain/intent-chain.ts";
-import { controllerOf } from "../../kube/controller-of.ts";
 import { arrayIn, isRecord, type JsonObject, recordIn, stringIn } from "../../kube/json.ts";
+import { controllerOf } from "../../kube/objects/controller-of.ts";
 
 /** Driver by which pods use node volumes. */
 export const ourDriver = "csi.nodevolume.dev";

@@ -1,4 +1,4 @@
-import { isForWantOfRoom, roomComes, roomOn } from "../../kube/attach-error.ts";
+import { isForWantOfRoom, roomComes, roomOn } from "../../kube/objects/attach-error.ts";
 import type { Attachment } from "../model/storage-objects.ts";
 import type { WaitReason } from "../model/wait-reason.ts";
 import { onAttachment } from "./obstacles.ts";

@@ -2,7 +2,7 @@ import type { KubeObject } from "../../api/meta.ts";
 import { gate, readiness } from "../../api/names.ts";
 import type { IntentPod } from "../../api/types.gen.ts";
 import { arrayIn, isRecord, recordIn, stringIn } from "../../kube/json.ts";
-import { podGroups } from "../../kube/pod-groups.ts";
+import { podGroups } from "../../kube/objects/pod-groups.ts";
 import { type FileLabel, labelOf } from "./file-label.ts";
 import type { PodVolume } from "./pod-volume.ts";
 import { podVolume } from "./pod-volume.ts";

@@ -1,9 +1,9 @@
 import type { KubeObject, ObjectMeta } from "../../api/meta.ts";
 import type { SecretReference } from "../../api/types.gen.ts";
-import { attachErrorCode } from "../../kube/attach-error.ts";
-import { controllerOf } from "../../kube/controller-of.ts";
 import type { JsonObject } from "../../kube/json.ts";
 import { arrayIn, recordIn, stringIn } from "../../kube/json.ts";
+import { attachErrorCode } from "../../kube/objects/attach-error.ts";
+import { controllerOf } from "../../kube/objects/controller-of.ts";
 import { translateInTree } from "./csi-translation.ts";
 import { translateDropped } from "./csi-translation-dropped.ts";
 import { nodeTerms } from "./node-terms.ts";

@@ -1,5 +1,5 @@
 import { annotation } from "../../api/names.ts";
-import { isForWantOfRoom, roomComes } from "../../kube/attach-error.ts";
+import { isForWantOfRoom, roomComes } from "../../kube/objects/attach-error.ts";
 import { onAttachment } from "../attach/obstacles.ts";
 import { type ClaimObjects, resolveClaim } from "../claims/resolve-claim.ts";
 import { accessModeOf, isSingleNode } from "../model/access.ts";

@@ -1,5 +1,5 @@
 import type { IntentPod } from "../../api/types.gen.ts";
-import { lacksGroup } from "../../kube/pod-groups.ts";
+import { lacksGroup } from "../../kube/objects/pod-groups.ts";
 import type { NodeInput } from "../intents/resolve-node.ts";
 import type { PodEntry } from "../model/pod-entry.ts";
 import { type PodVolume, setOf } from "../model/pod-volume.ts";

@@ -1,4 +1,4 @@
-import { gidOf } from "../../kube/pod-groups.ts";
+import { gidOf } from "../../kube/objects/pod-groups.ts";
 import type { Pods } from "../cache/pods.ts";
 import type { Storage } from "../cache/storage.ts";
 import { claimObjectsOf } from "../cache/storage.ts";

@@ -3,7 +3,7 @@ import type { Mutant } from "./mutant.ts";
 const planVolume = "src/agent/planner/plan-volume.ts";
 const choose = "src/agent/planner/next-operation.ts";
 const steps = "src/agent/planner/volume-steps.ts";
-const look = "src/agent/actual/actual-volume.ts";
+const look = "src/agent/actual/build-actual-state.ts";
 const targetSteps = "src/agent/planner/target-steps.ts";
 
 /** What is known, and when: L1 to L5. */

@@ -3,7 +3,7 @@ import type { Mutant } from "./mutant.ts";
 const decide = "src/agent/planner/decide-phase.ts";
 const choose = "src/agent/planner/next-operation.ts";
 const steps = "src/agent/planner/volume-steps.ts";
-const look = "src/agent/actual/actual-volume.ts";
+const look = "src/agent/actual/build-actual-state.ts";
 const targetSteps = "src/agent/planner/target-steps.ts";
 
 /** Whose a mount is, and who may take it away: L6 to L8. */

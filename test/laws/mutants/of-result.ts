@@ -41,7 +41,7 @@ export const ofResult: readonly Mutant[] = [
     law: "L10",
     what: "calls a mount with other flags as wanted",
     test: "each mount that is called",
-    file: "src/agent/model/actual-volume-view.ts",
+    file: "src/agent/model/actual-volume.ts",
     from: "!target.attributesDiffer &&",
     to: "",
   },

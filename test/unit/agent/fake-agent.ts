@@ -5,7 +5,7 @@ import { noDrivers } from "../../../src/agent/drivers/no-drivers.ts";
 import { OperationExecutor } from "../../../src/agent/executor/operation-executor.ts";
 import { Journal } from "../../../src/agent/journal/journal.ts";
 import { Loop } from "../../../src/agent/loop.ts";
-import type { ServerUnresponsive } from "../../../src/agent/model/actual-volume-view.ts";
+import type { ServerUnresponsive } from "../../../src/agent/model/actual-volume.ts";
 import type { Desired } from "../../../src/agent/model/desired.ts";
 import { type Observation, observationOf, type PlanSettings } from "../../../src/agent/model/plan-input.ts";
 import type { Plan } from "../../../src/agent/model/volume-plan.ts";

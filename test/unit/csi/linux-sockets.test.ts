@@ -4,7 +4,7 @@ import { createServer, type Server } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { expect } from "chai";
-import { linuxSockets } from "../../../src/host/linux/wakeups/linux-sockets.ts";
+import { linuxSockets } from "../../../src/host/linux/files/linux-sockets.ts";
 import type { WatchedSockets } from "../../../src/host/ports/sockets.ts";
 import { systemTimers } from "../../../src/system.ts";
 

@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { grpcDialer } from "../../../src/csi/client/grpc-connection.ts";
 import type { PluginInfo } from "../../../src/csi/gen/pluginregistration.gen.ts";
 import { DriverRegistry } from "../../../src/csi/registry/driver-registry.ts";
-import { linuxSockets } from "../../../src/host/linux/wakeups/linux-sockets.ts";
+import { linuxSockets } from "../../../src/host/linux/files/linux-sockets.ts";
 import { systemClock, systemRandom, systemTimers, systemTurns } from "../../../src/system.ts";
 import { FakeDriver } from "./fake-driver.ts";
 import { FakeRegistrar } from "./fake-registrar.ts";

@@ -5,9 +5,9 @@ import { ApiError, apiErrorOf, classifyWriteError, isUnavailable } from "../../.
 import { createLineSplitter } from "../../../src/kube/client/line-splitter.ts";
 import { resourcePath } from "../../../src/kube/client/resource-path.ts";
 import { TransportError } from "../../../src/kube/client/transport.ts";
-import { controllerOf } from "../../../src/kube/controller-of.ts";
 import { asRecord } from "../../../src/kube/json.ts";
-import { podGroups } from "../../../src/kube/pod-groups.ts";
+import { controllerOf } from "../../../src/kube/objects/controller-of.ts";
+import { podGroups } from "../../../src/kube/objects/pod-groups.ts";
 import { compareResourceVersions } from "../../../src/kube/watch/resource-version.ts";
 import { parseWatchEvent } from "../../../src/kube/watch/watch-event.ts";
 

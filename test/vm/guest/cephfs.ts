@@ -6,7 +6,7 @@ import { silent } from "../../../hack/lib/silent-log.ts";
 import { until } from "../../../hack/lib/until.ts";
 import type { VolumePlan } from "../../../src/agent/model/volume-plan.ts";
 import type { CephFSVolumeSource } from "../../../src/api/types.gen.ts";
-import { LinuxServers } from "../../../src/host/linux/device/linux-servers.ts";
+import { LinuxServers } from "../../../src/host/linux/mount/linux-servers.ts";
 import { realSystem } from "../../../src/system.ts";
 import {
   addressOfVM,

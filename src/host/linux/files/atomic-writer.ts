@@ -13,11 +13,11 @@ import {
 } from "node:fs";
 import { basename, dirname } from "node:path";
 import type { PayloadFile } from "../../ports/host-ports.ts";
-import { inheritGroup, rightsFor } from "../path/group-rights.ts";
 import { makeDirectoriesAt, openDirectoryAt, openFileAt, removeTreeAt } from "../path/held-tree.ts";
 import type { Descriptor } from "../syscall/descriptor.ts";
 import { errnoOf } from "../syscall/errno.ts";
 import type { Libc } from "../syscall/libc.ts";
+import { inheritGroup, rightsFor } from "./group-rights.ts";
 
 /**
  * Makes `directory` show exactly `files`, all at once for a reader, in kubelet's layout (behaviour 121,

@@ -6,7 +6,6 @@ import { isBeneath, relativePath } from "../../mount-table/mount-table.ts";
 import type { Directories, DirectoryID, OperationContext, PayloadFile } from "../../ports/host-ports.ts";
 import type { ChildRunner } from "../child/child-runner.ts";
 import { programWords } from "../child/program-words.ts";
-import { inheritGroup } from "../path/group-rights.ts";
 import { makeDirectoriesAt, openDirectoryAt, openFileAt } from "../path/held-tree.ts";
 import { targetError } from "../path/walk.ts";
 import { AT_FDCWD, AT_REMOVEDIR, O, RESOLVE } from "../syscall/constants.ts";
@@ -15,6 +14,7 @@ import { errnoOf } from "../syscall/errno.ts";
 import type { Libc } from "../syscall/libc.ts";
 import { writeAtomically } from "./atomic-writer.ts";
 import type { TrashLeft } from "./empty-trash.ts";
+import { inheritGroup } from "./group-rights.ts";
 import { ProjectQuota } from "./project-quota.ts";
 
 /**

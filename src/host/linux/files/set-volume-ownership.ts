@@ -2,12 +2,12 @@ import { VolumeError } from "../../../errors.ts";
 import { mountIdentity, relativePath } from "../../mount-table/mount-table.ts";
 import type { OwnershipRequest, OwnershipResult } from "../../ports/ownership.ts";
 import { mountOfByText } from "../mount/mount-of.ts";
-import { fits } from "../path/group-rights.ts";
-import { GroupWalk, type Tell } from "../path/group-walk.ts";
 import { AT_EMPTY_PATH, AT_FDCWD, O, RESOLVE } from "../syscall/constants.ts";
 import { Descriptor } from "../syscall/descriptor.ts";
 import { errnoOf } from "../syscall/errno.ts";
 import type { Libc } from "../syscall/libc.ts";
+import { fits } from "./group-rights.ts";
+import { GroupWalk, type Tell } from "./group-walk.ts";
 
 /**
  * Applies an fsGroup to all files of a mount or directory, root last (Ownership.give). The owner of the files may

@@ -1,7 +1,7 @@
 import type { OperationContext } from "../../ports/host-ports.ts";
 import type { CheckOutRequest, Repositories } from "../../ports/repositories.ts";
 import type { ChildRunner } from "../child/child-runner.ts";
-import { inFetchingChild } from "../fetching-child.ts";
+import { inFetchingChild } from "../child/fetching-child.ts";
 
 /** git in a disposable child. */
 export class LinuxRepositories implements Repositories {

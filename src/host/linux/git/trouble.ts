@@ -1,7 +1,7 @@
 import { printable } from "../../../api/values/printable.ts";
 import { VolumeError } from "../../../errors.ts";
 import type { CheckOutRequest } from "../../ports/repositories.ts";
-import { moreMemory } from "../fetching-child.ts";
+import { moreMemory } from "../child/fetching-child.ts";
 import { fetchLimitMs } from "./commands.ts";
 import { tooLarge } from "./tree-entries.ts";
 

@@ -1,7 +1,7 @@
 import type { OperationContext } from "../../ports/host-ports.ts";
 import type { Images, UnpackRequest } from "../../ports/images.ts";
 import type { ChildRunner } from "../child/child-runner.ts";
-import { inFetchingChild } from "../fetching-child.ts";
+import { inFetchingChild } from "../child/fetching-child.ts";
 import { parseReference } from "./reference.ts";
 
 /** Images, fetched and unpacked in a disposable child. */

@@ -1,5 +1,5 @@
 import { expect } from "chai";
-import { isMounted } from "../../../../src/agent/model/actual-volume-view.ts";
+import { isMounted } from "../../../../src/agent/model/actual-volume.ts";
 import { driftOf } from "../../../../src/agent/status/drift.ts";
 import { MountTable } from "../../../../src/host/mount-table/mount-table.ts";
 import type { MountEntry } from "../../../../src/host/mount-table/mountinfo.ts";

@@ -1,6 +1,6 @@
 import { expect } from "chai";
 import { desiredVolume } from "../../../../src/agent/desired/desired-volume.ts";
-import type { ActualTarget } from "../../../../src/agent/model/actual-volume-view.ts";
+import type { ActualTarget } from "../../../../src/agent/model/actual-volume.ts";
 import type { DesiredVolume } from "../../../../src/agent/model/desired.ts";
 import type { CSIRecord, VolumeRecord } from "../../../../src/agent/model/volume-record.ts";
 import {

@@ -1,5 +1,5 @@
 import { expect } from "chai";
-import { isOwnMount } from "../../../../src/agent/actual/actual-volume.ts";
+import { isOwnMount } from "../../../../src/agent/actual/build-actual-state.ts";
 import { movedMount } from "../../../../src/agent/actual/moved-target.ts";
 import { exactly } from "../../../../src/agent/model/operation.ts";
 import { afterReboot } from "../../../../src/agent/model/volume-record.ts";

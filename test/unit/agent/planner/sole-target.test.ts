@@ -1,6 +1,6 @@
 import { expect } from "chai";
 import { desiredVolume } from "../../../../src/agent/desired/desired-volume.ts";
-import type { ActualTarget, Truth } from "../../../../src/agent/model/actual-volume-view.ts";
+import type { ActualTarget, Truth } from "../../../../src/agent/model/actual-volume.ts";
 import { soleTargetProblem } from "../../../../src/agent/planner/sole-target.ts";
 import { prefix, targetRecord, wanted } from "../../../lib/builders/plan-world.ts";
 

@@ -3,8 +3,8 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { expect } from "chai";
 import type { ChildRequest } from "../../../../../src/host/linux/child/child-protocol.ts";
-import { LinuxClients } from "../../../../../src/host/linux/child/linux-fuse-clients.ts";
 import { processOfRoot } from "../../../../../src/host/linux/child/process-of-root.ts";
+import { LinuxClients } from "../../../../../src/host/linux/mount/linux-fuse-clients.ts";
 
 describe("the client of a pid file", () => {
   let top: string;

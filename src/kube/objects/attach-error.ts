@@ -1,4 +1,4 @@
-import { recordIn } from "./json.ts";
+import { recordIn } from "../json.ts";
 
 /**
  * gRPC's RESOURCE_EXHAUSTED, by which a driver says that the node takes no more of its volumes. (kubelet:

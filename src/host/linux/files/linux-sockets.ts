@@ -8,7 +8,7 @@ import { parentOf } from "../path/walk.ts";
 import { O } from "../syscall/constants.ts";
 import { errnoOf } from "../syscall/errno.ts";
 import { loadWakeCalls, type WakeCalls } from "../syscall/inotify-calls.ts";
-import { Inotify } from "./wake-inotify.ts";
+import { Inotify } from "../wakeups/wake-inotify.ts";
 
 /** Directories and sockets of one tree that are read: kubelet's has a handful. */
 const most = 256;

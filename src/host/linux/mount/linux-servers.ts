@@ -4,8 +4,8 @@ import type { RemoteMount } from "../../ports/remote-mount.ts";
 import type { FileSystemErrors, ServerAnswer, Servers } from "../../ports/servers.ts";
 import { findProgram } from "../child/find-program.ts";
 import { SpawnedProcess } from "../child/spawned-process.ts";
-import { diskAnswer } from "./disk-answer.ts";
-import { ext4Errors } from "./ext4-errors.ts";
+import { diskAnswer } from "../device/disk-answer.ts";
+import { ext4Errors } from "../device/ext4-errors.ts";
 
 /** stat(1) asks, and not a child of ours: it is there within 2 ms, where Node takes 50. */
 const program = "stat";

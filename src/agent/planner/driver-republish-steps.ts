@@ -1,5 +1,5 @@
 import { hasTokens } from "../content/pod-tokens.ts";
-import type { ActualTarget, ActualVolume } from "../model/actual-volume-view.ts";
+import type { ActualTarget, ActualVolume } from "../model/actual-volume.ts";
 import type { DesiredVolume } from "../model/desired.ts";
 import type { Action } from "../model/operation.ts";
 import type { Published } from "../model/volume-record.ts";

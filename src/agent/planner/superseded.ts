@@ -1,6 +1,6 @@
-import type { ActualVolume } from "./actual-volume-view.ts";
-import type { Desired } from "./desired.ts";
-import type { Begun, OperationKind } from "./operation.ts";
+import type { ActualVolume } from "../model/actual-volume.ts";
+import type { Desired } from "../model/desired.ts";
+import type { Begun, OperationKind } from "../model/operation.ts";
 
 /** What these leave is not what there was when they began. */
 const changing: ReadonlySet<OperationKind> = new Set<OperationKind>([

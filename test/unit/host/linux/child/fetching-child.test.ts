@@ -1,6 +1,6 @@
 import { expect } from "chai";
-import { VolumeError } from "../../../../src/errors.ts";
-import { inFetchingChild } from "../../../../src/host/linux/fetching-child.ts";
+import { VolumeError } from "../../../../../src/errors.ts";
+import { inFetchingChild } from "../../../../../src/host/linux/child/fetching-child.ts";
 
 const operation = { deadlineMs: 1, formatDeadlineMs: 1, onChild: async () => {} };
 const work = {

@@ -3,7 +3,7 @@ import { type MountEntry, type MountRef, sameMount } from "../../host/mount-tabl
 import { identityBeneath } from "../executor/sub-path.ts";
 import { isSameProcess } from "../health/fuse-client-watch.ts";
 import type { ActualStateInput } from "../model/actual-input.ts";
-import type { ActualStage, ActualTarget, ActualVolume } from "../model/actual-volume-view.ts";
+import type { ActualStage, ActualTarget, ActualVolume } from "../model/actual-volume.ts";
 import type { DesiredMount, DesiredVolume } from "../model/desired.ts";
 import { attributeDifference, mountAttributes } from "../model/mount-attributes.ts";
 import type { StageRecord, TargetRecord } from "../model/volume-record.ts";

@@ -1,4 +1,4 @@
-import { arrayIn, asRecord, recordIn, stringIn } from "./json.ts";
+import { arrayIn, asRecord, recordIn, stringIn } from "../json.ts";
 
 /** UID of what controls an object, by its ownerReferences: at most one of them is `controller: true`. Pure. */
 export function controllerOf(object: unknown): string | undefined {

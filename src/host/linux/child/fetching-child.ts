@@ -1,8 +1,8 @@
-import { VolumeError } from "../../errors.ts";
-import type { OperationContext } from "../ports/host-ports.ts";
-import type { ChildReply, ChildRequest } from "./child/child-protocol.ts";
-import type { ChildRunner } from "./child/child-runner.ts";
-import { programWords } from "./child/program-words.ts";
+import { VolumeError } from "../../../errors.ts";
+import type { OperationContext } from "../../ports/host-ports.ts";
+import type { ChildReply, ChildRequest } from "./child-protocol.ts";
+import type { ChildRunner } from "./child-runner.ts";
+import { programWords } from "./program-words.ts";
 
 /** Stands before what a child says of how far it is. */
 export const progressMark = "> ";

@@ -1,5 +1,5 @@
-import { annotation } from "../api/names.ts";
-import { arrayIn, recordIn } from "./json.ts";
+import { annotation } from "../../api/names.ts";
+import { arrayIn, recordIn } from "../json.ts";
 
 /**
  * The groups that all processes of a pod are in by its spec: fsGroup, supplementalGroups, and runAsGroup if each

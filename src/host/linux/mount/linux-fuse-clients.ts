@@ -5,13 +5,13 @@ import type { ClientStart, Clients } from "../../ports/fuse-clients.ts";
 import type { OperationContext } from "../../ports/host-ports.ts";
 import type { ChildProcessID } from "../../ports/types.ts";
 import type { Wakeups } from "../../ports/wakeups.ts";
+import type { ChildRunner } from "../child/child-runner.ts";
+import { findProgram } from "../child/find-program.ts";
+import { isAlive } from "../child/is-alive.ts";
+import { staysMark } from "../child/leave-cgroup.ts";
+import { programWords } from "../child/program-words.ts";
 import { ifThere } from "../syscall/if-there.ts";
 import { unlessGone } from "../syscall/unless-gone.ts";
-import type { ChildRunner } from "./child-runner.ts";
-import { findProgram } from "./find-program.ts";
-import { isAlive } from "./is-alive.ts";
-import { staysMark } from "./leave-cgroup.ts";
-import { programWords } from "./program-words.ts";
 
 /** Milliseconds that a client which was killed has to end: it writes nothing then, but gives back its memory. */
 const killedMs = 5_000;

@@ -1,4 +1,4 @@
-import type { System } from "../ports.ts";
+import type { System } from "../../ports.ts";
 
 /** Resolves after `ms` milliseconds, or at once when `signal` comes. */
 export function pause({ timers }: Pick<System, "timers">, ms: number, signal: AbortSignal | undefined): Promise<void> {
