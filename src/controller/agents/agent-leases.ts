@@ -1,6 +1,5 @@
 import type { KubeObject } from "../../api/meta.ts";
-import { type Lease, type LeaseValidity, leaseValidity } from "../../kube/leases/lease.ts";
-import { agentLeaseSeconds } from "../../kube/leases/lease-renewer.ts";
+import { agentLeaseSeconds, type Lease, type LeaseValidity, leaseValidity } from "../../kube/leases/lease.ts";
 import type { ObjectStore } from "../../kube/watch/object-store.ts";
 import type { Cancel, Clock } from "../../ports.ts";
 import type { NodeFacts } from "../release/decide-release.ts";

@@ -1,7 +1,6 @@
 import { type ConditionType, timestamp } from "../../api/conditions.ts";
 import type { Condition, NodeVolumeIntentStatus } from "../../api/types.gen.ts";
-import { agentLateSeconds } from "../../kube/leases/lease.ts";
-import { agentLeaseSeconds } from "../../kube/leases/lease-renewer.ts";
+import { agentLateSeconds, agentLeaseSeconds } from "../../kube/leases/lease.ts";
 import { sameJson } from "../../kube/same-json.ts";
 import type { Intent } from "../model/projections.ts";
 import type { SignOfLife } from "./agent-leases.ts";

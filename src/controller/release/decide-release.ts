@@ -1,5 +1,5 @@
 import { annotation, finalizer } from "../../api/names.ts";
-import { agentLeaseSeconds } from "../../kube/leases/lease-renewer.ts";
+import { agentLeaseSeconds } from "../../kube/leases/lease.ts";
 import type { AgentsPolicyState } from "../../kube/policies/policy-watch.ts";
 import type { Intent, NodeInfo } from "../model/projections.ts";
 

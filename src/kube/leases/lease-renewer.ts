@@ -3,8 +3,7 @@ import { messageOf } from "../../errors.ts";
 import type { Cancel, System } from "../../ports.ts";
 import { isConflict, isNotFound } from "../client/api-error.ts";
 import type { KubeClient } from "../client/client.ts";
-import type { Lease } from "./lease.ts";
-import { microTime } from "./lease.ts";
+import { agentLeaseSeconds, type Lease, microTime } from "./lease.ts";
 
 /** Dependencies of renewing the Lease of a node's agent. */
 export interface LeaseRenewerDeps {
@@ -23,8 +22,6 @@ export interface LeaseRenewer {
   stop(): Promise<void>;
 }
 
-/** Five renewals may fail before the Lease runs out. */
-export const agentLeaseSeconds = 180;
 /** One may fail, after its time limit, and the next one comes before the agent is late (agentLateSeconds). */
 const periodMs = 30_000;
 const retryMs = 10_000;

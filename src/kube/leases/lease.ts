@@ -1,12 +1,18 @@
 import type { KubeObject, ObjectMeta } from "../../api/meta.ts";
 import { numberIn, recordIn, stringIn } from "../json.ts";
 
+/** Duration of an agent's Lease. Five renewals may fail before it runs out. */
+export const agentLeaseSeconds = 180;
+
+/** A Lease is late after one part of so many of its duration without a renewal. */
+const lateParts = 3;
+
 /**
  * An agent that has not renewed its Lease for this long is reported as late, and nothing else: what is decided about
  * its volumes waits until the Lease has run out (decision 0113). Renewals come every 33 s at most; after one that
  * failed, within 54 s.
  */
-export const agentLateSeconds = 60;
+export const agentLateSeconds = agentLeaseSeconds / lateParts;
 
 /** The part of coordination.k8s.io/v1 Lease that is read or written here. */
 export interface Lease extends KubeObject {
@@ -42,7 +48,7 @@ export interface LeaseValidity {
  */
 export function leaseValidity(durationSeconds: number, unrenewedMs: number): LeaseValidity {
   const durationMs = durationSeconds * 1_000;
-  const [expiredForMs, lateForMs] = [unrenewedMs - durationMs, unrenewedMs - durationMs / 3];
+  const [expiredForMs, lateForMs] = [unrenewedMs - durationMs, unrenewedMs - durationMs / lateParts];
   return { state: expiredForMs >= 0 ? "expired" : lateForMs >= 0 ? "late" : "live", expiredForMs, lateForMs };
 }
 

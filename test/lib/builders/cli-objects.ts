@@ -7,8 +7,7 @@ import type {
   PodMountStatus,
 } from "../../../src/api/types.gen.ts";
 import type { Facts, Raw } from "../../../src/explain/facts.ts";
-import { leaseValidity } from "../../../src/kube/leases/lease.ts";
-import { agentLeaseSeconds } from "../../../src/kube/leases/lease-renewer.ts";
+import { agentLeaseSeconds, leaseValidity } from "../../../src/kube/leases/lease.ts";
 
 /**
  * Objects as an API server gives them, with as little as an explanation needs. Times are so many seconds before `now`.

@@ -1,6 +1,6 @@
 import { findCondition } from "../../../src/api/conditions.ts";
 import type { NodeVolumeIntent } from "../../../src/api/types.gen.ts";
-import { agentLeaseSeconds } from "../../../src/kube/leases/lease-renewer.ts";
+import { agentLeaseSeconds } from "../../../src/kube/leases/lease.ts";
 import type { Change } from "../api/collection.ts";
 import type { Report } from "./violation.ts";
 

@@ -1,6 +1,11 @@
 import { expect } from "chai";
-import { agentLateSeconds, type LeaseSpec, leaseValidity, leaseValidityAt } from "../../../../src/kube/leases/lease.ts";
-import { agentLeaseSeconds } from "../../../../src/kube/leases/lease-renewer.ts";
+import {
+  agentLateSeconds,
+  agentLeaseSeconds,
+  type LeaseSpec,
+  leaseValidity,
+  leaseValidityAt,
+} from "../../../../src/kube/leases/lease.ts";
 
 describe("leaseValidity", () => {
   it("is late after a third of the duration, and expired after it: an agent's as its Events say", () => {
