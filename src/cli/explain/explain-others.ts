@@ -142,9 +142,10 @@ export function explainVolumes(
 ): Explanation {
   const isWell = ({ status }: NodeVolumeIntent) =>
     findCondition(status?.conditions, "Ready")?.status === "True" ? 1 : 0;
-  const urgency = (intent: NodeVolumeIntent) => (repeatedDrift(facts, intent).length > 0 ? 0 : 1);
+  const drifting = new Set(intents.filter((intent) => repeatedDrift(facts, intent).length > 0));
+  const isCalm = (intent: NodeVolumeIntent) => (drifting.has(intent) ? 0 : 1);
   const sorted = [...intents].sort(
-    (a, b) => isWell(a) - isWell(b) || urgency(a) - urgency(b) || (a.metadata.name < b.metadata.name ? -1 : 1),
+    (a, b) => isWell(a) - isWell(b) || isCalm(a) - isCalm(b) || (a.metadata.name < b.metadata.name ? -1 : 1),
   );
   const names = new Set(intents.map(({ metadata }) => metadata.name));
   const orphans = facts.states.flatMap(({ metadata, status }) =>
