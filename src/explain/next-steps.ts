@@ -1,3 +1,4 @@
+import { driftTexts } from "../api/drift-texts.ts";
 import { label } from "../api/names.ts";
 import { readableSource } from "../api/readable-source.ts";
 import type { Reason } from "../api/reasons.ts";
@@ -304,14 +305,14 @@ export function resumeStep(by: keyof typeof suspendSteps, names: StepNames): str
  * @param last message of the last drift: a disk or a server that fails needs another look than somebody who unmounts
  */
 export function repeatedDriftStep(last: string, names: StepNames): string {
-  const cause = /the kernel made the file system read-only/.test(last)
-    ? "Read dmesg on {node}, and check the device."
-    : /the process that served /.test(last)
-      ? "Find why the server or FUSE process ends, on {node}: dmesg"
-      : names.path === undefined
-        ? "Find what does it on {node}, and stop it: journalctl --since -1h"
-        : "Find what does it on {node}, and stop it: grep -rsl {path} /etc";
-  return filled(`${cause.replace(/\.$/, "")}. Times: kubectl nvi history {node}/{volume}`, names);
+  return filled(`${repeatedDriftCheck(last, names)}. Times: kubectl nvi history {node}/{volume}`, names);
+}
+
+function repeatedDriftCheck(last: string, { path }: StepNames): string {
+  if (last.includes(driftTexts.readOnlyFlip)) return "Read dmesg on {node}, and check the device";
+  if (last.includes(driftTexts.serverEnded)) return "Find why the server or FUSE process ends, on {node}: dmesg";
+  const where = path === undefined ? "journalctl --since -1h" : "grep -rsl {path} /etc";
+  return `Find what does it on {node}, and stop it: ${where}`;
 }
 
 /** What to do about a server that nothing names but the message. */

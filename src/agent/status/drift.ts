@@ -1,3 +1,4 @@
+import { driftTexts } from "../../api/drift-texts.ts";
 import type { DriftClass } from "../../api/status-values.ts";
 import type { ActualTarget, Problem } from "../model/actual-volume.ts";
 import type { DriftFound } from "../model/drift.ts";
@@ -63,9 +64,9 @@ function stageMessage(drift: DriftClass, path: string): string {
     case "Missing":
       return `the staged file system on ${path} was unmounted by somebody else`;
     case "Stale":
-      return `the process that served ${path} has ended: who uses it gets "not connected"; it is mounted anew`;
+      return `${driftTexts.serverEnded}${path} has ended: who uses it gets "not connected"; it is mounted anew`;
     case "ReadOnlyFlip":
-      return `the kernel made the file system read-only, after an error: see dmesg, check the device`;
+      return `${driftTexts.readOnlyFlip}, after an error: see dmesg, check the device`;
     default:
       return `${path} shows another mount than the staged one`;
   }

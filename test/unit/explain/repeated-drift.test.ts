@@ -1,4 +1,5 @@
 import { expect } from "chai";
+import { driftTexts } from "../../../src/api/drift-texts.ts";
 import { repeatedDrift } from "../../../src/explain/repeated-drift.ts";
 import { ago, facts, intent, raw } from "../../lib/builders/cli-objects.ts";
 
@@ -52,10 +53,8 @@ describe("drift that repeats", () => {
     );
     expect(todo("(combined from similar events): /n was unmounted")).to.include("grep -rsl /n /etc.");
     expect(todo("a mount is gone")).to.include("journalctl --since -1h. Times:");
-    expect(todo("the kernel made the file system read-only, after an error")).to.match(
-      /^Read dmesg on worker-1, and check/,
-    );
-    expect(todo("the process that served /m has ended")).to.match(
+    expect(todo(`${driftTexts.readOnlyFlip}, after an error`)).to.match(/^Read dmesg on worker-1, and check/);
+    expect(todo(`${driftTexts.serverEnded}/m has ended`)).to.match(
       /^Find why the server or FUSE process ends, on worker-1/,
     );
   });
