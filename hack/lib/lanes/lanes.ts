@@ -151,6 +151,7 @@ export const lanes: readonly Lane[] = [
     name: "random",
     what: "random operations, swapped paths and killed agents on the real kernel",
     work: kernelTests("random"),
+    beside: "real",
     secondTry: true,
     limitMinutes: 30,
     fullMinutes: 300,
