@@ -184,6 +184,13 @@ export const lanes: readonly Lane[] = [
     fullMinutes: 60,
   },
   {
+    name: "manifests",
+    what: "CRDs, policies, kustomize, Helm and the manifests of docs, on a real API server",
+    work: kernelTests("manifests"),
+    secondTry: true,
+    limitMinutes: 40,
+  },
+  {
     name: "contract",
     what: "one suite for every plugin",
     work: { ...tests("contract"), timeoutMs: kernelMs },
