@@ -68,7 +68,7 @@ export const reasons = {
   DeviceBusy: { kind: "blocked", endedBy: "no other user has the device open, mounted or claimed" },
   DeviceNotEmpty: { kind: "blocked", endedBy: "the device is emptied, or another one is named" },
   DiskNotFound: { kind: "blocked", endedBy: "a free disk matches the selector" },
-  DiskNotCompared: { kind: "waiting", endedBy: "the controller confirms that no other node uses the disk" },
+  DiskNotCompared: { kind: "waiting", endedBy: "the controller confirms that nobody else uses the disk" },
   DiskAmbiguous: { kind: "blocked", endedBy: "only one disk matches the selector" },
   FilesystemReadOnly: { kind: "blocked", endedBy: "the file system is checked and staged again" },
   FilesystemMissing: { kind: "blocked", endedBy: "fsType names the file system to make, or one is made by hand" },

@@ -108,6 +108,44 @@ export const schema = {
    "required": [],
    "additionalProperties": false
   },
+  "AttachedVolume": {
+   "type": "object",
+   "required": [
+    "driver",
+    "volumeAttachment"
+   ],
+   "properties": {
+    "volumeAttachment": {
+     "type": "string",
+     "maxLength": 253
+    },
+    "driver": {
+     "type": "string",
+     "maxLength": 253
+    },
+    "volumeHandle": {
+     "type": "string",
+     "maxLength": 512
+    },
+    "persistentVolume": {
+     "type": "string",
+     "maxLength": 253
+    },
+    "claim": {
+     "type": "string",
+     "maxLength": 317
+    },
+    "names": {
+     "type": "array",
+     "maxItems": 8,
+     "items": {
+      "type": "string",
+      "maxLength": 253
+     }
+    }
+   },
+   "additionalProperties": false
+  },
   "AttachStatus": {
    "type": "object",
    "properties": {
@@ -1150,6 +1188,9 @@ export const schema = {
      "type": "string",
      "maxLength": 512
     },
+    "attachments": {
+     "$ref": "#/definitions/NodeAttachments"
+    },
     "volumeAttachment": {
      "$ref": "#/definitions/GrantedVolumeAttachment"
     },
@@ -2036,6 +2077,28 @@ export const schema = {
    },
    "additionalProperties": false
   },
+  "NodeAttachments": {
+   "type": "object",
+   "required": [
+    "request",
+    "volumes"
+   ],
+   "properties": {
+    "request": {
+     "type": "string",
+     "maxLength": 64,
+     "minLength": 1
+    },
+    "volumes": {
+     "type": "array",
+     "maxItems": 256,
+     "items": {
+      "$ref": "#/definitions/AttachedVolume"
+     }
+    }
+   },
+   "additionalProperties": false
+  },
   "NodeFieldRequirement": {
    "type": "object",
    "required": [
@@ -2726,6 +2789,10 @@ export const schema = {
     "disk": {
      "type": "string",
      "maxLength": 512
+    },
+    "attachmentsRequest": {
+     "type": "string",
+     "maxLength": 64
     },
     "stagingPath": {
      "type": "string",

@@ -937,6 +937,7 @@ export interface Grant {
    * The disk that the volume may use, as status.disk has it: the controller has compared it with those of other nodes. Empty until then: a disk that other nodes may reach is neither mounted nor written to. Written once. Absent in grants that are older than this field.
    */
   disk?: string;
+  attachments?: NodeAttachments;
   volumeAttachment?: GrantedVolumeAttachment;
   persistentVolume?: GrantedObject;
   csi?: GrantedCSIVolume;
@@ -946,6 +947,49 @@ export interface Grant {
   publishContext?: {
     [k: string]: string;
   };
+}
+/**
+ * What the VolumeAttachments of the node name: the answer to status.attachmentsRequest. A disk of one of these volumes is neither chosen, formatted nor mounted. Every node can read it.
+ */
+export interface NodeAttachments {
+  /**
+   * The request that is answered: the VolumeAttachments were listed after it was read.
+   */
+  request: string;
+  /**
+   * One entry for each VolumeAttachment of the node, whoever made it.
+   *
+   * @maxItems 256
+   */
+  volumes: AttachedVolume[];
+}
+export interface AttachedVolume {
+  /**
+   * Name of the VolumeAttachment.
+   */
+  volumeAttachment: string;
+  /**
+   * The CSI driver that attaches it.
+   */
+  driver: string;
+  /**
+   * What the driver calls the volume. Absent if the PersistentVolume is gone.
+   */
+  volumeHandle?: string;
+  /**
+   * Name of the PersistentVolume.
+   */
+  persistentVolume?: string;
+  /**
+   * Namespace and name of the claim, as "db/data".
+   */
+  claim?: string;
+  /**
+   * Values of status.attachmentMetadata by which the device may be known on the node.
+   *
+   * @maxItems 8
+   */
+  names?: string[];
 }
 /**
  * The VolumeAttachment that attaches the volume to the node.
@@ -1252,6 +1296,10 @@ export interface NodeVolumeIntentStatus {
    * The disk that the volume has or requests, if other nodes may reach it: its wwid, as udev has it, whatever the path; for a partition, also which one.
    */
   disk?: string;
+  /**
+   * The agent asks which volumes are attached to the node, before a disk of a local volume is chosen, written to or mounted for the first time. spec.grant.attachments has the answer.
+   */
+  attachmentsRequest?: string;
   /**
    * Path of the one mount of the volume on the node that all targets are bound from.
    */

@@ -3,7 +3,7 @@ import { until } from "../../hack/lib/until.ts";
 import { prepare } from "../lib/cluster/cluster.ts";
 import { expectRefused, expectStatus, patch, paths } from "../lib/cluster/policy-world.ts";
 import type { AttachWorld } from "./attach-world.ts";
-import { attachmentsPath, driver, startAttachWorld, storage } from "./attach-world.ts";
+import { attachmentsPath, core, driver, startAttachWorld, storage } from "./attach-world.ts";
 
 const source = (volumeHandle: string, more = {}) => ({ csi: { driver, volumeHandle, ...more } });
 
@@ -126,6 +126,37 @@ describe("attach and detach on a real API server", () => {
     expect(await given()).to.deep.equal([disk, ""]);
     const other = { spec: { grant: { disk: "36001405abc0000000000000000000002" } } };
     expectStatus(422, await patch(world.admin, `${paths.intents}/${one.metadata.name}`, other));
+  });
+
+  it("an agent that is to choose a disk is told whose volumes are attached to its node, once it asks", async () => {
+    const [a, b] = world.nodes;
+    const csi = { driver: "ebs.example", volumeHandle: "vol-0a1b2c3d4e5f" };
+    const claimRef = { namespace: "db", name: "data", uid: "u" };
+    const accessModes = ["ReadWriteOnce"];
+    const pv = { metadata: { name: "pv-of-ebs" }, spec: { capacity: { storage: "1Gi" }, accessModes, csi, claimRef } };
+    await world.create("/api/v1/persistentvolumes", { ...core("PersistentVolume", {}), ...pv });
+    const names = { [a.name]: "csi-of-ebs", [b.name]: "csi-of-ebs-elsewhere" };
+    for (const [nodeName, name] of Object.entries(names)) {
+      const spec = { attacher: csi.driver, nodeName, source: { persistentVolumeName: pv.metadata.name } };
+      await world.create(attachmentsPath, storage("VolumeAttachment", { metadata: { name }, spec }));
+    }
+    await world.set("empty-disk", { local: { disk: { transport: "nvme", empty: true } } }, "a");
+    const intent = await world.granted("empty-disk");
+    const asks = { inUse: true, state: "Waiting", attachmentsRequest: "1-1" };
+    expectStatus(200, await world.acknowledge(intent, asks));
+    const answer = async () => (await world.granted("empty-disk")).spec.grant?.attachments;
+    await until("the answer", 20_000, async () => (await answer()) !== undefined);
+    const whose = {
+      driver: csi.driver,
+      volumeHandle: csi.volumeHandle,
+      persistentVolume: "pv-of-ebs",
+      claim: "db/data",
+    };
+    expect(await answer()).to.deep.equal({ request: "1-1", volumes: [{ volumeAttachment: "csi-of-ebs", ...whose }] });
+    for (const name of Object.values(names)) await world.admin.call("DELETE", `${attachmentsPath}/${name}`);
+    expectStatus(200, await world.acknowledge(intent, { ...asks, attachmentsRequest: "1-2" }));
+    await until("that nothing is attached", 20_000, async () => (await answer())?.request === "1-2");
+    expect(await answer()).to.deep.equal({ request: "1-2", volumes: [] });
   });
 
   it("waits for an attachment that is not ours until it is gone", async () => {

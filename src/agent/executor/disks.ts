@@ -1,4 +1,4 @@
-import type { Grant } from "../../api/types.gen.ts";
+import type { AttachedVolume, Grant } from "../../api/types.gen.ts";
 import { VolumeError } from "../../errors.ts";
 import { type ChosenDisk, chosenOf, isOneDisk, isSameDisk } from "../../plugins/api/disk-choice.ts";
 import { sourceDiffers } from "../../plugins/api/source-differs.ts";
@@ -14,7 +14,10 @@ export function disksOf(
   context: ActionContext,
   volume: string,
   grant: Grant | undefined,
-): Pick<StageContext, "disk" | "otherDisks" | "recordDisk" | "seenDisks" | "recordSeenDisks" | "requireDiskGrant"> {
+): Pick<
+  StageContext,
+  "disk" | "otherDisks" | "recordDisk" | "seenDisks" | "recordSeenDisks" | "requireDiskGrant" | "attachedVolumes"
+> {
   const { journal } = context;
   const claimed = onTheWay.get(journal) ?? new Map<string, ChosenDisk>();
   onTheWay.set(journal, claimed);
@@ -39,6 +42,8 @@ export function disksOf(
       const message = `the disk ${name} may be reached by other nodes: it waits until the controller has compared it with theirs. If that takes long, see that a controller leads`;
       throw new VolumeError("DiskNotCompared", "transient", message);
     },
+    // A controller of before writes no such field of a grant, and answers nothing.
+    attachedVolumes: grant?.disk === undefined ? undefined : (disks) => attachedVolumes(context, volume, grant, disks),
     async recordDisk(disk, uuid) {
       const chosen = chosenOf(disk, uuid);
       const isIt = disk.named === true ? isOneDisk : isSameDisk;
@@ -57,4 +62,27 @@ export function disksOf(
       }
     },
   };
+}
+
+/**
+ * Asks the controller, and has its answer at a later attempt. An answer holds for the disks that were there when it was
+ * asked for: a VolumeAttachment is older than the device that it brings.
+ */
+async function attachedVolumes(
+  context: ActionContext,
+  volume: string,
+  grant: Grant,
+  disks: readonly string[],
+): Promise<readonly AttachedVolume[]> {
+  const record = recordOf(context, volume);
+  const { attachmentsAsked: asked } = record;
+  const covered = asked !== undefined && disks.every((disk) => asked.disks.includes(disk));
+  if (covered && grant.attachments?.request === asked.request) return grant.attachments.volumes;
+  if (!covered) {
+    const { epoch, ms } = context.csi.now();
+    await context.journal.put({ ...record, attachmentsAsked: { request: `${epoch}-${ms}`, disks } });
+  }
+  const message =
+    "it waits until the controller has said which disks of the node are attached for others. If that takes long, see that a controller leads";
+  throw new VolumeError("DiskNotCompared", "transient", message);
 }

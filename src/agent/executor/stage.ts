@@ -14,7 +14,7 @@ import { type VolumeContent, volumeContent } from "../content/content-of.ts";
 import { saltedDigestOf } from "../content/salted-digest.ts";
 import type { DesiredVolume } from "../model/desired.ts";
 import { dataPath, hostSource } from "../model/plan-input.ts";
-import { type StageRecord, withFormatting, withoutSwap } from "../model/volume-record.ts";
+import { type StageRecord, withFormatting, withoutQuestion, withoutSwap } from "../model/volume-record.ts";
 import { fsGroupToWrite } from "../ownership/fsgroup-policy.ts";
 import { stageByDriver } from "./csi/stage.ts";
 import { disksOf } from "./disks.ts";
@@ -40,7 +40,7 @@ export async function stage(context: ActionContext): Promise<void> {
   };
   // What survived is mounted with what it was mounted with, and anything else was written down before it was mounted.
   const mountedWith = remembersSecret(desired) && secretOn(recordOf(context, desired.name).stage);
-  await journal.put({ ...recordOf(context, desired.name), stage: { ...record, ...mountedWith } });
+  await journal.put({ ...withoutQuestion(recordOf(context, desired.name)), stage: { ...record, ...mountedWith } });
 }
 
 /** Writes the newest content into what is staged. */

@@ -34,6 +34,8 @@ export interface VolumeRecord {
   readonly sharedDisk?: string;
   /** Names of the disks that were on the node when one was first looked for: no other is taken because it is empty. */
   readonly seenDisks?: readonly string[];
+  /** What the controller was asked for VolumeAttachments of the node with, and the disks that were there before that. */
+  readonly attachmentsAsked?: { readonly request: string; readonly disks: readonly string[] };
   /** Retained by deletionPolicy Retain: kept as it is, unmanaged. */
   readonly retained?: boolean;
   /**
@@ -238,6 +240,12 @@ export function withFormatting(record: VolumeRecord, device: string | undefined)
   return { ...rest, ...(device !== undefined && { formatting: device }) };
 }
 
+/** PURE. The record without the question for VolumeAttachments: its disk is in use, or none is looked for. */
+export function withoutQuestion(record: VolumeRecord): VolumeRecord {
+  const { attachmentsAsked: _asked, ...rest } = record;
+  return rest;
+}
+
 /** `record` without the device that was to be swapped to. */
 export function withoutSwap(record: VolumeRecord): VolumeRecord {
   if (record.stage === undefined) return record;
@@ -257,7 +265,7 @@ export function withoutChild(record: VolumeRecord): VolumeRecord {
  * path still belongs to its volume.
  */
 export function afterReboot(record: VolumeRecord): VolumeRecord {
-  const { stage, child: _gone, copies: _ended, ...rest } = record;
+  const { stage, child: _gone, copies: _ended, attachmentsAsked: _old, ...rest } = record;
   const targets = record.targets.map(unmounted);
   if (stage?.csi !== undefined) {
     // No driver of before is left to act, and no mount; whether there is anything to undo, the driver knows.

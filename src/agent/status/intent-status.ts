@@ -50,6 +50,7 @@ export function statusOf(intent: NodeVolumeIntent, volume: VolumePlan, context: 
     ...(record?.deviceNumber !== undefined && mount && { devicePath: mount.source }),
     ...(record?.kind === "swap" && volume.actualState.stage.truth === "mounted" && { devicePath: record.path }),
     ...(volume.record?.sharedDisk !== undefined && { disk: volume.record.sharedDisk }),
+    ...(volume.record?.attachmentsAsked && { attachmentsRequest: volume.record.attachmentsAsked.request }),
     ...(record?.contentVersion !== undefined && { contentVersion: shownVersion(record.contentVersion) }),
     ...capacityOf(volume),
     ...kubeletStatus(volume.actualState.kubelet),

@@ -2,7 +2,7 @@
 // @ts-nocheck: it is JavaScript
 import { codePoints } from "../code-points.ts";
 export const validate = validate10;
-const schema12 = {"type":"object","properties":{"observedUID":{"type":"string","maxLength":64},"observedGeneration":{"type":"integer"},"grantID":{"type":"string","maxLength":64},"inUse":{"type":"boolean"},"state":{"type":"string","maxLength":64},"desiredMounts":{"type":"integer","minimum":0},"readyMounts":{"type":"integer","minimum":0},"mountsReady":{"type":"string","maxLength":16},"devicePath":{"type":"string","maxLength":1024},"disk":{"type":"string","maxLength":512},"stagingPath":{"type":"string","maxLength":1024},"capacityBytes":{"type":"string","maxLength":19,"pattern":"^[1-9][0-9]{0,18}$"},"expansion":{"$ref":"#/definitions/ExpansionStatus"},"contentVersion":{"type":"string","maxLength":128},"mounts":{"type":"array","maxItems":128,"items":{"$ref":"#/definitions/MountStatus"}},"pods":{"type":"array","maxItems":512,"items":{"$ref":"#/definitions/PodMountStatus"}},"waiting":{"$ref":"#/definitions/Waiting"},"plan":{"type":"array","maxItems":16,"items":{"type":"string","maxLength":600}},"drift":{"$ref":"#/definitions/Drift"},"lastError":{"$ref":"#/definitions/LastError"},"history":{"type":"array","maxItems":10,"items":{"$ref":"#/definitions/Transition"}},"agent":{"$ref":"#/definitions/AgentIdentity"},"agentState":{"$ref":"#/definitions/AgentState"},"attach":{"$ref":"#/definitions/AttachStatus"},"conditions":{"type":"array","maxItems":16,"items":{"$ref":"#/definitions/Condition"},"mapKeys":["type"]}},"required":[],"additionalProperties":false};
+const schema12 = {"type":"object","properties":{"observedUID":{"type":"string","maxLength":64},"observedGeneration":{"type":"integer"},"grantID":{"type":"string","maxLength":64},"inUse":{"type":"boolean"},"state":{"type":"string","maxLength":64},"desiredMounts":{"type":"integer","minimum":0},"readyMounts":{"type":"integer","minimum":0},"mountsReady":{"type":"string","maxLength":16},"devicePath":{"type":"string","maxLength":1024},"disk":{"type":"string","maxLength":512},"attachmentsRequest":{"type":"string","maxLength":64},"stagingPath":{"type":"string","maxLength":1024},"capacityBytes":{"type":"string","maxLength":19,"pattern":"^[1-9][0-9]{0,18}$"},"expansion":{"$ref":"#/definitions/ExpansionStatus"},"contentVersion":{"type":"string","maxLength":128},"mounts":{"type":"array","maxItems":128,"items":{"$ref":"#/definitions/MountStatus"}},"pods":{"type":"array","maxItems":512,"items":{"$ref":"#/definitions/PodMountStatus"}},"waiting":{"$ref":"#/definitions/Waiting"},"plan":{"type":"array","maxItems":16,"items":{"type":"string","maxLength":600}},"drift":{"$ref":"#/definitions/Drift"},"lastError":{"$ref":"#/definitions/LastError"},"history":{"type":"array","maxItems":10,"items":{"$ref":"#/definitions/Transition"}},"agent":{"$ref":"#/definitions/AgentIdentity"},"agentState":{"$ref":"#/definitions/AgentState"},"attach":{"$ref":"#/definitions/AttachStatus"},"conditions":{"type":"array","maxItems":16,"items":{"$ref":"#/definitions/Condition"},"mapKeys":["type"]}},"required":[],"additionalProperties":false};
 const schema25 = {"type":"object","required":["lastTransitionTime","message","reason","status","type"],"properties":{"type":{"type":"string","maxLength":316},"status":{"type":"string","enum":["True","False","Unknown"]},"observedGeneration":{"type":"integer","minimum":0},"lastTransitionTime":{"type":"string"},"reason":{"type":"string","minLength":1,"maxLength":128,"pattern":"^[A-Za-z]([A-Za-z0-9_,:]*[A-Za-z0-9_])?$"},"message":{"type":"string","maxLength":1024}},"additionalProperties":false};
 const func2 = Object.prototype.hasOwnProperty;
 const func3 = codePoints;
@@ -347,694 +347,705 @@ else {
 const err17 = {instancePath:instancePath+"/disk",schemaPath:"#/properties/disk/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){vErrors = [err17];}
 else {vErrors.push(err17);}errors++;}}
-if(data.stagingPath !== undefined){
-let data10 = data.stagingPath;
+if(data.attachmentsRequest !== undefined){
+let data10 = data.attachmentsRequest;
 if(typeof data10 === "string"){
-if(func3(data10) > 1024){
-const err18 = {instancePath:instancePath+"/stagingPath",schemaPath:"#/properties/stagingPath/maxLength",keyword:"maxLength",params:{limit: 1024},message:"must NOT have more than 1024 characters"};
+if(func3(data10) > 64){
+const err18 = {instancePath:instancePath+"/attachmentsRequest",schemaPath:"#/properties/attachmentsRequest/maxLength",keyword:"maxLength",params:{limit: 64},message:"must NOT have more than 64 characters"};
 if(vErrors === null){vErrors = [err18];}
 else {vErrors.push(err18);}errors++;}}
 else {
-const err19 = {instancePath:instancePath+"/stagingPath",schemaPath:"#/properties/stagingPath/type",keyword:"type",params:{type: "string"},message:"must be string"};
+const err19 = {instancePath:instancePath+"/attachmentsRequest",schemaPath:"#/properties/attachmentsRequest/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){vErrors = [err19];}
 else {vErrors.push(err19);}errors++;}}
-if(data.capacityBytes !== undefined){
-let data11 = data.capacityBytes;
+if(data.stagingPath !== undefined){
+let data11 = data.stagingPath;
 if(typeof data11 === "string"){
-if(func3(data11) > 19){
-const err20 = {instancePath:instancePath+"/capacityBytes",schemaPath:"#/properties/capacityBytes/maxLength",keyword:"maxLength",params:{limit: 19},message:"must NOT have more than 19 characters"};
+if(func3(data11) > 1024){
+const err20 = {instancePath:instancePath+"/stagingPath",schemaPath:"#/properties/stagingPath/maxLength",keyword:"maxLength",params:{limit: 1024},message:"must NOT have more than 1024 characters"};
 if(vErrors === null){vErrors = [err20];}
-else {vErrors.push(err20);}errors++;}
-if(!pattern0.test(data11)){
-const err21 = {instancePath:instancePath+"/capacityBytes",schemaPath:"#/properties/capacityBytes/pattern",keyword:"pattern",params:{pattern: "^[1-9][0-9]{0,18}$"},message:"must match pattern \""+"^[1-9][0-9]{0,18}$"+"\""};
+else {vErrors.push(err20);}errors++;}}
+else {
+const err21 = {instancePath:instancePath+"/stagingPath",schemaPath:"#/properties/stagingPath/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){vErrors = [err21];}
 else {vErrors.push(err21);}errors++;}}
-else {
-const err22 = {instancePath:instancePath+"/capacityBytes",schemaPath:"#/properties/capacityBytes/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(data.capacityBytes !== undefined){
+let data12 = data.capacityBytes;
+if(typeof data12 === "string"){
+if(func3(data12) > 19){
+const err22 = {instancePath:instancePath+"/capacityBytes",schemaPath:"#/properties/capacityBytes/maxLength",keyword:"maxLength",params:{limit: 19},message:"must NOT have more than 19 characters"};
 if(vErrors === null){vErrors = [err22];}
-else {vErrors.push(err22);}errors++;}}
-if(data.expansion !== undefined){
-let data12 = data.expansion;
-if(data12 && typeof data12 == "object" && !Array.isArray(data12)){
-if(data12.capacityBytes === undefined){
-const err23 = {instancePath:instancePath+"/expansion",schemaPath:"#/definitions/ExpansionStatus/required",keyword:"required",params:{missingProperty: "capacityBytes"},message:"must have required property '"+"capacityBytes"+"'"};
+else {vErrors.push(err22);}errors++;}
+if(!pattern0.test(data12)){
+const err23 = {instancePath:instancePath+"/capacityBytes",schemaPath:"#/properties/capacityBytes/pattern",keyword:"pattern",params:{pattern: "^[1-9][0-9]{0,18}$"},message:"must match pattern \""+"^[1-9][0-9]{0,18}$"+"\""};
 if(vErrors === null){vErrors = [err23];}
-else {vErrors.push(err23);}errors++;}
-if(data12.message === undefined){
-const err24 = {instancePath:instancePath+"/expansion",schemaPath:"#/definitions/ExpansionStatus/required",keyword:"required",params:{missingProperty: "message"},message:"must have required property '"+"message"+"'"};
+else {vErrors.push(err23);}errors++;}}
+else {
+const err24 = {instancePath:instancePath+"/capacityBytes",schemaPath:"#/properties/capacityBytes/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){vErrors = [err24];}
-else {vErrors.push(err24);}errors++;}
-if(data12.reason === undefined){
-const err25 = {instancePath:instancePath+"/expansion",schemaPath:"#/definitions/ExpansionStatus/required",keyword:"required",params:{missingProperty: "reason"},message:"must have required property '"+"reason"+"'"};
+else {vErrors.push(err24);}errors++;}}
+if(data.expansion !== undefined){
+let data13 = data.expansion;
+if(data13 && typeof data13 == "object" && !Array.isArray(data13)){
+if(data13.capacityBytes === undefined){
+const err25 = {instancePath:instancePath+"/expansion",schemaPath:"#/definitions/ExpansionStatus/required",keyword:"required",params:{missingProperty: "capacityBytes"},message:"must have required property '"+"capacityBytes"+"'"};
 if(vErrors === null){vErrors = [err25];}
 else {vErrors.push(err25);}errors++;}
-for(const key1 in data12){
-if(!(((key1 === "capacityBytes") || (key1 === "reason")) || (key1 === "message"))){delete data12[key1];}}
-if(data12.capacityBytes !== undefined){
-let data13 = data12.capacityBytes;
-if(typeof data13 === "string"){
-if(func3(data13) > 19){
-const err26 = {instancePath:instancePath+"/expansion/capacityBytes",schemaPath:"#/definitions/ExpansionStatus/properties/capacityBytes/maxLength",keyword:"maxLength",params:{limit: 19},message:"must NOT have more than 19 characters"};
+if(data13.message === undefined){
+const err26 = {instancePath:instancePath+"/expansion",schemaPath:"#/definitions/ExpansionStatus/required",keyword:"required",params:{missingProperty: "message"},message:"must have required property '"+"message"+"'"};
 if(vErrors === null){vErrors = [err26];}
 else {vErrors.push(err26);}errors++;}
-if(!pattern0.test(data13)){
-const err27 = {instancePath:instancePath+"/expansion/capacityBytes",schemaPath:"#/definitions/ExpansionStatus/properties/capacityBytes/pattern",keyword:"pattern",params:{pattern: "^[1-9][0-9]{0,18}$"},message:"must match pattern \""+"^[1-9][0-9]{0,18}$"+"\""};
+if(data13.reason === undefined){
+const err27 = {instancePath:instancePath+"/expansion",schemaPath:"#/definitions/ExpansionStatus/required",keyword:"required",params:{missingProperty: "reason"},message:"must have required property '"+"reason"+"'"};
 if(vErrors === null){vErrors = [err27];}
-else {vErrors.push(err27);}errors++;}}
-else {
-const err28 = {instancePath:instancePath+"/expansion/capacityBytes",schemaPath:"#/definitions/ExpansionStatus/properties/capacityBytes/type",keyword:"type",params:{type: "string"},message:"must be string"};
-if(vErrors === null){vErrors = [err28];}
-else {vErrors.push(err28);}errors++;}}
-if(data12.reason !== undefined){
-let data14 = data12.reason;
+else {vErrors.push(err27);}errors++;}
+for(const key1 in data13){
+if(!(((key1 === "capacityBytes") || (key1 === "reason")) || (key1 === "message"))){delete data13[key1];}}
+if(data13.capacityBytes !== undefined){
+let data14 = data13.capacityBytes;
 if(typeof data14 === "string"){
-if(func3(data14) > 128){
-const err29 = {instancePath:instancePath+"/expansion/reason",schemaPath:"#/definitions/ExpansionStatus/properties/reason/maxLength",keyword:"maxLength",params:{limit: 128},message:"must NOT have more than 128 characters"};
+if(func3(data14) > 19){
+const err28 = {instancePath:instancePath+"/expansion/capacityBytes",schemaPath:"#/definitions/ExpansionStatus/properties/capacityBytes/maxLength",keyword:"maxLength",params:{limit: 19},message:"must NOT have more than 19 characters"};
+if(vErrors === null){vErrors = [err28];}
+else {vErrors.push(err28);}errors++;}
+if(!pattern0.test(data14)){
+const err29 = {instancePath:instancePath+"/expansion/capacityBytes",schemaPath:"#/definitions/ExpansionStatus/properties/capacityBytes/pattern",keyword:"pattern",params:{pattern: "^[1-9][0-9]{0,18}$"},message:"must match pattern \""+"^[1-9][0-9]{0,18}$"+"\""};
 if(vErrors === null){vErrors = [err29];}
 else {vErrors.push(err29);}errors++;}}
 else {
-const err30 = {instancePath:instancePath+"/expansion/reason",schemaPath:"#/definitions/ExpansionStatus/properties/reason/type",keyword:"type",params:{type: "string"},message:"must be string"};
+const err30 = {instancePath:instancePath+"/expansion/capacityBytes",schemaPath:"#/definitions/ExpansionStatus/properties/capacityBytes/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){vErrors = [err30];}
 else {vErrors.push(err30);}errors++;}}
-if(data12.message !== undefined){
-let data15 = data12.message;
+if(data13.reason !== undefined){
+let data15 = data13.reason;
 if(typeof data15 === "string"){
-if(func3(data15) > 1024){
-const err31 = {instancePath:instancePath+"/expansion/message",schemaPath:"#/definitions/ExpansionStatus/properties/message/maxLength",keyword:"maxLength",params:{limit: 1024},message:"must NOT have more than 1024 characters"};
+if(func3(data15) > 128){
+const err31 = {instancePath:instancePath+"/expansion/reason",schemaPath:"#/definitions/ExpansionStatus/properties/reason/maxLength",keyword:"maxLength",params:{limit: 128},message:"must NOT have more than 128 characters"};
 if(vErrors === null){vErrors = [err31];}
 else {vErrors.push(err31);}errors++;}}
 else {
-const err32 = {instancePath:instancePath+"/expansion/message",schemaPath:"#/definitions/ExpansionStatus/properties/message/type",keyword:"type",params:{type: "string"},message:"must be string"};
+const err32 = {instancePath:instancePath+"/expansion/reason",schemaPath:"#/definitions/ExpansionStatus/properties/reason/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){vErrors = [err32];}
-else {vErrors.push(err32);}errors++;}}}
-else {
-const err33 = {instancePath:instancePath+"/expansion",schemaPath:"#/definitions/ExpansionStatus/type",keyword:"type",params:{type: "object"},message:"must be object"};
+else {vErrors.push(err32);}errors++;}}
+if(data13.message !== undefined){
+let data16 = data13.message;
+if(typeof data16 === "string"){
+if(func3(data16) > 1024){
+const err33 = {instancePath:instancePath+"/expansion/message",schemaPath:"#/definitions/ExpansionStatus/properties/message/maxLength",keyword:"maxLength",params:{limit: 1024},message:"must NOT have more than 1024 characters"};
 if(vErrors === null){vErrors = [err33];}
 else {vErrors.push(err33);}errors++;}}
-if(data.contentVersion !== undefined){
-let data16 = data.contentVersion;
-if(typeof data16 === "string"){
-if(func3(data16) > 128){
-const err34 = {instancePath:instancePath+"/contentVersion",schemaPath:"#/properties/contentVersion/maxLength",keyword:"maxLength",params:{limit: 128},message:"must NOT have more than 128 characters"};
-if(vErrors === null){vErrors = [err34];}
-else {vErrors.push(err34);}errors++;}}
 else {
-const err35 = {instancePath:instancePath+"/contentVersion",schemaPath:"#/properties/contentVersion/type",keyword:"type",params:{type: "string"},message:"must be string"};
+const err34 = {instancePath:instancePath+"/expansion/message",schemaPath:"#/definitions/ExpansionStatus/properties/message/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(vErrors === null){vErrors = [err34];}
+else {vErrors.push(err34);}errors++;}}}
+else {
+const err35 = {instancePath:instancePath+"/expansion",schemaPath:"#/definitions/ExpansionStatus/type",keyword:"type",params:{type: "object"},message:"must be object"};
 if(vErrors === null){vErrors = [err35];}
 else {vErrors.push(err35);}errors++;}}
-if(data.mounts !== undefined){
-let data17 = data.mounts;
-if(Array.isArray(data17)){
-if(data17.length > 128){
-const err36 = {instancePath:instancePath+"/mounts",schemaPath:"#/properties/mounts/maxItems",keyword:"maxItems",params:{limit: 128},message:"must NOT have more than 128 items"};
+if(data.contentVersion !== undefined){
+let data17 = data.contentVersion;
+if(typeof data17 === "string"){
+if(func3(data17) > 128){
+const err36 = {instancePath:instancePath+"/contentVersion",schemaPath:"#/properties/contentVersion/maxLength",keyword:"maxLength",params:{limit: 128},message:"must NOT have more than 128 characters"};
 if(vErrors === null){vErrors = [err36];}
-else {vErrors.push(err36);}errors++;}
-const len0 = data17.length;
-for(let i0=0; i0<len0; i0++){
-let data18 = data17[i0];
-if(data18 && typeof data18 == "object" && !Array.isArray(data18)){
-if(data18.name === undefined){
-const err37 = {instancePath:instancePath+"/mounts/" + i0,schemaPath:"#/definitions/MountStatus/required",keyword:"required",params:{missingProperty: "name"},message:"must have required property '"+"name"+"'"};
+else {vErrors.push(err36);}errors++;}}
+else {
+const err37 = {instancePath:instancePath+"/contentVersion",schemaPath:"#/properties/contentVersion/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){vErrors = [err37];}
-else {vErrors.push(err37);}errors++;}
-if(data18.path === undefined){
-const err38 = {instancePath:instancePath+"/mounts/" + i0,schemaPath:"#/definitions/MountStatus/required",keyword:"required",params:{missingProperty: "path"},message:"must have required property '"+"path"+"'"};
+else {vErrors.push(err37);}errors++;}}
+if(data.mounts !== undefined){
+let data18 = data.mounts;
+if(Array.isArray(data18)){
+if(data18.length > 128){
+const err38 = {instancePath:instancePath+"/mounts",schemaPath:"#/properties/mounts/maxItems",keyword:"maxItems",params:{limit: 128},message:"must NOT have more than 128 items"};
 if(vErrors === null){vErrors = [err38];}
 else {vErrors.push(err38);}errors++;}
-if(data18.state === undefined){
-const err39 = {instancePath:instancePath+"/mounts/" + i0,schemaPath:"#/definitions/MountStatus/required",keyword:"required",params:{missingProperty: "state"},message:"must have required property '"+"state"+"'"};
+const len0 = data18.length;
+for(let i0=0; i0<len0; i0++){
+let data19 = data18[i0];
+if(data19 && typeof data19 == "object" && !Array.isArray(data19)){
+if(data19.name === undefined){
+const err39 = {instancePath:instancePath+"/mounts/" + i0,schemaPath:"#/definitions/MountStatus/required",keyword:"required",params:{missingProperty: "name"},message:"must have required property '"+"name"+"'"};
 if(vErrors === null){vErrors = [err39];}
 else {vErrors.push(err39);}errors++;}
-for(const key2 in data18){
-if(!(((((((key2 === "name") || (key2 === "path")) || (key2 === "state")) || (key2 === "mountID")) || (key2 === "drift")) || (key2 === "reason")) || (key2 === "message"))){delete data18[key2];}}
-if(data18.name !== undefined){
-let data19 = data18.name;
-if(typeof data19 === "string"){
-if(func3(data19) > 128){
-const err40 = {instancePath:instancePath+"/mounts/" + i0+"/name",schemaPath:"#/definitions/MountStatus/properties/name/maxLength",keyword:"maxLength",params:{limit: 128},message:"must NOT have more than 128 characters"};
+if(data19.path === undefined){
+const err40 = {instancePath:instancePath+"/mounts/" + i0,schemaPath:"#/definitions/MountStatus/required",keyword:"required",params:{missingProperty: "path"},message:"must have required property '"+"path"+"'"};
 if(vErrors === null){vErrors = [err40];}
-else {vErrors.push(err40);}errors++;}}
-else {
-const err41 = {instancePath:instancePath+"/mounts/" + i0+"/name",schemaPath:"#/definitions/MountStatus/properties/name/type",keyword:"type",params:{type: "string"},message:"must be string"};
+else {vErrors.push(err40);}errors++;}
+if(data19.state === undefined){
+const err41 = {instancePath:instancePath+"/mounts/" + i0,schemaPath:"#/definitions/MountStatus/required",keyword:"required",params:{missingProperty: "state"},message:"must have required property '"+"state"+"'"};
 if(vErrors === null){vErrors = [err41];}
-else {vErrors.push(err41);}errors++;}}
-if(data18.path !== undefined){
-let data20 = data18.path;
+else {vErrors.push(err41);}errors++;}
+for(const key2 in data19){
+if(!(((((((key2 === "name") || (key2 === "path")) || (key2 === "state")) || (key2 === "mountID")) || (key2 === "drift")) || (key2 === "reason")) || (key2 === "message"))){delete data19[key2];}}
+if(data19.name !== undefined){
+let data20 = data19.name;
 if(typeof data20 === "string"){
-if(func3(data20) > 512){
-const err42 = {instancePath:instancePath+"/mounts/" + i0+"/path",schemaPath:"#/definitions/MountStatus/properties/path/maxLength",keyword:"maxLength",params:{limit: 512},message:"must NOT have more than 512 characters"};
+if(func3(data20) > 128){
+const err42 = {instancePath:instancePath+"/mounts/" + i0+"/name",schemaPath:"#/definitions/MountStatus/properties/name/maxLength",keyword:"maxLength",params:{limit: 128},message:"must NOT have more than 128 characters"};
 if(vErrors === null){vErrors = [err42];}
 else {vErrors.push(err42);}errors++;}}
 else {
-const err43 = {instancePath:instancePath+"/mounts/" + i0+"/path",schemaPath:"#/definitions/MountStatus/properties/path/type",keyword:"type",params:{type: "string"},message:"must be string"};
+const err43 = {instancePath:instancePath+"/mounts/" + i0+"/name",schemaPath:"#/definitions/MountStatus/properties/name/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){vErrors = [err43];}
 else {vErrors.push(err43);}errors++;}}
-if(data18.state !== undefined){
-let data21 = data18.state;
+if(data19.path !== undefined){
+let data21 = data19.path;
 if(typeof data21 === "string"){
-if(func3(data21) > 64){
-const err44 = {instancePath:instancePath+"/mounts/" + i0+"/state",schemaPath:"#/definitions/MountStatus/properties/state/maxLength",keyword:"maxLength",params:{limit: 64},message:"must NOT have more than 64 characters"};
+if(func3(data21) > 512){
+const err44 = {instancePath:instancePath+"/mounts/" + i0+"/path",schemaPath:"#/definitions/MountStatus/properties/path/maxLength",keyword:"maxLength",params:{limit: 512},message:"must NOT have more than 512 characters"};
 if(vErrors === null){vErrors = [err44];}
 else {vErrors.push(err44);}errors++;}}
 else {
-const err45 = {instancePath:instancePath+"/mounts/" + i0+"/state",schemaPath:"#/definitions/MountStatus/properties/state/type",keyword:"type",params:{type: "string"},message:"must be string"};
+const err45 = {instancePath:instancePath+"/mounts/" + i0+"/path",schemaPath:"#/definitions/MountStatus/properties/path/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){vErrors = [err45];}
 else {vErrors.push(err45);}errors++;}}
-if(data18.mountID !== undefined){
-let data22 = data18.mountID;
+if(data19.state !== undefined){
+let data22 = data19.state;
 if(typeof data22 === "string"){
-if(func3(data22) > 20){
-const err46 = {instancePath:instancePath+"/mounts/" + i0+"/mountID",schemaPath:"#/definitions/MountStatus/properties/mountID/maxLength",keyword:"maxLength",params:{limit: 20},message:"must NOT have more than 20 characters"};
+if(func3(data22) > 64){
+const err46 = {instancePath:instancePath+"/mounts/" + i0+"/state",schemaPath:"#/definitions/MountStatus/properties/state/maxLength",keyword:"maxLength",params:{limit: 64},message:"must NOT have more than 64 characters"};
 if(vErrors === null){vErrors = [err46];}
 else {vErrors.push(err46);}errors++;}}
 else {
-const err47 = {instancePath:instancePath+"/mounts/" + i0+"/mountID",schemaPath:"#/definitions/MountStatus/properties/mountID/type",keyword:"type",params:{type: "string"},message:"must be string"};
+const err47 = {instancePath:instancePath+"/mounts/" + i0+"/state",schemaPath:"#/definitions/MountStatus/properties/state/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){vErrors = [err47];}
 else {vErrors.push(err47);}errors++;}}
-if(data18.drift !== undefined){
-let data23 = data18.drift;
+if(data19.mountID !== undefined){
+let data23 = data19.mountID;
 if(typeof data23 === "string"){
-if(func3(data23) > 64){
-const err48 = {instancePath:instancePath+"/mounts/" + i0+"/drift",schemaPath:"#/definitions/MountStatus/properties/drift/maxLength",keyword:"maxLength",params:{limit: 64},message:"must NOT have more than 64 characters"};
+if(func3(data23) > 20){
+const err48 = {instancePath:instancePath+"/mounts/" + i0+"/mountID",schemaPath:"#/definitions/MountStatus/properties/mountID/maxLength",keyword:"maxLength",params:{limit: 20},message:"must NOT have more than 20 characters"};
 if(vErrors === null){vErrors = [err48];}
 else {vErrors.push(err48);}errors++;}}
 else {
-const err49 = {instancePath:instancePath+"/mounts/" + i0+"/drift",schemaPath:"#/definitions/MountStatus/properties/drift/type",keyword:"type",params:{type: "string"},message:"must be string"};
+const err49 = {instancePath:instancePath+"/mounts/" + i0+"/mountID",schemaPath:"#/definitions/MountStatus/properties/mountID/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){vErrors = [err49];}
 else {vErrors.push(err49);}errors++;}}
-if(data18.reason !== undefined){
-let data24 = data18.reason;
+if(data19.drift !== undefined){
+let data24 = data19.drift;
 if(typeof data24 === "string"){
-if(func3(data24) > 128){
-const err50 = {instancePath:instancePath+"/mounts/" + i0+"/reason",schemaPath:"#/definitions/MountStatus/properties/reason/maxLength",keyword:"maxLength",params:{limit: 128},message:"must NOT have more than 128 characters"};
+if(func3(data24) > 64){
+const err50 = {instancePath:instancePath+"/mounts/" + i0+"/drift",schemaPath:"#/definitions/MountStatus/properties/drift/maxLength",keyword:"maxLength",params:{limit: 64},message:"must NOT have more than 64 characters"};
 if(vErrors === null){vErrors = [err50];}
 else {vErrors.push(err50);}errors++;}}
 else {
-const err51 = {instancePath:instancePath+"/mounts/" + i0+"/reason",schemaPath:"#/definitions/MountStatus/properties/reason/type",keyword:"type",params:{type: "string"},message:"must be string"};
+const err51 = {instancePath:instancePath+"/mounts/" + i0+"/drift",schemaPath:"#/definitions/MountStatus/properties/drift/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){vErrors = [err51];}
 else {vErrors.push(err51);}errors++;}}
-if(data18.message !== undefined){
-let data25 = data18.message;
+if(data19.reason !== undefined){
+let data25 = data19.reason;
 if(typeof data25 === "string"){
-if(func3(data25) > 512){
-const err52 = {instancePath:instancePath+"/mounts/" + i0+"/message",schemaPath:"#/definitions/MountStatus/properties/message/maxLength",keyword:"maxLength",params:{limit: 512},message:"must NOT have more than 512 characters"};
+if(func3(data25) > 128){
+const err52 = {instancePath:instancePath+"/mounts/" + i0+"/reason",schemaPath:"#/definitions/MountStatus/properties/reason/maxLength",keyword:"maxLength",params:{limit: 128},message:"must NOT have more than 128 characters"};
 if(vErrors === null){vErrors = [err52];}
 else {vErrors.push(err52);}errors++;}}
 else {
-const err53 = {instancePath:instancePath+"/mounts/" + i0+"/message",schemaPath:"#/definitions/MountStatus/properties/message/type",keyword:"type",params:{type: "string"},message:"must be string"};
+const err53 = {instancePath:instancePath+"/mounts/" + i0+"/reason",schemaPath:"#/definitions/MountStatus/properties/reason/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){vErrors = [err53];}
-else {vErrors.push(err53);}errors++;}}}
-else {
-const err54 = {instancePath:instancePath+"/mounts/" + i0,schemaPath:"#/definitions/MountStatus/type",keyword:"type",params:{type: "object"},message:"must be object"};
+else {vErrors.push(err53);}errors++;}}
+if(data19.message !== undefined){
+let data26 = data19.message;
+if(typeof data26 === "string"){
+if(func3(data26) > 512){
+const err54 = {instancePath:instancePath+"/mounts/" + i0+"/message",schemaPath:"#/definitions/MountStatus/properties/message/maxLength",keyword:"maxLength",params:{limit: 512},message:"must NOT have more than 512 characters"};
 if(vErrors === null){vErrors = [err54];}
-else {vErrors.push(err54);}errors++;}}}
+else {vErrors.push(err54);}errors++;}}
 else {
-const err55 = {instancePath:instancePath+"/mounts",schemaPath:"#/properties/mounts/type",keyword:"type",params:{type: "array"},message:"must be array"};
+const err55 = {instancePath:instancePath+"/mounts/" + i0+"/message",schemaPath:"#/definitions/MountStatus/properties/message/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){vErrors = [err55];}
-else {vErrors.push(err55);}errors++;}}
-if(data.pods !== undefined){
-let data26 = data.pods;
-if(Array.isArray(data26)){
-if(data26.length > 512){
-const err56 = {instancePath:instancePath+"/pods",schemaPath:"#/properties/pods/maxItems",keyword:"maxItems",params:{limit: 512},message:"must NOT have more than 512 items"};
+else {vErrors.push(err55);}errors++;}}}
+else {
+const err56 = {instancePath:instancePath+"/mounts/" + i0,schemaPath:"#/definitions/MountStatus/type",keyword:"type",params:{type: "object"},message:"must be object"};
 if(vErrors === null){vErrors = [err56];}
-else {vErrors.push(err56);}errors++;}
-const len1 = data26.length;
-for(let i1=0; i1<len1; i1++){
-let data27 = data26[i1];
-if(data27 && typeof data27 == "object" && !Array.isArray(data27)){
-if(data27.state === undefined){
-const err57 = {instancePath:instancePath+"/pods/" + i1,schemaPath:"#/definitions/PodMountStatus/required",keyword:"required",params:{missingProperty: "state"},message:"must have required property '"+"state"+"'"};
+else {vErrors.push(err56);}errors++;}}}
+else {
+const err57 = {instancePath:instancePath+"/mounts",schemaPath:"#/properties/mounts/type",keyword:"type",params:{type: "array"},message:"must be array"};
 if(vErrors === null){vErrors = [err57];}
-else {vErrors.push(err57);}errors++;}
-if(data27.uid === undefined){
-const err58 = {instancePath:instancePath+"/pods/" + i1,schemaPath:"#/definitions/PodMountStatus/required",keyword:"required",params:{missingProperty: "uid"},message:"must have required property '"+"uid"+"'"};
+else {vErrors.push(err57);}errors++;}}
+if(data.pods !== undefined){
+let data27 = data.pods;
+if(Array.isArray(data27)){
+if(data27.length > 512){
+const err58 = {instancePath:instancePath+"/pods",schemaPath:"#/properties/pods/maxItems",keyword:"maxItems",params:{limit: 512},message:"must NOT have more than 512 items"};
 if(vErrors === null){vErrors = [err58];}
 else {vErrors.push(err58);}errors++;}
-if(data27.volume === undefined){
-const err59 = {instancePath:instancePath+"/pods/" + i1,schemaPath:"#/definitions/PodMountStatus/required",keyword:"required",params:{missingProperty: "volume"},message:"must have required property '"+"volume"+"'"};
+const len1 = data27.length;
+for(let i1=0; i1<len1; i1++){
+let data28 = data27[i1];
+if(data28 && typeof data28 == "object" && !Array.isArray(data28)){
+if(data28.state === undefined){
+const err59 = {instancePath:instancePath+"/pods/" + i1,schemaPath:"#/definitions/PodMountStatus/required",keyword:"required",params:{missingProperty: "state"},message:"must have required property '"+"state"+"'"};
 if(vErrors === null){vErrors = [err59];}
 else {vErrors.push(err59);}errors++;}
-for(const key3 in data27){
-if(!(((((((key3 === "uid") || (key3 === "volume")) || (key3 === "state")) || (key3 === "mountID")) || (key3 === "drift")) || (key3 === "reason")) || (key3 === "message"))){delete data27[key3];}}
-if(data27.uid !== undefined){
-let data28 = data27.uid;
-if(typeof data28 === "string"){
-if(func3(data28) > 64){
-const err60 = {instancePath:instancePath+"/pods/" + i1+"/uid",schemaPath:"#/definitions/PodMountStatus/properties/uid/maxLength",keyword:"maxLength",params:{limit: 64},message:"must NOT have more than 64 characters"};
+if(data28.uid === undefined){
+const err60 = {instancePath:instancePath+"/pods/" + i1,schemaPath:"#/definitions/PodMountStatus/required",keyword:"required",params:{missingProperty: "uid"},message:"must have required property '"+"uid"+"'"};
 if(vErrors === null){vErrors = [err60];}
-else {vErrors.push(err60);}errors++;}}
-else {
-const err61 = {instancePath:instancePath+"/pods/" + i1+"/uid",schemaPath:"#/definitions/PodMountStatus/properties/uid/type",keyword:"type",params:{type: "string"},message:"must be string"};
+else {vErrors.push(err60);}errors++;}
+if(data28.volume === undefined){
+const err61 = {instancePath:instancePath+"/pods/" + i1,schemaPath:"#/definitions/PodMountStatus/required",keyword:"required",params:{missingProperty: "volume"},message:"must have required property '"+"volume"+"'"};
 if(vErrors === null){vErrors = [err61];}
-else {vErrors.push(err61);}errors++;}}
-if(data27.volume !== undefined){
-let data29 = data27.volume;
+else {vErrors.push(err61);}errors++;}
+for(const key3 in data28){
+if(!(((((((key3 === "uid") || (key3 === "volume")) || (key3 === "state")) || (key3 === "mountID")) || (key3 === "drift")) || (key3 === "reason")) || (key3 === "message"))){delete data28[key3];}}
+if(data28.uid !== undefined){
+let data29 = data28.uid;
 if(typeof data29 === "string"){
-if(func3(data29) > 63){
-const err62 = {instancePath:instancePath+"/pods/" + i1+"/volume",schemaPath:"#/definitions/PodMountStatus/properties/volume/maxLength",keyword:"maxLength",params:{limit: 63},message:"must NOT have more than 63 characters"};
+if(func3(data29) > 64){
+const err62 = {instancePath:instancePath+"/pods/" + i1+"/uid",schemaPath:"#/definitions/PodMountStatus/properties/uid/maxLength",keyword:"maxLength",params:{limit: 64},message:"must NOT have more than 64 characters"};
 if(vErrors === null){vErrors = [err62];}
 else {vErrors.push(err62);}errors++;}}
 else {
-const err63 = {instancePath:instancePath+"/pods/" + i1+"/volume",schemaPath:"#/definitions/PodMountStatus/properties/volume/type",keyword:"type",params:{type: "string"},message:"must be string"};
+const err63 = {instancePath:instancePath+"/pods/" + i1+"/uid",schemaPath:"#/definitions/PodMountStatus/properties/uid/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){vErrors = [err63];}
 else {vErrors.push(err63);}errors++;}}
-if(data27.state !== undefined){
-let data30 = data27.state;
+if(data28.volume !== undefined){
+let data30 = data28.volume;
 if(typeof data30 === "string"){
-if(func3(data30) > 64){
-const err64 = {instancePath:instancePath+"/pods/" + i1+"/state",schemaPath:"#/definitions/PodMountStatus/properties/state/maxLength",keyword:"maxLength",params:{limit: 64},message:"must NOT have more than 64 characters"};
+if(func3(data30) > 63){
+const err64 = {instancePath:instancePath+"/pods/" + i1+"/volume",schemaPath:"#/definitions/PodMountStatus/properties/volume/maxLength",keyword:"maxLength",params:{limit: 63},message:"must NOT have more than 63 characters"};
 if(vErrors === null){vErrors = [err64];}
 else {vErrors.push(err64);}errors++;}}
 else {
-const err65 = {instancePath:instancePath+"/pods/" + i1+"/state",schemaPath:"#/definitions/PodMountStatus/properties/state/type",keyword:"type",params:{type: "string"},message:"must be string"};
+const err65 = {instancePath:instancePath+"/pods/" + i1+"/volume",schemaPath:"#/definitions/PodMountStatus/properties/volume/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){vErrors = [err65];}
 else {vErrors.push(err65);}errors++;}}
-if(data27.mountID !== undefined){
-let data31 = data27.mountID;
+if(data28.state !== undefined){
+let data31 = data28.state;
 if(typeof data31 === "string"){
-if(func3(data31) > 20){
-const err66 = {instancePath:instancePath+"/pods/" + i1+"/mountID",schemaPath:"#/definitions/PodMountStatus/properties/mountID/maxLength",keyword:"maxLength",params:{limit: 20},message:"must NOT have more than 20 characters"};
+if(func3(data31) > 64){
+const err66 = {instancePath:instancePath+"/pods/" + i1+"/state",schemaPath:"#/definitions/PodMountStatus/properties/state/maxLength",keyword:"maxLength",params:{limit: 64},message:"must NOT have more than 64 characters"};
 if(vErrors === null){vErrors = [err66];}
 else {vErrors.push(err66);}errors++;}}
 else {
-const err67 = {instancePath:instancePath+"/pods/" + i1+"/mountID",schemaPath:"#/definitions/PodMountStatus/properties/mountID/type",keyword:"type",params:{type: "string"},message:"must be string"};
+const err67 = {instancePath:instancePath+"/pods/" + i1+"/state",schemaPath:"#/definitions/PodMountStatus/properties/state/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){vErrors = [err67];}
 else {vErrors.push(err67);}errors++;}}
-if(data27.drift !== undefined){
-let data32 = data27.drift;
+if(data28.mountID !== undefined){
+let data32 = data28.mountID;
 if(typeof data32 === "string"){
-if(func3(data32) > 64){
-const err68 = {instancePath:instancePath+"/pods/" + i1+"/drift",schemaPath:"#/definitions/PodMountStatus/properties/drift/maxLength",keyword:"maxLength",params:{limit: 64},message:"must NOT have more than 64 characters"};
+if(func3(data32) > 20){
+const err68 = {instancePath:instancePath+"/pods/" + i1+"/mountID",schemaPath:"#/definitions/PodMountStatus/properties/mountID/maxLength",keyword:"maxLength",params:{limit: 20},message:"must NOT have more than 20 characters"};
 if(vErrors === null){vErrors = [err68];}
 else {vErrors.push(err68);}errors++;}}
 else {
-const err69 = {instancePath:instancePath+"/pods/" + i1+"/drift",schemaPath:"#/definitions/PodMountStatus/properties/drift/type",keyword:"type",params:{type: "string"},message:"must be string"};
+const err69 = {instancePath:instancePath+"/pods/" + i1+"/mountID",schemaPath:"#/definitions/PodMountStatus/properties/mountID/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){vErrors = [err69];}
 else {vErrors.push(err69);}errors++;}}
-if(data27.reason !== undefined){
-let data33 = data27.reason;
+if(data28.drift !== undefined){
+let data33 = data28.drift;
 if(typeof data33 === "string"){
-if(func3(data33) > 128){
-const err70 = {instancePath:instancePath+"/pods/" + i1+"/reason",schemaPath:"#/definitions/PodMountStatus/properties/reason/maxLength",keyword:"maxLength",params:{limit: 128},message:"must NOT have more than 128 characters"};
+if(func3(data33) > 64){
+const err70 = {instancePath:instancePath+"/pods/" + i1+"/drift",schemaPath:"#/definitions/PodMountStatus/properties/drift/maxLength",keyword:"maxLength",params:{limit: 64},message:"must NOT have more than 64 characters"};
 if(vErrors === null){vErrors = [err70];}
 else {vErrors.push(err70);}errors++;}}
 else {
-const err71 = {instancePath:instancePath+"/pods/" + i1+"/reason",schemaPath:"#/definitions/PodMountStatus/properties/reason/type",keyword:"type",params:{type: "string"},message:"must be string"};
+const err71 = {instancePath:instancePath+"/pods/" + i1+"/drift",schemaPath:"#/definitions/PodMountStatus/properties/drift/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){vErrors = [err71];}
 else {vErrors.push(err71);}errors++;}}
-if(data27.message !== undefined){
-let data34 = data27.message;
+if(data28.reason !== undefined){
+let data34 = data28.reason;
 if(typeof data34 === "string"){
-if(func3(data34) > 256){
-const err72 = {instancePath:instancePath+"/pods/" + i1+"/message",schemaPath:"#/definitions/PodMountStatus/properties/message/maxLength",keyword:"maxLength",params:{limit: 256},message:"must NOT have more than 256 characters"};
+if(func3(data34) > 128){
+const err72 = {instancePath:instancePath+"/pods/" + i1+"/reason",schemaPath:"#/definitions/PodMountStatus/properties/reason/maxLength",keyword:"maxLength",params:{limit: 128},message:"must NOT have more than 128 characters"};
 if(vErrors === null){vErrors = [err72];}
 else {vErrors.push(err72);}errors++;}}
 else {
-const err73 = {instancePath:instancePath+"/pods/" + i1+"/message",schemaPath:"#/definitions/PodMountStatus/properties/message/type",keyword:"type",params:{type: "string"},message:"must be string"};
+const err73 = {instancePath:instancePath+"/pods/" + i1+"/reason",schemaPath:"#/definitions/PodMountStatus/properties/reason/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){vErrors = [err73];}
-else {vErrors.push(err73);}errors++;}}}
-else {
-const err74 = {instancePath:instancePath+"/pods/" + i1,schemaPath:"#/definitions/PodMountStatus/type",keyword:"type",params:{type: "object"},message:"must be object"};
+else {vErrors.push(err73);}errors++;}}
+if(data28.message !== undefined){
+let data35 = data28.message;
+if(typeof data35 === "string"){
+if(func3(data35) > 256){
+const err74 = {instancePath:instancePath+"/pods/" + i1+"/message",schemaPath:"#/definitions/PodMountStatus/properties/message/maxLength",keyword:"maxLength",params:{limit: 256},message:"must NOT have more than 256 characters"};
 if(vErrors === null){vErrors = [err74];}
-else {vErrors.push(err74);}errors++;}}}
+else {vErrors.push(err74);}errors++;}}
 else {
-const err75 = {instancePath:instancePath+"/pods",schemaPath:"#/properties/pods/type",keyword:"type",params:{type: "array"},message:"must be array"};
+const err75 = {instancePath:instancePath+"/pods/" + i1+"/message",schemaPath:"#/definitions/PodMountStatus/properties/message/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){vErrors = [err75];}
-else {vErrors.push(err75);}errors++;}}
+else {vErrors.push(err75);}errors++;}}}
+else {
+const err76 = {instancePath:instancePath+"/pods/" + i1,schemaPath:"#/definitions/PodMountStatus/type",keyword:"type",params:{type: "object"},message:"must be object"};
+if(vErrors === null){vErrors = [err76];}
+else {vErrors.push(err76);}errors++;}}}
+else {
+const err77 = {instancePath:instancePath+"/pods",schemaPath:"#/properties/pods/type",keyword:"type",params:{type: "array"},message:"must be array"};
+if(vErrors === null){vErrors = [err77];}
+else {vErrors.push(err77);}errors++;}}
 if(data.waiting !== undefined){
 if(!(validate12(data.waiting, {instancePath:instancePath+"/waiting",parentData:data,parentDataProperty:"waiting",rootData}))){vErrors = vErrors === null ? validate12.errors : vErrors.concat(validate12.errors);errors = vErrors.length;}}
 if(data.plan !== undefined){
-let data36 = data.plan;
-if(Array.isArray(data36)){
-if(data36.length > 16){
-const err76 = {instancePath:instancePath+"/plan",schemaPath:"#/properties/plan/maxItems",keyword:"maxItems",params:{limit: 16},message:"must NOT have more than 16 items"};
-if(vErrors === null){vErrors = [err76];}
-else {vErrors.push(err76);}errors++;}
-const len2 = data36.length;
-for(let i2=0; i2<len2; i2++){
-let data37 = data36[i2];
-if(typeof data37 === "string"){
-if(func3(data37) > 600){
-const err77 = {instancePath:instancePath+"/plan/" + i2,schemaPath:"#/properties/plan/items/maxLength",keyword:"maxLength",params:{limit: 600},message:"must NOT have more than 600 characters"};
-if(vErrors === null){vErrors = [err77];}
-else {vErrors.push(err77);}errors++;}}
-else {
-const err78 = {instancePath:instancePath+"/plan/" + i2,schemaPath:"#/properties/plan/items/type",keyword:"type",params:{type: "string"},message:"must be string"};
+let data37 = data.plan;
+if(Array.isArray(data37)){
+if(data37.length > 16){
+const err78 = {instancePath:instancePath+"/plan",schemaPath:"#/properties/plan/maxItems",keyword:"maxItems",params:{limit: 16},message:"must NOT have more than 16 items"};
 if(vErrors === null){vErrors = [err78];}
-else {vErrors.push(err78);}errors++;}}}
-else {
-const err79 = {instancePath:instancePath+"/plan",schemaPath:"#/properties/plan/type",keyword:"type",params:{type: "array"},message:"must be array"};
+else {vErrors.push(err78);}errors++;}
+const len2 = data37.length;
+for(let i2=0; i2<len2; i2++){
+let data38 = data37[i2];
+if(typeof data38 === "string"){
+if(func3(data38) > 600){
+const err79 = {instancePath:instancePath+"/plan/" + i2,schemaPath:"#/properties/plan/items/maxLength",keyword:"maxLength",params:{limit: 600},message:"must NOT have more than 600 characters"};
 if(vErrors === null){vErrors = [err79];}
 else {vErrors.push(err79);}errors++;}}
-if(data.drift !== undefined){
-let data38 = data.drift;
-if(data38 && typeof data38 == "object" && !Array.isArray(data38)){
-if(data38.class === undefined){
-const err80 = {instancePath:instancePath+"/drift",schemaPath:"#/definitions/Drift/required",keyword:"required",params:{missingProperty: "class"},message:"must have required property '"+"class"+"'"};
+else {
+const err80 = {instancePath:instancePath+"/plan/" + i2,schemaPath:"#/properties/plan/items/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){vErrors = [err80];}
-else {vErrors.push(err80);}errors++;}
-if(data38.message === undefined){
-const err81 = {instancePath:instancePath+"/drift",schemaPath:"#/definitions/Drift/required",keyword:"required",params:{missingProperty: "message"},message:"must have required property '"+"message"+"'"};
+else {vErrors.push(err80);}errors++;}}}
+else {
+const err81 = {instancePath:instancePath+"/plan",schemaPath:"#/properties/plan/type",keyword:"type",params:{type: "array"},message:"must be array"};
 if(vErrors === null){vErrors = [err81];}
-else {vErrors.push(err81);}errors++;}
-if(data38.since === undefined){
-const err82 = {instancePath:instancePath+"/drift",schemaPath:"#/definitions/Drift/required",keyword:"required",params:{missingProperty: "since"},message:"must have required property '"+"since"+"'"};
+else {vErrors.push(err81);}errors++;}}
+if(data.drift !== undefined){
+let data39 = data.drift;
+if(data39 && typeof data39 == "object" && !Array.isArray(data39)){
+if(data39.class === undefined){
+const err82 = {instancePath:instancePath+"/drift",schemaPath:"#/definitions/Drift/required",keyword:"required",params:{missingProperty: "class"},message:"must have required property '"+"class"+"'"};
 if(vErrors === null){vErrors = [err82];}
 else {vErrors.push(err82);}errors++;}
-for(const key4 in data38){
-if(!(((key4 === "class") || (key4 === "message")) || (key4 === "since"))){delete data38[key4];}}
-if(data38.class !== undefined){
-let data39 = data38.class;
-if(typeof data39 === "string"){
-if(func3(data39) > 64){
-const err83 = {instancePath:instancePath+"/drift/class",schemaPath:"#/definitions/Drift/properties/class/maxLength",keyword:"maxLength",params:{limit: 64},message:"must NOT have more than 64 characters"};
+if(data39.message === undefined){
+const err83 = {instancePath:instancePath+"/drift",schemaPath:"#/definitions/Drift/required",keyword:"required",params:{missingProperty: "message"},message:"must have required property '"+"message"+"'"};
 if(vErrors === null){vErrors = [err83];}
-else {vErrors.push(err83);}errors++;}}
-else {
-const err84 = {instancePath:instancePath+"/drift/class",schemaPath:"#/definitions/Drift/properties/class/type",keyword:"type",params:{type: "string"},message:"must be string"};
+else {vErrors.push(err83);}errors++;}
+if(data39.since === undefined){
+const err84 = {instancePath:instancePath+"/drift",schemaPath:"#/definitions/Drift/required",keyword:"required",params:{missingProperty: "since"},message:"must have required property '"+"since"+"'"};
 if(vErrors === null){vErrors = [err84];}
-else {vErrors.push(err84);}errors++;}}
-if(data38.message !== undefined){
-let data40 = data38.message;
+else {vErrors.push(err84);}errors++;}
+for(const key4 in data39){
+if(!(((key4 === "class") || (key4 === "message")) || (key4 === "since"))){delete data39[key4];}}
+if(data39.class !== undefined){
+let data40 = data39.class;
 if(typeof data40 === "string"){
-if(func3(data40) > 1024){
-const err85 = {instancePath:instancePath+"/drift/message",schemaPath:"#/definitions/Drift/properties/message/maxLength",keyword:"maxLength",params:{limit: 1024},message:"must NOT have more than 1024 characters"};
+if(func3(data40) > 64){
+const err85 = {instancePath:instancePath+"/drift/class",schemaPath:"#/definitions/Drift/properties/class/maxLength",keyword:"maxLength",params:{limit: 64},message:"must NOT have more than 64 characters"};
 if(vErrors === null){vErrors = [err85];}
 else {vErrors.push(err85);}errors++;}}
 else {
-const err86 = {instancePath:instancePath+"/drift/message",schemaPath:"#/definitions/Drift/properties/message/type",keyword:"type",params:{type: "string"},message:"must be string"};
+const err86 = {instancePath:instancePath+"/drift/class",schemaPath:"#/definitions/Drift/properties/class/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){vErrors = [err86];}
 else {vErrors.push(err86);}errors++;}}
-if(data38.since !== undefined){
-if(typeof data38.since !== "string"){
-const err87 = {instancePath:instancePath+"/drift/since",schemaPath:"#/definitions/Drift/properties/since/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(data39.message !== undefined){
+let data41 = data39.message;
+if(typeof data41 === "string"){
+if(func3(data41) > 1024){
+const err87 = {instancePath:instancePath+"/drift/message",schemaPath:"#/definitions/Drift/properties/message/maxLength",keyword:"maxLength",params:{limit: 1024},message:"must NOT have more than 1024 characters"};
 if(vErrors === null){vErrors = [err87];}
-else {vErrors.push(err87);}errors++;}}}
+else {vErrors.push(err87);}errors++;}}
 else {
-const err88 = {instancePath:instancePath+"/drift",schemaPath:"#/definitions/Drift/type",keyword:"type",params:{type: "object"},message:"must be object"};
+const err88 = {instancePath:instancePath+"/drift/message",schemaPath:"#/definitions/Drift/properties/message/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){vErrors = [err88];}
 else {vErrors.push(err88);}errors++;}}
-if(data.lastError !== undefined){
-let data42 = data.lastError;
-if(data42 && typeof data42 == "object" && !Array.isArray(data42)){
-if(data42.message === undefined){
-const err89 = {instancePath:instancePath+"/lastError",schemaPath:"#/definitions/LastError/required",keyword:"required",params:{missingProperty: "message"},message:"must have required property '"+"message"+"'"};
+if(data39.since !== undefined){
+if(typeof data39.since !== "string"){
+const err89 = {instancePath:instancePath+"/drift/since",schemaPath:"#/definitions/Drift/properties/since/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){vErrors = [err89];}
-else {vErrors.push(err89);}errors++;}
-if(data42.operation === undefined){
-const err90 = {instancePath:instancePath+"/lastError",schemaPath:"#/definitions/LastError/required",keyword:"required",params:{missingProperty: "operation"},message:"must have required property '"+"operation"+"'"};
+else {vErrors.push(err89);}errors++;}}}
+else {
+const err90 = {instancePath:instancePath+"/drift",schemaPath:"#/definitions/Drift/type",keyword:"type",params:{type: "object"},message:"must be object"};
 if(vErrors === null){vErrors = [err90];}
-else {vErrors.push(err90);}errors++;}
-if(data42.reason === undefined){
-const err91 = {instancePath:instancePath+"/lastError",schemaPath:"#/definitions/LastError/required",keyword:"required",params:{missingProperty: "reason"},message:"must have required property '"+"reason"+"'"};
+else {vErrors.push(err90);}errors++;}}
+if(data.lastError !== undefined){
+let data43 = data.lastError;
+if(data43 && typeof data43 == "object" && !Array.isArray(data43)){
+if(data43.message === undefined){
+const err91 = {instancePath:instancePath+"/lastError",schemaPath:"#/definitions/LastError/required",keyword:"required",params:{missingProperty: "message"},message:"must have required property '"+"message"+"'"};
 if(vErrors === null){vErrors = [err91];}
 else {vErrors.push(err91);}errors++;}
-if(data42.time === undefined){
-const err92 = {instancePath:instancePath+"/lastError",schemaPath:"#/definitions/LastError/required",keyword:"required",params:{missingProperty: "time"},message:"must have required property '"+"time"+"'"};
+if(data43.operation === undefined){
+const err92 = {instancePath:instancePath+"/lastError",schemaPath:"#/definitions/LastError/required",keyword:"required",params:{missingProperty: "operation"},message:"must have required property '"+"operation"+"'"};
 if(vErrors === null){vErrors = [err92];}
 else {vErrors.push(err92);}errors++;}
-for(const key5 in data42){
-if(!((((key5 === "reason") || (key5 === "message")) || (key5 === "operation")) || (key5 === "time"))){delete data42[key5];}}
-if(data42.reason !== undefined){
-let data43 = data42.reason;
-if(typeof data43 === "string"){
-if(func3(data43) > 128){
-const err93 = {instancePath:instancePath+"/lastError/reason",schemaPath:"#/definitions/LastError/properties/reason/maxLength",keyword:"maxLength",params:{limit: 128},message:"must NOT have more than 128 characters"};
+if(data43.reason === undefined){
+const err93 = {instancePath:instancePath+"/lastError",schemaPath:"#/definitions/LastError/required",keyword:"required",params:{missingProperty: "reason"},message:"must have required property '"+"reason"+"'"};
 if(vErrors === null){vErrors = [err93];}
-else {vErrors.push(err93);}errors++;}}
-else {
-const err94 = {instancePath:instancePath+"/lastError/reason",schemaPath:"#/definitions/LastError/properties/reason/type",keyword:"type",params:{type: "string"},message:"must be string"};
+else {vErrors.push(err93);}errors++;}
+if(data43.time === undefined){
+const err94 = {instancePath:instancePath+"/lastError",schemaPath:"#/definitions/LastError/required",keyword:"required",params:{missingProperty: "time"},message:"must have required property '"+"time"+"'"};
 if(vErrors === null){vErrors = [err94];}
-else {vErrors.push(err94);}errors++;}}
-if(data42.message !== undefined){
-let data44 = data42.message;
+else {vErrors.push(err94);}errors++;}
+for(const key5 in data43){
+if(!((((key5 === "reason") || (key5 === "message")) || (key5 === "operation")) || (key5 === "time"))){delete data43[key5];}}
+if(data43.reason !== undefined){
+let data44 = data43.reason;
 if(typeof data44 === "string"){
-if(func3(data44) > 1024){
-const err95 = {instancePath:instancePath+"/lastError/message",schemaPath:"#/definitions/LastError/properties/message/maxLength",keyword:"maxLength",params:{limit: 1024},message:"must NOT have more than 1024 characters"};
+if(func3(data44) > 128){
+const err95 = {instancePath:instancePath+"/lastError/reason",schemaPath:"#/definitions/LastError/properties/reason/maxLength",keyword:"maxLength",params:{limit: 128},message:"must NOT have more than 128 characters"};
 if(vErrors === null){vErrors = [err95];}
 else {vErrors.push(err95);}errors++;}}
 else {
-const err96 = {instancePath:instancePath+"/lastError/message",schemaPath:"#/definitions/LastError/properties/message/type",keyword:"type",params:{type: "string"},message:"must be string"};
+const err96 = {instancePath:instancePath+"/lastError/reason",schemaPath:"#/definitions/LastError/properties/reason/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){vErrors = [err96];}
 else {vErrors.push(err96);}errors++;}}
-if(data42.operation !== undefined){
-let data45 = data42.operation;
+if(data43.message !== undefined){
+let data45 = data43.message;
 if(typeof data45 === "string"){
-if(func3(data45) > 32){
-const err97 = {instancePath:instancePath+"/lastError/operation",schemaPath:"#/definitions/LastError/properties/operation/maxLength",keyword:"maxLength",params:{limit: 32},message:"must NOT have more than 32 characters"};
+if(func3(data45) > 1024){
+const err97 = {instancePath:instancePath+"/lastError/message",schemaPath:"#/definitions/LastError/properties/message/maxLength",keyword:"maxLength",params:{limit: 1024},message:"must NOT have more than 1024 characters"};
 if(vErrors === null){vErrors = [err97];}
 else {vErrors.push(err97);}errors++;}}
 else {
-const err98 = {instancePath:instancePath+"/lastError/operation",schemaPath:"#/definitions/LastError/properties/operation/type",keyword:"type",params:{type: "string"},message:"must be string"};
+const err98 = {instancePath:instancePath+"/lastError/message",schemaPath:"#/definitions/LastError/properties/message/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){vErrors = [err98];}
 else {vErrors.push(err98);}errors++;}}
-if(data42.time !== undefined){
-if(typeof data42.time !== "string"){
-const err99 = {instancePath:instancePath+"/lastError/time",schemaPath:"#/definitions/LastError/properties/time/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(data43.operation !== undefined){
+let data46 = data43.operation;
+if(typeof data46 === "string"){
+if(func3(data46) > 32){
+const err99 = {instancePath:instancePath+"/lastError/operation",schemaPath:"#/definitions/LastError/properties/operation/maxLength",keyword:"maxLength",params:{limit: 32},message:"must NOT have more than 32 characters"};
 if(vErrors === null){vErrors = [err99];}
-else {vErrors.push(err99);}errors++;}}}
+else {vErrors.push(err99);}errors++;}}
 else {
-const err100 = {instancePath:instancePath+"/lastError",schemaPath:"#/definitions/LastError/type",keyword:"type",params:{type: "object"},message:"must be object"};
+const err100 = {instancePath:instancePath+"/lastError/operation",schemaPath:"#/definitions/LastError/properties/operation/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){vErrors = [err100];}
 else {vErrors.push(err100);}errors++;}}
-if(data.history !== undefined){
-let data47 = data.history;
-if(Array.isArray(data47)){
-if(data47.length > 10){
-const err101 = {instancePath:instancePath+"/history",schemaPath:"#/properties/history/maxItems",keyword:"maxItems",params:{limit: 10},message:"must NOT have more than 10 items"};
+if(data43.time !== undefined){
+if(typeof data43.time !== "string"){
+const err101 = {instancePath:instancePath+"/lastError/time",schemaPath:"#/definitions/LastError/properties/time/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){vErrors = [err101];}
-else {vErrors.push(err101);}errors++;}
-const len3 = data47.length;
-for(let i3=0; i3<len3; i3++){
-let data48 = data47[i3];
-if(data48 && typeof data48 == "object" && !Array.isArray(data48)){
-if(data48.state === undefined){
-const err102 = {instancePath:instancePath+"/history/" + i3,schemaPath:"#/definitions/Transition/required",keyword:"required",params:{missingProperty: "state"},message:"must have required property '"+"state"+"'"};
+else {vErrors.push(err101);}errors++;}}}
+else {
+const err102 = {instancePath:instancePath+"/lastError",schemaPath:"#/definitions/LastError/type",keyword:"type",params:{type: "object"},message:"must be object"};
 if(vErrors === null){vErrors = [err102];}
-else {vErrors.push(err102);}errors++;}
-if(data48.time === undefined){
-const err103 = {instancePath:instancePath+"/history/" + i3,schemaPath:"#/definitions/Transition/required",keyword:"required",params:{missingProperty: "time"},message:"must have required property '"+"time"+"'"};
+else {vErrors.push(err102);}errors++;}}
+if(data.history !== undefined){
+let data48 = data.history;
+if(Array.isArray(data48)){
+if(data48.length > 10){
+const err103 = {instancePath:instancePath+"/history",schemaPath:"#/properties/history/maxItems",keyword:"maxItems",params:{limit: 10},message:"must NOT have more than 10 items"};
 if(vErrors === null){vErrors = [err103];}
 else {vErrors.push(err103);}errors++;}
-for(const key6 in data48){
-if(!(((key6 === "time") || (key6 === "state")) || (key6 === "reason"))){delete data48[key6];}}
-if(data48.time !== undefined){
-if(typeof data48.time !== "string"){
-const err104 = {instancePath:instancePath+"/history/" + i3+"/time",schemaPath:"#/definitions/Transition/properties/time/type",keyword:"type",params:{type: "string"},message:"must be string"};
+const len3 = data48.length;
+for(let i3=0; i3<len3; i3++){
+let data49 = data48[i3];
+if(data49 && typeof data49 == "object" && !Array.isArray(data49)){
+if(data49.state === undefined){
+const err104 = {instancePath:instancePath+"/history/" + i3,schemaPath:"#/definitions/Transition/required",keyword:"required",params:{missingProperty: "state"},message:"must have required property '"+"state"+"'"};
 if(vErrors === null){vErrors = [err104];}
-else {vErrors.push(err104);}errors++;}}
-if(data48.state !== undefined){
-let data50 = data48.state;
-if(typeof data50 === "string"){
-if(func3(data50) > 32){
-const err105 = {instancePath:instancePath+"/history/" + i3+"/state",schemaPath:"#/definitions/Transition/properties/state/maxLength",keyword:"maxLength",params:{limit: 32},message:"must NOT have more than 32 characters"};
+else {vErrors.push(err104);}errors++;}
+if(data49.time === undefined){
+const err105 = {instancePath:instancePath+"/history/" + i3,schemaPath:"#/definitions/Transition/required",keyword:"required",params:{missingProperty: "time"},message:"must have required property '"+"time"+"'"};
 if(vErrors === null){vErrors = [err105];}
-else {vErrors.push(err105);}errors++;}}
-else {
-const err106 = {instancePath:instancePath+"/history/" + i3+"/state",schemaPath:"#/definitions/Transition/properties/state/type",keyword:"type",params:{type: "string"},message:"must be string"};
+else {vErrors.push(err105);}errors++;}
+for(const key6 in data49){
+if(!(((key6 === "time") || (key6 === "state")) || (key6 === "reason"))){delete data49[key6];}}
+if(data49.time !== undefined){
+if(typeof data49.time !== "string"){
+const err106 = {instancePath:instancePath+"/history/" + i3+"/time",schemaPath:"#/definitions/Transition/properties/time/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){vErrors = [err106];}
 else {vErrors.push(err106);}errors++;}}
-if(data48.reason !== undefined){
-let data51 = data48.reason;
+if(data49.state !== undefined){
+let data51 = data49.state;
 if(typeof data51 === "string"){
-if(func3(data51) > 128){
-const err107 = {instancePath:instancePath+"/history/" + i3+"/reason",schemaPath:"#/definitions/Transition/properties/reason/maxLength",keyword:"maxLength",params:{limit: 128},message:"must NOT have more than 128 characters"};
+if(func3(data51) > 32){
+const err107 = {instancePath:instancePath+"/history/" + i3+"/state",schemaPath:"#/definitions/Transition/properties/state/maxLength",keyword:"maxLength",params:{limit: 32},message:"must NOT have more than 32 characters"};
 if(vErrors === null){vErrors = [err107];}
 else {vErrors.push(err107);}errors++;}}
 else {
-const err108 = {instancePath:instancePath+"/history/" + i3+"/reason",schemaPath:"#/definitions/Transition/properties/reason/type",keyword:"type",params:{type: "string"},message:"must be string"};
+const err108 = {instancePath:instancePath+"/history/" + i3+"/state",schemaPath:"#/definitions/Transition/properties/state/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){vErrors = [err108];}
-else {vErrors.push(err108);}errors++;}}}
-else {
-const err109 = {instancePath:instancePath+"/history/" + i3,schemaPath:"#/definitions/Transition/type",keyword:"type",params:{type: "object"},message:"must be object"};
+else {vErrors.push(err108);}errors++;}}
+if(data49.reason !== undefined){
+let data52 = data49.reason;
+if(typeof data52 === "string"){
+if(func3(data52) > 128){
+const err109 = {instancePath:instancePath+"/history/" + i3+"/reason",schemaPath:"#/definitions/Transition/properties/reason/maxLength",keyword:"maxLength",params:{limit: 128},message:"must NOT have more than 128 characters"};
 if(vErrors === null){vErrors = [err109];}
-else {vErrors.push(err109);}errors++;}}}
+else {vErrors.push(err109);}errors++;}}
 else {
-const err110 = {instancePath:instancePath+"/history",schemaPath:"#/properties/history/type",keyword:"type",params:{type: "array"},message:"must be array"};
+const err110 = {instancePath:instancePath+"/history/" + i3+"/reason",schemaPath:"#/definitions/Transition/properties/reason/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){vErrors = [err110];}
-else {vErrors.push(err110);}errors++;}}
-if(data.agent !== undefined){
-let data52 = data.agent;
-if(data52 && typeof data52 == "object" && !Array.isArray(data52)){
-if(data52.bootID === undefined){
-const err111 = {instancePath:instancePath+"/agent",schemaPath:"#/definitions/AgentIdentity/required",keyword:"required",params:{missingProperty: "bootID"},message:"must have required property '"+"bootID"+"'"};
+else {vErrors.push(err110);}errors++;}}}
+else {
+const err111 = {instancePath:instancePath+"/history/" + i3,schemaPath:"#/definitions/Transition/type",keyword:"type",params:{type: "object"},message:"must be object"};
 if(vErrors === null){vErrors = [err111];}
-else {vErrors.push(err111);}errors++;}
-if(data52.epoch === undefined){
-const err112 = {instancePath:instancePath+"/agent",schemaPath:"#/definitions/AgentIdentity/required",keyword:"required",params:{missingProperty: "epoch"},message:"must have required property '"+"epoch"+"'"};
+else {vErrors.push(err111);}errors++;}}}
+else {
+const err112 = {instancePath:instancePath+"/history",schemaPath:"#/properties/history/type",keyword:"type",params:{type: "array"},message:"must be array"};
 if(vErrors === null){vErrors = [err112];}
-else {vErrors.push(err112);}errors++;}
-for(const key7 in data52){
-if(!((key7 === "bootID") || (key7 === "epoch"))){delete data52[key7];}}
-if(data52.bootID !== undefined){
-let data53 = data52.bootID;
-if(typeof data53 === "string"){
-if(func3(data53) > 64){
-const err113 = {instancePath:instancePath+"/agent/bootID",schemaPath:"#/definitions/AgentIdentity/properties/bootID/maxLength",keyword:"maxLength",params:{limit: 64},message:"must NOT have more than 64 characters"};
+else {vErrors.push(err112);}errors++;}}
+if(data.agent !== undefined){
+let data53 = data.agent;
+if(data53 && typeof data53 == "object" && !Array.isArray(data53)){
+if(data53.bootID === undefined){
+const err113 = {instancePath:instancePath+"/agent",schemaPath:"#/definitions/AgentIdentity/required",keyword:"required",params:{missingProperty: "bootID"},message:"must have required property '"+"bootID"+"'"};
 if(vErrors === null){vErrors = [err113];}
-else {vErrors.push(err113);}errors++;}}
-else {
-const err114 = {instancePath:instancePath+"/agent/bootID",schemaPath:"#/definitions/AgentIdentity/properties/bootID/type",keyword:"type",params:{type: "string"},message:"must be string"};
+else {vErrors.push(err113);}errors++;}
+if(data53.epoch === undefined){
+const err114 = {instancePath:instancePath+"/agent",schemaPath:"#/definitions/AgentIdentity/required",keyword:"required",params:{missingProperty: "epoch"},message:"must have required property '"+"epoch"+"'"};
 if(vErrors === null){vErrors = [err114];}
-else {vErrors.push(err114);}errors++;}}
-if(data52.epoch !== undefined){
-let data54 = data52.epoch;
-if(!(((typeof data54 == "number") && (!(data54 % 1) && !isNaN(data54))) && (isFinite(data54)))){
-const err115 = {instancePath:instancePath+"/agent/epoch",schemaPath:"#/definitions/AgentIdentity/properties/epoch/type",keyword:"type",params:{type: "integer"},message:"must be integer"};
+else {vErrors.push(err114);}errors++;}
+for(const key7 in data53){
+if(!((key7 === "bootID") || (key7 === "epoch"))){delete data53[key7];}}
+if(data53.bootID !== undefined){
+let data54 = data53.bootID;
+if(typeof data54 === "string"){
+if(func3(data54) > 64){
+const err115 = {instancePath:instancePath+"/agent/bootID",schemaPath:"#/definitions/AgentIdentity/properties/bootID/maxLength",keyword:"maxLength",params:{limit: 64},message:"must NOT have more than 64 characters"};
 if(vErrors === null){vErrors = [err115];}
-else {vErrors.push(err115);}errors++;}}}
+else {vErrors.push(err115);}errors++;}}
 else {
-const err116 = {instancePath:instancePath+"/agent",schemaPath:"#/definitions/AgentIdentity/type",keyword:"type",params:{type: "object"},message:"must be object"};
+const err116 = {instancePath:instancePath+"/agent/bootID",schemaPath:"#/definitions/AgentIdentity/properties/bootID/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){vErrors = [err116];}
 else {vErrors.push(err116);}errors++;}}
-if(data.agentState !== undefined){
-let data55 = data.agentState;
-if(data55 && typeof data55 == "object" && !Array.isArray(data55)){
-if(data55.since === undefined){
-const err117 = {instancePath:instancePath+"/agentState",schemaPath:"#/definitions/AgentState/required",keyword:"required",params:{missingProperty: "since"},message:"must have required property '"+"since"+"'"};
+if(data53.epoch !== undefined){
+let data55 = data53.epoch;
+if(!(((typeof data55 == "number") && (!(data55 % 1) && !isNaN(data55))) && (isFinite(data55)))){
+const err117 = {instancePath:instancePath+"/agent/epoch",schemaPath:"#/definitions/AgentIdentity/properties/epoch/type",keyword:"type",params:{type: "integer"},message:"must be integer"};
 if(vErrors === null){vErrors = [err117];}
-else {vErrors.push(err117);}errors++;}
-if(data55.state === undefined){
-const err118 = {instancePath:instancePath+"/agentState",schemaPath:"#/definitions/AgentState/required",keyword:"required",params:{missingProperty: "state"},message:"must have required property '"+"state"+"'"};
+else {vErrors.push(err117);}errors++;}}}
+else {
+const err118 = {instancePath:instancePath+"/agent",schemaPath:"#/definitions/AgentIdentity/type",keyword:"type",params:{type: "object"},message:"must be object"};
 if(vErrors === null){vErrors = [err118];}
-else {vErrors.push(err118);}errors++;}
-for(const key8 in data55){
-if(!((key8 === "state") || (key8 === "since"))){delete data55[key8];}}
-if(data55.state !== undefined){
-let data56 = data55.state;
-if(typeof data56 === "string"){
-if(func3(data56) > 64){
-const err119 = {instancePath:instancePath+"/agentState/state",schemaPath:"#/definitions/AgentState/properties/state/maxLength",keyword:"maxLength",params:{limit: 64},message:"must NOT have more than 64 characters"};
+else {vErrors.push(err118);}errors++;}}
+if(data.agentState !== undefined){
+let data56 = data.agentState;
+if(data56 && typeof data56 == "object" && !Array.isArray(data56)){
+if(data56.since === undefined){
+const err119 = {instancePath:instancePath+"/agentState",schemaPath:"#/definitions/AgentState/required",keyword:"required",params:{missingProperty: "since"},message:"must have required property '"+"since"+"'"};
 if(vErrors === null){vErrors = [err119];}
-else {vErrors.push(err119);}errors++;}}
-else {
-const err120 = {instancePath:instancePath+"/agentState/state",schemaPath:"#/definitions/AgentState/properties/state/type",keyword:"type",params:{type: "string"},message:"must be string"};
+else {vErrors.push(err119);}errors++;}
+if(data56.state === undefined){
+const err120 = {instancePath:instancePath+"/agentState",schemaPath:"#/definitions/AgentState/required",keyword:"required",params:{missingProperty: "state"},message:"must have required property '"+"state"+"'"};
 if(vErrors === null){vErrors = [err120];}
-else {vErrors.push(err120);}errors++;}}
-if(data55.since !== undefined){
-if(typeof data55.since !== "string"){
-const err121 = {instancePath:instancePath+"/agentState/since",schemaPath:"#/definitions/AgentState/properties/since/type",keyword:"type",params:{type: "string"},message:"must be string"};
+else {vErrors.push(err120);}errors++;}
+for(const key8 in data56){
+if(!((key8 === "state") || (key8 === "since"))){delete data56[key8];}}
+if(data56.state !== undefined){
+let data57 = data56.state;
+if(typeof data57 === "string"){
+if(func3(data57) > 64){
+const err121 = {instancePath:instancePath+"/agentState/state",schemaPath:"#/definitions/AgentState/properties/state/maxLength",keyword:"maxLength",params:{limit: 64},message:"must NOT have more than 64 characters"};
 if(vErrors === null){vErrors = [err121];}
-else {vErrors.push(err121);}errors++;}}}
+else {vErrors.push(err121);}errors++;}}
 else {
-const err122 = {instancePath:instancePath+"/agentState",schemaPath:"#/definitions/AgentState/type",keyword:"type",params:{type: "object"},message:"must be object"};
+const err122 = {instancePath:instancePath+"/agentState/state",schemaPath:"#/definitions/AgentState/properties/state/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){vErrors = [err122];}
 else {vErrors.push(err122);}errors++;}}
+if(data56.since !== undefined){
+if(typeof data56.since !== "string"){
+const err123 = {instancePath:instancePath+"/agentState/since",schemaPath:"#/definitions/AgentState/properties/since/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(vErrors === null){vErrors = [err123];}
+else {vErrors.push(err123);}errors++;}}}
+else {
+const err124 = {instancePath:instancePath+"/agentState",schemaPath:"#/definitions/AgentState/type",keyword:"type",params:{type: "object"},message:"must be object"};
+if(vErrors === null){vErrors = [err124];}
+else {vErrors.push(err124);}errors++;}}
 if(data.attach !== undefined){
 if(!(validate14(data.attach, {instancePath:instancePath+"/attach",parentData:data,parentDataProperty:"attach",rootData}))){vErrors = vErrors === null ? validate14.errors : vErrors.concat(validate14.errors);errors = vErrors.length;}}
 if(data.conditions !== undefined){
-let data59 = data.conditions;
-if(Array.isArray(data59)){
-if(data59.length > 16){
-const err123 = {instancePath:instancePath+"/conditions",schemaPath:"#/properties/conditions/maxItems",keyword:"maxItems",params:{limit: 16},message:"must NOT have more than 16 items"};
-if(vErrors === null){vErrors = [err123];}
-else {vErrors.push(err123);}errors++;}
-const len4 = data59.length;
-for(let i4=0; i4<len4; i4++){
-let data60 = data59[i4];
-if(data60 && typeof data60 == "object" && !Array.isArray(data60)){
-if(data60.lastTransitionTime === undefined){
-const err124 = {instancePath:instancePath+"/conditions/" + i4,schemaPath:"#/definitions/Condition/required",keyword:"required",params:{missingProperty: "lastTransitionTime"},message:"must have required property '"+"lastTransitionTime"+"'"};
-if(vErrors === null){vErrors = [err124];}
-else {vErrors.push(err124);}errors++;}
-if(data60.message === undefined){
-const err125 = {instancePath:instancePath+"/conditions/" + i4,schemaPath:"#/definitions/Condition/required",keyword:"required",params:{missingProperty: "message"},message:"must have required property '"+"message"+"'"};
+let data60 = data.conditions;
+if(Array.isArray(data60)){
+if(data60.length > 16){
+const err125 = {instancePath:instancePath+"/conditions",schemaPath:"#/properties/conditions/maxItems",keyword:"maxItems",params:{limit: 16},message:"must NOT have more than 16 items"};
 if(vErrors === null){vErrors = [err125];}
 else {vErrors.push(err125);}errors++;}
-if(data60.reason === undefined){
-const err126 = {instancePath:instancePath+"/conditions/" + i4,schemaPath:"#/definitions/Condition/required",keyword:"required",params:{missingProperty: "reason"},message:"must have required property '"+"reason"+"'"};
+const len4 = data60.length;
+for(let i4=0; i4<len4; i4++){
+let data61 = data60[i4];
+if(data61 && typeof data61 == "object" && !Array.isArray(data61)){
+if(data61.lastTransitionTime === undefined){
+const err126 = {instancePath:instancePath+"/conditions/" + i4,schemaPath:"#/definitions/Condition/required",keyword:"required",params:{missingProperty: "lastTransitionTime"},message:"must have required property '"+"lastTransitionTime"+"'"};
 if(vErrors === null){vErrors = [err126];}
 else {vErrors.push(err126);}errors++;}
-if(data60.status === undefined){
-const err127 = {instancePath:instancePath+"/conditions/" + i4,schemaPath:"#/definitions/Condition/required",keyword:"required",params:{missingProperty: "status"},message:"must have required property '"+"status"+"'"};
+if(data61.message === undefined){
+const err127 = {instancePath:instancePath+"/conditions/" + i4,schemaPath:"#/definitions/Condition/required",keyword:"required",params:{missingProperty: "message"},message:"must have required property '"+"message"+"'"};
 if(vErrors === null){vErrors = [err127];}
 else {vErrors.push(err127);}errors++;}
-if(data60.type === undefined){
-const err128 = {instancePath:instancePath+"/conditions/" + i4,schemaPath:"#/definitions/Condition/required",keyword:"required",params:{missingProperty: "type"},message:"must have required property '"+"type"+"'"};
+if(data61.reason === undefined){
+const err128 = {instancePath:instancePath+"/conditions/" + i4,schemaPath:"#/definitions/Condition/required",keyword:"required",params:{missingProperty: "reason"},message:"must have required property '"+"reason"+"'"};
 if(vErrors === null){vErrors = [err128];}
 else {vErrors.push(err128);}errors++;}
-for(const key9 in data60){
-if(!((((((key9 === "type") || (key9 === "status")) || (key9 === "observedGeneration")) || (key9 === "lastTransitionTime")) || (key9 === "reason")) || (key9 === "message"))){delete data60[key9];}}
-if(data60.type !== undefined){
-let data61 = data60.type;
-if(typeof data61 === "string"){
-if(func3(data61) > 316){
-const err129 = {instancePath:instancePath+"/conditions/" + i4+"/type",schemaPath:"#/definitions/Condition/properties/type/maxLength",keyword:"maxLength",params:{limit: 316},message:"must NOT have more than 316 characters"};
+if(data61.status === undefined){
+const err129 = {instancePath:instancePath+"/conditions/" + i4,schemaPath:"#/definitions/Condition/required",keyword:"required",params:{missingProperty: "status"},message:"must have required property '"+"status"+"'"};
 if(vErrors === null){vErrors = [err129];}
-else {vErrors.push(err129);}errors++;}}
-else {
-const err130 = {instancePath:instancePath+"/conditions/" + i4+"/type",schemaPath:"#/definitions/Condition/properties/type/type",keyword:"type",params:{type: "string"},message:"must be string"};
+else {vErrors.push(err129);}errors++;}
+if(data61.type === undefined){
+const err130 = {instancePath:instancePath+"/conditions/" + i4,schemaPath:"#/definitions/Condition/required",keyword:"required",params:{missingProperty: "type"},message:"must have required property '"+"type"+"'"};
 if(vErrors === null){vErrors = [err130];}
-else {vErrors.push(err130);}errors++;}}
-if(data60.status !== undefined){
-let data62 = data60.status;
-if(typeof data62 !== "string"){
-const err131 = {instancePath:instancePath+"/conditions/" + i4+"/status",schemaPath:"#/definitions/Condition/properties/status/type",keyword:"type",params:{type: "string"},message:"must be string"};
+else {vErrors.push(err130);}errors++;}
+for(const key9 in data61){
+if(!((((((key9 === "type") || (key9 === "status")) || (key9 === "observedGeneration")) || (key9 === "lastTransitionTime")) || (key9 === "reason")) || (key9 === "message"))){delete data61[key9];}}
+if(data61.type !== undefined){
+let data62 = data61.type;
+if(typeof data62 === "string"){
+if(func3(data62) > 316){
+const err131 = {instancePath:instancePath+"/conditions/" + i4+"/type",schemaPath:"#/definitions/Condition/properties/type/maxLength",keyword:"maxLength",params:{limit: 316},message:"must NOT have more than 316 characters"};
 if(vErrors === null){vErrors = [err131];}
-else {vErrors.push(err131);}errors++;}
-if(!(((data62 === "True") || (data62 === "False")) || (data62 === "Unknown"))){
-const err132 = {instancePath:instancePath+"/conditions/" + i4+"/status",schemaPath:"#/definitions/Condition/properties/status/enum",keyword:"enum",params:{allowedValues: schema25.properties.status.enum},message:"must be equal to one of the allowed values"};
+else {vErrors.push(err131);}errors++;}}
+else {
+const err132 = {instancePath:instancePath+"/conditions/" + i4+"/type",schemaPath:"#/definitions/Condition/properties/type/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){vErrors = [err132];}
 else {vErrors.push(err132);}errors++;}}
-if(data60.observedGeneration !== undefined){
-let data63 = data60.observedGeneration;
-if(!(((typeof data63 == "number") && (!(data63 % 1) && !isNaN(data63))) && (isFinite(data63)))){
-const err133 = {instancePath:instancePath+"/conditions/" + i4+"/observedGeneration",schemaPath:"#/definitions/Condition/properties/observedGeneration/type",keyword:"type",params:{type: "integer"},message:"must be integer"};
+if(data61.status !== undefined){
+let data63 = data61.status;
+if(typeof data63 !== "string"){
+const err133 = {instancePath:instancePath+"/conditions/" + i4+"/status",schemaPath:"#/definitions/Condition/properties/status/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){vErrors = [err133];}
 else {vErrors.push(err133);}errors++;}
-if((typeof data63 == "number") && (isFinite(data63))){
-if(data63 < 0 || isNaN(data63)){
-const err134 = {instancePath:instancePath+"/conditions/" + i4+"/observedGeneration",schemaPath:"#/definitions/Condition/properties/observedGeneration/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0"};
+if(!(((data63 === "True") || (data63 === "False")) || (data63 === "Unknown"))){
+const err134 = {instancePath:instancePath+"/conditions/" + i4+"/status",schemaPath:"#/definitions/Condition/properties/status/enum",keyword:"enum",params:{allowedValues: schema25.properties.status.enum},message:"must be equal to one of the allowed values"};
 if(vErrors === null){vErrors = [err134];}
-else {vErrors.push(err134);}errors++;}}}
-if(data60.lastTransitionTime !== undefined){
-if(typeof data60.lastTransitionTime !== "string"){
-const err135 = {instancePath:instancePath+"/conditions/" + i4+"/lastTransitionTime",schemaPath:"#/definitions/Condition/properties/lastTransitionTime/type",keyword:"type",params:{type: "string"},message:"must be string"};
+else {vErrors.push(err134);}errors++;}}
+if(data61.observedGeneration !== undefined){
+let data64 = data61.observedGeneration;
+if(!(((typeof data64 == "number") && (!(data64 % 1) && !isNaN(data64))) && (isFinite(data64)))){
+const err135 = {instancePath:instancePath+"/conditions/" + i4+"/observedGeneration",schemaPath:"#/definitions/Condition/properties/observedGeneration/type",keyword:"type",params:{type: "integer"},message:"must be integer"};
 if(vErrors === null){vErrors = [err135];}
-else {vErrors.push(err135);}errors++;}}
-if(data60.reason !== undefined){
-let data65 = data60.reason;
-if(typeof data65 === "string"){
-if(func3(data65) > 128){
-const err136 = {instancePath:instancePath+"/conditions/" + i4+"/reason",schemaPath:"#/definitions/Condition/properties/reason/maxLength",keyword:"maxLength",params:{limit: 128},message:"must NOT have more than 128 characters"};
+else {vErrors.push(err135);}errors++;}
+if((typeof data64 == "number") && (isFinite(data64))){
+if(data64 < 0 || isNaN(data64)){
+const err136 = {instancePath:instancePath+"/conditions/" + i4+"/observedGeneration",schemaPath:"#/definitions/Condition/properties/observedGeneration/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0"};
 if(vErrors === null){vErrors = [err136];}
-else {vErrors.push(err136);}errors++;}
-if(func3(data65) < 1){
-const err137 = {instancePath:instancePath+"/conditions/" + i4+"/reason",schemaPath:"#/definitions/Condition/properties/reason/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters"};
+else {vErrors.push(err136);}errors++;}}}
+if(data61.lastTransitionTime !== undefined){
+if(typeof data61.lastTransitionTime !== "string"){
+const err137 = {instancePath:instancePath+"/conditions/" + i4+"/lastTransitionTime",schemaPath:"#/definitions/Condition/properties/lastTransitionTime/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){vErrors = [err137];}
-else {vErrors.push(err137);}errors++;}
-if(!pattern2.test(data65)){
-const err138 = {instancePath:instancePath+"/conditions/" + i4+"/reason",schemaPath:"#/definitions/Condition/properties/reason/pattern",keyword:"pattern",params:{pattern: "^[A-Za-z]([A-Za-z0-9_,:]*[A-Za-z0-9_])?$"},message:"must match pattern \""+"^[A-Za-z]([A-Za-z0-9_,:]*[A-Za-z0-9_])?$"+"\""};
-if(vErrors === null){vErrors = [err138];}
-else {vErrors.push(err138);}errors++;}}
-else {
-const err139 = {instancePath:instancePath+"/conditions/" + i4+"/reason",schemaPath:"#/definitions/Condition/properties/reason/type",keyword:"type",params:{type: "string"},message:"must be string"};
-if(vErrors === null){vErrors = [err139];}
-else {vErrors.push(err139);}errors++;}}
-if(data60.message !== undefined){
-let data66 = data60.message;
+else {vErrors.push(err137);}errors++;}}
+if(data61.reason !== undefined){
+let data66 = data61.reason;
 if(typeof data66 === "string"){
-if(func3(data66) > 1024){
-const err140 = {instancePath:instancePath+"/conditions/" + i4+"/message",schemaPath:"#/definitions/Condition/properties/message/maxLength",keyword:"maxLength",params:{limit: 1024},message:"must NOT have more than 1024 characters"};
+if(func3(data66) > 128){
+const err138 = {instancePath:instancePath+"/conditions/" + i4+"/reason",schemaPath:"#/definitions/Condition/properties/reason/maxLength",keyword:"maxLength",params:{limit: 128},message:"must NOT have more than 128 characters"};
+if(vErrors === null){vErrors = [err138];}
+else {vErrors.push(err138);}errors++;}
+if(func3(data66) < 1){
+const err139 = {instancePath:instancePath+"/conditions/" + i4+"/reason",schemaPath:"#/definitions/Condition/properties/reason/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters"};
+if(vErrors === null){vErrors = [err139];}
+else {vErrors.push(err139);}errors++;}
+if(!pattern2.test(data66)){
+const err140 = {instancePath:instancePath+"/conditions/" + i4+"/reason",schemaPath:"#/definitions/Condition/properties/reason/pattern",keyword:"pattern",params:{pattern: "^[A-Za-z]([A-Za-z0-9_,:]*[A-Za-z0-9_])?$"},message:"must match pattern \""+"^[A-Za-z]([A-Za-z0-9_,:]*[A-Za-z0-9_])?$"+"\""};
 if(vErrors === null){vErrors = [err140];}
 else {vErrors.push(err140);}errors++;}}
 else {
-const err141 = {instancePath:instancePath+"/conditions/" + i4+"/message",schemaPath:"#/definitions/Condition/properties/message/type",keyword:"type",params:{type: "string"},message:"must be string"};
+const err141 = {instancePath:instancePath+"/conditions/" + i4+"/reason",schemaPath:"#/definitions/Condition/properties/reason/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){vErrors = [err141];}
-else {vErrors.push(err141);}errors++;}}}
-else {
-const err142 = {instancePath:instancePath+"/conditions/" + i4,schemaPath:"#/definitions/Condition/type",keyword:"type",params:{type: "object"},message:"must be object"};
+else {vErrors.push(err141);}errors++;}}
+if(data61.message !== undefined){
+let data67 = data61.message;
+if(typeof data67 === "string"){
+if(func3(data67) > 1024){
+const err142 = {instancePath:instancePath+"/conditions/" + i4+"/message",schemaPath:"#/definitions/Condition/properties/message/maxLength",keyword:"maxLength",params:{limit: 1024},message:"must NOT have more than 1024 characters"};
 if(vErrors === null){vErrors = [err142];}
-else {vErrors.push(err142);}errors++;}}}
+else {vErrors.push(err142);}errors++;}}
 else {
-const err143 = {instancePath:instancePath+"/conditions",schemaPath:"#/properties/conditions/type",keyword:"type",params:{type: "array"},message:"must be array"};
+const err143 = {instancePath:instancePath+"/conditions/" + i4+"/message",schemaPath:"#/definitions/Condition/properties/message/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){vErrors = [err143];}
 else {vErrors.push(err143);}errors++;}}}
 else {
-const err144 = {instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"};
+const err144 = {instancePath:instancePath+"/conditions/" + i4,schemaPath:"#/definitions/Condition/type",keyword:"type",params:{type: "object"},message:"must be object"};
 if(vErrors === null){vErrors = [err144];}
-else {vErrors.push(err144);}errors++;}
+else {vErrors.push(err144);}errors++;}}}
+else {
+const err145 = {instancePath:instancePath+"/conditions",schemaPath:"#/properties/conditions/type",keyword:"type",params:{type: "array"},message:"must be array"};
+if(vErrors === null){vErrors = [err145];}
+else {vErrors.push(err145);}errors++;}}}
+else {
+const err146 = {instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"};
+if(vErrors === null){vErrors = [err146];}
+else {vErrors.push(err146);}errors++;}
 validate11.errors = vErrors;
 return errors === 0;}
 function validate10(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){

@@ -3,9 +3,9 @@
 import { codePoints } from "../code-points.ts";
 export const validate = validate10;
 const schema12 = {"type":"object","required":["adopt","deletionPolicy","mode","mounts","nodeLossPolicy","nodeName","nodeUID","source","suspend","unmountPolicy","volumeMode","volumeName"],"properties":{"nodeName":{"type":"string","maxLength":253,"pattern":"^[a-z0-9]([-a-z0-9]*[a-z0-9])?([.][a-z0-9]([-a-z0-9]*[a-z0-9])?)*$"},"nodeUID":{"type":"string","maxLength":64,"minLength":1},"volumeName":{"type":"string","maxLength":253,"pattern":"^[a-z0-9]([-a-z0-9]*[a-z0-9])?([.][a-z0-9]([-a-z0-9]*[a-z0-9])?)*$"},"mode":{"type":"string","enum":["Manage","Observe"]},"suspend":{"type":"boolean","default":false},"source":{"$ref":"#/definitions/VolumeSource"},"volumeMode":{"type":"string","enum":["Filesystem","Block"]},"fsType":{"type":"string","enum":["ext4","ext3","ext2","xfs","btrfs","swap"]},"destroyAllDataOnDevices":{"type":"array","maxItems":32,"items":{"type":"string","maxLength":300,"rules":[{"message":"must be a device and its contents as the agent's message names them, such as eui.0025385b71b0@4f1c22aa90bd0815","matches":"^[^\\s]+@[0-9a-f]{16}$"}]}},"mountOptions":{"type":"array","maxItems":16,"items":{"type":"string","maxLength":64,"rules":[{"message":"must be one option: split the entry at its commas into several","check":"oneOption"}]},"rules":[{"message":"each option may be named once, with one value","check":"onceWithOneValue"},{"check":"consistent","message":"options that contradict each other cannot both be named"}]},"grant":{"$ref":"#/definitions/Grant"},"capacityBytes":{"type":"string","maxLength":19,"pattern":"^[1-9][0-9]{0,18}$"},"mounts":{"type":"array","maxItems":64,"items":{"$ref":"#/definitions/IntentMount"},"rules":[{"message":"the paths of two mounts may not be the same, nor one beneath the other","check":"distinctTargets"}],"mapKeys":["name"]},"pods":{"type":"array","maxItems":256,"items":{"$ref":"#/definitions/IntentPod"},"mapKeys":["uid","volume"]},"observed":{"$ref":"#/definitions/ObservedVolume"},"unmountPolicy":{"$ref":"#/definitions/UnmountPolicy","default":{}},"deletionPolicy":{"type":"string","enum":["Unmount","Retain"],"default":"Unmount"},"adopt":{"type":"string","enum":["Never","IfSame"],"default":"Never"},"nodeLossPolicy":{"$ref":"#/definitions/NodeLossPolicy","default":{"type":"Never"}}},"rules":[{"message":"grant belongs to mode: Manage, an observing intent has none: delete the intent to stop managing the volume","field":".grant","check":"observerHasNoGrant"},{"message":"observed belongs to mode: Observe: what kubelet manages is not managed by an agent","field":".observed","check":"observedIsNotManaged"},{"message":"deletionPolicy: Retain needs mode: Manage: with Observe nothing is mounted that could be retained","field":".deletionPolicy","check":"retainNeedsManage"},{"message":"fsType: swap is for the node itself, and can be neither mounted, shared nor observed: remove mounts, pods (allowedNamespaces) and adopt, and use mode: Manage","field":".fsType","check":"swapIsOfNode"},{"message":"mountOptions of a mount need volumeMode: Filesystem: a raw block device takes none","field":".mounts","check":"blockHasNoOptions"},{"message":"readOnly needs volumeMode: Filesystem: it does not stop writes to a raw block device","field":".mounts","check":"blockIsWritable"},{"field":".grant","check":"grantSaysVolume","message":"the grant of a CSI volume must name the volume: grant.csi"},{"message":"deletionPolicy: Retain would leave a payload that nobody updates: use Unmount for configMap, secret, downwardAPI and projected","field":".deletionPolicy","check":"payloadIsNotRetained"},{"message":"deletionPolicy: Retain would leave a volume attached and mounted, but unmanaged: use Unmount for rbd, iscsi, fc, csi, flexVolume and persistentVolumeClaim","field":".deletionPolicy","check":"attachedIsNotRetained"},{"message":"adopt: IfSame needs source.local.path without encryption: which device is mounted is else known only to the agent that mounted it","field":".adopt","check":"adoptedByPath"},{"message":"adopt: IfSame is for hostPath, local, nfs and cifs: no mount of another can show what the agent makes itself, serves by a client of its own (FUSE), or attaches","field":".adopt","check":"adoptable"},{"message":"fsGroup is for csi, persistentVolumeClaim, emptyDir, local, iscsi, fc, configMap, secret, downwardAPI, projected, git and image with volumeMode: Filesystem: remove it","field":".mounts","check":"groupIsGiven"},{"message":"seLinuxOptions is for source.csi and source.persistentVolumeClaim with volumeMode: Filesystem: remove it","field":".mounts","check":"labelHasDriver"},{"message":"mounts of a hostPath of type CharDevice or BlockDevice take neither nodev, which keeps a device from being opened, nor readOnly, which does not stop writes to it: remove them","field":".mounts","check":"devicesAreUsable"},{"message":"no mount may be at the path of the source or above it: the mount would cover its own source","field":".mounts","check":"sourceIsNotCovered"},{"message":"volumeMode: Block needs source.local with the path of a block device, source.iscsi, source.fc, source.csi or source.persistentVolumeClaim","field":".volumeMode","check":"blockHasDevice"},{"message":"destroyAllDataOnDevices is for source.local with fsType, with which the devices are formatted: add it, or remove them","field":".destroyAllDataOnDevices","check":"destroyedIsFormatted"},{"message":"source.local.fsLabel needs fsType, the file system to make on the device: name it, or remove fsLabel","field":".source.local.fsLabel","check":"labelIsMade"},{"message":"fsType is only for source.local with volumeMode: Filesystem: remove it","field":".fsType","check":"fsTypeIsLocal"},{"message":"encryption with randomKey: true loses what is on the device each time that it is opened: it is for fsType: swap alone, name a secretRef","field":".source.local.encryption","check":"randomIsSwap"},{"message":"mountOptions of a volume are file system options: they need nfs, glusterfs, cifs, cephfs with client Kernel, or local, iscsi, fc or csi with a file system. A claim's are its PersistentVolume's. Use mounts[].mountOptions for nosuid, noexec and the like","field":".mountOptions","check":"optionsHaveFilesystem"},{"message":"mountOptions of source.local, source.iscsi and source.fc need fsType, because each file system has options of its own: add the one that the device has, or is to be formatted with","field":".mountOptions","check":"optionsHaveFsType"},{"field":".mountOptions","check":"csiOptions","message":"each of mountOptions of source.csi must be one option as the file system takes it: letters, digits and _ - . : = @ % + /","patterns":["^[A-Za-z0-9_][-A-Za-z0-9_.:=@%+/]*$"]},{"field":".mountOptions","check":"nfsOptions","message":"each of mountOptions must be one option that is allowed for NFS: vers= or nfsvers= (3, 4, 4.0, 4.1, 4.2), hard, soft, softerr, proto= (tcp, tcp6, udp, udp6, rdma), port=, mountport=, timeo=, retrans=, rsize= or wsize= (a power of two from 1024 to 1048576), nconnect= (1 to 16), sec= (sys, krb5, krb5i, krb5p), ac, noac, acregmin=, acregmax=, acdirmin=, acdirmax=, actimeo=, lookupcache= (all, none, pos, positive), lock, nolock, fsc, nofsc, cto, nocto, resvport, noresvport; read-only is source.nfs.readOnly","patterns":["^(vers=(3|4|4[.][0-2])|nfsvers=(3|4|4[.][0-2])|hard|soft|softerr|proto=(tcp|tcp6|udp|udp6|rdma)|(port|mountport)=(6553[0-5]|655[0-2][0-9]|65[0-4][0-9]{2}|6[0-4][0-9]{3}|[1-5][0-9]{4}|[1-9][0-9]{0,3})|timeo=[1-9][0-9]{0,5}|retrans=[0-9]{1,4}|(rsize|wsize)=(1024|2048|4096|8192|16384|32768|65536|131072|262144|524288|1048576)|nconnect=([1-9]|1[0-6])|sec=(sys|krb5|krb5i|krb5p)|ac|noac|(acregmin|acregmax|acdirmin|acdirmax|actimeo)=[0-9]{1,6}|lookupcache=(all|none|pos|positive)|lock|nolock|fsc|nofsc|cto|nocto|resvport|noresvport)$"]},{"field":".mountOptions","check":"ofNfs3","message":"proto=udp, lock, nolock and mountport= are of NFS version 3 only: add vers=3, or remove them"},{"field":".mountOptions","check":"glusterfsOptions","message":"each of mountOptions must be one option that is allowed for GlusterFS: acl, resolve-gids, attribute-timeout=, entry-timeout=, negative-timeout= and gid-timeout= (seconds), direct-io-mode= (enable, disable, auto), use-readdirp=, fopen-keep-cache= and kernel-writeback-cache= (yes, no), background-qlen=, congestion-threshold=, lru-limit=, invalidate-limit=, reader-thread-count= (1 to 64); read-only is source.glusterfs.readOnly","patterns":["^(acl|resolve-gids|(attribute-timeout|entry-timeout|negative-timeout|gid-timeout)=[0-9]{1,5}([.][0-9]{1,3})?|direct-io-mode=(enable|disable|auto)|use-readdirp=(yes|no)|fopen-keep-cache=(yes|no)|kernel-writeback-cache=(yes|no)|(background-qlen|congestion-threshold|lru-limit|invalidate-limit)=[0-9]{1,6}|reader-thread-count=([1-9]|[1-5][0-9]|6[0-4]))$"]},{"field":".mountOptions","check":"cifsOptions","message":"each of mountOptions must be one option that is allowed for CIFS: vers= (2.0, 2.1, 3, 3.0, 3.0.2, 3.1.1), sec= (ntlmssp, ntlmsspi), seal, uid=, gid=, forceuid, noforceuid, forcegid, noforcegid, file_mode= or dir_mode= (0 and three octal digits), cache= (none, strict, loose), actimeo=, acregmax=, acdirmax=, hard, soft, rsize= or wsize= (a power of two from 65536 to 4194304), echo_interval= (1 to 600), serverino, noserverino, mfsymlinks, nobrl, noperm, nosharesock, port=; secretRef has the credentials, read-only is source.cifs.readOnly or mounts[].readOnly","patterns":["^(vers=(2[.][01]|3|3[.]0|3[.]0[.]2|3[.]1[.]1)|sec=(ntlmssp|ntlmsspi)|seal|(uid|gid)=[0-9]{1,9}|forceuid|noforceuid|forcegid|noforcegid|(file_mode|dir_mode)=0[0-7]{3}|cache=(none|strict|loose)|actimeo=[0-9]{1,6}|acregmax=[0-9]{1,6}|acdirmax=[0-9]{1,6}|hard|soft|(rsize|wsize)=(65536|131072|262144|524288|1048576|2097152|4194304)|echo_interval=([1-9]|[1-9][0-9]|[1-5][0-9]{2}|600)|serverino|noserverino|mfsymlinks|nobrl|noperm|nosharesock|port=(6553[0-5]|655[0-2][0-9]|65[0-4][0-9]{2}|6[0-4][0-9]{3}|[1-5][0-9]{4}|[1-9][0-9]{0,3}))$"]},{"field":".mountOptions","check":"cephfsOptions","message":"each of mountOptions must be one option that is allowed for CephFS with client Kernel: ms_mode= (legacy, crc, secure, prefer-crc, prefer-secure), recover_session= (no, clean), rsize=, wsize= and rasize= (bytes), caps_max=, readdir_max_entries=, readdir_max_bytes=, osd_request_timeout= (seconds), crc, acl, wsync, asyncreaddir, dcache, dirstat, rbytes, quotadf, copyfrom, ino32, or one of these ten with no in front; read-only is source.cephfs.readOnly or mounts[].readOnly","patterns":["^(ms_mode=(legacy|crc|secure|prefer-crc|prefer-secure)|recover_session=(no|clean)|(rsize|wsize|rasize)=[1-9][0-9]{3,7}|(caps_max|readdir_max_entries|readdir_max_bytes|osd_request_timeout)=[0-9]{1,7}|crc|nocrc|acl|noacl|wsync|nowsync|asyncreaddir|noasyncreaddir|dcache|nodcache|dirstat|nodirstat|rbytes|norbytes|quotadf|noquotadf|copyfrom|nocopyfrom|ino32|noino32)$"]},{"field":".mountOptions","check":"ext2Options","message":"each of mountOptions must be one option that is allowed for ext2: errors= (remount-ro, continue, panic), usrquota, grpquota, noquota, lazytime, nolazytime, user_xattr, acl; read-only is mounts[].readOnly","patterns":["^(errors=(remount-ro|continue|panic)|usrquota|grpquota|noquota|lazytime|nolazytime|user_xattr|acl)$"]},{"field":".mountOptions","check":"ext4Options","message":"each of mountOptions must be one option that is allowed for ext3 and ext4: errors= (remount-ro, continue, panic), usrquota, grpquota, noquota, lazytime, nolazytime, user_xattr, acl, discard, nodiscard, barrier, nobarrier, barrier=0, barrier=1, commit=, data= (ordered, writeback, journal), and for ext4 journal_checksum; read-only is mounts[].readOnly","patterns":["^(errors=(remount-ro|continue|panic)|usrquota|grpquota|noquota|lazytime|nolazytime|user_xattr|acl|discard|nodiscard|barrier|nobarrier|barrier=[01]|commit=[0-9]{1,5}|data=(ordered|writeback|journal))$"]},{"field":".mountOptions","check":"xfsOptions","message":"each of mountOptions must be one option that is allowed for xfs: discard, nodiscard, inode64, largeio, nolargeio, swalloc, logbsize= (16k to 256k), logbufs= (2 to 8), allocsize= (a power of two from 4k to 1g), usrquota, grpquota, prjquota, uquota, gquota, pquota, noquota, lazytime, nolazytime; read-only is mounts[].readOnly","patterns":["^(discard|nodiscard|inode64|largeio|nolargeio|swalloc|logbsize=(16|32|64|128|256)k|logbufs=[2-8]|allocsize=(4|8|16|32|64|128|256|512)k|allocsize=(1|2|4|8|16|32|64|128|256|512)m|allocsize=1g|usrquota|grpquota|prjquota|uquota|gquota|pquota|noquota|lazytime|nolazytime)$"]},{"field":".mountOptions","check":"btrfsOptions","message":"each of mountOptions must be one option that is allowed for btrfs: discard, discard= (sync, async), nodiscard, barrier, nobarrier, commit=, acl, noacl, compress= (no, lzo, zlib, zlib:1 to zlib:9, zstd, zstd:1 to zstd:15), autodefrag, noautodefrag, ssd, nossd, lazytime, nolazytime; read-only is mounts[].readOnly","patterns":["^(discard|discard=(sync|async)|nodiscard|barrier|nobarrier|commit=[0-9]{1,5}|acl|noacl|compress=(no|lzo|zlib(:[1-9])?|zstd(:([1-9]|1[0-5]))?)|autodefrag|noautodefrag|ssd|nossd|lazytime|nolazytime)$"]},{"field":".mountOptions","check":"swapOptions","message":"each of mountOptions must be one option that is allowed for swap: pri= (0 to 32767), discard, discard= (once, pages)","patterns":["^(pri=(3276[0-7]|327[0-5][0-9]|32[0-6][0-9]{2}|3[01][0-9]{3}|[12][0-9]{4}|[1-9][0-9]{0,3}|0)|discard|discard=(once|pages))$"]}],"additionalProperties":false};
-const schema75 = {"type":"object","required":["name","namespace","uid","volume"],"properties":{"uid":{"type":"string","maxLength":64,"pattern":"^[A-Za-z0-9]([-A-Za-z0-9]*[A-Za-z0-9])?$"},"namespace":{"type":"string","maxLength":253,"pattern":"^[a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?$"},"name":{"type":"string","maxLength":253,"pattern":"^[a-z0-9]([-a-z0-9]*[a-z0-9])?([.][a-z0-9]([-a-z0-9]*[a-z0-9])?)*$"},"volume":{"type":"string","maxLength":63,"pattern":"^[a-z0-9]([-a-z0-9]*[a-z0-9])?$"},"readOnly":{"type":"boolean"},"noexec":{"type":"boolean"},"subPath":{"type":"string","maxLength":512,"rules":[{"message":"must be a relative path without '.', '..', '//', control or invisible characters or a trailing '/'","matchesNot":"^$|^/|/$|//|(^|/)[.][.]?(/|$)|[\\p{Cc}\\p{Cf}\\p{Zl}\\p{Zp}]"}]},"fsGroup":{"type":"integer","minimum":0,"maximum":2147483647},"fsGroupChangePolicy":{"type":"string","enum":["Always","OnRootMismatch"]}},"additionalProperties":false};
-const schema77 = {"type":"object","properties":{"max":{"type":"string","enum":["Normal","Force","Lazy"],"default":"Normal"},"timeoutSeconds":{"type":"integer","default":90,"minimum":1,"maximum":3600}},"required":["max","timeoutSeconds"],"additionalProperties":false};
-const schema78 = {"type":"object","properties":{"type":{"type":"string","enum":["Never","AfterTimeout"],"default":"Never"},"timeoutSeconds":{"type":"integer","rules":[{"message":"must be from 60 (a minute) to 604800 (a week)","from":60,"to":604800}]}},"rules":[{"message":"timeoutSeconds belongs to type: AfterTimeout: give both or neither","field":".timeoutSeconds","check":"secondsWithTimeout"}],"required":["type"],"additionalProperties":false};
+const schema77 = {"type":"object","required":["name","namespace","uid","volume"],"properties":{"uid":{"type":"string","maxLength":64,"pattern":"^[A-Za-z0-9]([-A-Za-z0-9]*[A-Za-z0-9])?$"},"namespace":{"type":"string","maxLength":253,"pattern":"^[a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?$"},"name":{"type":"string","maxLength":253,"pattern":"^[a-z0-9]([-a-z0-9]*[a-z0-9])?([.][a-z0-9]([-a-z0-9]*[a-z0-9])?)*$"},"volume":{"type":"string","maxLength":63,"pattern":"^[a-z0-9]([-a-z0-9]*[a-z0-9])?$"},"readOnly":{"type":"boolean"},"noexec":{"type":"boolean"},"subPath":{"type":"string","maxLength":512,"rules":[{"message":"must be a relative path without '.', '..', '//', control or invisible characters or a trailing '/'","matchesNot":"^$|^/|/$|//|(^|/)[.][.]?(/|$)|[\\p{Cc}\\p{Cf}\\p{Zl}\\p{Zp}]"}]},"fsGroup":{"type":"integer","minimum":0,"maximum":2147483647},"fsGroupChangePolicy":{"type":"string","enum":["Always","OnRootMismatch"]}},"additionalProperties":false};
+const schema79 = {"type":"object","properties":{"max":{"type":"string","enum":["Normal","Force","Lazy"],"default":"Normal"},"timeoutSeconds":{"type":"integer","default":90,"minimum":1,"maximum":3600}},"required":["max","timeoutSeconds"],"additionalProperties":false};
+const schema80 = {"type":"object","properties":{"type":{"type":"string","enum":["Never","AfterTimeout"],"default":"Never"},"timeoutSeconds":{"type":"integer","rules":[{"message":"must be from 60 (a minute) to 604800 (a week)","from":60,"to":604800}]}},"rules":[{"message":"timeoutSeconds belongs to type: AfterTimeout: give both or neither","field":".timeoutSeconds","check":"secondsWithTimeout"}],"required":["type"],"additionalProperties":false};
 const func2 = Object.prototype.hasOwnProperty;
 const func3 = codePoints;
 const pattern0 = new RegExp("^[a-z0-9]([-a-z0-9]*[a-z0-9])?([.][a-z0-9]([-a-z0-9]*[a-z0-9])?)*$", "u");
@@ -3195,8 +3195,156 @@ if(vErrors === null){vErrors = [err74];}
 else {vErrors.push(err74);}errors++;}
 validate12.errors = vErrors;
 return errors === 0;}
-const schema68 = {"type":"object","required":["accessMode","driver","volumeHandle"],"properties":{"driver":{"type":"string","maxLength":63,"pattern":"^[A-Za-z0-9]([-A-Za-z0-9.]{0,61}[A-Za-z0-9])?$","rules":[{"message":"csi.nodevolume.dev is this operator's own driver, by which pods use what a set has: name the source of that set itself","check":"notOwnDriver"}]},"volumeHandle":{"type":"string","maxLength":512,"pattern":"^[^\\p{Cc}]+$"},"readOnly":{"type":"boolean"},"fsType":{"type":"string","maxLength":32,"pattern":"^[a-z0-9][a-z0-9_-]*$"},"accessMode":{"type":"string","enum":["ReadWriteOnce","ReadOnlyMany","ReadWriteMany","ReadWriteOncePod"]},"mountOptions":{"type":"array","maxItems":32,"items":{"type":"string","maxLength":256}},"volumeAttributes":{"type":"object","maxProperties":24,"additionalProperties":{"type":"string","maxLength":512},"rules":[{"message":"each key may have at most 128 characters","check":"shortKeys"},{"message":"no key and no value may have a NUL character: programs take the text to end there","check":"noNUL"}]},"nodeStageSecretRef":{"$ref":"#/definitions/SecretReference"},"nodePublishSecretRef":{"$ref":"#/definitions/SecretReference"},"nodeExpandSecretRef":{"$ref":"#/definitions/SecretReference"},"requiresRepublish":{"type":"boolean"},"podInfoOnMount":{"type":"boolean"},"tokenAudiences":{"type":"array","maxItems":16,"items":{"type":"string","maxLength":512}},"serviceAccountTokenInSecrets":{"type":"boolean"},"supportsFSGroup":{"type":"boolean"},"seLinuxMount":{"type":"boolean"}},"additionalProperties":false};
 function validate58(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+let vErrors = null;
+let errors = 0;
+if(data && typeof data == "object" && !Array.isArray(data)){
+if(data.request === undefined){
+const err0 = {instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: "request"},message:"must have required property '"+"request"+"'"};
+if(vErrors === null){vErrors = [err0];}
+else {vErrors.push(err0);}errors++;}
+if(data.volumes === undefined){
+const err1 = {instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: "volumes"},message:"must have required property '"+"volumes"+"'"};
+if(vErrors === null){vErrors = [err1];}
+else {vErrors.push(err1);}errors++;}
+for(const key0 in data){
+if(!((key0 === "request") || (key0 === "volumes"))){
+const err2 = {instancePath,schemaPath:"#/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties"};
+if(vErrors === null){vErrors = [err2];}
+else {vErrors.push(err2);}errors++;}}
+if(data.request !== undefined){
+let data0 = data.request;
+if(typeof data0 === "string"){
+if(func3(data0) > 64){
+const err3 = {instancePath:instancePath+"/request",schemaPath:"#/properties/request/maxLength",keyword:"maxLength",params:{limit: 64},message:"must NOT have more than 64 characters"};
+if(vErrors === null){vErrors = [err3];}
+else {vErrors.push(err3);}errors++;}
+if(func3(data0) < 1){
+const err4 = {instancePath:instancePath+"/request",schemaPath:"#/properties/request/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters"};
+if(vErrors === null){vErrors = [err4];}
+else {vErrors.push(err4);}errors++;}}
+else {
+const err5 = {instancePath:instancePath+"/request",schemaPath:"#/properties/request/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(vErrors === null){vErrors = [err5];}
+else {vErrors.push(err5);}errors++;}}
+if(data.volumes !== undefined){
+let data1 = data.volumes;
+if(Array.isArray(data1)){
+if(data1.length > 256){
+const err6 = {instancePath:instancePath+"/volumes",schemaPath:"#/properties/volumes/maxItems",keyword:"maxItems",params:{limit: 256},message:"must NOT have more than 256 items"};
+if(vErrors === null){vErrors = [err6];}
+else {vErrors.push(err6);}errors++;}
+const len0 = data1.length;
+for(let i0=0; i0<len0; i0++){
+let data2 = data1[i0];
+if(data2 && typeof data2 == "object" && !Array.isArray(data2)){
+if(data2.driver === undefined){
+const err7 = {instancePath:instancePath+"/volumes/" + i0,schemaPath:"#/definitions/AttachedVolume/required",keyword:"required",params:{missingProperty: "driver"},message:"must have required property '"+"driver"+"'"};
+if(vErrors === null){vErrors = [err7];}
+else {vErrors.push(err7);}errors++;}
+if(data2.volumeAttachment === undefined){
+const err8 = {instancePath:instancePath+"/volumes/" + i0,schemaPath:"#/definitions/AttachedVolume/required",keyword:"required",params:{missingProperty: "volumeAttachment"},message:"must have required property '"+"volumeAttachment"+"'"};
+if(vErrors === null){vErrors = [err8];}
+else {vErrors.push(err8);}errors++;}
+for(const key1 in data2){
+if(!((((((key1 === "volumeAttachment") || (key1 === "driver")) || (key1 === "volumeHandle")) || (key1 === "persistentVolume")) || (key1 === "claim")) || (key1 === "names"))){
+const err9 = {instancePath:instancePath+"/volumes/" + i0,schemaPath:"#/definitions/AttachedVolume/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key1},message:"must NOT have additional properties"};
+if(vErrors === null){vErrors = [err9];}
+else {vErrors.push(err9);}errors++;}}
+if(data2.volumeAttachment !== undefined){
+let data3 = data2.volumeAttachment;
+if(typeof data3 === "string"){
+if(func3(data3) > 253){
+const err10 = {instancePath:instancePath+"/volumes/" + i0+"/volumeAttachment",schemaPath:"#/definitions/AttachedVolume/properties/volumeAttachment/maxLength",keyword:"maxLength",params:{limit: 253},message:"must NOT have more than 253 characters"};
+if(vErrors === null){vErrors = [err10];}
+else {vErrors.push(err10);}errors++;}}
+else {
+const err11 = {instancePath:instancePath+"/volumes/" + i0+"/volumeAttachment",schemaPath:"#/definitions/AttachedVolume/properties/volumeAttachment/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(vErrors === null){vErrors = [err11];}
+else {vErrors.push(err11);}errors++;}}
+if(data2.driver !== undefined){
+let data4 = data2.driver;
+if(typeof data4 === "string"){
+if(func3(data4) > 253){
+const err12 = {instancePath:instancePath+"/volumes/" + i0+"/driver",schemaPath:"#/definitions/AttachedVolume/properties/driver/maxLength",keyword:"maxLength",params:{limit: 253},message:"must NOT have more than 253 characters"};
+if(vErrors === null){vErrors = [err12];}
+else {vErrors.push(err12);}errors++;}}
+else {
+const err13 = {instancePath:instancePath+"/volumes/" + i0+"/driver",schemaPath:"#/definitions/AttachedVolume/properties/driver/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(vErrors === null){vErrors = [err13];}
+else {vErrors.push(err13);}errors++;}}
+if(data2.volumeHandle !== undefined){
+let data5 = data2.volumeHandle;
+if(typeof data5 === "string"){
+if(func3(data5) > 512){
+const err14 = {instancePath:instancePath+"/volumes/" + i0+"/volumeHandle",schemaPath:"#/definitions/AttachedVolume/properties/volumeHandle/maxLength",keyword:"maxLength",params:{limit: 512},message:"must NOT have more than 512 characters"};
+if(vErrors === null){vErrors = [err14];}
+else {vErrors.push(err14);}errors++;}}
+else {
+const err15 = {instancePath:instancePath+"/volumes/" + i0+"/volumeHandle",schemaPath:"#/definitions/AttachedVolume/properties/volumeHandle/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(vErrors === null){vErrors = [err15];}
+else {vErrors.push(err15);}errors++;}}
+if(data2.persistentVolume !== undefined){
+let data6 = data2.persistentVolume;
+if(typeof data6 === "string"){
+if(func3(data6) > 253){
+const err16 = {instancePath:instancePath+"/volumes/" + i0+"/persistentVolume",schemaPath:"#/definitions/AttachedVolume/properties/persistentVolume/maxLength",keyword:"maxLength",params:{limit: 253},message:"must NOT have more than 253 characters"};
+if(vErrors === null){vErrors = [err16];}
+else {vErrors.push(err16);}errors++;}}
+else {
+const err17 = {instancePath:instancePath+"/volumes/" + i0+"/persistentVolume",schemaPath:"#/definitions/AttachedVolume/properties/persistentVolume/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(vErrors === null){vErrors = [err17];}
+else {vErrors.push(err17);}errors++;}}
+if(data2.claim !== undefined){
+let data7 = data2.claim;
+if(typeof data7 === "string"){
+if(func3(data7) > 317){
+const err18 = {instancePath:instancePath+"/volumes/" + i0+"/claim",schemaPath:"#/definitions/AttachedVolume/properties/claim/maxLength",keyword:"maxLength",params:{limit: 317},message:"must NOT have more than 317 characters"};
+if(vErrors === null){vErrors = [err18];}
+else {vErrors.push(err18);}errors++;}}
+else {
+const err19 = {instancePath:instancePath+"/volumes/" + i0+"/claim",schemaPath:"#/definitions/AttachedVolume/properties/claim/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(vErrors === null){vErrors = [err19];}
+else {vErrors.push(err19);}errors++;}}
+if(data2.names !== undefined){
+let data8 = data2.names;
+if(Array.isArray(data8)){
+if(data8.length > 8){
+const err20 = {instancePath:instancePath+"/volumes/" + i0+"/names",schemaPath:"#/definitions/AttachedVolume/properties/names/maxItems",keyword:"maxItems",params:{limit: 8},message:"must NOT have more than 8 items"};
+if(vErrors === null){vErrors = [err20];}
+else {vErrors.push(err20);}errors++;}
+const len1 = data8.length;
+for(let i1=0; i1<len1; i1++){
+let data9 = data8[i1];
+if(typeof data9 === "string"){
+if(func3(data9) > 253){
+const err21 = {instancePath:instancePath+"/volumes/" + i0+"/names/" + i1,schemaPath:"#/definitions/AttachedVolume/properties/names/items/maxLength",keyword:"maxLength",params:{limit: 253},message:"must NOT have more than 253 characters"};
+if(vErrors === null){vErrors = [err21];}
+else {vErrors.push(err21);}errors++;}}
+else {
+const err22 = {instancePath:instancePath+"/volumes/" + i0+"/names/" + i1,schemaPath:"#/definitions/AttachedVolume/properties/names/items/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(vErrors === null){vErrors = [err22];}
+else {vErrors.push(err22);}errors++;}}}
+else {
+const err23 = {instancePath:instancePath+"/volumes/" + i0+"/names",schemaPath:"#/definitions/AttachedVolume/properties/names/type",keyword:"type",params:{type: "array"},message:"must be array"};
+if(vErrors === null){vErrors = [err23];}
+else {vErrors.push(err23);}errors++;}}}
+else {
+const err24 = {instancePath:instancePath+"/volumes/" + i0,schemaPath:"#/definitions/AttachedVolume/type",keyword:"type",params:{type: "object"},message:"must be object"};
+if(vErrors === null){vErrors = [err24];}
+else {vErrors.push(err24);}errors++;}}}
+else {
+const err25 = {instancePath:instancePath+"/volumes",schemaPath:"#/properties/volumes/type",keyword:"type",params:{type: "array"},message:"must be array"};
+if(vErrors === null){vErrors = [err25];}
+else {vErrors.push(err25);}errors++;}}}
+else {
+const err26 = {instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"};
+if(vErrors === null){vErrors = [err26];}
+else {vErrors.push(err26);}errors++;}
+validate58.errors = vErrors;
+return errors === 0;}
+const schema70 = {"type":"object","required":["accessMode","driver","volumeHandle"],"properties":{"driver":{"type":"string","maxLength":63,"pattern":"^[A-Za-z0-9]([-A-Za-z0-9.]{0,61}[A-Za-z0-9])?$","rules":[{"message":"csi.nodevolume.dev is this operator's own driver, by which pods use what a set has: name the source of that set itself","check":"notOwnDriver"}]},"volumeHandle":{"type":"string","maxLength":512,"pattern":"^[^\\p{Cc}]+$"},"readOnly":{"type":"boolean"},"fsType":{"type":"string","maxLength":32,"pattern":"^[a-z0-9][a-z0-9_-]*$"},"accessMode":{"type":"string","enum":["ReadWriteOnce","ReadOnlyMany","ReadWriteMany","ReadWriteOncePod"]},"mountOptions":{"type":"array","maxItems":32,"items":{"type":"string","maxLength":256}},"volumeAttributes":{"type":"object","maxProperties":24,"additionalProperties":{"type":"string","maxLength":512},"rules":[{"message":"each key may have at most 128 characters","check":"shortKeys"},{"message":"no key and no value may have a NUL character: programs take the text to end there","check":"noNUL"}]},"nodeStageSecretRef":{"$ref":"#/definitions/SecretReference"},"nodePublishSecretRef":{"$ref":"#/definitions/SecretReference"},"nodeExpandSecretRef":{"$ref":"#/definitions/SecretReference"},"requiresRepublish":{"type":"boolean"},"podInfoOnMount":{"type":"boolean"},"tokenAudiences":{"type":"array","maxItems":16,"items":{"type":"string","maxLength":512}},"serviceAccountTokenInSecrets":{"type":"boolean"},"supportsFSGroup":{"type":"boolean"},"seLinuxMount":{"type":"boolean"}},"additionalProperties":false};
+function validate60(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
 let errors = 0;
 if(data && typeof data == "object" && !Array.isArray(data)){
@@ -3213,7 +3361,7 @@ const err2 = {instancePath,schemaPath:"#/required",keyword:"required",params:{mi
 if(vErrors === null){vErrors = [err2];}
 else {vErrors.push(err2);}errors++;}
 for(const key0 in data){
-if(!(func2.call(schema68.properties, key0))){
+if(!(func2.call(schema70.properties, key0))){
 const err3 = {instancePath,schemaPath:"#/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties"};
 if(vErrors === null){vErrors = [err3];}
 else {vErrors.push(err3);}errors++;}}
@@ -3274,7 +3422,7 @@ const err14 = {instancePath:instancePath+"/accessMode",schemaPath:"#/properties/
 if(vErrors === null){vErrors = [err14];}
 else {vErrors.push(err14);}errors++;}
 if(!((((data4 === "ReadWriteOnce") || (data4 === "ReadOnlyMany")) || (data4 === "ReadWriteMany")) || (data4 === "ReadWriteOncePod"))){
-const err15 = {instancePath:instancePath+"/accessMode",schemaPath:"#/properties/accessMode/enum",keyword:"enum",params:{allowedValues: schema68.properties.accessMode.enum},message:"must be equal to one of the allowed values"};
+const err15 = {instancePath:instancePath+"/accessMode",schemaPath:"#/properties/accessMode/enum",keyword:"enum",params:{allowedValues: schema70.properties.accessMode.enum},message:"must be equal to one of the allowed values"};
 if(vErrors === null){vErrors = [err15];}
 else {vErrors.push(err15);}errors++;}}
 if(data.mountOptions !== undefined){
@@ -3524,7 +3672,7 @@ else {
 const err63 = {instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"};
 if(vErrors === null){vErrors = [err63];}
 else {vErrors.push(err63);}errors++;}
-validate58.errors = vErrors;
+validate60.errors = vErrors;
 return errors === 0;}
 function validate57(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
@@ -3535,7 +3683,7 @@ const err0 = {instancePath,schemaPath:"#/required",keyword:"required",params:{mi
 if(vErrors === null){vErrors = [err0];}
 else {vErrors.push(err0);}errors++;}
 for(const key0 in data){
-if(!((((((key0 === "id") || (key0 === "disk")) || (key0 === "volumeAttachment")) || (key0 === "persistentVolume")) || (key0 === "csi")) || (key0 === "publishContext"))){
+if(!(((((((key0 === "id") || (key0 === "disk")) || (key0 === "attachments")) || (key0 === "volumeAttachment")) || (key0 === "persistentVolume")) || (key0 === "csi")) || (key0 === "publishContext"))){
 const err1 = {instancePath,schemaPath:"#/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties"};
 if(vErrors === null){vErrors = [err1];}
 else {vErrors.push(err1);}errors++;}}
@@ -3565,30 +3713,32 @@ else {
 const err6 = {instancePath:instancePath+"/disk",schemaPath:"#/properties/disk/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){vErrors = [err6];}
 else {vErrors.push(err6);}errors++;}}
+if(data.attachments !== undefined){
+if(!(validate58(data.attachments, {instancePath:instancePath+"/attachments",parentData:data,parentDataProperty:"attachments",rootData}))){vErrors = vErrors === null ? validate58.errors : vErrors.concat(validate58.errors);errors = vErrors.length;}}
 if(data.volumeAttachment !== undefined){
-let data2 = data.volumeAttachment;
-if(data2 && typeof data2 == "object" && !Array.isArray(data2)){
-if(data2.name === undefined){
+let data3 = data.volumeAttachment;
+if(data3 && typeof data3 == "object" && !Array.isArray(data3)){
+if(data3.name === undefined){
 const err7 = {instancePath:instancePath+"/volumeAttachment",schemaPath:"#/definitions/GrantedVolumeAttachment/required",keyword:"required",params:{missingProperty: "name"},message:"must have required property '"+"name"+"'"};
 if(vErrors === null){vErrors = [err7];}
 else {vErrors.push(err7);}errors++;}
-if(data2.uid === undefined){
+if(data3.uid === undefined){
 const err8 = {instancePath:instancePath+"/volumeAttachment",schemaPath:"#/definitions/GrantedVolumeAttachment/required",keyword:"required",params:{missingProperty: "uid"},message:"must have required property '"+"uid"+"'"};
 if(vErrors === null){vErrors = [err8];}
 else {vErrors.push(err8);}errors++;}
-for(const key1 in data2){
+for(const key1 in data3){
 if(!((key1 === "name") || (key1 === "uid"))){
 const err9 = {instancePath:instancePath+"/volumeAttachment",schemaPath:"#/definitions/GrantedVolumeAttachment/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key1},message:"must NOT have additional properties"};
 if(vErrors === null){vErrors = [err9];}
 else {vErrors.push(err9);}errors++;}}
-if(data2.name !== undefined){
-let data3 = data2.name;
-if(typeof data3 === "string"){
-if(func3(data3) > 253){
+if(data3.name !== undefined){
+let data4 = data3.name;
+if(typeof data4 === "string"){
+if(func3(data4) > 253){
 const err10 = {instancePath:instancePath+"/volumeAttachment/name",schemaPath:"#/definitions/GrantedVolumeAttachment/properties/name/maxLength",keyword:"maxLength",params:{limit: 253},message:"must NOT have more than 253 characters"};
 if(vErrors === null){vErrors = [err10];}
 else {vErrors.push(err10);}errors++;}
-if(func3(data3) < 1){
+if(func3(data4) < 1){
 const err11 = {instancePath:instancePath+"/volumeAttachment/name",schemaPath:"#/definitions/GrantedVolumeAttachment/properties/name/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters"};
 if(vErrors === null){vErrors = [err11];}
 else {vErrors.push(err11);}errors++;}}
@@ -3596,14 +3746,14 @@ else {
 const err12 = {instancePath:instancePath+"/volumeAttachment/name",schemaPath:"#/definitions/GrantedVolumeAttachment/properties/name/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){vErrors = [err12];}
 else {vErrors.push(err12);}errors++;}}
-if(data2.uid !== undefined){
-let data4 = data2.uid;
-if(typeof data4 === "string"){
-if(func3(data4) > 64){
+if(data3.uid !== undefined){
+let data5 = data3.uid;
+if(typeof data5 === "string"){
+if(func3(data5) > 64){
 const err13 = {instancePath:instancePath+"/volumeAttachment/uid",schemaPath:"#/definitions/GrantedVolumeAttachment/properties/uid/maxLength",keyword:"maxLength",params:{limit: 64},message:"must NOT have more than 64 characters"};
 if(vErrors === null){vErrors = [err13];}
 else {vErrors.push(err13);}errors++;}
-if(func3(data4) < 1){
+if(func3(data5) < 1){
 const err14 = {instancePath:instancePath+"/volumeAttachment/uid",schemaPath:"#/definitions/GrantedVolumeAttachment/properties/uid/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters"};
 if(vErrors === null){vErrors = [err14];}
 else {vErrors.push(err14);}errors++;}}
@@ -3616,29 +3766,29 @@ const err16 = {instancePath:instancePath+"/volumeAttachment",schemaPath:"#/defin
 if(vErrors === null){vErrors = [err16];}
 else {vErrors.push(err16);}errors++;}}
 if(data.persistentVolume !== undefined){
-let data5 = data.persistentVolume;
-if(data5 && typeof data5 == "object" && !Array.isArray(data5)){
-if(data5.name === undefined){
+let data6 = data.persistentVolume;
+if(data6 && typeof data6 == "object" && !Array.isArray(data6)){
+if(data6.name === undefined){
 const err17 = {instancePath:instancePath+"/persistentVolume",schemaPath:"#/definitions/GrantedObject/required",keyword:"required",params:{missingProperty: "name"},message:"must have required property '"+"name"+"'"};
 if(vErrors === null){vErrors = [err17];}
 else {vErrors.push(err17);}errors++;}
-if(data5.uid === undefined){
+if(data6.uid === undefined){
 const err18 = {instancePath:instancePath+"/persistentVolume",schemaPath:"#/definitions/GrantedObject/required",keyword:"required",params:{missingProperty: "uid"},message:"must have required property '"+"uid"+"'"};
 if(vErrors === null){vErrors = [err18];}
 else {vErrors.push(err18);}errors++;}
-for(const key2 in data5){
+for(const key2 in data6){
 if(!((key2 === "name") || (key2 === "uid"))){
 const err19 = {instancePath:instancePath+"/persistentVolume",schemaPath:"#/definitions/GrantedObject/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key2},message:"must NOT have additional properties"};
 if(vErrors === null){vErrors = [err19];}
 else {vErrors.push(err19);}errors++;}}
-if(data5.name !== undefined){
-let data6 = data5.name;
-if(typeof data6 === "string"){
-if(func3(data6) > 253){
+if(data6.name !== undefined){
+let data7 = data6.name;
+if(typeof data7 === "string"){
+if(func3(data7) > 253){
 const err20 = {instancePath:instancePath+"/persistentVolume/name",schemaPath:"#/definitions/GrantedObject/properties/name/maxLength",keyword:"maxLength",params:{limit: 253},message:"must NOT have more than 253 characters"};
 if(vErrors === null){vErrors = [err20];}
 else {vErrors.push(err20);}errors++;}
-if(func3(data6) < 1){
+if(func3(data7) < 1){
 const err21 = {instancePath:instancePath+"/persistentVolume/name",schemaPath:"#/definitions/GrantedObject/properties/name/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters"};
 if(vErrors === null){vErrors = [err21];}
 else {vErrors.push(err21);}errors++;}}
@@ -3646,14 +3796,14 @@ else {
 const err22 = {instancePath:instancePath+"/persistentVolume/name",schemaPath:"#/definitions/GrantedObject/properties/name/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){vErrors = [err22];}
 else {vErrors.push(err22);}errors++;}}
-if(data5.uid !== undefined){
-let data7 = data5.uid;
-if(typeof data7 === "string"){
-if(func3(data7) > 64){
+if(data6.uid !== undefined){
+let data8 = data6.uid;
+if(typeof data8 === "string"){
+if(func3(data8) > 64){
 const err23 = {instancePath:instancePath+"/persistentVolume/uid",schemaPath:"#/definitions/GrantedObject/properties/uid/maxLength",keyword:"maxLength",params:{limit: 64},message:"must NOT have more than 64 characters"};
 if(vErrors === null){vErrors = [err23];}
 else {vErrors.push(err23);}errors++;}
-if(func3(data7) < 1){
+if(func3(data8) < 1){
 const err24 = {instancePath:instancePath+"/persistentVolume/uid",schemaPath:"#/definitions/GrantedObject/properties/uid/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters"};
 if(vErrors === null){vErrors = [err24];}
 else {vErrors.push(err24);}errors++;}}
@@ -3666,18 +3816,18 @@ const err26 = {instancePath:instancePath+"/persistentVolume",schemaPath:"#/defin
 if(vErrors === null){vErrors = [err26];}
 else {vErrors.push(err26);}errors++;}}
 if(data.csi !== undefined){
-if(!(validate58(data.csi, {instancePath:instancePath+"/csi",parentData:data,parentDataProperty:"csi",rootData}))){vErrors = vErrors === null ? validate58.errors : vErrors.concat(validate58.errors);errors = vErrors.length;}}
+if(!(validate60(data.csi, {instancePath:instancePath+"/csi",parentData:data,parentDataProperty:"csi",rootData}))){vErrors = vErrors === null ? validate60.errors : vErrors.concat(validate60.errors);errors = vErrors.length;}}
 if(data.publishContext !== undefined){
-let data9 = data.publishContext;
-if(data9 && typeof data9 == "object" && !Array.isArray(data9)){
-if(Object.keys(data9).length > 32){
+let data10 = data.publishContext;
+if(data10 && typeof data10 == "object" && !Array.isArray(data10)){
+if(Object.keys(data10).length > 32){
 const err27 = {instancePath:instancePath+"/publishContext",schemaPath:"#/properties/publishContext/maxProperties",keyword:"maxProperties",params:{limit: 32},message:"must NOT have more than 32 properties"};
 if(vErrors === null){vErrors = [err27];}
 else {vErrors.push(err27);}errors++;}
-for(const key3 in data9){
-let data10 = data9[key3];
-if(typeof data10 === "string"){
-if(func3(data10) > 1024){
+for(const key3 in data10){
+let data11 = data10[key3];
+if(typeof data11 === "string"){
+if(func3(data11) > 1024){
 const err28 = {instancePath:instancePath+"/publishContext/" + key3.replace(/~/g, "~0").replace(/\//g, "~1"),schemaPath:"#/properties/publishContext/additionalProperties/maxLength",keyword:"maxLength",params:{limit: 1024},message:"must NOT have more than 1024 characters"};
 if(vErrors === null){vErrors = [err28];}
 else {vErrors.push(err28);}errors++;}}
@@ -3695,12 +3845,12 @@ if(vErrors === null){vErrors = [err31];}
 else {vErrors.push(err31);}errors++;}
 validate57.errors = vErrors;
 return errors === 0;}
-const schema72 = {"type":"object","required":["name","path","requester"],"properties":{"name":{"type":"string","maxLength":128,"pattern":"^[a-z0-9]([-a-z0-9.~]*[a-z0-9])?$"},"requester":{"$ref":"#/definitions/Requester"},"path":{"type":"string","maxLength":512,"rules":[{"message":"must be an absolute path below / without '.', '..', '//', control or invisible characters or a trailing '/'","matchesNot":"^$|^[^/]|/$|//|/[.][.]?(/|$)|[\\p{Cc}\\p{Cf}\\p{Zl}\\p{Zp}]"},{"check":"pathLength","message":"must have at most 2048 bytes, and each name at most 255 characters, or 63 if some are not ASCII: Linux takes no longer names"}]},"readOnly":{"type":"boolean"},"mountOptions":{"type":"array","maxItems":8,"items":{"type":"string","maxLength":64,"rules":[{"message":"must be one of nosuid, suid, nodev, dev, noexec, exec, noatime, relatime, strictatime, nodiratime and nosymfollow, one an entry; read-only is readOnly: true","oneOf":["nosuid","suid","nodev","dev","noexec","exec","noatime","relatime","strictatime","nodiratime","nosymfollow"]}]},"rules":[{"message":"an option may be named only once","check":"unique"},{"message":"an option and its opposite cannot both be named","check":"noOpposites"},{"message":"only one of noatime, relatime and strictatime can be named","check":"oneTimeOption"}]},"fsGroup":{"type":"integer","minimum":0,"maximum":2147483647},"fsGroupChangePolicy":{"type":"string","enum":["Always","OnRootMismatch"]},"seLinuxOptions":{"$ref":"#/definitions/SELinuxOptions"}},"rules":[{"message":"fsGroupChangePolicy has an effect only with fsGroup: add fsGroup, or remove it","field":".fsGroupChangePolicy","check":"policyHasGroup"}],"additionalProperties":false};
-const schema73 = {"type":"object","required":["kind","name","uid"],"properties":{"kind":{"type":"string","enum":["NodeVolumeSet"]},"name":{"type":"string","maxLength":253,"pattern":"^[a-z0-9]([-a-z0-9]*[a-z0-9])?([.][a-z0-9]([-a-z0-9]*[a-z0-9])?)*$"},"uid":{"type":"string","maxLength":64,"minLength":1}},"additionalProperties":false};
+const schema74 = {"type":"object","required":["name","path","requester"],"properties":{"name":{"type":"string","maxLength":128,"pattern":"^[a-z0-9]([-a-z0-9.~]*[a-z0-9])?$"},"requester":{"$ref":"#/definitions/Requester"},"path":{"type":"string","maxLength":512,"rules":[{"message":"must be an absolute path below / without '.', '..', '//', control or invisible characters or a trailing '/'","matchesNot":"^$|^[^/]|/$|//|/[.][.]?(/|$)|[\\p{Cc}\\p{Cf}\\p{Zl}\\p{Zp}]"},{"check":"pathLength","message":"must have at most 2048 bytes, and each name at most 255 characters, or 63 if some are not ASCII: Linux takes no longer names"}]},"readOnly":{"type":"boolean"},"mountOptions":{"type":"array","maxItems":8,"items":{"type":"string","maxLength":64,"rules":[{"message":"must be one of nosuid, suid, nodev, dev, noexec, exec, noatime, relatime, strictatime, nodiratime and nosymfollow, one an entry; read-only is readOnly: true","oneOf":["nosuid","suid","nodev","dev","noexec","exec","noatime","relatime","strictatime","nodiratime","nosymfollow"]}]},"rules":[{"message":"an option may be named only once","check":"unique"},{"message":"an option and its opposite cannot both be named","check":"noOpposites"},{"message":"only one of noatime, relatime and strictatime can be named","check":"oneTimeOption"}]},"fsGroup":{"type":"integer","minimum":0,"maximum":2147483647},"fsGroupChangePolicy":{"type":"string","enum":["Always","OnRootMismatch"]},"seLinuxOptions":{"$ref":"#/definitions/SELinuxOptions"}},"rules":[{"message":"fsGroupChangePolicy has an effect only with fsGroup: add fsGroup, or remove it","field":".fsGroupChangePolicy","check":"policyHasGroup"}],"additionalProperties":false};
+const schema75 = {"type":"object","required":["kind","name","uid"],"properties":{"kind":{"type":"string","enum":["NodeVolumeSet"]},"name":{"type":"string","maxLength":253,"pattern":"^[a-z0-9]([-a-z0-9]*[a-z0-9])?([.][a-z0-9]([-a-z0-9]*[a-z0-9])?)*$"},"uid":{"type":"string","maxLength":64,"minLength":1}},"additionalProperties":false};
 const pattern85 = new RegExp("^[a-z0-9]([-a-z0-9.~]*[a-z0-9])?$", "u");
 const pattern87 = new RegExp("^[A-Za-z0-9][-A-Za-z0-9_.]*$", "u");
 const pattern90 = new RegExp("^s[0-9]{1,4}(-s[0-9]{1,4})?(:c[0-9]{1,4}([.,]c[0-9]{1,4})*)?$", "u");
-function validate61(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate63(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
 let errors = 0;
 if(data && typeof data == "object" && !Array.isArray(data)){
@@ -3763,7 +3913,7 @@ const err11 = {instancePath:instancePath+"/requester/kind",schemaPath:"#/definit
 if(vErrors === null){vErrors = [err11];}
 else {vErrors.push(err11);}errors++;}
 if(!(data2 === "NodeVolumeSet")){
-const err12 = {instancePath:instancePath+"/requester/kind",schemaPath:"#/definitions/Requester/properties/kind/enum",keyword:"enum",params:{allowedValues: schema73.properties.kind.enum},message:"must be equal to one of the allowed values"};
+const err12 = {instancePath:instancePath+"/requester/kind",schemaPath:"#/definitions/Requester/properties/kind/enum",keyword:"enum",params:{allowedValues: schema75.properties.kind.enum},message:"must be equal to one of the allowed values"};
 if(vErrors === null){vErrors = [err12];}
 else {vErrors.push(err12);}errors++;}}
 if(data1.name !== undefined){
@@ -3861,7 +4011,7 @@ const err30 = {instancePath:instancePath+"/fsGroupChangePolicy",schemaPath:"#/pr
 if(vErrors === null){vErrors = [err30];}
 else {vErrors.push(err30);}errors++;}
 if(!((data10 === "Always") || (data10 === "OnRootMismatch"))){
-const err31 = {instancePath:instancePath+"/fsGroupChangePolicy",schemaPath:"#/properties/fsGroupChangePolicy/enum",keyword:"enum",params:{allowedValues: schema72.properties.fsGroupChangePolicy.enum},message:"must be equal to one of the allowed values"};
+const err31 = {instancePath:instancePath+"/fsGroupChangePolicy",schemaPath:"#/properties/fsGroupChangePolicy/enum",keyword:"enum",params:{allowedValues: schema74.properties.fsGroupChangePolicy.enum},message:"must be equal to one of the allowed values"};
 if(vErrors === null){vErrors = [err31];}
 else {vErrors.push(err31);}errors++;}}
 if(data.seLinuxOptions !== undefined){
@@ -3944,7 +4094,7 @@ else {
 const err47 = {instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"};
 if(vErrors === null){vErrors = [err47];}
 else {vErrors.push(err47);}errors++;}
-validate61.errors = vErrors;
+validate63.errors = vErrors;
 return errors === 0;}
 function validate11(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
@@ -4161,7 +4311,7 @@ if(vErrors === null){vErrors = [err40];}
 else {vErrors.push(err40);}errors++;}
 const len2 = data14.length;
 for(let i2=0; i2<len2; i2++){
-if(!(validate61(data14[i2], {instancePath:instancePath+"/mounts/" + i2,parentData:data14,parentDataProperty:i2,rootData}))){vErrors = vErrors === null ? validate61.errors : vErrors.concat(validate61.errors);errors = vErrors.length;}}}
+if(!(validate63(data14[i2], {instancePath:instancePath+"/mounts/" + i2,parentData:data14,parentDataProperty:i2,rootData}))){vErrors = vErrors === null ? validate63.errors : vErrors.concat(validate63.errors);errors = vErrors.length;}}}
 else {
 const err41 = {instancePath:instancePath+"/mounts",schemaPath:"#/properties/mounts/type",keyword:"type",params:{type: "array"},message:"must be array"};
 if(vErrors === null){vErrors = [err41];}
@@ -4194,7 +4344,7 @@ const err46 = {instancePath:instancePath+"/pods/" + i3,schemaPath:"#/definitions
 if(vErrors === null){vErrors = [err46];}
 else {vErrors.push(err46);}errors++;}
 for(const key1 in data17){
-if(!(func2.call(schema75.properties, key1))){
+if(!(func2.call(schema77.properties, key1))){
 const err47 = {instancePath:instancePath+"/pods/" + i3,schemaPath:"#/definitions/IntentPod/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key1},message:"must NOT have additional properties"};
 if(vErrors === null){vErrors = [err47];}
 else {vErrors.push(err47);}errors++;}}
@@ -4301,7 +4451,7 @@ const err67 = {instancePath:instancePath+"/pods/" + i3+"/fsGroupChangePolicy",sc
 if(vErrors === null){vErrors = [err67];}
 else {vErrors.push(err67);}errors++;}
 if(!((data26 === "Always") || (data26 === "OnRootMismatch"))){
-const err68 = {instancePath:instancePath+"/pods/" + i3+"/fsGroupChangePolicy",schemaPath:"#/definitions/IntentPod/properties/fsGroupChangePolicy/enum",keyword:"enum",params:{allowedValues: schema75.properties.fsGroupChangePolicy.enum},message:"must be equal to one of the allowed values"};
+const err68 = {instancePath:instancePath+"/pods/" + i3+"/fsGroupChangePolicy",schemaPath:"#/definitions/IntentPod/properties/fsGroupChangePolicy/enum",keyword:"enum",params:{allowedValues: schema77.properties.fsGroupChangePolicy.enum},message:"must be equal to one of the allowed values"};
 if(vErrors === null){vErrors = [err68];}
 else {vErrors.push(err68);}errors++;}}}
 else {
@@ -4404,7 +4554,7 @@ const err87 = {instancePath:instancePath+"/unmountPolicy/max",schemaPath:"#/defi
 if(vErrors === null){vErrors = [err87];}
 else {vErrors.push(err87);}errors++;}
 if(!(((data34 === "Normal") || (data34 === "Force")) || (data34 === "Lazy"))){
-const err88 = {instancePath:instancePath+"/unmountPolicy/max",schemaPath:"#/definitions/UnmountPolicy/properties/max/enum",keyword:"enum",params:{allowedValues: schema77.properties.max.enum},message:"must be equal to one of the allowed values"};
+const err88 = {instancePath:instancePath+"/unmountPolicy/max",schemaPath:"#/definitions/UnmountPolicy/properties/max/enum",keyword:"enum",params:{allowedValues: schema79.properties.max.enum},message:"must be equal to one of the allowed values"};
 if(vErrors === null){vErrors = [err88];}
 else {vErrors.push(err88);}errors++;}
 let data35 = data33.timeoutSeconds;
@@ -4461,7 +4611,7 @@ const err99 = {instancePath:instancePath+"/nodeLossPolicy/type",schemaPath:"#/de
 if(vErrors === null){vErrors = [err99];}
 else {vErrors.push(err99);}errors++;}
 if(!((data39 === "Never") || (data39 === "AfterTimeout"))){
-const err100 = {instancePath:instancePath+"/nodeLossPolicy/type",schemaPath:"#/definitions/NodeLossPolicy/properties/type/enum",keyword:"enum",params:{allowedValues: schema78.properties.type.enum},message:"must be equal to one of the allowed values"};
+const err100 = {instancePath:instancePath+"/nodeLossPolicy/type",schemaPath:"#/definitions/NodeLossPolicy/properties/type/enum",keyword:"enum",params:{allowedValues: schema80.properties.type.enum},message:"must be equal to one of the allowed values"};
 if(vErrors === null){vErrors = [err100];}
 else {vErrors.push(err100);}errors++;}
 if(data38.timeoutSeconds !== undefined){

@@ -12,6 +12,7 @@ import { createVolumeIndex } from "../attach/volume-index.ts";
 import type { Storage } from "../cache/storage.ts";
 import { createClaimReservation } from "../claims/claim-reservation.ts";
 import { followReserved } from "../claims/reserved-claims.ts";
+import { createAttachmentAnswers } from "../grants/answer-attachments.ts";
 import { createDiskGrants } from "../grants/disk-grants.ts";
 import type { Gatherer } from "../intents/gather.ts";
 import { isDisk } from "../model/disk-id.ts";
@@ -144,6 +145,7 @@ export function createVolumeWork(deps: VolumeWorkDeps): VolumeWork {
     keyOf: index.keyOf,
     doubtForMs: deps.doubtForMs,
   });
+  const answers = createAttachmentAnswers({ ...shared, intents: deps.intents, onDue: deps.onDue });
   const volumeDeps = {
     ...shared,
     diskHeldElsewhere: disks.waitReasonOf,
@@ -162,6 +164,7 @@ export function createVolumeWork(deps: VolumeWorkDeps): VolumeWork {
       // Not everything is known: all keys are due again when it is.
       if (!gatherer.complete() || (needsStorage && !storage.complete())) return undefined;
       if (id !== undefined && disks.isKey(id)) return disks.reconcile(id);
+      if (id !== undefined && answers.isKey(id)) return answers.reconcile(id);
       if (id !== undefined) return reconcileVolume(volumeDeps, id);
       const intent = deps.intents.get(unresolvedIntentOf(key) ?? "");
       if (intent === undefined) return undefined;
@@ -173,6 +176,7 @@ export function createVolumeWork(deps: VolumeWorkDeps): VolumeWork {
     all() {
       index.all();
       disks.all();
+      answers.all();
     },
     begin() {
       expectations.forget();
@@ -184,6 +188,7 @@ export function createVolumeWork(deps: VolumeWorkDeps): VolumeWork {
       reserved.stop();
       volumeEvents.stop();
       disks.stop();
+      answers.stop();
       index.stop();
     },
   };

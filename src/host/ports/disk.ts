@@ -24,6 +24,10 @@ export interface Disk {
   readonly attached?: string;
   /** Names of the links to it in /dev/disk/by-id. */
   readonly ids: readonly string[];
+  /** Names of the links to it in /dev/disk/by-path. */
+  readonly paths?: readonly string[];
+  /** The kernel's count of disks in this boot (diskseq): a disk that comes again has another. */
+  readonly sequence?: string;
   /** Why nobody else may use it, as far as sysfs tells: partitions, holders, write protection. */
   readonly claim?: string;
 }

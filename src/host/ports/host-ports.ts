@@ -169,6 +169,8 @@ export interface DeviceInfo {
   readonly identity?: string;
   /** The name that it keeps for life (Disk.lastingName); of a partition with where it begins. */
   readonly lastingName?: string;
+  /** Of a partition: `major:minor` of its disk. */
+  readonly wholeDisk?: string;
   /** Type of the file system or other signature that is there. */
   readonly signature?: string;
   /** UUID of that, if it has one. */
@@ -211,7 +213,10 @@ export interface DeviceInfo {
 }
 
 /** The identity of a device, and how it is attached. */
-export type DeviceAttributes = Pick<DeviceInfo, "sizeBytes" | "identity" | "lastingName" | "attached" | "endsWithBoot">;
+export type DeviceAttributes = Pick<
+  DeviceInfo,
+  "sizeBytes" | "identity" | "lastingName" | "wholeDisk" | "attached" | "endsWithBoot"
+>;
 
 /**
  * Inspects block devices, and makes file systems on them. Every write proves first that the device is the one that was

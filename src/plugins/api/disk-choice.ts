@@ -130,7 +130,7 @@ export function strangeReason(
   disk: Disk,
   { empty, seen }: { readonly empty: boolean; readonly seen: readonly string[] },
 ): string | undefined {
-  if ([asked.byID, asked.wwid, asked.serial].some((name) => name !== undefined)) return undefined;
+  if (isNamed(asked)) return undefined;
   const { attached } = disk;
   if (asked.label !== undefined && attached !== undefined) {
     return `it is attached by ${attached}, and who can write to it may give it any label: name it by byID, wwid or serial`;
@@ -142,6 +142,11 @@ export function strangeReason(
   const name = seenName(disk);
   if (name !== undefined && seen.includes(name)) return undefined;
   return `it is empty, and was not there when the volume was first looked for, so that another driver may have attached it: ${remedy}`;
+}
+
+/** PURE. Whether a selector says which disk it means, and not only what it is like. */
+export function isNamed({ byID, wwid, serial }: DiskSelector): boolean {
+  return [byID, wwid, serial].some((name) => name !== undefined);
 }
 
 function saysOnlyEmpty(asked: DiskSelector): boolean {

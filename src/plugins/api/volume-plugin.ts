@@ -1,4 +1,10 @@
-import type { GrantedCSIVolume, NodeVolumeIntentSpec, SecretReference, VolumeSource } from "../../api/types.gen.ts";
+import type {
+  AttachedVolume,
+  GrantedCSIVolume,
+  NodeVolumeIntentSpec,
+  SecretReference,
+  VolumeSource,
+} from "../../api/types.gen.ts";
 import type { MountIdentity, MountTable } from "../../host/mount-table/mount-table.ts";
 import type { MountEntry } from "../../host/mount-table/mountinfo.ts";
 import type { Directories, DirectoryID, Effects, FileKind, PayloadFile } from "../../host/ports/host-ports.ts";
@@ -196,6 +202,13 @@ export interface StageContext extends Effects, SwapOnRecord {
    *   the volume had another disk
    */
   requireDiskGrant(name: string): Promise<void>;
+  /**
+   * The volumes that VolumeAttachments of the node name, listed after these disks were seen (decision 0119). Undefined
+   * where the grant is of a controller that does not answer.
+   * @param disks what tells them from disks that come later
+   * @throws VolumeError DiskNotCompared until the controller has answered
+   */
+  readonly attachedVolumes?: ((disks: readonly string[]) => Promise<readonly AttachedVolume[]>) | undefined;
   /** Writes down on which device a file system is begun, durably, before it is; undefined once it is finished. */
   recordFormatting(device: string | undefined): Promise<void>;
   /** The values of a Secret as they are now, to be kept nowhere. @throws VolumeError */

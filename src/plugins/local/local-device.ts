@@ -5,6 +5,7 @@ import { type ChosenDisk, chosenOf, contentsName, isOtherDisk, type KnownDisk } 
 import { sourceDiffers } from "../api/source-differs.ts";
 import type { FoundSource, StageContext, Staged, VolumeSpec } from "../api/volume-plugin.ts";
 import { stageFilesystem } from "../staging.ts";
+import { refuseAttached } from "./attached-disk.ts";
 import { isRest, isSomebodys, restRecord } from "./format-licence.ts";
 import { readOnlyOptions, refuseJournalLeft } from "./read-only-device.ts";
 import { requireGrantIfShared } from "./shared-disk.ts";
@@ -56,6 +57,7 @@ export async function stageDevice(
   const seen = await probe(path, disk, context);
   const kept = made === undefined ? keptDisk(spec, seen, disk, context) : disk;
   if (made === undefined) await requireGrantIfShared(seen, context);
+  if (made === undefined) await refuseAttached(spec, seen, context);
   const device = await emptied(spec, seen, { disk, kept }, context);
   await still?.();
   // A signature says that mkfs came to its end: it writes that last.

@@ -2,11 +2,13 @@ import type { DiskSelector } from "../../api/types.gen.ts";
 import { messageOf, VolumeError } from "../../errors.ts";
 import type { Disk } from "../../host/ports/disk.ts";
 import type { DeviceInfo, SourcePath } from "../../host/ports/host-ports.ts";
+import { attachedReason } from "../api/attached-volume.ts";
 import {
   askedText,
   type ChosenDisk,
   chosenOf,
   disksText,
+  isNamed,
   isSameDisk,
   type Look,
   matches,
@@ -15,6 +17,7 @@ import {
   strangeReason,
 } from "../api/disk-choice.ts";
 import type { StageContext } from "../api/volume-plugin.ts";
+import { appearance } from "./attached-disk.ts";
 
 /**
  * Of the node's disks the one that a volume has; else the only one that matches.
@@ -100,17 +103,45 @@ async function chooseDisk(asked: DiskSelector, disks: readonly Disk[], context: 
     const empty = typeof look === "object" && look.empty;
     return refusalOf(asked, look) ?? strangeReason(asked, disk, { empty, seen });
   };
-  const free = alike.filter((disk) => whyNot(disk) === undefined);
+  const attached = await attachedReasons(
+    asked,
+    disks,
+    alike.filter((disk) => whyNot(disk) === undefined),
+    context,
+  );
+  const reasonOf = (disk: Disk) => whyNot(disk) ?? attached.get(disk);
+  const free = alike.filter((disk) => reasonOf(disk) === undefined);
   const [only, ...more] = free;
   const text = askedText(asked);
   if (only === undefined) {
     const candidates =
-      alike.length > 0 ? `these match otherwise: ${disksText(alike, whyNot)}` : `the node has ${listed(disks)}`;
+      alike.length > 0 ? `these match otherwise: ${disksText(alike, reasonOf)}` : `the node has ${listed(disks)}`;
     throw new VolumeError("DiskNotFound", "final", `no disk of the node is ${text}; ${candidates}`);
   }
   if (more.length === 0) return only;
   const message = `${free.length} disks of the node are ${text}: ${listed(free)}. Select one of them by more fields, such as serial or byID`;
   throw new VolumeError("DiskAmbiguous", "final", message);
+}
+
+/**
+ * Why disks that are free by all that the node shows are not to be had: VolumeAttachments (decision 0119).
+ * @throws VolumeError DiskNotCompared
+ */
+async function attachedReasons(
+  asked: DiskSelector,
+  disks: readonly Disk[],
+  free: readonly Disk[],
+  { attachedVolumes }: StageContext,
+): Promise<ReadonlyMap<Disk, string>> {
+  if (attachedVolumes === undefined || free.length === 0) return new Map();
+  const volumes = await attachedVolumes(free.map(appearance));
+  const how = { disks, named: isNamed(asked) };
+  return new Map(
+    free.flatMap((disk) => {
+      const found = attachedReason(disk, volumes, how);
+      return found === undefined ? [] : [[disk, found.text] as const];
+    }),
+  );
 }
 
 async function lookAll(disks: readonly Disk[], context: StageContext): Promise<ReadonlyMap<Disk, Look>> {

@@ -6,6 +6,7 @@ import type { Disk } from "../../host/ports/disk.ts";
 import type { DeviceInfo } from "../../host/ports/host-ports.ts";
 import type { FoundSource, StageContext, Staged, VolumeSpec } from "../api/volume-plugin.ts";
 import { stagedPath } from "../host/host-path.ts";
+import { refuseAttached } from "./attached-disk.ts";
 import { isRest, isSomebodys, restRecord } from "./format-licence.ts";
 import {
   headerRefused,
@@ -239,6 +240,7 @@ export class LayeredStaging {
     const seen = await probe(found.path, disk, this.#context);
     const kept = this.#source.lvm === undefined ? keptDisk(this.#spec, seen, disk, this.#context) : disk;
     if (this.#source.lvm === undefined) await requireGrantIfShared(seen, this.#context);
+    if (this.#source.lvm === undefined) await refuseAttached(this.#spec, seen, this.#context);
     const device = await emptied(this.#spec, seen, { disk, kept }, this.#context);
     const spent = this.#random !== undefined && isSpent(this.#spec, disk, device);
     const makes = device.signature === undefined || spent;

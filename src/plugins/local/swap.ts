@@ -3,6 +3,7 @@ import type { Disk } from "../../host/ports/disk.ts";
 import type { DeviceInfo } from "../../host/ports/host-ports.ts";
 import type { Swap, SwapHow } from "../../host/ports/swaps.ts";
 import type { FoundSource, StageContext, Staged, VolumeSpec } from "../api/volume-plugin.ts";
+import { refuseAttached } from "./attached-disk.ts";
 import { emptied, type FoundDevice, format, howToDestroy, keptDisk, probe } from "./local-device.ts";
 import { requireGrantIfShared } from "./shared-disk.ts";
 
@@ -59,6 +60,7 @@ async function areaOn(
   const seen = await probe(path, disk, context);
   const kept = layered === undefined ? keptDisk(spec, seen, disk, context) : disk;
   if (layered === undefined) await requireGrantIfShared(seen, context);
+  if (layered === undefined) await refuseAttached(spec, seen, context);
   const device = await emptied(spec, seen, { disk, kept }, context);
   if (device.signature !== undefined && context.formatting !== undefined) await context.recordFormatting(undefined);
   if (device.signature !== undefined && device.signature !== "swap") throw noSwapArea(spec, disk, device);

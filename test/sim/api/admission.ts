@@ -76,8 +76,11 @@ export function refuseChanges(before: unknown, after: unknown): void {
   if (isJson(before["grant"])) refuseOtherGrant(before["grant"], isJson(after["grant"]) ? after["grant"] : {});
 }
 
-/** The disk is written once it is known. */
-function refuseOtherGrant({ disk: before, ...kept }: Json, { disk: after, ...now }: Json): void {
+/** The disk is written once it is known; an answer of what is attached, as often as that changes. */
+function refuseOtherGrant(
+  { disk: before, attachments: _before, ...kept }: Json,
+  { disk: after, attachments: _after, ...now }: Json,
+): void {
   if (!sameJson(kept, now)) throw new Refusal(422, "Invalid", "spec.grant cannot be withdrawn or changed");
   if (before === undefined || before === after || (before === "" && after !== undefined)) return;
   throw new Refusal(422, "Invalid", "spec.grant.disk is written once");

@@ -94,9 +94,9 @@ describe("the CRDs", () => {
     expect(words(intent)).to.include.members(shared);
   });
 
-  it("let nothing of a grant be exchanged but its disk, which is written once it is known", () => {
+  it("let nothing of a grant be exchanged but its disk, which is written once it is known, and what is attached", () => {
     const grant = fields(specOf("NodeVolumeIntent"))["grant"] ?? {};
-    const { disk, ...kept } = fields(grant);
+    const { disk, attachments, ...kept } = fields(grant);
     const [rule] = rulesOf(specOf("NodeVolumeIntent")).filter(({ message }) => `${message}`.startsWith("grant cannot"));
     for (const name of Object.keys(kept))
       expect(rule?.["rule"]).to.include(`self.grant.${name} == oldSelf.grant.${name}`);
@@ -104,7 +104,8 @@ describe("the CRDs", () => {
     for (const name of Object.keys(kept).filter((one) => !needed.includes(one)))
       expect(rule?.["rule"]).to.include(`has(self.grant.${name}) == has(oldSelf.grant.${name})`);
     expect(rule?.["rule"]).to.not.match(/self\.grant == oldSelf\.grant|grant\.disk/);
-    expect(disk).to.be.an("object");
+    expect(rule?.["rule"]).to.not.include("attachments");
+    for (const field of [disk, attachments]) expect(field).to.be.an("object");
   });
 
   it("have the same mount in a set and in an intent, but for the requester", () => {

@@ -28,9 +28,13 @@ const places: readonly (readonly [RegExp, Transport])[] = [
  */
 export function readDisks(dev: string, bootID: string): Disk[] {
   const links = linksIn(`${dev}/disk/by-id`);
+  const paths = linksIn(`${dev}/disk/by-path`);
   const names = readdirSync("/sys/block").filter((name) => !/^(sr|fd|ram)\d/.test(name));
   return names
-    .flatMap((name) => unlessGone(() => diskOf({ name, dev, ids: links.get(name) ?? [] }, bootID)) ?? [])
+    .flatMap(
+      (name) =>
+        unlessGone(() => diskOf({ name, dev, ids: links.get(name) ?? [], paths: paths.get(name) ?? [] }, bootID)) ?? [],
+    )
     .sort(byName);
 }
 
@@ -38,9 +42,10 @@ interface Named {
   readonly name: string;
   readonly dev: string;
   readonly ids: readonly string[];
+  readonly paths: readonly string[];
 }
 
-function diskOf({ name, dev, ids }: Named, bootID: string): Disk | undefined {
+function diskOf({ name, dev, ids, paths }: Named, bootID: string): Disk | undefined {
   const place = realpathSync(`/sys/block/${name}`);
   const transport = places.find(([pattern]) => pattern.test(place))?.[1] ?? "other";
   const sizeBytes = Number(attribute(`${place}/size`)) * sector;
@@ -55,6 +60,8 @@ function diskOf({ name, dev, ids }: Named, bootID: string): Disk | undefined {
     rotational: attribute(`${place}/queue/rotational`) === "1",
     transport,
     ids,
+    paths,
+    ...given("sequence", first(place, "diskseq")),
     ...given("identity", deviceIdentity(deviceNumber, sizeBytes, bootID)),
     ...given("attached", diskAttachedBy(place)),
     ...given("lastingName", lastingName(place)),

@@ -21,7 +21,7 @@ import { deviceIdentity, deviceSize, isMadeOfMemory, lastingNameOf } from "../sy
 import { errnoOf } from "../syscall/errno.ts";
 import { attachedBy } from "./attached-by.ts";
 import { parseBlkid } from "./blkid-words.ts";
-import { type BlockClaims, claimsOf } from "./block-claims.ts";
+import { type BlockClaims, claimsOf, wholeDiskOf } from "./block-claims.ts";
 import type { BlockProbe } from "./block-probe.ts";
 import { claimedText } from "./device-users.ts";
 import { readDisks } from "./disks.ts";
@@ -230,10 +230,12 @@ function attributesOf(deviceNumber: string, sizeBytes: number): DeviceAttributes
   const identity = deviceIdentity(deviceNumber, sizeBytes, bootID());
   const lastingName = lastingNameOf(deviceNumber);
   const attached = attachedBy("/sys", deviceNumber);
+  const wholeDisk = wholeDiskOf(deviceNumber)?.deviceNumber;
   return {
     sizeBytes,
     ...(identity !== undefined && { identity }),
     ...(lastingName !== undefined && { lastingName }),
+    ...(wholeDisk !== undefined && { wholeDisk }),
     ...(attached !== undefined && { attached }),
     ...(isMadeOfMemory("/sys", deviceNumber) && { endsWithBoot: true }),
   };

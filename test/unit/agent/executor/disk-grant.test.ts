@@ -42,3 +42,49 @@ describe("a disk that other nodes may reach", () => {
     expect(await ask({ id: "g" })).to.deep.equal({ answer: "had", puts: 1, disk: "36001" });
   });
 });
+
+describe("the question which volumes are attached to the node", () => {
+  const volumes = [{ volumeAttachment: "csi-1", driver: "disk.example" }];
+
+  /** The journal is a fake. */
+  class Asking {
+    readonly records = new Map<string, VolumeRecord>();
+    ms = 0;
+
+    async ask(grant: Partial<Grant> | undefined, ...disks: string[]): Promise<unknown> {
+      const put = async (now: VolumeRecord) => void this.records.set("v", now);
+      const desired = { uid: "u", generation: 1, type: "local", spec: { key: "k" } };
+      const csi = { now: () => ({ epoch: 3, ms: ++this.ms }) };
+      const context = { journal: { records: this.records, put }, desired, csi } as unknown as ActionContext;
+      const { attachedVolumes } = disksOf(context, "v", grant as Grant | undefined);
+      return attachedVolumes === undefined ? "not asked" : attachedVolumes(disks).catch(({ reason }) => reason);
+    }
+
+    get asked(): unknown {
+      return this.records.get("v")?.attachmentsAsked;
+    }
+  }
+
+  it("is on record, for the status, with the disks that were there; its answer is for these", async () => {
+    const asking = new Asking();
+    expect(await asking.ask({ disk: "" }, "a", "b")).to.equal("DiskNotCompared");
+    expect(asking.asked).to.deep.equal({ request: "3-1", disks: ["a", "b"] });
+    expect(await asking.ask({ disk: "" }, "b"), "once").to.equal("DiskNotCompared");
+    const grant = { disk: "", attachments: { request: "3-1", volumes } };
+    expect(await asking.ask(grant, "b")).to.deep.equal(volumes);
+  });
+
+  it("is asked anew for a disk that came later: that may be of a VolumeAttachment that was made since", async () => {
+    const asking = new Asking();
+    await asking.ask({ disk: "" }, "a");
+    const grant = { disk: "", attachments: { request: "3-1", volumes: [] } };
+    expect(await asking.ask(grant, "a", "c")).to.equal("DiskNotCompared");
+    expect(asking.asked).to.deep.equal({ request: "3-2", disks: ["a", "c"] });
+    expect(await asking.ask(grant, "c"), "an answer to what was asked before").to.equal("DiskNotCompared");
+  });
+
+  it("is not asked of a controller that would not answer", async () => {
+    expect(await new Asking().ask({ id: "g" }, "a")).to.equal("not asked");
+    expect(await new Asking().ask(undefined, "a")).to.equal("not asked");
+  });
+});

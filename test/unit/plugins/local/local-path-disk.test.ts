@@ -1,4 +1,5 @@
 import { expect } from "chai";
+import type { AttachedVolume } from "../../../../src/api/types.gen.ts";
 import { VolumeError } from "../../../../src/errors.ts";
 import type { LogicalVolumeInfo } from "../../../../src/host/ports/block-layers.ts";
 import type { DeviceInfo } from "../../../../src/host/ports/host-ports.ts";
@@ -15,6 +16,8 @@ describe("the disk that a local volume has found by a path", () => {
 
   /** Whether the controller has said that no other node has the disk. */
   let compared = true;
+  /** What VolumeAttachments of the node name, if the controller answers that. */
+  let attached: readonly AttachedVolume[] | undefined;
 
   /** What happens in one attempt, in order. */
   async function attempt(on: Partial<DeviceInfo>, disk?: ChosenDisk, destroy?: string): Promise<readonly string[]> {
@@ -37,9 +40,11 @@ describe("the disk that a local volume has found by a path", () => {
         events.push(`ask for ${name}`);
         if (!compared) throw new VolumeError("DiskNotCompared", "transient", name);
       },
+      attachedVolumes: attached && (async () => attached),
       recordFormatting: async () => {},
       progress: () => {},
       devices: {
+        disks: async () => [],
         probe: async () => device,
         async format() {
           events.push("format");
@@ -79,6 +84,22 @@ describe("the disk that a local volume has found by a path", () => {
       "record naa.1, uuid-new, named",
     ]);
     expect(await attempt(ext4)).to.deep.equal(["mend", "record no name, uuid-1, named"]);
+  });
+
+  it("is neither formatted, destroyed nor mounted while a VolumeAttachment is of it, and does not go on record", async () => {
+    attached = [{ volumeAttachment: "csi-1", driver: "ebs.example", names: ["/dev/sdb"] }];
+    const busy = /^DeviceBusy: \/dev\/sdb is busy: it is attached to the node by ebs\.example/;
+    try {
+      for (const [on, destroy] of [[{ empty: true }], [ext4], [{ ...ext4, contents }, `8:16@${contents}`]] as const) {
+        const events = await attempt(on, undefined, destroy);
+        expect(events).to.have.length(1);
+        expect(events[0]).to.match(busy);
+      }
+      attached = [];
+      expect(await attempt({ empty: true })).to.include("format");
+    } finally {
+      attached = undefined;
+    }
   });
 
   it("goes on record without its file system before that is destroyed", async () => {

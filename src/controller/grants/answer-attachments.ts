@@ -1,0 +1,103 @@
+import { resource } from "../../api/names.ts";
+import type { NodeAttachments } from "../../api/types.gen.ts";
+import { isConflict } from "../../kube/client/api-error.ts";
+import type { KubeClient } from "../../kube/client/client.ts";
+import { sameJson } from "../../kube/same-json.ts";
+import type { ObjectStore } from "../../kube/watch/object-store.ts";
+import type { Logger } from "../../ports.ts";
+import { intentRef } from "../intents/write-intents.ts";
+import type { Intent } from "../model/projections.ts";
+import { type VolumeID, volumeKey } from "../model/volume-key.ts";
+import { attachmentsOfNode } from "./attachments-of-node.ts";
+
+/** Of the key of an intent whose agent asks: no plugin of kubelet's is called so. */
+const driver = "kubernetes.io/attachments-of-node";
+
+/** Milliseconds after which an answer that may keep a volume from its disk is looked at again. */
+const againMs = 30_000;
+/** An agent may write its status at the same moment. */
+const attempts = 4;
+/** What the CRD allows. A node with more gets no answer, and chooses no disk. */
+const mostVolumes = 256;
+
+/** Dependencies of answering agents that ask which volumes are attached to their node (decision 0119). */
+export interface AttachmentAnswersDeps {
+  /** Its lists are joined: one serves all agents that asked before it began. */
+  readonly client: KubeClient;
+  readonly log: Logger;
+  readonly intents: ObjectStore<Intent>;
+  readonly upsertIntent: (raw: unknown) => void;
+  /** An intent is due, by its key. */
+  readonly onDue: (key: string) => void;
+}
+
+/** Answers agents that ask which volumes are attached to their node. */
+export interface AttachmentAnswers {
+  /** Whether a key is that of an intent whose agent asks. */
+  isKey(id: VolumeID): boolean;
+  /** @returns milliseconds after which to look again, if any */
+  reconcile(id: VolumeID): Promise<number | undefined>;
+  all(): void;
+  stop(): void;
+}
+
+/**
+ * Writes into the grant what the VolumeAttachments of the node name, listed after the agent has asked: those of the
+ * disks that it has seen are among them. As long as it asks, and something is attached, the answer follows the API.
+ */
+export function createAttachmentAnswers(deps: AttachmentAnswersDeps): AttachmentAnswers {
+  const { client, intents } = deps;
+
+  function see(intent: Intent): void {
+    const request = askedBy(intent);
+    if (request === undefined || request === intent.spec.grant?.attachments?.request) return;
+    deps.onDue(volumeKey({ driver, volumeHandle: intent.metadata.name }));
+  }
+
+  async function write(seen: Intent, attachments: NodeAttachments): Promise<void> {
+    const { name, uid } = seen.metadata;
+    for (let left = attempts; ; left -= 1) {
+      const intent = await client.get<Intent>(resource.intents, { name });
+      if (intent === undefined) return;
+      const same = intent.metadata.uid === uid && intent.spec.grant?.id === seen.spec.grant?.id;
+      if (!same || askedBy(intent) !== attachments.request) return deps.upsertIntent(intent);
+      try {
+        const patch = { spec: { grant: { attachments } } };
+        deps.upsertIntent(await client.mergePatch(resource.intents, intentRef(intent), patch));
+        return;
+      } catch (error) {
+        if (!isConflict(error) || left <= 1) throw error;
+      }
+    }
+  }
+
+  const cancel = intents.subscribe({ onAdd: see, onUpdate: (_, after) => see(after) });
+
+  return {
+    isKey: (id) => id.driver === driver,
+    async reconcile({ volumeHandle: name }) {
+      const intent = intents.get(name);
+      const request = intent && askedBy(intent);
+      if (intent === undefined || request === undefined) return undefined;
+      const { nodeName } = intent.spec;
+      const volumes = await attachmentsOfNode(client, nodeName);
+      if (volumes.length > mostVolumes) {
+        deps.log.warn("too many VolumeAttachments on a node to choose a disk there", { node: nodeName });
+        return againMs;
+      }
+      const attachments = { request, volumes: [...volumes] };
+      if (!sameJson(attachments, intent.spec.grant?.attachments)) await write(intent, attachments);
+      return volumes.length > 0 ? againMs : undefined;
+    },
+    all() {
+      for (const intent of intents.list()) see(intent);
+    },
+    stop: cancel,
+  };
+}
+
+/** PURE. What an agent asks with; undefined if it does not, or has nothing to ask for any more. */
+function askedBy({ metadata, spec, status }: Intent): string | undefined {
+  if (metadata.deletionTimestamp !== undefined || spec.grant === undefined || spec.mode !== "Manage") return undefined;
+  return status.observedUID === metadata.uid ? status.attachmentsRequest : undefined;
+}

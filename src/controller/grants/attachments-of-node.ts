@@ -1,0 +1,69 @@
+import { resource } from "../../api/names.ts";
+import type { AttachedVolume } from "../../api/types.gen.ts";
+import type { KubeClient } from "../../kube/client/client.ts";
+import {
+  type Attachment,
+  type PersistentVolume,
+  projectAttachment,
+  projectPersistentVolume,
+} from "../model/storage-objects.ts";
+import { compareText } from "../util/canonical-json.ts";
+import { runWithConcurrency } from "../util/run-with-concurrency.ts";
+
+/** Reads of PersistentVolumes at the same time. */
+const readsAtOnce = 8;
+
+/** What CRDs allow of each. */
+const longest = { handle: 512, name: 253 } as const;
+const mostNames = 8;
+
+/** Fields of attachmentMetadata that may say what the device is called on the node. */
+const naming = /(?:path|device|uuid|lun|serial|wwn|wwid|name|id)$/i;
+const secret = /secret|passw|token|chap|key|auth|cred/i;
+
+/**
+ * What the VolumeAttachments of a node name, as the server has them now: of every driver, attached already or not, and
+ * those that are being deleted, whose device may still be there.
+ */
+export async function attachmentsOfNode(client: KubeClient, node: string): Promise<readonly AttachedVolume[]> {
+  const { items } = await client.list(resource.volumeAttachments);
+  const attachments = items.flatMap((raw) => projectAttachment(raw) ?? []).filter(({ nodeName }) => nodeName === node);
+  const volumes: AttachedVolume[] = [];
+  await runWithConcurrency(
+    readsAtOnce,
+    attachments,
+    async (attachment) => {
+      const { persistentVolumeName: name } = attachment;
+      const fieldSelector = `metadata.name=${name}`;
+      const found = name === "" ? undefined : await client.list(resource.persistentVolumes, { fieldSelector });
+      volumes.push(
+        attachedVolume(
+          attachment,
+          projectPersistentVolume(found?.items.find(({ metadata }) => metadata.name === name)),
+        ),
+      );
+    },
+    ([error]) => error,
+  );
+  return volumes.sort((a, b) => compareText(a.volumeAttachment, b.volumeAttachment));
+}
+
+/** PURE. What a node is told of a VolumeAttachment: by what its device is known there, and whom to name. */
+export function attachedVolume(attachment: Attachment, volume: PersistentVolume | undefined): AttachedVolume {
+  const { metadata, attacher, inline, persistentVolumeName, metadataOfDriver } = attachment;
+  const handle = inline?.volumeHandle ?? volume?.csi?.volumeHandle;
+  const claim = volume?.claimRef;
+  const names = Object.entries(metadataOfDriver)
+    .filter(([key, value]) => naming.test(key) && !secret.test(key) && value !== "" && value.length <= longest.name)
+    .map(([, value]) => value)
+    .sort(compareText)
+    .slice(0, mostNames);
+  return {
+    volumeAttachment: metadata.name,
+    driver: attacher,
+    ...(handle !== undefined && handle.length <= longest.handle && { volumeHandle: handle }),
+    ...(persistentVolumeName !== "" && { persistentVolume: persistentVolumeName }),
+    ...(claim && { claim: `${claim.namespace}/${claim.name}` }),
+    ...(names.length > 0 && { names }),
+  };
+}

@@ -1,0 +1,99 @@
+import { expect } from "chai";
+import type { AttachedVolume } from "../../../../src/api/types.gen.ts";
+import { VolumeError } from "../../../../src/errors.ts";
+import type { Disk } from "../../../../src/host/ports/disk.ts";
+import type { DeviceInfo } from "../../../../src/host/ports/host-ports.ts";
+import type { StageContext, VolumeSpec } from "../../../../src/plugins/api/volume-plugin.ts";
+import { refuseAttached } from "../../../../src/plugins/local/attached-disk.ts";
+import { diskOfVolume } from "../../../../src/plugins/local/local-disk.ts";
+
+const volume: AttachedVolume = {
+  volumeAttachment: "csi-1",
+  driver: "ebs.csi.aws.com",
+  volumeHandle: "vol-0a1b2c3d4e5f",
+  persistentVolume: "pvc-7",
+};
+const diskOf = (name: string, serial: string, sequence: string): Disk => ({
+  ...{ name, deviceNumber: `8:${sequence}`, sizeBytes: 1024, identity: serial, lastingName: serial, serial },
+  ...{ rotational: false, transport: "nvme", ids: [], sequence },
+});
+const disks = [diskOf("sda", "vol0a1b2c3d4e5f", "0"), diskOf("sdb", "OWN-1", "16")];
+const spec = { source: { local: { path: "/dev/sda" } } } as VolumeSpec;
+
+/** The answer of the controller is made up. */
+function contextOf(answer: readonly AttachedVolume[] | undefined, more: Partial<StageContext> = {}) {
+  const asked: string[] = [];
+  const attachedVolumes = async (seen: readonly string[]) => {
+    asked.push(...seen);
+    if (answer === undefined) throw new VolumeError("DiskNotCompared", "transient", "it waits");
+    return answer;
+  };
+  const devices = {
+    disks: async () => disks,
+    probe: async ({ path }: { path: string }) => ({
+      ...{ path, empty: true, identity: disks.find(({ name }) => path.endsWith(name))?.identity },
+    }),
+  };
+  const context = {
+    ...{ attachedVolumes, devices, hostRoot: "/", seenDisks: disks.map(({ serial }) => serial) },
+    otherDisks: () => [],
+    ...more,
+  } as unknown as StageContext;
+  return { context, asked };
+}
+
+async function reasonOf(work: Promise<unknown>): Promise<string> {
+  return work.then(
+    () => "free",
+    (error: VolumeError) => `${error.reason}: ${error.message}`,
+  );
+}
+
+describe("a local device, by the VolumeAttachments of its node", () => {
+  const device = { path: "/dev/sda", deviceNumber: "8:0", identity: "vol0a1b2c3d4e5f", empty: true } as DeviceInfo;
+  const refused = /^DeviceBusy: \/dev\/sda1? is busy: it is attached to the node by ebs\.csi\.aws\.com as PersistentV/;
+
+  it("is busy if one is of it, and so is a partition of it", async () => {
+    const { context, asked } = contextOf([volume]);
+    expect(await reasonOf(refuseAttached(spec, device, context))).to.match(refused);
+    const part = { ...device, path: "/dev/sda1", deviceNumber: "8:1", wholeDisk: "8:0" };
+    expect(await reasonOf(refuseAttached(spec, part, context))).to.match(refused);
+    expect(asked, "by what it is in this boot").to.deep.equal(Array(2).fill("vol0a1b2c3d4e5f, disk 0"));
+  });
+
+  it("is free if none is of it, as people have named it", async () => {
+    const other = { ...device, path: "/dev/sdb", deviceNumber: "8:16", identity: "OWN-1" };
+    const strange = { ...volume, volumeHandle: "strange" };
+    expect(await reasonOf(refuseAttached(spec, other, contextOf([strange]).context))).to.equal("free");
+  });
+
+  it("waits for the answer", async () => {
+    expect(await reasonOf(refuseAttached(spec, device, contextOf(undefined).context))).to.equal(
+      "DiskNotCompared: it waits",
+    );
+  });
+
+  it("needs none if the volume has it already, with its file system: a node boots without a controller", async () => {
+    const { context, asked } = contextOf(undefined, { disk: { sizeBytes: 1024 } });
+    expect(await reasonOf(refuseAttached(spec, { ...device, signature: "ext4" }, context))).to.equal("free");
+    expect(asked).to.deep.equal([]);
+    expect(await reasonOf(refuseAttached(spec, device, context)), "not where it is to be formatted").to.match(/^DiskN/);
+  });
+
+  it("is asked for nothing by a grant of an older controller, or for what is no local volume", async () => {
+    const old = contextOf([volume], { attachedVolumes: undefined }).context;
+    expect(await reasonOf(refuseAttached(spec, device, old))).to.equal("free");
+    const iscsi = { source: { iscsi: {} } } as VolumeSpec;
+    expect(await reasonOf(refuseAttached(iscsi, device, contextOf([volume]).context))).to.equal("free");
+  });
+
+  it("is not chosen by a selector: the other one is, and nothing beside what nobody can tie to a disk", async () => {
+    const asked = { transport: "nvme", empty: true } as const;
+    expect((await diskOfVolume(asked, contextOf([volume]).context)).name).to.equal("sdb");
+    expect(await reasonOf(diskOfVolume(asked, contextOf(undefined).context))).to.equal("DiskNotCompared: it waits");
+    const strange = { ...volume, volumeHandle: "strange" };
+    const none = await reasonOf(diskOfVolume(asked, contextOf([volume, strange]).context));
+    expect(none).to.match(/^DiskNotFound: .*sda .*it is attached to the node.*sdb .*it may be the disk/);
+    expect((await diskOfVolume({ ...asked, serial: "OWN-1" }, contextOf([strange]).context)).name).to.equal("sdb");
+  });
+});
