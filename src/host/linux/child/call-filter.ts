@@ -88,9 +88,9 @@ export interface Filtered {
 }
 
 /**
- * PURE. The program of a seccomp filter, for seccomp(2). It refuses calls, new namespaces, and sockets of other families
- * than fetching needs. It kills a process that makes calls of another architecture, where the same numbers mean other
- * calls.
+ * PURE. The program of a seccomp filter, for seccomp(2). It refuses calls, new namespaces, and sockets of families that
+ * fetching does not need. It kills a process that makes calls of another architecture, where the same numbers mean
+ * other calls.
  */
 export function callFilter(arch: Arch, { mayUnshare = 0, refused = refusedCalls }: Filtered = {}): Buffer {
   const numbers: { readonly [name: string]: number } = { ...SYS, ...byArchitecture[arch] };
@@ -126,8 +126,8 @@ function refusingFlags(call: number, flags: number): readonly Step[] {
 }
 
 /**
- * IPv4 and IPv6 remain, and of netlink(7) what getaddrinfo(3) asks for the addresses of the node. With unix(7) there are
- * pairs alone, which Node makes for what it starts: a socket of one's own could reach the container runtime.
+ * IPv4 and IPv6 remain, and of netlink(7) what getaddrinfo(3) asks for the addresses of the node. With unix(7) there
+ * are pairs alone, which Node makes for what it starts: a socket of one's own could reach the container runtime.
  */
 function refusingFamilies(socket: number, socketPair: number): readonly Step[] {
   const [family, protocol] = [seccomp_data.args, seccomp_data.args + 2 * 8];

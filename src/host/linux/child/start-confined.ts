@@ -18,11 +18,11 @@ interface Confinement {
 const confinements: { readonly [kind in FetchingRequest["kind"]]: Confinement } = {
   /**
    * Owners of files are those of the image, and what was given to others is written and changed all the same. FSETID
-   * keeps the set-group-ID bit. Device nodes and extended attributes are left out of an image: neither MKNOD nor SETFCAP
-   * is needed.
+   * keeps the set-group-ID bit. Device nodes and extended attributes are left out of an image: neither MKNOD nor
+   * SETFCAP is needed.
    */
   unpack: { capabilities: [CAP.CHOWN, CAP.DAC_OVERRIDE, CAP.FOWNER, CAP.FSETID], filtered: {} },
-  /** It enters a sandbox, and starts git in namespaces, as another user, without capabilities. The rest follows there. */
+  /** It enters a sandbox, starts git in namespaces as another user, and is filtered there. */
   checkOut: {
     capabilities: [CAP.CHOWN, CAP.DAC_OVERRIDE, CAP.SETGID, CAP.SETUID, CAP.SETPCAP, CAP_SYS_ADMIN],
     filtered: { refused: ringCalls, mayUnshare: 0xffffffff },
@@ -40,8 +40,9 @@ export function startConfined(request: FetchingRequest): never {
   const { capabilities, filtered } = confinements[request.kind];
   calls.keepCapabilities(capabilities);
   refuseCalls(calls, filtered);
+  const again: FetchingRequest = { ...request, confined: true };
   const asked = libc.memoryFile("request");
-  writeSync(asked, `${JSON.stringify({ ...request, confined: true } satisfies FetchingRequest)}\n`, 0); // read from its start
+  writeSync(asked, `${JSON.stringify(again)}\n`, 0); // where it is read from
   libc.dup2(asked, 0);
   become(process.execPath, [...process.execArgv, ...process.argv.slice(1)]);
 }
