@@ -27,15 +27,20 @@ describe("the filter of system calls, on the real kernel", () => {
     expect(Object.values(free.main), "without the filter").to.not.include("EPERM");
     expect(free.main["unshare"]).to.equal("succeeded");
     expect(free.pool).to.deep.equal(Array(4).fill("succeeded"));
-    const { main, pool, program } = tried("filtered");
+    const { main, pool, program, sockets } = tried("filtered");
     const { clone3, ...others } = main;
     const rest = Object.entries(others).filter(([, came]) => came !== "EPERM");
     expect(rest, "not refused").to.deep.equal([]);
-    const some = ["mount", "ptrace", "unshare", "setns", "bpf", "mknodat", "adjtimex"];
+    const some = ["mount", "ptrace", "unshare", "setns", "bpf", "mknodat", "adjtimex", "io_uring_enter"];
     expect(Object.keys(others)).to.include.members(some);
     expect(clone3).to.equal("ENOSYS");
     expect(pool).to.deep.equal(Array(4).fill("refused"));
     expect(program, "a program that is started").to.equal(0);
+    for (const family of ["ipv4", "ipv6", "routes", "unix", "packet", "uevents"])
+      expect(free.sockets[family], `without the filter: ${family}`).to.equal("succeeded");
+    const { ipv4, ipv6, routes, ...strange } = sockets;
+    expect([ipv4, ipv6, routes]).to.deep.equal(Array(3).fill("succeeded"));
+    for (const [family, came] of Object.entries(strange)) expect(came, family).to.equal("EAFNOSUPPORT");
   });
 
   if (process.arch === "x64")
@@ -49,8 +54,33 @@ interface Thread {
   readonly program: string;
   readonly filter: string;
   readonly noNewRights: string;
-  readonly rights: string;
+  /** The sets of capabilities: effective, permitted, bounding; then inheritable and ambient. */
+  readonly rights: readonly string[];
+  readonly inherited: readonly string[];
+  /** Descriptors of io_uring(7), by which a socket of any family could be made. */
+  readonly rings: readonly string[];
   readonly namespaces: { readonly [kind: string]: string };
+}
+
+/** Names of capabilities of linux/capability.h, those that are meant here, by their bits; "all" are too many. */
+function namesIn(mask: string): string {
+  const names = new Map<number, string>([
+    ...([
+      [0, "chown"],
+      [1, "dac_override"],
+      [3, "fowner"],
+      [4, "fsetid"],
+    ] as const),
+    ...([
+      [6, "setgid"],
+      [7, "setuid"],
+      [8, "setpcap"],
+      [21, "sys_admin"],
+    ] as const),
+  ]);
+  const bits = BigInt(`0x${mask}`);
+  const set = Array.from({ length: 64 }, (_, one) => one).filter((one) => (bits >> BigInt(one)) & 1n);
+  return set.map((one) => names.get(one) ?? `${one}`).join(" ");
 }
 
 const kinds = ["net", "pid", "ipc", "uts", "mnt"] as const;
@@ -92,7 +122,9 @@ function threadAt(at: string): Thread {
     program: readFileSync(`${at}/../../comm`, "latin1").trim(),
     filter: value("Seccomp"),
     noNewRights: value("NoNewPrivs"),
-    rights: value("CapEff"),
+    rights: ["CapEff", "CapPrm", "CapBnd"].map((set) => namesIn(value(set))),
+    inherited: ["CapInh", "CapAmb"].map((set) => namesIn(value(set))),
+    rings: readdirSync(`${at}/fd`).filter((fd) => readlinkSync(`${at}/fd/${fd}`).includes("io_uring")),
     namespaces: namespacesOf(at),
   };
 }
@@ -106,11 +138,18 @@ describe("children that fetch, on the real kernel", function () {
 
   const expectFiltered = (threads: readonly Thread[]) => {
     expect(threads.length).to.be.greaterThan(0);
-    // 2: by a filter.
-    for (const thread of threads) expect(thread, thread.program).to.include({ filter: "2", noNewRights: "1" });
+    for (const thread of threads) {
+      // 2: by a filter.
+      expect(thread, thread.program).to.include({ filter: "2", noNewRights: "1" });
+      expect(thread.inherited, thread.program).to.deep.equal(["", ""]);
+      expect(thread.rings, thread.program).to.deep.equal([]);
+    }
+  };
+  const expectRights = (threads: readonly Thread[], rights: string) => {
+    for (const thread of threads) expect(thread.rights, thread.program).to.deep.equal(Array(3).fill(rights));
   };
 
-  it("an image: each thread of the child is filtered before it has asked the registry for anything", async () => {
+  it("an image: each thread of the child is filtered, and has four capabilities, before it has asked for anything", async () => {
     await using world = await ImageWorld.make();
     const seen: Thread[][] = [];
     world.registry.answers = () => {
@@ -121,7 +160,10 @@ describe("children that fetch, on the real kernel", function () {
     const path = await world.shown(world.registry.image(layer));
     expect(readFileSync(`${path}/a`, "utf8")).to.equal("kept");
     expect(seen.length).to.be.greaterThan(1);
-    for (const threads of seen) expectFiltered(threads);
+    for (const threads of seen) {
+      expectFiltered(threads);
+      expectRights(threads, "chown dac_override fowner fsetid");
+    }
   });
 
   it("a commit: so are git and what it starts, without rights, and in namespaces of their own", async () => {
@@ -139,8 +181,10 @@ describe("children that fetch, on the real kernel", function () {
       expectFiltered(threads);
       const git = threads.filter(({ program }) => program.startsWith("git"));
       expect(git.length).to.be.greaterThan(0);
-      for (const { rights, namespaces } of git) {
-        expect(rights).to.match(/^0+$/);
+      expectRights(git, "");
+      const child = threads.filter((thread) => !git.includes(thread) && thread.rights[0] !== "");
+      expectRights(child, "chown dac_override setgid setuid setpcap sys_admin");
+      for (const { namespaces } of git) {
         expect(namespaces["net"], "it speaks with the server").to.equal(ours["net"]);
         for (const kind of ["pid", "ipc", "uts", "mnt"]) expect(namespaces[kind], kind).to.not.equal(ours[kind]);
       }

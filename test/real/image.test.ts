@@ -78,6 +78,34 @@ describe("images, on the real kernel, from what stands for a registry", function
     expect(world.data).to.deep.equal(["tree"]);
   });
 
+  it("keeps bits of mode and owners, and goes on in directories of others that nobody else may enter", async () => {
+    const { registry } = world;
+    const base = tarOf(
+      { name: "su", content: "su", mode: 0o4755 },
+      { name: "mail", content: "mail", mode: 0o2755, uid: 7 },
+      { name: "tmp/", type: "5", mode: 0o1777 },
+      { name: "home/", type: "5", mode: 0o700, uid: 1000 },
+      { name: "home/key", content: "old", mode: 0o400, uid: 1000 },
+      { name: "home/other", type: "1", target: "home/key" },
+    );
+    const top = tarOf(
+      { name: "home/key", content: "new", mode: 0o2400, uid: 1001 },
+      { name: "home/deep/in", content: "in", uid: 1002 },
+      { name: "home/.wh.other", content: "" },
+      { name: "home/", type: "5", mode: 0o2500, uid: 1000 },
+    );
+    const path = await world.shown(registry.image(registry.layer(base), registry.layer(top)));
+    const found = ["su", "mail", "tmp", "home", "home/key", "home/deep/in"].map((name) => {
+      const { mode, uid, gid } = statSync(`${path}/${name}`);
+      return `${name} ${(mode & 0o7777).toString(8)} ${uid}:${gid}`;
+    });
+    expect(found).to.deep.equal([
+      ...["su 4755 0:0", "mail 2755 7:7", "tmp 1777 0:0"],
+      ...["home 2500 1000:1000", "home/key 2400 1001:1001", "home/deep/in 644 1002:1002"],
+    ]);
+    expect(readdirSync(`${path}/home`).sort()).to.deep.equal(["deep", "key"]);
+  });
+
   it("shows what GNU tar writes, in its own format and in that of pax, with long names and large files", async () => {
     const { registry } = world;
     const long = `${"directory-with-a-name/".repeat(8)}${"n".repeat(150)}-ü`;

@@ -9,6 +9,7 @@ import { refusedCode } from "./child/child-runner.ts";
 import { progressMark } from "./child/fetching-child.ts";
 import { processOfRoot } from "./child/process-of-root.ts";
 import { refusalText } from "./child/refusal.ts";
+import { startConfined } from "./child/start-confined.ts";
 import { isClaimed, probeBlockDevice } from "./device/block-probe.ts";
 import { kernelText, usersOf } from "./device/device-users.ts";
 import { wipe } from "./device/device-writes.ts";
@@ -113,6 +114,11 @@ export async function runChild(): Promise<void> {
     return;
   }
   if (request.kind === "checkOut" || request.kind === "unpack") {
+    if (request.confined !== true) {
+      const failed = await replyOf(() => startConfined(request));
+      process.stdout.write(JSON.stringify(failed));
+      return;
+    }
     const tell = whileItLives(
       request.agent,
       tellEachSecond((line: string) => process.stdout.write(`${progressMark}${printable(line)}\n`)),

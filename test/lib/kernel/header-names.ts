@@ -24,6 +24,7 @@ const beginnings: { readonly [group: string]: string } = { SYS: "__NR_", E: "E",
 
 const others: { readonly [name: string]: string } = {
   X32_SYSCALL_BIT: "__X32_SYSCALL_BIT",
+  LINUX_CAPABILITY_VERSION_3: "_LINUX_CAPABILITY_VERSION_3",
   "UMOUNT.FORCE": "MNT_FORCE",
   "UMOUNT.DETACH": "MNT_DETACH",
   "UMOUNT.EXPIRE": "MNT_EXPIRE",

@@ -1,4 +1,5 @@
 import {
+  AF,
   AUDIT_ARCH,
   BPF,
   byArchitecture,
@@ -6,6 +7,7 @@ import {
   CLONE_NEWCGROUP,
   CLONE_NEWNS,
   E,
+  NETLINK_ROUTE,
   SECCOMP,
   SYS,
   X32_SYSCALL_BIT,
@@ -17,17 +19,26 @@ type Arch = keyof typeof byArchitecture;
 type CallName = keyof typeof SYS | keyof (typeof byArchitecture)["x64"];
 
 /**
+ * io_uring(7): no filter sees what a ring does for its process, such as to make a socket of any family. libuv makes one
+ * for epoll_ctl(2) when Node starts. It does without if it gets none, and ends the process if it has one that it cannot
+ * use: so these are refused before Node starts (start-confined.ts).
+ */
+export const ringCalls = [
+  "io_uring_setup",
+  "io_uring_enter",
+  "io_uring_register",
+] as const satisfies readonly CallName[];
+
+/**
  * System calls that neither Node nor git, ssh, the C library or our own code makes while it fetches and unpacks. The
  * kernel answers them with EPERM, also to root. Most change the node itself. The others reach into other processes, or
- * are parts of the kernel in which many vulnerabilities were found. io_uring_enter(2) is left: libuv has made a ring
- * for epoll_ctl(2) before the filter is there, and ends the process if it cannot use it. Of the refused calls a ring
- * does none.
+ * are parts of the kernel in which many vulnerabilities were found.
  */
 export const refusedCalls = [
   ...["mount", "umount2", "open_tree", "open_tree_attr", "move_mount", "fsopen", "fsconfig", "fsmount", "fspick"],
   ...["mount_setattr", "pivot_root", "chroot", "setns", "mknod", "mknodat"],
   ...["ptrace", "process_vm_readv", "process_vm_writev", "process_madvise", "pidfd_getfd", "kcmp", "move_pages"],
-  ...["bpf", "perf_event_open", "userfaultfd", "io_uring_setup", "io_uring_register"],
+  ...["bpf", "perf_event_open", "userfaultfd", ...ringCalls],
   ...["init_module", "finit_module", "delete_module", "kexec_load", "kexec_file_load", "reboot"],
   ...["add_key", "request_key", "keyctl", "open_by_handle_at", "name_to_handle_at", "fanotify_init"],
   ...["quotactl", "quotactl_fd", "acct", "swapon", "swapoff", "syslog", "vhangup", "sethostname", "setdomainname"],
@@ -54,6 +65,8 @@ const ends = {
   refuse: SECCOMP.RET_ERRNO | E.PERM,
   /** The C library then takes clone(2), whose flags a filter can read. Those of clone3(2) are in memory. */
   unknown: SECCOMP.RET_ERRNO | E.NOSYS,
+  /** As if the kernel had no such sockets: the C library, and others, then do without. */
+  noFamily: SECCOMP.RET_ERRNO | E.AFNOSUPPORT,
   kill: SECCOMP.RET_KILL_PROCESS,
 } as const;
 type End = keyof typeof ends;
@@ -66,15 +79,23 @@ interface Step {
   readonly no?: End | number;
 }
 
+/** What a filter leaves. */
+export interface Filtered {
+  /** Flags of unshare(2) that are allowed. None by default. */
+  readonly mayUnshare?: number;
+  /** What is refused: `refusedCalls` by default. */
+  readonly refused?: readonly CallName[];
+}
+
 /**
- * PURE. The program of a seccomp filter, for seccomp(2). It refuses `refusedCalls` and new namespaces. It kills a
- * process that makes calls of another architecture, where the same numbers mean other calls.
- * @param mayUnshare flags of unshare(2) that are allowed
+ * PURE. The program of a seccomp filter, for seccomp(2). It refuses calls, new namespaces, and sockets of families that
+ * fetching does not need. It kills a process that makes calls of another architecture, where the same numbers mean
+ * other calls.
  */
-export function callFilter(arch: Arch, mayUnshare: number): Buffer {
+export function callFilter(arch: Arch, { mayUnshare = 0, refused = refusedCalls }: Filtered = {}): Buffer {
   const numbers: { readonly [name: string]: number } = { ...SYS, ...byArchitecture[arch] };
   const number = (name: CallName) => numbers[name] ?? missing(name);
-  const there = refusedCalls.filter((name) => numbers[name] !== undefined);
+  const there = refused.filter((name) => numbers[name] !== undefined);
   const steps: readonly Step[] = [
     load(seccomp_data.arch),
     jump("JEQ", archs[arch], 0, "kill"),
@@ -84,6 +105,7 @@ export function callFilter(arch: Arch, mayUnshare: number): Buffer {
     jump("JEQ", number("clone3"), "unknown"),
     ...refusingFlags(number("clone"), namespaces),
     ...refusingFlags(number("unshare"), ~mayUnshare >>> 0),
+    ...refusingFamilies(number("socket"), number("socketpair")),
     ...Object.values(ends).map((k) => ({ code: BPF.RET | BPF.K, k })),
   ];
   return assembled(steps);
@@ -101,6 +123,26 @@ function missing(name: string): never {
 /** Both calls have their flags in the lower half of the first argument. */
 function refusingFlags(call: number, flags: number): readonly Step[] {
   return [jump("JEQ", call, 0, 2), load(seccomp_data.args), jump("JSET", flags, "refuse", "allow")];
+}
+
+/**
+ * IPv4 and IPv6 remain, and of netlink(7) what getaddrinfo(3) asks for the addresses of the node. With unix(7) there
+ * are pairs alone, which Node makes for what it starts: a socket of one's own could reach the container runtime.
+ */
+function refusingFamilies(socket: number, socketPair: number): readonly Step[] {
+  const [family, protocol] = [seccomp_data.args, seccomp_data.args + 2 * 8];
+  return [
+    jump("JEQ", socketPair, 0, 2),
+    load(family),
+    jump("JEQ", AF.UNIX, "allow", "noFamily"),
+    jump("JEQ", socket, 0, 6),
+    load(family),
+    jump("JEQ", AF.INET, "allow"),
+    jump("JEQ", AF.INET6, "allow"),
+    jump("JEQ", AF.NETLINK, 0, "noFamily"),
+    load(protocol),
+    jump("JEQ", NETLINK_ROUTE, "allow", "noFamily"),
+  ];
 }
 
 function load(offset: number): Step {

@@ -32,8 +32,8 @@ export type ChildRequest =
     }
   | { readonly kind: "check"; readonly device: WrittenDevice; readonly file: string; readonly args: readonly string[] }
   | { readonly kind: "giveToGroup"; readonly request: OwnershipRequest; readonly agent: number }
-  | { readonly kind: "checkOut"; readonly request: CheckOutRequest; readonly agent: number }
-  | { readonly kind: "unpack"; readonly request: UnpackRequest; readonly agent: number }
+  | ({ readonly kind: "checkOut"; readonly request: CheckOutRequest } & FetchingWork)
+  | ({ readonly kind: "unpack"; readonly request: UnpackRequest } & FetchingWork)
   | { readonly kind: "rbd"; readonly file: string; readonly text: string; readonly meant?: MeantDevice }
   | { readonly kind: "nbdClient"; readonly query: NBDClientQuery }
   /** @see LinuxClients.running */
@@ -57,6 +57,13 @@ export type ChildRequest =
       readonly secret?: string; // what the program finds at secretFile
       readonly outlives?: { readonly hostRoot: string }; // it leaves the agent's container (leave-cgroup.ts)
     };
+
+interface FetchingWork {
+  /** Pid of the agent: without it the work ends. */
+  readonly agent: number;
+  /** Whether the child was started confined (start-confined.ts). */
+  readonly confined?: true;
+}
 
 /** The device that a child is to write to, as it was when it was looked at. */
 export interface WrittenDevice {

@@ -1,7 +1,7 @@
 import { messageOf, VolumeError } from "../../../errors.ts";
 import { errnoOf } from "../syscall/errno.ts";
 import type { SandboxCalls } from "../syscall/sandbox-calls.ts";
-import { callFilter, filterOfNothing } from "./call-filter.ts";
+import { callFilter, type Filtered, filterOfNothing } from "./call-filter.ts";
 
 /** What seccomp(2) fails with for want of memory: the next attempt may pass. */
 const passing = ["ENOMEM", "EAGAIN"];
@@ -13,15 +13,15 @@ type Calls = Pick<SandboxCalls, "gainNothing" | "filterCalls">;
 /**
  * Has the kernel refuse the calls of callFilter to all threads of this process and to all that they start, for as long
  * as they live. No program that they run gives them rights any more (no_new_privs).
- * @param mayUnshare flags of unshare(2) that stay allowed
+ * @param filtered what it leaves
  * @throws VolumeError SetUpFailed: without the filter nothing that comes from elsewhere is read. It is transient if the
  *   kernel lacks memory, and else final.
  */
-export function refuseCalls(calls: Calls, mayUnshare = 0, arch: NodeJS.Architecture = process.arch): void {
+export function refuseCalls(calls: Calls, filtered: Filtered = {}, arch: NodeJS.Architecture = process.arch): void {
   if (arch !== "x64" && arch !== "arm64") throw new Error(`no system calls are known of ${arch}`); // whyNotOn, before
   calls.gainNothing();
   try {
-    calls.filterCalls(callFilter(arch, mayUnshare));
+    calls.filterCalls(callFilter(arch, filtered));
   } catch (error) {
     const code = errnoOf(error);
     if (code === undefined) throw error;

@@ -39,7 +39,7 @@ export async function checkOut(libc: Libc, request: CheckOutRequest, tell: (line
   const repository = `${request.directory}/repository`;
   chownSync(repository, stranger, stranger);
   enterSandbox(libc, calls, repository, secretFiles(request.access), stranger);
-  refuseCalls(calls, ownNamespaces);
+  refuseCalls(calls, { mayUnshare: ownNamespaces });
   await git.run(init(request));
   await git.run(fetch(request), { onLine: tell, env: fetchEnvironment(request), network: true });
   const entries = await entriesOf(git, request);

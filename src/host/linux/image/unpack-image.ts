@@ -4,7 +4,6 @@ import { pipeline } from "node:stream/promises";
 import { getCACertificates, setDefaultCACertificates } from "node:tls";
 import { VolumeError } from "../../../errors.ts";
 import type { UnpackRequest } from "../../ports/images.ts";
-import { refuseCalls } from "../child/refuse-calls.ts";
 import { openDirectoryAt } from "../path/held-tree.ts";
 import { ByteStream, EndsEarly } from "../syscall/byte-stream.ts";
 import { AT_FDCWD, O, RESOLVE } from "../syscall/constants.ts";
@@ -24,7 +23,7 @@ import { readTar } from "./tar/tar.ts";
 const mostIndexes = 4;
 
 /**
- * Shows an image as files (Images.unpack), in a disposable child:
+ * Shows an image as files (Images.unpack), in a disposable child that was started confined (start-confined.ts):
  *
  *   directory/       ours (0700)
  *     new/           the layers, one over the other, as they come: no blob is kept
@@ -33,7 +32,6 @@ const mostIndexes = 4;
 export async function unpackImage(libc: Libc, request: UnpackRequest, tell: (line: string) => void): Promise<void> {
   const calls = loadSandboxCalls();
   writeFileSync("/proc/self/oom_score_adj", "1000"); // when memory runs out, it goes before the agent
-  refuseCalls(calls);
   const { image, source } = begin(libc, request);
   process.umask(0o022);
   using directory = new Descriptor(

@@ -19,8 +19,16 @@ export const byArchitecture = {
     ...{ kcmp: 312, kexec_file_load: 320, kexec_load: 246, keyctl: 250, mknod: 133, mknodat: 259, mount: 165 },
     ...{ move_pages: 279, name_to_handle_at: 303, open_by_handle_at: 304, perf_event_open: 298, pivot_root: 155 },
     ...{ process_vm_readv: 310, process_vm_writev: 311, ptrace: 101, quotactl: 179, reboot: 169, request_key: 249 },
-    ...{ seccomp: 317, setdomainname: 171, sethostname: 170, setns: 308, settimeofday: 164, swapoff: 168, swapon: 167 },
-    ...{ syslog: 103, umount2: 166, unshare: 272, userfaultfd: 323, vhangup: 153 },
+    ...{
+      seccomp: 317,
+      setdomainname: 171,
+      sethostname: 170,
+      setns: 308,
+      settimeofday: 164,
+      socket: 41,
+      socketpair: 53,
+    },
+    ...{ swapoff: 168, swapon: 167, syslog: 103, umount2: 166, unshare: 272, userfaultfd: 323, vhangup: 153 },
   },
   arm64: {
     ...{ acct: 89, add_key: 217, adjtimex: 171, bpf: 280, chroot: 51, clock_adjtime: 266 },
@@ -29,14 +37,23 @@ export const byArchitecture = {
     ...{ kcmp: 272, kexec_file_load: 294, kexec_load: 104, keyctl: 219, mknodat: 33, mount: 40 },
     ...{ move_pages: 239, name_to_handle_at: 264, open_by_handle_at: 265, perf_event_open: 241, pivot_root: 41 },
     ...{ process_vm_readv: 270, process_vm_writev: 271, ptrace: 117, quotactl: 60, reboot: 142, request_key: 218 },
-    ...{ seccomp: 277, setdomainname: 162, sethostname: 161, setns: 268, settimeofday: 170, swapoff: 225, swapon: 224 },
-    ...{ syslog: 116, umount2: 39, unshare: 97, userfaultfd: 282, vhangup: 58 },
+    ...{
+      seccomp: 277,
+      setdomainname: 162,
+      sethostname: 161,
+      setns: 268,
+      settimeofday: 170,
+      socket: 198,
+      socketpair: 199,
+    },
+    ...{ swapoff: 225, swapon: 224, syslog: 116, umount2: 39, unshare: 97, userfaultfd: 282, vhangup: 58 },
   },
 } as const;
 
 /** Since 424 a system call has the same number on each. */
 export const SYS = {
   io_uring_setup: 425,
+  io_uring_enter: 426,
   io_uring_register: 427,
   open_tree: 428,
   move_mount: 429,
@@ -76,6 +93,9 @@ export const BPF = { LD: 0, W: 0, ABS: 0x20, JMP: 0x05, JEQ: 0x10, JGE: 0x30, JS
 
 /** prctl(2). */
 export const PR_SET_NO_NEW_PRIVS = 38;
+export const PR_CAPBSET = { READ: 23, DROP: 24 } as const;
+export const PR_CAP_AMBIENT = 47;
+export const PR_CAP_AMBIENT_CLEAR_ALL = 4;
 
 export const KCMP_VM = 1;
 export const KCMP_FILES = 2;
@@ -180,6 +200,9 @@ export const UMOUNT = { FORCE: 1, DETACH: 2, EXPIRE: 4, NOFOLLOW: 8 } as const;
 
 /** The number of a capability: its bit in CapEff of proc_pid_status(5). */
 export const CAP_SYS_ADMIN = 21;
+export const CAP = { CHOWN: 0, DAC_OVERRIDE: 1, FOWNER: 3, FSETID: 4, SETGID: 6, SETUID: 7, SETPCAP: 8 } as const;
+/** capset(2): with 64 bits for each set, in two structures. */
+export const LINUX_CAPABILITY_VERSION_3 = 0x20080522;
 /** The inode of the machine's own user namespace. */
 export const USER_NS_INIT_INO = 0xeffffffd;
 
@@ -204,6 +227,7 @@ export const E = {
   XDEV: os.errno.EXDEV,
   NOSYS: os.errno.ENOSYS,
   OVERFLOW: os.errno.EOVERFLOW,
+  AFNOSUPPORT: os.errno.EAFNOSUPPORT,
 } as const;
 
 /** fanotify(7). */
@@ -237,9 +261,10 @@ export const POLLPRI = 2;
 /** EPOLLET tells of what is there to be read once, not for as long as nobody reads it. */
 export const EPOLL = { CLOEXEC: O.CLOEXEC, CTL_ADD: 1, IN: 0x001, PRI: 0x002, ET: 2 ** 31 } as const;
 
-export const AF = { UNIX: 1, NETLINK: 16 } as const;
+export const AF = { UNIX: 1, INET: 2, INET6: 10, NETLINK: 16 } as const;
 export const SOCK = { STREAM: 1, RAW: 3, CLOEXEC: O.CLOEXEC, NONBLOCK: O.NONBLOCK } as const;
 export const MSG_DONTWAIT = 0x40;
+export const NETLINK_ROUTE = 0;
 export const NETLINK_KOBJECT_UEVENT = 15;
 
 export const WNOHANG = 1;

@@ -84,4 +84,8 @@ export const file_handle = { bytes: 8, handle_bytes: 0 } as const;
 /** What a filter of seccomp(2) is told of a call: `args` are of 64 bits each. */
 export const seccomp_data = { bytes: 64, nr: 0, arch: 4, args: 16 } as const;
 
+export const __user_cap_header_struct = { bytes: 8, version: 0, pid: 4 } as const;
+
+export const __user_cap_data_struct = { bytes: 12, effective: 0, permitted: 4, inheritable: 8 } as const;
+
 export const sock_filter = { bytes: 8, code: 0, jt: 2, jf: 3, k: 4 } as const;

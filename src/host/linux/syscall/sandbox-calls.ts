@@ -1,8 +1,21 @@
 import koffi from "koffi";
 import { ownNumbers } from "./architecture.ts";
-import { AT_SYMLINK_NOFOLLOW, PR_SET_NO_NEW_PRIVS, SECCOMP } from "./constants.ts";
+import {
+  AT_SYMLINK_NOFOLLOW,
+  LINUX_CAPABILITY_VERSION_3,
+  PR_CAP_AMBIENT,
+  PR_CAP_AMBIENT_CLEAR_ALL,
+  PR_CAPBSET,
+  PR_SET_NO_NEW_PRIVS,
+  SECCOMP,
+} from "./constants.ts";
 import { Errno } from "./errno.ts";
-import { sock_filter, timespec } from "./layouts.ts";
+import {
+  __user_cap_data_struct as data,
+  __user_cap_header_struct as header,
+  sock_filter,
+  timespec,
+} from "./layouts.ts";
 
 const second = 1_000_000_000n;
 
@@ -23,6 +36,8 @@ export function loadSandboxCalls() {
   const utimensat = lib.func("utimensat", "int", ["int", "str", "void *", "int"]);
   const syncfs = lib.func("syncfs", "int", ["int"]);
   const prctl = lib.func("prctl", "int", ["int", "ulong", "ulong", "ulong", "ulong"]);
+  const capget = lib.func("capget", "int", ["void *", "void *"]);
+  const capset = lib.func("capset", "int", ["void *", "void *"]);
   // struct sock_fprog, laid out by the C ABI: it has a pointer in it.
   const program = koffi.pointer(koffi.struct({ len: "uint16_t", filter: "void *" }));
   const seccomp = lib.func("syscall", "long", ["long", "uint", "uint", program]);
@@ -42,6 +57,31 @@ export function loadSandboxCalls() {
     /** prctl(2) PR_SET_NO_NEW_PRIVS: no program gives this thread, or what it starts, rights that it does not have. */
     gainNothing(): void {
       checked("prctl", prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0));
+    },
+    /**
+     * capset(2), prctl(2): this thread, and what it becomes and starts, has at most these capabilities. They leave its
+     * bounding set as well, so that root gets none of the others by running a program. Nothing is inherited.
+     * @param kept numbers of capabilities; those that it does not have it does not get
+     */
+    keepCapabilities(kept: readonly number[]): void {
+      for (let one = 0; ; one++) {
+        const has = prctl(PR_CAPBSET.READ, one, 0, 0, 0);
+        if (has < 0) break; // the kernel has no capability of that number
+        if (has > 0 && !kept.includes(one)) checked("prctl", prctl(PR_CAPBSET.DROP, one, 0, 0, 0), `capability ${one}`);
+      }
+      checked("prctl", prctl(PR_CAP_AMBIENT, PR_CAP_AMBIENT_CLEAR_ALL, 0, 0, 0));
+      const ofThis = Buffer.alloc(header.bytes);
+      ofThis.writeUInt32LE(LINUX_CAPABILITY_VERSION_3, header.version);
+      const sets = Buffer.alloc(2 * data.bytes);
+      checked("capget", capget(ofThis, sets));
+      for (const half of [0, 1]) {
+        const at = half * data.bytes;
+        const bits = kept.reduce((all, one) => (one >> 5 === half ? all | (1 << (one & 31)) : all), 0);
+        const left = (sets.readUInt32LE(at + data.permitted) & bits) >>> 0;
+        for (const set of [data.effective, data.permitted]) sets.writeUInt32LE(left, at + set);
+        sets.writeUInt32LE(0, at + data.inheritable);
+      }
+      checked("capset", capset(ofThis, sets));
     },
     /**
      * seccomp(2): from here on each call of each thread of this process, and of what they start, goes through a filter.

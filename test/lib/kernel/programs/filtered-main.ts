@@ -3,7 +3,7 @@
 import { spawnSync } from "node:child_process";
 import { constants } from "node:os";
 import koffi from "koffi";
-import { refusedCalls } from "../../../../src/host/linux/child/call-filter.ts";
+import { refusedCalls, ringCalls } from "../../../../src/host/linux/child/call-filter.ts";
 import { refuseCalls } from "../../../../src/host/linux/child/refuse-calls.ts";
 import { byArchitecture, CLONE, SYS, X32_SYSCALL_BIT } from "../../../../src/host/linux/syscall/constants.ts";
 import { Errno } from "../../../../src/host/linux/syscall/errno.ts";
@@ -14,16 +14,38 @@ export interface Tried {
   readonly main: { readonly [call: string]: string };
   /** unshare(2) by threads of Node's pool, which were there before the filter. */
   readonly pool: readonly string[];
+  /** What socket(2) came to. */
+  readonly sockets: { readonly [family: string]: string };
   /** Exit code of a program that was started. */
   readonly program: number | null;
 }
 
 const how = process.argv[2];
+if (how === "filtered") {
+  // As a fetching child begins: Node cannot do without the ring that it has, and does without one if it gets none.
+  refuseCalls(loadSandboxCalls(), { refused: ringCalls, mayUnshare: 0xffffffff });
+  const main = process.argv.slice(1, 2);
+  process.execve?.(process.execPath, [process.execPath, ...process.execArgv, ...main, "confined"], process.env);
+}
 const arch = process.arch as keyof typeof byArchitecture;
 const numbers: { readonly [name: string]: number } = { ...SYS, ...byArchitecture[arch] };
 const lib = koffi.load(null);
 const call = lib.func("syscall", "long", ["long", "long", "str", "long", "long", "long"]);
 const unshare = lib.func("unshare", "int", ["int"]);
+const socket = lib.func("socket", "int", ["int", "int", "int"]);
+
+/** Family, type, protocol, by the kernel's numbers. */
+const sockets: { readonly [family: string]: readonly [number, number, number] } = {
+  ipv4: [2, 1, 0],
+  ipv6: [10, 1, 0],
+  routes: [16, 3, 0],
+  unix: [1, 1, 0],
+  packet: [17, 3, 0],
+  uevents: [16, 3, 15],
+  netfilter: [16, 3, 12],
+  alg: [38, 5, 0],
+  vsock: [40, 1, 0],
+};
 
 const inPool = (flags: number) =>
   Promise.all(
@@ -55,6 +77,9 @@ const main = Object.fromEntries([...names].map((name) => [name, came(numbers[nam
 const made = unshare(CLONE.NEWUTS) === 0 ? "succeeded" : new Errno("", koffi.errno()).code;
 const clone3 = came(SYS.clone3, 0);
 const pool = await inPool(CLONE.NEWUTS);
+const opened = Object.entries(sockets).map(([family, [one, type, protocol]]) => {
+  return [family, socket(one, type, protocol) >= 0 ? "succeeded" : new Errno("", koffi.errno()).code];
+});
 const { status: program } = spawnSync("true", { killSignal: constants.signals.SIGKILL });
-const tried: Tried = { main: { ...main, unshare: made, clone3 }, pool, program };
+const tried: Tried = { main: { ...main, unshare: made, clone3 }, pool, sockets: Object.fromEntries(opened), program };
 process.stdout.write(JSON.stringify(tried));

@@ -1,17 +1,18 @@
 import { expect } from "chai";
 import { VolumeError } from "../../../../../src/errors.ts";
-import { callFilter, refusedCalls } from "../../../../../src/host/linux/child/call-filter.ts";
+import { callFilter, refusedCalls, ringCalls } from "../../../../../src/host/linux/child/call-filter.ts";
 import { refuseCalls } from "../../../../../src/host/linux/child/refuse-calls.ts";
 import * as C from "../../../../../src/host/linux/syscall/constants.ts";
 import { Errno } from "../../../../../src/host/linux/syscall/errno.ts";
 
 type Arch = keyof typeof C.byArchitecture;
 const auditArch = { x64: 0xc000003e, arm64: 0xc00000b7 } as const;
-const [EPERM, ENOSYS] = [1, 38];
+const [EPERM, ENOSYS, EAFNOSUPPORT] = [1, 38, 97];
 const answers = new Map([
   [0x7fff0000, "allowed"],
   [0x50000 | EPERM, "EPERM"],
   [0x50000 | ENOSYS, "ENOSYS"],
+  [0x50000 | EAFNOSUPPORT, "EAFNOSUPPORT"],
   [0x80000000, "killed"],
 ]);
 
@@ -20,14 +21,16 @@ interface Call {
   readonly arch: number;
   /** The first argument. */
   readonly flags?: bigint;
+  readonly third?: bigint;
 }
 
 /** Reads a program as the kernel does (include/uapi/linux/filter.h), as far as ours go. */
-function answerTo(program: Buffer, { number, arch, flags = 0n }: Call): string {
+function answerTo(program: Buffer, { number, arch, flags = 0n, third = 0n }: Call): string {
   const data = Buffer.alloc(64);
   data.writeUInt32LE(number, 0);
   data.writeUInt32LE(arch, 4);
   data.writeBigUInt64LE(flags, 16);
+  data.writeBigUInt64LE(third, 32);
   let accumulator = 0;
   for (let at = 0; ; at++) {
     const [code, yes, no] = [program.readUInt16LE(at * 8), program[at * 8 + 2] ?? 0, program[at * 8 + 3] ?? 0];
@@ -45,7 +48,7 @@ describe("callFilter", () => {
   for (const arch of ["x64", "arm64"] as const satisfies readonly Arch[]) {
     describe(`on ${arch}`, () => {
       const numbers: { readonly [name: string]: number } = { ...C.SYS, ...C.byArchitecture[arch] };
-      const program = callFilter(arch, 0);
+      const program = callFilter(arch);
       const answer = (number = -1, flags = 0n, by = program) =>
         answerTo(by, { number: number >>> 0, arch: auditArch[arch], flags });
 
@@ -77,10 +80,31 @@ describe("callFilter", () => {
       it("refuses unshare(2), but for what is allowed and nothing with it", () => {
         const [pid, user, mounts] = [0x20000000n, 0x10000000n, 0x20000n];
         for (const flags of [pid, user, mounts, 0x80n]) expect(answer(numbers["unshare"], flags)).to.equal("EPERM");
-        const some = callFilter(arch, Number(pid));
+        const some = callFilter(arch, { mayUnshare: Number(pid) });
         expect(answer(numbers["unshare"], pid, some)).to.equal("allowed");
         for (const flags of [user, pid | user, mounts])
           expect(answer(numbers["unshare"], flags, some)).to.equal("EPERM");
+      });
+
+      it("leaves sockets of IPv4 and IPv6, pairs of unix sockets, and of netlink(7) what it says of routes", () => {
+        const made = (call: "socket" | "socketpair", family: number, third = 0n) =>
+          answerTo(program, { number: numbers[call] ?? -1, arch: auditArch[arch], flags: BigInt(family), third });
+        const families = Array.from({ length: 256 }, (_, family) => family);
+        const left = (call: "socket" | "socketpair") =>
+          families
+            .filter((family) => made(call, family) !== "EAFNOSUPPORT")
+            .map((family) => [family, made(call, family)]);
+        expect(left("socket")).to.deep.equal([2, 10, 16].map((family) => [family, "allowed"]));
+        expect(left("socketpair")).to.deep.equal([[1, "allowed"]]);
+        for (const protocol of [4n, 6n, 12n, 15n, 21n]) expect(made("socket", 16, protocol)).to.equal("EAFNOSUPPORT");
+        for (const protocol of [6n, 17n, 132n]) expect(made("socket", 2, protocol)).to.equal("allowed");
+      });
+
+      it("refuses before Node starts what it could not do without once it has a ring, and no other call", () => {
+        const before = callFilter(arch, { refused: ringCalls, mayUnshare: 0xffffffff });
+        const refused = Object.keys(numbers).filter((name) => answer(numbers[name], 0n, before) === "EPERM");
+        expect(refused.sort()).to.deep.equal(["io_uring_enter", "io_uring_register", "io_uring_setup"]);
+        expect(answer(numbers["unshare"], 0x20000n, before)).to.equal("allowed");
       });
 
       it("kills who calls by the numbers of another architecture, or of x32", () => {
@@ -102,7 +126,7 @@ describe("refuseCalls", () => {
       if (fails !== undefined) throw fails;
     };
     try {
-      refuseCalls({ gainNothing: () => void did.push("no new rights"), filterCalls }, 0, "x64");
+      refuseCalls({ gainNothing: () => void did.push("no new rights"), filterCalls }, {}, "x64");
       return did.join(", ");
     } catch (caught) {
       return caught instanceof VolumeError ? `${caught.reason}, ${caught.errorClass}: ${caught.message}` : `${caught}`;

@@ -4,7 +4,10 @@ import { expect } from "chai";
 
 const src = new URL("../../../../../src/host/linux/", import.meta.url);
 
-/** In a process of its own, as a filter stays. No right is needed for any of it. */
+/**
+ * In a process of its own, as a filter stays, and one that was refused a ring before Node started. No right is needed
+ * for any of it.
+ */
 const filtered = `
   import { spawnSync } from "node:child_process";
   import { readdirSync, readFileSync } from "node:fs";
@@ -13,9 +16,14 @@ const filtered = `
   import { gunzipSync, gzipSync } from "node:zlib";
   import koffi from "koffi";
   import { Errno } from "${src}syscall/errno.ts";
+  import { ringCalls } from "${src}child/call-filter.ts";
   import { refuseCalls } from "${src}child/refuse-calls.ts";
   import { loadSandboxCalls } from "${src}syscall/sandbox-calls.ts";
 
+  if (process.env.AGAIN === undefined) {
+    refuseCalls(loadSandboxCalls(), { refused: ringCalls });
+    process.execve(process.execPath, [process.execPath, ...process.execArgv], { AGAIN: "1" });
+  }
   const chroot = koffi.load(null).func("chroot", "int", ["str"]);
   const tried = () => (chroot("/nonexistent") < 0 ? new Errno("", koffi.errno()).code : "done");
   await Promise.all(Array.from({ length: 8 }, () => stat("/"))); // the threads of the pool are there

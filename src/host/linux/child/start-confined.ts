@@ -1,0 +1,48 @@
+import { writeSync } from "node:fs";
+import { CAP, CAP_SYS_ADMIN } from "../syscall/constants.ts";
+import { loadLibc } from "../syscall/libc.ts";
+import { loadSandboxCalls } from "../syscall/sandbox-calls.ts";
+import { become } from "./become.ts";
+import { type Filtered, ringCalls } from "./call-filter.ts";
+import type { ChildRequest } from "./child-protocol.ts";
+import { refuseCalls } from "./refuse-calls.ts";
+
+type FetchingRequest = Extract<ChildRequest, { readonly kind: "unpack" | "checkOut" }>;
+
+interface Confinement {
+  /** Numbers of the capabilities that it keeps. */
+  readonly capabilities: readonly number[];
+  readonly filtered: Filtered;
+}
+
+const confinements: { readonly [kind in FetchingRequest["kind"]]: Confinement } = {
+  /**
+   * Owners of files are those of the image, and what was given to others is written and changed all the same. FSETID
+   * keeps the set-group-ID bit. Device nodes and extended attributes are left out of an image: neither MKNOD nor
+   * SETFCAP is needed.
+   */
+  unpack: { capabilities: [CAP.CHOWN, CAP.DAC_OVERRIDE, CAP.FOWNER, CAP.FSETID], filtered: {} },
+  /** It enters a sandbox, starts git in namespaces as another user, and is filtered there. */
+  checkOut: {
+    capabilities: [CAP.CHOWN, CAP.DAC_OVERRIDE, CAP.SETGID, CAP.SETUID, CAP.SETPCAP, CAP_SYS_ADMIN],
+    filtered: { refused: ringCalls, mayUnshare: 0xffffffff },
+  },
+};
+
+/**
+ * Starts this program again in this process, to carry out a request with the capabilities that it needs, and beneath a
+ * filter of system calls. A thread gives up its own capabilities alone, and Node has threads from its start: those of
+ * the program that it becomes have never had more.
+ * @throws VolumeError SetUpFailed if the kernel has no filters; Errno if it keeps capabilities that it should give up
+ */
+export function startConfined(request: FetchingRequest): never {
+  const [libc, calls] = [loadLibc(), loadSandboxCalls()];
+  const { capabilities, filtered } = confinements[request.kind];
+  calls.keepCapabilities(capabilities);
+  refuseCalls(calls, filtered);
+  const again: FetchingRequest = { ...request, confined: true };
+  const asked = libc.memoryFile("request");
+  writeSync(asked, `${JSON.stringify(again)}\n`, 0); // where it is read from
+  libc.dup2(asked, 0);
+  become(process.execPath, [...process.execArgv, ...process.argv.slice(1)]);
+}
