@@ -86,7 +86,9 @@ USER root
 
 # mount.cifs; glusterfs, ceph-fuse and rbd-nbd. src/host/linux/child/find-program.ts says of each that agent-minimal lacks it.
 FROM tools-minimal AS tools
-RUN apt-get install -y --no-install-recommends cifs-utils glusterfs-client ceph-fuse rbd-nbd
+RUN apt-get install -y --no-install-recommends cifs-utils glusterfs-client rbd-nbd
+# Debian has no ceph-fuse for arm64 (docs/release.md#arm64).
+RUN [ "$(dpkg --print-architecture)" = arm64 ] || apt-get install -y --no-install-recommends ceph-fuse
 # The client builds the graph that the server names, as root. What only servers and bricks have of it is not there: it would serve files of the node, or write them.
 RUN cd /usr/lib/*/glusterfs/*/xlator \
  && rm storage/posix.so protocol/server.so mgmt/glusterd.so features/bit-rot.so features/bitrot-stub.so features/changelog.so features/index.so features/marker.so features/quotad.so features/snapview-server.so playground/template.so

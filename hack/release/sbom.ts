@@ -42,10 +42,13 @@ export function packagesOf(files: readonly string[], lock: SbomInput["lock"]): s
 /** Debian's packages of the base that an image without all of the base has: those that Node is linked to. */
 const libraries = ["libc6", "libgcc-s1", "libstdc++6"];
 
-/** PURE. Debian's packages of an image beside those that its base has, if it has all of that, by name. */
-export function debianPackagesOf(dockerfile: string, target: Target): string[] {
+/**
+ * PURE. Debian's packages of an image beside those that its base has, if it has all of that, by name.
+ * @param architecture Debian's name of one: without what is left out there
+ */
+export function debianPackagesOf(dockerfile: string, target: Target, architecture?: string): string[] {
   const ofBase = hasWholeBase(dockerfile, target) ? [] : libraries;
-  return [...ofBase, ...debianPackagesIn(dockerfile, target)].sort();
+  return [...ofBase, ...debianPackagesIn(dockerfile, target, architecture)].sort();
 }
 
 /** PURE. The document of one image or program, as JSON. */
@@ -76,9 +79,10 @@ export function sbomOf({ name, version, created, files, beside = [], lock, image
 function partsOf({ dockerfile, target, base }: NonNullable<SbomInput["image"]>) {
   const [, name = "", tag = "", digest] = /^(.+?)(?::([\w][\w.-]*))?(?:@(sha256:\w+))?$/.exec(base) ?? [];
   const [node = "NOASSERTION"] = /^\d+\.\d+\.\d+/.exec(tag) ?? [];
+  const onArm64 = debianPackagesOf(dockerfile, target, "arm64");
   const debian = debianPackagesOf(dockerfile, target).map((one) => ({
     ...described(`Debian-${one}`, one, undefined, `pkg:deb/debian/${one}`),
-    comment: "as Debian has it when the image is built; /var/lib/dpkg of the image says which version",
+    comment: `${onArm64.includes(one) ? "" : "not in the image for arm64; "}as Debian has it when the image is built; /var/lib/dpkg of the image says which version`,
   }));
   const whole = described("base-image", name, digest ?? tag, `pkg:docker/${name}@${digest ?? tag}`);
   return [

@@ -267,7 +267,7 @@ export function nextStep(reason: string, names: StepNames = {}): string | undefi
   const own = names.pid === undefined ? undefined : stepIn(processSteps, reason);
   const unnamed = reason === "ServerUnreachable" && names.server === undefined ? unnamedServerStep : undefined;
   const text = own ?? unnamed ?? stepIn(nextSteps, reason);
-  return text === undefined ? undefined : filled(text, names);
+  return text === undefined ? undefined : withNames(text, names);
 }
 
 function stepIn(steps: { readonly [reason in Reason]?: string }, reason: string): string | undefined {
@@ -297,7 +297,7 @@ const suspendSteps = {
 
 /** PURE. How set-up and repair go on that the set, or a label of the Node, has suspended. */
 export function resumeStep(by: keyof typeof suspendSteps, names: StepNames): string {
-  return filled(suspendSteps[by], names);
+  return withNames(suspendSteps[by], names);
 }
 
 /**
@@ -305,7 +305,7 @@ export function resumeStep(by: keyof typeof suspendSteps, names: StepNames): str
  * @param last message of the last drift: a disk or a server that fails needs another look than somebody who unmounts
  */
 export function repeatedDriftStep(last: string, names: StepNames): string {
-  return filled(`${repeatedDriftCheck(last, names)}. Times: kubectl nvi history {node}/{volume}`, names);
+  return withNames(`${repeatedDriftCheck(last, names)}. Times: kubectl nvi history {node}/{volume}`, names);
 }
 
 function repeatedDriftCheck(last: string, { path }: StepNames): string {
@@ -322,10 +322,11 @@ const unnamedServerStep =
 /** PURE. As nextStep, of what the agent says of a pod's directory. */
 export function podStep(reason: string, names: StepNames = {}): string | undefined {
   const own = stepIn(podSteps, reason);
-  return own === undefined ? nextStep(reason, names) : filled(own, names);
+  return own === undefined ? nextStep(reason, names) : withNames(own, names);
 }
 
-function filled(text: string, names: StepNames): string {
+/** PURE. A text with its names filled in; one that is not known, or that nobody should paste, stands in capitals. */
+export function withNames(text: string, names: StepNames = {}): string {
   return text.replace(/\{([a-z]+)\}/g, (_, name: string) => {
     const known = names[name as keyof StepNames] ?? "";
     return (known === "" ? undefined : shellWord(known)) ?? name.toUpperCase();

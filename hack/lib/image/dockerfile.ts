@@ -47,12 +47,18 @@ export function bundlesIn(dockerfile: string, target: Target): string[] {
   return files.split(" ").map((file) => /^dist\/(.+)\.cjs$/.exec(file)?.[1] ?? file);
 }
 
-/** PURE. What apt-get installs for an image, by name; the package lists of the day say which versions. */
-export function debianPackagesIn(dockerfile: string, target: Target): string[] {
-  const lists = stagesOf(dockerfile, target).flatMap(({ text }) => [
-    ...text.matchAll(/apt-get install ((?:.*\\\n)*.*)/g),
-  ]);
-  const words = lists.flatMap(([, list = ""]) => list.split("&&")[0]?.replaceAll("\\\n", " ").split(/\s+/) ?? []);
+/** `[ "$(dpkg --print-architecture)" = arm64 ] || apt-get install …`, or without the condition. */
+const installs = /(?:= (\w+) \] \|\| )?apt-get install ((?:.*\\\n)*.*)/g;
+
+/**
+ * PURE. What apt-get installs for an image, by name; the package lists of the day say which versions.
+ * @param architecture Debian's name of one: without what is left out there
+ */
+export function debianPackagesIn(dockerfile: string, target: Target, architecture?: string): string[] {
+  const lists = stagesOf(dockerfile, target)
+    .flatMap(({ text }) => [...text.matchAll(installs)])
+    .flatMap(([, lacking, list = ""]) => (lacking !== undefined && lacking === architecture ? [] : list));
+  const words = lists.flatMap((list) => list.split("&&")[0]?.replaceAll("\\\n", " ").split(/\s+/) ?? []);
   return [...new Set(words.filter((word) => word !== "" && !word.startsWith("-")))].sort();
 }
 

@@ -6,14 +6,17 @@ import {
   existsSync,
   lstatSync,
   mkdirSync,
+  mkdtempSync,
   readdirSync,
   readFileSync,
   renameSync,
   rmdirSync,
+  rmSync,
   statSync,
   symlinkSync,
   writeFileSync,
 } from "node:fs";
+import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { createInterface } from "node:readline";
 import { promisify } from "node:util";
@@ -67,6 +70,35 @@ export async function unpackPackages({ name, packages, out, workshop }: Unpackin
   for (const file of readdirSync(downloads)) await run("dpkg-deb", ["-x", join(downloads, file), out], { env });
 }
 
+/** What a release of Debian has for one architecture: nothing of it is downloaded but its index. */
+export interface DebianIndex extends Disposable {
+  /**
+   * What apt would install for packages on a machine that has nothing, as NAME=VERSION, without what is recommended.
+   * @throws Error with apt's words, which name a package that is not there
+   */
+  closureOf(names: readonly string[]): Promise<string[]>;
+}
+
+/** @returns what the machine lacks, if the index cannot be had */
+export async function openDebianIndex(
+  { suite, architecture }: { readonly suite: string; readonly architecture: string },
+  options: LocateOptions,
+): Promise<DebianIndex | { readonly missing: string }> {
+  const workshop = mkdtempSync(join(tmpdir(), "nodevolume-debian-"));
+  const close = () => rmSync(workshop, { recursive: true });
+  try {
+    const only = { line: await sourceOf(suite, options.env), only: architecture };
+    const aptGet = await updated(options, workshop, only);
+    return {
+      closureOf: (names) => closureOf({ closureOf: names, whole: true }, aptGet, options),
+      [Symbol.dispose]: close,
+    };
+  } catch (error) {
+    close();
+    return { missing: `needs Debian's index of ${suite}: ${(error as Error).message.trim().split("\n").at(-1)}` };
+  }
+}
+
 /** A line for sources.list, from the mirror that this system uses. @throws Error if it uses none */
 export async function sourceOf(suite: string, env: NodeJS.ProcessEnv): Promise<string> {
   const { stdout } = await run("apt-get", ["indextargets", "--format", "$(CREATED_BY) $(REPO_URI)"], { env });
@@ -83,6 +115,8 @@ function namesOf(packages: readonly string[] | Foreign): readonly string[] {
 interface Beside {
   readonly line?: string;
   readonly architectures?: readonly string[];
+  /** The line is the only source, and this the only architecture; that an index cannot be had is an error. */
+  readonly only?: string;
 }
 
 async function beside(packages: Unpacking["packages"], { env }: LocateOptions): Promise<Beside | undefined> {
@@ -128,15 +162,21 @@ async function updated({ env, report }: LocateOptions, workshop: string, extra?:
     "APT::Install-Recommends": "false",
     "Acquire::Retries": "3",
     ...(extra?.line !== undefined && { "Dir::Etc::SourceList": join(folder, "sources.list") }),
+    ...(extra?.only !== undefined && {
+      "Dir::Etc::SourceParts": "/dev/null",
+      "APT::Architecture": extra.only,
+      "APT::Update::Error-Mode": "any",
+    }),
   };
   const hooks = ["Pre-Invoke", "Post-Invoke", "Post-Invoke-Success"].map((when) => `#clear APT::Update::${when};\n`);
-  const architectures = extra?.architectures?.map((name) => `APT::Architectures:: "${name}";\n`) ?? [];
+  const named = extra?.only === undefined ? extra?.architectures : [extra.only];
+  const architectures = named?.map((name) => `APT::Architectures:: "${name}";\n`) ?? [];
   const config = join(folder, "conf");
   const lines = [...hooks, ...Object.entries(values).map(([key, value]) => `${key} "${value}";\n`), ...architectures];
   writeFileSync(config, lines.join(""));
   if (extra?.line !== undefined) {
     const machines = "/etc/apt/sources.list";
-    const text = existsSync(machines) ? readFileSync(machines, "utf8") : "";
+    const text = extra.only === undefined && existsSync(machines) ? readFileSync(machines, "utf8") : "";
     writeFileSync(join(folder, "sources.list"), `${text}\n${extra.line}\n`);
   }
   const stamp = join(folder, "updated");

@@ -1,5 +1,6 @@
 import { eventsOf, type Facts, type Raw } from "../../explain/facts.ts";
 import type { Finding } from "../../explain/finding.ts";
+import { type StepNames, withNames } from "../../explain/next-steps.ts";
 import { meaningOf } from "../../explain/why/known-messages.ts";
 import { numberIn, recordIn, stringIn } from "../../kube/json.ts";
 
@@ -52,8 +53,13 @@ export function failureEvent(facts: Facts, pod: Raw, names: readonly string[]): 
     quote: message,
     ...(since !== undefined && { since }),
     ...(count !== undefined && { attempts: count }),
-    ...(meaning !== undefined && { todo: meaning.step }),
+    ...(meaning !== undefined && { todo: withNames(meaning.step, namesOf(pod)) }),
   };
+}
+
+function namesOf(pod: Raw): StepNames {
+  const { name, namespace } = pod.metadata;
+  return { pod: name, namespace, node: stringIn(recordIn(pod, "spec"), "nodeName") };
 }
 
 /** PURE. Whether a finding is what kubelet says, and so what people see first. */

@@ -4,7 +4,7 @@ import type { EventObject } from "../../kube/events/event-correlator.ts";
 import type { EventRecorder } from "../../kube/events/event-recorder.ts";
 import type { Clock } from "../../ports.ts";
 import type { AgentLeases } from "./agent-leases.ts";
-import { agentLate, agentLost, nodeLost } from "./agent-lost.ts";
+import { agentLate, agentLateEvent, agentLost, nodeLost } from "./agent-lost.ts";
 
 /**
  * Tells people by Events of agents that do not renew their Leases, and of those that do again: once per transition.
@@ -69,7 +69,7 @@ export function createAgentTeller({ recorder, clock, leases, uidOfNode, uidOfSta
         return -lateForMs;
       }
       if (since === undefined) {
-        if (!knownLost) tell(node, "Warning", agentLate.reason, agentLate.message);
+        if (!knownLost) tell(node, "Warning", agentLate.reason, agentLateEvent(node));
         told.set(node, clock.monotonic());
       }
       return Number.POSITIVE_INFINITY;

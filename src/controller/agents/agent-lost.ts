@@ -1,5 +1,6 @@
 import { type ConditionType, timestamp } from "../../api/conditions.ts";
 import type { Condition, NodeVolumeIntentStatus } from "../../api/types.gen.ts";
+import { nextStep } from "../../explain/next-steps.ts";
 import { agentLateSeconds, agentLeaseSeconds } from "../../kube/leases/lease.ts";
 import { sameJson } from "../../kube/same-json.ts";
 import type { Intent } from "../model/projections.ts";
@@ -57,10 +58,22 @@ export const agentLost = {
   message: "The agent of the node has not renewed its Lease; its mounts stay, and their state is unknown.",
 };
 
+const lateConsequence = `Its mounts stay. ${agentLeaseSeconds} s after the last renewal, their state counts as unknown.`;
+
+/** Reason and message of a node whose agent is late, where the time of the last renewal stands beside them. */
 export const agentLate = {
   reason: "AgentLate" as const,
-  message: `The node's agent has not renewed its Lease for ${agentLateSeconds} s. Its mounts stay. ${agentLeaseSeconds} s after the last renewal their state counts as unknown.`,
+  message: `The agent of the node has not renewed its Lease for ${agentLateSeconds} s or more. ${lateConsequence}`,
 };
+
+/**
+ * PURE. The message of an Event that says so, which is read later, and alone: since when, and what to do. The same for
+ * each time, so that the Event counts them.
+ */
+export function agentLateEvent(node: string): string {
+  const since = `The agent of the node last renewed its Lease ${agentLateSeconds} s before this Event, or earlier.`;
+  return `${since} ${lateConsequence} ${nextStep("AgentLate", { node })}`;
+}
 
 /**
  * Reason and message of a node whose agent stopped renewing its Lease and whose Node object is gone. Nothing is

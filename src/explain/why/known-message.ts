@@ -11,6 +11,7 @@ export interface KnownMessage {
   /** Fits the message on one line, whatever the case. */
   readonly words: RegExp;
   readonly cause: string;
+  /** With names in braces, as in next-steps.ts; so has `step`. */
   readonly check: string;
   readonly step: string;
   /** Whose entry in docs/reasons.md has more: the agent reports the same for volumes of sets. */

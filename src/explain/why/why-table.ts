@@ -1,5 +1,5 @@
 import { type ReasonInfo, reasons } from "../../api/reasons.ts";
-import { nextStep } from "../next-steps.ts";
+import { nextStep, withNames } from "../next-steps.ts";
 import type { KnownMessage } from "./known-message.ts";
 import { knownMessages } from "./known-messages.ts";
 import { reasonTexts } from "./reason-texts.gen.ts";
@@ -27,14 +27,15 @@ export type WhyMessage = Omit<KnownMessage, "words" | "source" | "code" | "repea
   readonly words: string;
 };
 
-/** PURE. Every reason and every known message. */
+/** PURE. Every reason and every known message, with names in capitals: nobody knows here which are meant. */
 export function whyTable(): WhyTable {
   return {
     reasons: Object.entries<ReasonInfo>(reasons).map(([code, { kind }]) => ({
       ...{ code, kind, text: reasonTexts[code] ?? "", step: nextStep(code) ?? "" },
     })),
-    messages: knownMessages.map(({ words, source: _, code: __, repeats: ___, ...shown }) => ({
+    messages: knownMessages.map(({ words, check, step, source: _, code: __, repeats: ___, ...shown }) => ({
       ...shown,
+      ...{ check: withNames(check), step: withNames(step) },
       words: words.source,
     })),
   };

@@ -1,5 +1,6 @@
 import { expect } from "chai";
-import { meaningOf } from "../../../src/explain/why/known-messages.ts";
+import { knownMessages, meaningOf } from "../../../src/explain/why/known-messages.ts";
+import { whyTable } from "../../../src/explain/why/why-table.ts";
 
 describe("meaningOf", () => {
   const failed = 'MountVolume.SetUp failed for volume "a" : ';
@@ -28,4 +29,11 @@ describe("meaningOf", () => {
       expect(meaning?.code ?? meaning?.reason).to.equal(code);
       expect(meaning === undefined).to.equal(code === undefined);
     });
+
+  it("the page has the names that the commands need in capitals, and explain fills them in", () => {
+    const commands = (all: readonly { readonly check: string; readonly step: string }[]) =>
+      all.flatMap(({ check, step }) => [check, step]).join("\n");
+    expect(commands(knownMessages)).to.not.match(/\b(NODE|NAMESPACE|POD|CLAIM|SET|PATH|DEVICE|SERVER|PORT)\b/);
+    expect(commands(whyTable().messages)).to.include("kubectl nvi explain pod/POD -n NAMESPACE").and.not.match(/\{\w+\}/);
+  });
 });

@@ -1,8 +1,12 @@
 import { globSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect } from "chai";
+import { baseOf, debianPackagesIn, debianReleaseOf, readDockerfile } from "../../../hack/lib/image/dockerfile.ts";
 import { arm64Tests, lanes } from "../../../hack/lib/lanes/lanes.ts";
+import { skipBecause } from "../../../hack/lib/lanes/skip-reason.ts";
+import { slow } from "../../../hack/lib/lanes/slow.ts";
 import { root } from "../../../hack/lib/root.ts";
+import { openDebianIndex } from "../../../hack/lib/tools/debian.ts";
 
 interface Entry {
   readonly version: string;
@@ -52,5 +56,24 @@ describe("what the lock file has for arm64", () => {
   it("is koffi's binary for glibc, which the Dockerfile copies for whatever it is built on", () => {
     expect(packages["node_modules/@koromix/koffi-linux-arm64"]?.cpu).to.deep.equal(["arm64"]);
     expect(readFileSync(join(root, "Dockerfile"), "utf8")).to.include("node_modules/@koromix/koffi-linux-* ");
+  });
+});
+
+describe("what Debian has for the images for arm64", () => {
+  slow("is each package that the Dockerfile installs there, and none that it leaves out", async function () {
+    const dockerfile = readDockerfile();
+    const of = { suite: debianReleaseOf(baseOf(dockerfile)), architecture: "arm64" };
+    const opened = await openDebianIndex(of, { env: process.env, report: (line) => console.log(`  ${line}`) });
+    if ("missing" in opened) skipBecause(this, opened.missing);
+    using index = opened;
+    const needed = debianPackagesIn(dockerfile, "agent", "arm64");
+    const installed = (await index.closureOf(needed)).map((one) => one.replace(/=.*/, ""));
+    console.log(`    ${needed.length} packages, with ${installed.length - needed.length} that they need`);
+    expect(installed).to.include.members(needed).and.include("libc6");
+    // As soon as Debian has it, the Dockerfile need not leave it out.
+    for (const name of debianPackagesIn(dockerfile, "agent").filter((one) => !needed.includes(one))) {
+      const words = await index.closureOf([name]).then(String, (error: Error) => error.message);
+      expect(words).to.include(`Package '${name}' has no installation candidate`);
+    }
   });
 });

@@ -13,7 +13,7 @@ import {
   targets,
 } from "../../../hack/lib/image/dockerfile.ts";
 import { root } from "../../../hack/lib/root.ts";
-import { onlyInFullImage } from "../../../src/host/linux/child/find-program.ts";
+import { notOnArm64, onlyInFullImage } from "../../../src/host/linux/child/find-program.ts";
 
 const dockerfile = readDockerfile();
 
@@ -30,19 +30,18 @@ describe("the Dockerfile", () => {
     expect(minimal).to.include.members(["util-linux", "nfs-common", "ca-certificates"]);
     for (const name of agent) expect(name).to.match(/^[a-z][a-z0-9+.-]+$/);
     // In the order in which findProgram names their programs.
-    const programs = new Map([
-      ...([
-        ["cifs-utils", "mount.cifs"],
-        ["glusterfs-client", "glusterfs"],
-      ] as const),
-      ...([
-        ["ceph-fuse", "ceph-fuse"],
-        ["rbd-nbd", "rbd-nbd"],
-      ] as const),
+    const programs = new Map<string, string>([
+      ["cifs-utils", "mount.cifs"],
+      ["glusterfs-client", "glusterfs"],
+      ["ceph-fuse", "ceph-fuse"],
+      ["rbd-nbd", "rbd-nbd"],
     ]);
     const more = agent.filter((name) => !minimal.includes(name));
     expect(more).to.have.members([...programs.keys()]);
     expect([...programs.values()]).to.deep.equal([...onlyInFullImage]);
+    const onArm64 = debianPackagesIn(dockerfile, "agent", "arm64");
+    const lacking = agent.filter((name) => !onArm64.includes(name));
+    expect(lacking.map((name) => programs.get(name))).to.deep.equal([...notOnArm64.keys()]);
   });
 
   it("takes nothing of its base into the controller's image but what it names", () => {

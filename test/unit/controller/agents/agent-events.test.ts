@@ -7,8 +7,14 @@ describe("createAgentTeller", () => {
     let renewedAt: number | undefined = 0;
     let lateForMs = -60_000;
     const told: string[] = [];
+    const messages: string[] = [];
     const teller = createAgentTeller({
-      recorder: { event: ({ reason }: { reason: string }) => void told.push(reason) } as never,
+      recorder: {
+        event({ reason, message }: { readonly reason: string; readonly message: string }) {
+          told.push(reason);
+          messages.push(message);
+        },
+      } as never,
       clock: { monotonic: () => now },
       leases: {
         lateForMs: () => lateForMs,
@@ -27,6 +33,7 @@ describe("createAgentTeller", () => {
     return {
       teller,
       told,
+      messages,
       lives,
       at(ms: number, late: number) {
         [now, lateForMs] = [ms, late];
@@ -49,6 +56,17 @@ describe("createAgentTeller", () => {
     at(200_000, -60_000);
     renewed(195_000);
     expect([lives(), lives()]).to.deep.equal([["AgentLive"], []]);
+  });
+
+  it("says of an agent that is late since when, what follows, and what to do", () => {
+    const { messages, lives, at } = world();
+    at(70_000, 10_000);
+    lives();
+    expect(messages).to.deep.equal([
+      "The agent of the node last renewed its Lease 60 s before this Event, or earlier. Its mounts stay. " +
+        "180 s after the last renewal, their state counts as unknown. Check that n is up and its agent runs: " +
+        "kubectl -n nodevolume-system get pods -o wide --field-selector spec.nodeName=n",
+    ]);
   });
 
   it("says so of an agent that another leader has called lost, and forgets a node that is gone", () => {

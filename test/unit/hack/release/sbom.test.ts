@@ -32,6 +32,13 @@ describe("debianPackagesOf", () => {
     expect(debianPackagesOf(dockerfile, "agent")).to.deep.equal(["a", "b", "c"]);
     expect(debianPackagesOf(dockerfile, "controller")).to.deep.equal(["a", "b", "libc6", "libgcc-s1", "libstdc++6"]);
   });
+
+  it("leaves out for one architecture what a condition leaves out there, and for another not", () => {
+    const condition = '[ "$(dpkg --print-architecture)" = arm64 ] ||';
+    const dockerfile = `FROM x AS all\nRUN apt-get install a\nRUN ${condition} apt-get install -y b\nFROM scratch AS agent\nCOPY --from=all / /\n`;
+    const [all, amd64, arm64] = [undefined, "amd64", "arm64"].map((one) => debianPackagesOf(dockerfile, "agent", one));
+    expect([all, amd64, arm64]).to.deep.equal([["a", "b"], ["a", "b"], ["a"]]);
+  });
 });
 
 describe("sbomOf", () => {
