@@ -43,7 +43,7 @@ export interface CommonConfig extends ProcessConfig {
 }
 
 /** How to reach the API server; the defaults are those of a pod. The token is read again when it is refused. */
-export interface ApiAccess {
+interface ApiAccess {
   /**
    * https://HOST:PORT; or unix://PATH, the socket of a proxy that has the token, and then the two files are not read.
    */

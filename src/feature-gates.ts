@@ -2,7 +2,7 @@
  * What can be turned on or off because it is young: one list, and nothing else decides. A setting that stays belongs
  * into config.ts; a gate goes away, one way or the other (decision 0076). PURE.
  */
-export interface FeatureGate {
+interface FeatureGate {
   /**
    * Alpha: off unless asked for, and may vanish. Beta: works, and can be turned off. GA: cannot be turned off any more.
    */
@@ -40,7 +40,7 @@ export const featureGates = {
 } as const satisfies GateTable;
 
 /** The name of a feature gate. */
-export type FeatureName = keyof typeof featureGates;
+type FeatureName = keyof typeof featureGates;
 
 /** Whether each is on. */
 export type Features = { readonly [name in FeatureName]: boolean };

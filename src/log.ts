@@ -44,7 +44,7 @@ function wrap(root: winston.Logger, base: LogMeta): Logger {
 }
 
 /** `meta` flat and safe: objects are named by kind only, long strings are cut, sensitive keys are blanked. */
-export function redact(meta: LogMeta): LogMeta {
+function redact(meta: LogMeta): LogMeta {
   const out: { [key: string]: unknown } = {};
   for (const [key, value] of Object.entries(meta)) {
     if (value === undefined) continue;

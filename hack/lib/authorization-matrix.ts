@@ -4,7 +4,7 @@ import { load } from "js-yaml";
 import { root } from "./root.ts";
 
 /** The verbs of the API server on objects. */
-export const allVerbs = ["get", "list", "watch", "create", "update", "patch", "delete", "deletecollection"] as const;
+const allVerbs = ["get", "list", "watch", "create", "update", "patch", "delete", "deletecollection"] as const;
 export type Verb = (typeof allVerbs)[number];
 
 /** "allowed", "RBAC" where no role lets it through, else the ValidatingAdmissionPolicy that denies it. */
@@ -64,7 +64,7 @@ interface ObjectEntry {
 /** Verbs by identity, or by a list of identities and groups. */
 type Grants = { readonly [who: string]: string };
 
-export const matrixFile = join(root, "test/authorization-matrix.yaml");
+const matrixFile = join(root, "test/authorization-matrix.yaml");
 
 /** @throws Error naming an identity or a verb that there is not, or one that is said twice */
 export function readMatrix(text = readFileSync(matrixFile, "utf8")): Matrix {

@@ -9,7 +9,7 @@ export function generateAuthorization(): GeneratedFile[] {
 }
 
 /** PURE. */
-export function renderMatrix(matrix: Matrix): string {
+function renderMatrix(matrix: Matrix): string {
   const who = [...matrix.identities].map(([name, what]) => `| \`${name}\` | ${what} |\n`).join("");
   const requests = matrix.rows.reduce((sum, { verbs }) => sum + verbs.length * matrix.identities.size, 0);
   return `${intro(requests)}

@@ -3,7 +3,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { StepError } from "./process.ts";
 
-export interface KubectlResult {
+interface KubectlResult {
   readonly code: number;
   readonly stdout: string;
   readonly stderr: string;

@@ -3,7 +3,7 @@ import { basename, join } from "node:path";
 import { root } from "../lib/root.ts";
 
 /** Where logs of what failed are kept: the folder of a run is on the sandbox's tmpfs, and ends with it. */
-export const keptLogs = "dist/quickstart-logs";
+const keptLogs = "dist/quickstart-logs";
 
 /** What to do about a log: its end is shown, and a copy outlives the run where one can be made. */
 export function keepLog(logFile: string): string {

@@ -38,7 +38,7 @@ export interface LocalCluster extends Demo {
   readonly logs: string;
 }
 
-export interface LocalNode extends NodeRef {
+interface LocalNode extends NodeRef {
   readonly host: PretendHost;
   readonly agent: KeptProcess;
 }

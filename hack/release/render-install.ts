@@ -9,7 +9,7 @@ export interface Image {
 }
 
 /** The images that the manifests name. */
-export const installed = ["controller", "agent"] as const satisfies readonly Target[];
+const installed = ["controller", "agent"] as const satisfies readonly Target[];
 export type Installed = { readonly [T in (typeof installed)[number]]: Image };
 
 /** PURE. @throws Error if the image has neither tag nor digest: `latest` would be another program tomorrow */

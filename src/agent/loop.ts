@@ -39,7 +39,7 @@ export const stopFormatMs = 100_000;
 const unreadableMs = 1_000;
 
 /** Desired state of world at one iteration of the loop. */
-export interface GatheredWorld {
+interface GatheredWorld {
   readonly volumes: ReadonlyMap<string, Desired>;
   readonly synced: boolean;
   /** Volumes whose intent may have changed since the last call. */

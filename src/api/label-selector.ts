@@ -5,7 +5,7 @@ export interface LabelSelector {
 }
 
 /** metav1 LabelSelectorRequirement. */
-export interface LabelRequirement {
+interface LabelRequirement {
   readonly key: string;
   readonly operator: "In" | "NotIn" | "Exists" | "DoesNotExist";
   readonly values?: readonly string[];

@@ -82,6 +82,6 @@ export function commandOf(name: string, args: readonly string[], values: FlagVal
 }
 
 /** PURE. `kubectl nvi wait NAME`. */
-export function usage({ name, args }: Command): string {
+function usage({ name, args }: Command): string {
   return `kubectl nvi ${[name, ...args].join(" ")}`;
 }

@@ -1,10 +1,10 @@
+import { dump } from "js-yaml";
 import type { KubeObject } from "../api/meta.ts";
 import type { Resource } from "../api/names.ts";
 import { apiVersionOf } from "../kube/client/resource-path.ts";
 import { UsageError } from "./exit-code.ts";
 import type { FlagValues } from "./flags.ts";
 import { didYouMean } from "./nearest.ts";
-import { toYaml } from "./yaml.ts";
 
 /** The argument of `-o`. */
 export type Format = "json" | "yaml" | "wide" | "name";
@@ -21,6 +21,15 @@ export function formatOf(values: FlagValues, known: readonly Format[]): Format |
 /** PURE. Any answer as JSON or YAML. */
 export function serialized(value: unknown, format: "json" | "yaml"): string {
   return format === "json" ? `${JSON.stringify(value, undefined, 2)}\n` : toYaml(value);
+}
+
+/**
+ * PURE. JSON as YAML in kubectl's layout: lists stand at the indent of their key, no line is folded. A text that any
+ * reader, one of YAML 1.1 as kubectl's included, takes for something else is in double quotes. Undefined fields are
+ * left out.
+ */
+export function toYaml(value: unknown): string {
+  return dump(value, { lineWidth: -1, noRefs: true, seqNoIndent: true, skipInvalid: true, quoteStyle: "double" });
 }
 
 /** PURE. Objects as `kubectl get -o` gives them: a List, without managedFields. */

@@ -15,7 +15,7 @@ export function go(kind, name) {
 }
 
 /** @returns {Selection | undefined} */
-export function selection() {
+function selection() {
   const [, kind, name] = /^#(volume|node)\/([a-z0-9][a-z0-9.-]*)$/.exec(location.hash) ?? [];
   if ((kind !== "volume" && kind !== "node") || name === undefined) return undefined;
   return { kind, name };

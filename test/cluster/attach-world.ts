@@ -48,7 +48,7 @@ export interface AttachWorld {
   get(path: string): Promise<JsonObject | undefined>;
 }
 
-export interface FakeAttachment extends JsonObject {
+interface FakeAttachment extends JsonObject {
   metadata: { name: string; uid: string; deletionTimestamp?: string; annotations?: { [key: string]: string } };
   spec: { nodeName: string; attacher: string; source: JsonObject };
 }

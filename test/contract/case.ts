@@ -64,14 +64,14 @@ export interface Case {
   parts?(): Parts;
 }
 
-export interface TableEvidence {
+interface TableEvidence {
   readonly fsType: string;
   readonly source?: RegExp;
   /** Among the options of the file system, as the kernel writes them. */
   readonly options?: readonly (string | RegExp)[];
 }
 
-export interface Growth {
+interface Growth {
   /** `capacity` of the spec before and after. */
   readonly from: string;
   readonly to: string;

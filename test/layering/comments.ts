@@ -8,7 +8,7 @@ export interface FoundComment {
 }
 
 /** Widest line that may hold a comment, in columns. */
-export const widestComment = 120;
+const widestComment = 120;
 
 /** A word after which `/` begins a regular expression and does not divide. */
 const beforeExpression = /\b(return|typeof|case|in|of|do|else|void|delete|throw|new|await|yield|instanceof)\s*$/;

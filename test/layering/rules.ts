@@ -61,7 +61,7 @@ const forbidden: readonly { readonly what: string; readonly pattern: RegExp; rea
   },
 ];
 
-export const longestFile = 400;
+const longestFile = 400;
 
 /** What is wrong with one file of src. */
 export function violations(path: string, text: string): string[] {

@@ -5,14 +5,12 @@ import { Refusal } from "../sim/api/refusal.ts";
 
 export type FakeObject = KubeObject & { spec?: unknown; status?: unknown; [key: string]: unknown };
 
-/**
- * The objects of a FakeApiServer and the rules of writing them: versions, UIDs, generations, preconditions, finalizers.
- */
-export type FakeObjects = ReturnType<typeof createFakeObjects>;
-
 const withStatus = new Set(["nodevolumesets", "nodevolumeintents", "nodevolumestates", "nodes"]);
 
-/** @param publish told of each change as a watch event */
+/**
+ * The objects of a FakeApiServer and the rules of writing them: versions, UIDs, generations, preconditions, finalizers.
+ * @param publish told of each change as a watch event
+ */
 export function createFakeObjects(publish: (plural: string, type: string, object: FakeObject, at: number) => void) {
   const collections = new Map<string, Map<string, FakeObject>>();
   let version = 100;

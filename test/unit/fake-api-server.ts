@@ -6,7 +6,7 @@ import { copy, createFakeObjects, hasLabel, keyOf, refusal } from "./fake-api-ob
 import { parsePath } from "./fake-api-path.ts";
 
 /** One write as it arrived, in order. */
-export interface FakeWrite {
+interface FakeWrite {
   readonly verb: "create" | "update" | "patch" | "delete";
   readonly plural: string;
   readonly name: string;

@@ -13,7 +13,7 @@ import { until } from "../../lib/until.ts";
 
 export const driverName = "hostpath.csi.k8s.io";
 export const namespace = "default";
-export const storageClass = "nodevolume-bench";
+const storageClass = "nodevolume-bench";
 
 const claims = `/api/v1/namespaces/${namespace}/persistentvolumeclaims`;
 /** Milliseconds for all claims of a run to be bound. */

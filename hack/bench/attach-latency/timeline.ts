@@ -5,7 +5,7 @@ export const comingSteps = ["written", "intent", "attachment", "attached", "gran
 export const goingSteps = ["deleted", "revoked", "released", "detaching", "detached", "gone"] as const;
 
 export type Coming = (typeof comingSteps)[number];
-export type Going = (typeof goingSteps)[number];
+type Going = (typeof goingSteps)[number];
 export type Step = Coming | Going;
 
 /** By performance.now(). */

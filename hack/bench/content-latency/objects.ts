@@ -17,7 +17,7 @@ export type Kind = (typeof kinds)[number];
 /**
  * `both` is shown by a pod and by a set, `ours` by a set alone, which is done with a change long before kubelet looks.
  */
-export const names = ["both", "ours"] as const;
+const names = ["both", "ours"] as const;
 export type Name = (typeof names)[number];
 
 const collections = {

@@ -20,7 +20,7 @@ export interface Place {
 
 export const nodeName = "bench-node";
 
-export function intentName(pod: number, volume: number): string {
+function intentName(pod: number, volume: number): string {
   return `${nodeName}.pod-${pod}-volume-${volume}`;
 }
 

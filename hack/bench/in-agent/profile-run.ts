@@ -9,7 +9,7 @@ import { allNames, anew, makeSources, started } from "./runs.ts";
 import { traced } from "./traced.ts";
 
 /** What one phase took, of all volumes together. */
-export interface ProfiledPhase {
+interface ProfiledPhase {
   /** From the first intent's event to the last volume's status write. */
   readonly ms: number;
   /** Milliseconds of the agent's thread, by what it did. */

@@ -79,7 +79,7 @@ export function perPod(requests: Requests, pods: number): Requests {
 }
 
 /** PURE. The rows of one size, for a table beside others. */
-export function rowsOf(f: ScaleFigures): readonly (readonly [string, string])[] {
+function rowsOf(f: ScaleFigures): readonly (readonly [string, string])[] {
   const seconds = (ms: number | undefined) => (ms === undefined ? "–" : `${(ms / 1000).toFixed(1)} s`);
   const ms = (value: number | undefined) => (value === undefined ? "–" : `${Math.round(value)} ms`);
   const mib = (value: number | undefined) => (value === undefined ? "–" : `${value} MiB`);

@@ -2,7 +2,7 @@ import { until } from "../until.ts";
 import type { DevTools } from "./devtools.ts";
 
 /** What the accessibility tree says of one thing on the page. */
-export interface Accessible {
+interface Accessible {
   readonly role: string;
   readonly name: string;
   /** "live=polite", "pressed=false", … */

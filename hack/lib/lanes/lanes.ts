@@ -37,7 +37,7 @@ export interface Lane {
 }
 
 /** One program that passes or fails as a whole. */
-export interface CommandWork {
+interface CommandWork {
   readonly kind: "command";
   readonly command: readonly string[];
 }

@@ -4,7 +4,7 @@ import type { Lane } from "./lanes.ts";
 import type { TestResult } from "./results.ts";
 
 /** Runs in which more tests than these pass only on their second try are red. */
-export const mostFlaky = 2;
+const mostFlaky = 2;
 /** More failures than these are no accident: nothing is tried again. */
 const mostTried = 8;
 /** Milliseconds, on a quiet machine, that a test may take twice without being marked as slow. */

@@ -1,6 +1,6 @@
 // What the tests of this process are waiting for at the moment: said by a test that hits its limit.
 
-export interface Wait {
+interface Wait {
   readonly what: string;
   /** Milliseconds, performance.now(). */
   readonly since: number;

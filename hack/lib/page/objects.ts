@@ -30,7 +30,7 @@ export function rawSet({ set, source }: Volume, status: object = {}): Raw {
   return { metadata, spec: { volume: { source }, mounts }, status };
 }
 
-export function intentName(node: string, { set }: Volume): string {
+function intentName(node: string, { set }: Volume): string {
   return `${node}.${set}-9a8fb0fbcd`;
 }
 

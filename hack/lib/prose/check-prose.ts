@@ -3,11 +3,11 @@
 import { hiddenSubjectOf, privateWordsIn } from "./private-words.ts";
 
 /** Words that a sentence may have. */
-export const sentenceWords = 30;
+const sentenceWords = 30;
 /** A test as tables cite it: `test/…` *title*, and further ones. */
 const citedTests = /`test\/[^`]+` \*[^*]+\*(?:<br>`test\/[^`]+` \*[^*]+\*)*/g;
 /** Columns that a line may have, and each line (`<br>`) of a cell of a table as it is shown. */
-export const lineColumns = 160;
+const lineColumns = 160;
 
 /**
  * PURE. What is wrong with a page of Markdown, as `page:line: what`.

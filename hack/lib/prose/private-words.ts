@@ -1,7 +1,7 @@
 // Words that this project alone uses, and that no reader would search for; each with what the field says instead.
 
 /** Found in the text of a page without its code, whatever the case. */
-export interface PrivateWord {
+interface PrivateWord {
   readonly pattern: RegExp;
   /** What to write instead. */
   readonly instead: string;

@@ -18,7 +18,7 @@ export const csiTools = [
 export const benchTools = ["kwok"] as const;
 
 /** What spoils the network of a control plane, for tests. */
-export const networkTools = ["toxiproxy-server"] as const;
+const networkTools = ["toxiproxy-server"] as const;
 
 /**
  * What looks at the manifests, for tests: whether the chart is what kustomize makes, and what others have against it.
@@ -46,10 +46,10 @@ export const nodeTools = [
 export type ControlPlaneTool = (typeof controlPlaneTools)[number];
 export type CSITool = (typeof csiTools)[number];
 export type BenchTool = (typeof benchTools)[number];
-export type NetworkTool = (typeof networkTools)[number];
-export type ManifestTool = (typeof manifestTools)[number];
+type NetworkTool = (typeof networkTools)[number];
+type ManifestTool = (typeof manifestTools)[number];
 export type ReleaseTool = (typeof releaseTools)[number];
-export type GitOpsTool = (typeof gitopsTools)[number];
+type GitOpsTool = (typeof gitopsTools)[number];
 export type NodeTool = (typeof nodeTools)[number];
 type TestTool = BenchTool | NetworkTool | ManifestTool | ReleaseTool | GitOpsTool;
 export type ToolName = ControlPlaneTool | CSITool | NodeTool | TestTool;

@@ -37,7 +37,7 @@ export interface Needed {
 }
 
 /** Packages by name, which the machine's own sources may not have. */
-export interface Foreign {
+interface Foreign {
   readonly names: readonly string[];
   /** Of Debian, beside the machine's own; "package/suite" asks for a package of it. */
   readonly suite?: string;

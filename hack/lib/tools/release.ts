@@ -14,7 +14,7 @@ export interface ReleaseSites {
   readonly etcd: string;
 }
 
-export const publicSites: ReleaseSites = {
+const publicSites: ReleaseSites = {
   kubernetes: "https://dl.k8s.io",
   etcd: "https://github.com/etcd-io/etcd/releases/download",
 };

@@ -7,7 +7,7 @@ import type { IntentInput } from "../../lib/agent-on-kernel/intent.ts";
 import type { Canaries } from "../steady/canaries.ts";
 
 /** A volume that can never be had, with a Secret for that. */
-export interface Refused {
+interface Refused {
   readonly name: string;
   readonly source: IntentInput["source"];
   readonly secret: SecretOrder;

@@ -8,7 +8,7 @@ const beside = [
   "kube-controller-manager",
 ] as const satisfies readonly CSITool[];
 
-export type BesideTool = (typeof beside)[number];
+type BesideTool = (typeof beside)[number];
 export type CSIQuickstartTools = ToolPaths & { readonly [name in BesideTool]: string };
 
 /** What the demonstration with a driver runs; what is not there is built, some ten minutes on two processors. */

@@ -53,9 +53,9 @@ export class Each {
   }
 }
 
-export type Special = When | Choice | Scalar | Block | Each;
+type Special = When | Choice | Scalar | Block | Each;
 
-export function isSpecial(tree: Tree): tree is Special {
+function isSpecial(tree: Tree): tree is Special {
   return [When, Choice, Scalar, Block, Each].some((kind) => tree instanceof kind);
 }
 

@@ -193,7 +193,7 @@ export function isOwnMount(entry: MountEntry, record: TargetRecord): boolean {
 }
 
 /** The ids that a target's mount had when they were learned. */
-export function mountRef({ mountID, uniqueID }: TargetRecord): MountRef {
+function mountRef({ mountID, uniqueID }: TargetRecord): MountRef {
   return { id: mountID, uniqueID };
 }
 

@@ -11,7 +11,7 @@ export interface ReapEvent {
 }
 
 /** PURE. The Event about it, on the node's NodeVolumeState. */
-export function reapEvent({ record, error }: ReapOutcome): ReapEvent {
+function reapEvent({ record, error }: ReapOutcome): ReapEvent {
   const { path, source, proof, kind } = record;
   const what = `${path}, ${source}`;
   if (error !== undefined) {

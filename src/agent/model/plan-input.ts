@@ -115,7 +115,7 @@ export interface Observed {
 }
 
 /** The file or device that the source path of an observed volume leads to. */
-export interface ObservedSource {
+interface ObservedSource {
   /** What a bind of it shows. */
   readonly identity: MountIdentity;
   /** `major:minor` that a device node stands for. */

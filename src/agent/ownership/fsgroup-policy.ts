@@ -54,7 +54,7 @@ export function fsGroupToWrite(desired: Wanted, record: KnownRecord): number | u
 }
 
 /** Targets on record that no mount asks for any more. The old path of one that has moved goes with that. */
-export function leavingOf({ mounts }: Wanted, record: KnownRecord): readonly TargetRecord[] {
+function leavingOf({ mounts }: Wanted, record: KnownRecord): readonly TargetRecord[] {
   return (record?.targets ?? []).filter((target) => !mounts.some((mount) => isFor(mount, target)));
 }
 

@@ -33,7 +33,7 @@ export function observeSteps(desired: DesiredVolume, { input, actualState }: Ste
 }
 
 /** PURE. Whether what a source shows is not known, or may be another thing by now. */
-export function isLookDue(desired: DesiredVolume, { observed, table, settings, now }: PlanInput): boolean {
+function isLookDue(desired: DesiredVolume, { observed, table, settings, now }: PlanInput): boolean {
   const { generation, layout } = desired;
   if (layout.hostPath === undefined) return false;
   const seen = lastObservation(desired, observed);

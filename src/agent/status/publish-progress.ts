@@ -40,7 +40,7 @@ export function progressOf(
 }
 
 /** PURE. The problem of one target: its own, or that of its volume. */
-export function whyOf(volume: VolumePlan, path: string): Problem {
+function whyOf(volume: VolumePlan, path: string): Problem {
   const target = volume.actualState.targets.find((one) => one.path === path);
   const own = volume.problems.get(path) ?? target?.problem;
   if (own !== undefined) return own;

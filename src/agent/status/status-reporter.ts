@@ -213,7 +213,7 @@ function isWaitedFor(before: NodeVolumeIntentStatus, after: AgentStatus): boolea
  * Whether a patch changes only the agent's epoch and the mount ids in its mount namespace. The reported state is
  * unchanged then, and a node with a thousand volumes would rewrite each of them at every restart (decision 0068).
  */
-export function isOfStart(before: Partial<NodeVolumeIntentStatus>, patch: object): boolean {
+function isOfStart(before: Partial<NodeVolumeIntentStatus>, patch: object): boolean {
   const { agent, mounts = before.mounts, ...rest } = patch as Partial<NodeVolumeIntentStatus>;
   if (agent === undefined || !hasOnly(agent, ["epoch"]) || Object.keys(rest).length > 0) return false;
   return sameJson(withoutIDs(before.mounts), withoutIDs(mounts));

@@ -21,7 +21,7 @@ const columns: Column<Step>[] = [
 ];
 
 /** PURE. What mode Manage would do, in order, as the node's agent says. */
-export function stepsOf({ spec, status }: NodeVolumeIntent): Step[] {
+function stepsOf({ spec, status }: NodeVolumeIntent): Step[] {
   const because = spec.suspend ? "suspended" : spec.mode === "Observe" ? "Observe" : "Manage";
   return (status?.plan ?? []).map((step) => ({ node: spec.nodeName, volume: spec.volumeName, because, step }));
 }

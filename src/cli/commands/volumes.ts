@@ -14,7 +14,7 @@ import { formatOf, listOf, namesOf, serialized } from "../output.ts";
 import { type Column, table } from "../table.ts";
 
 /** PURE. The columns of `kubectl get nvi`, and pods. */
-export function volumeColumns(now: number): Column<NodeVolumeIntent>[] {
+function volumeColumns(now: number): Column<NodeVolumeIntent>[] {
   return [
     { name: "NODE", of: ({ spec }) => spec.nodeName },
     { name: "SET", of: ({ metadata }) => metadata.labels?.[label.set] },
@@ -46,7 +46,7 @@ function podsReady({ spec, status }: NodeVolumeIntent): string | undefined {
 }
 
 /** PURE. What the agent waits for, or the controller before it. */
-export function waitingReason({ status }: NodeVolumeIntent): string | undefined {
+function waitingReason({ status }: NodeVolumeIntent): string | undefined {
   return status?.waiting?.reason ?? status?.attach?.reason;
 }
 

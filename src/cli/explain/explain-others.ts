@@ -90,7 +90,7 @@ function isOfVolume({ path, volume }: Orphan, names: readonly string[], intents:
 }
 
 /** PURE. One volume on one node. kubelet never finds what it staged for a pod that is gone: that is said, too. */
-export function intentChain(facts: Facts, intent: NodeVolumeIntent): Chain {
+function intentChain(facts: Facts, intent: NodeVolumeIntent): Chain {
   const { metadata, spec, status = {} } = intent;
   const staged = status.stagingPath === undefined ? undefined : shellWord(status.stagingPath);
   const left: Finding[] =

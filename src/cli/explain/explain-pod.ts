@@ -200,7 +200,7 @@ function symptom(facts: Facts, pod: Raw, names: readonly string[]): Finding[] {
 }
 
 /** The intent by which a volume that kubelet manages is watched, if there is one. */
-export function observedFor(facts: Facts, pod: Raw, volume: string): NodeVolumeIntent | undefined {
+function observedFor(facts: Facts, pod: Raw, volume: string): NodeVolumeIntent | undefined {
   return facts.intents.find(
     ({ spec }) =>
       spec.mode === "Observe" && spec.pods?.some((entry) => entry.uid === pod.metadata.uid && entry.volume === volume),

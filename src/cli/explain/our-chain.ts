@@ -184,7 +184,7 @@ function ofSet(facts: Facts, name: string | undefined, node: string): Finding[] 
 }
 
 /** PURE. undefined if the namespace's labels are not known and would decide. */
-export function isAllowed(
+function isAllowed(
   allowed: AllowedNamespaces | undefined,
   namespace: string,
   labels: { readonly [key: string]: string } | undefined,

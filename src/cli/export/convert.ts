@@ -14,7 +14,7 @@ export type Converted =
   | { readonly kind: "none"; readonly line: MountLine; readonly reason: string; readonly ofSystem: boolean };
 
 /** A NodeVolumeSet as `export` prints it. */
-export interface ExportedSet {
+interface ExportedSet {
   readonly apiVersion: string;
   readonly kind: "NodeVolumeSet";
   readonly metadata: { readonly name: string };

@@ -2,7 +2,7 @@ import { printable } from "../../api/values/printable.ts";
 import { messageOf } from "../../errors.ts";
 import type { Command } from "../command.ts";
 import { CommandError, exitCode } from "../exit-code.ts";
-import { toYaml } from "../yaml.ts";
+import { toYaml } from "../output.ts";
 import { type Converted, convert } from "./convert.ts";
 import type { MountFile } from "./mount-line.ts";
 import { parseMounts } from "./parse-mounts.ts";

@@ -21,7 +21,7 @@ export interface Selection {
 
 const pageSize = 500;
 /** Bytes of JSON of one kind: more is no bug report. */
-export const largestList = 16 * 1024 * 1024;
+const largestList = 16 * 1024 * 1024;
 
 /** Reads all objects, page by page, until it is too much. An answer that is none is a gap, not an error. */
 export async function findAll(

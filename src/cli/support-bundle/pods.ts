@@ -12,13 +12,13 @@ export interface OurPod {
 }
 
 /** A container of ours whose logs are gathered. */
-export interface OurContainer {
+interface OurContainer {
   readonly name: string;
   readonly restarts: number;
 }
 
 /** More agents than this are no log that somebody reads. */
-export const mostAgents = 20;
+const mostAgents = 20;
 
 /** PURE. */
 export function ourPod(pod: unknown): OurPod {

@@ -20,7 +20,7 @@ export interface Retries {
 }
 
 /** The end of one attempt, or why there was none: its backoff delay has not passed. */
-export interface Attempt {
+interface Attempt {
   readonly done: boolean;
   /** Of this attempt, or the last one. */
   readonly waitReason?: WaitReason | undefined;

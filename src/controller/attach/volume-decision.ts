@@ -3,7 +3,7 @@ import type { WaitReason } from "../model/wait-reason.ts";
 import type { VolumeConsumer } from "./volume-facts.ts";
 
 /** What is to be done for one consumer. */
-export type Step =
+type Step =
   | { readonly do: "attach"; readonly again: boolean }
   | { readonly do: "grant"; readonly attachment: Attachment | undefined }
   | { readonly do: "release" };

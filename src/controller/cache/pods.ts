@@ -93,7 +93,7 @@ export function createPods({ system, transport, onRestart }: PodsDeps): Pods {
 }
 
 /** The sets that a pod names. */
-export function setsOf({ volumes }: PodEntry): Set<string> {
+function setsOf({ volumes }: PodEntry): Set<string> {
   return new Set(volumes.flatMap((volume) => setOf(volume) ?? []));
 }
 

@@ -30,7 +30,7 @@ export interface VolumeObjects {
 }
 
 /** How far the volume is ours. */
-export interface VolumeUse {
+interface VolumeUse {
   /** Somebody of ours uses it: each of its claims gets the label, whoever names it, and keeps it. */
   readonly held: boolean;
   /** Somebody is to have it anew: what was labelled in an earlier term is taken once more, too. */

@@ -31,7 +31,7 @@ export async function usedByPods(client: KubeClient, { metadata }: Claim): Promi
  * Whose the claim is by its ownerReferences does not count here: who sets them could make it the pod's the moment
  * after.
  */
-export function names(pod: KubeObject, claim: string): boolean {
+function names(pod: KubeObject, claim: string): boolean {
   const phase = stringIn(recordIn(pod, "status"), "phase");
   if (phase === "Succeeded" || phase === "Failed") return false;
   return arrayIn(recordIn(pod, "spec"), "volumes").some((volume) => {

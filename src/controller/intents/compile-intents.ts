@@ -17,7 +17,7 @@ import type { NodeInput, SetOnNode } from "./resolve-node.ts";
 import { byAge } from "./size-limits.ts";
 
 /** An intent as it shall be. The grant is left to the writer: what has one keeps it. */
-export interface DesiredIntent {
+interface DesiredIntent {
   readonly name: string;
   readonly labels: { readonly [key: string]: string };
   readonly spec: Omit<NodeVolumeIntentSpec, "grant">;
@@ -34,7 +34,7 @@ export interface NodePlan {
 }
 
 /** An intent that is to be deleted. */
-export interface Removal {
+interface Removal {
   readonly intent: Intent;
   /** Written before: an unmount must go by what the set says now, even if the rollout had not brought it here yet. */
   readonly policies?: Policies;

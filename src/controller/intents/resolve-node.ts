@@ -37,7 +37,7 @@ export interface NodeInput {
 }
 
 /** What keeps a set's change, or a part of it, from a node. */
-export interface SetObstacle {
+interface SetObstacle {
   readonly reason: "PathNotAllowed" | "IntentTooLarge" | "Invalid" | "ClaimNotAllowed";
   readonly message: string;
 }
@@ -98,7 +98,7 @@ const tooLargeObstacle: SetObstacle = {
 };
 
 /** The part that a set requests on a node, before conflicts with other sets are resolved. */
-export interface RequestedVolume {
+interface RequestedVolume {
   readonly set: string;
   readonly entry: SetEntry | undefined;
   readonly frozen: boolean;

@@ -42,7 +42,7 @@ export interface PodEntry extends KubeObject {
 }
 
 /** A claim that a pod names itself, and so leaves to kubelet. */
-export interface PodClaim {
+interface PodClaim {
   /** Name of the volume in the pod. */
   readonly volume: string;
   /** Of a generic ephemeral volume, that of the pod and the volume's. */

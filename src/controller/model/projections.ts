@@ -50,7 +50,7 @@ export interface SetEntry extends KubeObject {
 }
 
 /** What is kept of an orphan: its evidence and remedy are read when somebody asks. */
-export type OrphanEntry = Pick<Orphan, "path" | "reason" | "since">;
+type OrphanEntry = Pick<Orphan, "path" | "reason" | "since">;
 
 /** What the controller keeps of a NodeVolumeState. */
 export interface StateEntry extends KubeObject {

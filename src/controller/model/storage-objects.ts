@@ -13,7 +13,7 @@ import { withoutDriver } from "./without-driver.ts";
 /** Projections of storage objects: the fields that decisions depend on, and no others. Pure. */
 
 /** Whether the group of a volume's files is changed (behaviour 107). */
-export type FSGroupPolicy = "None" | "File" | "ReadWriteOnceWithFSType";
+type FSGroupPolicy = "None" | "File" | "ReadWriteOnceWithFSType";
 
 /** A PersistentVolumeClaim, reduced to what decisions need. */
 export interface Claim extends KubeObject {

@@ -20,7 +20,7 @@ export interface Availability {
 }
 
 /** Why a volume of a set is not available on a node. */
-export interface Trouble {
+interface Trouble {
   readonly reason: string;
   readonly message: string;
   /** Somebody must change something, and the agent says so of the newest spec. */

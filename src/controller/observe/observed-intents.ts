@@ -16,7 +16,7 @@ export interface ObservedIntent {
 }
 
 /** What is written of it; the rest has the schema's defaults. */
-export type ObservedSpec = Pick<
+type ObservedSpec = Pick<
   NodeVolumeIntentSpec,
   "nodeName" | "nodeUID" | "volumeName" | "mode" | "source" | "volumeMode" | "mounts"
 > & { readonly pods: IntentPod[]; readonly observed: ObservedVolume };

@@ -44,7 +44,7 @@ export interface Place {
 }
 
 /** A condition, as the page shows it. `since` is the wall time of its last transition. */
-export interface Said {
+interface Said {
   readonly type: string;
   readonly status: string;
   readonly reason: string;
@@ -81,7 +81,7 @@ export interface NodeDetails {
 }
 
 /** A volume of the node, the worst first. */
-export interface OnNode {
+interface OnNode {
   readonly name: string;
   readonly volume: string;
   readonly sets: readonly string[];

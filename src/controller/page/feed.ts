@@ -32,7 +32,7 @@ const gatherMs = 100;
 /** Of the time that passes, one part in so many goes into editions at most. */
 const share = 10;
 /** Browsers that may follow the overview at once; the next one is refused. */
-export const mostFollowers = 32;
+const mostFollowers = 32;
 
 /** Makes the overview when something has changed and somebody reads it, and sends its tag to those who follow. */
 export function createFeed({ system, digest, make }: FeedDeps) {

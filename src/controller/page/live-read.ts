@@ -6,7 +6,7 @@ import { joinReads } from "../../kube/client/joined-reads.ts";
 import type { Timers } from "../../ports.ts";
 
 /** What a read came to. */
-export interface LiveRead<T> {
+interface LiveRead<T> {
   readonly object: T | undefined;
   /** Why there is no answer. */
   readonly notRead: string | undefined;

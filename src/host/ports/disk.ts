@@ -1,5 +1,5 @@
 /** How a disk is connected. `loop`: a file of the node as a disk. */
-export const transports = ["ata", "fc", "iscsi", "loop", "mmc", "nvme", "other", "sas", "usb", "virtio"] as const;
+const transports = ["ata", "fc", "iscsi", "loop", "mmc", "nvme", "other", "sas", "usb", "virtio"] as const;
 
 /** How a disk is connected to the node. */
 export type Transport = (typeof transports)[number];

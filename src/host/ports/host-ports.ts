@@ -14,7 +14,6 @@ import type { Traces } from "./traces.ts";
 
 export type { MountTableSource } from "../mount-table/mount-table-source.ts";
 export type { Directories, DirectoryID, PayloadFile } from "./directories.ts";
-export type { Disk } from "./disk.ts";
 export type { Evidence } from "./evidence.ts";
 export type { FilesystemMount, MountCredentials } from "./filesystem-mount.ts";
 export type { Holder } from "./holder.ts";

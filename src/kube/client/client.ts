@@ -24,7 +24,7 @@ export interface ListOptions extends ReadOptions {
 }
 
 /** A list, and the resourceVersion that a watch can begin at. */
-export interface ListResult<T> {
+interface ListResult<T> {
   readonly items: T[];
   readonly resourceVersion: string;
 }
@@ -36,7 +36,7 @@ export interface ReadOptions {
 }
 
 /** Options of one write. */
-export interface WriteOptions {
+interface WriteOptions {
   /** Milliseconds until the write is given up; it may still be applied. */
   readonly timeoutMs?: number | undefined;
   /** The server says what it would do, through all admission, and does nothing. */

@@ -18,12 +18,12 @@ const untrusted: ReadonlySet<unknown> = new Set([
 ]);
 
 /** Whether a request failed because the server's certificate is not signed by the authority. */
-export function isUntrusted(error: unknown): boolean {
+function isUntrusted(error: unknown): boolean {
   return error instanceof Error && "code" in error && untrusted.has(error.code);
 }
 
 /** Watches have connections of their own: they would otherwise take all that requests may use. */
-export function connectionsTo(base: URL, ca: string | undefined) {
+function connectionsTo(base: URL, ca: string | undefined) {
   const requests = { keepAlive: true, keepAliveMsecs: 30_000, maxSockets: 32, scheduling: "lifo" } as const;
   const streams = { keepAlive: true, keepAliveMsecs: 30_000 } as const;
   if (base.protocol === "http:") {

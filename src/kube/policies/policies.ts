@@ -146,7 +146,7 @@ function whyGone([binding, policy]: PolicyBinding, bound: Answer, rules: Answer)
 }
 
 /** Digits of a digest that are shown, and by which another policy than ours is accepted. */
-export const shownDigits = 16;
+const shownDigits = 16;
 
 function notAsShipped(kind: string, name: string, found: Answer, accepted: AcceptedPolicies): string | undefined {
   const digest = policyDigest(recordIn(found, "spec"));

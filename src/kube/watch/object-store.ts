@@ -5,7 +5,7 @@ import { sameJson } from "../same-json.ts";
 import { compareResourceVersions } from "./resource-version.ts";
 
 /** Told of each change after the store has it. What is thrown is logged and goes no further. */
-export interface StoreHandlers<T> {
+interface StoreHandlers<T> {
   onAdd?(object: T): void;
   onUpdate?(before: T, after: T): void;
   /**

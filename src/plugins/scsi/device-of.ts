@@ -11,7 +11,7 @@ export interface LunDevice extends LunWay {
 }
 
 /** One path to a LUN: a SCSI disk of the kernel. */
-export interface LunWay {
+interface LunWay {
   /** The kernel's name, in /dev. */
   readonly name: string;
   /** `major:minor` */

@@ -10,7 +10,7 @@ import type {
 import { memorySource, stageFilesystem } from "../../../src/plugins/staging.ts";
 
 /** Generated from the CRDs, if this were a plugin of the project. */
-export interface MergedVolumeSource {
+interface MergedVolumeSource {
   /** Directories of the node, the first one on top. */
   readonly paths: readonly string[];
 }

@@ -76,7 +76,7 @@ function isGone({
 }
 
 /** RFC 3339 with microseconds, as audit logs have it. */
-export function micros(timestamp: string): number {
+function micros(timestamp: string): number {
   const fraction = /\.(\d+)Z$/.exec(timestamp)?.[1] ?? "0";
   return Math.floor(Date.parse(timestamp) / 1000) * 1_000_000 + Number(fraction.padEnd(6, "0").slice(0, 6));
 }

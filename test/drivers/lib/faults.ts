@@ -77,7 +77,7 @@ export function concerns(rule: FaultRule, call: { rpc: string; volume: string | 
   return (rule.volume ?? call.volume) === call.volume && (rule.node ?? call.node) === call.node;
 }
 
-export function readFaults(path: string): readonly FaultRule[] {
+function readFaults(path: string): readonly FaultRule[] {
   return existsSync(path) ? (JSON.parse(readFileSync(path, "utf8")) as FaultRule[]) : [];
 }
 

@@ -29,7 +29,7 @@ export interface Call {
 }
 
 /** Answers one RPC. @throws Refusal */
-export type Handler = (request: never, call: Call) => object | Promise<object>;
+type Handler = (request: never, call: Call) => object | Promise<object>;
 
 /** Methods of the service by name; what is left out is UNIMPLEMENTED. */
 export type Handlers = { readonly [method: string]: Handler };

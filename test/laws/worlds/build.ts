@@ -19,7 +19,7 @@ export interface RandomWorld {
   readonly volumes: ReadonlyMap<string, StagedVolume>;
 }
 
-export const now = 10_000_000;
+const now = 10_000_000;
 
 export function buildWorld(choice: WorldChoice): RandomWorld {
   const drafts = choice.volumes.map(draft);

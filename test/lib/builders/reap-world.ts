@@ -17,8 +17,8 @@ export const podMount = entry({
   point: `${kubeletDir}/pods/${dead}/volumes/kubernetes.io~csi/pv-1/mount`,
   ...disk,
 });
-export const handle = "vol-1";
-export const directory = `${kubeletDir}/plugins/kubernetes.io/csi/d.example/${hash("sha256", handle, "hex")}`;
+const handle = "vol-1";
+const directory = `${kubeletDir}/plugins/kubernetes.io/csi/d.example/${hash("sha256", handle, "hex")}`;
 /** What it has staged, with no pod left that has it. */
 export const globalmount = entry({ id: 40, point: `${directory}/globalmount`, ...disk });
 

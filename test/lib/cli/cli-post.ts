@@ -2,7 +2,6 @@ import type { ApiClient } from "../../../hack/lib/api-client.ts";
 import { expectStatus, patch, paths } from "../cluster/policy-world.ts";
 
 export type Fields = { readonly [key: string]: unknown };
-export type Posting = ReturnType<typeof posting>;
 
 export const ago = (seconds: number) => `${new Date(Date.now() - seconds * 1000).toISOString().slice(0, 19)}Z`;
 export const setsPath = "/apis/nodevolume.dev/v1alpha1/nodevolumesets";

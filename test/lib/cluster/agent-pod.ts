@@ -1,7 +1,7 @@
 // What a rendered DaemonSet says of the agent's container.
 import { loadAll } from "js-yaml";
 
-export interface VolumeMount {
+interface VolumeMount {
   readonly name: string;
   readonly mountPath: string;
   readonly mountPropagation?: string;

@@ -121,7 +121,7 @@ export interface Exceptions {
   readonly refused: readonly Exception[];
 }
 
-export interface Exception {
+interface Exception {
   readonly rights: readonly string[];
   readonly why: string;
 }

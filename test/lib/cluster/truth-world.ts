@@ -34,7 +34,7 @@ export interface TruthWorld extends Omit<KubeletWorld, "claim"> {
   explained(what: string, ms: number, ...words: readonly RegExp[]): Promise<string>;
 }
 
-export interface ClaimOfTruth {
+interface ClaimOfTruth {
   readonly name: string;
   readonly volume: string;
   readonly handle: string;

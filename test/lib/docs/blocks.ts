@@ -11,8 +11,8 @@ import { root } from "../../../hack/lib/root.ts";
  * - `before`: a line of commands that a reader need not see, run first.
  * - `needs`: what the machine must have, as `need` knows it.
  */
-export const directives = ["not run", "file", "part of", "before", "needs"] as const;
-export type Directive = (typeof directives)[number];
+const directives = ["not run", "file", "part of", "before", "needs"] as const;
+type Directive = (typeof directives)[number];
 
 export interface Block {
   readonly page: string;

@@ -4,7 +4,7 @@ import { root } from "../../../hack/lib/root.ts";
 import { readPage } from "./blocks.ts";
 
 /** PURE. The text without code, in which nothing is a link or a heading. */
-export function prose(text: string): string {
+function prose(text: string): string {
   return text
     .replace(/^( *)```[\s\S]*?^ *```$/gm, "")
     .replace(/`[^`\n]*`/g, (code) => (code.includes("](") ? "" : code));

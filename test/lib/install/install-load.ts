@@ -5,7 +5,7 @@ import { root } from "../../../hack/lib/root.ts";
 import { until } from "../../../hack/lib/until.ts";
 import type { InstallWorld } from "./install-world.ts";
 
-export interface LoadSoFar {
+interface LoadSoFar {
   readonly round: number;
   readonly reads: number;
   readonly writes: number;

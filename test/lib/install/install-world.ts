@@ -28,7 +28,7 @@ const controllers = [
 ];
 
 /** Where kubelet is on every node, and config/agent/daemonset.yaml has it. */
-export const kubeletDir = "/var/lib/kubelet";
+const kubeletDir = "/var/lib/kubelet";
 /** What the images say of the commit that they are of. */
 export const builtFrom = { REVISION: "0a".repeat(20), CREATED: "2026-01-02T03:04:05Z" } as const;
 const registry = "nodevolume.test";

@@ -23,7 +23,7 @@ export type Told =
   /** Nothing. */
   | "nothing";
 
-export interface ChurnContext {
+interface ChurnContext {
   readonly random: SeededRandom;
   readonly calls: KernelCalls;
   readonly libc: Libc;

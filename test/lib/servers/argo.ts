@@ -15,7 +15,7 @@ interface Request {
   readonly application?: string;
 }
 
-export interface Health {
+interface Health {
   readonly status: string;
   readonly message?: string;
 }

@@ -25,9 +25,9 @@ export interface GuestResult {
 const oneProcessor = ["--cpus", "1"] as const;
 
 /** Where vm.sh is: `VM=`, else the project's own. */
-export const vmFolder = process.env["VM"] || `${root}/hack/vm`;
+const vmFolder = process.env["VM"] || `${root}/hack/vm`;
 
-export type GuestPrograms = Awaited<ReturnType<typeof guestPrograms>>;
+type GuestPrograms = Awaited<ReturnType<typeof guestPrograms>>;
 
 /** What runs in a VM: once for all of them, as the end of one build ends another. */
 export function guestPrograms() {

@@ -13,7 +13,7 @@ export type DriverFault =
   | "false";
 
 /** All but OK: a driver may answer with each of them, whatever it has done. */
-export const failures: readonly Code[] = [
+const failures: readonly Code[] = [
   "CANCELLED",
   "UNKNOWN",
   "INVALID_ARGUMENT",

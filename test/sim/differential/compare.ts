@@ -15,7 +15,7 @@ export interface Difference {
 export type Script = (now: Snapshot) => Operation | undefined;
 
 /** What every sequence begins with, so that there is something to act upon. */
-export const groundwork: readonly Operation[] = [
+const groundwork: readonly Operation[] = [
   ...["/srv/a", "/srv/a/x", "/srv/b", "/srv/m", "/mnt/nodevolume/a", "/mnt/nodevolume/b"].map(
     (path): Operation => ({ kind: "mkdir", place: "host", path }),
   ),
@@ -65,7 +65,7 @@ export async function difference(pair: Pair, script: Script): Promise<Difference
 }
 
 /** The same operations again. */
-export function replay(operations: readonly Operation[]): Script {
+function replay(operations: readonly Operation[]): Script {
   const left = [...operations];
   return () => left.shift();
 }

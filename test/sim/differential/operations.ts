@@ -75,7 +75,7 @@ export type PersonCall = { readonly place: Place } & (
 );
 
 /** A process opens a file, and the one that did so first ends. */
-export type PersonHolds = { readonly place: Place } & (
+type PersonHolds = { readonly place: Place } & (
   | { readonly kind: "open"; readonly path: string }
   | { readonly kind: "letGo" }
 );
@@ -83,7 +83,7 @@ export type PersonHolds = { readonly place: Place } & (
 export type PersonOperation = PersonCall | PersonHolds;
 
 /** The one container of a sequence: with a directory of the host, or a copy of the host's mounts of its own. */
-export type ContainerOperation =
+type ContainerOperation =
   | { readonly kind: "startContainer"; readonly path: string }
   | { readonly kind: "unshareHost" }
   | { readonly kind: "endContainer" };

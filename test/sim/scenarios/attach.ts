@@ -1,4 +1,3 @@
-import { resource } from "../../../src/api/names.ts";
 import type { DriverKind } from "../csi/storage.ts";
 import { attachmentViews } from "../invariants/attachment-view.ts";
 import type { World } from "../world.ts";
@@ -145,11 +144,6 @@ export function write(world: World, node: string, content: string): void {
   world.nodes.get(node)?.people.write(`${target("data")}/canary`, content, "consumer");
 }
 
-export function read(world: World, node: string): string | undefined {
+function read(world: World, node: string): string | undefined {
   return world.nodes.get(node)?.people.read(`${target("data")}/canary`);
-}
-
-/** The VolumeAttachments that are there, by name. */
-export function attachments(world: World): string[] {
-  return world.server.list(resource.volumeAttachments).map(({ metadata }) => metadata.name);
 }

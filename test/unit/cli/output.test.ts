@@ -2,9 +2,8 @@ import { expect } from "chai";
 import fc from "fast-check";
 import { load } from "js-yaml";
 import { age, duration } from "../../../src/cli/age.ts";
-import { formatOf } from "../../../src/cli/output.ts";
+import { formatOf, toYaml } from "../../../src/cli/output.ts";
 import { aligned, table } from "../../../src/cli/table.ts";
-import { toYaml } from "../../../src/cli/yaml.ts";
 
 describe("toYaml", () => {
   it("is read as what was written, whatever it is", () => {

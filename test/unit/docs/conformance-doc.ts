@@ -1,5 +1,5 @@
 /** A behaviour of docs/conformance.md. */
-export interface Row {
+interface Row {
   readonly number: number;
   readonly group: string;
   readonly cells: { readonly name: string; readonly kubelet: string; readonly verdict: string; readonly here: string };
@@ -9,7 +9,7 @@ export interface Row {
  * A test that is named as proof, on a line `- 12: unit: ` with file and title as code; the title may have a line of its
  * own.
  */
-export interface Proof {
+interface Proof {
   readonly number: number;
   readonly lane: string;
   readonly file: string;
@@ -17,7 +17,7 @@ export interface Proof {
 }
 
 /** A row of the summary. */
-export interface Count {
+interface Count {
   readonly group: string;
   readonly range: string;
   readonly matched: number;

@@ -54,7 +54,7 @@ export function writeTotals({ system, client, node, states, intents }: TotalsDep
 }
 
 /** PURE. What the product's nodeStateOf says of volumes that are all mounted. */
-export function totalsOf(intents: readonly NodeVolumeIntent[]): object {
+function totalsOf(intents: readonly NodeVolumeIntent[]): object {
   const inUse = intents.filter(({ status }) => status?.inUse === true).map(({ metadata }) => metadata.name);
   return {
     agent: { version: "bench", bootID: agentBootID, epoch: 1 },

@@ -1,5 +1,4 @@
 // A stand-in for all agents of the cluster: it mounts nothing, and says of each intent what an agent would.
-import { resource } from "../../../../src/api/names.ts";
 import type { Condition, NodeVolumeIntent, NodeVolumeIntentStatus } from "../../../../src/api/types.gen.ts";
 import type { Change } from "./watch-log.ts";
 
@@ -91,8 +90,6 @@ export function statusOf(intent: NodeVolumeIntent, bootID: string, time: string)
     ],
   };
 }
-
-export const intents = resource.intents;
 
 function now(): string {
   return `${new Date().toISOString().slice(0, 19)}Z`;

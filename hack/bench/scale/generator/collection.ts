@@ -14,7 +14,7 @@ export interface Base {
 }
 
 /** All objects of one resource at one moment. */
-export interface Snapshot {
+interface Snapshot {
   readonly resourceVersion: number;
   /** JSON, and whether the object is as it was generated. */
   objects(): IterableIterator<{ readonly text: string; readonly generated: boolean }>;

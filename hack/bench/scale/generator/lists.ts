@@ -2,7 +2,7 @@ import { apiVersionOf } from "../../../../src/kube/client/resource-path.ts";
 import type { Served } from "./cluster.ts";
 import type { Selector } from "./selectors.ts";
 
-export interface ListRequest {
+interface ListRequest {
   readonly served: Served;
   readonly namespace: string | undefined;
   readonly selector: Selector | undefined;

@@ -21,7 +21,7 @@ export interface Calls {
 }
 
 /** How the controller reaches it. */
-export interface Access {
+interface Access {
   readonly server: string;
   /** PEM. */
   readonly ca: string;

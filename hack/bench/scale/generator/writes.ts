@@ -5,7 +5,7 @@ import type { Cluster, Served } from "./cluster.ts";
 import { managedBy } from "./managed-fields.ts";
 import { uidOf } from "./shape.ts";
 
-export interface Metadata {
+interface Metadata {
   readonly name: string;
   readonly namespace?: string;
   readonly uid?: string;

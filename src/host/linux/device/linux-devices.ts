@@ -264,7 +264,7 @@ function writtenDevice(device: Pick<DeviceInfo, "path" | "deviceNumber">, identi
 }
 
 /** Whether what is on the device can only be the rest of a file system that was begun there and not finished. */
-export function isUnfinished(device: DeviceInfo, begun: string | undefined): boolean {
+function isUnfinished(device: DeviceInfo, begun: string | undefined): boolean {
   if (begun === undefined || device.identity !== begun) return false;
   return device.signature === undefined && device.busy === undefined;
 }

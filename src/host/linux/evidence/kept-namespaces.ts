@@ -9,7 +9,7 @@ import { scanTable } from "./scan-table.ts";
 import { type MountFilter, unreadable } from "./seen-mount.ts";
 
 /** A mount namespace that no process is in: a file or a bind mount keeps it alive. */
-export interface KeptNamespace {
+interface KeptNamespace {
   readonly name: string;
   id(): string | undefined;
   scan(filter: MountFilter): Promise<boolean>;

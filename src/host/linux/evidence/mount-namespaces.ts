@@ -27,7 +27,7 @@ export interface MountNamespace {
 }
 
 /** The members of a mount namespace: a process, processes whose table could not be read, or the file that keeps it. */
-export interface NamespaceMembers {
+interface NamespaceMembers {
   readonly pid?: number;
   /** `1 (systemd)` */
   readonly unread?: readonly string[];

@@ -49,7 +49,7 @@ export async function usersOf(libc: Libc, mountPoint: string): Promise<readonly 
 }
 
 /** Who a process is, for people. */
-export function holderOf(pid: string, { use, path }: Use): Holder {
+function holderOf(pid: string, { use, path }: Use): Holder {
   const command = commandOf(Number(pid));
   return { pid: Number(pid), command, mountPoint: path.slice(0, longestPath), use, ...containerOfProcess(Number(pid)) };
 }
@@ -65,7 +65,7 @@ export function whoIsIn({ name, id, members }: MountNamespace, onNode: boolean):
 }
 
 /** None if it is in none, or has ended. */
-export function containerOfProcess(pid: number): ReturnType<typeof containerOf> {
+function containerOfProcess(pid: number): ReturnType<typeof containerOf> {
   return containerOf(ifThere(() => readFileSync(`/proc/${pid}/cgroup`, "utf8")) ?? "");
 }
 

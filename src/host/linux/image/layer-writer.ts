@@ -11,7 +11,7 @@ import type { ReadEntry, TarEntry } from "./tar/tar.ts";
 import { applyWhiteout, isWhiteout } from "./whiteouts.ts";
 
 /** Most entries of all layers together, and directories that they imply. */
-export const mostEntries = 1_000_000;
+const mostEntries = 1_000_000;
 
 /** As most file systems have it. */
 const directorySize = 4096;

@@ -91,7 +91,7 @@ export function openTarget(libc: Libc, target: TargetPath): OpenTarget | undefin
 }
 
 /** The directory that a target is in; undefined if it, or one above it, is not there. */
-export function openTargetParent(libc: Libc, target: TargetPath): Descriptor | undefined {
+function openTargetParent(libc: Libc, target: TargetPath): Descriptor | undefined {
   const opened = openIfThere(() => openPrefix(libc, target));
   if (opened === undefined) return undefined;
   const directory = relativePath(target.prefix, parentOf(target.path));
@@ -168,7 +168,7 @@ export function baseName(path: string): string {
 }
 
 /** @throws VolumeError DotDotInPath: such a path is not what it seems to be, and the table never shows it */
-export function refuseDots(path: string): void {
+function refuseDots(path: string): void {
   if (hasDots(path))
     throw new VolumeError("DotDotInPath", "final", `${path} has a segment "." or "..": name the real path`);
 }

@@ -24,7 +24,7 @@ const stormEvents = 64;
 const pause = { first: 5, longest: 250 } as const;
 
 /** Told of each event: the watch, and the name in its directory; "" of the watched file itself. */
-export type OnEvent = (wd: number, name: string) => void;
+type OnEvent = (wd: number, name: string) => void;
 
 /** Dependencies of one inotify instance. */
 export interface InotifyDeps {

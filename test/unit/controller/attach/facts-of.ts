@@ -117,7 +117,7 @@ export function facts(
 }
 
 /** "n0: attach", "n1: VolumeHeldElsewhere", "-n2" for an attachment that is taken away. */
-export function shown(plan: AttachPlan): string[] {
+function shown(plan: AttachPlan): string[] {
   const steps = plan.decisions.map(({ consumer: { intent }, step, waitReason }) => {
     const what = [step?.do, waitReason?.reason].filter((one) => one !== undefined).join(" ");
     return `${intent.spec.nodeName}: ${what}`;

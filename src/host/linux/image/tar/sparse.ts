@@ -4,7 +4,7 @@ import type { Pax } from "./pax.ts";
 import { inRange, numberIn, whole } from "./tar-fields.ts";
 
 /** A piece of a file that an archive has; what is between pieces are holes. */
-export interface Piece {
+interface Piece {
   readonly at: number;
   readonly length: number;
 }
