@@ -16,6 +16,7 @@ import { DesiredStateOfWorld } from "./desired/desired-state-of-world.ts";
 import { watchOwnState } from "./desired/own-state.ts";
 import { logOperation, type OperationResult } from "./executor/log-operation.ts";
 import { OperationExecutor } from "./executor/operation-executor.ts";
+import { PendingOperations } from "./executor/pending-operations.ts";
 import { readSecret } from "./executor/secrets.ts";
 import { Trash, throwsAway } from "./executor/trash.ts";
 import { ClientWatch } from "./health/fuse-client-watch.ts";
@@ -84,7 +85,7 @@ export async function startAgent(deps: AgentDeps): Promise<Agent> {
     journal,
     now: () => system.clock.now(),
     watchConnected: () => intents.store.state().connected,
-    abandonedChildren: () => loop.abandoned,
+    abandonedChildren: () => operations.abandoned,
     policyMissing: () => state.policyMissing !== undefined,
   });
   const tables = new TableWatches({
@@ -144,7 +145,12 @@ export async function startAgent(deps: AgentDeps): Promise<Agent> {
   const nodeState = () => ({ apiVersion, kind: resource.states.kind, name: nodeName, uid: state.uid });
 
   const tokens = new KeptTokens(system.clock);
+  const operations = new PendingOperations({
+    ...{ system, journal, evidence: host.evidence },
+    onSlow: () => loop.trigger(),
+  });
   const executor = new OperationExecutor({
+    operations,
     system,
     host,
     journal,
@@ -158,7 +164,6 @@ export async function startAgent(deps: AgentDeps): Promise<Agent> {
       observed.set(desired.name, observationOf(desired, seen, last));
     },
     progress: (volume, message) => log.info("progress", { intent: volume, step: message }),
-    onSlow: () => loop.trigger(),
     ...(deps.deadlineMs !== undefined && { deadlineMs: deps.deadlineMs }),
   });
 
@@ -169,7 +174,7 @@ export async function startAgent(deps: AgentDeps): Promise<Agent> {
     settings,
     backoff,
     metrics: new WakeMetrics(deps.registry),
-    running: () => loop.running,
+    running: () => operations.running,
     trigger: () => loop.trigger(),
   });
   function contentChanged(ref: ContentRef): void {
@@ -185,7 +190,8 @@ export async function startAgent(deps: AgentDeps): Promise<Agent> {
   const stats = new VolumeStatsPoller({ system, drivers: deps.drivers, onHealth: trigger });
   const clients = new ClientWatch({ system, wakeups: host.wakeups, directories: host.directories, onChange: trigger });
   const servers =
-    host.servers && new ServerWatch({ system, servers: host.servers, running: () => loop.running, onChange: trigger });
+    host.servers &&
+    new ServerWatch({ system, servers: host.servers, runs: (name) => operations.runs(name), onChange: trigger });
   registerVolumeStatsMetrics(deps.registry, () => stats.polled());
   registerNotReadyMetrics(deps.registry, () => [...intents.store.list()].map(({ raw }) => raw));
   const open = new OpenPods();
@@ -195,14 +201,15 @@ export async function startAgent(deps: AgentDeps): Promise<Agent> {
     onChange: trigger,
     pods: kubeletDir === undefined ? undefined : { kubeletDir, isOpen: (path) => open.isOpen(path) },
   });
-  const own = { system, host, journal, settings, running: () => loop.running };
-  const pods = podsOf({ ...own, open, tokens, world, store: intents.store, busyPaths: executor.busyPaths });
+  const own = { system, host, journal, settings, operations };
+  const pods = podsOf({ ...own, open, tokens, world, store: intents.store });
 
   const loop: Loop = new Loop({
     system,
     host,
     journal,
     executor,
+    operations,
     settings,
     backoff,
     planner: new Planner(),
@@ -235,7 +242,7 @@ export async function startAgent(deps: AgentDeps): Promise<Agent> {
     reporter.update(plan);
     state.update(plan, table);
     retryTriggers.follow(plan, table);
-    retryTriggers.followChildren(loop.abandonedChildren());
+    retryTriggers.followChildren(operations.abandonedChildren());
     deps.onPlan?.(plan);
   }
 

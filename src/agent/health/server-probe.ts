@@ -26,8 +26,8 @@ const deadlineMs = 10_000;
 export interface ServerWatchDeps {
   readonly system: Pick<System, "timers" | "random">;
   readonly servers: Servers;
-  /** Operations that run now, by volume. */
-  running(): ReadonlyMap<string, OperationKind>;
+  /** The kind of the operation of a volume that runs now; undefined if none does. */
+  runs(volume: string): OperationKind | undefined;
   /** Another server does not answer than before, or one does again. */
   onChange(): void;
 }
@@ -58,7 +58,7 @@ export class ServerWatch {
     for (const name of changed.keys()) {
       const plan = volumes.get(name);
       // A probe would keep the mount busy, and its result means nothing during an unmount.
-      const goes = this.#deps.running().get(name) === "unstage";
+      const goes = this.#deps.runs(name) === "unstage";
       const what = plan && !goes ? askedOf(plan) : undefined;
       const known = this.#asked.get(name)?.what;
       if (isSame(known, what)) continue;

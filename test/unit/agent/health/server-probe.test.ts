@@ -54,7 +54,7 @@ describe("ServerWatch", () => {
       errors: () => errors,
       giveUp: (point: string) => void givenUp.push(point),
     };
-    watch = new ServerWatch({ system, servers, running: () => running, onChange: () => (changes += 1) });
+    watch = new ServerWatch({ system, servers, runs: (name) => running.get(name), onChange: () => (changes += 1) });
   });
   afterEach(() => watch.stop());
 
