@@ -12,7 +12,7 @@ import type { Desired } from "./model/desired.ts";
 import type { Begun, Operation } from "./model/operation.ts";
 import type { Observation, PlanInput, PlanSettings } from "./model/plan-input.ts";
 import { swapStates } from "./model/swap-states.ts";
-import type { Plan } from "./model/volume-plan.ts";
+import type { Plan, PlanListener } from "./model/volume-plan.ts";
 import type { Planner } from "./planner/incremental/incremental-planner.ts";
 
 /** How often the loop checks whether an abandoned child process has ended, in milliseconds. No event reports it. */
@@ -76,9 +76,19 @@ export interface LoopDeps {
   readonly registered?: NonNullable<PlanInput["registered"]>;
   /** Observations by volume. An entry is removed when its volume is gone. */
   readonly observed: Map<string, Observation>;
-  /** Called with each plan, after its operations were started. */
-  onPlan(plan: Plan, table: MountTable | undefined): void;
   onOperation(operation: Operation, result: OperationResult): void;
+}
+
+/** Requests iterations of the loop, for parts that exist before the loop does. */
+export class LoopTrigger {
+  #loop: Pick<Loop, "trigger"> | undefined;
+
+  /** Requests an iteration of the loop, once there is one. */
+  readonly request = (): void => this.#loop?.trigger();
+
+  connect(loop: Pick<Loop, "trigger">): void {
+    this.#loop = loop;
+  }
 }
 
 /**
@@ -95,9 +105,15 @@ export class Loop {
   /** Time of the next full replan, in milliseconds of the monotonic clock. */
   #recheckAt: number | undefined;
   #onEnded: () => void = () => {};
+  #listeners: readonly PlanListener[] = [];
 
   constructor(deps: LoopDeps) {
     this.#deps = deps;
+  }
+
+  /** Those that get each plan from now on, in this order. */
+  follow(listeners: readonly PlanListener[]): void {
+    this.#listeners = listeners;
   }
 
   /** Requests an iteration. Requests at the same time are coalesced into one. */
@@ -150,7 +166,7 @@ export class Loop {
   }
 
   async #look(): Promise<void> {
-    const { system, settings, contents, observed, journal, backoff, planner, operations, onPlan } = this.#deps;
+    const { system, settings, contents, observed, journal, backoff, planner, operations } = this.#deps;
     await operations.settle();
     // An operation that ends while the tables are read is newer than they are: it counts as pending, and has already
     // requested another iteration.
@@ -199,7 +215,7 @@ export class Loop {
     const waits = result.wakeAt === undefined ? [] : [result.wakeAt - now];
     if (begins.length < result.operations.length) waits.push(paceMs);
     this.#schedule(waits, readable);
-    onPlan(result, table);
+    for (const listener of this.#listeners) listener.planned(result, table);
   }
 
   #recheckIfDue(now: number): void {

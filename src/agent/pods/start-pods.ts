@@ -9,7 +9,7 @@ import type { IntentEntry } from "../desired/intents.ts";
 import type { PendingOperations } from "../executor/pending-operations.ts";
 import type { Journal } from "../journal/journal.ts";
 import type { PlanSettings } from "../model/plan-input.ts";
-import type { Plan } from "../model/volume-plan.ts";
+import type { PlanListener } from "../model/volume-plan.ts";
 import { GonePods } from "./gone-pods.ts";
 import type { KeptTokens } from "./kept-tokens.ts";
 import { listedInTime } from "./listed-in-time.ts";
@@ -34,11 +34,11 @@ export interface PodsDeps {
 }
 
 /** The part of the agent that serves pods, as the loop and the CSI server use it. */
-export interface Pods {
+export interface Pods extends PlanListener {
   readonly volumes: PodVolumes;
   /** The mount table was read, and a plan is to be made. */
   looked(table: MountTable | undefined): void;
-  told(plan: Plan): void;
+
   stop(): void;
 }
 
@@ -87,7 +87,7 @@ export function podsOf(deps: PodsDeps): Pods {
     looked(table) {
       if (journal.mayHaveLost && table !== undefined) volumes.found(table);
     },
-    told(plan) {
+    planned(plan) {
       volumes.told(plan);
       gone.follow(plan);
     },
@@ -107,6 +107,6 @@ const refuse = async () => {
 export const noPods: Pods = {
   volumes: { publish: refuse, unpublish: refuse },
   looked() {},
-  told() {},
+  planned() {},
   stop() {},
 };

@@ -188,13 +188,13 @@ export class LawNode {
       },
       contents: () => ({ known: true, version: content().version }),
       observed,
-      onPlan: (plan) => this.#planned(plan),
       onOperation: (operation, { failure }) => {
         this.trace.add("agent", `${JSON.stringify(operation)} ${failure?.reason ?? "done"}`);
         this.rules.ended(operation.volume);
         if (failure === undefined) this.operations.push(operation);
       },
     });
+    loop.follow([{ planned: (plan) => this.#planned(plan) }]);
     running.journal = journal;
     running.loop = loop;
     host.mountTable.watch(() => loop.trigger());

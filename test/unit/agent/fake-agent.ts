@@ -91,13 +91,14 @@ export class FakeAgent {
       },
       unresponsive: () => this.silent,
       observed,
-      onPlan: (plan) => {
-        this.plan = plan;
-      },
       onOperation: (_operation, { failure }) => {
         if (failure !== undefined) this.failures.push(failure);
       },
     });
+    const planned = (plan: Plan) => {
+      this.plan = plan;
+    };
+    this.loop.follow([{ planned }]);
   }
 
   static async start(settings: Partial<PlanSettings> = {}): Promise<FakeAgent> {

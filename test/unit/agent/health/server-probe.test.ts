@@ -62,7 +62,7 @@ describe("ServerWatch", () => {
     const changed = new Map([...volumes.keys(), ...plans.map(({ name }) => name)].map((name) => [name, undefined]));
     volumes.clear();
     for (const plan of plans) volumes.set(plan.name, plan);
-    watch.follow({ changed, volumes });
+    watch.planned({ changed, volumes });
   }
 
   it("asks about four times a minute, of what is mounted from a server only", async () => {
