@@ -142,7 +142,8 @@ export class PendingOperations {
   }
 
   /**
-   * Ends long-running work that no intent needs any more: fsGroup changes, and stagings whose intent is deleted or gone.
+   * Ends long-running work that no intent needs any more: fsGroup changes, and stagings whose intent is deleted or
+   * gone.
    * @param intents all intents of the node; one that is not understood changes nothing
    */
   endUnwanted(intents: ReadonlyMap<string, Desired>): void {
