@@ -3,9 +3,8 @@ import type { MountTable } from "../../host/mount-table/mount-table.ts";
 import { isInSync } from "../model/actual-volume.ts";
 import type { Operation } from "../model/operation.ts";
 import type { Plan, PlanListener, VolumePlan } from "../model/volume-plan.ts";
-import { driftOf } from "../status/drift.ts";
 import { orphanReason } from "../status/orphan-reason.ts";
-import { obstacleOf } from "../status/volume-state.ts";
+import { obstacleOf, summaryOf } from "../status/volume-summary.ts";
 
 /**
  * The agent's metrics. Names that kubelet has are kubelet's (kubelet-behaviour section 2), with its meaning; gauges are
@@ -162,7 +161,7 @@ function waiting(plan: Plan): Sample[] {
 
 function drifted(plan: Plan): Sample[] {
   return [...plan.volumes.values()].flatMap((volume) => {
-    const drift = driftOf(volume);
+    const { drift } = summaryOf(volume);
     return drift === undefined ? [] : [{ labels: { class: drift.class }, value: 1 }];
   });
 }

@@ -4,8 +4,8 @@ import type { EventRecorder } from "../../kube/events/event-recorder.ts";
 import type { Logger } from "../../ports.ts";
 import type { AgentMetrics } from "../metrics/agent-metrics.ts";
 import type { PlanListener } from "../model/volume-plan.ts";
-import { driftOf } from "./drift.ts";
 import { transitions } from "./transitions.ts";
+import { summaryOf } from "./volume-summary.ts";
 
 /** Where transitions of volumes are reported: log, metrics and Events. */
 export interface TransitionsTo {
@@ -22,7 +22,7 @@ export function tellTransitions({ log, metrics, events, nodeState }: Transitions
   const planned: PlanListener["planned"] = (plan) => {
     for (const { volume, type, reason, message } of transitions(knew, plan)) {
       log[type === "Warning" ? "warn" : "info"](message, { intent: volume.name, reason });
-      const drift = reason === "Drifted" ? driftOf(volume) : undefined;
+      const drift = reason === "Drifted" ? summaryOf(volume).drift : undefined;
       if (drift !== undefined) metrics.drift(drift.class);
       const intent: EventObject = {
         apiVersion,

@@ -62,7 +62,7 @@ export const mutations: readonly Mutation[] = [
     law: "L10",
     name: "say Mounted of what the intent asks for",
     noticedBy: { scenario: "emptyDir in memory" },
-    file: "src/agent/status/mount-state.ts",
+    file: "src/agent/status/volume-summary.ts",
     from: '  if (isMounted(target)) return "Mounted";\n',
     to: '  if (target.desired !== undefined) return "Mounted";\n',
   },
