@@ -206,17 +206,11 @@ describe("a mount whose group or label is not the volume's", () => {
 
   it("waits for one that leaves, but for the old path of its own", () => {
     const of = known({ c: 1 });
-    const leaving: ActualTarget = {
-      path: paths.c,
-      name: "set.c",
-      truth: "mounted",
-      outdated: false,
-      attributesDiffer: false,
-      ...(of.targets[0] && { record: of.targets[0] }),
-    };
+    const left = { path: paths.c, name: "set.c", ...(of.targets[0] && { record: of.targets[0] }) };
+    const leaving: ActualTarget = { ...left, truth: "mounted", outdated: false, attributesDiffer: false };
     const want = desired({ a: { fsGroup: 2 } });
     expect(problems(want, of, [leaving])).to.deep.equal([`FsGroupConflict ${paths.c}`]);
-    expect(problems(want, of, [{ ...leaving, truth: "absent" }])).to.deep.equal([undefined]);
+    expect(problems(want, of, [{ ...left, truth: "absent" }])).to.deep.equal([undefined]);
     expect(problems(want, of, [{ ...leaving, name: "set.a" }])).to.deep.equal([undefined]);
     expect(problems(desired({ a: { fsGroup: 1 } }), of, [leaving])).to.deep.equal([undefined]);
   });
