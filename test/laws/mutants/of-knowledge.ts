@@ -102,8 +102,8 @@ export const ofKnowledge: readonly Mutant[] = [
     what: "overlooks that a mount was taken away",
     test: "after any story",
     file: targetSteps,
-    from: 'if (target.truth === "mounted" || awaitsFSGroup(mount, desired, record)) return [];',
-    to: 'if (target.drift === "Missing" || awaitsFSGroup(mount, desired, record)) return [];',
+    from: 'if (target.truth === "mounted" || group.action === "wait") return [];',
+    to: 'if (target.drift === "Missing" || group.action === "wait") return [];',
     runs: 100,
   },
   {

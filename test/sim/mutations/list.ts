@@ -164,8 +164,8 @@ export const mutations: readonly Mutation[] = [
     name: "overlook that a mount was taken away",
     noticedBy: { scenario: "suspended, and no longer" },
     file: "src/agent/planner/target-steps.ts",
-    from: 'if (target.truth === "mounted" || awaitsFSGroup(mount, desired, record)) return [];',
-    to: 'if (target.drift === "Missing" || awaitsFSGroup(mount, desired, record)) return [];',
+    from: 'if (target.truth === "mounted" || group.action === "wait") return [];',
+    to: 'if (target.drift === "Missing" || group.action === "wait") return [];',
   },
   {
     law: "L7",
