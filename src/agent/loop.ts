@@ -1,19 +1,18 @@
 import { messageOf } from "../errors.ts";
 import type { MountTable } from "../host/mount-table/mount-table.ts";
 import type { HostPorts, MountTableSource } from "../host/ports/host-ports.ts";
-import type { ChildProcessID } from "../host/ports/types.ts";
 import type { Cancel, System } from "../ports.ts";
 import type { Backoff } from "./backoff/backoff.ts";
 import type { OperationResult } from "./executor/log-operation.ts";
 import type { OperationExecutor } from "./executor/operation-executor.ts";
-import { PendingOperations } from "./executor/pending-operations.ts";
+import type { PendingOperations } from "./executor/pending-operations.ts";
 import { crowd, paceMs, rateLimit } from "./executor/rate-limit.ts";
 import type { Journal } from "./journal/journal.ts";
 import type { Desired } from "./model/desired.ts";
-import type { Operation, OperationKind } from "./model/operation.ts";
+import type { Begun, Operation } from "./model/operation.ts";
 import type { Observation, PlanInput, PlanSettings } from "./model/plan-input.ts";
 import { swapStates } from "./model/swap-states.ts";
-import type { Plan } from "./model/volume-plan.ts";
+import type { Plan, PlanListener } from "./model/volume-plan.ts";
 import type { Planner } from "./planner/incremental/incremental-planner.ts";
 
 /** How often the loop checks whether an abandoned child process has ended, in milliseconds. No event reports it. */
@@ -56,7 +55,8 @@ export interface LoopDeps {
   readonly system: System;
   readonly host: HostPorts;
   readonly journal: Journal;
-  readonly executor: OperationExecutor;
+  readonly executor: Pick<OperationExecutor, "run">;
+  readonly operations: PendingOperations;
   readonly settings: PlanSettings;
   readonly backoff: Backoff;
   /** The planner. It is called once per iteration. */
@@ -76,9 +76,19 @@ export interface LoopDeps {
   readonly registered?: NonNullable<PlanInput["registered"]>;
   /** Observations by volume. An entry is removed when its volume is gone. */
   readonly observed: Map<string, Observation>;
-  /** Called with each plan, after its operations were started. */
-  onPlan(plan: Plan, table: MountTable | undefined): void;
   onOperation(operation: Operation, result: OperationResult): void;
+}
+
+/** Requests iterations of the loop, for parts that exist before the loop does. */
+export class LoopTrigger {
+  #loop: Pick<Loop, "trigger"> | undefined;
+
+  /** Requests an iteration of the loop, once there is one. */
+  readonly request = (): void => this.#loop?.trigger();
+
+  connect(loop: Pick<Loop, "trigger">): void {
+    this.#loop = loop;
+  }
 }
 
 /**
@@ -88,7 +98,6 @@ export interface LoopDeps {
  */
 export class Loop {
   readonly #deps: LoopDeps;
-  readonly #pendingOperations: PendingOperations;
   #again = false;
   #busy: Promise<void> | undefined;
   #wake: Cancel = () => {};
@@ -96,11 +105,15 @@ export class Loop {
   /** Time of the next full replan, in milliseconds of the monotonic clock. */
   #recheckAt: number | undefined;
   #onEnded: () => void = () => {};
+  #listeners: readonly PlanListener[] = [];
 
   constructor(deps: LoopDeps) {
     this.#deps = deps;
-    const { journal, executor, host, system } = deps;
-    this.#pendingOperations = new PendingOperations({ journal, executor, evidence: host.evidence, log: system.log });
+  }
+
+  /** Those that get each plan from now on, in this order. */
+  follow(listeners: readonly PlanListener[]): void {
+    this.#listeners = listeners;
   }
 
   /** Requests an iteration. Requests at the same time are coalesced into one. */
@@ -125,7 +138,7 @@ export class Loop {
     };
     this.#onEnded();
     const cancels = [
-      timers.after(stopMs, () => this.#pendingOperations.isFormatting() || resolve()),
+      timers.after(stopMs, () => this.#deps.operations.isFormatting() || resolve()),
       timers.after(stopFormatMs, resolve),
     ];
     await promise;
@@ -133,18 +146,8 @@ export class Loop {
   }
 
   /** Operations that run now. */
-  get running(): ReadonlyMap<string, OperationKind> {
-    return this.#pendingOperations.running;
-  }
-
-  /** Number of abandoned child processes that may still run. */
-  get abandoned(): number {
-    return this.#pendingOperations.abandoned;
-  }
-
-  /** Abandoned child processes that may still run. */
-  abandonedChildren(): ChildProcessID[] {
-    return this.#pendingOperations.abandonedChildren();
+  get running(): ReadonlyMap<string, Begun> {
+    return this.#deps.operations.running;
   }
 
   async #run(): Promise<void> {
@@ -163,11 +166,11 @@ export class Loop {
   }
 
   async #look(): Promise<void> {
-    const { system, settings, contents, observed, journal, backoff, planner, onPlan } = this.#deps;
-    await this.#pendingOperations.settle();
+    const { system, settings, contents, observed, journal, backoff, planner, operations } = this.#deps;
+    await operations.settle();
     // An operation that ends while the tables are read is newer than they are: it counts as pending, and has already
     // requested another iteration.
-    const ended = this.#pendingOperations.ending();
+    const ended = operations.ending();
     const table = await this.#readTable(this.#deps.host.mountTable);
     // Read after the agent's own table: a mount that is in that table and not in this one is missing on the node, and
     // not merely newer.
@@ -175,7 +178,7 @@ export class Loop {
     const nodeTable = node === undefined || table === undefined ? undefined : await this.#readTable(node);
     const readable = table !== undefined && (node === undefined || nodeTable !== undefined);
     const { volumes, synced, touched, closingPods, tokens } = this.#deps.gather(readable ? table : undefined);
-    if (synced) this.#deps.executor.endUnwanted(volumes);
+    if (synced) operations.endUnwanted(volumes);
     const now = system.clock.monotonic();
     const swaps = swapStates(journal.records, this.#deps.host.swaps); // after what ends meanwhile counts as in flight
     this.#recheckIfDue(now);
@@ -186,8 +189,8 @@ export class Loop {
       mayHaveLost: journal.mayHaveLost,
       table: readable ? table : undefined,
       ...(nodeTable && { nodeTable }),
-      ...this.#pendingOperations.told(ended),
-      stuckOperations: this.#pendingOperations.stuckOperations(),
+      ...operations.told(ended),
+      stuckOperations: operations.stuckOperations(),
       failures: backoff.bySlot,
       contents,
       observed,
@@ -205,14 +208,14 @@ export class Loop {
     });
     if (this.#stopped) return;
     this.#tellUnexplained(result);
-    const operations = rateLimit(result.operations, this.#pendingOperations.begun(), now);
-    for (const operation of operations) this.#start(operation, volumes.get(operation.volume));
+    const begins = rateLimit(result.operations, operations.begun(), now);
+    for (const operation of begins) this.#start(operation, volumes.get(operation.volume));
     backoff.keepOnly(result.volumes);
     for (const name of observed.keys()) if (!result.volumes.has(name)) observed.delete(name);
     const waits = result.wakeAt === undefined ? [] : [result.wakeAt - now];
-    if (operations.length < result.operations.length) waits.push(paceMs);
+    if (begins.length < result.operations.length) waits.push(paceMs);
     this.#schedule(waits, readable);
-    onPlan(result, table);
+    for (const listener of this.#listeners) listener.planned(result, table);
   }
 
   #recheckIfDue(now: number): void {
@@ -232,13 +235,13 @@ export class Loop {
   }
 
   #start(operation: Operation, desired: Desired | undefined): void {
-    const { backoff, onOperation } = this.#deps;
+    const { backoff, operations, onOperation } = this.#deps;
     const { clock } = this.#deps.system;
     const generation = desired?.generation ?? this.#deps.journal.records.get(operation.volume)?.generation ?? 0;
     const startedAt = clock.monotonic();
-    this.#pendingOperations.begin(operation, generation, startedAt);
+    operations.begin(operation, generation, startedAt);
     void this.#deps.executor.run(operation, desired).then((error) => {
-      this.#pendingOperations.end(operation.volume);
+      operations.end(operation.volume);
       const failure = error && backoff.failed(operation, generation, error);
       if (failure === undefined) backoff.succeeded(operation);
       onOperation(operation, { failure, durationMs: clock.monotonic() - startedAt });
@@ -257,7 +260,7 @@ export class Loop {
   }
 
   #schedule(waits: readonly number[], readable: boolean): void {
-    const checks = [this.abandoned > 0 ? childCheckMs : [], readable ? [] : unreadableMs].flat();
+    const checks = [this.#deps.operations.abandoned > 0 ? childCheckMs : [], readable ? [] : unreadableMs].flat();
     this.#wakeAfter(Math.min(unwokenMs, ...waits, ...checks));
   }
 

@@ -47,8 +47,6 @@ export async function runAgent(config: AgentConfig, log: Logger, signal: AbortSi
   const libc = loadLibc();
   libc.leaveNoCores();
   preparePrefixes(config.allowedPrefixes, log);
-  const { nodeName, allowedPrefixes, hostRoot, stateDir, csiDir, kubeletDir, flexVolumeDir } = config;
-  const { controllerAttachDetach } = config;
   const system = realSystem(log);
   const healthChecks = new HealthChecks(system.clock);
   const registry = new Registry();
@@ -65,54 +63,58 @@ export async function runAgent(config: AgentConfig, log: Logger, signal: AbortSi
   });
   let ranBefore: boolean | undefined;
   const locked = await takeNode(system, healthChecks, signal, () => {
-    const found = prepareStateDirectories(libc, stateDir);
+    const found = prepareStateDirectories(libc, config.stateDir);
     ranBefore ??= found; // what later tries find is of this process itself
-    return tryLock(libc, `${stateDir}/lock`);
+    return tryLock(libc, `${config.stateDir}/lock`);
   });
-  if (locked) {
-    const nodeProcess = processOfNode(config.hostPid, log);
-    const place = { stateDir, ranBefore: ranBefore !== false, ...nodeProcess };
-    const mountTiers = config.features.KernelMountTable ? allTiers : (["mountinfo"] as const);
-    const about = { hostRoot, flocker: config.flocker, childCommand: childCommand(), mountTiers };
-    const host = linuxHost({ ...place, ...about, system, libc });
-    const inAnyName = await createRealTransport({
-      system,
-      access: config.api,
-      userAgent: `nodevolume-agent/${version}`,
-    });
-    const transport = config.features.ReadAsNode ? inAnyName : inOwnNameOnly(inAnyName);
-    const paths = { allowedPrefixes, stateDir, hostRoot, csiDir, kubeletDir, flexVolumeDir };
-    const settings = { ...paths, seLinux: seLinuxEnabled(), controllerAttachDetach };
-    const quiet = new Debounce(system, quietMs, memoryReturner());
-    const onPlan = ({ changed }: Plan) => changed.size > 0 && quiet.note();
-    const drivers = driversOf(config, { system, libc, metrics: registry });
-    const deps = {
-      system,
-      transport,
-      host,
-      drivers,
-      nodeName,
-      version,
-      settings,
-      intents: config.intents,
-      reapGraceMs: config.reapOrphansGracePeriodMs,
-      registry,
-      watchPolicy: true,
-      acceptedPolicies: config.acceptedPolicies,
-      healthChecks,
-      signal,
-      onPlan,
-    };
-    const agent = await startAgent(deps);
-    const pods = podDriverOf(config, { ...deps, agent, libc });
-    await aborted(signal);
-    quiet.stop();
-    await pods?.end();
-    drivers.stop();
-    await agent.stop(); // what runs may go on: the lock goes with the process
-    host.close();
-  }
+  if (locked) await serveNode(config, { system, libc, healthChecks, registry, signal, ranBefore: ranBefore !== false });
   await health.stop();
+}
+
+interface Process extends Pick<AgentDeps, "system" | "registry"> {
+  readonly libc: Libc;
+  readonly healthChecks: HealthChecks;
+  readonly signal: AbortSignal;
+  /** Whether an agent ran on this node before. */
+  readonly ranBefore: boolean;
+}
+
+/** Runs the agent of the node whose lock this process has, until `signal` is aborted. */
+async function serveNode(config: AgentConfig, { libc, ranBefore, ...parts }: Process): Promise<void> {
+  const { system, healthChecks, registry, signal } = parts;
+  const { nodeName, allowedPrefixes, hostRoot, stateDir, csiDir, kubeletDir, flexVolumeDir } = config;
+  const { controllerAttachDetach } = config;
+  const nodeProcess = processOfNode(config.hostPid, system.log);
+  const place = { stateDir, ranBefore, ...nodeProcess };
+  const mountTiers = config.features.KernelMountTable ? allTiers : (["mountinfo"] as const);
+  const about = { hostRoot, flocker: config.flocker, childCommand: childCommand(), mountTiers };
+  const host = linuxHost({ ...place, ...about, system, libc });
+  const inAnyName = await createRealTransport({
+    system,
+    access: config.api,
+    userAgent: `nodevolume-agent/${version}`,
+  });
+  const transport = config.features.ReadAsNode ? inAnyName : inOwnNameOnly(inAnyName);
+  const paths = { allowedPrefixes, stateDir, hostRoot, csiDir, kubeletDir, flexVolumeDir };
+  const settings = { ...paths, seLinux: seLinuxEnabled(), controllerAttachDetach };
+  const quiet = new Debounce(system, quietMs, memoryReturner());
+  const onPlan = ({ changed }: Plan) => changed.size > 0 && quiet.note();
+  const drivers = driversOf(config, { system, libc, metrics: registry });
+  const deps = {
+    ...{ system, transport, host, drivers, nodeName, version, settings, registry, healthChecks, signal, onPlan },
+    intents: config.intents,
+    reapGraceMs: config.reapOrphansGracePeriodMs,
+    watchPolicy: true,
+    acceptedPolicies: config.acceptedPolicies,
+  };
+  const agent = await startAgent(deps);
+  const pods = podDriverOf(config, { ...deps, agent, libc });
+  await aborted(signal);
+  quiet.stop();
+  await pods?.end();
+  drivers.stop();
+  await agent.stop(); // what runs may go on: the lock goes with the process
+  host.close();
 }
 
 /** The CSI drivers that register on this node. Their directory is made, closed to others, once one has. */

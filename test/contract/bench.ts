@@ -19,6 +19,7 @@ import { silent } from "../../hack/lib/silent-log.ts";
 import { PendingOperations } from "../../src/agent/executor/pending-operations.ts";
 import type { VolumePlan } from "../../src/agent/model/volume-plan.ts";
 import type { NodeVolumeIntent, VolumeSource } from "../../src/api/types.gen.ts";
+import { systemTimers } from "../../src/system.ts";
 import type { NodeOptions } from "../lib/kernel/node-options.ts";
 import { RealNode } from "../lib/kernel/real-node.ts";
 import type { Case } from "./case.ts";
@@ -120,8 +121,9 @@ export class Bench implements AsyncDisposable {
   /** As an agent that starts: children of the one before that have ended are forgotten. */
   async settle(): Promise<void> {
     const { node } = this;
-    const [journal, executor] = [await node.journal(), await node.executorNow()];
-    await new PendingOperations({ journal, executor, evidence: node.host.evidence, log: silent }).settle();
+    const journal = await node.journal();
+    const system = { timers: systemTimers, log: silent };
+    await new PendingOperations({ system, journal, evidence: node.host.evidence }).settle();
   }
 
   /** Fails unless nothing of it is left on the node. */

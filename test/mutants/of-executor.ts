@@ -8,7 +8,7 @@ export const ofExecutor: readonly Seed[] = [
       "if (desired?.deleting === true && isRemoval(operation)) await this.#recordRevoked(operation.volume);",
       "",
     ],
-    ["forgets a look that hangs", "if (!isAbandoned(error)) this.#observers.delete", "this.#observers.delete"],
+    ["forgets a look that hangs", "if (!isAbandoned(error)) operations.forgetObserver", "operations.forgetObserver"],
     [
       "forgets a child that it gave up",
       "if (record?.child === undefined || isAbandoned(error)) return undefined;",
@@ -50,8 +50,8 @@ export const ofExecutor: readonly Seed[] = [
   ...seedsOf("executor", "src/agent/loop.ts", [
     [
       "takes what has ended since the table was read for what the table shows",
-      "...this.#pendingOperations.told(ended),",
-      "...this.#pendingOperations.told(),",
+      "...operations.told(ended),",
+      "...operations.told(),",
     ],
     [
       "plans by one table while the other cannot be read",

@@ -46,8 +46,8 @@ export const ofLook: readonly Seed[] = [
     ],
     [
       "believes its record when a mount was taken away",
-      "  if (layers.length === 0) {\n    if (moved",
-      '  if (layers.length === 0) {\n    if (record !== undefined) return { ...base, ...off, truth: "mounted" };\n    if (moved',
+      '  return { truth: "absent", ...(isMissing',
+      '  return { truth: record === undefined ? "absent" : "mounted", ...(isMissing',
       {
         kubelet: "#96361 #102567: a mount that somebody has taken away is never noticed",
         test: "test/unit/agent/planner/plan.test.ts",

@@ -161,11 +161,7 @@ export const ofPlanner: readonly Seed[] = [
       "    if (false) return",
     ],
     ["mounts for a group that it must not give it to", "  if (owned !== undefined && !settled) return [];\n", ""],
-    [
-      "leaves the files with the group of before",
-      "target.outdated || fsGroupDue(mount, desired, record) !== undefined;",
-      "target.outdated;",
-    ],
+    ["leaves the files with the group of before", 'target.outdated || group.action === "walk";', "target.outdated;"],
   ]),
   ...seedsOf("planner", "src/agent/backoff/backoff.ts", [
     [

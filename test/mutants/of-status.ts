@@ -32,7 +32,7 @@ export const ofStatus: readonly Seed[] = [
       "undefined",
     ],
   ]),
-  ...seedsOf("planner", "src/agent/status/waiting.ts", [
+  ...seedsOf("planner", "src/agent/status/volume-summary.ts", [
     [
       "says only that it waits",
       "message: cut(what.message, 1024),",
@@ -48,7 +48,7 @@ export const ofStatus: readonly Seed[] = [
       "timestamp(context.now)",
     ],
   ]),
-  ...seedsOf("planner", "src/agent/status/volume-state.ts", [
+  ...seedsOf("planner", "src/agent/status/volume-summary.ts", [
     ["calls ready what the kernel has made read-only", "late.length === 0 && !flipped &&", "late.length === 0 &&"],
     ["calls ready what has no mount that is wanted", "const shown =\n    late.length === 0 && ", "const shown = "],
     [

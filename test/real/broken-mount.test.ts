@@ -5,7 +5,7 @@ import { FuseServer } from "../../hack/lib/agent-on-kernel/fuse/fuse-server.ts";
 import { intent } from "../../hack/lib/agent-on-kernel/intent.ts";
 import { slow } from "../../hack/lib/lanes/slow.ts";
 import { silent } from "../../hack/lib/silent-log.ts";
-import { deriveVolumeState } from "../../src/agent/status/volume-state.ts";
+import { summaryOf } from "../../src/agent/status/volume-summary.ts";
 import { LinuxServers } from "../../src/host/linux/mount/linux-servers.ts";
 import { errnoOf } from "../../src/host/linux/syscall/errno.ts";
 import { realSystem } from "../../src/system.ts";
@@ -75,9 +75,11 @@ describe("a mount whose file system answers with an error (behaviour 120)", func
       //    covered.
       node.done.length = 0;
       const plan = await node.volume("node.a");
-      expect([deriveVolumeState(plan).ready, plan.actualState.inUse, plan.actualState.targets[0]?.truth]).to.deep.equal(
-        ["True", true, "mounted"],
-      );
+      expect([summaryOf(plan).ready, plan.actualState.inUse, plan.actualState.targets[0]?.truth]).to.deep.equal([
+        "True",
+        true,
+        "mounted",
+      ]);
       expect([node.done, node.mountAt(node.target("a"))?.id]).to.deep.equal([[], mounted]);
 
       // 2. Who asks servers hears it, which is what people are told (drift Stale of what is mounted from a server).

@@ -7,7 +7,7 @@ import { slow } from "../../hack/lib/lanes/slow.ts";
 import { silent } from "../../hack/lib/silent-log.ts";
 import { until } from "../../hack/lib/until.ts";
 import type { ClientWatch } from "../../src/agent/health/fuse-client-watch.ts";
-import { driftOf } from "../../src/agent/status/drift.ts";
+import { summaryOf } from "../../src/agent/status/volume-summary.ts";
 import type { CephFSVolumeSource } from "../../src/api/types.gen.ts";
 import { LinuxServers } from "../../src/host/linux/mount/linux-servers.ts";
 import { realSystem } from "../../src/system.ts";
@@ -81,7 +81,7 @@ describe("cephfs by ceph-fuse, with a real cluster", function () {
       process.kill(pid, "SIGKILL");
       await ended;
       const seen = (await node.plan()).volumes.get("node.one");
-      expect(seen && driftOf(seen)).to.include({ class: "Stale" });
+      expect(seen && summaryOf(seen).drift).to.include({ class: "Stale" });
       expect((await mounted("one")).pid).not.to.equal(pid);
       expect((await mounted("two")).pid).to.equal(other.pid);
       writeFileSync(`${node.target("one")}/after`, "it");

@@ -1,7 +1,7 @@
 import { execFileSync } from "node:child_process";
 import { chmodSync, chownSync, lstatSync, mkdirSync, writeFileSync } from "node:fs";
 import { expect } from "chai";
-import { deriveVolumeState } from "../../src/agent/status/volume-state.ts";
+import { summaryOf } from "../../src/agent/status/volume-summary.ts";
 import type { NodeVolumeIntent } from "../../src/api/types.gen.ts";
 import type { OwnershipResult } from "../../src/host/ports/ownership.ts";
 import { type DriverNode, withDriverNode } from "../lib/kernel/driver-node.ts";
@@ -83,12 +83,12 @@ describe("whom the files of a CSI volume belong to, on the real kernel", () => {
     const bind = there.node.mountAt(there.node.target("b"))?.id;
     const plan = await want({ a: { fsGroup: 2000 }, b: { fsGroup: 3000 } });
     const [volume] = plan.volumes.values();
-    expect(volume && deriveVolumeState(volume)).to.deep.include({ ready: "False", reason: "FsGroupConflict" });
+    expect(volume && summaryOf(volume)).to.deep.include({ ready: "False", reason: "FsGroupConflict" });
     expect([groups("b"), there.node.mountAt(there.node.target("b"))?.id]).to.deep.equal([["2000"], bind]);
     const after = await want({ a: { fsGroup: 3000 }, b: { fsGroup: 3000 } });
     expect(groups("b")).to.deep.equal(["3000"]);
     const [mended] = after.volumes.values();
-    expect(mended && deriveVolumeState(mended).ready).to.equal("True");
+    expect(mended && summaryOf(mended).ready).to.equal("True");
   });
 
   it("one without a group takes them as they are, and nothing is taken back when nobody asks any more", async () => {

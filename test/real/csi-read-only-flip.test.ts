@@ -1,7 +1,6 @@
 import { execFileSync } from "node:child_process";
 import { expect } from "chai";
-import { driftOf } from "../../src/agent/status/drift.ts";
-import { deriveVolumeState } from "../../src/agent/status/volume-state.ts";
+import { summaryOf } from "../../src/agent/status/volume-summary.ts";
 import { type DriverNode, volumeName, withDriverNode } from "../lib/kernel/driver-node.ts";
 
 describe("a file system of a CSI driver that goes read-only by itself, on the real kernel (ReadOnlyFlip)", () => {
@@ -12,8 +11,8 @@ describe("a file system of a CSI driver that goes read-only by itself, on the re
   const remount = (option: "ro" | "rw", path: string) => execFileSync("mount", ["-o", `remount,${option}`, path]);
   const seen = async () => {
     const plan = await there.node.volume(volumeName);
-    const { state, ready, reason } = deriveVolumeState(plan);
-    return { drift: driftOf(plan)?.class, state, ready, reason };
+    const { state, ready, reason } = summaryOf(plan);
+    return { drift: summaryOf(plan).drift?.class, state, ready, reason };
   };
   const fine = { drift: undefined, state: "Mounted", ready: "True", reason: "Mounted" };
   const flipped = { drift: "ReadOnlyFlip", state: "Degraded", ready: "False", reason: "FilesystemReadOnly" };

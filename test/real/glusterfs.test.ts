@@ -7,8 +7,7 @@ import { slow } from "../../hack/lib/lanes/slow.ts";
 import { silent } from "../../hack/lib/silent-log.ts";
 import { until } from "../../hack/lib/until.ts";
 import type { ClientWatch } from "../../src/agent/health/fuse-client-watch.ts";
-import { driftOf } from "../../src/agent/status/drift.ts";
-import { deriveVolumeState } from "../../src/agent/status/volume-state.ts";
+import { summaryOf } from "../../src/agent/status/volume-summary.ts";
 import type { GlusterfsVolumeSource } from "../../src/api/types.gen.ts";
 import { LinuxServers } from "../../src/host/linux/mount/linux-servers.ts";
 import { realSystem } from "../../src/system.ts";
@@ -64,8 +63,8 @@ describe("glusterfs, with a real server and Debian's client", () => {
       load.kill("SIGKILL");
 
       const seen = (await node.plan()).volumes.get("node.one");
-      expect(seen && driftOf(seen)).to.include({ class: "Stale" });
-      expect(seen && deriveVolumeState(seen)).to.include({ ready: "False" });
+      expect(seen && summaryOf(seen).drift).to.include({ class: "Stale" });
+      expect(seen && summaryOf(seen)).to.include({ ready: "False" });
       const { pid: next } = await mounted("one");
       expect(next).not.to.equal(pid);
       expect(readFileSync(`${node.target("one")}/log`, "utf8")).to.match(/^(x\n)+/);

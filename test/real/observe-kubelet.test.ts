@@ -6,7 +6,7 @@ import { expect } from "chai";
 import { intent } from "../../hack/lib/agent-on-kernel/intent.ts";
 import { LeftoverWatch } from "../../src/agent/kubelet/leftover-watch.ts";
 import { statusOf } from "../../src/agent/status/intent-status.ts";
-import { deriveVolumeState } from "../../src/agent/status/volume-state.ts";
+import { summaryOf } from "../../src/agent/status/volume-summary.ts";
 import { LinuxTraces } from "../../src/host/linux/evidence/linux-traces.ts";
 import { need } from "../lib/asserts/requirements.ts";
 import { loopDevice } from "../lib/kernel/disks/loop-device.ts";
@@ -67,7 +67,7 @@ describe("a volume that kubelet manages, on the real kernel", () => {
 
   async function said() {
     const plan = await node.volume(name);
-    const { ready, reason } = deriveVolumeState(plan);
+    const { ready, reason } = summaryOf(plan);
     const object = { ...intent({ source: { emptyDir: {} }, mounts: [] }), status: {} };
     const status = statusOf(object, plan, { agent: { bootID: "b", epoch: 1 }, now: 0 });
     const [pod] = status.pods ?? [];

@@ -2,7 +2,7 @@ import { execFileSync } from "node:child_process";
 import { mkdirSync } from "node:fs";
 import { expect } from "chai";
 import { intent } from "../../hack/lib/agent-on-kernel/intent.ts";
-import { deriveVolumeState } from "../../src/agent/status/volume-state.ts";
+import { summaryOf } from "../../src/agent/status/volume-summary.ts";
 import type { VolumeSource } from "../../src/api/types.gen.ts";
 import { need } from "../lib/asserts/requirements.ts";
 import { loopDevice } from "../lib/kernel/disks/loop-device.ts";
@@ -27,7 +27,7 @@ describe("an observed volume, on the real kernel", () => {
   const observe = (source: VolumeSource) =>
     node.want(intent({ mode: "Observe", source, mounts: [{ path: node.target("a") }] }));
   const said = async () => {
-    const { ready, reason } = deriveVolumeState(await node.volume(name));
+    const { ready, reason } = summaryOf(await node.volume(name));
     return `${ready} ${reason}`;
   };
 

@@ -3,7 +3,7 @@ import { chmodSync, chownSync, lstatSync, mkdirSync, openSync, renameSync, write
 import { expect } from "chai";
 import { intent } from "../../hack/lib/agent-on-kernel/intent.ts";
 import { slow } from "../../hack/lib/lanes/slow.ts";
-import { deriveVolumeState } from "../../src/agent/status/volume-state.ts";
+import { summaryOf } from "../../src/agent/status/volume-summary.ts";
 import type { NodeVolumeIntent, VolumeSource } from "../../src/api/types.gen.ts";
 import { Descriptor } from "../../src/host/linux/syscall/descriptor.ts";
 import { need } from "../lib/asserts/requirements.ts";
@@ -164,11 +164,11 @@ describe("whom the files of a volume without a driver belong to, on the real ker
       put("secret", "2", { a: "y" });
       const volume = await want(source, { a: { fsGroup: 2000 }, b: { fsGroup: 3000 } });
       expect(volume.problems.get(node.target("b"))).to.deep.include({ reason: "FsGroupConflict" });
-      expect(deriveVolumeState(volume).ready).to.equal("False");
+      expect(summaryOf(volume).ready).to.equal("False");
       expect(files("a").filter((line) => line.endsWith("/a 2000 644"))).to.have.length(1);
       expect(node.mountAt(node.target("b"))).to.equal(undefined);
       const after = await want(source, { b: { fsGroup: 3000 } });
-      expect(deriveVolumeState(after).ready).to.equal("True");
+      expect(summaryOf(after).ready).to.equal("True");
       expect(files("b").every((line) => line.includes(" 3000 "))).to.equal(true);
     });
 

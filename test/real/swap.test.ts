@@ -4,8 +4,8 @@ import { expect } from "chai";
 import { intent } from "../../hack/lib/agent-on-kernel/intent.ts";
 import { slow } from "../../hack/lib/lanes/slow.ts";
 import { until } from "../../hack/lib/until.ts";
-import { driftOf } from "../../src/agent/status/drift.ts";
 import { statusOf } from "../../src/agent/status/intent-status.ts";
+import { summaryOf } from "../../src/agent/status/volume-summary.ts";
 import { LinuxSwapSource } from "../../src/host/linux/device/linux-swaps.ts";
 import { need } from "../lib/asserts/requirements.ts";
 import { loopDevice } from "../lib/kernel/disks/loop-device.ts";
@@ -86,7 +86,7 @@ describe("swap on a local disk, on the real kernel", function () {
       cancel();
     }
     const gone = (await node.plan()).volumes.get(name);
-    expect(gone && driftOf(gone)).to.deep.equal({
+    expect(gone && summaryOf(gone).drift).to.deep.equal({
       class: "Missing",
       message: `somebody has turned off the swap on ${disk}`,
     });

@@ -1,9 +1,20 @@
-import { type MountIdentity, sameFilesystem, sameIdentity } from "../../host/mount-table/mount-table.ts";
+import {
+  type MountIdentity,
+  type MountTable,
+  sameFilesystem,
+  sameIdentity,
+} from "../../host/mount-table/mount-table.ts";
 import { type MountEntry, type MountRef, sameMount } from "../../host/mount-table/mountinfo.ts";
 import { identityBeneath } from "../executor/sub-path.ts";
 import { isSameProcess } from "../health/fuse-client-watch.ts";
 import type { ActualStateInput } from "../model/actual-input.ts";
-import type { ActualStage, ActualTarget, ActualVolume } from "../model/actual-volume.ts";
+import type {
+  ActualStage,
+  ActualTarget,
+  ActualVolume,
+  MountedTarget,
+  UnmountedTarget,
+} from "../model/actual-volume.ts";
 import type { DesiredMount, DesiredVolume } from "../model/desired.ts";
 import { attributeDifference, mountAttributes } from "../model/mount-attributes.ts";
 import type { StageRecord, TargetRecord } from "../model/volume-record.ts";
@@ -74,67 +85,123 @@ function allPaths({ desired, record }: ActualStateInput): string[] {
   return [...new Set([...(desired?.mounts.map((mount) => mount.path) ?? []), ...recorded])];
 }
 
+/** What the mount table shows of a target, by the record of it. */
+type TargetCase =
+  | { readonly kind: "unreadable" }
+  | { readonly kind: "absent" }
+  | { readonly kind: "moved"; readonly ours: MountEntry; readonly foreign?: MountEntry | undefined }
+  | { readonly kind: "unrecorded"; readonly layers: readonly MountEntry[]; readonly top: MountEntry | undefined }
+  | { readonly kind: "replaced"; readonly mayBeThere: boolean; readonly foreign: MountEntry | undefined }
+  | { readonly kind: "stacked"; readonly ours: MountEntry; readonly top: MountEntry | undefined }
+  | { readonly kind: "mounted"; readonly ours: MountEntry; readonly record: TargetRecord; readonly table: MountTable };
+
+/**
+ * Which case a target is, by the mounts on its path and whether one of them is ours:
+ *
+ *   mounts    record    ours                            case
+ *   unknown   any       -                               unreadable
+ *   none      any       -                               moved, if ours is elsewhere; else absent
+ *   some      none      -                               unrecorded
+ *   some      there     none of them                    moved, if ours is elsewhere; else replaced
+ *   some      there     beneath or above another one    stacked
+ *   one       there     that one                        mounted
+ */
+function caseOf(path: string, record: TargetRecord | undefined, input: ActualStateInput): TargetCase {
+  const { table } = input;
+  if (table === undefined) return { kind: "unreadable" };
+  const layers = table.layers(path);
+  const top = table.at(path);
+  const elsewhere = record && input.record && movedMount(table, record, input.record);
+  if (layers.length === 0) return elsewhere === undefined ? { kind: "absent" } : { kind: "moved", ours: elsewhere };
+  if (record === undefined) return { kind: "unrecorded", layers, top };
+  const ours = layers.findLast((entry) => isOwnMount(entry, record));
+  if (ours === undefined) {
+    const foreign = top ?? layers[0];
+    if (elsewhere !== undefined) return { kind: "moved", ours: elsewhere, foreign };
+    return { kind: "replaced", mayBeThere: layers.some((entry) => mayBeOurs(entry, record)), foreign };
+  }
+  if (ours !== top || layers.length > 1) return { kind: "stacked", ours, top };
+  return { kind: "mounted", ours, record, table };
+}
+
+/** A case without what any target has. */
+type Seen<T extends ActualTarget> = Omit<T, "path" | "name" | "desired" | "record">;
+
 function observeTarget(path: string, input: ActualStateInput, stage: ActualStage): ActualTarget {
   const desired = input.desired?.mounts.find((mount) => mount.path === path);
   const record = input.record?.targets.find((target) => target.path === path);
   const name = desired?.name ?? record?.name ?? "";
-  const base = { path, name, ...(desired && { desired }), ...(record && { record }) };
-  const off = { outdated: false, attributesDiffer: false };
-  if (input.table === undefined) return { ...base, ...off, truth: "uncertain" };
-  const layers = input.table.layers(path);
-  const top = input.table.at(path);
-  const elsewhere = record && input.record && movedMount(input.table, record, input.record);
-  const moved = elsewhere && { truth: "uncertain" as const, ours: elsewhere, problem: targetMoved(path, elsewhere) };
-  if (layers.length === 0) {
-    if (moved !== undefined) return { ...base, ...off, ...moved, drift: "Missing" };
-    const missing = desired !== undefined && record?.mountID !== undefined;
-    return { ...base, ...off, truth: "absent", ...(missing ? { drift: "Missing" } : {}) };
+  const target = { path, name, ...(desired && { desired }), ...(record && { record }) };
+  const found = caseOf(path, record, input);
+  switch (found.kind) {
+    case "unreadable":
+      return { ...target, truth: "uncertain" };
+    case "absent":
+      return { ...target, ...absentTarget(desired, record) };
+    case "moved":
+      return { ...target, ...movedTarget(path, found.ours, found.foreign) };
+    case "unrecorded":
+      return { ...target, ...unrecordedTarget(path, input, found.layers, found.top) };
+    case "replaced":
+      return { ...target, ...replacedTarget(path, found.mayBeThere, found.foreign) };
+    case "stacked":
+      return { ...target, ...stackedTarget(path, found.ours, found.top) };
+    case "mounted":
+      return { ...target, ...mountedTarget(found, desired, input, stage) };
   }
-  if (record === undefined) return { ...base, ...off, ...observeForeignMount(path, input, layers, top) };
-  const ours = layers.findLast((entry) => isOwnMount(entry, record));
-  if (ours === undefined) {
-    const foreign = top ?? layers[0];
-    if (moved !== undefined) return { ...base, ...off, ...moved, drift: "SourceDiffers", ...(foreign && { foreign }) };
-    return {
-      ...base,
-      ...off,
-      truth: layers.some((entry) => mayBeOurs(entry, record)) ? "uncertain" : "absent",
-      problem: foreignMount(path, foreign),
-      drift: "SourceDiffers",
-      ...(foreign && { foreign }),
-    };
-  }
-  if (ours !== top || layers.length > 1) {
-    const problem = top === undefined ? covered(path) : top === ours ? beneath(path) : stacked(path);
-    const foreign = top !== undefined && top !== ours ? { foreign: top } : {};
-    return { ...base, ...off, truth: "uncertain", ours, problem, drift: "Stacked", ...foreign };
-  }
+}
+
+function absentTarget(desired: DesiredMount | undefined, record: TargetRecord | undefined): Seen<UnmountedTarget> {
+  const isMissing = desired !== undefined && record?.mountID !== undefined;
+  return { truth: "absent", ...(isMissing && { drift: "Missing" }) };
+}
+
+/** Our mount is at another path, and perhaps another mount is at this one. */
+function movedTarget(path: string, ours: MountEntry, foreign: MountEntry | undefined): Seen<UnmountedTarget> {
+  const drift = foreign === undefined ? "Missing" : "SourceDiffers";
+  return { truth: "uncertain", ours, problem: targetMoved(path, ours), drift, ...(foreign && { foreign }) };
+}
+
+/** None of the mounts is ours for all that is known. @param mayBeThere whether one may be, as too little is known */
+function replacedTarget(path: string, mayBeThere: boolean, foreign: MountEntry | undefined): Seen<UnmountedTarget> {
+  const problem = foreignMount(path, foreign);
+  return { truth: mayBeThere ? "uncertain" : "absent", problem, drift: "SourceDiffers", ...(foreign && { foreign }) };
+}
+
+/** Our mount covers another one, or is covered. */
+function stackedTarget(path: string, ours: MountEntry, top: MountEntry | undefined): Seen<UnmountedTarget> {
+  const problem = top === undefined ? covered(path) : top === ours ? beneath(path) : stacked(path);
+  const foreign = top !== undefined && top !== ours ? { foreign: top } : {};
+  return { truth: "uncertain", ours, problem, drift: "Stacked", ...foreign };
+}
+
+/** Our mount is there alone: what it shows is compared with the record, the spec and the node's copy of it. */
+function mountedTarget(
+  { ours, record, table }: Extract<TargetCase, { kind: "mounted" }>,
+  desired: DesiredMount | undefined,
+  input: ActualStateInput,
+  stage: ActualStage,
+): Seen<MountedTarget> {
   const csi = stage.record?.csi !== undefined;
   const source = csi ? undefined : identityBeneath(stage.record?.identity, (desired ?? record).subPath);
   const bound = compare(ours, record, desired, source);
   const again = input.desired?.layout.csi?.requiresRepublish === true;
-  const published = csi ? observePublished(record, desired?.attributes.readOnly, input.table, again) : undefined;
+  const published = csi ? observePublished(record, desired?.attributes.readOnly, table, again) : undefined;
   const drift = bound.drift ?? published?.drift;
   const outdated = bound.outdated || published?.outdated === true;
   const owned = !desired || !input.desired || !ownershipDiffers(desired, input.desired, input);
   const differs = owned ? {} : { ownershipDiffers: true };
   const compared = { ...bound, ...published, ...differs, outdated, ...(drift && { drift }) };
-  return {
-    ...base,
-    truth: "mounted",
-    ours,
-    ...compared,
-    ...observeNodeMount(ours, record, desired, input, compared.drift),
-  };
+  return { truth: "mounted", ours, ...compared, ...observeNodeMount(ours, record, desired, input, compared.drift) };
 }
 
 /** A mount that no record of ours covers: an observed volume compares it, any other keeps away from it. */
-function observeForeignMount(
+function unrecordedTarget(
   path: string,
   { desired, identifyMount }: ActualStateInput,
   layers: readonly MountEntry[],
   top: MountEntry | undefined,
-): Pick<ActualTarget, "truth" | "foreign" | "problem" | "mountMatch"> & { readonly attributesDiffer?: boolean } {
+): Seen<MountedTarget> | Seen<UnmountedTarget> {
   const foreign = top ?? layers[0];
   const like = foreign && identifyMount(foreign);
   const observed = desired?.mode === "Observe";
@@ -142,7 +209,7 @@ function observeForeignMount(
     const wanted = desired?.adopt === "IfSame" ? desired.mounts.find((mount) => mount.path === path) : undefined;
     const differs = wanted !== undefined && attributeDifference(mountAttributes(top), wanted.attributes).length > 0;
     // Without being taken over it would keep its flags.
-    return { truth: "mounted", ...(differs && { attributesDiffer: true, foreign: top }) };
+    return { truth: "mounted", outdated: false, attributesDiffer: differs, ...(differs && { foreign: top }) };
   }
   const single = observed ? differentMount(path, foreign) : foreignMount(path, foreign, desired?.adopt === "IfSame");
   const problem = top === undefined ? covered(path) : layers.length > 1 ? stacked(path) : single;
@@ -173,7 +240,7 @@ function compare(
   record: TargetRecord,
   desired: DesiredMount | undefined,
   source: MountIdentity | undefined,
-): Pick<ActualTarget, "outdated" | "attributesDiffer" | "drift"> {
+): Pick<MountedTarget, "outdated" | "attributesDiffer" | "drift"> {
   // The source was removed (//deleted) or renamed beneath the mount, or was staged anew since.
   const moved = !sameIdentity(ours, record.identity);
   const outdated = moved || (source !== undefined && !sameIdentity(record.identity, source));

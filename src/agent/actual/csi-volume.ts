@@ -3,7 +3,7 @@ import type { MountEntry } from "../../host/mount-table/mountinfo.ts";
 import { isReadOnly } from "../executor/csi/driver-mounts.ts";
 import { coveredMount, stillPublished } from "../executor/csi/publish.ts";
 import type { ActualStateInput } from "../model/actual-input.ts";
-import type { ActualStage, ActualTarget } from "../model/actual-volume.ts";
+import type { ActualStage, MountedTarget } from "../model/actual-volume.ts";
 import type { StageRecord, TargetRecord } from "../model/volume-record.ts";
 
 /**
@@ -68,7 +68,7 @@ export function observePublished(
   readOnly: boolean | undefined,
   table: MountTable,
   again: boolean,
-): Pick<ActualTarget, "published"> & { readonly outdated: boolean; readonly drift?: "SourceDiffers" } {
+): Pick<MountedTarget, "published"> & { readonly outdated: boolean; readonly drift?: "SourceDiffers" } {
   const { published } = record ?? {};
   if (published === undefined) return { outdated: true };
   const outdated = readOnly !== undefined && readOnly !== published.readOnly;

@@ -1,7 +1,7 @@
 import type { DriftClass } from "../../api/status-values.ts";
 import { type MountTable, sameIdentity } from "../../host/mount-table/mount-table.ts";
 import type { MountEntry } from "../../host/mount-table/mountinfo.ts";
-import type { ActualTarget } from "../model/actual-volume.ts";
+import type { MountedTarget } from "../model/actual-volume.ts";
 import type { DesiredMount } from "../model/desired.ts";
 import { attributeDifference, mountAttributes } from "../model/mount-attributes.ts";
 import type { TargetRecord } from "../model/volume-record.ts";
@@ -18,7 +18,7 @@ export function observeNodeMount(
   desired: DesiredMount | undefined,
   { table, nodeTable }: { table: MountTable | undefined; nodeTable?: MountTable | undefined },
   drift: DriftClass | undefined,
-): Pick<ActualTarget, "differsOnNode" | "flagsOnNode" | "problem" | "drift"> {
+): Pick<MountedTarget, "differsOnNode" | "flagsOnNode" | "problem" | "drift"> {
   if (table === undefined || nodeTable === undefined) return {};
   // A container runtime may have made it a slave of the node's when this agent's container started: the node has it.
   const groups = [ours.shared, ours.master].filter((group) => group !== undefined);
@@ -41,7 +41,7 @@ function reachesNode(ours: MountEntry, table: MountTable, nodeTable: MountTable)
   return group !== undefined && nodeTable.peers(group).length > 0;
 }
 
-function notPropagated(path: string): NonNullable<ActualTarget["problem"]> {
+function notPropagated(path: string): NonNullable<MountedTarget["problem"]> {
   return {
     reason: "NotPropagated",
     message: `${path} is mounted for the agent only: the prefix is not shared with the node. Make it Bidirectional`,

@@ -6,7 +6,7 @@ import { type ContentRef, contentKey } from "../../plugins/api/content.ts";
 import type { Cancel, System } from "../../ports.ts";
 import { refsOf } from "../content/content-of.ts";
 import type { PlanSettings } from "../model/plan-input.ts";
-import type { Plan } from "../model/volume-plan.ts";
+import type { Plan, PlanListener } from "../model/volume-plan.ts";
 import { type Backoff, type Slot, volumeOf } from "./backoff.ts";
 import { isFull, type TriggerLimit, takeTrigger } from "./trigger-limit.ts";
 import { TriggerWatcher } from "./trigger-watcher.ts";
@@ -29,7 +29,7 @@ export interface RetryTriggersDeps {
  * Ends the backoff of failed operations as soon as the awaited event may have come. Follows the newest plan. A missed
  * event only means that the retry comes with the backoff delay.
  */
-export class RetryTriggers {
+export class RetryTriggers implements PlanListener {
   readonly #deps: RetryTriggersDeps;
   readonly #listening: TriggerWatcher;
   readonly #children = new Map<string, Cancel>();
@@ -52,7 +52,7 @@ export class RetryTriggers {
   }
 
   /** Watches the events that failed operations wait for, and no others. */
-  follow(plan: Plan, table: MountTable | undefined): void {
+  planned(plan: Plan, table: MountTable | undefined): void {
     const { settings } = this.#deps;
     this.#waiters = this.#waitersOf(plan);
     const waiters = [...this.#waiters.values()];

@@ -3,13 +3,7 @@ import { type MountIdentity, sameIdentity } from "../../host/mount-table/mount-t
 import type { OwnershipRequest, OwnershipResult } from "../../host/ports/ownership.ts";
 import type { DesiredMount, DesiredVolume } from "../model/desired.ts";
 import { type Owned, type Published, type TargetRecord, withTarget } from "../model/volume-record.ts";
-import {
-  fsGroupDue,
-  fsGroupToApply,
-  fsGroupToReapply,
-  ownedOf,
-  withoutOtherFSGroups,
-} from "../ownership/fsgroup-policy.ts";
+import { type FSGroupPlan, fsGroupPlan, ownedOf, withoutOtherFSGroups } from "../ownership/fsgroup-policy.ts";
 import { type ActionContext, recordOf } from "./operation-context.ts";
 import { identityBeneath } from "./sub-path.ts";
 
@@ -32,8 +26,8 @@ export async function applyFSGroup(
     anew = false,
   }: { readonly mount: DesiredMount; readonly published: Shown; readonly anew?: boolean },
 ): Promise<Shown> {
-  const toGive = anew ? fsGroupToReapply : fsGroupDue;
-  const fsGroup = toGive(mount, desired, recordOf(context, desired.name));
+  const plan = fsGroupPlan(mount, desired, recordOf(context, desired.name), anew ? "has" : "differs");
+  const fsGroup = groupToGive(plan);
   if (fsGroup === undefined) return published;
   const { path } = published;
   const at = (await context.host.mountTable.read()).at(path);
@@ -65,7 +59,7 @@ export async function applyVolumeFSGroup(
   shown: MountIdentity | undefined,
 ): Promise<Owned | undefined> {
   const record = recordOf(context, desired.name);
-  const fsGroup = fsGroupToApply(mount, desired, record);
+  const fsGroup = groupToGive(fsGroupPlan(mount, desired, record, "always"));
   if (fsGroup === undefined) return undefined;
   const { identity } = record.stage ?? {};
   const known = record.targets.find(({ path }) => path === mount.path);
@@ -86,7 +80,7 @@ export async function applyFSGroupInPlace(
   mountID: number,
 ) {
   const record = recordOf(context, desired.name);
-  const fsGroup = desired.layout.csi === undefined ? fsGroupDue(mount, desired, record) : undefined;
+  const fsGroup = desired.layout.csi === undefined ? groupToGive(fsGroupPlan(mount, desired, record)) : undefined;
   const shown = (await context.host.mountTable.read()).byID(mountID);
   const target = record.targets.find(({ path }) => path === mount.path);
   const isShown = target !== undefined && shown !== undefined && sameIdentity(shown, target.identity);
@@ -96,6 +90,10 @@ export async function applyFSGroupInPlace(
     withTarget(recordOf(context, desired.name), { ...targetOf(context, desired, mount), owned }),
   );
   return true;
+}
+
+function groupToGive({ want, action }: FSGroupPlan): number | undefined {
+  return action === "walk" ? want : undefined;
 }
 
 async function give(

@@ -46,8 +46,11 @@ interface CSIAccess {
   now(): Moment;
   /** Says what is waited for, if the answer to a call takes long. @returns to be called when the call has ended */
   waitsFor(driver: string, method: string): Cancel;
-  /** Other volumes of this node of which a step runs, by directory of their driver's volume. Changed in place. */
-  readonly busy: Map<string, string>;
+  /**
+   * Takes the directory of a driver's volume until the operation ends.
+   * @returns the volume whose operation has it; then it is not taken
+   */
+  takeDirectory(directory: string): string | undefined;
   /** Milliseconds after which a call ends without an answer. */
   readonly deadlineMs: number;
 }

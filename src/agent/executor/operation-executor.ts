@@ -3,12 +3,10 @@ import type { SecretReference } from "../../api/types.gen.ts";
 import type { CSIDrivers, Secrets } from "../../csi/ports.ts";
 import { boundedError, unreachable, type VolumeError } from "../../errors.ts";
 import type { HostPorts } from "../../host/ports/host-ports.ts";
-import type { SlowChild } from "../../host/ports/remote-mount.ts";
 import type { ChildProcessID } from "../../host/ports/types.ts";
 import type { ContentRef, ObjectContent } from "../../plugins/api/content.ts";
 import type { System } from "../../ports.ts";
 import type { Journal } from "../journal/journal.ts";
-import type { SlowCall } from "../model/blocked.ts";
 import type { Desired, DesiredVolume } from "../model/desired.ts";
 import { isRemoval, type Operation } from "../model/operation.ts";
 import type { Observed, PlanSettings } from "../model/plan-input.ts";
@@ -18,11 +16,10 @@ import { asVolumeError, withNodeDevices } from "./as-volume-error.ts";
 import { recover } from "./csi/recover.ts";
 import { republish } from "./csi/republish.ts";
 import { expand } from "./expand.ts";
-import { type OwnershipChange, OwnershipChanges } from "./fsgroup-progress.ts";
-import { type ActionContext, recordOf, wanted } from "./operation-context.ts";
+import { type ActionContext, type CSIAccess, recordOf, wanted } from "./operation-context.ts";
+import type { OperationProgress, PendingOperations } from "./pending-operations.ts";
 import * as targets from "./publish.ts";
 import * as staging from "./stage.ts";
-import { Stagings } from "./stagings.ts";
 import * as release from "./unstage.ts";
 
 /** Milliseconds after which a child process is abandoned (kubelet's csiTimeout). */
@@ -54,8 +51,8 @@ export interface OperationExecutorDeps {
   content(ref: ContentRef): ObjectContent | undefined;
   observed({ name, uid, generation }: DesiredVolume, seen: Observed): void;
   progress(volume: string, message: string): void;
-  /** Called when `slow` has changed, so that the status reports what a volume waits for. */
-  onSlow?(): void;
+  /** Where operations that are carried out are registered. */
+  readonly operations: PendingOperations;
   /** Milliseconds after which a child process is abandoned; for tests. */
   readonly deadlineMs?: number;
 }
@@ -63,47 +60,31 @@ export interface OperationExecutorDeps {
 /** Carries out operations. The caller runs at most one operation per volume at a time (law L4). */
 export class OperationExecutor {
   readonly #deps: OperationExecutorDeps;
-  /** Child processes of observe operations, by volume: until the operation succeeds, or the child has ended. */
-  readonly #observers = new Map<string, ChildProcessID>();
-  /** Slow child processes and driver calls, by volume: until the next child, or the end of the operation. */
-  readonly #slow = new Map<string, SlowChild>();
-  readonly #slowCalls = new Map<string, SlowCall>();
-  /** Volume of the running operation, by the directory of its CSI volume: two intents must not share one. */
-  readonly #busy = new Map<string, string>();
-  /** Target paths of running operations. */
-  readonly #paths = new Set<string>();
   /** Known capabilities of flexvolume drivers: for the life of the process. */
   readonly #vendors = new Map<string, unknown>();
-  readonly #stagings = new Stagings();
-  readonly #changes: OwnershipChanges;
 
   constructor(deps: OperationExecutorDeps) {
     this.#deps = deps;
-    this.#changes = new OwnershipChanges(deps.system.timers, () => deps.onSlow?.());
   }
 
   /** @returns the failure, undefined on success; never rejects */
   async run(operation: Operation, desired: Desired | undefined): Promise<VolumeError | undefined> {
-    const { journal } = this.#deps;
-    if ("path" in operation) this.#paths.add(operation.path);
+    const { journal, operations } = this.#deps;
+    const progress = operations.carryOut(operation);
     try {
       if (desired?.deleting === true && isRemoval(operation)) await this.#recordRevoked(operation.volume);
-      await this.#perform(operation, this.#context(operation, desired));
-      this.#observers.delete(operation.volume);
+      await this.#perform(operation, this.#context(operation, desired, progress));
+      operations.forgetObserver(operation.volume);
       const record = journal.records.get(operation.volume);
       if (record?.child !== undefined) await journal.put(withoutChild(record));
       return undefined;
     } catch (thrown) {
       const { hostRoot } = this.#deps.settings;
       const error = boundedError(withNodeDevices(asVolumeError(thrown, operation), hostRoot));
-      if (!isAbandoned(error)) this.#observers.delete(operation.volume);
+      if (!isAbandoned(error)) operations.forgetObserver(operation.volume);
       return (await this.#settleChild(operation.volume, error)) ?? error;
     } finally {
-      for (const [directory, volume] of this.#busy) if (volume === operation.volume) this.#busy.delete(directory);
-      this.#slow.delete(operation.volume);
-      this.#slowCalls.delete(operation.volume);
-      this.#stagings.end(operation.volume);
-      if ("path" in operation) this.#paths.delete(operation.path);
+      operations.carriedOut(operation);
     }
   }
 
@@ -147,43 +128,45 @@ export class OperationExecutor {
     }
   }
 
-  #context(operation: Operation, desired: Desired | undefined): ActionContext {
-    const { host, journal, settings, content, observed, progress, drivers, secret, system } = this.#deps;
+  #context(operation: Operation, desired: Desired | undefined, running: OperationProgress): ActionContext {
+    const { host, journal, settings, content, observed, progress, operations } = this.#deps;
     const { volume } = operation;
-    const onChild = (child: ChildProcessID) => {
-      this.#slow.delete(volume);
-      return this.#recordChild(context, operation, child);
-    };
-    const onSlow = (slow: SlowChild) => {
-      this.#slow.set(volume, slow);
-      this.#deps.onSlow?.();
-    };
     const deadlineMs = this.#deps.deadlineMs ?? defaultDeadlineMs;
-    const waitsFor = (driver: string, method: string) =>
-      system.timers.after(slowCallMs, () => {
-        this.#slowCalls.set(volume, { driver, method });
-        this.#deps.onSlow?.();
-      });
-    const unwanted = operation.kind === "stage" ? { unwanted: this.#stagings.begin(volume) } : {};
+    const unwanted = running.unwanted && { unwanted: running.unwanted.signal };
     const context: ActionContext = {
       ...{ desired, journal, host, settings, content },
-      effects: host.effects({ volume, deadlineMs, formatDeadlineMs, onChild, onSlow, ...unwanted }),
+      effects: host.effects({
+        ...{ volume, deadlineMs, formatDeadlineMs, ...unwanted },
+        onChild: (child) => {
+          running.slowChild = undefined;
+          return this.#recordChild(context, operation, child);
+        },
+        onSlow: (slowChild) => operations.isSlow(running, { slowChild }),
+      }),
       uniqueID: operation.uniqueID,
       observed: (seen) => observed(wanted(context), seen),
       progress: (message) => progress(volume, message),
-      changesOwnership: (what) => this.#changes.begin(volume, what),
-      csi: {
-        drivers,
-        secret,
-        identities: this.#deps.identities ?? noIdentities,
-        now: () => ({ epoch: journal.epoch, ms: system.clock.monotonic() }),
-        waitsFor,
-        busy: this.#busy,
-        deadlineMs,
-      },
+      changesOwnership: (what) => operations.changesOwnership(volume, what),
+      csi: this.#csiAccess(running, deadlineMs),
       vendors: { directory: settings.flexVolumeDir ?? flexVolumeDir, known: this.#vendors },
     };
     return context;
+  }
+
+  #csiAccess(running: OperationProgress, deadlineMs: number): CSIAccess {
+    const { drivers, secret, identities = noIdentities, operations, journal, system } = this.#deps;
+    return {
+      ...{ drivers, secret, identities, deadlineMs },
+      now: () => ({ epoch: journal.epoch, ms: system.clock.monotonic() }),
+      waitsFor: (driver, method) =>
+        system.timers.after(slowCallMs, () => operations.isSlow(running, { slowCall: { driver, method } })),
+      takeDirectory(directory) {
+        const other = operations.volumeIn(directory);
+        if (other !== undefined && other !== running.operation.volume) return other;
+        running.directory = directory;
+        return undefined;
+      },
+    };
   }
 
   async #retain(volume: string): Promise<void> {
@@ -198,51 +181,9 @@ export class OperationExecutor {
     await this.#deps.journal.put({ ...record, revoked: true });
   }
 
-  /**
-   * Child processes of observe operations. They are in no record, because an observed volume has none, and they leave
-   * nothing behind if they hang.
-   */
-  get observers(): ReadonlyMap<string, ChildProcessID> {
-    return this.#observers;
-  }
-
-  /** Children that run and take long, by volume. */
-  get slow(): ReadonlyMap<string, SlowChild> {
-    return this.#slow;
-  }
-
-  /** Targets that operations work on. Changed in place. */
-  get busyPaths(): ReadonlySet<string> {
-    return this.#paths;
-  }
-
-  /** Calls of CSI drivers that take long, by volume. */
-  get slowCalls(): ReadonlyMap<string, SlowCall> {
-    return this.#slowCalls;
-  }
-
-  /** fsGroup changes that take long, by volume. */
-  get ownershipChanges(): ReadonlyMap<string, OwnershipChange> {
-    return this.#changes.told;
-  }
-
-  /**
-   * Ends long-running work that no intent needs any more: fsGroup changes and stagings.
-   * @param intents all intents of the node
-   */
-  endUnwanted(intents: ReadonlyMap<string, Desired>): void {
-    this.#changes.endUnwanted(intents);
-    this.#stagings.endUnwanted(intents);
-  }
-
-  /** The child process of an observe operation has ended. */
-  forgetObserver(volume: string): void {
-    this.#observers.delete(volume);
-  }
-
   async #recordChild(context: ActionContext, operation: Operation, child: ChildProcessID): Promise<void> {
     if (operation.kind === "observe") {
-      this.#observers.set(operation.volume, child);
+      this.#deps.operations.observes(operation.volume, child);
       return;
     }
     await this.#deps.journal.put({ ...recordOf(context, operation.volume), child });

@@ -1,63 +1,88 @@
 import { messageOf } from "../../errors.ts";
 import type { HostPorts } from "../../host/ports/host-ports.ts";
+import type { SlowChild } from "../../host/ports/remote-mount.ts";
 import type { ChildProcessID } from "../../host/ports/types.ts";
-import type { Logger } from "../../ports.ts";
+import type { System } from "../../ports.ts";
 import type { Journal } from "../journal/journal.ts";
 import type { SlowCall, StuckOperation } from "../model/blocked.ts";
+import type { Desired } from "../model/desired.ts";
 import type { Begun, Operation, OperationKind } from "../model/operation.ts";
 import type { PlanInput } from "../model/plan-input.ts";
 import { withoutChild } from "../model/volume-record.ts";
-import type { OwnershipChange } from "./fsgroup-progress.ts";
-import type { OperationExecutor } from "./operation-executor.ts";
+import { type OwnershipChange, OwnershipChanges, type RunningChange } from "./fsgroup-progress.ts";
 
-/**
- * Where the pending operations of a volume are found: those of this process, and children of earlier ones in the
- * journal.
- */
+/** The journal, which knows children of earlier runs of the agent, and how the end of a child process is seen. */
 export interface PendingOperationsDeps {
+  readonly system: Pick<System, "timers" | "log">;
   readonly journal: Journal;
-  readonly executor: OperationExecutor;
   readonly evidence: HostPorts["evidence"];
-  readonly log: Logger;
+  /** Called when an operation waits for something else than before, so that the status reports it. */
+  onSlow?(): void;
 }
 
 /** An operation that has ended. */
 type Ended = Begun & { readonly volume: string };
 
+/** What an operation works on, and what it waits for, while the executor carries it out. */
+export interface OperationProgress {
+  readonly operation: Operation;
+  /** Of a staging: aborted when nobody wants the volume any more. What is fetched for it may take hours. */
+  readonly unwanted?: AbortController;
+  /** Directory of its CSI volume: two intents must not share one. */
+  directory?: string;
+  /** A child process that takes long: until the next child. */
+  slowChild?: SlowChild | undefined;
+  /** A driver call that takes long. */
+  slowCall?: SlowCall;
+}
+
 /**
  * Pending operations: those that run, and abandoned ones that may still take effect (safety rule 8). A volume with one
- * gets no other operation (law L4).
+ * gets no other operation (law L4). This is the one place where they are registered: the loop begins and ends them, and
+ * the executor keeps their progress here.
  */
 export class PendingOperations {
   readonly #deps: PendingOperationsDeps;
-  readonly #running = new Map<string, OperationKind>();
-  readonly #begun = new Map<string, Begun>();
+  /** Operations of this process, from the loop's start of them to its handling of the result. */
+  readonly #running = new Map<string, Begun>();
+  /** Those that the executor is at work on. */
+  readonly #progress = new Map<string, OperationProgress>();
+  /**
+   * Child processes of observe operations: until the operation succeeds, or the child has ended. They are in no record,
+   * because an observed volume has none, and they leave nothing behind if they hang.
+   */
+  readonly #observers = new Map<string, ChildProcessID>();
+  readonly #changes: OwnershipChanges;
   #ended: Ended[] = [];
 
   constructor(deps: PendingOperationsDeps) {
     this.#deps = deps;
+    this.#changes = new OwnershipChanges(deps.system.timers, () => deps.onSlow?.());
   }
 
-  /** Operations that run now. */
-  get running(): ReadonlyMap<string, OperationKind> {
+  /** Operations that run now, by volume. The same map each time, changed in place. */
+  get running(): ReadonlyMap<string, Begun> {
     return this.#running;
+  }
+
+  /** The kind of the operation of a volume that runs now; undefined if none does. */
+  runs(volume: string): OperationKind | undefined {
+    return this.#running.get(volume)?.operation.kind;
   }
 
   /** When each of them has begun, in milliseconds of the monotonic clock. */
   *begun(): Iterable<number> {
-    for (const { at } of this.#begun.values()) yield at;
+    for (const { at } of this.#running.values()) yield at;
   }
 
   begin(operation: Operation, generation: number, at: number): void {
-    this.#running.set(operation.volume, operation.kind);
-    this.#begun.set(operation.volume, { operation, generation, at });
+    this.#running.set(operation.volume, { operation, generation, at });
   }
 
   end(volume: string): void {
-    const begun = this.#begun.get(volume);
+    const begun = this.#running.get(volume);
     if (begun !== undefined) this.#ended.push({ ...begun, volume });
     this.#running.delete(volume);
-    this.#begun.delete(volume);
   }
 
   /** @returns what ends from now on, until this is called again; changed in place */
@@ -67,61 +92,106 @@ export class PendingOperations {
   }
 
   /**
-   * Pending operations as the planner's input. The maps are changed in place when an operation begins or ends.
+   * Pending operations as the planner's input.
    * @param ended operations that count as pending, too
    */
   told(ended: readonly Ended[] = []): Required<Pick<PlanInput, "inFlight" | "begun">> {
-    if (ended.length === 0) return { inFlight: this.#all(), begun: this.#begun };
-    const all = this.#all();
-    const inFlight = new Map(all);
-    const begun = new Map(this.#begun);
+    const all = new Map<string, OperationKind>();
+    for (const [volume, { operation }] of this.#running) all.set(volume, operation.kind);
+    for (const volume of this.#deps.journal.children.keys()) if (!all.has(volume)) all.set(volume, "stage");
+    for (const volume of this.#observers.keys()) if (!all.has(volume)) all.set(volume, "observe");
+    if (ended.length === 0) return { inFlight: all, begun: this.#running };
+    const begun = new Map(this.#running);
     for (const { volume, ...operation } of ended) {
-      if (!all.has(volume)) inFlight.set(volume, operation.operation.kind);
-      if (!this.#begun.has(volume)) begun.set(volume, operation);
+      if (!all.has(volume)) all.set(volume, operation.operation.kind);
+      if (!begun.has(volume)) begun.set(volume, operation);
     }
-    return { inFlight, begun };
+    return { inFlight: all, begun };
   }
 
-  #all(): ReadonlyMap<string, OperationKind> {
-    const { journal, executor } = this.#deps;
-    // As good as always: no copy of hundreds.
-    if (journal.children.size + executor.observers.size === 0) return this.#running;
-    const all = new Map(this.#running);
-    for (const volume of journal.children.keys()) if (!all.has(volume)) all.set(volume, "stage");
-    for (const volume of executor.observers.keys()) if (!all.has(volume)) all.set(volume, "observe");
-    return all;
+  /** The executor is at work on an operation, until `carriedOut`. */
+  carryOut(operation: Operation): OperationProgress {
+    const progress = { operation, ...(operation.kind === "stage" && { unwanted: new AbortController() }) };
+    this.#progress.set(operation.volume, progress);
+    return progress;
+  }
+
+  carriedOut({ volume }: Operation): void {
+    this.#progress.delete(volume);
+  }
+
+  /** What an operation waits for has changed. */
+  isSlow(progress: OperationProgress, what: Pick<OperationProgress, "slowChild" | "slowCall">): void {
+    Object.assign(progress, what);
+    this.#deps.onSlow?.();
+  }
+
+  /** Whether an operation is at work on a target. */
+  isBusy(path: string): boolean {
+    return [...this.#progress.values()].some(({ operation }) => "path" in operation && operation.path === path);
+  }
+
+  /** The volume whose operation is at work on a directory of a CSI volume; undefined if none is. */
+  volumeIn(directory: string): string | undefined {
+    return [...this.#progress.values()].find((each) => each.directory === directory)?.operation.volume;
+  }
+
+  /** Files of a volume begin to be given to a group. */
+  changesOwnership(volume: string, what: Omit<OwnershipChange, "entries">): RunningChange {
+    return this.#changes.begin(volume, what);
+  }
+
+  /**
+   * Ends long-running work that no intent needs any more: fsGroup changes, and stagings whose intent is deleted or
+   * gone.
+   * @param intents all intents of the node; one that is not understood changes nothing
+   */
+  endUnwanted(intents: ReadonlyMap<string, Desired>): void {
+    this.#changes.endUnwanted(intents);
+    for (const { operation, unwanted } of this.#progress.values()) {
+      const intent = intents.get(operation.volume);
+      if (intent === undefined || intent.deleting) unwanted?.abort();
+    }
+  }
+
+  /** A child process that observes the source of a volume. */
+  observes(volume: string, child: ChildProcessID): void {
+    this.#observers.set(volume, child);
+  }
+
+  /** The child process of an observe operation has ended. */
+  forgetObserver(volume: string): void {
+    this.#observers.delete(volume);
   }
 
   /** Slow and abandoned child processes, slow driver calls, and running fsGroup changes, by volume. */
   stuckOperations(): Map<string, StuckOperation | SlowCall | OwnershipChange> {
-    const { journal, executor } = this.#deps;
-    const hanging = new Map<string, StuckOperation | SlowCall | OwnershipChange>([
-      ...executor.slowCalls,
-      ...executor.ownershipChanges,
-    ]);
-    for (const [name, { pid }] of journal.children) {
-      if (!this.#running.has(name)) hanging.set(name, { pid, abandoned: true });
+    const stuck = new Map<string, StuckOperation | SlowCall | OwnershipChange>();
+    for (const [volume, { slowCall }] of this.#progress) if (slowCall !== undefined) stuck.set(volume, slowCall);
+    for (const [volume, change] of this.#changes.told) stuck.set(volume, change);
+    for (const [volume, { pid }] of this.#abandoned()) stuck.set(volume, { pid, abandoned: true });
+    for (const [volume, { slowChild }] of this.#progress) {
+      if (slowChild === undefined) continue;
+      const { child, waitsFor } = slowChild;
+      stuck.set(volume, { pid: child.pid, abandoned: false, ...(waitsFor && { waitsFor }) });
     }
-    for (const [name, { pid }] of executor.observers) {
-      if (!this.#running.has(name)) hanging.set(name, { pid, abandoned: true });
-    }
-    for (const [name, { child, waitsFor }] of executor.slow) {
-      hanging.set(name, { pid: child.pid, abandoned: false, ...(waitsFor && { waitsFor }) });
-    }
-    return hanging;
+    return stuck;
   }
 
-  /** Number of abandoned child processes that may still run. */
+  /** Number of volumes with an abandoned child process that may still run. */
   get abandoned(): number {
-    const { journal, executor } = this.#deps;
-    const hidden = [...journal.children.keys(), ...executor.observers.keys()];
-    return new Set(hidden.filter((volume) => !this.#running.has(volume))).size;
+    return new Set(this.#abandoned().map(([volume]) => volume)).size;
   }
 
+  /** Abandoned child processes that may still run. */
   abandonedChildren(): ChildProcessID[] {
-    const { journal, executor } = this.#deps;
-    const all = [...journal.children, ...executor.observers];
-    return all.flatMap(([name, child]) => (this.#running.has(name) ? [] : child));
+    return this.#abandoned().map(([, child]) => child);
+  }
+
+  /** Those of the journal, then those of observe operations. */
+  #abandoned(): [string, ChildProcessID][] {
+    const all = [...this.#deps.journal.children, ...this.#observers];
+    return all.filter(([volume]) => !this.#running.has(volume));
   }
 
   isFormatting(): boolean {
@@ -136,7 +206,7 @@ export class PendingOperations {
   }
 
   async #forgetEndedChildren(): Promise<void> {
-    const { journal, evidence, log } = this.#deps;
+    const { journal, evidence, system } = this.#deps;
     for (const [name, child] of [...journal.children]) {
       if (this.#running.has(name)) continue;
       try {
@@ -146,16 +216,16 @@ export class PendingOperations {
         if (present !== undefined && sameChild(present.child, child)) await journal.put(withoutChild(present));
       } catch (error) {
         // This volume stays pending and is checked again; the others are planned.
-        log.error("an ended child was not forgotten", { intent: name, error: messageOf(error) });
+        system.log.error("an ended child was not forgotten", { intent: name, error: messageOf(error) });
       }
     }
   }
 
   async #forgetEndedObservers(): Promise<void> {
-    const { executor, evidence } = this.#deps;
-    for (const [volume, child] of [...executor.observers]) {
+    const { evidence } = this.#deps;
+    for (const [volume, child] of [...this.#observers]) {
       if (this.#running.has(volume) || (await evidence.alive(child))) continue;
-      if (executor.observers.get(volume) === child) executor.forgetObserver(volume);
+      if (this.#observers.get(volume) === child) this.forgetObserver(volume);
     }
   }
 }

@@ -2,7 +2,7 @@ import type { ChildProcessID } from "../../host/ports/types.ts";
 import type { Wakeups } from "../../host/ports/wakeups.ts";
 import { logOf } from "../../plugins/network/fuse-client.ts";
 import type { Cancel, System } from "../../ports.ts";
-import type { Plan } from "../model/volume-plan.ts";
+import type { Plan, PlanListener } from "../model/volume-plan.ts";
 import { boundLog, type ClientLogDeps } from "./fuse-client-log.ts";
 
 /** Milliseconds after which a client that has ended was no failure to start: the next one is started at once. */
@@ -26,7 +26,7 @@ export interface ClientWatchDeps extends ClientLogDeps {
  * Hears at once when the client of a volume that is mounted by FUSE has ended: the mount table shows the mount as
  * before, and everybody who uses it gets ENOTCONN for ever. Its log is kept from filling the disk as long as it runs.
  */
-export class ClientWatch {
+export class ClientWatch implements PlanListener {
   readonly #deps: ClientWatchDeps;
   readonly #watched = new Map<string, { readonly client: ChildProcessID; readonly cancel: Cancel }>();
   readonly #ended = new Map<string, ChildProcessID>();
@@ -43,7 +43,7 @@ export class ClientWatch {
   }
 
   /** Begins with clients that are on record now, ends with those that are not any more. */
-  follow({ changed, volumes }: Pick<Plan, "changed" | "volumes">): void {
+  planned({ changed, volumes }: Pick<Plan, "changed" | "volumes">): void {
     for (const name of changed.keys()) {
       const stage = volumes.get(name)?.record?.stage;
       const client = stage?.client;

@@ -5,7 +5,7 @@ import type { FileSystemErrors, ServerAnswer, Servers } from "../../host/ports/s
 import type { Cancel, System } from "../../ports.ts";
 import type { ServerUnresponsive } from "../model/actual-volume.ts";
 import type { OperationKind } from "../model/operation.ts";
-import type { Plan, VolumePlan } from "../model/volume-plan.ts";
+import type { Plan, PlanListener, VolumePlan } from "../model/volume-plan.ts";
 
 /** Milliseconds between two questions, give or take a quarter: a question costs a process, and the server an answer. */
 const intervalMs = 15_000;
@@ -26,8 +26,8 @@ const deadlineMs = 10_000;
 export interface ServerWatchDeps {
   readonly system: Pick<System, "timers" | "random">;
   readonly servers: Servers;
-  /** Operations that run now, by volume. */
-  running(): ReadonlyMap<string, OperationKind>;
+  /** The kind of the operation of a volume that runs now; undefined if none does. */
+  runs(volume: string): OperationKind | undefined;
   /** Another server does not answer than before, or one does again. */
   onChange(): void;
 }
@@ -37,7 +37,7 @@ export interface ServerWatchDeps {
  * (decision 0042). Probes are independent of everything else: nothing waits for their results, and nothing is unmounted
  * or remounted because of them.
  */
-export class ServerWatch {
+export class ServerWatch implements PlanListener {
   readonly #deps: ServerWatchDeps;
   readonly #asked = new Map<string, { readonly what: Asked; cancel: Cancel }>();
   readonly #silent = new Map<string, ServerUnresponsive>();
@@ -53,12 +53,12 @@ export class ServerWatch {
   }
 
   /** Begins with volumes that are mounted now, ends with those that are not, or not to be. */
-  follow({ changed, volumes }: Pick<Plan, "changed" | "volumes">): void {
+  planned({ changed, volumes }: Pick<Plan, "changed" | "volumes">): void {
     if (this.#stopped) return;
     for (const name of changed.keys()) {
       const plan = volumes.get(name);
       // A probe would keep the mount busy, and its result means nothing during an unmount.
-      const goes = this.#deps.running().get(name) === "unstage";
+      const goes = this.#deps.runs(name) === "unstage";
       const what = plan && !goes ? askedOf(plan) : undefined;
       const known = this.#asked.get(name)?.what;
       if (isSame(known, what)) continue;

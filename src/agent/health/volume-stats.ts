@@ -2,7 +2,7 @@ import type { CSIDrivers, VolumeStats } from "../../csi/ports.ts";
 import { messageOf } from "../../errors.ts";
 import type { Cancel, System } from "../../ports.ts";
 import type { VolumeHealth } from "../model/volume-health.ts";
-import type { Plan } from "../model/volume-plan.ts";
+import type { Plan, PlanListener } from "../model/volume-plan.ts";
 import { isSamePolled, type PolledVolume, polledVolume } from "./polled-volume.ts";
 
 /** Milliseconds between two questions, give or take a quarter: kubelet's volumeStatsAggPeriod (behaviour 118). */
@@ -44,7 +44,7 @@ export interface VolumeStatsDeps {
  * VOLUME_CONDITION in which state (NodeGetVolumeStats). Apart from everything else: a driver that does not answer holds
  * up no operation and no other driver.
  */
-export class VolumeStatsPoller {
+export class VolumeStatsPoller implements PlanListener {
   readonly #deps: VolumeStatsDeps;
   readonly #entries = new Map<string, Entry>();
   readonly #asking = new Map<string, number>();
@@ -66,7 +66,7 @@ export class VolumeStatsPoller {
   }
 
   /** Begins with volumes that have come, ends with those that go. */
-  follow({ changed, volumes }: Pick<Plan, "changed" | "volumes">): void {
+  planned({ changed, volumes }: Pick<Plan, "changed" | "volumes">): void {
     if (this.#stopped) return;
     for (const name of changed.keys()) {
       const plan = volumes.get(name);

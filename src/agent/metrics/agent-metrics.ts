@@ -2,16 +2,15 @@ import { Counter, Gauge, Histogram, type Registry } from "prom-client";
 import type { MountTable } from "../../host/mount-table/mount-table.ts";
 import { isInSync } from "../model/actual-volume.ts";
 import type { Operation } from "../model/operation.ts";
-import type { Plan, VolumePlan } from "../model/volume-plan.ts";
-import { driftOf } from "../status/drift.ts";
+import type { Plan, PlanListener, VolumePlan } from "../model/volume-plan.ts";
 import { orphanReason } from "../status/orphan-reason.ts";
-import { obstacleOf } from "../status/volume-state.ts";
+import { obstacleOf, summaryOf } from "../status/volume-summary.ts";
 
 /**
  * The agent's metrics. Names that kubelet has are kubelet's (kubelet-behaviour section 2), with its meaning; gauges are
  * computed from the newest plan when they are asked for.
  */
-export class AgentMetrics {
+export class AgentMetrics implements PlanListener {
   readonly #operations: Counter<"operation" | "plugin" | "status">;
   readonly #duration: Histogram<"operation" | "plugin">;
   readonly #drifts: Counter<"class">;
@@ -79,7 +78,7 @@ export class AgentMetrics {
     });
   }
 
-  plan(plan: Plan, table: MountTable | undefined): void {
+  planned(plan: Plan, table: MountTable | undefined): void {
     this.#plan = plan;
     this.#unexplained.inc(plan.unexplained?.length ?? 0);
     this.#table = table;
@@ -162,7 +161,7 @@ function waiting(plan: Plan): Sample[] {
 
 function drifted(plan: Plan): Sample[] {
   return [...plan.volumes.values()].flatMap((volume) => {
-    const drift = driftOf(volume);
+    const { drift } = summaryOf(volume);
     return drift === undefined ? [] : [{ labels: { class: drift.class }, value: 1 }];
   });
 }

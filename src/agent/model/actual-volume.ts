@@ -44,19 +44,23 @@ export interface ActualStage {
   readonly drift?: DriftClass;
 }
 
-/** The actual state of one target that is desired, recorded, or both. */
-export interface ActualTarget {
+/** A target that is desired, recorded, or both. */
+interface Target {
   readonly path: string;
   readonly name: string;
   readonly desired?: DesiredMount;
   readonly record?: TargetRecord;
-  readonly truth: Truth;
   /** The mount there that is ours, topmost or not; or elsewhere, if a directory above was renamed (TargetMoved). */
   readonly ours?: MountEntry;
   /** The topmost mount there, if it is not ours. */
   readonly foreign?: MountEntry;
-  /** How the foreign mount compares with the volume, if no record identifies it. */
-  readonly mountMatch?: MountMatch;
+  readonly problem?: Problem;
+  readonly drift?: DriftClass;
+}
+
+/** A target that is mounted, compared with its record and its spec. */
+export interface MountedTarget extends Target {
+  readonly truth: "mounted";
   /** It shows something else than the volume does now: it has to be replaced. */
   readonly outdated: boolean;
   readonly attributesDiffer: boolean;
@@ -74,9 +78,24 @@ export interface ActualTarget {
    * made when it was called again; gone; or another mount.
    */
   readonly published?: "there" | "covered" | "gone" | "differs";
-  readonly problem?: Problem;
-  readonly drift?: DriftClass;
+  readonly mountMatch?: never;
 }
+
+/** A target that is not mounted, or of which that is not known: there is nothing to compare. */
+export interface UnmountedTarget extends Target {
+  readonly truth: "absent" | "uncertain";
+  /** How the foreign mount compares with the volume, if no record identifies it. */
+  readonly mountMatch?: MountMatch;
+  readonly outdated?: never;
+  readonly attributesDiffer?: never;
+  readonly ownershipDiffers?: never;
+  readonly differsOnNode?: never;
+  readonly flagsOnNode?: never;
+  readonly published?: never;
+}
+
+/** The actual state of one target that is desired, recorded, or both. */
+export type ActualTarget = MountedTarget | UnmountedTarget;
 
 /** Mounts that may belong to an intent which is not understood and has no record left. */
 export interface UnreadView {

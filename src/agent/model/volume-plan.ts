@@ -1,3 +1,4 @@
+import type { MountTable } from "../../host/mount-table/mount-table.ts";
 import type { Failure } from "../backoff/backoff.ts";
 import type { ActualVolume, Problem } from "./actual-volume.ts";
 import type { Desired } from "./desired.ts";
@@ -74,4 +75,13 @@ export interface Plan {
   readonly operations: readonly Operation[];
   /** Milliseconds of the monotonic clock at which the next failed operation is retried. */
   readonly wakeAt?: number;
+}
+
+/** A part of the agent that follows its plans. */
+export interface PlanListener {
+  /**
+   * Called with each plan, once its operations have been started.
+   * @param table the mount table that the plan was made from; undefined if it could not be read
+   */
+  planned(plan: Plan, table: MountTable | undefined): void;
 }

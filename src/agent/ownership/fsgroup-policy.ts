@@ -123,44 +123,56 @@ export function mustStageForOwnership(desired: Wanted, record: KnownRecord, sett
   return labelOf(desired, record, settings) !== seLinuxLabel;
 }
 
-/**
- * The group that the agent has to give what is shown to a mount, before it may be used; undefined if there is none to
- * give, it was done, or the driver does it. What a mount only reads stays as it is (behaviour 107), but for what every
- * mount of it only reads.
- */
-export function fsGroupDue(mount: DesiredMount, desired: Wanted, record: KnownRecord): number | undefined {
-  return fsGroupDiffers(mount, desired, record) ? fsGroupToApply(mount, desired, record) : undefined;
+/** What is to become of the group of the files that a mount shows. */
+export interface FSGroupPlan {
+  /** The group that the mount asks for; undefined: none. */
+  readonly want: number | undefined;
+  /** The group that the agent gave them to, by the record; undefined: none. */
+  readonly have: number | undefined;
+  /** Whether the mount lacks the group that it asks for. It is out of sync then, even if a change is blocked. */
+  readonly differs: boolean;
+  /**
+   * - walk: the agent gives all files to the group `want` before the mount may be used.
+   * - wait: the content is first written anew for the group `want`.
+   * - none: the files stay as they are: they have the group, the driver gives them to it, or nobody may.
+   */
+  readonly action: "walk" | "wait" | "none";
 }
 
-/** The same, whether or not it was given before. */
-export function fsGroupToApply(mount: DesiredMount, desired: Wanted, record: KnownRecord): number | undefined {
+/**
+ * PURE. What is to become of the group of the files that a mount shows. What a mount only reads stays as it is
+ * (behaviour 107), but for what every mount of it only reads.
+ * @param when in which case the agent gives the files to the group: if they do not have it, by the record
+ *   ("differs"); in any case, as the caller knows more than the record ("always"); or only if they have it, as the
+ *   driver has written other files since ("has", behaviour 78): any other group is for a publish to give, which waits
+ *   for it
+ */
+export function fsGroupPlan(
+  mount: DesiredMount,
+  desired: Wanted,
+  record: KnownRecord,
+  when: "differs" | "always" | "has" = "differs",
+): FSGroupPlan {
+  const { fsGroup: want, path } = mount;
+  const have = fsGroupAt(path, record);
+  if (want === undefined) return { want, have, differs: false, action: "none" };
+  const differs = fsGroupDiffers(mount, desired, record, have);
+  const isDue =
+    when === "has" ? want === have : isGivenByAgent(mount, desired, record) && (differs || when === "always");
+  if (isDue && want === fsGroupFor(desired, record)) return { want, have, differs, action: "walk" };
+  return { want, have, differs, action: differs && desired.layout.group === "write" ? "wait" : "none" };
+}
+
+/** Whether the agent gives files to the group of a mount, and no driver and no plugin does. */
+function isGivenByAgent(mount: DesiredMount, desired: Wanted, record: KnownRecord): boolean {
   const { csi, group } = desired.layout;
   const gives = csi?.supportsFSGroup === true ? record?.stage?.csi?.takesGroup !== true : group === "walk";
-  if (!gives || isReadOnlyBeside(mount, desired)) return undefined;
-  return mount.fsGroup === fsGroupFor(desired, record) ? mount.fsGroup : undefined;
+  return gives && !isReadOnlyBeside(mount, desired);
 }
 
 /** Whether the volume is shown read-only to this mount alone, perhaps: its files may be written to by another. */
 function isReadOnlyBeside({ attributes }: DesiredMount, { layout }: Wanted): boolean {
   return attributes.readOnly && (layout.csi !== undefined || !layout.readOnly);
-}
-
-/** Whether what is written for another group is to be written anew before a mount may show it. */
-export function awaitsFSGroup({ fsGroup }: DesiredMount, { layout }: Wanted, record: KnownRecord): boolean {
-  return layout.group === "write" && fsGroup !== undefined && fsGroup !== record?.stage?.fsGroup;
-}
-
-/**
- * The group to give once more what the driver has written since (behaviour 78); any other is for a publish to give,
- * which waits for it.
- */
-export function fsGroupToReapply(
-  { fsGroup, path }: DesiredMount,
-  desired: Wanted,
-  record: KnownRecord,
-): number | undefined {
-  const given = fsGroupAt(path, record);
-  return fsGroup === given && fsGroup === fsGroupFor(desired, record) ? fsGroup : undefined;
 }
 
 /**
@@ -196,16 +208,14 @@ export function ownershipDiffers(
   const { seLinuxLabel } = mount;
   const asksForLabel = seLinuxLabel !== undefined && takesLabels(desired, settings);
   if (asksForLabel && seLinuxLabel !== record?.stage?.csi?.seLinuxLabel) return true;
-  return fsGroupDiffers(mount, desired, record);
+  return fsGroupPlan(mount, desired, record).differs;
 }
 
-function fsGroupDiffers(mount: DesiredMount, desired: Wanted, record: KnownRecord): boolean {
-  const { fsGroup, path } = mount;
+function fsGroupDiffers(mount: DesiredMount, desired: Wanted, record: KnownRecord, have: number | undefined): boolean {
   const { takesGroup, mountGroup } = record?.stage?.csi ?? {};
-  if (fsGroup === undefined) return false;
-  if (takesGroup === true) return fsGroup !== mountGroup;
+  if (takesGroup === true) return mount.fsGroup !== mountGroup;
   const { csi, group } = desired.layout;
-  if (group === "write") return awaitsFSGroup(mount, desired, record);
+  if (group === "write") return mount.fsGroup !== record?.stage?.fsGroup;
   if (csi === undefined ? group === undefined : csi.supportsFSGroup === false) return false;
-  return !isReadOnlyBeside(mount, desired) && fsGroupAt(path, record) !== fsGroup;
+  return !isReadOnlyBeside(mount, desired) && have !== mount.fsGroup;
 }

@@ -4,7 +4,7 @@ import type { ActualTarget, Problem } from "../model/actual-volume.ts";
 import type { DesiredMount, DesiredVolume } from "../model/desired.ts";
 import { attributeDifference } from "../model/mount-attributes.ts";
 import type { Action } from "../model/operation.ts";
-import { awaitsFSGroup, fsGroupDue } from "../ownership/fsgroup-policy.ts";
+import { fsGroupPlan } from "../ownership/fsgroup-policy.ts";
 import { identityProblem } from "./identity-problem.ts";
 import { ownershipProblem } from "./ownership-problem.ts";
 import { pathProblem } from "./path-problem.ts";
@@ -20,7 +20,8 @@ export function targetActions(
 ): Action[] {
   const target = actualState.targets.find((t) => t.path === mount.path);
   if (target === undefined) return [];
-  const anew = target.outdated || fsGroupDue(mount, desired, record) !== undefined;
+  const group = fsGroupPlan(mount, desired, record);
+  const anew = target.outdated || group.action === "walk";
   const settled = target.truth === "mounted" && !anew;
   const barred =
     pathProblem(mount, input.settings) ??
@@ -50,7 +51,7 @@ export function targetActions(
     if (mustReplaceForFlags(target, mount)) return [{ kind: "publish", path: mount.path, replaces: target.ours.id }];
     return [{ kind: "setAttributes", path: mount.path, mountID: target.ours.id }];
   }
-  if (target.truth === "mounted" || awaitsFSGroup(mount, desired, record)) return [];
+  if (target.truth === "mounted" || group.action === "wait") return [];
   return [{ kind: "publish", path: mount.path }];
 }
 

@@ -6,10 +6,10 @@ import type { ObjectStore } from "../../kube/watch/object-store.ts";
 import type { System } from "../../ports.ts";
 import type { DesiredStateOfWorld } from "../desired/desired-state-of-world.ts";
 import type { IntentEntry } from "../desired/intents.ts";
+import type { PendingOperations } from "../executor/pending-operations.ts";
 import type { Journal } from "../journal/journal.ts";
-import type { OperationKind } from "../model/operation.ts";
 import type { PlanSettings } from "../model/plan-input.ts";
-import type { Plan } from "../model/volume-plan.ts";
+import type { PlanListener } from "../model/volume-plan.ts";
 import { GonePods } from "./gone-pods.ts";
 import type { KeptTokens } from "./kept-tokens.ts";
 import { listedInTime } from "./listed-in-time.ts";
@@ -30,23 +30,21 @@ export interface PodsDeps {
   readonly tokens: KeptTokens;
   readonly world: DesiredStateOfWorld;
   readonly store: ObjectStore<IntentEntry>;
-  /** Paths of targets that operations work on, and what runs for each volume. */
-  readonly busyPaths: ReadonlySet<string>;
-  running(): ReadonlyMap<string, OperationKind>;
+  readonly operations: Pick<PendingOperations, "isBusy" | "runs">;
 }
 
 /** The part of the agent that serves pods, as the loop and the CSI server use it. */
-export interface Pods {
+export interface Pods extends PlanListener {
   readonly volumes: PodVolumes;
   /** The mount table was read, and a plan is to be made. */
   looked(table: MountTable | undefined): void;
-  told(plan: Plan): void;
+
   stop(): void;
 }
 
 /** What the agent does for pods: the parts, put together. */
 export function podsOf(deps: PodsDeps): Pods {
-  const { system, host, journal, settings, open, tokens, world, store, busyPaths, running } = deps;
+  const { system, host, journal, settings, open, tokens, world, store, operations } = deps;
   const { kubeletDir } = settings;
   if (kubeletDir === undefined) return noPods;
   const mounter = () => host.effects({ deadlineMs, formatDeadlineMs: deadlineMs, onChild: async () => {} }).mounter;
@@ -58,7 +56,8 @@ export function podsOf(deps: PodsDeps): Pods {
     journal,
     intent: (name) => store.get(name),
     // A record that is written anew as a whole may name the target.
-    isBusy: (path) => busyPaths.has(path) || [...world.ofPod(path)].some((name) => running().get(name) === "recover"),
+    isBusy: (path) =>
+      operations.isBusy(path) || [...world.ofPod(path)].some((name) => operations.runs(name) === "recover"),
     table: () => host.mountTable.read(),
     async unmountLost(path) {
       if (!journal.mayHaveLost) return; // what a whole journal has no record of is not ours
@@ -88,7 +87,7 @@ export function podsOf(deps: PodsDeps): Pods {
     looked(table) {
       if (journal.mayHaveLost && table !== undefined) volumes.found(table);
     },
-    told(plan) {
+    planned(plan) {
       volumes.told(plan);
       gone.follow(plan);
     },
@@ -108,6 +107,6 @@ const refuse = async () => {
 export const noPods: Pods = {
   volumes: { publish: refuse, unpublish: refuse },
   looked() {},
-  told() {},
+  planned() {},
   stop() {},
 };

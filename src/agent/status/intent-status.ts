@@ -5,16 +5,21 @@ import { type ActualTarget, isInSync, isMounted } from "../model/actual-volume.t
 import { isInvalid } from "../model/desired.ts";
 import type { VolumePlan } from "../model/volume-plan.ts";
 import { wantsMore } from "../planner/csi-steps.ts";
-import { attachWait, withAttach } from "./attach-wait.ts";
-import { driftOf } from "./drift.ts";
 import { kubeletStatus } from "./kubelet-status.ts";
-import { stateOfTarget } from "./mount-state.ts";
 import { podOf, podStatuses } from "./pod-status.ts";
 import { refusedGroup } from "./refused-group.ts";
 import { shownVersion } from "./shown-version.ts";
 import type { AgentStatus, StatusContext } from "./status-context.ts";
-import { deriveVolumeState, hasPods, type VolumeState } from "./volume-state.ts";
-import { waitingOf } from "./waiting.ts";
+import {
+  attachWait,
+  hasPods,
+  stateOfTarget,
+  summaryOf,
+  type VolumeState,
+  type VolumeSummary,
+  waitingOf,
+  withAttach,
+} from "./volume-summary.ts";
 
 /** States of history that are kept. */
 const historyLength = 10;
@@ -30,8 +35,9 @@ export function statusOf(intent: NodeVolumeIntent, volume: VolumePlan, context: 
     intent.metadata.uid === intent.status?.observedUID ? intent.status : {};
   const generation = intent.metadata.generation ?? 0;
   const attach = intent.status?.attach;
-  const volumeState = withAttach(deriveVolumeState(volume), attach);
-  const drift = driftOf(volume);
+  const summary = summaryOf(volume);
+  const volumeState = withAttach(summary, attach);
+  const { drift } = summary;
   const own = waitingOf(volume, previous.waiting, context);
   const waiting = own && attach ? attachWait(own, volumeState, attach) : own;
   const { record, mount } = volume.actualState.stage;
@@ -68,11 +74,7 @@ export function statusOf(intent: NodeVolumeIntent, volume: VolumePlan, context: 
   };
 }
 
-function conditionsOf(
-  volume: VolumePlan,
-  volumeState: VolumeState,
-  drift: ReturnType<typeof driftOf>,
-): ConditionInput[] {
+function conditionsOf(volume: VolumePlan, volumeState: VolumeState, drift: VolumeSummary["drift"]): ConditionInput[] {
   const ready: ConditionInput = {
     type: "Ready",
     status: volumeState.ready,

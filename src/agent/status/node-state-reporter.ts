@@ -16,7 +16,7 @@ import type { IntentSource } from "../desired/intent-source.ts";
 import type { HealthChecks } from "../health/health-checks.ts";
 import { lookAtOwnPolicies } from "../health/own-policy.ts";
 import type { OrphansOfKubelet } from "../kubelet/start-orphan-cleanup.ts";
-import type { Plan } from "../model/volume-plan.ts";
+import type { Plan, PlanListener } from "../model/volume-plan.ts";
 import { type NodeStateInput, nodeStateOf } from "./node-state-status.ts";
 
 /** Dependencies of writing the status of the node's own NodeVolumeState. No other writer has that status. */
@@ -56,7 +56,7 @@ const coalesceMs = 250;
 const policySpreadMs = 30_000;
 
 /** Writes the status of the node's NodeVolumeState, once the controller has made the object. */
-export class NodeStateReporter {
+export class NodeStateReporter implements PlanListener {
   readonly #deps: NodeStateReporterDeps;
   readonly #states: Reflector<NodeVolumeState>;
   readonly #queue: KeyedQueue;
@@ -101,12 +101,7 @@ export class NodeStateReporter {
     return this.#policy.missing;
   }
 
-  /** UID of the object; undefined as long as there is none. */
-  get uid(): string | undefined {
-    return this.#states.store.get(this.#deps.nodeName)?.metadata.uid;
-  }
-
-  update(plan: Plan, table: MountTable | undefined): void {
+  planned(plan: Plan, table: MountTable | undefined): void {
     this.#latest = { plan, table };
     this.#deps.note?.(plan);
     this.#schedule();

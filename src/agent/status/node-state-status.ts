@@ -6,9 +6,8 @@ import type { SourceProblem } from "../desired/intent-source.ts";
 import type { JournalDamage } from "../journal/journal.ts";
 import { isInvalid } from "../model/desired.ts";
 import type { Plan, VolumePlan } from "../model/volume-plan.ts";
-import { driftOf } from "./drift.ts";
 import { orphansOf } from "./orphans.ts";
-import { deriveVolumeState, obstacleOf } from "./volume-state.ts";
+import { obstacleOf, summaryOf } from "./volume-summary.ts";
 
 /** Inputs of the status of the node's NodeVolumeState. Paths are as the agent sees them, unless said otherwise. */
 export interface NodeStateInput {
@@ -50,9 +49,9 @@ export function nodeStateOf(state: NodeVolumeState, input: NodeStateInput): Node
     agent: input.agent,
     synced: input.synced,
     volumes: volumes.length,
-    ready: volumes.filter((volume) => deriveVolumeState(volume).ready === "True").length,
+    ready: volumes.filter((volume) => summaryOf(volume).ready === "True").length,
     waiting: volumes.filter((volume) => obstacleOf(volume) !== undefined).length,
-    drifted: volumes.filter((volume) => driftOf(volume) !== undefined).length,
+    drifted: volumes.filter((volume) => summaryOf(volume).drift !== undefined).length,
     inUse: inUse.length,
     volumesInUse: inUse.sort().slice(0, longestInUse),
     orphaned: orphans.length,

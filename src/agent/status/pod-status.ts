@@ -5,8 +5,8 @@ import { type ActualTarget, isMounted } from "../model/actual-volume.ts";
 import { isInvalid } from "../model/desired.ts";
 import type { VolumePlan } from "../model/volume-plan.ts";
 import type { PodOfTarget } from "../model/volume-record.ts";
-import { stateOfTarget } from "./mount-state.ts";
 import { refusedGroup } from "./refused-group.ts";
+import { stateOfTarget } from "./volume-summary.ts";
 
 /** Pods that the schema takes: the spec's 256, and as many that have left and still run. */
 const longest = 512;

@@ -5,7 +5,7 @@ import type { IntentEntry } from "../desired/intents.ts";
 import { isInSync, type Problem } from "../model/actual-volume.ts";
 import { isInvalid } from "../model/desired.ts";
 import type { VolumePlan } from "../model/volume-plan.ts";
-import { deriveVolumeState, obstacleOf } from "./volume-state.ts";
+import { obstacleOf, summaryOf } from "./volume-summary.ts";
 
 /** How far a pod's volume is. */
 export type Progress =
@@ -48,7 +48,7 @@ function whyOf(volume: VolumePlan, path: string): Problem {
   const [at, elsewhere] = [volume.problems.get(""), volume.problems.size > 0 && !volume.problems.has("")];
   const obstacle = at ?? (elsewhere ? (volume.stuckOperation ?? volume.failure) : obstacleOf(volume));
   if (obstacle !== undefined) return { reason: obstacle.reason, message: obstacle.message };
-  const { reason, message } = elsewhere ? begun : deriveVolumeState(volume);
+  const { reason, message } = elsewhere ? begun : summaryOf(volume);
   return { reason, message };
 }
 

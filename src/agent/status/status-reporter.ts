@@ -9,7 +9,7 @@ import type { System } from "../../ports.ts";
 import type { IntentSource } from "../desired/intent-source.ts";
 import type { IntentEntry } from "../desired/intents.ts";
 import { type HealthChecks, refusalRemedy } from "../health/health-checks.ts";
-import type { Plan, VolumePlan } from "../model/volume-plan.ts";
+import type { Plan, PlanListener, VolumePlan } from "../model/volume-plan.ts";
 import { statusOf } from "./intent-status.ts";
 import type { AgentStatus } from "./status-context.ts";
 import { isReady, isTransientState, isUnderWay } from "./transient-states.ts";
@@ -50,7 +50,7 @@ const attemptsMs = 60_000;
  * cache, never against what was sent before (safety rule 5), and each write has the UID and resourceVersion that it was
  * computed from as precondition (rule 3).
  */
-export class Reporter {
+export class Reporter implements PlanListener {
   readonly #deps: ReporterDeps;
   readonly #queue: KeyedQueue;
   #volumes: ReadonlyMap<string, VolumePlan> = new Map();
@@ -83,7 +83,7 @@ export class Reporter {
     });
   }
 
-  update({ volumes, changed }: Plan): void {
+  planned({ volumes, changed }: Plan): void {
     this.#volumes = volumes;
     for (const name of changed.keys()) {
       if (volumes.has(name)) this.#enqueue(name);

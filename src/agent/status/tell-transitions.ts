@@ -3,9 +3,9 @@ import type { EventObject } from "../../kube/events/event-correlator.ts";
 import type { EventRecorder } from "../../kube/events/event-recorder.ts";
 import type { Logger } from "../../ports.ts";
 import type { AgentMetrics } from "../metrics/agent-metrics.ts";
-import type { Plan } from "../model/volume-plan.ts";
-import { driftOf } from "./drift.ts";
+import type { PlanListener } from "../model/volume-plan.ts";
 import { transitions } from "./transitions.ts";
+import { summaryOf } from "./volume-summary.ts";
 
 /** Where transitions of volumes are reported: log, metrics and Events. */
 export interface TransitionsTo {
@@ -16,16 +16,13 @@ export interface TransitionsTo {
   readonly nodeState: () => EventObject;
 }
 
-/**
- * Tells of what changed from each plan to the next: in the log, by an Event, and of drift in a metric.
- * @returns is given every plan
- */
-export function tellTransitions({ log, metrics, events, nodeState }: TransitionsTo): (plan: Plan) => void {
+/** Reports what changed from each plan to the next: in the log, by an Event, and of drift in a metric. */
+export function tellTransitions({ log, metrics, events, nodeState }: TransitionsTo): PlanListener {
   let knew = false;
-  return (plan) => {
+  const planned: PlanListener["planned"] = (plan) => {
     for (const { volume, type, reason, message } of transitions(knew, plan)) {
       log[type === "Warning" ? "warn" : "info"](message, { intent: volume.name, reason });
-      const drift = reason === "Drifted" ? driftOf(volume) : undefined;
+      const drift = reason === "Drifted" ? summaryOf(volume).drift : undefined;
       if (drift !== undefined) metrics.drift(drift.class);
       const intent: EventObject = {
         apiVersion,
@@ -37,4 +34,5 @@ export function tellTransitions({ log, metrics, events, nodeState }: Transitions
     }
     knew = plan.synced;
   };
+  return { planned };
 }

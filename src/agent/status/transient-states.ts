@@ -1,9 +1,8 @@
 import { findCondition } from "../../api/conditions.ts";
 import type { NodeVolumeIntentStatus } from "../../api/types.gen.ts";
 import type { VolumePlan } from "../model/volume-plan.ts";
-import { driftOf } from "./drift.ts";
 import type { AgentStatus } from "./status-context.ts";
-import { deriveVolumeState } from "./volume-state.ts";
+import { summaryOf } from "./volume-summary.ts";
 
 const transientStates: ReadonlySet<string> = new Set(["Staging", "Mounting", "Updating", "Unmounting"]);
 
@@ -28,8 +27,8 @@ export function isUnderWay(before: NodeVolumeIntentStatus, volume: VolumePlan): 
   const isHindered = failure !== undefined || stuckOperation !== undefined || problems.size > 0;
   if (isHindered || (phase !== "setUp" && phase !== "tearDown")) return false;
   if ((running ?? operation?.kind ?? "observe") === "observe") return false;
-  const { ready, state, reason } = deriveVolumeState(volume);
-  return driftOf(volume) === undefined && ready !== "True" && endsByItself(state, reason);
+  const { ready, state, reason, drift } = summaryOf(volume);
+  return drift === undefined && ready !== "True" && endsByItself(state, reason);
 }
 
 /** Degraded does as well while of several mounts some are there, and a step for the next one is under way. */

@@ -1,9 +1,8 @@
 import { listed } from "../../api/values/listed.ts";
 import type { Plan, VolumePlan } from "../model/volume-plan.ts";
-import { driftOf } from "./drift.ts";
 import { orphanReason } from "./orphan-reason.ts";
 import { newRefusals } from "./refused-group.ts";
-import { deriveVolumeState, hasPods } from "./volume-state.ts";
+import { hasPods, summaryOf } from "./volume-summary.ts";
 
 /** Something that happened to a volume, worth a log line and an event. */
 export interface Transition {
@@ -47,8 +46,8 @@ function orphan(volume: VolumePlan): Transition {
 }
 
 function driftChange(before: VolumePlan | undefined, after: VolumePlan): Transition[] {
-  const drift = driftOf(after);
-  if (drift === undefined || (before !== undefined && driftOf(before)?.class === drift.class)) return [];
+  const { drift } = summaryOf(after);
+  if (drift === undefined || (before !== undefined && summaryOf(before).drift?.class === drift.class)) return [];
   return [{ volume: after, type: "Warning", reason: "Drifted", message: drift.message }];
 }
 
@@ -81,8 +80,8 @@ const quiet: ReadonlySet<string> = new Set([
 
 /** A volume that is found as it should be, when the agent starts, is no news. */
 function standingChange(before: VolumePlan | undefined, after: VolumePlan): Transition[] {
-  const was = before && deriveVolumeState(before);
-  const is = deriveVolumeState(after);
+  const was = before && summaryOf(before);
+  const is = summaryOf(after);
   // Of what takes long each count is told, which comes about once a minute (behaviour 76).
   const same = is.reason !== "VolumePermissionChangeInProgress" || was?.message === is.message;
   if (after.desired === undefined || (was?.state === is.state && was.reason === is.reason && same)) return [];

@@ -37,8 +37,8 @@ export const ofKnowledge: readonly Mutant[] = [
     what: "calls absent what an unread table may show",
     test: "a target is mounted or absent",
     file: look,
-    from: 'if (input.table === undefined) return { ...base, ...off, truth: "uncertain" };',
-    to: 'if (input.table === undefined) return { ...base, ...off, truth: "absent" };',
+    from: 'if (table === undefined) return { kind: "unreadable" };',
+    to: 'if (table === undefined) return { kind: "absent" };',
   },
   {
     law: "L2",
@@ -53,8 +53,8 @@ export const ofKnowledge: readonly Mutant[] = [
     what: "calls a mount ours though another one is over it",
     test: "a target is mounted or absent",
     file: look,
-    from: "if (ours !== top || layers.length > 1) {",
-    to: "if (layers.length > 2) {",
+    from: "if (ours !== top || layers.length > 1) return",
+    to: "if (layers.length > 2) return",
   },
   {
     law: "L2",
@@ -102,8 +102,8 @@ export const ofKnowledge: readonly Mutant[] = [
     what: "overlooks that a mount was taken away",
     test: "after any story",
     file: targetSteps,
-    from: 'if (target.truth === "mounted" || awaitsFSGroup(mount, desired, record)) return [];',
-    to: 'if (target.drift === "Missing" || awaitsFSGroup(mount, desired, record)) return [];',
+    from: 'if (target.truth === "mounted" || group.action === "wait") return [];',
+    to: 'if (target.drift === "Missing" || group.action === "wait") return [];',
     runs: 100,
   },
   {

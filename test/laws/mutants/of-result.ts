@@ -33,7 +33,7 @@ export const ofResult: readonly Mutant[] = [
     law: "L10",
     what: "calls Mounted whatever is on record",
     test: "each mount that is called",
-    file: "src/agent/status/mount-state.ts",
+    file: "src/agent/status/volume-summary.ts",
     from: 'if (isMounted(target)) return "Mounted";',
     to: 'if (target.record !== undefined) return "Mounted";',
   },

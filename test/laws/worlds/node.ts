@@ -2,6 +2,7 @@ import { Backoff } from "../../../src/agent/backoff/backoff.ts";
 import { volumeKey } from "../../../src/agent/desired/volume-key.ts";
 import { noDrivers } from "../../../src/agent/drivers/no-drivers.ts";
 import { OperationExecutor } from "../../../src/agent/executor/operation-executor.ts";
+import { PendingOperations } from "../../../src/agent/executor/pending-operations.ts";
 import { Journal } from "../../../src/agent/journal/journal.ts";
 import { Loop } from "../../../src/agent/loop.ts";
 import type { Desired } from "../../../src/agent/model/desired.ts";
@@ -156,7 +157,9 @@ export class LawNode {
       return { version: `uid/${this.contentVersion}`, data: new Map([["file", new TextEncoder().encode(text)]]) };
     };
     const journal = await Journal.open(host.journal, await host.evidence.bootID(), system.log);
+    const operations = new PendingOperations({ system, journal, evidence: host.evidence });
     const executor = new OperationExecutor({
+      operations,
       system,
       host,
       journal,
@@ -174,6 +177,7 @@ export class LawNode {
       host,
       journal,
       executor,
+      operations,
       settings,
       backoff: new Backoff(system),
       planner: new ComparedPlanner((what) => this.rules.report(what)),
@@ -184,13 +188,13 @@ export class LawNode {
       },
       contents: () => ({ known: true, version: content().version }),
       observed,
-      onPlan: (plan) => this.#planned(plan),
       onOperation: (operation, { failure }) => {
         this.trace.add("agent", `${JSON.stringify(operation)} ${failure?.reason ?? "done"}`);
         this.rules.ended(operation.volume);
         if (failure === undefined) this.operations.push(operation);
       },
     });
+    loop.follow([{ planned: (plan) => this.#planned(plan) }]);
     running.journal = journal;
     running.loop = loop;
     host.mountTable.watch(() => loop.trigger());

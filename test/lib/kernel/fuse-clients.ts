@@ -24,7 +24,7 @@ export function watchClients(node: RealNode, heard: EventEmitter): ClientWatch {
 /** Until nothing is left to do, with the watch told of it as the agent's is. @param name without the node's */
 export async function settle(node: RealNode, watch: ClientWatch, name: string): Promise<VolumePlan> {
   const plan = await node.converge();
-  watch.follow({ changed: new Map([...plan.volumes.keys()].map((key) => [key, undefined])), volumes: plan.volumes });
+  watch.planned({ changed: new Map([...plan.volumes.keys()].map((key) => [key, undefined])), volumes: plan.volumes });
   const found = plan.volumes.get(`node.${name}`);
   if (found === undefined) throw new Error(`no plan for ${name}`);
   return found;

@@ -5,6 +5,7 @@ import { nextFailure, slotOf, volumeOf } from "../../../src/agent/backoff/backof
 import { type RetryTrigger, triggersFor } from "../../../src/agent/backoff/triggers-for.ts";
 import { noDrivers } from "../../../src/agent/drivers/no-drivers.ts";
 import { OperationExecutor } from "../../../src/agent/executor/operation-executor.ts";
+import { PendingOperations } from "../../../src/agent/executor/pending-operations.ts";
 import { Journal } from "../../../src/agent/journal/journal.ts";
 import type { Desired } from "../../../src/agent/model/desired.ts";
 import type { Operation } from "../../../src/agent/model/operation.ts";
@@ -56,7 +57,13 @@ export class RealNode implements AsyncDisposable {
   readonly done: string[] = []; // operations that were carried out, in order
   #journal: Journal | undefined;
   #executor:
-    | { executor: OperationExecutor; host: HostPorts; journal: Journal; deadlineMs: number | undefined }
+    | {
+        executor: OperationExecutor;
+        operations: PendingOperations;
+        host: HostPorts;
+        journal: Journal;
+        deadlineMs: number | undefined;
+      }
     | undefined;
   readonly #failures = new Map<string, Failure>();
   readonly #observed = new Map<string, Observation>();
@@ -112,7 +119,7 @@ export class RealNode implements AsyncDisposable {
   /** Wants exactly these intents from now on. */
   want(...intents: readonly NodeVolumeIntent[]): void {
     this.#intents = new Map(intents.map((intent) => [intent.metadata.name, understood(intent)]));
-    this.#executor?.executor.endUnwanted(this.#intents); // as the loop does
+    this.#executor?.operations.endUnwanted(this.#intents); // as the loop does
   }
 
   /** Wants one intent whose spec is not understood. */
@@ -234,8 +241,9 @@ export class RealNode implements AsyncDisposable {
     const journal = await this.journal();
     const known = this.#executor;
     if (known?.host === host && known.journal === journal && known.deadlineMs === deadlineMs) return known.executor;
+    const operations = new PendingOperations({ system: this.#system, journal, evidence: host.evidence });
     const executor = new OperationExecutor({
-      ...{ system: this.#system, host, journal, settings: this.#settings, drivers: this.drivers },
+      ...{ operations, system: this.#system, host, journal, settings: this.#settings, drivers: this.drivers },
       secret: async ({ name }) => this.secrets.get(name) ?? new Map(),
       identities: pods.identities,
       content: (ref) => this.contents.get(ref.name),
@@ -246,7 +254,7 @@ export class RealNode implements AsyncDisposable {
       progress: (volume, message) => this.log.push(`${volume}: ${message}`),
       ...(this.deadlineMs !== undefined && { deadlineMs: this.deadlineMs }),
     });
-    this.#executor = { executor, host, journal, deadlineMs };
+    this.#executor = { executor, operations, host, journal, deadlineMs };
     return executor;
   }
 

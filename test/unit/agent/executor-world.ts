@@ -1,6 +1,7 @@
 import { desiredVolume } from "../../../src/agent/desired/desired-volume.ts";
 import { noDrivers } from "../../../src/agent/drivers/no-drivers.ts";
 import { OperationExecutor, type OperationExecutorDeps } from "../../../src/agent/executor/operation-executor.ts";
+import { PendingOperations } from "../../../src/agent/executor/pending-operations.ts";
 import { Journal } from "../../../src/agent/journal/journal.ts";
 import type { Operation } from "../../../src/agent/model/operation.ts";
 import type { StageRecord, VolumeRecord } from "../../../src/agent/model/volume-record.ts";
@@ -30,6 +31,7 @@ export async function world(before?: Partial<VolumeRecord>, more: Partial<Operat
   if (before !== undefined) await journal.put(record({ name: volume, key: "key", targets: [], ...before }));
   const none = { drivers: noDrivers, secret: async () => new Map(), content: () => undefined };
   const executor = new OperationExecutor({
+    operations: new PendingOperations({ system, journal, evidence: host.evidence }),
     system,
     host,
     journal,

@@ -3,6 +3,7 @@ import { digestOf } from "../../../src/agent/content/salted-digest.ts";
 import { desiredVolume } from "../../../src/agent/desired/desired-volume.ts";
 import { noDrivers } from "../../../src/agent/drivers/no-drivers.ts";
 import { OperationExecutor } from "../../../src/agent/executor/operation-executor.ts";
+import { PendingOperations } from "../../../src/agent/executor/pending-operations.ts";
 import { Journal } from "../../../src/agent/journal/journal.ts";
 import { Loop } from "../../../src/agent/loop.ts";
 import type { ServerUnresponsive } from "../../../src/agent/model/actual-volume.ts";
@@ -29,6 +30,7 @@ export class FakeAgent {
   readonly host: FakeHost;
   readonly journal: Journal;
   readonly loop: Loop;
+  readonly operations: PendingOperations;
   /** Each failure, as it was told. */
   readonly failures: Failure[] = [];
   readonly memory = new Backoff(this.system);
@@ -45,7 +47,12 @@ export class FakeAgent {
     this.host = host;
     this.journal = journal;
     const { system, observed } = this;
+    this.operations = new PendingOperations({
+      ...{ system, journal, evidence: host.evidence },
+      onSlow: () => this.loop.trigger(),
+    });
     const executor = new OperationExecutor({
+      operations: this.operations,
       system,
       host,
       journal,
@@ -55,7 +62,6 @@ export class FakeAgent {
         names: () => this.drivers.names(),
         subscribe: (onChange) => this.drivers.subscribe(onChange),
       },
-      onSlow: () => this.loop.trigger(),
       secret: async () => new Map(),
       content: () => this.secret,
       observed: (desired, seen) => {
@@ -69,6 +75,7 @@ export class FakeAgent {
       host,
       journal,
       executor,
+      operations: this.operations,
       settings,
       backoff: this.memory,
       planner: new Planner(),
@@ -84,13 +91,14 @@ export class FakeAgent {
       },
       unresponsive: () => this.silent,
       observed,
-      onPlan: (plan) => {
-        this.plan = plan;
-      },
       onOperation: (_operation, { failure }) => {
         if (failure !== undefined) this.failures.push(failure);
       },
     });
+    const planned = (plan: Plan) => {
+      this.plan = plan;
+    };
+    this.loop.follow([{ planned }]);
   }
 
   static async start(settings: Partial<PlanSettings> = {}): Promise<FakeAgent> {

@@ -175,7 +175,7 @@ describe("Loop", () => {
     const source = { hostPath: { path: "/x", type: "Directory" } } as const;
     await agent.want(wanted({ mode: "Observe", source, mounts: [{ path: "/mnt/a" }] }));
     await agent.system.advance(600_000);
-    expect([looks, agent.loop.abandoned]).to.deep.equal([1, 1]);
+    expect([looks, agent.operations.abandoned]).to.deep.equal([1, 1]);
     agent.host.alive.delete(77);
     await agent.system.advance(6_000);
     expect(looks).to.be.greaterThan(1);

@@ -41,7 +41,7 @@ describe("Loop, every five minutes", () => {
     expect(targets()).to.equal(0);
     expect(agent.plan?.changed.get(volume)?.actualState.targets, "with the plan that it had").to.have.length(1);
     expect(warnings().map(({ meta }) => meta)).to.deep.equal([{ volumes: 1, first: volume }]);
-    if (agent.plan !== undefined) metrics.plan(agent.plan, undefined);
+    if (agent.plan !== undefined) metrics.planned(agent.plan, undefined);
     expect(await registry.metrics()).to.include("nodevolume_agent_plans_unexplained_total 1");
   });
 

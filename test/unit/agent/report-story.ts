@@ -76,7 +76,7 @@ export function reportStory({ epoch = 1 } = {}) {
       nextTime: system.clock.now() + 1e9,
     };
     const failures = new Map([[slotOf({ kind: "stage", volume }), failure]]);
-    reporter.update(planWorld({ intents: [intent], failures, input: { now } }));
+    reporter.planned(planWorld({ intents: [intent], failures, input: { now } }));
     await system.advance(seconds * 1_000);
   };
   show(wanted());

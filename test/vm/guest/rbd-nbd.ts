@@ -4,7 +4,7 @@ import { expect } from "chai";
 import { intent } from "../../../hack/lib/agent-on-kernel/intent.ts";
 import { until } from "../../../hack/lib/until.ts";
 import type { ClientWatch } from "../../../src/agent/health/fuse-client-watch.ts";
-import { driftOf } from "../../../src/agent/status/drift.ts";
+import { summaryOf } from "../../../src/agent/status/volume-summary.ts";
 import type { RBDVolumeSource } from "../../../src/api/types.gen.ts";
 import { addedText } from "../../../src/host/linux/rbd/rbd-text.ts";
 import { mappingOf } from "../../../src/plugins/network/rbd.ts";
@@ -56,7 +56,7 @@ describe("rbd by rbd-nbd", () => {
     process.kill(first.pid, "SIGKILL");
     await ended;
     const seen = (await node.plan()).volumes.get("node.image");
-    expect(seen && driftOf(seen)).to.include({ class: "Stale" });
+    expect(seen && summaryOf(seen).drift).to.include({ class: "Stale" });
     const next = await mountedBy(node, watch, "image");
     expect(next.pid).not.to.equal(first.pid);
     expect(node.mounts()[0]).to.include({ id: before?.id, source: before?.source });

@@ -67,14 +67,13 @@ export async function stageByDriver(context: ActionContext, desired: DesiredVolu
 function takeAlone({ journal, csi }: ActionContext, volume: string, directory: string): void {
   const other =
     [...journal.records.values()].find(({ name, stage }) => name !== volume && stage?.csi?.directory === directory)
-      ?.name ?? csi.busy.get(directory);
-  if (other !== undefined && other !== volume) {
+      ?.name ?? csi.takeDirectory(directory);
+  if (other !== undefined) {
     const message = `${other} has this volume of the driver on this node: only one may`;
     throw new VolumeError("VolumeHeldElsewhere", "transient", message, {
       on: { kind: "NodeVolumeIntent", name: other },
     });
   }
-  csi.busy.set(directory, volume);
 }
 
 /**

@@ -5,7 +5,7 @@ import { desiredVolume } from "../../../../src/agent/desired/desired-volume.ts";
 import type { Observation } from "../../../../src/agent/model/plan-input.ts";
 import { Planner } from "../../../../src/agent/planner/incremental/incremental-planner.ts";
 import { statusOf } from "../../../../src/agent/status/intent-status.ts";
-import { deriveVolumeState } from "../../../../src/agent/status/volume-state.ts";
+import { summaryOf } from "../../../../src/agent/status/volume-summary.ts";
 import type { NodeVolumeIntentStatus } from "../../../../src/api/types.gen.ts";
 import { MountTable } from "../../../../src/host/mount-table/mount-table.ts";
 import type { MountEntry } from "../../../../src/host/mount-table/mountinfo.ts";
@@ -61,7 +61,7 @@ function look({ intent = {}, mounts = [], seen, registered, attach }: World) {
   const plan = planned({ intents: [object], mounts, input });
   const said = { ...object, status: { ...object.status, ...(attach && { attach }) } };
   const status = statusOf(said, plan, { agent: { bootID: "b", epoch: 1 }, now: 0 });
-  return { plan, status, pods: status.pods, waiting: status.waiting, standing: deriveVolumeState(plan) };
+  return { plan, status, pods: status.pods, waiting: status.waiting, standing: summaryOf(plan) };
 }
 
 const absentFor = (ms: number, left: readonly string[], steady = true) => ({

@@ -1,6 +1,6 @@
 import { expect } from "chai";
 import { isMounted } from "../../../../src/agent/model/actual-volume.ts";
-import { driftOf } from "../../../../src/agent/status/drift.ts";
+import { summaryOf } from "../../../../src/agent/status/volume-summary.ts";
 import { MountTable } from "../../../../src/host/mount-table/mount-table.ts";
 import type { MountEntry } from "../../../../src/host/mount-table/mountinfo.ts";
 import { entry } from "../../../lib/builders/mount-entries.ts";
@@ -44,7 +44,7 @@ describe("what the node sees of a mount", () => {
     const { plan, target } = seen(onNode());
     expect(target).to.include({ differsOnNode: true, drift: "PropagationDiffers" });
     expect(target && isMounted(target), "what only the agent has is not shown (law L10)").to.equal(false);
-    expect(driftOf(plan)?.message).to.equal(
+    expect(summaryOf(plan).drift?.message).to.equal(
       `the node does not have ${path} any more: it was made private there and unmounted`,
     );
     expect(plan.operation).to.deep.include({ kind: "publish", path, replaces: 20 });
@@ -59,7 +59,7 @@ describe("what the node sees of a mount", () => {
     const { plan, target } = seen(onNode({ ...copy, options: ["ro", "nosuid", "nodev", "relatime"] }));
     expect(target).to.include({ differsOnNode: true, drift: "OptionsDiffer" });
     expect(target && isMounted(target)).to.equal(true);
-    expect(driftOf(plan)?.message).to.equal(`the node's mount at ${path} was remounted by somebody else: ro`);
+    expect(summaryOf(plan).drift?.message).to.equal(`the node's mount at ${path} was remounted by somebody else: ro`);
     expect(plan.operation).to.deep.include({ kind: "publish", path, replaces: 20 });
   });
 

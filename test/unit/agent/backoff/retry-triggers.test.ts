@@ -49,7 +49,7 @@ describe("RetryTriggers", () => {
 
   const table = (...points: string[]) =>
     new MountTable(["/", ...points].map((point, i) => entry({ id: i + 1, parent: i === 0 ? 0 : 1, point })));
-  const follow = (mounts = table()) => retryTriggers.follow(planWorld({ intents, failures: backoff.bySlot }), mounts);
+  const follow = (mounts = table()) => retryTriggers.planned(planWorld({ intents, failures: backoff.bySlot }), mounts);
   const fail = (operation = stage(), error = missing) => {
     backoff.failed(operation, 1, error);
     follow();

@@ -41,7 +41,7 @@ describe("ClientWatch", () => {
 
   function show(record: { readonly stage?: Pick<StageRecord, "client" | "undo"> }): void {
     const volumes = new Map([["v", { record }]]) as unknown as Plan["volumes"];
-    watch.follow({ changed: new Map([["v", undefined]]), volumes });
+    watch.planned({ changed: new Map([["v", undefined]]), volumes });
   }
 
   const first = { pid: 7, startTime: 1 };

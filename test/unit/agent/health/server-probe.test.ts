@@ -2,8 +2,7 @@ import { expect } from "chai";
 import { ServerWatch } from "../../../../src/agent/health/server-probe.ts";
 import type { OperationKind } from "../../../../src/agent/model/operation.ts";
 import type { VolumePlan } from "../../../../src/agent/model/volume-plan.ts";
-import { driftOf } from "../../../../src/agent/status/drift.ts";
-import { deriveVolumeState, obstacleOf } from "../../../../src/agent/status/volume-state.ts";
+import { obstacleOf, summaryOf } from "../../../../src/agent/status/volume-summary.ts";
 import type { RemoteMount } from "../../../../src/host/ports/remote-mount.ts";
 import type { FileSystemErrors, ServerAnswer } from "../../../../src/host/ports/servers.ts";
 import { settle, virtualSystem } from "../../kube/virtual-system.ts";
@@ -54,7 +53,7 @@ describe("ServerWatch", () => {
       errors: () => errors,
       giveUp: (point: string) => void givenUp.push(point),
     };
-    watch = new ServerWatch({ system, servers, running: () => running, onChange: () => (changes += 1) });
+    watch = new ServerWatch({ system, servers, runs: (name) => running.get(name), onChange: () => (changes += 1) });
   });
   afterEach(() => watch.stop());
 
@@ -62,7 +61,7 @@ describe("ServerWatch", () => {
     const changed = new Map([...volumes.keys(), ...plans.map(({ name }) => name)].map((name) => [name, undefined]));
     volumes.clear();
     for (const plan of plans) volumes.set(plan.name, plan);
-    watch.follow({ changed, volumes });
+    watch.planned({ changed, volumes });
   }
 
   it("asks about four times a minute, of what is mounted from a server only", async () => {
@@ -85,7 +84,7 @@ describe("ServerWatch", () => {
     expect(problem?.message).to.match(
       /^the kernel has met 1 error in .*, the last one EIO in ext4_find_entry: .*replace it/,
     );
-    expect(driftOf({ ...plan, ...(problem && { unresponsive: problem }) }), "it is what was mounted").to.equal(
+    expect(summaryOf({ ...plan, ...(problem && { unresponsive: problem }) }).drift, "it is what was mounted").to.equal(
       undefined,
     );
     errors = { count: 2, code: "EFSCORRUPTED", where: "ext4_iget" };
@@ -207,7 +206,7 @@ describe("ServerWatch", () => {
 
   it("such a volume is not ready, Degraded where it is mounted, and Stale, while it is what the spec says", () => {
     const plan = planned("v");
-    expect([deriveVolumeState(plan).ready, driftOf(plan)]).to.deep.equal(["True", undefined]);
+    expect([summaryOf(plan).ready, summaryOf(plan).drift]).to.deep.equal(["True", undefined]);
     const problem = { reason: "ServerUnreachable", message: "why" } as const;
     const target = { path: "/t", desired: { pod: undefined }, truth: "mounted" };
     const silent = {
@@ -215,8 +214,9 @@ describe("ServerWatch", () => {
       unresponsive: problem,
       actualState: { ...plan.actualState, targets: [target] },
     } as unknown as VolumePlan;
-    expect(deriveVolumeState(silent)).to.deep.equal({ state: "Degraded", ready: "False", ...problem });
-    expect(driftOf(silent)).to.deep.equal({ class: "Stale", message: "why" });
+    const { drift, ...state } = summaryOf(silent);
+    expect(state).to.deep.equal({ state: "Degraded", ready: "False", ...problem });
+    expect(drift).to.deep.equal({ class: "Stale", message: "why" });
     expect(obstacleOf(silent)?.reason).to.equal("ServerUnreachable");
   });
 });

@@ -62,7 +62,7 @@ describe("VolumeStatsPoller (kubelet behaviour 118)", () => {
     );
     volumes.clear();
     for (const plan of plans) volumes.set(plan.name, plan);
-    poller.follow({ changed, volumes });
+    poller.planned({ changed, volumes });
   }
   const samples = async () => {
     const lines = (await registry.metrics()).split("\n").filter((line) => /^(kubelet|nodevolume)_/.test(line));

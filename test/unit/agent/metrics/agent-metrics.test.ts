@@ -28,7 +28,7 @@ describe("AgentMetrics", () => {
   it("counts each kind of operation under its own name, with plugin and outcome", async () => {
     const registry = new Registry();
     const metrics = new AgentMetrics(registry);
-    metrics.plan(planWorld({ intents: [wanted()], records: [record()], mounts: [staged] }), undefined);
+    metrics.planned(planWorld({ intents: [wanted()], records: [record()], mounts: [staged] }), undefined);
     for (const action of Object.values(actions)) {
       metrics.operation({ volume, ...action }, "success", 3);
       metrics.operation({ volume, ...action }, "uncertain", 120_000);
@@ -50,7 +50,7 @@ describe("AgentMetrics", () => {
     const { stage: _stage, ...nothing } = record({ name: "nothing", key: "other", targets: [] });
     const records = [record(), record({ name: "kept", retained: true }), nothing];
     const text = async (synced: boolean) => {
-      metrics.plan(planWorld({ records, mounts: [staged, mounted], input: { synced } }), undefined);
+      metrics.planned(planWorld({ records, mounts: [staged, mounted], input: { synced } }), undefined);
       return (await registry.metrics()).split("\n").filter((line) => line.startsWith("nodevolume_agent_orphans{"));
     };
     expect(await text(true)).to.deep.equal([
@@ -67,7 +67,7 @@ describe("AgentMetrics", () => {
     const registry = new Registry();
     const metrics = new AgentMetrics(registry);
     const missing = { intents: [wanted()], records: [record()], mounts: [staged] };
-    metrics.plan(planWorld(missing), undefined);
+    metrics.planned(planWorld(missing), undefined);
     const text = await registry.metrics();
     expect(text).to.match(/volume_manager_total_volumes\{.*state="desired_state_of_world".*\} 1/);
     expect(text).to.match(/volume_manager_total_volumes\{.*state="actual_state_of_world".*\} 1/);

@@ -4,9 +4,9 @@ import type { ActualTarget } from "../../../../src/agent/model/actual-volume.ts"
 import type { DesiredVolume } from "../../../../src/agent/model/desired.ts";
 import type { CSIRecord, VolumeRecord } from "../../../../src/agent/model/volume-record.ts";
 import {
-  fsGroupDue,
+  type FSGroupPlan,
   fsGroupFor,
-  fsGroupToReapply,
+  fsGroupPlan,
   labelOf,
   mustStageForOwnership,
   ownershipDiffers,
@@ -74,9 +74,14 @@ describe("the group of a volume", () => {
   }
 });
 
+/** The group that the agent gives files to; undefined if it gives them to none. */
+function walked({ action, want }: FSGroupPlan): number | undefined {
+  return action === "walk" ? want : undefined;
+}
+
 describe("a change of group that is due", () => {
   const due = (want: DesiredVolume, of: VolumeRecord | undefined) =>
-    want.mounts.map((mount) => fsGroupDue(mount, want, of));
+    want.mounts.map((mount) => walked(fsGroupPlan(mount, want, of)));
 
   it("for each mount that asks for the group and is not on record with it", () => {
     expect(due(desired({ a: { fsGroup: 1 }, b: { fsGroup: 1 }, c: {} }), known({ a: 1, b: undefined }))).to.deep.equal([
@@ -102,7 +107,7 @@ describe("a change of group that is due", () => {
 
 describe("a group that is given once more, as the driver was called again", () => {
   const again = (want: DesiredVolume, of: VolumeRecord) =>
-    want.mounts.map((mount) => fsGroupToReapply(mount, want, of));
+    want.mounts.map((mount) => walked(fsGroupPlan(mount, want, of, "has")));
 
   it("for what has it, while the volume does; what is due is for a publish to give, which waits for who leaves", () => {
     expect(again(desired({ a: { fsGroup: 1 }, b: { fsGroup: 1 }, c: {} }), known({ a: 1, b: 2, c: 1 }))).to.deep.equal([
@@ -206,17 +211,11 @@ describe("a mount whose group or label is not the volume's", () => {
 
   it("waits for one that leaves, but for the old path of its own", () => {
     const of = known({ c: 1 });
-    const leaving: ActualTarget = {
-      path: paths.c,
-      name: "set.c",
-      truth: "mounted",
-      outdated: false,
-      attributesDiffer: false,
-      ...(of.targets[0] && { record: of.targets[0] }),
-    };
+    const left = { path: paths.c, name: "set.c", ...(of.targets[0] && { record: of.targets[0] }) };
+    const leaving: ActualTarget = { ...left, truth: "mounted", outdated: false, attributesDiffer: false };
     const want = desired({ a: { fsGroup: 2 } });
     expect(problems(want, of, [leaving])).to.deep.equal([`FsGroupConflict ${paths.c}`]);
-    expect(problems(want, of, [{ ...leaving, truth: "absent" }])).to.deep.equal([undefined]);
+    expect(problems(want, of, [{ ...left, truth: "absent" }])).to.deep.equal([undefined]);
     expect(problems(want, of, [{ ...leaving, name: "set.a" }])).to.deep.equal([undefined]);
     expect(problems(desired({ a: { fsGroup: 1 } }), of, [leaving])).to.deep.equal([undefined]);
   });

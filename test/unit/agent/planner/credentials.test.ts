@@ -1,7 +1,7 @@
 import { expect } from "chai";
 import { digestOf, saltedDigestOf } from "../../../../src/agent/content/salted-digest.ts";
 import type { PlanInput } from "../../../../src/agent/model/plan-input.ts";
-import { obstacleOf } from "../../../../src/agent/status/volume-state.ts";
+import { obstacleOf } from "../../../../src/agent/status/volume-summary.ts";
 import type { VolumeSource } from "../../../../src/api/types.gen.ts";
 import { VolumeError } from "../../../../src/errors.ts";
 import type { ObjectContent } from "../../../../src/plugins/api/content.ts";

@@ -3,7 +3,7 @@ import { type Failure, slotOf } from "../../../../src/agent/backoff/backoff.ts";
 import { desiredVolume } from "../../../../src/agent/desired/desired-volume.ts";
 import type { DesiredVolume } from "../../../../src/agent/model/desired.ts";
 import { afterReboot, type VolumeRecord } from "../../../../src/agent/model/volume-record.ts";
-import { fsGroupDue, fsGroupFor, fsGroupToWrite } from "../../../../src/agent/ownership/fsgroup-policy.ts";
+import { fsGroupFor, fsGroupPlan, fsGroupToWrite } from "../../../../src/agent/ownership/fsgroup-policy.ts";
 import { sourceTraits, sourceTypes } from "../../../../src/api/source-traits.ts";
 import type { VolumeSource } from "../../../../src/api/types.gen.ts";
 import type { VolumeSpec } from "../../../../src/plugins/api/volume-plugin.ts";
@@ -41,7 +41,10 @@ function known(given: { [name: string]: number | undefined }, written?: number):
 }
 
 describe("the group of a volume without a driver", () => {
-  const due = (want: DesiredVolume, of: VolumeRecord | undefined) => want.mounts.map((m) => fsGroupDue(m, want, of));
+  const due = (want: DesiredVolume, of: VolumeRecord | undefined) =>
+    want.mounts
+      .map((m) => fsGroupPlan(m, want, of))
+      .map(({ action, want: group }) => (action === "walk" ? group : undefined));
 
   it("is due for each mount that asks for it and is not on record with it; for one that only reads where all only read", () => {
     expect(due(desired(disk, { a: { fsGroup: 1 }, b: { fsGroup: 1 }, c: {} }), known({ a: 1 }))).to.deep.equal([

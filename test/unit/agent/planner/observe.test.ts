@@ -1,7 +1,7 @@
 import { expect } from "chai";
 import type { IntentInput } from "../../../../hack/lib/agent-on-kernel/intent.ts";
 import type { Observation } from "../../../../src/agent/model/plan-input.ts";
-import { deriveVolumeState } from "../../../../src/agent/status/volume-state.ts";
+import { summaryOf } from "../../../../src/agent/status/volume-summary.ts";
 import type { MountEntry } from "../../../../src/host/mount-table/mountinfo.ts";
 import { entry } from "../../../lib/builders/mount-entries.ts";
 import { planned, prefix, volume, wanted } from "../../../lib/builders/plan-world.ts";
@@ -18,7 +18,7 @@ function observed(
   const input = { observed: new Map([[volume, { uid: "uid-1", generation: 1, at: 1_000, mountID: 1, ...shown }]]) };
   const mounts = mount === undefined ? [] : [entry({ id: 30, point: path, ...mount })];
   const plan = planned({ intents: [wanted({ mode: "Observe", source, volumeMode, adopt })], mounts, input });
-  const { ready, reason, message } = deriveVolumeState(plan);
+  const { ready, reason, message } = summaryOf(plan);
   return { plan, said: `${ready} ${reason}`, message };
 }
 

@@ -1,6 +1,6 @@
 import { expect } from "chai";
 import type { CSIRecord, VolumeRecord } from "../../../../src/agent/model/volume-record.ts";
-import { deriveVolumeState } from "../../../../src/agent/status/volume-state.ts";
+import { summaryOf } from "../../../../src/agent/status/volume-summary.ts";
 import { entry } from "../../../lib/builders/mount-entries.ts";
 import { planned, prefix, record, stageRecord, targetRecord, wanted } from "../../../lib/builders/plan-world.ts";
 
@@ -138,7 +138,7 @@ describe("the plan of a volume whose mounts ask for groups and labels (decision 
       const there = mounted([one, two], { takesGroup: true, mountGroup: 1 });
       const plan = planFor(there, [one, { ...two, fsGroup: 2 }]);
       expect([starts(plan), told(plan)]).to.deep.equal([undefined, [`${at("b")} FsGroupConflict ${at("a")}`]]);
-      expect(deriveVolumeState(plan)).to.include({ ready: "False", reason: "FsGroupConflict", state: "Degraded" });
+      expect(summaryOf(plan)).to.include({ ready: "False", reason: "FsGroupConflict", state: "Degraded" });
     });
 
     it("a label: the other waits for it", () => {
@@ -151,7 +151,7 @@ describe("the plan of a volume whose mounts ask for groups and labels (decision 
       const there = mounted([one, two], { seLinuxLabel: label("s0") });
       const plan = planFor(there, [one, { ...two, level: "s1" }], { seLinuxMount: true });
       expect([starts(plan), told(plan)]).to.deep.equal([undefined, [`${at("b")} SELinuxContextConflict ${at("a")}`]]);
-      expect(deriveVolumeState(plan)).to.include({ ready: "False", reason: "SELinuxContextConflict" });
+      expect(summaryOf(plan)).to.include({ ready: "False", reason: "SELinuxContextConflict" });
     });
   });
 
@@ -178,6 +178,6 @@ describe("the plan of a volume whose mounts ask for groups and labels (decision 
       `republish ${at("b")}`,
       [`${at("b")} FsGroupConflict ${at("a")}`],
     ]);
-    expect(deriveVolumeState(plan)).to.include({ ready: "False", reason: "FsGroupConflict" });
+    expect(summaryOf(plan)).to.include({ ready: "False", reason: "FsGroupConflict" });
   });
 });

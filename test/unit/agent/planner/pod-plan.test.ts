@@ -2,7 +2,7 @@ import { expect } from "chai";
 import type { PlanInput } from "../../../../src/agent/model/plan-input.ts";
 import { afterReboot } from "../../../../src/agent/model/volume-record.ts";
 import { podStatuses } from "../../../../src/agent/status/pod-status.ts";
-import { deriveVolumeState } from "../../../../src/agent/status/volume-state.ts";
+import { summaryOf } from "../../../../src/agent/status/volume-summary.ts";
 import type { NodeVolumeIntent } from "../../../../src/api/types.gen.ts";
 import { entry } from "../../../lib/builders/mount-entries.ts";
 import { mounted, planned, prefix, record, staged, targetRecord, volume } from "../../../lib/builders/plan-world.ts";
@@ -20,7 +20,7 @@ describe("the plan of a volume with pods", () => {
     const plan = planned(input(withPodsOf(["a"]), []));
     expect(plan.operation?.kind).to.equal("stage");
     const ready = planned({ ...input(withPodsOf(["a"]), []), records: [record({ targets: [] })], mounts: [staged] });
-    expect([ready.operation, deriveVolumeState(ready).state]).to.deep.equal([undefined, "Mounted"]);
+    expect([ready.operation, summaryOf(ready).state]).to.deep.equal([undefined, "Mounted"]);
     expect(podStatuses(ready)).to.deep.equal([{ uid: "a", volume: "data", state: "Pending" }]);
   });
 
@@ -28,7 +28,7 @@ describe("the plan of a volume with pods", () => {
     const world = { records: [withTargets("b")], mounts: [staged, bound("b")] };
     const plan = planned({ ...input(withPodsOf(["a", "b"]), ["a", "b"]), ...world });
     expect(plan.operation).to.deep.include({ kind: "publish", path: pathOf("a") });
-    expect(deriveVolumeState(plan).ready).to.equal("True");
+    expect(summaryOf(plan).ready).to.equal("True");
     expect(podStatuses(plan).map(({ state }) => state)).to.deep.equal(["Absent", "Mounted"]);
   });
 
@@ -37,7 +37,7 @@ describe("the plan of a volume with pods", () => {
     const world = { records: [withTargets("b")], mounts: [staged, bound("b"), foreign] };
     const plan = planned({ ...input(withPodsOf(["a", "b"]), ["a", "b"]), ...world });
     expect(podStatuses(plan).map(({ state, reason }) => reason ?? state)).to.deep.equal(["ForeignMount", "Mounted"]);
-    expect(deriveVolumeState(plan)).to.include({ ready: "True", state: "Mounted" });
+    expect(summaryOf(plan)).to.include({ ready: "True", state: "Mounted" });
   });
 
   it("keeps what a pod has that left the intent, and what it has of an intent that is deleted", () => {
@@ -59,7 +59,7 @@ describe("the plan of a volume with pods", () => {
     const plan = planned({ ...input(withPodsOf(["a"]), ["a"]), records, mounts: [staged, bound("a")] });
     expect(plan.operation?.kind).to.not.equal("unpublish");
     expect(plan.problems.get(pathOf("a"))?.reason).to.equal("ConsumerStillRunning");
-    const { message, ...standing } = deriveVolumeState(plan);
+    const { message, ...standing } = summaryOf(plan);
     expect(standing).to.deep.equal({ state: "Updating", ready: "True", reason: "ConsumerStillRunning" });
     expect(message).to.contain("mounted with the options of before").and.contain("pod-a");
     const left = planned({
@@ -67,7 +67,7 @@ describe("the plan of a volume with pods", () => {
       records: [withTargets("a")],
       mounts: [staged, bound("a")],
     });
-    expect(deriveVolumeState(left), "a pod that has left alone").to.include({ state: "Mounted", reason: "Mounted" });
+    expect(summaryOf(left), "a pod that has left alone").to.include({ state: "Mounted", reason: "Mounted" });
   });
 
   it("keeps the host's mounts as well until the pods are gone, when other options need a new mount", () => {

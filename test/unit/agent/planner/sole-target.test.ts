@@ -19,9 +19,7 @@ describe("a volume that one mount may use", () => {
     return {
       path,
       name: path,
-      truth,
-      outdated: false,
-      attributesDiffer: false,
+      ...(truth === "mounted" ? { truth, outdated: false, attributesDiffer: false } : { truth }),
       ...(more.leaving !== true && mount && { desired: mount }),
       ...(more.recorded === true && { record: targetRecord({ path }) }),
     };

@@ -1,6 +1,6 @@
 import { expect } from "chai";
 import type { Action, Operation } from "../../../../src/agent/model/operation.ts";
-import { deriveVolumeState } from "../../../../src/agent/status/volume-state.ts";
+import { summaryOf } from "../../../../src/agent/status/volume-summary.ts";
 import { mounted, planned, prefix, record, staged, volume, wanted } from "../../../lib/builders/plan-world.ts";
 import { FakeAgent, held } from "../fake-agent.ts";
 
@@ -14,7 +14,7 @@ function stands(action: Action, begunFor = 1) {
   const operation: Operation = { volume, ...action };
   const begun = new Map([[volume, { operation, generation: begunFor, at: 0 }]]);
   const input = { inFlight: new Map([[volume, action.kind]]), begun };
-  return deriveVolumeState(
+  return summaryOf(
     planned({ intents: [wanted({ generation: 2 })], records: [record()], mounts: [staged, mounted], input }),
   );
 }
@@ -52,7 +52,7 @@ describe("a volume that is as it should be, while something runs that was begun 
     await agent.want(on("a", 1));
     const ready = () => {
       const plan = agent.plan?.volumes.get(volume);
-      return plan && deriveVolumeState(plan).ready;
+      return plan && summaryOf(plan).ready;
     };
     expect(ready()).to.equal("True");
     const changing = held();

@@ -1,6 +1,5 @@
 import { expect } from "chai";
-import { withAttach } from "../../../../src/agent/status/attach-wait.ts";
-import type { VolumeState } from "../../../../src/agent/status/volume-state.ts";
+import { type VolumeState, withAttach } from "../../../../src/agent/status/volume-summary.ts";
 
 const word = { reason: "VolumeHeldElsewhere", message: "node b has the volume (disk-3) since noon" } as const;
 const standing = (state: VolumeState["state"], reason: VolumeState["reason"]): VolumeState => {

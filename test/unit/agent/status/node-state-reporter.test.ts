@@ -41,7 +41,7 @@ describe("NodeStateReporter", () => {
     });
     reporter.start({ watchPolicy });
     await system.advance(10);
-    reporter.update(planWorld({}), undefined);
+    reporter.planned(planWorld({}), undefined);
     await system.advance(10_000);
     const conditions = () => {
       const status = api.object("nodevolumestates", "n1")?.status as { conditions: { type: string; status: string }[] };

@@ -1,6 +1,6 @@
 import { expect } from "chai";
 import { type NodeStateInput, nodeStateOf } from "../../../../src/agent/status/node-state-status.ts";
-import { waitingOf } from "../../../../src/agent/status/waiting.ts";
+import { waitingOf } from "../../../../src/agent/status/volume-summary.ts";
 import { findCondition } from "../../../../src/api/conditions.ts";
 import type { NodeVolumeState } from "../../../../src/api/types.gen.ts";
 import { MountTable } from "../../../../src/host/mount-table/mount-table.ts";

@@ -50,7 +50,7 @@ describe("Reporter", () => {
       mounts: "unreadable",
       input: { now: system.clock.monotonic() },
     });
-    reporter.update(unreadable);
+    reporter.planned(unreadable);
     await system.advance(250);
     expect(server.writes).to.equal(before + 1);
     expect(store.get(volume)?.raw.status?.waiting?.reason).not.to.equal("SetUpFailed");
@@ -95,7 +95,7 @@ describe("Reporter", () => {
 
   it("writes nothing of a set-up that passes, and at once that it is done", async () => {
     const { server, reporter, system, store } = story();
-    const update = (world: World) => reporter.update(planWorld({ intents: [wanted()], ...world }));
+    const update = (world: World) => reporter.planned(planWorld({ intents: [wanted()], ...world }));
     update({});
     await system.advance(900);
     expect(server.writes, "while it is staged").to.equal(0);
@@ -122,10 +122,10 @@ describe("Reporter", () => {
       const status = statusOf(wanted(), plan.volumes.get(volume) ?? expect.fail("no volume"), of);
       const mounts = status.mounts?.map((mount) => ({ ...mount, mountID: "1234" })); // in the container of before
       show({ ...wanted(), status: { ...status, ...(mounts && { mounts }) } });
-      reporter.update(plan);
+      reporter.planned(plan);
       await system.advance(5_000);
       expect(server.writes, bootID).to.equal(writes);
-      reporter.update(planWorld({ ...done, mounts: [], intents: [wanted()] }));
+      reporter.planned(planWorld({ ...done, mounts: [], intents: [wanted()] }));
       await system.advance(250);
       expect(server.writes, bootID).to.equal(writes + 1);
       expect(store.get(volume)?.raw.status?.agent).to.deep.equal({ bootID: "b", epoch: 2 });
@@ -134,14 +134,14 @@ describe("Reporter", () => {
 
   it("writes a set-up that lasts, and within the usual time that what was ready no longer is", async () => {
     const { server, reporter, system, store } = story();
-    const update = (world: World) => reporter.update(planWorld({ intents: [wanted()], ...world }));
+    const update = (world: World) => reporter.planned(planWorld({ intents: [wanted()], ...world }));
     update({});
     await system.advance(1_100);
     expect(store.get(volume)?.raw.status?.state).to.equal("Staging");
     update(done);
     await system.advance(0);
     expect(server.writes).to.equal(2);
-    reporter.update(planWorld({ ...done, mounts: [], intents: [wanted()] }));
+    reporter.planned(planWorld({ ...done, mounts: [], intents: [wanted()] }));
     await system.advance(250);
     expect(server.writes).to.equal(3);
     expect(store.get(volume)?.raw.status?.conditions?.find(({ type }) => type === "Ready")?.status).to.equal("False");
@@ -149,12 +149,12 @@ describe("Reporter", () => {
 
   it("says within the usual time that what was ready is being released", async () => {
     const { server, reporter, system, store, show } = story();
-    reporter.update(planWorld({ intents: [wanted()], ...done }));
+    reporter.planned(planWorld({ intents: [wanted()], ...done }));
     await system.advance(0);
     const { status } = store.get(volume)?.raw ?? expect.fail("no intent");
     const revoked = { ...wanted({ deleting: true, generation: 2 }), status };
     show(revoked);
-    reporter.update(planWorld({ ...done, intents: [revoked] }));
+    reporter.planned(planWorld({ ...done, intents: [revoked] }));
     await system.advance(250);
     expect(server.writes).to.equal(2);
     expect(store.get(volume)?.raw.status?.state).to.equal("Unmounting");
@@ -178,10 +178,10 @@ describe("Reporter", () => {
   it("takes only what changed in a plan", async () => {
     const { server, reporter, system } = story();
     const plan = planWorld({ intents: [wanted()], ...done });
-    reporter.update({ ...plan, changed: new Map() });
+    reporter.planned({ ...plan, changed: new Map() });
     await system.advance(5_000);
     expect(server.writes).to.equal(0);
-    reporter.update(plan);
+    reporter.planned(plan);
     await system.advance(0);
     expect(server.writes).to.equal(1);
   });

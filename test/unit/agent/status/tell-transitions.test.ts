@@ -14,11 +14,17 @@ describe("tellTransitions", () => {
     const events: EventInput[] = [];
     const drifts: string[] = [];
     const metrics = { drift: (found: string) => drifts.push(found) };
-    const tell = tellTransitions({ log, metrics, events: { event: (it) => events.push(it) }, nodeState: () => state });
+    const listener = tellTransitions({
+      log,
+      metrics,
+      events: { event: (it) => events.push(it) },
+      nodeState: () => state,
+    });
     let last: Plan | undefined;
     const next = (plan: Plan) => {
       const before = last;
-      tell({ ...plan, changed: new Map([...plan.volumes.keys()].map((name) => [name, before?.volumes.get(name)])) });
+      const changed = new Map([...plan.volumes.keys()].map((name) => [name, before?.volumes.get(name)]));
+      listener.planned({ ...plan, changed }, undefined);
       last = plan;
     };
     return { next, lines, events, drifts };

@@ -1,11 +1,18 @@
-import type { Reason } from "../../api/reasons.ts";
-import type { IntentState } from "../../api/status-values.ts";
+import { cut, timestamp } from "../../api/conditions.ts";
+import { driftTexts } from "../../api/drift-texts.ts";
+import { isReason, type Reason } from "../../api/reasons.ts";
+import type { DriftClass, IntentState, TargetState } from "../../api/status-values.ts";
+import type { AttachStatus, Waiting } from "../../api/types.gen.ts";
 import type { WaitingOn } from "../../errors.ts";
 import { needsGrantedVolume } from "../../plugins/csi.ts";
 import type { Failure } from "../backoff/backoff.ts";
-import { isInSync, isMounted } from "../model/actual-volume.ts";
+import { type ActualTarget, isInSync, isMounted, type Problem } from "../model/actual-volume.ts";
 import { isInvalid } from "../model/desired.ts";
+import type { DriftFound } from "../model/drift.ts";
+import { attributeDifference, mountAttributes } from "../model/mount-attributes.ts";
 import type { VolumePlan } from "../model/volume-plan.ts";
+import { kubeletDrift } from "./kubelet-status.ts";
+import type { StatusContext } from "./status-context.ts";
 
 /** Where a volume stands, in one word, and whether that is good. */
 export interface VolumeState {
@@ -15,11 +22,29 @@ export interface VolumeState {
   readonly message: string;
 }
 
+/** Where a volume stands, and how its mounts differ from what was mounted. */
+export interface VolumeSummary extends VolumeState {
+  /** Absent if nothing differs, or the volume is not wanted. */
+  readonly drift?: DriftFound;
+}
+
+/** Summaries by plan: a plan is never changed, and each of its listeners asks. */
+const summaries = new WeakMap<VolumePlan, VolumeSummary>();
+
 /**
- * PURE. State, readiness, reason and message of a volume, from its plan alone: status, explain and Events agree as all
- * of them use it.
+ * PURE. State, readiness, reason, message and drift of a volume, from its plan alone: status, explain, metrics and
+ * Events agree as all of them use it. It is computed once a plan.
  */
-export function deriveVolumeState(volume: VolumePlan): VolumeState {
+export function summaryOf(volume: VolumePlan): VolumeSummary {
+  const known = summaries.get(volume);
+  if (known !== undefined) return known;
+  const drift = driftOf(volume);
+  const summary = { ...deriveVolumeState(volume), ...(drift && { drift }) };
+  summaries.set(volume, summary);
+  return summary;
+}
+
+function deriveVolumeState(volume: VolumePlan): VolumeState {
   const why = whyOf(volume);
   switch (volume.phase) {
     case "invalid":
@@ -189,3 +214,125 @@ const suspendedWhy = {
   reason: "Suspended",
   message: "set-up and repair are suspended on the set or the Node",
 } as const;
+
+/** What is different from what was mounted, if anything; the worst first. Only of a volume that is wanted. */
+function driftOf({ actualState, phase, unresponsive }: VolumePlan): DriftFound | undefined {
+  if (actualState.kubelet !== undefined) return kubeletDrift(actualState.kubelet);
+  if (phase !== "setUp" && phase !== "unexplained") return undefined;
+  const { stage } = actualState;
+  const found = actualState.targets.flatMap((target) =>
+    target.drift === undefined ? [] : [{ target, class: target.drift }],
+  );
+  const order: readonly DriftClass[] = ["Missing", "SourceDiffers", "Stacked", "OptionsDiffer", "PropagationDiffers"];
+  for (const wanted of order) {
+    const first = found.find((drift) => drift.class === wanted);
+    if (first !== undefined) return { class: wanted, message: messageFor(first.target, wanted) };
+  }
+  if (stage.drift === undefined)
+    return unresponsive && !isDamage(unresponsive) ? { class: "Stale", message: unresponsive.message } : undefined;
+  const { path = "", kind } = stage.record ?? {};
+  if (kind === "swap") return { class: stage.drift, message: `somebody has turned off the swap on ${path}` };
+  return { class: stage.drift, message: stageMessage(stage.drift, path) };
+}
+
+/** It is what was mounted, and it answers. */
+function isDamage({ reason }: Problem): boolean {
+  return reason === "ReadError" || reason === "FilesystemDamaged";
+}
+
+function messageFor(target: ActualTarget, drift: DriftClass): string {
+  const { path, ours, record, flagsOnNode } = target;
+  switch (drift) {
+    case "Missing":
+      return target.problem?.reason === "TargetMoved"
+        ? target.problem.message
+        : `${path} was unmounted by somebody else`;
+    case "SourceDiffers":
+      if (target.foreign === undefined && (target.published === "gone" || target.published === "differs")) {
+        return `the driver's mount for ${path} was unmounted or covered by somebody else`;
+      }
+      return target.foreign === undefined
+        ? `${path} shows ${ours?.root ?? "something else"}, the source was removed or renamed`
+        : `${path} has another mount in place of ours`;
+    case "Stacked":
+      return `${path} is covered, or covers another mount`;
+    case "OptionsDiffer": {
+      if (record === undefined) return `${path} was remounted by somebody else`;
+      const here = ours === undefined ? [] : attributeDifference(mountAttributes(ours), record.attributes);
+      const there = flagsOnNode === undefined ? [] : attributeDifference(flagsOnNode, record.attributes);
+      if (here.length > 0) return `${path} was remounted by somebody else: ${here.join(", ")}`;
+      return `the node's mount at ${path} was remounted by somebody else: ${there.join(", ")}`;
+    }
+    default:
+      return `the node does not have ${path} any more: it was made private there and unmounted`;
+  }
+}
+
+function stageMessage(drift: DriftClass, path: string): string {
+  switch (drift) {
+    case "Missing":
+      return `the staged file system on ${path} was unmounted by somebody else`;
+    case "Stale":
+      return `${driftTexts.serverEnded}${path} has ended: who uses it gets "not connected"; it is mounted anew`;
+    case "ReadOnlyFlip":
+      return `${driftTexts.readOnlyFlip}, after an error: see dmesg, check the device`;
+    default:
+      return `${path} shows another mount than the staged one`;
+  }
+}
+
+/** The one thing that a volume waits for, since when, and when it is tried again. */
+export function waitingOf(
+  volume: VolumePlan,
+  previous: Waiting | undefined,
+  context: StatusContext,
+): Waiting | undefined {
+  const what = obstacleOf(volume);
+  if (what === undefined) return undefined;
+  const { reason, on, failure } = what;
+  return {
+    reason,
+    message: cut(what.message, 1024),
+    ...(on && { on: whom(on) }),
+    since: previous?.reason === reason ? previous.since : timestamp(context.now),
+    ...(failure && { attempts: failure.attempts, nextRetryTime: timestamp(failure.nextTime) }),
+  };
+}
+
+function whom({ kind, namespace, name, node }: WaitingOn): NonNullable<Waiting["on"]> {
+  return { kind, ...(namespace && { namespace }), name: cut(name, 512), ...(node && { node }) };
+}
+
+/**
+ * PURE. Where a volume stands that waits to be granted, in the controller's own words: for people, who read one reason.
+ * Nothing is decided by it.
+ */
+export function withAttach(volumeState: VolumeState, attach: AttachStatus | undefined): VolumeState {
+  const { reason, message = "" } = attach ?? {};
+  if (!waits(volumeState) || reason === undefined || !isReason(reason)) return volumeState;
+  return { ...volumeState, reason, message };
+}
+
+/** What the agent does not know the controller may: it sees claims, attachments and other nodes. */
+function waits({ state, reason }: VolumeState): boolean {
+  return (
+    state === "WaitingForAttach" ||
+    state === "WaitingForGrant" ||
+    reason === "WaitingForKubelet" ||
+    reason === "DiskNotCompared"
+  );
+}
+
+/** PURE. The same of what it waits for. */
+export function attachWait(waiting: Waiting, { reason, message }: VolumeState, attach: AttachStatus): Waiting {
+  if (attach.reason !== reason || waiting.reason === reason) return waiting;
+  const { on, since = waiting.since } = attach;
+  return { ...waiting, reason, message: cut(message, 1024), since, ...(on && { on }) };
+}
+
+/** PURE. A target in one word. @param hindered whether something stands in its way */
+export function stateOfTarget(target: ActualTarget, hindered: boolean): TargetState {
+  if (isMounted(target)) return "Mounted";
+  if (hindered) return target.foreign === undefined ? "Blocked" : "Foreign";
+  return target.truth === "uncertain" ? "Uncertain" : "Absent";
+}
