@@ -117,11 +117,6 @@ export const folderExceptions: readonly {
     from: ["src/controller/agents/agent-leases.ts"],
   },
   {
-    to: "src/host/linux/child-main.ts",
-    why: "takes the type Claimed of a reply of the child, which goes to child/child-protocol.ts",
-    from: ["src/host/linux/device/linux-devices.ts"],
-  },
-  {
     to: "src/host/linux/evidence/kernel-exports.ts",
     why: "who uses a device is evidence, on the same line",
     from: ["src/host/linux/device/device-users.ts"],
@@ -143,12 +138,7 @@ export const folderExceptions: readonly {
   },
   {
     to: "src/host/linux/rbd/meant-device.ts",
-    why: "takes the type MeantDevice of a request, and held-device.ts isMeant too; both go to child",
-    from: ["src/host/linux/child/child-protocol.ts", "src/host/linux/device/held-device.ts"],
-  },
-  {
-    to: "src/host/linux/scsi/scsi-remove.ts",
-    why: "takes the type RemovedDisk of a request, which goes to child/child-protocol.ts",
-    from: ["src/host/linux/child/child-protocol.ts"],
+    why: "takes isMeant, which goes to child",
+    from: ["src/host/linux/device/held-device.ts"],
   },
 ];

@@ -52,7 +52,7 @@ describe("open-iscsi's database, as a child of the agent has it", () => {
     const [program, ...args] = childCommand();
     const { stdout, stderr, status } = spawnSync(program, args, { input, encoding: "utf8" });
     expect(status, stderr).to.equal(0);
-    return JSON.parse(stdout) as ISCSIOutcome;
+    return (JSON.parse(stdout) as { readonly value: ISCSIOutcome }).value;
   }
   const seen = (name: string) => readFileSync(`${directory}/${name}`, "utf8");
   const ofNode = () => ({ nodeProcess: pidOf(node) });

@@ -5,7 +5,7 @@ import {
   CreateVolumeRequest,
   type CreateVolumeResponse,
   VolumeCapability_AccessMode_Mode,
-} from "../../../src/csi/gen/csi.gen.ts";
+} from "../../lib/csi/gen/csi.gen.ts";
 import { allowing } from "../../lib/allowing.ts";
 import type { ApiClient } from "../../lib/api-client.ts";
 import { apply } from "../../lib/csi/accounts.ts";

@@ -37,7 +37,7 @@ export interface ActionContext {
 }
 
 /** What is needed of CSI drivers. */
-interface CSIAccess {
+export interface CSIAccess {
   readonly drivers: CSIDrivers;
   /** As it is now. @throws VolumeError */
   secret(ref: SecretReference): Promise<Secrets>;

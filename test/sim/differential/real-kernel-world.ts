@@ -40,7 +40,7 @@ class RunnerWithoutChildren extends ChildRunner {
 
   override async run(request: Parameters<ChildRunner["run"]>[0]): ReturnType<ChildRunner["run"]> {
     if (request.kind !== "emptyTrash") throw new Error(`no child for ${request.kind}`);
-    return { code: 0, stdout: JSON.stringify(emptyTrash(this.#libc, request.path)), stderr: "" };
+    return { code: 0, stdout: JSON.stringify({ ok: true, value: emptyTrash(this.#libc, request.path) }), stderr: "" };
   }
 }
 

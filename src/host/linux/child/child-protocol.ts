@@ -1,46 +1,64 @@
 import type { VolumeError, WaitingOn } from "../../../errors.ts";
-import type { Mounter } from "../../ports/host-ports.ts";
+import type { Holder, Mounter } from "../../ports/host-ports.ts";
 import type { UnpackRequest } from "../../ports/images.ts";
 import type { ISCSILogin } from "../../ports/iscsi.ts";
-import type { OwnershipRequest } from "../../ports/ownership.ts";
+import type { OwnershipRequest, OwnershipResult } from "../../ports/ownership.ts";
 import type { Stands } from "../../ports/programs.ts";
 import type { CheckOutRequest } from "../../ports/repositories.ts";
-import type { MeantDevice } from "../rbd/meant-device.ts";
-import type { RemovedDisk } from "../scsi/scsi-remove.ts";
+import type { ChildProcessID } from "../../ports/types.ts";
 
-/** What a disposable child is told to do: a piece of work of ours, or to become another program. */
-export type ChildRequest =
-  | { readonly kind: "emptyTrash"; readonly path: string }
-  | { readonly kind: "openers"; readonly deviceNumbers: readonly string[] }
-  | { readonly kind: "users"; readonly mountPoint: string }
-  | { readonly kind: "enterNamespace"; readonly path: string }
-  | { readonly kind: "claimed"; readonly path: string; readonly deviceNumbers: readonly string[] }
-  | { readonly kind: "probe"; readonly path: string }
+/** What a child process is asked with, and what it replies. */
+interface Call<Request, Reply = void> {
+  readonly request: Request;
+  readonly reply: Reply;
+}
+
+/** What a disposable child process does itself, and replies to, by the kind of the request. */
+export interface ChildCalls {
+  readonly emptyTrash: Call<{ readonly path: string }, TrashLeft>;
+  readonly openers: Call<{ readonly deviceNumbers: readonly string[] }, readonly Holder[]>;
+  readonly users: Call<{ readonly mountPoint: string }, readonly Holder[]>;
+  /** The child stays in the namespace until its input ends. */
+  readonly enterNamespace: Call<{ readonly path: string }>;
+  readonly claimed: Call<{ readonly path: string; readonly deviceNumbers: readonly string[] }, Claimed>;
+  readonly probe: Call<{ readonly path: string }, BlockProbe>;
   /** Writes to an attribute of sysfs by which the kernel is told to do something. */
-  | { readonly kind: "sysfs"; readonly file: string; readonly text: string }
-  | { readonly kind: "iscsi"; readonly request: ISCSIRequest }
-  | { readonly kind: "removeDisk"; readonly disk: RemovedDisk }
-  | { readonly kind: "wipe"; readonly device: WrittenDevice; readonly digest: string }
-  | {
-      readonly kind: "format";
+  readonly sysfs: Call<{ readonly file: string; readonly text: string }>;
+  readonly iscsi: Call<{ readonly request: ISCSIRequest }, ISCSIOutcome>;
+  readonly removeDisk: Call<{ readonly disk: RemovedDisk }>;
+  readonly wipe: Call<{ readonly device: WrittenDevice; readonly digest: string }>;
+  readonly giveToGroup: Call<{ readonly request: OwnershipRequest; readonly agent: number }, OwnershipResult>;
+  readonly checkOut: Call<{ readonly request: CheckOutRequest } & FetchingWork>;
+  readonly unpack: Call<{ readonly request: UnpackRequest } & FetchingWork>;
+  readonly rbd: Call<{ readonly file: string; readonly text: string; readonly meant?: MeantDevice }>;
+  readonly nbdClient: Call<{ readonly query: NBDClientQuery }, ChildProcessID | undefined>;
+  /** @see LinuxClients.running */
+  readonly client: Call<{ readonly pid: number; readonly pidFile: string }, ChildProcessID | undefined>;
+  readonly mounter: Call<{ readonly method: keyof Mounter; readonly args: readonly unknown[] }, unknown>;
+}
+
+/** Becomes the program that was asked for. */
+export type Become = () => never;
+
+/** Programs that a child becomes once its own checks have passed: only if one fails, it replies, with refusedCode. */
+export interface ChildPrograms {
+  readonly format: Call<
+    {
       readonly device: WrittenDevice;
       /** What stands on it, if that is the rest of a file system that was begun; else it has to be empty. */
       readonly contents?: string;
       /** mkfs and its options; the device is added. */
       readonly file: string;
       readonly args: readonly string[];
-    }
-  | { readonly kind: "check"; readonly device: WrittenDevice; readonly file: string; readonly args: readonly string[] }
-  | { readonly kind: "giveToGroup"; readonly request: OwnershipRequest; readonly agent: number }
-  | ({ readonly kind: "checkOut"; readonly request: CheckOutRequest } & FetchingWork)
-  | ({ readonly kind: "unpack"; readonly request: UnpackRequest } & FetchingWork)
-  | { readonly kind: "rbd"; readonly file: string; readonly text: string; readonly meant?: MeantDevice }
-  | { readonly kind: "nbdClient"; readonly query: NBDClientQuery }
-  /** @see LinuxClients.running */
-  | { readonly kind: "client"; readonly pid: number; readonly pidFile: string }
-  | { readonly kind: "mounter"; readonly method: keyof Mounter; readonly args: readonly unknown[] }
-  | {
-      readonly kind: "exec";
+    },
+    Become
+  >;
+  readonly check: Call<
+    { readonly device: WrittenDevice; readonly file: string; readonly args: readonly string[] },
+    Become
+  >;
+  readonly exec: Call<
+    {
       readonly file: string;
       readonly args: readonly string[];
       readonly path?: string;
@@ -56,7 +74,43 @@ export type ChildRequest =
       readonly env?: { readonly [name: string]: string };
       readonly secret?: string; // what the program finds at secretFile
       readonly outlives?: { readonly hostRoot: string }; // it leaves the agent's container (leave-cgroup.ts)
-    };
+    },
+    Become
+  >;
+}
+
+type Calls = ChildCalls & ChildPrograms;
+
+/** The request of a kind, and that of any kind. */
+export type RequestOf<K extends keyof Calls> = { [Kind in K]: { readonly kind: Kind } & Calls[Kind]["request"] }[K];
+export type ChildRequest = RequestOf<keyof Calls>;
+
+/** How the child carries each kind of request out. What is thrown is the error of its reply. */
+export type ChildHandlers = {
+  readonly [K in keyof Calls]: (request: RequestOf<K>) => Calls[K]["reply"] | Promise<Calls[K]["reply"]>;
+};
+
+/** What a child has replied: the last line of its output, as JSON. */
+export type ChildReply<K extends keyof ChildCalls = keyof ChildCalls> =
+  | { readonly ok: true; readonly value: ChildCalls[K]["reply"] }
+  | { readonly ok: false; readonly error: ChildError };
+
+/** An error of a child process, as it crosses the pipe: what a VolumeError needs. */
+export interface ChildError {
+  readonly message: string;
+  readonly reason?: VolumeError["reason"];
+  readonly errorClass?: VolumeError["errorClass"];
+  readonly on?: WaitingOn;
+  readonly heldBy?: readonly number[];
+  /** Name of the errno, if a system call failed and nothing more is known. */
+  readonly code?: string;
+}
+
+/**
+ * Exit code of a child whose reply is an error: what it was asked for was not done, or failed. Neither mkfs, e2fsck nor
+ * Node has it.
+ */
+export const refusedCode = 75;
 
 interface FetchingWork {
   /** Pid of the agent: without it the work ends. */
@@ -77,6 +131,27 @@ export interface WrittenDevice {
 export interface HeldDevice extends WrittenDevice {
   readonly stands: Stands;
   readonly keeps?: true;
+}
+
+/** A device by its number, which another gets as soon as it is gone, and by what it says of itself. */
+export interface MeantDevice {
+  /** Its attribute of sysfs. */
+  readonly file: string;
+  /** What stands there, but for the key. */
+  readonly text: string;
+}
+
+/** A SCSI disk that a child is to take off the node, as it was when it was looked at. */
+export interface RemovedDisk {
+  /** Its node. */
+  readonly path: string;
+  /** `major:minor` */
+  readonly deviceNumber: string;
+  /** `host:channel:target:lun` */
+  readonly address: string;
+  readonly wwid?: string;
+  /** It is only asked whether it could go. */
+  readonly stays?: true;
 }
 
 /**
@@ -104,18 +179,44 @@ export interface NBDClientQuery {
   readonly hostRoot: string;
 }
 
-/** How a child says what became of its one call of the mounter. */
-export type ChildReply =
-  | { readonly ok: true; readonly value: unknown }
-  | { readonly ok: false; readonly error: ChildError };
+/** Who has a device, as a child has found it. */
+export interface Claimed {
+  readonly claimed: boolean;
+  /** Who in the kernel has it, or a partition of it, without a claim (kernelText). */
+  readonly inKernel?: string;
+}
 
-/** An error of a child process, as it crosses the pipe: what a VolumeError needs. */
-export interface ChildError {
-  readonly message: string;
-  readonly reason?: VolumeError["reason"];
-  readonly errorClass?: VolumeError["errorClass"];
-  readonly on?: WaitingOn;
-  readonly heldBy?: readonly number[];
-  /** Name of the errno, if a system call failed and nothing more is known. */
-  readonly code?: string;
+/** What the device itself says, read in a child because a broken disk may not answer. */
+export interface BlockProbe {
+  readonly sizeBytes: number;
+  /**
+   * Of what stands where it is looked at (regionsOf): 16 hexadecimal digits. Undefined if that is nothing but zeros.
+   */
+  readonly digest?: string;
+  readonly users?: DeviceUsers;
+  /** DeviceInfo.journalLeft */
+  readonly journalLeft: boolean;
+  /** DeviceInfo.journalElsewhere */
+  readonly journalElsewhere?: true;
+  /** DeviceInfo.swapBytes */
+  readonly swapBytes?: number;
+}
+
+/** Why nobody else may use a device. */
+export interface DeviceUsers {
+  /** Who has it, for people. */
+  readonly text: string;
+  /** Processes whose end may let it go. */
+  readonly heldBy: readonly number[];
+  /**
+   * They only read it, or cannot be seen: what is on it may be mounted beside them, but nothing is made in its place.
+   */
+  readonly allowsMount?: true;
+}
+
+/** What could not be removed from the trash. */
+export interface TrashLeft {
+  readonly count: number;
+  /** The first few of them: path beneath the trash, and why. */
+  readonly examples: readonly string[];
 }

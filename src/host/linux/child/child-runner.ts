@@ -6,6 +6,7 @@ import { describeRemote, type RemoteMount, serverOf, waitedFor } from "../../por
 import type { ChildProcessID } from "../../ports/types.ts";
 import { errnoOf } from "../syscall/errno.ts";
 import { LineReader } from "../syscall/line-reader.ts";
+import type { Ending } from "../syscall/process-ending.ts";
 import type { ChildRequest } from "./child-protocol.ts";
 import { type ChildSlot, ChildSlots, type ChildWork } from "./child-slots.ts";
 import { ChildStarter } from "./child-starter.ts";
@@ -13,8 +14,25 @@ import type { SpawnedProcess } from "./spawned-process.ts";
 
 /** How a child process ended by itself. */
 export interface ChildResult {
-  /** Exit code; 128 + signal number is not used: a child that a signal ended rejects. */
+  /** Exit code; 128 + signal number is not used: a child that a signal ended rejects with EndedBySignal. */
   readonly code: number;
+  readonly stdout: string;
+  readonly stderr: string;
+}
+
+/** Something else than its deadline ended a child process: what it was told may have been done. */
+export class EndedBySignal extends VolumeError {
+  /** As SIGKILL. */
+  readonly signal: string | null;
+
+  constructor({ signal, stderr }: Ended) {
+    super("SetUpFailed", "uncertain", `a child process was ended by ${signal}: ${stderr.trim()}`);
+    this.signal = signal;
+  }
+}
+
+/** How it ended, and what it wrote. */
+interface Ended extends Ending {
   readonly stdout: string;
   readonly stderr: string;
 }
@@ -28,12 +46,6 @@ export interface ChildRunnerDeps {
   /** Our own program in the role `child`. */
   readonly command: readonly [string, ...string[]];
 }
-
-/**
- * Exit code of a child that did nothing, because the device is not what it was to be. Neither mkfs, e2fsck nor Node has
- * it.
- */
-export const refusedCode = 75;
 
 const outputLimit = 64 * 1024;
 const killGraceMs = 1000;
@@ -149,17 +161,16 @@ export class ChildRunner {
   async #within(
     { deadlineMs, cutShort, written }: { deadlineMs: number; cutShort: Promise<number>; written: () => number },
     child: SpawnedProcess,
-    ended: Promise<ChildResult | string>,
+    ended: Promise<Ended>,
     waitsFor: RemoteMount | undefined,
   ): Promise<ChildResult> {
     let before: number;
-    let result: ChildResult | string | number | undefined;
+    let result: Ended | number | undefined;
     do {
       before = written();
       result = await Promise.race([this.#atMost(deadlineMs, ended), cutShort]);
     } while (result === undefined && written() > before);
-    if (typeof result === "object") return result;
-    if (typeof result === "string") throw new VolumeError("SetUpFailed", "uncertain", result);
+    if (typeof result === "object") return byItself(result);
     child.kill("SIGKILL");
     const seconds = Math.round((result ?? deadlineMs) / 1000);
     const killed = await this.#atMost(killGraceMs, ended);
@@ -213,8 +224,15 @@ export function startTimeOf(pid: number, proc: string = "/proc"): number {
   return Number(stat.slice(stat.lastIndexOf(")") + 2).split(" ")[19]);
 }
 
-/** Resolves when the child has ended: with its output, or with a sentence if a signal ended it. */
-async function collect(child: SpawnedProcess, onLine: (line: string) => void): Promise<ChildResult | string> {
+/** @throws EndedBySignal */
+function byItself(ended: Ended): ChildResult {
+  const { code, stdout, stderr } = ended;
+  if (code === null) throw new EndedBySignal(ended);
+  return { code, stdout, stderr };
+}
+
+/** Resolves when the child has ended. */
+async function collect(child: SpawnedProcess, onLine: (line: string) => void): Promise<Ended> {
   const output = { stdout: "", stderr: "" };
   const lines = { stdout: new LineReader(onLine, outputLimit), stderr: new LineReader(onLine, outputLimit) };
   for (const name of ["stdout", "stderr"] as const) {
@@ -223,12 +241,9 @@ async function collect(child: SpawnedProcess, onLine: (line: string) => void): P
       lines[name].read(text);
     });
   }
-  const { code, signal } = await child.ended;
+  const ending = await child.ended;
   for (const name of ["stdout", "stderr"] as const) lines[name].end();
-  const stdout = wholeLines(output.stdout);
-  const stderr = wholeLines(output.stderr);
-  if (code === null) return `a child process was ended by ${signal}: ${stderr.trim()}`;
-  return { code, stdout, stderr };
+  return { ...ending, stdout: wholeLines(output.stdout), stderr: wholeLines(output.stderr) };
 }
 
 /** What was longer begins with a whole line: half a secret would not be known for one. */

@@ -1,15 +1,15 @@
 import { VolumeError } from "../../../errors.ts";
 import type { OperationContext } from "../../ports/host-ports.ts";
-import type { ChildReply, ChildRequest } from "./child-protocol.ts";
-import type { ChildRunner } from "./child-runner.ts";
-import { programWords } from "./program-words.ts";
+import type { RequestOf } from "./child-protocol.ts";
+import { askChild, errorOf } from "./child-reply.ts";
+import { type ChildRunner, EndedBySignal } from "./child-runner.ts";
 
 /** Stands before what a child says of how far it is. */
 export const progressMark = "> ";
 
 /** Nobody else ends one so that is wanted: at its deadline it is said to have timed out. */
 function outOfMemory(error: unknown): unknown {
-  if (!(error instanceof VolumeError) || !error.message.includes("ended by SIGKILL")) return error;
+  if (!(error instanceof EndedBySignal) || error.signal !== "SIGKILL") return error;
   const message = `the kernel ended the process that fetches it: most likely memory ran out, and the kernel ends it before the agent. ${moreMemory}`;
   return new VolumeError("SetUpFailed", error.errorClass, message, { cause: error });
 }
@@ -27,7 +27,7 @@ export const moreMemory =
 export async function inFetchingChild(
   runner: Pick<ChildRunner, "run">,
   operation: OperationContext,
-  work: ChildRequest,
+  work: RequestOf<"checkOut" | "unpack">,
   server: string,
   onProgress: (message: string) => void,
 ): Promise<void> {
@@ -36,17 +36,10 @@ export async function inFetchingChild(
   };
   const { unwanted } = operation;
   const asked = { onLine, writesWhileWell: true, ...(unwanted && { unwanted }) };
-  const result = await runner.run(work, operation, asked).catch((error: unknown) => {
+  const reply = await askChild(runner, work, operation, asked).catch((error: unknown) => {
     throw unwanted?.aborted === true ? error : outOfMemory(error);
   });
-  const said = result.stdout.slice(result.stdout.lastIndexOf("\n") + 1);
-  if (result.code !== 0 || said === "") {
-    const message = `a child process ended with ${result.code}: ${programWords(result.stderr)}`;
-    throw new VolumeError("SetUpFailed", "uncertain", message);
-  }
-  const reply = JSON.parse(said) as ChildReply;
   if (reply.ok) return;
-  const { reason = "SetUpFailed", errorClass = "transient", message, on } = reply.error;
-  const options = reason === "ServerUnreachable" ? { on: { kind: "Server", name: server } } : on && { on };
-  throw new VolumeError(reason, errorClass, message, options);
+  const { error } = reply;
+  throw errorOf(error, error.reason === "ServerUnreachable" ? { kind: "Server", name: server } : error.on);
 }

@@ -4,9 +4,9 @@ import { mayBlock } from "../../mount-table/may-block.ts";
 import type { Mounter, MountTableSource, OperationContext } from "../../ports/host-ports.ts";
 import type { ProgramHow, ProgramResult, Programs } from "../../ports/programs.ts";
 import { ifThere } from "../syscall/if-there.ts";
+import { refusalOf } from "./child-reply.ts";
 import type { ChildRunner } from "./child-runner.ts";
 import { findProgram } from "./find-program.ts";
-import { refusalOf } from "./refusal.ts";
 
 /** Where the node is, seen from the agent. */
 export interface NodePlace {

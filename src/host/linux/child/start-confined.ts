@@ -4,10 +4,10 @@ import { loadLibc } from "../syscall/libc.ts";
 import { loadSandboxCalls } from "../syscall/sandbox-calls.ts";
 import { become } from "./become.ts";
 import { type Filtered, ringCalls } from "./call-filter.ts";
-import type { ChildRequest } from "./child-protocol.ts";
+import type { RequestOf } from "./child-protocol.ts";
 import { refuseCalls } from "./refuse-calls.ts";
 
-type FetchingRequest = Extract<ChildRequest, { readonly kind: "unpack" | "checkOut" }>;
+type FetchingRequest = RequestOf<"unpack" | "checkOut">;
 
 interface Confinement {
   /** Numbers of the capabilities that it keeps. */

@@ -1,28 +1,13 @@
 import { createHash, type Hash } from "node:crypto";
 import { closeSync, constants, fstatSync, openSync, readSync } from "node:fs";
+import type { BlockProbe, DeviceUsers } from "../child/child-protocol.ts";
 import { deviceNumberOf } from "../syscall/device-number.ts";
 import { errnoOf } from "../syscall/errno.ts";
 import { forgetCached } from "../syscall/forget-cached.ts";
-import type { DeviceUsers, LookedForUsers } from "./device-users.ts";
+import type { LookedForUsers } from "./device-users.ts";
 import { hasJournalLeft, headBytes, isJournalElsewhere } from "./journal-left.ts";
 import { type Region, regionsOf } from "./looked-at.ts";
 import { swapBytes } from "./swap-words.ts";
-
-/** What the device itself says, read in a child because a broken disk may not answer. */
-export interface BlockProbe {
-  readonly sizeBytes: number;
-  /**
-   * Of what stands where it is looked at (regionsOf): 16 hexadecimal digits. Undefined if that is nothing but zeros.
-   */
-  readonly digest?: string;
-  readonly users?: DeviceUsers;
-  /** DeviceInfo.journalLeft */
-  readonly journalLeft: boolean;
-  /** DeviceInfo.journalElsewhere */
-  readonly journalElsewhere?: true;
-  /** DeviceInfo.swapBytes */
-  readonly swapBytes?: number;
-}
 
 /**
  * @param path a device node

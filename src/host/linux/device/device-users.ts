@@ -5,6 +5,7 @@ import { quoted } from "../../../api/values/printable.ts";
 import { VolumeError } from "../../../errors.ts";
 import { type MountEntry, parseMountinfo } from "../../mount-table/mountinfo.ts";
 import { type Holder, mostHolders } from "../../ports/holder.ts";
+import type { DeviceUsers } from "../child/child-protocol.ts";
 import { exportOf, unknownExport } from "../evidence/kernel-exports.ts";
 import { hiddenProcesses, openersOf } from "../evidence/open-devices.ts";
 import type { RemoteMounts } from "../evidence/remote-mounts.ts";
@@ -12,18 +13,6 @@ import type { Libc } from "../syscall/libc.ts";
 import { claimsOf, claimText, wholeDiskOf } from "./block-claims.ts";
 import { aliasedBy, loopsOn } from "./loop-backing.ts";
 import { type Node as DeviceNode, publishedNode } from "./published-nodes.ts";
-
-/** Why nobody else may use a device. */
-export interface DeviceUsers {
-  /** Who has it, for people. */
-  readonly text: string;
-  /** Processes whose end may let it go. */
-  readonly heldBy: readonly number[];
-  /**
-   * They only read it, or cannot be seen: what is on it may be mounted beside them, but nothing is made in its place.
-   */
-  readonly allowsMount?: true;
-}
 
 /** A block device whose users are looked for. */
 export interface LookedForUsers {

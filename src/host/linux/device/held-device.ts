@@ -1,9 +1,9 @@
 import { closeSync, constants, writeSync } from "node:fs";
 import { VolumeError } from "../../../errors.ts";
 import type { FilesystemMount } from "../../ports/filesystem-mount.ts";
-import type { HeldDevice, WrittenDevice } from "../child/child-protocol.ts";
+import type { HeldDevice, MeantDevice, WrittenDevice } from "../child/child-protocol.ts";
 import { remoteMountsSeen } from "../evidence/remote-mounts.ts";
-import { isMeant, type MeantDevice } from "../rbd/meant-device.ts";
+import { isMeant } from "../rbd/meant-device.ts";
 import { Descriptor } from "../syscall/descriptor.ts";
 import { loadLibc } from "../syscall/libc.ts";
 import { refuseUsed } from "./device-users.ts";

@@ -10,19 +10,17 @@ import type {
   OperationContext,
   SourcePath,
 } from "../../ports/host-ports.ts";
-import type { ChildReply, WrittenDevice } from "../child/child-protocol.ts";
+import type { BlockProbe, WrittenDevice } from "../child/child-protocol.ts";
+import { askChild, errorOf, refusalOf } from "../child/child-reply.ts";
 import type { ChildResult, ChildRunner } from "../child/child-runner.ts";
 import { findProgram } from "../child/find-program.ts";
 import { programWords } from "../child/program-words.ts";
-import { refusalOf } from "../child/refusal.ts";
-import type { Claimed } from "../child-main.ts";
 import { bootID } from "../evidence/linux-evidence.ts";
 import { deviceIdentity, deviceSize, isMadeOfMemory, lastingNameOf } from "../syscall/device-identity.ts";
 import { errnoOf } from "../syscall/errno.ts";
 import { attachedBy } from "./attached-by.ts";
 import { parseBlkid } from "./blkid-words.ts";
 import { type BlockClaims, claimsOf, wholeDiskOf } from "./block-claims.ts";
-import type { BlockProbe } from "./block-probe.ts";
 import { claimedText } from "./device-users.ts";
 import { readDisks } from "./disks.ts";
 import { checkArgs, checkProgress, damageOf, isChecked, judgeCheck, unfinishedCheck } from "./file-system-check.ts";
@@ -102,22 +100,22 @@ export class LinuxDevices implements Devices {
   async claim(path: string, deviceNumber: string): Promise<string | undefined> {
     const { holders, partitions } = claimsIfThere(deviceNumber);
     const deviceNumbers = [deviceNumber, ...partitions.map((partition) => partition.deviceNumber)];
-    const result = await this.#runner.run({ kind: "claimed", path, deviceNumbers }, this.#operation);
-    if (result.code !== 0) {
-      const message = `it is unknown whether ${path} is claimed: ${programWords(result.stderr)}`;
+    const reply = await askChild(this.#runner, { kind: "claimed", path, deviceNumbers }, this.#operation);
+    if (!reply.ok) {
+      const message = `it is unknown whether ${path} is claimed: ${reply.error.message}`;
       throw new VolumeError("DeviceBusy", "transient", message, { on: { kind: "Device", name: path } });
     }
     if (holders.length > 0) return `${path} is part of ${holders.join(", ")}`;
-    const { claimed, inKernel } = JSON.parse(result.stdout) as Claimed;
+    const { claimed, inKernel } = reply.value;
     return inKernel ?? (claimed ? claimedText(path) : undefined);
   }
 
   async openers(deviceNumber: string): Promise<readonly Holder[]> {
     const { partitions } = claimsIfThere(deviceNumber);
     const deviceNumbers = [deviceNumber, ...partitions.map((partition) => partition.deviceNumber)];
-    const result = await this.#runner.run({ kind: "openers", deviceNumbers }, this.#operation);
-    if (result.code === 0) return JSON.parse(result.stdout) as Holder[];
-    const message = `cannot list the processes that have ${deviceNumber} open: ${programWords(result.stderr)}`;
+    const reply = await askChild(this.#runner, { kind: "openers", deviceNumbers }, this.#operation);
+    if (reply.ok) return reply.value;
+    const message = `cannot list the processes that have ${deviceNumber} open: ${reply.error.message}`;
     throw new VolumeError("StillReferenced", "transient", message);
   }
 
@@ -191,21 +189,15 @@ export class LinuxDevices implements Devices {
 
   async wipe({ path, deviceNumber, identity }: DeviceInfo, contents: string): Promise<void> {
     const device = writtenDevice({ path, deviceNumber }, identity);
-    const result = await this.#runner.run({ kind: "wipe", device, digest: contents }, this.#operation);
-    if (result.code === 0) return;
-    const refusal = refusalOf(result, { kind: "Device", name: path });
-    if (refusal !== undefined) throw refusal;
-    const text = programWords(result.stderr);
-    throw new VolumeError("FormatFailed", "transient", `${path} cannot be emptied: ${text}`);
+    const reply = await askChild(this.#runner, { kind: "wipe", device, digest: contents }, this.#operation);
+    if (reply.ok) return;
+    if (reply.error.reason !== undefined) throw errorOf(reply.error, { kind: "Device", name: path });
+    throw new VolumeError("FormatFailed", "transient", `${path} cannot be emptied: ${reply.error.message}`);
   }
 
   async #askDevice(path: string): Promise<BlockProbe> {
-    const result = await this.#runner.run({ kind: "probe", path }, this.#operation);
-    if (result.code !== 0) {
-      throw new VolumeError("SetUpFailed", "transient", `${path} cannot be read: ${programWords(result.stderr)}`);
-    }
-    const reply = JSON.parse(result.stdout) as ChildReply;
-    if (reply.ok) return reply.value as BlockProbe;
+    const reply = await askChild(this.#runner, { kind: "probe", path }, this.#operation);
+    if (reply.ok) return reply.value;
     const { code, message } = reply.error;
     throw damageOf(path, "", code, message) ?? new VolumeError("SetUpFailed", "transient", `${path}: ${message}`);
   }

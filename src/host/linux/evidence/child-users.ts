@@ -1,4 +1,5 @@
 import type { Evidence, Holder, OperationContext } from "../../ports/host-ports.ts";
+import { askChild } from "../child/child-reply.ts";
 import type { ChildRunner } from "../child/child-runner.ts";
 
 /** Milliseconds after which nobody is named: who holds a mount is told to people, and nothing waits for it. */
@@ -28,8 +29,8 @@ async function look(runner: Pick<ChildRunner, "run">, mountPoint: string): Promi
     onChild: async () => {}, // it only looks, and leaves nothing behind
   };
   try {
-    const { code, stdout } = await runner.run({ kind: "users", mountPoint }, operation);
-    return code === 0 ? (JSON.parse(stdout) as readonly Holder[]) : [];
+    const reply = await askChild(runner, { kind: "users", mountPoint }, operation);
+    return reply.ok ? reply.value : [];
   } catch {
     return [];
   }

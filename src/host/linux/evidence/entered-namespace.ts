@@ -1,6 +1,7 @@
 import { once } from "node:events";
 import { openSync, readlinkSync } from "node:fs";
 import type { Timers } from "../../../ports.ts";
+import { replyIn } from "../child/child-reply.ts";
 import { SpawnedProcess } from "../child/spawned-process.ts";
 import { CLONE_FS, CLONE_NEWNS } from "../syscall/constants.ts";
 import { Descriptor } from "../syscall/descriptor.ts";
@@ -54,8 +55,12 @@ export class EnteredNamespace implements AsyncDisposable {
   async enter({ fd }: Descriptor, name: string): Promise<string | undefined> {
     const { stdin, stdout, stderr, ended } = this.#child;
     let said = "";
+    let replied = "";
     stderr.setEncoding("utf8").on("data", (text: string) => {
       said = (said + text).slice(-longest);
+    });
+    stdout.setEncoding("utf8").on("data", (text: string) => {
+      replied += text;
     });
     stdin.on("error", () => {}); // it has ended: said below
     stdin.write(`${JSON.stringify({ kind: "enterNamespace", path: `/proc/${process.pid}/fd/${fd}` })}\n`);
@@ -64,7 +69,8 @@ export class EnteredNamespace implements AsyncDisposable {
     if (unlessGone(() => readlinkSync(`${this.thread}/ns/mnt`)) === name) return undefined;
     this.#child.kill("SIGKILL");
     await ended;
-    return `a child process could not enter it: ${said.trim()}`;
+    const reply = replyIn(replied);
+    return `a child process could not enter it: ${reply?.ok === false ? reply.error.message : said.trim()}`;
   }
 
   async #isLate(said: Promise<unknown>): Promise<boolean> {
@@ -87,11 +93,9 @@ export class EnteredNamespace implements AsyncDisposable {
 }
 
 /** In the child. Stays there until its input ends, as it does with the agent. */
-export async function stayInNamespace(path: string, calls: Pick<SandboxCalls, "unshare" | "setns">): Promise<void> {
+export function stayInNamespace(path: string, calls: Pick<SandboxCalls, "unshare" | "setns">): void {
   using file = new Descriptor(openSync(path, "r"));
   calls.unshare(CLONE_FS); // makes root and working directory this thread's own, without which it may not go elsewhere
   calls.setns(file.fd, CLONE_NEWNS);
-  process.stdout.write("there\n");
   process.stdin.resume();
-  await once(process.stdin, "end");
 }

@@ -1,15 +1,9 @@
 import { type Dirent, lstatSync, opendirSync, renameSync, rmdirSync, unlinkSync } from "node:fs";
+import type { TrashLeft } from "../child/child-protocol.ts";
 import { AT_FDCWD, O, RESOLVE } from "../syscall/constants.ts";
 import { Descriptor } from "../syscall/descriptor.ts";
 import { errnoOf } from "../syscall/errno.ts";
 import type { Libc } from "../syscall/libc.ts";
-
-/** What could not be removed. */
-export interface TrashLeft {
-  readonly count: number;
-  /** The first few of them: path beneath the trash, and why. */
-  readonly examples: readonly string[];
-}
 
 const namesAtOnce = 1024;
 /** Directories that wait to be emptied in this pass; the next pass finds the others. */

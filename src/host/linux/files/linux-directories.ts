@@ -4,8 +4,8 @@ import { basename, dirname } from "node:path";
 import { VolumeError } from "../../../errors.ts";
 import { isBeneath, relativePath } from "../../mount-table/mount-table.ts";
 import type { Directories, DirectoryID, OperationContext, PayloadFile } from "../../ports/host-ports.ts";
+import { askChild } from "../child/child-reply.ts";
 import type { ChildRunner } from "../child/child-runner.ts";
-import { programWords } from "../child/program-words.ts";
 import { makeDirectoriesAt, openDirectoryAt, openFileAt } from "../path/held-tree.ts";
 import { targetError } from "../path/walk.ts";
 import { AT_FDCWD, AT_REMOVEDIR, O, RESOLVE } from "../syscall/constants.ts";
@@ -13,7 +13,6 @@ import { Descriptor } from "../syscall/descriptor.ts";
 import { errnoOf } from "../syscall/errno.ts";
 import type { Libc } from "../syscall/libc.ts";
 import { writeAtomically } from "./atomic-writer.ts";
-import type { TrashLeft } from "./empty-trash.ts";
 import { inheritGroup } from "./group-rights.ts";
 import { ProjectQuota } from "./project-quota.ts";
 
@@ -164,9 +163,9 @@ export class LinuxDirectories implements Directories {
       formatDeadlineMs: trashDeadlineMs,
       onChild: async () => {}, // it does nothing to a volume, and a second one beside it does no harm
     };
-    const result = await this.#runner.run({ kind: "emptyTrash", path: this.#trash }, operation);
-    if (result.code !== 0) throw new VolumeError("TearDownFailed", "transient", programWords(result.stderr));
-    const { count, examples } = JSON.parse(result.stdout) as TrashLeft;
+    const reply = await askChild(this.#runner, { kind: "emptyTrash", path: this.#trash }, operation);
+    if (!reply.ok) throw new VolumeError("TearDownFailed", "transient", reply.error.message);
+    const { count, examples } = reply.value;
     if (count === 0) return;
     const message = `${count} of what was thrown away cannot be removed from ${this.#trash}: ${examples.join(", ")}`;
     throw new VolumeError("TearDownFailed", "transient", message);

@@ -1,10 +1,8 @@
-import { VolumeError } from "../../../errors.ts";
 import { remoteMountOn } from "../../mount-table/may-block.ts";
 import type { MountTableSource, OperationContext } from "../../ports/host-ports.ts";
 import type { Ownership, OwnershipRequest, OwnershipResult } from "../../ports/ownership.ts";
-import type { ChildReply } from "../child/child-protocol.ts";
+import { askChild, errorOf } from "../child/child-reply.ts";
 import type { ChildRunner } from "../child/child-runner.ts";
-import { programWords } from "../child/program-words.ts";
 
 /**
  * The walk through a volume's files in a disposable child, which is given up when it gets no further for a deadline.
@@ -30,19 +28,9 @@ export class LinuxOwnership implements Ownership {
       if (/^[0-9]+$/.test(line)) onProgress(Number(line));
     };
     const options = { onLine, writesWhileWell: true, ...(unwanted && { unwanted }), ...(waitsFor && { waitsFor }) };
-    const result = await this.#runner.run(
-      { kind: "giveToGroup", request, agent: process.pid },
-      this.#operation,
-      options,
-    );
-    const said = result.stdout.slice(result.stdout.lastIndexOf("\n") + 1);
-    if (result.code !== 0 || said === "") {
-      const message = `a child process ended with ${result.code}: ${programWords(result.stderr)}`;
-      throw new VolumeError("SetUpFailed", "uncertain", message);
-    }
-    const reply = JSON.parse(said) as ChildReply;
-    if (reply.ok) return reply.value as OwnershipResult;
-    const { reason = "SetUpFailed", errorClass = "transient", message, on } = reply.error;
-    throw new VolumeError(reason, errorClass, message, on && { on });
+    const work = { kind: "giveToGroup", request, agent: process.pid } as const;
+    const reply = await askChild(this.#runner, work, this.#operation, options);
+    if (reply.ok) return reply.value;
+    throw errorOf(reply.error);
   }
 }

@@ -1,6 +1,55 @@
 import { closeSync } from "node:fs";
+import { FAN } from "../syscall/constants.ts";
+import { fanotify_event_metadata as AT, fanotify_event_info_mnt as INFO } from "../syscall/layouts.ts";
 import type { MountCalls } from "../syscall/mount-calls.ts";
-import { parseToldMounts, type ToldMounts } from "./told-mounts.ts";
+import type { MountinfoFile } from "./mountinfo-file.ts";
+
+/** What happened to the mounts of a namespace since the last time. */
+export interface News {
+  /** Unique ids of mounts that came, moved or went. */
+  readonly ids: ReadonlySet<number>;
+  /** Whether the kernel says that something changed, and none of `ids` is it: options, or a move. */
+  readonly other: boolean;
+  /** Whether the same may be so, but cannot be told: it came together with what `ids` are about. */
+  readonly maybeOther: boolean;
+  /** Whether events were dropped. */
+  readonly overflow: boolean;
+}
+
+/** Looks for what is still being told while it is being taken; somebody who mounts without end is not waited for. */
+const rounds = 8;
+
+/** Which mounts to ask about, as the kernel tells. */
+export interface Announcer {
+  /** Readable once something was told. */
+  readonly events: number | undefined;
+  take(): News;
+}
+
+/**
+ * fanotify reports mounts that were attached, moved or detached. Changed options are reported only by POLLPRI on
+ * mountinfo, which reports everything else, too. So a POLLPRI without a fanotify event is a change of options (decision
+ * 0016). The kernel raises POLLPRI before it queues the event: both are read until neither has any more.
+ */
+export function announcerOf(events: MountEvents, mountinfo: MountinfoFile): Announcer {
+  return {
+    events: events.fd,
+    take() {
+      const ids = new Set<number>();
+      let overflow = false;
+      let changed = false;
+      for (let round = 0; round < rounds; round++) {
+        const told = events.take();
+        for (const id of told.ids) ids.add(id);
+        overflow ||= told.overflow;
+        const again = mountinfo.hasChanged();
+        changed ||= again;
+        if (!again && told.ids.length === 0 && !told.overflow) break;
+      }
+      return { ids, overflow, other: changed && ids.size === 0, maybeOther: changed && ids.size > 0 };
+    },
+  };
+}
 
 /** An event of a mount is 40 bytes. */
 const bufferBytes = 40 * 512;
@@ -33,4 +82,33 @@ export class MountEvents implements Disposable {
   [Symbol.dispose](): void {
     closeSync(this.fd);
   }
+}
+
+/** Changes of mounts that fanotify has reported since the last read. */
+export interface ToldMounts {
+  /** Unique ids of mounts that came, moved or went. */
+  readonly ids: readonly number[];
+  /** Whether events were dropped: anything may have happened. */
+  readonly overflow: boolean;
+}
+
+/** PURE. What a read of a fanotify descriptor says. */
+export function parseToldMounts(buffer: Buffer, length: number): ToldMounts {
+  const ids: number[] = [];
+  let overflow = false;
+  for (let at = 0; at < length; ) {
+    const end = at + buffer.readUInt32LE(at + AT.event_len);
+    if ((buffer.readUInt32LE(at + AT.mask) & FAN.Q_OVERFLOW) !== 0) overflow = true;
+    let info = at + buffer.readUInt16LE(at + AT.metadata_len);
+    while (info < end) {
+      const type = buffer.readUInt8(info + INFO["hdr.info_type"]);
+      if (type === FAN.EVENT_INFO_TYPE_MNT) {
+        ids.push(buffer.readUInt32LE(info + INFO.mnt_id) + buffer.readUInt32LE(info + INFO.mnt_id + 4) * 2 ** 32);
+      }
+      info += Math.max(4, buffer.readUInt16LE(info + INFO["hdr.len"]));
+    }
+    if (end <= at) return { ids, overflow: true }; // not understood: everything is read anew
+    at = end;
+  }
+  return { ids, overflow };
 }

@@ -1,10 +1,9 @@
 import { VolumeError } from "../../../errors.ts";
 import type { FilesystemMount, Mounter, OperationContext } from "../../ports/host-ports.ts";
 import { describeRemote, isOfServer, type RemoteMount } from "../../ports/remote-mount.ts";
-import type { ChildReply } from "../child/child-protocol.ts";
+import { askChild, errorOf } from "../child/child-reply.ts";
 import type { ChildRunner } from "../child/child-runner.ts";
 import { findProgram } from "../child/find-program.ts";
-import { programWords } from "../child/program-words.ts";
 import { type MountHelper, mountHelpers } from "./mount-helpers.ts";
 
 /**
@@ -68,17 +67,11 @@ export class ChildMounter implements Mounter {
 
   async #call<T>(method: keyof Mounter, args: readonly unknown[], waitsFor = this.#waitsFor): Promise<T> {
     const options = waitsFor && { waitsFor };
-    const result = await this.#runner.run({ kind: "mounter", method, args }, this.#operation, options);
-    if (result.code !== 0) {
-      const message = `a child process ended with ${result.code}: ${programWords(result.stderr)}`;
-      throw new VolumeError("SetUpFailed", "uncertain", message);
-    }
-    const reply = JSON.parse(result.stdout) as ChildReply;
+    const reply = await askChild(this.#runner, { kind: "mounter", method, args }, this.#operation, options);
     if (reply.ok) return reply.value as T;
-    const { reason, errorClass, message, on, heldBy = [], code = "" } = reply.error;
-    if (reason === undefined && waitsFor && serverGone.has(code)) throw unreachable(waitsFor, code);
-    if (reason === undefined) throw new Error(message);
-    throw new VolumeError(reason, errorClass ?? "uncertain", message, { ...(on && { on }), heldBy });
+    const { errorClass, message, code = "" } = reply.error;
+    if (errorClass !== undefined) throw errorOf(reply.error);
+    throw waitsFor && serverGone.has(code) ? unreachable(waitsFor, code) : new Error(message);
   }
 }
 

@@ -5,6 +5,7 @@ import type { ClientStart, Clients } from "../../ports/fuse-clients.ts";
 import type { OperationContext } from "../../ports/host-ports.ts";
 import type { ChildProcessID } from "../../ports/types.ts";
 import type { Wakeups } from "../../ports/wakeups.ts";
+import { askChild } from "../child/child-reply.ts";
 import type { ChildRunner } from "../child/child-runner.ts";
 import { findProgram } from "../child/find-program.ts";
 import { isAlive } from "../child/is-alive.ts";
@@ -76,9 +77,9 @@ export class LinuxClients implements Clients {
     const pid = Number(ifThere(() => readFileSync(pidFile, "latin1"))?.trim());
     if (!Number.isSafeInteger(pid) || pid <= 1) return undefined;
     const { runner, operation } = this.#deps;
-    const { code, stdout, stderr } = await runner.run({ kind: "client", pid, pidFile }, operation);
-    if (code === 0) return (JSON.parse(stdout) as ChildProcessID | null) ?? undefined;
-    const message = `it is unknown whether process ${pid} is the client of ${pidFile}: ${programWords(stderr)}`;
+    const reply = await askChild(runner, { kind: "client", pid, pidFile }, operation);
+    if (reply.ok) return reply.value;
+    const message = `it is unknown whether process ${pid} is the client of ${pidFile}: ${reply.error.message}`;
     throw new VolumeError("SetUpFailed", "transient", message);
   }
 

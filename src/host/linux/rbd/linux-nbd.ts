@@ -4,7 +4,8 @@ import { VolumeError } from "../../../errors.ts";
 import type { NBDImages, NBDRequest, NBDServed } from "../../ports/nbd.ts";
 import type { Programs } from "../../ports/programs.ts";
 import type { ChildProcessID } from "../../ports/types.ts";
-import { refusedCode } from "../child/child-runner.ts";
+import { refusedCode } from "../child/child-protocol.ts";
+import { askChild } from "../child/child-reply.ts";
 import { findProgram } from "../child/find-program.ts";
 import { staysMark } from "../child/leave-cgroup.ts";
 import { programWords } from "../child/program-words.ts";
@@ -48,12 +49,9 @@ export class LinuxNBD implements NBDImages {
   async #clientOf(cookie: string, device: string | undefined): Promise<ChildProcessID | undefined> {
     const { runner, operation, hostRoot } = this.#deps;
     const disk = device === undefined ? {} : { disk: basename(device) };
-    const { code, stdout, stderr } = await runner.run(
-      { kind: "nbdClient", query: { cookie, ...disk, hostRoot } },
-      operation,
-    );
-    if (code === 0) return (JSON.parse(stdout) as ChildProcessID | null) ?? undefined;
-    const message = `it is unknown whether an ${program} runs: ${programWords(stderr)}`;
+    const reply = await askChild(runner, { kind: "nbdClient", query: { cookie, ...disk, hostRoot } }, operation);
+    if (reply.ok) return reply.value;
+    const message = `it is unknown whether an ${program} runs: ${reply.error.message}`;
     throw new VolumeError("SetUpFailed", "transient", message);
   }
 

@@ -3,12 +3,12 @@ import { VolumeError } from "../../../errors.ts";
 import type { OperationContext } from "../../ports/host-ports.ts";
 import type { Programs } from "../../ports/programs.ts";
 import type { RBDDevice, RBDDevices, RBDMapping } from "../../ports/rbd.ts";
-import type { ChildReply } from "../child/child-protocol.ts";
+import type { MeantDevice } from "../child/child-protocol.ts";
+import { askChild, errorOf } from "../child/child-reply.ts";
 import type { ChildRunner } from "../child/child-runner.ts";
-import { programWords } from "../child/program-words.ts";
 import { unlessGone } from "../syscall/unless-gone.ts";
 import { loadModule } from "./load-module.ts";
-import { isMeant, type MeantDevice } from "./meant-device.ts";
+import { isMeant } from "./meant-device.ts";
 import { addedText, clusterOf, monitorsIn, refusal } from "./rbd-text.ts";
 
 /** Maps and unmaps RBD images by the kernel's rbd bus in sysfs. */
@@ -61,12 +61,9 @@ export class LinuxRBD implements RBDDevices {
     const file = `${this.#bus}/${name}`;
     const waitsFor = clusterOf(monitorsIn(mapping.text), mapping.image, file);
     const request = { kind: "rbd", file, text, ...(meant && { meant }) } as const;
-    const { code, stdout, stderr } = await this.#runner.run(request, this.#operation, { waitsFor });
-    if (code !== 0) {
-      const message = `a child process ended with ${code}: ${programWords(stderr)}`;
-      throw new VolumeError("SetUpFailed", "uncertain", message);
-    }
-    const reply = JSON.parse(stdout) as ChildReply;
-    return reply.ok ? undefined : (reply.error.code ?? "unknown");
+    const reply = await askChild(this.#runner, request, this.#operation, { waitsFor });
+    if (reply.ok) return undefined;
+    if (reply.error.errorClass !== undefined) throw errorOf(reply.error);
+    return reply.error.code ?? "unknown";
   }
 }

@@ -1,14 +1,7 @@
 import { readFileSync, writeFileSync } from "node:fs";
+import type { MeantDevice } from "../child/child-protocol.ts";
 import { unlessGone } from "../syscall/unless-gone.ts";
 import { shownText } from "./rbd-text.ts";
-
-/** A device by its number, which another gets as soon as it is gone, and by what it says of itself. */
-export interface MeantDevice {
-  /** Its attribute of sysfs. */
-  readonly file: string;
-  /** What stands there, but for the key. */
-  readonly text: string;
-}
 
 /** Whether a device of the kernel is still the one that was meant: its sysfs file shows the same text. */
 export function isMeant({ file, text }: MeantDevice): boolean {

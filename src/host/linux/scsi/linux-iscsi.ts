@@ -5,8 +5,8 @@ import type { OperationContext } from "../../ports/host-ports.ts";
 import { type ISCSI, type ISCSILogin, type ISCSIPortal, type ISCSISession, portalText } from "../../ports/iscsi.ts";
 import type { Wakeups } from "../../ports/wakeups.ts";
 import type { ISCSIOutcome, ISCSIRequest } from "../child/child-protocol.ts";
+import { askChild } from "../child/child-reply.ts";
 import type { ChildRunner } from "../child/child-runner.ts";
-import { programWords } from "../child/program-words.ts";
 import { readSessions } from "./iscsi-sessions.ts";
 
 /** Who has the turn, by target; of all operations of this agent. */
@@ -89,9 +89,9 @@ export class LinuxISCSI implements ISCSI {
     const { runner, operation, nodeProcess } = this.#deps;
     const request: ISCSIRequest = { ...what, ...(nodeProcess !== undefined && { nodeProcess }) };
     const waitsFor = { fsType: "iscsi", source: iqn, point: portalText(portal), program: true };
-    const result = await runner.run({ kind: "iscsi", request }, operation, { waitsFor });
-    if (result.code === 0) return JSON.parse(result.stdout) as ISCSIOutcome;
-    throw new VolumeError("SetUpFailed", "transient", `iscsiadm was not run: ${programWords(result.stderr)}`);
+    const reply = await askChild(runner, { kind: "iscsi", request }, operation, { waitsFor });
+    if (reply.ok) return reply.value;
+    throw new VolumeError("SetUpFailed", "transient", `iscsiadm was not run: ${reply.error.message}`);
   }
 }
 

@@ -2,13 +2,12 @@ import { VolumeError } from "../../../errors.ts";
 import type { OperationContext } from "../../ports/host-ports.ts";
 import type { Programs } from "../../ports/programs.ts";
 import { type MultipathMap, type Scsi, type ScsiDisk, type ScsiTree, scsiText } from "../../ports/scsi.ts";
-import type { ChildRequest } from "../child/child-protocol.ts";
+import type { RemovedDisk, RequestOf } from "../child/child-protocol.ts";
+import { askChild, errorOf } from "../child/child-reply.ts";
 import type { ChildRunner } from "../child/child-runner.ts";
 import { findOfNode } from "../child/node-tools.ts";
 import { programWords } from "../child/program-words.ts";
-import { refusalOf } from "../child/refusal.ts";
 import { bootID } from "../evidence/linux-evidence.ts";
-import type { RemovedDisk } from "./scsi-remove.ts";
 import { readScsi } from "./scsi-tree.ts";
 
 /**
@@ -81,14 +80,13 @@ export class LinuxScsi implements Scsi {
     });
   }
 
-  async #run(request: ChildRequest, what: string, device?: string): Promise<void> {
-    const result = await this.#runner.run(request, this.#operation);
-    if (result.code === 0) return;
+  async #run(request: RequestOf<"sysfs" | "removeDisk">, what: string, device?: string): Promise<void> {
+    const reply = await askChild(this.#runner, request, this.#operation);
+    if (reply.ok) return;
+    const { error } = reply;
     const on = device === undefined ? undefined : { kind: "Device", name: `/dev/${device}` };
-    const refusal = on && refusalOf(result, on);
-    if (refusal !== undefined) throw refusal;
-    const text = programWords(result.stderr);
-    throw new VolumeError("SetUpFailed", "transient", `${what}: ${text}`, on && { on });
+    if (error.reason !== undefined) throw errorOf(error, on);
+    throw new VolumeError("SetUpFailed", "transient", `${what}: ${error.message}`, on && { on });
   }
 
   /** @returns what it said if it failed */

@@ -1,5 +1,6 @@
 import { closeSync, constants, fstatSync, fsyncSync, openSync, realpathSync, writeFileSync } from "node:fs";
 import { VolumeError } from "../../../errors.ts";
+import type { RemovedDisk } from "../child/child-protocol.ts";
 import { claimsOf } from "../device/block-claims.ts";
 import { kernelText, openText } from "../device/device-users.ts";
 import { openersOf } from "../evidence/open-devices.ts";
@@ -9,19 +10,6 @@ import { deviceNumberOf } from "../syscall/device-number.ts";
 import { errnoOf } from "../syscall/errno.ts";
 import type { Libc } from "../syscall/libc.ts";
 import { ownMounts } from "../syscall/own-mountinfo.ts";
-
-/** A SCSI disk that a child is to take off the node, as it was when it was looked at. */
-export interface RemovedDisk {
-  /** Its node. */
-  readonly path: string;
-  /** `major:minor` */
-  readonly deviceNumber: string;
-  /** `host:channel:target:lun` */
-  readonly address: string;
-  readonly wwid?: string;
-  /** It is only asked whether it could go. */
-  readonly stays?: true;
-}
 
 /** Errors of an open that come only after it has found nobody's claim: the path or the disk has failed. */
 const unclaimed = ["EIO", "ENXIO", "ENODEV", "ENOMEDIUM", "ETIMEDOUT"];

@@ -48,7 +48,7 @@ describe("the client of a pid file", () => {
     const runner = {
       async run(request: ChildRequest) {
         asked.push(request);
-        return { code: 0, stdout: JSON.stringify(client), stderr: "" };
+        return { code: 0, stdout: JSON.stringify({ ok: true, value: client }), stderr: "" };
       },
     };
     const clients = new LinuxClients({ runner } as unknown as ConstructorParameters<typeof LinuxClients>[0]);
@@ -63,7 +63,9 @@ describe("the client of a pid file", () => {
   });
 
   it("is not known if the child cannot tell: that is said", async () => {
-    const runner = { run: async () => ({ code: 1, stdout: "", stderr: "no /proc\n" }) };
+    const runner = {
+      run: async () => ({ code: 75, stdout: '{"ok":false,"error":{"message":"no /proc"}}\n', stderr: "" }),
+    };
     const clients = new LinuxClients({ runner } as unknown as ConstructorParameters<typeof LinuxClients>[0]);
     const file = `${top}/client.pid`;
     writeFileSync(file, "7\n");

@@ -26,8 +26,8 @@ describe("usersByChild", () => {
       { kind: "users", mountPoint: "/a" },
       { kind: "users", mountPoint: "/b" },
     ]);
-    fake.end({ code: 0, stdout: JSON.stringify([holder]) });
-    fake.end({ code: 0, stdout: "[]" });
+    fake.end({ code: 0, stdout: JSON.stringify({ ok: true, value: [holder] }) });
+    fake.end({ code: 0, stdout: '{"ok":true,"value":[]}' });
     expect(await Promise.all(three)).to.deep.equal([[holder], [holder], [holder]]);
     expect(await other).to.deep.equal([]);
     void users("/a");

@@ -100,7 +100,7 @@ describe("the rbd-nbd of an image", () => {
     const runner = {
       async run(request: ChildRequest) {
         asked.push(request);
-        return { code: 0, stdout: JSON.stringify(client), stderr: "" };
+        return { code: 0, stdout: JSON.stringify({ ok: true, value: client }), stderr: "" };
       },
     };
     const deps = { runner, hostRoot: "/host" } as unknown as ConstructorParameters<typeof LinuxNBD>[0];

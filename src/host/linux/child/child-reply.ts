@@ -1,0 +1,44 @@
+import { VolumeError, type WaitingOn } from "../../../errors.ts";
+import type { OperationContext } from "../../ports/host-ports.ts";
+import { type ChildCalls, type ChildError, type ChildReply, type RequestOf, refusedCode } from "./child-protocol.ts";
+import type { ChildOptions, ChildResult, ChildRunner } from "./child-runner.ts";
+import { programWords } from "./program-words.ts";
+
+/**
+ * Has a disposable child process carry a request out. The reply of one that broke is an uncertain error without a
+ * reason. Rejects as ChildRunner.run does.
+ */
+export async function askChild<K extends keyof ChildCalls>(
+  runner: Pick<ChildRunner, "run">,
+  request: RequestOf<keyof ChildCalls> & { readonly kind: K },
+  operation: OperationContext,
+  options?: ChildOptions,
+): Promise<ChildReply<K>> {
+  const result = await runner.run(request, operation, options);
+  const message = `a child process ended with ${result.code}: ${programWords(result.stderr)}`;
+  return (
+    (replyIn(result.stdout) as ChildReply<K> | undefined) ?? { ok: false, error: { message, errorClass: "uncertain" } }
+  );
+}
+
+/** PURE. The reply at the end of what a child has written; undefined if none stands there. */
+export function replyIn(stdout: string): ChildReply | undefined {
+  const [last = ""] = stdout.trimEnd().split("\n").slice(-1);
+  try {
+    return last.startsWith('{"ok":') ? (JSON.parse(last) as ChildReply) : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+/** Why a child did not become a program, but refused to; undefined if it has refused nothing. */
+export function refusalOf({ code, stdout }: ChildResult, on: WaitingOn): VolumeError | undefined {
+  const reply = code === refusedCode ? replyIn(stdout) : undefined;
+  return reply === undefined || reply.ok ? undefined : errorOf(reply.error, on);
+}
+
+/** The error of a reply. @param on what is waited for, if that is known better than the child knows it */
+export function errorOf(error: ChildError, on: WaitingOn | undefined = error.on): VolumeError {
+  const { reason = "SetUpFailed", errorClass = "transient", message, heldBy = [] } = error;
+  return new VolumeError(reason, errorClass, message, { ...(on && { on }), heldBy });
+}
