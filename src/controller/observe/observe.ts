@@ -1,6 +1,6 @@
 import type { KubeObject } from "../../api/meta.ts";
 import type { KubeClient } from "../../kube/client/client.ts";
-import type { KeyedQueue } from "../../kube/keyed-queue.ts";
+import type { KeyedQueue, RequeueAfter } from "../../kube/keyed-queue.ts";
 import { sameJson } from "../../kube/same-json.ts";
 import { looking, onEach } from "../../kube/watch/looking.ts";
 import type { ObjectStore } from "../../kube/watch/object-store.ts";
@@ -36,7 +36,7 @@ export interface ObserveDeps {
 /** What is looked at of the claims that kubelet manages for pods. */
 export interface Observe {
   /** @returns milliseconds after which to look again, if any */
-  reconcile(node: string): Promise<number | undefined>;
+  reconcile(node: string): Promise<RequeueAfter | undefined>;
   /** Every node is due. */
   all(): void;
   stop(): void;

@@ -3,6 +3,7 @@ import type { KubeObject } from "../../api/meta.ts";
 import { readiness, resource } from "../../api/names.ts";
 import type { KubeClient } from "../../kube/client/client.ts";
 import { arrayIn, recordIn, stringIn } from "../../kube/json.ts";
+import type { RequeueAfter } from "../../kube/keyed-queue.ts";
 import type { Reflector } from "../../kube/watch/reflector.ts";
 import type { Clock, Logger } from "../../ports.ts";
 import type { Gatherer } from "../intents/gather.ts";
@@ -27,7 +28,7 @@ export function createReadiness({
   ...deps
 }: Pick<ReconcileReadinessDeps, "client" | "clock" | "log" | "gatherer"> & {
   readonly nodes: Reflector<NodeInfo>;
-}): (node: string) => Promise<number | undefined> {
+}): (node: string) => Promise<RequeueAfter | undefined> {
   const all: ReconcileReadinessDeps = {
     ...deps,
     node: (name) => nodes.store.get(name),
@@ -46,7 +47,7 @@ const wordsMs = 60_000;
  * taints and conditions.
  * @returns milliseconds after which to look again, if any
  */
-export async function reconcileReadiness(deps: ReconcileReadinessDeps, name: string): Promise<number | undefined> {
+export async function reconcileReadiness(deps: ReconcileReadinessDeps, name: string): Promise<RequeueAfter | undefined> {
   const { gatherer, written } = deps;
   const node = deps.node(name);
   if (node === undefined) written.delete(name);

@@ -1,5 +1,6 @@
 import { resource } from "../../api/names.ts";
 import type { KubeClient } from "../../kube/client/client.ts";
+import type { RequeueAfter } from "../../kube/keyed-queue.ts";
 import type { Clock, Logger } from "../../ports.ts";
 import type { AgentTeller } from "../agents/agent-events.ts";
 import type { AgentLeases } from "../agents/agent-leases.ts";
@@ -30,7 +31,7 @@ export interface ReconcileAgentDeps {
  * Event when that changes.
  * @returns milliseconds until the next check, if any
  */
-export async function reconcileAgent(deps: ReconcileAgentDeps, node: string): Promise<number | undefined> {
+export async function reconcileAgent(deps: ReconcileAgentDeps, node: string): Promise<RequeueAfter | undefined> {
   if (!deps.gatherer.complete()) return undefined;
   const intents = deps.gatherer.intentsOf(node);
   const state = deps.state(node);

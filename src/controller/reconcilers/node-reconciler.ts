@@ -1,4 +1,5 @@
 import { classifyWriteError } from "../../kube/client/api-error.ts";
+import type { RequeueAfter } from "../../kube/keyed-queue.ts";
 import type { AgentLeases } from "../agents/agent-leases.ts";
 import { compileNode } from "../intents/compile-intents.ts";
 import { diffIntents } from "../intents/diff-intents.ts";
@@ -26,7 +27,7 @@ export interface ReconcileNodeDeps extends WriteIntentsDeps {
  * error of a write.
  * @returns milliseconds after which to look again, if time alone may change what the intents shall be
  */
-export async function reconcileNode(deps: ReconcileNodeDeps, node: string): Promise<number | undefined> {
+export async function reconcileNode(deps: ReconcileNodeDeps, node: string): Promise<RequeueAfter | undefined> {
   const { gatherer, leases, writing } = deps;
   if (!gatherer.complete()) return undefined;
   const input = gatherer.input(node);

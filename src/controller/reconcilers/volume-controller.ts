@@ -1,6 +1,7 @@
 import type { KubeClient } from "../../kube/client/client.ts";
 import { joinReads } from "../../kube/client/joined-reads.ts";
 import type { EventRecorder } from "../../kube/events/event-recorder.ts";
+import type { RequeueAfter } from "../../kube/keyed-queue.ts";
 import type { ObjectStore } from "../../kube/watch/object-store.ts";
 import type { System } from "../../ports.ts";
 import { createAttachStatusWriter } from "../attach/attach-status-writer.ts";
@@ -41,13 +42,13 @@ export interface VolumeWorkDeps {
   /** Milliseconds after which to look again, if others may have written what the agent of a node says. */
   readonly doubtForMs: (node: string) => number | undefined;
   /** @returns milliseconds after which to look again, if any */
-  readonly release: (intent: Intent, attachments: IntentAttachments | undefined) => Promise<number | undefined>;
+  readonly release: (intent: Intent, attachments: IntentAttachments | undefined) => Promise<RequeueAfter | undefined>;
 }
 
 /** What is done for volumes that not every node may have at once: resolve, take, attach, grant, detach, release. */
 export interface VolumeWork {
   /** @returns milliseconds after which to look again, if any */
-  reconcile(key: string): Promise<number | undefined>;
+  reconcile(key: string): Promise<RequeueAfter | undefined>;
   /** Claims of any PersistentVolume of the volume, as far as they name it. */
   claims(key: string): Claim[];
   /** The key that the end of an intent goes by. */

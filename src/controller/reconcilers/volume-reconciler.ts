@@ -4,6 +4,7 @@ import { messageOf } from "../../errors.ts";
 import { ApiError, classifyWriteError } from "../../kube/client/api-error.ts";
 import type { KubeClient } from "../../kube/client/client.ts";
 import type { EventRecorder } from "../../kube/events/event-recorder.ts";
+import type { RequeueAfter } from "../../kube/keyed-queue.ts";
 import type { Clock, Logger } from "../../ports.ts";
 import type { AttachStatusWriter } from "../attach/attach-status-writer.ts";
 import { attachmentName, isOwnAttachment } from "../attach/attachment-name.ts";
@@ -47,7 +48,7 @@ export interface ReconcileVolumeDeps extends GatherVolumeDeps, AttachmentWriter,
   /** Milliseconds after which to look again, if others may have written what the agent of a node says. */
   readonly doubtForMs: (node: string) => number | undefined;
   /** Tries to let an intent go that is being deleted. @returns milliseconds after which to look again, if any */
-  readonly release: (intent: Intent) => Promise<number | undefined>;
+  readonly release: (intent: Intent) => Promise<RequeueAfter | undefined>;
 }
 
 /** Each step is of one node: a volume that many may have need not come to one after the other. */
@@ -61,7 +62,7 @@ const sooner = (a: number | undefined, b: number | undefined) => Math.min(a ?? I
  * watches, and it is called again.
  * @returns milliseconds after which to look again, if time alone may change something
  */
-export async function reconcileVolume(deps: ReconcileVolumeDeps, id: VolumeID): Promise<number | undefined> {
+export async function reconcileVolume(deps: ReconcileVolumeDeps, id: VolumeID): Promise<RequeueAfter | undefined> {
   const key = volumeKey(id);
   const facts = gatherVolume(deps, id);
   const objects = objectsOf(deps, facts);

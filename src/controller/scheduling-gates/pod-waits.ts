@@ -1,6 +1,6 @@
 import type { KubeClient } from "../../kube/client/client.ts";
 import type { EventRecorder } from "../../kube/events/event-recorder.ts";
-import type { KeyedQueue } from "../../kube/keyed-queue.ts";
+import type { KeyedQueue, RequeueAfter } from "../../kube/keyed-queue.ts";
 import type { System } from "../../ports.ts";
 import type { Pods } from "../cache/pods.ts";
 import { claimObjectsOf, type Storage } from "../cache/storage.ts";
@@ -27,7 +27,7 @@ export interface PodWaitDeps {
 
 /** Pods that wait for volumes: what is done for the keys of a queue, and what makes them due. */
 export interface PodWaitWork {
-  reconcile(key: string): Promise<number | undefined>;
+  reconcile(key: string): Promise<RequeueAfter | undefined>;
   connect(queue: Pick<KeyedQueue, "add" | "addAfter">): PodWaits;
 }
 

@@ -5,6 +5,7 @@ import { isBlocked, isReason, type Reason } from "../../api/reasons.ts";
 import type { KubeClient } from "../../kube/client/client.ts";
 import type { EventRecorder } from "../../kube/events/event-recorder.ts";
 import { arrayIn, recordIn, stringIn } from "../../kube/json.ts";
+import type { RequeueAfter } from "../../kube/keyed-queue.ts";
 import type { Clock } from "../../ports.ts";
 import type { PodEntry } from "../model/pod-entry.ts";
 import type { VolumesReady } from "./volumes-ready.ts";
@@ -44,7 +45,7 @@ export async function showVolumesReady(
   pod: PodEntry,
   wanted: VolumesReady,
   quiet: boolean,
-): Promise<number | undefined> {
+): Promise<RequeueAfter | undefined> {
   const { clock, said } = deps;
   const { uid = "" } = pod.metadata;
   const shown = pod.volumesReady;
