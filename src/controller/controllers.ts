@@ -293,7 +293,15 @@ function createAgentReconciler({ system, client, recorder, watches, gatherer, le
   return (node) => reconcileAgent(deps, node);
 }
 
-function createStateReconciler({ system, client, watches, gatherer, leases, hasNode, indexIntents }: Shared): Reconcile {
+function createStateReconciler({
+  system,
+  client,
+  watches,
+  gatherer,
+  leases,
+  hasNode,
+  indexIntents,
+}: Shared): Reconcile {
   const { complete, intentsOf } = gatherer;
   const { states } = watches;
   const deps = {

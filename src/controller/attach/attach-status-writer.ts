@@ -17,7 +17,11 @@ export interface AttachStatusWriter {
    * @param volumeAttachment its name, if there is one; if not given, that which the reason is about
    * @returns milliseconds after which it is to be written, if it is too early
    */
-  write(intent: Intent, waitReason: WaitReason | undefined, volumeAttachment?: string): Promise<RequeueAfter | undefined>;
+  write(
+    intent: Intent,
+    waitReason: WaitReason | undefined,
+    volumeAttachment?: string,
+  ): Promise<RequeueAfter | undefined>;
   /** An intent that is gone. */
   forget(intent: Intent): void;
 }

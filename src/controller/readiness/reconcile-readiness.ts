@@ -47,7 +47,10 @@ const wordsMs = 60_000;
  * taints and conditions.
  * @returns milliseconds after which to look again, if any
  */
-export async function reconcileReadiness(deps: ReconcileReadinessDeps, name: string): Promise<RequeueAfter | undefined> {
+export async function reconcileReadiness(
+  deps: ReconcileReadinessDeps,
+  name: string,
+): Promise<RequeueAfter | undefined> {
   const { gatherer, written } = deps;
   const node = deps.node(name);
   if (node === undefined) written.delete(name);

@@ -2,16 +2,17 @@ import type { KubeClient } from "../../kube/client/client.ts";
 import { joinReads } from "../../kube/client/joined-reads.ts";
 import type { EventRecorder } from "../../kube/events/event-recorder.ts";
 import type { RequeueAfter } from "../../kube/keyed-queue.ts";
+import { onEach } from "../../kube/watch/looking.ts";
 import type { ObjectStore } from "../../kube/watch/object-store.ts";
-import type { System } from "../../ports.ts";
-import { createAttachStatusWriter } from "../attach/attach-status-writer.ts";
-import { createExpectations } from "../attach/expectations.ts";
+import type { Cancel, System } from "../../ports.ts";
+import { type AttachStatusWriter, createAttachStatusWriter } from "../attach/attach-status-writer.ts";
+import { createExpectations, type Expectations } from "../attach/expectations.ts";
 import { createIntentAttachments } from "../attach/intent-attachments.ts";
-import { createRetries } from "../attach/retries.ts";
+import { createRetries, type Retries } from "../attach/retries.ts";
 import { createVolumeEventRecorder } from "../attach/volume-event-recorder.ts";
 import { createVolumeIndex } from "../attach/volume-index.ts";
 import type { Storage } from "../cache/storage.ts";
-import { createClaimReservation } from "../claims/claim-reservation.ts";
+import { type ClaimReservation, createClaimReservation } from "../claims/claim-reservation.ts";
 import { followReserved } from "../claims/reserved-claims.ts";
 import { createDiskGrants } from "../grants/disk-grants.ts";
 import type { Gatherer } from "../intents/gather.ts";
@@ -21,7 +22,7 @@ import type { Attachment, Claim } from "../model/storage-objects.ts";
 import { isCSI, unresolvedIntentOf, volumeIDOf } from "../model/volume-key.ts";
 import { awaitsRelease } from "../release/decide-release.ts";
 import type { IntentAttachments } from "./release-reconciler.ts";
-import { createUnbound } from "./unbound-claim-reconciler.ts";
+import { createUnbound, type Unbound } from "./unbound-claim-reconciler.ts";
 import { reconcileVolume } from "./volume-reconciler.ts";
 
 /** Dependencies of the controller's work on volumes: attach and grant, claims, expansion, and disks. */
@@ -69,47 +70,9 @@ export function createVolumeWork(deps: VolumeWorkDeps): VolumeWork {
   // namespace.
   const client = joinReads(deps.client);
   const { clock, random, log } = system;
-  const index = createVolumeIndex({
-    intents: deps.intents,
-    nodes: deps.nodes,
-    storage,
-    intentsOfNode: gatherer.intentsOf,
-    sameNode: deps.sameNode,
-    yielder: system.yielder,
-    onDue: deps.onDue,
-  });
+  const index = createVolumeIndex({ ...deps, intentsOfNode: gatherer.intentsOf, yielder: system.yielder });
   const expectations = createExpectations();
-  const onAttachment = ({ metadata }: Attachment) => expectations.seen(metadata.name);
-  const onClaimGone = (gone: Claim) => {
-    reservation.gone(gone);
-    unbound.gone(gone);
-  };
-  const cancels = [
-    storage.attachments.store.subscribe({
-      onAdd: onAttachment,
-      onUpdate: (_, after) => onAttachment(after),
-      onDelete: onAttachment,
-    }),
-    deps.intents.subscribe({
-      onDelete(gone) {
-        expectations.endGrant(gone);
-        attachStatus.forget(gone);
-        retries.forget(gone);
-      },
-    }),
-    storage.claims.store.subscribe({
-      onUpdate(before, after) {
-        if (before.metadata.uid !== after.metadata.uid) onClaimGone(before);
-      },
-      onDelete: onClaimGone,
-    }),
-  ];
-  const upserts = {
-    upsertIntent: deps.upsertIntent,
-    upsertAttachment: (raw: unknown) => storage.attachments.upsertIfNewer(raw),
-    upsertClaim: (raw: unknown) => storage.claims.upsertIfNewer(raw),
-    upsertPersistentVolume: (raw: unknown) => storage.persistentVolumes.upsertIfNewer(raw),
-  };
+  const upserts = upsertsOf(deps);
   const volumeEvents = createVolumeEventRecorder({
     recorder: deps.recorder,
     intents: deps.intents,
@@ -122,20 +85,12 @@ export function createVolumeWork(deps: VolumeWorkDeps): VolumeWork {
   const reserved = followReserved(storage.claims.store, clock);
   const reservation = createClaimReservation({ client, clock, random, log, reservedSince: reserved.since, ...upserts });
   const shared = {
-    client,
-    clock,
-    random,
-    log,
-    storage,
-    index,
-    expectations,
-    reservation,
-    attachStatus,
-    volumeEvents,
+    ...{ client, clock, random, log, storage, index, expectations, reservation, attachStatus, volumeEvents },
     ...upserts,
   };
   const attachments = createIntentAttachments({ ...shared, intent: (name) => deps.intents.get(name) });
   const unbound = createUnbound(shared);
+  const cancels = forgetGone(deps, { expectations, attachStatus, retries, reservation, unbound });
   const release = (intent: Intent) => {
     return deps.release(intent, isCSI(intent.spec.source) ? attachments : undefined);
   };
@@ -182,10 +137,52 @@ export function createVolumeWork(deps: VolumeWorkDeps): VolumeWork {
     },
     stop() {
       for (const cancel of cancels) cancel();
-      reserved.stop();
-      volumeEvents.stop();
-      disks.stop();
-      index.stop();
+      for (const part of [reserved, volumeEvents, disks, index]) part.stop();
     },
   };
+}
+
+/** What takes the server's answer to a write into the stores, so that the next decision sees it. */
+function upsertsOf({ storage, upsertIntent }: VolumeWorkDeps) {
+  return {
+    upsertIntent,
+    upsertAttachment: (raw: unknown) => storage.attachments.upsertIfNewer(raw),
+    upsertClaim: (raw: unknown) => storage.claims.upsertIfNewer(raw),
+    upsertPersistentVolume: (raw: unknown) => storage.persistentVolumes.upsertIfNewer(raw),
+  };
+}
+
+/** What is remembered of objects. */
+interface Memories {
+  readonly expectations: Expectations;
+  readonly attachStatus: AttachStatusWriter;
+  readonly retries: Retries;
+  readonly reservation: ClaimReservation;
+  readonly unbound: Unbound;
+}
+
+/** Forgets what is remembered of objects that are gone, and expects no VolumeAttachment any more that is seen. */
+function forgetGone({ intents, storage }: VolumeWorkDeps, memories: Memories): Cancel[] {
+  const { expectations, attachStatus, retries, reservation, unbound } = memories;
+  const onAttachment = ({ metadata }: Attachment) => expectations.seen(metadata.name);
+  const onClaimGone = (gone: Claim) => {
+    reservation.gone(gone);
+    unbound.gone(gone);
+  };
+  return [
+    storage.attachments.store.subscribe(onEach(onAttachment)),
+    intents.subscribe({
+      onDelete(gone) {
+        expectations.endGrant(gone);
+        attachStatus.forget(gone);
+        retries.forget(gone);
+      },
+    }),
+    storage.claims.store.subscribe({
+      onUpdate(before, after) {
+        if (before.metadata.uid !== after.metadata.uid) onClaimGone(before);
+      },
+      onDelete: onClaimGone,
+    }),
+  ];
 }
