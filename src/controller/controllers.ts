@@ -18,7 +18,7 @@ import type { Pods } from "./cache/pods.ts";
 import type { Storage } from "./cache/storage.ts";
 import type { Watches } from "./cache/watches.ts";
 import type { Gatherer } from "./intents/gather.ts";
-import { createWriting, type Writing } from "./intents/pending-writes.ts";
+import { createWriting, type PendingWrites } from "./intents/pending-writes.ts";
 import type { NodeInput } from "./intents/resolve-node.ts";
 import type { Metrics } from "./metrics.ts";
 import type { Intent, SetEntry } from "./model/projections.ts";
@@ -89,7 +89,7 @@ export interface Controllers {
 interface Shared extends ControllersDeps {
   readonly queues: Queues;
   readonly policies: PolicyWatch;
-  readonly writing: Writing;
+  readonly writing: PendingWrites;
   /** By set, the nodes that the rollout has admitted. */
   readonly admitted: Map<string, ReadonlySet<string>>;
   readonly rejections: RejectionEvents;

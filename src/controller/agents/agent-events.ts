@@ -7,10 +7,10 @@ import type { AgentLeases } from "./agent-leases.ts";
 import { agentLate, agentLost, nodeLost } from "./agent-lost.ts";
 
 /**
- * Tells people by Events of agents that do not renew their Leases, and of those that do again: once per transition.
+ * Records Events about agents that do not renew their Leases, and about those that do again: one per transition.
  * The next leader may repeat that an agent is late, which is written nowhere, but not that it is lost.
  */
-export interface AgentTeller {
+export interface AgentEvents {
   /**
    * The node's Lease has not expired, as far as is known.
    * @param knownLost the node's state already shows AgentLost: a late Lease is no change
@@ -25,7 +25,7 @@ export interface AgentTeller {
 }
 
 /** Dependencies of Events about agents that stop renewing their Leases, and about their return. */
-export interface AgentTellerDeps {
+export interface AgentEventsDeps {
   readonly recorder: EventRecorder;
   readonly clock: Pick<Clock, "monotonic">;
   readonly leases: Pick<AgentLeases, "lateForMs" | "silence">;
@@ -35,8 +35,8 @@ export interface AgentTellerDeps {
   readonly uidOfState: (name: string) => string | undefined;
 }
 
-/** What is told of agents, as Events of their Nodes. */
-export function createAgentTeller({ recorder, clock, leases, uidOfNode, uidOfState }: AgentTellerDeps): AgentTeller {
+/** Records Events about agents on their Nodes. */
+export function createAgentTeller({ recorder, clock, leases, uidOfNode, uidOfState }: AgentEventsDeps): AgentEvents {
   /** When it was told that the agent is late or lost, by the monotonic clock. */
   const told = new Map<string, number>();
 

@@ -6,7 +6,15 @@ import type { Clock, Logger, Random } from "../../ports.ts";
 import type { Claim, PersistentVolume } from "../model/storage-objects.ts";
 import type { WaitReason } from "../model/wait-reason.ts";
 import { usedByPods } from "./claim-users.ts";
-import { beingTaken, leftMs, notRefused, podsAgainMs, settleMs, type Taking, type Waiting } from "./decide-hold.ts";
+import {
+  beingTaken,
+  leftMs,
+  notRefused,
+  type PendingReservation,
+  podsAgainMs,
+  settleMs,
+  type Waiting,
+} from "./decide-hold.ts";
 import { holdPatch, isHeld, protectPatch, releasePatch, takePatch, unholdPatch } from "./marks.ts";
 import { probePolicy } from "./probe-policy.ts";
 import { createTakeReserved } from "./take-reserved.ts";
@@ -69,7 +77,7 @@ export interface ClaimReservation {
 export function createClaimReservation(deps: ClaimReservationDeps): ClaimReservation {
   const { client, clock, random, log } = deps;
   /** By UID of the claim. */
-  const takings = new Map<string, Taking>();
+  const takings = new Map<string, PendingReservation>();
   const taken = new Set<string>();
 
   async function mark(of: Resource, object: KubeObject, patch: object | undefined): Promise<void> {

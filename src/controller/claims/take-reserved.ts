@@ -6,8 +6,8 @@ import { usedByPods } from "./claim-users.ts";
 import { beingTaken, leftMs, notRefused, podsAgainMs, type Waiting } from "./decide-hold.ts";
 import { probePolicy } from "./probe-policy.ts";
 
-/** Dependencies of taking a claim whose owner keeps pods out of it. */
-export interface TakeReservedDeps {
+/** Dependencies of reserving a claim whose owner keeps pods out of it. */
+export interface OwnerReservationsDeps {
   readonly client: KubeClient;
   readonly clock: Clock;
   readonly random: Random;
@@ -19,7 +19,7 @@ export interface TakeReservedDeps {
  * Reserves PVCs that pods have been kept from for some time: all checks run at once, before the PVCs are marked
  * (decision 0028).
  */
-export interface TakeReserved {
+export interface OwnerReservations {
   /**
    * @param shutAt since when the owner keeps pods out, in monotonic milliseconds
    * @returns undefined when the claim is ours
@@ -42,7 +42,7 @@ export interface TakeReserved {
  * Takes claims that are reserved by a label of their owner: no wait for pods is needed if the policies were seen to
  * refuse one.
  */
-export function createTakeReserved(deps: TakeReservedDeps): TakeReserved {
+export function createTakeReserved(deps: OwnerReservationsDeps): OwnerReservations {
   const { client, clock, mark } = deps;
   /**
    * The policies that were seen to refuse a pod, and since when they are the same: one that was installed just now has

@@ -1,5 +1,5 @@
 import { podDriver } from "../../api/names.ts";
-import type { BadAttribute, PodWish } from "../../api/pod-attributes.ts";
+import type { BadAttribute, PodVolumeRequest } from "../../api/pod-attributes.ts";
 import { podWishOf } from "../../api/pod-attributes.ts";
 import { recordIn, stringIn } from "../../kube/json.ts";
 
@@ -8,7 +8,7 @@ export interface PodVolume {
   /** Name of the volume in the pod. */
   readonly name: string;
   /** The requested volume, or the error in the request. */
-  readonly wish: PodWish | BadAttribute;
+  readonly wish: PodVolumeRequest | BadAttribute;
 }
 
 /** @returns undefined for a volume that is not ours. Pure. */

@@ -2,7 +2,7 @@ import { resource } from "../../api/names.ts";
 import type { KubeClient } from "../../kube/client/client.ts";
 import type { RequeueAfter } from "../../kube/keyed-queue.ts";
 import type { Clock, Logger } from "../../ports.ts";
-import type { AgentTeller } from "../agents/agent-events.ts";
+import type { AgentEvents } from "../agents/agent-events.ts";
 import type { AgentLeases } from "../agents/agent-leases.ts";
 import { agentStatePatch } from "../agents/agent-lost.ts";
 import { isKnownLost, lostStatePatch } from "../agents/state-lost.ts";
@@ -23,7 +23,7 @@ export interface ReconcileAgentDeps {
   readonly upsertState: (raw: unknown) => void;
   /** Nodes whose state is reported as unknown because their agents do not renew their Leases. */
   readonly saidLost: Set<string>;
-  readonly teller: AgentTeller;
+  readonly teller: AgentEvents;
 }
 
 /**

@@ -4,7 +4,7 @@ import type { AgentLeases } from "../agents/agent-leases.ts";
 import { compileNode } from "../intents/compile-intents.ts";
 import { diffIntents } from "../intents/diff-intents.ts";
 import type { Gatherer } from "../intents/gather.ts";
-import type { Writing } from "../intents/pending-writes.ts";
+import type { PendingWrites } from "../intents/pending-writes.ts";
 import type { WriteIntentsDeps } from "../intents/write-intents.ts";
 import { nameOf, setsOf, writeIntents } from "../intents/write-intents.ts";
 import type { RejectionEvents } from "../pods/rejection-events.ts";
@@ -14,7 +14,7 @@ import { proofInMs } from "../release/decide-release.ts";
 export interface ReconcileNodeDeps extends WriteIntentsDeps {
   readonly gatherer: Gatherer;
   readonly leases: AgentLeases;
-  readonly writing: Writing;
+  readonly writing: PendingWrites;
   /** Whether the rollout of a set has admitted the node. */
   readonly mayUpdate: (set: string, node: string) => boolean;
   readonly rejections: RejectionEvents;

@@ -5,7 +5,7 @@ import type { RequeueAfter } from "../../kube/keyed-queue.ts";
 import { mergeDiff } from "../../kube/merge-diff.ts";
 import type { Clock, Logger } from "../../ports.ts";
 import type { Gatherer } from "../intents/gather.ts";
-import type { Writing } from "../intents/pending-writes.ts";
+import type { PendingWrites } from "../intents/pending-writes.ts";
 import type { Intent, SetEntry } from "../model/projections.ts";
 import { setLabel } from "../model/volume-identity.ts";
 import type { StillInUse } from "../sets/finalizer-controller.ts";
@@ -22,7 +22,7 @@ export interface ReconcileSetDeps {
   readonly log: Logger;
   readonly recorder: EventRecorder;
   readonly gatherer: Gatherer;
-  readonly writing: Writing;
+  readonly writing: PendingWrites;
   readonly hasNode: (name: string) => boolean;
   readonly podCount: PodCount;
   /** Which admission policies are not in force, in a sentence. */

@@ -10,7 +10,7 @@ import type { NodeInput } from "../intents/resolve-node.ts";
 import { connectWaits, type PodWaits } from "./connect-waits.ts";
 import type { GateFacts } from "./decide-gates.ts";
 import { type ReconcilePodDeps, reconcilePod } from "./pod-reconciler.ts";
-import type { Said } from "./show-volumes-ready.ts";
+import type { LastReport } from "./show-volumes-ready.ts";
 
 /** Dependencies of the work on waiting pods. */
 export interface PodWaitDeps {
@@ -35,7 +35,7 @@ export interface PodWaitWork {
 export function createPodWaits(deps: PodWaitDeps): PodWaitWork {
   const { system, client, recorder, watches, pods, storage, gatherer } = deps;
   const { sets, nodes, intents } = watches;
-  const said = new Map<string, Said>();
+  const said = new Map<string, LastReport>();
   const claims = claimObjectsOf(storage);
   const gateFacts = (): GateFacts => ({
     set: (name) => sets.store.get(name),

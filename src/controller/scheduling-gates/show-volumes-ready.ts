@@ -17,11 +17,11 @@ export interface ShowDeps {
   readonly recorder: EventRecorder;
   readonly upsertPod: (raw: unknown) => void;
   /** What was last said of pods whose volumes are missing, by UID. */
-  readonly said: Map<string, Said>;
+  readonly said: Map<string, LastReport>;
 }
 
 /** The last report about a pod whose volumes are missing. */
-export interface Said {
+export interface LastReport {
   /** Monotonic milliseconds since when something has been missing. */
   readonly since: number;
   /** Monotonic milliseconds of the last time, and what was said. */
