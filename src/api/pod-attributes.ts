@@ -36,7 +36,10 @@ const unprintable = /[\p{Cc}\p{Zl}\p{Zp}]/u;
  * @param attributes volumeAttributes of the pod, or the volume_context that kubelet makes of them
  * @param readOnly csi.readOnly of the pod's volume
  */
-export function podWishOf(attributes: ReadonlyMap<string, string>, readOnly: boolean): PodVolumeRequest | BadAttribute {
+export function podVolumeRequest(
+  attributes: ReadonlyMap<string, string>,
+  readOnly: boolean,
+): PodVolumeRequest | BadAttribute {
   for (const key of attributes.keys()) {
     if (key.startsWith(kubelets) || (podAttributes as readonly string[]).includes(key)) continue;
     return bad(cut(key, 63), `is not known; there are ${podAttributes.join(", ")}`);

@@ -12,13 +12,13 @@ import {
 } from "../kube/policies/policies.ts";
 import { createPolicyWatch, type PolicyWatch } from "../kube/policies/policy-watch.ts";
 import type { Cancel, System } from "../ports.ts";
-import { createAgentTeller } from "./agents/agent-events.ts";
+import { createAgentEvents } from "./agents/agent-events.ts";
 import type { AgentLeases } from "./agents/agent-leases.ts";
 import type { Pods } from "./cache/pods.ts";
 import type { Storage } from "./cache/storage.ts";
 import type { Watches } from "./cache/watches.ts";
 import type { Gatherer } from "./intents/gather.ts";
-import { createWriting, type PendingWrites } from "./intents/pending-writes.ts";
+import { createPendingWrites, type PendingWrites } from "./intents/pending-writes.ts";
 import type { NodeInput } from "./intents/resolve-node.ts";
 import type { Metrics } from "./metrics.ts";
 import type { Intent, SetEntry } from "./model/projections.ts";
@@ -89,7 +89,7 @@ export interface Controllers {
 interface Shared extends ControllersDeps {
   readonly queues: Queues;
   readonly policies: PolicyWatch;
-  readonly writing: PendingWrites;
+  readonly pendingWrites: PendingWrites;
   /** By set, the nodes that the rollout has admitted. */
   readonly admitted: Map<string, ReadonlySet<string>>;
   readonly rejections: RejectionEvents;
@@ -108,10 +108,10 @@ export function createControllers(deps: ControllersDeps): Controllers {
   // No key runs before all reconcilers are there, as nothing fills the queues yet.
   const queues = createQueues(system, deps.metrics, (name, key) => reconcilers[name](key));
   const policies = createPolicies(deps, queues, () => volumes.all());
-  const writing = createWriting((set) => queues.sets.add(set));
+  const pendingWrites = createPendingWrites((set) => queues.sets.add(set));
   const rejections = createRejectionEvents(recorder, (pod) => queues.pods.add(keyOfPod(pod)));
   const shared: Shared = {
-    ...{ ...deps, queues, policies: policies.watch, writing, rejections, admitted: new Map() },
+    ...{ ...deps, queues, policies: policies.watch, pendingWrites, rejections, admitted: new Map() },
     hasNode: (name) => nodes.store.get(name) !== undefined,
     upsertIntent: (raw) => intents.upsertIfNewer(raw),
   };
@@ -155,7 +155,7 @@ export function createControllers(deps: ControllersDeps): Controllers {
       if (!unbroken) volumes.begin();
       for (const queue of Object.values(queues)) queue.resume();
       // What was being written when the work was paused may have been applied since.
-      for (const node of writing.nodes()) queues.nodes.add(node);
+      for (const node of pendingWrites.nodes()) queues.nodes.add(node);
     },
   };
 }
@@ -195,12 +195,12 @@ function createPolicies(deps: ControllersDeps, queues: Queues, allVolumes: () =>
 }
 
 function createSetReconciler(shared: Shared) {
-  const { system, client, recorder, gatherer, queues, policies, writing, admitted, hasNode } = shared;
+  const { system, client, recorder, gatherer, queues, policies, pendingWrites, admitted, hasNode } = shared;
   const { sets } = shared.watches;
   const { clock, log } = system;
   const podCount = createPodCount({ clock, pods: shared.pods, intentsOf: gatherer.intentsOf });
   const deps: ReconcileSetDeps = {
-    ...{ client, clock, log, recorder, gatherer, writing, hasNode, podCount },
+    ...{ client, clock, log, recorder, gatherer, pendingWrites, hasNode, podCount },
     unguarded: () => policies.missing,
     upsert: (raw) => sets.upsertIfNewer(raw),
     admit(set, nodes) {
@@ -236,12 +236,12 @@ function createSetReconciler(shared: Shared) {
 }
 
 function createNodeReconciler(shared: Shared): Reconcile {
-  const { system, client, recorder, gatherer, leases, writing, admitted, rejections, upsertIntent } = shared;
+  const { system, client, recorder, gatherer, leases, pendingWrites, admitted, rejections, upsertIntent } = shared;
   const { random, log } = system;
   const notices = createRejectionEvents(recorder, () => {});
   const mayUpdate = (set: string, node: string) => admitted.get(set)?.has(node) === true;
   const told = { rejections, notices };
-  const deps = { ...told, client, random, log, gatherer, leases, writing, upsert: upsertIntent, mayUpdate };
+  const deps = { ...told, client, random, log, gatherer, leases, pendingWrites, upsert: upsertIntent, mayUpdate };
   return (node) => reconcileNode(deps, node);
 }
 
@@ -284,11 +284,21 @@ function createAgentReconciler({ system, client, recorder, watches, gatherer, le
   const state = (node: string) => states.store.get(node);
   const uidOfNode = (name: string) => nodes.store.get(name)?.metadata.uid;
   const uidOfState = (name: string) => state(name)?.metadata.uid;
-  const teller = createAgentTeller({ recorder, clock, leases, uidOfNode, uidOfState });
+  const agentEvents = createAgentEvents({ recorder, clock, leases, uidOfNode, uidOfState });
   const deps = {
-    ...{ client, clock, log, gatherer, leases, state, teller, hasNode: shared.hasNode, upsert: shared.upsertIntent },
+    ...{
+      client,
+      clock,
+      log,
+      gatherer,
+      leases,
+      state,
+      agentEvents,
+      hasNode: shared.hasNode,
+      upsert: shared.upsertIntent,
+    },
     upsertState: (raw: unknown) => states.upsertIfNewer(raw),
-    saidLost: new Set<string>(),
+    reportedLost: new Set<string>(),
   };
   return (node) => reconcileAgent(deps, node);
 }

@@ -64,8 +64,8 @@ export interface Controller {
   remark(): string | undefined;
 }
 
-/** What Events may take at the end: they are for people, and the next leader waits. */
-const lastWordsMs = 1_000;
+/** Milliseconds that writing Events may take at the end: they are for people, and the next leader waits. */
+const flushMs = 1_000;
 
 /**
  * Wires the controller and starts it. Data flows one way:
@@ -134,7 +134,7 @@ export function startController(deps: ControllerDeps): Controller {
       finalizerController.stop();
       triggers.stop();
       await Promise.all(Object.values(controllers.queues).map((queue) => queue.stop()));
-      await lastWords(system, recorder);
+      await flushEvents(system, recorder);
       recorder.stop();
       await leadership.stop();
       for (const watch of allOf(watches)) watch.stop();
@@ -265,9 +265,9 @@ function metricSources({ watches, pods, leases, controllers }: Parts, leadership
 }
 
 /** Writes the Events that are due, as far as they are written soon. */
-async function lastWords({ timers }: System, recorder: EventRecorder): Promise<void> {
+async function flushEvents({ timers }: System, recorder: EventRecorder): Promise<void> {
   await new Promise<void>((resolve) => {
-    const cancel = timers.after(lastWordsMs, resolve);
+    const cancel = timers.after(flushMs, resolve);
     void recorder.flush().then(() => {
       cancel();
       resolve();

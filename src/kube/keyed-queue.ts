@@ -37,8 +37,8 @@ export interface KeyedQueue {
   add(key: string): void;
   /** Adds the key after at least `ms` milliseconds, or earlier if it was already to be added earlier. */
   addAfter(key: string, ms: number): void;
-  /** Forgets that a key, or that any key failed: the next add does not wait for the retry. */
-  pardon(key?: string): void;
+  /** Resets the backoff of a key, or of all: the next add does not wait for the retry. */
+  resetBackoff(key?: string): void;
   /**
    * Starts no run and forgets what was added, until resume. Runs that are under way go on; resolves when they have
    * ended.
@@ -179,7 +179,7 @@ export function createKeyedQueue(deps: KeyedQueueDeps): KeyedQueue {
       else makeDue(key);
     },
     addAfter,
-    pardon(key) {
+    resetBackoff(key) {
       if (key === undefined) failures.clear();
       else failures.delete(key);
     },

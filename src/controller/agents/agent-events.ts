@@ -36,8 +36,8 @@ export interface AgentEventsDeps {
 }
 
 /** Records Events about agents on their Nodes. */
-export function createAgentTeller({ recorder, clock, leases, uidOfNode, uidOfState }: AgentEventsDeps): AgentEvents {
-  /** When it was told that the agent is late or lost, by the monotonic clock. */
+export function createAgentEvents({ recorder, clock, leases, uidOfNode, uidOfState }: AgentEventsDeps): AgentEvents {
+  /** When an Event said that the agent is late or lost, by the monotonic clock. */
   const told = new Map<string, number>();
 
   /** The Node, where people look first; its state while there is no Node. */
@@ -47,7 +47,7 @@ export function createAgentTeller({ recorder, clock, leases, uidOfNode, uidOfSta
     return { apiVersion, kind: resource.states.kind, name, uid: uidOfState(name) };
   }
 
-  function tell(node: string, type: "Normal" | "Warning", reason: Reason, message: string): void {
+  function record(node: string, type: "Normal" | "Warning", reason: Reason, message: string): void {
     recorder.event({ object: objectOf(node), type, reason, message });
   }
 
@@ -64,12 +64,12 @@ export function createAgentTeller({ recorder, clock, leases, uidOfNode, uidOfSta
       if (lateForMs < 0) {
         if (since === undefined ? back : renewedSince(node, since)) {
           told.delete(node);
-          tell(node, "Normal", "AgentLive", "The node's agent renews its Lease again.");
+          record(node, "Normal", "AgentLive", "The node's agent renews its Lease again.");
         }
         return -lateForMs;
       }
       if (since === undefined) {
-        if (!knownLost) tell(node, "Warning", agentLate.reason, agentLate.message);
+        if (!knownLost) record(node, "Warning", agentLate.reason, agentLate.message);
         told.set(node, clock.monotonic());
       }
       return Number.POSITIVE_INFINITY;
@@ -78,7 +78,7 @@ export function createAgentTeller({ recorder, clock, leases, uidOfNode, uidOfSta
     lost(node) {
       told.set(node, clock.monotonic());
       const { reason, message } = uidOfNode(node) === undefined ? nodeLost : agentLost;
-      tell(node, "Warning", reason, message);
+      record(node, "Warning", reason, message);
     },
   };
 }

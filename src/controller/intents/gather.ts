@@ -32,7 +32,7 @@ export interface Gatherer {
   input(node: string): NodeInput;
   /** Works out what has changed for every node, in turns, so that what follows is quick. */
   prepare(): Promise<void>;
-  stakes(node: string): ReadonlyMap<string, SetOnNode>;
+  setsOnNode(node: string): ReadonlyMap<string, SetOnNode>;
   /** The nodes where a set wants or has something. */
   nodesOf(set: string): RolloutNode[];
   /** Whether a set selects any Node, also one that has no mounts. */
@@ -171,7 +171,7 @@ export function createGatherer(
     consent,
     refusals: refusals.of(name),
   });
-  const stakes = (node: string) => {
+  const setsOnNode = (node: string) => {
     const known = resolved.get(node) ?? resolveNode(input(node));
     resolved.set(node, known);
     return known;
@@ -180,7 +180,7 @@ export function createGatherer(
     new Set([...[...stores.nodes.list()].map(({ metadata }) => metadata.name), ...intents.nodes()]);
   function* resolveAll(): Generator<void> {
     for (const name of nodeNames()) {
-      stakes(name);
+      setsOnNode(name);
       yield;
     }
   }
@@ -189,11 +189,11 @@ export function createGatherer(
     complete: () => [stores.sets, stores.nodes, stores.intents].every(isCurrent),
     nodeNames,
     input,
-    stakes,
+    setsOnNode,
     prepare: async () => runYielding(yielder, resolveAll()),
     nodesOf(set) {
       return [...nodeNames()].flatMap((node) => {
-        const onNode = stakes(node).get(set);
+        const onNode = setsOnNode(node).get(set);
         return onNode === undefined ? [] : [{ node, onNode }];
       });
     },
@@ -201,7 +201,7 @@ export function createGatherer(
     intentsOf: intents.ofNode,
     intentsOfSet: intents.ofSet,
     forgetNodesOf(sets) {
-      const nodes = [...nodeNames()].filter((node) => sets.some((set) => stakes(node).has(set)));
+      const nodes = [...nodeNames()].filter((node) => sets.some((set) => setsOnNode(node).has(set)));
       for (const node of nodes) forget(node);
       return nodes;
     },

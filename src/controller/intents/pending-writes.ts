@@ -10,7 +10,7 @@ export interface PendingWrites {
 }
 
 /** @param onEnd called with each set whose writes on a node have ended: its next steps may continue */
-export function createWriting(onEnd: (set: string) => void): PendingWrites {
+export function createPendingWrites(onEnd: (set: string) => void): PendingWrites {
   const byNode = new Map<string, Set<string>>();
   return {
     begin(node, sets) {

@@ -39,7 +39,7 @@ export function createReadiness({
 }
 
 /** The same in other words is written so often, in milliseconds: a Node is watched by everybody. */
-const wordsMs = 60_000;
+const messageMs = 60_000;
 
 /**
  * Makes a Node show whether its volumes are there: the condition NodeVolumesReady, and the taint. What is written is
@@ -55,12 +55,12 @@ export async function reconcileReadiness(
   const node = deps.node(name);
   if (node === undefined) written.delete(name);
   if (node === undefined || !gatherer.complete()) return undefined;
-  const wanted = nodeReadiness(gatherer.stakes(name).values(), gatherer.intentsOf(name));
+  const wanted = nodeReadiness(gatherer.setsOnNode(name).values(), gatherer.intentsOf(name));
   const change = readinessChange(node.readiness, wanted);
   if (change === undefined) return undefined;
   const now = deps.clock.monotonic();
-  const waitMs = (written.get(name) ?? Number.NEGATIVE_INFINITY) + wordsMs - now;
-  if (change.onlyWords && waitMs > 0) return waitMs;
+  const waitMs = (written.get(name) ?? Number.NEGATIVE_INFINITY) + messageMs - now;
+  if (change.onlyMessage && waitMs > 0) return waitMs;
   let live = await deps.client.get<KubeObject>(resource.nodes, { name });
   if (live === undefined || live.metadata.uid !== node.metadata.uid) return undefined;
   // A taint comes before the condition that explains it, and goes after the one that says that all is well.

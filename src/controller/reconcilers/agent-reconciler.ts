@@ -22,8 +22,8 @@ export interface ReconcileAgentDeps {
   readonly state: (node: string) => StateEntry | undefined;
   readonly upsertState: (raw: unknown) => void;
   /** Nodes whose state is reported as unknown because their agents do not renew their Leases. */
-  readonly saidLost: Set<string>;
-  readonly teller: AgentEvents;
+  readonly reportedLost: Set<string>;
+  readonly agentEvents: AgentEvents;
 }
 
 /**
@@ -36,8 +36,8 @@ export async function reconcileAgent(deps: ReconcileAgentDeps, node: string): Pr
   const intents = deps.gatherer.intentsOf(node);
   const state = deps.state(node);
   if (intents.length === 0 && state === undefined) {
-    deps.saidLost.delete(node);
-    deps.teller.forget(node);
+    deps.reportedLost.delete(node);
+    deps.agentEvents.forget(node);
     return undefined;
   }
   const life = deps.leases.of(node);
@@ -53,16 +53,16 @@ export async function reconcileAgent(deps: ReconcileAgentDeps, node: string): Pr
     deps.log.info("agent state changed", { node, state: life.state, intents: changed });
   }
   if (life.state !== "lost") {
-    deps.saidLost.delete(node);
-    const lateInMs = deps.teller.lives(node, { knownLost: isKnownLost(state), back: changed > 0 });
+    deps.reportedLost.delete(node);
+    const lateInMs = deps.agentEvents.lives(node, { knownLost: isKnownLost(state), back: changed > 0 });
     return Math.min(-life.expiredForMs, lateInMs);
   }
-  const patch = state && lostStatePatch(state, facts, deps.saidLost.has(node), deps.clock.now());
+  const patch = state && lostStatePatch(state, facts, deps.reportedLost.has(node), deps.clock.now());
   if (state !== undefined && patch !== undefined) {
     const { name, uid, resourceVersion } = state.metadata;
     deps.upsertState(await deps.client.mergePatchStatus(resource.states, { name, uid, resourceVersion }, patch));
-    deps.teller.lost(node);
+    deps.agentEvents.lost(node);
   }
-  if (state !== undefined) deps.saidLost.add(node);
+  if (state !== undefined) deps.reportedLost.add(node);
   return undefined;
 }

@@ -14,7 +14,7 @@ import { proofInMs } from "../release/decide-release.ts";
 export interface ReconcileNodeDeps extends WriteIntentsDeps {
   readonly gatherer: Gatherer;
   readonly leases: AgentLeases;
-  readonly writing: PendingWrites;
+  readonly pendingWrites: PendingWrites;
   /** Whether the rollout of a set has admitted the node. */
   readonly mayUpdate: (set: string, node: string) => boolean;
   readonly rejections: RejectionEvents;
@@ -28,11 +28,11 @@ export interface ReconcileNodeDeps extends WriteIntentsDeps {
  * @returns milliseconds after which to look again, if time alone may change what the intents shall be
  */
 export async function reconcileNode(deps: ReconcileNodeDeps, node: string): Promise<RequeueAfter | undefined> {
-  const { gatherer, leases, writing } = deps;
+  const { gatherer, leases, pendingWrites } = deps;
   if (!gatherer.complete()) return undefined;
   const input = gatherer.input(node);
   const facts = { node: input.node, ...leases.silence(node) };
-  const plan = compileNode(input, gatherer.stakes(node), (set) => deps.mayUpdate(set, node), facts);
+  const plan = compileNode(input, gatherer.setsOnNode(node), (set) => deps.mayUpdate(set, node), facts);
   const writes = diffIntents(plan, input.intents);
   deps.rejections.record(node, input.node === undefined ? [] : plan.rejections);
   deps.notices.record(node, input.node === undefined ? [] : plan.notices);
@@ -40,17 +40,17 @@ export async function reconcileNode(deps: ReconcileNodeDeps, node: string): Prom
   const againInMs = looks.length === 0 ? undefined : Math.min(...looks);
   gatherer.forgetRefusals(node, new Set(writes.map(nameOf)));
   if (writes.length === 0) {
-    writing.end(node);
+    pendingWrites.end(node);
     return againInMs;
   }
-  writing.begin(node, new Set(writes.flatMap((write) => [...setsOf(write)])));
+  pendingWrites.begin(node, new Set(writes.flatMap((write) => [...setsOf(write)])));
   try {
     await writeIntents(deps, writes, (intent, refusal) => gatherer.refused(node, intent, refusal));
-    writing.end(node);
+    pendingWrites.end(node);
     return againInMs;
   } catch (error) {
     // Not before it is clear whether it was applied: the next run of this node looks again.
-    if (classifyWriteError(error) !== "uncertain") writing.end(node);
+    if (classifyWriteError(error) !== "uncertain") pendingWrites.end(node);
     throw error;
   }
 }

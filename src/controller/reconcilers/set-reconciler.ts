@@ -22,7 +22,7 @@ export interface ReconcileSetDeps {
   readonly log: Logger;
   readonly recorder: EventRecorder;
   readonly gatherer: Gatherer;
-  readonly writing: PendingWrites;
+  readonly pendingWrites: PendingWrites;
   readonly hasNode: (name: string) => boolean;
   readonly podCount: PodCount;
   /** Which admission policies are not in force, in a sentence. */
@@ -45,7 +45,7 @@ export async function reconcileSet(deps: ReconcileSetDeps, entry: SetEntry): Pro
   const nodes = deps.gatherer.nodesOf(set);
   const counted = nodes.filter(({ onNode }) => onNode.selected);
   const rollout =
-    entry.spec === undefined ? noRollout : decideRollout(entry.spec.rollout, counted, deps.writing.nodesOf(set));
+    entry.spec === undefined ? noRollout : decideRollout(entry.spec.rollout, counted, deps.pendingWrites.nodesOf(set));
   deps.admit(set, rollout.admitted);
   return report(deps, entry, rollout, { intents: 0, lost: [] });
 }
@@ -66,7 +66,7 @@ export async function releaseSet(deps: ReconcileSetDeps, entry: SetEntry): Promi
     const requeueAfter = await report(deps, entry, noRollout, remaining);
     return { why: `${intents.length} intents are left`, requeueAfter };
   }
-  if (deps.writing.nodesOf(set).size > 0) return { why: "a write is under way", requeueAfter: lookAgainMs };
+  if (deps.pendingWrites.nodesOf(set).size > 0) return { why: "a write is under way", requeueAfter: lookAgainMs };
   // The last word is the server's: an intent that a former leader wrote may not have arrived yet.
   const live = await deps.client.list<Intent>(resource.intents, { labelSelector: setLabel(set) });
   if (live.items.length === 0) return undefined;

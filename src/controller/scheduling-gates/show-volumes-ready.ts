@@ -32,7 +32,7 @@ export interface LastReport {
 /** What lasts less than this, in milliseconds, is how a pod usually starts: nobody is told. */
 const settleMs = 2_000;
 /** The same in other words is written so often. */
-const wordsMs = 60_000;
+const messageMs = 60_000;
 
 /**
  * Says to a pod's owner whether the volumes are there: a condition for each pod with volumes of ours, and one Event for
@@ -55,7 +55,7 @@ export async function showVolumesReady(
     said.delete(uid);
     if (isShown) return undefined;
     await writeCondition(deps, pod, wanted);
-    if (before?.at !== undefined || shown?.status === "False") tell(deps, pod, wanted);
+    if (before?.at !== undefined || shown?.status === "False") recordEvent(deps, pod, wanted);
     return undefined;
   }
   const now = clock.monotonic();
@@ -64,19 +64,19 @@ export async function showVolumesReady(
   const isKnown = pod.volumes.length === 0 ? last.reason === wanted.reason : isShown;
   if (isKnown && (shown === undefined || shown.message === wanted.message)) return undefined;
   const { since, at = Number.NEGATIVE_INFINITY } = last;
-  const dueAt = Math.max(since + settleMs, at + (isKnown ? wordsMs : settleMs));
+  const dueAt = Math.max(since + settleMs, at + (isKnown ? messageMs : settleMs));
   if (now < dueAt) return dueAt - now;
   // A pod that only waits at a gate of a set has no volume whose condition there could be.
   if (pod.volumes.length > 0) await writeCondition(deps, pod, wanted);
   said.set(uid, { since, at: now, reason: wanted.reason });
-  if (!quiet && !isKnown) tell(deps, pod, wanted);
+  if (!quiet && !isKnown) recordEvent(deps, pod, wanted);
   return undefined;
 }
 
 /** No problem: the condition shows it, and no Event is needed. */
 const onItsWay: ReadonlySet<string> = new Set<Reason>(["NotObserved", "NotGranted", "Progressing"]);
 
-function tell({ recorder }: ShowDeps, { metadata }: PodEntry, { reason, message }: VolumesReady): void {
+function recordEvent({ recorder }: ShowDeps, { metadata }: PodEntry, { reason, message }: VolumesReady): void {
   if (!isReason(reason) || onItsWay.has(reason)) return;
   const { name, namespace, uid } = metadata;
   const object = { apiVersion: "v1", kind: resource.pods.kind, namespace, name, uid };

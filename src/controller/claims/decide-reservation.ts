@@ -39,7 +39,7 @@ export function leftMs(shutAt: number, refusedAt: number, now: number): number {
 /** A pod that names the claim was not refused. */
 export function notRefused(claim: Claim, { shutAt }: PendingReservation, why: string, now: number): Waiting {
   // The policy follows the label after a moment.
-  if (now - shutAt < settleMs) return beingTaken(claim, probeEveryMs);
+  if (now - shutAt < settleMs) return beingReserved(claim, probeEveryMs);
   const { namespace = "", name } = claim.metadata;
   const message = `not using PVC ${namespace}/${name}: a pod that references it could be admitted at the same time: ${why}`;
   return {
@@ -51,7 +51,7 @@ export function notRefused(claim: Claim, { shutAt }: PendingReservation, why: st
 /**
  * PURE. The wait while a claim is being reserved for us: the admission policy has to refuse pods that name it first.
  */
-export function beingTaken({ metadata: { namespace = "", name } }: Claim, againInMs: number): Waiting {
+export function beingReserved({ metadata: { namespace = "", name } }: Claim, againInMs: number): Waiting {
   const message = `claim ${namespace}/${name} is being taken: pods that name it are turned away first`;
   return { waitReason: { reason: "WaitingForAttach", message, on: onClaim({ namespace, name }) }, againInMs };
 }
