@@ -1,8 +1,8 @@
 import { codePoints } from "./code-points.ts";
 import { cut } from "./conditions.ts";
 
-/** What an inline volume of csi.nodevolume.dev asks for in its pod's name. */
-export interface PodWish {
+/** What an inline volume of csi.nodevolume.dev requests in its pod's name. */
+export interface PodVolumeRequest {
   /** A NodeVolumeSet, or a claim of the pod's own namespace. */
   readonly wants: { readonly set: string } | { readonly persistentVolumeClaim: string };
   readonly readOnly: boolean;
@@ -36,7 +36,10 @@ const unprintable = /[\p{Cc}\p{Zl}\p{Zp}]/u;
  * @param attributes volumeAttributes of the pod, or the volume_context that kubelet makes of them
  * @param readOnly csi.readOnly of the pod's volume
  */
-export function podWishOf(attributes: ReadonlyMap<string, string>, readOnly: boolean): PodWish | BadAttribute {
+export function podVolumeRequest(
+  attributes: ReadonlyMap<string, string>,
+  readOnly: boolean,
+): PodVolumeRequest | BadAttribute {
   for (const key of attributes.keys()) {
     if (key.startsWith(kubelets) || (podAttributes as readonly string[]).includes(key)) continue;
     return bad(cut(key, 63), `is not known; there are ${podAttributes.join(", ")}`);
@@ -65,7 +68,7 @@ export function podWishOf(attributes: ReadonlyMap<string, string>, readOnly: boo
 }
 
 /** PURE. Tells the two apart. */
-export function isBadAttribute(wish: PodWish | BadAttribute): wish is BadAttribute {
+export function isBadAttribute(wish: PodVolumeRequest | BadAttribute): wish is BadAttribute {
   return "field" in wish;
 }
 

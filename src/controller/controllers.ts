@@ -2,6 +2,7 @@ import { resource, systemNamespace } from "../api/names.ts";
 import type { KubeClient } from "../kube/client/client.ts";
 import type { Transport } from "../kube/client/transport.ts";
 import type { EventRecorder } from "../kube/events/event-recorder.ts";
+import type { Reconcile, RequeueAfter } from "../kube/keyed-queue.ts";
 import { followPolicies } from "../kube/policies/follow-policies.ts";
 import {
   type AcceptedPolicies,
@@ -11,37 +12,37 @@ import {
 } from "../kube/policies/policies.ts";
 import { createPolicyWatch, type PolicyWatch } from "../kube/policies/policy-watch.ts";
 import type { Cancel, System } from "../ports.ts";
-import { createAgentTeller } from "./agents/agent-events.ts";
+import { createAgentEvents } from "./agents/agent-events.ts";
 import type { AgentLeases } from "./agents/agent-leases.ts";
 import type { Pods } from "./cache/pods.ts";
 import type { Storage } from "./cache/storage.ts";
 import type { Watches } from "./cache/watches.ts";
 import type { Gatherer } from "./intents/gather.ts";
-import { createWriting } from "./intents/pending-writes.ts";
+import { createPendingWrites, type PendingWrites } from "./intents/pending-writes.ts";
 import type { NodeInput } from "./intents/resolve-node.ts";
 import type { Metrics } from "./metrics.ts";
-import type { SetEntry } from "./model/projections.ts";
+import type { Intent, SetEntry } from "./model/projections.ts";
 import type { Claim } from "./model/storage-objects.ts";
 import { isGuarded } from "./model/volume-key.ts";
-import { createObserve } from "./observe/observe.ts";
-import { createRejectionEvents } from "./pods/rejection-events.ts";
-import { createQueues } from "./queues/queues.ts";
+import { createObserve, type Observe } from "./observe/observe.ts";
+import { createRejectionEvents, type RejectionEvents } from "./pods/rejection-events.ts";
+import { createQueues, type Reconcilers } from "./queues/queues.ts";
 import { type Queues, sameNode } from "./queues/triggers.ts";
 import { createReadiness } from "./readiness/reconcile-readiness.ts";
 import { reconcileAgent } from "./reconcilers/agent-reconciler.ts";
 import { reconcileNode } from "./reconcilers/node-reconciler.ts";
 import { reconcileNodeState } from "./reconcilers/node-state-reconciler.ts";
-import { releaseIntent } from "./reconcilers/release-reconciler.ts";
-import { reconcileSet, releaseSet } from "./reconcilers/set-reconciler.ts";
-import { createVolumeWork } from "./reconcilers/volume-controller.ts";
+import { type IntentAttachments, type ReleaseIntentDeps, releaseIntent } from "./reconcilers/release-reconciler.ts";
+import { type ReconcileSetDeps, reconcileSet, releaseSet } from "./reconcilers/set-reconciler.ts";
+import { createVolumeWork, type VolumeWork } from "./reconcilers/volume-controller.ts";
 import { awaitsRelease, doubtForMs, mendsInMs, settleMs } from "./release/decide-release.ts";
 import { keyOfPod } from "./scheduling-gates/pod-reconciler.ts";
 import { createPodWaits } from "./scheduling-gates/pod-waits.ts";
 import type { FinalizerControllerDeps } from "./sets/finalizer-controller.ts";
 import { createPodCount } from "./sets/pod-count.ts";
 
-/** Dependencies of the leader's work. Watches and caches are shared with candidates that do not lead. */
-export interface WorkDeps {
+/** Dependencies of the leader's reconcilers. Watches and caches are shared with candidates that do not lead. */
+export interface ControllersDeps {
   readonly system: System;
   readonly client: KubeClient;
   readonly transport: Transport;
@@ -60,7 +61,7 @@ export interface WorkDeps {
 }
 
 /** The work queues with their reconcilers, and the state that these share: rollout admissions, and writes under way. */
-export interface Work {
+export interface Controllers {
   readonly queues: Queues;
   readonly finalizerControllerDeps: FinalizerControllerDeps;
   /** Reconciles every volume of CSI drivers. */
@@ -84,72 +85,89 @@ export interface Work {
   resume(unbroken: boolean): void;
 }
 
-/**
- * Wires the controller's caches, reconcilers and queues. `triggers.ts` fills the queues from the watches; each queue
- * below names the reconciler of its keys. The caller pauses the queues while another process leads.
- */
-export function createWork(deps: WorkDeps): Work {
-  const { system, client, recorder, watches, storage, gatherer, leases, metrics } = deps;
-  const { clock, random, log } = system;
-  const { sets, nodes, intents, states } = watches;
-  const writing = createWriting((set) => queues.sets.add(set));
+/** What the reconcilers share. */
+interface Shared extends ControllersDeps {
+  readonly queues: Queues;
+  readonly policies: PolicyWatch;
+  readonly pendingWrites: PendingWrites;
   /** By set, the nodes that the rollout has admitted. */
-  const admitted = new Map<string, ReadonlySet<string>>();
-  let onSet: (set: SetEntry) => Promise<void> = () => Promise.resolve();
+  readonly admitted: Map<string, ReadonlySet<string>>;
+  readonly rejections: RejectionEvents;
+  readonly hasNode: (name: string) => boolean;
+  readonly upsertIntent: (raw: unknown) => void;
+}
 
-  const hasNode = (name: string) => nodes.store.get(name) !== undefined;
-  const upsert = (raw: unknown) => intents.upsertIfNewer(raw);
-  const mayUpdate = (set: string, node: string) => admitted.get(set)?.has(node) === true;
-
+/**
+ * Wires the reconcilers to the controller's caches and queues. `triggers.ts` fills the queues from the watches; each
+ * queue has the reconciler of its name, which tells it when a key is run again. The caller pauses the queues while
+ * another process leads.
+ */
+export function createControllers(deps: ControllersDeps): Controllers {
+  const { system, client, recorder, watches, gatherer } = deps;
+  const { nodes, intents } = watches;
+  // No key runs before all reconcilers are there, as nothing fills the queues yet.
+  const queues = createQueues(system, deps.metrics, (name, key) => reconcilers[name](key));
+  const policies = createPolicies(deps, queues, () => volumes.all());
+  const pendingWrites = createPendingWrites((set) => queues.sets.add(set));
   const rejections = createRejectionEvents(recorder, (pod) => queues.pods.add(keyOfPod(pod)));
-  const notices = createRejectionEvents(recorder, () => {});
-  const podCount = createPodCount({ clock, pods: deps.pods, intentsOf: gatherer.intentsOf });
-  const nodeDeps = { rejections, notices, client, random, log, gatherer, leases, writing, upsert, mayUpdate };
-  const state = (node: string) => states.store.get(node);
-  const upsertState = (raw: unknown) => states.upsertIfNewer(raw);
-  const saidLost = new Set<string>();
-  const uidOfNode = (name: string) => nodes.store.get(name)?.metadata.uid;
-  const uidOfState = (name: string) => state(name)?.metadata.uid;
-  const teller = createAgentTeller({ recorder, clock, leases, uidOfNode, uidOfState });
-  const agentDeps = { client, clock, log, gatherer, leases, hasNode, upsert, state, upsertState, saidLost, teller };
-  const setDeps = {
-    client,
-    clock,
-    log,
-    recorder,
-    gatherer,
-    writing,
-    hasNode,
-    podCount,
-    unguarded: () => policies.missing,
-    later: (set: string, ms: number) => queues.sets.addAfter(set, ms),
-    upsert: (raw: unknown) => sets.upsertIfNewer(raw),
-    admit(set: string, nodesOfSet: ReadonlySet<string>) {
-      admitted.set(set, nodesOfSet);
-      for (const node of nodesOfSet) queues.nodes.add(node);
+  const shared: Shared = {
+    ...{ ...deps, queues, policies: policies.watch, pendingWrites, rejections, admitted: new Map() },
+    hasNode: (name) => nodes.store.get(name) !== undefined,
+    upsertIntent: (raw) => intents.upsertIfNewer(raw),
+  };
+  const release = createRelease(shared);
+  const sets = createSetReconciler(shared);
+  const podWaits = createPodWaits({ ...deps, refusals: rejections.of });
+  const volumes = createVolumes(shared, release);
+  const observe = createObserved(shared);
+  const reconcilers: Reconcilers = {
+    sets: sets.reconcile,
+    nodes: createNodeReconciler(shared),
+    releases: createReleaseReconciler(shared, volumes, release),
+    agents: createAgentReconciler(shared),
+    states: createStateReconciler(shared),
+    readiness: createReadiness({ client, clock: system.clock, log: system.log, gatherer, nodes }),
+    observed: observe.reconcile,
+    pods: podWaits.reconcile,
+    volumes: volumes.reconcile,
+  };
+  const waits = podWaits.connect(queues.pods);
+
+  return {
+    queues,
+    finalizerControllerDeps: sets.finalizerControllerDeps,
+    allVolumes: volumes.all,
+    claimsOfVolume: volumes.claims,
+    allObserved: observe.all,
+    allPods: waits.all,
+    nodesWithout: rejections.nodesWithout,
+    nodesRefused: rejections.nodesRefused,
+    policies: policies.watch,
+    async stop() {
+      await policies.stop();
+      for (const one of [volumes, observe, waits]) one.stop();
+    },
+    async pause() {
+      shared.admitted.clear();
+      await Promise.all(Object.values(queues).map((queue) => queue.pause()));
+    },
+    resume(unbroken) {
+      if (!unbroken) volumes.begin();
+      for (const queue of Object.values(queues)) queue.resume();
+      // What was being written when the work was paused may have been applied since.
+      for (const node of pendingWrites.nodes()) queues.nodes.add(node);
     },
   };
-  const releaseDeps = {
-    client,
-    log,
-    recorder,
-    node: (name: string) => nodes.store.get(name),
-    silence: leases.silence,
-    agentsPolicy: () => policies.agentsPolicy(),
-    mendsInMs: mendsInMs(deps.indexIntents),
-    sawLease: (raw: unknown) => watches.leases.upsertIfNewer(raw),
-    uidOfSet: (name: string) => sets.store.get(name)?.metadata.uid,
-  };
-  const lease = (node: string) => watches.leases.store.get(node, systemNamespace);
-  const { indexIntents } = deps;
-  const { complete, intentsOf } = gatherer;
-  const ofNode = { complete, state, hasNode, intentsOf, lease, leases };
-  const stateDeps = { client, log, indexIntents, upsert: upsertState, ...ofNode };
+}
 
+/** Looks whether the admission policies are in force, and makes due what rests on them when that changes. */
+function createPolicies(deps: ControllersDeps, queues: Queues, allVolumes: () => void) {
+  const { system, client, acceptedPolicies } = deps;
+  const { sets, intents } = deps.watches;
   let cancelSettled: Cancel = () => {};
-  const policies = createPolicyWatch({
+  const watch = createPolicyWatch({
     system,
-    look: () => lookAtPolicies(client, policyBindings, deps.acceptedPolicies),
+    look: () => lookAtPolicies(client, policyBindings, acceptedPolicies),
     follow: (changed) => followPolicies(deps, policyBindings, changed),
     sentence: controllerSentence,
     onChange() {
@@ -158,138 +176,175 @@ export function createWork(deps: WorkDeps): Work {
     onKnown() {
       // Acknowledgements that were not trusted are checked again.
       for (const intent of intents.store.list()) if (awaitsRelease(intent)) queues.releases.add(intent.metadata.name);
-      volumes.all();
+      allVolumes();
       cancelSettled();
-      const { wrong, rightForMs } = policies.agentsPolicy();
-      const leftMs = settleMs(releaseDeps.mendsInMs) - rightForMs;
+      const { wrong, rightForMs } = watch.agentsPolicy();
+      const leftMs = settleMs(mendsInMs(deps.indexIntents)) - rightForMs;
       if (wrong !== undefined || leftMs <= 0) return;
-      log.warn("acknowledgements of agents count again in a while", { ms: leftMs });
-      cancelSettled = system.timers.after(leftMs, volumes.all);
+      system.log.warn("acknowledgements of agents count again in a while", { ms: leftMs });
+      cancelSettled = system.timers.after(leftMs, allVolumes);
     },
   });
-  const showReadiness = createReadiness({ client, clock, log, gatherer, nodes });
-  const podWaits = createPodWaits({ ...deps, refusals: rejections.of });
-
-  const queues = createQueues(system, metrics, {
-    async sets(name) {
-      const set = sets.store.get(name);
-      if (set === undefined) {
-        admitted.delete(name);
-        podCount.forget(name);
-      } else await onSet(set);
-    },
-    async nodes(node) {
-      const againInMs = await reconcileNode(nodeDeps, node);
-      if (againInMs !== undefined) queues.nodes.addAfter(node, againInMs);
-    },
-    async releases(name) {
-      const intent = intents.store.get(name);
-      if (intent === undefined) return;
-      // One queue for all that is done about a volume.
-      if (isGuarded(intent.spec.source)) return queues.volumes.add(volumes.keyOf(intent));
-      const decision = await releaseIntent(releaseDeps, intent);
-      if (decision?.release === false && decision.checkAgainInMs !== undefined) {
-        queues.releases.addAfter(name, decision.checkAgainInMs);
-      }
-    },
-    async agents(node) {
-      const againInMs = await reconcileAgent(agentDeps, node);
-      if (againInMs !== undefined) queues.agents.addAfter(node, againInMs);
-    },
-    async states(node) {
-      const againInMs = await reconcileNodeState(stateDeps, node);
-      if (againInMs !== undefined) queues.states.addAfter(node, againInMs);
-    },
-    async readiness(node) {
-      const againInMs = await showReadiness(node);
-      if (againInMs !== undefined) queues.readiness.addAfter(node, againInMs);
-    },
-    async observed(node) {
-      const againInMs = await observe.reconcile(node);
-      if (againInMs !== undefined) queues.observed.addAfter(node, againInMs);
-    },
-    async pods(key) {
-      const againInMs = await podWaits.reconcile(key);
-      if (againInMs !== undefined) queues.pods.addAfter(key, againInMs);
-    },
-    async volumes(key) {
-      const againInMs = await volumes.reconcile(key);
-      if (againInMs !== undefined) queues.volumes.addAfter(key, againInMs);
-    },
-  });
-  const volumes = createVolumeWork({
-    system,
-    client,
-    recorder,
-    storage,
-    controllerAttachDetach: deps.controllerAttachDetach,
-    gatherer,
-    intents: intents.store,
-    nodes: nodes.store,
-    sameNode,
-    upsertIntent: upsert,
-    onDue: (key) => queues.volumes.add(key),
-    doubtForMs: (node) =>
-      doubtForMs({ ...leases.silence(node), agentsPolicy: policies.agentsPolicy(), mendsInMs: releaseDeps.mendsInMs }),
-    async release(intent, attachments) {
-      const decision = await releaseIntent({ ...releaseDeps, ...(attachments && { attachments }) }, intent);
-      return decision?.release === false ? decision.checkAgainInMs : undefined;
-    },
-  });
-
-  const observe = createObserve({
-    system,
-    client,
-    observePods: deps.observePods,
-    pods: deps.pods,
-    storage,
-    gatherer,
-    intents: intents.store,
-    nodes: nodes.store,
-    upsertIntent: upsert,
-    queue: () => queues.observed,
-  });
-
-  const waits = podWaits.connect(queues.pods);
-
   return {
-    queues,
-    allVolumes: volumes.all,
-    claimsOfVolume: volumes.claims,
-    allObserved: observe.all,
-    allPods: waits.all,
-    nodesWithout: rejections.nodesWithout,
-    nodesRefused: rejections.nodesRefused,
-    policies,
+    watch,
     async stop() {
-      await policies.stop();
+      await watch.stop();
       cancelSettled();
-      volumes.stop();
-      observe.stop();
-      waits.stop();
-    },
-    finalizerControllerDeps: {
-      watchSets(handler) {
-        onSet = handler;
-      },
-      async writeFinalizers({ metadata: { name, uid, resourceVersion } }, finalizers) {
-        const ref = { name, uid, resourceVersion };
-        const answer = await client.mergePatch(resource.sets, ref, { metadata: { finalizers } });
-        // A set whose last finalizer was taken off is gone, which the watch will say.
-        if (finalizers.length > 0) sets.upsertIfNewer(answer);
-      },
-      reconcile: (set) => reconcileSet(setDeps, set),
-      release: (set) => releaseSet(setDeps, set),
-    },
-    async pause() {
-      admitted.clear();
-      await Promise.all(Object.values(queues).map((queue) => queue.pause()));
-    },
-    resume(unbroken) {
-      if (!unbroken) volumes.begin();
-      for (const queue of Object.values(queues)) queue.resume();
-      // What was being written when the work was paused may have been applied since.
-      for (const node of writing.nodes()) queues.nodes.add(node);
     },
   };
+}
+
+function createSetReconciler(shared: Shared) {
+  const { system, client, recorder, gatherer, queues, policies, pendingWrites, admitted, hasNode } = shared;
+  const { sets } = shared.watches;
+  const { clock, log } = system;
+  const podCount = createPodCount({ clock, pods: shared.pods, intentsOf: gatherer.intentsOf });
+  const deps: ReconcileSetDeps = {
+    ...{ client, clock, log, recorder, gatherer, pendingWrites, hasNode, podCount },
+    unguarded: () => policies.missing,
+    upsert: (raw) => sets.upsertIfNewer(raw),
+    admit(set, nodes) {
+      admitted.set(set, nodes);
+      for (const node of nodes) queues.nodes.add(node);
+    },
+  };
+  let onSet: (set: SetEntry) => Promise<RequeueAfter | undefined> = () => Promise.resolve(undefined);
+  const finalizerControllerDeps: FinalizerControllerDeps = {
+    watchSets(handler) {
+      onSet = handler;
+    },
+    async writeFinalizers({ metadata: { name, uid, resourceVersion } }, finalizers) {
+      const answer = await client.mergePatch(
+        resource.sets,
+        { name, uid, resourceVersion },
+        { metadata: { finalizers } },
+      );
+      // A set whose last finalizer was taken off is gone, which the watch will say.
+      if (finalizers.length > 0) sets.upsertIfNewer(answer);
+    },
+    reconcile: (set) => reconcileSet(deps, set),
+    release: (set) => releaseSet(deps, set),
+  };
+  const reconcile: Reconcile = async (name) => {
+    const set = sets.store.get(name);
+    if (set !== undefined) return onSet(set);
+    admitted.delete(name);
+    podCount.forget(name);
+    return undefined;
+  };
+  return { reconcile, finalizerControllerDeps };
+}
+
+function createNodeReconciler(shared: Shared): Reconcile {
+  const { system, client, recorder, gatherer, leases, pendingWrites, admitted, rejections, upsertIntent } = shared;
+  const { random, log } = system;
+  const notices = createRejectionEvents(recorder, () => {});
+  const mayUpdate = (set: string, node: string) => admitted.get(set)?.has(node) === true;
+  const told = { rejections, notices };
+  const deps = { ...told, client, random, log, gatherer, leases, pendingWrites, upsert: upsertIntent, mayUpdate };
+  return (node) => reconcileNode(deps, node);
+}
+
+/** Tries to let an intent go that is being deleted. */
+type Release = (intent: Intent, attachments?: IntentAttachments) => Promise<RequeueAfter | undefined>;
+
+function createRelease({ client, system, recorder, watches, leases, policies, indexIntents }: Shared): Release {
+  const { nodes, sets } = watches;
+  const deps: ReleaseIntentDeps = {
+    client,
+    log: system.log,
+    recorder,
+    node: (name) => nodes.store.get(name),
+    silence: leases.silence,
+    agentsPolicy: () => policies.agentsPolicy(),
+    mendsInMs: mendsInMs(indexIntents),
+    sawLease: (raw) => watches.leases.upsertIfNewer(raw),
+    uidOfSet: (name) => sets.store.get(name)?.metadata.uid,
+  };
+  return async (intent, attachments) => {
+    const decision = await releaseIntent({ ...deps, ...(attachments && { attachments }) }, intent);
+    return decision?.release === false ? decision.checkAgainInMs : undefined;
+  };
+}
+
+function createReleaseReconciler({ watches, queues }: Shared, volumes: VolumeWork, release: Release): Reconcile {
+  return async (name) => {
+    const intent = watches.intents.store.get(name);
+    if (intent === undefined) return undefined;
+    if (!isGuarded(intent.spec.source)) return release(intent);
+    // One queue for all that is done about a volume.
+    queues.volumes.add(volumes.keyOf(intent));
+    return undefined;
+  };
+}
+
+function createAgentReconciler({ system, client, recorder, watches, gatherer, leases, ...shared }: Shared): Reconcile {
+  const { clock, log } = system;
+  const { nodes, states } = watches;
+  const state = (node: string) => states.store.get(node);
+  const uidOfNode = (name: string) => nodes.store.get(name)?.metadata.uid;
+  const uidOfState = (name: string) => state(name)?.metadata.uid;
+  const agentEvents = createAgentEvents({ recorder, clock, leases, uidOfNode, uidOfState });
+  const deps = {
+    ...{
+      client,
+      clock,
+      log,
+      gatherer,
+      leases,
+      state,
+      agentEvents,
+      hasNode: shared.hasNode,
+      upsert: shared.upsertIntent,
+    },
+    upsertState: (raw: unknown) => states.upsertIfNewer(raw),
+    reportedLost: new Set<string>(),
+  };
+  return (node) => reconcileAgent(deps, node);
+}
+
+function createStateReconciler({
+  system,
+  client,
+  watches,
+  gatherer,
+  leases,
+  hasNode,
+  indexIntents,
+}: Shared): Reconcile {
+  const { complete, intentsOf } = gatherer;
+  const { states } = watches;
+  const deps = {
+    ...{ client, log: system.log, indexIntents, complete, intentsOf, hasNode, leases },
+    upsert: (raw: unknown) => states.upsertIfNewer(raw),
+    state: (node: string) => states.store.get(node),
+    lease: (node: string) => watches.leases.store.get(node, systemNamespace),
+  };
+  return (node) => reconcileNodeState(deps, node);
+}
+
+function createVolumes(shared: Shared, release: Release): VolumeWork {
+  const { watches, leases, policies, queues } = shared;
+  return createVolumeWork({
+    ...shared,
+    intents: watches.intents.store,
+    nodes: watches.nodes.store,
+    sameNode,
+    onDue: (key) => queues.volumes.add(key),
+    doubtForMs: (node) => {
+      const agentsPolicy = policies.agentsPolicy();
+      return doubtForMs({ ...leases.silence(node), agentsPolicy, mendsInMs: mendsInMs(shared.indexIntents) });
+    },
+    release,
+  });
+}
+
+function createObserved(shared: Shared): Observe {
+  const { watches, queues } = shared;
+  return createObserve({
+    ...shared,
+    intents: watches.intents.store,
+    nodes: watches.nodes.store,
+    queue: () => queues.observed,
+  });
 }

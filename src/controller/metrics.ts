@@ -40,8 +40,8 @@ const agentStates: readonly AgentState[] = ["live", "late", "lost", "unknown"];
 /** Sets of which there are time series of their own, so that their number has a limit whatever people make. */
 const mostSets = 1_000;
 
-/** Registers the controller's metrics. */
-export function createMetrics(registry: Registry, sources: MetricSources): Metrics {
+/** Registers what the controller counts. */
+export function createMetrics(registry: Registry): Metrics {
   const registers = [registry];
   const reconciles = new Counter({
     name: "nodevolume_controller_reconcile_total",
@@ -74,6 +74,20 @@ export function createMetrics(registry: Registry, sources: MetricSources): Metri
     labelNames: ["reason"],
     registers,
   });
+  return {
+    reconciled(queue, result, durationMs) {
+      reconciles.inc({ queue, result });
+      durations.observe({ queue }, durationMs / 1000);
+    },
+    wrote: (resource, verb, result) => writes.inc({ resource: resource.plural, verb, result }),
+    watchRestarted: (resource, reason) => restarts.inc({ resource: resource.plural, reason }),
+    eventDropped: (reason) => drops.inc({ reason }),
+  };
+}
+
+/** Registers the controller's gauges, which are read from their sources. */
+export function registerGauges(registry: Registry, sources: MetricSources): void {
+  const gauge = gaugesOf(registry);
   gauge(
     "nodevolume_controller_intents",
     "NodeVolumeIntents by the state that their agent reports",
@@ -118,32 +132,25 @@ export function createMetrics(registry: Registry, sources: MetricSources): Metri
   gauge("nodevolume_controller_queue_depth", "Keys that wait or run", ["queue"], (set) => {
     for (const [queue, depth] of sources.queueDepths()) set({ queue }, depth);
   });
+}
 
-  function gauge(
+/** @returns what registers a gauge of that registry; `read` is called at each scrape */
+function gaugesOf(registry: Registry) {
+  return (
     name: string,
     help: string,
     labelNames: string[],
     read: (set: (labels: { [name: string]: string }, value: number) => void) => void,
-  ): void {
+  ): void => {
     new Gauge({
       name,
       help,
       labelNames,
-      registers,
+      registers: [registry],
       collect() {
         this.reset();
         read((labels, value) => this.set(labels, value));
       },
     });
-  }
-
-  return {
-    reconciled(queue, result, durationMs) {
-      reconciles.inc({ queue, result });
-      durations.observe({ queue }, durationMs / 1000);
-    },
-    wrote: (resource, verb, result) => writes.inc({ resource: resource.plural, verb, result }),
-    watchRestarted: (resource, reason) => restarts.inc({ resource: resource.plural, reason }),
-    eventDropped: (reason) => drops.inc({ reason }),
   };
 }

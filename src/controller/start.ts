@@ -1,21 +1,20 @@
 import type { Registry } from "prom-client";
-import { fieldManager, leaderLease, systemNamespace } from "../api/names.ts";
+import { fieldManager, systemNamespace } from "../api/names.ts";
 import { countedState, countedStatus } from "../api/status-values.ts";
 import { messageOf } from "../errors.ts";
-import { createKubeClient } from "../kube/client/client.ts";
+import { createKubeClient, type KubeClient } from "../kube/client/client.ts";
 import type { Transport } from "../kube/client/transport.ts";
-import { createEventRecorder } from "../kube/events/event-recorder.ts";
-import { createLeaderElection } from "../kube/leases/leader-election.ts";
+import { createEventRecorder, type EventRecorder } from "../kube/events/event-recorder.ts";
 import type { AcceptedPolicies } from "../kube/policies/policies.ts";
 import type { System } from "../ports.ts";
-import { agentState, createAgentLeases } from "./agents/agent-leases.ts";
-import { createPods } from "./cache/pods.ts";
-import { createStorage, needStorage } from "./cache/storage.ts";
-import { allOf, createWatches, storesOf } from "./cache/watches.ts";
-import { createWork } from "./controllers.ts";
-import { createGatherer } from "./intents/gather.ts";
-import type { Metrics } from "./metrics.ts";
-import { createMetrics } from "./metrics.ts";
+import { type AgentLeases, agentState, createAgentLeases } from "./agents/agent-leases.ts";
+import { createPods, type Pods } from "./cache/pods.ts";
+import { createStorage, needStorage, type Storage } from "./cache/storage.ts";
+import { allOf, createWatches, storesOf, type Watches } from "./cache/watches.ts";
+import { type Controllers, createControllers } from "./controllers.ts";
+import { createGatherer, type Gatherer } from "./intents/gather.ts";
+import { Leadership, type LeaderWork } from "./leadership.ts";
+import { createMetrics, type MetricSources, type Metrics, registerGauges } from "./metrics.ts";
 import type { ClusterView } from "./page/page.ts";
 import { nodePodsOf } from "./pods/node-pods.ts";
 import { connectConsents, consentOf } from "./queues/connect-consents.ts";
@@ -65,8 +64,8 @@ export interface Controller {
   remark(): string | undefined;
 }
 
-/** What Events may take at the end: they are for people, and the next leader waits. */
-const lastWordsMs = 1_000;
+/** Milliseconds that writing Events may take at the end: they are for people, and the next leader waits. */
+const flushMs = 1_000;
 
 /**
  * Wires the controller and starts it. Data flows one way:
@@ -75,199 +74,203 @@ const lastWordsMs = 1_000;
  */
 export function startController(deps: ControllerDeps): Controller {
   const { system, transport, config } = deps;
-  const { clock, random, log } = system;
-  // The metrics read from what is made below, and what is made below counts with them.
-  const metrics: Metrics = createMetrics(deps.registry, {
-    intentsByState: () => countBy(watches.intents.store.list(), ({ status }) => countedState(status.state)),
-    sets: () => new Map([...watches.sets.store.list()].map(({ metadata, status }) => [metadata.name, status])),
-    pods: () => pods.pods.store.size,
-    nodeReadiness: () =>
-      countAll(watches.nodes.store.list(), ({ readiness: { tainted, condition } }) => [
-        ...(tainted ? ["tainted"] : []),
-        ...(condition === undefined ? [] : [countedStatus(condition.status)]),
-      ]),
-    agentsByState: () => countBy(watches.nodes.store.list(), ({ metadata }) => agentState(leases, metadata.name)),
-    isLeader: () => election.isLeader(),
-    policiesMissing: () => work.policies.missing !== undefined,
-    queueDepths: () => new Map(Object.entries(queues).map(([name, queue]) => [name, queue.depth])),
-  });
+  const metrics = createMetrics(deps.registry);
+  const caches = createCaches(deps, metrics);
+  const leadership = new Leadership({ system, transport, identity: config.identity });
+  const writers = createWriters(deps, metrics, leadership);
+  const parts: Parts = { ...caches, ...writers, ...createReconcilers(deps, metrics, caches, writers) };
+  const triggers = connectWatches(deps, parts);
+  registerGauges(deps.registry, metricSources(parts, leadership));
 
-  const reading = { system, transport, onRestart: metrics.watchRestarted };
-  const watches = createWatches(reading);
-  const storage = createStorage(reading);
-  const pods = createPods(reading);
-  const stores = storesOf(watches);
-
-  const election = createLeaderElection({
-    system,
-    client: createKubeClient({ transport, fieldManager: fieldManager.controller }),
-    namespace: systemNamespace,
-    name: leaderLease,
-    // Unique to this run: what its predecessor of the same name may still have under way is not ours.
-    identity: `${config.identity}_${random.uuid()}`,
-    onStarted: (unbroken) => void lead(unbroken),
-    onStopped() {
-      acting = false;
+  const { watches, storage, pods, gatherer, leases, controllers, client, recorder } = parts;
+  const finalizerController = (deps.createFinalizerController ?? createFinalizerController)(
+    controllers.finalizerControllerDeps,
+  );
+  const work: LeaderWork = {
+    resync: () => Promise.all(allOf(watches).map((watch) => watch.resync())),
+    pause: controllers.pause,
+    begin(unbroken) {
+      controllers.resume(unbroken);
+      triggers.all();
+      // Nobody else waits for these: a cluster where they cannot be read has all its other volumes.
+      storage.lead(triggers.storageKnown, unbroken);
+      pods.lead(triggers.podsKnown, unbroken);
+    },
+    end() {
       storage.follow();
       pods.follow();
-      void work.pause();
+      void controllers.pause();
     },
-  });
-  const client = createKubeClient({
-    transport,
-    fieldManager: fieldManager.controller,
-    onWrite: metrics.wrote,
-    beforeWrite() {
-      const remainingMs = acting ? election.remainingMs() : 0;
-      if (remainingMs <= 0) throw new Error("this process does not lead");
-      // No write of ours may be under way when another can lead.
-      return { timeoutMs: Math.min(remainingMs, 30_000) };
-    },
-  });
-  const recorder = createEventRecorder({
-    system,
-    client,
-    component: fieldManager.controller,
-    onDrop: metrics.eventDropped,
-  });
-
-  const { allowedPrefixes } = config;
-  const podsOf = (node: string) => nodePodsOf(pods, storage, node);
-  const consent = consentOf(storage, (key) => work.claimsOfVolume(key));
-  const gatherer = createGatherer(stores, { allowedPrefixes, podsOf, consent }, system);
-  const leases = createAgentLeases({ clock, leases: stores.leases, nodes: stores.nodes, namespace: systemNamespace });
-  const { controllerAttachDetach = true, indexIntents = false } = config;
-  const work = createWork({
-    system,
-    client,
-    transport,
-    acceptedPolicies: config.acceptedPolicies,
-    recorder,
-    watches,
-    storage,
-    pods,
-    gatherer,
-    consent,
-    leases,
-    metrics,
-    controllerAttachDetach,
-    observePods: config.observePods ?? "None",
-    indexIntents,
-  });
-  const { queues } = work;
-  const allPods = () => {
-    work.allObserved();
-    work.allPods();
   };
-  const { allVolumes } = work;
-  const { yielder } = system;
-  const triggers = connectTriggers({ stores, gatherer, queues, yielder, indexIntents, allVolumes, allPods });
-  const podTriggers = connectPods(pods, storage, work.nodesWithout, queues.nodes, system.yielder);
-  const cancelConsents = connectConsents({ storage, sets: stores.sets, gatherer, queues, refused: work.nodesRefused });
-  const needed = needStorage(storage, stores);
-  const finalizerController = (deps.createFinalizerController ?? createFinalizerController)(
-    work.finalizerControllerDeps,
-  );
 
-  let stopped = false;
-  /** Counts how often the lease was won. */
-  let term = 0;
-  /**
-   * Not from the loss of the lease until all was read again: what was begun in an earlier term must not write in this.
-   */
-  let acting = false;
-  /** Everything was read since another led last. */
-  let known = false;
-
-  /**
-   * Starts the work of a leader's term, once the caches hold what was read after the Lease was acquired: the leader
-   * before may have written until then. The Lease may be lost and acquired again meanwhile; then the later term's call
-   * continues, when nothing of the earlier one is under way.
-   * @param unbroken no one else was the leader in between: all writes since then are in the watches, or our own
-   *   (decision 0046)
-   */
-  async function lead(unbroken: boolean): Promise<void> {
-    term += 1;
-    const mine = term;
-    const goesOn = unbroken && known;
-    known = goesOn;
-    try {
-      if (!goesOn) await Promise.all(allOf(watches).map((watch) => watch.resync()));
-      await work.pause();
-    } catch (error) {
-      log.debug("leading ended before it began", { error: messageOf(error) });
-      return;
-    }
-    if (stopped || mine !== term || !election.isLeader()) return;
-    known = true;
-    acting = true;
-    work.resume(goesOn);
-    triggers.all();
-    // Nobody else waits for these: a cluster where they cannot be read has all its other volumes.
-    storage.lead(() => {
-      // Which sets the claims allow.
-      gatherer.forgetAll();
-      triggers.allNodes();
-      podTriggers.claimsKnown();
-      allVolumes();
-      allPods();
-    }, goesOn);
-    pods.lead(() => {
-      triggers.allNodes();
-      allPods();
-    }, goesOn);
-  }
+  void controllers.pause();
+  for (const watch of allOf(watches)) watch.start();
+  pods.start();
+  if (deps.watchPolicies) controllers.policies.start();
+  begin().catch((error: unknown) => {
+    system.log.debug("stopped before the caches were filled", { error: messageOf(error) });
+  });
 
   async function begin(): Promise<void> {
     await finalizerController.start();
     await Promise.all(allOf(watches).map((watch) => watch.synced()));
-    log.info("caches filled", { sets: stores.sets.size, nodes: stores.nodes.size, intents: stores.intents.size });
-    if (!stopped) election.start();
+    const { sets, nodes, intents } = parts.stores;
+    system.log.info("caches filled", { sets: sets.size, nodes: nodes.size, intents: intents.size });
+    leadership.start(work);
   }
-
-  async function lastWords(): Promise<void> {
-    await new Promise<void>((resolve) => {
-      const cancel = system.timers.after(lastWordsMs, resolve);
-      void recorder.flush().then(() => {
-        cancel();
-        resolve();
-      });
-    });
-  }
-
-  void work.pause();
-  for (const watch of allOf(watches)) watch.start();
-  pods.start();
-  if (deps.watchPolicies) work.policies.start();
-  begin().catch((error: unknown) => log.debug("stopped before the caches were filled", { error: messageOf(error) }));
 
   function notReady(): string | undefined {
     const missing = allOf(watches).flatMap((watch) => watch.notSynced() ?? []);
-    return missing.length === 0 ? work.policies.gone : `caches are not filled yet: ${missing.join("; ")}`;
+    return missing.length === 0 ? controllers.policies.gone : `caches are not filled yet: ${missing.join("; ")}`;
   }
 
   return {
     view: { watches, gatherer, leases, client },
     ready: () => notReady() === undefined,
     notReady,
-    remark: () => work.policies.missing,
+    remark: () => controllers.policies.missing,
     async stop() {
-      stopped = true;
+      leadership.close();
       finalizerController.stop();
+      triggers.stop();
+      await Promise.all(Object.values(controllers.queues).map((queue) => queue.stop()));
+      await flushEvents(system, recorder);
+      recorder.stop();
+      await leadership.stop();
+      for (const watch of allOf(watches)) watch.stop();
+      await controllers.stop();
+      for (const part of [storage, pods, leases, gatherer]) part.stop();
+    },
+  };
+}
+
+/** What is watched, also while another process leads. */
+interface Caches {
+  readonly watches: Watches;
+  readonly stores: ReturnType<typeof storesOf>;
+  readonly storage: Storage;
+  readonly pods: Pods;
+}
+
+/** What the leader writes with. */
+interface Writers {
+  readonly client: KubeClient;
+  readonly recorder: EventRecorder;
+}
+
+/** All that the controller is made of, but for what fills its queues. */
+interface Parts extends Caches, Writers {
+  readonly gatherer: Gatherer;
+  readonly leases: AgentLeases;
+  readonly controllers: Controllers;
+}
+
+function createCaches({ system, transport }: ControllerDeps, { watchRestarted }: Metrics): Caches {
+  const reading = { system, transport, onRestart: watchRestarted };
+  const watches = createWatches(reading);
+  return { watches, stores: storesOf(watches), storage: createStorage(reading), pods: createPods(reading) };
+}
+
+function createWriters({ system, transport }: ControllerDeps, metrics: Metrics, leadership: Leadership): Writers {
+  const client = createKubeClient({
+    transport,
+    fieldManager: fieldManager.controller,
+    onWrite: metrics.wrote,
+    beforeWrite() {
+      const remainingMs = leadership.writeMs();
+      if (remainingMs <= 0) throw new Error("this process does not lead");
+      // No write of ours may be under way when another can lead.
+      return { timeoutMs: Math.min(remainingMs, 30_000) };
+    },
+  });
+  const component = fieldManager.controller;
+  return { client, recorder: createEventRecorder({ system, client, component, onDrop: metrics.eventDropped }) };
+}
+
+function createReconcilers(deps: ControllerDeps, metrics: Metrics, caches: Caches, writers: Writers) {
+  const { system, transport, config } = deps;
+  const { watches, stores, storage, pods } = caches;
+  const { allowedPrefixes, controllerAttachDetach = true, observePods = "None", indexIntents = false } = config;
+  const podsOf = (node: string) => nodePodsOf(pods, storage, node);
+  // Which claims a volume has is known to the reconciler of volumes, which gathers intents by what is made here.
+  const consent = consentOf(storage, (key) => controllers.claimsOfVolume(key));
+  const gatherer = createGatherer(stores, { allowedPrefixes, podsOf, consent }, system);
+  const leases = createAgentLeases({
+    clock: system.clock,
+    leases: stores.leases,
+    nodes: stores.nodes,
+    namespace: systemNamespace,
+  });
+  const controllers: Controllers = createControllers({
+    ...{ system, ...writers, transport, watches, storage, pods, gatherer, consent, leases, metrics },
+    acceptedPolicies: config.acceptedPolicies,
+    ...{ controllerAttachDetach, observePods, indexIntents },
+  });
+  return { gatherer, leases, controllers };
+}
+
+/** Connects watches and queues. @returns what makes all of a kind due, when it has been read */
+function connectWatches({ system, config }: ControllerDeps, parts: Parts) {
+  const { stores, storage, pods, gatherer, controllers } = parts;
+  const { queues, allVolumes, nodesWithout, nodesRefused } = controllers;
+  const { yielder } = system;
+  const allPods = () => {
+    controllers.allObserved();
+    controllers.allPods();
+  };
+  const { indexIntents = false } = config;
+  const triggers = connectTriggers({ stores, gatherer, queues, yielder, indexIntents, allVolumes, allPods });
+  const podTriggers = connectPods(pods, storage, nodesWithout, queues.nodes, yielder);
+  const cancelConsents = connectConsents({ storage, sets: stores.sets, gatherer, queues, refused: nodesRefused });
+  const cancelNeed = needStorage(storage, stores);
+  return {
+    all: triggers.all,
+    storageKnown() {
+      // Which sets the claims allow.
+      gatherer.forgetAll();
+      triggers.allNodes();
+      podTriggers.claimsKnown();
+      allVolumes();
+      allPods();
+    },
+    podsKnown() {
+      triggers.allNodes();
+      allPods();
+    },
+    stop() {
       triggers.stop();
       podTriggers.stop();
       cancelConsents();
-      needed();
-      await Promise.all(Object.values(queues).map((queue) => queue.stop()));
-      await lastWords();
-      recorder.stop();
-      await election.stop();
-      for (const watch of allOf(watches)) watch.stop();
-      await work.stop();
-      storage.stop();
-      pods.stop();
-      leases.stop();
-      gatherer.stop();
+      cancelNeed();
     },
   };
+}
+
+function metricSources({ watches, pods, leases, controllers }: Parts, leadership: Leadership): MetricSources {
+  const { sets, nodes, intents } = watches;
+  return {
+    intentsByState: () => countBy(intents.store.list(), ({ status }) => countedState(status.state)),
+    sets: () => new Map([...sets.store.list()].map(({ metadata, status }) => [metadata.name, status])),
+    pods: () => pods.pods.store.size,
+    nodeReadiness: () =>
+      countAll(nodes.store.list(), ({ readiness: { tainted, condition } }) => [
+        ...(tainted ? ["tainted"] : []),
+        ...(condition === undefined ? [] : [countedStatus(condition.status)]),
+      ]),
+    agentsByState: () => countBy(nodes.store.list(), ({ metadata }) => agentState(leases, metadata.name)),
+    isLeader: () => leadership.isLeader(),
+    policiesMissing: () => controllers.policies.missing !== undefined,
+    queueDepths: () => new Map(Object.entries(controllers.queues).map(([name, queue]) => [name, queue.depth])),
+  };
+}
+
+/** Writes the Events that are due, as far as they are written soon. */
+async function flushEvents({ timers }: System, recorder: EventRecorder): Promise<void> {
+  await new Promise<void>((resolve) => {
+    const cancel = timers.after(flushMs, resolve);
+    void recorder.flush().then(() => {
+      cancel();
+      resolve();
+    });
+  });
 }

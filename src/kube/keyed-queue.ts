@@ -4,6 +4,12 @@ import type { BackoffLimits } from "./backoff.ts";
 import { equalJitter } from "./backoff.ts";
 import { ApiError } from "./client/api-error.ts";
 
+/** Milliseconds after which a key is run again even if nothing adds it, as controller-runtime's `Result.RequeueAfter`. */
+export type RequeueAfter = number;
+
+/** What is done for the keys of a queue. It reads the present state itself: a key says that something changed, not what. */
+export type Reconcile = (key: string) => Promise<RequeueAfter | undefined>;
+
 /** Dependencies of a work queue. */
 export interface KeyedQueueDeps {
   readonly system: System;
@@ -11,8 +17,8 @@ export interface KeyedQueueDeps {
   readonly name: string;
   /** Keys that may run at the same time. */
   readonly concurrency: number;
-  /** What is done for a key. It reads the present state itself: a key says that something changed, not what. */
-  readonly run: (key: string) => Promise<void>;
+  /** Rejects if the key is to be retried with backoff; one that resolves with a time is run again after it. */
+  readonly run: Reconcile | ((key: string) => Promise<void>);
   /** Milliseconds that an added key waits, so that changes which come together become one run. 0 if not given. */
   readonly delayMs?: number;
   readonly backoff?: BackoffLimits;
@@ -31,8 +37,8 @@ export interface KeyedQueue {
   add(key: string): void;
   /** Adds the key after at least `ms` milliseconds, or earlier if it was already to be added earlier. */
   addAfter(key: string, ms: number): void;
-  /** Forgets that a key, or that any key failed: the next add does not wait for the retry. */
-  pardon(key?: string): void;
+  /** Resets the backoff of a key, or of all: the next add does not wait for the retry. */
+  resetBackoff(key?: string): void;
   /**
    * Starts no run and forgets what was added, until resume. Runs that are under way go on; resolves when they have
    * ended.
@@ -99,8 +105,9 @@ export function createKeyedQueue(deps: KeyedQueueDeps): KeyedQueue {
   async function runOnce(key: string): Promise<void> {
     const startedAt = clock.monotonic();
     try {
-      await deps.run(key);
+      const requeueAfter = await deps.run(key);
       failures.delete(key);
+      if (typeof requeueAfter === "number") addAfter(key, requeueAfter);
       deps.onRun?.("success", clock.monotonic() - startedAt);
     } catch (error) {
       failed(key, error);
@@ -172,7 +179,7 @@ export function createKeyedQueue(deps: KeyedQueueDeps): KeyedQueue {
       else makeDue(key);
     },
     addAfter,
-    pardon(key) {
+    resetBackoff(key) {
       if (key === undefined) failures.clear();
       else failures.delete(key);
     },

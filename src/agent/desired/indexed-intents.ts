@@ -74,7 +74,7 @@ export class IndexedIntents implements IntentSource {
     this.#running = true;
     const look = () => this.#look();
     const onState = ({ connected }: StoreState) => {
-      if (connected) this.#reads.pardon();
+      if (connected) this.#reads.resetBackoff();
       look();
     };
     const onUpdate = (before: NodeVolumeState, after: NodeVolumeState) => {

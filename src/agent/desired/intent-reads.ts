@@ -85,8 +85,8 @@ export class IntentReads {
   }
 
   /** What failed because the server was away need not wait any longer. */
-  pardon(): void {
-    this.#queue.pardon();
+  resetBackoff(): void {
+    this.#queue.resetBackoff();
     for (const name of this.#pending.keys()) this.#queue.add(name);
   }
 

@@ -72,7 +72,7 @@ export class Reporter implements PlanListener {
     });
     // Writes that failed because the API server was unreachable are retried at once.
     deps.intents.onReached(() => {
-      this.#queue.pardon();
+      this.#queue.resetBackoff();
       for (const name of this.#failed.keys()) this.#enqueue(name);
     });
     deps.intents.store.subscribe({
@@ -114,7 +114,7 @@ export class Reporter implements PlanListener {
     const change = this.#change(name);
     if (change === undefined) return;
     if (this.#failed.has(name) && this.#failed.get(name) !== change.entry.metadata.generation) {
-      this.#queue.pardon(name); // another spec may succeed
+      this.#queue.resetBackoff(name); // another spec may succeed
     }
     const { status: before } = change.entry.raw;
     if (isWaitedFor(before, change.status)) this.#queue.add(name);

@@ -7,10 +7,10 @@ import type { AgentLeases } from "./agent-leases.ts";
 import { agentLate, agentLateEvent, agentLost, nodeLost } from "./agent-lost.ts";
 
 /**
- * Tells people by Events of agents that do not renew their Leases, and of those that do again: once per transition.
+ * Records Events about agents that do not renew their Leases, and about those that do again: one per transition.
  * The next leader may repeat that an agent is late, which is written nowhere, but not that it is lost.
  */
-export interface AgentTeller {
+export interface AgentEvents {
   /**
    * The node's Lease has not expired, as far as is known.
    * @param knownLost the node's state already shows AgentLost: a late Lease is no change
@@ -25,7 +25,7 @@ export interface AgentTeller {
 }
 
 /** Dependencies of Events about agents that stop renewing their Leases, and about their return. */
-export interface AgentTellerDeps {
+export interface AgentEventsDeps {
   readonly recorder: EventRecorder;
   readonly clock: Pick<Clock, "monotonic">;
   readonly leases: Pick<AgentLeases, "lateForMs" | "silence">;
@@ -35,9 +35,9 @@ export interface AgentTellerDeps {
   readonly uidOfState: (name: string) => string | undefined;
 }
 
-/** What is told of agents, as Events of their Nodes. */
-export function createAgentTeller({ recorder, clock, leases, uidOfNode, uidOfState }: AgentTellerDeps): AgentTeller {
-  /** When it was told that the agent is late or lost, by the monotonic clock. */
+/** Records Events about agents on their Nodes. */
+export function createAgentEvents({ recorder, clock, leases, uidOfNode, uidOfState }: AgentEventsDeps): AgentEvents {
+  /** When an Event said that the agent is late or lost, by the monotonic clock. */
   const told = new Map<string, number>();
 
   /** The Node, where people look first; its state while there is no Node. */
@@ -47,7 +47,7 @@ export function createAgentTeller({ recorder, clock, leases, uidOfNode, uidOfSta
     return { apiVersion, kind: resource.states.kind, name, uid: uidOfState(name) };
   }
 
-  function tell(node: string, type: "Normal" | "Warning", reason: Reason, message: string): void {
+  function record(node: string, type: "Normal" | "Warning", reason: Reason, message: string): void {
     recorder.event({ object: objectOf(node), type, reason, message });
   }
 
@@ -64,12 +64,12 @@ export function createAgentTeller({ recorder, clock, leases, uidOfNode, uidOfSta
       if (lateForMs < 0) {
         if (since === undefined ? back : renewedSince(node, since)) {
           told.delete(node);
-          tell(node, "Normal", "AgentLive", "The node's agent renews its Lease again.");
+          record(node, "Normal", "AgentLive", "The node's agent renews its Lease again.");
         }
         return -lateForMs;
       }
       if (since === undefined) {
-        if (!knownLost) tell(node, "Warning", agentLate.reason, agentLateEvent(node));
+        if (!knownLost) record(node, "Warning", agentLate.reason, agentLateEvent(node));
         told.set(node, clock.monotonic());
       }
       return Number.POSITIVE_INFINITY;
@@ -78,7 +78,7 @@ export function createAgentTeller({ recorder, clock, leases, uidOfNode, uidOfSta
     lost(node) {
       told.set(node, clock.monotonic());
       const { reason, message } = uidOfNode(node) === undefined ? nodeLost : agentLost;
-      tell(node, "Warning", reason, message);
+      record(node, "Warning", reason, message);
     },
   };
 }

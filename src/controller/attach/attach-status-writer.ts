@@ -3,6 +3,7 @@ import { resource } from "../../api/names.ts";
 import type { Reason } from "../../api/reasons.ts";
 import { isConflict } from "../../kube/client/api-error.ts";
 import type { KubeClient } from "../../kube/client/client.ts";
+import type { RequeueAfter } from "../../kube/keyed-queue.ts";
 import type { Clock, Logger } from "../../ports.ts";
 import { intentRef } from "../intents/write-intents.ts";
 import type { Intent } from "../model/projections.ts";
@@ -16,7 +17,11 @@ export interface AttachStatusWriter {
    * @param volumeAttachment its name, if there is one; if not given, that which the reason is about
    * @returns milliseconds after which it is to be written, if it is too early
    */
-  write(intent: Intent, waitReason: WaitReason | undefined, volumeAttachment?: string): Promise<number | undefined>;
+  write(
+    intent: Intent,
+    waitReason: WaitReason | undefined,
+    volumeAttachment?: string,
+  ): Promise<RequeueAfter | undefined>;
   /** An intent that is gone. */
   forget(intent: Intent): void;
 }

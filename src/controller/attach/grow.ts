@@ -1,6 +1,7 @@
 import { timestamp } from "../../api/conditions.ts";
 import { resource } from "../../api/names.ts";
 import type { KubeClient } from "../../kube/client/client.ts";
+import type { RequeueAfter } from "../../kube/keyed-queue.ts";
 import type { Clock } from "../../ports.ts";
 import { canGrow, capacityPatch, claimGrowthPatch } from "../claims/expansion.ts";
 import { intentRef } from "../intents/write-intents.ts";
@@ -38,7 +39,7 @@ export async function grow(
   deps: GrowDeps,
   { consumers }: VolumeFacts,
   attempt: (write: () => Promise<void>) => Promise<void>,
-): Promise<number | undefined> {
+): Promise<RequeueAfter | undefined> {
   const { client } = deps;
   const users = consumers.filter(({ intent }) => intent.spec.grant !== undefined);
   const live = users.filter(({ intent }) => intent.metadata.deletionTimestamp === undefined);

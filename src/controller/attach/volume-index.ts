@@ -11,6 +11,7 @@ import type { Intent, NodeInfo } from "../model/projections.ts";
 import type { Attachment, Claim, PersistentVolume } from "../model/storage-objects.ts";
 import { isGuarded, unresolvedKey, volumeKey } from "../model/volume-key.ts";
 import { createGroups } from "../util/groups.ts";
+import { AttachmentIndex } from "./attachment-index.ts";
 import { isOwnAttachment } from "./attachment-name.ts";
 import { isResolved, resolveVolume } from "./resolve-volume.ts";
 
@@ -55,15 +56,11 @@ export interface VolumeIndexDeps {
  */
 export function createVolumeIndex(deps: VolumeIndexDeps): VolumeIndex {
   const { intents, onDue } = deps;
-  const { claims, persistentVolumes, attachments, csiNodes, csiDrivers, storageClasses } = deps.storage;
+  const { persistentVolumes, attachments } = deps.storage;
   const byKey = createGroups();
   const byClaim = createGroups();
   const volumesByKey = createGroups();
-  const attachmentsByKey = createGroups();
-  const attachmentsByVolume = createGroups();
-  const attachmentsByPlace = createGroups();
-  const attachmentsByNode = createGroups();
-
+  const attached = new AttachmentIndex(attachments.store);
   const objects = claimObjectsOf(deps.storage);
 
   function keyOf({ metadata, spec }: Intent): string {
@@ -72,12 +69,8 @@ export function createVolumeIndex(deps: VolumeIndexDeps): VolumeIndex {
     return isResolved(resolution) ? volumeKey(resolution.id) : unresolvedKey(metadata.name);
   }
 
-  function keyOfAttachment({ metadata, attacher, inline, persistentVolumeName }: Attachment): string {
-    // What ours was made for stands on it, whatever a PersistentVolume of that name says by now.
-    const made = isOwnAttachment(metadata.name) ? metadata.annotations?.[annotation.volumeHandle] : undefined;
-    if (made !== undefined) return volumeKey({ driver: attacher, volumeHandle: made });
-    const csi = inline ?? persistentVolumes.store.get(persistentVolumeName)?.csi;
-    return volumeKey({ driver: csi?.driver ?? attacher, volumeHandle: csi?.volumeHandle ?? "" });
+  function keyOfAttachment(attachment: Attachment): string {
+    return attachedVolume(attachment, persistentVolumes.store.get(attachment.persistentVolumeName));
   }
 
   function seeIntent(intent: Intent): void {
@@ -109,40 +102,27 @@ export function createVolumeIndex(deps: VolumeIndexDeps): VolumeIndex {
       onDue(volumeKey(csi));
     }
     if (claimRef !== undefined) for (const one of intentsOfClaim(claimRef.namespace, claimRef.name)) seeIntent(one);
-    for (const attachment of attachmentsByVolume.of(name)) {
-      const known = attachments.store.get(attachment);
-      if (known !== undefined) seeAttachment(known);
-    }
+    for (const attachment of attached.ofPersistentVolume(name)) seeAttachment(attachment);
   }
 
   function seeAttachment(attachment: Attachment): void {
-    const { metadata, attacher, nodeName, persistentVolumeName } = attachment;
-    attachmentsByVolume.put(metadata.name, persistentVolumeName);
-    attachmentsByPlace.put(metadata.name, placeKey(attacher, nodeName));
-    attachmentsByNode.put(metadata.name, nodeName);
     const key = keyOfAttachment(attachment);
-    attachmentsByKey.put(metadata.name, key);
+    attached.put(attachment, key);
     onDue(key);
   }
 
-  function loseAttachment({ metadata, nodeName }: Attachment): void {
-    attachmentsByVolume.remove(metadata.name);
-    attachmentsByPlace.remove(metadata.name);
-    attachmentsByNode.remove(metadata.name);
-    const key = attachmentsByKey.remove(metadata.name);
+  function loseAttachment(attachment: Attachment): void {
+    const key = attached.remove(attachment);
     if (key !== undefined) onDue(key);
     // There is room for another one on the node.
-    dueOn(nodeName);
+    dueOn(attachment.nodeName);
   }
 
   function dueOn(node: string): void {
     for (const { spec, ...intent } of deps.intentsOfNode(node)) {
       if (isGuarded(spec.source) && spec.observed === undefined) onDue(keyOf({ ...intent, spec }));
     }
-    for (const name of attachmentsByNode.of(node)) {
-      const known = attachments.store.get(name);
-      if (known !== undefined) onDue(keyOfAttachment(known));
-    }
+    for (const attachment of attached.onNode(node)) onDue(keyOfAttachment(attachment));
   }
 
   const resync = createFullResync(deps.yielder, function* () {
@@ -160,63 +140,90 @@ export function createVolumeIndex(deps: VolumeIndexDeps): VolumeIndex {
     if (deps.storage.complete()) resync.begin();
   }
 
-  const onNode = ({ metadata }: KubeObject) => dueOn(metadata.name);
-  const cancels: Cancel[] = [
-    intents.subscribe({ onAdd: seeIntent, onUpdate: (_, after) => seeIntent(after), onDelete: loseIntent }),
-    claims.store.subscribe(onEach(seeClaim)),
-    persistentVolumes.store.subscribe({
-      onAdd: seeVolume,
-      onUpdate: (_, after) => seeVolume(after),
-      onDelete(gone) {
-        volumesByKey.remove(gone.metadata.name);
-        seeVolumeGone(gone);
-      },
-    }),
-    attachments.store.subscribe({
-      onAdd: seeAttachment,
-      onUpdate: (_, after) => seeAttachment(after),
-      onDelete: loseAttachment,
-    }),
-    csiNodes.store.subscribe(onEach(onNode)),
-    deps.nodes.subscribe({
-      onAdd: onNode,
-      onUpdate: (before, after) => {
-        if (!deps.sameNode(before, after)) onNode(after);
-      },
-      onDelete: onNode,
-    }),
-    csiDrivers.store.subscribe(onEach(anyMayDiffer)),
-    storageClasses.store.subscribe(onEach(anyMayDiffer)),
-  ];
-
   function seeVolumeGone({ csi, claimRef }: PersistentVolume): void {
     if (csi !== undefined) onDue(volumeKey(csi));
     if (claimRef !== undefined) for (const one of intentsOfClaim(claimRef.namespace, claimRef.name)) seeIntent(one);
   }
 
+  const cancels = followObjects(deps, {
+    ...{ seeIntent, loseIntent, seeClaim, seeVolume, seeAttachment, loseAttachment, anyMayDiffer },
+    loseVolume(gone) {
+      volumesByKey.remove(gone.metadata.name);
+      seeVolumeGone(gone);
+    },
+    seeNode: ({ metadata }) => dueOn(metadata.name),
+  });
+
   return {
     objects,
     intents: (key) => byKey.of(key).flatMap((name) => intents.get(name) ?? []),
     intentsOfClaim,
-    attachments: (key) => attachmentsByKey.of(key).flatMap((name) => attachments.store.get(name) ?? []),
+    attachments: (key) => attached.ofKey(key),
     persistentVolumes: (key) => volumesByKey.of(key).flatMap((name) => persistentVolumes.store.get(name) ?? []),
-    claims: (key) =>
-      volumesByKey.of(key).flatMap((name) => {
-        const claimRef = persistentVolumes.store.get(name)?.claimRef;
-        const claim = claimRef && claims.store.get(claimRef.name, claimRef.namespace);
-        return claim?.metadata.uid === claimRef?.uid && claim?.volumeName === name ? [claim] : [];
-      }),
-    attachedOn: (driver, node) => new Set(attachmentsByPlace.of(placeKey(driver, node))),
+    claims: (key) => volumesByKey.of(key).flatMap((name) => boundClaim(objects, name) ?? []),
+    attachedOn: (driver, node) => new Set(attached.namesOn(driver, node)),
     keyOf,
     keyOfAttachment,
     ...looking(resync, cancels),
   };
 }
 
+/** What is done when an object that volumes rest on comes, changes or goes. */
+interface Handlers {
+  readonly seeIntent: (intent: Intent) => void;
+  readonly loseIntent: (intent: Intent) => void;
+  readonly seeClaim: (claim: Claim) => void;
+  readonly seeVolume: (volume: PersistentVolume) => void;
+  readonly loseVolume: (volume: PersistentVolume) => void;
+  readonly seeAttachment: (attachment: Attachment) => void;
+  readonly loseAttachment: (attachment: Attachment) => void;
+  readonly seeNode: (node: KubeObject) => void;
+  readonly anyMayDiffer: () => void;
+}
+
+function followObjects({ intents, nodes, storage, sameNode }: VolumeIndexDeps, on: Handlers): Cancel[] {
+  return [
+    intents.subscribe({ onAdd: on.seeIntent, onUpdate: (_, after) => on.seeIntent(after), onDelete: on.loseIntent }),
+    storage.claims.store.subscribe(onEach(on.seeClaim)),
+    storage.persistentVolumes.store.subscribe({
+      onAdd: on.seeVolume,
+      onUpdate: (_, after) => on.seeVolume(after),
+      onDelete: on.loseVolume,
+    }),
+    storage.attachments.store.subscribe({
+      onAdd: on.seeAttachment,
+      onUpdate: (_, after) => on.seeAttachment(after),
+      onDelete: on.loseAttachment,
+    }),
+    storage.csiNodes.store.subscribe(onEach(on.seeNode)),
+    nodes.subscribe({
+      onAdd: on.seeNode,
+      onUpdate: (before, after) => {
+        if (!sameNode(before, after)) on.seeNode(after);
+      },
+      onDelete: on.seeNode,
+    }),
+    storage.csiDrivers.store.subscribe(onEach(on.anyMayDiffer)),
+    storage.storageClasses.store.subscribe(onEach(on.anyMayDiffer)),
+  ];
+}
+
 function claimKey(namespace: string, name: string): string {
   return `${namespace}/${name}`;
 }
 
-function placeKey(driver: string, node: string): string {
-  return `${driver}^${node}`;
+/** The key of the volume that an attachment is of; `volume` is its PersistentVolume, if there is one. */
+function attachedVolume({ metadata, attacher, inline }: Attachment, volume: PersistentVolume | undefined): string {
+  // What ours was made for stands on it, whatever a PersistentVolume of that name says by now.
+  const made = isOwnAttachment(metadata.name) ? metadata.annotations?.[annotation.volumeHandle] : undefined;
+  if (made !== undefined) return volumeKey({ driver: attacher, volumeHandle: made });
+  const csi = inline ?? volume?.csi;
+  return volumeKey({ driver: csi?.driver ?? attacher, volumeHandle: csi?.volumeHandle ?? "" });
+}
+
+/** The claim that is bound to a PersistentVolume: each names the other. Undefined if there is none. */
+function boundClaim(objects: ClaimObjects, volume: string): Claim | undefined {
+  const claimRef = objects.persistentVolume(volume)?.claimRef;
+  const claim = claimRef && objects.claim(claimRef.namespace, claimRef.name);
+  return claim?.metadata.uid === claimRef?.uid && claim?.volumeName === volume ? claim : undefined;
 }

@@ -2,7 +2,7 @@ import { allowsSet, notAllowedMessage } from "../../api/allowed-set.ts";
 import type { VolumeSource } from "../../api/types.gen.ts";
 import type { Claim } from "../model/storage-objects.ts";
 import type { WaitReason } from "../model/wait-reason.ts";
-import { onClaim } from "./decide-hold.ts";
+import { onClaim } from "./decide-reservation.ts";
 
 /** What the claim of a source says of a set: undefined, that it may; `unknown`, while claims are not all known. */
 export type SetConsent = WaitReason | "unknown" | undefined;

@@ -6,10 +6,18 @@ import type { Clock, Logger, Random } from "../../ports.ts";
 import type { Claim, PersistentVolume } from "../model/storage-objects.ts";
 import type { WaitReason } from "../model/wait-reason.ts";
 import { usedByPods } from "./claim-users.ts";
-import { beingTaken, leftMs, notRefused, podsAgainMs, settleMs, type Taking, type Waiting } from "./decide-hold.ts";
-import { holdPatch, isHeld, protectPatch, releasePatch, takePatch, unholdPatch } from "./marks.ts";
+import {
+  beingReserved,
+  leftMs,
+  notRefused,
+  type PendingReservation,
+  podsAgainMs,
+  settleMs,
+  type Waiting,
+} from "./decide-reservation.ts";
+import { holdPatch, isHeld, protectPatch, releasePatch, reservePatch, unholdPatch } from "./marks.ts";
+import { createOwnerReservations } from "./owner-reservations.ts";
 import { probePolicy } from "./probe-policy.ts";
-import { createTakeReserved } from "./take-reserved.ts";
 
 /** Dependencies of reserving claims. */
 export interface ClaimReservationDeps {
@@ -33,7 +41,7 @@ export interface VolumeObjects {
 interface VolumeUse {
   /** Somebody of ours uses it: each of its claims gets the label, whoever names it, and keeps it. */
   readonly held: boolean;
-  /** Somebody is to have it anew: what was labelled in an earlier term is taken once more, too. */
+  /** Somebody is to have it anew: what was labelled in an earlier term is reserved once more, too. */
   readonly begins: boolean;
 }
 
@@ -44,11 +52,11 @@ export interface ClaimReservation {
   /** Our finalizer on all of them: what is in use does not vanish. */
   protect(objects: VolumeObjects): Promise<void>;
   /**
-   * Takes the claims for us, so that no pod comes to use them directly.
+   * Reserves the claims for us, so that no pod comes to use them directly.
    * @param attachedByOthers asks the server, after the time in which pods may still slip in
    * @returns undefined when they are ours, else what is waited for and when to go on
    */
-  take(
+  reserve(
     objects: VolumeObjects,
     use: VolumeUse,
     attachedByOthers: () => Promise<WaitReason | undefined>,
@@ -59,7 +67,7 @@ export interface ClaimReservation {
   prepare(objects: VolumeObjects): Promise<void>;
   /** The claim is gone, and with it what is remembered of it. */
   gone(claim: Claim): void;
-  /** Another has led meanwhile, and may have let pods have what was taken here. */
+  /** Another has led meanwhile, and may have let pods have what was reserved here. */
   forget(): void;
 }
 
@@ -68,9 +76,9 @@ export interface ClaimReservation {
  */
 export function createClaimReservation(deps: ClaimReservationDeps): ClaimReservation {
   const { client, clock, random, log } = deps;
-  /** By UID of the claim. */
-  const takings = new Map<string, Taking>();
-  const taken = new Set<string>();
+  /** By UID of the claim: those whose reservation has begun, and those that are ours. */
+  const pending = new Map<string, PendingReservation>();
+  const reserved = new Set<string>();
 
   async function mark(of: Resource, object: KubeObject, patch: object | undefined): Promise<void> {
     if (patch === undefined) return;
@@ -95,50 +103,50 @@ export function createClaimReservation(deps: ClaimReservationDeps): ClaimReserva
   }
 
   function forgetOne({ metadata: { uid = "" } }: Claim): void {
-    takings.delete(uid);
-    taken.delete(uid);
+    pending.delete(uid);
+    reserved.delete(uid);
   }
 
-  async function takeOne(
+  async function reserveOne(
     claim: Claim,
     held: boolean,
     attachedByOthers: () => Promise<WaitReason | undefined>,
   ): Promise<Waiting | undefined> {
     const { uid = "" } = claim.metadata;
-    const taking = takings.get(uid) ?? { shutAt: clock.monotonic() };
-    takings.set(uid, taking);
-    let { refusedAt } = taking;
+    const progress = pending.get(uid) ?? { shutAt: clock.monotonic() };
+    pending.set(uid, progress);
+    let { refusedAt } = progress;
     if (refusedAt === undefined) {
       const { why } = await probePolicy(deps, claim, "held");
       const now = clock.monotonic();
-      if (why !== undefined) return notRefused(claim, taking, why, now);
+      if (why !== undefined) return notRefused(claim, progress, why, now);
       refusedAt = now;
-      takings.set(uid, { ...taking, refusedAt });
+      pending.set(uid, { ...progress, refusedAt });
     }
-    const left = leftMs(taking.shutAt, refusedAt, clock.monotonic());
-    if (left > 0) return beingTaken(claim, left);
+    const left = leftMs(progress.shutAt, refusedAt, clock.monotonic());
+    if (left > 0) return beingReserved(claim, left);
     const used = (await usedByPods(client, claim)) ?? (await attachedByOthers());
     if (used === undefined) {
-      taken.add(uid);
-      takings.delete(uid);
+      reserved.add(uid);
+      pending.delete(uid);
       return undefined;
     }
     if (held) return { waitReason: used, againInMs: podsAgainMs };
-    takings.delete(uid);
+    pending.delete(uid);
     await mark(resource.claims, claim, unholdPatch(claim));
     return { waitReason: used, againInMs: podsAgainMs };
   }
 
-  const takeReserved = createTakeReserved({
+  const ownerReservations = createOwnerReservations({
     client,
     clock,
     random,
-    mark: (claim) => mark(resource.claims, claim, takePatch(claim)),
+    mark: (claim) => mark(resource.claims, claim, reservePatch(claim)),
   });
 
   return {
     protect: (objects) => markAll(objects, protectPatch),
-    async take({ claims }, { held, begins }, attachedByOthers) {
+    async reserve({ claims }, { held, begins }, attachedByOthers) {
       const open = claims.filter((claim) => !isHeld(claim));
       for (const claim of open) forgetOne(claim);
       // Nobody is turned away from a claim for a volume that is not to be had by another one.
@@ -148,22 +156,22 @@ export function createClaimReservation(deps: ClaimReservationDeps): ClaimReserva
         const { uid = "" } = claim.metadata;
         const reservedAt = deps.reservedSince(claim);
         if (!held && reservedAt !== undefined && clock.monotonic() - reservedAt >= settleMs) {
-          const waiting = await takeReserved.take(claim, reservedAt, attachedByOthers);
+          const waiting = await ownerReservations.reserve(claim, reservedAt, attachedByOthers);
           if (waiting !== undefined) return waiting;
-          taken.add(uid);
+          reserved.add(uid);
           continue;
         }
         // Nor from one that pods use.
         const used = held ? undefined : await usedByPods(client, claim);
         if (used !== undefined) return { waitReason: used, againInMs: podsAgainMs };
         await mark(resource.claims, claim, holdPatch(claim));
-        takings.set(uid, { shutAt: reservedAt ?? clock.monotonic() });
+        pending.set(uid, { shutAt: reservedAt ?? clock.monotonic() });
       }
       let waiting: Waiting | undefined;
       for (const claim of claims) {
         const { uid = "" } = claim.metadata;
-        if (taken.has(uid) || !(begins || takings.has(uid))) continue;
-        waiting = (await takeOne(claim, held, attachedByOthers)) ?? waiting;
+        if (reserved.has(uid) || !(begins || pending.has(uid))) continue;
+        waiting = (await reserveOne(claim, held, attachedByOthers)) ?? waiting;
       }
       return waiting;
     },
@@ -172,14 +180,14 @@ export function createClaimReservation(deps: ClaimReservationDeps): ClaimReserva
       await markAll(objects, releasePatch);
     },
     async prepare({ claims }) {
-      const reserved = claims.find((claim) => deps.reservedSince(claim) !== undefined);
-      if (reserved !== undefined) await takeReserved.prepare(reserved);
+      const byOwner = claims.find((claim) => deps.reservedSince(claim) !== undefined);
+      if (byOwner !== undefined) await ownerReservations.prepare(byOwner);
     },
     gone: forgetOne,
     forget() {
-      takings.clear();
-      taken.clear();
-      takeReserved.forget();
+      pending.clear();
+      reserved.clear();
+      ownerReservations.forget();
     },
   };
 }

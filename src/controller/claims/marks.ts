@@ -21,7 +21,7 @@ export function holdPatch(object: KubeObject): Patch | undefined {
 }
 
 /** Label and finalizer at once. */
-export function takePatch(object: KubeObject): Patch {
+export function reservePatch(object: KubeObject): Patch {
   return { metadata: { ...holdPatch(object)?.metadata, ...protectPatch(object)?.metadata } };
 }
 

@@ -2,6 +2,7 @@ import { wholeDisk } from "../../api/disk-name.ts";
 import { resource } from "../../api/names.ts";
 import { ApiError, classifyWriteError, isConflict } from "../../kube/client/api-error.ts";
 import type { KubeClient } from "../../kube/client/client.ts";
+import type { RequeueAfter } from "../../kube/keyed-queue.ts";
 import type { ObjectStore } from "../../kube/watch/object-store.ts";
 import type { Cancel, Logger } from "../../ports.ts";
 import type { AttachStatusWriter } from "../attach/attach-status-writer.ts";
@@ -36,7 +37,7 @@ export interface DiskGrants {
   /** Whether a key is that of a disk. */
   isKey(id: VolumeID): boolean;
   /** @returns milliseconds after which to look again, if any */
-  reconcile(id: VolumeID): Promise<number | undefined>;
+  reconcile(id: VolumeID): Promise<RequeueAfter | undefined>;
   /** What keeps an intent from the disk that it has found. */
   waitReasonOf(intent: Intent): WaitReason | undefined;
   all(): void;

@@ -47,7 +47,7 @@ type MutableConflictResult = { conflicts: Conflict[]; held: boolean; waitsFor: s
  * volume keeps it and is updated; the other gets nothing new. If neither or both have it, neither gets anything new.
  */
 export function resolveConflicts(claims: readonly PathClaim[]): Map<string, ConflictResult> {
-  const verdicts = new Map<string, MutableConflictResult>(
+  const results = new Map<string, MutableConflictResult>(
     claims.map(({ set }) => [set, { conflicts: [], held: false, waitsFor: undefined }]),
   );
   const bySet = new Map(claims.map((claim) => [claim.set, claim]));
@@ -57,11 +57,11 @@ export function resolveConflicts(claims: readonly PathClaim[]): Map<string, Conf
       [a, b],
       [b, a],
     ] as const) {
-      const verdict = verdicts.get(me.set);
-      if (verdict === undefined) continue;
+      const result = results.get(me.set);
+      if (result === undefined) continue;
       const paths = { own: me.path ?? "", other: other.path ?? "" };
-      verdict.conflicts.push({ with: other.set, ...(me.path === undefined ? { over: "settings" } : { paths }) });
-      verdict.held ||= !me.has || other.has;
+      result.conflicts.push({ with: other.set, ...(me.path === undefined ? { over: "settings" } : { paths }) });
+      result.held ||= !me.has || other.has;
     }
   };
 
@@ -71,9 +71,9 @@ export function resolveConflicts(claims: readonly PathClaim[]): Map<string, Conf
     clash({ set: a, has: has(claimA, aPath), path: aPath }, { set: b, has: has(claimB, bPath), path: bPath });
   }
 
-  const wishes = claims.flatMap((claim) => claim.wanted.map((share) => ({ claim, share })));
-  for (const [intentName, sharers] of Map.groupBy(wishes, ({ share }) => share.intentName)) {
-    const side = ({ claim }: (typeof wishes)[number]): Side => ({ set: claim.set, has: holds(claim, intentName) });
+  const requests = claims.flatMap((claim) => claim.wanted.map((share) => ({ claim, share })));
+  for (const [intentName, sharers] of Map.groupBy(requests, ({ share }) => share.intentName)) {
+    const side = ({ claim }: (typeof requests)[number]): Side => ({ set: claim.set, has: holds(claim, intentName) });
     for (const [i, a] of sharers.entries()) {
       for (const b of sharers.slice(i + 1)) {
         if (sameSettings(a.share.settings, b.share.settings)) continue;
@@ -83,22 +83,22 @@ export function resolveConflicts(claims: readonly PathClaim[]): Map<string, Conf
   }
 
   for (const [wanter, holder] of overlaps(claims.flatMap(newPaths), claims.flatMap(leftPaths))) {
-    const verdict = verdicts.get(wanter);
+    const result = results.get(wanter);
     // The first by name, so that the answer does not depend on the order of the claims.
-    if (verdict !== undefined && (verdict.waitsFor ?? holder) >= holder) verdict.waitsFor = holder;
+    if (result !== undefined && (result.waitsFor ?? holder) >= holder) result.waitsFor = holder;
   }
   // Sets that exchange their paths would wait for each other for ever: somebody must be told.
-  for (const [set, verdict] of verdicts) {
-    if (verdict.waitsFor !== undefined && waitsForItself(set, verdicts)) {
-      verdict.conflicts.push({ with: verdict.waitsFor, over: "exchange" });
-      verdict.held = true;
+  for (const [set, result] of results) {
+    if (result.waitsFor !== undefined && waitsForItself(set, results)) {
+      result.conflicts.push({ with: result.waitsFor, over: "exchange" });
+      result.held = true;
     }
   }
 
-  for (const verdict of verdicts.values()) {
-    verdict.conflicts.sort((a, b) => compareText(a.with, b.with) || compareText(pathOf(a), pathOf(b)));
+  for (const result of results.values()) {
+    result.conflicts.sort((a, b) => compareText(a.with, b.with) || compareText(pathOf(a), pathOf(b)));
   }
-  return verdicts;
+  return results;
 }
 
 /** The deeper of the two. */

@@ -32,7 +32,7 @@ export interface Gatherer {
   input(node: string): NodeInput;
   /** Works out what has changed for every node, in turns, so that what follows is quick. */
   prepare(): Promise<void>;
-  stakes(node: string): ReadonlyMap<string, SetOnNode>;
+  setsOnNode(node: string): ReadonlyMap<string, SetOnNode>;
   /** The nodes where a set wants or has something. */
   nodesOf(set: string): RolloutNode[];
   /** Whether a set selects any Node, also one that has no mounts. */
@@ -69,6 +69,75 @@ function setLabelsOf({ metadata }: Intent): string[] {
   return Object.keys(metadata.labels ?? {}).filter((key) => key.startsWith(setLabelPrefix));
 }
 
+/** Indexes the intents of a store by node and by the labels of sets; each node is told of whose intents one changes. */
+function indexIntents(intents: ObjectStore<Intent>, onChange: (node: string) => void) {
+  const byNode: Groups = new Map();
+  const bySet: Groups = new Map();
+  function add(intent: Intent): void {
+    const { nodeName } = intent.spec;
+    put(byNode, nodeName, intent);
+    for (const key of setLabelsOf(intent)) put(bySet, key, intent);
+    onChange(nodeName);
+  }
+  function update(before: Intent, after: Intent): void {
+    for (const key of setLabelsOf(before)) take(bySet, key, before);
+    add(after);
+  }
+  function remove(intent: Intent): void {
+    const { nodeName } = intent.spec;
+    // Its last state may have other labels than what was known of it.
+    const known = byNode.get(nodeName)?.get(intent.metadata.name) ?? intent;
+    for (const key of setLabelsOf(known)) take(bySet, key, intent);
+    take(byNode, nodeName, intent);
+    onChange(nodeName);
+  }
+  return {
+    ofNode: (node: string) => [...(byNode.get(node)?.values() ?? [])],
+    ofSet: (set: string) => [...(bySet.get(setLabel(set))?.values() ?? [])],
+    nodes: () => byNode.keys(),
+    cancel: intents.subscribe({ onAdd: add, onUpdate: update, onDelete: remove }),
+  };
+}
+
+/** Why the API server refused writes, by node and intent; each node is told of whose refusals one changes. */
+function createRefusals(onChange: (node: string) => void) {
+  const byNode = new Map<string, ReadonlyMap<string, string>>();
+  function set(node: string, next: readonly (readonly [intent: string, message: string])[]): void {
+    const before = byNode.get(node);
+    if (next.length === (before?.size ?? 0) && next.every(([name, message]) => before?.get(name) === message)) return;
+    if (next.length === 0) byNode.delete(node);
+    else byNode.set(node, new Map(next));
+    onChange(node);
+  }
+  const of = (node: string): ReadonlyMap<string, string> => byNode.get(node) ?? new Map();
+  return {
+    of,
+    put(node: string, intent: string, message: string | undefined) {
+      const others = [...of(node)].filter(([name]) => name !== intent);
+      set(node, message === undefined ? others : [...others, [intent, message]]);
+    },
+    keep(node: string, wanted: ReadonlySet<string>) {
+      const kept = [...of(node)].filter(([name]) => wanted.has(name));
+      set(node, kept);
+    },
+  };
+}
+
+/** Forgets what was worked out for a Node that changes, or for all of them when a set does. */
+function followDemand({ nodes, sets }: Stores, forget: (node: string) => void, forgetAll: () => void): Cancel[] {
+  const onNode = ({ metadata }: NodeInfo) => forget(metadata.name);
+  return [
+    nodes.subscribe({ onAdd: onNode, onUpdate: (_, after) => onNode(after), onDelete: onNode }),
+    sets.subscribe({
+      onAdd: forgetAll,
+      onUpdate: (before, after) => {
+        if (!sameDemand(before, after)) forgetAll();
+      },
+      onDelete: forgetAll,
+    }),
+  ];
+}
+
 /** What decisions rest on beside sets, Nodes and intents. */
 export interface Surroundings {
   readonly allowedPrefixes: readonly string[];
@@ -85,131 +154,70 @@ export function createGatherer(
   { allowedPrefixes, podsOf, consent }: Surroundings,
   { yielder }: Pick<System, "yielder">,
 ): Gatherer {
-  const byNode: Groups = new Map();
-  /** By the label of a set. */
-  const bySet: Groups = new Map();
   const resolved = new Map<string, ReadonlyMap<string, SetOnNode>>();
-  /** By node and intent. */
-  const refusals = new Map<string, ReadonlyMap<string, string>>();
-
-  function index(intent: Intent): void {
-    const { nodeName } = intent.spec;
-    put(byNode, nodeName, intent);
-    for (const key of setLabelsOf(intent)) put(bySet, key, intent);
-    resolved.delete(nodeName);
-  }
-
-  function unindex(intent: Intent): void {
-    const { nodeName } = intent.spec;
-    // Its last state may have other labels than what was known of it.
-    const known = byNode.get(nodeName)?.get(intent.metadata.name) ?? intent;
-    for (const key of setLabelsOf(known)) take(bySet, key, intent);
-    take(byNode, nodeName, intent);
-    resolved.delete(nodeName);
-  }
-
-  function reindex(before: Intent, after: Intent): void {
-    for (const key of setLabelsOf(before)) take(bySet, key, before);
-    index(after);
-  }
-
-  const forget = (node: NodeInfo) => void resolved.delete(node.metadata.name);
+  const forget = (node: string) => void resolved.delete(node);
   const forgetAll = () => resolved.clear();
-  const cancels: Cancel[] = [
-    stores.intents.subscribe({ onAdd: index, onUpdate: reindex, onDelete: unindex }),
-    stores.nodes.subscribe({ onAdd: forget, onUpdate: (_, after) => forget(after), onDelete: forget }),
-    stores.sets.subscribe({
-      onAdd: forgetAll,
-      onUpdate: (before, after) => {
-        if (!sameDemand(before, after)) forgetAll();
-      },
-      onDelete: forgetAll,
-    }),
-  ];
+  const refusals = createRefusals(forget);
+  const intents = indexIntents(stores.intents, forget);
+  const cancels = [intents.cancel, ...followDemand(stores, forget, forgetAll)];
 
-  function input(name: string): NodeInput {
-    return {
-      name,
-      node: stores.nodes.get(name),
-      sets: [...stores.sets.list()],
-      intents: intentsOf(name),
-      allowedPrefixes,
-      pods: podsOf(name),
-      consent,
-      refusals: refusals.get(name) ?? new Map(),
-    };
-  }
-
-  function intentsOf(node: string): Intent[] {
-    return [...(byNode.get(node)?.values() ?? [])];
-  }
-
-  function stakes(node: string): ReadonlyMap<string, SetOnNode> {
+  const input = (name: string): NodeInput => ({
+    name,
+    node: stores.nodes.get(name),
+    sets: [...stores.sets.list()],
+    intents: intents.ofNode(name),
+    allowedPrefixes,
+    pods: podsOf(name),
+    consent,
+    refusals: refusals.of(name),
+  });
+  const setsOnNode = (node: string) => {
     const known = resolved.get(node) ?? resolveNode(input(node));
     resolved.set(node, known);
     return known;
-  }
-
-  function setRefusals(node: string, next: readonly (readonly [intent: string, message: string])[]): void {
-    const before = refusals.get(node);
-    if (next.length === (before?.size ?? 0) && next.every(([name, message]) => before?.get(name) === message)) return;
-    if (next.length === 0) refusals.delete(node);
-    else refusals.set(node, new Map(next));
-    resolved.delete(node);
-  }
-
-  function nodeNames(): Set<string> {
-    return new Set([...[...stores.nodes.list()].map(({ metadata }) => metadata.name), ...byNode.keys()]);
+  };
+  const nodeNames = () =>
+    new Set([...[...stores.nodes.list()].map(({ metadata }) => metadata.name), ...intents.nodes()]);
+  function* resolveAll(): Generator<void> {
+    for (const name of nodeNames()) {
+      setsOnNode(name);
+      yield;
+    }
   }
 
   return {
-    complete() {
-      return [stores.sets, stores.nodes, stores.intents].every((store) => {
-        const { synced, connected } = store.state();
-        return synced && connected;
-      });
-    },
+    complete: () => [stores.sets, stores.nodes, stores.intents].every(isCurrent),
     nodeNames,
     input,
-    stakes,
-    async prepare() {
-      function* each(): Generator<void> {
-        for (const name of nodeNames()) {
-          stakes(name);
-          yield;
-        }
-      }
-      await runYielding(yielder, each());
-    },
+    setsOnNode,
+    prepare: async () => runYielding(yielder, resolveAll()),
     nodesOf(set) {
       return [...nodeNames()].flatMap((node) => {
-        const onNode = stakes(node).get(set);
+        const onNode = setsOnNode(node).get(set);
         return onNode === undefined ? [] : [{ node, onNode }];
       });
     },
     selectedNodes: (spec) => selectedNodes(spec, stores.nodes.list()),
-    intentsOf,
-    intentsOfSet: (set) => [...(bySet.get(setLabel(set))?.values() ?? [])],
+    intentsOf: intents.ofNode,
+    intentsOfSet: intents.ofSet,
     forgetNodesOf(sets) {
-      const nodes = [...nodeNames()].filter((node) => sets.some((set) => stakes(node).has(set)));
-      for (const node of nodes) resolved.delete(node);
+      const nodes = [...nodeNames()].filter((node) => sets.some((set) => setsOnNode(node).has(set)));
+      for (const node of nodes) forget(node);
       return nodes;
     },
     forgetAll,
-    refused(node, intent, message) {
-      const others = [...(refusals.get(node) ?? [])].filter(([name]) => name !== intent);
-      setRefusals(node, message === undefined ? others : [...others, [intent, message]]);
-    },
-    forgetRefusals(node, stillWanted) {
-      setRefusals(
-        node,
-        [...(refusals.get(node) ?? [])].filter(([name]) => stillWanted.has(name)),
-      );
-    },
+    refused: refusals.put,
+    forgetRefusals: refusals.keep,
     stop() {
       for (const cancel of cancels) cancel();
     },
   };
+}
+
+/** Whether a store has read everything, and changes arrive now. */
+function isCurrent(store: Pick<ObjectStore<Intent>, "state">): boolean {
+  const { synced, connected } = store.state();
+  return synced && connected;
 }
 
 /** Whether two versions of a set ask for the same: its status does not matter. */

@@ -2,7 +2,7 @@
  * Which sets have writes under way on which nodes. Such a write may land at any moment, so a rollout counts the node as
  * unavailable and a set that is being deleted waits. A write without an answer stays until the node is written again.
  */
-export interface Writing {
+export interface PendingWrites {
   begin(node: string, sets: Iterable<string>): void;
   end(node: string): void;
   nodesOf(set: string): Set<string>;
@@ -10,7 +10,7 @@ export interface Writing {
 }
 
 /** @param onEnd called with each set whose writes on a node have ended: its next steps may continue */
-export function createWriting(onEnd: (set: string) => void): Writing {
+export function createPendingWrites(onEnd: (set: string) => void): PendingWrites {
   const byNode = new Map<string, Set<string>>();
   return {
     begin(node, sets) {

@@ -77,14 +77,14 @@ export function resolveNode(input: NodeInput): Map<string, SetOnNode> {
   const found = foundShares(input.intents);
   const entries = new Map(input.sets.map((entry) => [entry.metadata.name, entry]));
   const names = [...new Set([...entries.keys(), ...found.keys()])].sort(compareText);
-  const wishes = names.map((name) => requestedVolume(input, name, entries.get(name), found.get(name) ?? []));
-  const claims = wishes.map(({ set, found: shares, wanted, frozen }) => {
-    const wantedParts = wanted === undefined ? [] : [wanted];
-    return { set, found: shares, wanted: frozen ? shares : wantedParts };
+  const requests = names.map((name) => requestedVolume(input, name, entries.get(name), found.get(name) ?? []));
+  const claims = requests.map(({ set, found: shares, wanted, frozen }) => {
+    const wantedShares = wanted === undefined ? [] : [wanted];
+    return { set, found: shares, wanted: frozen ? shares : wantedShares };
   });
   const results = resolveConflicts(claims);
-  const tooLarge = setsThatDoNotFit(wishes);
-  const setsOnNode = wishes.flatMap((requested) => {
+  const tooLarge = setsThatDoNotFit(requests);
+  const setsOnNode = requests.flatMap((requested) => {
     const obstacle = tooLarge.has(requested.set) ? tooLargeObstacle : requested.obstacle;
     const onNode = setOnNode({ ...requested, obstacle }, results.get(requested.set), intents, input.refusals);
     return onNode === undefined ? [] : [[requested.set, onNode] as const];
@@ -140,8 +140,16 @@ function requestedVolume(
   });
   const { wanted, obstacle } = allowedShare(identity, entry, spec, found, input.allowedPrefixes);
   const selected = spec.mounts.length > 0 || isOfNodeItself(spec.volume);
-  const wish = { ...nothing, frozen: false, selected, identity, wanted, nothingNew: selection === "keep", obstacle };
-  return withConsent(wish, input, spec.volume.source);
+  const requested = {
+    ...nothing,
+    frozen: false,
+    selected,
+    identity,
+    wanted,
+    nothingNew: selection === "keep",
+    obstacle,
+  };
+  return withConsent(requested, input, spec.volume.source);
 }
 
 /**
@@ -235,7 +243,7 @@ function stateOf({ frozen, selected, found, wanted, obstacle }: RequestedVolume)
   return sameShares(found, wanted) ? "current" : "outdated";
 }
 
-/** Whether what has the name of a wish's intent is not its volume. */
+/** Whether what has the name of a requested volume's intent is not its volume. */
 function isOfAnother({ identity }: RequestedVolume, existing: Intent | undefined): boolean {
   return existing !== undefined && identity !== undefined && !sameSource(existing.spec.source, identity.source);
 }

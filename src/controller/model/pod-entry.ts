@@ -60,7 +60,7 @@ const uidPattern = /^[A-Za-z0-9](?:[-A-Za-z0-9]{0,62}[A-Za-z0-9])?$/;
 
 /** Of one pod, and as many claims: each is an intent, and a pod could name ten thousand. */
 const mostVolumes = 64;
-const tooMany: PodVolume["wish"] = {
+const tooMany: PodVolume["request"] = {
   field: "csi",
   message: `exceeds the limit of ${mostVolumes} node volumes per pod`,
 };
@@ -84,7 +84,7 @@ export function projectPod(raw: unknown): PodEntry | undefined {
     if (use === undefined) continue; // what no container uses kubelet never mounts (behaviour 25)
     const own = podVolume(volume);
     if (own !== undefined && ours.length < mostVolumes) ours.push(own);
-    else if (own !== undefined && ours.length === mostVolumes) ours.push({ name: own.name, wish: tooMany });
+    else if (own !== undefined && ours.length === mostVolumes) ours.push({ name: own.name, request: tooMany });
     const claim = claimIn(volume, name, use);
     if (claim !== undefined && claims.length < mostVolumes) claims.push(claim);
   }

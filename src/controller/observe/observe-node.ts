@@ -1,6 +1,7 @@
 import { resource } from "../../api/names.ts";
 import { ApiError, classifyWriteError, isConflict } from "../../kube/client/api-error.ts";
 import type { KubeClient } from "../../kube/client/client.ts";
+import type { RequeueAfter } from "../../kube/keyed-queue.ts";
 import { mergeDiff } from "../../kube/merge-diff.ts";
 import type { Logger } from "../../ports.ts";
 import type { AttachStatusWriter } from "../attach/attach-status-writer.ts";
@@ -37,7 +38,7 @@ const writesAtOnce = 4;
  * 27).
  * @returns milliseconds after which to look again, if time alone may change something
  */
-export async function observeNode(deps: ObserveNodeDeps, name: string): Promise<number | undefined> {
+export async function observeNode(deps: ObserveNodeDeps, name: string): Promise<RequeueAfter | undefined> {
   if (!deps.complete()) return undefined;
   const existing = new Map(deps.intentsOf(name).flatMap((one) => (isKubelets(one) ? [[one.metadata.name, one]] : [])));
   const node = deps.node(name);
@@ -47,7 +48,7 @@ export async function observeNode(deps: ObserveNodeDeps, name: string): Promise<
   const gone = [...existing.values()].filter(({ metadata }) => !kept.has(metadata.name));
   const errors: unknown[] = [];
   let againInMs: number | undefined;
-  const attempt = async (act: () => Promise<number | undefined>): Promise<void> => {
+  const attempt = async (act: () => Promise<RequeueAfter | undefined>): Promise<void> => {
     try {
       const inMs = await act();
       if (inMs !== undefined) againInMs = Math.min(againInMs ?? inMs, inMs);
@@ -71,7 +72,7 @@ async function bring(
   deps: ObserveNodeDeps,
   wanted: ObservedIntent,
   found: Intent | undefined,
-): Promise<number | undefined> {
+): Promise<RequeueAfter | undefined> {
   const intent = found === undefined ? await create(deps, wanted) : await update(deps, wanted, found);
   if (intent === undefined || intent.metadata.deletionTimestamp !== undefined) return undefined;
   const { waitReason, volumeAttachment } = attachState(intent, deps.facts(intent));

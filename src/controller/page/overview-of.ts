@@ -2,7 +2,7 @@ import { cut } from "../../api/conditions.ts";
 import type { Intent, SetEntry } from "../model/projections.ts";
 import { lineOf, runs, type Weights, weightOf } from "./lines.ts";
 import { type NodeKnown, nodeTrouble } from "./node-troubles.ts";
-import type { Cause, Overview, Row, Standing, Totals, Trouble } from "./overview.ts";
+import type { Cause, Overview, Row, Standing, Trouble } from "./overview.ts";
 import { standings } from "./overview.ts";
 import { setTroubles } from "./set-troubles.ts";
 import { setsOf } from "./sets-of.ts";
@@ -36,118 +36,139 @@ interface Growing {
 
 /** PURE. The overview, in steps: a large cluster has hundreds of thousands of volumes. */
 export function* overviewOf(input: OverviewInput): Generator<void, Overview> {
-  const { nodes, sets } = input;
-  const places = new Map(nodes.map((name, at) => [name, at]));
-  const rows = new Map<string, Growing>();
-  const counts = Object.fromEntries(standings.map((standing) => [standing, 0])) as { [standing in Standing]: number };
-  const [volumes, ready] = [nodes.map(() => 0), nodes.map(() => 0)];
-  const worst: Weights = new Uint8Array(nodes.length);
-  const troubles: Trouble[] = [];
-  /** Nodes with a trouble of a set, by "set\0node". */
-  const troubled = new Set<string>();
-  /** What is said of volumes of which nobody can say anything, by the place of their node. */
-  const silent = new Map<number, Judged>();
-
-  const rowOf = (kind: Row["kind"], name: string) => {
-    const key = `${kind}/${name}`;
-    const row = rows.get(key) ?? { kind, name, weights: new Uint8Array(nodes.length), volumes: 0, ready: 0 };
-    rows.set(key, row);
-    return row;
-  };
-  for (const { metadata } of sets) rowOf("set", metadata.name);
-
+  const draft = new Draft(input);
   for (const intent of input.intents) {
-    const at = places.get(intent.spec.nodeName);
-    if (at === undefined) continue; // it came while this was being made, and is in the next one
+    draft.addVolume(intent);
+    yield;
+  }
+  for (const [at, name] of input.nodes.entries()) {
+    draft.addNode(at, name);
+    yield;
+  }
+  for (const set of input.sets) {
+    draft.addSet(set);
+    yield;
+  }
+  return draft.overview();
+}
+
+/** An overview that is being made: first all volumes, then nodes, then sets. */
+class Draft {
+  readonly #input: OverviewInput;
+  readonly #places: ReadonlyMap<string, number>;
+  readonly #rows = new Map<string, Growing>();
+  readonly #counts = Object.fromEntries(standings.map((standing) => [standing, 0])) as { [of in Standing]: number };
+  readonly #volumes: number[];
+  readonly #ready: number[];
+  readonly #worst: Weights;
+  readonly #troubles: Trouble[] = [];
+  /** Nodes with a trouble of a set, by "set\0node". */
+  readonly #troubled = new Set<string>();
+  /** What is said of volumes of which nobody can say anything, by the place of their node. */
+  readonly #silent = new Map<number, Judged>();
+  readonly #orphaned: Uint8Array;
+  #orphans = 0;
+  #badNodes = 0;
+  #badSets = 0;
+
+  constructor(input: OverviewInput) {
+    const { nodes } = input;
+    this.#input = input;
+    this.#places = new Map(nodes.map((name, at) => [name, at]));
+    [this.#volumes, this.#ready] = [nodes.map(() => 0), nodes.map(() => 0)];
+    [this.#worst, this.#orphaned] = [new Uint8Array(nodes.length), new Uint8Array(nodes.length)];
+    for (const { metadata } of input.sets) this.#row("set", metadata.name);
+  }
+
+  #row(kind: Row["kind"], name: string): Growing {
+    const key = `${kind}/${name}`;
+    const weights = () => new Uint8Array(this.#input.nodes.length);
+    const row = this.#rows.get(key) ?? { kind, name, weights: weights(), volumes: 0, ready: 0 };
+    this.#rows.set(key, row);
+    return row;
+  }
+
+  #rowsOf({ spec }: Intent, names: readonly string[]): Growing[] {
+    if (names.length > 0) return names.map((name) => this.#row("set", name));
+    return [
+      spec.observed === undefined ? this.#row("pods", "claims of pods") : this.#row("kubelet", "kubelet's volumes"),
+    ];
+  }
+
+  addVolume(intent: Intent): void {
+    const at = this.#places.get(intent.spec.nodeName);
+    if (at === undefined) return; // it came while this was being made, and is in the next one
     const said = standingOf(intent);
     const weight = weightOf(said.standing);
+    const isReady = Number(said.standing === "ready");
     const names = setsOf(intent);
-    counts[said.standing] += 1;
-    volumes[at] = (volumes[at] ?? 0) + 1;
-    worst[at] = Math.max(worst[at] ?? 0, weight);
-    if (said.standing === "ready") ready[at] = (ready[at] ?? 0) + 1;
-    for (const row of rowsOf(intent, names)) {
+    this.#counts[said.standing] += 1;
+    this.#volumes[at] = (this.#volumes[at] ?? 0) + 1;
+    this.#worst[at] = Math.max(this.#worst[at] ?? 0, weight);
+    this.#ready[at] = (this.#ready[at] ?? 0) + isReady;
+    for (const row of this.#rowsOf(intent, names)) {
       row.volumes += 1;
-      if (said.standing === "ready") row.ready += 1;
+      row.ready += isReady;
       row.weights[at] = Math.max(row.weights[at] ?? 0, weight);
     }
     // Of a silent agent the node is the trouble, and not each of its volumes.
-    if (said.standing === "unknown") silent.set(at, said);
+    if (said.standing === "unknown") this.#silent.set(at, said);
     else if (said.standing !== "ready") {
-      const { metadata, spec } = intent;
-      troubles.push({
-        kind: "volume",
-        node: at,
-        name: metadata.name,
-        title: spec.volumeName,
-        sets: names,
-        ...told(said),
-      });
-      for (const name of names) troubled.add(`${name}\0${intent.spec.nodeName}`);
+      const { name } = intent.metadata;
+      const title = intent.spec.volumeName;
+      this.#troubles.push({ kind: "volume", node: at, name, title, sets: names, ...told(said) });
+      for (const set of names) this.#troubled.add(`${set}\0${intent.spec.nodeName}`);
     }
-    yield;
   }
 
-  function rowsOf({ spec }: Intent, names: readonly string[]): Growing[] {
-    if (names.length > 0) return names.map((name) => rowOf("set", name));
-    return [spec.observed === undefined ? rowOf("pods", "claims of pods") : rowOf("kubelet", "kubelet's volumes")];
-  }
-
-  let [orphans, badNodes] = [0, 0];
-  const orphaned = new Uint8Array(nodes.length);
-  for (const [at, name] of nodes.entries()) {
-    const known = { ...input.known(name), volumes: volumes[at] ?? 0 };
-    const said = nodeTrouble(known) ?? silent.get(at);
+  addNode(at: number, name: string): void {
+    const known = { ...this.#input.known(name), volumes: this.#volumes[at] ?? 0 };
+    const said = nodeTrouble(known) ?? this.#silent.get(at);
     if (said !== undefined) {
-      badNodes += 1;
-      worst[at] = Math.max(worst[at] ?? 0, weightOf(said.standing));
-      troubles.push({ kind: "node", node: at, name, title: name, sets: [], ...told(said) });
+      this.#badNodes += 1;
+      this.#worst[at] = Math.max(this.#worst[at] ?? 0, weightOf(said.standing));
+      this.#troubles.push({ kind: "node", node: at, name, title: name, sets: [], ...told(said) });
     }
     for (const { path, reason, since } of known.state?.orphans ?? []) {
-      orphaned[at] = 1;
+      this.#orphaned[at] = 1;
       const message = `${cut(path, longestMessage)} is still there, and nothing requires it`;
-      const why = { reason, message, ...(since !== undefined && { since }) };
-      troubles.push({ kind: "orphan", state: "orphan", node: at, name: path, title: cut(path, 80), sets: [], ...why });
+      const why = { state: "orphan", reason, message, ...(since !== undefined && { since }) } as const;
+      this.#troubles.push({ kind: "orphan", node: at, name: path, title: cut(path, 80), sets: [], ...why });
     }
-    orphans += known.state?.orphaned ?? 0;
-    yield;
+    this.#orphans += known.state?.orphaned ?? 0;
   }
 
-  let badSets = 0;
-  for (const set of sets) {
+  addSet(set: SetEntry): void {
     const { name } = set.metadata;
-    const found = setTroubles(set, (node) => troubled.has(`${name}\0${node}`));
-    if (found.length > 0) badSets += 1;
+    const found = setTroubles(set, (node) => this.#troubled.has(`${name}\0${node}`));
+    if (found.length > 0) this.#badSets += 1;
     for (const { node, ...said } of found) {
-      const at = node === undefined ? undefined : places.get(node);
-      troubles.push({
-        kind: "set",
-        ...(at !== undefined && { node: at }),
-        name,
-        title: name,
-        sets: [name],
-        ...told(said),
-      });
+      const at = node === undefined ? undefined : this.#places.get(node);
+      const place = at === undefined ? {} : { node: at };
+      this.#troubles.push({ kind: "set", ...place, name, title: name, sets: [name], ...told(said) });
     }
-    yield;
   }
 
-  troubles.sort(worstFirst);
-  const all = counts as Totals;
-  const total = volumes.reduce((sum, count) => sum + count, 0);
-  return {
-    version: input.version,
-    ...(input.stale !== undefined && { stale: input.stale }),
-    totals: { ...all, volumes: total, orphans, badNodes, badSets },
-    nodes,
-    volumes,
-    ready,
-    line: lineOf(worst),
-    rows: [...[...rows.values()].sort(worstRowFirst).map(asRow), ...orphanRow(orphaned, orphans)],
-    troubles: troubles.slice(0, mostTroubles),
-    omitted: Math.max(0, troubles.length - mostTroubles),
-    causes: causesOf(troubles),
-  };
+  overview(): Overview {
+    const { version, stale, nodes } = this.#input;
+    const troubles = this.#troubles.sort(worstFirst);
+    const all: { readonly [standing in Standing]: number } = this.#counts;
+    const volumes = this.#volumes.reduce((sum, count) => sum + count, 0);
+    const rows = [...this.#rows.values()].sort(worstRowFirst).map(asRow);
+    return {
+      version,
+      ...(stale !== undefined && { stale }),
+      totals: { ...all, volumes, orphans: this.#orphans, badNodes: this.#badNodes, badSets: this.#badSets },
+      nodes,
+      volumes: this.#volumes,
+      ready: this.#ready,
+      line: lineOf(this.#worst),
+      rows: [...rows, ...orphanRow(this.#orphaned, this.#orphans)],
+      troubles: troubles.slice(0, mostTroubles),
+      omitted: Math.max(0, troubles.length - mostTroubles),
+      causes: causesOf(troubles),
+    };
+  }
 }
 
 function told({ standing, reason, message, since }: Judged) {

@@ -44,7 +44,7 @@ export function admitPods(
   const context = { input, live, chosen, sets: new Map(input.sets.map((set) => [set.metadata.name, set])) };
   const firsts = new Map<string, Target>();
   for (const { pod, volume } of volumesOf(input.pods.entries)) {
-    const at = found.get(keyOf(entryOf(pod, volume.name, volume.wish)));
+    const at = found.get(keyOf(entryOf(pod, volume.name, volume.request)));
     if (at === undefined && pod.deleting) continue;
     const target = targetOf(context, firsts, pod, volume, at);
     if (target === undefined) continue;
@@ -57,7 +57,7 @@ export function admitPods(
       pod,
       volume: volume.name,
       set: setOf(volume),
-      entry: { ...entryOf(pod, volume.name, volume.wish), ...sharedWith(context.sets, volume, { pod, at }) },
+      entry: { ...entryOf(pod, volume.name, volume.request), ...sharedWith(context.sets, volume, { pod, at }) },
       target,
       label: labelIn(pod, volume.name),
       found: at !== undefined,
@@ -105,14 +105,14 @@ function sharedWith(
   volume: PodVolume,
   { pod, at }: { readonly pod: PodEntry; readonly at: Intent | undefined },
 ): Partial<SharedAs> {
-  const { wish } = volume;
+  const { request } = volume;
   const set = setOf(volume);
-  if (set === undefined || "field" in wish) return {};
+  if (set === undefined || "field" in request) return {};
   const spec = sets.get(set)?.spec;
   const had = at?.spec.pods?.find((entry) => entry.uid === pod.uid && entry.volume === volume.name);
   if (spec === undefined) return had === undefined ? { readOnly: true } : sharedOf(had);
   const { readOnly, ...more } = sharedAs(spec);
-  return { readOnly: wish.readOnly || readOnly, ...more };
+  return { readOnly: request.readOnly || readOnly, ...more };
 }
 
 function sharedOf({ readOnly = false, noexec }: IntentPod): SharedAs {
@@ -123,9 +123,9 @@ function volumesOf(entries: Iterable<PodEntry>) {
   return dedupeByUID(entries).flatMap((pod) => pod.volumes.map((volume) => ({ pod, volume })));
 }
 
-function entryOf(pod: PodEntry, volume: string, wish: PodEntry["volumes"][number]["wish"]): Candidate["entry"] {
+function entryOf(pod: PodEntry, volume: string, request: PodEntry["volumes"][number]["request"]): Candidate["entry"] {
   const { namespace = "", name } = pod.metadata;
-  const { readOnly = true, subPath } = "wants" in wish ? wish : {};
+  const { readOnly = true, subPath } = "wants" in request ? request : {};
   return { uid: pod.uid, namespace, name, volume, readOnly, ...(subPath !== undefined && { subPath }) };
 }
 

@@ -46,12 +46,12 @@ export function targetOf(
   volume: PodVolume,
   at: Intent | undefined,
 ): Target | RejectionReason | undefined {
-  const { wish } = volume;
-  if ("field" in wish) {
-    const message = `.spec.volumes[${volume.name}].${wish.field} ${wish.message}`;
+  const { request } = volume;
+  if ("field" in request) {
+    const message = `.spec.volumes[${volume.name}].${request.field} ${request.message}`;
     return { reason: "Invalid", message };
   }
-  const { wants } = wish;
+  const { wants } = request;
   if ("persistentVolumeClaim" in wants) {
     // What its node says of a pod that the API server did not make must not bring claims to that node (as
     // NodeRestriction has it).

@@ -1,11 +1,11 @@
-import type { KeyedQueue } from "../../kube/keyed-queue.ts";
+import type { KeyedQueue, Reconcile, RequeueAfter } from "../../kube/keyed-queue.ts";
 import { createKeyedQueue } from "../../kube/keyed-queue.ts";
 import type { System } from "../../ports.ts";
 import type { Metrics } from "../metrics.ts";
-import { StillInUse } from "../reconcilers/set-reconciler.ts";
 import type { Queues } from "./triggers.ts";
 
-type Runs = { readonly [name in keyof Queues]: (key: string) => Promise<void> };
+/** The reconciler of each queue, by the queue's name. */
+export type Reconcilers = { readonly [name in keyof Queues]: Reconcile };
 
 /**
  * Status of a set is gathered from many intents: it need not be written for each of them. What somebody has written in
@@ -19,26 +19,22 @@ const observedDelayMs = 100;
 /**
  * The controller's queues. Nodes, releases and states, where agents hear by these of their intents, are many and short;
  * the rest must not hold them up.
+ * @param reconcile what is done for a key of the queue of that name
  */
-export function createQueues(system: System, metrics: Metrics, runs: Runs): Queues {
+export function createQueues(
+  system: System,
+  metrics: Metrics,
+  reconcile: (name: keyof Queues, key: string) => Promise<RequeueAfter | undefined>,
+): Queues {
   function queue(name: keyof Queues, concurrency: number, delayMs = 0): KeyedQueue {
-    const created: KeyedQueue = createKeyedQueue({
+    return createKeyedQueue({
       system,
       name,
       concurrency,
       delayMs,
-      async run(key) {
-        try {
-          await runs[name](key);
-        } catch (error) {
-          // A set that still has something on a node has not failed.
-          if (!(error instanceof StillInUse)) throw error;
-          if (error.againInMs !== undefined) created.addAfter(key, error.againInMs);
-        }
-      },
+      run: (key) => reconcile(name, key),
       onRun: (result, durationMs) => metrics.reconciled(name, result, durationMs),
     });
-    return created;
   }
   return {
     sets: queue("sets", 4, setDelayMs),

@@ -85,7 +85,7 @@ export function connectTriggers({ stores, gatherer, queues, yielder, ...deps }: 
   const everything = createFullResync(yielder, function* () {
     for (const name of gatherer.nodeNames()) yield node(name);
     for (const { metadata } of stores.states.list()) yield queues.states.add(metadata.name);
-    for (const lease of stores.leases.list()) yield onLease(lease);
+    for (const lease of stores.leases.list()) yield agents.onLease(lease);
   });
   const nodes = createFullResync(yielder, function* () {
     for (const name of gatherer.nodeNames()) yield queues.nodes.add(name);
@@ -130,12 +130,6 @@ export function connectTriggers({ stores, gatherer, queues, yielder, ...deps }: 
     for (const set of requestersOf(intent)) queues.sets.add(set);
     queues.readiness.addAfter(intent.spec.nodeName, changedDelayMs);
     release(intent);
-  };
-  const onLease = ({ metadata: { name } }: Lease) => {
-    if (name === leaderLease) return;
-    queues.agents.add(name);
-    // A Lease that outlived its Node.
-    if (stores.nodes.get(name) === undefined) queues.states.add(name);
   };
   const onIntentCameOrWent = (intent: Intent) => {
     onIntent(intent);
@@ -184,8 +178,30 @@ export function connectTriggers({ stores, gatherer, queues, yielder, ...deps }: 
       onDelete: onIntentCameOrWent,
       onState,
     }),
-    stores.leases.subscribe({ onAdd: onLease, onUpdate: (_, after) => onLease(after), onDelete: onLease }),
-    stores.states.subscribe({
+  ];
+  const agents = connectAgents(stores, queues);
+
+  return {
+    all,
+    allNodes,
+    stop() {
+      for (const resync of [everything, nodes, demanded, sets]) resync.stop();
+      for (const cancel of [...cancels, ...agents.cancels]) cancel();
+    },
+  };
+}
+
+/** What makes agents and their nodes' states due: Leases, and the states themselves. */
+function connectAgents({ nodes, leases, states }: TriggerDeps["stores"], queues: Queues) {
+  const onLease = ({ metadata: { name } }: Lease) => {
+    if (name === leaderLease) return;
+    queues.agents.add(name);
+    // A Lease that outlived its Node.
+    if (nodes.get(name) === undefined) queues.states.add(name);
+  };
+  const cancels: Cancel[] = [
+    leases.subscribe({ onAdd: onLease, onUpdate: (_, after) => onLease(after), onDelete: onLease }),
+    states.subscribe({
       onAdd({ metadata }) {
         queues.states.add(metadata.name);
         queues.agents.add(metadata.name);
@@ -198,15 +214,7 @@ export function connectTriggers({ stores, gatherer, queues, yielder, ...deps }: 
       onDelete: ({ metadata }) => queues.states.add(metadata.name),
     }),
   ];
-
-  return {
-    all,
-    allNodes,
-    stop() {
-      for (const resync of [everything, nodes, demanded, sets]) resync.stop();
-      for (const cancel of cancels) cancel();
-    },
-  };
+  return { onLease, cancels };
 }
 
 /** Whether somebody wants something else; a finalizer that comes or goes is none of that. */

@@ -63,11 +63,11 @@ function conditionOf(standings: readonly Standing[]): NodeReadiness["condition"]
 }
 
 function standingOf(onNode: SetOnNode, intents: ReadonlyMap<string, Intent>): Standing | undefined {
-  const wish = onNode.entry?.spec?.nodeReadiness ?? "Ignored";
-  if (!onNode.selected || wish === "Ignored") return undefined;
+  const policy = onNode.entry?.spec?.nodeReadiness ?? "Ignored";
+  if (!onNode.selected || policy === "Ignored") return undefined;
   const standing = (status: Standing["status"], reason: string, message: string): Standing => ({
     set: onNode.set,
-    taints: wish === "Taint",
+    taints: policy === "Taint",
     status,
     reason,
     message,
@@ -118,7 +118,7 @@ export interface ReadinessChange {
   readonly taint?: "add" | "remove";
   readonly condition?: "set" | "remove";
   /** The condition says the same in other words: not worth a write at once. */
-  readonly onlyWords: boolean;
+  readonly onlyMessage: boolean;
 }
 
 /** undefined: nothing. Pure. */
@@ -131,6 +131,6 @@ export function readinessChange(shown: ShownReadiness, wanted: NodeReadiness): R
     before?.status !== after?.status || before?.reason !== after?.reason || before?.message !== after?.message;
   const condition = !differs ? undefined : after === undefined ? ("remove" as const) : ("set" as const);
   if (taint === undefined && condition === undefined) return undefined;
-  const onlyWords = taint === undefined && before?.status === after?.status && before?.reason === after?.reason;
-  return { ...(taint && { taint }), ...(condition && { condition }), onlyWords };
+  const onlyMessage = taint === undefined && before?.status === after?.status && before?.reason === after?.reason;
+  return { ...(taint && { taint }), ...(condition && { condition }), onlyMessage };
 }

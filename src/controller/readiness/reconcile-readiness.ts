@@ -3,6 +3,7 @@ import type { KubeObject } from "../../api/meta.ts";
 import { readiness, resource } from "../../api/names.ts";
 import type { KubeClient } from "../../kube/client/client.ts";
 import { arrayIn, recordIn, stringIn } from "../../kube/json.ts";
+import type { RequeueAfter } from "../../kube/keyed-queue.ts";
 import type { Reflector } from "../../kube/watch/reflector.ts";
 import type { Clock, Logger } from "../../ports.ts";
 import type { Gatherer } from "../intents/gather.ts";
@@ -27,7 +28,7 @@ export function createReadiness({
   ...deps
 }: Pick<ReconcileReadinessDeps, "client" | "clock" | "log" | "gatherer"> & {
   readonly nodes: Reflector<NodeInfo>;
-}): (node: string) => Promise<number | undefined> {
+}): (node: string) => Promise<RequeueAfter | undefined> {
   const all: ReconcileReadinessDeps = {
     ...deps,
     node: (name) => nodes.store.get(name),
@@ -38,7 +39,7 @@ export function createReadiness({
 }
 
 /** The same in other words is written so often, in milliseconds: a Node is watched by everybody. */
-const wordsMs = 60_000;
+const messageMs = 60_000;
 
 /**
  * Makes a Node show whether its volumes are there: the condition NodeVolumesReady, and the taint. What is written is
@@ -46,17 +47,17 @@ const wordsMs = 60_000;
  * taints and conditions.
  * @returns milliseconds after which to look again, if any
  */
-async function reconcileReadiness(deps: ReconcileReadinessDeps, name: string): Promise<number | undefined> {
+async function reconcileReadiness(deps: ReconcileReadinessDeps, name: string): Promise<RequeueAfter | undefined> {
   const { gatherer, written } = deps;
   const node = deps.node(name);
   if (node === undefined) written.delete(name);
   if (node === undefined || !gatherer.complete()) return undefined;
-  const wanted = nodeReadiness(gatherer.stakes(name).values(), gatherer.intentsOf(name));
+  const wanted = nodeReadiness(gatherer.setsOnNode(name).values(), gatherer.intentsOf(name));
   const change = readinessChange(node.readiness, wanted);
   if (change === undefined) return undefined;
   const now = deps.clock.monotonic();
-  const waitMs = (written.get(name) ?? Number.NEGATIVE_INFINITY) + wordsMs - now;
-  if (change.onlyWords && waitMs > 0) return waitMs;
+  const waitMs = (written.get(name) ?? Number.NEGATIVE_INFINITY) + messageMs - now;
+  if (change.onlyMessage && waitMs > 0) return waitMs;
   let live = await deps.client.get<KubeObject>(resource.nodes, { name });
   if (live === undefined || live.metadata.uid !== node.metadata.uid) return undefined;
   // A taint comes before the condition that explains it, and goes after the one that says that all is well.

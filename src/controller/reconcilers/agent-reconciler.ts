@@ -1,7 +1,8 @@
 import { resource } from "../../api/names.ts";
 import type { KubeClient } from "../../kube/client/client.ts";
+import type { RequeueAfter } from "../../kube/keyed-queue.ts";
 import type { Clock, Logger } from "../../ports.ts";
-import type { AgentTeller } from "../agents/agent-events.ts";
+import type { AgentEvents } from "../agents/agent-events.ts";
 import type { AgentLeases } from "../agents/agent-leases.ts";
 import { agentStatePatch } from "../agents/agent-lost.ts";
 import { isKnownLost, lostStatePatch } from "../agents/state-lost.ts";
@@ -21,8 +22,8 @@ export interface ReconcileAgentDeps {
   readonly state: (node: string) => StateEntry | undefined;
   readonly upsertState: (raw: unknown) => void;
   /** Nodes whose state is reported as unknown because their agents do not renew their Leases. */
-  readonly saidLost: Set<string>;
-  readonly teller: AgentTeller;
+  readonly reportedLost: Set<string>;
+  readonly agentEvents: AgentEvents;
 }
 
 /**
@@ -30,13 +31,13 @@ export interface ReconcileAgentDeps {
  * Event when that changes.
  * @returns milliseconds until the next check, if any
  */
-export async function reconcileAgent(deps: ReconcileAgentDeps, node: string): Promise<number | undefined> {
+export async function reconcileAgent(deps: ReconcileAgentDeps, node: string): Promise<RequeueAfter | undefined> {
   if (!deps.gatherer.complete()) return undefined;
   const intents = deps.gatherer.intentsOf(node);
   const state = deps.state(node);
   if (intents.length === 0 && state === undefined) {
-    deps.saidLost.delete(node);
-    deps.teller.forget(node);
+    deps.reportedLost.delete(node);
+    deps.agentEvents.forget(node);
     return undefined;
   }
   const life = deps.leases.of(node);
@@ -52,16 +53,16 @@ export async function reconcileAgent(deps: ReconcileAgentDeps, node: string): Pr
     deps.log.info("agent state changed", { node, state: life.state, intents: changed });
   }
   if (life.state !== "lost") {
-    deps.saidLost.delete(node);
-    const lateInMs = deps.teller.lives(node, { knownLost: isKnownLost(state), back: changed > 0 });
+    deps.reportedLost.delete(node);
+    const lateInMs = deps.agentEvents.lives(node, { knownLost: isKnownLost(state), back: changed > 0 });
     return Math.min(-life.expiredForMs, lateInMs);
   }
-  const patch = state && lostStatePatch(state, facts, deps.saidLost.has(node), deps.clock.now());
+  const patch = state && lostStatePatch(state, facts, deps.reportedLost.has(node), deps.clock.now());
   if (state !== undefined && patch !== undefined) {
     const { name, uid, resourceVersion } = state.metadata;
     deps.upsertState(await deps.client.mergePatchStatus(resource.states, { name, uid, resourceVersion }, patch));
-    deps.teller.lost(node);
+    deps.agentEvents.lost(node);
   }
-  if (state !== undefined) deps.saidLost.add(node);
+  if (state !== undefined) deps.reportedLost.add(node);
   return undefined;
 }

@@ -1,9 +1,10 @@
 import { classifyWriteError } from "../../kube/client/api-error.ts";
+import type { RequeueAfter } from "../../kube/keyed-queue.ts";
 import type { AgentLeases } from "../agents/agent-leases.ts";
 import { compileNode } from "../intents/compile-intents.ts";
 import { diffIntents } from "../intents/diff-intents.ts";
 import type { Gatherer } from "../intents/gather.ts";
-import type { Writing } from "../intents/pending-writes.ts";
+import type { PendingWrites } from "../intents/pending-writes.ts";
 import type { WriteIntentsDeps } from "../intents/write-intents.ts";
 import { nameOf, setsOf, writeIntents } from "../intents/write-intents.ts";
 import type { RejectionEvents } from "../pods/rejection-events.ts";
@@ -13,7 +14,7 @@ import { proofInMs } from "../release/decide-release.ts";
 export interface ReconcileNodeDeps extends WriteIntentsDeps {
   readonly gatherer: Gatherer;
   readonly leases: AgentLeases;
-  readonly writing: Writing;
+  readonly pendingWrites: PendingWrites;
   /** Whether the rollout of a set has admitted the node. */
   readonly mayUpdate: (set: string, node: string) => boolean;
   readonly rejections: RejectionEvents;
@@ -26,12 +27,12 @@ export interface ReconcileNodeDeps extends WriteIntentsDeps {
  * error of a write.
  * @returns milliseconds after which to look again, if time alone may change what the intents shall be
  */
-export async function reconcileNode(deps: ReconcileNodeDeps, node: string): Promise<number | undefined> {
-  const { gatherer, leases, writing } = deps;
+export async function reconcileNode(deps: ReconcileNodeDeps, node: string): Promise<RequeueAfter | undefined> {
+  const { gatherer, leases, pendingWrites } = deps;
   if (!gatherer.complete()) return undefined;
   const input = gatherer.input(node);
   const facts = { node: input.node, ...leases.silence(node) };
-  const plan = compileNode(input, gatherer.stakes(node), (set) => deps.mayUpdate(set, node), facts);
+  const plan = compileNode(input, gatherer.setsOnNode(node), (set) => deps.mayUpdate(set, node), facts);
   const writes = diffIntents(plan, input.intents);
   deps.rejections.record(node, input.node === undefined ? [] : plan.rejections);
   deps.notices.record(node, input.node === undefined ? [] : plan.notices);
@@ -39,17 +40,17 @@ export async function reconcileNode(deps: ReconcileNodeDeps, node: string): Prom
   const againInMs = looks.length === 0 ? undefined : Math.min(...looks);
   gatherer.forgetRefusals(node, new Set(writes.map(nameOf)));
   if (writes.length === 0) {
-    writing.end(node);
+    pendingWrites.end(node);
     return againInMs;
   }
-  writing.begin(node, new Set(writes.flatMap((write) => [...setsOf(write)])));
+  pendingWrites.begin(node, new Set(writes.flatMap((write) => [...setsOf(write)])));
   try {
     await writeIntents(deps, writes, (intent, refusal) => gatherer.refused(node, intent, refusal));
-    writing.end(node);
+    pendingWrites.end(node);
     return againInMs;
   } catch (error) {
     // Not before it is clear whether it was applied: the next run of this node looks again.
-    if (classifyWriteError(error) !== "uncertain") writing.end(node);
+    if (classifyWriteError(error) !== "uncertain") pendingWrites.end(node);
     throw error;
   }
 }

@@ -1,5 +1,6 @@
 import { resource } from "../../api/names.ts";
 import { isConflict } from "../../kube/client/api-error.ts";
+import type { RequeueAfter } from "../../kube/keyed-queue.ts";
 import type { Lease } from "../../kube/leases/lease.ts";
 import type { AgentLeases } from "../agents/agent-leases.ts";
 import { indexOf } from "../model/intent-index.ts";
@@ -31,13 +32,13 @@ export interface NodeStateDeps extends WriteIndexDeps {
  * Brings what there is once a node in line with the nodes and their intents.
  * @returns milliseconds after which to look again, if any
  */
-export async function reconcileNodeState(deps: NodeStateDeps, name: string): Promise<number | undefined> {
+export async function reconcileNodeState(deps: NodeStateDeps, name: string): Promise<RequeueAfter | undefined> {
   if (!deps.complete()) return undefined;
   await reconcileState(deps, name);
   return reconcileLease(deps, name);
 }
 
-async function reconcileLease(deps: NodeStateDeps, name: string): Promise<number | undefined> {
+async function reconcileLease(deps: NodeStateDeps, name: string): Promise<RequeueAfter | undefined> {
   const lease = deps.lease(name);
   if (lease === undefined || deps.hasNode(name) || deps.intentsOf(name).length > 0) return undefined;
   const { state, expiredForMs } = deps.leases.of(name);

@@ -79,11 +79,11 @@ export async function releaseIntent(deps: ReleaseIntentDeps, seen: Intent): Prom
 
   const finalizers = (intent.metadata.finalizers ?? []).filter((name) => name !== finalizer.inUse);
   await deps.client.mergePatch(resource.intents, intentRef(intent), { metadata: { finalizers } });
-  tell(deps, intent, decision.proof);
+  recordRelease(deps, intent, decision.proof);
   return decision;
 }
 
-function tell({ log, recorder, uidOfSet }: ReleaseIntentDeps, intent: Intent, proof: ReleaseProof): void {
+function recordRelease({ log, recorder, uidOfSet }: ReleaseIntentDeps, intent: Intent, proof: ReleaseProof): void {
   const { name, uid } = intent.metadata;
   const meta = { intent: name, node: intent.spec.nodeName, proof: proof.kind };
   if (!("message" in proof)) {

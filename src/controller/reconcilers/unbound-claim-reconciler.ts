@@ -1,5 +1,6 @@
 import { annotation, resource } from "../../api/names.ts";
 import type { KubeClient } from "../../kube/client/client.ts";
+import type { RequeueAfter } from "../../kube/keyed-queue.ts";
 import type { Clock, Logger } from "../../ports.ts";
 import type { AttachStatusWriter } from "../attach/attach-status-writer.ts";
 import { isResolved, resolveVolume } from "../attach/resolve-volume.ts";
@@ -29,7 +30,7 @@ export interface Unbound {
    * Says why, and chooses the node for a claim that waits for its first consumer.
    * @returns milliseconds after which to look again, if any
    */
-  reconcile(intent: Intent): Promise<number | undefined>;
+  reconcile(intent: Intent): Promise<RequeueAfter | undefined>;
   /** The claim is gone, and with it what is remembered of it. */
   gone(claim: Claim): void;
 }
@@ -68,7 +69,7 @@ export function createUnbound(deps: UnboundDeps): Unbound {
     },
   };
 
-  async function choose(claim: Claim, intent: Intent): Promise<number | undefined> {
+  async function choose(claim: Claim, intent: Intent): Promise<RequeueAfter | undefined> {
     const { namespace = "", name, uid = "", resourceVersion } = claim.metadata;
     const now = deps.clock.monotonic();
     const before = chosen.get(uid);

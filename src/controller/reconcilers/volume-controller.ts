@@ -1,16 +1,18 @@
 import type { KubeClient } from "../../kube/client/client.ts";
 import { joinReads } from "../../kube/client/joined-reads.ts";
 import type { EventRecorder } from "../../kube/events/event-recorder.ts";
+import type { RequeueAfter } from "../../kube/keyed-queue.ts";
+import { onEach } from "../../kube/watch/looking.ts";
 import type { ObjectStore } from "../../kube/watch/object-store.ts";
-import type { System } from "../../ports.ts";
-import { createAttachStatusWriter } from "../attach/attach-status-writer.ts";
-import { createExpectations } from "../attach/expectations.ts";
+import type { Cancel, System } from "../../ports.ts";
+import { type AttachStatusWriter, createAttachStatusWriter } from "../attach/attach-status-writer.ts";
+import { createExpectations, type Expectations } from "../attach/expectations.ts";
 import { createIntentAttachments } from "../attach/intent-attachments.ts";
-import { createRetries } from "../attach/retries.ts";
+import { createRetries, type Retries } from "../attach/retries.ts";
 import { createVolumeEventRecorder } from "../attach/volume-event-recorder.ts";
 import { createVolumeIndex } from "../attach/volume-index.ts";
 import type { Storage } from "../cache/storage.ts";
-import { createClaimReservation } from "../claims/claim-reservation.ts";
+import { type ClaimReservation, createClaimReservation } from "../claims/claim-reservation.ts";
 import { followReserved } from "../claims/reserved-claims.ts";
 import { createAttachmentAnswers } from "../grants/answer-attachments.ts";
 import { createDiskGrants } from "../grants/disk-grants.ts";
@@ -21,7 +23,7 @@ import type { Attachment, Claim } from "../model/storage-objects.ts";
 import { isCSI, unresolvedIntentOf, volumeIDOf } from "../model/volume-key.ts";
 import { awaitsRelease } from "../release/decide-release.ts";
 import type { IntentAttachments } from "./release-reconciler.ts";
-import { createUnbound } from "./unbound-claim-reconciler.ts";
+import { createUnbound, type Unbound } from "./unbound-claim-reconciler.ts";
 import { reconcileVolume } from "./volume-reconciler.ts";
 
 /** Dependencies of the controller's work on volumes: attach and grant, claims, expansion, and disks. */
@@ -42,13 +44,13 @@ export interface VolumeWorkDeps {
   /** Milliseconds after which to look again, if others may have written what the agent of a node says. */
   readonly doubtForMs: (node: string) => number | undefined;
   /** @returns milliseconds after which to look again, if any */
-  readonly release: (intent: Intent, attachments: IntentAttachments | undefined) => Promise<number | undefined>;
+  readonly release: (intent: Intent, attachments: IntentAttachments | undefined) => Promise<RequeueAfter | undefined>;
 }
 
 /** What is done for volumes that not every node may have at once: resolve, take, attach, grant, detach, release. */
 export interface VolumeWork {
   /** @returns milliseconds after which to look again, if any */
-  reconcile(key: string): Promise<number | undefined>;
+  reconcile(key: string): Promise<RequeueAfter | undefined>;
   /** Claims of any PersistentVolume of the volume, as far as they name it. */
   claims(key: string): Claim[];
   /** The key that the end of an intent goes by. */
@@ -69,47 +71,9 @@ export function createVolumeWork(deps: VolumeWorkDeps): VolumeWork {
   // namespace.
   const client = joinReads(deps.client);
   const { clock, random, log } = system;
-  const index = createVolumeIndex({
-    intents: deps.intents,
-    nodes: deps.nodes,
-    storage,
-    intentsOfNode: gatherer.intentsOf,
-    sameNode: deps.sameNode,
-    yielder: system.yielder,
-    onDue: deps.onDue,
-  });
+  const index = createVolumeIndex({ ...deps, intentsOfNode: gatherer.intentsOf, yielder: system.yielder });
   const expectations = createExpectations();
-  const onAttachment = ({ metadata }: Attachment) => expectations.seen(metadata.name);
-  const onClaimGone = (gone: Claim) => {
-    reservation.gone(gone);
-    unbound.gone(gone);
-  };
-  const cancels = [
-    storage.attachments.store.subscribe({
-      onAdd: onAttachment,
-      onUpdate: (_, after) => onAttachment(after),
-      onDelete: onAttachment,
-    }),
-    deps.intents.subscribe({
-      onDelete(gone) {
-        expectations.endGrant(gone);
-        attachStatus.forget(gone);
-        retries.forget(gone);
-      },
-    }),
-    storage.claims.store.subscribe({
-      onUpdate(before, after) {
-        if (before.metadata.uid !== after.metadata.uid) onClaimGone(before);
-      },
-      onDelete: onClaimGone,
-    }),
-  ];
-  const upserts = {
-    upsertIntent: deps.upsertIntent,
-    upsertAttachment: (raw: unknown) => storage.attachments.upsertIfNewer(raw),
-    upsertClaim: (raw: unknown) => storage.claims.upsertIfNewer(raw),
-    upsertPersistentVolume: (raw: unknown) => storage.persistentVolumes.upsertIfNewer(raw),
-  };
+  const upserts = upsertsOf(deps);
   const volumeEvents = createVolumeEventRecorder({
     recorder: deps.recorder,
     intents: deps.intents,
@@ -122,20 +86,12 @@ export function createVolumeWork(deps: VolumeWorkDeps): VolumeWork {
   const reserved = followReserved(storage.claims.store, clock);
   const reservation = createClaimReservation({ client, clock, random, log, reservedSince: reserved.since, ...upserts });
   const shared = {
-    client,
-    clock,
-    random,
-    log,
-    storage,
-    index,
-    expectations,
-    reservation,
-    attachStatus,
-    volumeEvents,
+    ...{ client, clock, random, log, storage, index, expectations, reservation, attachStatus, volumeEvents },
     ...upserts,
   };
   const attachments = createIntentAttachments({ ...shared, intent: (name) => deps.intents.get(name) });
   const unbound = createUnbound(shared);
+  const cancels = forgetGone(deps, { expectations, attachStatus, retries, reservation, unbound });
   const release = (intent: Intent) => {
     return deps.release(intent, isCSI(intent.spec.source) ? attachments : undefined);
   };
@@ -185,11 +141,52 @@ export function createVolumeWork(deps: VolumeWorkDeps): VolumeWork {
     },
     stop() {
       for (const cancel of cancels) cancel();
-      reserved.stop();
-      volumeEvents.stop();
-      disks.stop();
-      answers.stop();
-      index.stop();
+      for (const part of [reserved, volumeEvents, disks, answers, index]) part.stop();
     },
   };
+}
+
+/** What takes the server's answer to a write into the stores, so that the next decision sees it. */
+function upsertsOf({ storage, upsertIntent }: VolumeWorkDeps) {
+  return {
+    upsertIntent,
+    upsertAttachment: (raw: unknown) => storage.attachments.upsertIfNewer(raw),
+    upsertClaim: (raw: unknown) => storage.claims.upsertIfNewer(raw),
+    upsertPersistentVolume: (raw: unknown) => storage.persistentVolumes.upsertIfNewer(raw),
+  };
+}
+
+/** What is remembered of objects. */
+interface Memories {
+  readonly expectations: Expectations;
+  readonly attachStatus: AttachStatusWriter;
+  readonly retries: Retries;
+  readonly reservation: ClaimReservation;
+  readonly unbound: Unbound;
+}
+
+/** Forgets what is remembered of objects that are gone, and expects no VolumeAttachment any more that is seen. */
+function forgetGone({ intents, storage }: VolumeWorkDeps, memories: Memories): Cancel[] {
+  const { expectations, attachStatus, retries, reservation, unbound } = memories;
+  const onAttachment = ({ metadata }: Attachment) => expectations.seen(metadata.name);
+  const onClaimGone = (gone: Claim) => {
+    reservation.gone(gone);
+    unbound.gone(gone);
+  };
+  return [
+    storage.attachments.store.subscribe(onEach(onAttachment)),
+    intents.subscribe({
+      onDelete(gone) {
+        expectations.endGrant(gone);
+        attachStatus.forget(gone);
+        retries.forget(gone);
+      },
+    }),
+    storage.claims.store.subscribe({
+      onUpdate(before, after) {
+        if (before.metadata.uid !== after.metadata.uid) onClaimGone(before);
+      },
+      onDelete: onClaimGone,
+    }),
+  ];
 }

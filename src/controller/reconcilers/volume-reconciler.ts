@@ -4,6 +4,7 @@ import { messageOf } from "../../errors.ts";
 import { ApiError, classifyWriteError } from "../../kube/client/api-error.ts";
 import type { KubeClient } from "../../kube/client/client.ts";
 import type { EventRecorder } from "../../kube/events/event-recorder.ts";
+import type { RequeueAfter } from "../../kube/keyed-queue.ts";
 import type { Clock, Logger } from "../../ports.ts";
 import type { AttachStatusWriter } from "../attach/attach-status-writer.ts";
 import { attachmentName, isOwnAttachment } from "../attach/attachment-name.ts";
@@ -21,7 +22,7 @@ import { holds, nodeNameOf } from "../attach/volume-facts.ts";
 import type { AttachmentWriter } from "../attach/write-attachment.ts";
 import { attach, detachDangling } from "../attach/write-attachment.ts";
 import type { ClaimReservation, VolumeObjects } from "../claims/claim-reservation.ts";
-import { sharedWithKubelet } from "../claims/decide-hold.ts";
+import { sharedWithKubelet } from "../claims/decide-reservation.ts";
 import type { GrantWriter } from "../grants/write-grant.ts";
 import { writeGrant } from "../grants/write-grant.ts";
 import type { Intent } from "../model/projections.ts";
@@ -47,7 +48,7 @@ export interface ReconcileVolumeDeps extends GatherVolumeDeps, AttachmentWriter,
   /** Milliseconds after which to look again, if others may have written what the agent of a node says. */
   readonly doubtForMs: (node: string) => number | undefined;
   /** Tries to let an intent go that is being deleted. @returns milliseconds after which to look again, if any */
-  readonly release: (intent: Intent) => Promise<number | undefined>;
+  readonly release: (intent: Intent) => Promise<RequeueAfter | undefined>;
 }
 
 /** Each step is of one node: a volume that many may have need not come to one after the other. */
@@ -61,7 +62,7 @@ const sooner = (a: number | undefined, b: number | undefined) => Math.min(a ?? I
  * watches, and it is called again.
  * @returns milliseconds after which to look again, if time alone may change something
  */
-export async function reconcileVolume(deps: ReconcileVolumeDeps, id: VolumeID): Promise<number | undefined> {
+export async function reconcileVolume(deps: ReconcileVolumeDeps, id: VolumeID): Promise<RequeueAfter | undefined> {
   const key = volumeKey(id);
   const facts = gatherVolume(deps, id);
   const objects = objectsOf(deps, facts);
@@ -98,10 +99,10 @@ export async function reconcileVolume(deps: ReconcileVolumeDeps, id: VolumeID): 
   for (const attachment of plan.kept) deps.volumeEvents.kept(objects.claims, attachment);
   for (const attachment of plan.detach) await attempt(() => detachDangling(deps, id, attachment));
   // Whoever would begin does not, unless it is certain that it may.
-  const held = hold(deps, facts, plan, objects);
-  const waiting: Outcome | undefined = await held.catch((error: unknown) => {
+  const reserved = reserve(deps, facts, plan, objects);
+  const waiting: Outcome | undefined = await reserved.catch((error: unknown) => {
     errors.push(error);
-    return notHeld(error);
+    return notReserved(error);
   });
   let againInMs = waiting?.againInMs;
   const carryOutOne = (decision: Decision) =>
@@ -159,13 +160,13 @@ function withoutThoseOfOthers({ index }: ReconcileVolumeDeps, { claims, persiste
 }
 
 /** Before anything is attached or granted anew, and as long as somebody has it, all that names the volume is ours. */
-async function hold(deps: ReconcileVolumeDeps, facts: VolumeFacts, plan: AttachPlan, objects: VolumeObjects) {
+async function reserve(deps: ReconcileVolumeDeps, facts: VolumeFacts, plan: AttachPlan, objects: VolumeObjects) {
   const begins = plan.decisions.some(
     ({ step, consumer }) => (step?.do === "attach" || step?.do === "grant") && !holds(consumer),
   );
   if (!begins && !facts.consumers.some(uses)) return undefined;
   const use = { held: facts.consumers.some(holds), begins };
-  const waiting = await deps.reservation.take(objects, use, () => attachedByOthers(deps, facts));
+  const waiting = await deps.reservation.reserve(objects, use, () => attachedByOthers(deps, facts));
   // As they are now: the label has made other versions of them.
   if (begins && waiting === undefined) await deps.reservation.protect(objectsOf(deps, facts));
   return waiting;
@@ -208,7 +209,7 @@ function notProtected(error: unknown): WaitReason | undefined {
 }
 
 /** No member starts if a read or write failed. A refusal that needs someone's action is reported. */
-function notHeld(error: unknown): Outcome {
+function notReserved(error: unknown): Outcome {
   if (!(error instanceof ApiError) || classifyWriteError(error) !== "final") return { changed: true };
   return { waitReason: { reason: "PolicyMissing", message: `the claim cannot be taken: ${messageOf(error)}` } };
 }
@@ -220,7 +221,7 @@ async function carryOut(
 ): Promise<Outcome> {
   switch (step?.do) {
     case "attach":
-      if (step.again) tellDrift(deps, consumer);
+      if (step.again) recordDrift(deps, consumer);
       return await attachOne(deps, id, consumer, waitReason);
     case "grant": {
       const tried = await deps.retries.run(consumer.intent, () => writeGrant(deps, consumer, step.attachment));
@@ -257,7 +258,7 @@ function noRoom(deps: ReconcileVolumeDeps, id: VolumeID, consumer: VolumeConsume
 }
 
 /** It is over in a moment, so that no status would show it. */
-function tellDrift({ log, recorder }: ReconcileVolumeDeps, { intent }: VolumeConsumer): void {
+function recordDrift({ log, recorder }: ReconcileVolumeDeps, { intent }: VolumeConsumer): void {
   const { name, uid } = intent.metadata;
   const attachment = intent.spec.grant?.volumeAttachment?.name;
   if (attachment === undefined) return;

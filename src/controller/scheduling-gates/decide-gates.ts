@@ -57,9 +57,9 @@ function wait(reason: Reason, message: string): GateDecision {
   return { wait: { reason, message } };
 }
 
-function ofVolume(pod: PodEntry, { name, wish }: PodVolume, facts: GateFacts): GateDecision {
-  if ("field" in wish) return wait("Invalid", `.spec.volumes[${name}].${wish.field} ${wish.message}`);
-  const { wants } = wish;
+function ofVolume(pod: PodEntry, { name, request }: PodVolume, facts: GateFacts): GateDecision {
+  if ("field" in request) return wait("Invalid", `.spec.volumes[${name}].${request.field} ${request.message}`);
+  const { wants } = request;
   const { namespace = "" } = pod.metadata;
   if ("persistentVolumeClaim" in wants) return ofClaim(namespace, wants.persistentVolumeClaim, facts);
   const spec = servingSpec(wants.set, facts);

@@ -1,3 +1,4 @@
+import type { RequeueAfter } from "../../kube/keyed-queue.ts";
 import type { PodEntry } from "../model/pod-entry.ts";
 import type { Intent } from "../model/projections.ts";
 import { decideGates, type GateFacts } from "./decide-gates.ts";
@@ -26,7 +27,7 @@ export interface ReconcilePodDeps extends LiftDeps, ShowDeps {
  * @param key `<namespace>/<name>`
  * @returns milliseconds until the next check, if any
  */
-export async function reconcilePod(deps: ReconcilePodDeps, key: string): Promise<number | undefined> {
+export async function reconcilePod(deps: ReconcilePodDeps, key: string): Promise<RequeueAfter | undefined> {
   const [namespace = "", name = ""] = key.split("/");
   const pod = deps.pod(name, namespace);
   if (pod === undefined || !deps.complete()) return undefined;

@@ -1,6 +1,6 @@
 import type { KubeClient } from "../../kube/client/client.ts";
 import type { EventRecorder } from "../../kube/events/event-recorder.ts";
-import type { KeyedQueue } from "../../kube/keyed-queue.ts";
+import type { KeyedQueue, RequeueAfter } from "../../kube/keyed-queue.ts";
 import type { System } from "../../ports.ts";
 import type { Pods } from "../cache/pods.ts";
 import { claimObjectsOf, type Storage } from "../cache/storage.ts";
@@ -10,7 +10,7 @@ import type { NodeInput } from "../intents/resolve-node.ts";
 import { connectWaits, type PodWaits } from "./connect-waits.ts";
 import type { GateFacts } from "./decide-gates.ts";
 import { type ReconcilePodDeps, reconcilePod } from "./pod-reconciler.ts";
-import type { Said } from "./show-volumes-ready.ts";
+import type { LastReport } from "./show-volumes-ready.ts";
 
 /** Dependencies of the work on waiting pods. */
 export interface PodWaitDeps {
@@ -27,7 +27,7 @@ export interface PodWaitDeps {
 
 /** Pods that wait for volumes: what is done for the keys of a queue, and what makes them due. */
 export interface PodWaitWork {
-  reconcile(key: string): Promise<number | undefined>;
+  reconcile(key: string): Promise<RequeueAfter | undefined>;
   connect(queue: Pick<KeyedQueue, "add" | "addAfter">): PodWaits;
 }
 
@@ -35,7 +35,7 @@ export interface PodWaitWork {
 export function createPodWaits(deps: PodWaitDeps): PodWaitWork {
   const { system, client, recorder, watches, pods, storage, gatherer } = deps;
   const { sets, nodes, intents } = watches;
-  const said = new Map<string, Said>();
+  const said = new Map<string, LastReport>();
   const claims = claimObjectsOf(storage);
   const gateFacts = (): GateFacts => ({
     set: (name) => sets.store.get(name),

@@ -5,6 +5,7 @@ import { isBlocked, isReason, type Reason } from "../../api/reasons.ts";
 import type { KubeClient } from "../../kube/client/client.ts";
 import type { EventRecorder } from "../../kube/events/event-recorder.ts";
 import { arrayIn, recordIn, stringIn } from "../../kube/json.ts";
+import type { RequeueAfter } from "../../kube/keyed-queue.ts";
 import type { Clock } from "../../ports.ts";
 import type { PodEntry } from "../model/pod-entry.ts";
 import type { VolumesReady } from "./volumes-ready.ts";
@@ -16,11 +17,11 @@ export interface ShowDeps {
   readonly recorder: EventRecorder;
   readonly upsertPod: (raw: unknown) => void;
   /** What was last said of pods whose volumes are missing, by UID. */
-  readonly said: Map<string, Said>;
+  readonly said: Map<string, LastReport>;
 }
 
 /** The last report about a pod whose volumes are missing. */
-export interface Said {
+export interface LastReport {
   /** Monotonic milliseconds since when something has been missing. */
   readonly since: number;
   /** Monotonic milliseconds of the last time, and what was said. */
@@ -31,7 +32,7 @@ export interface Said {
 /** What lasts less than this, in milliseconds, is how a pod usually starts: nobody is told. */
 const settleMs = 2_000;
 /** The same in other words is written so often. */
-const wordsMs = 60_000;
+const messageMs = 60_000;
 
 /**
  * Says to a pod's owner whether the volumes are there: a condition for each pod with volumes of ours, and one Event for
@@ -44,7 +45,7 @@ export async function showVolumesReady(
   pod: PodEntry,
   wanted: VolumesReady,
   quiet: boolean,
-): Promise<number | undefined> {
+): Promise<RequeueAfter | undefined> {
   const { clock, said } = deps;
   const { uid = "" } = pod.metadata;
   const shown = pod.volumesReady;
@@ -54,7 +55,7 @@ export async function showVolumesReady(
     said.delete(uid);
     if (isShown) return undefined;
     await writeCondition(deps, pod, wanted);
-    if (before?.at !== undefined || shown?.status === "False") tell(deps, pod, wanted);
+    if (before?.at !== undefined || shown?.status === "False") recordEvent(deps, pod, wanted);
     return undefined;
   }
   const now = clock.monotonic();
@@ -63,19 +64,19 @@ export async function showVolumesReady(
   const isKnown = pod.volumes.length === 0 ? last.reason === wanted.reason : isShown;
   if (isKnown && (shown === undefined || shown.message === wanted.message)) return undefined;
   const { since, at = Number.NEGATIVE_INFINITY } = last;
-  const dueAt = Math.max(since + settleMs, at + (isKnown ? wordsMs : settleMs));
+  const dueAt = Math.max(since + settleMs, at + (isKnown ? messageMs : settleMs));
   if (now < dueAt) return dueAt - now;
   // A pod that only waits at a gate of a set has no volume whose condition there could be.
   if (pod.volumes.length > 0) await writeCondition(deps, pod, wanted);
   said.set(uid, { since, at: now, reason: wanted.reason });
-  if (!quiet && !isKnown) tell(deps, pod, wanted);
+  if (!quiet && !isKnown) recordEvent(deps, pod, wanted);
   return undefined;
 }
 
 /** No problem: the condition shows it, and no Event is needed. */
 const onItsWay: ReadonlySet<string> = new Set<Reason>(["NotObserved", "NotGranted", "Progressing"]);
 
-function tell({ recorder }: ShowDeps, { metadata }: PodEntry, { reason, message }: VolumesReady): void {
+function recordEvent({ recorder }: ShowDeps, { metadata }: PodEntry, { reason, message }: VolumesReady): void {
   if (!isReason(reason) || onItsWay.has(reason)) return;
   const { name, namespace, uid } = metadata;
   const object = { apiVersion: "v1", kind: resource.pods.kind, namespace, name, uid };

@@ -1,5 +1,13 @@
 import { finalizer } from "../../api/names.ts";
+import type { RequeueAfter } from "../../kube/keyed-queue.ts";
 import type { SetEntry } from "../model/projections.ts";
+
+/** Why a set that is being deleted may not end yet. */
+export interface StillInUse {
+  readonly why: string;
+  /** When it is asked again though none of its intents changes; undefined if only such a change can end it. */
+  readonly requeueAfter?: RequeueAfter | undefined;
+}
 
 /** What a finalizer controller drives the life of sets with. */
 export interface FinalizerControllerDeps {
@@ -7,13 +15,13 @@ export interface FinalizerControllerDeps {
    * Calls `onSet` for each set, and again after each change that concerns it: one call at a time for one set. A
    * rejected call is retried.
    */
-  readonly watchSets: (onSet: (set: SetEntry) => Promise<void>) => void;
+  readonly watchSets: (onSet: (set: SetEntry) => Promise<RequeueAfter | undefined>) => void;
   /** Writes the finalizers of this very version of the set; rejects if it is no longer that. */
   readonly writeFinalizers: (set: SetEntry, finalizers: string[]) => Promise<void>;
   /** For a set that is in force and has our finalizer. */
-  readonly reconcile: (set: SetEntry) => Promise<void>;
-  /** For a set that is being deleted: resolves when nothing of it is left, rejects until then. */
-  readonly release: (set: SetEntry) => Promise<void>;
+  readonly reconcile: (set: SetEntry) => Promise<RequeueAfter | undefined>;
+  /** For a set that is being deleted: what is left of it; undefined if nothing is, and its finalizer may go. */
+  readonly release: (set: SetEntry) => Promise<StillInUse | undefined>;
 }
 
 /**
@@ -48,13 +56,15 @@ export const createFinalizerController: CreateFinalizerController = (deps) => ({
       const finalizers = set.metadata.finalizers ?? [];
       switch (decideFinalizer(set)) {
         case "add":
-          return deps.writeFinalizers(set, [...finalizers, finalizer.unmount]);
-        case "release":
-          await deps.release(set);
-          return deps.writeFinalizers(
-            set,
-            finalizers.filter((name) => name !== finalizer.unmount),
-          );
+          await deps.writeFinalizers(set, [...finalizers, finalizer.unmount]);
+          return undefined;
+        case "release": {
+          const stillInUse = await deps.release(set);
+          if (stillInUse !== undefined) return stillInUse.requeueAfter;
+          const others = finalizers.filter((name) => name !== finalizer.unmount);
+          await deps.writeFinalizers(set, others);
+          return undefined;
+        }
         case "nothing":
           return set.metadata.deletionTimestamp === undefined ? deps.reconcile(set) : undefined;
       }

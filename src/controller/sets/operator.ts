@@ -3,12 +3,14 @@ import OperatorModule, { ResourceEventType } from "@dot-i/k8s-operator";
 import { KubeConfig } from "@kubernetes/client-node";
 import { apiVersion, finalizer, resource } from "../../api/names.ts";
 import { resourcePath } from "../../kube/client/resource-path.ts";
+import type { RequeueAfter } from "../../kube/keyed-queue.ts";
 import type { Logger } from "../../ports.ts";
 import type { SetEntry } from "../model/projections.ts";
 import type {
   CreateFinalizerController,
   FinalizerController,
   FinalizerControllerDeps,
+  StillInUse,
 } from "./finalizer-controller.ts";
 
 /** The library is CommonJS, whose default export arrives one level down. */
@@ -44,8 +46,11 @@ class SetOperator extends Operator {
     const { group, version, plural } = resource.sets;
     await this.watchResource(group, version, plural, async (event) => {
       const set = entryOf(event);
-      const handled = await this.handleResourceFinalizer(event, finalizer.unmount, () => this.#deps.release(set));
-      if (!handled) await this.#deps.reconcile(set);
+      const handled = await this.handleResourceFinalizer(event, finalizer.unmount, async () => {
+        const stillInUse = await this.#deps.release(set);
+        if (stillInUse !== undefined) throw new NotReleased(stillInUse);
+      });
+      return handled ? undefined : this.#deps.reconcile(set);
     });
   }
 
@@ -54,10 +59,17 @@ class SetOperator extends Operator {
     _group: string,
     _version: string,
     _plural: string,
-    onEvent: (event: ResourceEvent) => Promise<void>,
+    onEvent: (event: ResourceEvent) => Promise<RequeueAfter | undefined> | Promise<void>,
   ): Promise<void> {
     this.#deps.watchSets(async (set) => {
-      if (!this.#stopped) await onEvent(new SetSeen(set));
+      if (this.#stopped) return undefined;
+      try {
+        const requeueAfter = await onEvent(new SetSeen(set));
+        return typeof requeueAfter === "number" ? requeueAfter : undefined;
+      } catch (error) {
+        if (error instanceof NotReleased) return error.requeueAfter;
+        throw error;
+      }
     });
     return Promise.resolve();
   }
@@ -74,6 +86,16 @@ class SetOperator extends Operator {
 
   override stop(): void {
     this.#stopped = true;
+  }
+}
+
+/** No failure: by rejecting, a release tells the library to leave the finalizer, and there is no other way to. */
+class NotReleased extends Error {
+  readonly requeueAfter: RequeueAfter | undefined;
+
+  constructor({ why, requeueAfter }: StillInUse) {
+    super(why);
+    this.requeueAfter = requeueAfter;
   }
 }
 

@@ -1,5 +1,5 @@
 import { cut } from "../../api/conditions.ts";
-import { isBadAttribute, podWishOf } from "../../api/pod-attributes.ts";
+import { isBadAttribute, podVolumeRequest } from "../../api/pod-attributes.ts";
 import { quoted } from "../../api/values/printable.ts";
 import type { NodePublishVolumeRequest, NodeUnpublishVolumeRequest, VolumeCapability } from "../gen/csi.gen.ts";
 import type { PodPublish, PodTarget } from "./ports.ts";
@@ -37,7 +37,7 @@ export function checkPublish(request: NodePublishVolumeRequest, kubeletDir: stri
   }
   // Secrets of the pod are not looked at: that it names one lets the agent read it as its node, for the volume's own
   // driver (decision 0035).
-  const wish = podWishOf(context, request.readonly);
+  const wish = podVolumeRequest(context, request.readonly);
   if (isBadAttribute(wish)) throw invalid(`${wish.field} ${wish.message}`);
   const pod = { namespace: infoOf(context, info.namespace), podName: infoOf(context, info.name) };
   return { ...target, ...pod, ...wish, containersRead: request.readonly };

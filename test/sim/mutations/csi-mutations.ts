@@ -65,7 +65,7 @@ export const csiMutations: readonly Mutation[] = [
     from: "    if (refusedAt === undefined) {\n",
     to: "    if (uid === undefined) {\n",
     also: {
-      file: "src/controller/claims/decide-hold.ts",
+      file: "src/controller/claims/decide-reservation.ts",
       from: "  return Math.max(shutAt, refusedAt) + settleMs - now;\n",
       to: "  return 0;\n",
     },

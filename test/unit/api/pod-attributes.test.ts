@@ -1,8 +1,8 @@
 import { expect } from "chai";
-import { podWishOf } from "../../../src/api/pod-attributes.ts";
+import { podVolumeRequest } from "../../../src/api/pod-attributes.ts";
 
 const wish = (attributes: { [key: string]: string }, readOnly = false) =>
-  podWishOf(new Map(Object.entries(attributes)), readOnly);
+  podVolumeRequest(new Map(Object.entries(attributes)), readOnly);
 
 describe("what a pod's inline volume asks for", () => {
   it("is a set, or a claim", () => {

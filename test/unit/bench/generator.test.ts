@@ -80,7 +80,7 @@ describe("the generator of large clusters, as src/kube sees it", () => {
     expect(JSON.stringify(first).length).to.be.within(3_000, 8_000);
     const projected = projectPod(first);
     expect(projected?.claims).to.have.lengthOf(1);
-    expect(projected?.volumes.map(({ wish }) => wish)).to.deep.equal([
+    expect(projected?.volumes.map(({ request }) => request)).to.deep.equal([
       { wants: { persistentVolumeClaim: "data-000001" }, readOnly: false },
     ]);
 

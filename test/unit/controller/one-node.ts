@@ -34,7 +34,7 @@ export interface OneNode {
   intents(): Intent[];
   intent(volume: string): Intent;
   input(): NodeInput;
-  stakes(): Map<string, SetOnNode>;
+  setsOnNode(): Map<string, SetOnNode>;
   plan(mayUpdate?: (set: string) => boolean): NodePlan;
   /** What the controller would write now. */
   writes(mayUpdate?: (set: string) => boolean): IntentWrite[];
@@ -119,11 +119,11 @@ export function oneNode(sets: SetEntry[], name = "n1"): OneNode {
       consent: (set, { persistentVolumeClaim }) => persistentVolumeClaim && world.consents.get(set),
       refusals: world.refusals,
     }),
-    stakes: () => resolveNode(world.input()),
+    setsOnNode: () => resolveNode(world.input()),
     plan(mayUpdate = () => true) {
       const { node: of, lostForMs, silentForMs } = world;
       const facts = { node: of, lostForMs, silentForMs };
-      return compileNode(world.input(), world.stakes(), mayUpdate, facts);
+      return compileNode(world.input(), world.setsOnNode(), mayUpdate, facts);
     },
     writes: (mayUpdate) => diffIntents(world.plan(mayUpdate), world.intents()),
     pass: (mayUpdate) => world.writes(mayUpdate).map(apply),

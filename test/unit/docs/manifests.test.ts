@@ -1,7 +1,7 @@
 // What docs-manifests.test.ts asks an API server, asked of the validators in code: of every page, in a second.
 import { expect } from "chai";
 import { podDriver } from "../../../src/api/names.ts";
-import { podWishOf } from "../../../src/api/pod-attributes.ts";
+import { podVolumeRequest } from "../../../src/api/pod-attributes.ts";
 import { parseSet } from "../../../src/api/validate.ts";
 import { blocksOf, pages, parseBlocks } from "../../lib/docs/blocks.ts";
 import { type Manifest, manifestsOf } from "../../lib/docs/manifests.ts";
@@ -27,7 +27,7 @@ function problemsOf(manifest: Manifest): string[] {
   const spec = manifest["spec"] as PodSpec | undefined;
   return ((spec?.template?.spec ?? spec)?.volumes ?? []).flatMap(({ name, csi }) => {
     if (csi?.driver !== podDriver) return [];
-    const wish = podWishOf(new Map(Object.entries(csi.volumeAttributes ?? {})), csi.readOnly === true);
+    const wish = podVolumeRequest(new Map(Object.entries(csi.volumeAttributes ?? {})), csi.readOnly === true);
     return "field" in wish ? [`volume ${name}: ${wish.field} ${wish.message}`] : [];
   });
 }

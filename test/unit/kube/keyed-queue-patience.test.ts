@@ -22,7 +22,7 @@ describe("createKeyedQueue, after a failure", () => {
     return { system, queue, started, finish };
   }
 
-  it("a patient queue lets an add of a key that failed wait for its retry, but for a pardon", async () => {
+  it("a patient queue lets an add of a key that failed wait for its retry, but after a reset of its backoff", async () => {
     const { system, queue, started, finish } = story(true);
     queue.add("a");
     await settle();
@@ -35,7 +35,7 @@ describe("createKeyedQueue, after a failure", () => {
     await system.advance(150);
     expect(started, "its retry").to.deep.equal(["a", "a"]);
     await finish(new Error("refused"));
-    queue.pardon("a");
+    queue.resetBackoff("a");
     queue.add("a");
     await settle();
     expect(started).to.have.length(3);

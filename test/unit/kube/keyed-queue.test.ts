@@ -31,6 +31,22 @@ describe("createKeyedQueue", () => {
     return { system, queue, started, finish, results };
   }
 
+  it("runs a key again after the time that its run asks for, or earlier if it is added", async () => {
+    const started: number[] = [];
+    const requeueAfter = [5_000, 5_000];
+    const run = () => {
+      started.push(system.clock.monotonic());
+      return Promise.resolve(requeueAfter.shift());
+    };
+    const { system, queue } = story({ run });
+    const begun = system.clock.monotonic();
+    queue.add("a");
+    await system.advance(4_000);
+    queue.add("a");
+    await system.advance(20_000);
+    expect(started.map((at) => at - begun)).to.deep.equal([0, 4_000, 5_000]);
+  });
+
   it("runs a key once for many additions, and not during the call of add", async () => {
     const { queue, started, finish } = story();
     queue.add("a");

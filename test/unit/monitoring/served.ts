@@ -6,7 +6,7 @@ import { podDriverMetrics } from "../../../src/agent/drivers/pod-driver-metrics.
 import { startAgent } from "../../../src/agent/start.ts";
 import { ProxyMetrics } from "../../../src/api-proxy/metrics.ts";
 import { registerBuildInfo } from "../../../src/build-info.ts";
-import { createMetrics, type MetricSources } from "../../../src/controller/metrics.ts";
+import { createMetrics, type MetricSources, registerGauges } from "../../../src/controller/metrics.ts";
 import { featureGates, parseFeatureGates } from "../../../src/feature-gates.ts";
 import { registerFeatureMetrics } from "../../../src/feature-metrics.ts";
 import { collectProcessMetrics } from "../../../src/http/health-server.ts";
@@ -21,7 +21,8 @@ export async function servedByRole(): Promise<{ readonly [role in "controller" |
     registerBuildInfo(roles[role], role);
     registerFeatureMetrics(roles[role], role, parseFeatureGates("", featureGates));
   }
-  createMetrics(roles.controller, sources);
+  createMetrics(roles.controller);
+  registerGauges(roles.controller, sources);
   const agent = await startAgent({
     ...{ system: virtualSystem(), transport: new FakeApi(), host: new FakeHost(), drivers: noDrivers },
     ...{ nodeName: "node", version: "test", registry: roles.agent },

@@ -1,14 +1,14 @@
 import { expect } from "chai";
-import { createAgentTeller } from "../../../../src/controller/agents/agent-events.ts";
+import { createAgentEvents } from "../../../../src/controller/agents/agent-events.ts";
 
-describe("createAgentTeller", () => {
+describe("createAgentEvents", () => {
   function world() {
     let now = 0;
     let renewedAt: number | undefined = 0;
     let lateForMs = -60_000;
     const told: string[] = [];
     const messages: string[] = [];
-    const teller = createAgentTeller({
+    const agentEvents = createAgentEvents({
       recorder: {
         event({ reason, message }: { readonly reason: string; readonly message: string }) {
           told.push(reason);
@@ -27,11 +27,11 @@ describe("createAgentTeller", () => {
       uidOfState: () => undefined,
     });
     const lives = (back = false) => {
-      teller.lives("n", { knownLost: false, back });
+      agentEvents.lives("n", { knownLost: false, back });
       return told.splice(0);
     };
     return {
-      teller,
+      agentEvents,
       told,
       messages,
       lives,
@@ -45,11 +45,11 @@ describe("createAgentTeller", () => {
   }
 
   it("says that an agent is back once it has renewed its Lease, not because renewals were not seen", () => {
-    const { teller, told, lives, at, renewed } = world();
+    const { agentEvents, told, lives, at, renewed } = world();
     at(70_000, 10_000);
     expect([lives(), lives()]).to.deep.equal([["AgentLate"], []]);
     at(190_000, -60_000);
-    teller.lost("n");
+    agentEvents.lost("n");
     expect(told.splice(0)).to.deep.equal(["AgentLost"]);
     // The watch was lost and is back: time begins anew, and nobody has heard of the agent.
     expect([lives(), lives(true)]).to.deep.equal([[], []]);
@@ -70,11 +70,11 @@ describe("createAgentTeller", () => {
   });
 
   it("says so of an agent that another leader has called lost, and forgets a node that is gone", () => {
-    const { teller, lives, at } = world();
+    const { agentEvents, lives, at } = world();
     expect(lives(true)).to.deep.equal(["AgentLive"]);
     at(70_000, 10_000);
     expect(lives()).to.deep.equal(["AgentLate"]);
-    teller.forget("n");
+    agentEvents.forget("n");
     expect(lives()).to.deep.equal(["AgentLate"]);
   });
 });

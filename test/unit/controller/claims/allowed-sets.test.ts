@@ -86,7 +86,7 @@ describe("a set that its claim does not allow, on a node", () => {
     const world = oneNode([csiSet()]);
     world.consents.set("s", no);
     expect(world.settle()).to.deep.equal([]);
-    expect(world.stakes().get("s")).to.deep.include({ selected: true, state: "absent", held: true, obstacle: no });
+    expect(world.setsOnNode().get("s")).to.deep.include({ selected: true, state: "absent", held: true, obstacle: no });
     world.consents.delete("s");
     expect(world.settle()).to.deep.equal(["create data"]);
   });
@@ -94,7 +94,7 @@ describe("a set that its claim does not allow, on a node", () => {
   it("waits without a word while claims are not known, and keeps what it has", () => {
     const world = oneNode([csiSet()]);
     world.consents.set("s", "unknown");
-    expect([world.settle(), world.stakes().get("s")?.obstacle]).to.deep.equal([[], undefined]);
+    expect([world.settle(), world.setsOnNode().get("s")?.obstacle]).to.deep.equal([[], undefined]);
     world.consents.delete("s");
     world.settle();
     world.consents.set("s", "unknown");
@@ -109,9 +109,9 @@ describe("a set that its claim does not allow, on a node", () => {
     grant(world);
     world.consents.set("s", "unknown");
     world.sets = [{ ...csiSet(), status: { failing } as never }];
-    expect([world.settle(), world.stakes().get("s")?.obstacle]).to.deep.equal([[], no]);
+    expect([world.settle(), world.setsOnNode().get("s")?.obstacle]).to.deep.equal([[], no]);
     world.consents.delete("s");
-    expect(world.stakes().get("s")?.obstacle).to.equal(undefined);
+    expect(world.setsOnNode().get("s")?.obstacle).to.equal(undefined);
   });
 
   it("loses what was never granted, and keeps what was, exactly as it is", () => {
@@ -124,7 +124,7 @@ describe("a set that its claim does not allow, on a node", () => {
     world.settle();
     grant(world);
     world.consents.set("s", no);
-    expect([world.settle(), world.stakes().get("s")?.obstacle]).to.deep.equal([[], no]);
+    expect([world.settle(), world.setsOnNode().get("s")?.obstacle]).to.deep.equal([[], no]);
     world.sets = [moved];
     expect([world.settle(), mountsOf(world)]).to.deep.equal([[], ["s.host /mnt/nodevolume/s"]]);
     world.sets = [setEntry("s", { deleted: true, spec: { volume: { source } } })];

@@ -1,6 +1,6 @@
 import { expect } from "chai";
 import { projectClaim } from "../../../../src/controller/model/storage-objects.ts";
-import { claim, world } from "./hold-world.ts";
+import { claim, world } from "./reservation-world.ts";
 
 describe("taking a claim", () => {
   it("label, probe, five seconds, a look at the pods, and then it is ours", async () => {
@@ -104,7 +104,7 @@ describe("taking a volume that two claims name", () => {
     const twin = projectClaim({ metadata: { name: "twin", namespace: "apps", uid: "t", resourceVersion: "1" } });
     if (data === undefined || twin === undefined) throw new Error("no claim");
     const volume = { claims: [twin, data], persistentVolumes: [] };
-    const take = () => reservation.take(volume, { held: false, begins: true }, () => Promise.resolve(undefined));
+    const take = () => reservation.reserve(volume, { held: false, begins: true }, () => Promise.resolve(undefined));
     pods.push(pod);
     expect((await take())?.waitReason.reason).to.equal("UsedByPods");
     expect(patches).to.deep.equal([]);

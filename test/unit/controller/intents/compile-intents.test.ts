@@ -124,7 +124,7 @@ describe("compileNode and diffIntents: the life of a set on a node", () => {
     expect(world.settle()).to.deep.equal(["delete share"]);
     world.sets = [setEntry("a")];
     expect(world.settle()).to.deep.equal([]);
-    expect(world.stakes().get("a")?.held).to.equal(true);
+    expect(world.setsOnNode().get("a")?.held).to.equal(true);
     world.agent();
     expect(world.settle()).to.deep.equal(["create share"]);
   });
@@ -171,7 +171,7 @@ describe("compileNode: what stays because nobody said that it is no longer wante
     const world = settled();
     world.node = undefined;
     expect(world.settle()).to.deep.equal([]);
-    expect(world.stakes().get("a")).to.deep.include({ state: "frozen", selected: false });
+    expect(world.setsOnNode().get("a")).to.deep.include({ state: "frozen", selected: false });
   });
 
   it("a set that is gone without its finalizer", () => {
@@ -218,7 +218,7 @@ describe("compileNode: what stays because nobody said that it is no longer wante
     world.settle();
     expect(mountsOf(world)).to.include("a.host /mnt/nodevolume/a");
     expect(mountsOf(world).join()).not.to.contain("new");
-    expect(world.stakes().get("a")?.obstacle).to.deep.include({ reason: "PathNotAllowed" });
+    expect(world.setsOnNode().get("a")?.obstacle).to.deep.include({ reason: "PathNotAllowed" });
   });
 
   it("but a set that is being deleted has said so, also when it is not understood or the Node is gone", () => {

@@ -90,7 +90,7 @@ describe("compileNode: sets that share a volume", () => {
     expect(mountsOf(world)).to.have.length(64);
     world.sets = [...world.sets, setEntry("0-first-by-name")];
     expect(world.settle()).to.deep.equal([]);
-    expect(world.stakes().get("0-first-by-name")?.obstacle?.reason).to.equal("IntentTooLarge");
+    expect(world.setsOnNode().get("0-first-by-name")?.obstacle?.reason).to.equal("IntentTooLarge");
   });
 });
 

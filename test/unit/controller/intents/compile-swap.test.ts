@@ -24,7 +24,7 @@ describe("compileNode: volumes that the node itself uses", () => {
     expect(metadata.labels).to.include({ [label.set]: "a", "set.nodevolume.dev/a": "" });
     world.agent();
     expect(world.settle()).to.deep.equal([]);
-    const nodes = [...world.stakes().values()].map((onNode) => ({ node: "n1", onNode }));
+    const nodes = [...world.setsOnNode().values()].map((onNode) => ({ node: "n1", onNode }));
     const input = { entry: swap(), nodes, rollout: { admitted: new Set<string>(), outdated: 0 }, pods: undefined };
     const status = setStatus({ ...input, remaining: { intents: 1, lost: [] } } as never, 0);
     expect(status).to.include({ desired: 1, updated: 1, ready: 1 });
@@ -68,6 +68,6 @@ describe("compileNode: volumes that the node itself uses", () => {
     world.settle();
     world.sets = [swap(), swap("b", { mountOptions: ["pri=5"] })];
     expect(world.settle()).to.deep.equal([]);
-    expect(world.stakes().get("b")?.conflicts).to.deep.equal([{ with: "a", over: "settings" }]);
+    expect(world.setsOnNode().get("b")?.conflicts).to.deep.equal([{ with: "a", over: "settings" }]);
   });
 });

@@ -11,7 +11,7 @@ function at(name: string, ...paths: string[]) {
 
 function conflictsOf(world: OneNode): { [set: string]: string[] } {
   const short = (path: string | undefined) => path?.replace("/mnt/nodevolume/", "");
-  const told = [...world.stakes().values()].map(({ set, conflicts }) => [
+  const told = [...world.setsOnNode().values()].map(({ set, conflicts }) => [
     set,
     conflicts.map((c) =>
       c.paths?.own === c.paths?.other
@@ -89,7 +89,7 @@ describe("resolveConflicts: two sets that want one path", () => {
     const onlyB = (set: string) => set === "b";
     expect(world.settle(onlyB)).to.deep.equal([]);
     expect(conflictsOf(world)).to.deep.equal({ a: [], b: [] });
-    expect(world.stakes().get("b")).to.deep.include({ held: true, waitsFor: "a" });
+    expect(world.setsOnNode().get("b")).to.deep.include({ held: true, waitsFor: "a" });
     expect(world.settle()).to.deep.equal(["patch a", "create b"]);
   });
 

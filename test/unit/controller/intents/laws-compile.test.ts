@@ -147,9 +147,9 @@ describe("laws of compileNode, over random sets on a node", () => {
               if (a.set !== b.set && overlap(a.path, b.path)) throw new Error(`${a.set} ${a.path}, ${b.set} ${b.path}`);
             }
           }
-          const stakes = [...world.stakes().values()];
-          seen.count("conflicts", stakes.filter((s) => s.conflicts.length > 0).length);
-          seen.count("waits", stakes.filter((s) => s.waitsFor !== undefined).length);
+          const setsOnNode = [...world.setsOnNode().values()];
+          seen.count("conflicts", setsOnNode.filter((s) => s.conflicts.length > 0).length);
+          seen.count("waits", setsOnNode.filter((s) => s.waitsFor !== undefined).length);
           if (written.length === 0) world.agent();
         }
       }),
@@ -165,11 +165,11 @@ describe("laws of compileNode, over random sets on a node", () => {
         const world = worldOf(h);
         if (absent) world.node = undefined;
         const before = mountsOf(world);
-        const stakes = world.stakes();
+        const setsOnNode = world.setsOnNode();
         world.settle(() => false);
         const after = mountsOf(world).map(({ name, path, intent }) => `${intent} ${name} ${path}`);
         for (const mount of before) {
-          const state = stakes.get(mount.set)?.state;
+          const state = setsOnNode.get(mount.set)?.state;
           seen.count(String(state));
           if (state === "leaving") continue;
           expect(after).to.include(`${mount.intent} ${mount.name} ${mount.path}`);

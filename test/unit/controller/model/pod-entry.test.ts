@@ -17,7 +17,7 @@ describe("projectPod", () => {
       deleting: false,
       group: { fsGroup: 2000, fsGroupChangePolicy: "OnRootMismatch" },
       groups: [2000],
-      volumes: [{ name: "v", wish: { wants: { set: "datasets" }, subPath: "a/b", readOnly: true } }],
+      volumes: [{ name: "v", request: { wants: { set: "datasets" }, subPath: "a/b", readOnly: true } }],
       claims: [{ volume: "c", claimName: "data", readOnly: false, ephemeral: false, device: false }],
     });
   });
@@ -87,9 +87,9 @@ describe("projectPod", () => {
 
   it("keeps what is wrong with a volume, to say so", () => {
     const [volume] = pod("team/p", { volumes: [ours({ set: "a", readonly: "true" })] }).volumes;
-    expect(volume?.wish).to.include({ field: "csi.volumeAttributes[readonly]" });
+    expect(volume?.request).to.include({ field: "csi.volumeAttributes[readonly]" });
     const [readOnly] = pod("team/p", { volumes: [ours({ set: "a" }, "v", { readOnly: true })] }).volumes;
-    expect(readOnly?.wish).to.include({ readOnly: true });
+    expect(readOnly?.request).to.include({ readOnly: true });
   });
 
   it("keeps 64 volumes and 64 claims of a pod, and what to say of the others: one pod must not be written thousands of times", () => {
@@ -97,7 +97,7 @@ describe("projectPod", () => {
     const { volumes } = pod("team/p", { volumes: many((name) => ours({ set: "a" }, name)) });
     expect(volumes.length).to.equal(65);
     expect(volumes.at(-1)).to.deep.include({ name: "v64" });
-    expect(volumes.at(-1)?.wish).to.include({ field: "csi" });
+    expect(volumes.at(-1)?.request).to.include({ field: "csi" });
     const claims = many((name) => ({ name, persistentVolumeClaim: { claimName: name } }));
     expect(pod("team/p", { volumes: claims }).claims.length).to.equal(64);
   });

@@ -15,9 +15,9 @@ function fare(reason: string, mounts: { a?: Partial<MountStatus>; b?: Partial<Mo
     status.mounts = (status.mounts ?? []).map((mount) => ({ ...mount, ...change[mount.name] }));
     intent.status = status as NodeVolumeIntentStatus;
   });
-  const stakes = world.stakes();
+  const setsOnNode = world.setsOnNode();
   const of = (set: string) => {
-    const found = stakes.get(set)?.found ?? [];
+    const found = setsOnNode.get(set)?.found ?? [];
     const { state, trouble, drifted } = availabilityOf(
       found,
       new Map(world.intents().map((i) => [i.metadata.name, i])),

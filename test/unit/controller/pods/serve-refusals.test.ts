@@ -77,7 +77,7 @@ describe("pods of a set that wait, or share", () => {
     expect([world.settle(), podsIn(world), refused(world)]).to.deep.equal([[], ["p v"], ["q Conflict"]]);
     world.sets = [setEntry("a", { spec: team })];
     expect([world.settle(), mountsOf(world)]).to.deep.equal([[], []]);
-    expect(world.stakes().get("a")?.obstacle?.reason).to.equal("Invalid");
+    expect(world.setsOnNode().get("a")?.obstacle?.reason).to.equal("Invalid");
   });
 
   it("pods stay on a node that is cordoned or not selected any more, and come to a cordoned one", () => {

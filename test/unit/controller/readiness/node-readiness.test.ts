@@ -9,7 +9,7 @@ import { type OneNode, oneNode } from "../one-node.ts";
 
 const show = ({ condition: c, taint }: NodeReadiness) =>
   `${c === undefined ? "-" : `${c.status}/${c.reason}`} ${taint}`;
-const of = (world: OneNode) => nodeReadiness(world.stakes().values(), world.intents());
+const of = (world: OneNode) => nodeReadiness(world.setsOnNode().values(), world.intents());
 const set = (name: string, nodeReadiness: "Ignored" | "Condition" | "Taint", more: SetOptions["spec"] = {}) =>
   setEntry(name, { spec: { volume: { source: { emptyDir: {} } }, nodeReadiness, ...more } });
 
@@ -105,7 +105,7 @@ describe("readinessChange", () => {
         { tainted: true, condition: undefined },
         { condition: undefined, taint: "off" },
       ],
-      { taint: "remove", onlyWords: false },
+      { taint: "remove", onlyMessage: false },
     ],
     [
       "ready",
@@ -113,7 +113,7 @@ describe("readinessChange", () => {
         { tainted: true, condition: undefined },
         { condition: ready, taint: "off" },
       ],
-      { taint: "remove", condition: "set", onlyWords: false },
+      { taint: "remove", condition: "set", onlyMessage: false },
     ],
     [
       "still ready",
@@ -129,7 +129,7 @@ describe("readinessChange", () => {
         { tainted: false, condition: { ...ready, message: "" } },
         { condition: ready, taint: "off" },
       ],
-      { condition: "set", onlyWords: true },
+      { condition: "set", onlyMessage: true },
     ],
     [
       "taken off by hand",
@@ -137,7 +137,7 @@ describe("readinessChange", () => {
         { tainted: false, condition: ready },
         { condition: ready, taint: "on" },
       ],
-      { taint: "add", onlyWords: false },
+      { taint: "add", onlyMessage: false },
     ],
     [
       "kept",
@@ -161,7 +161,7 @@ describe("readinessChange", () => {
         { tainted: false, condition: ready },
         { condition: undefined, taint: "off" },
       ],
-      { condition: "remove", onlyWords: false },
+      { condition: "remove", onlyMessage: false },
     ],
   ];
   for (const [what, [shown, wanted], expected] of cases) {

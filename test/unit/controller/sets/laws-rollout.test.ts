@@ -34,9 +34,9 @@ describe("laws of decideRollout, over random fleets", () => {
         const worlds = Array.from({ length: size }, (_, i) => oneNode([set()], `n${i}`));
         const limit = unavailableLimit(policy, size);
         const members = () =>
-          worlds.flatMap((world) => [...world.stakes().values()].map((onNode) => ({ node: world.name, onNode })));
+          worlds.flatMap((world) => [...world.setsOnNode().values()].map((onNode) => ({ node: world.name, onNode })));
         const isUp = (world: OneNode) =>
-          [...world.stakes().values()].every((s) => s.availability.state === "available");
+          [...world.setsOnNode().values()].every((s) => s.availability.state === "available");
 
         /** The controller looks once: decides the rollout, then writes the nodes in any order. */
         const control = () => {

@@ -84,6 +84,25 @@ for (const [name, create] of Object.entries(shells)) {
       expect(fleet.conditions("a")[0]).to.equal("Ready=True/AllReady");
     });
 
+    for (const requeueAfter of [undefined, 1_000]) {
+      it(`leaves the finalizer of a set that is still in use, and asks again after ${requeueAfter} ms`, async () => {
+        const written: unknown[] = [];
+        let onSet: ((set: ReturnType<typeof setEntry>) => Promise<number | undefined>) | undefined;
+        const controller = create()({
+          watchSets: (handler) => {
+            onSet = handler;
+          },
+          writeFinalizers: (_, finalizers) => Promise.resolve(void written.push(finalizers)),
+          reconcile: () => Promise.resolve(7),
+          release: () => Promise.resolve({ why: "1 intents are left", requeueAfter }),
+        });
+        await controller.start();
+        expect(await onSet?.(setEntry("a", { deleted: true }))).to.equal(requeueAfter);
+        expect(await onSet?.(setEntry("a")), "in force").to.equal(7);
+        expect(written).to.deep.equal([]);
+      });
+    }
+
     it("tries again when the finalizer cannot be written", async () => {
       const fleet = await settledFleet(1, {}, create());
       let failures = 3;
@@ -103,8 +122,8 @@ describe("createOperatorFinalizerController", () => {
   const deps = {
     watchSets: () => {},
     writeFinalizers: () => Promise.resolve(),
-    reconcile: () => Promise.resolve(),
-    release: () => Promise.resolve(),
+    reconcile: () => Promise.resolve(undefined),
+    release: () => Promise.resolve(undefined),
   };
 
   it("does not read the kubeconfig of whoever starts it", async () => {
@@ -121,14 +140,17 @@ describe("createOperatorFinalizerController", () => {
   });
 
   it("hands over nothing more after stop", async () => {
-    let onSet: ((set: ReturnType<typeof setEntry>) => Promise<void>) | undefined;
+    let onSet: ((set: ReturnType<typeof setEntry>) => Promise<number | undefined>) | undefined;
     const reconciled: string[] = [];
     const shell = createOperatorFinalizerController(virtualSystem().log)({
       ...deps,
       watchSets: (handler) => {
         onSet = handler;
       },
-      reconcile: (set) => Promise.resolve(void reconciled.push(set.metadata.name)),
+      reconcile: (set) => {
+        reconciled.push(set.metadata.name);
+        return Promise.resolve(undefined);
+      },
     });
     await shell.start();
     await onSet?.(setEntry("a"));

@@ -51,7 +51,7 @@ describe("decideRollout", () => {
     if (kind === "outdated") {
       world.sets = [setEntry("a", { spec: { mode, mounts: [{ name: "host", path: "/mnt/nodevolume/b" }] } })];
     }
-    const onNode = world.stakes().get("a") as SetOnNode;
+    const onNode = world.setsOnNode().get("a") as SetOnNode;
     expect(onNode.state).to.equal(kind);
     return { node: name, onNode };
   }

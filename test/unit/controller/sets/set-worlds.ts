@@ -15,7 +15,7 @@ export function statusOf(
   looked = () => {},
 ): NodeVolumeSetStatus {
   const nodes = worlds.flatMap((world) => {
-    const onNode = world.stakes().get(set);
+    const onNode = world.setsOnNode().get(set);
     return onNode === undefined ? [] : [{ node: world.name, onNode }];
   });
   const entry = worlds[0]?.sets.find(({ metadata }) => metadata.name === set);

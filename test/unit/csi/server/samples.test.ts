@@ -4,7 +4,7 @@ import { expect } from "chai";
 import { load, loadAll } from "js-yaml";
 import { root } from "../../../../hack/lib/root.ts";
 import { podDriver } from "../../../../src/api/names.ts";
-import { podAttributes, podWishOf } from "../../../../src/api/pod-attributes.ts";
+import { podAttributes, podVolumeRequest } from "../../../../src/api/pod-attributes.ts";
 import { driverObjectProblem, tokensStandInContext } from "../../../../src/csi/server/driver-object.ts";
 
 interface AnyObject {
@@ -46,7 +46,7 @@ describe("what people are shown of pods", () => {
   for (const [index, { path, volume }] of volumes.entries()) {
     it(`is what the driver takes: ${path}, volume ${index}`, () => {
       const attributes = new Map(Object.entries(volume.volumeAttributes ?? {}));
-      expect(podWishOf(attributes, volume.readOnly === true)).not.to.have.property("field");
+      expect(podVolumeRequest(attributes, volume.readOnly === true)).not.to.have.property("field");
     });
   }
 

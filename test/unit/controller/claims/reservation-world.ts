@@ -48,7 +48,7 @@ export function world() {
   const others = () => Promise.resolve(attached);
   /** @param ours whether somebody of ours uses the volume */
   const take = (labelled: boolean, ours = false, begins = true) =>
-    reservation.take(claim(labelled), { held: ours, begins }, others);
+    reservation.reserve(claim(labelled), { held: ours, begins }, others);
   const pod = { metadata: { name: "p" }, spec: { volumes: [{ persistentVolumeClaim: { claimName: "data" } }] } };
   const reserve = () => {
     reservedAt = clock.monotonic();

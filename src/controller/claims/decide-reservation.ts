@@ -2,12 +2,12 @@ import type { Claim } from "../model/storage-objects.ts";
 import type { WaitReason } from "../model/wait-reason.ts";
 
 /**
- * How far the taking of one claim has come. Times are in monotonic milliseconds.
+ * How far the reservation of one claim has come. Times are in monotonic milliseconds.
  * ```
  *  label ─► a pod that names it is refused ─► 5 s since both ─► nobody names it, nothing of it is attached ─► ours
  * ```
  */
-export interface Taking {
+export interface PendingReservation {
   /** When this process first saw a label on it that keeps pods out: ours, or that of its owner. */
   readonly shutAt: number;
   /** When a pod that names it was first refused since. */
@@ -37,9 +37,9 @@ export function leftMs(shutAt: number, refusedAt: number, now: number): number {
 }
 
 /** A pod that names the claim was not refused. */
-export function notRefused(claim: Claim, { shutAt }: Taking, why: string, now: number): Waiting {
+export function notRefused(claim: Claim, { shutAt }: PendingReservation, why: string, now: number): Waiting {
   // The policy follows the label after a moment.
-  if (now - shutAt < settleMs) return beingTaken(claim, probeEveryMs);
+  if (now - shutAt < settleMs) return beingReserved(claim, probeEveryMs);
   const { namespace = "", name } = claim.metadata;
   const message = `not using PVC ${namespace}/${name}: a pod that references it could be admitted at the same time: ${why}`;
   return {
@@ -51,7 +51,7 @@ export function notRefused(claim: Claim, { shutAt }: Taking, why: string, now: n
 /**
  * PURE. The wait while a claim is being reserved for us: the admission policy has to refuse pods that name it first.
  */
-export function beingTaken({ metadata: { namespace = "", name } }: Claim, againInMs: number): Waiting {
+export function beingReserved({ metadata: { namespace = "", name } }: Claim, againInMs: number): Waiting {
   const message = `claim ${namespace}/${name} is being taken: pods that name it are turned away first`;
   return { waitReason: { reason: "WaitingForAttach", message, on: onClaim({ namespace, name }) }, againInMs };
 }

@@ -3,11 +3,11 @@ import type { Clock, Random } from "../../ports.ts";
 import type { Claim } from "../model/storage-objects.ts";
 import type { WaitReason } from "../model/wait-reason.ts";
 import { usedByPods } from "./claim-users.ts";
-import { beingTaken, leftMs, notRefused, podsAgainMs, type Waiting } from "./decide-hold.ts";
+import { beingReserved, leftMs, notRefused, podsAgainMs, type Waiting } from "./decide-reservation.ts";
 import { probePolicy } from "./probe-policy.ts";
 
-/** Dependencies of taking a claim whose owner keeps pods out of it. */
-export interface TakeReservedDeps {
+/** Dependencies of reserving a claim whose owner keeps pods out of it. */
+export interface OwnerReservationsDeps {
   readonly client: KubeClient;
   readonly clock: Clock;
   readonly random: Random;
@@ -19,12 +19,12 @@ export interface TakeReservedDeps {
  * Reserves PVCs that pods have been kept from for some time: all checks run at once, before the PVCs are marked
  * (decision 0028).
  */
-export interface TakeReserved {
+export interface OwnerReservations {
   /**
    * @param shutAt since when the owner keeps pods out, in monotonic milliseconds
    * @returns undefined when the claim is ours
    */
-  take(
+  reserve(
     claim: Claim,
     shutAt: number,
     attachedByOthers: () => Promise<WaitReason | undefined>,
@@ -39,10 +39,10 @@ export interface TakeReserved {
 }
 
 /**
- * Takes claims that are reserved by a label of their owner: no wait for pods is needed if the policies were seen to
+ * Reserves claims that are reserved by a label of their owner: no wait for pods is needed if the policies were seen to
  * refuse one.
  */
-export function createTakeReserved(deps: TakeReservedDeps): TakeReserved {
+export function createOwnerReservations(deps: OwnerReservationsDeps): OwnerReservations {
   const { client, clock, mark } = deps;
   /**
    * The policies that were seen to refuse a pod, and since when they are the same: one that was installed just now has
@@ -58,7 +58,7 @@ export function createTakeReserved(deps: TakeReservedDeps): TakeReserved {
   }
 
   return {
-    async take(claim, shutAt, attachedByOthers) {
+    async reserve(claim, shutAt, attachedByOthers) {
       const asked = [probePolicy(deps, claim, "reserved"), usedByPods(client, claim), attachedByOthers()] as const;
       const [{ why, policies }, pods, others] = await Promise.all(asked);
       const now = clock.monotonic();
@@ -66,7 +66,7 @@ export function createTakeReserved(deps: TakeReservedDeps): TakeReserved {
       if (used !== undefined) return { waitReason: used, againInMs: podsAgainMs };
       if (why !== undefined) return notRefused(claim, { shutAt }, why, now);
       const left = leftMs(shutAt, saw(policies, now).since, now);
-      if (left > 0) return beingTaken(claim, left);
+      if (left > 0) return beingReserved(claim, left);
       // Refused if the claim is another version by now: its owner may have let pods in meanwhile.
       await mark(claim);
       return undefined;

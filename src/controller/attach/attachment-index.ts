@@ -1,0 +1,57 @@
+import type { ObjectStore } from "../../kube/watch/object-store.ts";
+import type { Attachment } from "../model/storage-objects.ts";
+import { createGroups } from "../util/groups.ts";
+
+/** VolumeAttachments by what they are of: their volume, their PersistentVolume, their driver on a node, their node. */
+export class AttachmentIndex {
+  readonly #attachments: Pick<ObjectStore<Attachment>, "get">;
+  readonly #byKey = createGroups();
+  readonly #byVolume = createGroups();
+  readonly #byPlace = createGroups();
+  readonly #byNode = createGroups();
+
+  constructor(attachments: Pick<ObjectStore<Attachment>, "get">) {
+    this.#attachments = attachments;
+  }
+
+  /** @param key of the volume that it is of now */
+  put({ metadata: { name }, attacher, nodeName, persistentVolumeName }: Attachment, key: string): void {
+    this.#byVolume.put(name, persistentVolumeName);
+    this.#byPlace.put(name, placeKey(attacher, nodeName));
+    this.#byNode.put(name, nodeName);
+    this.#byKey.put(name, key);
+  }
+
+  /** @returns the key of the volume that it was of */
+  remove({ metadata: { name } }: Attachment): string | undefined {
+    this.#byVolume.remove(name);
+    this.#byPlace.remove(name);
+    this.#byNode.remove(name);
+    return this.#byKey.remove(name);
+  }
+
+  ofKey(key: string): Attachment[] {
+    return this.#found(this.#byKey.of(key));
+  }
+
+  ofPersistentVolume(name: string): Attachment[] {
+    return this.#found(this.#byVolume.of(name));
+  }
+
+  onNode(node: string): Attachment[] {
+    return this.#found(this.#byNode.of(node));
+  }
+
+  /** Names, also of those that are not in the store any more. */
+  namesOn(driver: string, node: string): string[] {
+    return this.#byPlace.of(placeKey(driver, node));
+  }
+
+  #found(names: readonly string[]): Attachment[] {
+    return names.flatMap((name) => this.#attachments.get(name) ?? []);
+  }
+}
+
+function placeKey(driver: string, node: string): string {
+  return `${driver}^${node}`;
+}
