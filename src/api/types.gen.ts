@@ -949,7 +949,7 @@ export interface Grant {
   };
 }
 /**
- * What the VolumeAttachments of the node name: the answer to status.attachmentsRequest. A disk of one of these volumes is neither chosen, formatted nor mounted. Every node can read it.
+ * The VolumeAttachments of the node: the answer to status.attachmentsRequest. A disk of one of these volumes is neither chosen, formatted nor mounted. Every node can read it.
  */
 export interface NodeAttachments {
   /**
@@ -1297,7 +1297,7 @@ export interface NodeVolumeIntentStatus {
    */
   disk?: string;
   /**
-   * The agent asks which volumes are attached to the node, before a disk of a local volume is chosen, written to or mounted for the first time. spec.grant.attachments has the answer.
+   * Request of the agent for the VolumeAttachments of the node, before it chooses, formats or first mounts the disk of a local volume. The answer is in spec.grant.attachments.
    */
   attachmentsRequest?: string;
   /**

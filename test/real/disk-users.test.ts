@@ -90,7 +90,7 @@ describe("a disk that somebody uses without a claim, on the real kernel", functi
     ["its path", byPath, "DeviceBusy"],
     ["its properties", byFields, "DiskNotFound"],
   ] as const) {
-    it(`is left alone by ${how} while a VolumeAttachment of another driver is of it, and both are named`, async () => {
+    slow(`is left alone by ${how} while a VolumeAttachment of another driver has it, and both are named`, async () => {
       const attached = {
         volumeAttachment: "csi-6b1f",
         driver: "ebs.example",

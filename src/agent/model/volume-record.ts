@@ -34,7 +34,7 @@ export interface VolumeRecord {
   readonly sharedDisk?: string;
   /** Names of the disks that were on the node when one was first looked for: no other is taken because it is empty. */
   readonly seenDisks?: readonly string[];
-  /** What the controller was asked for VolumeAttachments of the node with, and the disks that were there before that. */
+  /** The request for VolumeAttachments of the node, and the disks that were there before it. */
   readonly attachmentsAsked?: { readonly request: string; readonly disks: readonly string[] };
   /** Retained by deletionPolicy Retain: kept as it is, unmanaged. */
   readonly retained?: boolean;

@@ -5,7 +5,6 @@ import type { KubeClient } from "../../kube/client/client.ts";
 import { sameJson } from "../../kube/same-json.ts";
 import type { ObjectStore } from "../../kube/watch/object-store.ts";
 import type { Logger } from "../../ports.ts";
-import { intentRef } from "../intents/write-intents.ts";
 import type { Intent } from "../model/projections.ts";
 import { type VolumeID, volumeKey } from "../model/volume-key.ts";
 import { attachmentsOfNode } from "./attachments-of-node.ts";
@@ -63,7 +62,8 @@ export function createAttachmentAnswers(deps: AttachmentAnswersDeps): Attachment
       if (!same || askedBy(intent) !== attachments.request) return deps.upsertIntent(intent);
       try {
         const patch = { spec: { grant: { attachments } } };
-        deps.upsertIntent(await client.mergePatch(resource.intents, intentRef(intent), patch));
+        const { resourceVersion } = intent.metadata;
+        deps.upsertIntent(await client.mergePatch(resource.intents, { name, uid, resourceVersion }, patch));
         return;
       } catch (error) {
         if (!isConflict(error) || left <= 1) throw error;
