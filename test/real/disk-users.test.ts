@@ -288,6 +288,44 @@ describe("a disk that somebody uses without a claim, on the real kernel", functi
     });
   });
 
+  slow(
+    "made of another (a stand-in for device-mapper), is neither formatted nor mounted while somebody may write to that",
+    async () => {
+      const member = node.keep(loopDevice(`${node.path}/disks`, "member", megabytes)).path;
+      using _sysfs = attachedStandIn(`${node.path}/sys`, { path: disk, by: "virtual", over: [member] });
+      const writer = await python(`fd = os.open("${member}", os.O_RDWR)`);
+      const refused = async () => {
+        node.forgetFailures();
+        const busy = await failure();
+        expect([busy?.reason, node.mounts()], busy?.message).to.deep.equal(["DeviceBusy", []]);
+        expect(busy?.message).to.include(`of which ${disk} is made`).and.to.include(`python3 (${writer.pid})`);
+        expect(busy?.heldBy, "its end is waited for").to.deep.equal([writer.pid]);
+      };
+      node.want(local(byPath));
+      await refused();
+      expect(signature(), "nothing was written").to.equal("");
+      execFileSync("mkfs.ext4", ["-q", disk]);
+      await refused();
+      await end(writer);
+      processes.splice(0);
+      await python(`fd = os.open("${member}", os.O_RDONLY)`);
+      node.forgetFailures();
+      expect((await failure())?.message, "who only reads that is no user").to.equal(undefined);
+    },
+  );
+
+  slow("is busy for a container that has it open by a name of its own, which is another disk's here", async () => {
+    const numbers = execFileSync("stat", ["-c", "%Hr %Lr", disk], { encoding: "utf8" }).trim();
+    const script = `mount -t tmpfs dev /dev && mknod /dev/loop0 b ${numbers} && exec 3<>/dev/loop0 && echo up && read _`;
+    const container = spawn("unshare", ["--mount", "sh", "-c", script], { stdio: ["pipe", "pipe", "inherit"] });
+    processes.push(container);
+    expect(`${(await once(container.stdout, "data"))[0]}`).to.match(/^up/);
+    node.want(local(byPath));
+    const busy = await failure();
+    expect([busy?.reason, signature()], busy?.message).to.deep.equal(["DeviceBusy", ""]);
+    expect(busy?.message).to.include(`(${container.pid})`);
+  });
+
   for (const [what, made] of [
     ["and empty", () => {}],
     ["with a file system", () => execFileSync("mkfs.ext4", ["-q", disk])],

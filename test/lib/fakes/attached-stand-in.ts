@@ -13,6 +13,8 @@ export interface SeemsAttached {
   readonly wwid?: string;
   /** `major:minor` of its node for commands, as /dev/sg0. */
   readonly generic?: string;
+  /** Nodes of what it seems to be made of, as by device-mapper. */
+  readonly over?: readonly string[];
 }
 
 /**
@@ -31,10 +33,15 @@ export function attachedStandIn(directory: string, ...disks: readonly SeemsAttac
 }
 
 /** All that sysfs has of the disk, and what it has not. */
-function made(directory: string, place: string, { by, wwid, generic }: SeemsAttached): string {
+function made(directory: string, place: string, { by, wwid, generic, over }: SeemsAttached): string {
   const copy = `${directory}/${by}/block/${basename(place)}`;
   mkdirSync(`${copy}/device`, { recursive: true });
-  for (const entry of readdirSync(place)) symlinkSync(`${place}/${entry}`, `${copy}/${entry}`);
+  for (const entry of readdirSync(place).filter((name) => over === undefined || name !== "slaves"))
+    symlinkSync(`${place}/${entry}`, `${copy}/${entry}`);
+  for (const name of (over ?? []).map((path) => basename(path))) {
+    mkdirSync(`${copy}/slaves`, { recursive: true });
+    symlinkSync(`/sys/block/${name}`, `${copy}/slaves/${name}`);
+  }
   if (wwid !== undefined) writeFileSync(`${copy}/device/wwid`, `${wwid}\n`);
   if (generic !== undefined) {
     mkdirSync(`${copy}/device/scsi_generic/sg0`, { recursive: true });

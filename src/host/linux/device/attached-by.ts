@@ -1,8 +1,8 @@
-import { existsSync, readdirSync, realpathSync } from "node:fs";
-import { basename, dirname } from "node:path";
+import { readdirSync } from "node:fs";
+import { dirname } from "node:path";
 import { attribute } from "../syscall/device-identity.ts";
 import { ifThere } from "../syscall/if-there.ts";
-import { deviceBeneath } from "./loop-backing.ts";
+import { devicesBeneath, type LayerSources, placeOf } from "./devices-beneath.ts";
 
 /** What a disk's place in sysfs says of those that are attached to the node from elsewhere. */
 const places: readonly (readonly [RegExp, string])[] = [
@@ -10,14 +10,17 @@ const places: readonly (readonly [RegExp, string])[] = [
   [/\/rport-/, "fc"],
   [/\/host\d+\/port-\d+:\d+\/target/, "srp"], // an adapter of SAS has an end_device between
   [/\/vhci_hcd\b/, "usbip"],
+  [/\/tcm_loop_adapter_\d/, "a SCSI target of this node"], // LIO serves the same to other nodes by other fabrics
+  [/\/vduse\//, "vduse"],
 ];
-/** Drivers that bring a disk from another machine, by the name of the disk. */
-const drivers = /\/(?:(rbd|nbd|rnbd|drbd)\d+|(etherd)![^/]+)$/;
+/** Drivers that bring a disk from another machine, or from a program that may, by the name of the disk. */
+const drivers = /\/(?:(rbd|nbd|rnbd|drbd)\d+|(ublk)b\d+|(etherd)![^/]+)$/;
 
 /**
  * By what a device is attached, if others than this node may reach it, and write to it: iSCSI, Fibre Channel, SRP,
- * USB/IP, NVMe over fabrics, RBD, NBD, RNBD, DRBD, ATA over Ethernet. Of a partition: its disk; of what device-mapper
- * or RAID has made: any device beneath it; of a loop device on another block device: that.
+ * USB/IP, NVMe over fabrics, RBD, NBD, RNBD, DRBD, ATA over Ethernet, a disk of a program (ublk, VDUSE), a SCSI target
+ * of the node itself. Of a partition: its disk; of what device-mapper or RAID has made: any device beneath it; of a
+ * loop device on another block device: that.
  * @param sys /sys, or a made tree
  * @param deviceNumber `major:minor`
  * @param beneathLoop what a loop device of this name is made of, if that is a block device
@@ -25,26 +28,21 @@ const drivers = /\/(?:(rbd|nbd|rnbd|drbd)\d+|(etherd)![^/]+)$/;
 export function attachedBy(
   sys: string,
   deviceNumber: string,
-  beneathLoop: (name: string) => string | undefined = (name) => deviceBeneath(`/dev/${name}`),
+  beneathLoop?: LayerSources["beneathLoop"],
 ): string | undefined {
-  const self = ifThere(() => realpathSync(`${sys}/dev/block/${deviceNumber}`));
-  if (self === undefined) return undefined;
-  const disk = existsSync(`${self}/partition`) ? dirname(self) : self;
-  const beneath = ifThere(() => readdirSync(`${disk}/slaves`)) ?? [];
-  const numbers = beneath.map((name) => attribute(`${disk}/slaves/${name}/dev`));
-  const loop = existsSync(`${disk}/loop/backing_file`) ? beneathLoop(basename(disk)) : undefined;
-  const found = [...numbers, ...(loop === undefined ? [] : [loop])].map((number) =>
-    attachedBy(sys, number, beneathLoop),
-  );
-  return found.find((by) => by !== undefined) ?? diskAttachedBy(disk);
+  const sources = { sys, ...(beneathLoop && { beneathLoop }) };
+  const own = placeOf(deviceNumber, sources);
+  const beneath = devicesBeneath(deviceNumber, sources).map(({ place }) => place);
+  const all = own === undefined ? [] : [own, ...beneath];
+  return all.map(diskAttachedBy).find((by) => by !== undefined);
 }
 
 /** @param place the disk's directory in sysfs */
 export function diskAttachedBy(place: string): string | undefined {
   const known = places.find(([pattern]) => pattern.test(place))?.[1];
   if (known !== undefined) return known;
-  const [, numbered, named] = drivers.exec(place) ?? [];
-  return numbered ?? named ?? nvmeFabric(place);
+  const [, ...names] = drivers.exec(place) ?? [];
+  return names.find((name) => name !== undefined) ?? nvmeFabric(place);
 }
 
 /**

@@ -1,5 +1,4 @@
-import { accessSync, readdirSync, readFileSync, realpathSync } from "node:fs";
-import { basename, dirname } from "node:path";
+import { accessSync, readdirSync, readFileSync } from "node:fs";
 import { errnoOf } from "../syscall/errno.ts";
 
 /** What sysfs shows to be made of a block device. */
@@ -24,14 +23,6 @@ export function claimsOf(deviceNumber: string): BlockClaims {
     .map((name) => ({ name, deviceNumber: readFileSync(`${directory}/${name}/dev`, "utf8").trim() }));
   const devices = [directory, ...partitions.map(({ name }) => `${directory}/${name}`)];
   return { holders: devices.flatMap((device) => entries(`${device}/holders`)), partitions };
-}
-
-/** The disk that a device is a partition of; undefined if it is none. */
-export function wholeDiskOf(deviceNumber: string): BlockPartition | undefined {
-  const directory = `/sys/dev/block/${deviceNumber}`;
-  if (!isPartition(directory)) return undefined;
-  const disk = dirname(realpathSync(directory));
-  return { name: basename(disk), deviceNumber: readFileSync(`${disk}/dev`, "utf8").trim() };
 }
 
 /**

@@ -1,4 +1,4 @@
-import { readFileSync, realpathSync } from "node:fs";
+import { existsSync, readFileSync, realpathSync } from "node:fs";
 import { basename, dirname } from "node:path";
 import { listed } from "../../../api/values/listed.ts";
 import { quoted } from "../../../api/values/printable.ts";
@@ -6,12 +6,13 @@ import { VolumeError } from "../../../errors.ts";
 import { type MountEntry, parseMountinfo } from "../../mount-table/mountinfo.ts";
 import { type Holder, mostHolders } from "../../ports/holder.ts";
 import type { DeviceUsers } from "../child/child-protocol.ts";
-import { exportOf, unknownExport } from "../evidence/kernel-exports.ts";
+import { exportOf, ofNode, unknownExport } from "../evidence/kernel-exports.ts";
 import { hiddenProcesses, openersOf } from "../evidence/open-devices.ts";
 import type { RemoteMounts } from "../evidence/remote-mounts.ts";
 import type { Libc } from "../syscall/libc.ts";
-import { claimsOf, claimText, wholeDiskOf } from "./block-claims.ts";
-import { aliasedBy, loopsOn } from "./loop-backing.ts";
+import { claimsOf, claimText } from "./block-claims.ts";
+import { type DeviceBeneath, devicesBeneath } from "./devices-beneath.ts";
+import { aliasedBy, deviceBeneath, loopsOn } from "./loop-backing.ts";
 import { type Node as DeviceNode, publishedNode } from "./published-nodes.ts";
 
 /** A block device whose users are looked for. */
@@ -51,27 +52,31 @@ export function usersOf(
   const inKernel = kernelText([deviceNumber], path, mounts);
   if (inKernel !== undefined) return { text: inKernel, heldBy: [] };
   if (claimed) return { text: claimedText(path), heldBy: [] };
-  const ofWhole = usersOfWhole(libc, { path, deviceNumber, mounts }, remote);
-  if (ofWhole !== undefined) return ofWhole;
+  const beneathLoop = (name: string) => deviceBeneath(`${dirname(path)}/${name}`, `/dev/${name}`);
+  const beneath = devicesBeneath(deviceNumber, { sys: "/sys", beneathLoop });
+  const ofThose = usersBeneath(libc, { path, deviceNumber, mounts }, beneath, remote);
+  if (ofThose !== undefined) return ofThose;
   if (open.length > 0) return { ...opened(path, open), allowsMount: true };
-  const whole = wholeDiskOf(deviceNumber)?.deviceNumber ?? deviceNumber;
-  return possibleUsers(path, hiddenProcesses(), unknownExport(whole, { mounts }));
+  const all = [deviceNumber, ...beneath.map((device) => device.deviceNumber)];
+  return possibleUsers(path, hiddenProcesses(), unknownExport(all, ofNode(mounts)));
 }
 
 /**
  * Who has a device, or one of its partitions, without a claim and for no process, for people: the kernel itself.
  * @param path a node of the device, beside which those of loop devices may be
  * @param what the device, if that is not the one at the path
+ * @param except loop devices that may be made of it
  */
 export function kernelText(
   deviceNumbers: readonly string[],
   path: string,
   mounts: readonly MountEntry[],
-  what = path,
+  { what = path, except = [] }: { readonly what?: string; readonly except?: readonly string[] } = {},
 ): string | undefined {
   const loops = deviceNumbers.flatMap((number) => loopsOn(number, path));
-  if (loops.length > 0) return loopText(what, loops);
-  const served = exportOf(deviceNumbers, { mounts });
+  const others = loops.filter((name) => !except.includes(name));
+  if (others.length > 0) return loopText(what, others);
+  const served = exportOf(deviceNumbers, ofNode(mounts));
   return served && `the kernel serves ${what} to others: ${quoted(served)}. Remove that export`;
 }
 
@@ -95,24 +100,39 @@ export function possibleUsers(
   return { text, heldBy: [], allowsMount: true };
 }
 
+/** It writes the metadata of RAID arrays that the kernel leaves to a program, to every member (mdmon(8)). */
+const arrayKeeper = "mdmon";
+
 /**
- * Who may write to the disk that a device is a partition of: a virtual machine, a program that writes an image, a pod
- * that was given it.
+ * Who may write to a device that another is a part of, or is made of: a virtual machine, a program that writes an
+ * image, a pod that was given it. The kernel's claim on a member keeps none of them off.
  */
-function usersOfWhole(
+function usersBeneath(
   libc: Libc,
   { path, deviceNumber, mounts }: { path: string; deviceNumber: string; mounts: readonly MountEntry[] },
+  beneath: readonly DeviceBeneath[],
   remote: RemoteMounts,
 ): DeviceUsers | undefined {
-  const disk = wholeDiskOf(deviceNumber);
-  if (disk === undefined) return undefined;
-  const what = `${disk.name}, of which ${path} is a partition,`;
-  const openers = openersOf(libc, [disk.deviceNumber], process.pid, remote, process.ppid, "writing");
-  if (openers.length > 0) return opened(what, openers);
-  const inKernel = kernelText([disk.deviceNumber], path, mounts, what);
-  if (inKernel !== undefined) return { text: inKernel, heldBy: [] };
-  const given = publishedText(what, { ...disk, path: `${dirname(path)}/${disk.name}` }, mounts);
-  return given === undefined ? undefined : { text: given, heldBy: [] };
+  const names = beneath.map(({ name }) => name);
+  const hasArray = [nodeOf(path, deviceNumber).name, ...names].some((name) => /^md\d/.test(name));
+  const writers = (devices: readonly DeviceBeneath[]) => {
+    const numbers = devices.map((device) => device.deviceNumber);
+    const open = openersOf(libc, numbers, process.pid, remote, process.ppid, "writing");
+    return open.filter(({ command }) => !(hasArray && command === arrayKeeper));
+  };
+  const open = beneath.length > 0 && writers(beneath).length > 0;
+  for (const [at, device] of beneath.entries()) {
+    const { name } = device;
+    const isDisk = at === 0 && existsSync(`/sys/dev/block/${deviceNumber}/partition`);
+    const what = `${name}, of which ${path} is ${isDisk ? "a partition" : "made"},`;
+    const openers = open ? writers([device]) : [];
+    if (openers.length > 0) return opened(what, openers);
+    const text =
+      kernelText([device.deviceNumber], path, mounts, { what, except: names }) ??
+      publishedText(what, { ...device, path: `${dirname(path)}/${name}` }, mounts);
+    if (text !== undefined) return { text, heldBy: [] };
+  }
+  return undefined;
 }
 
 function opened(path: string, openers: readonly Holder[]): DeviceUsers {

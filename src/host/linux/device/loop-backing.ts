@@ -19,10 +19,10 @@ export function loopsOn(deviceNumber: string, path: string): readonly string[] {
 
 /**
  * `major:minor` of the block device that a loop device is made of; undefined if it is made of a file, or is none.
- * @param path its node
+ * @param nodes where its node may be
  */
-export function deviceBeneath(path: string): string | undefined {
-  return backingNumber(ioctlOf(), [path]);
+export function deviceBeneath(...nodes: readonly string[]): string | undefined {
+  return backingNumber(ioctlOf(), nodes);
 }
 
 /**

@@ -23,6 +23,15 @@ export function genericNodesOf(sys: string, deviceNumber: string): readonly stri
 }
 
 /**
+ * All by which a program sends commands to a disk: also its NVMe controllers, which take them for any of their disks
+ * (nvme_dev_ioctl of Linux: to format one, or to write to the only one).
+ * @param sys /sys, or a made tree
+ */
+export function commandNodesOf(sys: string, deviceNumber: string): readonly string[] {
+  return [...genericNodesOf(sys, deviceNumber), ...controllersOf(sys, deviceNumber)];
+}
+
+/**
  * Controllers of an NVMe disk, `/dev/nvme0`, by which all disks of each are reached. With native multipath, the disk is
  * beneath its subsystem, which links to its controllers (nvme_init_subsystem of Linux).
  * @param sys /sys, or a made tree

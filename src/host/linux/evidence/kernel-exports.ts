@@ -1,11 +1,14 @@
 import { lstatSync, readdirSync, readlinkSync, statSync } from "node:fs";
-import { basename, dirname, resolve } from "node:path";
+import { basename, resolve } from "node:path";
 import { isLocal } from "../../mount-table/may-block.ts";
 import type { MountEntry } from "../../mount-table/mountinfo.ts";
+import type { Descriptor } from "../syscall/descriptor.ts";
 import { attribute } from "../syscall/device-identity.ts";
 import { deviceNumberOf } from "../syscall/device-number.ts";
 import { ifThere } from "../syscall/if-there.ts";
+import { freshConfigfs } from "./fresh-configfs.ts";
 import { controllersOf } from "./generic-nodes.ts";
+import { type OtherRoot, otherRoots } from "./other-roots.ts";
 
 /** Where configfs is on a node. */
 const usual = "/sys/kernel/config";
@@ -42,12 +45,21 @@ interface Export {
 
 /** Where exports are looked for. */
 export interface ExportSources {
-  /** That this process sees; without configfs, only RNBD is looked at. */
+  /** That this process sees. */
   readonly mounts: readonly Pick<MountEntry, "fsType" | "point">[];
+  /** Configfs, whoever has mounted it (freshConfigfs). */
+  readonly fresh?: () => Descriptor | undefined;
+  /** Where else the path may lead that somebody has named: a container may have other devices by the same names. */
+  readonly others?: () => Iterable<OtherRoot>;
   /** /sys, or a made tree */
   readonly sys?: string;
   /** What is at a path, whose links are resolved beneath a root directory; undefined if that cannot be told. */
   readonly look?: (path: string, root: string) => Looked | undefined;
+}
+
+/** All places of the node, whatever this process has mounted. */
+export function ofNode(mounts: ExportSources["mounts"]): ExportSources {
+  return { mounts, fresh: freshConfigfs, others: otherRoots };
 }
 
 /**
@@ -64,30 +76,57 @@ export function exportOf(deviceNumbers: readonly string[], sources: ExportSource
 }
 
 /**
- * What the kernel serves of which nobody can tell whether it is this device: the path that was written there is that of
- * a container, perhaps, or is on a file system that may hang. A controller can only be that of an NVMe disk.
+ * What the kernel serves of which nobody can tell whether it is one of these devices: the path that was written there
+ * is that of a container, perhaps, or is on a file system that may hang. A controller can only be that of an NVMe disk.
  * @returns its directory in the node's configfs or sysfs, of the first one
  */
-export function unknownExport(deviceNumber: string, sources: ExportSources): string | undefined {
-  const mayBe = ({ kind }: Export) => kind === "block" || controllersOf(sources.sys ?? "/sys", deviceNumber).length > 0;
-  return exportsNow(sources).find((one) => one.leadsTo.length === 0 && mayBe(one))?.place;
+export function unknownExport(deviceNumbers: readonly string[], sources: ExportSources): string | undefined {
+  const { sys = "/sys" } = sources;
+  const isNVMe = () => deviceNumbers.some((number) => controllersOf(sys, number).length > 0);
+  return exportsNow(sources).find(({ leadsTo, kind }) => leadsTo.length === 0 && (kind === "block" || isNVMe()))?.place;
 }
 
-function exportsNow({ mounts, sys = "/sys", look = lookIn(mounts) }: ExportSources): readonly Export[] {
-  const configured = mounts
-    .filter(({ fsType }) => fsType === "configfs")
-    .flatMap(({ point }) => {
-      const root = point.endsWith(usual) ? point.slice(0, -usual.length) : "";
-      return servers.flatMap(({ places, file, kind }) =>
-        matching(point, places.split("/")).flatMap((place) => {
-          const path = fileIn(attribute(`${place}/${file}`));
-          if (isOff(place) || path === "") return [];
-          const leadsTo = whereIs(root, path).flatMap(([at, beneath]) => look(at, beneath) ?? []);
-          return [{ place: place.slice(root.length), kind, leadsTo: leadsTo.filter((one) => fits(one, kind)) }];
-        }),
-      );
-    });
+function exportsNow(sources: ExportSources): readonly Export[] {
+  const { mounts, sys = "/sys", fresh, others } = sources;
+  using own = fresh?.();
+  const seen = mounts.filter(({ fsType }) => fsType === "configfs").map(({ point }) => configuredAt(point, sources));
+  const found = [...seen, own === undefined ? [] : configuredAt(own.path, sources, usual)].flat();
+  const roots = found.length > 0 && others !== undefined ? [...others()] : [];
+  const configured = found.map(({ path, ...one }): Export => {
+    const leadsTo = [...one.leadsTo, ...devicesThere(path, roots)].filter((at) => fits(at, one.kind));
+    return { ...one, leadsTo };
+  });
   return [...configured, ...matching(sys, rnbd.split("/")).map(servedByRNBD)];
+}
+
+/**
+ * @param point where configfs is
+ * @param name where people of the node see it, if not there
+ */
+function configuredAt(
+  point: string,
+  { mounts, look = lookIn(mounts) }: ExportSources,
+  name?: string,
+): readonly (Export & { readonly path: string })[] {
+  const root = point.endsWith(usual) ? point.slice(0, -usual.length) : "";
+  const shown = name ?? point.slice(root.length);
+  return servers.flatMap(({ places, file, kind }) =>
+    matching(point, places.split("/")).flatMap((place) => {
+      const path = fileIn(attribute(`${place}/${file}`));
+      if (isOff(place) || path === "") return [];
+      const leadsTo = whereIs(root, path).flatMap(([at, beneath]) => look(at, beneath) ?? []);
+      return [{ place: `${shown}${place.slice(point.length)}`, path, kind, leadsTo }];
+    }),
+  );
+}
+
+/** What others call so. A file is none: that one of them has a file there says nothing of what was served. */
+function devicesThere(path: string, roots: readonly OtherRoot[]): readonly Looked[] {
+  if (!path.startsWith("/")) return [];
+  return roots.flatMap(({ root, mounts }) => {
+    const found = lookBeneath(`${root}${path}`, root, mounts);
+    return found === undefined || found.kind === "file" ? [] : [found];
+  });
 }
 
 /** An NVMe target takes no file for a controller, and no controller for a disk. */
@@ -131,33 +170,47 @@ const mostLinks = 40;
 
 /** A look that goes through no mount of a file system that may hang; only /dev is taken as one that does not. */
 function lookIn(mounts: ExportSources["mounts"]): NonNullable<ExportSources["look"]> {
-  return (path, root) => {
-    const settled = resolve(path).startsWith(`${root}/dev/`) ? path : withoutLinks(path, root, mounts);
-    const stat = settled === undefined ? undefined : ifThere(() => statSync(settled));
-    if (stat === undefined) return undefined;
-    if (stat.isFile()) return { kind: "file" };
-    if (stat.isBlockDevice()) return { kind: "block", number: deviceNumberOf(stat) };
-    return stat.isCharacterDevice() ? { kind: "controller", number: deviceNumberOf(stat) } : undefined;
-  };
+  return (path, root) => (resolve(path).startsWith(`${root}/dev/`) ? looked(path) : lookBeneath(path, root, mounts));
 }
 
-/** The path that a path stands for; undefined if it is not there, or goes through a file system that may hang. */
+function lookBeneath(path: string, root: string, mounts: ExportSources["mounts"]): Looked | undefined {
+  const settled = withoutLinks(path, root, mounts);
+  return settled === undefined ? undefined : looked(settled);
+}
+
+function looked(path: string): Looked | undefined {
+  const stat = ifThere(() => statSync(path));
+  if (stat === undefined) return undefined;
+  if (stat.isFile()) return { kind: "file" };
+  if (stat.isBlockDevice()) return { kind: "block", number: deviceNumberOf(stat) };
+  return stat.isCharacterDevice() ? { kind: "controller", number: deviceNumberOf(stat) } : undefined;
+}
+
+/**
+ * The path that one beneath a root directory stands for; undefined if it is not there, or goes through a file system
+ * that may hang.
+ */
 function withoutLinks(path: string, root: string, mounts: ExportSources["mounts"]): string | undefined {
-  let names = resolve(path).split("/").slice(1);
+  let names = namesOf(path.slice(root.length));
   for (let done = 0, links = 0; done < names.length; done++) {
-    const here = `/${names.slice(0, done + 1).join("/")}`;
+    const here = `${root}/${names.slice(0, done + 1).join("/")}`;
     const stat = mayHang(here, mounts) ? undefined : ifThere(() => lstatSync(here));
     if (stat === undefined || links > mostLinks) return undefined;
     if (!stat.isSymbolicLink()) continue;
-    const target = ifThere(() => readlinkSync(here)) ?? here;
-    const to = target.startsWith("/") ? `${root}${target}` : `${dirname(here)}/${target}`;
-    names = resolve([to, ...names.slice(done + 1)].join("/"))
-      .split("/")
-      .slice(1);
+    const target = ifThere(() => readlinkSync(here));
+    if (target === undefined) return undefined;
+    names = namesOf(...names.slice(0, done), target, ...names.slice(done + 1));
     done = -1;
     links += 1;
   }
-  return `/${names.join("/")}`;
+  return `${root}/${names.join("/")}`;
+}
+
+/** Of a path beneath a root directory, which nothing leads out of. */
+function namesOf(...parts: readonly string[]): readonly string[] {
+  return resolve("/", ...parts)
+    .split("/")
+    .filter((name) => name !== "");
 }
 
 /** What is mounted on / is not asked: the agent's own program comes from there. */

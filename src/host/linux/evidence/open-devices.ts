@@ -5,7 +5,7 @@ import { AT_FDCWD, AT_STATX_DONT_SYNC } from "../syscall/constants.ts";
 import { errnoOf } from "../syscall/errno.ts";
 import { ifThere } from "../syscall/if-there.ts";
 import type { Libc } from "../syscall/libc.ts";
-import { genericNodesOf } from "./generic-nodes.ts";
+import { commandNodesOf } from "./generic-nodes.ts";
 import type { RemoteMounts } from "./remote-mounts.ts";
 import { threadsWithFiles } from "./threads-with-files.ts";
 
@@ -27,7 +27,7 @@ const lookers: readonly string[] = ["multipathd", "systemd-udevd", "(udev-worker
 
 /**
  * The first processes that have a device open or mapped, by whatever device node, also for writing by one that only
- * takes commands (genericNodesOf). One process is left out: a child process that it is about to start has copies of its
+ * takes commands (commandNodesOf). One process is left out: a child process that it is about to start has copies of its
  * open files until exec, and is left out with it. Every thread with open files of its own is checked. A device node on
  * a file system that may hang is not found, because reading there could block for ever. Files are read one at a time,
  * up to the first match: a process may have a million open. Also left out are servers of nbd devices, and programs that
@@ -45,7 +45,7 @@ export function openersOf(
   which: "all" | "writing" = "all",
 ): readonly Holder[] {
   const holders: Holder[] = [];
-  const generic = deviceNumbers.flatMap((number) => genericNodesOf("/sys", number));
+  const generic = deviceNumbers.flatMap((number) => commandNodesOf("/sys", number));
   const isDevice = ({ link, writable }: HeldFile) => {
     const stat = ifThere(() => libc.statx(AT_FDCWD, link, AT_STATX_DONT_SYNC));
     if (stat === undefined) return false;
@@ -70,7 +70,7 @@ export function openersOf(
  * Whether an open file is one of these devices. A node for commands counts only if it is open for writing: monitors
  * hold it for reading for as long as the disk is there. The kernel lets a reader send only commands that read, unless
  * it has CAP_SYS_RAWIO, of NVMe CAP_SYS_ADMIN (scsi_cmd_allowed, nvme_cmd_allowed of Linux): who has may write unseen.
- * @param generic nodes for commands (genericNodesOf)
+ * @param generic nodes for commands (commandNodesOf)
  */
 export function isOneOf(
   file: { readonly kind: string; readonly deviceNumber: string; readonly writable: boolean },

@@ -37,6 +37,11 @@ describe("by what a disk is attached", () => {
     [`${pci}/host1/port-1:0/end_device-1:0/target1:0:0/1:0:0:0/block/sde`, undefined],
     [`${pci}/host1/port-1:1/expander-1:0/port-1:0:3/end_device-1:0:3/target1:0:3/1:0:3:0/block/sdf`, undefined],
     ["devices/platform/vhci_hcd.0/usb5/5-1/5-1:1.0/host3/target3:0:0/3:0:0:0/block/sdg", "usbip"],
+    ["devices/virtual/block/ublkb0", "ublk"],
+    ["devices/virtual/vduse/disk/disk/virtio4/block/vdb", "vduse"],
+    ["devices/tcm_loop_0/tcm_loop_adapter_0/host4/target4:0:1/4:0:1:0/block/sdh", "a SCSI target of this node"],
+    [`${pci}/virtio1/block/vda`, undefined], // a hypervisor's, as Xen's: docs/security.md
+    ["devices/vbd-51728/block/xvdb", undefined],
     ["devices/virtual/block/loop1", undefined],
   ] as const) {
     it(`${place}: ${by ?? "it is the node's own"}`, () => {

@@ -2,7 +2,7 @@ import { mkdirSync, mkdtempSync, realpathSync, rmSync, symlinkSync, writeFileSyn
 import { tmpdir } from "node:os";
 import { dirname } from "node:path";
 import { expect } from "chai";
-import { controllersOf, genericNodesOf } from "../../../../../src/host/linux/evidence/generic-nodes.ts";
+import { commandNodesOf, controllersOf, genericNodesOf } from "../../../../../src/host/linux/evidence/generic-nodes.ts";
 
 const scsi = "devices/pci0000:00/ata1/host0/target0:0:0/0:0:0:0";
 const controller = "devices/pci0000:00/nvme/nvme0";
@@ -53,6 +53,7 @@ describe("nodes by which a program sends commands to a disk", () => {
       try {
         expect(genericNodesOf(sys, "8:0")).to.deep.equal(nodes);
         expect([...controllersOf(sys, "8:0")].sort()).to.deep.equal(controllers);
+        expect([...commandNodesOf(sys, "8:0")].sort()).to.deep.equal([...nodes, ...controllers].sort());
       } finally {
         rmSync(`${sys}/dev/block/8:0`);
       }

@@ -1,8 +1,9 @@
-import { mkdirSync, mkdtempSync, realpathSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
+import { constants, mkdirSync, mkdtempSync, openSync, realpathSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { dirname } from "node:path";
 import { expect } from "chai";
 import { exportOf, unknownExport } from "../../../../../src/host/linux/evidence/kernel-exports.ts";
+import { Descriptor } from "../../../../../src/host/linux/syscall/descriptor.ts";
 
 const lio = (path: string) =>
   `Status: ACTIVATED  Max Queue Depth: 0  SectorSize: 512  HwMaxSectors: 16384\n        TCM FILE ID: 0        File: ${path}  Size: 50331648  Mode: O_DSYNC Async: 0\n`;
@@ -33,7 +34,7 @@ describe("what the kernel serves to others", () => {
   /** As the kernel has it, looked at on the real file system, where nothing is a disk. */
   function unknown(deviceNumber = "8:16", others: readonly { fsType: string; point: string }[] = []) {
     return short(
-      unknownExport(deviceNumber, { mounts: [{ fsType: "configfs", point: config() }, ...others], sys: sys() }),
+      unknownExport([deviceNumber], { mounts: [{ fsType: "configfs", point: config() }, ...others], sys: sys() }),
     );
   }
   /** An NVMe disk 259:0 with its controller 1:7, which is /dev/full's number. */
@@ -76,6 +77,32 @@ describe("what the kernel serves to others", () => {
     }
   });
 
+  it("a disk by configfs that only somebody else has mounted", () => {
+    put({ [`${fileio}/info`]: lio("/dev/sdb"), [`${fileio}/enable`]: "1\n" });
+    const look = (path: string) => (path === "/dev/sdb" ? ({ kind: "block", number: "8:16" } as const) : undefined);
+    const sources = { mounts: [], sys: sys(), look };
+    expect(exportOf(["8:16"], sources)).to.equal(undefined);
+    const fresh = () => new Descriptor(openSync(config(), constants.O_RDONLY));
+    expect(exportOf(["8:16"], { ...sources, fresh })).to.equal(`/sys/kernel/config/${fileio}`);
+    expect(exportOf(["8:32"], { ...sources, fresh })).to.equal(undefined);
+    expect(exportOf(["8:16"], { ...sources, fresh: () => undefined }), "the kernel has none").to.equal(undefined);
+  });
+
+  it("the disk that a path leads to in another mount namespace, whatever it leads to here", () => {
+    nvmeDisk();
+    put({ [`${passthru}/device_path`]: "/full\n", [`${passthru}/enable`]: "1\n" });
+    const mounts = [{ fsType: "configfs", point: config() }];
+    const sources = { mounts, sys: sys(), look: () => ({ kind: "controller", number: "1:3" }) as const };
+    expect(exportOf(["259:0"], sources)).to.equal(undefined);
+    const others = () => [
+      { root: `${host}/container`, mounts: [] },
+      { root: "/dev", mounts: [] },
+    ]; // has /dev/full
+    expect(short(exportOf(["259:0"], { ...sources, others }))).to.equal(passthru);
+    const hanging = () => [{ root: "/dev", mounts: [{ fsType: "nfs4", point: "/dev/full" }] }];
+    expect(exportOf(["259:0"], { ...sources, others: hanging }), "which is not looked at").to.equal(undefined);
+  });
+
   it("nothing, where no configfs is mounted", () => {
     put({ [`${usb}/file`]: "/dev/sdb\n" });
     expect(served(`${host}/dev/sdb`, "tmpfs")).to.equal(undefined);
@@ -90,7 +117,7 @@ describe("what the kernel serves to others", () => {
       const sources = { mounts: [{ fsType: "configfs", point: `${host}/config` }], sys: sys() };
       expect(exportOf(["259:0"], sources), path).to.equal(`${host}/config/${passthru}`);
       expect(exportOf(["8:16", "1:7"], sources), path).to.equal(undefined);
-      expect(unknownExport("259:0", sources), path).to.equal(undefined);
+      expect(unknownExport(["259:0"], sources), path).to.equal(undefined);
     }
   });
 
@@ -129,6 +156,15 @@ describe("what the kernel serves to others", () => {
         put({ [`${usb}/file`]: `${path}\n` });
         expect(unknown(), path).to.equal(undefined);
       }
+    });
+
+    it("is what leads to a file in another mount namespace alone, by whatever links", () => {
+      put({ "srv/sdb": "" }, `${host}/container`);
+      symlinkSync("/srv/sdb", `${host}/container/link`);
+      put({ [`${usb}/file`]: "/link\n" });
+      const mounts = [{ fsType: "configfs", point: config() }];
+      const others = () => [{ root: `${host}/container`, mounts: [] }];
+      expect(short(unknownExport(["8:16"], { mounts, sys: sys(), others }))).to.equal(usb);
     });
 
     it("is what names a file on a file system that may hang, which is not looked at, or links without an end", () => {
