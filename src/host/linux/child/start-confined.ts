@@ -15,7 +15,8 @@ interface Confinement {
   readonly filtered: Filtered;
 }
 
-const confinements: { readonly [kind in FetchingRequest["kind"]]: Confinement } = {
+/** By kind of request. */
+export const confinements: { readonly [kind in FetchingRequest["kind"]]: Confinement } = {
   /**
    * Owners of files are those of the image, and what was given to others is written and changed all the same. FSETID
    * keeps the set-group-ID bit. Device nodes and extended attributes are left out of an image: neither MKNOD nor
