@@ -23,7 +23,7 @@ const helpCommand: Command = {
   name: "help",
   args: ["[COMMAND]"],
   summary: "Help of a command",
-  details: "Without a command: what there is.",
+  details: "Without COMMAND, it lists all commands.",
   flags: [],
   formats: [],
   usesCluster: false,

@@ -66,9 +66,7 @@ export function meantBy(word: string | undefined, known: Known): Meant {
   if (word === undefined) return known;
   const { kind, name } = typedName(word) ?? { name: word };
   if (kind === "pod" || kind === "pvc")
-    throw new UsageError(
-      `${word} is no node, set or volume: kubectl nvi explain ${word} shows the state of its volumes`,
-    );
+    throw new UsageError(`${word} is not a node, a set or a volume: kubectl nvi explain ${word} explains its volumes`);
   if (kind === undefined || kind === "node") {
     const intents = known.intents.filter(({ spec }) => spec.nodeName === name);
     if (intents.length > 0 || known.nodes.includes(name)) return { intents, sets: known.sets, node: name };

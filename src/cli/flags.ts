@@ -2,23 +2,26 @@
  * Every flag that some command takes. `value` is what stands for its value in help; without it the flag is a switch.
  */
 export const flags = {
-  kubeconfig: { value: "PATH", what: "kubeconfig to use, instead of $KUBECONFIG or ~/.kube/config" },
-  context: { value: "NAME", what: "context of the kubeconfig, instead of its current one" },
-  namespace: { short: "n", value: "NAME", what: "namespace of pods and claims, instead of the context's" },
+  kubeconfig: { value: "PATH", what: "path of the kubeconfig; default: $KUBECONFIG, or ~/.kube/config" },
+  context: { value: "NAME", what: "context of the kubeconfig; default: its current one" },
+  namespace: { short: "n", value: "NAME", what: "namespace of the pod or claim; default: that of the context" },
   output: { short: "o", value: "FORMAT", what: "json, yaml, wide or name, as far as the command has them" },
-  "no-headers": { what: "leave out the line with the names of the columns" },
+  "no-headers": { what: "print no line with the names of the columns" },
   selector: { short: "l", value: "LABELS", what: "only objects with these labels, as in kubectl get" },
-  watch: { short: "w", what: "continue, and show each change" },
+  watch: { short: "w", what: "keep running, and print each change" },
   for: { value: "STATE", what: "ready (the default) or released" },
-  timeout: { value: "DURATION", what: "how long to wait: 30s, 5m (the default), 1h; 0 checks once without waiting" },
-  wait: { what: "wait until the condition is met" },
-  reason: { value: "TEXT", what: "why you are sure; written to the object together with your user name" },
-  "i-have-checked": { what: "you have made sure yourself that the node no longer uses the volume" },
-  "node-file": { value: "PATH", what: "fstab or mountinfo of the node; standard input if not given" },
-  node: { value: "NAME", what: "the one node that the sets shall select; every node if not given" },
-  pre: { what: "before the installation: whether the cluster is ready for it" },
-  verbose: { short: "v", what: "show more of what went wrong" },
-  help: { short: "h", what: "help of a command" },
+  timeout: {
+    value: "DURATION",
+    what: "how long to wait, such as 30s or 1h; default: 5m; 0 checks once, without waiting",
+  },
+  wait: { what: "wait until the node is drained" },
+  reason: { value: "TEXT", what: "why you are sure; recorded in the object, with your user name" },
+  "i-have-checked": { what: "confirms that you have checked that the node no longer uses the volume" },
+  "node-file": { value: "PATH", what: "fstab or mount table of the node; default: standard input" },
+  node: { value: "NAME", what: "the only node that the sets select; default: every node" },
+  pre: { what: "check whether the cluster is ready for an installation or an upgrade" },
+  verbose: { short: "v", what: "print details of errors" },
+  help: { short: "h", what: "print this help" },
 } as const satisfies { [name: string]: Flag };
 
 /** One flag of the command line. */

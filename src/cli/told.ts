@@ -6,10 +6,10 @@ import { CommandError } from "./exit-code.ts";
 /** PURE. What went wrong, in words of people who use kubectl. @param server that was asked */
 export function told(error: unknown, server?: string): string {
   if (error instanceof ApiError && error.status === 401)
-    return "the cluster does not accept the kubeconfig's credentials";
+    return "the cluster does not accept the kubeconfig's credentials\n→ Log in again, or name another --context. To check: kubectl auth whoami";
   if (error instanceof ApiError && error.status === 403) {
     const words = error.message.replace(/^\S+ \S+: 403 \w+: /, "");
-    return `${words}\nThe ClusterRole nvi-viewer lets its bearer read what this command needs (config/components/nvi-viewer).`;
+    return `${words}\n→ The ClusterRole nvi-viewer grants what this plugin reads (config/components/nvi-viewer). The command release needs nodevolume-admin.`;
   }
   // Only a whole kind that is not served: an object that is not there is no error.
   const [, version, plural] = /^\S+ \/apis\/nodevolume\.dev\/(\w+)\/(\w+): /.exec(messageOf(error)) ?? [];

@@ -41,6 +41,6 @@ export function typedName(word: string): { readonly kind: NamedKind; readonly na
   const kind = Object.hasOwn(kinds, type) ? kinds[type] : undefined;
   if (kind === undefined) return undefined;
   const name = word.slice(slash + 1);
-  if (name === "") throw new UsageError(`${word} needs a name behind it`);
+  if (name === "") throw new UsageError(`${word} needs a name after it`);
   return { kind, name };
 }

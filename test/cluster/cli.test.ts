@@ -133,7 +133,9 @@ describe("kubectl nvi", () => {
     expect(refused).to.deep.equal({
       code: 3,
       stdout: "",
-      stderr: "error: the cluster does not accept the kubeconfig's credentials\n",
+      stderr:
+        "error: the cluster does not accept the kubeconfig's credentials\n" +
+        "→ Log in again, or name another --context. To check: kubectl auth whoami\n",
     });
     const file = readFileSync(join(world.directory, "reader"), "utf8").replace(/127\.0\.0\.1:\d+/, "127.0.0.1:1");
     writeFileSync(join(world.directory, "away"), file);

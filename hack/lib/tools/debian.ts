@@ -71,7 +71,7 @@ export async function unpackPackages({ name, packages, out, workshop }: Unpackin
 }
 
 /** What a release of Debian has for one architecture: nothing of it is downloaded but its index. */
-export interface DebianIndex extends Disposable {
+interface DebianIndex extends Disposable {
   /**
    * What apt would install for packages on a machine that has nothing, as NAME=VERSION, without what is recommended.
    * @throws Error with apt's words, which name a package that is not there

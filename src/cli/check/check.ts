@@ -10,9 +10,9 @@ export const checkCommand: Command = {
   args: [],
   summary: "Whether the installation works; with --pre, whether the cluster is ready for it",
   details: [
-    "Each line has what was checked, what was found, and what to do: ✓ works, ! works with a limit, ✗ somebody must act, ? could not",
-    "be read. With --pre: version and features of Kubernetes, your rights, namespace, nodes, and leftovers of an earlier installation.",
-    "Ends with 0 if there is no ✗, and with 1 if there is one. It changes nothing.",
+    "Each line has what was checked, what was found, and what to do: ✓ works, ! works with a limit, ✗ someone must act, ? not checked.",
+    "With --pre: version and features of Kubernetes, your rights, the namespace, nodes, and leftovers of an earlier installation.",
+    "It changes nothing. Exits with 0 if there is no ✗, and with 1 if there is one.",
   ].join("\n"),
   flags: ["pre"],
   formats: ["json", "yaml"],

@@ -34,8 +34,8 @@ export const completionCommand: Command = {
   args: ["bash|zsh|fish"],
   summary: "Completion for a shell",
   details: [
-    "Prints a script for the shell; its first line shows how to load it. For `kubectl nvi` an executable kubectl_complete-nvi in PATH",
-    'is what kubectl runs (1.26 and newer); it holds two lines: #!/bin/sh and exec kubectl-nvi __complete "$@"',
+    "Prints a script for the shell; its first line shows how to load it. For `kubectl nvi`, kubectl 1.26 and newer runs an executable",
+    'kubectl_complete-nvi in PATH. Create it with two lines: #!/bin/sh and exec kubectl-nvi __complete "$@"',
   ].join("\n"),
   flags: [],
   formats: [],

@@ -24,9 +24,9 @@ export const diffCommand: Command = {
   args: ["[NODE|SET|VOLUME]"],
   summary: "Differences between the nodes and what their intents specify",
   details: [
-    "One line for each path and each pod that is not as specified, and for each that is left although nothing requires it. It is",
-    "Unknown while the node's agent is lost.",
-    "Ends with 0 if there is no difference, and with 1 if there is one, as kubectl diff does.",
+    "One line for each path and each pod that is not as its intent specifies, and for each mount that no intent requires any more.",
+    "ACTUAL is Unknown while the node's agent is lost.",
+    "Exits with 0 if there is no difference, and with 1 if there is one, as kubectl diff does.",
   ].join("\n"),
   flags: ["selector", "no-headers"],
   formats: ["wide", "json", "yaml"],

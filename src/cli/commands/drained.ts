@@ -23,10 +23,11 @@ const columns: Column<Holding>[] = [
 export const drainedCommand: Command = {
   name: "drained",
   args: ["NODE"],
-  summary: "Whether a node uses no volume of ours any more",
+  summary: "Whether a node has released all of its node volumes",
   details: [
-    "Drained: no grant is left, nothing may be in use, each release was acknowledged. Else it lists what is left, and why.",
-    "Ends with 0 if it is, and with 1 if it is not. --wait waits for it, up to --timeout. What kubelet manages does not count.",
+    "Drained means: nothing is granted to the node, nothing may be in use there, and each release was acknowledged.",
+    "Otherwise it lists what is left, and why. Volumes that kubelet manages do not count: kubectl drain evicts their pods.",
+    "Exits with 0 if the node is drained, and with 1 if it is not. --wait waits until it is, up to --timeout.",
   ].join("\n"),
   flags: ["wait", "timeout", "no-headers"],
   formats: ["json", "yaml"],

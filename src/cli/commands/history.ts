@@ -53,8 +53,8 @@ export const historyCommand: Command = {
   args: ["VOLUME"],
   summary: "What has happened to a volume",
   details: [
-    "The last ten transitions of its state on each node, and the Events of it, the oldest first.",
-    "AGE is how long ago it began, LASTED until when; VOLUME as for explain.",
+    "The last ten changes of its state on each node, and its Events, the oldest first.",
+    "AGE: how long ago the state began. LASTED: how long it lasted. VOLUME is a name as for explain.",
   ].join("\n"),
   flags: ["no-headers"],
   formats: ["json", "yaml"],

@@ -40,9 +40,9 @@ export const orphansCommand: Command = {
   args: ["[NODE]"],
   summary: "Mounts that no intent or pod needs any more",
   details: [
-    "What the nodes' agents found, since when, and how they know; -o wide has the evidence, what removes it, and why no agent does.",
-    "Agents remove only what kubelet has left, and only with --reap-orphans-grace-period.",
-    "Each agent lists its first 50; a note shows where there are more.",
+    "What the agents found, for what it was mounted, and since when. -o wide adds the evidence, the remedy, and why no agent removes it.",
+    "Agents remove only what kubelet left behind, and only with --reap-orphans-grace-period.",
+    "Each agent lists its first 50 orphans; a note tells where there are more.",
   ].join("\n"),
   flags: ["no-headers"],
   formats: ["wide", "json", "yaml"],
@@ -72,7 +72,7 @@ export const orphansCommand: Command = {
       const fieldSelector = `metadata.name=${name}`; // a list says if the kind is not served
       const { items } = await cluster.client.list<NodeVolumeState>(resource.states, { fieldSelector });
       if (items.length > 0) return items;
-      throw (await missingNode(cluster, name)) ?? new CommandError(`no agent has reported of node ${name} yet`);
+      throw (await missingNode(cluster, name)) ?? new CommandError(`the agent of node ${name} has not reported yet`);
     }
   },
 };

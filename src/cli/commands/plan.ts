@@ -31,8 +31,8 @@ export const planCommand: Command = {
   args: ["[NODE|SET|VOLUME]"],
   summary: "What the agents would do in mode Observe, or while suspended",
   details: [
-    "In mode Observe, and while suspended, the agents touch nothing and report what they would do: one line a step, in order.",
-    "In mode Manage they do it at once, so there is no plan: kubectl nvi diff shows what is not done yet.",
+    "In mode Observe, and while suspended, the agents change nothing, and report what they would do: one line for each step, in order.",
+    "In mode Manage they act at once, so there is no plan: kubectl nvi diff shows what is not done yet.",
   ].join("\n"),
   flags: ["selector", "no-headers"],
   formats: ["json", "yaml"],

@@ -18,10 +18,10 @@ const checks = [
 export const releaseCommand: Command = {
   name: "release",
   args: ["NODE", "VOLUME"],
-  summary: "Confirm in the node's place that it no longer uses a volume",
+  summary: "Confirm, in place of a node whose agent is gone, that it no longer uses a volume",
   details: [
-    "For a volume that is being released, on a node whose agent never returns. Needs the ClusterRole nodevolume-admin.",
-    "Your name, the reason and the time are written to the object (annotation nodevolume.dev/release); the controller then releases it.",
+    "For a volume that waits for its release on a node whose agent never returns. Needs the ClusterRole nodevolume-admin.",
+    "It writes your name, the reason and the time to the intent (annotation nodevolume.dev/release); the controller then releases it.",
     `${checks}\nIt is refused without --i-have-checked, and while a set still uses the volume there.`,
   ].join("\n"),
   flags: ["i-have-checked", "reason"],
@@ -60,7 +60,9 @@ export const releaseCommand: Command = {
       await cluster.client.mergePatch(resource.intents, { name, uid, resourceVersion }, body);
     } catch (error) {
       if (isConflict(error))
-        throw new CommandError(`${name} has changed since it was read: look again, its node may have spoken`);
+        throw new CommandError(
+          `${name} has changed since it was read: run the command again, as its agent may have reported meanwhile`,
+        );
       throw error;
     }
     context.terminal.out(`nodevolumeintent.nodevolume.dev/${name} released by ${who}\n`);

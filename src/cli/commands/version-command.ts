@@ -3,8 +3,8 @@ import type { Command } from "../command.ts";
 export const versionCommand: Command = {
   name: "version",
   args: [],
-  summary: "Version of this program, and the commit that it was built from",
-  details: "Does not contact the cluster. The agents' versions are in kubectl get nodevolumestates.",
+  summary: "Version of this program, and the commit it was built from",
+  details: "It does not contact the cluster. For the versions of the agents: kubectl get nodevolumestates",
   flags: [],
   formats: [],
   usesCluster: false,

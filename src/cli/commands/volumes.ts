@@ -53,11 +53,11 @@ function waitingReason({ status }: NodeVolumeIntent): string | undefined {
 export const volumesCommand: Command = {
   name: "volumes",
   args: ["[NODE]"],
-  summary: "Volumes of a node or of all, desired and actual",
+  summary: "Volumes of one node or of all nodes, desired and actual",
   details: [
-    "One line for each volume on each node, also those that kubelet manages and this system only observes (MODE).",
-    "IN-USE comes from the kernel: false means that no mount namespace of the node has it, unknown that it was not reported.",
-    "-o wide adds the reason of Ready, drift, path and the name of the object. -w continues, and shows each change.",
+    "One line for each volume on each node. MODE Observe: kubelet manages the volume, or a set only observes it.",
+    "IN-USE comes from the kernel: false means that no mount namespace of the node has the volume; unknown, that it was not reported.",
+    "-o wide adds the reason of Ready, the drift, the path, and the name of the object. -w keeps running, and prints each change.",
   ].join("\n"),
   flags: ["selector", "watch", "no-headers"],
   formats: ["wide", "json", "yaml", "name"],

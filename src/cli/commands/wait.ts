@@ -25,10 +25,10 @@ export const waitCommand: Command = {
   args: ["SET|VOLUME|pod/NAME"],
   summary: "Wait until a set, a volume or a pod's volumes are ready, or released",
   details: [
-    "Watches the objects, and prints on standard error why it waits, whenever that changes. A name is a set's, or else a volume's;",
-    "set/NAME and volume/NAME name the kind.",
-    "--for=ready: with the newest spec, on every node. --for=released: no node has it any more; nothing of that name is released, too.",
-    "Exits with 0 when the condition is met, with 1 after --timeout (5m), with 3 if there is no such object.",
+    "Prints on standard error why it waits, and again whenever that changes.",
+    "A name is that of a set, or else of a volume; set/NAME and volume/NAME name the kind.",
+    "--for=ready: ready on every node, with the newest spec. --for=released: no node has it any more, or nothing has this name.",
+    "Exits with 0 when the condition is met, with 1 after --timeout, and with 3 if there is no such object.",
   ].join("\n"),
   flags: ["for", "timeout", "namespace"],
   formats: [],
@@ -42,7 +42,7 @@ export const waitCommand: Command = {
   async run(call) {
     const { args, values, context } = call;
     const [word] = args;
-    if (word === undefined) throw new UsageError("wait needs a set, a volume, or pod/NAME");
+    if (word === undefined) throw new UsageError("wait needs a set, a volume or pod/NAME");
     const goal = states.find((state) => state === (values.for ?? "ready"));
     if (goal === undefined)
       throw new UsageError(
@@ -51,7 +51,7 @@ export const waitCommand: Command = {
     const timeoutMs = parseDuration(values.timeout ?? "5m", "--timeout");
     const cluster = await context.connect();
     const { kind, name } = typedName(word) ?? { name: word };
-    if (kind === "node" || kind === "pvc") throw new UsageError(`${word} is no set, volume or pod`);
+    if (kind === "node" || kind === "pvc") throw new UsageError(`wait takes a set, a volume or pod/NAME, not ${word}`);
     const began = context.system.clock.monotonic();
     const finding = kind === "pod" ? waitForPod(call, cluster, name, goal) : waitForVolume(call, cluster, word, goal);
     const wait = await within(context, timeoutMs, finding);

@@ -30,12 +30,12 @@ import { rendered } from "./rendered.ts";
 export const explainCommand: Command = {
   name: "explain",
   args: ["pod/NAME|pvc/NAME|node/NAME|SET|VOLUME"],
-  summary: "Why a pod, a claim, a node, a set or a volume is as it is, and what to do",
+  summary: "Why a pod, claim, node, set or volume is not ready, and what to do",
   details: [
-    "The chain of causes, from the symptom to what has to change: since when, who holds it, the next retry, what to do.",
-    "Also for volumes that kubelet manages: then by the API's objects, and by what the node's agent observes where it does.",
-    "SET is one by name, VOLUME a volume or an intent, or NODE/VOLUME; set/NAME, nvi/NAME and nvstate/NAME name the kind.",
-    "✓ is done, … waits, ✗ needs somebody, ? is not known.",
+    "The chain of causes, from the symptom to what must change: since when, who holds it, the next retry, and what to do.",
+    "It also explains volumes that kubelet manages, by objects of the API, and by what the node's agent observes.",
+    "SET and VOLUME are names; VOLUME may also be an intent, or NODE/VOLUME. set/NAME, volume/NAME, nvi/NAME and nvstate/NAME",
+    "name the kind. ✓ done, … waiting, ✗ someone must act, ? unknown.",
   ].join("\n"),
   flags: ["namespace"],
   formats: ["json", "yaml"],

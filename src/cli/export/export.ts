@@ -13,8 +13,8 @@ export const exportCommand: Command = {
   args: [],
   summary: "Sets for the entries of a node's fstab or mount table",
   details: [
-    "Reads an fstab, /proc/mounts or /proc/1/mountinfo of a node, and needs no cluster. What a set cannot express is a comment",
-    "with the reason. The sets are in mode Observe: applied, they touch nothing, and kubectl nvi plan shows what Manage would do.",
+    "Reads an fstab, /proc/mounts or /proc/1/mountinfo of a node, and needs no cluster. A comment names what a set cannot express,",
+    "and why. The sets have mode Observe: agents change nothing, and kubectl nvi plan shows what mode Manage would do.",
   ].join("\n"),
   flags: ["node-file", "node"],
   formats: [],

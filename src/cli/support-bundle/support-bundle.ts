@@ -15,18 +15,18 @@ export const supportBundleCommand: Command = {
   details: [
     "Objects of the project and their conditions, Kubernetes objects of nodes, drivers and attachments, Events, settings, logs and",
     "metrics of controllers and agents. No Secret is read, and what looks like one is removed: check the archive before you share it.",
-    "What could not be read is listed in README.txt of the archive, with the reason. At most 64 MiB before it is compressed.",
+    "README.txt in the archive lists what could not be read, and why. The archive has at most 64 MiB before it is compressed.",
   ].join("\n"),
   flags: ["node", "output"],
   formats: [],
   meanings: {
     node: {
       value: "NAME",
-      what: "only objects of this node, and its agent's log; without it those of all nodes, with the logs of 20 agents",
+      what: "only the objects of this node, and the log of its agent; default: all nodes, with the logs of 20 agents",
     },
     output: {
       value: "FILE",
-      what: "where to; nvi-support-bundle-TIME.tar.gz here if not given. A file that is there stays",
+      what: "archive to write; default: nvi-support-bundle-TIME.tar.gz in this folder. An existing file is not overwritten",
     },
   },
   usesCluster: true,
@@ -37,7 +37,8 @@ export const supportBundleCommand: Command = {
     const stamp = new Date(now).toISOString().replace(/[-:]|\.\d+/g, "");
     const folder = `nvi-support-bundle-${stamp}`;
     const file = values.output ?? `${folder}.tar.gz`;
-    if (!/\.(tar\.gz|tgz)$/.test(file)) throw new UsageError(`--output: ${JSON.stringify(file)} must end with .tar.gz`);
+    if (!/\.(tar\.gz|tgz)$/.test(file))
+      throw new UsageError(`--output: ${JSON.stringify(file)} must end with .tar.gz or .tgz`);
     const cluster = await context.connect();
     const missing = node === undefined ? undefined : await missingNode(cluster, node);
     if (missing !== undefined) throw missing;

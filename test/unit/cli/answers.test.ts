@@ -235,8 +235,8 @@ describe("meantBy", () => {
     ["set/logs", 'there is no set "logs"'],
     ["node/n4", 'there is no node "n4"; did you mean n3?'],
     ["nvi/n1.lgos", 'there is no intent "n1.lgos"; did you mean n1.logs?'],
-    ["pod/web", "pod/web is no node, set or volume: kubectl nvi explain pod/web shows the state of its volumes"],
-    ["set/", "set/ needs a name behind it"],
+    ["pod/web", "pod/web is not a node, a set or a volume: kubectl nvi explain pod/web explains its volumes"],
+    ["set/", "set/ needs a name after it"],
   ];
   for (const [word, message] of refused)
     it(`refuses ${word}`, () => expect(() => meantBy(word, known)).to.throw(message));

@@ -316,7 +316,7 @@ describe("kubectl nvi check as a command", () => {
 
   it("is called what it is in its help", () => {
     expect(helpOf(checkCommand))
-      .to.match(/--pre {2,}before the installation/)
+      .to.match(/--pre {2,}check whether the cluster is ready/)
       .and.include("kubectl nvi check -o json");
   });
 });

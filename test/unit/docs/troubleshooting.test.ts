@@ -10,7 +10,7 @@ const quoted: readonly string[] = [
   "intents are made and removed by the controller",
   "it has format",
   "mode cannot go from Manage to Observe",
-  "The ClusterRole nvi-viewer lets its bearer read",
+  "The ClusterRole nvi-viewer grants what this plugin reads",
   "the cluster cannot be reached",
   "node, volume or set",
   "this cluster only observes",

@@ -34,6 +34,8 @@ describe("meaningOf", () => {
     const commands = (all: readonly { readonly check: string; readonly step: string }[]) =>
       all.flatMap(({ check, step }) => [check, step]).join("\n");
     expect(commands(knownMessages)).to.not.match(/\b(NODE|NAMESPACE|POD|CLAIM|SET|PATH|DEVICE|SERVER|PORT)\b/);
-    expect(commands(whyTable().messages)).to.include("kubectl nvi explain pod/POD -n NAMESPACE").and.not.match(/\{\w+\}/);
+    expect(commands(whyTable().messages))
+      .to.include("kubectl nvi explain pod/POD -n NAMESPACE")
+      .and.not.match(/\{\w+\}/);
   });
 });

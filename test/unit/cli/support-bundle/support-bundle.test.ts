@@ -210,7 +210,7 @@ describe("kubectl nvi support-bundle", () => {
 
   it("is called what it is in its help", () => {
     expect(helpOf(supportBundleCommand))
-      .to.match(/-o, --output FILE {2,}where to; /)
+      .to.match(/-o, --output FILE {2,}archive to write; default: /)
       .and.include("--node NAME");
   });
 });
