@@ -24,7 +24,6 @@ import { ServerWatch } from "./health/server-probe.ts";
 import { VolumeStatsPoller } from "./health/volume-stats.ts";
 import type { Journal } from "./journal/journal.ts";
 import { openJournal } from "./journal/open-journal.ts";
-import { orphansOfKubelet } from "./kubelet/start-orphan-cleanup.ts";
 import { Loop, LoopTrigger } from "./loop.ts";
 import { AgentMetrics } from "./metrics/agent-metrics.ts";
 import { healthCounters, registerHealthCheckMetrics } from "./metrics/health-check-metrics.ts";
@@ -34,6 +33,7 @@ import { registerVolumeStatsMetrics } from "./metrics/volume-stats-metrics.ts";
 import { WakeMetrics } from "./metrics/wakeup-metrics.ts";
 import { type Observation, observationOf } from "./model/plan-input.ts";
 import type { PlanListener } from "./model/volume-plan.ts";
+import { orphansOfKubelet } from "./orphans/start-orphan-cleanup.ts";
 import { Planner } from "./planner/incremental/incremental-planner.ts";
 import { KeptTokens } from "./pods/kept-tokens.ts";
 import { OpenPods } from "./pods/open-pods.ts";
@@ -204,7 +204,7 @@ function buildLoop(given: Given, state: State, { intents, contents, open, tokens
     },
     contents: (ref) => contents.state(ref),
     health: () => stats.health,
-    ...(servers && { unresponsive: () => servers.silent }),
+    ...(servers && { unresponsive: () => servers.unresponsive }),
     ended: () => clients.ended,
     registered: (driver) => drivers.driver(driver) !== undefined,
     onOperation(operation, result) {

@@ -1,8 +1,8 @@
 import { inspect, isDeepStrictEqual } from "node:util";
 import fc from "fast-check";
 import type { Failure } from "../../src/agent/backoff/backoff.ts";
-import type { SlowCall, StuckOperation } from "../../src/agent/model/blocked.ts";
 import type { PlanInput } from "../../src/agent/model/plan-input.ts";
+import type { SlowCall, StuckOperation } from "../../src/agent/model/stuck-operation.ts";
 import type { Plan } from "../../src/agent/model/volume-plan.ts";
 import type { VolumeRecord } from "../../src/agent/model/volume-record.ts";
 import { Planner } from "../../src/agent/planner/incremental/incremental-planner.ts";
@@ -45,7 +45,7 @@ const hangs: { readonly [what: string]: StuckOperation | SlowCall | undefined } 
   "a driver": { driver: "disk.example", method: "NodeStageVolume" },
 };
 
-const parts = ["desired", "records", "observed", "inFlight", "failures"] as const;
+const parts = ["desired", "records", "observed", "pendingOperations", "failures"] as const;
 
 const oneOfThem = fc.constantFrom(...parts.map((part) => [part]));
 const step = fc.record<Step>({

@@ -18,11 +18,11 @@ describe("L4: one operation a volume, and volumes do not wait for each other", (
       const { operations } = plan(input);
       const names = operations.map(({ volume }) => volume);
       if (new Set(names).size < names.length) throw new Error(`two operations for one volume: ${told(operations)}`);
-      const second = operations.find(({ volume }) => input.inFlight.has(volume));
+      const second = operations.find(({ volume }) => input.pendingOperations.has(volume));
       if (second !== undefined) throw new Error(`in flight already: ${told([second])}`);
       reached.count("several volumes at once", operations.length > 1);
-      const free = plan({ ...input, inFlight: new Map() }).operations.map(({ volume }) => volume);
-      const held = free.filter((name) => input.inFlight.has(name));
+      const free = plan({ ...input, pendingOperations: new Map() }).operations.map(({ volume }) => volume);
+      const held = free.filter((name) => input.pendingOperations.has(name));
       reached.count("in flight, with something to do", held.length > 0);
       reached.count(
         "child, with something to do",
@@ -61,9 +61,12 @@ describe("L4: one operation a volume, and volumes do not wait for each other", (
       const whole = plan(input).volumes;
       for (const [name, volume] of whole) {
         const others = [...whole.keys()].filter((other) => other !== name);
-        const own = input.inFlight.get(name);
-        const inFlight = new Map(others.map((other) => [other, "stage" as const]));
-        const busy = plan({ ...input, inFlight: own === undefined ? inFlight : new Map([...inFlight, [name, own]]) });
+        const own = input.pendingOperations.get(name);
+        const pendingOperations = new Map(others.map((other) => [other, "stage" as const]));
+        const busy = plan({
+          ...input,
+          pendingOperations: own === undefined ? pendingOperations : new Map([...pendingOperations, [name, own]]),
+        });
         reached.count("others busy", others.length > 0 && volume.operation !== undefined);
         reached.count(
           "others on the same path",
@@ -104,5 +107,10 @@ function pathsOf(name: string, { desired, records }: PlanInput): string[] {
 
 function without(input: PlanInput, names: readonly string[]): PlanInput {
   const kept = <T>(map: ReadonlyMap<string, T>) => new Map([...map].filter(([name]) => !names.includes(name)));
-  return { ...input, desired: kept(input.desired), records: kept(input.records), inFlight: kept(input.inFlight) };
+  return {
+    ...input,
+    desired: kept(input.desired),
+    records: kept(input.records),
+    pendingOperations: kept(input.pendingOperations),
+  };
 }

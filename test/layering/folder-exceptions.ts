@@ -48,7 +48,7 @@ export const folderExceptions: readonly {
     from: ["src/agent/actual/build-actual-state.ts", "src/agent/planner/target-steps.ts"],
   },
   {
-    to: "src/agent/kubelet/start-orphan-cleanup.ts",
+    to: "src/agent/orphans/start-orphan-cleanup.ts",
     why: "takes the type OrphansOfKubelet: status will have an interface of what it reads",
     from: ["src/agent/status/node-state-reporter.ts"],
   },

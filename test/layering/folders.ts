@@ -11,7 +11,7 @@ const lines: { readonly [top: string]: readonly (readonly string[])[] } = {
     ["actual", "journal", "backoff", "drivers"],
     ["desired", "planner"],
     ["executor", "status"],
-    ["pods", "kubelet", "metrics"],
+    ["pods", "orphans", "metrics"],
     ["."],
   ],
   "src/controller": [

@@ -58,7 +58,7 @@ export const ofStatus: readonly Seed[] = [
     ],
   ]),
   ...seedsOf("planner", "src/agent/planner/incremental/plan-dependencies.ts", [
-    ["misses that an operation has begun or ended", "    input.inFlight.get(name) === known.running &&\n", ""],
+    ["misses that an operation has begun or ended", "    input.pendingOperations.get(name) === known.running &&\n", ""],
     [
       "misses that a server does not answer any more",
       "    input.unresponsive?.get(name) === known.unresponsive &&\n",

@@ -4,7 +4,7 @@ import { mkdirSync, rmdirSync, rmSync } from "node:fs";
 import { dirname } from "node:path";
 import { expect } from "chai";
 import { intent } from "../../hack/lib/agent-on-kernel/intent.ts";
-import { LeftoverWatch } from "../../src/agent/kubelet/leftover-watch.ts";
+import { LeftoverWatch } from "../../src/agent/orphans/leftover-watch.ts";
 import { statusOf } from "../../src/agent/status/intent-status.ts";
 import { summaryOf } from "../../src/agent/status/volume-summary.ts";
 import { LinuxTraces } from "../../src/host/linux/evidence/linux-traces.ts";

@@ -23,7 +23,7 @@ export interface TriggerWatcherDeps {
 interface Listened {
   readonly cancel: Cancel;
   waiters: ReadonlySet<Slot>;
-  deaf: WatchUnavailable | undefined;
+  unavailable: WatchUnavailable | undefined;
 }
 
 /** The watched event sources: one for all slots that wait for the same event, for as long as one of them waits. */
@@ -64,7 +64,7 @@ export class TriggerWatcher {
     }
     if (beyond.size === this.#beyond) return;
     this.#beyond = beyond.size;
-    this.#tellUnheard();
+    this.#reportUnwatched();
     if (beyond.size > 0) this.#warn("limit");
   }
 
@@ -73,9 +73,9 @@ export class TriggerWatcher {
       woken: () => {
         for (const slot of this.#listened.get(key)?.waiters ?? []) this.#deps.woken(slot, source.kind);
       },
-      unavailable: (why) => this.#deaf(key, why),
+      unavailable: (why) => this.#setUnavailable(key, why),
     };
-    this.#listened.set(key, { cancel: this.#open(source, listener), waiters, deaf: undefined });
+    this.#listened.set(key, { cancel: this.#open(source, listener), waiters, unavailable: undefined });
   }
 
   #open(source: RetryTrigger, listener: WakeupListener): Cancel {
@@ -94,17 +94,17 @@ export class TriggerWatcher {
     }
   }
 
-  #drop(key: string, { cancel, deaf }: Listened): void {
+  #drop(key: string, { cancel, unavailable }: Listened): void {
     cancel();
     this.#listened.delete(key);
-    if (deaf !== undefined) this.#tellUnheard();
+    if (unavailable !== undefined) this.#reportUnwatched();
   }
 
-  #deaf(key: string, why: WatchUnavailable | undefined): void {
+  #setUnavailable(key: string, why: WatchUnavailable | undefined): void {
     const listened = this.#listened.get(key);
-    if (listened === undefined || listened.deaf === why) return;
-    listened.deaf = why;
-    this.#tellUnheard();
+    if (listened === undefined || listened.unavailable === why) return;
+    listened.unavailable = why;
+    this.#reportUnwatched();
     if (why !== undefined) this.#warn(why);
   }
 
@@ -116,11 +116,11 @@ export class TriggerWatcher {
     });
   }
 
-  #tellUnheard(): void {
-    const unheard = new Map<WatchUnavailable, number>(this.#beyond > 0 ? [["limit", this.#beyond]] : []);
-    for (const { deaf } of this.#listened.values()) {
-      if (deaf !== undefined) unheard.set(deaf, (unheard.get(deaf) ?? 0) + 1);
+  #reportUnwatched(): void {
+    const unwatched = new Map<WatchUnavailable, number>(this.#beyond > 0 ? [["limit", this.#beyond]] : []);
+    for (const { unavailable } of this.#listened.values()) {
+      if (unavailable !== undefined) unwatched.set(unavailable, (unwatched.get(unavailable) ?? 0) + 1);
     }
-    this.#deps.unwatched(unheard);
+    this.#deps.unwatched(unwatched);
   }
 }

@@ -4,10 +4,10 @@ import type { SlowChild } from "../../host/ports/remote-mount.ts";
 import type { ChildProcessID } from "../../host/ports/types.ts";
 import type { System } from "../../ports.ts";
 import type { Journal } from "../journal/journal.ts";
-import type { SlowCall, StuckOperation } from "../model/blocked.ts";
 import type { Desired } from "../model/desired.ts";
 import type { Begun, Operation, OperationKind } from "../model/operation.ts";
 import type { PlanInput } from "../model/plan-input.ts";
+import type { SlowCall, StuckOperation } from "../model/stuck-operation.ts";
 import { withoutChild } from "../model/volume-record.ts";
 import { type OwnershipChange, OwnershipChanges, type RunningChange } from "./fsgroup-progress.ts";
 
@@ -95,18 +95,18 @@ export class PendingOperations {
    * Pending operations as the planner's input.
    * @param ended operations that count as pending, too
    */
-  told(ended: readonly Ended[] = []): Required<Pick<PlanInput, "inFlight" | "begun">> {
+  told(ended: readonly Ended[] = []): Required<Pick<PlanInput, "pendingOperations" | "begun">> {
     const all = new Map<string, OperationKind>();
     for (const [volume, { operation }] of this.#running) all.set(volume, operation.kind);
     for (const volume of this.#deps.journal.children.keys()) if (!all.has(volume)) all.set(volume, "stage");
     for (const volume of this.#observers.keys()) if (!all.has(volume)) all.set(volume, "observe");
-    if (ended.length === 0) return { inFlight: all, begun: this.#running };
+    if (ended.length === 0) return { pendingOperations: all, begun: this.#running };
     const begun = new Map(this.#running);
     for (const { volume, ...operation } of ended) {
       if (!all.has(volume)) all.set(volume, operation.operation.kind);
       if (!begun.has(volume)) begun.set(volume, operation);
     }
-    return { inFlight: all, begun };
+    return { pendingOperations: all, begun };
   }
 
   /** The executor is at work on an operation, until `carriedOut`. */

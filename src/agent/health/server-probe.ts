@@ -10,7 +10,7 @@ import type { Plan, PlanListener, VolumePlan } from "../model/volume-plan.ts";
 /** Milliseconds between two questions, give or take a quarter: a question costs a process, and the server an answer. */
 const intervalMs = 15_000;
 /** The same of a server that does not answer: that it is back is to be seen soon. */
-const silentMs = 5_000;
+const unresponsiveMs = 5_000;
 /** The target of a probe: a mount of a server, or the disk of a mount. */
 interface Asked {
   readonly mount: RemoteMount;
@@ -40,7 +40,7 @@ export interface ServerWatchDeps {
 export class ServerWatch implements PlanListener {
   readonly #deps: ServerWatchDeps;
   readonly #asked = new Map<string, { readonly what: Asked; cancel: Cancel }>();
-  readonly #silent = new Map<string, ServerUnresponsive>();
+  readonly #unresponsive = new Map<string, ServerUnresponsive>();
   #stopped = false;
 
   constructor(deps: ServerWatchDeps) {
@@ -48,8 +48,8 @@ export class ServerWatch implements PlanListener {
   }
 
   /** By intent. A problem is the same object until it is another one. */
-  get silent(): ReadonlyMap<string, ServerUnresponsive> {
-    return this.#silent;
+  get unresponsive(): ReadonlyMap<string, ServerUnresponsive> {
+    return this.#unresponsive;
   }
 
   /** Begins with volumes that are mounted now, ends with those that are not, or not to be. */
@@ -93,11 +93,11 @@ export class ServerWatch implements PlanListener {
     const { servers } = this.#deps;
     const answer = await this.#answerOf(what);
     if (this.#asked.get(name)?.what !== what) return; // it went meanwhile, or is another one
-    const silent = disk === undefined ? silence : diskSilence;
+    const problemOf = disk === undefined ? serverProblem : diskProblem;
     const errors = telling === undefined ? undefined : servers.errors(telling);
     const damage = errors && damageOf(mount, errors);
-    this.#set(name, answer.answers ? damage : silent(mount, answer));
-    const base = answer.answers ? intervalMs : silentMs;
+    this.#set(name, answer.answers ? damage : problemOf(mount, answer));
+    const base = answer.answers ? intervalMs : unresponsiveMs;
     this.#after(name, what, base * (0.75 + this.#deps.system.random.next() / 2));
   }
 
@@ -108,9 +108,9 @@ export class ServerWatch implements PlanListener {
   }
 
   #set(name: string, problem: ServerUnresponsive | undefined): void {
-    if (this.#silent.get(name)?.message === problem?.message) return;
-    if (problem === undefined) this.#silent.delete(name);
-    else this.#silent.set(name, problem);
+    if (this.#unresponsive.get(name)?.message === problem?.message) return;
+    if (problem === undefined) this.#unresponsive.delete(name);
+    else this.#unresponsive.set(name, problem);
     if (!this.#stopped) this.#deps.onChange();
   }
 }
@@ -137,7 +137,7 @@ function isSame(a: Asked | undefined, b: Asked | undefined): boolean {
   return same && a?.disk === b?.disk && a?.telling === b?.telling;
 }
 
-function silence(mount: RemoteMount, { said }: ServerAnswer & { answers: false }): ServerUnresponsive {
+function serverProblem(mount: RemoteMount, { said }: ServerAnswer & { answers: false }): ServerUnresponsive {
   const how = said === undefined ? `has not answered within ${deadlineMs / 1000} s` : `is unreachable: ${said}`;
   const message = `the server of ${describeRemote(mount)} ${how}. ${outlook(said)}`;
   const on = { kind: "Mount", name: mount.point };
@@ -156,7 +156,7 @@ function damageOf(mount: RemoteMount, { count, code, where }: FileSystemErrors):
   return { reason: "FilesystemDamaged", message, on };
 }
 
-function diskSilence(mount: RemoteMount, { said }: ServerAnswer & { answers: false }): ServerUnresponsive {
+function diskProblem(mount: RemoteMount, { said }: ServerAnswer & { answers: false }): ServerUnresponsive {
   const how =
     said === undefined
       ? "waits for its target. Its users wait; it recovers by itself when the target is back"

@@ -4,7 +4,7 @@ import type { WatchUnavailable } from "../../host/ports/wakeups.ts";
 /** Metrics of what ends a wait before its time. */
 export class WakeMetrics {
   readonly #wakes: Counter<"by">;
-  readonly #unheard: Gauge<"why">;
+  readonly #unwatched: Gauge<"why">;
 
   constructor(registry: Registry) {
     const registers = [registry];
@@ -14,7 +14,7 @@ export class WakeMetrics {
       labelNames: ["by"],
       registers,
     });
-    this.#unheard = new Gauge({
+    this.#unwatched = new Gauge({
       name: "nodevolume_agent_unheard",
       help: "Objects that volumes wait for and that cannot be watched: these waits end by periodic retries alone.",
       labelNames: ["why"],
@@ -27,7 +27,7 @@ export class WakeMetrics {
   }
 
   unwatched(sources: ReadonlyMap<WatchUnavailable, number>): void {
-    this.#unheard.reset();
-    for (const [why, count] of sources) this.#unheard.set({ why }, count);
+    this.#unwatched.reset();
+    for (const [why, count] of sources) this.#unwatched.set({ why }, count);
   }
 }

@@ -5,9 +5,9 @@ import type { Failure, Slot } from "../backoff/backoff.ts";
 import type { OwnershipChange } from "../executor/fsgroup-progress.ts";
 import type { TokenState } from "../pods/kept-tokens.ts";
 import type { Problem, ServerUnresponsive } from "./actual-volume.ts";
-import type { SlowCall, StuckOperation } from "./blocked.ts";
 import type { Desired } from "./desired.ts";
 import type { Begun, OperationKind } from "./operation.ts";
+import type { SlowCall, StuckOperation } from "./stuck-operation.ts";
 import type { SwapState } from "./swap-states.ts";
 import type { VolumeHealth } from "./volume-health.ts";
 import type { VolumeRecord } from "./volume-record.ts";
@@ -26,7 +26,7 @@ export interface PlanInput {
   /** The node's mount table, if the agent has a mount namespace of its own. It is read after `table`. */
   readonly nodeTable?: MountTable;
   /** Operations that run, and children of earlier ones that were not seen to end. */
-  readonly inFlight: ReadonlyMap<string, OperationKind>;
+  readonly pendingOperations: ReadonlyMap<string, OperationKind>;
   /** Those of this process, each with the generation of the spec that it was started for. */
   readonly begun?: ReadonlyMap<string, Begun>;
   /** Child processes and drivers that do not answer, and operations that legitimately take long. */

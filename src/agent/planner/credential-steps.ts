@@ -30,9 +30,9 @@ export function refusedAndHeld(
   holder: TargetRecord,
   context: StepContext,
 ): Problem | undefined {
-  const silent = context.input.unresponsive?.get(name);
-  if (silent?.said === undefined) return undefined;
-  const { reason, said, on } = silent;
+  const unresponsive = context.input.unresponsive?.get(name);
+  if (unresponsive?.said === undefined) return undefined;
+  const { reason, said, on } = unresponsive;
   const message = `the server does not serve this mount any more (${said}): ${credentialsWait(holder).message}`;
   return { reason, message, ...(on && { on }) };
 }

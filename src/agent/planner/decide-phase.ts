@@ -60,7 +60,7 @@ function decideRelease(desired: Desired, context: StepContext): { phase: Phase; 
   const empty = record === undefined || (record.stage === undefined && record.targets.length === 0);
   // A volume that is being set up has no record before its first write. It counts as in use all the same (safety rule
   // 8).
-  const running = context.input.inFlight.get(desired.name);
+  const running = context.input.pendingOperations.get(desired.name);
   if (empty && running !== undefined && running !== "observe") return { phase: "tearDown", steps: nothing };
   const nothingLeft = empty && actualState.stage.truth === "absent" && record?.child === undefined;
   // This holds even if there is a record: other records may be lost.

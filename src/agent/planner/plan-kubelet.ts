@@ -40,7 +40,7 @@ export function planKubelet(desired: DesiredVolume, volume: KubeletVolume, input
     actions: due ? [{ kind: "observe" }] : [],
     problems: problem === undefined ? new Map() : new Map([["", problem]]),
   };
-  const running = input.inFlight.get(name);
+  const running = input.pendingOperations.get(name);
   const base = {
     name,
     phase: "observe" as const,

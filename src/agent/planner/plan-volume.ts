@@ -39,7 +39,7 @@ export function planVolume(name: string, input: PlanInput, owners: PathOwners): 
     ended: input.ended?.get(name),
     swap: input.swaps?.get(name),
   });
-  const running = input.inFlight.get(name);
+  const running = input.pendingOperations.get(name);
   const actualState = running === "republish" ? whileRepublishing(seen) : seen;
   const unresponsive = seen.stage.truth === "mounted" ? input.unresponsive?.get(name) : undefined;
   const context: StepContext = { input, owners, actualState, record };

@@ -3,9 +3,9 @@ import { joinPath, type MountTable } from "../../host/mount-table/mount-table.ts
 import { describeRemote, type RemoteMount, waitedFor } from "../../host/ports/remote-mount.ts";
 import type { OwnershipChange } from "../executor/fsgroup-progress.ts";
 import type { Problem } from "../model/actual-volume.ts";
-import type { SlowCall, StuckOperation } from "../model/blocked.ts";
 import { type Desired, isInvalid } from "../model/desired.ts";
 import type { PlanInput } from "../model/plan-input.ts";
+import type { SlowCall, StuckOperation } from "../model/stuck-operation.ts";
 import type { VolumeRecord } from "../model/volume-record.ts";
 
 type StuckOperations = PlanInput["stuckOperations"];

@@ -15,8 +15,8 @@ import type { System } from "../../ports.ts";
 import type { IntentSource } from "../desired/intent-source.ts";
 import type { HealthChecks } from "../health/health-checks.ts";
 import { lookAtOwnPolicies } from "../health/own-policy.ts";
-import type { OrphansOfKubelet } from "../kubelet/start-orphan-cleanup.ts";
 import type { Plan, PlanListener } from "../model/volume-plan.ts";
+import type { OrphansOfKubelet } from "../orphans/start-orphan-cleanup.ts";
 import { type NodeStateInput, nodeStateOf } from "./node-state-status.ts";
 
 /** Dependencies of writing the status of the node's own NodeVolumeState. No other writer has that status. */
@@ -129,7 +129,7 @@ export class NodeStateReporter implements PlanListener {
     const input = {
       ...this.#latest,
       synced: synced(),
-      deaf: this.#deps.problem?.(),
+      sourceProblem: this.#deps.problem?.(),
       ...{ stateDir, allowedPrefixes, csiDir, hostRoot, kubeletDir },
       agent,
       damage,

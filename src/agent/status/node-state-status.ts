@@ -24,7 +24,7 @@ export interface NodeStateInput {
   /** What the journal had lost when the agent started. */
   readonly damage?: JournalDamage | undefined;
   /** Why the agent does not hear of its intents. */
-  readonly deaf?: SourceProblem | undefined;
+  readonly sourceProblem?: SourceProblem | undefined;
   /** Which admission policy is not in force, in a sentence. */
   readonly unguarded?: string | undefined;
   /** What others have left on the node. */
@@ -67,7 +67,7 @@ export function nodeStateOf(state: NodeVolumeState, input: NodeStateInput): Node
 }
 
 function conditions(
-  { synced, deaf, table, damage, unguarded }: NodeStateInput,
+  { synced, sourceProblem, table, damage, unguarded }: NodeStateInput,
   inUse: readonly string[],
   volumes: readonly VolumePlan[],
 ): ConditionInput[] {
@@ -85,8 +85,8 @@ function conditions(
           reason: "MountTableUnreadable",
           message: "the kernel's mount table cannot be read",
         }
-      : deaf !== undefined
-        ? { type: "Ready", status: "False", ...deaf }
+      : sourceProblem !== undefined
+        ? { type: "Ready", status: "False", ...sourceProblem }
         : synced
           ? { type: "Ready", status: "True", reason: "InSync", message: messageOf(damage) }
           : {
@@ -96,7 +96,7 @@ function conditions(
               message: "the intents were not read completely yet",
             };
   const drained: ConditionInput =
-    synced && holding.length === 0 && deaf === undefined
+    synced && holding.length === 0 && sourceProblem === undefined
       ? { type: "Drained", status: "True", reason: "Released", message: "nothing is granted or in use" }
       : {
           type: "Drained",

@@ -36,7 +36,7 @@ export function buildWorld(choice: WorldChoice): RandomWorld {
       mayHaveLost: choice.mayHaveLost,
       table: choice.tableReadable ? table : undefined,
       ...(choice.tableReadable && nodeTable && { nodeTable }),
-      inFlight: new Map(drafts.flatMap((each) => inFlight(each, records))),
+      pendingOperations: new Map(drafts.flatMap((each) => pendingOperations(each, records))),
       failures: new Map(drafts.flatMap(failuresOf)),
       contents: (ref) => {
         const known = drafts.some(({ choice: c }, i) => ref.name === `object-${i}` && c.contentKnown);
@@ -51,8 +51,8 @@ export function buildWorld(choice: WorldChoice): RandomWorld {
 }
 
 /** As the loop has it: what runs, and what a child that was not seen to end may still do. */
-function inFlight({ name, choice }: Draft, records: readonly VolumeRecord[]): [string, OperationKind][] {
-  if (choice.inFlight !== undefined) return [[name, choice.inFlight]];
+function pendingOperations({ name, choice }: Draft, records: readonly VolumeRecord[]): [string, OperationKind][] {
+  if (choice.pendingOperations !== undefined) return [[name, choice.pendingOperations]];
   return records.some((record) => record.name === name && record.child !== undefined) ? [[name, "stage"]] : [];
 }
 

@@ -44,7 +44,7 @@ export interface VolumeChoice {
   /** Undefined: nothing was done for the volume, or the journal was lost. */
   readonly record: RecordChoice | undefined;
   readonly staging: StagingSight;
-  readonly inFlight: OperationKind | undefined;
+  readonly pendingOperations: OperationKind | undefined;
   readonly failures: readonly FailureChoice[];
   readonly contentKnown: boolean;
   readonly observed: "no" | "older" | "nothing" | "source";

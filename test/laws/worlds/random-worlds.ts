@@ -113,7 +113,7 @@ const anyVolume = fc.record<VolumeChoice>({
     "twice",
     "readOnly",
   ),
-  inFlight: sometimes(operationKind, 8),
+  pendingOperations: sometimes(operationKind, 8),
   failures: fc.oneof(
     { weight: 3, arbitrary: fc.constant([]) },
     { weight: 1, arbitrary: fc.array(failure, { minLength: 1, maxLength: 4 }) },

@@ -24,7 +24,7 @@ export const volumeStates: { readonly [state: string]: (volume: VolumePlan, inpu
   },
   "no intent": ({ desired, record }) => desired === undefined && record !== undefined,
   "no record": ({ desired, record }) => desired !== undefined && record === undefined,
-  "in flight": ({ name }, { inFlight }) => inFlight.has(name),
+  "in flight": ({ name }, { pendingOperations }) => pendingOperations.has(name),
   "abandoned child": ({ record }) => record?.child !== undefined,
   retained: ({ record }) => record?.retained === true,
   revoked: ({ record }) => record?.revoked === true,

@@ -66,7 +66,7 @@ export function planWorld({ intents = [], records = [], mounts = [], failures = 
     records: new Map(records.map((r) => [r.name, r])),
     mayHaveLost: false,
     table: mounts === "unreadable" ? undefined : new MountTable([rootMount, ...mounts]),
-    inFlight: new Map(),
+    pendingOperations: new Map(),
     failures,
     contents: () => ({ known: true, version: "u/1" }),
     observed: new Map(),

@@ -1,6 +1,6 @@
 import { hash } from "node:crypto";
-import type { NodePod } from "../../../src/agent/kubelet/node-pods.ts";
-import type { ReapWorld, StagedEvidence } from "../../../src/agent/kubelet/orphan-proof.ts";
+import type { NodePod } from "../../../src/agent/orphans/node-pods.ts";
+import type { ReapWorld, StagedEvidence } from "../../../src/agent/orphans/orphan-proof.ts";
 import type { Orphan } from "../../../src/api/types.gen.ts";
 import { MountTable } from "../../../src/host/mount-table/mount-table.ts";
 import type { MountEntry } from "../../../src/host/mount-table/mountinfo.ts";

@@ -167,7 +167,7 @@ export class RealNode implements AsyncDisposable {
       records: journal.records,
       mayHaveLost: journal.mayHaveLost,
       table: await this.host.mountTable.read(),
-      inFlight: new Map(),
+      pendingOperations: new Map(),
       failures: this.#failures,
       ...(this.ended && { ended: this.ended }),
       swaps: swapStates(journal.records, this.host.swaps),

@@ -26,7 +26,7 @@ export function openSteps(
     records: journal.records(machine),
     mayHaveLost: journal.mayHaveLost(machine),
     table: machine.table(agent.namespace),
-    inFlight: new Map(),
+    pendingOperations: new Map(),
     failures: new Map(),
     contents: (ref) => contentOf(world, ref),
     observed: new Map(),

@@ -38,7 +38,7 @@ export class FakeAgent {
   drivers: CSIDrivers = noDrivers;
   /** All content that there is. */
   secret: ObjectContent | undefined;
-  readonly silent = new Map<string, ServerUnresponsive>();
+  readonly unresponsive = new Map<string, ServerUnresponsive>();
   intents: readonly NodeVolumeIntent[] = [];
   plan: Plan | undefined;
   #gathered: ReadonlyMap<string, Desired> = new Map();
@@ -89,7 +89,7 @@ export class FakeAgent {
         const { version = "1", data } = this.secret ?? {};
         return { known: true, version, ...(data && { digest: (salt: string) => digestOf(data, salt) }) };
       },
-      unresponsive: () => this.silent,
+      unresponsive: () => this.unresponsive,
       observed,
       onOperation: (_operation, { failure }) => {
         if (failure !== undefined) this.failures.push(failure);

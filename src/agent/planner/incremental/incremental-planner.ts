@@ -135,11 +135,12 @@ export class Planner {
   }
 
   #compareInputs(input: PlanInput, stale: Set<string>): void {
-    const { touched, inFlight, observed, health, unresponsive, ended, swaps } = input;
+    const { touched, pendingOperations, observed, health, unresponsive, ended, swaps } = input;
     const all = this.#input === undefined || touched === undefined;
     const names = all ? this.#all(input) : new Set(touched);
     if (!all) {
-      for (const seen of [inFlight, observed, health, unresponsive, ended, swaps]) if (seen) addAll(names, seen.keys());
+      for (const seen of [pendingOperations, observed, health, unresponsive, ended, swaps])
+        if (seen) addAll(names, seen.keys());
       addAll(names, this.#compared);
     }
     for (const name of names) this.#compare(name, input, stale);

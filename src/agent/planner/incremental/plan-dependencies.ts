@@ -13,7 +13,7 @@ import { givenBackOf } from "../pod-steps.ts";
  * object, or an equal value, as before.
  */
 export interface PlannedFrom extends Pick<VolumePlan, "desired" | "record"> {
-  readonly running: ReturnType<PlanInput["inFlight"]["get"]>;
+  readonly running: ReturnType<PlanInput["pendingOperations"]["get"]>;
   readonly begun: Begun | undefined;
   readonly observed: ReturnType<PlanInput["observed"]["get"]>;
   readonly content: ContentState | undefined;
@@ -36,7 +36,7 @@ export function besides(
   input: PlanInput,
 ): Omit<PlannedFrom, "desired" | "record"> {
   return {
-    running: input.inFlight.get(name),
+    running: input.pendingOperations.get(name),
     begun: input.begun?.get(name),
     observed: input.observed.get(name),
     content: contentState(desired, input),
@@ -55,7 +55,7 @@ export function isAsKnown(name: string, known: PlannedFrom, input: PlanInput): b
   return (
     input.desired.get(name) === known.desired &&
     input.records.get(name) === known.record &&
-    input.inFlight.get(name) === known.running &&
+    input.pendingOperations.get(name) === known.running &&
     input.begun?.get(name) === known.begun &&
     input.observed.get(name) === known.observed &&
     input.health?.get(name) === known.health &&

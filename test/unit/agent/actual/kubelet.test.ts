@@ -210,7 +210,7 @@ describe("a volume that kubelet manages, as the node's table shows it", () => {
           mayHaveLost: false,
           table: ownNamespace ? agents : node,
           ...(ownNamespace && { nodeTable: node }),
-          inFlight: new Map(),
+          pendingOperations: new Map(),
           failures: new Map(),
           contents: () => ({ known: true, version: "u/1" }),
           observed: new Map(),

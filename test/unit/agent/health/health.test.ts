@@ -18,7 +18,7 @@ const base = {
   records: new Map([[volume, record()]]),
   mayHaveLost: false,
   table,
-  inFlight: new Map(),
+  pendingOperations: new Map(),
   failures: new Map(),
   contents: () => ({ known: true, version: "1" }) as const,
   observed: new Map(),
@@ -47,7 +47,7 @@ describe("what a driver says of the state of a volume", () => {
     const warning = `Warning VolumeConditionAbnormal ${bad}`;
     expect(events(abnormal)).to.deep.equal({ ready: "True", unhealthy: bad, told: [warning] });
     expect(events(abnormal)).to.deep.equal({ ready: "True", unhealthy: bad, told: [] });
-    const running = { inFlight: new Map([[volume, "republish"]]) };
+    const running = { pendingOperations: new Map([[volume, "republish"]]) };
     const planned = { ready: "True", unhealthy: bad, told: [] };
     expect(events(abnormal, running), "planned anew for something else").to.deep.equal(planned);
     const good = "Normal VolumeConditionNormal VolumeConditionNormal";

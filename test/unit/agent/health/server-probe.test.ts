@@ -76,10 +76,10 @@ describe("ServerWatch", () => {
     const plan = planned("v", { fsType: "ext4", disk: "8:16" });
     show(plan);
     await system.advance(60_000);
-    expect([watch.silent.size, changes, asked.length]).to.deep.equal([0, 0, 0]);
+    expect([watch.unresponsive.size, changes, asked.length]).to.deep.equal([0, 0, 0]);
     errors = { count: 1, code: "EIO", where: "ext4_find_entry" };
     await system.advance(20_000);
-    const problem = watch.silent.get("v");
+    const problem = watch.unresponsive.get("v");
     expect(problem?.reason).to.equal("ReadError");
     expect(problem?.message).to.match(
       /^the kernel has met 1 error in .*, the last one EIO in ext4_find_entry: .*replace it/,
@@ -89,36 +89,36 @@ describe("ServerWatch", () => {
     );
     errors = { count: 2, code: "EFSCORRUPTED", where: "ext4_iget" };
     await system.advance(20_000);
-    expect(watch.silent.get("v")?.reason).to.equal("FilesystemDamaged");
+    expect(watch.unresponsive.get("v")?.reason).to.equal("FilesystemDamaged");
     errors = undefined;
     await system.advance(20_000);
-    expect([watch.silent.size, changes]).to.deep.equal([0, 3]);
+    expect([watch.unresponsive.size, changes]).to.deep.equal([0, 3]);
   });
 
   it("tells of one that does not answer, once, and when it does again", async () => {
     answer = async () => ({ answers: false });
     show(planned("v"));
     await system.advance(60_000);
-    const problem = watch.silent.get("v");
+    const problem = watch.unresponsive.get("v");
     expect(problem?.reason).to.equal("ServerUnreachable");
     expect(problem?.message).to.match(/^the server of nfs4 \(nas:\/a\) at \/staging\/v has not answered within 10 s/);
     await system.advance(60_000);
-    expect(watch.silent.get("v"), "the same object").to.equal(problem);
+    expect(watch.unresponsive.get("v"), "the same object").to.equal(problem);
     expect(changes).to.equal(1);
     answer = async () => ({ answers: true });
     await system.advance(10_000);
-    expect([...watch.silent.keys(), changes]).to.deep.equal([2]);
+    expect([...watch.unresponsive.keys(), changes]).to.deep.equal([2]);
   });
 
   it("says what the kernel says of one that is gone", async () => {
     answer = async () => ({ answers: false, said: "Stale file handle" });
     show(planned("v"));
     await system.advance(60_000);
-    expect(watch.silent.get("v")?.message).to.contain("is unreachable: Stale file handle.");
-    expect(watch.silent.get("v")?.said).to.equal("Stale file handle");
+    expect(watch.unresponsive.get("v")?.message).to.contain("is unreachable: Stale file handle.");
+    expect(watch.unresponsive.get("v")?.said).to.equal("Stale file handle");
     answer = async () => ({ answers: false });
     await system.advance(60_000);
-    expect(watch.silent.get("v"), "a plain time-out is no refusal").to.not.have.property("said");
+    expect(watch.unresponsive.get("v"), "a plain time-out is no refusal").to.not.have.property("said");
   });
 
   it("gives up what it asked, and asks no more, while the volume is being unmounted to be mounted anew", async () => {
@@ -142,7 +142,7 @@ describe("ServerWatch", () => {
       answer = async () => ({ answers: false, ...(said && { said }) });
       show(planned("v"));
       await system.advance(60_000);
-      messages.push(watch.silent.get("v")?.message ?? "");
+      messages.push(watch.unresponsive.get("v")?.message ?? "");
       show();
     }
     const [hung, stale, disconnected, down] = messages;
@@ -170,7 +170,7 @@ describe("ServerWatch", () => {
     show(planned("v", { fsType: "ext4", source: "/dev/sda", disk: "8:0" }), planned("local", { fsType: "xfs" }));
     for (let step = 0; step < 3; step++) {
       await system.advance(30_000);
-      said.push(watch.silent.get("v")?.message);
+      said.push(watch.unresponsive.get("v")?.message);
       answers.shift();
     }
     expect(said[0]).to.match(/^the disk of ext4 \(\/dev\/sda\) at \/staging\/v waits for its target\./);
@@ -196,12 +196,12 @@ describe("ServerWatch", () => {
     await system.advance(20_000);
     show(planned("v", { phase: "tearDown" }));
     expect(givenUp).to.deep.equal(["/staging/v"]);
-    expect([...watch.silent.keys()]).to.deep.equal([]);
+    expect([...watch.unresponsive.keys()]).to.deep.equal([]);
     late({ answers: false });
     await settle();
     const before = asked.length;
     await system.advance(600_000);
-    expect([...watch.silent.keys(), asked.length - before]).to.deep.equal([0]);
+    expect([...watch.unresponsive.keys(), asked.length - before]).to.deep.equal([0]);
   });
 
   it("such a volume is not ready, Degraded where it is mounted, and Stale, while it is what the spec says", () => {

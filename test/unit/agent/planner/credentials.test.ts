@@ -154,9 +154,9 @@ describe("a mount that is replaced for another Secret", () => {
 
   /** The server refuses the session; it is asked no more once the volume is being taken down. */
   async function refuse(): Promise<void> {
-    agent.silent.set(volume, { reason: "ServerUnreachable", message: "why", said: "Host is down" });
+    agent.unresponsive.set(volume, { reason: "ServerUnreachable", message: "why", said: "Host is down" });
     await agent.look();
-    agent.silent.clear();
+    agent.unresponsive.clear();
     await agent.look();
   }
 

@@ -49,12 +49,12 @@ describe("plan", () => {
   });
 
   it("is not released while something is being set up of which no record tells yet", () => {
-    const inFlight = { inFlight: new Map([[volume, "stage" as const]]) };
+    const pendingOperations = { pendingOperations: new Map([[volume, "stage" as const]]) };
     for (const deletionPolicy of ["Unmount", "Retain"] as const) {
       const intents = [wanted({ deleting: true, generation: 2, deletionPolicy })];
-      expect(planned({ intents, input: inFlight }).phase).to.equal("tearDown");
+      expect(planned({ intents, input: pendingOperations }).phase).to.equal("tearDown");
     }
-    const observing = { inFlight: new Map([[volume, "observe" as const]]) };
+    const observing = { pendingOperations: new Map([[volume, "observe" as const]]) };
     expect(planned({ intents: [wanted({ deleting: true, generation: 2 })], input: observing }).phase).to.equal(
       "released",
     );
@@ -85,7 +85,7 @@ describe("plan", () => {
   });
 
   it("starts no second operation of a volume (law L4)", () => {
-    const plan = planned({ intents: [wanted()], input: { inFlight: new Map([[volume, "stage" as const]]) } });
+    const plan = planned({ intents: [wanted()], input: { pendingOperations: new Map([[volume, "stage" as const]]) } });
     expect(plan.operation).to.equal(undefined);
     expect(plan.running).to.equal("stage");
   });

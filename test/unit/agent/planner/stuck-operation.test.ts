@@ -1,5 +1,5 @@
 import { expect } from "chai";
-import type { StuckOperation } from "../../../../src/agent/model/blocked.ts";
+import type { StuckOperation } from "../../../../src/agent/model/stuck-operation.ts";
 import { changedStuck } from "../../../../src/agent/planner/stuck-operation.ts";
 
 const server = { fsType: "nfs", source: "far:/export", point: "/far" };

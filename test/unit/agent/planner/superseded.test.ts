@@ -13,7 +13,7 @@ const other = `${prefix}/b`;
 function stands(action: Action, begunFor = 1) {
   const operation: Operation = { volume, ...action };
   const begun = new Map([[volume, { operation, generation: begunFor, at: 0 }]]);
-  const input = { inFlight: new Map([[volume, action.kind]]), begun };
+  const input = { pendingOperations: new Map([[volume, action.kind]]), begun };
   return summaryOf(
     planned({ intents: [wanted({ generation: 2 })], records: [record()], mounts: [staged, mounted], input }),
   );

@@ -229,9 +229,9 @@ describe("nodeStateOf", () => {
   });
 
   it("says that it does not hear of its intents, and is not drained by what it does not know", () => {
-    const deaf = { reason: "IndexMissing" as const, message: "its NodeVolumeState has no spec.intents" };
-    const of = seen({ mounts: [] }, { deaf });
-    expect(findCondition(of.conditions, "Ready")).to.include({ status: "False", ...deaf });
+    const sourceProblem = { reason: "IndexMissing" as const, message: "its NodeVolumeState has no spec.intents" };
+    const of = seen({ mounts: [] }, { sourceProblem });
+    expect(findCondition(of.conditions, "Ready")).to.include({ status: "False", ...sourceProblem });
     expect(findCondition(of.conditions, "Stalled")).to.include({ status: "True", reason: "IndexMissing" });
     expect([condition(of, "Drained"), condition(seen({ mounts: [] }), "Drained")]).to.deep.equal(["False", "True"]);
   });

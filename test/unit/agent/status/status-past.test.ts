@@ -33,7 +33,7 @@ describe("what a status takes over, and what not", () => {
   it("is in use from the moment on that something is being set up, before there is a record", () => {
     const world = (kind: "stage" | "observe") => ({
       intents: [wanted()],
-      input: { inFlight: new Map([[volume, kind]]) },
+      input: { pendingOperations: new Map([[volume, kind]]) },
     });
     expect(statusAfter(world("stage")).inUse).to.equal(true);
     expect(statusAfter(world("observe")).inUse).to.equal(false);

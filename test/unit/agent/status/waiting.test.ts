@@ -45,8 +45,8 @@ describe("what a CSI volume waits for", () => {
   it("a driver that takes long is named with what it was asked for", () => {
     const intent = wanted({ source, grant: { id: "g", csi } });
     const stuckOperations = new Map([["node.volume-1", { driver: "a.example", method: "NodeStageVolume" }]]);
-    const inFlight = new Map([["node.volume-1", "stage" as const]]);
-    const { waiting } = status(intent, { input: { stuckOperations, inFlight } });
+    const pendingOperations = new Map([["node.volume-1", "stage" as const]]);
+    const { waiting } = status(intent, { input: { stuckOperations, pendingOperations } });
     expect(waiting).to.include({ reason: "NotAnswering" });
     expect(waiting?.message).to.match(/a\.example has not answered NodeStageVolume/);
   });

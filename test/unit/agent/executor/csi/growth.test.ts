@@ -68,7 +68,7 @@ function planned(wantedBytes: string, { failed, refused }: Before = {}): string[
     records: new Map([[volume, record]]),
     mayHaveLost: false,
     table,
-    inFlight: new Map(),
+    pendingOperations: new Map(),
     failures,
     contents: () => ({ known: true, version: "1" }),
     observed: new Map(),

@@ -50,7 +50,7 @@ function input(now: number, more: Partial<PlanInput> & { readonly record?: Volum
     records: new Map([[volume, record]]),
     mayHaveLost: false,
     table,
-    inFlight: new Map(),
+    pendingOperations: new Map(),
     failures: new Map(),
     contents: () => ({ known: true, version: "1" }),
     observed: new Map(),
@@ -119,13 +119,13 @@ describe("NodePublishVolume again, as the driver asks (kubelet behaviours 19 and
     const quiet = at(0);
     expect(quiet).to.include({ state: "Mounted" });
     expect(at(60_000)).to.deep.equal(quiet);
-    const inFlight = new Map([[volume, "republish" as const]]);
-    expect(at(60_000, { inFlight })).to.deep.equal(quiet);
+    const pendingOperations = new Map([[volume, "republish" as const]]);
+    expect(at(60_000, { pendingOperations })).to.deep.equal(quiet);
     const twice = new MountTable([root, ...mounts, entry({ id: 20, parent: 11, point: publishPath, uniqueID: 20 })]);
-    expect(at(60_000, { inFlight, table: twice }), "as long as it runs").to.deep.equal(quiet);
+    expect(at(60_000, { pendingOperations, table: twice }), "as long as it runs").to.deep.equal(quiet);
     expect(at(10, { table: twice }), "as nobody looked when it had ended").to.deep.equal(quiet);
     const gone = new MountTable([root, ...mounts.slice(0, 2)]);
-    expect(at(60_000, { inFlight, table: gone }).drift?.class, "of the target itself").to.equal("Missing");
+    expect(at(60_000, { pendingOperations, table: gone }).drift?.class, "of the target itself").to.equal("Missing");
   });
 
   it("is due at once where the driver has mounted over what it had published, and takes no target away for it", () => {

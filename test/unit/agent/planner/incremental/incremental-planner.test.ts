@@ -41,7 +41,7 @@ describe("the plan of a CSI volume that is kept up", () => {
     records: new Map([[volume, record]]),
     mayHaveLost: false,
     table: new MountTable([root, ...mounts]),
-    inFlight: new Map(),
+    pendingOperations: new Map(),
     failures: new Map(),
     contents: () => ({ known: true, version: "1" }),
     observed: new Map(),

@@ -1,5 +1,5 @@
 import { expect } from "chai";
-import { neverReaped, orphanProof } from "../../../../src/agent/kubelet/orphan-proof.ts";
+import { neverReaped, orphanProof } from "../../../../src/agent/orphans/orphan-proof.ts";
 import { MountTable } from "../../../../src/host/mount-table/mount-table.ts";
 import type { MountEntry } from "../../../../src/host/mount-table/mountinfo.ts";
 import { entry } from "../../../lib/builders/mount-entries.ts";

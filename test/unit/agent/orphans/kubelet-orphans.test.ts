@@ -1,7 +1,7 @@
 import { expect } from "chai";
-import { leftovers } from "../../../../src/agent/kubelet/kubelet-orphans.ts";
-import { LeftoverWatch } from "../../../../src/agent/kubelet/leftover-watch.ts";
 import type { Plan } from "../../../../src/agent/model/volume-plan.ts";
+import { leftovers } from "../../../../src/agent/orphans/kubelet-orphans.ts";
+import { LeftoverWatch } from "../../../../src/agent/orphans/leftover-watch.ts";
 import { MountTable } from "../../../../src/host/mount-table/mount-table.ts";
 import type { MountEntry } from "../../../../src/host/mount-table/mountinfo.ts";
 import type { StaleLoop, Traces } from "../../../../src/host/ports/traces.ts";

@@ -1,7 +1,7 @@
 import { expect } from "chai";
 import { Journal } from "../../../../src/agent/journal/journal.ts";
-import { OrphanCleanup, type ReapOutcome } from "../../../../src/agent/kubelet/orphan-cleanup.ts";
-import type { ReapWorld } from "../../../../src/agent/kubelet/orphan-proof.ts";
+import { OrphanCleanup, type ReapOutcome } from "../../../../src/agent/orphans/orphan-cleanup.ts";
+import type { ReapWorld } from "../../../../src/agent/orphans/orphan-proof.ts";
 import { VolumeError } from "../../../../src/errors.ts";
 import type { MountEntry } from "../../../../src/host/mount-table/mountinfo.ts";
 import { dead, kubeletDir, orphanOf, pod, podMount, reapWorld } from "../../../lib/builders/reap-world.ts";

@@ -1,5 +1,5 @@
 import { expect } from "chai";
-import { nodePod, podsOnNode } from "../../../../src/agent/kubelet/node-pods.ts";
+import { nodePod, podsOnNode } from "../../../../src/agent/orphans/node-pods.ts";
 import type { KubeClient } from "../../../../src/kube/client/client.ts";
 
 const raw = (volumes: object[], annotations = {}) => ({

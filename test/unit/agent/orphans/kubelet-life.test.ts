@@ -1,5 +1,5 @@
 import { expect } from "chai";
-import { KubeletLife } from "../../../../src/agent/kubelet/kubelet-life.ts";
+import { KubeletLife } from "../../../../src/agent/orphans/kubelet-life.ts";
 import type { KubeClient } from "../../../../src/kube/client/client.ts";
 import { virtualSystem } from "../../kube/virtual-system.ts";
 

@@ -1,6 +1,6 @@
 import { expect } from "chai";
-import { BusyMounts } from "../../../../src/agent/kubelet/busy-mounts.ts";
 import type { Plan } from "../../../../src/agent/model/volume-plan.ts";
+import { BusyMounts } from "../../../../src/agent/orphans/busy-mounts.ts";
 import { MountTable } from "../../../../src/host/mount-table/mount-table.ts";
 import type { Holder } from "../../../../src/host/ports/holder.ts";
 import { entry } from "../../../lib/builders/mount-entries.ts";
