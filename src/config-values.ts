@@ -1,4 +1,6 @@
 /** Texts of flags and variables → values. Each throws ConfigError, which names the flag. */
+import { reservedNodeNames } from "./api/names.ts";
+import { FeatureGateError, type Features, featureGates, parseFeatureGates } from "./feature-gates.ts";
 
 /** A flag or variable is missing or wrong; the message names it and what it should be. */
 export class ConfigError extends Error {
@@ -7,15 +9,6 @@ export class ConfigError extends Error {
 
 /** Some five times the two minutes after which kubelet tries again at the latest what has failed. */
 const shortestGraceMs = 10 * 60_000;
-
-/**
- * PURE. The value of a flag that must be given.
- * @throws ConfigError if it is not
- */
-export function required(value: string | undefined, flag: string, variable: string): string {
-  if (value === undefined || value === "") throw new ConfigError(`${flag} (or ${variable}) is needed`);
-  return value;
-}
 
 /** PURE. The entries of a comma-separated list; empty ones are left out. */
 export function split(list: string): string[] {
@@ -35,14 +28,14 @@ export function prefixes(list: readonly string[]): readonly string[] {
 const ownState = ["data", "staging", "trash", "lock", "journal", "journal.reserve"];
 
 /**
- * The state directory, if no prefix of volumes reaches what the agent keeps in it.
+ * PURE. Returns if no prefix of volumes reaches what the agent keeps in its state directory.
  * @throws ConfigError
  */
-export function apartFrom(allowedPrefixes: readonly string[], stateDir: string): string {
+export function apartFrom(allowedPrefixes: readonly string[], stateDir: string): void {
   const isIn = (path: string, directory: string) => `${path}/`.startsWith(`${directory}/`);
   const own = ownState.map((name) => `${stateDir}/${name}`);
   const wrong = allowedPrefixes.find((prefix) => isIn(stateDir, prefix) || own.some((path) => isIn(prefix, path)));
-  if (wrong === undefined) return stateDir;
+  if (wrong === undefined) return;
   throw new ConfigError(
     `--allowed-prefix: ${JSON.stringify(wrong)} has the agent's own state (--state-dir ${stateDir}) in it: name another folder, such as ${stateDir}/mounts`,
   );
@@ -67,13 +60,13 @@ export function absolute(path: string, flag: string): string {
 }
 
 /** "" is nothing, as a variable that a manifest leaves empty. */
-export function optionalPath(path: string | undefined, flag: string): string | undefined {
-  return path === undefined || path === "" ? undefined : absolute(path, flag);
+export function optionalPath(path: string, flag: string): string | undefined {
+  return path === "" ? undefined : absolute(path, flag);
 }
 
 /** One word, as a URL or a name. "" is none, as a variable that a manifest leaves empty. */
-export function audience(text: string | undefined, flag: string): string | undefined {
-  if (text === undefined || text === "") return undefined;
+export function audience(text: string, flag: string): string | undefined {
+  if (text === "") return undefined;
   if (/^[!-+\--~]{1,253}$/.test(text)) return text;
   throw new ConfigError(`${flag}: ${JSON.stringify(text)} must be one audience: no blanks or commas`);
 }
@@ -120,10 +113,15 @@ export function truth(text: string, flag: string): boolean {
  * PURE. One of the allowed values of a flag.
  * @throws ConfigError if it is none of them
  */
-export function oneOf<const T extends string>(choices: readonly T[], text: string, flag: string): T {
+function oneOf<const T extends string>(choices: readonly T[], text: string, flag: string): T {
   const found = choices.find((choice) => choice === text);
   if (found !== undefined) return found;
   throw new ConfigError(`${flag}: ${JSON.stringify(text)} is not one of ${choices.join(", ")}`);
+}
+
+/** PURE. Reads one of the allowed values of a flag. */
+export function choice<const T extends string>(choices: readonly T[]): (text: string, flag: string) => T {
+  return (text, flag) => oneOf(choices, text, flag);
 }
 
 /**
@@ -143,6 +141,11 @@ export function place(text: string, flag: string): { readonly host: string; read
   const [, host = "", port = ""] = /^(.+):(\d{1,5})$/.exec(text) ?? [];
   if (host !== "" && Number(port) <= 65535) return { host: host.replace(/^\[|\]$/g, ""), port: Number(port) };
   throw new ConfigError(`${flag}: ${JSON.stringify(text)} is not HOST:PORT`);
+}
+
+/** A place, or "" for none. */
+export function optionalPlace(text: string, flag: string): ReturnType<typeof place> | undefined {
+  return text === "" ? undefined : place(text, flag);
 }
 
 /** What the kernel takes for the path of a unix socket, in bytes. */
@@ -175,4 +178,22 @@ export function digests(text: string, flag: string): ReadonlyMap<string, Readonl
 export function server(text: string, flag: string): string {
   if (text.startsWith("unix://")) socketPath(text.slice("unix://".length), flag);
   return text;
+}
+
+/** NAME=true or NAME=false, with commas. */
+export function features(text: string, flag: string): Features {
+  try {
+    return parseFeatureGates(text, featureGates);
+  } catch (error) {
+    if (error instanceof FeatureGateError) throw new ConfigError(`${flag}: ${error.message}`, { cause: error });
+    throw error;
+  }
+}
+
+/** The name of a Node whose agent can have a Lease of its own. */
+export function nodeName(name: string, flag: string): string {
+  if (!reservedNodeNames.includes(name)) return name;
+  throw new ConfigError(
+    `${flag}: the Lease ${JSON.stringify(name)} is none of an agent, so a Node of this name is not served: give the Node another name`,
+  );
 }

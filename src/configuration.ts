@@ -1,118 +1,342 @@
-import type { Features } from "./feature-gates.ts";
-import type { FlockerPlace } from "./host/ports/flocker.ts";
-import type { AcceptedPolicies } from "./kube/policies/policies.ts";
-import type { LogLevel } from "./log-level.ts";
+import { flexVolumeDir } from "./api/names.ts";
+import {
+  absolute,
+  address,
+  audience,
+  ConfigError,
+  choice,
+  digests,
+  features,
+  gracePeriod,
+  loopback,
+  nodeName,
+  optionalPath,
+  optionalPlace,
+  place,
+  prefixes,
+  processNumber,
+  server,
+  socketPath,
+  truth,
+} from "./config-values.ts";
+import { defaultFlocker } from "./host/ports/flocker.ts";
+import { logLevels } from "./log-level.ts";
+
+/** Variables of the environment, by name. */
+export type Env = { readonly [name: string]: string | undefined };
+
+/** One setting: its flag, the variable beside it, what holds without both, how its text is read, and what it means. */
+export type Setting = {
+  /** Without dashes. */
+  readonly flag: string;
+  readonly env?: string;
+  /** Absent: the setting is needed. A function: it depends on other variables or settings. @throws ConfigError */
+  readonly default?: string | ((env: Env, textOf: (setting: Setting) => string) => string);
+  /** As in docs/settings.md: Markdown. */
+  readonly doc: string;
+} & (
+  | { readonly list?: never; readonly parse: (text: string, flag: string) => unknown }
+  /** The flag may be there more than once; the variable has commas. */
+  | { readonly list: true; readonly parse: (texts: readonly string[]) => unknown }
+);
+
+/** Settings by the name of their field in the configuration. */
+export type Settings = { readonly [field: string]: Setting };
+
+/** What settings are once they are read. */
+export type ValuesOf<S extends Settings> = { readonly [field in keyof S]: ReturnType<S[field]["parse"]> };
+
+const serviceAccount = "/var/run/secrets/kubernetes.io/serviceaccount";
+const asItIs = (text: string) => text;
+const beneathKubelet = (path: string) => (_: Env, textOf: (setting: Setting) => string) =>
+  `${textOf(kubeletDirSetting)}/${path}`;
+
+function inClusterServer(env: Env): string {
+  const host = env["KUBERNETES_SERVICE_HOST"];
+  if (host === undefined) {
+    throw new ConfigError("--api-server is needed outside a pod: https://HOST:PORT of the API server");
+  }
+  const port = env["KUBERNETES_SERVICE_PORT"] ?? "443";
+  return `https://${host.includes(":") ? `[${host}]` : host}:${port}`;
+}
+
+/** As kubelet had it from its environment. */
+function flockerOfKubelet(env: Env): string {
+  const { host, port } = defaultFlocker;
+  return `${env["FLOCKER_CONTROL_SERVICE_HOST"] ?? host}:${env["FLOCKER_CONTROL_SERVICE_PORT"] ?? port}`;
+}
+
+/** Of agent and proxy. */
+const nodeNameSetting = {
+  flag: "node-name",
+  env: "NODE_NAME",
+  parse: nodeName,
+  doc: "its Node",
+} as const satisfies Setting;
+
+const kubeletDirSetting = {
+  flag: "kubelet-dir",
+  env: "NODEVOLUME_KUBELET_DIR",
+  default: "/var/lib/kubelet",
+  parse: absolute,
+  doc: "kubelet's `--root-dir`; for another one, the component `kubelet-dir` also changes the volumes of the DaemonSet",
+} as const satisfies Setting;
+
+/** How to reach the API server; the defaults are those of a pod. */
+export const apiSettings = {
+  server: {
+    flag: "api-server",
+    default: inClusterServer,
+    parse: server,
+    doc: "`https://HOST:PORT` of the API server; for an agent also `unix://PATH`, the socket of an api-proxy; then it reads no token",
+  },
+  caFile: {
+    flag: "api-ca-file",
+    default: `${serviceAccount}/ca.crt`,
+    parse: asItIs,
+    doc: "the certificate authority of its certificate",
+  },
+  tokenFile: {
+    flag: "api-token-file",
+    default: `${serviceAccount}/token`,
+    parse: asItIs,
+    doc: "the token; read again when it is rejected",
+  },
+} as const satisfies Settings;
+
+/** What every role has. */
+export const processSettings = {
+  metricsAddress: {
+    flag: "metrics-address",
+    env: "NODEVOLUME_METRICS_ADDRESS",
+    default: "127.0.0.1:9808",
+    parse: address,
+    doc: "HOST:PORT of `/metrics`, `/healthz` and `/readyz`; without a host on every address",
+  },
+  secureMetrics: {
+    flag: "secure-metrics",
+    env: "NODEVOLUME_SECURE_METRICS",
+    default: "false",
+    parse: truth,
+    doc: "for controller and api-proxy: `/metrics`, `/healthz` and `/readyz` with TLS, with details only for permitted clients. An agent ignores it",
+  },
+  metricsTokenAudience: {
+    flag: "metrics-token-audience",
+    env: "NODEVOLUME_METRICS_TOKEN_AUDIENCE",
+    default: "",
+    parse: audience,
+    doc: "with `--secure-metrics`: the audience of tokens, by default the API server's own; see below",
+  },
+  logLevel: {
+    flag: "log-level",
+    env: "NODEVOLUME_LOG_LEVEL",
+    default: "info",
+    parse: choice(logLevels),
+    doc: "`error`, `warn`, `info` or `debug`",
+  },
+  logLevelDir: {
+    flag: "log-level-dir",
+    env: "NODEVOLUME_LOG_LEVEL_DIR",
+    default: "",
+    parse: optionalPath,
+    doc: "a directory whose files set the level at run time ([support](support.md)): `controller`, `agents`, `agent.NODE`. The manifests have it",
+  },
+} as const satisfies Settings;
+
+/** What agent and controller have. */
+export const commonSettings = {
+  allowedPrefixes: {
+    flag: "allowed-prefix",
+    env: "NODEVOLUME_ALLOWED_PREFIXES",
+    default: "/var/lib/nodevolume/mounts",
+    list: true,
+    parse: prefixes,
+    doc: "host paths under which volumes may be mounted; the agent enforces it, and the controller reports early what the agent would reject",
+  },
+  processMetrics: {
+    flag: "process-metrics",
+    env: "NODEVOLUME_PROCESS_METRICS",
+    default: "true",
+    parse: truth,
+    doc: "for controller and agent: `false` leaves out the usual metrics of a Node process, `process_*` and `nodejs_*`",
+  },
+  features: {
+    flag: "feature-gates",
+    env: "NODEVOLUME_FEATURE_GATES",
+    default: "",
+    parse: features,
+    doc: "`NAME=true,NAME=false`: see below",
+  },
+  controllerAttachDetach: {
+    flag: "controller-attach-detach",
+    env: "NODEVOLUME_CONTROLLER_ATTACH_DETACH",
+    default: "true",
+    parse: truth,
+    doc: "`false`: no volume is attached, and only volumes of drivers without attachment are used ([0030](decisions/0030-nodes-that-nothing-is-attached-to.md))",
+  },
+  acceptedPolicies: {
+    flag: "accepted-policies",
+    env: "NODEVOLUME_ACCEPTED_POLICIES",
+    default: "",
+    parse: digests,
+    doc: "`NAME=DIGEST` with commas: our policies or bindings that you changed on purpose ([security](security.md#policies-that-are-missing-or-different)); see below",
+  },
+} as const satisfies Settings;
+
+/** What only the controller has. */
+export const controllerSettings = {
+  identity: {
+    flag: "identity",
+    env: "POD_NAME",
+    parse: asItIs,
+    doc: "its name in the leader's Lease",
+  },
+  observePods: {
+    flag: "observe-pods",
+    env: "NODEVOLUME_OBSERVE_PODS",
+    default: "PersistentVolumes",
+    parse: choice(["None", "PersistentVolumes"]),
+    doc: "`None`: kubelet's mounts for pods are not observed ([observe](observe.md))",
+  },
+  pageAddress: {
+    flag: "page-address",
+    env: "NODEVOLUME_PAGE_ADDRESS",
+    default: "127.0.0.1:9809",
+    parse: loopback,
+    doc: 'HOST:PORT of the [page](page.md), only on loopback; `""`: no page',
+  },
+  indexIntents: {
+    flag: "index-intents",
+    env: "NODEVOLUME_INDEX_INTENTS",
+    default: "false",
+    parse: truth,
+    doc: "maintains the index for agents with `--intents=Index`",
+  },
+} as const satisfies Settings;
+
+/** What only the agent has. */
+export const agentSettings = {
+  nodeName: nodeNameSetting,
+  intents: {
+    flag: "intents",
+    env: "NODEVOLUME_INTENTS",
+    default: "Watch",
+    parse: choice(["Watch", "Index"]),
+    doc: "`Index`: it uses the index of the controller",
+  },
+  pods: {
+    flag: "pods",
+    env: "NODEVOLUME_PODS",
+    default: "true",
+    parse: truth,
+    doc: "whether it serves `csi.nodevolume.dev` to kubelet ([pods](pods.md))",
+  },
+  reapOrphansGracePeriodMs: {
+    flag: "reap-orphans-grace-period",
+    env: "NODEVOLUME_REAP_ORPHANS_GRACE_PERIOD",
+    default: "0",
+    parse: gracePeriod,
+    doc: "how long an orphan of kubelet is listed before it is removed, such as `1h30m`, at least ten minutes; `0`: never",
+  },
+  stateDir: {
+    flag: "state-dir",
+    env: "NODEVOLUME_STATE_DIR",
+    default: "/var/lib/nodevolume",
+    parse: absolute,
+    doc: "journal, staging, data. On a disk that survives a reboot, and Bidirectional in a container",
+  },
+  hostRoot: {
+    flag: "host-root",
+    env: "NODEVOLUME_HOST_ROOT",
+    default: "/",
+    parse: absolute,
+    doc: "the path of the node's root: `/host` in the DaemonSet",
+  },
+  hostPid: {
+    flag: "host-pid",
+    env: "NODEVOLUME_HOST_PID",
+    default: "1",
+    parse: processNumber,
+    doc: "a process in the node's mount namespace",
+  },
+  kubeletDir: kubeletDirSetting,
+  csiDir: {
+    flag: "csi-dir",
+    env: "NODEVOLUME_CSI_DIR",
+    default: beneathKubelet("plugins/nodevolume.dev"),
+    parse: absolute,
+    doc: "where drivers stage and publish for the agent",
+  },
+  csiRegistrationDir: {
+    flag: "csi-registration-dir",
+    env: "NODEVOLUME_CSI_REGISTRATION_DIR",
+    default: beneathKubelet("plugins_registry"),
+    parse: absolute,
+    doc: "where drivers register",
+  },
+  flexVolumeDir: {
+    flag: "flex-volume-dir",
+    env: "NODEVOLUME_FLEX_VOLUME_DIR",
+    default: flexVolumeDir,
+    parse: absolute,
+    doc: "vendors' flexvolume drivers: kubelet's `--volume-plugin-dir`",
+  },
+  flocker: {
+    flag: "flocker-control-service",
+    default: flockerOfKubelet,
+    parse: place,
+    doc: "Flocker's control service",
+  },
+} as const satisfies Settings;
+
+/** What only the API proxy has. */
+export const proxySettings = {
+  nodeName: nodeNameSetting,
+  socket: {
+    flag: "socket",
+    default: "/run/nodevolume/api/api.sock",
+    parse: socketPath,
+    doc: "the socket for the agent; only this user can access its directory",
+  },
+  agentMetrics: {
+    flag: "agent-metrics",
+    env: "NODEVOLUME_AGENT_METRICS",
+    default: "",
+    parse: optionalPlace,
+    doc: "HOST:PORT of the agent's metrics: they are served before the proxy's own; without it, only the proxy's own",
+  },
+} as const satisfies Settings;
 
 /** What a role is started with: read by config.ts, and not changed after that. */
 export type Config = ControllerConfig | AgentConfig | ApiProxyConfig;
 
 /** What every role has. */
-export interface ProcessConfig {
-  readonly api: ApiAccess;
-  /**
-   * host:port of /metrics, /healthz and /readyz. Without a host: every address of the machine, IPv6 and IPv4. Port 0
-   * takes a free one, which the log names.
-   */
-  readonly metricsAddress: { readonly host: string | undefined; readonly port: number };
-  readonly logLevel: LogLevel;
-  /** Metrics by TLS, to those alone who may get them; never of an agent, which listens to its node alone. */
-  readonly secureMetrics: boolean;
-  /** That a token must be of with which metrics are asked for; undefined: of the API server itself. */
-  readonly metricsTokenAudience: string | undefined;
-  /** Where the log level is read while it runs, a file each for whom it is meant; undefined: it stays as it is. */
-  readonly logLevelDir: string | undefined;
+interface ProcessConfig extends ValuesOf<typeof processSettings> {
+  readonly api: ValuesOf<typeof apiSettings>;
 }
 
 /** Settings of agent and controller. */
-export interface CommonConfig extends ProcessConfig {
-  /**
-   * Host path prefixes beneath which volumes may be mounted. The agent is the authority, the controller reports early.
-   */
-  readonly allowedPrefixes: readonly string[];
-  /** Whether the usual metrics of a Node process are served: process_* and nodejs_*. */
-  readonly processMetrics: boolean;
-  /** What is on of src/feature-gates.ts. */
-  readonly features: Features;
-  /**
-   * Whether the controller attaches volumes to nodes; kubelet's enableControllerAttachDetach. If not, only volumes of
-   * drivers that attach nothing are used.
-   */
-  readonly controllerAttachDetach: boolean;
-  /** Digests of policies that are right although they are not those of config/policy. */
-  readonly acceptedPolicies: AcceptedPolicies;
-}
-
-/** How to reach the API server; the defaults are those of a pod. The token is read again when it is refused. */
-interface ApiAccess {
-  /**
-   * https://HOST:PORT; or unix://PATH, the socket of a proxy that has the token, and then the two files are not read.
-   */
-  readonly server: string;
-  readonly caFile: string;
-  readonly tokenFile: string;
-}
+interface CommonConfig extends ProcessConfig, ValuesOf<typeof commonSettings> {}
 
 /** Settings of the role `controller`. */
-export interface ControllerConfig extends CommonConfig {
+export interface ControllerConfig extends CommonConfig, ValuesOf<typeof controllerSettings> {
   readonly role: "controller";
-  /** Name of this candidate in the leader's Lease. */
-  readonly identity: string;
-  /** Which volumes that kubelet manages get an intent in mode Observe on each node that has pods with them. */
-  readonly observePods: "None" | "PersistentVolumes";
-  /** Where the page is served, on loopback alone; undefined: it is not. */
-  readonly pageAddress: { readonly host: string | undefined; readonly port: number } | undefined;
-  /** Whether each NodeVolumeState has an index of its node's intents, for agents that watch that (decision 0067). */
-  readonly indexIntents: boolean;
 }
 
 /** Settings of the role `agent`. */
-export interface AgentConfig extends CommonConfig {
+export interface AgentConfig extends CommonConfig, ValuesOf<typeof agentSettings> {
   readonly role: "agent";
-  readonly nodeName: string;
-  /** How it hears of its node's intents: Index needs a controller with --index-intents. */
-  readonly intents: "Watch" | "Index";
-  /**
-   * Journal, lock, data, staging and trash. Must survive the agent; shared (Bidirectional) if the agent is in a
-   * container.
-   */
-  readonly stateDir: string;
-  /**
-   * Where the node's root is seen: / on the host, /host in the DaemonSet. Sources and devices are looked up beneath it.
-   */
-  readonly hostRoot: string;
-  /** A process in the node's mount namespace, whose table says what the node and its pods see; 1 with hostPID. */
-  readonly hostPid: number;
-  /**
-   * Root of staging and publish paths: CSI drivers see it at the same path, and their mounts reach it (Bidirectional).
-   */
-  readonly csiDir: string;
-  /** Where CSI drivers register: kubelet's plugin registration directory. */
-  readonly csiRegistrationDir: string;
-  /** Where vendors' flexvolume drivers are on the node: kubelet's --volume-plugin-dir. */
-  readonly flexVolumeDir: string;
-  /** Where the control service of Flocker is. */
-  readonly flocker: FlockerPlace;
-  /**
-   * kubelet's root directory (its --root-dir), as kubelet names it: the agent binds into pods beneath it
-   * (Bidirectional).
-   */
-  readonly kubeletDir: string;
-  /** Whether pods of this node may use its volumes: by the driver csi.nodevolume.dev, which the agent then serves. */
-  readonly pods: boolean;
-  /**
-   * Milliseconds for which something that kubelet has left is shown as an orphan before it is removed; 0: nothing is
-   * removed.
-   */
-  readonly reapOrphansGracePeriodMs: number;
 }
 
 /** Settings of the role `api-proxy`. */
-export interface ApiProxyConfig extends ProcessConfig {
+export interface ApiProxyConfig extends ProcessConfig, ValuesOf<typeof proxySettings> {
   readonly role: "api-proxy";
-  /** The node that the agent beside it is of. */
-  readonly nodeName: string;
-  /** Where that agent finds it. Its directory is this process's alone, and root's. */
-  readonly socket: string;
-  /** Where the agent serves its metrics, which are served behind our own; undefined: ours alone. */
-  readonly agentMetrics: { readonly host: string; readonly port: number } | undefined;
 }
+
+const groups: readonly Settings[] = [
+  ...[apiSettings, processSettings, commonSettings],
+  ...[controllerSettings, agentSettings, proxySettings],
+];
+
+/** All settings of all roles, each flag once. */
+export const allSettings: readonly Setting[] = [...new Set(groups.flatMap((group) => Object.values(group)))];

@@ -1,4 +1,4 @@
-import { flagNames } from "./config.ts";
+import { allSettings, type Setting } from "./configuration.ts";
 import { revision, version } from "./version.ts";
 
 const help = ["--help", "-h", "help"];
@@ -21,9 +21,18 @@ function usage(): string {
     "",
     "controller turns NodeVolumeSets into one NodeVolumeIntent for each node; agent mounts the volumes of its node's intents;",
     "api-proxy stands before an agent and has its token. Each role has its own flags, and most have a variable and a default:",
-    "docs/settings.md has them.",
+    "docs/settings.md has more about them.",
     "",
-    ...flagNames.map((name) => `  --${name}`),
+    ...allSettings.flatMap(linesOf),
     "",
   ].join("\n");
+}
+
+function linesOf({ flag, env, default: other, doc }: Setting): string[] {
+  const value = other === undefined ? "needed" : typeof other === "string" && other !== "" ? `default ${other}` : "";
+  const beside = [env ?? "", value].filter((text) => text !== "").join(", ");
+  const plain = doc
+    .replace(/ \(\[[^\]]*\]\([^)]*\)\)|; see below|: see below/g, "")
+    .replace(/\[([^\]]*)\]\([^)]*\)/g, "$1");
+  return [`  --${flag}`, `      ${plain}${beside === "" ? "" : ` (${beside})`}`];
 }

@@ -1,13 +1,11 @@
-import { readFileSync } from "node:fs";
-import { join } from "node:path";
 import { expect } from "chai";
-import { root } from "../../../hack/lib/root.ts";
 import { defaultPrefixes } from "../../../src/cli/check/check-prefixes.ts";
 import { checksAfter } from "../../../src/cli/check/checks.ts";
 import type { InstalledFacts } from "../../../src/cli/check/facts.ts";
 import { fieldsMissing, fieldsOf } from "../../../src/cli/check/fields.ts";
 import { installedKinds } from "../../../src/cli/check/installation.gen.ts";
 import { rendered } from "../../../src/cli/check/rendered.ts";
+import { commonSettings } from "../../../src/configuration.ts";
 import {
   agent,
   bad,
@@ -300,8 +298,7 @@ describe("kubectl nvi check", () => {
   for (const [what, more, expected] of rows) it(what, () => expectResults(afterWith(more), expected));
 
   it("takes the prefixes that agents take without a setting", () => {
-    const text = readFileSync(join(root, "src/config.ts"), "utf8");
-    expect(text).to.include(`const defaultPrefix = "${defaultPrefixes}";`);
+    expect(commonSettings.allowedPrefixes.default).to.equal(defaultPrefixes);
     expect(afterWith({ prefixes: { items: [] } })).to.deep.equal([]);
   });
 

@@ -1,8 +1,9 @@
-import { readdirSync, readFileSync } from "node:fs";
+import { globSync, readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect } from "chai";
 import { root } from "../../../hack/lib/root.ts";
 import { parseConfig } from "../../../src/config.ts";
+import { allSettings } from "../../../src/configuration.ts";
 
 const textOf = (path: string) => readFileSync(join(root, path), "utf8");
 const document = textOf("docs/settings.md");
@@ -11,21 +12,41 @@ const rows = document
   .filter((line) => line.startsWith("| `"))
   .map((line) => line.split("|").map((cell) => cell.trim()));
 
-describe("docs/settings.md", () => {
-  const source = textOf("src/config.ts");
+/** Of the table, and those that code reads by name. */
+const variables = new Set([
+  ...allSettings.flatMap(({ env }) => env ?? []),
+  ...["src/config.ts", "src/configuration.ts"].flatMap((path) =>
+    [...textOf(path).matchAll(/env\["(\w+)"\]/g)].map(([, name = ""]) => name),
+  ),
+]);
+for (const name of variables) if (name.startsWith("KUBERNETES_")) variables.delete(name);
 
+describe("docs/settings.md", () => {
   it("has each flag of all roles, and no other", () => {
-    const flags = [...source.matchAll(/^ {2}"?([a-z-]+)"?: \{ type: "string"/gm)].map(([, name]) => `--${name}`);
+    const flags = allSettings.map(({ flag }) => `--${flag}`);
     expect(flags.length).to.be.greaterThan(20);
     const documented = rows.flatMap(([, flag = ""]) => /^`(--[a-z-]+)`/.exec(flag)?.[1] ?? []);
     expect(documented.sort()).to.deep.equal(flags.sort());
   });
 
   it("has each variable that is read, and no other", () => {
-    const read = [...source.matchAll(/env\["(\w+)"\]/g)].map(([, name = ""]) => name);
-    const own = new Set(read.filter((name) => !name.startsWith("KUBERNETES_")));
     const documented = rows.flatMap(([, , variables = ""]) => variables.match(/\b[A-Z]+(_[A-Z]+)+\b/g) ?? []);
-    expect(documented.sort()).to.deep.equal([...own].sort());
+    expect(documented.sort()).to.deep.equal([...variables].sort());
+  });
+
+  it("says of each setting what the program's own help says, beside its variable", () => {
+    for (const { flag, env, doc } of allSettings) {
+      const [, , variable, , meaning] = rows.find(([, name = ""]) => name.startsWith(`\`--${flag}\``)) ?? [];
+      expect(meaning, flag).to.equal(doc);
+      if (env !== undefined) expect(variable, flag).to.match(new RegExp(`^\`${env}\``));
+    }
+  });
+
+  it("has each variable of ours that a manifest sets: no role reads another", () => {
+    const manifests = globSync("config/**/*.yaml", { cwd: root }).map(textOf);
+    const set = manifests.flatMap((text) => text.match(/\bNODEVOLUME_[A-Z_]+\b/g) ?? []);
+    expect(set.length).to.be.above(30);
+    expect(set.filter((name) => !variables.has(name))).to.deep.equal([]);
   });
 
   it("has the defaults that are taken", () => {
