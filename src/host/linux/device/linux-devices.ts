@@ -20,8 +20,9 @@ import { deviceIdentity, deviceSize, isMadeOfMemory, lastingNameOf } from "../sy
 import { errnoOf } from "../syscall/errno.ts";
 import { attachedBy } from "./attached-by.ts";
 import { parseBlkid } from "./blkid-words.ts";
-import { type BlockClaims, claimsOf, wholeDiskOf } from "./block-claims.ts";
+import { type BlockClaims, claimsOf } from "./block-claims.ts";
 import { claimedText } from "./device-users.ts";
+import { wholeDiskOf } from "./devices-beneath.ts";
 import { readDisks } from "./disks.ts";
 import { checkArgs, checkProgress, damageOf, isChecked, judgeCheck, unfinishedCheck } from "./file-system-check.ts";
 
@@ -222,7 +223,7 @@ function attributesOf(deviceNumber: string, sizeBytes: number): DeviceAttributes
   const identity = deviceIdentity(deviceNumber, sizeBytes, bootID());
   const lastingName = lastingNameOf(deviceNumber);
   const attached = attachedBy("/sys", deviceNumber);
-  const wholeDisk = wholeDiskOf(deviceNumber)?.deviceNumber;
+  const wholeDisk = wholeDiskOf(deviceNumber, { sys: "/sys" });
   return {
     sizeBytes,
     ...(identity !== undefined && { identity }),
