@@ -4,7 +4,12 @@ import type { Schema } from "./crds.ts";
 
 type Definition = { readonly properties: { readonly [field: string]: Schema } } & Schema;
 
-const options = { useDefaults: true, allErrors: true, allowUnionTypes: true, code: { source: true, esm: true } } as const;
+const options = {
+  useDefaults: true,
+  allErrors: true,
+  allowUnionTypes: true,
+  code: { source: true, esm: true },
+} as const;
 
 /**
  * The code that ajv makes of kinds, one function each by its name: what the kinds share is compiled once. Made at build

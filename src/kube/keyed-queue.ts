@@ -4,10 +4,10 @@ import type { BackoffLimits } from "./backoff.ts";
 import { equalJitter } from "./backoff.ts";
 import { ApiError } from "./client/api-error.ts";
 
-/** Milliseconds after which a key is run again even if nothing adds it, as controller-runtime's `Result.RequeueAfter`. */
+/** Milliseconds after which a key is run again although nothing adds it: controller-runtime's `RequeueAfter`. */
 export type RequeueAfter = number;
 
-/** What is done for the keys of a queue. It reads the present state itself: a key says that something changed, not what. */
+/** What is done for a key of a queue. It reads the present state: a key says that something changed, not what. */
 export type Reconcile = (key: string) => Promise<RequeueAfter | undefined>;
 
 /** Dependencies of a work queue. */

@@ -67,56 +67,6 @@ export const folderExceptions: readonly {
     ],
   },
   {
-    to: "src/controller/claims/claim-users.ts",
-    why: "takes notEnded, which goes to model/pod-entry.ts",
-    from: ["src/controller/cache/pods.ts"],
-  },
-  {
-    to: "src/controller/claims/resolve-claim.ts",
-    why: "takes the type ClaimObjects, which goes to model",
-    from: ["src/controller/cache/storage.ts"],
-  },
-  {
-    to: "src/controller/intents/conflicts.ts",
-    why: "takes the type Conflict, which goes to model",
-    from: ["src/controller/sets/set-status.ts"],
-  },
-  {
-    to: "src/controller/intents/resolve-node.ts",
-    why: "takes the type NodeInput or SetOnNode, which go to model",
-    from: [
-      "src/controller/pods/admit-pods.ts",
-      "src/controller/pods/target-of.ts",
-      "src/controller/sets/rollout.ts",
-      "src/controller/sets/set-status.ts",
-    ],
-  },
-  {
-    to: "src/controller/intents/write-intents.ts",
-    why: "takes intentRef, which goes to model",
-    from: [
-      "src/controller/attach/attach-status-writer.ts",
-      "src/controller/attach/grow.ts",
-      "src/controller/grants/disk-grants.ts",
-      "src/controller/grants/write-grant.ts",
-    ],
-  },
-  {
-    to: "src/controller/metrics.ts",
-    why: "counts reconciles in the metrics of the whole controller",
-    from: ["src/controller/queues/queues.ts"],
-  },
-  {
-    to: "src/controller/reconcilers/release-reconciler.ts",
-    why: "takes the type IntentAttachments, which goes to model",
-    from: ["src/controller/attach/intent-attachments.ts"],
-  },
-  {
-    to: "src/controller/release/decide-release.ts",
-    why: "takes the type NodeFacts, which goes to model/node-facts.ts",
-    from: ["src/controller/agents/agent-leases.ts"],
-  },
-  {
     to: "src/host/linux/evidence/kernel-exports.ts",
     why: "who uses a device is evidence, on the same line",
     from: ["src/host/linux/device/device-users.ts"],

@@ -86,35 +86,6 @@ describe("a disk that somebody uses without a claim, on the real kernel", functi
     expect(signature(), "nothing was written").to.equal("");
   });
 
-  for (const [how, source, reason] of [
-    ["its path", byPath, "DeviceBusy"],
-    ["its properties", byFields, "DiskNotFound"],
-  ] as const) {
-    slow(`is left alone by ${how} while a VolumeAttachment of another driver has it, and both are named`, async () => {
-      const attached = {
-        volumeAttachment: "csi-6b1f",
-        driver: "ebs.example",
-        persistentVolume: "pvc-7",
-        claim: "db/data",
-      };
-      const grant = { id: "grant-1", disk: "" };
-      node.want(local(source, { grant }));
-      expect((await failure())?.reason, "nobody has answered").to.equal("DiskNotCompared");
-      const request = (await node.journal()).records.get(name)?.attachmentsAsked?.request ?? "";
-      const answered = (volumes: readonly object[], generation: number) =>
-        node.want(local(source, { grant: { ...grant, attachments: { request, volumes } }, generation }));
-      answered([{ ...attached, names: [disk] }], 2);
-      const busy = await failure();
-      expect(busy?.reason).to.equal(reason);
-      for (const who of ["ebs.example", "pvc-7", "db/data", "csi-6b1f"]) expect(busy?.message).to.include(who);
-      expect(signature(), "nothing was written").to.equal("");
-      answered([], 3);
-      expect((await failure())?.message).to.equal(undefined);
-      expect(node.mountAt(node.target("a"))?.source).to.equal(disk);
-      expect((await node.journal()).records.get(name)?.attachmentsAsked, "it asks no more").to.equal(undefined);
-    });
-  }
-
   for (const [how, script] of [
     ["reads it", () => openFor("O_RDONLY")],
     ["has it mapped", () => `${openFor("O_RDWR")}; m = mmap.mmap(fd, 4096); os.close(fd)`],

@@ -2,7 +2,7 @@ import type { KubeObject } from "../../api/meta.ts";
 import { agentLeaseSeconds, type Lease, type LeaseValidity, leaseValidity } from "../../kube/leases/lease.ts";
 import type { ObjectStore } from "../../kube/watch/object-store.ts";
 import type { Cancel, Clock } from "../../ports.ts";
-import type { NodeFacts } from "../release/decide-release.ts";
+import type { NodeFacts } from "../model/node-facts.ts";
 
 /**
  * The liveness of a node's agent, by its Lease.

@@ -4,7 +4,7 @@ import type { KubeClient } from "../../kube/client/client.ts";
 import type { RequeueAfter } from "../../kube/keyed-queue.ts";
 import type { Clock } from "../../ports.ts";
 import { canGrow, capacityPatch, claimGrowthPatch } from "../claims/expansion.ts";
-import { intentRef } from "../intents/write-intents.ts";
+import { intentRef } from "../model/projections.ts";
 import { runWithConcurrency } from "../util/run-with-concurrency.ts";
 import { isResolved } from "./resolve-volume.ts";
 import type { VolumeEventRecorder } from "./volume-event-recorder.ts";

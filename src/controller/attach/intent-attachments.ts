@@ -1,11 +1,11 @@
 import { annotation, resource } from "../../api/names.ts";
 import type { Storage } from "../cache/storage.ts";
 import type { ClaimReservation, VolumeObjects } from "../claims/claim-reservation.ts";
+import type { IntentAttachments } from "../model/intent-attachments.ts";
 import type { Intent } from "../model/projections.ts";
 import type { Attachment } from "../model/storage-objects.ts";
 import { projectAttachment } from "../model/storage-objects.ts";
 import { volumeIDOf } from "../model/volume-key.ts";
-import type { IntentAttachments } from "../reconcilers/release-reconciler.ts";
 import { attachmentName, isOwnAttachment } from "./attachment-name.ts";
 import type { VolumeIndex } from "./volume-index.ts";
 import type { AttachmentWriter } from "./write-attachment.ts";

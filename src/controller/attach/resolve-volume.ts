@@ -1,10 +1,9 @@
 import type { CSIVolumeSource, GrantedCSIVolume, NodeVolumeIntentSpec } from "../../api/types.gen.ts";
 import { quantityBytes } from "../../api/values/quantity.ts";
-import type { ClaimObjects } from "../claims/resolve-claim.ts";
 import { resolveClaim } from "../claims/resolve-claim.ts";
 import { accessModeOf } from "../model/access.ts";
 import { diskOf, type NamedDisk } from "../model/disk-id.ts";
-import type { Claim, PersistentVolume } from "../model/storage-objects.ts";
+import type { Claim, ClaimObjects, PersistentVolume } from "../model/storage-objects.ts";
 import type { AccessMode, PersistentVolumeCSI } from "../model/storage-types.ts";
 import type { VolumeID } from "../model/volume-key.ts";
 import type { UnresolvedVolume } from "../model/volume-resolution.ts";

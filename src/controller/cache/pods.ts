@@ -5,9 +5,7 @@ import type { Transport } from "../../kube/client/transport.ts";
 import type { Reflector } from "../../kube/watch/reflector.ts";
 import { createReflector } from "../../kube/watch/reflector.ts";
 import type { System } from "../../ports.ts";
-import { notEnded } from "../claims/claim-users.ts";
-import type { PodEntry } from "../model/pod-entry.ts";
-import { projectNamespace, projectPod } from "../model/pod-entry.ts";
+import { notEnded, type PodEntry, projectNamespace, projectPod } from "../model/pod-entry.ts";
 import { setOf } from "../model/pod-volume.ts";
 import { createWatchGroup, type WatchGroup } from "./watch-group.ts";
 

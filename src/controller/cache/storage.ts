@@ -6,11 +6,11 @@ import type { ObjectStore } from "../../kube/watch/object-store.ts";
 import type { Reflector } from "../../kube/watch/reflector.ts";
 import { createReflector } from "../../kube/watch/reflector.ts";
 import type { Cancel, System } from "../../ports.ts";
-import type { ClaimObjects } from "../claims/resolve-claim.ts";
 import type { Intent, SetEntry } from "../model/projections.ts";
 import type {
   Attachment,
   Claim,
+  ClaimObjects,
   CSIDriver,
   CSINode,
   PersistentVolume,

@@ -4,9 +4,6 @@ import type { Claim } from "../model/storage-objects.ts";
 import type { WaitReason } from "../model/wait-reason.ts";
 import { onClaim } from "./decide-reservation.ts";
 
-/** What the claim of a source says of a set: undefined, that it may; `unknown`, while claims are not all known. */
-export type SetConsent = WaitReason | "unknown" | undefined;
-
 /**
  * The first claim that does not allow one of the sets, as a reason to wait; undefined if all of them allow all. Pure.
  */

@@ -76,7 +76,10 @@ export interface ClaimReservation {
  */
 export function createClaimReservation(deps: ClaimReservationDeps): ClaimReservation {
   const { client, clock, random, log } = deps;
-  /** By UID of the claim: those whose reservation has begun, and those that are ours. */
+  /**
+   * By UID of the claim: those whose reservation has begun, and those that are ours. The label on the server says
+   * neither since when it has kept pods out, nor that none had slipped in.
+   */
   const pending = new Map<string, PendingReservation>();
   const reserved = new Set<string>();
 

@@ -2,11 +2,9 @@ import type { KubeObject } from "../../api/meta.ts";
 import { resource } from "../../api/names.ts";
 import type { KubeClient } from "../../kube/client/client.ts";
 import { arrayIn, recordIn, stringIn } from "../../kube/json.ts";
+import { notEnded } from "../model/pod-entry.ts";
 import type { Claim } from "../model/storage-objects.ts";
 import type { WaitReason } from "../model/wait-reason.ts";
-
-/** Those that have ended do not count. */
-export const notEnded = "status.phase!=Succeeded,status.phase!=Failed";
 
 /**
  * Of the pods that name a claim, which can only be of its own namespace, scheduled or not, as the server has them now:

@@ -1,15 +1,7 @@
 import type { PersistentVolumeClaimVolumeSource } from "../../api/types.gen.ts";
-import type { Claim, CSIDriver, PersistentVolume, StorageClass } from "../model/storage-objects.ts";
+import type { Claim, ClaimObjects, PersistentVolume } from "../model/storage-objects.ts";
 import type { PersistentVolumeCSI } from "../model/storage-types.ts";
 import type { UnresolvedVolume } from "../model/volume-resolution.ts";
-
-/** The objects by name, as they were last seen. */
-export interface ClaimObjects {
-  claim(namespace: string, name: string): Claim | undefined;
-  persistentVolume(name: string): PersistentVolume | undefined;
-  storageClass(name: string): StorageClass | undefined;
-  csiDriver(name: string): CSIDriver | undefined;
-}
 
 /** A claim that is bound, with its PersistentVolume of a CSI driver. */
 export interface BoundClaim {

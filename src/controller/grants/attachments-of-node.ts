@@ -49,7 +49,7 @@ export async function attachmentsOfNode(client: KubeClient, node: string): Promi
 }
 
 /** PURE. What a node is told of a VolumeAttachment: by what its device is known there, and whom to name. */
-export function attachedVolume(attachment: Attachment, volume: PersistentVolume | undefined): AttachedVolume {
+function attachedVolume(attachment: Attachment, volume: PersistentVolume | undefined): AttachedVolume {
   const { metadata, attacher, inline, persistentVolumeName, metadataOfDriver } = attachment;
   const handle = inline?.volumeHandle ?? volume?.csi?.volumeHandle;
   const claim = volume?.claimRef;

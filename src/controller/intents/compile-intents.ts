@@ -2,6 +2,8 @@ import { label } from "../../api/names.ts";
 import { isOfNodeItself, isSized } from "../../api/source-traits.ts";
 import type { IntentPod, NodeVolumeIntentSpec } from "../../api/types.gen.ts";
 import { sameJson } from "../../kube/same-json.ts";
+import type { NodeFacts } from "../model/node-facts.ts";
+import type { NodeInput, SetOnNode } from "../model/node-input.ts";
 import type { Intent, SetEntry } from "../model/projections.ts";
 import type { Policies, SetShare } from "../model/set-share.ts";
 import { byName, policiesOf, settingsOf, settingsOfIntent } from "../model/set-share.ts";
@@ -9,11 +11,9 @@ import { nodeLabel, requestersOf, setLabel, sourceType } from "../model/volume-i
 import { isObserved } from "../nodes/availability.ts";
 import { admitPods } from "../pods/admit-pods.ts";
 import type { AdmittedPods } from "../pods/admitted-pods.ts";
-import type { NodeFacts } from "../release/decide-release.ts";
 import { releaseProof } from "../release/decide-release.ts";
 import { compareText } from "../util/canonical-json.ts";
 import { chooseShares } from "./choose-shares.ts";
-import type { NodeInput, SetOnNode } from "./resolve-node.ts";
 import { byAge } from "./size-limits.ts";
 
 /** An intent as it shall be. The grant is left to the writer: what has one keeps it. */

@@ -1,4 +1,5 @@
 import { ancestorsOf } from "../../api/values/path.ts";
+import type { Conflict } from "../model/node-input.ts";
 import type { SetShare } from "../model/set-share.ts";
 import { mountPaths, sameSettings } from "../model/set-share.ts";
 import { compareText } from "../util/canonical-json.ts";
@@ -10,16 +11,6 @@ export interface PathClaim {
   readonly found: readonly SetShare[];
   /** What its spec asks for; of a set that cannot be understood, what it has. */
   readonly wanted: readonly SetShare[];
-}
-
-/** Why one set does not get its volume or path on a node: another set has it. */
-export interface Conflict {
-  /** The other set. */
-  readonly with: string;
-  /** The path that this set wants, and that of the other: the same one, or one is beneath the other. */
-  readonly paths?: { readonly own: string; readonly other: string };
-  /** The sets want one volume with different settings; or each wants a path that the other still has. */
-  readonly over?: "settings" | "exchange";
 }
 
 /** What the other claims on the node mean for one set. */

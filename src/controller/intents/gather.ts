@@ -3,11 +3,11 @@ import type { NodeVolumeSetSpec } from "../../api/types.gen.ts";
 import type { ObjectStore } from "../../kube/watch/object-store.ts";
 import { runYielding } from "../../kube/watch/yielding.ts";
 import type { Cancel, System } from "../../ports.ts";
+import type { NodeInput, SetOnNode } from "../model/node-input.ts";
 import type { Intent, NodeInfo, SetEntry } from "../model/projections.ts";
 import { setLabel } from "../model/volume-identity.ts";
 import { type SelectedNodes, selectedNodes } from "../nodes/select-nodes.ts";
 import type { RolloutNode } from "../sets/rollout.ts";
-import type { NodeInput, SetOnNode } from "./resolve-node.ts";
 import { resolveNode } from "./resolve-node.ts";
 
 /** The caches that intents are compiled from. */

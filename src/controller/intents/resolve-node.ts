@@ -1,75 +1,18 @@
 import { finalizer } from "../../api/names.ts";
 import { isOfNodeItself } from "../../api/source-traits.ts";
 import type { NodeVolumeSetSpec, VolumeSource } from "../../api/types.gen.ts";
-import type { SetConsent } from "../claims/allowed-sets.ts";
-import type { Intent, NodeInfo, SetEntry } from "../model/projections.ts";
+import type { NodeInput, SetObstacle, SetOnNode } from "../model/node-input.ts";
+import type { Intent, SetEntry } from "../model/projections.ts";
 import type { SetShare } from "../model/set-share.ts";
 import { foundShares, sameShares, wantedShare } from "../model/set-share.ts";
 import type { VolumeIdentity } from "../model/volume-identity.ts";
 import { sameSource, volumeIdentity } from "../model/volume-identity.ts";
-import type { Availability } from "../nodes/availability.ts";
 import { availabilityOf } from "../nodes/availability.ts";
 import { selectNode } from "../nodes/select-nodes.ts";
-import type { NodePods } from "../pods/admitted-pods.ts";
 import { compareText } from "../util/canonical-json.ts";
-import type { Conflict, ConflictResult } from "./conflicts.ts";
+import type { ConflictResult } from "./conflicts.ts";
 import { resolveConflicts } from "./conflicts.ts";
 import { setsThatDoNotFit } from "./size-limits.ts";
-
-/** Everything that concerns one node. */
-export interface NodeInput {
-  readonly name: string;
-  /** undefined: there is no such Node now. */
-  readonly node: NodeInfo | undefined;
-  /** All sets. */
-  readonly sets: readonly SetEntry[];
-  /** The intents of this node, also those that are being deleted. */
-  readonly intents: readonly Intent[];
-  readonly allowedPrefixes: readonly string[];
-  /**
-   * The pods of the node; undefined while not all of them are known: what intents have of them stays as it is (law L8).
-   */
-  readonly pods: NodePods | undefined;
-  /** Whether the claim that a source names allows a set; undefined if it does, and if there is no such claim. */
-  readonly consent: (set: string, source: VolumeSource) => SetConsent;
-  /** Why the API server refused what was last written, by intent. */
-  readonly refusals: ReadonlyMap<string, string>;
-}
-
-/** What keeps a set's change, or a part of it, from a node. */
-interface SetObstacle {
-  readonly reason: "PathNotAllowed" | "IntentTooLarge" | "Invalid" | "ClaimNotAllowed";
-  readonly message: string;
-}
-
-/**
- * One set on one node.
- * - frozen: nothing can be decided (the Node is missing, the set is not understood or gone): present mounts stay.
- * - leaving: present mounts are to be unmounted.
- * - absent: desired, and nothing is present. Written at once.
- * - outdated: the present part differs from the desired one. The rollout decides when it is written.
- * - current: the present part is the desired one.
- */
-export interface SetOnNode {
-  readonly set: string;
-  readonly entry: SetEntry | undefined;
-  readonly state: "frozen" | "leaving" | "absent" | "outdated" | "current";
-  /** Whether the node counts for the set. */
-  readonly selected: boolean;
-  readonly identity: VolumeIdentity | undefined;
-  readonly found: readonly SetShare[];
-  readonly wanted: SetShare | undefined;
-  /**
-   * Whether the desired spec must not be written now, whatever the rollout decides: the present one stays exactly as it
-   * is.
-   */
-  readonly held: boolean;
-  /** The set that still has a path that this one waits for. */
-  readonly waitsFor: string | undefined;
-  readonly conflicts: readonly Conflict[];
-  readonly obstacle: SetObstacle | undefined;
-  readonly availability: Availability;
-}
 
 /** What each set wants and has on a node, by set; sets with neither are left out. Pure. */
 export function resolveNode(input: NodeInput): Map<string, SetOnNode> {

@@ -6,6 +6,7 @@ import { ApiError, classifyWriteError, isConflict } from "../../kube/client/api-
 import type { KubeClient } from "../../kube/client/client.ts";
 import type { Logger, Random } from "../../ports.ts";
 import type { Intent } from "../model/projections.ts";
+import { intentRef } from "../model/projections.ts";
 import { labelledSets } from "../model/volume-identity.ts";
 import { runWithConcurrency } from "../util/run-with-concurrency.ts";
 import type { IntentWrite } from "./diff-intents.ts";
@@ -171,9 +172,4 @@ async function create(deps: WriteIntentsDeps, write: Extract<IntentWrite, { verb
 /** A new grant, of a source that needs no attachment: it is given with the intent. */
 function grant({ random }: WriteIntentsDeps, source: VolumeSource) {
   return { grant: { id: random.uuid(), ...(isCompared(source) && { disk: "" }) } };
-}
-
-/** PURE. The precondition of a write: the object with this UID at this resourceVersion, and no other. */
-export function intentRef({ metadata }: Intent) {
-  return { name: metadata.name, uid: metadata.uid, resourceVersion: metadata.resourceVersion };
 }

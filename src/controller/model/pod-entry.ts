@@ -195,3 +195,6 @@ export function projectNamespace(raw: unknown): KubeObject | undefined {
     },
   };
 }
+
+/** The field selector of pods that have not ended: those that have do not count. */
+export const notEnded = "status.phase!=Succeeded,status.phase!=Failed";

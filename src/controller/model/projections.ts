@@ -195,3 +195,8 @@ function pick(metadata: ObjectMeta, keys: readonly (keyof ObjectMeta)[]): Object
   for (const key of keys) if (metadata[key] !== undefined) picked[key] = metadata[key];
   return picked as unknown as ObjectMeta; // its name is among the keys
 }
+
+/** PURE. The precondition of a write: the object with this UID at this resourceVersion, and no other. */
+export function intentRef({ metadata }: Intent) {
+  return { name: metadata.name, uid: metadata.uid, resourceVersion: metadata.resourceVersion };
+}

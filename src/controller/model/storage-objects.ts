@@ -243,3 +243,11 @@ function metadataIn(raw: unknown): ObjectMeta | undefined {
     kept.flatMap((key) => (metadata?.[key] === undefined ? [] : [[key, metadata[key]]])),
   ) as unknown as ObjectMeta;
 }
+
+/** The objects that a claim is resolved by, by name, as they were last seen. */
+export interface ClaimObjects {
+  claim(namespace: string, name: string): Claim | undefined;
+  persistentVolume(name: string): PersistentVolume | undefined;
+  storageClass(name: string): StorageClass | undefined;
+  csiDriver(name: string): CSIDriver | undefined;
+}

@@ -1,31 +1,9 @@
 import { findCondition } from "../../api/conditions.ts";
 import { isBlocked, type Reason } from "../../api/reasons.ts";
 import type { MountStatus } from "../../api/types.gen.ts";
+import type { Availability, Trouble } from "../model/node-input.ts";
 import type { Intent } from "../model/projections.ts";
 import type { SetShare } from "../model/set-share.ts";
-
-/** How a set fares on one node, by what the node's agent reports of the intents that carry it. Pure. */
-export interface Availability {
-  /**
-   * - available: the agent has observed the newest spec, and the set's own mounts and the volume have no problem.
-   *   Problems of other sets' mounts of a shared volume do not count.
-   * - unavailable: nothing is mounted, or the agent reports a problem, or there is no agent to report.
-   * - unknown: the agent has not observed the newest spec, or cannot read its mount table. The mounts may well be in
-   *   use.
-   */
-  readonly state: "available" | "unavailable" | "unknown";
-  readonly drifted: boolean;
-  /** Why it is not available. */
-  readonly trouble?: Trouble;
-}
-
-/** Why a volume of a set is not available on a node. */
-interface Trouble {
-  readonly reason: string;
-  readonly message: string;
-  /** Somebody must change something, and the agent says so of the newest spec. */
-  readonly blocked: boolean;
-}
 
 /**
  * PURE. Whether the volumes of a set are available on one node, by the status of their intents.

@@ -1,10 +1,10 @@
 import { annotation } from "../../api/names.ts";
 import { isForWantOfRoom, roomComes } from "../../kube/objects/attach-error.ts";
 import { onAttachment } from "../attach/obstacles.ts";
-import { type ClaimObjects, resolveClaim } from "../claims/resolve-claim.ts";
+import { resolveClaim } from "../claims/resolve-claim.ts";
 import { accessModeOf, isSingleNode } from "../model/access.ts";
 import type { Intent } from "../model/projections.ts";
-import type { Attachment, CSINode, PersistentVolume } from "../model/storage-objects.ts";
+import type { Attachment, ClaimObjects, CSINode, PersistentVolume } from "../model/storage-objects.ts";
 import type { WaitReason } from "../model/wait-reason.ts";
 
 /** What is known of how a claim that kubelet manages gets to a node. */

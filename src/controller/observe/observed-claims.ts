@@ -1,10 +1,9 @@
 import type { KubeObject } from "../../api/meta.ts";
 import type { ObjectStore } from "../../kube/watch/object-store.ts";
-import type { ClaimObjects } from "../claims/resolve-claim.ts";
 import { accessModeOf, isSingleNode } from "../model/access.ts";
 import type { PodEntry } from "../model/pod-entry.ts";
 import { type Intent, isKubelets } from "../model/projections.ts";
-import type { Claim, PersistentVolume } from "../model/storage-objects.ts";
+import type { Claim, ClaimObjects, PersistentVolume } from "../model/storage-objects.ts";
 import { createGroups } from "../util/groups.ts";
 import { isOfOther, volumeOfClaim } from "./observed-intents.ts";
 

@@ -1,9 +1,8 @@
 import { label } from "../../api/names.ts";
 import type { IntentPod, NodeVolumeIntentSpec, ObservedVolume } from "../../api/types.gen.ts";
-import type { ClaimObjects } from "../claims/resolve-claim.ts";
 import type { PodEntry } from "../model/pod-entry.ts";
 import type { Intent, NodeInfo } from "../model/projections.ts";
-import type { PersistentVolume } from "../model/storage-objects.ts";
+import type { ClaimObjects, PersistentVolume } from "../model/storage-objects.ts";
 import { nodeLabel, observedIdentity } from "../model/volume-identity.ts";
 import { dedupeByUID } from "../pods/dedupe-by-uid.ts";
 import { compareText } from "../util/canonical-json.ts";

@@ -50,7 +50,7 @@ export interface Overview {
 }
 
 /** Numbers of volumes by state, and of what else is wrong. */
-export type Totals = { readonly [standing in Standing]: number } & {
+type Totals = { readonly [standing in Standing]: number } & {
   readonly volumes: number;
   readonly orphans: number;
   /** Nodes whose agent is silent, or that are not well as such. */

@@ -1,20 +1,12 @@
 import type { IntentPod } from "../../api/types.gen.ts";
 import { lacksGroup } from "../../kube/objects/pod-groups.ts";
-import type { NodeInput } from "../intents/resolve-node.ts";
+import type { NodeInput, NodePods } from "../model/node-input.ts";
 import type { PodEntry } from "../model/pod-entry.ts";
 import { type PodVolume, setOf } from "../model/pod-volume.ts";
 import type { Intent, SetEntry } from "../model/projections.ts";
 import type { SetShare } from "../model/set-share.ts";
 import { compareText } from "../util/canonical-json.ts";
-import type {
-  AdmittedPods,
-  AdmittedVolume,
-  Candidate,
-  NodePods,
-  Rejection,
-  RejectionReason,
-  Target,
-} from "./admitted-pods.ts";
+import type { AdmittedPods, AdmittedVolume, Candidate, Rejection, RejectionReason, Target } from "./admitted-pods.ts";
 import { compatiblePods } from "./compatible-pods.ts";
 import { dedupeByUID } from "./dedupe-by-uid.ts";
 import { labelConflicts } from "./selinux-conflicts.ts";

@@ -5,20 +5,6 @@ import type { PodEntry } from "../model/pod-entry.ts";
 import type { Settings } from "../model/set-share.ts";
 import type { VolumeIdentity } from "../model/volume-identity.ts";
 
-/** What is known of the pods of a node. */
-export interface NodePods {
-  /** Those that were scheduled to it and have not ended. */
-  readonly entries: readonly PodEntry[];
-  /** Labels of a Namespace; undefined if there is none. */
-  readonly labelsOf: (namespace: string) => { readonly [key: string]: string } | undefined;
-  /** Whether there is such a claim; undefined while that is not known. */
-  readonly hasClaim: (namespace: string, name: string) => boolean | undefined;
-  /** Whether only one pod may use a volume: it is ReadWriteOncePod. */
-  readonly isForOnePod: (source: VolumeSource) => boolean;
-  /** The group that a claim's PersistentVolume asks for, if it does and is known. */
-  readonly groupOf: (source: VolumeSource) => { readonly persistentVolume: string; readonly gid: number } | undefined;
-}
-
 /** What one intent has pods for. */
 export interface AdmittedVolume {
   /** What the intent is, if it is to be made. */

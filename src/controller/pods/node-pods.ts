@@ -3,7 +3,7 @@ import type { Pods } from "../cache/pods.ts";
 import type { Storage } from "../cache/storage.ts";
 import { claimObjectsOf } from "../cache/storage.ts";
 import { resolveClaim } from "../claims/resolve-claim.ts";
-import type { NodePods } from "./admitted-pods.ts";
+import type { NodePods } from "../model/node-input.ts";
 
 /** What is known of the pods of a node; undefined while not all of them are. */
 export function nodePodsOf(

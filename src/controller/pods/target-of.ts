@@ -1,6 +1,6 @@
 import { finalizer } from "../../api/names.ts";
 import type { NodeVolumeSetSpec, VolumeSource } from "../../api/types.gen.ts";
-import type { NodeInput } from "../intents/resolve-node.ts";
+import type { NodeInput, NodePods } from "../model/node-input.ts";
 import type { PodEntry } from "../model/pod-entry.ts";
 import type { PodVolume } from "../model/pod-volume.ts";
 import type { Intent, SetEntry } from "../model/projections.ts";
@@ -8,7 +8,7 @@ import type { SetShare, Settings } from "../model/set-share.ts";
 import { sameSettings, settingsOf, settingsOfIntent } from "../model/set-share.ts";
 import { sameSource, setLabel, volumeIdentity } from "../model/volume-identity.ts";
 import { selectNode } from "../nodes/select-nodes.ts";
-import type { NodePods, RejectionReason, Target } from "./admitted-pods.ts";
+import type { RejectionReason, Target } from "./admitted-pods.ts";
 import { allowsNamespace } from "./allowed-namespaces.ts";
 
 /** Dependencies of finding the intent of a pod's volume. */

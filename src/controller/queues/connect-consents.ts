@@ -8,7 +8,7 @@ import type { VolumeIndex } from "../attach/volume-index.ts";
 import type { Storage } from "../cache/storage.ts";
 import { claimNotAllowed, namesThisClaim } from "../claims/allowed-sets.ts";
 import type { Gatherer } from "../intents/gather.ts";
-import type { NodeInput } from "../intents/resolve-node.ts";
+import type { NodeInput } from "../model/node-input.ts";
 import type { SetEntry } from "../model/projections.ts";
 import type { Claim, PersistentVolume } from "../model/storage-objects.ts";
 import { isCSI, volumeKey } from "../model/volume-key.ts";

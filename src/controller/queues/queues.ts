@@ -1,8 +1,12 @@
 import type { KeyedQueue, Reconcile, RequeueAfter } from "../../kube/keyed-queue.ts";
 import { createKeyedQueue } from "../../kube/keyed-queue.ts";
 import type { System } from "../../ports.ts";
-import type { Metrics } from "../metrics.ts";
 import type { Queues } from "./triggers.ts";
+
+/** What counts the runs of queues. */
+export interface QueueMetrics {
+  reconciled(queue: string, result: "success" | "failure", durationMs: number): void;
+}
 
 /** The reconciler of each queue, by the queue's name. */
 export type Reconcilers = { readonly [name in keyof Queues]: Reconcile };
@@ -23,7 +27,7 @@ const observedDelayMs = 100;
  */
 export function createQueues(
   system: System,
-  metrics: Metrics,
+  metrics: QueueMetrics,
   reconcile: (name: keyof Queues, key: string) => Promise<RequeueAfter | undefined>,
 ): Queues {
   function queue(name: keyof Queues, concurrency: number, delayMs = 0): KeyedQueue {

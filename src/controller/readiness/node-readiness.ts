@@ -1,6 +1,6 @@
 import { cut, findCondition } from "../../api/conditions.ts";
 import type { Reason } from "../../api/reasons.ts";
-import type { SetOnNode } from "../intents/resolve-node.ts";
+import type { SetOnNode } from "../model/node-input.ts";
 import type { Intent, ShownReadiness } from "../model/projections.ts";
 import { compareText } from "../util/canonical-json.ts";
 

@@ -7,8 +7,7 @@ import type { AgentLeases } from "../agents/agent-leases.ts";
 import { agentStatePatch } from "../agents/agent-lost.ts";
 import { isKnownLost, lostStatePatch } from "../agents/state-lost.ts";
 import type { Gatherer } from "../intents/gather.ts";
-import { intentRef } from "../intents/write-intents.ts";
-import type { StateEntry } from "../model/projections.ts";
+import { intentRef, type StateEntry } from "../model/projections.ts";
 
 /** Dependencies of writing AgentLost and NodeLost into the status of intents. */
 export interface ReconcileAgentDeps {

@@ -5,10 +5,8 @@ import type { EventRecorder } from "../../kube/events/event-recorder.ts";
 import type { PolicyWatch } from "../../kube/policies/policy-watch.ts";
 import type { Logger } from "../../ports.ts";
 import type { AgentLeases } from "../agents/agent-leases.ts";
-import { intentRef } from "../intents/write-intents.ts";
-import type { Intent, NodeInfo } from "../model/projections.ts";
-import { projectNode } from "../model/projections.ts";
-import type { Attachment } from "../model/storage-objects.ts";
+import type { IntentAttachments } from "../model/intent-attachments.ts";
+import { type Intent, intentRef, type NodeInfo, projectNode } from "../model/projections.ts";
 import { requestersOf } from "../model/volume-identity.ts";
 import type { ReleaseDecision, ReleaseProof } from "../release/decide-release.ts";
 import { awaitsRelease, decideRelease } from "../release/decide-release.ts";
@@ -32,16 +30,6 @@ export interface ReleaseIntentDeps {
   readonly uidOfSet: (name: string) => string | undefined;
   /** For an intent whose volume may be attached, or is a claim's. */
   readonly attachments?: IntentAttachments;
-}
-
-/** What outlives the agent's acknowledgement, and must be gone before the finalizer is. */
-export interface IntentAttachments {
-  /** The VolumeAttachment that the intent rests on, as the server has it now; undefined if there is none. */
-  read(intent: Intent): Promise<Attachment | undefined>;
-  /** Deletes this very version of it. */
-  remove(attachment: Attachment): Promise<void>;
-  /** Takes our marks off its claim, if nobody else of ours uses the volume. */
-  release(intent: Intent): Promise<void>;
 }
 
 /**

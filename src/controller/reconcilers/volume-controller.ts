@@ -18,11 +18,11 @@ import { createAttachmentAnswers } from "../grants/answer-attachments.ts";
 import { createDiskGrants } from "../grants/disk-grants.ts";
 import type { Gatherer } from "../intents/gather.ts";
 import { isDisk } from "../model/disk-id.ts";
+import type { IntentAttachments } from "../model/intent-attachments.ts";
 import type { Intent, NodeInfo } from "../model/projections.ts";
 import type { Attachment, Claim } from "../model/storage-objects.ts";
 import { isCSI, unresolvedIntentOf, volumeIDOf } from "../model/volume-key.ts";
 import { awaitsRelease } from "../release/decide-release.ts";
-import type { IntentAttachments } from "./release-reconciler.ts";
 import { createUnbound, type Unbound } from "./unbound-claim-reconciler.ts";
 import { reconcileVolume } from "./volume-reconciler.ts";
 

@@ -1,11 +1,12 @@
 import { gate } from "../../api/names.ts";
 import type { Reason } from "../../api/reasons.ts";
 import type { NodeVolumeSetSpec, VolumeSource } from "../../api/types.gen.ts";
-import { type ClaimObjects, resolveClaim } from "../claims/resolve-claim.ts";
-import type { NodeInput } from "../intents/resolve-node.ts";
+import { resolveClaim } from "../claims/resolve-claim.ts";
+import type { NodeInput } from "../model/node-input.ts";
 import type { PodEntry } from "../model/pod-entry.ts";
 import type { PodVolume } from "../model/pod-volume.ts";
 import type { SetEntry } from "../model/projections.ts";
+import type { ClaimObjects } from "../model/storage-objects.ts";
 import { allowsNamespace } from "../pods/allowed-namespaces.ts";
 import { allOf, demandOfSet, type NodeDemand, termsOf } from "./node-demand.ts";
 

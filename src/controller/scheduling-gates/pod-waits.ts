@@ -6,7 +6,7 @@ import type { Pods } from "../cache/pods.ts";
 import { claimObjectsOf, type Storage } from "../cache/storage.ts";
 import type { Watches } from "../cache/watches.ts";
 import type { Gatherer } from "../intents/gather.ts";
-import type { NodeInput } from "../intents/resolve-node.ts";
+import type { NodeInput } from "../model/node-input.ts";
 import { connectWaits, type PodWaits } from "./connect-waits.ts";
 import type { GateFacts } from "./decide-gates.ts";
 import { type ReconcilePodDeps, reconcilePod } from "./pod-reconciler.ts";

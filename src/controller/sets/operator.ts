@@ -23,12 +23,31 @@ const Operator = OperatorModule.default;
  */
 export function createOperatorFinalizerController(log: Logger): CreateFinalizerController {
   return (deps): FinalizerController => {
-    const operator = withoutKubeconfig(() => new SetOperator(log, deps));
+    const operator = new SetOperator(log, deps);
     return { start: () => operator.start(), stop: () => operator.stop() };
   };
 }
 
+/**
+ * The library's constructor loads the kubeconfig of whoever starts it, which we neither use nor want: how to reach the
+ * API server is given by flags, and somebody's broken ~/.kube/config must not end the controller.
+ */
+class NoKubeconfig extends KubeConfig {
+  override loadFromDefault(): void {
+    this.loadFromClusterAndUser(
+      { name: "unused", server: "https://unused.invalid", skipTLSVerify: false },
+      { name: "" },
+    );
+  }
+}
+
 class SetOperator extends Operator {
+  static {
+    // What the library's constructor sets, and loads at once. An accessor in place of its property TypeScript refuses.
+    const kubeConfig = new NoKubeconfig();
+    Object.defineProperty(SetOperator.prototype, "kubeConfig", { get: () => kubeConfig, set: () => {} });
+  }
+
   readonly #deps: FinalizerControllerDeps;
   #stopped = false;
 
@@ -139,24 +158,4 @@ class SetSeen implements ResourceEvent {
 function entryOf({ meta }: ResourceEvent): SetEntry {
   if (!(meta instanceof SetMeta)) throw new Error(`an event of ${meta.id} is not ours`);
   return meta.set;
-}
-
-/**
- * The library's constructor loads the kubeconfig of whoever starts it, which we neither use nor want: how to reach the
- * API server is given by flags, and somebody's broken ~/.kube/config must not end the controller.
- */
-function withoutKubeconfig<T>(construct: () => T): T {
-  const { prototype } = KubeConfig;
-  const { loadFromDefault } = prototype;
-  prototype.loadFromDefault = function (this: KubeConfig) {
-    this.loadFromClusterAndUser(
-      { name: "unused", server: "https://unused.invalid", skipTLSVerify: false },
-      { name: "" },
-    );
-  };
-  try {
-    return construct();
-  } finally {
-    prototype.loadFromDefault = loadFromDefault;
-  }
 }

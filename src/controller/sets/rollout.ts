@@ -1,6 +1,6 @@
 import type { Reason } from "../../api/reasons.ts";
 import type { RolloutPolicy } from "../../api/types.gen.ts";
-import type { SetOnNode } from "../intents/resolve-node.ts";
+import type { SetOnNode } from "../model/node-input.ts";
 import { compareText } from "../util/canonical-json.ts";
 
 /** One node that counts for a set. */

@@ -7,7 +7,11 @@ import {
   type ServiceError,
   type UntypedServiceImplementation,
 } from "@grpc/grpc-js";
-import { ControllerService, CreateVolumeRequest, CreateVolumeResponse } from "../../../hack/lib/csi/gen/csi.gen.ts";
+import {
+  ControllerService,
+  type CreateVolumeRequest,
+  CreateVolumeResponse,
+} from "../../../hack/lib/csi/gen/csi.gen.ts";
 import * as csi from "../../../src/csi/gen/csi.gen.ts";
 import { csiCalls } from "./csi-calls.ts";
 

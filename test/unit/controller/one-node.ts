@@ -1,10 +1,9 @@
-import type { SetConsent } from "../../../src/controller/claims/allowed-sets.ts";
 import type { NodePlan } from "../../../src/controller/intents/compile-intents.ts";
 import { compileNode } from "../../../src/controller/intents/compile-intents.ts";
 import type { IntentWrite } from "../../../src/controller/intents/diff-intents.ts";
 import { diffIntents } from "../../../src/controller/intents/diff-intents.ts";
-import type { NodeInput, SetOnNode } from "../../../src/controller/intents/resolve-node.ts";
 import { resolveNode } from "../../../src/controller/intents/resolve-node.ts";
+import type { NodeInput, SetConsent, SetOnNode } from "../../../src/controller/model/node-input.ts";
 import type { PodEntry } from "../../../src/controller/model/pod-entry.ts";
 import type { Intent, NodeInfo, SetEntry } from "../../../src/controller/model/projections.ts";
 import { createFakeObjects } from "../fake-api-objects.ts";

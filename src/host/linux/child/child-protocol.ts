@@ -38,10 +38,10 @@ export interface ChildCalls {
 }
 
 /** Becomes the program that was asked for. */
-export type Become = () => never;
+type Become = () => never;
 
 /** Programs that a child becomes once its own checks have passed: only if one fails, it replies, with refusedCode. */
-export interface ChildPrograms {
+interface ChildPrograms {
   readonly format: Call<
     {
       readonly device: WrittenDevice;
@@ -180,7 +180,7 @@ export interface NBDClientQuery {
 }
 
 /** Who has a device, as a child has found it. */
-export interface Claimed {
+interface Claimed {
   readonly claimed: boolean;
   /** Who in the kernel has it, or a partition of it, without a claim (kernelText). */
   readonly inKernel?: string;

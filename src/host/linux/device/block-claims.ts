@@ -9,7 +9,7 @@ export interface BlockClaims {
 }
 
 /** A partition of a block device, as sysfs lists it. */
-export interface BlockPartition {
+interface BlockPartition {
   readonly name: string;
   /** `major:minor` */
   readonly deviceNumber: string;

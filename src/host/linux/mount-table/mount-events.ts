@@ -92,8 +92,8 @@ export interface ToldMounts {
   readonly overflow: boolean;
 }
 
-/** PURE. What a read of a fanotify descriptor says. */
-export function parseToldMounts(buffer: Buffer, length: number): ToldMounts {
+/** What a read of a fanotify descriptor says. */
+function parseToldMounts(buffer: Buffer, length: number): ToldMounts {
   const ids: number[] = [];
   let overflow = false;
   for (let at = 0; at < length; ) {

@@ -1,6 +1,6 @@
 import { expect } from "chai";
+import type { NodeFacts } from "../../../../src/controller/model/node-facts.ts";
 import type { Intent } from "../../../../src/controller/model/projections.ts";
-import type { NodeFacts } from "../../../../src/controller/release/decide-release.ts";
 import {
   awaitsRelease,
   decideRelease,

@@ -1,6 +1,6 @@
 import { expect } from "chai";
 import type { RolloutPolicy } from "../../../../src/api/types.gen.ts";
-import type { SetOnNode } from "../../../../src/controller/intents/resolve-node.ts";
+import type { SetOnNode } from "../../../../src/controller/model/node-input.ts";
 import type { RolloutNode } from "../../../../src/controller/sets/rollout.ts";
 import { decideRollout, unavailableLimit } from "../../../../src/controller/sets/rollout.ts";
 import { setEntry, settledStatus } from "../objects.ts";
