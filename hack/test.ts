@@ -2,6 +2,7 @@
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { parseArgs } from "node:util";
+import { buildChild, childVariable } from "./lib/agent-on-kernel/programs.ts";
 import { parseExpectedSkips, unexpectedSkips } from "./lib/lanes/expected-skips.ts";
 import { allVariable, fullVariable, grepVariable, lanes } from "./lib/lanes/lanes.ts";
 import { changesSince, machineState } from "./lib/lanes/machine-state.ts";
@@ -46,8 +47,11 @@ const expected = parseExpectedSkips(existsSync(skipsFile) ? readFileSync(skipsFi
 const quarantine = readQuarantine();
 const slowness = await measureSlowness();
 console.log(`this machine is ${slowness} times slower than a quiet one: deadlines are as much longer`);
-const env = {
+// Tests of decisions start no children.
+const startsChildren = chosen.some(({ work, processors }) => work.kind === "tests" && processors === undefined);
+const env: NodeJS.ProcessEnv = {
   ...process.env,
+  ...(startsChildren && { [childVariable]: await buildChild(join(root, "dist/tests")) }),
   [allVariable]: all ? "1" : "",
   [fullVariable]: values.full ? "1" : "",
   [grepVariable]: values.grep ?? "",

@@ -9,13 +9,6 @@ import { partsOf } from "./parts.ts";
 import type { Point } from "./point.ts";
 import { points } from "./points.ts";
 
-/** Where children start from source, which takes ten times as long: from bundles. */
-async function bundleChildren(): Promise<void> {
-  if (process.env["NODEVOLUME_CHILD"] !== undefined) return;
-  const { buildPrograms } = await import("../../hack/lib/agent-on-kernel/programs.ts");
-  process.env["NODEVOLUME_CHILD"] = (await buildPrograms()).child;
-}
-
 /** What docs/plugin-results.md says of it. */
 function noteOf({ of, source }: Bench, { name }: Point, parts: Parts, how?: string): object {
   const kernel = `Linux ${release()}`;
@@ -44,7 +37,6 @@ export function contractOf(of: Case): void {
     before(async function () {
       need(this, "root", ...needs);
       allow(this, 180_000);
-      await bundleChildren();
       shared = await open?.(this);
       parts = await partsOf(of);
     });

@@ -1,5 +1,6 @@
 // A real node: kubelet runs pods there, and our agent has its volumes beside kubelet's.
 import { expect } from "chai";
+import { slowInGate } from "../../hack/lib/lanes/slow.ts";
 import { layout } from "../../hack/lib/pretend-node/node.ts";
 import { endSuite, type KubeletWorld, kubeletWorld } from "../lib/cluster/kubelet-world.ts";
 import { ofKubelet } from "../lib/cluster/pods.ts";
@@ -23,7 +24,7 @@ describe("a node with a kubelet", () => {
     await pods.gone(60_000, "nothing");
   });
 
-  it("has a set's volume, made from a claim, beside a pod with a claim of kubelet's own", async function () {
+  slowInGate("has a set's volume, made from a claim, beside a pod with a claim of kubelet's own", async function () {
     this.timeout(180_000);
     const { pods, node, objects } = world;
     await Promise.all(["ours", "theirs"].map((claim) => world.claim(claim)));

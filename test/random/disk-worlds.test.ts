@@ -4,7 +4,6 @@ import { join } from "node:path";
 import { expect } from "chai";
 import { slow, slowInGate } from "../../hack/lib/lanes/slow.ts";
 import { full, need } from "../lib/asserts/requirements.ts";
-import { childOf } from "../lib/disk-worlds/child-of.ts";
 import { type Content, makeContents } from "../lib/disk-worlds/contents.ts";
 import { runWorlds, togetherOf } from "../lib/disk-worlds/run-worlds.ts";
 import { Somebody } from "../lib/disk-worlds/somebody.ts";
@@ -39,17 +38,13 @@ describe("disks of other people, in random worlds on the real kernel", function 
     let directory: string | undefined;
     let somebody: Somebody;
     let contents: readonly Content[];
-    const childBefore = process.env["NODEVOLUME_CHILD"];
 
     before(async () => {
-      process.env["NODEVOLUME_CHILD"] = await childOf([]);
       directory = mkdtempSync(join(tmpdir(), "nvo-disks-"));
       somebody = new Somebody();
       contents = await makeContents(directory, somebody);
     });
     after(async () => {
-      if (childBefore === undefined) delete process.env["NODEVOLUME_CHILD"];
-      else process.env["NODEVOLUME_CHILD"] = childBefore;
       await somebody?.[Symbol.asyncDispose]();
       if (directory !== undefined) rmSync(directory, { recursive: true });
     });

@@ -1,7 +1,6 @@
 import { existsSync, mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { fileURLToPath } from "node:url";
 import { expect } from "chai";
 import { silent } from "../../hack/lib/silent-log.ts";
 import { until } from "../../hack/lib/until.ts";
@@ -12,6 +11,7 @@ import type { OperationContext } from "../../src/host/ports/host-ports.ts";
 import type { ChildProcessID } from "../../src/host/ports/types.ts";
 import type { Timers } from "../../src/ports.ts";
 import { realSystem } from "../../src/system.ts";
+import { childCommand } from "../lib/kernel/child-command.ts";
 
 const { timers } = realSystem(silent);
 const probe = { kind: "probe", path: "/dev/null" } as const;
@@ -178,8 +178,7 @@ describe("ChildRunner", () => {
   });
 
   it("a failure that the child reports keeps its reason and class; a child that breaks is uncertain", async () => {
-    const entry = fileURLToPath(new URL("../../hack/lib/agent-on-kernel/child-entry.ts", import.meta.url));
-    const real = new ChildRunner({ timers, command: [process.execPath, entry] });
+    const real = new ChildRunner({ timers, command: childCommand() });
     const target = { prefix: "/proc", path: "/proc/self/status" };
     const refused = await failure(new ChildMounter(real, operation()).makeTarget(target, "directory"));
     expect(refused.reason).to.be.oneOf(["SymlinkInPath", "TargetNotDirectory"]);

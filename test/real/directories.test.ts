@@ -11,7 +11,6 @@ import {
   writeFileSync,
   writeSync,
 } from "node:fs";
-import { fileURLToPath } from "node:url";
 import { expect } from "chai";
 import { silent } from "../../hack/lib/silent-log.ts";
 import { ChildRunner } from "../../src/host/linux/child/child-runner.ts";
@@ -20,6 +19,7 @@ import { Descriptor } from "../../src/host/linux/syscall/descriptor.ts";
 import { loadLibc } from "../../src/host/linux/syscall/libc.ts";
 import type { PayloadFile } from "../../src/host/ports/host-ports.ts";
 import { realSystem } from "../../src/system.ts";
+import { childCommand } from "../lib/kernel/child-command.ts";
 import { type Scratch, scratch } from "./scratch.ts";
 
 describe("LinuxDirectories", () => {
@@ -28,8 +28,7 @@ describe("LinuxDirectories", () => {
 
   beforeEach(() => {
     place = scratch();
-    const child = fileURLToPath(new URL("../../hack/lib/agent-on-kernel/child-entry.ts", import.meta.url));
-    const runner = new ChildRunner({ timers: realSystem(silent).timers, command: [process.execPath, child] });
+    const runner = new ChildRunner({ timers: realSystem(silent).timers, command: childCommand() });
     directories = new LinuxDirectories({ libc: loadLibc(), trash: `${place.path}/trash`, runner });
   });
   afterEach(() => place[Symbol.dispose]());

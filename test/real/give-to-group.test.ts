@@ -10,7 +10,6 @@ import {
   symlinkSync,
   writeFileSync,
 } from "node:fs";
-import { fileURLToPath } from "node:url";
 import { expect } from "chai";
 import { silent } from "../../hack/lib/silent-log.ts";
 import { ChildRunner } from "../../src/host/linux/child/child-runner.ts";
@@ -21,6 +20,7 @@ import { allTiers, LinuxMountTable } from "../../src/host/linux/mount-table/linu
 import { loadLibc } from "../../src/host/linux/syscall/libc.ts";
 import type { OwnershipRequest } from "../../src/host/ports/ownership.ts";
 import { realSystem } from "../../src/system.ts";
+import { childCommand } from "../lib/kernel/child-command.ts";
 import { exchange } from "../lib/swapper/steps.ts";
 import { Swapper } from "../lib/swapper/swapper.ts";
 import { type GroupVolume, groupOf, withGroupVolume } from "./group-volume.ts";
@@ -206,8 +206,7 @@ describe("files that are given to a group", () => {
     this.timeout(60_000);
     execFileSync("sh", ["-ec", "seq 2000 | xargs touch"], { cwd: volume });
     const system = realSystem(silent);
-    const child = fileURLToPath(new URL("../../hack/lib/agent-on-kernel/child-entry.ts", import.meta.url));
-    const runner = new ChildRunner({ timers: system.timers, command: [process.execPath, child] });
+    const runner = new ChildRunner({ timers: system.timers, command: childCommand() });
     const table = new LinuxMountTable("self", system, allTiers, () => {});
     try {
       const children: number[] = [];

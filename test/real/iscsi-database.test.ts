@@ -3,13 +3,12 @@ import { once } from "node:events";
 import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { fileURLToPath } from "node:url";
 import { expect } from "chai";
 import { pidOf } from "../../hack/lib/pid-of.ts";
 import type { ISCSIOutcome, ISCSIRequest } from "../../src/host/linux/child/child-protocol.ts";
 import { need } from "../lib/asserts/requirements.ts";
+import { childCommand } from "../lib/kernel/child-command.ts";
 
-const child = fileURLToPath(new URL("../../hack/lib/agent-on-kernel/child-entry.ts", import.meta.url));
 const password = "canary of ua";
 
 /** Not open-iscsi: it makes the record that is asked for, and shows what it was given and what it sees. */
@@ -50,7 +49,8 @@ describe("open-iscsi's database, as a child of the agent has it", () => {
   function run(request: ISCSIRequest): ISCSIOutcome {
     rmSync(`${directory}/args`, { force: true });
     const input = `${JSON.stringify({ kind: "iscsi", request })}\n`;
-    const { stdout, stderr, status } = spawnSync(process.execPath, [child], { input, encoding: "utf8" });
+    const [program, ...args] = childCommand();
+    const { stdout, stderr, status } = spawnSync(program, args, { input, encoding: "utf8" });
     expect(status, stderr).to.equal(0);
     return JSON.parse(stdout) as ISCSIOutcome;
   }

@@ -3,7 +3,6 @@ import { once } from "node:events";
 import { closeSync, mkdirSync, mkdtempSync, openSync, readFileSync, readlinkSync, rmSync } from "node:fs";
 import { constants, cpus, tmpdir } from "node:os";
 import { join } from "node:path";
-import { fileURLToPath } from "node:url";
 import { expect } from "chai";
 import { silent } from "../../hack/lib/silent-log.ts";
 import { until } from "../../hack/lib/until.ts";
@@ -17,9 +16,9 @@ import { KeptUnknown, NamespacesUnknown } from "../../src/host/ports/evidence.ts
 import type { Timers } from "../../src/ports.ts";
 import { realSystem } from "../../src/system.ts";
 import { need } from "../lib/asserts/requirements.ts";
+import { childCommand } from "../lib/kernel/child-command.ts";
 import { keepNamespace } from "../lib/kernel/kept-namespace.ts";
 
-const child = fileURLToPath(new URL("../../hack/lib/agent-on-kernel/child-entry.ts", import.meta.url));
 const calls = loadMountCalls();
 const refuse = (): never => {
   throw new Errno("ioctl", constants.errno.ENOTTY);
@@ -66,7 +65,7 @@ describe("a mount namespace that no process is in, where the kernel does not lis
     return process;
   }
 
-  const entering = by(process.execPath, child);
+  const entering = by(...childCommand());
   for (const [how, evidence] of [
     ["by its id (Linux 6.11)", () => new LinuxEvidence("self", nobody, unlisted)],
     ["by a child in it", () => new LinuxEvidence("self", nobody, unlisted, entering)],
@@ -225,8 +224,9 @@ const atOnce: Timers = {
 
 /** Our own program in the role child: what has ended has no command line any more. */
 function children(): string[] {
+  const started = childCommand().join("\0");
   const all = readFileSync(`/proc/self/task/${process.pid}/children`, "utf8").trim().split(" ");
-  return all.filter((pid) => ifThere(() => readFileSync(`/proc/${pid}/cmdline`, "utf8"))?.includes("child-entry"));
+  return all.filter((pid) => ifThere(() => readFileSync(`/proc/${pid}/cmdline`, "utf8"))?.startsWith(started));
 }
 
 function mountOf(path: string): MountEntry | undefined {

@@ -1,6 +1,5 @@
 import { type ChildProcess, spawn } from "node:child_process";
 import { accessSync, constants, existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
-import { fileURLToPath } from "node:url";
 import { expect } from "chai";
 import { cgroupOf, removeCgroup } from "../../hack/lib/kubelet-node/cgroups.ts";
 import { skipBecause } from "../../hack/lib/lanes/skip-reason.ts";
@@ -8,9 +7,9 @@ import { pidOf } from "../../hack/lib/pid-of.ts";
 import { newRunId } from "../../hack/lib/sandbox/outside.ts";
 import { until } from "../../hack/lib/until.ts";
 import { need } from "../lib/asserts/requirements.ts";
+import { childCommand } from "../lib/kernel/child-command.ts";
 
-const source = new URL("../../hack/lib/agent-on-kernel/child-entry.ts", import.meta.url);
-const child = process.env["NODEVOLUME_CHILD"] ?? fileURLToPath(source); // of a bundle: another bundle
+const [program, ...args] = childCommand();
 /** Where a hierarchy of version 2 is, alone or beside those of version 1. */
 const tops = ["/sys/fs/cgroup", "/sys/fs/cgroup/unified"];
 
@@ -50,7 +49,7 @@ describe("a program that is to outlive its container, with cgroups of version 2"
    * @returns once it is what it was told to be
    */
   async function start(request: object): Promise<number> {
-    const enter = `{ echo -997 >/proc/self/oom_score_adj; } 2>/dev/null; echo 0 >${container()}/cgroup.procs && exec unshare --cgroup ${process.execPath} ${child}`;
+    const enter = `{ echo -997 >/proc/self/oom_score_adj; } 2>/dev/null; echo 0 >${container()}/cgroup.procs && exec unshare --cgroup ${[program, ...args].join(" ")}`;
     const one = spawn("sh", ["-c", enter], { stdio: ["pipe", "inherit", "inherit"] });
     started.push(one);
     one.stdin?.end(`${JSON.stringify(request)}\n`);
@@ -79,7 +78,7 @@ describe("a program that is to outlive its container, with cgroups of version 2"
 
   it("gets the memory of a header that we make and no more, if it needs much and cannot leave", async () => {
     const limitOf = async (request: object) => {
-      const one = spawn(process.execPath, [child], { stdio: ["pipe", "pipe", "inherit"] });
+      const one = spawn(program, args, { stdio: ["pipe", "pipe", "inherit"] });
       started.push(one);
       let said = "";
       one.stdout?.setEncoding("utf8").on("data", (text: string) => {
@@ -96,7 +95,7 @@ describe("a program that is to outlive its container, with cgroups of version 2"
   });
 
   it("is started all the same where it cannot leave, and says why", async () => {
-    const one = spawn(process.execPath, [child], { stdio: ["pipe", "inherit", "pipe"] });
+    const one = spawn(program, args, { stdio: ["pipe", "inherit", "pipe"] });
     started.push(one);
     let said = "";
     one.stderr?.setEncoding("utf8").on("data", (text: string) => {

@@ -1,6 +1,5 @@
 import { execFileSync } from "node:child_process";
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
-import { fileURLToPath } from "node:url";
 import { expect } from "chai";
 import { until } from "../../hack/lib/until.ts";
 import type { VolumeError } from "../../src/errors.ts";
@@ -11,6 +10,7 @@ import type { ChildProcessID } from "../../src/host/ports/types.ts";
 import { systemTimers } from "../../src/system.ts";
 import { need } from "../lib/asserts/requirements.ts";
 import { DeadlinesByHand } from "../lib/fakes/deadlines-by-hand.ts";
+import { childCommand } from "../lib/kernel/child-command.ts";
 import { type Scratch, scratch } from "./scratch.ts";
 
 /** A fake helper: the kernel need not have NFS for what happens to the process. */
@@ -45,8 +45,7 @@ describe("mount.nfs and mount.cifs in a child", () => {
   });
 
   function mounter(deadlineMs: number, timers = systemTimers): ChildMounter {
-    const child = fileURLToPath(new URL("../../hack/lib/agent-on-kernel/child-entry.ts", import.meta.url));
-    const runner = new ChildRunner({ timers, command: [process.execPath, child] });
+    const runner = new ChildRunner({ timers, command: childCommand() });
     const onChild = async (id: ChildProcessID) => void children.push(id);
     return new ChildMounter(runner, { volume: "v", deadlineMs, formatDeadlineMs: deadlineMs, onChild });
   }

@@ -3,7 +3,6 @@ import { once } from "node:events";
 import { cpSync, mkdirSync, mkdtempSync, readFileSync, readlinkSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { fileURLToPath } from "node:url";
 import { expect } from "chai";
 import { pidOf } from "../../hack/lib/pid-of.ts";
 import { root } from "../../hack/lib/root.ts";
@@ -15,8 +14,8 @@ import { parseMountinfo } from "../../src/host/mount-table/mountinfo.ts";
 import type { Programs } from "../../src/host/ports/programs.ts";
 import { realSystem } from "../../src/system.ts";
 import { need } from "../lib/asserts/requirements.ts";
+import { childCommand } from "../lib/kernel/child-command.ts";
 
-const child = fileURLToPath(new URL("../../hack/lib/agent-on-kernel/child-entry.ts", import.meta.url));
 const operation = { deadlineMs: 5_000, formatDeadlineMs: 5_000, onChild: async () => {} };
 
 describe("programs of the node", () => {
@@ -45,7 +44,7 @@ describe("programs of the node", () => {
     const host = linuxHost({
       stateDir: directory,
       ranBefore: false,
-      childCommand: [process.execPath, child],
+      childCommand: childCommand(),
       system: realSystem(silent),
       libc: loadLibc(),
       ...place,

@@ -1,6 +1,5 @@
 import { type ChildProcess, execFileSync, spawn } from "node:child_process";
 import { mkdirSync, renameSync } from "node:fs";
-import { fileURLToPath } from "node:url";
 import { expect } from "chai";
 import { FuseServer } from "../../hack/lib/agent-on-kernel/fuse/fuse-server.ts";
 import { slow } from "../../hack/lib/lanes/slow.ts";
@@ -9,6 +8,7 @@ import { type LinuxHost, linuxHost } from "../../src/host/linux/linux-host.ts";
 import { loadLibc } from "../../src/host/linux/syscall/libc.ts";
 import { realSystem } from "../../src/system.ts";
 import { need } from "../lib/asserts/requirements.ts";
+import { childCommand } from "../lib/kernel/child-command.ts";
 import { type Scratch, scratch } from "./scratch.ts";
 
 /**
@@ -34,10 +34,7 @@ describe("a directory above a FUSE mount that is renamed, of which the kernel te
     host = linuxHost({
       stateDir: `${place.path}/state`,
       ranBefore: false,
-      childCommand: [
-        process.execPath,
-        fileURLToPath(new URL("../../hack/lib/agent-on-kernel/child-entry.ts", import.meta.url)),
-      ],
+      childCommand: childCommand(),
       system: realSystem(silent),
       libc: loadLibc(),
     });

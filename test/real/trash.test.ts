@@ -1,6 +1,5 @@
 import { execFileSync } from "node:child_process";
 import { mkdirSync, readdirSync, renameSync, unlinkSync, writeFileSync } from "node:fs";
-import { fileURLToPath } from "node:url";
 import { expect } from "chai";
 import { silent } from "../../hack/lib/silent-log.ts";
 import { ChildRunner } from "../../src/host/linux/child/child-runner.ts";
@@ -8,6 +7,7 @@ import { LinuxDirectories } from "../../src/host/linux/files/linux-directories.t
 import { loadLibc } from "../../src/host/linux/syscall/libc.ts";
 import { realSystem } from "../../src/system.ts";
 import { need } from "../lib/asserts/requirements.ts";
+import { childCommand } from "../lib/kernel/child-command.ts";
 import { type Scratch, scratch } from "./scratch.ts";
 
 describe("the trash, filled by somebody who wants it to stay", () => {
@@ -24,8 +24,7 @@ describe("the trash, filled by somebody who wants it to stay", () => {
   afterEach(() => place[Symbol.dispose]());
 
   function linuxDirectories(): LinuxDirectories {
-    const child = fileURLToPath(new URL("../../hack/lib/agent-on-kernel/child-entry.ts", import.meta.url));
-    const runner = new ChildRunner({ timers: realSystem(silent).timers, command: [process.execPath, child] });
+    const runner = new ChildRunner({ timers: realSystem(silent).timers, command: childCommand() });
     return new LinuxDirectories({ libc: loadLibc(), trash: `${place.path}/trash`, runner });
   }
 

@@ -11,8 +11,7 @@ export const wantedVariable = "NODEVOLUME_WANTED";
 
 /**
  * The parts of the test suite. What needs only processors runs first, on all of them at once; then those that touch the
- * kernel, one after another: nothing runs beside what waits for the kernel, or is timed, but for the lanes with
- * `beside`.
+ * kernel, a few at once. Of each kind the longest is first; see run-lanes.ts.
  */
 export interface Lane {
   readonly name: string;
@@ -20,14 +19,11 @@ export interface Lane {
   readonly work: CommandWork | TestWork;
   /**
    * Set for what needs nothing of the machine but processors: `one` runs beside others of its kind, what takes `all` of
-   * them after those. Absent: it runs after these, and alone.
+   * them after those. Absent: it runs after these, beside others that touch the kernel.
    */
   readonly processors?: "one" | "all";
-  /**
-   * The lane beside which this one runs, as the two together leave the processors idle most of the time, or as this one
-   * has a kernel of its own.
-   */
-  readonly beside?: string;
+  /** Set for what asks the whole machine, or is timed: nothing runs beside it. */
+  readonly alone?: true;
   /** Set for what only a process in the machine's own PID namespace may see. */
   readonly pids?: "machine";
   /** Only with --all, or by its name. */
@@ -82,6 +78,7 @@ const tests = (folder: string): TestWork => ({ kind: "tests", files: `test/${fol
 const kernelTests = (folder: string): TestWork => ({ ...tests(folder), verbose: true, timeoutMs: kernelMs });
 
 export const lanes: readonly Lane[] = [
+  { name: "unit", what: "one part at a time", work: tests("unit"), processors: "one", limitMinutes: 20 },
   {
     name: "types",
     what: "tsc",
@@ -107,7 +104,6 @@ export const lanes: readonly Lane[] = [
     processors: "one",
     limitMinutes: 5,
   },
-  { name: "unit", what: "one part at a time", work: tests("unit"), processors: "one", limitMinutes: 20 },
   {
     name: "laws",
     what: "the planner's laws over random worlds",
@@ -129,31 +125,6 @@ export const lanes: readonly Lane[] = [
     what: "cryptsetup, LVM, programs of xfs and btrfs, mount.nfs, buildah, unpacked into the cache, if Debian's packages can be had",
     work: { kind: "command", command: ["node", "hack/tools.ts", "--storage"] },
     limitMinutes: 10,
-  },
-  {
-    name: "contract",
-    what: "one suite for every plugin",
-    work: { ...tests("contract"), timeoutMs: kernelMs },
-    beside: "real",
-    secondTry: true,
-    limitMinutes: 25,
-  },
-  { name: "real", what: "real mounts", work: kernelTests("real"), secondTry: true, limitMinutes: 30 },
-  {
-    name: "machine",
-    what: "what the kernel shows in the machine's own PID namespace alone: its list of mount namespaces",
-    work: kernelTests("machine"),
-    pids: "machine",
-    secondTry: true,
-    limitMinutes: 5,
-  },
-  {
-    name: "random",
-    what: "random operations, swapped paths and killed agents on the real kernel",
-    work: kernelTests("random"),
-    secondTry: true,
-    limitMinutes: 30,
-    fullMinutes: 300,
   },
   {
     name: "tools",
@@ -181,6 +152,20 @@ export const lanes: readonly Lane[] = [
     limitMinutes: 60,
   },
   {
+    name: "arm64-tools",
+    what: "an arm64 Node, QEMU for it and a kernel, unpacked into the cache, if Debian's packages can be had",
+    work: { kind: "command", command: ["node", "hack/tools.ts", "--arm64"] },
+    onlyAll: true,
+    limitMinutes: 15,
+  },
+  {
+    name: "vm-tools",
+    what: "QEMU, a kernel for it and storage servers, unpacked into the cache, if Debian's packages can be had",
+    work: { kind: "command", command: ["sh", "hack/vm/prepare.sh"] },
+    onlyAll: true,
+    limitMinutes: 15,
+  },
+  {
     name: "cluster",
     what: "a real API server, controller, agents and mounts",
     work: kernelTests("cluster"),
@@ -188,11 +173,42 @@ export const lanes: readonly Lane[] = [
     limitMinutes: 40,
     fullMinutes: 180,
   },
+  { name: "real", what: "real mounts", work: kernelTests("real"), secondTry: true, limitMinutes: 30 },
+  {
+    name: "install",
+    what: "the image from the Dockerfile, installed, upgraded and removed on a real kubelet",
+    work: { ...tests("install"), verbose: true, timeoutMs: 2 * kernelMs },
+    onlyAll: true,
+    secondTry: true,
+    limitMinutes: 30,
+    fullMinutes: 60,
+  },
+  {
+    name: "manifests",
+    what: "CRDs, policies, kustomize, Helm and the manifests of docs, on a real API server",
+    work: kernelTests("manifests"),
+    secondTry: true,
+    limitMinutes: 40,
+  },
+  {
+    name: "contract",
+    what: "one suite for every plugin",
+    work: { ...tests("contract"), timeoutMs: kernelMs },
+    secondTry: true,
+    limitMinutes: 25,
+  },
+  {
+    name: "random",
+    what: "random operations, swapped paths and killed agents on the real kernel",
+    work: kernelTests("random"),
+    secondTry: true,
+    limitMinutes: 30,
+    fullMinutes: 300,
+  },
   {
     name: "csi",
     what: "real CSI drivers and sidecars",
     work: kernelTests("csi"),
-    beside: "cluster",
     secondTry: true,
     limitMinutes: 40,
     fullMinutes: 180,
@@ -201,7 +217,6 @@ export const lanes: readonly Lane[] = [
     name: "e2e",
     what: "a real kubelet and its pods",
     work: kernelTests("e2e"),
-    beside: "cluster",
     secondTry: true,
     limitMinutes: 30,
     fullMinutes: 120,
@@ -215,27 +230,10 @@ export const lanes: readonly Lane[] = [
     limitMinutes: 10,
   },
   {
-    name: "arm64-tools",
-    what: "an arm64 Node, QEMU for it and a kernel, unpacked into the cache, if Debian's packages can be had",
-    work: { kind: "command", command: ["node", "hack/tools.ts", "--arm64"] },
-    onlyAll: true,
-    limitMinutes: 15,
-  },
-  {
-    name: "install",
-    what: "the image from the Dockerfile, installed, upgraded and removed on a real kubelet",
-    work: { ...tests("install"), verbose: true, timeoutMs: 2 * kernelMs },
-    onlyAll: true,
-    secondTry: true,
-    limitMinutes: 30,
-    fullMinutes: 60,
-  },
-  {
     name: "arm64",
     what: "what touches the kernel, by an arm64 Node on this machine's kernel (QEMU's user mode)",
     work: { ...kernelTests("real"), files: `{${arm64Tests.join()}}`, arm64: true },
     onlyAll: true,
-    beside: "install",
     secondTry: true,
     limitMinutes: 20,
   },
@@ -244,21 +242,23 @@ export const lanes: readonly Lane[] = [
     what: "what QEMU's user mode lacks, on an arm64 kernel in a VM",
     work: kernelTests("arm64"),
     onlyAll: true,
-    beside: "install",
     secondTry: true,
     limitMinutes: 20,
   },
   {
-    name: "vm-tools",
-    what: "QEMU, a kernel for it and storage servers, unpacked into the cache, if Debian's packages can be had",
-    work: { kind: "command", command: ["sh", "hack/vm/prepare.sh"] },
-    onlyAll: true,
-    limitMinutes: 15,
+    name: "machine",
+    what: "what the kernel shows in the machine's own PID namespace alone: its list of mount namespaces",
+    work: kernelTests("machine"),
+    pids: "machine",
+    alone: true,
+    secondTry: true,
+    limitMinutes: 5,
   },
   {
     name: "vm",
     what: "what this machine's kernel lacks, in a VM (VM= names another one)",
     work: kernelTests("vm"),
+    alone: true,
     onlyAll: true,
     secondTry: true,
     limitMinutes: 45,

@@ -1,7 +1,8 @@
 import { mkdtempSync, readFileSync, rmSync, symlinkSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { build, stop } from "esbuild";
+import type { Plugin } from "esbuild";
+import { buildChild } from "../../../hack/lib/agent-on-kernel/programs.ts";
 import { root } from "../../../hack/lib/root.ts";
 import type { Edit } from "../../sim/mutations/mutation.ts";
 
@@ -13,27 +14,15 @@ export async function childOf(edits: readonly Edit[]): Promise<string> {
   const outdir = mkdtempSync(join(tmpdir(), "nvo-child-"));
   process.once("exit", () => rmSync(outdir, { recursive: true }));
   symlinkSync(join(root, "node_modules"), join(outdir, "node_modules"));
-  await build({
-    ...{ outdir, bundle: true, platform: "node", target: "node24", format: "cjs", logLevel: "warning" },
-    entryPoints: { child: join(root, "hack/lib/agent-on-kernel/child-entry.ts") },
-    outExtension: { ".js": ".cjs" },
-    external: ["koffi"],
-    plugins: [
-      {
-        name: "broken",
-        setup: (setup) =>
-          setup.onLoad({ filter: /\.ts$/ }, ({ path }) => {
-            const own = edits.filter(({ file }) => path === join(root, file));
-            if (own.length === 0) return undefined;
-            const contents = own.reduce(
-              (text, { from, to }) => text.replace(from, () => to),
-              readFileSync(path, "utf8"),
-            );
-            return { contents, loader: "ts" };
-          }),
-      },
-    ],
-  });
-  await stop();
-  return join(outdir, "child.cjs");
+  const broken: Plugin = {
+    name: "broken",
+    setup: (setup) =>
+      setup.onLoad({ filter: /\.ts$/ }, ({ path }) => {
+        const own = edits.filter(({ file }) => path === join(root, file));
+        if (own.length === 0) return undefined;
+        const contents = own.reduce((text, { from, to }) => text.replace(from, () => to), readFileSync(path, "utf8"));
+        return { contents, loader: "ts" };
+      }),
+  };
+  return buildChild(outdir, [broken]);
 }

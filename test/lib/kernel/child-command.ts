@@ -1,5 +1,6 @@
 import { existsSync, readFileSync } from "node:fs";
 import { fileURLToPath } from "node:url";
+import { childVariable } from "../../../hack/lib/agent-on-kernel/programs.ts";
 
 /** A program that a child became, with all that it was given. */
 export interface StartedProgram {
@@ -19,14 +20,14 @@ const recorder = `
 `;
 
 /**
- * How the role \`child\` is started: from source, or what NODEVOLUME_CHILD names, a bundle, which starts in a tenth of
- * the time.
+ * How the role `child` is started: by the bundle that a lane has (childVariable), else from its sources, which takes
+ * five times as long.
  * @param record file that is told of each program that a child becomes; of what that program starts by itself it is
  *   told nothing
  */
 export function childCommand(record?: string): [string, ...string[]] {
   const source = new URL("../../../hack/lib/agent-on-kernel/child-entry.ts", import.meta.url);
-  const child = process.env["NODEVOLUME_CHILD"] ?? fileURLToPath(source);
+  const child = process.env[childVariable] ?? fileURLToPath(source);
   if (record === undefined) return [process.execPath, child];
   return [process.execPath, "--import", `data:text/javascript,${encodeURIComponent(recorder)}`, child, record];
 }

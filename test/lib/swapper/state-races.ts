@@ -1,6 +1,5 @@
 import { mkdirSync, readdirSync, statSync, writeFileSync } from "node:fs";
 import { basename, dirname } from "node:path";
-import { fileURLToPath } from "node:url";
 import { expect } from "chai";
 import { silent } from "../../../hack/lib/silent-log.ts";
 import { VolumeError } from "../../../src/errors.ts";
@@ -12,14 +11,14 @@ import { errnoOf } from "../../../src/host/linux/syscall/errno.ts";
 import { loadLibc } from "../../../src/host/linux/syscall/libc.ts";
 import type { PayloadFile } from "../../../src/host/ports/host-ports.ts";
 import { realSystem } from "../../../src/system.ts";
+import { childCommand } from "../kernel/child-command.ts";
 import type { World } from "./arena.ts";
 import type { Race } from "./race.ts";
 import { exchange, removeAndLink, replaceByLink, type Strategy } from "./steps.ts";
 
 const libc = loadLibc();
 const mounter = new InProcessMounter(libc, "refuseLinks");
-const child = fileURLToPath(new URL("../../../hack/lib/agent-on-kernel/child-entry.ts", import.meta.url));
-const runner = new ChildRunner({ timers: realSystem(silent).timers, command: [process.execPath, child] });
+const runner = new ChildRunner({ timers: realSystem(silent).timers, command: childCommand() });
 
 const directories = (world: World) => new LinuxDirectories({ libc, trash: world.at("state/trash"), runner });
 const place = (world: World) => world.at("state/data/k");

@@ -1,5 +1,6 @@
 import * as net from "node:net";
 import { expect } from "chai";
+import { slow } from "../../../hack/lib/lanes/slow.ts";
 import { until } from "../../../hack/lib/until.ts";
 import { Proxied } from "../../lib/api-proxy/proxied.ts";
 import { asked, intent, paths } from "../../lib/api-proxy/requests.ts";
@@ -39,6 +40,9 @@ const hostile: { readonly [what: string]: string } = {
   "a promise to go on": patch(`content-length: ${status.length}\r\nexpect: 100-continue`, status),
 };
 
+/** Of them, what HTTP/1.1 takes for the beginning of a request. */
+const unfinished = "HTTP/0.9";
+
 describe("ApiProxy, of a client that is no agent", function () {
   this.timeout(30_000);
   let world: Proxied;
@@ -48,7 +52,8 @@ describe("ApiProxy, of a client that is no agent", function () {
   afterEach(() => world[Symbol.asyncDispose]());
 
   for (const [what, bytes] of Object.entries(hostile)) {
-    it(`asks nothing for it: ${what}`, async () => {
+    const test = what === unfinished ? slow : it; // the proxy waits 5 s for the rest of it
+    test(`asks nothing for it: ${what}`, async () => {
       const answered = await world.raw(Buffer.from(bytes, "latin1"));
       expect(world.asked, answered).to.deep.equal([]);
       expect(answered).to.match(/^$|^HTTP\/1.1 (400|403|408|417|431) /);

@@ -26,6 +26,13 @@ describe("runLanes", () => {
     return { name, what: name, work: { kind: "command", command: ["sh", "-c", script] }, limitMinutes: 1, ...more };
   };
 
+  /** A lane of one test, by the name of a lane that touches the kernel. */
+  const kernelLane = (name: string, body: string, more: Partial<Lane> = {}): Lane => {
+    const imports = 'import { appendFileSync, readFileSync, writeFileSync } from "node:fs";';
+    writeFileSync(`${folder}/${name}.test.mjs`, `${imports}\nit("does it", () => { ${body} });\n`);
+    return lane(name, "", { work: { kind: "tests", files: `${folder}/${name}.test.mjs` }, ...more });
+  };
+
   const log = () => readFileSync(`${folder}/log`, "utf8").trim().split("\n");
   const step = (name: string) => `echo ${name} begins >>${folder}/log; sleep 0.1; echo ${name} ends >>${folder}/log`;
 
@@ -44,7 +51,7 @@ describe("runLanes", () => {
     for (const name of ["waits", "goes"]) rmSync(join(root, `dist/output-${name}.txt`));
   });
 
-  it("runs what touches the kernel alone, and after what needs only processors", async function () {
+  it("runs commands that make tools alone, and after what needs only processors", async function () {
     this.timeout(120_000);
     const ran = [lane("a", step("a")), lane("b", step("b")), lane("all", step("all"), { processors: "all" })];
     await runLanes(ran, process.env);
@@ -52,38 +59,41 @@ describe("runLanes", () => {
     expect(log()).to.deep.equal(expected);
   });
 
-  it("runs what may be beside another beside it", async function () {
+  it("runs tests that touch the kernel beside each other, after the tools, and then what runs alone", async function () {
     this.timeout(120_000);
     execFileSync("mkfifo", [`${folder}/fifo`]);
     const ran = [
-      lane("waits", `exec cat ${folder}/fifo`),
-      lane("tools", "true"),
-      lane("goes", `echo go >${folder}/fifo`, { beside: "waits" }),
+      kernelLane("cluster", `appendFileSync("${folder}/log", "alone\\n");`, { alone: true }),
+      kernelLane("real", `readFileSync("${folder}/fifo"); appendFileSync("${folder}/log", "waited\\n");`),
+      kernelLane("contract", `writeFileSync("${folder}/fifo", "go");`),
+      lane("tools", step("tools")),
     ];
-    const { results } = await runLanes(ran, process.env);
+    const { results } = await runLanes(ran, { ...process.env, [grepVariable]: "", [wantedVariable]: "" });
     expect(results.map(({ lane: name, outcome }) => `${name} ${outcome}`)).to.deep.equal([
-      "waits passed",
+      "cluster passed",
+      "real passed",
+      "contract passed",
       "tools passed",
-      "goes passed",
     ]);
-    for (const name of ["waits", "goes"]) rmSync(join(root, `dist/output-${name}.txt`));
+    expect(log()).to.deep.equal(["tools begins", "tools ends", "waited", "alone"]);
+    for (const name of ["real", "contract"]) rmSync(join(root, `dist/output-${name}.txt`));
   });
 
   slow("finds what lanes beside each other leave behind, as a failure of the first", async function () {
     this.timeout(120_000);
     const left = `/var/tmp/nvo-left-${randomUUID()}`;
-    const ran = [lane("a", "true"), lane("b", `echo >${left}`, { beside: "a" })];
+    const ran = [kernelLane("real", ""), kernelLane("contract", `writeFileSync("${left}", "");`)];
     const outer = process.env[runVariable];
     delete process.env[runVariable]; // as if it were the run of nobody's lane
     try {
-      const { results } = await runLanes(ran, process.env);
+      const { results } = await runLanes(ran, { ...process.env, [grepVariable]: "", [wantedVariable]: "" });
       const said = results.map(({ lane: name, outcome, reason = "" }) => `${name} ${outcome} ${reason}`.trim());
-      expect(said).to.include.members(["a passed", `a failed ${left}`, "b passed"]);
+      expect(said).to.include.members(["real passed", `real failed ${left}`, "contract passed"]);
     } finally {
       if (outer !== undefined) process.env[runVariable] = outer;
       rmSync(left, { force: true });
     }
-    for (const name of ["a", "b"]) rmSync(join(root, `dist/output-${name}.txt`));
+    for (const name of ["real", "contract"]) rmSync(join(root, `dist/output-${name}.txt`));
   });
 
   describe("with a second try", () => {

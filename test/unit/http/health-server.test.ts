@@ -6,6 +6,7 @@ import { connect } from "node:net";
 import { promisify } from "node:util";
 import { expect } from "chai";
 import { Counter, Registry } from "prom-client";
+import { slow } from "../../../hack/lib/lanes/slow.ts";
 import { root } from "../../../hack/lib/root.ts";
 import type { HealthServer } from "../../../src/http/health-server.ts";
 import { collectProcessMetrics, startHealthServer } from "../../../src/http/health-server.ts";
@@ -83,8 +84,7 @@ describe("startHealthServer", () => {
     expect(lines).to.have.length(before);
   });
 
-  it("ends a request that is never sent whole", async function () {
-    this.timeout(15_000);
+  slow("ends a request that is never sent whole", async () => {
     expect(await raw("GET /healthz HTTP/1.1\r\nX-Slow: ")).to.match(/^HTTP\/1.1 408/);
   });
 

@@ -2,11 +2,11 @@
 // DIRECTORY
 import { spawn } from "node:child_process";
 import { renameSync, writeFileSync } from "node:fs";
-import { fileURLToPath } from "node:url";
 import { silent } from "../../../../hack/lib/silent-log.ts";
 import { linuxHost } from "../../../../src/host/linux/linux-host.ts";
 import { loadLibc } from "../../../../src/host/linux/syscall/libc.ts";
 import { realSystem } from "../../../../src/system.ts";
+import { childCommand } from "../child-command.ts";
 
 /** What it has found or begun. */
 export interface ClientFound {
@@ -18,13 +18,12 @@ export interface ClientFound {
 }
 
 const [, , directory = ""] = process.argv;
-const child = fileURLToPath(new URL("../../../../hack/lib/agent-on-kernel/child-entry.ts", import.meta.url));
 const warnings: string[] = [];
 const log = { ...silent, warn: (message: string) => void warnings.push(message) };
 const host = linuxHost({
   stateDir: directory,
   ranBefore: false,
-  childCommand: [process.execPath, child],
+  childCommand: childCommand(),
   system: realSystem(log),
   libc: loadLibc(),
   hostRoot: "/host",
