@@ -35,40 +35,43 @@ export function attachmentNamed(facts: Facts, name: string): AttachmentFacts | u
   return raw && attachmentFacts(raw);
 }
 
+/** What the driver says of its last try, and since when; undefined: it has not failed. */
+function failure(raw: Raw, key: "attachError" | "detachError"): { quote: string; since: string } | undefined {
+  const error = recordIn(recordIn(raw, "status"), key);
+  const message = stringIn(error, "message");
+  if (message === undefined) return undefined;
+  return { quote: message, since: stringIn(error, "time") ?? raw.metadata.creationTimestamp ?? "" };
+}
+
+function detaching(
+  { name, node, attacher, raw }: Pick<AttachmentFacts, "name" | "node" | "attacher" | "raw">,
+  on: NonNullable<Finding["on"]>,
+): Finding {
+  const failed = failure(raw, "detachError");
+  return {
+    state: "waiting",
+    code: "Detaching",
+    text: `the volume is being detached from ${node} (VolumeAttachment ${name})`,
+    since: raw.metadata.deletionTimestamp ?? "",
+    on,
+    ...(failed !== undefined && { quote: failed.quote }),
+    todo:
+      failed === undefined
+        ? `If it stays, read the log of the controller of ${attacher}: its external-attacher detaches the volume.`
+        : `The driver ${attacher} refuses to detach it. The message above is its own; its controller's log has more.`,
+  };
+}
+
 /** PURE. How an attachment stands, with the driver's own words where it refused. */
 export function attachmentFindings(
   facts: Facts,
   { name, node, attacher, attached, deleting, raw }: AttachmentFacts,
 ): Finding[] {
-  const status = recordIn(raw, "status");
   const on = { kind: "VolumeAttachment", name, node };
-  const failure = (key: "attachError" | "detachError") => {
-    const error = recordIn(status, key);
-    const message = stringIn(error, "message");
-    return message === undefined
-      ? undefined
-      : { quote: message, since: stringIn(error, "time") ?? raw.metadata.creationTimestamp ?? "" };
-  };
-  if (deleting) {
-    const failed = failure("detachError");
-    return [
-      {
-        state: "waiting",
-        code: "Detaching",
-        text: `the volume is being detached from ${node} (VolumeAttachment ${name})`,
-        since: raw.metadata.deletionTimestamp ?? "",
-        on,
-        ...(failed !== undefined && { quote: failed.quote }),
-        todo:
-          failed === undefined
-            ? `If it stays, read the log of the controller of ${attacher}: its external-attacher detaches the volume.`
-            : `The driver ${attacher} refuses to detach it. The message above is its own; its controller's log has more.`,
-      },
-    ];
-  }
+  if (deleting) return [detaching({ name, node, attacher, raw }, on)];
   if (attached)
     return [{ state: "done", code: "Attached", text: `it is attached to ${node} (VolumeAttachment ${name})`, on }];
-  const failed = failure("attachError");
+  const failed = failure(raw, "attachError");
   if (failed !== undefined && isForWantOfRoom(attachErrorCode(raw))) {
     const there = facts.volumeAttachments
       .map(attachmentFacts)

@@ -94,6 +94,51 @@ function unread(why) {
   return why !== undefined && make("p", { class: "stale" }, `Not all is shown: ${why}.`);
 }
 
+/** @param {VolumeDetails["history"]} history */
+function historyOf(history) {
+  return history.length === 0
+    ? make("p", { class: "facts" }, "nothing is known")
+    : make(
+        "ol",
+        { class: "history" },
+        ...history.map(({ time, state, reason, lastedMs }) =>
+          make(
+            "li",
+            {},
+            make("span", {}, since(time), " ago"),
+            make("b", {}, state),
+            make("span", {}, reason),
+            make("span", { class: "facts" }, lastedMs === undefined ? "until now" : `for ${duration(lastedMs)}`),
+          ),
+        ),
+      );
+}
+
+/** @param {VolumeDetails["conditions"]} conditions */
+function conditionsOf(conditions) {
+  return make(
+    "details",
+    {},
+    make("summary", {}, "Conditions"),
+    make(
+      "ul",
+      { class: "places" },
+      ...conditions.map(({ type, status, reason, message, since: from }) =>
+        make(
+          "li",
+          {},
+          make("b", {}, `${type} ${status}`),
+          " ",
+          make("code", {}, reason),
+          " ",
+          since(from),
+          make("p", { class: "facts" }, message),
+        ),
+      ),
+    ),
+  );
+}
+
 /** @param {VolumeDetails} details */
 export function volumeView(details) {
   const { volume, node, standing, chain, mounts, pods, plan, history, conditions, lastError } = details;
@@ -141,47 +186,8 @@ export function volumeView(details) {
         make("p", {}, make("code", {}, lastError.reason), ` ${lastError.operation}, `, since(lastError.time), " ago"),
         make("blockquote", {}, lastError.message),
       ),
-    part(
-      "History",
-      history.length === 0
-        ? make("p", { class: "facts" }, "nothing is known")
-        : make(
-            "ol",
-            { class: "history" },
-            ...history.map(({ time, state, reason, lastedMs }) =>
-              make(
-                "li",
-                {},
-                make("span", {}, since(time), " ago"),
-                make("b", {}, state),
-                make("span", {}, reason),
-                make("span", { class: "facts" }, lastedMs === undefined ? "until now" : `for ${duration(lastedMs)}`),
-              ),
-            ),
-          ),
-    ),
-    conditions.length > 0 &&
-      make(
-        "details",
-        {},
-        make("summary", {}, "Conditions"),
-        make(
-          "ul",
-          { class: "places" },
-          ...conditions.map(({ type, status, reason, message, since: from }) =>
-            make(
-              "li",
-              {},
-              make("b", {}, `${type} ${status}`),
-              " ",
-              make("code", {}, reason),
-              " ",
-              since(from),
-              make("p", { class: "facts" }, message),
-            ),
-          ),
-        ),
-      ),
+    part("History", historyOf(history)),
+    conditions.length > 0 && conditionsOf(conditions),
     commandsOf(details.commands),
   ];
 }

@@ -14,6 +14,8 @@ export interface Difference {
   readonly message: string;
 }
 
+type Told = Pick<Difference, "actual" | "reason" | "message">;
+
 /** PURE. Where what is on the node differs from what is wanted there, of one volume. */
 export function differencesOf({ metadata, spec, status = {} }: NodeVolumeIntent): Difference[] {
   const base = { node: spec.nodeName, volume: spec.volumeName };
@@ -22,64 +24,56 @@ export function differencesOf({ metadata, spec, status = {} }: NodeVolumeIntent)
     status.attach?.reason ??
     findCondition(status.conditions, "Ready")?.reason ??
     "NotObserved";
-  const words = status.waiting?.message ?? status.attach?.message ?? "";
+  const words = { reason: why, message: status.waiting?.message ?? status.attach?.message ?? "" };
   const leaving = metadata.deletionTimestamp !== undefined;
   const lost = status.agentState?.state === "Lost" ? lastKnown(status.agentState.since) : undefined;
   const found: Difference[] = [];
   const wantedPaths = new Set(leaving ? [] : spec.mounts.map(({ path }) => path));
-  for (const mount of leaving ? [] : spec.mounts) {
-    const actual = status.mounts?.find(({ path }) => path === mount.path);
-    const shown = actual?.state ?? "Unknown";
-    const isAsWanted = shown === "Mounted" && actual?.drift === undefined;
-    if (isAsWanted && lost === undefined) continue;
-    const reason = actual?.drift ?? actual?.reason ?? why;
-    const told = isAsWanted ? lost : { actual: shown, reason, message: actual?.message ?? words };
-    if (told !== undefined) found.push({ ...base, target: mount.path, wanted: "Mounted", ...told });
+  for (const { path: target } of leaving ? [] : spec.mounts) {
+    const told = unlikeMounted(
+      status.mounts?.find(({ path }) => path === target),
+      words,
+      lost,
+    );
+    if (told !== undefined) found.push({ ...base, target, wanted: "Mounted", ...told });
   }
-  for (const { path, state, drift, reason, message } of status.mounts ?? []) {
+  for (const { path, state, drift, reason = why, message = words.message } of status.mounts ?? []) {
     if (wantedPaths.has(path) || state === "Absent") continue;
-    found.push({
-      ...base,
-      target: path,
-      wanted: "Absent",
-      actual: state,
-      reason: drift ?? reason ?? why,
-      message: message ?? words,
-    });
+    found.push({ ...base, target: path, wanted: "Absent", actual: state, reason: drift ?? reason, message });
   }
   for (const pod of leaving ? [] : (spec.pods ?? [])) {
     const actual = status.pods?.find(({ uid, volume }) => uid === pod.uid && volume === pod.volume);
-    const shown = actual?.state ?? "Unknown";
-    const isAsWanted = shown === "Mounted" && actual?.drift === undefined;
-    if (isAsWanted && lost === undefined) continue;
+    const pending = actual?.state === "Pending" ? { ...words, reason: "KubeletHasNotAsked" } : words;
+    const told = unlikeMounted(actual, pending, lost);
     const target = `pod ${pod.namespace}/${pod.name}:${pod.volume}`;
-    const reason = actual?.drift ?? actual?.reason ?? (shown === "Pending" ? "KubeletHasNotAsked" : why);
-    const told = isAsWanted ? lost : { actual: shown, reason, message: actual?.message ?? words };
     if (told !== undefined) found.push({ ...base, target, wanted: "Mounted", ...told });
   }
-  if (leaving && found.length === 0 && status.inUse !== false)
-    found.push({
-      ...base,
-      target: "",
-      wanted: "Released",
-      actual: status.state ?? "Unknown",
-      reason: why,
-      message: words,
-    });
+  const whole = { ...base, target: "", actual: status.state ?? "Unknown" };
+  if (leaving && found.length === 0 && status.inUse !== false) found.push({ ...whole, wanted: "Released", ...words });
   if (found.length === 0 && status.drift !== undefined)
-    found.push({
-      ...base,
-      target: "",
-      wanted: "as it was left",
-      actual: status.state ?? "Unknown",
-      reason: status.drift.class,
-      message: status.drift.message,
-    });
+    found.push({ ...whole, wanted: "as it was left", reason: status.drift.class, message: status.drift.message });
   return found;
 }
 
+/**
+ * What is wrong with a target that must be mounted; undefined if nothing is.
+ * @param otherwise what is said where the target itself says nothing
+ * @param lost what is said of all that is mounted, if the agent is lost
+ */
+function unlikeMounted(
+  actual:
+    | { readonly state: string; readonly drift?: string; readonly reason?: string; readonly message?: string }
+    | undefined,
+  otherwise: Pick<Difference, "reason" | "message">,
+  lost: Told | undefined,
+): Told | undefined {
+  const { state = "Unknown", drift, reason, message } = actual ?? {};
+  if (state === "Mounted" && drift === undefined) return lost;
+  return { actual: state, reason: drift ?? reason ?? otherwise.reason, message: message ?? otherwise.message };
+}
+
 /** Of what was mounted when its agent fell silent: nobody can say how it is now. */
-function lastKnown(since: string): Pick<Difference, "actual" | "reason" | "message"> {
+function lastKnown(since: string): Told {
   return {
     actual: "Unknown",
     reason: "AgentLost",
