@@ -1,14 +1,14 @@
 // Volumes of the host-path driver, made before anything is measured; the same on either side.
 import { credentials } from "@grpc/grpc-js";
+import { allowing } from "../../lib/allowing.ts";
+import type { ApiClient } from "../../lib/api-client.ts";
+import { apply } from "../../lib/csi/accounts.ts";
 import {
   ControllerClient,
   CreateVolumeRequest,
   type CreateVolumeResponse,
   VolumeCapability_AccessMode_Mode,
-} from "../../../src/csi/gen/csi.gen.ts";
-import { allowing } from "../../lib/allowing.ts";
-import type { ApiClient } from "../../lib/api-client.ts";
-import { apply } from "../../lib/csi/accounts.ts";
+} from "../../lib/csi/gen/csi.gen.ts";
 import { until } from "../../lib/until.ts";
 
 export const driverName = "hostpath.csi.k8s.io";

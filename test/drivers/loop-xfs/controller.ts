@@ -1,5 +1,5 @@
-import type * as csi from "../../../src/csi/gen/csi.gen.ts";
-import { ControllerServiceCapability_RPC_Type as Capability } from "../../../src/csi/gen/csi.gen.ts";
+import type * as csi from "../../../hack/lib/csi/gen/csi.gen.ts";
+import { ControllerServiceCapability_RPC_Type as Capability } from "../../../hack/lib/csi/gen/csi.gen.ts";
 import { type Call, type Handlers, Refusal } from "../lib/serve.ts";
 import { fits, sizeFor, understood, unsupported } from "./capabilities.ts";
 import type { Devices } from "./devices.ts";

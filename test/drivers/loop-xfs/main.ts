@@ -2,7 +2,8 @@
 //   node test/drivers/loop-xfs/main.ts --endpoint SOCKET --node-id ID --data FOLDER …
 // It keeps nothing in memory: killed at any moment, its next process finds everything in the folder and in the kernel.
 import { Server } from "@grpc/grpc-js";
-import { ControllerService, IdentityService, NodeService } from "../../../src/csi/gen/csi.gen.ts";
+import { ControllerService } from "../../../hack/lib/csi/gen/csi.gen.ts";
+import { IdentityService, NodeService } from "../../../src/csi/gen/csi.gen.ts";
 import { faultsFrom } from "../lib/faults.ts";
 import { recordTo } from "../lib/record.ts";
 import { addService, listen } from "../lib/serve.ts";

@@ -1,4 +1,4 @@
-import type * as csi from "../../../src/csi/gen/csi.gen.ts";
+import type * as csi from "../../../hack/lib/csi/gen/csi.gen.ts";
 import { type Call, type Handlers, Refusal } from "../lib/serve.ts";
 import { isMultiNode, understood } from "./capabilities.ts";
 import type { Devices } from "./devices.ts";

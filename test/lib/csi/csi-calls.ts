@@ -1,5 +1,6 @@
 // Calls of a CSI driver as a test makes them: by the generated stubs alone, apart from the product's client.
 import { type CallOptions, credentials, Metadata, type ServiceError } from "@grpc/grpc-js";
+import { ControllerClient } from "../../../hack/lib/csi/gen/csi.gen.ts";
 import * as csi from "../../../src/csi/gen/csi.gen.ts";
 
 const Mode = csi.VolumeCapability_AccessMode_Mode;
@@ -15,7 +16,7 @@ export interface CSICalls extends Disposable {
 
 /** @param socket as this process has to name it */
 export function csiCalls(socket: string): CSICalls {
-  const make = [csi.IdentityClient, csi.ControllerClient, csi.NodeClient];
+  const make = [csi.IdentityClient, ControllerClient, csi.NodeClient];
   // The size of a reply is a matter of the product's client.
   const options = { "grpc.max_receive_message_length": -1 };
   const clients = make.map((Client) => new Client(`unix:${socket}`, credentials.createInsecure(), options));

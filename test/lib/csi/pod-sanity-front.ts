@@ -7,6 +7,11 @@ import {
   type ServiceError,
   type UntypedServiceImplementation,
 } from "@grpc/grpc-js";
+import {
+  ControllerService,
+  type CreateVolumeRequest,
+  CreateVolumeResponse,
+} from "../../../hack/lib/csi/gen/csi.gen.ts";
 import * as csi from "../../../src/csi/gen/csi.gen.ts";
 import { csiCalls } from "./csi-calls.ts";
 
@@ -40,14 +45,14 @@ export class PodSanityFront {
     this.#forward(csi.NodeService, {});
     const controller: UntypedServiceImplementation = {
       controllerGetCapabilities: answering(() => ({ capabilities: [{ rpc: { type: 1 } }] })), // CREATE_DELETE_VOLUME
-      createVolume: answering(({ name }: csi.CreateVolumeRequest) =>
-        csi.CreateVolumeResponse.fromPartial({
+      createVolume: answering(({ name }: CreateVolumeRequest) =>
+        CreateVolumeResponse.fromPartial({
           volume: { volumeId: `csi-${name}`, volumeContext: new Map(this.#deps.volumeContext) },
         }),
       ),
       deleteVolume: answering(() => ({})),
     };
-    this.#server.addService(csi.ControllerService, controller);
+    this.#server.addService(ControllerService, controller);
     const { socket } = this.#deps;
     rmSync(socket, { force: true });
     await new Promise<void>((resolve, reject) => {

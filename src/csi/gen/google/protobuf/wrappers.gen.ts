@@ -8,68 +8,9 @@
 /* eslint-disable */
 import { BinaryReader, BinaryWriter } from "@bufbuild/protobuf/wire";
 
-export interface Int64Value {
-  value: string;
-}
-
 export interface BoolValue {
   value: boolean;
 }
-
-function createBaseInt64Value(): Int64Value {
-  return { value: "0" };
-}
-
-export const Int64Value: MessageFns<Int64Value> = {
-  encode(message: Int64Value, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
-    if (message.value !== "0") {
-      writer.uint32(8).int64(message.value);
-    }
-    return writer;
-  },
-
-  decode(input: BinaryReader | Uint8Array, length?: number): Int64Value {
-    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
-    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
-    if (previousRecursionDepth >= 100) {
-      throw new globalThis.Error("protobuf decode recursion limit exceeded");
-    }
-    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
-    try {
-      const end = length === undefined ? reader.len : reader.pos + length;
-      const message = createBaseInt64Value();
-      while (reader.pos < end) {
-        const tag = reader.uint32();
-        switch (tag >>> 3) {
-          case 1: {
-            if (tag !== 8) {
-              break;
-            }
-
-            message.value = reader.int64().toString();
-            continue;
-          }
-        }
-        if ((tag & 7) === 4 || tag === 0) {
-          break;
-        }
-        reader.skip(tag & 7);
-      }
-      return message;
-    } finally {
-      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
-    }
-  },
-
-  create(base?: DeepPartial<Int64Value>): Int64Value {
-    return Int64Value.fromPartial(base ?? {});
-  },
-  fromPartial(object: DeepPartial<Int64Value>): Int64Value {
-    const message = createBaseInt64Value();
-    message.value = object.value ?? "0";
-    return message;
-  },
-};
 
 function createBaseBoolValue(): BoolValue {
   return { value: false };
