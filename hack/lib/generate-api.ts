@@ -13,7 +13,7 @@ export interface GeneratedFile {
   text: string;
 }
 
-/** Kinds that are read as the API server shows them, and how files of them are named. */
+/** Kinds that are read as the API server shows them, and how their validators are named. */
 const validated = [
   { kind: "NodeVolumeIntent", name: "intent" },
   { kind: "NodeVolumeSet", name: "set" },
@@ -40,14 +40,10 @@ export async function generate(): Promise<GeneratedFile[]> {
       path: join(root, "src/api/schema.gen.ts"),
       text: `${banner}export const schema = ${json(checked)};\n`,
     },
-    ...validated.flatMap(({ kind, name }) => {
-      const texts = validatorsOf(kind, checked["definitions"] as { [name: string]: Schema });
-      const path = (what: string) => join(root, `src/api/validators/${name}-${what}.gen.ts`);
-      return [
-        { path: path("structure"), text: banner + texts.structure },
-        { path: path("status"), text: banner + texts.status },
-      ];
-    }),
+    ...(["structure", "status"] as const).map((what) => ({
+      path: join(root, `src/api/validators/${what}.gen.ts`),
+      text: banner + validatorsOf(what, validated, checked["definitions"] as { [name: string]: Schema }),
+    })),
   ];
 }
 

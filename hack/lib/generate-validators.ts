@@ -1,43 +1,42 @@
-import { Ajv, type ValidateFunction } from "ajv";
+import { Ajv } from "ajv";
 import standalone from "ajv/dist/standalone/index.js";
 import type { Schema } from "./crds.ts";
 
-/** What is checked of a kind, each by code of its own. */
-export interface ValidatorTexts {
-  /** All but the status, of which any form will do; fills in defaults. */
-  readonly structure: string;
-  /** The status alone; fills in defaults and removes unknown fields. */
-  readonly status: string;
-}
-
 type Definition = { readonly properties: { readonly [field: string]: Schema } } & Schema;
 
+const options = {
+  useDefaults: true,
+  allErrors: true,
+  allowUnionTypes: true,
+  code: { source: true, esm: true },
+} as const;
+
 /**
- * The code that ajv makes of a kind's schema. Made at build time, because it takes ajv longer than all else that an
- * agent does until it is ready, and memory that it keeps.
+ * The code that ajv makes of kinds, one function each by its name: what the kinds share is compiled once. Made at build
+ * time, because it takes ajv longer than all else that an agent does until it is ready, and memory that it keeps.
+ * @param what "structure": all but the status, of which any form will do; fills in defaults. "status": the status
+ *   alone; fills in defaults and removes unknown fields.
  */
-export function validatorsOf(kind: string, definitions: { readonly [name: string]: Schema }): ValidatorTexts {
-  const node = definitions[kind] as Definition;
-  const status = node.properties["status"];
-  if (status === undefined) throw new Error(`${kind} has no status`);
-  const options = {
-    useDefaults: true,
-    allErrors: true,
-    allowUnionTypes: true,
-    code: { source: true, esm: true },
-  } as const;
-  const strict = new Ajv(options).addVocabulary(["rules", "mapKeys"]);
-  const lenient = new Ajv({ ...options, removeAdditional: true }).addVocabulary(["rules", "mapKeys"]);
-  const properties = { ...node.properties, status: { default: status["default"] } };
-  return {
-    structure: textOf(strict, strict.compile({ ...node, properties, definitions })),
-    status: textOf(lenient, lenient.compile({ $ref: status["$ref"], definitions })),
-  };
+export function validatorsOf(
+  what: "structure" | "status",
+  kinds: readonly { readonly kind: string; readonly name: string }[],
+  definitions: { readonly [name: string]: Schema },
+): string {
+  const ajv = new Ajv({ ...options, removeAdditional: what === "status" }).addVocabulary(["rules", "mapKeys"]);
+  const checked = kinds.map(({ kind, name }): [name: string, Schema] => {
+    const node = definitions[kind] as Definition;
+    const status = node.properties["status"];
+    if (status === undefined) throw new Error(`${kind} has no status`);
+    const properties = { ...node.properties, status: { default: status["default"] } };
+    return [name, what === "status" ? { $ref: status["$ref"] } : { ...node, properties }];
+  });
+  ajv.addSchema({ $id: "crds", definitions: { ...definitions, ...Object.fromEntries(checked) } });
+  return textOf(ajv, Object.fromEntries(checked.map(([name]) => [name, `crds#/definitions/${name}`])));
 }
 
 /** As a module of ours: what it needs of ajv is how long a string is. */
-function textOf(ajv: Ajv, validate: ValidateFunction): string {
-  const code = standalone.default(ajv, validate);
+function textOf(ajv: Ajv, validators: { readonly [name: string]: string }): string {
+  const code = standalone.default(ajv, validators);
   const own = code.replaceAll(/require\("ajv\/dist\/runtime\/ucs2length"\)\.default/g, "codePoints");
   const module = own.replace('"use strict";', "").replace(/export default \w+;/, "");
   if (own.includes("require(")) throw new Error("the code of a validator needs more of ajv than is known here");

@@ -5,10 +5,8 @@ import { type Definitions, type FieldError, type RuleChecker, ruleChecker } from
 import { schema } from "./schema.gen.ts";
 import { structureError } from "./structure-error.ts";
 import type { NodeVolumeIntent, NodeVolumeSet } from "./types.gen.ts";
-import { validate as intentStatus } from "./validators/intent-status.gen.ts";
-import { validate as intentStructure } from "./validators/intent-structure.gen.ts";
-import { validate as setStatus } from "./validators/set-status.gen.ts";
-import { validate as setStructure } from "./validators/set-structure.gen.ts";
+import { intent as intentStatus, set as setStatus } from "./validators/status.gen.ts";
+import { intent as intentStructure, set as setStructure } from "./validators/structure.gen.ts";
 
 export type { FieldError } from "./rules/check-rules.ts";
 
