@@ -73,8 +73,8 @@ describe("the tiers of the mount table, on the real kernel", () => {
     return pid;
   }
 
-  /** Linux 6.5 brought mounts beneath others, and is not asked for; one with listmount is newer. */
-  const isKnown = (name: ChurnName) => name !== "moveBeneath" || tiers.includes("listmount");
+  /** Linux 6.5 brought mounts beneath others, and is not asked for; one with fanotify of mounts is newer. */
+  const isKnown = (name: ChurnName) => name !== "moveBeneath" || tiers.includes("fanotify");
 
   async function keep(process: number | "self"): Promise<Kept[]> {
     return Promise.all(

@@ -15,7 +15,7 @@ export function registerMountTableMetrics(
     });
   new Gauge({
     name: "nodevolume_agent_mount_table_tier",
-    help: "1 for the way in which the mount table is kept: fanotify, listmount or mountinfo.",
+    help: "1 for the way in which the mount table is kept: fanotify or mountinfo.",
     labelNames: ["table", "tier"],
     registers: [registry],
     collect() {

@@ -4,10 +4,9 @@ import type { MountTable } from "./mount-table.ts";
 /**
  * How a mount table is kept current, best first:
  * - fanotify: the kernel names each mount that was attached, moved or detached, and statmount(2) describes it
- * - listmount: the kernel reports that something changed, and a list of ids shows which mounts came and went
  * - mountinfo: the kernel reports that something changed, and the text is read and compared with the last one
  */
-export type MountTier = "fanotify" | "listmount" | "mountinfo";
+export type MountTier = "fanotify" | "mountinfo";
 
 /** How the keeping of a table goes. Numbers count from the start. */
 export interface MountTableStatus {

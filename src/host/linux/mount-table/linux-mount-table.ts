@@ -6,7 +6,7 @@ import { watchMountTable } from "./mount-watch.ts";
 import { openMountReader } from "./open-mount-reader.ts";
 
 /** Ways to keep a mount table, best first. */
-export const allTiers: readonly MountTier[] = ["fanotify", "listmount", "mountinfo"];
+export const allTiers: readonly MountTier[] = ["fanotify", "mountinfo"];
 
 /** The mount table of one mount namespace. Reading it takes no lock that a dead server can hold. */
 export class LinuxMountTable extends KeptMountTable {

@@ -5,8 +5,7 @@ import { comparedTwice, type MountReader } from "../../mount-table/mount-reader.
 import type { MountTier } from "../../mount-table/mount-table-source.ts";
 import { OptionLists } from "../../mount-table/option-lists.ts";
 import type { MountCalls } from "../syscall/mount-calls.ts";
-import { type Announcer, fanotifyAnnouncer, listAnnouncer } from "./mount-announcers.ts";
-import { MountEvents } from "./mount-events.ts";
+import { announcerOf, MountEvents } from "./mount-events.ts";
 import { MountinfoFile } from "./mountinfo-file.ts";
 import { MountinfoReader } from "./mountinfo-reader.ts";
 import { StatmountReader } from "./statmount-reader.ts";
@@ -33,10 +32,7 @@ export function openMountReader(
   const mountinfo = opened.use(new MountinfoFile(calls, path));
   const changes = opened.use(new MountinfoFile(calls, path));
   const namespace = process === "self" ? 0n : namespaceOf(calls, process);
-  const announcer: Announcer =
-    tier === "fanotify"
-      ? fanotifyAnnouncer(opened.use(new MountEvents(calls, `/proc/${process}/ns/mnt`)), changes)
-      : listAnnouncer(calls, namespace, changes);
+  const announcer = announcerOf(opened.use(new MountEvents(calls, `/proc/${process}/ns/mnt`)), changes);
   const all = opened.move();
   const reader = new StatmountReader({
     clock,

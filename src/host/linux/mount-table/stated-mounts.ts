@@ -46,11 +46,6 @@ export class StatedMounts {
     return this.#table;
   }
 
-  /** Those of the table, by unique id. */
-  get known(): ReadonlyMap<number, MountEntry> {
-    return this.#mounts;
-  }
-
   /** The share of mounts about which mountinfo has to be asked. */
   get incomplete(): number {
     return this.#shown.size / Math.max(1, this.#mounts.size);

@@ -4,7 +4,7 @@ import { type Compared, type MountReader, restFactor } from "../../mount-table/m
 import type { MountTable } from "../../mount-table/mount-table.ts";
 import { differenceOf, parseMountinfo } from "../../mount-table/mountinfo.ts";
 import type { MountQueries } from "../syscall/mount-queries.ts";
-import type { Announcer } from "./mount-announcers.ts";
+import type { Announcer } from "./mount-events.ts";
 import type { MountinfoFile } from "./mountinfo-file.ts";
 import { type Change, StatedMounts, type StatedMountsDeps } from "./stated-mounts.ts";
 
@@ -23,6 +23,7 @@ export interface StatmountReaderDeps extends StatedMountsDeps {
  * of a change is the same however many mounts there are.
  */
 export class StatmountReader implements MountReader {
+  readonly tier = "fanotify";
   suspect = false;
   overflows = 0;
   optionChanges = 0;
@@ -43,10 +44,6 @@ export class StatmountReader implements MountReader {
     this.#mounts = new StatedMounts(deps);
   }
 
-  get tier() {
-    return this.#deps.announcer.tier;
-  }
-
   /** The share of mounts about which mountinfo has to be asked. */
   get incomplete(): number {
     return this.#mounts.incomplete;
@@ -59,7 +56,7 @@ export class StatmountReader implements MountReader {
   read(): MountTable {
     if (this.#stale) this.compare();
     this.#stale = true;
-    const { ids, other, maybeOther, overflow } = this.#deps.announcer.take(this.#mounts.known);
+    const { ids, other, maybeOther, overflow } = this.#deps.announcer.take();
     const expected = this.#recheck.size > 0; // what the caller has changed is what the kernel may be telling of
     if (overflow) this.overflows += 1;
     if (other && !expected) this.optionChanges += 1;
@@ -90,7 +87,7 @@ export class StatmountReader implements MountReader {
 
   #compare(): Compared {
     const { calls, announcer, mountinfo, namespace, lists } = this.#deps;
-    const first = announcer.take(this.#mounts.known);
+    const first = announcer.take();
     this.#mounts.ask(first.ids);
     const text = mountinfo.read();
     const digest = crc32(text);
@@ -102,11 +99,11 @@ export class StatmountReader implements MountReader {
     const lines = parseMountinfo(text.toString("utf8"), lists);
     const listed = new Set(calls.listmount(namespace));
     // What happened while the text was read is asked about, and is not held against anybody.
-    const meanwhile = announcer.take(this.#mounts.known);
+    const meanwhile = announcer.take();
     const differing = this.#mounts.differing(lines, listed);
     const changes = this.#mounts.ask(new Set([...differing, ...meanwhile.ids]));
     const found = changes.filter(({ before, after }) => !meanwhile.ids.has((before ?? after)?.uniqueID ?? 0));
-    const late = announcer.take(this.#mounts.known);
+    const late = announcer.take();
     const news = [meanwhile, late];
     const quiet = news.every(({ ids, other, overflow }) => ids.size === 0 && !other && !overflow);
     const wrong = quiet && differing.size > 0 ? lines.filter((line) => !this.#mounts.isAs(line)) : [];

@@ -5,7 +5,7 @@ import { KeptMountTable } from "../../../../src/host/mount-table/watched-mount-t
 import { entry } from "../../../lib/builders/mount-entries.ts";
 import { virtualSystem } from "../../kube/virtual-system.ts";
 
-const allTiers: readonly MountTier[] = ["fanotify", "listmount", "mountinfo"];
+const allTiers: readonly MountTier[] = ["fanotify", "mountinfo"];
 
 /** A reader that tells what it is told to. */
 export class FakeReader implements MountReader {

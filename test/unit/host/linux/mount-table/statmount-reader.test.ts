@@ -1,5 +1,5 @@
 import { expect } from "chai";
-import type { News } from "../../../../../src/host/linux/mount-table/mount-announcers.ts";
+import type { News } from "../../../../../src/host/linux/mount-table/mount-events.ts";
 import { StatmountReader } from "../../../../../src/host/linux/mount-table/statmount-reader.ts";
 import { OptionLists } from "../../../../../src/host/mount-table/option-lists.ts";
 
@@ -29,7 +29,6 @@ function opened() {
       listmount: () => [],
     },
     announcer: {
-      tier: "fanotify",
       events: undefined,
       take: () => ({ ...nothing, ...fake.news.shift() }),
     },
