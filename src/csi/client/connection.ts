@@ -1,7 +1,7 @@
 import type { Cancel } from "../../ports.ts";
 import type { Code } from "./rpc.ts";
 
-/** How a call ended. `text` may have secrets in it: src/csi/client/driver-error.ts takes them out. */
+/** How a call ended. `text` may have secrets in it: src/csi/client/driver-client.ts takes them out. */
 export type Answer =
   | { readonly kind: "reply"; readonly bytes: Uint8Array }
   | {

@@ -1,9 +1,9 @@
-import { messageOf, type VolumeError } from "../../errors.ts";
+import { cut } from "../../api/conditions.ts";
+import { redact } from "../../api/values/redact.ts";
+import { messageOf, VolumeError } from "../../errors.ts";
 import { GetPluginInfoRequest, GetPluginInfoResponse } from "../gen/csi.gen.ts";
 import type { Answer, Connection } from "./connection.ts";
-import { driverError } from "./driver-error.ts";
-import { isChanging, outcomeOf } from "./error-classes.ts";
-import { OnceAConnection } from "./once-a-connection.ts";
+import { isChanging, type Outcome, outcomeOf } from "./error-classes.ts";
 import { codes, deadlineMs, type RPC } from "./rpc.ts";
 
 /** Milliseconds for which a connection is waited for; kubelet's for sockets of plugins. */
@@ -108,5 +108,55 @@ export class DriverClient {
       this.#listening = false;
       this.#onReturn();
     });
+  }
+}
+
+/** Longest message in characters: a status contains others as well. */
+const longestMessage = 1024;
+
+/** How a call of a driver failed, before it becomes a VolumeError. */
+interface FailedCall {
+  readonly driver: string;
+  readonly rpc: RPC;
+  readonly outcome: Exclude<Outcome, "done">;
+  /** gRPC's name of the status, or what else went wrong. */
+  readonly what: string;
+  /** The driver's own words, if there are any. */
+  readonly text: string;
+  /** Texts that must not be in the message. */
+  readonly secrets: readonly string[];
+}
+
+/**
+ * PURE. What a user reads. It has no cause: the error that the gRPC library made has the driver's text as it came, with
+ * whatever secret the driver has put there.
+ */
+export function driverError({ driver, rpc, outcome, what, text, secrets }: FailedCall): VolumeError {
+  const said = redact(text, secrets).trim();
+  const message = cut(`driver ${driver}: ${rpc}: ${what}${said === "" ? "" : `: ${said}`}`, longestMessage);
+  return new VolumeError(outcome.reason, outcome.errorClass, message, { on: { kind: "CSIDriver", name: driver } });
+}
+
+/** The answer to a question, kept for as long as the connection on which it was asked; a failure is not kept. */
+export class OnceAConnection<T> {
+  readonly #connection: Pick<Connection, "generation">;
+  readonly #ask: () => Promise<T>;
+  #kept: { readonly generation: number; readonly answer: Promise<T> } | undefined;
+
+  constructor(connection: Pick<Connection, "generation">, ask: () => Promise<T>) {
+    this.#connection = connection;
+    this.#ask = ask;
+  }
+
+  /** To be called while there is a connection. */
+  get(): Promise<T> {
+    const { generation } = this.#connection;
+    if (this.#kept?.generation === generation) return this.#kept.answer;
+    const asked = { generation, answer: this.#ask() };
+    this.#kept = asked;
+    asked.answer.catch(() => {
+      if (this.#kept === asked) this.#kept = undefined;
+    });
+    return asked.answer;
   }
 }

@@ -1,8 +1,15 @@
-import { Client, connectivityState, Metadata, type ServiceError } from "@grpc/grpc-js";
+import {
+  Client,
+  connectivityState,
+  logVerbosity,
+  Metadata,
+  type ServiceError,
+  setLogger,
+  setLogVerbosity,
+} from "@grpc/grpc-js";
 import type { Cancel, Clock } from "../../ports.ts";
 import type { Answer, Connection, Dialer } from "./connection.ts";
 import { ChannelSockets } from "./grpc-credentials.ts";
-import { quiet } from "./quiet.ts";
 import { codeOf } from "./rpc.ts";
 
 /** Bytes of the longest answer that is taken; the gRPC libraries' own limit. */
@@ -129,4 +136,14 @@ class GRPCConnection implements Connection {
 function statusOf({ code, details, metadata }: ServiceError): Answer {
   const spoken = Object.keys(metadata.getMap()).length > 0;
   return { kind: "status", code: codeOf(code), text: details, spoken };
+}
+
+/**
+ * The library's own log would have what drivers answer, word for word, secrets included, if somebody sets GRPC_TRACE.
+ * Whether it writes is decided for the whole process.
+ */
+export function quiet(): void {
+  const nothing = () => {};
+  setLogVerbosity(logVerbosity.NONE);
+  setLogger({ error: nothing, info: nothing, debug: nothing });
 }

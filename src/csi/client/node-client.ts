@@ -14,8 +14,7 @@ import {
 } from "../gen/csi.gen.ts";
 import type { NodeService } from "../ports.ts";
 import type { Connection } from "./connection.ts";
-import type { DriverClient, RPCInput } from "./driver-client.ts";
-import { OnceAConnection } from "./once-a-connection.ts";
+import { type DriverClient, OnceAConnection, type RPCInput } from "./driver-client.ts";
 import { capabilitiesOf, expansionOf, infoOf, nothingIn, statsOf } from "./replies.ts";
 import { expandMessage, publishMessage, stageMessage, statsMessage } from "./requests.ts";
 import { secretsOf } from "./secrets-of.ts";

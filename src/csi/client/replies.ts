@@ -1,3 +1,4 @@
+import { BinaryReader, WireType } from "@bufbuild/protobuf/wire";
 import { cut } from "../../api/conditions.ts";
 import {
   NodeExpandVolumeResponse,
@@ -8,7 +9,6 @@ import {
   VolumeUsage_Unit as Unit,
 } from "../gen/csi.gen.ts";
 import type { NodeCapabilities, NodeInfo, VolumeStats, VolumeUsage } from "../ports.ts";
-import { conditionIn } from "./volume-condition.ts";
 
 // PURE. CSI's answers as the port's, once they are what the specification asks for. All throw if they are not.
 
@@ -107,4 +107,33 @@ export function nothingIn(message: { decode(bytes: Uint8Array): unknown }): (byt
 function notNegative(number: string, field: string): string {
   if (number.startsWith("-")) throw new InvalidReply(`${field} is negative: ${number}`);
   return number;
+}
+
+/**
+ * PURE. VolumeCondition in the bytes of a NodeGetVolumeStatsResponse: field 2, {abnormal = 1, message = 2}, as
+ * specifications 1.3 to 1.12 have it. 1.13 has taken it out of the message for NodeGetVolumeHealth, which drivers do
+ * not have yet; those with VOLUME_CONDITION still send it, and kubelet shows it.
+ * @throws Error if it is no message
+ */
+function conditionIn(bytes: Uint8Array): { abnormal: boolean; message: string } | undefined {
+  let condition: { abnormal: boolean; message: string } | undefined;
+  const reader = new BinaryReader(bytes);
+  while (reader.pos < reader.len) {
+    const [field, type] = reader.tag();
+    if (field === 2 && type === WireType.LengthDelimited) condition = decode(reader.bytes());
+    else reader.skip(type, field);
+  }
+  return condition;
+}
+
+function decode(bytes: Uint8Array): { abnormal: boolean; message: string } {
+  const condition = { abnormal: false, message: "" };
+  const reader = new BinaryReader(bytes);
+  while (reader.pos < reader.len) {
+    const [field, type] = reader.tag();
+    if (field === 1 && type === WireType.Varint) condition.abnormal = reader.bool();
+    else if (field === 2 && type === WireType.LengthDelimited) condition.message = reader.string();
+    else reader.skip(type, field);
+  }
+  return condition;
 }

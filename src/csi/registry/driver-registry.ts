@@ -9,7 +9,6 @@ import { NameClaims } from "./name-claims.ts";
 import { type Attempt, type RegisterDeps, type Registered, register } from "./register.ts";
 import { answers } from "./registration-client.ts";
 import { DriverNames } from "./registry-names.ts";
-import { socketChanges } from "./socket-changes.ts";
 
 /** Dependencies of finding CSI drivers on the node (behaviour 115). */
 export interface DriverRegistryDeps extends RegisterDeps {
@@ -216,4 +215,23 @@ export class DriverRegistry {
       if (this.#entries.get(entry.path) === entry && entry.driver === undefined) this.#try(entry);
     }
   }
+}
+
+/** PURE data: the difference between two looks at a directory of sockets. */
+interface SocketChanges {
+  readonly gone: readonly string[];
+  /** New ones, and those that have replaced another on their path; in the order seen. */
+  readonly came: readonly SocketFile[];
+}
+
+/** PURE. What differs between the sockets that are known, by path, and those that were just seen. */
+function socketChanges(
+  known: ReadonlyMap<string, { readonly identity: string }>,
+  seen: readonly SocketFile[],
+): SocketChanges {
+  const there = new Set(seen.map(({ path }) => path));
+  return {
+    gone: [...known.keys()].filter((path) => !there.has(path)),
+    came: seen.filter(({ path, identity }) => known.get(path)?.identity !== identity),
+  };
 }

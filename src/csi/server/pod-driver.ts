@@ -4,7 +4,7 @@ import { cut } from "../../api/conditions.ts";
 import { podDriver } from "../../api/names.ts";
 import { messageOf } from "../../errors.ts";
 import type { Cancel, System } from "../../ports.ts";
-import { quiet } from "../client/quiet.ts";
+import { quiet } from "../client/grpc-connection.ts";
 import { retryMs } from "../client/retry.ts";
 import { DriverObjectState, type DriverObjectStateDeps } from "./driver-object-state.ts";
 import { KeptSocket } from "./kept-socket.ts";

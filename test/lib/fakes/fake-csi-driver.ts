@@ -1,6 +1,6 @@
 import { execFileSync } from "node:child_process";
 import { existsSync, mkdirSync, readFileSync, rmdirSync, rmSync, statSync, writeFileSync } from "node:fs";
-import { driverError } from "../../../src/csi/client/driver-error.ts";
+import { driverError } from "../../../src/csi/client/driver-client.ts";
 import { outcomeOf } from "../../../src/csi/client/error-classes.ts";
 import type { CSIDrivers, NodeCapabilities, NodeService, RegisteredDriver } from "../../../src/csi/ports.ts";
 import { parseMountinfo } from "../../../src/host/mount-table/mountinfo.ts";

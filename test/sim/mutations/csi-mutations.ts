@@ -98,7 +98,7 @@ export const csiMutations: readonly Mutation[] = [
     law: "secrets",
     name: "repeat what a driver says of its secrets",
     noticedBy: { scenario: "a CSI volume with secrets, which the driver repeats" },
-    file: "src/csi/client/driver-error.ts",
+    file: "src/csi/client/driver-client.ts",
     from: "  const said = redact(text, secrets).trim();\n",
     to: "  const said = text.trim() + redact('', secrets);\n",
   },

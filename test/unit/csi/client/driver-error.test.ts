@@ -1,5 +1,5 @@
 import { expect } from "chai";
-import { driverError } from "../../../../src/csi/client/driver-error.ts";
+import { driverError } from "../../../../src/csi/client/driver-client.ts";
 
 const outcome = { errorClass: "final", reason: "DriverFailed" } as const;
 const failed = {
