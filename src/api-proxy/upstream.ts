@@ -1,5 +1,5 @@
 import type * as http from "node:http";
-import { createConnections } from "../kube/client/connections.ts";
+import { createConnections } from "../kube/client/http-transport.ts";
 import type { TokenSource } from "../kube/client/token-source.ts";
 import type { Logger } from "../ports.ts";
 import type { Call } from "./decide.ts";

@@ -3,10 +3,7 @@ import { messageOf } from "../../errors.ts";
 import type { Cancel, System } from "../../ports.ts";
 import { isConflict, isNotFound } from "../client/api-error.ts";
 import type { KubeClient } from "../client/client.ts";
-import type { ObservedLease } from "./decide-leadership.ts";
-import { decideLeadership } from "./decide-leadership.ts";
-import type { Lease } from "./lease.ts";
-import { microTime } from "./lease.ts";
+import { type Lease, microTime } from "./lease.ts";
 
 /** Dependencies of leader election. */
 export interface LeaderElectionDeps {
@@ -183,4 +180,41 @@ export function createLeaderElection(deps: LeaderElectionDeps): LeaderElection {
 function versionOf(lease: Lease | undefined) {
   const { uid, resourceVersion } = lease?.metadata ?? {};
   return { ...(uid !== undefined && { uid }), ...(resourceVersion !== undefined && { resourceVersion }) };
+}
+
+/** The leader's Lease as last read. */
+export interface ObservedLease {
+  /** undefined: there is none. */
+  readonly lease: Lease | undefined;
+  /**
+   * Monotonic milliseconds when this version of it was first seen: what another machine's clock says is not believed.
+   */
+  readonly since: number;
+}
+
+/** The next write of a candidate to the leader's Lease. */
+type LeadershipDecision =
+  | { readonly action: "create" }
+  | { readonly action: "renew" }
+  | { readonly action: "take" }
+  /** Somebody else leads, at least `forMs` milliseconds longer. */
+  | { readonly action: "wait"; readonly holder: string; readonly forMs: number };
+
+/** Added to another's lease before it is taken, for what the old leader may still have under way. */
+export const takeOverMarginMs = 2_000;
+
+/**
+ * What a candidate does next.
+ *
+ * A lease is only taken if it did not change for its whole duration plus a margin by our own clock; the holder stops
+ * acting earlier than that by its own clock, so that there is no moment with two leaders.
+ * @param now monotonic milliseconds
+ */
+export function decideLeadership(observed: ObservedLease, me: string, now: number): LeadershipDecision {
+  if (observed.lease === undefined) return { action: "create" };
+  const { holderIdentity: holder = "", leaseDurationSeconds = 0 } = observed.lease.spec;
+  if (holder === me) return { action: "renew" };
+  if (holder === "") return { action: "take" };
+  const endsAt = observed.since + leaseDurationSeconds * 1000 + takeOverMarginMs;
+  return now >= endsAt ? { action: "take" } : { action: "wait", holder, forMs: endsAt - now };
 }

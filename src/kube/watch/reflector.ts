@@ -1,21 +1,24 @@
 import type { KubeObject } from "../../api/meta.ts";
 import type { Resource } from "../../api/names.ts";
-import type { Cancel, System } from "../../ports.ts";
+import type { Cancel, Random, System } from "../../ports.ts";
 import { fullJitter } from "../backoff.ts";
-import type { KubeClient } from "../client/client.ts";
-import { createKubeClient } from "../client/client.ts";
+import { createKubeClient, type KubeClient } from "../client/client.ts";
 import { resourcePath } from "../client/resource-path.ts";
 import type { Transport } from "../client/transport.ts";
-import { decideRestart, idleMs, longestWaitMs } from "./decide-restart.ts";
 import { createIntake } from "./intake.ts";
-import type { MutableStore, ObjectStore } from "./object-store.ts";
-import { createObjectStore } from "./object-store.ts";
+import { createObjectStore, type MutableStore, type ObjectStore } from "./object-store.ts";
 import { compareResourceVersions } from "./resource-version.ts";
-import { createWaiters } from "./waiters.ts";
-import { type Selection, watchQuery } from "./watch-query.ts";
-import type { WatchChange, WatchEnd } from "./watch-stream.ts";
-import { endOfList, openWatch } from "./watch-stream.ts";
+import { endOfList, openWatch, type WatchChange, type WatchEnd } from "./watch-stream.ts";
 import { createWatchTrouble } from "./watch-trouble.ts";
+
+/** Above the bookmark interval of about one minute. */
+const idleMs = 180_000;
+/** As long as the longest wait: what lasted longer was no part of the failures before it. */
+const longestWaitMs = 10_000;
+/**
+ * A stream that ends earlier than this does not count as a success, or a server that closes at once would be flooded.
+ */
+const shortestStreamMs = 1_000;
 
 /** Dependencies of a reflector: which collection it lists and watches, and what is kept of each object. */
 export interface ReflectorDeps<T extends KubeObject> extends Selection {
@@ -249,4 +252,107 @@ export function createReflector<T extends KubeObject>(deps: ReflectorDeps<T>): R
       if (object !== undefined) store.upsertIfNewer(object);
     },
   };
+}
+
+/** Those who wait for the next time that something happens. */
+interface Waiters {
+  wait(): Promise<void>;
+  resolve(): void;
+  reject(error: Error): void;
+}
+
+interface Waiting {
+  readonly promise: Promise<void>;
+  readonly resolve: () => void;
+  readonly reject: (error: Error) => void;
+}
+
+/** Promises for those who wait for the next time that something happens. Nobody waits: nothing is rejected. */
+function createWaiters(): Waiters {
+  let waiting = next();
+  let any = false;
+
+  /** Nobody waits for what nobody asked for: it would be a rejection that nobody handles. */
+  function settle(tell: (all: Waiting) => void): void {
+    if (!any) return;
+    const all = waiting;
+    waiting = next();
+    any = false;
+    tell(all);
+  }
+
+  return {
+    wait() {
+      any = true;
+      return waiting.promise;
+    },
+    resolve: () => settle((all) => all.resolve()),
+    reject: (error) => settle((all) => all.reject(error)),
+  };
+}
+
+/** Promise.withResolvers came with Node 22, and people's machines run this, too. */
+function next(): Waiting {
+  let settlers: Omit<Waiting, "promise"> | undefined;
+  const promise = new Promise<void>((resolve, reject) => {
+    settlers = { resolve, reject };
+  });
+  if (settlers === undefined) throw new Error("a promise has called nobody");
+  return { promise, ...settlers };
+}
+
+/** Which objects of a collection are watched. */
+interface Selection {
+  readonly labelSelector?: string;
+  readonly fieldSelector?: string;
+}
+
+/** The parameters of a watch that goes on after `resourceVersion`, or begins with all objects if that is "". */
+function watchQuery(of: Selection, resourceVersion: string, random: Random): { [name: string]: string } {
+  return {
+    watch: "true",
+    allowWatchBookmarks: "true",
+    // Spread, so that the watches of many agents are not all opened again at the same moment.
+    timeoutSeconds: String(300 + Math.floor(random.next() * 300)),
+    ...(of.labelSelector !== undefined && { labelSelector: of.labelSelector }),
+    ...(of.fieldSelector !== undefined && { fieldSelector: of.fieldSelector }),
+    ...(resourceVersion === ""
+      ? { sendInitialEvents: "true", resourceVersionMatch: "NotOlderThan" }
+      : { resourceVersion }),
+  };
+}
+
+/** How a watch that is over has gone. */
+interface WatchCourse {
+  /** Milliseconds since it was opened. */
+  readonly lastedMs: number;
+  /** Milliseconds since it showed anything, or since it was opened. */
+  readonly silentMs: number;
+  /** Failures in a row before this one. */
+  readonly failures: number;
+  /** Silence after which the watch is given up: {@link idleMs} if not given. */
+  readonly idleMs?: number;
+}
+
+/** How a watch is begun anew. */
+interface Restart {
+  /** Whether the collection must be listed: the version that was reached is no use any more. */
+  readonly list: boolean;
+  /** Failures in a row, which say how long to wait; 0 goes on at once. */
+  readonly failures: number;
+  /** Whether changes no longer arrive. */
+  readonly lost: boolean;
+}
+
+/** How to go on when a watch is over. Pure. */
+function decideRestart({ kind }: WatchEnd, course: WatchCourse): Restart {
+  const { lastedMs, silentMs, failures } = course;
+  // A watch that is refused will not be accepted from the same resourceVersion next time either. And one that was not
+  // even sent a bookmark may be that of a server that has gone back to an older state (a restored etcd): it sends
+  // nothing until it has reached the version that was asked for.
+  const list =
+    kind === "expired" || kind === "refused" || (kind === "failed" && silentMs > (course.idleMs ?? idleMs) - 1_000);
+  if (kind === "closed" && lastedMs >= shortestStreamMs) return { list, failures: 0, lost: false };
+  const inARow = lastedMs >= longestWaitMs ? 1 : failures + 1;
+  return { list, failures: inARow, lost: kind !== "closed" || inARow > 1 };
 }

@@ -2,9 +2,8 @@ import { messageOf } from "../../errors.ts";
 import type { Cancel, Yielder } from "../../ports.ts";
 import { ApiError, apiErrorOf, isExpired } from "../client/api-error.ts";
 import type { ApiRequest, StreamHandlers, Transport } from "../client/transport.ts";
-import { createInOrder } from "./in-order.ts";
-import type { WatchEvent } from "./watch-event.ts";
-import { parseWatchEvent } from "./watch-event.ts";
+import { isRecord, numberIn, recordIn, stringIn } from "../json.ts";
+import { runYielding } from "./yielding.ts";
 
 /** Why a watch is over, whatever way the server or the network said so. */
 export interface WatchEnd {
@@ -95,4 +94,62 @@ export function endOfList(error: unknown): WatchEnd {
   const message = messageOf(error);
   if (!(error instanceof ApiError)) return { kind: "failed", message };
   return isExpired(error) ? { kind: "expired", message } : endOf(0, error);
+}
+
+/** One line of a watch. */
+type WatchEvent =
+  | { readonly type: "ADDED" | "MODIFIED" | "DELETED"; readonly object: unknown; readonly resourceVersion: string }
+  | { readonly type: "BOOKMARK"; readonly resourceVersion: string; readonly initialEventsEnd: boolean }
+  | { readonly type: "ERROR"; readonly status: number; readonly message: string };
+
+/** A watch line as an event; undefined if it is none that is known. */
+export function parseWatchEvent(raw: unknown): WatchEvent | undefined {
+  const type = stringIn(raw, "type");
+  const object = recordIn(raw, "object");
+  if (type === "ERROR") {
+    const message = stringIn(object, "message") ?? "no message";
+    return { type, status: numberIn(object, "code") ?? 500, message };
+  }
+  const metadata = recordIn(object, "metadata");
+  const resourceVersion = stringIn(metadata, "resourceVersion");
+  if (!isRecord(object) || resourceVersion === undefined || resourceVersion === "") return undefined;
+  if (type === "BOOKMARK") {
+    const initialEventsEnd = stringIn(recordIn(metadata, "annotations"), "k8s.io/initial-events-end") === "true";
+    return { type, resourceVersion, initialEventsEnd };
+  }
+  if (type === "ADDED" || type === "MODIFIED" || type === "DELETED") return { type, object, resourceVersion };
+  return undefined;
+}
+
+/** Lets things happen at once, and while something is awaited, afterwards, in the order in which they came. */
+interface InOrder {
+  do(act: () => void): void;
+  /** Resolves when `awaited` has, and all that came meanwhile is done; rejects if either fails. */
+  after(awaited: Promise<void>): Promise<void>;
+}
+
+/** Keeps the order of changes while one of them takes more than one turn of the event loop. */
+function createInOrder(yielder: Yielder): InOrder {
+  let held: (() => void)[] | undefined;
+
+  function* heldBack(): Generator<void> {
+    // What comes meanwhile is put at its end.
+    for (const act of held ?? []) {
+      act();
+      yield;
+    }
+    held = undefined;
+  }
+
+  return {
+    do(act) {
+      if (held === undefined) act();
+      else held.push(act);
+    },
+    async after(awaited) {
+      held = [];
+      await awaited;
+      await runYielding(yielder, heldBack());
+    },
+  };
 }

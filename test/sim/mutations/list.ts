@@ -132,7 +132,7 @@ export const mutations: readonly Mutation[] = [
   {
     law: "one leader",
     name: "take the lead from one that lives",
-    file: "src/kube/leases/decide-leadership.ts",
+    file: "src/kube/leases/leader-election.ts",
     from: "  return now >= endsAt ?",
     to: "  return now >= 0 ?",
   },

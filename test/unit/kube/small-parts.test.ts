@@ -2,14 +2,14 @@ import { expect } from "chai";
 import { resource } from "../../../src/api/names.ts";
 import { equalJitter, fullJitter } from "../../../src/kube/backoff.ts";
 import { ApiError, apiErrorOf, classifyWriteError, isUnavailable } from "../../../src/kube/client/api-error.ts";
-import { createLineSplitter } from "../../../src/kube/client/line-splitter.ts";
+import { createLineSplitter } from "../../../src/kube/client/http-transport.ts";
 import { resourcePath } from "../../../src/kube/client/resource-path.ts";
 import { TransportError } from "../../../src/kube/client/transport.ts";
 import { asRecord } from "../../../src/kube/json.ts";
 import { controllerOf } from "../../../src/kube/objects/controller-of.ts";
 import { podGroups } from "../../../src/kube/objects/pod-groups.ts";
 import { compareResourceVersions } from "../../../src/kube/watch/resource-version.ts";
-import { parseWatchEvent } from "../../../src/kube/watch/watch-event.ts";
+import { parseWatchEvent } from "../../../src/kube/watch/watch-stream.ts";
 
 describe("compareResourceVersions orders as numbers do", () => {
   const cases: [string, string, number][] = [

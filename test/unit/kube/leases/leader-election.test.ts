@@ -1,9 +1,12 @@
 import { expect } from "chai";
 import { createKubeClient } from "../../../../src/kube/client/client.ts";
 import type { ApiRequest } from "../../../../src/kube/client/transport.ts";
-import type { ObservedLease } from "../../../../src/kube/leases/decide-leadership.ts";
-import { decideLeadership, takeOverMarginMs } from "../../../../src/kube/leases/decide-leadership.ts";
-import { createLeaderElection } from "../../../../src/kube/leases/leader-election.ts";
+import {
+  createLeaderElection,
+  decideLeadership,
+  type ObservedLease,
+  takeOverMarginMs,
+} from "../../../../src/kube/leases/leader-election.ts";
 import type { FakeApiServer } from "../../fake-api-server.ts";
 import { createFakeApiServer } from "../../fake-api-server.ts";
 import type { VirtualSystem } from "../virtual-system.ts";
