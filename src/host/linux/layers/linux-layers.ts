@@ -1,4 +1,5 @@
 import { randomBytes } from "node:crypto";
+import { readdirSync } from "node:fs";
 import type {
   HeaderHow,
   Layers,
@@ -9,9 +10,10 @@ import type {
 } from "../../ports/block-layers.ts";
 import type { ProgramHow, ProgramResult, Programs } from "../../ports/programs.ts";
 import { onNode, runOfNode } from "../child/node-tools.ts";
+import { attribute } from "../syscall/device-identity.ts";
+import { ifThere } from "../syscall/if-there.ts";
 import { cryptFailure, formatArgs } from "./cryptsetup-errors.ts";
 import { lvmFailure, parseVolumes } from "./lvm-errors.ts";
-import { findMapped } from "./mapped-devices.ts";
 
 /** Dependencies of LUKS and LVM. */
 export interface LayersDeps {
@@ -120,4 +122,15 @@ function textOf({ volumeGroup, logicalVolume }: LogicalVolumeName): string {
 
 function known({ path, deviceNumber, identity }: LookedAt): LookedAt {
   return { path, deviceNumber, ...(identity !== undefined && { identity }) };
+}
+
+/** The device-mapper device of a name, by sysfs. @param dev the node's /dev, as the agent sees it */
+function findMapped(name: string, dev: string): MappedDevice | undefined {
+  const disks = readdirSync("/sys/block").filter((disk) => disk.startsWith("dm-"));
+  const disk = disks.find((each) => attribute(`/sys/block/${each}/dm/name`) === name);
+  if (disk === undefined) return undefined;
+  const place = `/sys/block/${disk}`;
+  const slaves = ifThere(() => readdirSync(`${place}/slaves`)) ?? [];
+  const over = slaves.map((slave) => attribute(`${place}/slaves/${slave}/dev`)).filter((number) => number !== "");
+  return { path: `${dev}/${disk}`, deviceNumber: attribute(`${place}/dev`), over };
 }

@@ -1,14 +1,18 @@
-import { readSync } from "node:fs";
+import { closeSync, openSync, readdirSync, readSync, realpathSync } from "node:fs";
+import { basename } from "node:path";
+import { listed } from "../../../api/values/listed.ts";
+import { optionName } from "../../../api/values/mount-options.ts";
 import { VolumeError } from "../../../errors.ts";
 import type { FilesystemMount } from "../../ports/host-ports.ts";
+import type { MountAttributes } from "../../ports/types.ts";
+import { attachedBy } from "../device/attached-by.ts";
 import { damageOf } from "../device/file-system-check.ts";
-import { FSCONFIG, FSMOUNT_CLOEXEC, FSOPEN_CLOEXEC, FSPICK } from "../syscall/constants.ts";
+import { FSCONFIG, FSMOUNT_CLOEXEC, FSOPEN_CLOEXEC, FSPICK, MOUNT_ATTR } from "../syscall/constants.ts";
 import { Descriptor } from "../syscall/descriptor.ts";
+import { attribute } from "../syscall/device-identity.ts";
 import { errnoOf } from "../syscall/errno.ts";
+import { ifThere } from "../syscall/if-there.ts";
 import type { Libc } from "../syscall/libc.ts";
-import { attributeBits } from "./attributes.ts";
-import { refuseStrangeMembers } from "./btrfs-members.ts";
-import { errorsOption } from "./errors-option.ts";
 import { refusedDevice } from "./refused-device.ts";
 import { servedFailure, servedFileSystems } from "./served-file-systems.ts";
 
@@ -121,4 +125,84 @@ function readLog(context: Descriptor): string {
     if (errnoOf(error) !== "ENODATA") throw error; // ENODATA: no more messages
   }
   return lines.join("; ");
+}
+
+/** Mount attributes as mount_setattr(2) takes them: everything that is not wanted is cleared. */
+export function attributeBits(attributes: MountAttributes): { set: number; clear: number } {
+  const flags: readonly [boolean, number][] = [
+    [attributes.readOnly, MOUNT_ATTR.RDONLY],
+    [attributes.nosuid, MOUNT_ATTR.NOSUID],
+    [attributes.nodev, MOUNT_ATTR.NODEV],
+    [attributes.noexec, MOUNT_ATTR.NOEXEC],
+    [attributes.nodiratime, MOUNT_ATTR.NODIRATIME],
+    [attributes.nosymfollow, MOUNT_ATTR.NOSYMFOLLOW],
+  ];
+  let set: number = atimeBits(attributes.atime);
+  let clear: number = MOUNT_ATTR.ATIME_MASK; // the access time setting can only be changed with the whole mask cleared
+  for (const [wanted, bit] of flags) {
+    if (wanted) set |= bit;
+    else clear |= bit;
+  }
+  return { set, clear };
+}
+
+function atimeBits(atime: MountAttributes["atime"]): number {
+  if (atime === "noatime") return MOUNT_ATTR.NOATIME;
+  return atime === "strictatime" ? MOUNT_ATTR.STRICTATIME : 0;
+}
+
+/**
+ * Where an ext2, ext3 or ext4 says what is to be done about errors that the kernel meets in it, and what goes on:
+ * fs/ext4/ext4.h.
+ */
+const place = 1024 + 0x3c;
+const goOn = 1;
+
+/**
+ * The option errors= for an ext file system whose volume does not set it: continue if its superblock says so, else
+ * remount-ro. The superblock's value is never taken unchecked: whoever wrote the disk could make it crash the node
+ * (`errors=panic`).
+ */
+export function errorsOption({ fsType, source, options }: FilesystemMount): readonly string[] {
+  if (!/^ext[234]$/.test(fsType) || options.some((option) => optionName(option) === "errors")) return [];
+  return [`errors=${ifThere(() => shortAt(source, place)) === goOn ? "continue" : "remount-ro"}`];
+}
+
+function shortAt(path: string, at: number): number | undefined {
+  const fd = openSync(path, "r");
+  try {
+    const bytes = Buffer.alloc(2);
+    return readSync(fd, bytes, 0, 2, at) === 2 ? bytes.readUInt16LE() : undefined;
+  } finally {
+    closeSync(fd);
+  }
+}
+
+/** How many devices a message names. */
+const named = 8;
+
+/**
+ * Checks a btrfs that the kernel has just mounted: it must consist of the named device, and of no other device that
+ * other nodes may write to. The kernel finds the devices of a btrfs by a UUID in their superblocks, and the newest
+ * superblock wins: whoever can write to another disk of the node could otherwise replace the intended file system.
+ * @param sys /sys, or a made tree
+ * @throws VolumeError FilesystemUnsupported
+ */
+export function refuseStrangeMembers(sys: string, source: string, deviceNumber: string): void {
+  const name = basename(realpathSync(`${sys}/dev/block/${deviceNumber}`));
+  const mounted = (ifThere(() => readdirSync(`${sys}/fs/btrfs`)) ?? []).map(
+    (uuid) => `${sys}/fs/btrfs/${uuid}/devices`,
+  );
+  const membersIn = (place: string) => ifThere(() => readdirSync(place)) ?? [];
+  const place = mounted.find((one) => membersIn(one).includes(name));
+  const others = place === undefined ? [] : membersIn(place).filter((one) => one !== name);
+  const strange = others.flatMap((one) => {
+    const number = attribute(`${place}/${one}/dev`);
+    const by = number === "" ? "nobody any more" : attachedBy(sys, number);
+    return by === undefined ? [] : [`/dev/${one} (attached by ${by})`];
+  });
+  if (place !== undefined && strange.length === 0) return;
+  const what = place === undefined ? "without it, of another device" : `with ${listed(strange, named)}`;
+  const message = `the btrfs on ${source} would be mounted ${what}: the kernel finds its devices by a UUID, and who can write to a disk that is attached from elsewhere can give it that. Take such disks off the node, or use a btrfs of the node's own disks`;
+  throw new VolumeError("FilesystemUnsupported", "transient", message, { on: { kind: "Device", name: source } });
 }

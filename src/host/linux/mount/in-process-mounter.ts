@@ -21,8 +21,7 @@ import * as C from "../syscall/constants.ts";
 import { Descriptor } from "../syscall/descriptor.ts";
 import { errnoOf } from "../syscall/errno.ts";
 import type { Libc } from "../syscall/libc.ts";
-import { attributeBits } from "./attributes.ts";
-import { createFilesystemMount, reconfigureFilesystem } from "./filesystem-mount.ts";
+import { attributeBits, createFilesystemMount, reconfigureFilesystem } from "./filesystem-mount.ts";
 import { type MountOf, mountOfByText } from "./mount-of.ts";
 
 /**

@@ -1,7 +1,7 @@
 import { mkdirSync, mkdtempSync, realpathSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { expect } from "chai";
-import { refuseStrangeMembers } from "../../../../../src/host/linux/mount/btrfs-members.ts";
+import { refuseStrangeMembers } from "../../../../../src/host/linux/mount/filesystem-mount.ts";
 
 /** A tree that is made, not sysfs: places as Linux 6.18 has them. */
 describe("the devices that the kernel has mounted a btrfs of", () => {

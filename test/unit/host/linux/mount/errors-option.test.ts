@@ -2,7 +2,7 @@ import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { expect } from "chai";
-import { errorsOption } from "../../../../../src/host/linux/mount/errors-option.ts";
+import { errorsOption } from "../../../../../src/host/linux/mount/filesystem-mount.ts";
 
 describe("errorsOption", () => {
   let directory: string;
