@@ -1,4 +1,4 @@
-import koffi from "koffi";
+import koffi, { type LibraryHandle } from "koffi";
 import { ownNumbers } from "./architecture.ts";
 import {
   AT_EMPTY_PATH,
@@ -47,44 +47,44 @@ export type Libc = ReturnType<typeof loadLibc>;
 /** Binds the system calls (koffi). Call once a process, and only on local file systems: see `Libc`. */
 export function loadLibc() {
   const lib = koffi.load(null);
-  const syscall = (...types: string[]) => lib.func("syscall", "long", ["long", ...types]);
-  const openat2 = syscall("int", "str", "void *", "size_t");
-  const openTree = syscall("int", "str", "uint");
-  const moveMount = syscall("int", "str", "int", "str", "uint");
-  const fsopen = syscall("str", "uint");
-  const fsconfig = syscall("int", "uint", "str", "str", "int");
-  const fsmount = syscall("int", "uint", "uint");
-  const fspick = syscall("int", "str", "uint");
-  const mountSetattr = syscall("int", "str", "uint", "void *", "size_t");
-  const kcmp = syscall("int", "int", "int", "ulong", "ulong");
-  const { kcmp: kcmpNumber } = ownNumbers();
-  const share = (what: number, one: number, other: number) => kcmp(kcmpNumber, one, other, what, 0, 0) === 0;
+  return {
+    mounts: loadMountLinks(lib),
+    handles: loadFileHandles(lib),
+    ...fileCalls(lib),
+    ...mountCalls(lib),
+    ...processCalls(lib),
+  };
+}
+
+function syscall(lib: LibraryHandle, ...types: string[]) {
+  return lib.func("syscall", "long", ["long", ...types]);
+}
+
+/** errno is only good in the statement after the call: any call of Node in between may change it. */
+function checked(call: string, result: number, detail?: string): number {
+  if (result >= 0) return result;
+  throw new Errno(call, koffi.errno(), detail);
+}
+
+/** Files and descriptors. */
+function fileCalls(lib: LibraryHandle) {
+  const openat2 = syscall(lib, "int", "str", "void *", "size_t");
   const statx = lib.func("statx", "int", ["int", "str", "int", "uint", "void *"]);
   const mkdirat = lib.func("mkdirat", "int", ["int", "str", "uint"]);
   const unlinkat = lib.func("unlinkat", "int", ["int", "str", "int"]);
   const fchownat = lib.func("fchownat", "int", ["int", "str", "uint", "uint", "int"]);
   const renameat = lib.func("renameat", "int", ["int", "str", "int", "str"]);
   const renameat2 = lib.func("renameat2", "int", ["int", "str", "int", "str", "uint"]);
-  const umount2 = lib.func("umount2", "int", ["str", "int"]);
   const dup2 = lib.func("dup2", "int", ["int", "int"]);
   const memfdCreate = lib.func("memfd_create", "int", ["str", "uint"]);
   const pipe = lib.func("pipe", "int", ["void *"]);
   const flock = lib.func("flock", "int", ["int", "int"]);
-  const setrlimit = lib.func("setrlimit", "int", ["int", "void *"]);
 
   // Used again by each call: it is over when the call returns.
   const how = Buffer.alloc(open_how.bytes);
   const out = Buffer.alloc(AT.bytes);
 
-  // errno is only good in the statement after the call: any call of Node in between may change it.
-  const checked = (call: string, result: number, detail?: string): number => {
-    if (result >= 0) return result;
-    throw new Errno(call, koffi.errno(), detail);
-  };
-
   return {
-    mounts: loadMountLinks(lib),
-    handles: loadFileHandles(lib),
     /**
      * openat2(2)
      * @returns a descriptor that the caller closes. The kernel gives up (EAGAIN) on a walk with ".." in it that may not
@@ -102,6 +102,67 @@ export function loadLibc() {
         if (errno !== E.AGAIN || attempt === disturbances) throw new Errno("openat2", errno, path);
       }
     },
+    statx(dir: number, path: string, flags: number): Statx {
+      checked("statx", statx(dir, path, flags, STATX.BASIC_STATS | STATX.MNT_ID, out), path);
+      return {
+        gid: out.readUInt32LE(AT.stx_gid),
+        mode: out.readUInt16LE(AT.stx_mode),
+        inode: read64(out, AT.stx_ino),
+        size: read64(out, AT.stx_size),
+        deviceNumber: `${out.readUInt32LE(AT.stx_rdev_major)}:${out.readUInt32LE(AT.stx_rdev_minor)}`,
+        device: `${out.readUInt32LE(AT.stx_dev_major)}:${out.readUInt32LE(AT.stx_dev_minor)}`,
+        mountID: read64(out, AT.stx_mnt_id),
+        mountRoot: (out.readUInt32LE(AT.stx_attributes) & STATX.ATTR_MOUNT_ROOT) !== 0,
+      };
+    },
+    mkdirat(dir: number, name: string, mode: number): void {
+      checked("mkdirat", mkdirat(dir, name, mode), name);
+    },
+    /** fchownat(2) of what a descriptor stands for, also one that is open for nothing (O_PATH); its owner stays. */
+    changeGroup(fd: number, gid: number): void {
+      checked("fchownat", fchownat(fd, "", 0xffffffff, gid, AT_EMPTY_PATH));
+    },
+    unlinkat(dir: number, name: string, flags: number): void {
+      checked("unlinkat", unlinkat(dir, name, flags), name);
+    },
+    renameat(fromDir: number, from: string, toDir: number, to: string): void {
+      checked("renameat", renameat(fromDir, from, toDir, to), from);
+    },
+    /** renameat2(2) with RENAME_NOREPLACE: EEXIST if the new name is taken. */
+    renameFree(fromDir: number, from: string, toDir: number, to: string): void {
+      checked("renameat2", renameat2(fromDir, from, toDir, to, RENAME_NOREPLACE), from);
+    },
+    /** pipe(2) @returns descriptors that the caller closes */
+    pipe(): { readonly read: number; readonly write: number } {
+      const ends = Buffer.alloc(8);
+      checked("pipe", pipe(ends));
+      return { read: ends.readInt32LE(0), write: ends.readInt32LE(4) };
+    },
+    dup2(from: number, to: number): void {
+      checked("dup2", dup2(from, to));
+    },
+    /** memfd_create(2), closed when a program is run @returns a descriptor that the caller closes */
+    memoryFile(name: string): number {
+      return checked("memfd_create", memfdCreate(name, MFD_CLOEXEC));
+    },
+    flock(fd: number, operation: number): void {
+      checked("flock", flock(fd, operation));
+    },
+  };
+}
+
+/** Mounts that are made, changed and taken away. */
+function mountCalls(lib: LibraryHandle) {
+  const openTree = syscall(lib, "int", "str", "uint");
+  const moveMount = syscall(lib, "int", "str", "int", "str", "uint");
+  const fsopen = syscall(lib, "str", "uint");
+  const fsconfig = syscall(lib, "int", "uint", "str", "str", "int");
+  const fsmount = syscall(lib, "int", "uint", "uint");
+  const fspick = syscall(lib, "int", "str", "uint");
+  const mountSetattr = syscall(lib, "int", "str", "uint", "void *", "size_t");
+  const umount2 = lib.func("umount2", "int", ["str", "int"]);
+
+  return {
     openTree(dir: number, path: string, flags: number): number {
       return checked("open_tree", openTree(SYS.open_tree, dir, path, flags), path);
     },
@@ -128,43 +189,6 @@ export function loadLibc() {
       attr.writeBigUInt64LE(BigInt(propagation), mount_attr.propagation);
       checked("mount_setattr", mountSetattr(SYS.mount_setattr, fd, "", AT_EMPTY_PATH | flags, attr, attr.length));
     },
-    statx(dir: number, path: string, flags: number): Statx {
-      checked("statx", statx(dir, path, flags, STATX.BASIC_STATS | STATX.MNT_ID, out), path);
-      return {
-        gid: out.readUInt32LE(AT.stx_gid),
-        mode: out.readUInt16LE(AT.stx_mode),
-        inode: read64(out, AT.stx_ino),
-        size: read64(out, AT.stx_size),
-        deviceNumber: `${out.readUInt32LE(AT.stx_rdev_major)}:${out.readUInt32LE(AT.stx_rdev_minor)}`,
-        device: `${out.readUInt32LE(AT.stx_dev_major)}:${out.readUInt32LE(AT.stx_dev_minor)}`,
-        mountID: read64(out, AT.stx_mnt_id),
-        mountRoot: (out.readUInt32LE(AT.stx_attributes) & STATX.ATTR_MOUNT_ROOT) !== 0,
-      };
-    },
-    /** Whether two threads share their open files (kcmp(2)); false also where that cannot be told. */
-    sharesFiles: (one: number, other: number): boolean => share(KCMP_FILES, one, other),
-    /**
-     * The same of their memory: as a child that posix_spawn(3) has not made another program yet shares that of its
-     * parent.
-     */
-    sharesMemory: (one: number, other: number): boolean => share(KCMP_VM, one, other),
-    mkdirat(dir: number, name: string, mode: number): void {
-      checked("mkdirat", mkdirat(dir, name, mode), name);
-    },
-    /** fchownat(2) of what a descriptor stands for, also one that is open for nothing (O_PATH); its owner stays. */
-    changeGroup(fd: number, gid: number): void {
-      checked("fchownat", fchownat(fd, "", 0xffffffff, gid, AT_EMPTY_PATH));
-    },
-    unlinkat(dir: number, name: string, flags: number): void {
-      checked("unlinkat", unlinkat(dir, name, flags), name);
-    },
-    renameat(fromDir: number, from: string, toDir: number, to: string): void {
-      checked("renameat", renameat(fromDir, from, toDir, to), from);
-    },
-    /** renameat2(2) with RENAME_NOREPLACE: EEXIST if the new name is taken. */
-    renameFree(fromDir: number, from: string, toDir: number, to: string): void {
-      checked("renameat2", renameat2(fromDir, from, toDir, to, RENAME_NOREPLACE), from);
-    },
     umount2(path: string, flags: number): void {
       checked("umount2", umount2(path, flags), path);
     },
@@ -182,22 +206,24 @@ export function loadLibc() {
         });
       });
     },
-    /** pipe(2) @returns descriptors that the caller closes */
-    pipe(): { readonly read: number; readonly write: number } {
-      const ends = Buffer.alloc(8);
-      checked("pipe", pipe(ends));
-      return { read: ends.readInt32LE(0), write: ends.readInt32LE(4) };
-    },
-    dup2(from: number, to: number): void {
-      checked("dup2", dup2(from, to));
-    },
-    /** memfd_create(2), closed when a program is run @returns a descriptor that the caller closes */
-    memoryFile(name: string): number {
-      return checked("memfd_create", memfdCreate(name, MFD_CLOEXEC));
-    },
-    flock(fd: number, operation: number): void {
-      checked("flock", flock(fd, operation));
-    },
+  };
+}
+
+/** What processes share, and what they may. */
+function processCalls(lib: LibraryHandle) {
+  const kcmp = syscall(lib, "int", "int", "int", "ulong", "ulong");
+  const { kcmp: kcmpNumber } = ownNumbers();
+  const share = (what: number, one: number, other: number) => kcmp(kcmpNumber, one, other, what, 0, 0) === 0;
+  const setrlimit = lib.func("setrlimit", "int", ["int", "void *"]);
+
+  return {
+    /** Whether two threads share their open files (kcmp(2)); false also where that cannot be told. */
+    sharesFiles: (one: number, other: number): boolean => share(KCMP_FILES, one, other),
+    /**
+     * The same of their memory: as a child that posix_spawn(3) has not made another program yet shares that of its
+     * parent.
+     */
+    sharesMemory: (one: number, other: number): boolean => share(KCMP_VM, one, other),
     /**
      * From here on no core file of this process, nor of what it starts, is written, nor handed to a program of the
      * node: passphrases and keys are in their memory. A limit of 0 is not asked for where a program gets them; one of 1
