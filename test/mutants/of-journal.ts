@@ -121,8 +121,8 @@ export const ofJournal: readonly Seed[] = [
     ],
     [
       "waits after a reboot for a child of before",
-      "const { stage, child: _gone, copies: _ended, ...rest } = record;",
-      "const { stage, copies: _ended, ...rest } = record;",
+      "const { stage, child: _gone, copies: _ended, attachmentsAsked: _old, ...rest } = record;",
+      "const { stage, copies: _ended, attachmentsAsked: _old, ...rest } = record;",
     ],
   ]),
   ...seedsOf("journal", "src/agent/journal/open-journal.ts", [
