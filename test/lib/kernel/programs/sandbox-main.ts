@@ -4,13 +4,21 @@ import { spawnSync } from "node:child_process";
 import { chownSync } from "node:fs";
 import { confined, ownNamespaces, stranger } from "../../../../src/host/linux/child/confined.ts";
 import { refuseCalls } from "../../../../src/host/linux/child/refuse-calls.ts";
+import { confinements } from "../../../../src/host/linux/child/start-confined.ts";
 import { enterSandbox, work } from "../../../../src/host/linux/mount/sandbox.ts";
 import { loadLibc } from "../../../../src/host/linux/syscall/libc.ts";
 import { loadSandboxCalls } from "../../../../src/host/linux/syscall/sandbox-calls.ts";
 
 const [, , directory = "", script = ""] = process.argv;
-chownSync(directory, stranger, stranger);
 const calls = loadSandboxCalls();
+if (process.env["CONFINED"] === undefined) {
+  // As the child for git begins.
+  calls.keepCapabilities(confinements.checkOut.capabilities);
+  refuseCalls(calls, confinements.checkOut.filtered);
+  const again = [process.execPath, ...process.execArgv, ...process.argv.slice(1)];
+  process.execve?.(process.execPath, again, { ...process.env, CONFINED: "1" });
+}
+chownSync(directory, stranger, stranger);
 enterSandbox(loadLibc(), calls, directory);
 refuseCalls(calls, { mayUnshare: ownNamespaces });
 const limits = { memoryBytes: 256 * 1024 * 1024, fileBytes: 100_000, network: false };
