@@ -60,17 +60,16 @@ const defaultBackoff = { baseMs: 250, maxMs: 60_000 };
  * added meanwhile, and with backoff if it fails.
  */
 export function createKeyedQueue(deps: KeyedQueueDeps): KeyedQueue {
-  const { clock, timers, yielder, random } = deps.system;
+  const { clock, yielder, random } = deps.system;
   const log = deps.system.log.child({ queue: deps.name });
   const due = new Set<string>();
   const running = new Set<string>();
-  const timed = new Map<string, { at: number; cancel: Cancel }>();
+  const timed = new Delays(deps.system, makeDue);
   const failures = new Map<string, number>();
   let state: "open" | "paused" | "stopped" = "open";
   let pumping = false;
   /** Those who wait for the runs that are under way, and for what is due besides. */
-  let waiters: (() => void)[] = [];
-  let settlers: (() => void)[] = [];
+  const [drained, settled] = [new Waiters(), new Waiters()];
 
   function makeDue(key: string): void {
     due.add(key);
@@ -114,19 +113,9 @@ export function createKeyedQueue(deps: KeyedQueueDeps): KeyedQueue {
       deps.onRun?.("failure", clock.monotonic() - startedAt);
     }
     running.delete(key);
-    if (running.size === 0) {
-      const drained = waiters;
-      waiters = [];
-      for (const resolve of drained) resolve();
-    }
+    if (running.size === 0) drained.resolve();
     if (due.size > 0) schedulePump();
-    else if (running.size === 0) settle();
-  }
-
-  function settle(): void {
-    const settled = settlers;
-    settlers = [];
-    for (const resolve of settled) resolve();
+    else if (running.size === 0) settled.resolve();
   }
 
   function failed(key: string, error: unknown): void {
@@ -136,41 +125,23 @@ export function createKeyedQueue(deps: KeyedQueueDeps): KeyedQueue {
     const retryInMs = Math.max(asked, equalJitter(count, deps.backoff ?? defaultBackoff, random));
     log.warn("run failed", { key, failures: count, retryInMs, error: messageOf(error) });
     if (deps.patient) due.delete(key); // what was added while it ran waits, too
-    wait(key, retryInMs);
+    if (state === "open") timed.put(key, retryInMs);
   }
 
-  function isHeldBack(key: string): boolean {
-    return deps.patient === true && failures.has(key) && timed.has(key);
-  }
+  const isHeldBack = (key: string) => deps.patient === true && failures.has(key) && timed.has(key);
 
   function addAfter(key: string, ms: number): void {
-    if (!isHeldBack(key)) wait(key, ms);
-  }
-
-  function wait(key: string, ms: number): void {
-    if (state !== "open") return;
-    const at = clock.monotonic() + ms;
-    const earlier = timed.get(key);
-    if (earlier !== undefined && earlier.at <= at) return;
-    earlier?.cancel();
-    const cancel = timers.after(ms, () => {
-      timed.delete(key);
-      makeDue(key);
-    });
-    timed.set(key, { at, cancel });
+    if (state === "open" && !isHeldBack(key)) timed.put(key, ms);
   }
 
   function forget(): void {
-    for (const { cancel } of timed.values()) cancel();
     timed.clear();
     due.clear();
     failures.clear();
-    if (running.size === 0) settle();
+    if (running.size === 0) settled.resolve();
   }
 
-  function drained(): Promise<void> {
-    return running.size === 0 ? Promise.resolve() : new Promise((resolve) => waiters.push(resolve));
-  }
+  const whenDrained = () => (running.size === 0 ? Promise.resolve() : drained.wait());
 
   return {
     add(key) {
@@ -186,7 +157,7 @@ export function createKeyedQueue(deps: KeyedQueueDeps): KeyedQueue {
     pause() {
       if (state === "open") state = "paused";
       forget();
-      return drained();
+      return whenDrained();
     },
     resume() {
       if (state === "paused") state = "open";
@@ -194,12 +165,59 @@ export function createKeyedQueue(deps: KeyedQueueDeps): KeyedQueue {
     stop() {
       state = "stopped";
       forget();
-      return drained();
+      return whenDrained();
     },
-    settled: () =>
-      due.size + running.size === 0 ? Promise.resolve() : new Promise((resolve) => settlers.push(resolve)),
+    settled: () => (due.size + running.size === 0 ? Promise.resolve() : settled.wait()),
     get depth() {
       return due.size + running.size;
     },
   };
+}
+
+/** Keys that wait for their time, each for the earliest that was asked for. */
+class Delays {
+  readonly #system: Pick<System, "clock" | "timers">;
+  readonly #onDue: (key: string) => void;
+  readonly #waiting = new Map<string, { readonly at: number; readonly cancel: Cancel }>();
+
+  constructor(system: Pick<System, "clock" | "timers">, onDue: (key: string) => void) {
+    this.#system = system;
+    this.#onDue = onDue;
+  }
+
+  has(key: string): boolean {
+    return this.#waiting.has(key);
+  }
+
+  put(key: string, ms: number): void {
+    const at = this.#system.clock.monotonic() + ms;
+    const earlier = this.#waiting.get(key);
+    if (earlier !== undefined && earlier.at <= at) return;
+    earlier?.cancel();
+    const cancel = this.#system.timers.after(ms, () => {
+      this.#waiting.delete(key);
+      this.#onDue(key);
+    });
+    this.#waiting.set(key, { at, cancel });
+  }
+
+  clear(): void {
+    for (const { cancel } of this.#waiting.values()) cancel();
+    this.#waiting.clear();
+  }
+}
+
+/** Those who wait for something to happen. */
+class Waiters {
+  #resolves: (() => void)[] = [];
+
+  wait(): Promise<void> {
+    return new Promise((resolve) => this.#resolves.push(resolve));
+  }
+
+  resolve(): void {
+    const resolves = this.#resolves;
+    this.#resolves = [];
+    for (const resolve of resolves) resolve();
+  }
 }

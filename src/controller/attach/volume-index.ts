@@ -56,8 +56,7 @@ export interface VolumeIndexDeps {
 export function createVolumeIndex(deps: VolumeIndexDeps): VolumeIndex {
   const { intents, onDue } = deps;
   const { persistentVolumes, attachments } = deps.storage;
-  const byKey = createGroups();
-  const byClaim = createGroups();
+  const index = new VolumeIntents(intents);
   const volumesByKey = createGroups();
   const attached = new AttachmentIndex(attachments.store);
   const objects = claimObjectsOf(deps.storage);
@@ -75,22 +74,18 @@ export function createVolumeIndex(deps: VolumeIndexDeps): VolumeIndex {
   function seeIntent(intent: Intent): void {
     // What kubelet manages is looked at elsewhere (observe/).
     if (!isGuarded(intent.spec.source) || intent.spec.observed !== undefined) return;
-    const { name } = intent.metadata;
-    const claim = intent.spec.source.persistentVolumeClaim;
-    if (claim !== undefined) byClaim.put(name, claimKey(claim.namespace, claim.claimName));
-    const before = byKey.put(name, keyOf(intent));
+    const before = index.put(intent, keyOf(intent));
     if (before !== undefined) onDue(before);
     onDue(keyOf(intent));
   }
 
-  function loseIntent({ metadata }: Intent): void {
-    byClaim.remove(metadata.name);
-    const key = byKey.remove(metadata.name);
+  function loseIntent(intent: Intent): void {
+    const key = index.remove(intent);
     if (key !== undefined) onDue(key);
   }
 
   function seeClaim({ metadata: { namespace = "", name }, volumeName }: Claim): void {
-    for (const intent of intentsOfClaim(namespace, name)) seeIntent(intent);
+    for (const intent of index.ofClaim(namespace, name)) seeIntent(intent);
     const csi = persistentVolumes.store.get(volumeName)?.csi;
     if (csi !== undefined) onDue(volumeKey(csi));
   }
@@ -100,7 +95,7 @@ export function createVolumeIndex(deps: VolumeIndexDeps): VolumeIndex {
       volumesByKey.put(name, volumeKey(csi));
       onDue(volumeKey(csi));
     }
-    if (claimRef !== undefined) for (const one of intentsOfClaim(claimRef.namespace, claimRef.name)) seeIntent(one);
+    if (claimRef !== undefined) for (const one of index.ofClaim(claimRef.namespace, claimRef.name)) seeIntent(one);
     for (const attachment of attached.ofPersistentVolume(name)) seeAttachment(attachment);
   }
 
@@ -130,33 +125,23 @@ export function createVolumeIndex(deps: VolumeIndexDeps): VolumeIndex {
     for (const attachment of attachments.store.list()) yield seeAttachment(attachment);
   });
 
-  function intentsOfClaim(namespace: string, name: string): Intent[] {
-    return byClaim.of(claimKey(namespace, name)).flatMap((intent) => intents.get(intent) ?? []);
-  }
-
-  /** These are few and seldom change. While they are read for the first time, all is looked at afterwards. */
-  function anyMayDiffer(): void {
-    if (deps.storage.complete()) resync.begin();
-  }
-
-  function seeVolumeGone({ csi, claimRef }: PersistentVolume): void {
-    if (csi !== undefined) onDue(volumeKey(csi));
-    if (claimRef !== undefined) for (const one of intentsOfClaim(claimRef.namespace, claimRef.name)) seeIntent(one);
-  }
-
   const cancels = followObjects(deps, {
-    ...{ seeIntent, loseIntent, seeClaim, seeVolume, seeAttachment, loseAttachment, anyMayDiffer },
-    loseVolume(gone) {
-      volumesByKey.remove(gone.metadata.name);
-      seeVolumeGone(gone);
+    ...{ seeIntent, loseIntent, seeClaim, seeVolume, seeAttachment, loseAttachment },
+    loseVolume({ metadata, csi, claimRef }) {
+      volumesByKey.remove(metadata.name);
+      if (csi !== undefined) onDue(volumeKey(csi));
+      if (claimRef !== undefined) for (const one of index.ofClaim(claimRef.namespace, claimRef.name)) seeIntent(one);
     },
     seeNode: ({ metadata }) => dueOn(metadata.name),
+    anyMayDiffer() {
+      if (deps.storage.complete()) resync.begin();
+    },
   });
 
   return {
     objects,
-    intents: (key) => byKey.of(key).flatMap((name) => intents.get(name) ?? []),
-    intentsOfClaim,
+    intents: (key) => index.ofKey(key),
+    intentsOfClaim: (namespace, name) => index.ofClaim(namespace, name),
     attachments: (key) => attached.ofKey(key),
     persistentVolumes: (key) => volumesByKey.of(key).flatMap((name) => persistentVolumes.store.get(name) ?? []),
     claims: (key) => volumesByKey.of(key).flatMap((name) => boundClaim(objects, name) ?? []),
@@ -165,6 +150,38 @@ export function createVolumeIndex(deps: VolumeIndexDeps): VolumeIndex {
     keyOfAttachment,
     ...looking(resync, cancels),
   };
+}
+
+/** Intents by the volume and by the claim that they are of. */
+class VolumeIntents {
+  readonly #intents: Pick<ObjectStore<Intent>, "get">;
+  readonly #byKey = createGroups();
+  readonly #byClaim = createGroups();
+
+  constructor(intents: Pick<ObjectStore<Intent>, "get">) {
+    this.#intents = intents;
+  }
+
+  /** @returns the key of the volume that it was of before, if that is another */
+  put({ metadata: { name }, spec }: Intent, key: string): string | undefined {
+    const claim = spec.source.persistentVolumeClaim;
+    if (claim !== undefined) this.#byClaim.put(name, claimKey(claim.namespace, claim.claimName));
+    return this.#byKey.put(name, key);
+  }
+
+  /** @returns the key of the volume that it was of */
+  remove({ metadata: { name } }: Intent): string | undefined {
+    this.#byClaim.remove(name);
+    return this.#byKey.remove(name);
+  }
+
+  ofKey(key: string): Intent[] {
+    return this.#byKey.of(key).flatMap((name) => this.#intents.get(name) ?? []);
+  }
+
+  ofClaim(namespace: string, name: string): Intent[] {
+    return this.#byClaim.of(claimKey(namespace, name)).flatMap((intent) => this.#intents.get(intent) ?? []);
+  }
 }
 
 /** What is done when an object that volumes rest on comes, changes or goes. */
@@ -177,6 +194,7 @@ interface Handlers {
   readonly seeAttachment: (attachment: Attachment) => void;
   readonly loseAttachment: (attachment: Attachment) => void;
   readonly seeNode: (node: KubeObject) => void;
+  /** These are few and seldom change. While they are read for the first time, all is looked at afterwards. */
   readonly anyMayDiffer: () => void;
 }
 

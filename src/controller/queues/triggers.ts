@@ -109,33 +109,9 @@ export function connectTriggers({ stores, gatherer, queues, yielder, ...deps }: 
     sets.begin();
   };
 
-  const onSet = (set: SetEntry) => {
-    queues.sets.add(set.metadata.name);
-    demanded.begin();
-    sets.begin();
-  };
-
-  /** What somebody has just written does not wait for what may come together with it; what follows from it does. */
-  const onWritten = (set: SetEntry) => {
-    onSet(set);
-    queues.sets.addAfter(set.metadata.name, 0);
-  };
-
   const onNode = ({ metadata }: NodeInfo) => {
     node(metadata.name);
     sets.begin();
-  };
-
-  const onIntent = (intent: Intent) => {
-    for (const set of requestersOf(intent)) queues.sets.add(set);
-    queues.readiness.addAfter(intent.spec.nodeName, changedDelayMs);
-    release(intent);
-  };
-  const onIntentCameOrWent = (intent: Intent) => {
-    onIntent(intent);
-    queues.nodes.add(intent.spec.nodeName);
-    queues.agents.add(intent.spec.nodeName);
-    queues.states.addAfter(intent.spec.nodeName, changedDelayMs);
   };
 
   // What came back after a gap is announced object by object; what was put off meanwhile is not.
@@ -146,15 +122,9 @@ export function connectTriggers({ stores, gatherer, queues, yielder, ...deps }: 
   };
 
   const cancels: Cancel[] = [
-    stores.sets.subscribe({
-      onAdd: onWritten,
-      onUpdate: (before, after) => {
-        if (sameDemand(before, after)) queues.sets.add(after.metadata.name);
-        else if (isAnother(before, after)) onWritten(after);
-        else onSet(after);
-      },
-      onDelete: onSet,
-      onState,
+    connectSets(stores.sets, queues.sets, onState, () => {
+      demanded.begin();
+      sets.begin();
     }),
     stores.nodes.subscribe({
       onAdd: onNode,
@@ -165,19 +135,7 @@ export function connectTriggers({ stores, gatherer, queues, yielder, ...deps }: 
       onDelete: onNode,
       onState,
     }),
-    stores.intents.subscribe({
-      onAdd: onIntentCameOrWent,
-      onUpdate: (before, after) => {
-        onIntent(after);
-        queues.nodes.addAfter(after.spec.nodeName, changedDelayMs);
-        for (const set of requestersOf(before)) queues.sets.add(set);
-        if (before.status.agentState !== after.status.agentState) queues.agents.add(after.spec.nodeName);
-        if (deps.indexIntents && !sameJson(indexEntry(before), indexEntry(after)))
-          queues.states.addAfter(after.spec.nodeName, changedDelayMs);
-      },
-      onDelete: onIntentCameOrWent,
-      onState,
-    }),
+    connectIntents({ stores, queues, indexIntents: deps.indexIntents }, release, onState),
   ];
   const agents = connectAgents(stores, queues);
 
@@ -189,6 +147,66 @@ export function connectTriggers({ stores, gatherer, queues, yielder, ...deps }: 
       for (const cancel of [...cancels, ...agents.cancels]) cancel();
     },
   };
+}
+
+/** What makes a set due; `onDemand` is told of changes that concern other sets and nodes, too. */
+function connectSets(
+  sets: ObjectStore<SetEntry>,
+  queue: KeyedQueue,
+  onState: () => void,
+  onDemand: () => void,
+): Cancel {
+  const onSet = ({ metadata }: SetEntry) => {
+    queue.add(metadata.name);
+    onDemand();
+  };
+  /** What somebody has just written does not wait for what may come together with it; what follows from it does. */
+  const onWritten = (set: SetEntry) => {
+    onSet(set);
+    queue.addAfter(set.metadata.name, 0);
+  };
+  return sets.subscribe({
+    onAdd: onWritten,
+    onUpdate: (before, after) => {
+      if (sameDemand(before, after)) queue.add(after.metadata.name);
+      else if (isAnother(before, after)) onWritten(after);
+      else onSet(after);
+    },
+    onDelete: onSet,
+    onState,
+  });
+}
+
+/** What an intent makes due: its sets, its node, its agent, the index of its node, its release. */
+function connectIntents(
+  { stores, queues, indexIntents }: Pick<TriggerDeps, "stores" | "queues" | "indexIntents">,
+  release: (intent: Intent) => void,
+  onState: () => void,
+): Cancel {
+  const onIntent = (intent: Intent) => {
+    for (const set of requestersOf(intent)) queues.sets.add(set);
+    queues.readiness.addAfter(intent.spec.nodeName, changedDelayMs);
+    release(intent);
+  };
+  const onIntentCameOrWent = (intent: Intent) => {
+    onIntent(intent);
+    queues.nodes.add(intent.spec.nodeName);
+    queues.agents.add(intent.spec.nodeName);
+    queues.states.addAfter(intent.spec.nodeName, changedDelayMs);
+  };
+  return stores.intents.subscribe({
+    onAdd: onIntentCameOrWent,
+    onUpdate: (before, after) => {
+      onIntent(after);
+      queues.nodes.addAfter(after.spec.nodeName, changedDelayMs);
+      for (const set of requestersOf(before)) queues.sets.add(set);
+      if (before.status.agentState !== after.status.agentState) queues.agents.add(after.spec.nodeName);
+      if (indexIntents && !sameJson(indexEntry(before), indexEntry(after)))
+        queues.states.addAfter(after.spec.nodeName, changedDelayMs);
+    },
+    onDelete: onIntentCameOrWent,
+    onState,
+  });
 }
 
 /** What makes agents and their nodes' states due: Leases, and the states themselves. */
