@@ -30,7 +30,7 @@ export const folderExceptions: readonly {
   {
     to: "src/agent/executor/csi/publish.ts",
     why: "takes stillPublished or coveredMount, which go to actual, as they tell a published mount",
-    from: ["src/agent/actual/csi-volume.ts", "src/agent/planner/identity-problem.ts"],
+    from: ["src/agent/actual/csi-volume.ts", "src/agent/planner/csi-steps.ts"],
   },
   {
     to: "src/agent/executor/fsgroup-progress.ts",

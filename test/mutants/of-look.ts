@@ -76,7 +76,7 @@ export const ofLook: readonly Seed[] = [
       "  return problems;\n",
     ],
   ]),
-  ...seedsOf("planner", "src/agent/actual/moved-target.ts", [
+  ...seedsOf("planner", "src/agent/actual/build-actual-state.ts", [
     [
       "takes any mount with the id for its own that was moved",
       "!isTarget && sameIdentity(entry, target.identity) ? entry",

@@ -186,7 +186,7 @@ export const ofPlanner: readonly Seed[] = [
       "if (volumes === undefined) this",
     ],
   ]),
-  ...seedsOf("planner", "src/agent/executor/rate-limit.ts", [
+  ...seedsOf("planner", "src/agent/loop.ts", [
     [
       "lets what hangs hold up all other volumes",
       "if (now - at < paceMs) room -= 1;",

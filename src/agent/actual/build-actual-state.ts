@@ -1,3 +1,4 @@
+import { quoted } from "../../api/values/printable.ts";
 import {
   type MountIdentity,
   type MountTable,
@@ -13,15 +14,15 @@ import type {
   ActualTarget,
   ActualVolume,
   MountedTarget,
+  Problem,
   UnmountedTarget,
 } from "../model/actual-volume.ts";
 import type { DesiredMount, DesiredVolume } from "../model/desired.ts";
 import { attributeDifference, mountAttributes } from "../model/mount-attributes.ts";
-import type { StageRecord, TargetRecord } from "../model/volume-record.ts";
+import type { StageRecord, TargetRecord, VolumeRecord } from "../model/volume-record.ts";
 import { ownershipDiffers } from "../ownership/fsgroup-policy.ts";
 import { observeDriverStage, observePublished } from "./csi-volume.ts";
 import { beneath, covered, differentMount, foreignMount, stacked } from "./mount-problems.ts";
-import { movedMount, targetMoved } from "./moved-target.ts";
 import { observeNodeMount } from "./node-mount.ts";
 import { observeUnread } from "./unread.ts";
 
@@ -267,4 +268,27 @@ function mountRef({ mountID, uniqueID }: TargetRecord): MountRef {
 /** Whether it was not learned before a crash which mount is ours, and the source may have been renamed since. */
 function mayBeOurs(entry: MountEntry, { identity, mountID, peerGroup }: TargetRecord): boolean {
   return mountID === undefined && peerGroup === undefined && sameFilesystem(entry, identity);
+}
+
+/**
+ * PURE. Our mount of a target where it is now, if a directory above it was renamed: the mount goes along, and its path
+ * in the table with it. Known by its id, its peer group and by what it shows, all three: a peer group has whatever
+ * others have bound of it, an id is used again, and in the namespace of another run of the agent it is that of another
+ * mount.
+ */
+export function movedMount(table: MountTable, target: TargetRecord, volume: VolumeRecord): MountEntry | undefined {
+  const entry = target.mountID === undefined ? undefined : table.byID(target.mountID);
+  if (entry === undefined || entry.shared !== target.peerGroup) return undefined;
+  if (!sameMount(entry, { id: target.mountID, uniqueID: target.uniqueID })) return undefined;
+  const isTarget = volume.targets.some(({ path }) => path === entry.point);
+  return !isTarget && sameIdentity(entry, target.identity) ? entry : undefined;
+}
+
+/** PURE. The problem of a target whose parent directory was renamed, so that our mount is at another path now. */
+function targetMoved(path: string, { point }: MountEntry): Problem {
+  return {
+    reason: "TargetMoved",
+    message: `the mount on ${path} is now at ${quoted(point)}: a directory above it was renamed. Rename it back`,
+    on: { kind: "Mount", name: point },
+  };
 }

@@ -1,7 +1,7 @@
 import { flexVolumeDir } from "../../api/names.ts";
 import type { SecretReference } from "../../api/types.gen.ts";
 import type { CSIDrivers, Secrets } from "../../csi/ports.ts";
-import { boundedError, unreachable, type VolumeError } from "../../errors.ts";
+import { boundedError, messageOf, unreachable, VolumeError } from "../../errors.ts";
 import type { HostPorts } from "../../host/ports/host-ports.ts";
 import type { ChildProcessID } from "../../host/ports/types.ts";
 import type { ContentRef, ObjectContent } from "../../plugins/api/content.ts";
@@ -12,12 +12,12 @@ import { isRemoval, type Operation } from "../model/operation.ts";
 import type { Observed, PlanSettings } from "../model/plan-input.ts";
 import { withoutChild } from "../model/volume-record.ts";
 import { type IdentitySource, noIdentities } from "../pods/kept-tokens.ts";
-import { asVolumeError, withNodeDevices } from "./as-volume-error.ts";
 import { recover } from "./csi/recover.ts";
 import { republish } from "./csi/republish.ts";
 import { expand } from "./expand.ts";
 import { type ActionContext, type CSIAccess, recordOf, wanted } from "./operation-context.ts";
 import type { OperationProgress, PendingOperations } from "./pending-operations.ts";
+
 import * as targets from "./publish.ts";
 import * as staging from "./stage.ts";
 import * as release from "./unstage.ts";
@@ -208,4 +208,26 @@ export class OperationExecutor {
  */
 function isAbandoned({ reason, errorClass }: VolumeError): boolean {
   return reason === "OperationAbandoned" && errorClass === "uncertain";
+}
+
+/** Whatever a port threw, as a failure that users can be told of. */
+function asVolumeError(thrown: unknown, operation: Operation): VolumeError {
+  if (thrown instanceof VolumeError) return thrown;
+  const reason = isRemoval(operation) ? "TearDownFailed" : "SetUpFailed";
+  return new VolumeError(reason, "transient", messageOf(thrown), { cause: thrown });
+}
+
+/**
+ * PURE. With devices by the paths that the node has for them. The agent opens them beneath `hostRoot`, where nobody
+ * looks who reads a message.
+ */
+export function withNodeDevices(error: VolumeError, hostRoot: string): VolumeError {
+  if (hostRoot === "/") return error;
+  const escaped = hostRoot.replace(/[^\w/]/g, "\\$&");
+  const onNode = (text: string) => text.replace(new RegExp(`(?<![\\w./-])${escaped}(?=/dev/)`, "g"), "");
+  const { reason, errorClass, on, heldBy, cause } = error;
+  const message = onNode(error.message);
+  const of = on && { on: { ...on, name: onNode(on.name) } };
+  if (message === error.message && of?.on.name === on?.name) return error;
+  return new VolumeError(reason, errorClass, message, { cause, ...of, heldBy });
 }

@@ -1,9 +1,10 @@
+import { messageOf } from "../../errors.ts";
+import type { Directories } from "../../host/ports/host-ports.ts";
 import type { ChildProcessID } from "../../host/ports/types.ts";
 import type { Wakeups } from "../../host/ports/wakeups.ts";
 import { logOf } from "../../plugins/network/fuse-client.ts";
 import type { Cancel, System } from "../../ports.ts";
 import type { Plan, PlanListener } from "../model/volume-plan.ts";
-import { boundLog, type ClientLogDeps } from "./fuse-client-log.ts";
 
 /** Milliseconds after which a client that has ended was no failure to start: the next one is started at once. */
 const lastedMs = 60_000;
@@ -90,4 +91,44 @@ export class ClientWatch implements PlanListener {
 /** PURE. */
 export function isSameProcess(a: ChildProcessID | undefined, b: ChildProcessID | undefined): boolean {
   return a?.pid === b?.pid && a?.startTime === b?.startTime;
+}
+
+/** Bytes that the log of a client may have; what it says when its server is away repeats itself. */
+const mostBytes = 1024 * 1024;
+/** Milliseconds between two looks. */
+const eachMs = 15_000;
+
+/**
+ * Dependencies of the upkeep of the log files of FUSE clients: a timer, a log, and truncation of a file above a size.
+ */
+interface ClientLogDeps {
+  readonly system: Pick<System, "timers" | "log">;
+  readonly directories: Pick<Directories, "emptyIfLarger">;
+}
+
+/**
+ * Empties the log of a client whenever it has grown too large: it is on the disk of the state directory, and the client
+ * outlives the agent.
+ */
+function boundLog(path: string, { system, directories }: ClientLogDeps): Cancel {
+  let failed = "";
+  let cancel: Cancel = () => {};
+  const look = async () => {
+    try {
+      await directories.emptyIfLarger(path, mostBytes);
+      failed = "";
+    } catch (error) {
+      const message = messageOf(error);
+      if (message !== failed) system.log.error("the log of a client was not emptied", { path, error: message });
+      failed = message; // said once
+    }
+  };
+  const again = () => {
+    cancel = system.timers.after(eachMs, () => {
+      again();
+      void look();
+    });
+  };
+  again();
+  return () => cancel();
 }

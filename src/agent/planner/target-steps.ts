@@ -5,10 +5,9 @@ import type { DesiredMount, DesiredVolume } from "../model/desired.ts";
 import { attributeDifference } from "../model/mount-attributes.ts";
 import type { Action } from "../model/operation.ts";
 import { fsGroupPlan } from "../ownership/fsgroup-policy.ts";
-import { identityProblem } from "./identity-problem.ts";
+import { identityProblem, soleTargetProblem } from "./csi-steps.ts";
 import { ownershipProblem } from "./ownership-problem.ts";
 import { pathProblem } from "./path-problem.ts";
-import { soleTargetProblem } from "./sole-target.ts";
 import type { StepContext } from "./step-context.ts";
 
 /** PURE. The steps of one desired target of a staged volume. */

@@ -1,7 +1,7 @@
 import type { Mutant } from "./mutant.ts";
 
 const planner = "src/agent/planner/incremental/incremental-planner.ts";
-const points = "src/agent/planner/incremental/point-index.ts";
+const points = "src/agent/planner/incremental/mount-dependencies.ts";
 const plannedFrom = "src/agent/planner/incremental/plan-dependencies.ts";
 const incremental = { law: "incremental", test: "says after each of many changes" } as const;
 

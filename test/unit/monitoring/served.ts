@@ -1,8 +1,8 @@
 import { Registry } from "prom-client";
 import { FakeApi } from "../../../hack/lib/agent-on-kernel/fake-api.ts";
-import { callMetrics } from "../../../src/agent/drivers/call-metrics.ts";
 import { noDrivers } from "../../../src/agent/drivers/no-drivers.ts";
 import { podDriverMetrics } from "../../../src/agent/drivers/pod-driver-metrics.ts";
+import { callMetrics } from "../../../src/agent/drivers/start-drivers.ts";
 import { startAgent } from "../../../src/agent/start.ts";
 import { ProxyMetrics } from "../../../src/api-proxy/metrics.ts";
 import { registerBuildInfo } from "../../../src/build-info.ts";

@@ -1,7 +1,6 @@
 import { isDeepStrictEqual } from "node:util";
 import type { MountTable } from "../../../host/mount-table/mount-table.ts";
-import type { Failure, Slot } from "../../backoff/backoff.ts";
-import { volumeOf } from "../../backoff/backoff.ts";
+import { type Failure, type Slot, volumeOf } from "../../backoff/backoff.ts";
 import { isInvalid } from "../../model/desired.ts";
 import type { Operation } from "../../model/operation.ts";
 import type { PlanInput } from "../../model/plan-input.ts";
@@ -9,8 +8,7 @@ import type { Plan, VolumePlan } from "../../model/volume-plan.ts";
 import { PathOwners } from "../path-owners.ts";
 import { planVolume } from "../plan-volume.ts";
 import { changedStuck } from "../stuck-operation.ts";
-import { Interests } from "./mount-dependencies.ts";
-import { interestOf } from "./mount-dependencies-of.ts";
+import { Interests, interestOf } from "./mount-dependencies.ts";
 import { besides, isAsKnown, type PlannedFrom } from "./plan-dependencies.ts";
 
 /**

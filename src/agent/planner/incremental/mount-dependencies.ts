@@ -1,5 +1,9 @@
+import { ancestorsOf } from "../../../api/values/path.ts";
+import { isBeneath } from "../../../host/mount-table/mount-table.ts";
 import type { MountEntry } from "../../../host/mount-table/mountinfo.ts";
-import { PointIndex } from "./point-index.ts";
+import { isInvalid } from "../../model/desired.ts";
+import { type PlanInput, stagingPath } from "../../model/plan-input.ts";
+import type { VolumePlan } from "../../model/volume-plan.ts";
 
 /** What one volume's plan was made from in the mount tables. */
 export interface Interest {
@@ -77,4 +81,69 @@ function remove<K>(map: Map<K, Set<string>>, key: K, volume: string): void {
   const volumes = map.get(key);
   volumes?.delete(volume);
   if (volumes?.size === 0) map.delete(key);
+}
+
+/** Which volumes look at which paths of a mount table. */
+class PointIndex {
+  readonly #byPoint = new Map<string, Set<string>>();
+  /** How many points lie beneath a directory. */
+  readonly #above = new Map<string, number>();
+
+  add(point: string, volume: string): void {
+    const volumes = this.#byPoint.get(point);
+    if (volumes === undefined) this.#byPoint.set(point, new Set([volume]));
+    else volumes.add(volume);
+    for (const above of ancestorsOf(point)) this.#above.set(above, (this.#above.get(above) ?? 0) + 1);
+  }
+
+  remove(point: string, volume: string): void {
+    const volumes = this.#byPoint.get(point);
+    volumes?.delete(volume);
+    if (volumes?.size === 0) this.#byPoint.delete(point);
+    for (const above of ancestorsOf(point)) {
+      const left = (this.#above.get(above) ?? 0) - 1;
+      if (left > 0) this.#above.set(above, left);
+      else this.#above.delete(above);
+    }
+  }
+
+  /** Those that look at this path, or at one beneath it. */
+  *at(point: string): Generator<string> {
+    yield* this.#byPoint.get(point) ?? [];
+    if (point !== "/" && !this.#above.has(point)) return;
+    for (const [path, volumes] of this.#byPoint) if (isBeneath(path, point)) yield* volumes;
+  }
+}
+
+/** PURE. The mounts that a volume's plan was made from, or would be if they were there. */
+export function interestOf(
+  { actualState, record, desired }: VolumePlan,
+  { settings, table, nodeTable }: PlanInput,
+): Interest {
+  const key = desired === undefined ? record?.key : isInvalid(desired) ? desired.key : desired.spec.key;
+  const staged = [record?.stage?.path, ...(key === undefined ? [] : [stagingPath(settings, key)])];
+  const ours = actualState.targets.flatMap((target) => target.ours ?? []);
+  const published = (record?.targets ?? []).map((target) => target.published?.path);
+  const unread = actualState.unread?.points ?? [];
+  const points = [
+    ...actualState.targets.map(({ path }) => path),
+    ...ours.map(({ point }) => point),
+    ...staged,
+    ...published,
+    ...unread,
+  ];
+  const ofKubelet = actualState.kubelet?.points ?? [];
+  const ids = (record?.targets ?? []).flatMap(({ mountID }) => mountID ?? []);
+  const groups =
+    nodeTable === undefined
+      ? []
+      : ours.flatMap(({ shared, master, parent }) => [shared, master, table?.byID(parent)?.shared]);
+  // What kubelet mounts it mounts in the node's namespace.
+  const here = nodeTable === undefined ? [...points, ...ofKubelet] : points;
+  const onNode = nodeTable === undefined ? [] : ofKubelet;
+  return { points: distinct(here), ids: distinct(ids), groups: distinct(groups), onNode: distinct(onNode) };
+}
+
+function distinct<T>(values: readonly (T | undefined)[]): T[] {
+  return [...new Set(values.filter((value) => value !== undefined))];
 }

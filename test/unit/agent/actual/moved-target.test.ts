@@ -1,5 +1,5 @@
 import { expect } from "chai";
-import { movedMount } from "../../../../src/agent/actual/moved-target.ts";
+import { movedMount } from "../../../../src/agent/actual/build-actual-state.ts";
 import { MountTable } from "../../../../src/host/mount-table/mount-table.ts";
 import { entry } from "../../../lib/builders/mount-entries.ts";
 import { prefix, record, targetRecord } from "../../../lib/builders/plan-world.ts";

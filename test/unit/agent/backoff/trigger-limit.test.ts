@@ -1,5 +1,5 @@
 import { expect } from "chai";
-import { isFull, type TriggerLimit, takeTrigger } from "../../../../src/agent/backoff/trigger-limit.ts";
+import { isFull, type TriggerLimit, takeTrigger } from "../../../../src/agent/backoff/retry-triggers.ts";
 
 /** Takes as many as there are at this time. */
 function takeAll(budget: TriggerLimit | undefined, now: number): { taken: number; left: TriggerLimit | undefined } {

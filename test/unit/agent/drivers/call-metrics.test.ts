@@ -1,8 +1,8 @@
 import { expect } from "chai";
 import { Registry } from "prom-client";
-import { callMetrics } from "../../../../src/agent/drivers/call-metrics.ts";
 import { meteredDialer } from "../../../../src/agent/drivers/metered-dialer.ts";
 import { noDrivers } from "../../../../src/agent/drivers/no-drivers.ts";
+import { callMetrics } from "../../../../src/agent/drivers/start-drivers.ts";
 import type { Answer, Connection } from "../../../../src/csi/client/connection.ts";
 import type { RegisteredDriver } from "../../../../src/csi/ports.ts";
 import { virtualSystem } from "../../kube/virtual-system.ts";

@@ -1,5 +1,5 @@
 import { expect } from "chai";
-import { withNodeDevices } from "../../../../src/agent/executor/as-volume-error.ts";
+import { withNodeDevices } from "../../../../src/agent/executor/operation-executor.ts";
 import { VolumeError } from "../../../../src/errors.ts";
 
 describe("withNodeDevices", () => {

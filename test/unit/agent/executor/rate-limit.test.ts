@@ -1,5 +1,5 @@
 import { expect } from "chai";
-import { paceMs, rateLimit } from "../../../../src/agent/executor/rate-limit.ts";
+import { paceMs, rateLimit } from "../../../../src/agent/loop.ts";
 import type { Operation } from "../../../../src/agent/model/operation.ts";
 
 const stages = (count: number): Operation[] =>

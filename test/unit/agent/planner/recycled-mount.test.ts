@@ -1,6 +1,5 @@
 import { expect } from "chai";
-import { isOwnMount } from "../../../../src/agent/actual/build-actual-state.ts";
-import { movedMount } from "../../../../src/agent/actual/moved-target.ts";
+import { isOwnMount, movedMount } from "../../../../src/agent/actual/build-actual-state.ts";
 import { exactly } from "../../../../src/agent/model/operation.ts";
 import { afterReboot } from "../../../../src/agent/model/volume-record.ts";
 import { MountTable } from "../../../../src/host/mount-table/mount-table.ts";

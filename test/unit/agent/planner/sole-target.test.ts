@@ -1,7 +1,7 @@
 import { expect } from "chai";
 import { desiredVolume } from "../../../../src/agent/desired/desired-volume.ts";
 import type { ActualTarget, Truth } from "../../../../src/agent/model/actual-volume.ts";
-import { soleTargetProblem } from "../../../../src/agent/planner/sole-target.ts";
+import { soleTargetProblem } from "../../../../src/agent/planner/csi-steps.ts";
 import { prefix, targetRecord, wanted } from "../../../lib/builders/plan-world.ts";
 
 const source = { csi: { driver: "a.example", volumeHandle: "v" } };
