@@ -12,7 +12,7 @@ import { resource } from "../../src/api/names.ts";
 import { resourcePath } from "../../src/kube/client/resource-path.ts";
 import { comesTo, type Outcome } from "../lib/asserts/comes-to.ts";
 import { full } from "../lib/asserts/requirements.ts";
-import { compact } from "../lib/cluster/compact.ts";
+import { compact } from "../lib/cluster/etcd.ts";
 import { testWorld, type World } from "../lib/cluster/world.ts";
 import { freePort } from "../lib/servers/free-port.ts";
 import { type Toxic, Toxiproxy } from "../lib/servers/toxiproxy.ts";

@@ -9,7 +9,7 @@ import type { ApiResponse, Transport } from "../../src/kube/client/transport.ts"
 import { realSystem } from "../../src/system.ts";
 import { full } from "../lib/asserts/requirements.ts";
 import { testCluster } from "../lib/cluster/cluster.ts";
-import { compact } from "../lib/cluster/compact.ts";
+import { compact } from "../lib/cluster/etcd.ts";
 import { intentOn } from "../lib/cluster/policy-world.ts";
 import { type ApiPair, apiDifference, simTransport } from "../sim/differential/api-compare.ts";
 import { markerSpec, randomRequests } from "../sim/differential/api-generate.ts";

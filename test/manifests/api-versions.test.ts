@@ -6,6 +6,7 @@ import { type JsonObject, mergePatch } from "../../hack/lib/api-client.ts";
 import { root } from "../../hack/lib/root.ts";
 import { until } from "../../hack/lib/until.ts";
 import { type TestCluster, testCluster } from "../lib/cluster/cluster.ts";
+import { storedObjects } from "../lib/cluster/etcd.ts";
 
 /** Where copies of our CRDs are tried, apart from the lane's own. */
 const group = "versions.example.com";
@@ -44,10 +45,21 @@ describe("docs/api-versions.md", () => {
 
   const path = (version: string, object = "") => `/apis/${group}/${version}/nodevolumesets${object && `/${object}`}`;
   const read = async (version: string, object: string) => (await cluster.admin.call("GET", path(version, object))).body;
-  const served = (version: string, is = true) =>
-    until(`${version} ${is ? "to be served" : "to be gone"}`, 30_000, async () => {
-      return ((await cluster.admin.call("GET", path(version))).status === 200) === is;
-    });
+  const served = async (version: string, is = true) => {
+    let answer: unknown;
+    const comes = async () => {
+      const { status, body } = await cluster.admin.call("GET", path(version));
+      answer = { status, message: body["message"] };
+      return (status === 200) === is;
+    };
+    await until(`${version} ${is ? "to be served" : "to be gone"}`, 30_000, comes, () => answer);
+  };
+  /** Changes with the version that the API server stores. */
+  const storageHash = async () => {
+    const { body } = await cluster.admin.call("GET", `/apis/${group}/v1beta1`);
+    const resources = body["resources"] as readonly { name: string; storageVersionHash?: string }[];
+    return resources.find((resource) => resource.name === "nodevolumesets")?.storageVersionHash;
+  };
   const release = async (to: Release) => {
     const { spec } = definition(to);
     const changed = await cluster.admin.call("PATCH", `${definitions}/${name}`, {
@@ -68,11 +80,17 @@ describe("docs/api-versions.md", () => {
   });
 
   it("k+2: stored anew, each object is of the new version, and the old one can be forgotten", async () => {
+    const before = await storageHash();
     await release(releases["k+2"]);
+    // Until then the API server stores what is written in the old version: k+3 could read nothing of the kind.
+    await until("another version to be stored", 30_000, async () => (await storageHash()) !== before);
     for (const object of ["old", "new"]) {
       const now = await read("v1beta1", object);
       expect((await cluster.admin.call("PUT", path("v1beta1", object), { body: now })).status).to.equal(200);
     }
+    const stored = await storedObjects(cluster.controlPlane, name);
+    for (const object of ["old", "new"])
+      expect(stored.get(object)?.apiVersion, `${object} in etcd`).to.equal(`${group}/v1beta1`);
     const definitionNow = await cluster.admin.call("GET", `${definitions}/${name}`);
     expect(definitionNow.body["status"]).to.deep.include({ storedVersions: ["v1alpha1", "v1beta1"] });
     const body = { status: { storedVersions: ["v1beta1"] } };
