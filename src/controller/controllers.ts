@@ -224,7 +224,11 @@ function createSetReconciler(shared: Shared) {
       if (finalizers.length > 0) sets.upsertIfNewer(answer);
     },
     reconcile: (set) => reconcileSet(deps, set),
-    release: (set) => releaseSet(deps, set),
+    async release(set) {
+      const left = await releaseSet(deps, set);
+      if (left !== undefined) log.debug("set is still in use", { set: set.metadata.name, why: left.why });
+      return left;
+    },
   };
   const reconcile: Reconcile = async (name) => {
     const set = sets.store.get(name);

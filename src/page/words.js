@@ -74,7 +74,7 @@ function urgentOf({ totals: { blocked, badNodes, badSets }, troubles, nodes }) {
   if (few)
     return bad
       .map(({ kind, state, title, node }) => {
-        const how = state === "unknown" ? "silent" : "blocked";
+        const how = state === "unknown" ? "unresponsive" : "blocked";
         return kind === "volume" ? `${title} is ${how} on ${nodes[node ?? -1]}` : `${title} is ${how}`;
       })
       .join(" · ");

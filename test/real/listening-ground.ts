@@ -62,7 +62,7 @@ export class ListeningGround implements Disposable {
     using stack = new DisposableStack();
     const place = { root: this.at(""), path, links: "follow", ...more } as const;
     const heard = stack.use(new Heard((listener) => to.watch(place, listener)));
-    await until("the watch to be armed", armedMs, () => this.added > before || heard.deaf !== undefined);
+    await until("the watch to be armed", armedMs, () => this.added > before || heard.unavailable !== undefined);
     stack.move();
     return heard;
   }

@@ -56,13 +56,13 @@ describe("processes and devices at a limit, on the real kernel", () => {
       return link?.startsWith("socket:") === true;
     }).length;
 
-  it("process: is deaf at the limit of open files, tries again, and hears when there is room", async () => {
+  it("process: is unavailable at the limit of open files, tries again, and hears when there is room", async () => {
     const child = running();
     using heard = new Heard((listener) => watchProcess({ calls, timers }, { pid: pidOf(child) }, listener));
-    await until("it to be deaf", 10_000, () => heard.deaf === "limit");
+    await until("it to be unavailable", 10_000, () => heard.unavailable === "limit");
     await until("it to have tried twice more", 10_000, () => asked >= 3);
     code = undefined;
-    await until("it to be heard again", 10_000, () => heard.deaf === undefined);
+    await until("it to be heard again", 10_000, () => heard.unavailable === undefined);
     expect(heard.wakes).to.equal(0);
     await heard.after("a kill", () => child.kill("SIGKILL"));
   });
@@ -70,20 +70,20 @@ describe("processes and devices at a limit, on the real kernel", () => {
   it("process: tells of one that has ended while nothing was heard", async () => {
     const child = running();
     using heard = new Heard((listener) => watchProcess({ calls, timers }, { pid: pidOf(child) }, listener));
-    await until("it to be deaf", 10_000, () => heard.deaf === "limit");
+    await until("it to be unavailable", 10_000, () => heard.unavailable === "limit");
     const ended = once(child, "exit");
     child.kill("SIGKILL");
     await ended;
     await heard.after("room", () => {
       code = undefined;
     });
-    expect(heard.deaf).to.equal(undefined);
+    expect(heard.unavailable).to.equal(undefined);
   });
 
   it("process: does not try again where the kernel has no such event, nor once nobody waits", async () => {
     code = "ENOSYS";
     using heard = new Heard((listener) => watchProcess({ calls, timers }, { pid: process.pid }, listener));
-    await until("it to be deaf", 10_000, () => heard.deaf === "unsupported");
+    await until("it to be unavailable", 10_000, () => heard.unavailable === "unsupported");
     expect(asked).to.equal(1);
     code = "EMFILE";
     const delays: number[] = [];
@@ -98,24 +98,28 @@ describe("processes and devices at a limit, on the real kernel", () => {
       },
     };
     const left = new Heard((listener) => watchProcess({ calls, timers: counted }, { pid: process.pid }, listener));
-    await until("it to be deaf", 10_000, () => left.deaf === "limit");
+    await until("it to be unavailable", 10_000, () => left.unavailable === "limit");
     const before = delays.length;
     left[Symbol.dispose]();
     expect(delays.length, "timers that are left").to.equal(before - 1);
   });
 
-  it("devices: all who listen are deaf at a limit, and hear again when there is room", async function () {
+  it("devices: all who listen are unavailable at a limit, and hear again when there is room", async function () {
     need(this, "loop-devices");
     using space = scratch();
     const sockets = openSockets();
     const wakes = devices();
     using first = new Heard((listener) => wakes.watch(listener));
     using second = new Heard((listener) => wakes.watch(listener));
-    await until("both to be deaf", 10_000, () => first.deaf === "limit" && second.deaf === "limit");
+    await until(
+      "both to be unavailable",
+      10_000,
+      () => first.unavailable === "limit" && second.unavailable === "limit",
+    );
     await until("it to have tried again", 10_000, () => asked >= 4);
     code = undefined;
     await first.after("room: something may have come meanwhile", () => {});
-    expect([first.deaf, second.deaf]).to.deep.equal([undefined, undefined]);
+    expect([first.unavailable, second.unavailable]).to.deep.equal([undefined, undefined]);
     using disks = new DisposableStack();
     await second.after("losetup", () => disks.use(loopDevice(space.path, "disk", 8)));
     first[Symbol.dispose]();
@@ -127,11 +131,11 @@ describe("processes and devices at a limit, on the real kernel", () => {
     code = "EPERM";
     const wakes = devices();
     using heard = new Heard((listener) => wakes.watch(listener));
-    await until("it to be deaf", 10_000, () => heard.deaf === "unsupported");
+    await until("it to be unavailable", 10_000, () => heard.unavailable === "unsupported");
     code = undefined;
     using later = new Heard((listener) => wakes.watch(listener));
-    await until("it to be heard when another begins to listen", 10_000, () => heard.deaf === undefined);
-    expect(later.deaf).to.equal(undefined);
+    await until("it to be heard when another begins to listen", 10_000, () => heard.unavailable === undefined);
+    expect(later.unavailable).to.equal(undefined);
     expect(asked).to.equal(2);
   });
 });

@@ -25,10 +25,10 @@ describe("PathWakes at a limit, on the real kernel", () => {
           full && limit === "inotifyAddWatch" ? refuse() : ground.calls.inotifyAddWatch(...args),
       });
       using heard = await ground.listen("/srv/x", {}, limited);
-      expect(heard.deaf).to.equal("limit");
+      expect(heard.unavailable).to.equal("limit");
       full = false;
       execFileSync("mount", ["-t", "tmpfs", "any", ground.at("/srv")]); // any change of the table has it tried again
-      await until("it to be heard again", 10_000, () => heard.deaf === undefined);
+      await until("it to be heard again", 10_000, () => heard.unavailable === undefined);
       await heard.after("a name", () => mkdirSync(ground.at("/srv/x")));
     });
   }
@@ -48,9 +48,9 @@ describe("PathWakes at a limit, on the real kernel", () => {
     );
     ground.soon = 50;
     using heard = await ground.listen("/srv/x", {}, limited);
-    await until("it to be deaf", 10_000, () => heard.deaf === "limit");
+    await until("it to be unavailable", 10_000, () => heard.unavailable === "limit");
     full = false;
-    await until("it to be heard again", 10_000, () => heard.deaf === undefined);
+    await until("it to be heard again", 10_000, () => heard.unavailable === undefined);
     await heard.after("a mount on the way", () => {
       execFileSync("mount", ["-t", "tmpfs", "any", ground.at("/srv")]);
       mkdirSync(ground.at("/srv/x"));
@@ -66,9 +66,9 @@ describe("PathWakes at a limit, on the real kernel", () => {
     );
     ground.soon = 50;
     using heard = await ground.listen("/srv/x", {}, limited);
-    await until("it to be deaf", 10_000, () => heard.deaf === "limit");
+    await until("it to be unavailable", 10_000, () => heard.unavailable === "limit");
     full = false;
-    await until("it to be heard again", 10_000, () => heard.deaf === undefined);
+    await until("it to be heard again", 10_000, () => heard.unavailable === undefined);
   });
 
   it("holds few files open however long a walk is, and none after it", async () => {
@@ -83,7 +83,7 @@ describe("PathWakes at a limit, on the real kernel", () => {
       most = Math.max(most, openFiles());
     };
     using bomb = await ground.listen("/srv/bomb/again/x");
-    await until("the walk to be given up", 10_000, () => bomb.deaf === "limit");
+    await until("the walk to be given up", 10_000, () => bomb.unavailable === "limit");
     expect(most - before, "files open during a walk").to.be.within(1, 6);
     expect(openFiles() - before, "files open after a walk").to.equal(0);
   });

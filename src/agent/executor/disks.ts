@@ -83,6 +83,6 @@ async function attachedVolumes(
     await context.journal.put({ ...record, attachmentsAsked: { request: `${epoch}-${ms}`, disks } });
   }
   const message =
-    "it waits until the controller has said which disks of the node are attached for others. If that takes long, see that a controller leads";
+    "it waits until the controller has said which disks of the node are attached for others. If that takes long, check that a controller leads, and that the node has at most 256 VolumeAttachments";
   throw new VolumeError("DiskNotCompared", "transient", message);
 }

@@ -59,10 +59,10 @@ export class GonePods {
       void this.#check(path, directory);
     };
     const place = { root: "/", path: directory, links: "refuse" } as const;
-    const unheard = host.wakeups.path(place, { woken: check, unavailable() {} });
+    const stopWatching = host.wakeups.path(place, { woken: check, unavailable() {} });
     this.#followed.set(path, () => {
       timer();
-      unheard();
+      stopWatching();
     });
     check();
   }

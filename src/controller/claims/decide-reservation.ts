@@ -52,7 +52,7 @@ export function notRefused(claim: Claim, { shutAt }: PendingReservation, why: st
  * PURE. The wait while a claim is being reserved for us: the admission policy has to refuse pods that name it first.
  */
 export function beingReserved({ metadata: { namespace = "", name } }: Claim, againInMs: number): Waiting {
-  const message = `claim ${namespace}/${name} is being taken: pods that name it are turned away first`;
+  const message = `PVC ${namespace}/${name} is being reserved: pods that reference it are refused first`;
   return { waitReason: { reason: "WaitingForAttach", message, on: onClaim({ namespace, name }) }, againInMs };
 }
 

@@ -2,6 +2,7 @@ import { resource } from "../../api/names.ts";
 import type { NodeAttachments } from "../../api/types.gen.ts";
 import { isConflict } from "../../kube/client/api-error.ts";
 import type { KubeClient } from "../../kube/client/client.ts";
+import type { RequeueAfter } from "../../kube/keyed-queue.ts";
 import { sameJson } from "../../kube/same-json.ts";
 import type { ObjectStore } from "../../kube/watch/object-store.ts";
 import type { Logger } from "../../ports.ts";
@@ -34,8 +35,7 @@ export interface AttachmentAnswersDeps {
 export interface AttachmentAnswers {
   /** Whether a key is that of an intent whose agent asks. */
   isKey(id: VolumeID): boolean;
-  /** @returns milliseconds after which to look again, if any */
-  reconcile(id: VolumeID): Promise<number | undefined>;
+  reconcile(id: VolumeID): Promise<RequeueAfter | undefined>;
   all(): void;
   stop(): void;
 }
@@ -82,7 +82,9 @@ export function createAttachmentAnswers(deps: AttachmentAnswersDeps): Attachment
       const { nodeName } = intent.spec;
       const volumes = await attachmentsOfNode(client, nodeName);
       if (volumes.length > mostVolumes) {
-        deps.log.warn("too many VolumeAttachments on a node to choose a disk there", { node: nodeName });
+        const counts = { volumes: volumes.length, most: mostVolumes };
+        const message = "no answer about attached disks: the node has too many VolumeAttachments";
+        deps.log.warn(message, { node: nodeName, intent: name, ...counts });
         return againMs;
       }
       const attachments = { request, volumes: [...volumes] };

@@ -132,7 +132,7 @@ export async function reconcileVolume(deps: ReconcileVolumeDeps, id: VolumeID): 
   return Number.isFinite(againInMs) ? againInMs : undefined;
 }
 
-/** That a claim is being taken is over in a moment; who or what keeps it from everybody is told to everybody. */
+/** That a claim is being reserved is over in a moment; who or what keeps it from everybody is told to everybody. */
 function standsBehind({ behind }: Decision, waiting: Outcome | undefined): boolean {
   return behind === true && waiting?.waitReason !== undefined && waiting.waitReason.reason !== "WaitingForAttach";
 }
@@ -211,7 +211,7 @@ function notProtected(error: unknown): WaitReason | undefined {
 /** No member starts if a read or write failed. A refusal that needs someone's action is reported. */
 function notReserved(error: unknown): Outcome {
   if (!(error instanceof ApiError) || classifyWriteError(error) !== "final") return { changed: true };
-  return { waitReason: { reason: "PolicyMissing", message: `the claim cannot be taken: ${messageOf(error)}` } };
+  return { waitReason: { reason: "PolicyMissing", message: `the PVC cannot be reserved: ${messageOf(error)}` } };
 }
 
 async function carryOut(

@@ -25,7 +25,7 @@ export class FollowedSockets {
   #lookAgain = false;
   #stopped = false;
   #relook: Cancel = () => {};
-  #unheard: string | undefined;
+  #unwatched: string | undefined;
 
   constructor(deps: FollowedSocketsDeps) {
     this.#deps = deps;
@@ -50,7 +50,7 @@ export class FollowedSockets {
       this.#lookAgain = false;
       await this.#tree.read().then(
         (seen) => this.#seen(seen),
-        (error: unknown) => this.#tellUnheard(`it cannot be read: ${messageOf(error)}`), // what was there stays
+        (error: unknown) => this.#reportUnwatched(`it cannot be read: ${messageOf(error)}`), // what was there stays
       );
     }
     this.#looking = false;
@@ -62,15 +62,15 @@ export class FollowedSockets {
 
   #seen(seen: readonly SocketFile[]): void {
     if (this.#stopped) return;
-    const deaf = this.#tree.unavailable();
-    this.#tellUnheard(deaf && `changes are seen late: ${deaf}`);
+    const unavailable = this.#tree.unavailable();
+    this.#reportUnwatched(unavailable && `changes are seen late: ${unavailable}`);
     this.#deps.onSeen(seen);
   }
 
   /** Once, until it is another reason. */
-  #tellUnheard(why: string | undefined): void {
-    if (why === this.#unheard) return;
-    this.#unheard = why;
+  #reportUnwatched(why: string | undefined): void {
+    if (why === this.#unwatched) return;
+    this.#unwatched = why;
     const { log, directory } = this.#deps;
     if (why !== undefined) log.warn("the registration directory of CSI drivers is not followed", { directory, why });
   }

@@ -9,7 +9,7 @@ export type Found<D> =
   | { readonly kind: "file"; readonly file: D; readonly identity: string }
   | { readonly kind: "link"; readonly to: string; readonly identity: string }
   /** Nothing is known of it, and it is not asked. */
-  | { readonly kind: "deaf"; readonly why: WatchUnavailable };
+  | { readonly kind: "unavailable"; readonly why: WatchUnavailable };
 
 /** The file system that a walk goes through. */
 export interface Ground<D> {
@@ -26,7 +26,7 @@ export interface Ground<D> {
 /** How a walk ended. Two walks with equal ends would end alike for whoever looks the path up. */
 export interface WalkEnd {
   readonly end: string;
-  readonly deaf?: WatchUnavailable;
+  readonly unavailable?: WatchUnavailable;
 }
 
 /** As many links as the kernel follows (path_resolution(7)). */
@@ -40,7 +40,7 @@ const mostSteps = 256;
  */
 export function walkListening<D>({ path, links, written }: WatchedPath, ground: Ground<D>): WalkEnd {
   const root = ground.root();
-  if (root.kind === "deaf") return { end: "deaf", deaf: root.why };
+  if (root.kind === "unavailable") return { end: "unavailable", unavailable: root.why };
   if (root.kind !== "directory") return { end: "no root" };
   const above: D[] = [root.directory];
   const goUp = (depth: number) => {
@@ -55,13 +55,13 @@ export function walkListening<D>({ path, links, written }: WatchedPath, ground: 
       goUp(Math.max(1, above.length - 1));
       continue;
     }
-    if (++steps > mostSteps) return { end: "too long", deaf: "limit" };
+    if (++steps > mostSteps) return { end: "too long", unavailable: "limit" };
     const found = ground.look(above.at(-1) ?? root.directory, name);
     switch (found.kind) {
       case "missing":
         return { end: "missing" };
-      case "deaf":
-        return { end: "deaf", deaf: found.why };
+      case "unavailable":
+        return { end: "unavailable", unavailable: found.why };
       case "directory":
         above.push(found.directory);
         end = found.identity;

@@ -5,7 +5,7 @@ import type { Cancel } from "../../../src/ports.ts";
 /** What a wake source has told of since it was asked. */
 export class Heard implements Disposable {
   wakes = 0;
-  deaf: WatchUnavailable | undefined;
+  unavailable: WatchUnavailable | undefined;
   readonly #cancel: Cancel;
 
   constructor(listen: (listener: WakeupListener) => Cancel) {
@@ -14,7 +14,7 @@ export class Heard implements Disposable {
         this.wakes++;
       },
       unavailable: (why) => {
-        this.deaf = why;
+        this.unavailable = why;
       },
     });
   }

@@ -31,6 +31,13 @@ export function replyIn(stdout: string): ChildReply | undefined {
   }
 }
 
+/** PURE. Whether the child knew what failed: it neither broke, nor met the error of a system call alone. */
+export const isKnown = ({ reason }: ChildError): boolean => reason !== undefined;
+
+/** PURE. Whether the child broke: what it was asked for may have been done. */
+export const broke = ({ reason, errorClass }: ChildError): boolean =>
+  reason === undefined && errorClass === "uncertain";
+
 /** Why a child did not become a program, but refused to; undefined if it has refused nothing. */
 export function refusalOf({ code, stdout }: ChildResult, on: WaitingOn): VolumeError | undefined {
   const reply = code === refusedCode ? replyIn(stdout) : undefined;

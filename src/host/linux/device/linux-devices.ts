@@ -11,7 +11,7 @@ import type {
   SourcePath,
 } from "../../ports/host-ports.ts";
 import type { BlockProbe, WrittenDevice } from "../child/child-protocol.ts";
-import { askChild, errorOf, refusalOf } from "../child/child-reply.ts";
+import { askChild, errorOf, isKnown, refusalOf } from "../child/child-reply.ts";
 import type { ChildResult, ChildRunner } from "../child/child-runner.ts";
 import { findProgram } from "../child/find-program.ts";
 import { programWords } from "../child/program-words.ts";
@@ -192,7 +192,7 @@ export class LinuxDevices implements Devices {
     const device = writtenDevice({ path, deviceNumber }, identity);
     const reply = await askChild(this.#runner, { kind: "wipe", device, digest: contents }, this.#operation);
     if (reply.ok) return;
-    if (reply.error.reason !== undefined) throw errorOf(reply.error, { kind: "Device", name: path });
+    if (isKnown(reply.error)) throw errorOf(reply.error, { kind: "Device", name: path });
     throw new VolumeError("FormatFailed", "transient", `${path} cannot be emptied: ${reply.error.message}`);
   }
 

@@ -40,7 +40,7 @@ class SocketTree implements WatchedSockets {
   #inotify: Inotify | undefined;
   /** Watches of the last read. */
   #watched: ReadonlySet<number> = new Set();
-  #deaf: string | undefined;
+  #unavailable: string | undefined;
   #closed = false;
 
   constructor(deps: SocketTreeDeps) {
@@ -48,7 +48,7 @@ class SocketTree implements WatchedSockets {
   }
 
   async read(): Promise<readonly SocketFile[]> {
-    this.#deaf = undefined;
+    this.#unavailable = undefined;
     const watches = new Set<number>();
     const found: { path: string; born: bigint; identity: string }[] = [];
     const directories = [this.#deps.directory];
@@ -68,7 +68,7 @@ class SocketTree implements WatchedSockets {
   }
 
   unavailable(): string | undefined {
-    return this.#deaf;
+    return this.#unavailable;
   }
 
   close(): void {
@@ -108,7 +108,7 @@ class SocketTree implements WatchedSockets {
       watches.add(this.#inotify.watchDirectory(fd));
     } catch (error) {
       if (errnoOf(error) === undefined) throw error;
-      this.#deaf = messageOf(error);
+      this.#unavailable = messageOf(error);
     }
   }
 

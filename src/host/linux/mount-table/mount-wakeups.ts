@@ -20,26 +20,26 @@ export class TableChanges {
   readonly #deps: TableChangesDeps;
   #unwatch: Cancel = () => {};
   #timer: Cancel | undefined;
-  #deaf: WatchUnavailable | undefined;
+  #unavailable: WatchUnavailable | undefined;
 
   constructor(deps: TableChangesDeps) {
     this.#deps = deps;
   }
 
   /** Why changes are not heard, though they should be. */
-  get deaf(): WatchUnavailable | undefined {
-    return this.#deaf;
+  get unavailable(): WatchUnavailable | undefined {
+    return this.#unavailable;
   }
 
-  /** Begins to listen, or is deaf. */
+  /** Begins to listen, or is unavailable. */
   listen(): void {
     try {
       this.#unwatch = this.#deps.mountTable.watch(() => this.#changed());
-      this.#deaf = undefined;
+      this.#unavailable = undefined;
     } catch (error) {
       const code = errnoOf(error);
       if (code === undefined && !(error instanceof VolumeError)) throw error;
-      this.#deaf = code === undefined ? "limit" : watchErrorReason(code); // a table that cannot be read may be later
+      this.#unavailable = code === undefined ? "limit" : watchErrorReason(code); // a table that cannot be read may be later
     }
   }
 
@@ -48,7 +48,7 @@ export class TableChanges {
     this.#unwatch = () => {};
     this.#timer?.();
     this.#timer = undefined;
-    this.#deaf = undefined;
+    this.#unavailable = undefined;
   }
 
   #changed(): void {

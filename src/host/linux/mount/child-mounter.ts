@@ -1,7 +1,7 @@
 import { VolumeError } from "../../../errors.ts";
 import type { FilesystemMount, Mounter, OperationContext } from "../../ports/host-ports.ts";
 import { describeRemote, isOfServer, type RemoteMount } from "../../ports/remote-mount.ts";
-import { askChild, errorOf } from "../child/child-reply.ts";
+import { askChild, broke, errorOf, isKnown } from "../child/child-reply.ts";
 import type { ChildRunner } from "../child/child-runner.ts";
 import { findProgram } from "../child/find-program.ts";
 import { type MountHelper, mountHelpers } from "./mount-helpers.ts";
@@ -69,8 +69,8 @@ export class ChildMounter implements Mounter {
     const options = waitsFor && { waitsFor };
     const reply = await askChild(this.#runner, { kind: "mounter", method, args }, this.#operation, options);
     if (reply.ok) return reply.value as T;
-    const { errorClass, message, code = "" } = reply.error;
-    if (errorClass !== undefined) throw errorOf(reply.error);
+    const { message, code = "" } = reply.error;
+    if (isKnown(reply.error) || broke(reply.error)) throw errorOf(reply.error);
     throw waitsFor && serverGone.has(code) ? unreachable(waitsFor, code) : new Error(message);
   }
 }

@@ -155,8 +155,8 @@ function atimeBits(atime: MountAttributes["atime"]): number {
  * Where an ext2, ext3 or ext4 says what is to be done about errors that the kernel meets in it, and what goes on:
  * fs/ext4/ext4.h.
  */
-const place = 1024 + 0x3c;
-const goOn = 1;
+const errorsField = 1024 + 0x3c;
+const errorsContinue = 1;
 
 /**
  * The option errors= for an ext file system whose volume does not set it: continue if its superblock says so, else
@@ -165,7 +165,7 @@ const goOn = 1;
  */
 export function errorsOption({ fsType, source, options }: FilesystemMount): readonly string[] {
   if (!/^ext[234]$/.test(fsType) || options.some((option) => optionName(option) === "errors")) return [];
-  return [`errors=${ifThere(() => shortAt(source, place)) === goOn ? "continue" : "remount-ro"}`];
+  return [`errors=${ifThere(() => shortAt(source, errorsField)) === errorsContinue ? "continue" : "remount-ro"}`];
 }
 
 function shortAt(path: string, at: number): number | undefined {
@@ -179,7 +179,7 @@ function shortAt(path: string, at: number): number | undefined {
 }
 
 /** How many devices a message names. */
-const named = 8;
+const mostMembersNamed = 8;
 
 /**
  * Checks a btrfs that the kernel has just mounted: it must consist of the named device, and of no other device that
@@ -202,7 +202,7 @@ export function refuseStrangeMembers(sys: string, source: string, deviceNumber: 
     return by === undefined ? [] : [`/dev/${one} (attached by ${by})`];
   });
   if (place !== undefined && strange.length === 0) return;
-  const what = place === undefined ? "without it, of another device" : `with ${listed(strange, named)}`;
+  const what = place === undefined ? "without it, of another device" : `with ${listed(strange, mostMembersNamed)}`;
   const message = `the btrfs on ${source} would be mounted ${what}: the kernel finds its devices by a UUID, and who can write to a disk that is attached from elsewhere can give it that. Take such disks off the node, or use a btrfs of the node's own disks`;
   throw new VolumeError("FilesystemUnsupported", "transient", message, { on: { kind: "Device", name: source } });
 }

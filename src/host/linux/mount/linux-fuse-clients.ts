@@ -85,10 +85,10 @@ export class LinuxClients implements Clients {
 
   ended(client: ChildProcessID, withinMs: number): Promise<boolean> {
     const { promise, resolve } = Promise.withResolvers<boolean>();
-    const deaf = this.#deps.wakeups.process(client, { woken: () => resolve(true), unavailable: () => {} });
+    const stopWatching = this.#deps.wakeups.process(client, { woken: () => resolve(true), unavailable: () => {} });
     const cancel = this.#deps.timers.after(withinMs, () => resolve(!goesOn(client)));
     return promise.finally(() => {
-      deaf();
+      stopWatching();
       cancel();
     });
   }

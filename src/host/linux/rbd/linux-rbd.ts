@@ -4,7 +4,7 @@ import type { OperationContext } from "../../ports/host-ports.ts";
 import type { Programs } from "../../ports/programs.ts";
 import type { RBDDevice, RBDDevices, RBDMapping } from "../../ports/rbd.ts";
 import type { MeantDevice } from "../child/child-protocol.ts";
-import { askChild, errorOf } from "../child/child-reply.ts";
+import { askChild, broke, errorOf, isKnown } from "../child/child-reply.ts";
 import type { ChildRunner } from "../child/child-runner.ts";
 import { unlessGone } from "../syscall/unless-gone.ts";
 import { loadModule } from "./load-module.ts";
@@ -63,7 +63,7 @@ export class LinuxRBD implements RBDDevices {
     const request = { kind: "rbd", file, text, ...(meant && { meant }) } as const;
     const reply = await askChild(this.#runner, request, this.#operation, { waitsFor });
     if (reply.ok) return undefined;
-    if (reply.error.errorClass !== undefined) throw errorOf(reply.error);
+    if (isKnown(reply.error) || broke(reply.error)) throw errorOf(reply.error);
     return reply.error.code ?? "unknown";
   }
 }

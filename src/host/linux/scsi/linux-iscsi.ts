@@ -65,7 +65,7 @@ export class LinuxISCSI implements ISCSI {
   async found<T>(look: () => Promise<T | undefined>, withinMs: number): Promise<T | undefined> {
     const { wakeups, timers } = this.#deps;
     let wake = Promise.withResolvers<boolean>();
-    const deaf = wakeups.devices({ woken: () => wake.resolve(true), unavailable: () => {} });
+    const stopWatching = wakeups.devices({ woken: () => wake.resolve(true), unavailable: () => {} });
     const { promise: late, resolve } = Promise.withResolvers<boolean>();
     const cancel = timers.after(withinMs, () => resolve(false));
     try {
@@ -76,7 +76,7 @@ export class LinuxISCSI implements ISCSI {
         wake = Promise.withResolvers<boolean>();
       }
     } finally {
-      deaf();
+      stopWatching();
       cancel();
     }
   }

@@ -3,7 +3,7 @@ import type { OperationContext } from "../../ports/host-ports.ts";
 import type { Programs } from "../../ports/programs.ts";
 import { type MultipathMap, type Scsi, type ScsiDisk, type ScsiTree, scsiText } from "../../ports/scsi.ts";
 import type { RemovedDisk, RequestOf } from "../child/child-protocol.ts";
-import { askChild, errorOf } from "../child/child-reply.ts";
+import { askChild, errorOf, isKnown } from "../child/child-reply.ts";
 import type { ChildRunner } from "../child/child-runner.ts";
 import { findOfNode } from "../child/node-tools.ts";
 import { programWords } from "../child/program-words.ts";
@@ -85,7 +85,7 @@ export class LinuxScsi implements Scsi {
     if (reply.ok) return;
     const { error } = reply;
     const on = device === undefined ? undefined : { kind: "Device", name: `/dev/${device}` };
-    if (error.reason !== undefined) throw errorOf(error, on);
+    if (isKnown(error)) throw errorOf(error, on);
     throw new VolumeError("SetUpFailed", "transient", `${what}: ${error.message}`, on && { on });
   }
 

@@ -37,7 +37,7 @@ export class DeviceWakes {
   readonly #buffer = Buffer.alloc(bufferBytes);
   /** Those who were told that nothing is heard. */
   readonly #deafened = new Set<WakeupListener>();
-  #deaf: WatchUnavailable | undefined;
+  #unavailable: WatchUnavailable | undefined;
   #again: Cancel | undefined;
   #close: Cancel | undefined;
   #telling: Cancel | undefined;
@@ -51,7 +51,8 @@ export class DeviceWakes {
   watch(listener: WakeupListener): Cancel {
     this.#listeners.add(listener);
     this.#listen();
-    const cancel = this.#deaf === undefined ? undefined : this.#deps.timers.after(0, () => this.#tellDeaf(listener));
+    const cancel =
+      this.#unavailable === undefined ? undefined : this.#deps.timers.after(0, () => this.#reportUnavailable(listener));
     return () => {
       cancel?.();
       this.#listeners.delete(listener);
@@ -61,7 +62,7 @@ export class DeviceWakes {
       this.#telling = undefined;
       this.#again = undefined;
       this.#close = undefined;
-      this.#deaf = undefined;
+      this.#unavailable = undefined;
     };
   }
 
@@ -73,11 +74,11 @@ export class DeviceWakes {
     } catch (error) {
       const code = errnoOf(error);
       if (code === undefined) throw error;
-      this.#deaf = watchErrorReason(code);
-      if (this.#deaf === "limit") this.#againLater();
+      this.#unavailable = watchErrorReason(code);
+      if (this.#unavailable === "limit") this.#againLater();
       return;
     }
-    this.#deaf = undefined;
+    this.#unavailable = undefined;
     if (this.#deafened.size === 0) return;
     for (const listener of this.#deafened) listener.unavailable(undefined);
     this.#deafened.clear();
@@ -91,10 +92,10 @@ export class DeviceWakes {
     });
   }
 
-  #tellDeaf(listener: WakeupListener): void {
-    if (this.#deaf === undefined) return;
+  #reportUnavailable(listener: WakeupListener): void {
+    if (this.#unavailable === undefined) return;
     this.#deafened.add(listener);
-    listener.unavailable(this.#deaf);
+    listener.unavailable(this.#unavailable);
   }
 
   #open(): Cancel {

@@ -51,7 +51,7 @@ export class LinuxGround implements Ground<OpenDirectory>, Disposable {
 
   root(): Found<OpenDirectory> {
     const { libc, table, root } = this.#input;
-    if (mayBlock(table, root)) return { kind: "deaf", why: "mayHang" };
+    if (mayBlock(table, root)) return { kind: "unavailable", why: "mayHang" };
     const opened = openKnown(libc, root, table);
     const fd = this.#hold(opened);
     return {
@@ -67,8 +67,8 @@ export class LinuxGround implements Ground<OpenDirectory>, Disposable {
     this.#listen(wd, name);
     const path = joinPath(directory.path, name);
     const mount = table.at(path);
-    if (mount !== undefined && !isLocalMount(table, mount)) return { kind: "deaf", why: "mayHang" };
-    if (mount !== undefined && silent.has(mount.fsType)) return { kind: "deaf", why: "unsupported" };
+    if (mount !== undefined && !isLocalMount(table, mount)) return { kind: "unavailable", why: "mayHang" };
+    if (mount !== undefined && silent.has(mount.fsType)) return { kind: "unavailable", why: "unsupported" };
     const resolve = mount === undefined ? oneName | RESOLVE.NO_XDEV : oneName;
     try {
       using unless = new DisposableStack(); // a link is read, and not needed any more

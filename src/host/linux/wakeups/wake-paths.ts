@@ -25,7 +25,7 @@ interface Watch {
   last: { readonly wd: number; readonly name: string } | undefined;
   /** How the last walk ended; undefined before the first. */
   end: string | undefined;
-  deaf: WatchUnavailable | undefined;
+  unavailable: WatchUnavailable | undefined;
   /** Something has happened to the file at the end, whatever a walk shows. */
   touched: boolean;
   /** Ends the wait for more writers. */
@@ -68,7 +68,7 @@ export class PathWakes {
       heard: new Map(),
       last: undefined,
       end: undefined,
-      deaf: undefined,
+      unavailable: undefined,
       touched: false,
       settling: () => {},
     };
@@ -104,7 +104,7 @@ export class PathWakes {
       const table = await this.#deps.mountTable.read().catch(() => undefined); // who reads it for a plan reports that
       for (const watch of watches) {
         if (!this.#watches.has(watch)) continue;
-        if (table === undefined) this.#tellDeaf(watch, "limit");
+        if (table === undefined) this.#reportUnavailable(watch, "limit");
         else this.#walk(watch, table);
       }
     }
@@ -112,20 +112,20 @@ export class PathWakes {
   }
 
   #walk(watch: Watch, table: Awaited<ReturnType<MountTableSource["read"]>>): void {
-    const { end, deaf = this.#changes.deaf } = this.#listenAnew(watch, table);
+    const { end, unavailable = this.#changes.unavailable } = this.#listenAnew(watch, table);
     const differs = watch.end !== undefined && watch.end !== end;
     const touched = watch.touched && end !== "missing";
     watch.end = end;
     watch.touched = false;
-    this.#tellDeaf(watch, deaf);
+    this.#reportUnavailable(watch, unavailable);
     if (differs || touched) watch.listener.woken();
   }
 
-  #tellDeaf(watch: Watch, deaf: WatchUnavailable | undefined): void {
-    if (deaf === "limit") this.#tryAgain();
-    if (deaf === watch.deaf) return;
-    watch.deaf = deaf;
-    watch.listener.unavailable(deaf);
+  #reportUnavailable(watch: Watch, unavailable: WatchUnavailable | undefined): void {
+    if (unavailable === "limit") this.#tryAgain();
+    if (unavailable === watch.unavailable) return;
+    watch.unavailable = unavailable;
+    watch.listener.unavailable(unavailable);
   }
 
   /** Walks, and listens to what the walk went through and to nothing else. */
@@ -144,7 +144,7 @@ export class PathWakes {
     } catch (error) {
       const code = errnoOf(error);
       if (code === undefined) throw error;
-      return { end: `failed ${code}`, deaf: watchErrorReason(code) };
+      return { end: `failed ${code}`, unavailable: watchErrorReason(code) };
     }
   }
 
@@ -217,8 +217,8 @@ export class PathWakes {
   #tryAgain(): void {
     this.#limitTimer ??= this.#deps.timers.after(limitMs, () => {
       this.#limitTimer = undefined;
-      if (this.#changes.deaf === "limit") this.#changes.listen();
-      this.#walkSoon([...this.#watches].filter(({ deaf }) => deaf === "limit"));
+      if (this.#changes.unavailable === "limit") this.#changes.listen();
+      this.#walkSoon([...this.#watches].filter(({ unavailable }) => unavailable === "limit"));
     });
   }
 }

@@ -28,13 +28,13 @@ export interface ProcessWakesDeps {
 export function watchProcess(deps: ProcessWakesDeps, process: WatchedProcess, listener: WakeupListener): Cancel {
   const { timers } = deps;
   let cancel: Cancel = () => {};
-  let deaf: WatchUnavailable | undefined;
+  let unavailable: WatchUnavailable | undefined;
   const soon = (ms: number, action: () => void) => {
     cancel = timers.after(ms, action);
   };
   const tell = (why: WatchUnavailable | undefined) => {
-    if (why !== deaf) listener.unavailable(why);
-    deaf = why;
+    if (why !== unavailable) listener.unavailable(why);
+    unavailable = why;
   };
   const whenReaped = (waitedMs: number) => {
     if (waitedMs >= reapMs || isReaped(process.pid)) listener.woken();
@@ -56,7 +56,7 @@ export function watchProcess(deps: ProcessWakesDeps, process: WatchedProcess, li
     }
     cancel =
       fd === undefined ? timers.after(0, () => listener.woken()) : whenEnded(fd, () => soon(0, () => whenReaped(0)));
-    if (deaf !== undefined) tell(undefined);
+    if (unavailable !== undefined) tell(undefined);
   };
   listen();
   return () => {

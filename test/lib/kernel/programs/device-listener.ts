@@ -5,6 +5,6 @@ import { systemClock, systemTimers } from "../../../../src/system.ts";
 /** A process that says on its output when it listens to devices, and each time that it is woken. */
 new DeviceWakes({ calls: loadWakeCalls(), timers: systemTimers, clock: systemClock }).watch({
   woken: () => process.stdout.write("woken\n"),
-  unavailable: (why) => process.stdout.write(`deaf: ${why}\n`),
+  unavailable: (why) => process.stdout.write(`unavailable: ${why}\n`),
 });
 process.stdout.write("listening\n");

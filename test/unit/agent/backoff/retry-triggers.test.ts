@@ -25,7 +25,7 @@ describe("RetryTriggers", () => {
   let intents = [intentOf("v", "/srv/x")];
   const running = new Set<string>();
   const counted: string[] = [];
-  let unheard: ReadonlyMap<WatchUnavailable, number>;
+  let unwatched: ReadonlyMap<WatchUnavailable, number>;
 
   beforeEach(() => {
     system = virtualSystem();
@@ -35,7 +35,7 @@ describe("RetryTriggers", () => {
     intents = [intentOf("v", "/srv/x")];
     running.clear();
     counted.length = 0;
-    unheard = new Map();
+    unwatched = new Map();
     retryTriggers = new RetryTriggers({
       system,
       wakeups: ports,
@@ -43,7 +43,7 @@ describe("RetryTriggers", () => {
       backoff,
       running: () => running,
       trigger: () => looks++,
-      metrics: { woken: (by) => counted.push(by), unwatched: (sources) => (unheard = sources) },
+      metrics: { woken: (by) => counted.push(by), unwatched: (sources) => (unwatched = sources) },
     });
   });
 
@@ -107,10 +107,10 @@ describe("RetryTriggers", () => {
     for (const { metadata } of intents) backoff.failed(stage(metadata.name), 1, missing);
     follow();
     expect(ports.listeners.size).to.equal(512);
-    expect([...unheard], "the others").to.deep.equal([["limit", 88]]);
+    expect([...unwatched], "the others").to.deep.equal([["limit", 88]]);
     intents = intents.slice(0, 512);
     follow();
-    expect([...unheard]).to.deep.equal([]);
+    expect([...unwatched]).to.deep.equal([]);
   });
 
   it("lets no stream of events undo the backoff: eight are free, then four a minute, and none is lost", async () => {
@@ -214,13 +214,13 @@ describe("RetryTriggers", () => {
     backoff.failed(stage("v"), 1, missing);
     fail(stage("w"));
     for (const listener of ports.listeners.values()) listener.unavailable("limit");
-    expect([...unheard]).to.deep.equal([["limit", 2]]);
+    expect([...unwatched]).to.deep.equal([["limit", 2]]);
     expect(system.lines.filter(({ level }) => level === "warn")).to.have.length(1);
     backoff.succeeded(stage("w"));
     follow();
-    expect([...unheard]).to.deep.equal([["limit", 1]]);
+    expect([...unwatched]).to.deep.equal([["limit", 1]]);
     ports.listeners.get("path /host /srv/x follow")?.unavailable(undefined);
-    expect([...unheard]).to.deep.equal([]);
+    expect([...unwatched]).to.deep.equal([]);
   });
 
   it("followChildren looks again when a child that was given up has ended", () => {

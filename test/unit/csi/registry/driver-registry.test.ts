@@ -197,13 +197,13 @@ describe("the registry of CSI drivers", () => {
 
   it("has no driver whose registrar cannot be told, until it can", async () => {
     await world.driver();
-    const deaf = await world.registrar("fake-reg.sock");
-    deaf.refusesToHear = true;
+    const unavailable = await world.registrar("fake-reg.sock");
+    unavailable.refusesToHear = true;
     world.start();
     await world.log.told("CSI driver not registered");
     expect(world.registry.obstacles()[0]?.why).to.equal("NotifyRegistrationStatus: INTERNAL: not listening");
     expect(world.registry.drivers.names()).to.deep.equal([]);
-    deaf.refusesToHear = false;
+    unavailable.refusesToHear = false;
     await world.registered();
   });
 

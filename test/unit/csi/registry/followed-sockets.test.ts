@@ -10,7 +10,7 @@ function world() {
   const timers: { ms: number; action: () => void }[] = [];
   const seen: number[] = [];
   const log = new RememberingLog();
-  let deaf: string | undefined;
+  let unavailable: string | undefined;
   let change = () => {};
   const fakeSockets: Sockets = {
     kindOf: () => Promise.resolve(undefined),
@@ -18,7 +18,7 @@ function world() {
       change = onChange;
       return {
         read: () => new Promise((resolve, reject) => reads.push({ resolve, reject })),
-        unavailable: () => deaf,
+        unavailable: () => unavailable,
         close: () => {},
       };
     },
@@ -40,7 +40,7 @@ function world() {
     onSeen: (sockets) => seen.push(sockets.length),
   });
   const setDeaf = (why: string | undefined) => {
-    deaf = why;
+    unavailable = why;
   };
   return { followed, reads, timers, seen, log, setDeaf, change: () => change() };
 }

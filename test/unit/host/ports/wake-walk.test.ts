@@ -25,7 +25,7 @@ class FakeGround implements Ground<Tree> {
 
   look(directory: Tree, name: string): Found<Tree> {
     this.heard.push(name);
-    if (name === "far") return { kind: "deaf", why: "mayHang" };
+    if (name === "far") return { kind: "unavailable", why: "mayHang" };
     const found = directory[name];
     if (found === undefined) return { kind: "missing" };
     if (typeof found === "string") return { kind: "link", to: found, identity: name };
@@ -50,8 +50,8 @@ describe("walkListening", () => {
   };
   const walk = (path: string, more: Partial<WatchedPath> = {}) => {
     const ground = new FakeGround(tree);
-    const { end, deaf } = walkListening({ root: "/", path, links: "follow", ...more }, ground);
-    return { end, deaf, heard: ground.heard.join(" ") };
+    const { end, unavailable } = walkListening({ root: "/", path, links: "follow", ...more }, ground);
+    return { end, unavailable, heard: ground.heard.join(" ") };
   };
 
   const cases: readonly (readonly [string, Partial<WatchedPath>, string, string])[] = [
@@ -69,12 +69,12 @@ describe("walkListening", () => {
   ];
   for (const [path, more, end, heard] of cases) {
     it(`of ${path} ${JSON.stringify(more)} ends at ${end}, listening to: ${heard || "nothing"}`, () => {
-      expect(walk(path, more)).to.deep.equal({ end, heard, deaf: undefined });
+      expect(walk(path, more)).to.deep.equal({ end, heard, unavailable: undefined });
     });
   }
 
   it("ends where a file system could hang, and says so", () => {
-    expect(walk("/a/far/x")).to.deep.equal({ end: "deaf", deaf: "mayHang", heard: "a far" });
+    expect(walk("/a/far/x")).to.deep.equal({ end: "unavailable", unavailable: "mayHang", heard: "a far" });
   });
 
   it("follows no more links than the kernel", () => {
@@ -97,7 +97,7 @@ describe("walkListening", () => {
   it("gives up after 256 names, however few links named them", () => {
     const ground = new FakeGround({ a: {}, bomb: "a/../".repeat(300) });
     const ended = walkListening({ root: "/", path: "/bomb", links: "follow" }, ground);
-    expect(ended.deaf).to.equal("limit");
+    expect(ended.unavailable).to.equal("limit");
     expect(ground.heard).to.have.lengthOf(256);
     expect(ground.mostHeld, "directories held open at once").to.equal(2);
   });
