@@ -333,10 +333,14 @@ export interface ApiProxyConfig extends ProcessConfig, ValuesOf<typeof proxySett
   readonly role: "api-proxy";
 }
 
-const groups: readonly Settings[] = [
-  ...[apiSettings, processSettings, commonSettings],
-  ...[controllerSettings, agentSettings, proxySettings],
+/** All settings, each flag once, by the roles that have them. */
+export const settingsByRole: readonly { readonly roles: string; readonly settings: readonly Setting[] }[] = [
+  { roles: "every role", settings: [...Object.values(apiSettings), ...Object.values(processSettings)] },
+  { roles: "controller and agent", settings: Object.values(commonSettings) },
+  { roles: "controller", settings: Object.values(controllerSettings) },
+  { roles: "agent", settings: Object.values(agentSettings) },
+  { roles: "api-proxy", settings: Object.values(proxySettings) },
 ];
 
 /** All settings of all roles, each flag once. */
-export const allSettings: readonly Setting[] = [...new Set(groups.flatMap((group) => Object.values(group)))];
+export const allSettings: readonly Setting[] = [...new Set(settingsByRole.flatMap(({ settings }) => settings))];

@@ -1,4 +1,4 @@
-import { allSettings, type Setting } from "./configuration.ts";
+import { type Setting, settingsByRole } from "./configuration.ts";
 import { revision, version } from "./version.ts";
 
 const help = ["--help", "-h", "help"];
@@ -23,16 +23,21 @@ function usage(): string {
     "api-proxy stands before an agent and has its token. Each role has its own flags, and most have a variable and a default:",
     "docs/settings.md has more about them.",
     "",
-    ...allSettings.flatMap(linesOf),
-    "",
+    ...settingsByRole.flatMap(({ roles, settings }) => [`flags of ${roles}:`, ...settings.flatMap(linesOf), ""]),
   ].join("\n");
 }
 
 function linesOf({ flag, env, default: other, doc }: Setting): string[] {
-  const value = other === undefined ? "needed" : typeof other === "string" && other !== "" ? `default ${other}` : "";
-  const beside = [env ?? "", value].filter((text) => text !== "").join(", ");
+  const beside = [env ?? "", defaultText(other)].filter((text) => text !== "").join(", ");
   const plain = doc
     .replace(/ \(\[[^\]]*\]\([^)]*\)\)|; see below|: see below/g, "")
-    .replace(/\[([^\]]*)\]\([^)]*\)/g, "$1");
+    .replace(/\[([^\]]*)\]\([^)]*\)/g, "$1")
+    .replaceAll("`", "");
   return [`  --${flag}`, `      ${plain}${beside === "" ? "" : ` (${beside})`}`];
+}
+
+function defaultText(other: Setting["default"]): string {
+  if (other === undefined) return "needed";
+  if (typeof other === "function") return "default: see docs/settings.md";
+  return other === "" ? "" : `default ${other}`;
 }

@@ -291,17 +291,15 @@ function createAgentReconciler({ system, client, recorder, watches, gatherer, le
   const uidOfState = (name: string) => state(name)?.metadata.uid;
   const agentEvents = createAgentEvents({ recorder, clock, leases, uidOfNode, uidOfState });
   const deps = {
-    ...{
-      client,
-      clock,
-      log,
-      gatherer,
-      leases,
-      state,
-      agentEvents,
-      hasNode: shared.hasNode,
-      upsert: shared.upsertIntent,
-    },
+    client,
+    clock,
+    log,
+    gatherer,
+    leases,
+    state,
+    agentEvents,
+    hasNode: shared.hasNode,
+    upsert: shared.upsertIntent,
     upsertState: (raw: unknown) => states.upsertIfNewer(raw),
     reportedLost: new Set<string>(),
   };

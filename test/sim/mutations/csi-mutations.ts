@@ -60,7 +60,7 @@ export const csiMutations: readonly Mutation[] = [
   {
     law: "rule 14",
     name: "take a claim without waiting for pods that slip in",
-    noticedBy: { scenario: "a pod slips in while its claim is being taken" },
+    noticedBy: { scenario: "a pod slips in while its claim is being reserved" },
     file: "src/controller/claims/claim-reservation.ts",
     from: "    if (refusedAt === undefined) {\n",
     to: "    if (uid === undefined) {\n",

@@ -49,7 +49,7 @@ export const claims: readonly Scenario[] = [
     },
   },
   {
-    name: "a pod slips in while its claim is being taken",
+    name: "a pod slips in while its claim is being reserved",
     world: { ...beside, controllers: 1 },
     async run(world) {
       boundAndUsed(world);

@@ -96,7 +96,7 @@ const listsPods = ({ method, path }: ApiRequest) => method === "GET" && path.end
 const takesClaim = ({ method, path }: ApiRequest) => method === "PATCH" && path.includes("/persistentvolumeclaims/");
 const forbidden = refusal(403, "Forbidden", "not for you");
 
-describe("a claim that cannot be taken", () => {
+describe("a claim that cannot be reserved", () => {
   it("is said, and granted to nobody, until it can", async () => {
     const fleet = claimedFleet();
     const state = refuse(fleet, listsPods, forbidden);

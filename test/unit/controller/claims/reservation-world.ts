@@ -13,7 +13,7 @@ export function claim(held: boolean) {
   return { claims: [found], persistentVolumes: [] };
 }
 
-/** A hold, and a client that knows pods and refuses one more as the policy does. */
+/** A reservation, and a client that knows pods and refuses one more as the policy does. */
 export function world() {
   const { clock, random, log, advance } = virtualSystem();
   let refusal = "nodevolume.dev/held nodevolume.dev/reserved";
