@@ -33,10 +33,11 @@ export const suites: readonly Suite[] = [
   },
   { title: "LUKS and LVM beneath a local volume", only: " a LUKS", atLeast: 1 }, // the other stories take minutes there
   { title: "swap: LUKS and LVM beneath a local volume", atLeast: 1, onlyFull: true }, // test/real has it with stand-ins
-  { title: "a disk of device-mapper's flakey", atLeast: 2 },
+  { title: "a disk of device-mapper's flakey", atLeast: 3 },
   { title: "a disk of a mounted volume that cannot be read any more", atLeast: 1 },
   { title: "SCSI disks of a Fibre Channel target", atLeast: 6 },
-  { title: "a disk that the kernel serves to other machines", atLeast: 2 },
+  { title: "a disk that the kernel serves to other machines", atLeast: 3 },
+  { title: "one LUN that two nodes find", atLeast: 1, second: true },
 ];
 
 /** Of a cluster that runs beside the VM, which reaches it: what tells most in two to four minutes. */

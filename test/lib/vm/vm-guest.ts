@@ -9,6 +9,7 @@ const mocha = new Mocha({ reporter: Mocha.reporters.Base, timeout: 600_000, forb
 mocha.suite.emit("pre-require", globalThis, "", mocha);
 await import("../../contract/plugin-contract.test.ts");
 await import("../../vm/guest/scsi.ts");
+await import("../../vm/guest/shared-lun.ts");
 await import("../../vm/guest/iscsi.ts");
 await import("../../vm/guest/multipath.ts");
 await import("../../vm/guest/nfs-stopped.ts");

@@ -3,7 +3,9 @@ import { once } from "node:events";
 import { mkdirSync, writeFileSync } from "node:fs";
 import { buildPrograms } from "../../../hack/lib/agent-on-kernel/programs.ts";
 import { fullVariable } from "../../../hack/lib/lanes/lanes.ts";
+import { slownessVariable } from "../../../hack/lib/lanes/slowness.ts";
 import { root } from "../../../hack/lib/root.ts";
+import { slowness } from "../../../hack/lib/test-deadline.ts";
 import { expectCode } from "../asserts/last-lines.ts";
 import { full } from "../asserts/requirements.ts";
 
@@ -56,6 +58,7 @@ export async function testInVM(tests: VMTests): Promise<{ results: GuestResult[]
     NODEVOLUME_CHILD: child,
     ...(ceph && { NODEVOLUME_CEPH_ADDRESS: ceph.address, NODEVOLUME_CEPH_KEY: ceph.key }),
     NODEVOLUME_CUT_OFFS: "7",
+    [slownessVariable]: `${slowness()}`,
     ...(full() && { [fullVariable]: "1" }),
   };
   const args = [

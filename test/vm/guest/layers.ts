@@ -1,4 +1,6 @@
 import { execFileSync } from "node:child_process";
+import { closeSync, openSync, readdirSync } from "node:fs";
+import { basename } from "node:path";
 import { expect } from "chai";
 import { intent } from "../../../hack/lib/agent-on-kernel/intent.ts";
 import { need } from "../../lib/asserts/requirements.ts";
@@ -66,6 +68,24 @@ describe("a disk of device-mapper's flakey", () => {
     } finally {
       execFileSync("dmsetup", ["remove", "nvo-flakey"]);
     }
+  });
+
+  it("is neither formatted nor mounted while somebody may write to what it is made of", async () => {
+    const disk = node.keep(new FlakeyDisk("nvo-made", 48));
+    const [member] = readdirSync(`/sys/block/${basename(disk.path)}/slaves`);
+    const fd = openSync(`/dev/${member}`, "r+");
+    const busy = [await want({ path: disk.path }, { fsType: "ext4" })];
+    execFileSync("mkfs.ext4", ["-q", disk.path]);
+    busy.push(await want({ path: disk.path }, { fsType: "ext4" }));
+    closeSync(fd);
+    for (const { failure } of busy) {
+      expect(failure?.reason, failure?.message).to.equal("DeviceBusy");
+      expect(failure?.message).to.match(
+        new RegExp(`^${member}, of which ${disk.path} is made, is open: .*\\(${process.pid}\\)`),
+      );
+    }
+    expect((await want({ path: disk.path }, { fsType: "ext4" })).failure?.message).to.equal(undefined);
+    expect((await want({ path: disk.path }, { fsType: "ext4", deleting: true })).phase).to.equal("released");
   });
 
   it("is not empty while a part of it cannot be read, and not formatted", async () => {

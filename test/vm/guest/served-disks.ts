@@ -26,6 +26,18 @@ const servers = [
     stop: `rmdir ${lio}/served; rmdir ${lio}`,
     place: `${lio}/served`,
   },
+  {
+    // Its path is another disk's on the node.
+    by: "LIO, as a file that a container has named, where only that has mounted configfs",
+    start: `modprobe target_core_file; export numbers="$(stat -c '%Hr %Lr' "$disk")"; umount ${config}
+      unshare --mount sh -ec 'mount -t configfs configfs ${config}; mount -t tmpfs dev /dev; mknod /dev/vda b $numbers
+        mkdir -p ${lio}/served; echo "fd_dev_name=/dev/vda,fd_dev_size=${megabytes * 1024 * 1024}" >${lio}/served/control
+        echo 1 >${lio}/served/enable; echo $$ >/run/nvo-container; exec sleep 3600' &
+      until [ -s /run/nvo-container ]; do sleep 0.1; done`,
+    stop: `mount -t configfs configfs ${config}; kill "$(cat /run/nvo-container)"; rm /run/nvo-container
+      rmdir ${lio}/served; rmdir ${lio}`,
+    place: `${lio}/served`,
+  },
 ] as const;
 
 describe("a disk that the kernel serves to other machines", function () {
@@ -40,7 +52,7 @@ describe("a disk that the kernel serves to other machines", function () {
   afterEach(() => node[Symbol.asyncDispose]());
 
   const sh = (script: string) =>
-    execFileSync("sh", ["-ec", script], { env: { ...process.env, disk }, stdio: ["ignore", 2, 2] });
+    execFileSync("sh", ["-ec", script], { env: { ...process.env, disk }, stdio: ["ignore", 2, 2], timeout: soonMs });
   const signature = () => execFileSync("sh", ["-c", `blkid -p -o value -s TYPE ${disk} || true`], { encoding: "utf8" });
   async function failure() {
     node.forgetFailures();
