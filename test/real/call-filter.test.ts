@@ -75,6 +75,7 @@ function namesIn(mask: string): string {
       [4, "fsetid"],
     ] as const),
     ...([
+      [5, "kill"],
       [6, "setgid"],
       [7, "setuid"],
       [8, "setpcap"],
@@ -194,7 +195,7 @@ describe("children that fetch, on the real kernel", function () {
       expect(git.length).to.be.greaterThan(0);
       expectRights(git, "");
       const child = threads.filter((thread) => !git.includes(thread) && thread.rights[0] !== "");
-      expectRights(child, "chown dac_override setgid setuid setpcap sys_admin");
+      expectRights(child, "chown dac_override kill setgid setuid setpcap sys_admin");
       for (const { namespaces } of git) {
         expect(namespaces["net"], "it speaks with the server").to.equal(ours["net"]);
         for (const kind of ["pid", "ipc", "uts", "mnt"]) expect(namespaces[kind], kind).to.not.equal(ours[kind]);

@@ -1,4 +1,4 @@
-import { execFileSync } from "node:child_process";
+import { execFileSync, spawn } from "node:child_process";
 import {
   constants,
   existsSync,
@@ -12,16 +12,29 @@ import {
 } from "node:fs";
 import { fileURLToPath } from "node:url";
 import { expect } from "chai";
+import { until } from "../../hack/lib/until.ts";
 import { stranger } from "../../src/host/linux/child/confined.ts";
 import type { TreeEntry } from "../../src/host/linux/git/tree-entries.ts";
 import { writeTree } from "../../src/host/linux/git/write-tree.ts";
 import { Descriptor } from "../../src/host/linux/syscall/descriptor.ts";
+import { ifThere } from "../../src/host/linux/syscall/if-there.ts";
 import { loadLibc } from "../../src/host/linux/syscall/libc.ts";
 import { loadSandboxCalls } from "../../src/host/linux/syscall/sandbox-calls.ts";
 import { need } from "../lib/asserts/requirements.ts";
 import { GitWorld } from "../lib/kernel/agents/git-world.ts";
 
 const nowhere = "0123456789".repeat(4);
+
+/** The pids of a process group that have not ended, by the names of their programs. */
+function namesIn(group: number): ReadonlyMap<string, number> {
+  const pids = readdirSync("/proc").filter((name) => /^\d+$/.test(name));
+  const stats = pids.flatMap((pid) => ifThere(() => readFileSync(`/proc/${pid}/stat`, "latin1")) ?? []);
+  const running = stats.flatMap((stat) => {
+    const [, pid, name = "", state, pgrp] = /^(\d+) \((.*)\) (\S) \d+ (\d+) /s.exec(stat) ?? [];
+    return Number(pgrp) === group && state !== "Z" ? [[name, Number(pid)] as const] : [];
+  });
+  return new Map(running);
+}
 
 describe("what hostile people put into a git repository, on the real kernel", function () {
   this.timeout(60_000); // six processes a fetch, on machines that have others at work
@@ -131,6 +144,24 @@ describe("what hostile people put into a git repository, on the real kernel", fu
     expect(readdirSync(place).sort()).to.deep.equal(["dir", "link", "twice"]);
   });
 
+  const main = fileURLToPath(new URL("../lib/kernel/programs/sandbox-main.ts", import.meta.url));
+
+  it("git ends with the unshare(1) that started it, though it is of another user", async () => {
+    const work = `${world.node.path}/src/work`;
+    mkdirSync(work);
+    const child = spawn(process.execPath, [main, work, "exec sleep 120"], { detached: true, stdio: "ignore" });
+    const pid = child.pid ?? 0;
+    try {
+      await until("what stands for git", 10_000, () => namesIn(pid).has("sleep"));
+      const started = namesIn(pid);
+      expect(statSync(`/proc/${started.get("sleep")}`).uid).to.equal(stranger);
+      process.kill(started.get("unshare") ?? 0, "SIGKILL");
+      await until("its end", 1_000, () => !namesIn(pid).has("sleep"));
+    } finally {
+      ifThere(() => process.kill(-pid, "SIGKILL"));
+    }
+  });
+
   it("runs git where it can neither write nor look, as a user of its own without rights", () => {
     const { path } = world.node;
     const work = `${path}/src/work`;
@@ -143,7 +174,6 @@ describe("what hostile people put into a git repository, on the real kernel", fu
       "head -c 200000 /dev/urandom > /work/big; setpriv --dump | grep -i 'capabilit\\|no_new'",
       `unshare --user true && echo user namespace; git ls-remote http://127.0.0.1:9/app.git`,
     ].join("\n");
-    const main = fileURLToPath(new URL("../lib/kernel/programs/sandbox-main.ts", import.meta.url));
     const said = execFileSync(process.execPath, [main, work, script], { encoding: "utf8", stdio: "pipe" }).split("\n");
     expect(said.filter((line) => line.startsWith("wrote "))).to.deep.equal(["wrote /work"]);
     expect(said).to.include.members([`user ${stranger} ${stranger}`, "pid 1", "usr", "work", "no_new_privs: 1"]);

@@ -21,6 +21,22 @@ export async function askChild<K extends keyof ChildCalls>(
   );
 }
 
+/**
+ * Has a disposable child process become a program, and resolves with how that ended. Rejects as ChildRunner.run does.
+ * @throws VolumeError if the child did not become it: of `on`, if that is known better than the child knows it
+ */
+export async function runProgram(
+  runner: Pick<ChildRunner, "run">,
+  request: RequestOf<"exec" | "format" | "check">,
+  operation: OperationContext,
+  { on, ...options }: ChildOptions & { readonly on?: WaitingOn | undefined } = {},
+): Promise<ChildResult> {
+  const result = await runner.run(request, operation, options);
+  const refusal = refusalOf(result, on);
+  if (refusal !== undefined) throw refusal;
+  return result;
+}
+
 /** PURE. The reply at the end of what a child has written; undefined if none stands there. */
 export function replyIn(stdout: string): ChildReply | undefined {
   const [last = ""] = stdout.trimEnd().split("\n").slice(-1);
@@ -38,8 +54,8 @@ export const isKnown = ({ reason }: ChildError): boolean => reason !== undefined
 export const broke = ({ reason, errorClass }: ChildError): boolean =>
   reason === undefined && errorClass === "uncertain";
 
-/** Why a child did not become a program, but refused to; undefined if it has refused nothing. */
-export function refusalOf({ code, stdout }: ChildResult, on: WaitingOn): VolumeError | undefined {
+/** PURE. Why a child did not become a program; undefined if it became it. */
+export function refusalOf({ code, stdout }: ChildResult, on?: WaitingOn): VolumeError | undefined {
   const reply = code === refusedCode ? replyIn(stdout) : undefined;
   return reply === undefined || reply.ok ? undefined : errorOf(reply.error, on);
 }

@@ -4,7 +4,7 @@ import { mayBlock } from "../../mount-table/may-block.ts";
 import type { Mounter, MountTableSource, OperationContext } from "../../ports/host-ports.ts";
 import type { ProgramHow, ProgramResult, Programs } from "../../ports/programs.ts";
 import { ifThere } from "../syscall/if-there.ts";
-import { refusalOf } from "./child-reply.ts";
+import { runProgram } from "./child-reply.ts";
 import type { ChildRunner } from "./child-runner.ts";
 import { findProgram } from "./find-program.ts";
 
@@ -58,10 +58,8 @@ export class LinuxPrograms implements Programs {
       ...(long && { long }),
       ...(heavy && { heavy, ...(hostRoot !== "/" && { outlives: { hostRoot } }) }),
     };
-    const result = await runner.run({ kind: "exec", file, args: rest, path, ...beside }, operation, { waitsFor });
-    const refusal = device && refusalOf(result, { kind: "Device", name: device.path });
-    if (refusal !== undefined) throw refusal;
-    return result;
+    const on = device && { kind: "Device", name: device.path };
+    return runProgram(runner, { kind: "exec", file, args: rest, path, ...beside }, operation, { waitsFor, on });
   }
 
   #entering(program: string): string[] {

@@ -23,9 +23,12 @@ export const confinements: { readonly [kind in FetchingRequest["kind"]]: Confine
    * SETFCAP is needed.
    */
   unpack: { capabilities: [CAP.CHOWN, CAP.DAC_OVERRIDE, CAP.FOWNER, CAP.FSETID], filtered: {} },
-  /** It enters a sandbox, starts git in namespaces as another user, and is filtered there. */
+  /**
+   * It enters a sandbox, starts git in namespaces as another user, and is filtered there. KILL is for unshare(1), whose
+   * end is git's: the kernel sends the signal of PR_SET_PDEATHSIG only if the dying parent may send it.
+   */
   checkOut: {
-    capabilities: [CAP.CHOWN, CAP.DAC_OVERRIDE, CAP.SETGID, CAP.SETUID, CAP.SETPCAP, CAP_SYS_ADMIN],
+    capabilities: [CAP.CHOWN, CAP.DAC_OVERRIDE, CAP.KILL, CAP.SETGID, CAP.SETUID, CAP.SETPCAP, CAP_SYS_ADMIN],
     filtered: { refused: ringCalls, mayUnshare: 0xffffffff },
   },
 };

@@ -11,7 +11,7 @@ import type {
   SourcePath,
 } from "../../ports/host-ports.ts";
 import type { BlockProbe, WrittenDevice } from "../child/child-protocol.ts";
-import { askChild, errorOf, isKnown, refusalOf } from "../child/child-reply.ts";
+import { askChild, errorOf, isKnown, runProgram } from "../child/child-reply.ts";
 import type { ChildResult, ChildRunner } from "../child/child-runner.ts";
 import { findProgram } from "../child/find-program.ts";
 import { programWords } from "../child/program-words.ts";
@@ -152,10 +152,8 @@ export class LinuxDevices implements Devices {
       file,
       args,
     } as const;
-    const result = await this.#runner.run(request, operation, { onLine: onProgress });
+    const result = await runProgram(this.#runner, request, operation, { onLine: onProgress, on });
     if (result.code === 0) return;
-    const refusal = refusalOf(result, on);
-    if (refusal !== undefined) throw refusal;
     const text = programWords(result.stderr || result.stdout);
     throw new VolumeError("FormatFailed", "final", `${program} ${device.path} ended with ${result.code}: ${text}`);
   }
@@ -168,12 +166,11 @@ export class LinuxDevices implements Devices {
     if (file === undefined) return tell(`${path} is mounted unchecked: e2fsck is not installed where the agent runs`);
     const request = { kind: "check", device: writtenDevice(device, identity), file, args: checkArgs } as const;
     const atMostMs = checkDeadlines * operation.deadlineMs;
-    const options = { onLine: checkProgress(tell), writesWhileWell: true, atMostMs };
-    const result = await this.#runner.run(request, operation, options).catch((error) => {
+    const on = { kind: "Device", name: path };
+    const options = { onLine: checkProgress(tell), writesWhileWell: true, atMostMs, on };
+    const result = await runProgram(this.#runner, request, operation, options).catch((error) => {
       throw unfinishedCheck(path, error);
     });
-    const refusal = refusalOf(result, { kind: "Device", name: path });
-    if (refusal !== undefined) throw refusal;
     const said = judgeCheck(path, result);
     if (said !== undefined) tell(said);
   }
@@ -181,7 +178,7 @@ export class LinuxDevices implements Devices {
   async grow(path: string, fsType: string, point: string): Promise<void> {
     const [program, ...args] = growing(path, fsType, point);
     const operation = { ...this.#operation, deadlineMs: this.#operation.formatDeadlineMs };
-    const result = await this.#runner.run({ kind: "exec", file: findProgram(program), args }, operation);
+    const result = await runProgram(this.#runner, { kind: "exec", file: findProgram(program), args }, operation);
     if (result.code === 0) return;
     const text = programWords(result.stderr || result.stdout);
     const message = `${program} of ${path} ended with ${result.code}: ${text}`;
@@ -215,7 +212,7 @@ export class LinuxDevices implements Devices {
   }
 
   #run(program: string, args: readonly string[]): Promise<ChildResult> {
-    return this.#runner.run({ kind: "exec", file: findProgram(program), args }, this.#operation);
+    return runProgram(this.#runner, { kind: "exec", file: findProgram(program), args }, this.#operation);
   }
 }
 

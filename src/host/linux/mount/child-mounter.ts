@@ -1,7 +1,7 @@
 import { VolumeError } from "../../../errors.ts";
 import type { FilesystemMount, Mounter, OperationContext } from "../../ports/host-ports.ts";
 import { describeRemote, isOfServer, type RemoteMount } from "../../ports/remote-mount.ts";
-import { askChild, broke, errorOf, isKnown } from "../child/child-reply.ts";
+import { askChild, broke, errorOf, isKnown, runProgram } from "../child/child-reply.ts";
 import type { ChildRunner } from "../child/child-runner.ts";
 import { findProgram } from "../child/find-program.ts";
 import { type MountHelper, mountHelpers } from "./mount-helpers.ts";
@@ -61,7 +61,7 @@ export class ChildMounter implements Mounter {
     const flags = [readOnly ? "ro" : "rw", ...(nosuid ? ["nosuid"] : []), ...(nodev ? ["nodev"] : [])];
     const file = findProgram(helper.program);
     const child = { kind: "exec", file, args: helper.args(request, flags), env: helper.env(request) } as const;
-    const result = await this.#runner.run(child, this.#operation, { waitsFor: remoteOf(request) });
+    const result = await runProgram(this.#runner, child, this.#operation, { waitsFor: remoteOf(request) });
     if (result.code !== 0) throw helper.failure(request, result.stderr.trim());
   }
 

@@ -5,7 +5,7 @@ import type { ClientStart, Clients } from "../../ports/fuse-clients.ts";
 import type { OperationContext } from "../../ports/host-ports.ts";
 import type { ChildProcessID } from "../../ports/types.ts";
 import type { Wakeups } from "../../ports/wakeups.ts";
-import { askChild } from "../child/child-reply.ts";
+import { askChild, runProgram } from "../child/child-reply.ts";
 import type { ChildRunner } from "../child/child-runner.ts";
 import { findProgram } from "../child/find-program.ts";
 import { isAlive } from "../child/is-alive.ts";
@@ -44,7 +44,7 @@ export class LinuxClients implements Clients {
     const given = { ...(secret !== undefined && { secret }), ...(hostRoot !== "/" && { outlives: { hostRoot } }) };
     const work = { kind: "exec", file, args, ...given } as const;
     try {
-      const { code, stderr } = await runner.run(work, operation, { waitsFor: mount });
+      const { code, stderr } = await runProgram(runner, work, operation, { waitsFor: mount });
       const client = code === 0 ? await this.running(pidFile) : undefined;
       if (client !== undefined) {
         this.warnOf(stderr, client, mount.source);

@@ -4,8 +4,8 @@ import { VolumeError } from "../../../errors.ts";
 import type { NBDImages, NBDRequest, NBDServed } from "../../ports/nbd.ts";
 import type { Programs } from "../../ports/programs.ts";
 import type { ChildProcessID } from "../../ports/types.ts";
-import { refusedCode } from "../child/child-protocol.ts";
-import { askChild } from "../child/child-reply.ts";
+import { askChild, refusalOf, runProgram } from "../child/child-reply.ts";
+import type { ChildResult } from "../child/child-runner.ts";
 import { findProgram } from "../child/find-program.ts";
 import { staysMark } from "../child/leave-cgroup.ts";
 import { programWords } from "../child/program-words.ts";
@@ -83,7 +83,7 @@ export class LinuxNBD implements NBDImages {
     const all = [...how, `--cookie=${cookie}`, ...log, ...args];
     const waitsFor = clusterOf(monitors.join(","), image, device ?? program);
     const work = { kind: "exec", file: findProgram(program), args: all, ...given } as const;
-    const { code, stderr } = await runner.run(work, operation, { waitsFor });
+    const { code, stderr } = await runProgram(runner, work, operation, { waitsFor });
     if (code !== 0) return stderr.trim();
     const client = stderr.includes(staysMark) ? await this.#clientOf(cookie, device) : undefined;
     if (client !== undefined) this.#clients.warnOf(stderr, client, image);
@@ -99,7 +99,7 @@ export class LinuxNBD implements NBDImages {
     const missing = disks().filter((name) => hostRoot !== "/" && !existsSync(`/dev/${name}`));
     if (missing.length === 0) return;
     const args = ["--archive", "--no-clobber", "--", ...missing.map((name) => `${hostRoot}/dev/${name}`), "/dev"];
-    const { code, stderr } = await runner.run({ kind: "exec", file: findProgram("cp"), args }, operation);
+    const { code, stderr } = await runProgram(runner, { kind: "exec", file: findProgram("cp"), args }, operation);
     if (code === 0) return;
     const message = `the agent's container gets no ${missing[0]} of the node in its /dev: ${programWords(stderr)}`;
     throw new VolumeError("SetUpFailed", "transient", message);
@@ -109,11 +109,21 @@ export class LinuxNBD implements NBDImages {
     const { runner, operation } = this.#deps;
     const meant = { file: backendOf(basename(device)), text: cookie };
     const work = { kind: "exec", file: findProgram(program), args: unmapArgs(device), meant } as const;
-    const { code, stderr } = await runner.run(work, operation);
-    if (code === 0 || code === refusedCode) return;
-    const message = `${device} was not taken away: ${programWords(stderr) || `${program} ended with ${code}`}`;
-    throw new VolumeError("DeviceBusy", "transient", message, { on: { kind: "Device", name: device } });
+    const left = notDisconnected(device, await runner.run(work, operation));
+    if (left !== undefined) throw left;
   }
+}
+
+/**
+ * Why a device may still be there; undefined if it is gone. It is gone, too, if the child refused to disconnect
+ * it because its number is another's by now (prepare in held-device.ts: DeviceBusy).
+ */
+export function notDisconnected(device: string, result: ChildResult): VolumeError | undefined {
+  const refused = refusalOf(result);
+  if (result.code === 0 || refused?.reason === "DeviceBusy") return undefined;
+  const words = refused?.message ?? (programWords(result.stderr) || `${program} ended with ${result.code}`);
+  const message = `${device} was not taken away: ${words}`;
+  return new VolumeError("DeviceBusy", "transient", message, { on: { kind: "Device", name: device } });
 }
 
 function disks(): string[] {

@@ -200,7 +200,16 @@ export const UMOUNT = { FORCE: 1, DETACH: 2, EXPIRE: 4, NOFOLLOW: 8 } as const;
 
 /** The number of a capability: its bit in CapEff of proc_pid_status(5). */
 export const CAP_SYS_ADMIN = 21;
-export const CAP = { CHOWN: 0, DAC_OVERRIDE: 1, FOWNER: 3, FSETID: 4, SETGID: 6, SETUID: 7, SETPCAP: 8 } as const;
+export const CAP = {
+  CHOWN: 0,
+  DAC_OVERRIDE: 1,
+  FOWNER: 3,
+  FSETID: 4,
+  KILL: 5,
+  SETGID: 6,
+  SETUID: 7,
+  SETPCAP: 8,
+} as const;
 /** capset(2): with 64 bits for each set, in two structures. */
 export const LINUX_CAPABILITY_VERSION_3 = 0x20080522;
 /** The inode of the machine's own user namespace. */

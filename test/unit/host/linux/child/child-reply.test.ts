@@ -1,10 +1,13 @@
 import { expect } from "chai";
+import { VolumeError } from "../../../../../src/errors.ts";
 import { refusedCode } from "../../../../../src/host/linux/child/child-protocol.ts";
-import { askChild, errorOf, refusalOf, replyIn } from "../../../../../src/host/linux/child/child-reply.ts";
+import { askChild, errorOf, refusalOf, replyIn, runProgram } from "../../../../../src/host/linux/child/child-reply.ts";
 
 const disk = { kind: "Device", name: "/dev/sdb" };
 const busy = { message: "/dev/sdb is open", reason: "DeviceBusy", errorClass: "transient", heldBy: [7] } as const;
 const refused = `${JSON.stringify({ ok: false, error: busy })}\n`;
+
+const operation = { deadlineMs: 1, formatDeadlineMs: 1, onChild: async () => {} };
 
 describe("the reply of a child", () => {
   it("is the last line of what it has written, after its progress", () => {
@@ -19,7 +22,6 @@ describe("the reply of a child", () => {
 
   it("of a child that broke is an uncertain error with what it said", async () => {
     const run = async () => ({ code: 1, stdout: "17\n", stderr: "out of memory" });
-    const operation = { deadlineMs: 1, formatDeadlineMs: 1, onChild: async () => {} };
     expect(await askChild({ run }, { kind: "users", mountPoint: "/a" }, operation)).to.deep.equal({
       ok: false,
       error: { message: "a child process ended with 1: out of memory", errorClass: "uncertain" },
@@ -37,6 +39,29 @@ describe("the reply of a child", () => {
     expect(refusal?.heldBy).to.deep.equal([7]);
     expect(refusalOf({ code: 1, stdout: refused, stderr: "" }, disk), "mkfs failed").to.equal(undefined);
     expect(refusalOf({ code: refusedCode, stdout: "words", stderr: "" }, disk), "a program").to.equal(undefined);
+  });
+});
+
+describe("a program that a child is to become", () => {
+  const work = { kind: "exec", file: "/bin/true", args: [] } as const;
+  const ranWith = (code: number, stdout: string) =>
+    runProgram({ run: async () => ({ code, stdout, stderr: "" }) }, work, operation).catch((thrown: unknown) => thrown);
+
+  it("fails with what the child says if it did not become it, device or not", async () => {
+    const error = { message: "EMFILE: too many open files", code: "EMFILE" };
+    const broken = await ranWith(refusedCode, `${JSON.stringify({ ok: false, error })}\n`);
+    expect(broken).to.be.instanceOf(VolumeError);
+    expect(broken).to.include({ reason: "SetUpFailed", errorClass: "transient", message: error.message });
+    expect(await ranWith(refusedCode, refused)).to.include({ reason: "DeviceBusy", message: busy.message });
+  });
+
+  it("ends as it ended otherwise, also with the code of a refusal", async () => {
+    for (const result of [
+      { code: 1, stdout: refused },
+      { code: refusedCode, stdout: "words" },
+      { code: 0, stdout: "" },
+    ])
+      expect(await ranWith(result.code, result.stdout)).to.deep.equal({ ...result, stderr: "" });
   });
 });
 

@@ -1,6 +1,6 @@
 import { expect } from "chai";
-import type { ChildRequest } from "../../../../../src/host/linux/child/child-protocol.ts";
-import { type ChildRunner, takesLong } from "../../../../../src/host/linux/child/child-runner.ts";
+import { type ChildRequest, refusedCode } from "../../../../../src/host/linux/child/child-protocol.ts";
+import { type ChildResult, type ChildRunner, takesLong } from "../../../../../src/host/linux/child/child-runner.ts";
 import { LinuxPrograms, type NodePlace } from "../../../../../src/host/linux/child/linux-programs.ts";
 import type { Mounter, MountTableSource } from "../../../../../src/host/ports/host-ports.ts";
 import type { ProgramHow } from "../../../../../src/host/ports/programs.ts";
@@ -8,18 +8,19 @@ import type { ProgramHow } from "../../../../../src/host/ports/programs.ts";
 describe("programs of the node", () => {
   const inContainer = { hostRoot: "/host", nodeProcess: 1 };
 
+  function programsOf(node: NodePlace, run: (request: ChildRequest) => Promise<ChildResult>): LinuxPrograms {
+    const operation = { deadlineMs: 1, formatDeadlineMs: 1, onChild: async () => {} };
+    const unused = { table: {} as MountTableSource, mounter: {} as Mounter };
+    return new LinuxPrograms({ ...unused, runner: { run } as unknown as ChildRunner, operation, node });
+  }
+
   /** What the child is told that is to become the program. */
   async function requestFor(node: NodePlace, how: ProgramHow): Promise<ChildRequest> {
     const asked: ChildRequest[] = [];
-    const runner = {
-      async run(request: ChildRequest) {
-        asked.push(request);
-        return { code: 0, stdout: "", stderr: "" };
-      },
-    } as unknown as ChildRunner;
-    const operation = { deadlineMs: 1, formatDeadlineMs: 1, onChild: async () => {} };
-    const unused = { table: {} as MountTableSource, mounter: {} as Mounter };
-    const programs = new LinuxPrograms({ ...unused, runner, operation, node });
+    const programs = programsOf(node, async (request) => {
+      asked.push(request);
+      return { code: 0, stdout: "", stderr: "" };
+    });
     await programs.run("/usr/sbin/program", [], how);
     const [request] = asked;
     if (request === undefined) throw new Error("not run");
@@ -41,5 +42,13 @@ describe("programs of the node", () => {
     expect(await workOf({ long: "readBack" })).to.equal("readBack");
     expect(await workOf({ heavy: true })).to.equal("derive");
     expect(await workOf({})).to.equal(undefined);
+  });
+
+  it("fail with what the child says that did not become one: its reply is not the program's output", async () => {
+    const error = { message: "EMFILE: too many open files", code: "EMFILE" };
+    const stdout = `${JSON.stringify({ ok: false, error })}\n`;
+    const programs = programsOf(inContainer, async () => ({ code: refusedCode, stdout, stderr: "" }));
+    const run = programs.run("/usr/sbin/program", []).catch((thrown: unknown) => thrown);
+    expect(await run).to.include({ reason: "SetUpFailed", errorClass: "transient", message: error.message });
   });
 });
