@@ -71,7 +71,7 @@ export function usersOf(
  * @param what the device, if that is not the one at the path
  * @param except loop devices that may be made of it
  */
-export function kernelText(
+function kernelText(
   deviceNumbers: readonly string[],
   path: string,
   mounts: readonly MountEntry[],
