@@ -1,4 +1,4 @@
-import { existsSync, readFileSync, realpathSync } from "node:fs";
+import { existsSync, readFileSync, readlinkSync, realpathSync } from "node:fs";
 import { basename, dirname } from "node:path";
 import { listed } from "../../../api/values/listed.ts";
 import { quoted } from "../../../api/values/printable.ts";
@@ -6,9 +6,10 @@ import { VolumeError } from "../../../errors.ts";
 import { type MountEntry, parseMountinfo } from "../../mount-table/mountinfo.ts";
 import { type Holder, mostHolders } from "../../ports/holder.ts";
 import type { DeviceUsers } from "../child/child-protocol.ts";
-import { exportOf, ofNode, unknownExport } from "../evidence/kernel-exports.ts";
+import { exportElsewhere, exportOf, ofNode, unknownExport } from "../evidence/kernel-exports.ts";
 import { hiddenProcesses, openersOf } from "../evidence/open-devices.ts";
 import type { RemoteMounts } from "../evidence/remote-mounts.ts";
+import { ifThere } from "../syscall/if-there.ts";
 import type { Libc } from "../syscall/libc.ts";
 import { claimsOf, claimText } from "./block-claims.ts";
 import { type DeviceBeneath, devicesBeneath } from "./devices-beneath.ts";
@@ -58,7 +59,10 @@ export function usersOf(
   if (ofThose !== undefined) return ofThose;
   if (open.length > 0) return { ...opened(path, open), allowsMount: true };
   const all = [deviceNumber, ...beneath.map((device) => device.deviceNumber)];
-  return possibleUsers(path, hiddenProcesses(), unknownExport(all, ofNode(mounts)));
+  return possibleUsers(path, hiddenProcesses(), {
+    elsewhere: exportElsewhere(all, ofNode(mounts)),
+    unknown: unknownExport(all, ofNode(mounts)),
+  });
 }
 
 /**
@@ -67,7 +71,7 @@ export function usersOf(
  * @param what the device, if that is not the one at the path
  * @param except loop devices that may be made of it
  */
-export function kernelText(
+function kernelText(
   deviceNumbers: readonly string[],
   path: string,
   mounts: readonly MountEntry[],
@@ -81,27 +85,64 @@ export function kernelText(
 }
 
 /**
+ * kernelText, or who may have it so: for what is taken off the node, where an export is lost that only a container can
+ * name.
+ */
+export function possibleKernelText(
+  deviceNumbers: readonly string[],
+  path: string,
+  mounts: readonly MountEntry[],
+): string | undefined {
+  const certain = kernelText(deviceNumbers, path, mounts);
+  if (certain !== undefined) return certain;
+  const elsewhere = exportElsewhere(deviceNumbers, ofNode(mounts));
+  return elsewhere && elsewhereText(path, elsewhere);
+}
+
+function elsewhereText(path: string, place: string): string {
+  return `the kernel may serve ${path} to others: a container has it by the path that ${quoted(place)} names. Remove that export, or end that container`;
+}
+
+/** What the kernel serves that may be a device: directories of exports. */
+interface PossibleExports {
+  /** Another mount namespace has the device by its path. */
+  readonly elsewhere?: string | undefined;
+  /** Nobody can tell whether it is this device. */
+  readonly unknown?: string | undefined;
+}
+
+/**
  * Who may have a device that nobody is seen to have: that is proved by what all processes have open, and by all that
  * the kernel serves.
  * @param hidden processes whose open files cannot be seen
- * @param served what the kernel serves of which nobody can tell whether it is this device
  */
 export function possibleUsers(
   path: string,
   hidden: readonly Pick<Holder, "pid" | "command">[],
-  served: string | undefined,
+  { elsewhere, unknown }: PossibleExports,
 ): DeviceUsers | undefined {
   if (hidden.length > 0) {
     const text = `it is unknown whether ${path} is open: the agent may not read the open files of ${namesOf(hidden)}. End these processes, or let the node's security module show them to the agent`;
     return { text, heldBy: hidden.slice(0, mostHolders).flatMap(({ pid }) => pid ?? []), allowsMount: true };
   }
-  if (served === undefined) return undefined;
-  const text = `it is unknown whether the kernel serves ${path} to others: what ${quoted(served)} names is not found on the node. Remove that export, or name its device there by a path in /dev`;
+  if (elsewhere !== undefined) return { text: elsewhereText(path, elsewhere), heldBy: [], allowsMount: true };
+  if (unknown === undefined) return undefined;
+  const text = `it is unknown whether the kernel serves ${path} to others: what ${quoted(unknown)} names is not found on the node. Remove that export, or name its device there by a path in /dev`;
   return { text, heldBy: [], allowsMount: true };
 }
 
-/** It writes the metadata of RAID arrays that the kernel leaves to a program, to every member (mdmon(8)). */
-const arrayKeeper = "mdmon";
+/**
+ * Whether a process is mdmon of the node, which writes the metadata of RAID arrays that the kernel leaves to a program,
+ * to every member (mdmon(8)). In a container, anything may be called so: only one in the mount namespace of process 1
+ * is, and none where that is hidden.
+ * @param proc /proc, or a made tree
+ */
+export function isArrayKeeper({ pid, command }: Pick<Holder, "pid" | "command">, proc = "/proc"): boolean {
+  const namespaceOf = (process: number) => ifThere(() => readlinkSync(`${proc}/${process}/ns/mnt`));
+  if (command !== "mdmon" || pid === undefined) return false;
+  const namespace = namespaceOf(pid);
+  return namespace !== undefined && namespace === namespaceOf(1);
+}
 
 /**
  * Who may write to a device that another is a part of, or is made of: a virtual machine, a program that writes an
@@ -118,7 +159,7 @@ function usersBeneath(
   const writers = (devices: readonly DeviceBeneath[]) => {
     const numbers = devices.map((device) => device.deviceNumber);
     const open = openersOf(libc, numbers, process.pid, remote, process.ppid, "writing");
-    return open.filter(({ command }) => !(hasArray && command === arrayKeeper));
+    return open.filter((opener) => !(hasArray && isArrayKeeper(opener)));
   };
   const open = beneath.length > 0 && writers(beneath).length > 0;
   for (const [at, device] of beneath.entries()) {

@@ -39,7 +39,9 @@ interface Export {
   /** Its directory, as people of the node see it. */
   readonly place: string;
   readonly kind: "block" | "controller";
-  /** What its path may lead to; empty if that cannot be told. */
+  /** What somebody has named, perhaps in a container; empty of RNBD. */
+  readonly path: string;
+  /** What its path may lead to on the node; empty if that cannot be told. */
   readonly leadsTo: readonly Looked[];
 }
 
@@ -64,20 +66,31 @@ export function ofNode(mounts: ExportSources["mounts"]): ExportSources {
 
 /**
  * What the kernel serves of block devices to other machines: an NVMe target, a SCSI target (LIO), USB mass storage,
- * RNBD.
+ * RNBD. A path is what it leads to on the node.
  * @returns its directory in the node's configfs or sysfs, of the first one
  */
 export function exportOf(deviceNumbers: readonly string[], sources: ExportSources): string | undefined {
-  const { sys = "/sys" } = sources;
-  const controllers = deviceNumbers.flatMap((number) => controllersOf(sys, number));
-  const isOurs = ({ kind, number }: Looked) =>
-    number !== undefined && (kind === "block" ? deviceNumbers : controllers).includes(number);
+  const isOurs = oneOf(deviceNumbers, sources);
   return exportsNow(sources).find(({ kind, leadsTo }) => leadsTo.some((at) => at.kind === kind && isOurs(at)))?.place;
 }
 
 /**
+ * What the kernel may serve of these devices: in another mount namespace a path leads to one. That is no proof, as a
+ * pod may make a node of any number in its own root (CAP_MKNOD).
+ * @returns its directory in the node's configfs, of the first one
+ */
+export function exportElsewhere(deviceNumbers: readonly string[], sources: ExportSources): string | undefined {
+  const isOurs = oneOf(deviceNumbers, sources);
+  const found = exportsNow(sources).filter(({ path }) => path.startsWith("/"));
+  const roots = found.length > 0 ? [...(sources.others?.() ?? [])] : [];
+  const leadsTo = (path: string) => roots.map(({ root, mounts }) => lookBeneath(`${root}${path}`, root, mounts));
+  return found.find(({ kind, path }) => leadsTo(path).some((at) => at?.kind === kind && isOurs(at)))?.place;
+}
+
+/**
  * What the kernel serves of which nobody can tell whether it is one of these devices: the path that was written there
- * is that of a container, perhaps, or is on a file system that may hang. A controller can only be that of an NVMe disk.
+ * is that of a container, perhaps, or is on a file system that may hang. What other mount namespaces have there tells
+ * nothing of what was served. A controller can only be that of an NVMe disk.
  * @returns its directory in the node's configfs or sysfs, of the first one
  */
 export function unknownExport(deviceNumbers: readonly string[], sources: ExportSources): string | undefined {
@@ -86,17 +99,29 @@ export function unknownExport(deviceNumbers: readonly string[], sources: ExportS
   return exportsNow(sources).find(({ leadsTo, kind }) => leadsTo.length === 0 && (kind === "block" || isNVMe()))?.place;
 }
 
+/** Whether something is one of these devices, or the controller of one. */
+function oneOf(deviceNumbers: readonly string[], { sys = "/sys" }: ExportSources): (at: Looked) => boolean {
+  const controllers = deviceNumbers.flatMap((number) => controllersOf(sys, number));
+  return ({ kind, number }) =>
+    number !== undefined && (kind === "block" ? deviceNumbers : controllers).includes(number);
+}
+
 function exportsNow(sources: ExportSources): readonly Export[] {
-  const { mounts, sys = "/sys", fresh, others } = sources;
+  const { mounts, sys = "/sys", fresh } = sources;
   using own = fresh?.();
-  const seen = mounts.filter(({ fsType }) => fsType === "configfs").map(({ point }) => configuredAt(point, sources));
-  const found = [...seen, own === undefined ? [] : configuredAt(own.path, sources, usual)].flat();
-  const roots = found.length > 0 && others !== undefined ? [...others()] : [];
-  const configured = found.map(({ path, ...one }): Export => {
-    const leadsTo = [...one.leadsTo, ...devicesThere(path, roots)].filter((at) => fits(at, one.kind));
-    return { ...one, leadsTo };
-  });
-  return [...configured, ...matching(sys, rnbd.split("/")).map(servedByRNBD)];
+  const seen = mounts
+    .filter(({ fsType }) => fsType === "configfs")
+    .flatMap(({ point }) => configuredAt(point, sources));
+  const configured = [...seen, ...(own === undefined ? [] : configuredAt(own.path, sources, usual))];
+  return [...eachOnce(configured), ...matching(sys, rnbd.split("/")).map(servedByRNBD)];
+}
+
+/** One export is shown by each mount of configfs, whose root directory may be another one. */
+function eachOnce(exports: readonly Export[]): readonly Export[] {
+  const byPlace = Map.groupBy(exports, ({ place }) => place).values();
+  return [...byPlace].flatMap(([first, ...rest]) =>
+    first === undefined ? [] : { ...first, leadsTo: [first, ...rest].flatMap(({ leadsTo }) => leadsTo) },
+  );
 }
 
 /**
@@ -107,26 +132,19 @@ function configuredAt(
   point: string,
   { mounts, look = lookIn(mounts) }: ExportSources,
   name?: string,
-): readonly (Export & { readonly path: string })[] {
+): readonly Export[] {
   const root = point.endsWith(usual) ? point.slice(0, -usual.length) : "";
   const shown = name ?? point.slice(root.length);
   return servers.flatMap(({ places, file, kind }) =>
     matching(point, places.split("/")).flatMap((place) => {
       const path = fileIn(attribute(`${place}/${file}`));
       if (isOff(place) || path === "") return [];
-      const leadsTo = whereIs(root, path).flatMap(([at, beneath]) => look(at, beneath) ?? []);
+      const leadsTo = whereIs(root, path)
+        .flatMap(([at, beneath]) => look(at, beneath) ?? [])
+        .filter((at) => fits(at, kind));
       return [{ place: `${shown}${place.slice(point.length)}`, path, kind, leadsTo }];
     }),
   );
-}
-
-/** What others call so. A file is none: that one of them has a file there says nothing of what was served. */
-function devicesThere(path: string, roots: readonly OtherRoot[]): readonly Looked[] {
-  if (!path.startsWith("/")) return [];
-  return roots.flatMap(({ root, mounts }) => {
-    const found = lookBeneath(`${root}${path}`, root, mounts);
-    return found === undefined || found.kind === "file" ? [] : [found];
-  });
 }
 
 /** An NVMe target takes no file for a controller, and no controller for a disk. */
@@ -138,7 +156,7 @@ function fits(looked: Looked, kind: "block" | "controller"): boolean {
 function servedByRNBD(place: string): Export {
   const disk = `${place}/block_dev`;
   const number = attribute(`${disk}/${basename(place)}/dev`) || attribute(`${disk}/dev`);
-  return { place, kind: "block", leadsTo: number === "" ? [] : [{ kind: "block", number }] };
+  return { place, kind: "block", path: "", leadsTo: number === "" ? [] : [{ kind: "block", number }] };
 }
 
 /** What has no such switch is on as long as it names a file. */

@@ -2,7 +2,7 @@ import { constants, mkdirSync, mkdtempSync, openSync, realpathSync, rmSync, syml
 import { tmpdir } from "node:os";
 import { dirname } from "node:path";
 import { expect } from "chai";
-import { exportOf, unknownExport } from "../../../../../src/host/linux/evidence/kernel-exports.ts";
+import { exportElsewhere, exportOf, unknownExport } from "../../../../../src/host/linux/evidence/kernel-exports.ts";
 import { Descriptor } from "../../../../../src/host/linux/syscall/descriptor.ts";
 
 const lio = (path: string) =>
@@ -88,19 +88,21 @@ describe("what the kernel serves to others", () => {
     expect(exportOf(["8:16"], { ...sources, fresh: () => undefined }), "the kernel has none").to.equal(undefined);
   });
 
-  it("the disk that a path leads to in another mount namespace, whatever it leads to here", () => {
+  it("not the disk that a path leads to in another mount namespace, where a pod may have made the node", () => {
     nvmeDisk();
     put({ [`${passthru}/device_path`]: "/full\n", [`${passthru}/enable`]: "1\n" });
     const mounts = [{ fsType: "configfs", point: config() }];
     const sources = { mounts, sys: sys(), look: () => ({ kind: "controller", number: "1:3" }) as const };
-    expect(exportOf(["259:0"], sources)).to.equal(undefined);
+    expect(exportElsewhere(["259:0"], sources)).to.equal(undefined);
     const others = () => [
       { root: `${host}/container`, mounts: [] },
       { root: "/dev", mounts: [] },
     ]; // has /dev/full
-    expect(short(exportOf(["259:0"], { ...sources, others }))).to.equal(passthru);
+    expect(exportOf(["259:0"], { ...sources, others })).to.equal(undefined);
+    expect(short(exportElsewhere(["259:0"], { ...sources, others })), "told apart").to.equal(passthru);
+    expect(exportElsewhere(["8:16"], { ...sources, others }), "another disk").to.equal(undefined);
     const hanging = () => [{ root: "/dev", mounts: [{ fsType: "nfs4", point: "/dev/full" }] }];
-    expect(exportOf(["259:0"], { ...sources, others: hanging }), "which is not looked at").to.equal(undefined);
+    expect(exportElsewhere(["259:0"], { ...sources, others: hanging }), "which is not looked at").to.equal(undefined);
   });
 
   it("nothing, where no configfs is mounted", () => {
@@ -165,6 +167,23 @@ describe("what the kernel serves to others", () => {
       const mounts = [{ fsType: "configfs", point: config() }];
       const others = () => [{ root: `${host}/container`, mounts: [] }];
       expect(short(unknownExport(["8:16"], { mounts, sys: sys(), others }))).to.equal(usb);
+    });
+
+    it("is what leads to a device in another mount namespace alone: a pod may have made that node", () => {
+      nvmeDisk();
+      put({ [`${passthru}/device_path`]: "/full\n", [`${passthru}/enable`]: "1\n" });
+      const mounts = [{ fsType: "configfs", point: config() }];
+      const others = () => [{ root: "/dev", mounts: [] }]; // has /dev/full
+      expect(short(unknownExport(["259:0"], { mounts, sys: sys(), others }))).to.equal(passthru);
+    });
+
+    it("is nothing that one of two mounts of configfs shows to be a file of the node", () => {
+      put({ sdb: "" }, `${host}/srv`);
+      put({ [`${usb}/file`]: "/srv/sdb\n" });
+      const mounts = [{ fsType: "configfs", point: config() }];
+      const fresh = () => new Descriptor(openSync(config(), constants.O_RDONLY));
+      expect(unknownExport(["8:16"], { mounts: [], sys: sys(), fresh })).to.equal(`/sys/kernel/config/${usb}`);
+      expect(unknownExport(["8:16"], { mounts, sys: sys(), fresh })).to.equal(undefined);
     });
 
     it("is what names a file on a file system that may hang, which is not looked at, or links without an end", () => {
