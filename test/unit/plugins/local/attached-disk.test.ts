@@ -56,9 +56,20 @@ describe("a local device, by the VolumeAttachments of its node", () => {
   it("is busy if one is of it, and so is a partition of it", async () => {
     const { context, asked } = contextOf([volume]);
     expect(await reasonOf(refuseAttached(spec, device, context))).to.match(refused);
-    const part = { ...device, path: "/dev/sda1", deviceNumber: "8:1", wholeDisk: "8:0" };
+    const part = { ...device, path: "/dev/sda1", deviceNumber: "8:1", beneath: ["8:0"] };
     expect(await reasonOf(refuseAttached(spec, part, context))).to.match(refused);
     expect(asked, "by what it is in this boot").to.deep.equal(Array(2).fill("vol0a1b2c3d4e5f, disk 0"));
+  });
+
+  it("is busy if one is of any disk that it is made of: multipath, RAID, a logical volume", async () => {
+    const map = { path: "/dev/dm-3", deviceNumber: "253:3", identity: "map", beneath: ["8:16", "8:0"], empty: true };
+    const { context, asked } = contextOf([volume]);
+    expect(await reasonOf(refuseAttached(spec, map as unknown as DeviceInfo, context))).to.match(/^DeviceBusy: .*dm-3/);
+    expect(asked).to.deep.equal(["vol0a1b2c3d4e5f, disk 0", "OWN-1, disk 16"]);
+    const named = contextOf([{ ...volume, volumeHandle: "x", names: ["/dev/dm-3"] }]).context;
+    const free = { ...map, beneath: ["8:16"] } as unknown as DeviceInfo;
+    expect(await reasonOf(refuseAttached(spec, free, named)), "by its own name").to.match(/^DeviceBusy/);
+    expect(await reasonOf(refuseAttached(spec, free, context))).to.equal("free");
   });
 
   it("is free if none is of it, as people have named it", async () => {
@@ -78,6 +89,8 @@ describe("a local device, by the VolumeAttachments of its node", () => {
     expect(await reasonOf(refuseAttached(spec, { ...device, signature: "ext4" }, context))).to.equal("free");
     expect(asked).to.deep.equal([]);
     expect(await reasonOf(refuseAttached(spec, device, context)), "not where it is to be formatted").to.match(/^DiskN/);
+    const written = refuseAttached(spec, { ...device, signature: "ext4" }, context, { writes: true });
+    expect(await reasonOf(written), "not where that is replaced").to.match(/^DiskN/);
   });
 
   it("is asked for nothing by a grant of an older controller, or for what is no local volume", async () => {
