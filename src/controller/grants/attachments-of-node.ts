@@ -32,7 +32,10 @@ const naming = new Set([
 
 /** PURE. `disk.example/Volume-Name` is `volumename`. */
 function plainKey(key: string): string {
-  return key.replace(/^.*\//, "").toLowerCase().replace(/[^a-z0-9]/g, "");
+  return key
+    .replace(/^.*\//, "")
+    .toLowerCase()
+    .replace(/[^a-z0-9]/g, "");
 }
 
 /**

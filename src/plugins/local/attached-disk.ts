@@ -25,7 +25,7 @@ export async function refuseAttached(
   const { path, deviceNumber, beneath = [] } = device;
   const own = disks.filter((one) => one.deviceNumber === deviceNumber || beneath.includes(one.deviceNumber));
   const itself = own.some((one) => one.deviceNumber === deviceNumber) ? [] : [namedAs(device)];
-  const volumes = await attachedVolumes((own.length > 0 ? own : itself).map(appearance));
+  const volumes = await askAttached(attachedVolumes, own.length > 0 ? own : itself);
   const [found] = [...own, ...itself].flatMap((one) => attachedReason(one, volumes, { disks, named: true }) ?? []);
   if (found === undefined) return;
   const on = { kind: "VolumeAttachment", name: found.volume.volumeAttachment };
@@ -42,11 +42,17 @@ function namedAs({ path, deviceNumber, identity, lastingName }: DeviceInfo) {
   };
 }
 
-/** PURE. What tells a disk that is there from each that comes later, also from itself when it is attached again. */
-export function appearance({
-  deviceNumber,
-  identity,
-  sequence,
-}: Pick<Disk, "deviceNumber" | "identity" | "sequence">): string {
+type Appearing = Pick<Disk, "deviceNumber" | "identity" | "sequence">;
+
+/** The volumes that VolumeAttachments of the node name, listed after these disks were seen. @throws VolumeError */
+export function askAttached(
+  attachedVolumes: NonNullable<StageContext["attachedVolumes"]>,
+  disks: readonly Appearing[],
+): ReturnType<NonNullable<StageContext["attachedVolumes"]>> {
+  return attachedVolumes(disks.map(appearance), { counted: disks.every(({ sequence }) => sequence !== undefined) });
+}
+
+/** PURE. What tells a disk that is there from each that comes later, also from itself when it is attached again, if the kernel counts. */
+function appearance({ deviceNumber, identity, sequence }: Appearing): string {
   return [identity ?? deviceNumber, ...(sequence === undefined ? [] : [`disk ${sequence}`])].join(", ");
 }

@@ -5,6 +5,7 @@ import type { Disk } from "../../../../src/host/ports/disk.ts";
 import type { DeviceInfo } from "../../../../src/host/ports/host-ports.ts";
 import type { StageContext, VolumeSpec } from "../../../../src/plugins/api/volume-plugin.ts";
 import { refuseAttached } from "../../../../src/plugins/local/attached-disk.ts";
+import { format } from "../../../../src/plugins/local/local-device.ts";
 import { diskOfVolume } from "../../../../src/plugins/local/local-disk.ts";
 
 const volume: AttachedVolume = {
@@ -91,6 +92,21 @@ describe("a local device, by the VolumeAttachments of its node", () => {
     expect(await reasonOf(refuseAttached(spec, device, context)), "not where it is to be formatted").to.match(/^DiskN/);
     const written = refuseAttached(spec, { ...device, signature: "ext4" }, context, { writes: true });
     expect(await reasonOf(written), "not where that is replaced").to.match(/^DiskN/);
+  });
+
+  it("is compared before what LUKS has opened on it is formatted, but not with a random key: a node boots", async () => {
+    const formats = async (encryption: object) => {
+      const source = { local: { path: "/dev/sda", encryption } };
+      const { context } = contextOf(undefined, { disk: { sizeBytes: 1024 }, recordFormatting: async () => {} });
+      const devices = { ...context.devices, format: async () => {} };
+      const opened = { path: "/dev/dm-1", deviceNumber: "253:1", identity: "m", empty: true, beneath: ["8:0"] };
+      const made = { ...context, devices, progress: () => {} } as unknown as StageContext;
+      const how = { disk: undefined, readOnly: false };
+      const on = opened as unknown as DeviceInfo;
+      return reasonOf(format({ source, fsType: "ext4" } as unknown as VolumeSpec, on.path, on, how, made));
+    };
+    expect(await formats({ secretRef: { namespace: "a", name: "b" } })).to.equal("DiskNotCompared: it waits");
+    expect(await formats({ randomKey: true })).to.equal("free");
   });
 
   it("is asked for nothing by a grant of an older controller, or for what is no local volume", async () => {
