@@ -15,7 +15,7 @@ const unique = /[0-9a-f]{12}/;
 
 /** Its publish context has the number of the LUN; the node has that in by-path (azuredisk-csi-driver: consts.LUN). */
 const azure = "disk.csi.azure.com";
-/** Azure's controller of data disks, as udev's path_id writes it (azure-vm-utils: f8b3781b-1e82-4818-a1c3-63d806ec15bb). */
+/** Azure's controller of data disks, as udev's path_id writes its id (azure-vm-utils has that, with dashes). */
 const azureData = "vmbus-f8b3781b1e824818a1c363d806ec15bb";
 
 /** Links in by-id that have the whole name of a volume behind this: the disk `data` is not `old-data`. */

@@ -52,7 +52,10 @@ export function askAttached(
   return attachedVolumes(disks.map(appearance), { counted: disks.every(({ sequence }) => sequence !== undefined) });
 }
 
-/** PURE. What tells a disk that is there from each that comes later, also from itself when it is attached again, if the kernel counts. */
+/**
+ * PURE. What tells a disk that is there from each that comes later, also from itself when it is attached again, if the
+ * kernel counts disks.
+ */
 function appearance({ deviceNumber, identity, sequence }: Appearing): string {
   return [identity ?? deviceNumber, ...(sequence === undefined ? [] : [`disk ${sequence}`])].join(", ");
 }
