@@ -7,6 +7,8 @@ import type { StageContext, VolumeSpec } from "../../../../src/plugins/api/volum
 import { refuseAttached } from "../../../../src/plugins/local/attached-disk.ts";
 import { format } from "../../../../src/plugins/local/local-device.ts";
 import { diskOfVolume } from "../../../../src/plugins/local/local-disk.ts";
+import { LayeredStaging } from "../../../../src/plugins/local/local-layers.ts";
+import { tearDownDataOf, uuidOf } from "../../../../src/plugins/local/local-teardown.ts";
 
 const volume: AttachedVolume = {
   volumeAttachment: "csi-1",
@@ -107,6 +109,32 @@ describe("a local device, by the VolumeAttachments of its node", () => {
     };
     expect(await formats({ secretRef: { namespace: "a", name: "b" } })).to.equal("DiskNotCompared: it waits");
     expect(await formats({ randomKey: true })).to.equal("free");
+  });
+
+  it("is compared before a header that was cut off is made anew", async () => {
+    const key = "0123456789abcdef0123456789abcdef";
+    const encryption = { secretRef: { namespace: "a", name: "b" } };
+    const local = { path: "/dev/sda", encryption };
+    const formatted: string[] = [];
+    const layers = {
+      mapped: async () => undefined,
+      openLUKS: async () => Promise.reject(new VolumeError("PassphraseRefused", "final", "no key opens it")),
+      formatLUKS: async ({ path }: DeviceInfo) => void formatted.push(path),
+    };
+    const header = { ...device, signature: "crypto_LUKS", uuid: uuidOf({ key }), sizeBytes: 1024, empty: false };
+    const { context } = contextOf(undefined, {
+      ...{ disk: { sizeBytes: 1024, uuid: header.uuid }, formatting: header.identity },
+      ...{ undo: tearDownDataOf({ fresh: "header" }), stagingTarget: { path: "/staging" } },
+      ...{ content: [{ version: "1", data: new Map([["passphrase", Buffer.from("hush")]]) }], layers },
+      ...{ record: async () => {}, recordDisk: async () => {}, progress: () => {} },
+    } as unknown as Partial<StageContext>);
+    const devices = { ...context.devices, probe: async () => header };
+    const made = { ...context, devices } as unknown as StageContext;
+    const luks = { key, fsType: "ext4", volumeMode: "Filesystem", source: { local } } as unknown as VolumeSpec;
+    const found = { path: "/dev/sda", kind: "blockDevice", deviceNumber: "8:0" } as const;
+    const staged = new LayeredStaging(luks, local, made).stage(async () => ({ found }));
+    expect(await reasonOf(staged)).to.equal("DiskNotCompared: it waits");
+    expect(formatted).to.deep.equal([]);
   });
 
   it("is asked for nothing by a grant of an older controller, or for what is no local volume", async () => {
