@@ -43,7 +43,7 @@ export function disksOf(
       throw new VolumeError("DiskNotCompared", "transient", message);
     },
     // A controller of before writes no such field of a grant, and answers nothing.
-    attachedVolumes: grant?.disk === undefined ? undefined : (disks) => attachedVolumes(context, volume, grant, disks),
+    attachedVolumes: grant?.disk === undefined ? undefined : (...of) => attachedVolumes(context, volume, grant, ...of),
     async recordDisk(disk, uuid) {
       const chosen = chosenOf(disk, uuid);
       const isIt = disk.named === true ? isOneDisk : isSameDisk;
@@ -64,22 +64,34 @@ export function disksOf(
   };
 }
 
+/** How long an answer holds for a disk that the kernel has not counted (before Linux 5.15), in milliseconds. */
+const recentMs = 60_000;
+
+/** PURE. Whether a request was made a short while ago, by this run of the agent: an earlier one has another clock. */
+function isRecent(request: string | undefined, { epoch, ms }: { readonly epoch: number; readonly ms: number }) {
+  const [of, at] = (request ?? "").split("-").map(Number);
+  return of === epoch && at !== undefined && ms - at < recentMs;
+}
+
 /**
  * Asks the controller, and has its answer at a later attempt. An answer holds for the disks that were there when it was
- * asked for: a VolumeAttachment is older than the device that it brings.
+ * asked for: a VolumeAttachment is older than the device that it brings. A disk that may have gone and come again since
+ * needs a recent one.
  */
 async function attachedVolumes(
   context: ActionContext,
   volume: string,
   grant: Grant,
   disks: readonly string[],
+  { counted }: { readonly counted: boolean },
 ): Promise<readonly AttachedVolume[]> {
   const record = recordOf(context, volume);
   const { attachmentsAsked: asked } = record;
-  const covered = asked !== undefined && disks.every((disk) => asked.disks.includes(disk));
+  const { epoch, ms } = context.csi.now();
+  const lasting = counted || isRecent(asked?.request, { epoch, ms });
+  const covered = asked !== undefined && lasting && disks.every((disk) => asked.disks.includes(disk));
   if (covered && grant.attachments?.request === asked.request) return grant.attachments.volumes;
   if (!covered) {
-    const { epoch, ms } = context.csi.now();
     await context.journal.put({ ...record, attachmentsAsked: { request: `${epoch}-${ms}`, disks } });
   }
   const message =

@@ -8,7 +8,7 @@ import type { ObjectStore } from "../../kube/watch/object-store.ts";
 import type { Logger } from "../../ports.ts";
 import type { Intent } from "../model/projections.ts";
 import { type VolumeID, volumeKey } from "../model/volume-key.ts";
-import { attachmentsOfNode } from "./attachments-of-node.ts";
+import { attachedVolumesOf, attachmentsOfNode } from "./attachments-of-node.ts";
 
 /** Of the key of an intent whose agent asks: no plugin of kubelet's is called so. */
 const driver = "kubernetes.io/attachments-of-node";
@@ -47,9 +47,12 @@ export interface AttachmentAnswers {
 export function createAttachmentAnswers(deps: AttachmentAnswersDeps): AttachmentAnswers {
   const { client, intents } = deps;
 
-  function see(intent: Intent): void {
+  /** @param renews whether an answer that names something is due, too: the first time that this process sees it */
+  function see(intent: Intent, renews: boolean): void {
     const request = askedBy(intent);
-    if (request === undefined || request === intent.spec.grant?.attachments?.request) return;
+    const answer = intent.spec.grant?.attachments;
+    if (request === undefined) return;
+    if (request === answer?.request && !(renews && answer.volumes.length > 0)) return;
     deps.onDue(volumeKey({ driver, volumeHandle: intent.metadata.name }));
   }
 
@@ -71,7 +74,10 @@ export function createAttachmentAnswers(deps: AttachmentAnswersDeps): Attachment
     }
   }
 
-  const cancel = intents.subscribe({ onAdd: see, onUpdate: (_, after) => see(after) });
+  const cancel = intents.subscribe({
+    onAdd: (intent) => see(intent, true),
+    onUpdate: (_, after) => see(after, false),
+  });
 
   return {
     isKey: (id) => id.driver === driver,
@@ -80,19 +86,20 @@ export function createAttachmentAnswers(deps: AttachmentAnswersDeps): Attachment
       const request = intent && askedBy(intent);
       if (intent === undefined || request === undefined) return undefined;
       const { nodeName } = intent.spec;
-      const volumes = await attachmentsOfNode(client, nodeName);
-      if (volumes.length > mostVolumes) {
-        const counts = { volumes: volumes.length, most: mostVolumes };
+      const found = await attachmentsOfNode(client, nodeName);
+      if (found.length > mostVolumes) {
+        const counts = { volumes: found.length, most: mostVolumes };
         const message = "no answer about attached disks: the node has too many VolumeAttachments";
         deps.log.warn(message, { node: nodeName, intent: name, ...counts });
         return againMs;
       }
+      const volumes = await attachedVolumesOf(client, found);
       const attachments = { request, volumes: [...volumes] };
       if (!sameJson(attachments, intent.spec.grant?.attachments)) await write(intent, attachments);
       return volumes.length > 0 ? againMs : undefined;
     },
     all() {
-      for (const intent of intents.list()) see(intent);
+      for (const intent of intents.list()) see(intent, true);
     },
     stop: cancel,
   };

@@ -17,23 +17,48 @@ const readsAtOnce = 8;
 const longest = { handle: 512, name: 253 } as const;
 const mostNames = 8;
 
-/** Fields of attachmentMetadata that may say what the device is called on the node. */
-const naming = /(?:path|device|uuid|lun|serial|wwn|wwid|name|id)$/i;
-const secret = /secret|passw|token|chap|key|auth|cred/i;
+/**
+ * Fields of attachmentMetadata that say what the device is called on the node, as `plainKey` has them. Whatever else a
+ * driver says there is shown to no node.
+ */
+const naming = new Set([
+  ...["device", "devicename", "devicepath", "deviceserial", "deviceuuid", "devicewwn"],
+  ...["diskid", "diskname", "diskpath", "diskserial", "diskuuid"],
+  ...["lun", "lunserial", "lunuuid", "lunwwn", "iscsilunserial"],
+  ...["eui", "naa", "nguid", "serial", "serialnumber", "uuid", "wwid", "wwn"],
+  ...["mountvolname", "namespaceuuid", "nvmenamespaceuuid"],
+  ...["volumeid", "volumename", "volumeuuid", "volumewwn"],
+]);
+
+/** PURE. `disk.example/Volume-Name` is `volumename`. */
+function plainKey(key: string): string {
+  return key
+    .replace(/^.*\//, "")
+    .toLowerCase()
+    .replace(/[^a-z0-9]/g, "");
+}
 
 /**
- * What the VolumeAttachments of a node name, as the server has them now: of every driver, attached already or not, and
- * those that are being deleted, whose device may still be there.
+ * The VolumeAttachments of a node, as the server has them now: of every driver, attached already or not, and those that
+ * are being deleted, whose device may still be there.
  */
-export async function attachmentsOfNode(client: KubeClient, node: string): Promise<readonly AttachedVolume[]> {
+export async function attachmentsOfNode(client: KubeClient, node: string): Promise<readonly Attachment[]> {
   const { items } = await client.list(resource.volumeAttachments);
-  const attachments = items.flatMap((raw) => projectAttachment(raw) ?? []).filter(({ nodeName }) => nodeName === node);
+  return items.flatMap((raw) => projectAttachment(raw) ?? []).filter(({ nodeName }) => nodeName === node);
+}
+
+/** What VolumeAttachments name: one read of a PersistentVolume for each. */
+export async function attachedVolumesOf(
+  client: KubeClient,
+  attachments: readonly Attachment[],
+): Promise<readonly AttachedVolume[]> {
   const volumes: AttachedVolume[] = [];
   await runWithConcurrency(
     readsAtOnce,
     attachments,
     async (attachment) => {
       const { persistentVolumeName: name } = attachment;
+      // The role has no get of PersistentVolumes: a list of one.
       const fieldSelector = `metadata.name=${name}`;
       const found = name === "" ? undefined : await client.list(resource.persistentVolumes, { fieldSelector });
       volumes.push(
@@ -54,7 +79,7 @@ function attachedVolume(attachment: Attachment, volume: PersistentVolume | undef
   const handle = inline?.volumeHandle ?? volume?.csi?.volumeHandle;
   const claim = volume?.claimRef;
   const names = Object.entries(metadataOfDriver)
-    .filter(([key, value]) => naming.test(key) && !secret.test(key) && value !== "" && value.length <= longest.name)
+    .filter(([key, value]) => naming.has(plainKey(key)) && value !== "" && value.length <= longest.name)
     .map(([, value]) => value)
     .sort(compareText)
     .slice(0, mostNames);

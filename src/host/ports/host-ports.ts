@@ -168,8 +168,8 @@ export interface DeviceInfo {
   readonly identity?: string;
   /** The name that it keeps for life (Disk.lastingName); of a partition with where it begins. */
   readonly lastingName?: string;
-  /** Of a partition: `major:minor` of its disk. */
-  readonly wholeDisk?: string;
+  /** `major:minor` of each device that it is a part of, or is made of (devicesBeneath); absent if there is none. */
+  readonly beneath?: readonly string[];
   /** Type of the file system or other signature that is there. */
   readonly signature?: string;
   /** UUID of that, if it has one. */
@@ -214,7 +214,7 @@ export interface DeviceInfo {
 /** The identity of a device, and how it is attached. */
 export type DeviceAttributes = Pick<
   DeviceInfo,
-  "sizeBytes" | "identity" | "lastingName" | "wholeDisk" | "attached" | "endsWithBoot"
+  "sizeBytes" | "identity" | "lastingName" | "beneath" | "attached" | "endsWithBoot"
 >;
 
 /**

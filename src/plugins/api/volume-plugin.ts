@@ -206,9 +206,13 @@ export interface StageContext extends Effects, SwapOnRecord {
    * The volumes that VolumeAttachments of the node name, listed after these disks were seen (decision 0119). Undefined
    * where the grant is of a controller that does not answer.
    * @param disks what tells them from disks that come later
+   * @param how.counted whether each has its number in the kernel's count of disks: without it, one that went and came
+   *   again looks the same, and only an answer to a new request counts
    * @throws VolumeError DiskNotCompared until the controller has answered
    */
-  readonly attachedVolumes?: ((disks: readonly string[]) => Promise<readonly AttachedVolume[]>) | undefined;
+  readonly attachedVolumes?:
+    | ((disks: readonly string[], how: { readonly counted: boolean }) => Promise<readonly AttachedVolume[]>)
+    | undefined;
   /** Writes down on which device a file system is begun, durably, before it is; undefined once it is finished. */
   recordFormatting(device: string | undefined): Promise<void>;
   /** The values of a Secret as they are now, to be kept nowhere. @throws VolumeError */

@@ -193,6 +193,7 @@ export async function emptied(
   const asked = spec.fsType !== undefined && name !== undefined && spec.destroyAllDataOnDevices?.includes(name);
   if (asked !== true || contents === undefined) return device;
   refuseBusy(device);
+  await refuseAttached(spec, device, context, { writes: true });
   if (kept !== undefined) await context.recordDisk(kept, undefined);
   context.progress(`destroying what is on ${device.path}, as destroyAllDataOnDevices names it: ${name}`);
   await context.devices.wipe(device, contents);
@@ -236,6 +237,8 @@ export async function format(
     const message = `${path} is empty: name the file system to make in fsType, or make one by hand`;
     throw new VolumeError("FilesystemMissing", "final", message, { on });
   }
+  // What a random key opens is empty at each start: a node boots without a controller.
+  if (spec.source.local?.encryption?.randomKey !== true) await refuseAttached(spec, device, context, { writes: true });
   if (kept !== undefined) await context.recordDisk(kept, undefined);
   await context.recordFormatting(identity);
   context.progress(`formatting ${path} with ${fsType}`);

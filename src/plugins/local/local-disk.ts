@@ -17,7 +17,7 @@ import {
   strangeReason,
 } from "../api/disk-choice.ts";
 import type { StageContext } from "../api/volume-plugin.ts";
-import { appearance } from "./attached-disk.ts";
+import { askAttached } from "./attached-disk.ts";
 
 /**
  * Of the node's disks the one that a volume has; else the only one that matches.
@@ -134,7 +134,7 @@ async function attachedReasons(
   { attachedVolumes }: StageContext,
 ): Promise<ReadonlyMap<Disk, string>> {
   if (attachedVolumes === undefined || free.length === 0) return new Map();
-  const volumes = await attachedVolumes(free.map(appearance));
+  const volumes = await askAttached(attachedVolumes, free);
   const how = { disks, named: isNamed(asked) };
   return new Map(
     free.flatMap((disk) => {

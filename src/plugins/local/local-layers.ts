@@ -240,7 +240,7 @@ export class LayeredStaging {
     const seen = await probe(found.path, disk, this.#context);
     const kept = this.#source.lvm === undefined ? keptDisk(this.#spec, seen, disk, this.#context) : disk;
     if (this.#source.lvm === undefined) await requireGrantIfShared(seen, this.#context);
-    if (this.#source.lvm === undefined) await refuseAttached(this.#spec, seen, this.#context);
+    await refuseAttached(this.#spec, seen, this.#context);
     const device = await emptied(this.#spec, seen, { disk, kept }, this.#context);
     const spent = this.#random !== undefined && isSpent(this.#spec, disk, device);
     const makes = device.signature === undefined || spent;
@@ -309,6 +309,7 @@ export class LayeredStaging {
     const refused = error instanceof VolumeError && error.reason === "PassphraseRefused";
     const begun = header.identity !== undefined && header.identity === this.#context.formatting;
     if (!refused || !begun || this.#made.fresh !== "header") throw error;
+    await refuseAttached(this.#spec, header, this.#context, { writes: true });
     const anew = await this.#writeHeader(header, passphrase, true, async () => {});
     await this.#context.layers.openLUKS(anew, this.#mapping, passphrase);
   }

@@ -40,13 +40,6 @@ export function devicesBeneath(deviceNumber: string, sources: LayerSources): rea
   return [...found.values()];
 }
 
-/** The disk that a device is a partition of (`major:minor`); undefined if it is none. */
-export function wholeDiskOf(deviceNumber: string, sources: LayerSources): string | undefined {
-  const place = placeOf(deviceNumber, sources);
-  if (place === undefined || !existsSync(`${place}/partition`)) return undefined;
-  return attribute(`${dirname(place)}/dev`);
-}
-
 /** The directory of a device in sysfs; undefined if the kernel has none. */
 export function placeOf(deviceNumber: string, { sys }: Pick<LayerSources, "sys">): string | undefined {
   return ifThere(() => realpathSync(`${sys}/dev/block/${deviceNumber}`));

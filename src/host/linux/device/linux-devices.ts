@@ -22,7 +22,7 @@ import { attachedBy } from "./attached-by.ts";
 import { parseBlkid } from "./blkid-words.ts";
 import { type BlockClaims, claimsOf } from "./block-claims.ts";
 import { claimedText } from "./device-users.ts";
-import { wholeDiskOf } from "./devices-beneath.ts";
+import { devicesBeneath } from "./devices-beneath.ts";
 import { readDisks } from "./disks.ts";
 import { checkArgs, checkProgress, damageOf, isChecked, judgeCheck, unfinishedCheck } from "./file-system-check.ts";
 
@@ -220,12 +220,12 @@ function attributesOf(deviceNumber: string, sizeBytes: number): DeviceAttributes
   const identity = deviceIdentity(deviceNumber, sizeBytes, bootID());
   const lastingName = lastingNameOf(deviceNumber);
   const attached = attachedBy("/sys", deviceNumber);
-  const wholeDisk = wholeDiskOf(deviceNumber, { sys: "/sys" });
+  const beneath = devicesBeneath(deviceNumber, { sys: "/sys" }).map((device) => device.deviceNumber);
   return {
     sizeBytes,
     ...(identity !== undefined && { identity }),
     ...(lastingName !== undefined && { lastingName }),
-    ...(wholeDisk !== undefined && { wholeDisk }),
+    ...(beneath.length > 0 && { beneath }),
     ...(attached !== undefined && { attached }),
     ...(isMadeOfMemory("/sys", deviceNumber) && { endsWithBoot: true }),
   };

@@ -50,14 +50,18 @@ describe("the question which volumes are attached to the node", () => {
   class Asking {
     readonly records = new Map<string, VolumeRecord>();
     ms = 0;
+    epoch = 3;
+    counted = true;
 
     async ask(grant: Partial<Grant> | undefined, ...disks: string[]): Promise<unknown> {
       const put = async (now: VolumeRecord) => void this.records.set("v", now);
       const desired = { uid: "u", generation: 1, type: "local", spec: { key: "k" } };
-      const csi = { now: () => ({ epoch: 3, ms: ++this.ms }) };
+      const csi = { now: () => ({ epoch: this.epoch, ms: ++this.ms }) };
       const context = { journal: { records: this.records, put }, desired, csi } as unknown as ActionContext;
       const { attachedVolumes } = disksOf(context, "v", grant as Grant | undefined);
-      return attachedVolumes === undefined ? "not asked" : attachedVolumes(disks).catch(({ reason }) => reason);
+      return attachedVolumes === undefined
+        ? "not asked"
+        : attachedVolumes(disks, { counted: this.counted }).catch(({ reason }) => reason);
     }
 
     get asked(): unknown {
@@ -81,6 +85,18 @@ describe("the question which volumes are attached to the node", () => {
     expect(await asking.ask(grant, "a", "c")).to.equal("DiskNotCompared");
     expect(asking.asked).to.deep.equal({ request: "3-2", disks: ["a", "c"] });
     expect(await asking.ask(grant, "c"), "an answer to what was asked before").to.equal("DiskNotCompared");
+  });
+
+  it("is asked anew after a minute, or a start, where the kernel does not count disks", async () => {
+    for (const later of [{ ms: 60_001 }, { epoch: 4 }]) {
+      const asking = Object.assign(new Asking(), { counted: false });
+      await asking.ask({ disk: "" }, "a");
+      const grant = { disk: "", attachments: { request: "3-1", volumes: [] } };
+      expect(await asking.ask(grant, "a"), "at once").to.deep.equal([]);
+      Object.assign(asking, later);
+      expect(await asking.ask(grant, "a"), "it may have gone and come again").to.equal("DiskNotCompared");
+      expect(asking.asked).not.to.deep.include({ request: "3-1" });
+    }
   });
 
   it("is not asked of a controller that would not answer", async () => {

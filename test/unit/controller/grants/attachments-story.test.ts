@@ -1,11 +1,11 @@
 import { expect } from "chai";
+import type { Controller } from "../../../../src/controller/start.ts";
 import { addNodes, type CSIFleet, createCSIFleet } from "../attach/csi-fleet.ts";
 
 const ebs = "ebs.csi.aws.com";
 
 /** A set of a local disk on n0, whose agent has asked; another node has an attachment, too. */
-async function fleetThatAsks(): Promise<CSIFleet> {
-  const fleet = createCSIFleet();
+async function fleetThatAsks(fleet = createCSIFleet()): Promise<CSIFleet & { first: Controller }> {
   addNodes(fleet, { n0: "a", n1: "b" });
   fleet.attacher.paused.add("attach"); // these are of another one
   fleet.csiSet("a", { local: { path: "/dev/sdb" } }, { nodeSelector: { role: "a" } });
@@ -14,16 +14,17 @@ async function fleetThatAsks(): Promise<CSIFleet> {
   fleet.api.apply("persistentvolumes", { metadata: { name: "pvc-7" }, spec: { csi, claimRef } });
   attach(fleet, "csi-1", "n0", "pvc-7");
   attach(fleet, "csi-2", "n1", "pvc-8");
-  fleet.start();
+  const first = fleet.start();
   await fleet.live(2_000);
   expect(fleet.intent("n0").spec.grant?.attachments, "nobody has asked").to.equal(undefined);
   asks(fleet, "1-1");
   await fleet.live(2_000);
-  return fleet;
+  return { ...fleet, first };
 }
 
 function attach(fleet: CSIFleet, name: string, nodeName: string, persistentVolumeName: string): void {
-  const attachmentMetadata = { devicePath: "/dev/xvdba", chapAuthSecretName: "canary", password: "canary" };
+  const hidden = { chapAuthSecretName: "canary", username: "canary", tenantId: "canary", clusterid: "canary" };
+  const attachmentMetadata = { devicePath: "/dev/xvdba", ...hidden };
   const spec = { attacher: ebs, nodeName, source: { persistentVolumeName } };
   fleet.api.apply("volumeattachments", { metadata: { name }, spec, status: { attachmentMetadata } });
 }
@@ -66,5 +67,30 @@ describe("an agent that asks which volumes are attached to its node", () => {
     asks(fleet, "1-2");
     await fleet.live(1_000);
     expect(answer(fleet)).to.deep.equal({ request: "1-2", volumes: [{ ...volume, volumeAttachment: "csi-4" }] });
+  });
+
+  it("is told by the next leader, too, that what kept its disk is gone", async () => {
+    const fleet = await fleetThatAsks();
+    const stopped = fleet.first.stop();
+    await fleet.live(1_000);
+    await stopped;
+    fleet.start("c2");
+    await fleet.live(30_000, 1_000);
+    fleet.api.remove("volumeattachments", "csi-1");
+    await fleet.live(35_000, 1_000);
+    expect(answer(fleet)).to.deep.equal({ request: "1-1", volumes: [] });
+  });
+
+  it("is told nothing where more are attached than fit, and no PersistentVolume is read for that", async () => {
+    const fleet = createCSIFleet();
+    for (let n = 0; n < 256; n += 1) attach(fleet, `more-${n}`, "n0", `pv-more-${n}`);
+    const { request } = fleet.api;
+    let reads = 0;
+    fleet.api.request = (sent) => {
+      if (sent.query?.["fieldSelector"]?.startsWith("metadata.name=pv-more-")) reads += 1;
+      return request(sent);
+    };
+    await fleetThatAsks(fleet);
+    expect([answer(fleet), reads]).to.deep.equal([undefined, 0]);
   });
 });

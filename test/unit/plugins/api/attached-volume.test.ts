@@ -85,6 +85,48 @@ describe("the disk of a VolumeAttachment", () => {
     expect(tieOf(ebs, { name: "xvdba" })).to.equal("perhaps");
   });
 
+  for (const [what, volume, disk, tie] of [
+    [
+      "a GCE disk whose name ends or begins with that of another",
+      volumeOf("pd.csi.storage.gke.io", "projects/p/zones/z/disks/data"),
+      { name: "sdb", ids: ["google-old-data", "scsi-0Google_PersistentDisk_old-data"] },
+      "perhaps",
+    ],
+    [
+      "a GCE disk whose long name is in that of another",
+      volumeOf("pd.csi.storage.gke.io", "projects/p/zones/z/disks/mysql-pool-primary"),
+      { name: "sdb", ids: ["google-mysql-pool-primary-2"] },
+      "perhaps",
+    ],
+    [
+      "a volume whose name is the end of a link",
+      volumeOf("disk.example", "data"),
+      { name: "sdb", ids: ["ata-DISK_data"] },
+      "perhaps",
+    ],
+    [
+      "a long name without digits of a UUID",
+      volumeOf("disk.example", "mysql-pool-primary"),
+      { name: "sdb", ids: ["scsi-mysql-pool-primary-2"] },
+      "perhaps",
+    ],
+    [
+      "a LUN of another controller than Azure's of data disks",
+      volumeOf("disk.csi.azure.com", "a/disks/pvc-1", "0"),
+      {
+        name: "sda",
+        paths: ["acpi-VMBUS:00-vmbus-f8b3781a1e824818a1c363d806ec15bb-lun-0", "ip-10.0.0.1:3260-iscsi-iqn.a:b-lun-0"],
+      },
+      undefined,
+    ],
+  ] as const) {
+    it(`is not told from others by ${what}`, () => {
+      expect(tieOf(volume, disk)).to.equal(tie);
+      const how = { disks: [own, disk], named: false };
+      expect(attachedReason(own, [volume], how)?.volume, "it may be any disk of the node").to.equal(volume);
+    });
+  }
+
   it("is not told by a text that many have: a LUN, a number", () => {
     const disk = { name: "sda", ids: ["ata-1"], paths: ["pci-0000:00:1f.2-ata-1", "pci-0-lun-1"], serial: "1" };
     expect(tieOf(volumeOf("x.example", "1", "1"), disk)).to.equal(undefined);

@@ -5,7 +5,10 @@ import type { Disk } from "../../../../src/host/ports/disk.ts";
 import type { DeviceInfo } from "../../../../src/host/ports/host-ports.ts";
 import type { StageContext, VolumeSpec } from "../../../../src/plugins/api/volume-plugin.ts";
 import { refuseAttached } from "../../../../src/plugins/local/attached-disk.ts";
+import { format } from "../../../../src/plugins/local/local-device.ts";
 import { diskOfVolume } from "../../../../src/plugins/local/local-disk.ts";
+import { LayeredStaging } from "../../../../src/plugins/local/local-layers.ts";
+import { tearDownDataOf, uuidOf } from "../../../../src/plugins/local/local-teardown.ts";
 
 const volume: AttachedVolume = {
   volumeAttachment: "csi-1",
@@ -56,9 +59,20 @@ describe("a local device, by the VolumeAttachments of its node", () => {
   it("is busy if one is of it, and so is a partition of it", async () => {
     const { context, asked } = contextOf([volume]);
     expect(await reasonOf(refuseAttached(spec, device, context))).to.match(refused);
-    const part = { ...device, path: "/dev/sda1", deviceNumber: "8:1", wholeDisk: "8:0" };
+    const part = { ...device, path: "/dev/sda1", deviceNumber: "8:1", beneath: ["8:0"] };
     expect(await reasonOf(refuseAttached(spec, part, context))).to.match(refused);
     expect(asked, "by what it is in this boot").to.deep.equal(Array(2).fill("vol0a1b2c3d4e5f, disk 0"));
+  });
+
+  it("is busy if one is of any disk that it is made of: multipath, RAID, a logical volume", async () => {
+    const map = { path: "/dev/dm-3", deviceNumber: "253:3", identity: "map", beneath: ["8:16", "8:0"], empty: true };
+    const { context, asked } = contextOf([volume]);
+    expect(await reasonOf(refuseAttached(spec, map as unknown as DeviceInfo, context))).to.match(/^DeviceBusy: .*dm-3/);
+    expect(asked).to.deep.equal(["vol0a1b2c3d4e5f, disk 0", "OWN-1, disk 16"]);
+    const named = contextOf([{ ...volume, volumeHandle: "x", names: ["/dev/dm-3"] }]).context;
+    const free = { ...map, beneath: ["8:16"] } as unknown as DeviceInfo;
+    expect(await reasonOf(refuseAttached(spec, free, named)), "by its own name").to.match(/^DeviceBusy/);
+    expect(await reasonOf(refuseAttached(spec, free, context))).to.equal("free");
   });
 
   it("is free if none is of it, as people have named it", async () => {
@@ -78,6 +92,49 @@ describe("a local device, by the VolumeAttachments of its node", () => {
     expect(await reasonOf(refuseAttached(spec, { ...device, signature: "ext4" }, context))).to.equal("free");
     expect(asked).to.deep.equal([]);
     expect(await reasonOf(refuseAttached(spec, device, context)), "not where it is to be formatted").to.match(/^DiskN/);
+    const written = refuseAttached(spec, { ...device, signature: "ext4" }, context, { writes: true });
+    expect(await reasonOf(written), "not where that is replaced").to.match(/^DiskN/);
+  });
+
+  it("is compared before what LUKS has opened on it is formatted, but not with a random key: a node boots", async () => {
+    const formats = async (encryption: object) => {
+      const source = { local: { path: "/dev/sda", encryption } };
+      const { context } = contextOf(undefined, { disk: { sizeBytes: 1024 }, recordFormatting: async () => {} });
+      const devices = { ...context.devices, format: async () => {} };
+      const opened = { path: "/dev/dm-1", deviceNumber: "253:1", identity: "m", empty: true, beneath: ["8:0"] };
+      const made = { ...context, devices, progress: () => {} } as unknown as StageContext;
+      const how = { disk: undefined, readOnly: false };
+      const on = opened as unknown as DeviceInfo;
+      return reasonOf(format({ source, fsType: "ext4" } as unknown as VolumeSpec, on.path, on, how, made));
+    };
+    expect(await formats({ secretRef: { namespace: "a", name: "b" } })).to.equal("DiskNotCompared: it waits");
+    expect(await formats({ randomKey: true })).to.equal("free");
+  });
+
+  it("is compared before a header that was cut off is made anew", async () => {
+    const key = "0123456789abcdef0123456789abcdef";
+    const encryption = { secretRef: { namespace: "a", name: "b" } };
+    const local = { path: "/dev/sda", encryption };
+    const formatted: string[] = [];
+    const layers = {
+      mapped: async () => undefined,
+      openLUKS: async () => Promise.reject(new VolumeError("PassphraseRefused", "final", "no key opens it")),
+      formatLUKS: async ({ path }: DeviceInfo) => void formatted.push(path),
+    };
+    const header = { ...device, signature: "crypto_LUKS", uuid: uuidOf({ key }), sizeBytes: 1024, empty: false };
+    const { context } = contextOf(undefined, {
+      ...{ disk: { sizeBytes: 1024, uuid: header.uuid }, formatting: header.identity },
+      ...{ undo: tearDownDataOf({ fresh: "header" }), stagingTarget: { path: "/staging" } },
+      ...{ content: [{ version: "1", data: new Map([["passphrase", Buffer.from("hush")]]) }], layers },
+      ...{ record: async () => {}, recordDisk: async () => {}, progress: () => {} },
+    } as unknown as Partial<StageContext>);
+    const devices = { ...context.devices, probe: async () => header };
+    const made = { ...context, devices } as unknown as StageContext;
+    const luks = { key, fsType: "ext4", volumeMode: "Filesystem", source: { local } } as unknown as VolumeSpec;
+    const found = { path: "/dev/sda", kind: "blockDevice", deviceNumber: "8:0" } as const;
+    const staged = new LayeredStaging(luks, local, made).stage(async () => ({ found }));
+    expect(await reasonOf(staged)).to.equal("DiskNotCompared: it waits");
+    expect(formatted).to.deep.equal([]);
   });
 
   it("is asked for nothing by a grant of an older controller, or for what is no local volume", async () => {

@@ -102,6 +102,19 @@ describe("the disk that a local volume has found by a path", () => {
     }
   });
 
+  it("is not destroyed while a VolumeAttachment is of it, also where the volume has had it", async () => {
+    attached = [{ volumeAttachment: "csi-1", driver: "ebs.example", names: ["/dev/sdb"] }];
+    try {
+      const events = await attempt({ ...ext4, contents }, { ...before, uuid: "uuid-1" }, `8:16@${contents}`);
+      expect(events).to.have.length(1);
+      expect(events[0]).to.match(/^DeviceBusy: \/dev\/sdb is busy: it is attached/);
+      const mounted = await attempt({ ...ext4, contents }, { ...before, uuid: "uuid-1" });
+      expect(mounted, "but mounted, as it is its own").to.include("mend");
+    } finally {
+      attached = undefined;
+    }
+  });
+
   it("goes on record without its file system before that is destroyed", async () => {
     const events = await attempt({ ...ext4, contents }, { ...before, uuid: "uuid-1" }, `8:16@${contents}`);
     expect(events.slice(0, 2)).to.deep.equal(["record no name, nothing on it, named", "wipe"]);
