@@ -1,8 +1,8 @@
 import { execFileSync } from "node:child_process";
-import { closeSync, openSync, readdirSync } from "node:fs";
-import { basename } from "node:path";
+import { closeSync, openSync, readdirSync, statSync } from "node:fs";
 import { expect } from "chai";
 import { intent } from "../../../hack/lib/agent-on-kernel/intent.ts";
+import { deviceNumberOf } from "../../../src/host/linux/syscall/device-number.ts";
 import { need } from "../../lib/asserts/requirements.ts";
 import { QuickHeaderNode } from "../../lib/fakes/quick-header-node.ts";
 import { FlakeyDisk } from "../../lib/kernel/disks/flakey-disk.ts";
@@ -72,7 +72,7 @@ describe("a disk of device-mapper's flakey", () => {
 
   it("is neither formatted nor mounted while somebody may write to what it is made of", async () => {
     const disk = node.keep(new FlakeyDisk("nvo-made", 48));
-    const [member] = readdirSync(`/sys/block/${basename(disk.path)}/slaves`);
+    const [member] = readdirSync(`/sys/dev/block/${deviceNumberOf(statSync(disk.path))}/slaves`);
     const fd = openSync(`/dev/${member}`, "r+");
     const busy = [await want({ path: disk.path }, { fsType: "ext4" })];
     execFileSync("mkfs.ext4", ["-q", disk.path]);
