@@ -39,7 +39,8 @@ export class TableChanges {
     } catch (error) {
       const code = errnoOf(error);
       if (code === undefined && !(error instanceof VolumeError)) throw error;
-      this.#unavailable = code === undefined ? "limit" : watchErrorReason(code); // a table that cannot be read may be later
+      // a table that cannot be read may be later
+      this.#unavailable = code === undefined ? "limit" : watchErrorReason(code);
     }
   }
 
