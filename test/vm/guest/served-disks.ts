@@ -1,5 +1,4 @@
-import { execFileSync, spawn } from "node:child_process";
-import { once } from "node:events";
+import { execFileSync } from "node:child_process";
 import { expect } from "chai";
 import { intent } from "../../../hack/lib/agent-on-kernel/intent.ts";
 import { soonMs } from "../../lib/kernel/agents/vm-world.ts";
@@ -75,30 +74,4 @@ describe("a disk that the kernel serves to other machines", function () {
       expect(node.mountAt(node.target("a"))?.source).to.equal(disk);
     });
   }
-
-  it("and by whose path a container has another disk, keeps that one from being formatted, not from a mount", async () => {
-    const { path: other } = node.keep(loopDevice(node.path, "other", megabytes));
-    const [{ start, stop, place }] = servers;
-    const format = () =>
-      intent({ source: { local: { path: other } }, fsType: "ext4", mounts: [{ path: node.target("a") }] });
-    node.want(format());
-    sh(start);
-    // The disk's node is another disk's there: a pod may make one of any number.
-    const container = spawn("unshare", ["-m", "sh", "-ec", `mount --bind ${other} ${disk}; echo; exec sleep 600`]);
-    try {
-      await once(container.stdout, "data");
-      const busy = await failure();
-      expect([busy?.reason, busy?.message?.includes(`the kernel may serve ${other}`)], busy?.message).to.deep.equal([
-        "DeviceBusy",
-        true,
-      ]);
-      expect(busy?.message).to.include(place);
-      execFileSync("mkfs.ext4", ["-q", other]);
-      expect((await failure())?.message).to.equal(undefined);
-      expect(node.mountAt(node.target("a"))?.source).to.equal(other);
-    } finally {
-      container.kill("SIGKILL");
-      sh(stop);
-    }
-  });
 });
