@@ -35,7 +35,7 @@ export interface AgentDeps {
   readonly healthChecks?: HealthChecks;
   /** Ends the wait for what the agent cannot be without. */
   readonly signal?: AbortSignal;
-  /** Milliseconds after which a child process is abandoned; for tests. */
+  /** Milliseconds after which a child process is killed; for tests. */
   readonly deadlineMs?: number;
   /** Called with each plan, after all other listeners. */
   onPlan?(plan: Plan): void;

@@ -22,16 +22,19 @@ import * as targets from "./publish.ts";
 import * as staging from "./stage.ts";
 import * as release from "./unstage.ts";
 
-/** Milliseconds after which a child process is abandoned (kubelet's csiTimeout). */
+/**
+ * Milliseconds after which a child process is killed (kubelet's csiTimeout). One that does not end then is abandoned
+ * (ChildRunner).
+ */
 const defaultDeadlineMs = 120_000;
 /**
- * Milliseconds after which an mkfs is abandoned. mkfs.ext3 writes each inode table, which takes minutes on a disk of
+ * Milliseconds after which an mkfs is killed. mkfs.ext3 writes each inode table, which takes minutes on a disk of
  * terabytes, and after a kill it has to start over.
  */
 const formatDeadlineMs = 30 * 60_000;
 /**
- * Milliseconds after which a driver call is reported as slow: the same limit as for a child process
- * (src/host/linux/child/child-slots.ts).
+ * Milliseconds after which a driver call is reported as slow: the same limit as for a child process (tellMs in
+ * src/host/linux/child/child-runner.ts).
  */
 const slowCallMs = 3_000;
 
@@ -53,7 +56,7 @@ export interface OperationExecutorDeps {
   progress(volume: string, message: string): void;
   /** Where operations that are carried out are registered. */
   readonly operations: PendingOperations;
-  /** Milliseconds after which a child process is abandoned; for tests. */
+  /** Milliseconds after which a child process is killed; for tests. */
   readonly deadlineMs?: number;
 }
 

@@ -18,6 +18,8 @@ import type { ReapRecord } from "./reap-record.ts";
 
 /** Lines after which the journal is written anew, if most of them are old. */
 const compactAfter = 1000;
+/** What the log says of them. */
+const ofLostRecords = "mounts without a record are adopted if they are surely ours, and else reported";
 
 /** Damage that was found when the journal was opened: shown in NodeVolumeState until the agent starts anew. */
 export interface JournalDamage {
@@ -44,7 +46,7 @@ interface Write {
 export class Journal {
   readonly bootID: string;
   readonly epoch: number;
-  /** Damage that was found when the journal was opened: mounts of the lost records look foreign now. */
+  /** Damage that was found when the journal was opened: see mayHaveLost for mounts whose records were lost. */
   readonly damage: JournalDamage | undefined;
   /**
    * Whether records of mounts of this boot may be lost: the journal was missing or damaged. With an intact journal, a
@@ -88,6 +90,7 @@ export class Journal {
     const before = parse(text ?? "");
     // Without a header, a reboot cannot be distinguished from a restart: mounts may still exist (law L2).
     const rebooted = before.bootID !== undefined && before.bootID !== bootID;
+    // The text of a journal that is gone is "" where an agent has run before; undefined: it is the first start.
     const lost = text !== undefined && (before.bootID === undefined || before.damaged > 0);
     const lostIn = !rebooted && (lost || before.lostIn === bootID) ? bootID : undefined;
     const records = new Map<string, VolumeRecord>();
@@ -97,7 +100,7 @@ export class Journal {
       const damage = await keepDamaged(file, before, log);
       const journal = new Journal(file, { bootID, epoch: before.epoch + 1, lostIn, records, reaps }, damage);
       await file.replace(formatJournal(journal.#state()));
-      if (text === "") log.error("the journal is gone: mounts that it spoke of look foreign now");
+      if (text === "") log.error(`the journal is gone: ${ofLostRecords}`);
       return journal;
     } catch (error) {
       throw failed("cannot be written", error);
@@ -225,7 +228,7 @@ async function keepDamaged(
 ): Promise<JournalDamage | undefined> {
   if (damaged === 0) return undefined;
   const copy = await file.keepCopy(`damaged-${epoch + 1}`);
-  log.error("lines of the journal are damaged: mounts that they spoke of look foreign now", { lines: damaged, copy });
+  log.error(`lines of the journal are damaged: ${ofLostRecords}`, { lines: damaged, copy });
   return { lines: damaged, copy };
 }
 

@@ -28,7 +28,7 @@ function decideByIntent(desired: Desired | undefined, context: StepContext): { p
   const { record } = context;
   if (desired === undefined) return decideWithoutIntent(context);
   if (isStale(desired, record)) return { phase: "setUp", steps: problem({ reason: "StaleRead", message: staleRead }) };
-  if (desired.deleting) return decideRelease(desired, context);
+  if (desired.deleting) return decideRevoked(desired, context);
   if (isInvalid(desired)) {
     const { reason = "Invalid", problem: message } = desired;
     return { phase: "invalid", steps: problem({ reason, message }) };
@@ -54,7 +54,7 @@ function decideWithoutIntent(context: StepContext): { phase: Phase; steps: Steps
  * The intent was revoked. Teardown uses the record alone, so that a volume whose spec is not understood is released as
  * well.
  */
-function decideRelease(desired: Desired, context: StepContext): { phase: Phase; steps: Steps } {
+function decideRevoked(desired: Desired, context: StepContext): { phase: Phase; steps: Steps } {
   const { record, actualState } = context;
   if (record?.retained === true) return { phase: "retained", steps: nothing };
   const empty = record === undefined || (record.stage === undefined && record.targets.length === 0);

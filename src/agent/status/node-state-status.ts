@@ -109,7 +109,7 @@ function conditions(
 
 function messageOf(damage: JournalDamage | undefined): string {
   if (damage === undefined) return "";
-  return `${damage.lines} lines of the journal were damaged when the agent started: mounts that they spoke of look foreign; it was kept as ${damage.copy}`;
+  return `${damage.lines} lines of the journal were damaged when the agent started: mounts without a record are adopted if they are surely ours, and else reported; the damaged journal is ${damage.copy}`;
 }
 
 function isObserved({ desired }: VolumePlan): boolean {

@@ -64,8 +64,8 @@ export const ofOwnership: readonly Mutant[] = [
     what: "tears down what it does not understand",
     test: "blocks its own",
     file: decide,
-    from: "if (desired.deleting) return decideRelease",
-    to: "if (desired.deleting || isInvalid(desired)) return decideRelease",
+    from: "if (desired.deleting) return decideRevoked",
+    to: "if (desired.deleting || isInvalid(desired)) return decideRevoked",
   },
   {
     law: "L7",

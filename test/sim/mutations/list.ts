@@ -172,8 +172,8 @@ export const mutations: readonly Mutation[] = [
     name: "tear down what is not understood",
     noticedBy: { scenario: "a spec is not understood for a while" },
     file: "src/agent/planner/decide-phase.ts",
-    from: "if (desired.deleting) return decideRelease",
-    to: "if (desired.deleting || isInvalid(desired)) return decideRelease",
+    from: "if (desired.deleting) return decideRevoked",
+    to: "if (desired.deleting || isInvalid(desired)) return decideRevoked",
   },
   {
     law: "rule 22",

@@ -5,6 +5,7 @@ import type { ActionContext } from "../operation-context.ts";
 import { names, pids, processOf } from "./mount-holders.ts";
 
 /**
+ * Refuses while any mount namespace of the node shows this file system (safety rule 6).
  * @param shared whether others may mount the same in their own right, as kubelet or fstab do an export: while one is
  * mounted on the node, which is none of ours any more, what containers show cannot be told from copies of it
  */
