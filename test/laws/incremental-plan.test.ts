@@ -1,6 +1,6 @@
 import { inspect, isDeepStrictEqual } from "node:util";
 import fc from "fast-check";
-import type { Failure } from "../../src/agent/backoff/backoff.ts";
+import type { Failure } from "../../src/agent/model/failure.ts";
 import type { PlanInput } from "../../src/agent/model/plan-input.ts";
 import type { SlowCall, StuckOperation } from "../../src/agent/model/stuck-operation.ts";
 import type { Plan } from "../../src/agent/model/volume-plan.ts";

@@ -6,7 +6,6 @@ import {
   sameIdentity,
 } from "../../host/mount-table/mount-table.ts";
 import { type MountEntry, type MountRef, sameMount } from "../../host/mount-table/mountinfo.ts";
-import { identityBeneath } from "../executor/sub-path.ts";
 import { isSameProcess } from "../health/fuse-client-watch.ts";
 import type { ActualStateInput } from "../model/actual-input.ts";
 import type {
@@ -18,6 +17,7 @@ import type {
   UnmountedTarget,
 } from "../model/actual-volume.ts";
 import type { DesiredMount, DesiredVolume } from "../model/desired.ts";
+import { identityBeneath } from "../model/identity-beneath.ts";
 import { attributeDifference, mountAttributes } from "../model/mount-attributes.ts";
 import type { StageRecord, TargetRecord, VolumeRecord } from "../model/volume-record.ts";
 import { ownershipDiffers } from "../ownership/fsgroup-policy.ts";

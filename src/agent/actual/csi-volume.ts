@@ -1,10 +1,9 @@
 import { type MountTable, sameFilesystem } from "../../host/mount-table/mount-table.ts";
 import type { MountEntry } from "../../host/mount-table/mountinfo.ts";
-import { isReadOnly } from "../executor/csi/driver-mounts.ts";
-import { coveredMount, stillPublished } from "../executor/csi/publish.ts";
 import type { ActualStateInput } from "../model/actual-input.ts";
 import type { ActualStage, MountedTarget } from "../model/actual-volume.ts";
 import type { StageRecord, TargetRecord } from "../model/volume-record.ts";
+import { coveredMount, isReadOnly, stillPublished } from "./published-mount.ts";
 
 /**
  * PURE. What a driver staged, by table and record. It is never absent while there is a record of it: only the driver's

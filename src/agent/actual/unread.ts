@@ -1,9 +1,9 @@
 import { type MountTable, sameFilesystem, sameIdentity } from "../../host/mount-table/mount-table.ts";
 import type { MountEntry } from "../../host/mount-table/mountinfo.ts";
-import { podPath } from "../desired/pod-mounts.ts";
 import type { MountMatch, Problem, UnreadView } from "../model/actual-volume.ts";
 import type { InvalidVolume } from "../model/desired.ts";
 import type { PlanSettings } from "../model/plan-input.ts";
+import { podPath } from "../model/pod-path.ts";
 import type { VolumeRecord } from "../model/volume-record.ts";
 import { letGo, nameOf, tableUnreadable } from "./mount-problems.ts";
 

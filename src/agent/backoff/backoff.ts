@@ -1,8 +1,8 @@
-import type { Reason } from "../../api/reasons.ts";
-import type { ErrorClass, VolumeError, WaitingOn } from "../../errors.ts";
+import type { VolumeError } from "../../errors.ts";
 import { equalJitter } from "../../kube/backoff.ts";
 import type { System } from "../../ports.ts";
-import type { Operation, OperationKind } from "../model/operation.ts";
+import type { Failure, Slot } from "../model/failure.ts";
+import type { Operation } from "../model/operation.ts";
 
 /**
  * kubelet's exponentialbackoff (behaviour 53): 500 ms, doubled to 2 min 2 s. The delay has a jitter of up to half, so
@@ -15,30 +15,6 @@ const backoff = { baseMs: 500, maxMs: 122_000 };
  * while a driver may still act (DriverMayStillAct).
  */
 const afterDeadlineMs = 5_000;
-
-/** How the last attempt at one place of a volume failed. */
-export interface Failure {
-  readonly kind: OperationKind;
-  readonly generation: number;
-  readonly reason: Reason;
-  readonly errorClass: ErrorClass;
-  readonly message: string;
-  readonly on?: WaitingOn;
-  /** Processes whose end may let the next attempt succeed. */
-  readonly heldBy?: readonly number[];
-  readonly attempts: number;
-  /** Attempts that an event started before their time (`resetBackoff`). They do not count for the next delay. */
-  readonly resets?: number;
-  /** Milliseconds of the monotonic clock: first attempt that failed, and when the next one may begin. */
-  readonly firstAt: number;
-  readonly nextAt: number;
-  /** Wall time in milliseconds since the epoch, for people: last attempt and next one. */
-  readonly time: number;
-  readonly nextTime: number;
-}
-
-/** Where a failure happened: one target, or the volume as a whole. Different targets fail on their own. */
-export type Slot = string;
 
 /**
  * PURE. The key of an operation's backoff: the volume and the target path, or the volume alone if the operation has no

@@ -5,9 +5,10 @@ import type { Wakeups as WakePorts, WatchUnavailable } from "../../host/ports/wa
 import { type ContentRef, contentKey } from "../../plugins/api/content.ts";
 import type { Cancel, System } from "../../ports.ts";
 import { refsOf } from "../content/content-of.ts";
+import type { Slot } from "../model/failure.ts";
 import type { PlanSettings } from "../model/plan-input.ts";
 import type { Plan, PlanListener } from "../model/volume-plan.ts";
-import { type Backoff, type Slot, volumeOf } from "./backoff.ts";
+import { type Backoff, volumeOf } from "./backoff.ts";
 import { TriggerWatcher } from "./trigger-watcher.ts";
 import { changedMounts, concerns, isOfDriver, triggersFor, type Waiter } from "./triggers-for.ts";
 

@@ -1,7 +1,7 @@
 import { unreachable } from "../../errors.ts";
 import type { WakeupListener, Wakeups, WatchUnavailable } from "../../host/ports/wakeups.ts";
 import type { Cancel, Logger } from "../../ports.ts";
-import type { Slot } from "./backoff.ts";
+import type { Slot } from "../model/failure.ts";
 import type { RetryTrigger } from "./triggers-for.ts";
 
 /**

@@ -3,9 +3,10 @@ import { isBeneath, type MountTable } from "../../host/mount-table/mount-table.t
 import type { MountEntry } from "../../host/mount-table/mountinfo.ts";
 import type { WatchedPath, WatchedProcess } from "../../host/ports/wakeups.ts";
 import { isInvalid } from "../model/desired.ts";
+import type { Failure, Slot } from "../model/failure.ts";
 import type { PlanSettings } from "../model/plan-input.ts";
 import type { VolumePlan } from "../model/volume-plan.ts";
-import { type Failure, pathOf, type Slot } from "./backoff.ts";
+import { pathOf } from "./backoff.ts";
 
 /** Something that tells that an attempt may succeed now. */
 export type RetryTrigger =

@@ -1,9 +1,9 @@
 import type { PodIdentity } from "../../csi/client/pod-tokens.ts";
 import { VolumeError } from "../../errors.ts";
 import type { CSIVolume } from "../../plugins/api/volume-plugin.ts";
-import type { ActionContext } from "../executor/operation-context.ts";
 import type { DesiredVolume } from "../model/desired.ts";
 import type { PlanInput } from "../model/plan-input.ts";
+import type { IdentitySource } from "../model/pod-identity.ts";
 import type { TargetRecord } from "../model/volume-record.ts";
 import { identityOfNoPod, waitingForToken } from "./token-problems.ts";
 
@@ -31,7 +31,7 @@ export function tokensOf(
  * @throws VolumeError if there are no tokens: nothing has been done yet
  */
 export function identityFor(
-  { csi }: ActionContext,
+  { csi }: { readonly csi: { readonly identities: IdentitySource } },
   volume: CSIVolume,
   { path, pod }: Pick<TargetRecord, "path" | "pod">,
 ): PodIdentity | undefined {

@@ -1,15 +1,6 @@
 import { createHmac, randomBytes } from "node:crypto";
 import type { ObjectContent } from "../../plugins/api/content.ts";
-
-/**
- * Recognizes an unchanged Secret without storing it. A weak password can be guessed from the digest: it is only in the
- * journal, which only root may read (0600), and in no status, log or metric.
- */
-export interface SaltedDigest {
-  /** Random, hexadecimal: equal secrets of two volumes have different digests. */
-  readonly salt: string;
-  readonly digest: string;
-}
+import type { SaltedDigest } from "../model/salted-digest.ts";
 
 /**
  * A digest of contents with a salt of its own: equal contents are recognized later, and a Secret cannot be guessed from

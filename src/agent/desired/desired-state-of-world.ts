@@ -4,8 +4,9 @@ import type { Cancel } from "../../ports.ts";
 import { refsOf } from "../content/content-of.ts";
 import { Touched } from "../journal/changed-names.ts";
 import { type Desired, isInvalid } from "../model/desired.ts";
+import { podPath } from "../model/pod-path.ts";
 import type { IntentEntry } from "./intents.ts";
-import { podPath, withPods } from "./pod-mounts.ts";
+import { withPods } from "./pod-mounts.ts";
 
 /** Inputs of the desired state of world, and callbacks for its changes. */
 export interface DesiredStateOfWorldDeps {

@@ -1,6 +1,6 @@
 import type { IntentPod } from "../../api/types.gen.ts";
 import { type Desired, type DesiredMount, type DesiredVolume, isInvalid } from "../model/desired.ts";
-import { podTargetPath } from "../model/pod-path.ts";
+import { podPath } from "../model/pod-path.ts";
 import { requestedAttributes } from "./desired-volume.ts";
 
 /**
@@ -23,11 +23,6 @@ export function withPods(desired: Desired, kubeletDir: string, isOpen: (path: st
  */
 export function takesPods({ mode, spec }: DesiredVolume): boolean {
   return mode === "Manage" && spec.volumeMode === "Filesystem";
-}
-
-/** PURE. The target path of a pod's volume, as kubelet names it in NodePublishVolume. */
-export function podPath(kubeletDir: string, { uid, volume }: Pick<IntentPod, "uid" | "volume">): string {
-  return podTargetPath(kubeletDir, { podUID: uid, volume });
 }
 
 function mountOf(pod: IntentPod, path: string, { layout }: DesiredVolume): DesiredMount {

@@ -2,10 +2,10 @@ import { VolumeError } from "../../errors.ts";
 import { type MountIdentity, sameIdentity } from "../../host/mount-table/mount-table.ts";
 import type { OwnershipRequest, OwnershipResult } from "../../host/ports/ownership.ts";
 import type { DesiredMount, DesiredVolume } from "../model/desired.ts";
+import { identityBeneath } from "../model/identity-beneath.ts";
 import { type Owned, type Published, type TargetRecord, withTarget } from "../model/volume-record.ts";
 import { type FSGroupPlan, fsGroupPlan, ownedOf, withoutOtherFSGroups } from "../ownership/fsgroup-policy.ts";
 import { type ActionContext, recordOf } from "./operation-context.ts";
-import { identityBeneath } from "./sub-path.ts";
 
 type Shown = Published & { readonly identity: MountIdentity };
 type Place = Pick<OwnershipRequest, "path" | "mountID" | "device" | "directory" | "readOnly">;

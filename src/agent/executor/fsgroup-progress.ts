@@ -1,18 +1,10 @@
 import type { Cancel, Timers } from "../../ports.ts";
 import { type Desired, type DesiredVolume, isInvalid } from "../model/desired.ts";
+import type { OwnershipChange } from "../model/ownership-change.ts";
 
 /** Milliseconds after which people are told of it, and then again each time (behaviour 76). */
 const tellAfterMs = 30_000;
 const tellEachMs = 60_000;
-
-/** Files that are being given to a group, for long enough to be told of. */
-export interface OwnershipChange {
-  /** The target that waits for it. */
-  readonly path: string;
-  readonly fsGroup: number;
-  /** How many files were come to when it was told last. */
-  readonly entries: number;
-}
 
 /** An fsGroup change that runs, from its first file to its last. */
 export interface RunningChange {

@@ -1,5 +1,5 @@
 import type { Logger } from "../../ports.ts";
-import type { Failure } from "../backoff/backoff.ts";
+import type { Failure } from "../model/failure.ts";
 import type { Operation } from "../model/operation.ts";
 
 /** How an operation ended. */

@@ -11,11 +11,12 @@ import type { Journal } from "../journal/journal.ts";
 import type { Moment } from "../model/csi-call-record.ts";
 import type { Desired, DesiredVolume } from "../model/desired.ts";
 import { isInvalid } from "../model/desired.ts";
+import type { OwnershipChange } from "../model/ownership-change.ts";
 import type { Observed, PlanSettings } from "../model/plan-input.ts";
+import type { IdentitySource } from "../model/pod-identity.ts";
 import { podOfPath } from "../model/pod-path.ts";
 import type { VolumeRecord } from "../model/volume-record.ts";
-import type { IdentitySource } from "../pods/kept-tokens.ts";
-import type { OwnershipChange, RunningChange } from "./fsgroup-progress.ts";
+import type { RunningChange } from "./fsgroup-progress.ts";
 
 /** What every action works with: one volume, its journal, and the effects on the node. */
 export interface ActionContext {

@@ -6,10 +6,11 @@ import type { System } from "../../ports.ts";
 import type { Journal } from "../journal/journal.ts";
 import type { Desired } from "../model/desired.ts";
 import type { Begun, Operation, OperationKind } from "../model/operation.ts";
+import type { OwnershipChange } from "../model/ownership-change.ts";
 import type { PlanInput } from "../model/plan-input.ts";
 import type { SlowCall, StuckOperation } from "../model/stuck-operation.ts";
 import { withoutChild } from "../model/volume-record.ts";
-import { type OwnershipChange, OwnershipChanges, type RunningChange } from "./fsgroup-progress.ts";
+import { OwnershipChanges, type RunningChange } from "./fsgroup-progress.ts";
 
 /** The journal, which knows children of earlier runs of the agent, and how the end of a child process is seen. */
 export interface PendingOperationsDeps {

@@ -1,7 +1,8 @@
 import { VolumeError } from "../../errors.ts";
-import { joinPath, type MountIdentity, sameIdentity } from "../../host/mount-table/mount-table.ts";
+import { type MountIdentity, sameIdentity } from "../../host/mount-table/mount-table.ts";
 import type { SourcePath } from "../../host/ports/host-ports.ts";
 import type { DesiredMount } from "../model/desired.ts";
+import { identityBeneath } from "../model/identity-beneath.ts";
 import type { ActionContext } from "./operation-context.ts";
 
 /** What is bound to a target. */
@@ -9,12 +10,6 @@ export interface BindSource {
   readonly source: SourcePath;
   readonly identity: MountIdentity;
   readonly kind: "directory" | "file";
-}
-
-/** PURE. What a bind of a part of a volume shows. */
-export function identityBeneath<T extends MountIdentity | undefined>(whole: T, subPath: string | undefined): T {
-  if (whole === undefined || subPath === undefined) return whole;
-  return { ...whole, root: joinPath(whole.root, subPath) };
 }
 
 /**

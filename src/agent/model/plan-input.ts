@@ -1,12 +1,12 @@
 import { joinPath, type MountIdentity, type MountTable } from "../../host/mount-table/mount-table.ts";
 import type { ChildProcessID } from "../../host/ports/types.ts";
 import type { ContentRef } from "../../plugins/api/content.ts";
-import type { Failure, Slot } from "../backoff/backoff.ts";
-import type { OwnershipChange } from "../executor/fsgroup-progress.ts";
-import type { TokenState } from "../pods/kept-tokens.ts";
 import type { Problem, ServerUnresponsive } from "./actual-volume.ts";
 import type { Desired } from "./desired.ts";
+import type { Failure, Slot } from "./failure.ts";
 import type { Begun, OperationKind } from "./operation.ts";
+import type { OwnershipChange } from "./ownership-change.ts";
+import type { TokenState } from "./pod-identity.ts";
 import type { SlowCall, StuckOperation } from "./stuck-operation.ts";
 import type { SwapState } from "./swap-states.ts";
 import type { VolumeHealth } from "./volume-health.ts";

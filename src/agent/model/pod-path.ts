@@ -1,3 +1,4 @@
+import type { IntentPod } from "../../api/types.gen.ts";
 import type { PodTarget } from "../../csi/server/ports.ts";
 import { podTargetOf } from "../../csi/server/target-path.ts";
 import { isBeneath } from "../../host/mount-table/mount-table.ts";
@@ -23,4 +24,9 @@ export function podDirectory(kubeletDir: string, podUID: string): string {
 /** PURE. Whether kubelet has such paths for itself: no host mount may be there. */
 export function isOfKubelet(kubeletDir: string | undefined, path: string): boolean {
   return kubeletDir !== undefined && isBeneath(path, `${kubeletDir}/pods`);
+}
+
+/** PURE. The target path of a pod's volume, as kubelet names it in NodePublishVolume. */
+export function podPath(kubeletDir: string, { uid, volume }: Pick<IntentPod, "uid" | "volume">): string {
+  return podTargetPath(kubeletDir, { podUID: uid, volume });
 }

@@ -1,7 +1,7 @@
 import type { MountTable } from "../../host/mount-table/mount-table.ts";
-import type { Failure } from "../backoff/backoff.ts";
 import type { ActualVolume, Problem } from "./actual-volume.ts";
 import type { Desired } from "./desired.ts";
+import type { Failure } from "./failure.ts";
 import type { Operation, OperationKind } from "./operation.ts";
 import type { VolumeHealth } from "./volume-health.ts";
 import type { VolumeRecord } from "./volume-record.ts";

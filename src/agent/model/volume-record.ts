@@ -5,8 +5,8 @@ import type { ChildProcessID, MountAttributes } from "../../host/ports/types.ts"
 import type { ChosenDisk } from "../../plugins/api/disk-choice.ts";
 import type { TearDownData } from "../../plugins/api/teardown-data.ts";
 import type { FoundSource, SourceType, StageKind } from "../../plugins/api/volume-plugin.ts";
-import type { SaltedDigest } from "../content/salted-digest.ts";
 import type { Calls, Moment } from "./csi-call-record.ts";
+import type { SaltedDigest } from "./salted-digest.ts";
 
 /**
  * The record of one volume: what the agent was about to do before it did it, and what it learned. Together with the

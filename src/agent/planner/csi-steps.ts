@@ -1,6 +1,6 @@
+import { stillPublished } from "../actual/published-mount.ts";
 import { hasTokens } from "../content/pod-tokens.ts";
 import { identityOfNoPod, waitingForToken } from "../content/token-problems.ts";
-import { stillPublished } from "../executor/csi/publish.ts";
 import type { ActualVolume, Problem } from "../model/actual-volume.ts";
 import type { DesiredMount, DesiredVolume } from "../model/desired.ts";
 import type { Action } from "../model/operation.ts";

@@ -1,5 +1,6 @@
-import { type Failure, slotOf } from "../backoff/backoff.ts";
+import { slotOf } from "../backoff/backoff.ts";
 import { type DesiredVolume, isInvalid } from "../model/desired.ts";
+import type { Failure } from "../model/failure.ts";
 import { exactly, isRemoval, type Operation } from "../model/operation.ts";
 import type { PlanInput } from "../model/plan-input.ts";
 import type { Phase, VolumePlan } from "../model/volume-plan.ts";

@@ -1,6 +1,7 @@
 import { canonicalOptions, optionName } from "../../api/values/mount-options.ts";
-import { type Failure, slotOf } from "../backoff/backoff.ts";
+import { slotOf } from "../backoff/backoff.ts";
 import type { DesiredVolume } from "../model/desired.ts";
+import type { Failure } from "../model/failure.ts";
 import type { StageRecord } from "../model/volume-record.ts";
 import { mustStageForOwnership } from "../ownership/fsgroup-policy.ts";
 import type { StepContext } from "./step-context.ts";

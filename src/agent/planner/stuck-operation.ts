@@ -1,9 +1,9 @@
 import { remoteMountOn } from "../../host/mount-table/may-block.ts";
 import { joinPath, type MountTable } from "../../host/mount-table/mount-table.ts";
 import { describeRemote, type RemoteMount, waitedFor } from "../../host/ports/remote-mount.ts";
-import type { OwnershipChange } from "../executor/fsgroup-progress.ts";
 import type { Problem } from "../model/actual-volume.ts";
 import { type Desired, isInvalid } from "../model/desired.ts";
+import type { OwnershipChange } from "../model/ownership-change.ts";
 import type { PlanInput } from "../model/plan-input.ts";
 import type { SlowCall, StuckOperation } from "../model/stuck-operation.ts";
 import type { VolumeRecord } from "../model/volume-record.ts";

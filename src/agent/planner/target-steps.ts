@@ -1,7 +1,7 @@
 import { type MountIdentity, mountIdentity, sameIdentity } from "../../host/mount-table/mount-table.ts";
-import { identityBeneath } from "../executor/sub-path.ts";
 import type { ActualTarget, Problem } from "../model/actual-volume.ts";
 import type { DesiredMount, DesiredVolume } from "../model/desired.ts";
+import { identityBeneath } from "../model/identity-beneath.ts";
 import { attributeDifference } from "../model/mount-attributes.ts";
 import type { Action } from "../model/operation.ts";
 import { fsGroupPlan } from "../ownership/fsgroup-policy.ts";

@@ -5,10 +5,10 @@ import type { DriftClass, IntentState, TargetState } from "../../api/status-valu
 import type { AttachStatus, Waiting } from "../../api/types.gen.ts";
 import type { WaitingOn } from "../../errors.ts";
 import { needsGrantedVolume } from "../../plugins/csi.ts";
-import type { Failure } from "../backoff/backoff.ts";
 import { type ActualTarget, isInSync, isMounted, type Problem } from "../model/actual-volume.ts";
 import { isInvalid } from "../model/desired.ts";
 import type { DriftFound } from "../model/drift.ts";
+import type { Failure } from "../model/failure.ts";
 import { attributeDifference, mountAttributes } from "../model/mount-attributes.ts";
 import type { VolumePlan } from "../model/volume-plan.ts";
 import { kubeletDrift } from "./kubelet-status.ts";

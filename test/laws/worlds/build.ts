@@ -1,6 +1,6 @@
-import type { Failure } from "../../../src/agent/backoff/backoff.ts";
 import type { IntentEntry } from "../../../src/agent/desired/intents.ts";
 import type { Desired } from "../../../src/agent/model/desired.ts";
+import type { Failure } from "../../../src/agent/model/failure.ts";
 import type { OperationKind } from "../../../src/agent/model/operation.ts";
 import type { Observation, PlanInput } from "../../../src/agent/model/plan-input.ts";
 import type { VolumeRecord } from "../../../src/agent/model/volume-record.ts";

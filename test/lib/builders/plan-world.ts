@@ -1,6 +1,6 @@
 import { type IntentInput, intent } from "../../../hack/lib/agent-on-kernel/intent.ts";
-import type { Failure } from "../../../src/agent/backoff/backoff.ts";
 import { desiredVolume } from "../../../src/agent/desired/desired-volume.ts";
+import type { Failure } from "../../../src/agent/model/failure.ts";
 import type { PlanInput } from "../../../src/agent/model/plan-input.ts";
 import type { Plan, VolumePlan } from "../../../src/agent/model/volume-plan.ts";
 import type { StageRecord, TargetRecord, VolumeRecord } from "../../../src/agent/model/volume-record.ts";

@@ -1,6 +1,5 @@
 import { execFileSync } from "node:child_process";
 import { readFileSync, rmSync } from "node:fs";
-import type { Failure } from "../../../src/agent/backoff/backoff.ts";
 import { nextFailure, slotOf, volumeOf } from "../../../src/agent/backoff/backoff.ts";
 import { type RetryTrigger, triggersFor } from "../../../src/agent/backoff/triggers-for.ts";
 import { noDrivers } from "../../../src/agent/drivers/no-drivers.ts";
@@ -8,6 +7,7 @@ import { OperationExecutor } from "../../../src/agent/executor/operation-executo
 import { PendingOperations } from "../../../src/agent/executor/pending-operations.ts";
 import { Journal } from "../../../src/agent/journal/journal.ts";
 import type { Desired } from "../../../src/agent/model/desired.ts";
+import type { Failure } from "../../../src/agent/model/failure.ts";
 import type { Operation } from "../../../src/agent/model/operation.ts";
 import {
   type ContentState,

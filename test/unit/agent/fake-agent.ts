@@ -1,4 +1,4 @@
-import { Backoff, type Failure } from "../../../src/agent/backoff/backoff.ts";
+import { Backoff } from "../../../src/agent/backoff/backoff.ts";
 import { digestOf } from "../../../src/agent/content/salted-digest.ts";
 import { desiredVolume } from "../../../src/agent/desired/desired-volume.ts";
 import { noDrivers } from "../../../src/agent/drivers/no-drivers.ts";
@@ -8,6 +8,7 @@ import { Journal } from "../../../src/agent/journal/journal.ts";
 import { Loop } from "../../../src/agent/loop.ts";
 import type { ServerUnresponsive } from "../../../src/agent/model/actual-volume.ts";
 import type { Desired } from "../../../src/agent/model/desired.ts";
+import type { Failure } from "../../../src/agent/model/failure.ts";
 import { type Observation, observationOf, type PlanSettings } from "../../../src/agent/model/plan-input.ts";
 import type { Plan } from "../../../src/agent/model/volume-plan.ts";
 import { Planner } from "../../../src/agent/planner/incremental/incremental-planner.ts";

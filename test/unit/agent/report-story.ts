@@ -1,8 +1,8 @@
 import { expect } from "chai";
-import type { Failure } from "../../../src/agent/backoff/backoff.ts";
 import { slotOf } from "../../../src/agent/backoff/backoff.ts";
 import { type IntentEntry, understand } from "../../../src/agent/desired/intents.ts";
 import { HealthChecks } from "../../../src/agent/health/health-checks.ts";
+import type { Failure } from "../../../src/agent/model/failure.ts";
 import { Reporter } from "../../../src/agent/status/status-reporter.ts";
 import type { NodeVolumeIntent } from "../../../src/api/types.gen.ts";
 import type { KubeClient } from "../../../src/kube/client/client.ts";

@@ -1,5 +1,6 @@
 import { mountIdentity, sameIdentity } from "../../../host/mount-table/mount-table.ts";
 import type { MountEntry } from "../../../host/mount-table/mountinfo.ts";
+import { isReadOnly } from "../../actual/published-mount.ts";
 import type { DriverMounts, VolumeRecord } from "../../model/volume-record.ts";
 import type { ActionContext } from "../operation-context.ts";
 import { csiStageOf, withCSI } from "./driver-call.ts";
@@ -25,9 +26,4 @@ async function shownBy({ host }: ActionContext, mount: MountEntry): Promise<Driv
   if (number.startsWith("0:") || !path.startsWith("/")) return shown;
   const disk = await host.evidence.diskSequence(number);
   return { ...shown, device: { number, path, ...(disk !== undefined && { disk }) } };
-}
-
-/** PURE. Whether the file system itself is read-only, not only a mount of it. */
-export function isReadOnly({ superOptions }: Pick<MountEntry, "superOptions">): boolean {
-  return superOptions.includes("ro");
 }

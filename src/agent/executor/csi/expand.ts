@@ -1,10 +1,10 @@
 import type { Reason } from "../../../api/reasons.ts";
 import { VolumeError } from "../../../errors.ts";
 import type { CSIVolume } from "../../../plugins/api/volume-plugin.ts";
+import { stillPublished } from "../../actual/published-mount.ts";
 import { type ActionContext, recordOf, wanted } from "../operation-context.ts";
 import { capabilityOf } from "./capability.ts";
 import { callDriver, csiStageOf, driverNamed, withAnswer, withCSI } from "./driver-call.ts";
-import { stillPublished } from "./publish.ts";
 import { falseReply } from "./reply.ts";
 
 /**

@@ -1,11 +1,5 @@
 import { VolumeError } from "../../../errors.ts";
-import {
-  type MountIdentity,
-  type MountTable,
-  mountIdentity,
-  sameIdentity,
-} from "../../../host/mount-table/mount-table.ts";
-import type { MountEntry } from "../../../host/mount-table/mountinfo.ts";
+import { type MountIdentity, type MountTable, mountIdentity } from "../../../host/mount-table/mount-table.ts";
 import type { CSIVolume } from "../../../plugins/api/volume-plugin.ts";
 import type { DesiredVolume } from "../../model/desired.ts";
 import { type Published, type TargetRecord, type VolumeRecord, withTarget } from "../../model/volume-record.ts";
@@ -15,22 +9,6 @@ import { withShown } from "./driver-mounts.ts";
 import { publishPathIn } from "./paths.ts";
 import { publishCall } from "./publish-request.ts";
 import { falseReply } from "./reply.ts";
-
-/** PURE. What a publish path shows, if it is what the driver mounted there, and nothing over it. */
-export function stillPublished(published: Published | undefined, table: MountTable): MountIdentity | undefined {
-  const { path, identity } = published ?? {};
-  if (path === undefined || identity === undefined || table.layers(path).length !== 1) return undefined;
-  const mount = table.at(path);
-  return mount !== undefined && sameIdentity(mount, identity) ? identity : undefined;
-}
-
-/** PURE. What the driver mounted on a publish path, if something lies over it. */
-export function coveredMount(published: Published, table: MountTable): MountEntry | undefined {
-  const [lowest, ...others] = table.layers(published.path);
-  const { identity } = published;
-  if (lowest === undefined || identity === undefined || others.length === 0) return undefined;
-  return sameIdentity(lowest, identity) ? lowest : undefined;
-}
 
 /**
  * Has the driver publish the volume for one target, on a path of its own, and looks whether it did.

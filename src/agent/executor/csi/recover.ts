@@ -1,8 +1,8 @@
 import { mountIdentity, sameIdentity } from "../../../host/mount-table/mount-table.ts";
+import { identityBeneath } from "../../model/identity-beneath.ts";
 import { nothingShown, type TargetRecord } from "../../model/volume-record.ts";
 import { toldOwnership } from "../../ownership/fsgroup-policy.ts";
 import { type ActionContext, recordOf, wanted } from "../operation-context.ts";
-import { identityBeneath } from "../sub-path.ts";
 import { publishPathIn, stagingPathIn, volumeDirectory } from "./paths.ts";
 
 /**

@@ -1,10 +1,10 @@
 import { type MountIdentity, mountIdentity, sameIdentity } from "../../../host/mount-table/mount-table.ts";
+import { coveredMount, stillPublished } from "../../actual/published-mount.ts";
 import { type Published, type TargetRecord, withTarget } from "../../model/volume-record.ts";
 import { applyFSGroup } from "../apply-fsgroup.ts";
 import { type ActionContext, recordOf, wanted } from "../operation-context.ts";
 import { callDriver, driverNamed, withAnswer } from "./driver-call.ts";
 import { withShown } from "./driver-mounts.ts";
-import { coveredMount, stillPublished } from "./publish.ts";
 import { publishCall } from "./publish-request.ts";
 import { falseReply } from "./reply.ts";
 

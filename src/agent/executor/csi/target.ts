@@ -1,6 +1,7 @@
 import { type MountTable, sameIdentity } from "../../../host/mount-table/mount-table.ts";
 import type { TargetPath } from "../../../host/ports/types.ts";
 import type { CSIVolume } from "../../../plugins/api/volume-plugin.ts";
+import { stillPublished } from "../../actual/published-mount.ts";
 import { identityFor } from "../../content/pod-tokens.ts";
 import type { DesiredMount, DesiredVolume } from "../../model/desired.ts";
 import { nothingShown, type Published, type TargetRecord, withTarget } from "../../model/volume-record.ts";
@@ -9,7 +10,7 @@ import { bindTarget } from "../bind.ts";
 import { type ActionContext, recordOf } from "../operation-context.ts";
 import { partOf } from "../sub-path.ts";
 import { csiStageOf } from "./driver-call.ts";
-import { publishByDriver, stillPublished } from "./publish.ts";
+import { publishByDriver } from "./publish.ts";
 import { takeBack } from "./unpublish.ts";
 
 /**

@@ -1,7 +1,8 @@
 import { isDeepStrictEqual } from "node:util";
 import type { MountTable } from "../../../host/mount-table/mount-table.ts";
-import { type Failure, type Slot, volumeOf } from "../../backoff/backoff.ts";
+import { volumeOf } from "../../backoff/backoff.ts";
 import { isInvalid } from "../../model/desired.ts";
+import type { Failure, Slot } from "../../model/failure.ts";
 import type { Operation } from "../../model/operation.ts";
 import type { PlanInput } from "../../model/plan-input.ts";
 import type { Plan, VolumePlan } from "../../model/volume-plan.ts";

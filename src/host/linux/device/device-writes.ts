@@ -1,7 +1,7 @@
 import { closeSync, constants, fstatSync, fsyncSync, openSync, writeSync } from "node:fs";
 import { VolumeError } from "../../../errors.ts";
 import type { WrittenDevice } from "../child/child-protocol.ts";
-import { bootID } from "../evidence/linux-evidence.ts";
+import { bootID } from "../syscall/boot-id.ts";
 import { deviceIdentity } from "../syscall/device-identity.ts";
 import { deviceNumberOf } from "../syscall/device-number.ts";
 import { errnoOf } from "../syscall/errno.ts";

@@ -15,7 +15,7 @@ import { askChild, errorOf, isKnown, runProgram } from "../child/child-reply.ts"
 import type { ChildResult, ChildRunner } from "../child/child-runner.ts";
 import { findProgram } from "../child/find-program.ts";
 import { programWords } from "../child/program-words.ts";
-import { bootID } from "../evidence/linux-evidence.ts";
+import { bootID } from "../syscall/boot-id.ts";
 import { deviceIdentity, deviceSize, isMadeOfMemory, lastingNameOf } from "../syscall/device-identity.ts";
 import { errnoOf } from "../syscall/errno.ts";
 import { attachedBy } from "./attached-by.ts";

@@ -1,4 +1,4 @@
-import { existsSync, readFileSync, readlinkSync } from "node:fs";
+import { existsSync, readlinkSync } from "node:fs";
 import { VolumeError } from "../../../errors.ts";
 import { isBeneath, joinPath, type MountIdentity, relativePath } from "../../mount-table/mount-table.ts";
 import type { MountEntry } from "../../mount-table/mountinfo.ts";
@@ -7,6 +7,7 @@ import { type Blocker, type InNamespace, sameNamespace } from "../../ports/holde
 import type { Evidence, Holder } from "../../ports/host-ports.ts";
 import type { ChildProcessID } from "../../ports/types.ts";
 import { isAlive } from "../child/is-alive.ts";
+import { bootID } from "../syscall/boot-id.ts";
 import { diskSequence } from "../syscall/device-identity.ts";
 import { loadLibc } from "../syscall/libc.ts";
 import { loadMountCalls } from "../syscall/mount-calls.ts";
@@ -202,9 +203,4 @@ function byDevice(identities: readonly MountIdentity[]) {
 function shownTooOften(namespace: string): VolumeError {
   const message = `the mount namespace ${namespace} shows the file system of a target more than ${parentLimit} times: end its processes`;
   return new VolumeError("StillReferenced", "transient", message);
-}
-
-/** Another one after each boot of the machine. */
-export function bootID(): string {
-  return readFileSync("/proc/sys/kernel/random/boot_id", "utf8").trim();
 }

@@ -1,8 +1,8 @@
 import { expect } from "chai";
 import { understand } from "../../../../src/agent/desired/intents.ts";
-import { podPath } from "../../../../src/agent/desired/pod-mounts.ts";
 import { volumeKey } from "../../../../src/agent/desired/volume-key.ts";
 import type { PlanInput } from "../../../../src/agent/model/plan-input.ts";
+import { podPath } from "../../../../src/agent/model/pod-path.ts";
 import { statusOf } from "../../../../src/agent/status/intent-status.ts";
 import type { MountEntry } from "../../../../src/host/mount-table/mountinfo.ts";
 import { entry } from "../../../lib/builders/mount-entries.ts";

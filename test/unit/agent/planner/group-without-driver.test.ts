@@ -1,7 +1,8 @@
 import { expect } from "chai";
-import { type Failure, slotOf } from "../../../../src/agent/backoff/backoff.ts";
+import { slotOf } from "../../../../src/agent/backoff/backoff.ts";
 import { desiredVolume } from "../../../../src/agent/desired/desired-volume.ts";
 import type { DesiredVolume } from "../../../../src/agent/model/desired.ts";
+import type { Failure } from "../../../../src/agent/model/failure.ts";
 import { afterReboot, type VolumeRecord } from "../../../../src/agent/model/volume-record.ts";
 import { fsGroupFor, fsGroupPlan, fsGroupToWrite } from "../../../../src/agent/ownership/fsgroup-policy.ts";
 import { sourceTraits, sourceTypes } from "../../../../src/api/source-traits.ts";

@@ -1,5 +1,6 @@
 import { expect } from "chai";
-import { type Failure, slotOf } from "../../../../src/agent/backoff/backoff.ts";
+import { slotOf } from "../../../../src/agent/backoff/backoff.ts";
+import type { Failure } from "../../../../src/agent/model/failure.ts";
 import type { VolumeRecord } from "../../../../src/agent/model/volume-record.ts";
 import type { TearDownData } from "../../../../src/plugins/api/teardown-data.ts";
 import { entry } from "../../../lib/builders/mount-entries.ts";

@@ -1,5 +1,6 @@
 import { expect } from "chai";
-import { type Failure, nextFailure } from "../../../../src/agent/backoff/backoff.ts";
+import { nextFailure } from "../../../../src/agent/backoff/backoff.ts";
+import type { Failure } from "../../../../src/agent/model/failure.ts";
 import type { Operation } from "../../../../src/agent/model/operation.ts";
 import type { VolumeRecord } from "../../../../src/agent/model/volume-record.ts";
 import {

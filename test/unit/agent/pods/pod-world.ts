@@ -1,7 +1,8 @@
 import type { IntentInput } from "../../../../hack/lib/agent-on-kernel/intent.ts";
 import { desiredVolume } from "../../../../src/agent/desired/desired-volume.ts";
-import { podPath, withPods } from "../../../../src/agent/desired/pod-mounts.ts";
+import { withPods } from "../../../../src/agent/desired/pod-mounts.ts";
 import type { DesiredVolume } from "../../../../src/agent/model/desired.ts";
+import { podPath } from "../../../../src/agent/model/pod-path.ts";
 import type { TargetRecord } from "../../../../src/agent/model/volume-record.ts";
 import type { IntentPod, NodeVolumeIntent } from "../../../../src/api/types.gen.ts";
 import { entry } from "../../../lib/builders/mount-entries.ts";

@@ -1,5 +1,5 @@
 import { expect } from "chai";
-import type { Failure } from "../../../../src/agent/backoff/backoff.ts";
+import type { Failure } from "../../../../src/agent/model/failure.ts";
 import type { VolumePlan } from "../../../../src/agent/model/volume-plan.ts";
 import { statusOf } from "../../../../src/agent/status/intent-status.ts";
 import type { NodeVolumeIntentStatus } from "../../../../src/api/types.gen.ts";

@@ -1,6 +1,7 @@
 import { expect } from "chai";
-import { type Failure, slotOf } from "../../../../../src/agent/backoff/backoff.ts";
+import { slotOf } from "../../../../../src/agent/backoff/backoff.ts";
 import { desiredVolume } from "../../../../../src/agent/desired/desired-volume.ts";
+import type { Failure } from "../../../../../src/agent/model/failure.ts";
 import type { PlanInput } from "../../../../../src/agent/model/plan-input.ts";
 import type { VolumeRecord } from "../../../../../src/agent/model/volume-record.ts";
 import type { Reason } from "../../../../../src/api/reasons.ts";
