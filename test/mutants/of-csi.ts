@@ -52,6 +52,8 @@ export const ofCSI: readonly Seed[] = [
       "if (!refused || stage.identity !== undefined) return;",
       "if (stage !== null) return;",
     ],
+  ]),
+  ...seedsOf("executor", "src/agent/actual/published-mount.ts", [
     [
       "takes what lies over a publish path for the driver's",
       "table.layers(path).length !== 1) return undefined;",
