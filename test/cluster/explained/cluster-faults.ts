@@ -156,7 +156,8 @@ const pods: readonly Fault[] = [
     step: /kubectl -n lab delete pod db-0$/,
     async stage(staging) {
       await lab(staging);
-      const driver = "disk.example";
+      // Not of a driver whose disks cannot be told: node-1 would choose no disk by its properties (decision 0119).
+      const driver = "rbd.csi.ceph.com";
       const drivers = [{ name: driver, nodeID: "node-2", topologyKeys: [] }];
       const source = { persistentVolumeName: "pv-pg" };
       await create(
