@@ -201,6 +201,8 @@ export interface DeviceInfo {
    * rbd, nbd.
    */
   readonly attached?: string;
+  /** The kernel's count of disks in this boot (Disk.sequence), of the disk that it is, or is a partition of. */
+  readonly sequence?: string;
   /** It is made of memory: nothing of what is on it is there in the next boot. */
   readonly endsWithBoot?: true;
   /**

@@ -7,7 +7,8 @@ import type { StageContext, VolumeSpec } from "../api/volume-plugin.ts";
 /**
  * Refuses a device that a VolumeAttachment of the node may be of (decision 0119), by itself or by a disk beneath it,
  * before it is written to, and before it is mounted for the first time. One that the volume has already, with its
- * content, is mounted without an answer of a controller. Volume groups are named by people: they are not compared.
+ * content, is mounted without an answer of a controller. Volume groups are named by people: they are not compared. No
+ * VolumeAttachment brings memory (zram, ramdisks), which is empty in each boot: it needs no controller.
  * @param writes whether the content of the device is replaced now
  * @throws VolumeError DeviceBusy, which names driver, PersistentVolume and claim; DiskNotCompared until the controller
  *   has answered
@@ -20,6 +21,7 @@ export async function refuseAttached(
 ): Promise<void> {
   const { attachedVolumes, devices, hostRoot } = context;
   if (attachedVolumes === undefined || local === undefined || local.lvm !== undefined) return;
+  if (device.endsWithBoot === true) return;
   if (!writes && context.disk !== undefined && device.signature !== undefined) return;
   const disks = await devices.disks(hostRoot);
   const { path, deviceNumber, beneath = [] } = device;
@@ -33,12 +35,13 @@ export async function refuseAttached(
 }
 
 /** PURE. What a device that is no disk, such as a partition or a multipath map, is called itself. */
-function namedAs({ path, deviceNumber, identity, lastingName }: DeviceInfo) {
+function namedAs({ path, deviceNumber, identity, lastingName, sequence }: DeviceInfo) {
   return {
     name: path.replace(/^.*\//, ""),
     deviceNumber,
     ...(identity !== undefined && { identity }),
     ...(lastingName !== undefined && { wwid: lastingName }),
+    ...(sequence !== undefined && { sequence }),
   };
 }
 

@@ -16,7 +16,7 @@ import type { ChildResult, ChildRunner } from "../child/child-runner.ts";
 import { findProgram } from "../child/find-program.ts";
 import { programWords } from "../child/program-words.ts";
 import { bootID } from "../syscall/boot-id.ts";
-import { deviceIdentity, deviceSize, isMadeOfMemory, lastingNameOf } from "../syscall/device-identity.ts";
+import { deviceIdentity, deviceSize, diskSequence, isMadeOfMemory, lastingNameOf } from "../syscall/device-identity.ts";
 import { errnoOf } from "../syscall/errno.ts";
 import { attachedBy } from "./attached-by.ts";
 import { parseBlkid } from "./blkid-words.ts";
@@ -71,10 +71,12 @@ export class LinuxDevices implements Devices {
     const probe = await this.#askDevice(path);
     const { signature, uuid, label } = await this.#signature(path);
     const { users, sizeBytes } = probe;
+    const sequence = diskSequence(info.deviceNumber);
     return {
       path,
       deviceNumber: info.deviceNumber,
       ...attributesOf(info.deviceNumber, sizeBytes),
+      ...(sequence !== undefined && { sequence }),
       empty: probe.digest === undefined && signature === undefined && users === undefined,
       ...(probe.digest === undefined ? {} : { contents: probe.digest }),
       ...(signature === undefined ? {} : { signature }),

@@ -26,8 +26,10 @@ const spec = { source: { local: { path: "/dev/sda" } } } as VolumeSpec;
 /** The answer of the controller is made up. */
 function contextOf(answer: readonly AttachedVolume[] | undefined, more: Partial<StageContext> = {}) {
   const asked: string[] = [];
-  const attachedVolumes = async (seen: readonly string[]) => {
+  const counts: boolean[] = [];
+  const attachedVolumes = async (seen: readonly string[], { counted }: { readonly counted: boolean }) => {
     asked.push(...seen);
+    counts.push(counted);
     if (answer === undefined) throw new VolumeError("DiskNotCompared", "transient", "it waits");
     return answer;
   };
@@ -42,7 +44,7 @@ function contextOf(answer: readonly AttachedVolume[] | undefined, more: Partial<
     otherDisks: () => [],
     ...more,
   } as unknown as StageContext;
-  return { context, asked };
+  return { context, asked, counts };
 }
 
 async function reasonOf(work: Promise<unknown>): Promise<string> {
@@ -94,6 +96,31 @@ describe("a local device, by the VolumeAttachments of its node", () => {
     expect(await reasonOf(refuseAttached(spec, device, context)), "not where it is to be formatted").to.match(/^DiskN/);
     const written = refuseAttached(spec, { ...device, signature: "ext4" }, context, { writes: true });
     expect(await reasonOf(written), "not where that is replaced").to.match(/^DiskN/);
+  });
+
+  it("needs none if it is of memory, as zram is: that is empty in each boot, and formatted without a controller", async () => {
+    const { context, asked } = contextOf(undefined);
+    const zram = {
+      path: "/dev/zram0",
+      deviceNumber: "251:0",
+      identity: "disk 9 of boot 1",
+      sequence: "9",
+      empty: true,
+    };
+    const memory = { ...zram, endsWithBoot: true } as DeviceInfo;
+    expect(await reasonOf(refuseAttached(spec, memory, context))).to.equal("free");
+    expect(await reasonOf(refuseAttached(spec, memory, context, { writes: true }))).to.equal("free");
+    expect(asked).to.deep.equal([]);
+  });
+
+  it("is asked for by its number in the kernel's count, also where it is none of the disks, as NBD", async () => {
+    const { context, asked, counts } = contextOf(undefined);
+    const nbd = { path: "/dev/nbd0", deviceNumber: "43:0", identity: "nbd", sequence: "12", empty: true } as DeviceInfo;
+    expect(await reasonOf(refuseAttached(spec, nbd, context))).to.equal("DiskNotCompared: it waits");
+    const { sequence: _none, ...uncounted } = nbd;
+    expect(await reasonOf(refuseAttached(spec, uncounted, context))).to.equal("DiskNotCompared: it waits");
+    expect(asked).to.deep.equal(["nbd, disk 12", "nbd"]);
+    expect(counts).to.deep.equal([true, false]);
   });
 
   it("is compared before what LUKS has opened on it is formatted, but not with a random key: a node boots", async () => {
