@@ -207,7 +207,7 @@ export interface StageContext extends Effects, SwapOnRecord {
    * where the grant is of a controller that does not answer.
    * @param disks what tells them from disks that come later
    * @param how.counted whether each has its number in the kernel's count of disks: without it, one that went and came
-   *   again looks the same, and only an answer to a new request counts
+   *   again looks the same, and only a recent answer counts
    * @throws VolumeError DiskNotCompared until the controller has answered
    */
   readonly attachedVolumes?:

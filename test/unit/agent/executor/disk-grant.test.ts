@@ -52,13 +52,17 @@ describe("the question which volumes are attached to the node", () => {
     ms = 0;
     epoch = 3;
     counted = true;
+    /** How long an attempt takes before it asks. */
+    probesMs = 0;
 
     async ask(grant: Partial<Grant> | undefined, ...disks: string[]): Promise<unknown> {
       const put = async (now: VolumeRecord) => void this.records.set("v", now);
       const desired = { uid: "u", generation: 1, type: "local", spec: { key: "k" } };
-      const csi = { now: () => ({ epoch: this.epoch, ms: ++this.ms }) };
+      this.ms += 1;
+      const csi = { now: () => ({ epoch: this.epoch, ms: this.ms }) };
       const context = { journal: { records: this.records, put }, desired, csi } as unknown as ActionContext;
       const { attachedVolumes } = disksOf(context, "v", grant as Grant | undefined);
+      this.ms += this.probesMs;
       return attachedVolumes === undefined
         ? "not asked"
         : attachedVolumes(disks, { counted: this.counted }).catch(({ reason }) => reason);
@@ -96,6 +100,34 @@ describe("the question which volumes are attached to the node", () => {
       Object.assign(asking, later);
       expect(await asking.ask(grant, "a"), "it may have gone and come again").to.equal("DiskNotCompared");
       expect(asking.asked).not.to.deep.include({ request: "3-1" });
+    }
+  });
+
+  it("is answered where an attempt, or the controller, takes more than a minute, and the kernel does not count", async () => {
+    const asking = Object.assign(new Asking(), { counted: false, probesMs: 70_000 });
+    await asking.ask({ disk: "" }, "a", "b");
+    const first = asking.asked as { readonly request: string };
+    asking.ms += 600_000;
+    expect(await asking.ask({ disk: "" }, "b", "a"), "a request that waits for its answer stays").to.equal(
+      "DiskNotCompared",
+    );
+    expect(asking.asked).to.deep.equal(first);
+    const grant = { disk: "", attachments: { request: first.request, volumes } };
+    expect(await asking.ask(grant, "a", "b"), "as it was there when the attempt began").to.deep.equal(volumes);
+    expect(await asking.ask(grant, "a"), "it is old for the next attempt").to.equal("DiskNotCompared");
+    expect(asking.asked).not.to.deep.equal(first);
+  });
+
+  it("is asked anew by the next run of the agent, and for more disks, also before an answer", async () => {
+    for (const [later, ...disks] of [
+      [{ epoch: 4 }, "a"],
+      [{}, "a", "c"],
+    ] as const) {
+      const asking = Object.assign(new Asking(), { counted: false });
+      await asking.ask({ disk: "" }, "a");
+      Object.assign(asking, later);
+      await asking.ask({ disk: "" }, ...disks);
+      expect(asking.asked).to.deep.equal({ request: `${asking.epoch}-2`, disks });
     }
   });
 
