@@ -47,30 +47,44 @@ export async function attachmentsOfNode(client: KubeClient, node: string): Promi
   return items.flatMap((raw) => projectAttachment(raw) ?? []).filter(({ nodeName }) => nodeName === node);
 }
 
-/** What VolumeAttachments name: one read of a PersistentVolume for each. */
+/** PersistentVolumes that were read, by the UID of the VolumeAttachment that names each. */
+export type ReadVolumes = ReadonlyMap<string, PersistentVolume>;
+
+/**
+ * What VolumeAttachments name: one read of a PersistentVolume for each that is not known.
+ * @param known may be old: neither the PersistentVolume of a VolumeAttachment nor the handle of that ever changes. Its
+ *   claim may, which is only named in messages
+ */
 export async function attachedVolumesOf(
   client: KubeClient,
   attachments: readonly Attachment[],
-): Promise<readonly AttachedVolume[]> {
+  known: ReadVolumes,
+): Promise<{ readonly volumes: readonly AttachedVolume[]; readonly read: ReadVolumes }> {
   const volumes: AttachedVolume[] = [];
+  const read = new Map<string, PersistentVolume>();
   await runWithConcurrency(
     readsAtOnce,
     attachments,
     async (attachment) => {
-      const { persistentVolumeName: name } = attachment;
-      // The role has no get of PersistentVolumes: a list of one.
-      const fieldSelector = `metadata.name=${name}`;
-      const found = name === "" ? undefined : await client.list(resource.persistentVolumes, { fieldSelector });
-      volumes.push(
-        attachedVolume(
-          attachment,
-          projectPersistentVolume(found?.items.find(({ metadata }) => metadata.name === name)),
-        ),
-      );
+      const { uid = "" } = attachment.metadata;
+      const volume = known.get(uid) ?? (await volumeOf(client, attachment));
+      if (volume !== undefined && uid !== "") read.set(uid, volume);
+      volumes.push(attachedVolume(attachment, volume));
     },
     ([error]) => error,
   );
-  return volumes.sort((a, b) => compareText(a.volumeAttachment, b.volumeAttachment));
+  return { volumes: volumes.sort((a, b) => compareText(a.volumeAttachment, b.volumeAttachment)), read };
+}
+
+/** The PersistentVolume that a VolumeAttachment names, read live; undefined if it names none, or that is gone. */
+async function volumeOf(
+  client: KubeClient,
+  { persistentVolumeName: name }: Attachment,
+): Promise<PersistentVolume | undefined> {
+  if (name === "") return undefined;
+  // The role has no get of PersistentVolumes: a list of one.
+  const { items } = await client.list(resource.persistentVolumes, { fieldSelector: `metadata.name=${name}` });
+  return projectPersistentVolume(items.find(({ metadata }) => metadata.name === name));
 }
 
 /** PURE. What a node is told of a VolumeAttachment: by what its device is known there, and whom to name. */

@@ -14,7 +14,7 @@ import { createVolumeIndex } from "../attach/volume-index.ts";
 import type { Storage } from "../cache/storage.ts";
 import { type ClaimReservation, createClaimReservation } from "../claims/claim-reservation.ts";
 import { followReserved } from "../claims/reserved-claims.ts";
-import { createAttachmentAnswers } from "../grants/answer-attachments.ts";
+import { createAttachmentAnswers } from "../grants/attachment-answers.ts";
 import { createDiskGrants } from "../grants/disk-grants.ts";
 import type { Gatherer } from "../intents/gather.ts";
 import { isDisk } from "../model/disk-id.ts";
@@ -138,6 +138,7 @@ export function createVolumeWork(deps: VolumeWorkDeps): VolumeWork {
       expectations.forget();
       reservation.forget();
       disks.forget();
+      answers.forget();
     },
     stop() {
       for (const cancel of cancels) cancel();

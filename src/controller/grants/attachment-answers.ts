@@ -8,13 +8,16 @@ import type { ObjectStore } from "../../kube/watch/object-store.ts";
 import type { Logger } from "../../ports.ts";
 import type { Intent } from "../model/projections.ts";
 import { type VolumeID, volumeKey } from "../model/volume-key.ts";
-import { attachedVolumesOf, attachmentsOfNode } from "./attachments-of-node.ts";
+import { attachedVolumesOf, attachmentsOfNode, type ReadVolumes } from "./attachments-of-node.ts";
 
 /** Of the key of an intent whose agent asks: no plugin of kubelet's is called so. */
 const driver = "kubernetes.io/attachments-of-node";
 
-/** Milliseconds after which an answer that may keep a volume from its disk is looked at again. */
-const againMs = 30_000;
+/**
+ * Milliseconds after which an answer that may keep a volume from its disk is looked at again: at first, and at most.
+ * They double while nothing changes, as the volume may fail for another reason, for good.
+ */
+const againMs = { first: 30_000, most: 300_000 } as const;
 /** An agent may write its status at the same moment. */
 const attempts = 4;
 /** What the CRD allows. A node with more gets no answer, and chooses no disk. */
@@ -37,7 +40,15 @@ export interface AttachmentAnswers {
   isKey(id: VolumeID): boolean;
   reconcile(id: VolumeID): Promise<RequeueAfter | undefined>;
   all(): void;
+  /** Forgets what was read in an earlier term. */
+  forget(): void;
   stop(): void;
+}
+
+/** What is remembered of an intent whose answer is looked at again. */
+interface Answered {
+  readonly read: ReadVolumes;
+  readonly againMs: RequeueAfter;
 }
 
 /**
@@ -46,6 +57,8 @@ export interface AttachmentAnswers {
  */
 export function createAttachmentAnswers(deps: AttachmentAnswersDeps): AttachmentAnswers {
   const { client, intents } = deps;
+  /** By name of the intent; only of those that are due again. */
+  const answered = new Map<string, Answered>();
 
   /** @param renews whether an answer that names something is due, too: the first time that this process sees it */
   function see(intent: Intent, renews: boolean): void {
@@ -56,22 +69,28 @@ export function createAttachmentAnswers(deps: AttachmentAnswersDeps): Attachment
     deps.onDue(volumeKey({ driver, volumeHandle: intent.metadata.name }));
   }
 
-  async function write(seen: Intent, attachments: NodeAttachments): Promise<void> {
-    const { name, uid } = seen.metadata;
-    for (let left = attempts; ; left -= 1) {
-      const intent = await client.get<Intent>(resource.intents, { name });
-      if (intent === undefined) return;
-      const same = intent.metadata.uid === uid && intent.spec.grant?.id === seen.spec.grant?.id;
-      if (!same || askedBy(intent) !== attachments.request) return deps.upsertIntent(intent);
-      try {
-        const patch = { spec: { grant: { attachments } } };
-        const { resourceVersion } = intent.metadata;
-        deps.upsertIntent(await client.mergePatch(resource.intents, { name, uid, resourceVersion }, patch));
-        return;
-      } catch (error) {
-        if (!isConflict(error) || left <= 1) throw error;
-      }
+  /** Answers, and remembers what the next look at the answer needs. */
+  async function answer(intent: Intent, request: string): Promise<RequeueAfter | undefined> {
+    const { name } = intent.metadata;
+    const { nodeName } = intent.spec;
+    const before = answered.get(name);
+    const later = before === undefined ? againMs.first : Math.min(before.againMs * 2, againMs.most);
+    const found = await attachmentsOfNode(client, nodeName);
+    if (found.length > mostVolumes) {
+      const counts = { volumes: found.length, most: mostVolumes };
+      const message = "no answer about attached disks: the node has too many VolumeAttachments";
+      deps.log.warn(message, { node: nodeName, intent: name, ...counts });
+      answered.set(name, { read: new Map(), againMs: later });
+      return later;
     }
+    const { volumes, read } = await attachedVolumesOf(client, found, before?.read ?? new Map());
+    const attachments = { request, volumes: [...volumes] };
+    const same = sameJson(attachments, intent.spec.grant?.attachments);
+    if (!same) await write(deps, intent, attachments);
+    answered.delete(name);
+    if (volumes.length === 0) return undefined;
+    answered.set(name, { read, againMs: same ? later : againMs.first });
+    return same ? later : againMs.first;
   }
 
   const cancel = intents.subscribe({
@@ -84,25 +103,39 @@ export function createAttachmentAnswers(deps: AttachmentAnswersDeps): Attachment
     async reconcile({ volumeHandle: name }) {
       const intent = intents.get(name);
       const request = intent && askedBy(intent);
-      if (intent === undefined || request === undefined) return undefined;
-      const { nodeName } = intent.spec;
-      const found = await attachmentsOfNode(client, nodeName);
-      if (found.length > mostVolumes) {
-        const counts = { volumes: found.length, most: mostVolumes };
-        const message = "no answer about attached disks: the node has too many VolumeAttachments";
-        deps.log.warn(message, { node: nodeName, intent: name, ...counts });
-        return againMs;
-      }
-      const volumes = await attachedVolumesOf(client, found);
-      const attachments = { request, volumes: [...volumes] };
-      if (!sameJson(attachments, intent.spec.grant?.attachments)) await write(intent, attachments);
-      return volumes.length > 0 ? againMs : undefined;
+      if (intent !== undefined && request !== undefined) return answer(intent, request);
+      answered.delete(name);
+      return undefined;
     },
     all() {
       for (const intent of intents.list()) see(intent, true);
     },
+    forget: () => answered.clear(),
     stop: cancel,
   };
+}
+
+/** Writes an answer, if the agent still asks what it answers, under the same grant. */
+async function write(
+  { client, upsertIntent }: AttachmentAnswersDeps,
+  seen: Intent,
+  attachments: NodeAttachments,
+): Promise<void> {
+  const { name, uid } = seen.metadata;
+  for (let left = attempts; ; left -= 1) {
+    const intent = await client.get<Intent>(resource.intents, { name });
+    if (intent === undefined) return;
+    const same = intent.metadata.uid === uid && intent.spec.grant?.id === seen.spec.grant?.id;
+    if (!same || askedBy(intent) !== attachments.request) return upsertIntent(intent);
+    try {
+      const patch = { spec: { grant: { attachments } } };
+      const { resourceVersion } = intent.metadata;
+      upsertIntent(await client.mergePatch(resource.intents, { name, uid, resourceVersion }, patch));
+      return;
+    } catch (error) {
+      if (!isConflict(error) || left <= 1) throw error;
+    }
+  }
 }
 
 /** PURE. What an agent asks with; undefined if it does not, or has nothing to ask for any more. */
