@@ -1,4 +1,4 @@
-import { existsSync, readFileSync, readlinkSync, realpathSync } from "node:fs";
+import { existsSync, readFileSync, realpathSync } from "node:fs";
 import { basename, dirname } from "node:path";
 import { listed } from "../../../api/values/listed.ts";
 import { quoted } from "../../../api/values/printable.ts";
@@ -6,11 +6,9 @@ import { VolumeError } from "../../../errors.ts";
 import { type MountEntry, parseMountinfo } from "../../mount-table/mountinfo.ts";
 import { type Holder, mostHolders } from "../../ports/holder.ts";
 import type { DeviceUsers } from "../child/child-protocol.ts";
-import { containerOf } from "../evidence/container-of.ts";
 import { type ExportElsewhere, exportElsewhere, exportOf, ofNode, unknownExport } from "../evidence/kernel-exports.ts";
-import { hiddenProcesses, openersOf } from "../evidence/open-devices.ts";
+import { hiddenProcesses, isArrayKeeper, openersOf } from "../evidence/open-devices.ts";
 import type { RemoteMounts } from "../evidence/remote-mounts.ts";
-import { ifThere } from "../syscall/if-there.ts";
 import type { Libc } from "../syscall/libc.ts";
 import { claimsOf, claimText } from "./block-claims.ts";
 import { type DeviceBeneath, devicesBeneath } from "./devices-beneath.ts";
@@ -131,23 +129,6 @@ export function possibleUsers(
   if (unknown === undefined) return undefined;
   const text = `it is unknown whether the kernel serves ${path} to others: what ${quoted(unknown)} names is not found on the node. Remove that export, or name its device there by a path in /dev`;
   return { text, heldBy: [], allowsMount: true };
-}
-
-/**
- * Whether a process is mdmon of the node, which writes the metadata of RAID arrays that the kernel leaves to a program,
- * to every member (mdmon(8)). In a container, anything may be called so. That has a PID namespace of its own, or, with
- * hostPID, the agent's, which is the node's, and the cgroup of a container. A mount namespace of its own tells nothing:
- * a unit of systemd may have one, too.
- * @param proc /proc, or a made tree
- */
-export function isArrayKeeper({ pid, command }: Pick<Holder, "pid" | "command">, proc = "/proc"): boolean {
-  if (command !== "mdmon" || pid === undefined) return false;
-  const namespaceOf = (process: number | "self") => ifThere(() => readlinkSync(`${proc}/${process}/ns/pid`));
-  const namespace = namespaceOf(pid);
-  const cgroup = ifThere(() => readFileSync(`${proc}/${pid}/cgroup`, "utf8"));
-  if (namespace === undefined || namespace !== namespaceOf("self") || cgroup === undefined) return false;
-  const { container, pod } = containerOf(cgroup);
-  return container === undefined && pod === undefined;
 }
 
 /**

@@ -1,7 +1,7 @@
 import { mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { expect } from "chai";
-import { isArrayKeeper } from "../../../../../src/host/linux/device/device-users.ts";
+import { isArrayKeeper } from "../../../../../src/host/linux/evidence/open-devices.ts";
 
 /** A tree that is made, not /proc. */
 describe("the keeper of RAID arrays, which may write to their members", () => {
