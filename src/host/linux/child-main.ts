@@ -14,7 +14,7 @@ import { progressMark } from "./child/fetching-child.ts";
 import { processOfRoot } from "./child/process-of-root.ts";
 import { startConfined } from "./child/start-confined.ts";
 import { isClaimed, probeBlockDevice } from "./device/block-probe.ts";
-import { possibleKernelText, usersOf } from "./device/device-users.ts";
+import { possibleKernelUsers, usersOf } from "./device/device-users.ts";
 import { wipe } from "./device/device-writes.ts";
 import { checkAs, formatAs, prepare, refusing } from "./device/held-device.ts";
 import { stayInNamespace } from "./evidence/entered-namespace.ts";
@@ -60,8 +60,8 @@ const handlers: ChildHandlers = {
     return probeBlockDevice(path, (device) => usersOf(libc, device, remote));
   },
   claimed({ path, deviceNumbers }) {
-    const inKernel = possibleKernelText(deviceNumbers, path, ownMounts());
-    return { claimed: isClaimed(path), ...(inKernel !== undefined && { inKernel }) };
+    const inKernel = possibleKernelUsers(deviceNumbers, path, ownMounts());
+    return { claimed: isClaimed(path), ...(inKernel && { inKernel: inKernel.text }) };
   },
   openers: async ({ deviceNumbers }) => openersOf(loadLibc(), deviceNumbers, process.ppid, await remoteMounts()),
   users: ({ mountPoint }) => usersOfMount(loadLibc(), mountPoint),

@@ -182,7 +182,7 @@ export interface NBDClientQuery {
 /** Who has a device, as a child has found it. */
 interface Claimed {
   readonly claimed: boolean;
-  /** Who in the kernel has it, or a partition of it, without a claim, or may have (possibleKernelText). */
+  /** Who in the kernel has it, or a partition of it, without a claim, or may have (possibleKernelUsers). */
   readonly inKernel?: string;
 }
 

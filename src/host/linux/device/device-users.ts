@@ -1,4 +1,4 @@
-import { existsSync, readFileSync, readlinkSync, realpathSync } from "node:fs";
+import { existsSync, readFileSync, realpathSync } from "node:fs";
 import { basename, dirname } from "node:path";
 import { listed } from "../../../api/values/listed.ts";
 import { quoted } from "../../../api/values/printable.ts";
@@ -6,10 +6,9 @@ import { VolumeError } from "../../../errors.ts";
 import { type MountEntry, parseMountinfo } from "../../mount-table/mountinfo.ts";
 import { type Holder, mostHolders } from "../../ports/holder.ts";
 import type { DeviceUsers } from "../child/child-protocol.ts";
-import { exportElsewhere, exportOf, ofNode, unknownExport } from "../evidence/kernel-exports.ts";
-import { hiddenProcesses, openersOf } from "../evidence/open-devices.ts";
+import { type ExportElsewhere, exportElsewhere, exportOf, ofNode, unknownExport } from "../evidence/kernel-exports.ts";
+import { hiddenProcesses, isArrayKeeper, openersOf } from "../evidence/open-devices.ts";
 import type { RemoteMounts } from "../evidence/remote-mounts.ts";
-import { ifThere } from "../syscall/if-there.ts";
 import type { Libc } from "../syscall/libc.ts";
 import { claimsOf, claimText } from "./block-claims.ts";
 import { type DeviceBeneath, devicesBeneath } from "./devices-beneath.ts";
@@ -60,8 +59,8 @@ export function usersOf(
   if (open.length > 0) return { ...opened(path, open), allowsMount: true };
   const all = [deviceNumber, ...beneath.map((device) => device.deviceNumber)];
   return possibleUsers(path, hiddenProcesses(), {
-    elsewhere: exportElsewhere(all, ofNode(mounts)),
-    unknown: unknownExport(all, ofNode(mounts)),
+    elsewhere: exportElsewhere(all, ofNode(mounts, path)),
+    unknown: unknownExport(all, ofNode(mounts, path)),
   });
 }
 
@@ -80,7 +79,7 @@ function kernelText(
   const loops = deviceNumbers.flatMap((number) => loopsOn(number, path));
   const others = loops.filter((name) => !except.includes(name));
   if (others.length > 0) return loopText(what, others);
-  const served = exportOf(deviceNumbers, ofNode(mounts));
+  const served = exportOf(deviceNumbers, ofNode(mounts, path));
   return served && `the kernel serves ${what} to others: ${quoted(served)}. Remove that export`;
 }
 
@@ -88,25 +87,26 @@ function kernelText(
  * kernelText, or who may have it so: for what is taken off the node, where an export is lost that only a container can
  * name.
  */
-export function possibleKernelText(
+export function possibleKernelUsers(
   deviceNumbers: readonly string[],
   path: string,
   mounts: readonly MountEntry[],
-): string | undefined {
+): Pick<DeviceUsers, "text" | "heldBy"> | undefined {
   const certain = kernelText(deviceNumbers, path, mounts);
-  if (certain !== undefined) return certain;
-  const elsewhere = exportElsewhere(deviceNumbers, ofNode(mounts));
-  return elsewhere && elsewhereText(path, elsewhere);
+  if (certain !== undefined) return { text: certain, heldBy: [] };
+  const elsewhere = exportElsewhere(deviceNumbers, ofNode(mounts, path));
+  return elsewhere && usersElsewhere(path, elsewhere);
 }
 
-function elsewhereText(path: string, place: string): string {
-  return `the kernel may serve ${path} to others: a container has it by the path that ${quoted(place)} names. Remove that export, or end that container`;
+function usersElsewhere(path: string, { place, user }: ExportElsewhere): Pick<DeviceUsers, "text" | "heldBy"> {
+  const text = `the kernel may serve ${path} to others: the mount namespace of ${namesOf([user])} has it by the path that ${quoted(place)} names. Remove that export, or end that container or service`;
+  return { text, heldBy: [user.pid] };
 }
 
 /** What the kernel serves that may be a device: directories of exports. */
 interface PossibleExports {
   /** Another mount namespace has the device by its path. */
-  readonly elsewhere?: string | undefined;
+  readonly elsewhere?: ExportElsewhere | undefined;
   /** Nobody can tell whether it is this device. */
   readonly unknown?: string | undefined;
 }
@@ -125,23 +125,10 @@ export function possibleUsers(
     const text = `it is unknown whether ${path} is open: the agent may not read the open files of ${namesOf(hidden)}. End these processes, or let the node's security module show them to the agent`;
     return { text, heldBy: hidden.slice(0, mostHolders).flatMap(({ pid }) => pid ?? []), allowsMount: true };
   }
-  if (elsewhere !== undefined) return { text: elsewhereText(path, elsewhere), heldBy: [], allowsMount: true };
+  if (elsewhere !== undefined) return { ...usersElsewhere(path, elsewhere), allowsMount: true };
   if (unknown === undefined) return undefined;
   const text = `it is unknown whether the kernel serves ${path} to others: what ${quoted(unknown)} names is not found on the node. Remove that export, or name its device there by a path in /dev`;
   return { text, heldBy: [], allowsMount: true };
-}
-
-/**
- * Whether a process is mdmon of the node, which writes the metadata of RAID arrays that the kernel leaves to a program,
- * to every member (mdmon(8)). In a container, anything may be called so: only one in the mount namespace of process 1
- * is, and none where that is hidden.
- * @param proc /proc, or a made tree
- */
-export function isArrayKeeper({ pid, command }: Pick<Holder, "pid" | "command">, proc = "/proc"): boolean {
-  const namespaceOf = (process: number) => ifThere(() => readlinkSync(`${proc}/${process}/ns/mnt`));
-  if (command !== "mdmon" || pid === undefined) return false;
-  const namespace = namespaceOf(pid);
-  return namespace !== undefined && namespace === namespaceOf(1);
 }
 
 /**

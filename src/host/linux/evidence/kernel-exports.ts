@@ -8,6 +8,7 @@ import { deviceNumberOf } from "../syscall/device-number.ts";
 import { ifThere } from "../syscall/if-there.ts";
 import { freshConfigfs } from "./fresh-configfs.ts";
 import { controllersOf } from "./generic-nodes.ts";
+import { commandOf } from "./mount-namespaces.ts";
 import { type OtherRoot, otherRoots } from "./other-roots.ts";
 
 /** Where configfs is on a node. */
@@ -38,6 +39,8 @@ type Looked =
 interface Export {
   /** Its directory, as people of the node see it. */
   readonly place: string;
+  /** The same beneath its configfs, wherever that is mounted; its place, if it is in none. */
+  readonly key: string;
   readonly kind: "block" | "controller";
   /** What somebody has named, perhaps in a container; empty of RNBD. */
   readonly path: string;
@@ -49,6 +52,8 @@ interface Export {
 export interface ExportSources {
   /** That this process sees. */
   readonly mounts: readonly Pick<MountEntry, "fsType" | "point">[];
+  /** The node's root as this process sees it, if that is not its own. */
+  readonly root?: string;
   /** Configfs, whoever has mounted it (freshConfigfs). */
   readonly fresh?: () => Descriptor | undefined;
   /** Where else the path may lead that somebody has named: a container may have other devices by the same names. */
@@ -59,9 +64,28 @@ export interface ExportSources {
   readonly look?: (path: string, root: string) => Looked | undefined;
 }
 
-/** All places of the node, whatever this process has mounted. */
-export function ofNode(mounts: ExportSources["mounts"]): ExportSources {
-  return { mounts, fresh: freshConfigfs, others: otherRoots };
+/**
+ * All places of the node, whatever this process has mounted.
+ * @param path a device's node, in the root directory of the node
+ */
+export function ofNode(mounts: ExportSources["mounts"], path: string): ExportSources {
+  return { mounts, root: rootOf(path, mounts), fresh: freshConfigfs, others: otherRoots };
+}
+
+/** The root directory that a path is in, as this process sees it: the node's has a sysfs, and so has a container's. */
+function rootOf(path: string, mounts: ExportSources["mounts"]): string {
+  const systems = mounts.filter(({ fsType, point }) => fsType === "sysfs" && point.endsWith("/sys"));
+  const roots = systems.map(({ point }) => point.slice(0, -"/sys".length));
+  const [nearest = ""] = roots.filter((root) => path.startsWith(`${root}/`)).sort((a, b) => b.length - a.length);
+  return nearest;
+}
+
+/** What another mount namespace has by the path of an export. */
+export interface ExportElsewhere {
+  /** The export's directory in the node's configfs. */
+  readonly place: string;
+  /** A process of that namespace. */
+  readonly user: { readonly pid: number; readonly command: string };
 }
 
 /**
@@ -77,14 +101,20 @@ export function exportOf(deviceNumbers: readonly string[], sources: ExportSource
 /**
  * What the kernel may serve of these devices: in another mount namespace a path leads to one. That is no proof, as a
  * pod may make a node of any number in its own root (CAP_MKNOD).
- * @returns its directory in the node's configfs, of the first one
+ * @returns the first one
  */
-export function exportElsewhere(deviceNumbers: readonly string[], sources: ExportSources): string | undefined {
+export function exportElsewhere(deviceNumbers: readonly string[], sources: ExportSources): ExportElsewhere | undefined {
   const isOurs = oneOf(deviceNumbers, sources);
   const found = exportsNow(sources).filter(({ path }) => path.startsWith("/"));
   const roots = found.length > 0 ? [...(sources.others?.() ?? [])] : [];
-  const leadsTo = (path: string) => roots.map(({ root, mounts }) => lookBeneath(`${root}${path}`, root, mounts));
-  return found.find(({ kind, path }) => leadsTo(path).some((at) => at?.kind === kind && isOurs(at)))?.place;
+  for (const { place, kind, path } of found) {
+    const its = roots.find(({ root, mounts }) => {
+      const at = lookBeneath(`${root}${path}`, root, mounts);
+      return at?.kind === kind && isOurs(at);
+    });
+    if (its !== undefined) return { place, user: { pid: its.pid, command: commandOf(its.pid) } };
+  }
+  return undefined;
 }
 
 /**
@@ -118,8 +148,8 @@ function exportsNow(sources: ExportSources): readonly Export[] {
 
 /** One export is shown by each mount of configfs, whose root directory may be another one. */
 function eachOnce(exports: readonly Export[]): readonly Export[] {
-  const byPlace = Map.groupBy(exports, ({ place }) => place).values();
-  return [...byPlace].flatMap(([first, ...rest]) =>
+  const byKey = Map.groupBy(exports, ({ key }) => key).values();
+  return [...byKey].flatMap(([first, ...rest]) =>
     first === undefined ? [] : { ...first, leadsTo: [first, ...rest].flatMap(({ leadsTo }) => leadsTo) },
   );
 }
@@ -130,11 +160,11 @@ function eachOnce(exports: readonly Export[]): readonly Export[] {
  */
 function configuredAt(
   point: string,
-  { mounts, look = lookIn(mounts) }: ExportSources,
+  { mounts, root: nodes = "", look = lookIn(mounts) }: ExportSources,
   name?: string,
 ): readonly Export[] {
-  const root = point.endsWith(usual) ? point.slice(0, -usual.length) : "";
-  const shown = name ?? point.slice(root.length);
+  const root = point.endsWith(usual) ? point.slice(0, -usual.length) : nodes;
+  const shown = name ?? (point.startsWith(`${root}/`) ? point.slice(root.length) : point);
   return servers.flatMap(({ places, file, kind }) =>
     matching(point, places.split("/")).flatMap((place) => {
       const path = fileIn(attribute(`${place}/${file}`));
@@ -142,7 +172,8 @@ function configuredAt(
       const leadsTo = whereIs(root, path)
         .flatMap(([at, beneath]) => look(at, beneath) ?? [])
         .filter((at) => fits(at, kind));
-      return [{ place: `${shown}${place.slice(point.length)}`, path, kind, leadsTo }];
+      const key = place.slice(point.length);
+      return [{ place: `${shown}${key}`, key, path, kind, leadsTo }];
     }),
   );
 }
@@ -156,7 +187,7 @@ function fits(looked: Looked, kind: "block" | "controller"): boolean {
 function servedByRNBD(place: string): Export {
   const disk = `${place}/block_dev`;
   const number = attribute(`${disk}/${basename(place)}/dev`) || attribute(`${disk}/dev`);
-  return { place, kind: "block", path: "", leadsTo: number === "" ? [] : [{ kind: "block", number }] };
+  return { place, key: place, kind: "block", path: "", leadsTo: number === "" ? [] : [{ kind: "block", number }] };
 }
 
 /** What has no such switch is on as long as it names a file. */

@@ -5,6 +5,7 @@ import { AT_FDCWD, AT_STATX_DONT_SYNC } from "../syscall/constants.ts";
 import { errnoOf } from "../syscall/errno.ts";
 import { ifThere } from "../syscall/if-there.ts";
 import type { Libc } from "../syscall/libc.ts";
+import { containerOf } from "./container-of.ts";
 import { commandNodesOf } from "./generic-nodes.ts";
 import type { RemoteMounts } from "./remote-mounts.ts";
 import { threadsWithFiles } from "./threads-with-files.ts";
@@ -79,6 +80,23 @@ export function isOneOf(
 ): boolean {
   if (file.kind === "charDevice") return file.writable && generic.includes(file.deviceNumber);
   return file.kind === "blockDevice" && deviceNumbers.includes(file.deviceNumber);
+}
+
+/**
+ * Whether a process is mdmon of the node, which writes the metadata of RAID arrays that the kernel leaves to a program,
+ * to every member (mdmon(8)). In a container, anything may be called so. That has a PID namespace of its own, or, with
+ * hostPID, the agent's, which is the node's, and the cgroup of a container. A mount namespace of its own tells nothing:
+ * a unit of systemd may have one, too.
+ * @param proc /proc, or a made tree
+ */
+export function isArrayKeeper({ pid, command }: Pick<Holder, "pid" | "command">, proc = "/proc"): boolean {
+  if (command !== "mdmon" || pid === undefined) return false;
+  const namespaceOf = (process: number | "self") => ifThere(() => readlinkSync(`${proc}/${process}/ns/pid`));
+  const namespace = namespaceOf(pid);
+  const cgroup = ifThere(() => readFileSync(`${proc}/${pid}/cgroup`, "utf8"));
+  if (namespace === undefined || namespace !== namespaceOf("self") || cgroup === undefined) return false;
+  const { container, pod } = containerOf(cgroup);
+  return container === undefined && pod === undefined;
 }
 
 /**

@@ -5,6 +5,8 @@ import { ifThere } from "../syscall/if-there.ts";
 
 /** A root directory of other processes. */
 export interface OtherRoot {
+  /** A process that has it. */
+  readonly pid: number;
   /** A path to it: `/proc/7/root`. */
   readonly root: string;
   /** What is mounted beneath it, by paths that begin so, too. */
@@ -27,6 +29,6 @@ export function* otherRoots(proc = "/proc"): Generator<OtherRoot> {
     const mounts = parseMountinfo(ifThere(() => readFileSync(`${proc}/${pid}/mountinfo`, "utf8")) ?? "");
     if (!mounts.some(({ point, fsType }) => point === "/" && isLocal(fsType))) continue;
     seen.add(key);
-    yield { root, mounts: mounts.map(({ point, fsType }) => ({ point: `${root}${point}`, fsType })) };
+    yield { pid: Number(pid), root, mounts: mounts.map(({ point, fsType }) => ({ point: `${root}${point}`, fsType })) };
   }
 }

@@ -2,7 +2,7 @@ import { closeSync, constants, fstatSync, fsyncSync, openSync, realpathSync, wri
 import { VolumeError } from "../../../errors.ts";
 import type { RemovedDisk } from "../child/child-protocol.ts";
 import { claimsOf } from "../device/block-claims.ts";
-import { openText, possibleKernelText } from "../device/device-users.ts";
+import { openText, possibleKernelUsers } from "../device/device-users.ts";
 import { openersOf } from "../evidence/open-devices.ts";
 import type { RemoteMounts } from "../evidence/remote-mounts.ts";
 import { attribute } from "../syscall/device-identity.ts";
@@ -36,8 +36,10 @@ export function removeScsiDisk(libc: Libc, disk: RemovedDisk, remote: RemoteMoun
     const numbers = [disk.deviceNumber, ...partitions];
     const openers = openersOf(libc, numbers, process.pid, remote, process.ppid);
     if (openers.length > 0) throw new VolumeError("DeviceBusy", "transient", openText(disk.path, openers));
-    const inKernel = possibleKernelText(numbers, disk.path, ownMounts());
-    if (inKernel !== undefined) throw new VolumeError("DeviceBusy", "transient", inKernel);
+    const inKernel = possibleKernelUsers(numbers, disk.path, ownMounts());
+    if (inKernel !== undefined) {
+      throw new VolumeError("DeviceBusy", "transient", inKernel.text, { heldBy: inKernel.heldBy });
+    }
     if (disk.stays === true) return;
     if (fd !== undefined) flush(fd);
     writeFileSync(`${device}/delete`, "1");

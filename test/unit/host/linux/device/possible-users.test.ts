@@ -17,9 +17,10 @@ describe("who may have a device that nobody is seen to have", () => {
   });
 
   it("is who gets what another mount namespace has by the path of an export, which leaves a mount", () => {
-    expect(possibleUsers("/dev/sdb", [], { elsewhere: place, unknown: place })).to.deep.equal({
-      text: `the kernel may serve /dev/sdb to others: a container has it by the path that ${place} names. Remove that export, or end that container`,
-      heldBy: [],
+    const elsewhere = { place, user: { pid: 7, command: "qemu" } };
+    expect(possibleUsers("/dev/sdb", [], { elsewhere, unknown: place })).to.deep.equal({
+      text: `the kernel may serve /dev/sdb to others: the mount namespace of qemu (7) has it by the path that ${place} names. Remove that export, or end that container or service`,
+      heldBy: [7],
       allowsMount: true,
     });
   });

@@ -2,7 +2,12 @@ import { constants, mkdirSync, mkdtempSync, openSync, realpathSync, rmSync, syml
 import { tmpdir } from "node:os";
 import { dirname } from "node:path";
 import { expect } from "chai";
-import { exportElsewhere, exportOf, unknownExport } from "../../../../../src/host/linux/evidence/kernel-exports.ts";
+import {
+  exportElsewhere,
+  exportOf,
+  ofNode,
+  unknownExport,
+} from "../../../../../src/host/linux/evidence/kernel-exports.ts";
 import { Descriptor } from "../../../../../src/host/linux/syscall/descriptor.ts";
 
 const lio = (path: string) =>
@@ -88,6 +93,26 @@ describe("what the kernel serves to others", () => {
     expect(exportOf(["8:16"], { ...sources, fresh: () => undefined }), "the kernel has none").to.equal(undefined);
   });
 
+  it("a disk that is not in /dev, by configfs that is not mounted beneath the node's root", () => {
+    put({ [`${usb}/file`]: "/srv/b\n" });
+    const look = (path: string) => (path === "/host/srv/b" ? ({ kind: "block", number: "8:16" } as const) : undefined);
+    const fresh = () => new Descriptor(openSync(config(), constants.O_RDONLY));
+    const sources = { mounts: [], root: "/host", sys: sys(), look, fresh };
+    expect(exportOf(["8:16"], sources)).to.equal(`/sys/kernel/config/${usb}`);
+  });
+
+  it("by the root directory that the device's node is in", () => {
+    const mounts = ["/sys", "/host/sys", "/host/srv/chroot/sys"].map((point) => ({ fsType: "sysfs", point }));
+    const root = (path: string) => ofNode(mounts, path).root;
+    expect(["/host/dev/sdb", "/host/srv/sdb", "/dev/sdb", "/hosts/dev/sdb"].map(root)).to.deep.equal([
+      "/host",
+      "/host",
+      "",
+      "",
+    ]);
+    expect(ofNode([{ fsType: "tmpfs", point: "/host/sys" }], "/host/dev/sdb").root).to.equal("");
+  });
+
   it("not the disk that a path leads to in another mount namespace, where a pod may have made the node", () => {
     nvmeDisk();
     put({ [`${passthru}/device_path`]: "/full\n", [`${passthru}/enable`]: "1\n" });
@@ -95,13 +120,15 @@ describe("what the kernel serves to others", () => {
     const sources = { mounts, sys: sys(), look: () => ({ kind: "controller", number: "1:3" }) as const };
     expect(exportElsewhere(["259:0"], sources)).to.equal(undefined);
     const others = () => [
-      { root: `${host}/container`, mounts: [] },
-      { root: "/dev", mounts: [] },
+      { pid: 1, root: `${host}/container`, mounts: [] },
+      { pid: process.pid, root: "/dev", mounts: [] },
     ]; // has /dev/full
     expect(exportOf(["259:0"], { ...sources, others })).to.equal(undefined);
-    expect(short(exportElsewhere(["259:0"], { ...sources, others })), "told apart").to.equal(passthru);
+    const seen = exportElsewhere(["259:0"], { ...sources, others });
+    expect(short(seen?.place), "told apart").to.equal(passthru);
+    expect(seen?.user.pid, "whose it is").to.equal(process.pid);
     expect(exportElsewhere(["8:16"], { ...sources, others }), "another disk").to.equal(undefined);
-    const hanging = () => [{ root: "/dev", mounts: [{ fsType: "nfs4", point: "/dev/full" }] }];
+    const hanging = () => [{ pid: 1, root: "/dev", mounts: [{ fsType: "nfs4", point: "/dev/full" }] }];
     expect(exportElsewhere(["259:0"], { ...sources, others: hanging }), "which is not looked at").to.equal(undefined);
   });
 
@@ -165,7 +192,7 @@ describe("what the kernel serves to others", () => {
       symlinkSync("/srv/sdb", `${host}/container/link`);
       put({ [`${usb}/file`]: "/link\n" });
       const mounts = [{ fsType: "configfs", point: config() }];
-      const others = () => [{ root: `${host}/container`, mounts: [] }];
+      const others = () => [{ pid: 1, root: `${host}/container`, mounts: [] }];
       expect(short(unknownExport(["8:16"], { mounts, sys: sys(), others }))).to.equal(usb);
     });
 
@@ -173,7 +200,7 @@ describe("what the kernel serves to others", () => {
       nvmeDisk();
       put({ [`${passthru}/device_path`]: "/full\n", [`${passthru}/enable`]: "1\n" });
       const mounts = [{ fsType: "configfs", point: config() }];
-      const others = () => [{ root: "/dev", mounts: [] }]; // has /dev/full
+      const others = () => [{ pid: 1, root: "/dev", mounts: [] }]; // has /dev/full
       expect(short(unknownExport(["259:0"], { mounts, sys: sys(), others }))).to.equal(passthru);
     });
 
@@ -184,6 +211,25 @@ describe("what the kernel serves to others", () => {
       const fresh = () => new Descriptor(openSync(config(), constants.O_RDONLY));
       expect(unknownExport(["8:16"], { mounts: [], sys: sys(), fresh })).to.equal(`/sys/kernel/config/${usb}`);
       expect(unknownExport(["8:16"], { mounts, sys: sys(), fresh })).to.equal(undefined);
+    });
+
+    it("is nothing that leads to a file of the node, where configfs is not mounted beneath its root", () => {
+      put({ sdb: "" }, `${host}/srv`);
+      put({ [`${usb}/file`]: "/srv/sdb\n" });
+      const fresh = () => new Descriptor(openSync(config(), constants.O_RDONLY));
+      expect(unknownExport(["8:16"], { mounts: [], root: host, sys: sys(), fresh })).to.equal(undefined);
+      const hanging = [{ fsType: "nfs4", point: `${host}/srv` }];
+      const found = unknownExport(["8:16"], { mounts: hanging, root: host, sys: sys(), fresh });
+      expect(found, "that may hang").to.equal(`/sys/kernel/config/${usb}`);
+    });
+
+    it("is nothing that one of two mounts shows to be a file, wherever configfs is mounted", () => {
+      put({ sdb: "" }, `${host}/srv`);
+      put({ [`${usb}/file`]: "/srv/sdb\n" });
+      symlinkSync(config(), `${host}/config`);
+      const mounts = [`${host}/config`, config()].map((point) => ({ fsType: "configfs", point }));
+      expect(unknownExport(["8:16"], { mounts: mounts.slice(0, 1), sys: sys() })).to.equal(`${host}/config/${usb}`);
+      expect(unknownExport(["8:16"], { mounts, sys: sys() })).to.equal(undefined);
     });
 
     it("is what names a file on a file system that may hang, which is not looked at, or links without an end", () => {

@@ -30,6 +30,7 @@ describe("root directories in other mount namespaces", () => {
   it("are found once each, but for our own namespace, what may hang, and what cannot be seen", () => {
     const found = [...otherRoots(proc)];
     expect(found.map(({ root }) => root)).to.deep.equal([`${proc}/5/root`, `${proc}/7/root`]);
+    expect(found.map(({ pid }) => pid)).to.deep.equal([5, 7]);
     expect(found[0]?.mounts.map(({ point }) => point)).to.deep.equal([`${proc}/5/root/`, `${proc}/5/root/dev`]);
   });
 });
