@@ -25,8 +25,7 @@ async function main(argv: readonly string[]): Promise<number> {
   if (argv[0] === "child") {
     refuseOtherProcessors();
     const { runChild } = await import("./host/linux/child-main.ts");
-    await runChild();
-    return 0;
+    return runChild();
   }
   const answer = answerTo(argv);
   if (answer !== undefined) {

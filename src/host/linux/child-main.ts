@@ -1,3 +1,4 @@
+import { once } from "node:events";
 import { writeFileSync } from "node:fs";
 import { createInterface } from "node:readline";
 import { printable } from "../../api/values/printable.ts";
@@ -17,7 +18,7 @@ import { isClaimed, probeBlockDevice } from "./device/block-probe.ts";
 import { possibleKernelUsers, usersOf } from "./device/device-users.ts";
 import { wipe } from "./device/device-writes.ts";
 import { checkAs, formatAs, prepare, refusing } from "./device/held-device.ts";
-import { stayInNamespace } from "./evidence/entered-namespace.ts";
+import { enterNamespace } from "./evidence/entered-namespace.ts";
 import { usersOf as usersOfMount } from "./evidence/mount-users.ts";
 import { openersOf } from "./evidence/open-devices.ts";
 import { remoteMounts, remoteMountsSeen } from "./evidence/remote-mounts.ts";
@@ -65,7 +66,7 @@ const handlers: ChildHandlers = {
   },
   openers: async ({ deviceNumbers }) => openersOf(loadLibc(), deviceNumbers, process.ppid, await remoteMounts()),
   users: ({ mountPoint }) => usersOfMount(loadLibc(), mountPoint),
-  enterNamespace: ({ path }) => stayInNamespace(path, loadSandboxCalls()),
+  enterNamespace: ({ path }) => enterNamespace(path, loadSandboxCalls()),
   removeDisk: async ({ disk }) => removeScsiDisk(loadLibc(), disk, await remoteMounts()),
   sysfs: ({ file, text }) => writeFileSync(file, text),
   iscsi: ({ request }) => runISCSI(request),
@@ -97,14 +98,21 @@ const handlers: ChildHandlers = {
 /**
  * The role `child`: reads one request from stdin, and carries it out. It writes the reply to stdout, or becomes the
  * program that was asked for.
+ * @returns the code with which to exit at once: a Node whose input was replaced (held-device.ts) aborts at its own end
  */
-export async function runChild(): Promise<void> {
+export async function runChild(): Promise<number> {
   const request = await readRequest();
-  if (request === undefined) return; // the parent died before it said what to do
-  const reply = await replyOf(handlers[request.kind] as (request: ChildRequest) => unknown, request);
-  if (reply.ok && typeof reply.value === "function") return reply.value();
-  if (!reply.ok) process.exitCode = refusedCode;
+  if (request === undefined) return 0; // the parent died before it said what to do
+  let reply = await replyOf(handlers[request.kind] as (request: ChildRequest) => unknown, request);
+  if (reply.ok && typeof reply.value === "function") reply = await replyOf(reply.value as () => never, request);
   process.stdout.write(`${JSON.stringify(reply)}\n`); // replyIn reads it
+  if (reply.ok && request.kind === "enterNamespace") await inputEnds();
+  return reply.ok ? 0 : refusedCode;
+}
+
+async function inputEnds(): Promise<void> {
+  process.stdin.resume();
+  if (!process.stdin.readableEnded) await once(process.stdin, "end");
 }
 
 async function replyOf(handle: (request: ChildRequest) => unknown, request: ChildRequest): Promise<ChildReply> {

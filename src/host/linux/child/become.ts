@@ -37,7 +37,10 @@ interface Beside {
   readonly bounded?: boolean;
 }
 
-/** Becomes another program. */
+/**
+ * Becomes another program. If the kernel refuses that (execve(2)), Node ends this process by SIGABRT.
+ * @throws VolumeError ToolMissing; Errno; TypeError of an argument with a NUL
+ */
 export function become(file: string, args: readonly string[], { path, env, secret, bounded }: Beside = {}): never {
   if (secret !== undefined) keepSecret(secret);
   const command = bounded === true ? [findProgram("prlimit"), ...limited, file, ...args] : [file, ...args];

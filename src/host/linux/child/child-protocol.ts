@@ -40,7 +40,10 @@ export interface ChildCalls {
 /** Becomes the program that was asked for. */
 type Become = () => never;
 
-/** Programs that a child becomes once its own checks have passed: only if one fails, it replies, with refusedCode. */
+/**
+ * Programs that a child becomes once its own checks have passed: only if one fails, or the program cannot be asked for
+ * (become), it replies, with refusedCode. If the kernel then refuses to start it, a signal ends the child.
+ */
 interface ChildPrograms {
   readonly format: Call<
     {

@@ -23,7 +23,8 @@ export async function askChild<K extends keyof ChildCalls>(
 
 /**
  * Has a disposable child process become a program, and resolves with how that ended. Rejects as ChildRunner.run does.
- * @throws VolumeError if the child did not become it: of `on`, if that is known better than the child knows it
+ * @throws VolumeError if the child did not become it: of `on`, if that is known better than the child knows it.
+ *   EndedBySignal, uncertain, if the kernel did not start it
  */
 export async function runProgram(
   runner: Pick<ChildRunner, "run">,

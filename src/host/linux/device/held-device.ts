@@ -51,7 +51,7 @@ export async function prepare(
 
 /**
  * The device as standard input, which mkfs and e2fsck open anew: while that is held, no other disk gets its number.
- * Node has lost its own with that, and aborts if it is to end by itself: nothing is refused afterwards.
+ * Node has lost its own with that, and aborts if it is to end by itself: runChild has it exit.
  */
 function asInput(fd: number): void {
   loadLibc().dup2(fd, 0);

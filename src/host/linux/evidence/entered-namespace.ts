@@ -92,10 +92,9 @@ export class EnteredNamespace implements AsyncDisposable {
   }
 }
 
-/** In the child. Stays there until its input ends, as it does with the agent. */
-export function stayInNamespace(path: string, calls: Pick<SandboxCalls, "unshare" | "setns">): void {
+/** In the child, which stays there until its input ends, as it does with the agent. */
+export function enterNamespace(path: string, calls: Pick<SandboxCalls, "unshare" | "setns">): void {
   using file = new Descriptor(openSync(path, "r"));
   calls.unshare(CLONE_FS); // makes root and working directory this thread's own, without which it may not go elsewhere
   calls.setns(file.fd, CLONE_NEWNS);
-  process.stdin.resume();
 }
