@@ -10,8 +10,8 @@ describe("the page, with a failing node, a volume that waits and an orphan", fun
 
   it("says first what is wrong, where, why and since when", async () => {
     const { tab } = await open((real) => troubledCluster(real));
-    expect(await tab.value(headline)).to.equal("scratch is blocked on worker-5 · worker-17 is silent");
-    expect(await tab.value("document.title")).to.equal("× scratch is blocked on worker-5 · worker-17 is silent");
+    expect(await tab.value(headline)).to.equal("scratch is blocked on worker-5 · worker-17 is unresponsive");
+    expect(await tab.value("document.title")).to.equal("× scratch is blocked on worker-5 · worker-17 is unresponsive");
     const rows = await tab.value<string[][]>(rowsIn("troubles-table"));
     expect(rows.map(([state, node]) => `${state} ${node}`)).to.deep.equal([
       "× blocked worker-5",
@@ -95,7 +95,7 @@ describe("the page, with a failing node, a volume that waits and an orphan", fun
     if (datasets === undefined || scratch === undefined) throw new Error("there are volumes");
     const now = Date.now();
     cluster.view.put("nodevolumeintents", rawIntent("worker-5", scratch, now));
-    await tab.until("document.getElementById('head').textContent === 'worker-17 is silent'");
+    await tab.until("document.getElementById('head').textContent === 'worker-17 is unresponsive'");
     await tab.until("document.querySelector('#panel .pill').textContent.includes('as desired')");
     cluster.view.put("nodes", rawNode("worker-25"));
     const status = waitingStatus(now, 3, "SourceNotFound", "it is not there");
@@ -131,7 +131,7 @@ describe("the page, with a failing node, a volume that waits and an orphan", fun
     const headlineSaid = "document.getElementById('head').closest('[role=status][aria-live=polite]') !== null";
     expect(await tab.value(headlineSaid)).to.equal(true);
     expect(names("heading")).to.have.members([
-      "scratch is blocked on worker-5 · worker-17 is silent",
+      "scratch is blocked on worker-5 · worker-17 is unresponsive",
       "What is wrong",
       "Nodes × volumes",
       "Nodes (24)",

@@ -59,7 +59,7 @@ export function manySets(count: number): Volume[] {
   }));
 }
 
-/** With worker-17 silent, scratch blocked on worker-5, datasets waiting on worker-11, and an orphan on worker-21. */
+/** With worker-17 late, scratch blocked on worker-5, datasets waiting on worker-11, and an orphan on worker-21. */
 export function troubledCluster(real: System, nodeCount = 24): Cluster {
   const cluster = wellCluster(real, nodeCount);
   const { view, skip, nodes } = cluster;
