@@ -1,8 +1,7 @@
 import { findCondition, mergeConditions } from "../../api/conditions.ts";
 import type { Condition } from "../../api/types.gen.ts";
 import type { StateEntry } from "../model/projections.ts";
-import type { AgentFacts } from "./agent-lost.ts";
-import { agentLost, nodeLost } from "./agent-lost.ts";
+import { type AgentFacts, agentLost, nodeLost } from "./agent-lost.ts";
 
 /**
  * The status of a NodeVolumeState that the controller writes for an agent that does not renew its Lease: Ready and

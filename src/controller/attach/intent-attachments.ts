@@ -3,13 +3,11 @@ import type { Storage } from "../cache/storage.ts";
 import type { ClaimReservation, VolumeObjects } from "../claims/claim-reservation.ts";
 import type { IntentAttachments } from "../model/intent-attachments.ts";
 import type { Intent } from "../model/projections.ts";
-import type { Attachment } from "../model/storage-objects.ts";
-import { projectAttachment } from "../model/storage-objects.ts";
+import { type Attachment, projectAttachment } from "../model/storage-objects.ts";
 import { volumeIDOf } from "../model/volume-key.ts";
 import { attachmentName, isOwnAttachment } from "./attachment-name.ts";
 import type { VolumeIndex } from "./volume-index.ts";
-import type { AttachmentWriter } from "./write-attachment.ts";
-import { removeAttachment } from "./write-attachment.ts";
+import { type AttachmentWriter, removeAttachment } from "./write-attachment.ts";
 
 /** Dependencies of what the end of an intent does about VolumeAttachments and claims. */
 export interface IntentAttachmentsDeps extends AttachmentWriter {

@@ -6,8 +6,14 @@ import { requestersOf } from "../model/volume-identity.ts";
 import type { WaitReason } from "../model/wait-reason.ts";
 import { identityObstacle } from "./identity-obstacle.ts";
 import { isResolved } from "./resolve-volume.ts";
-import type { IndexedVolumeFacts, VolumeConsumer, VolumeFacts } from "./volume-facts.ts";
-import { holds, isExclusive, nodeNameOf } from "./volume-facts.ts";
+import {
+  holds,
+  type IndexedVolumeFacts,
+  isExclusive,
+  nodeNameOf,
+  type VolumeConsumer,
+  type VolumeFacts,
+} from "./volume-facts.ts";
 
 /** Wait reasons of an intent that requests a volume: what keeps it from being attached or granted. Pure. */
 

@@ -7,13 +7,11 @@ import type { KubeClient } from "../../kube/client/client.ts";
 import type { Logger, Random } from "../../ports.ts";
 import type { Expectations } from "../attach/expectations.ts";
 import type { GatherVolumeDeps } from "../attach/gather-volume.ts";
-import type { ResolvedVolume } from "../attach/resolve-volume.ts";
-import { isResolved } from "../attach/resolve-volume.ts";
+import { isResolved, type ResolvedVolume } from "../attach/resolve-volume.ts";
 import { contextTooLarge } from "../attach/size-limits.ts";
 import type { VolumeConsumer } from "../attach/volume-facts.ts";
 import { type Intent, intentRef } from "../model/projections.ts";
-import type { Attachment } from "../model/storage-objects.ts";
-import { projectAttachment } from "../model/storage-objects.ts";
+import { type Attachment, projectAttachment } from "../model/storage-objects.ts";
 import type { WaitReason } from "../model/wait-reason.ts";
 import { grantedOfDriver } from "./of-driver.ts";
 

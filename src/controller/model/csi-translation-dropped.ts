@@ -1,7 +1,6 @@
 import { annotation } from "../../api/names.ts";
 import type { SecretReference } from "../../api/types.gen.ts";
-import type { JsonObject } from "../../kube/json.ts";
-import { recordIn, stringIn } from "../../kube/json.ts";
+import { type JsonObject, recordIn, stringIn } from "../../kube/json.ts";
 import { csiDefaults } from "./csi-translation.ts";
 import type { PersistentVolumeCSI } from "./storage-types.ts";
 

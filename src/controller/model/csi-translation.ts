@@ -1,6 +1,5 @@
 import type { SecretReference } from "../../api/types.gen.ts";
-import type { JsonObject } from "../../kube/json.ts";
-import { numberIn, recordIn, stringIn } from "../../kube/json.ts";
+import { type JsonObject, numberIn, recordIn, stringIn } from "../../kube/json.ts";
 import type { AccessMode, PersistentVolumeCSI } from "./storage-types.ts";
 
 /**

@@ -1,7 +1,6 @@
 import type { KubeObject, ObjectMeta } from "../../api/meta.ts";
 import type { SecretReference } from "../../api/types.gen.ts";
-import type { JsonObject } from "../../kube/json.ts";
-import { arrayIn, recordIn, stringIn } from "../../kube/json.ts";
+import { arrayIn, type JsonObject, recordIn, stringIn } from "../../kube/json.ts";
 import { attachErrorCode } from "../../kube/objects/attach-error.ts";
 import { controllerOf } from "../../kube/objects/controller-of.ts";
 import { translateInTree } from "./csi-translation.ts";
