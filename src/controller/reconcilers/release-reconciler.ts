@@ -5,7 +5,7 @@ import type { EventRecorder } from "../../kube/events/event-recorder.ts";
 import type { PolicyWatch } from "../../kube/policies/policy-watch.ts";
 import type { Logger } from "../../ports.ts";
 import type { AgentLeases } from "../agents/agent-leases.ts";
-import type { IntentAttachments } from "../model/intent-attachments.ts";
+import type { IntentAttachments } from "../attach/intent-attachments.ts";
 import { type Intent, intentRef, type NodeInfo, projectNode } from "../model/projections.ts";
 import { requestersOf } from "../model/volume-identity.ts";
 import { awaitsRelease, decideRelease, type ReleaseDecision, type ReleaseProof } from "../release/decide-release.ts";
