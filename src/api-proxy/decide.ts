@@ -2,7 +2,7 @@ import { intentRest } from "../api/intent-name.ts";
 import { type Headers, readHeaders } from "./headers.ts";
 import type { Own } from "./own.ts";
 import { isQueryOf, type Verb } from "./queries.ts";
-import { type Rule, rules } from "./rules.ts";
+import { longestBody, type Rule, rules } from "./rules.ts";
 import { readTarget, type Target } from "./target.ts";
 
 /** A request as it came, before its body. */
@@ -96,7 +96,7 @@ function headersProblem(rule: Rule, verb: Verb, headers: Headers, { nodeName }: 
   }
   const wanted = verb === "patch" ? "application/merge-patch+json" : "application/json";
   if (contentType !== wanted) return `the body is not ${wanted}`;
-  const { longest = 0 } = rule;
+  const { longest = longestBody } = rule;
   return contentLength !== undefined && contentLength <= longest
     ? undefined
     : `the body is not of 0 to ${longest} bytes`;

@@ -18,12 +18,14 @@ export interface Rule {
   /** Whether the agent may also ask as its own node, and be told what is of that node alone (KEP-5284). */
   readonly asNode?: true;
   readonly body?: BodyCheck;
-  /** Bytes of the longest body. */
+  /** Bytes of the longest body, if it may be longer than `longestBody`. */
   readonly longest?: number;
 }
 
 const ours = "/apis/nodevolume.dev/v1alpha1";
 const lease = "/apis/coordination.k8s.io/v1/namespaces";
+const ownLeases = `${lease}/${systemNamespace}/leases`;
+const events = "/api/v1/namespaces/default/events";
 const bundles = "/apis/certificates.k8s.io/v1beta1/clustertrustbundles";
 const admission = "/apis/admissionregistration.k8s.io/v1";
 const namespace = "/api/v1/namespaces/{namespace}";
@@ -31,7 +33,8 @@ const namespace = "/api/v1/namespaces/{namespace}";
 const collection = ["list", "watch"] as const;
 /** What etcd takes of one object. */
 const longestStatus = 1_536 * 1024;
-const longestSmall = 32 * 1024;
+/** Bytes of the longest body but that of a status. */
+export const longestBody = 32 * 1024;
 
 /**
  * PURE. All that an agent asks of the API server: the closed set of the proxy. config/rbac grants no more than this and
@@ -57,28 +60,10 @@ export const rules: readonly Rule[] = [
     longest: longestStatus,
   },
   // The sign of life, and whether the policy that keeps agents apart is in force.
-  { name: "lease", verbs: ["get"], path: `${lease}/${systemNamespace}/leases/{own}` },
-  {
-    name: "lease-create",
-    verbs: ["create"],
-    path: `${lease}/${systemNamespace}/leases`,
-    body: ownLease,
-    longest: longestSmall,
-  },
-  {
-    name: "lease-renew",
-    verbs: ["update"],
-    path: `${lease}/${systemNamespace}/leases/{own}`,
-    body: ownLease,
-    longest: longestSmall,
-  },
-  {
-    name: "policy-probe",
-    verbs: ["probe"],
-    path: `${lease}/${systemNamespace}/leases`,
-    body: probedLease,
-    longest: longestSmall,
-  },
+  { name: "lease", verbs: ["get"], path: `${ownLeases}/{own}` },
+  { name: "lease-create", verbs: ["create"], path: ownLeases, body: ownLease },
+  { name: "lease-renew", verbs: ["update"], path: `${ownLeases}/{own}`, body: ownLease },
+  { name: "policy-probe", verbs: ["probe"], path: ownLeases, body: probedLease },
   // The policies that the agent rests on, as objects.
   { name: "policy", verbs: ["get"], path: `${admission}/validatingadmissionpolicies/{policy}` },
   {
@@ -95,20 +80,8 @@ export const rules: readonly Rule[] = [
     fieldSelector: "metadata.name={policy}",
   },
   // For people.
-  {
-    name: "event",
-    verbs: ["create"],
-    path: "/api/v1/namespaces/default/events",
-    body: ownEvent,
-    longest: longestSmall,
-  },
-  {
-    name: "event-again",
-    verbs: ["patch"],
-    path: "/api/v1/namespaces/default/events/{name}",
-    body: againEvent,
-    longest: longestSmall,
-  },
+  { name: "event", verbs: ["create"], path: events, body: ownEvent },
+  { name: "event-again", verbs: ["patch"], path: `${events}/{name}`, body: againEvent },
   // Content of volumes, and Secrets that they need: what a namespace has granted, or what is of this node.
   { name: "secret", verbs: ["get"], path: `${namespace}/secrets/{name}`, asNode: true },
   { name: "secret-content", verbs: collection, path: `${namespace}/secrets`, fieldSelector: "metadata.name={name}" },
@@ -119,13 +92,7 @@ export const rules: readonly Rule[] = [
     path: `${namespace}/configmaps`,
     fieldSelector: "metadata.name={name}",
   },
-  {
-    name: "token",
-    verbs: ["token"],
-    path: `${namespace}/serviceaccounts/{name}/token`,
-    body: boundToken,
-    longest: longestSmall,
-  },
+  { name: "token", verbs: ["token"], path: `${namespace}/serviceaccounts/{name}/token`, body: boundToken },
   { name: "trust-bundle", verbs: collection, path: bundles, fieldSelector: "metadata.name={bundle}" },
   {
     name: "trust-bundles",

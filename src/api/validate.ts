@@ -3,7 +3,6 @@ import { copyJson } from "./copy-json.ts";
 import { apiVersion } from "./names.ts";
 import { type Definitions, type FieldError, type RuleChecker, ruleChecker } from "./rules/check-rules.ts";
 import { schema } from "./schema.gen.ts";
-import { structureError } from "./structure-error.ts";
 import type { NodeVolumeIntent, NodeVolumeSet } from "./types.gen.ts";
 import { intent as intentStatus, set as setStatus } from "./validators/status.gen.ts";
 import { intent as intentStructure, set as setStructure } from "./validators/structure.gen.ts";
@@ -74,7 +73,7 @@ function parse<T>({ kind, structure, brokenRules, status, statusAtBirth }: Valid
   if (typeof input !== "object" || input === null) return refused([{ path: "", message: "must be an object" }]);
   const value = copyJson(input) as Fields;
   const ofStructure = structure(value) ? [] : (structure.errors ?? []);
-  const errors = ofStructure.map((error) => structureError(error));
+  const errors = ofStructure.map(structureError);
   if (ofStructure.some(({ keyword }) => !ofValue.has(keyword))) return refused(errors);
   errors.push(...identityErrors(kind, value));
   // Rules count on a name.
@@ -93,6 +92,37 @@ export function parseIntentStatus(input: unknown): NodeVolumeIntent["status"] {
 function refused(errors: readonly FieldError[]): { readonly ok: false; readonly errors: readonly FieldError[] } {
   const distinct = new Map(errors.map((error) => [`${error.path} ${error.message}`, error]));
   return { ok: false, errors: [...distinct.values()] };
+}
+
+/** What ajv found, as a path and a sentence with the remedy. */
+function structureError(error: ErrorObject): FieldError {
+  const at = fieldPath(error.instancePath);
+  switch (error.keyword) {
+    case "required":
+      return { path: `${at}.${error.params["missingProperty"]}`, message: "is needed: add it" };
+    case "additionalProperties":
+      return {
+        path: `${at}.${error.params["additionalProperty"]}`,
+        message: "is not understood: correct its name, or upgrade what reads it here",
+      };
+    case "enum": {
+      const values = (error.params["allowedValues"] as unknown[]).map((value) => JSON.stringify(value));
+      return { path: at, message: `must be one of ${values.join(", ")}` };
+    }
+    case "type":
+      return { path: at, message: `must be of type ${[error.params["type"]].flat().join(" or ")}` };
+    case "minLength":
+      return { path: at, message: "must not be empty" };
+    default:
+      return { path: at, message: error.message ?? `breaks the schema's ${error.keyword}` };
+  }
+}
+
+/** A JSON pointer as people write paths: `/spec/mounts/0/path` is `.spec.mounts[0].path`. */
+function fieldPath(pointer: string): string {
+  const segments = pointer.split("/").slice(1);
+  const named = segments.map((segment) => segment.replaceAll("~1", "/").replaceAll("~0", "~"));
+  return named.map((segment) => (/^\d+$/.test(segment) ? `[${segment}]` : `.${segment}`)).join("");
 }
 
 /** An entry of a list may come without apiVersion and kind. */

@@ -14,13 +14,13 @@ import { createPolicyWatch, type PolicyWatch } from "../kube/policies/policy-wat
 import type { Cancel, System } from "../ports.ts";
 import { createAgentEvents } from "./agents/agent-events.ts";
 import type { AgentLeases } from "./agents/agent-leases.ts";
+import type { IntentAttachments } from "./attach/intent-attachments.ts";
 import type { Pods } from "./cache/pods.ts";
 import type { Storage } from "./cache/storage.ts";
 import type { Watches } from "./cache/watches.ts";
 import type { Gatherer } from "./intents/gather.ts";
 import { createPendingWrites, type PendingWrites } from "./intents/pending-writes.ts";
 import type { Metrics } from "./metrics.ts";
-import type { IntentAttachments } from "./model/intent-attachments.ts";
 import type { NodeInput } from "./model/node-input.ts";
 import type { Intent, SetEntry } from "./model/projections.ts";
 import type { Claim } from "./model/storage-objects.ts";

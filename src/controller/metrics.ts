@@ -1,5 +1,4 @@
-import type { Registry } from "prom-client";
-import { Counter, Gauge, Histogram } from "prom-client";
+import { Counter, Gauge, Histogram, type Registry } from "prom-client";
 import { findCondition } from "../api/conditions.ts";
 import type { Resource } from "../api/names.ts";
 import { isReason } from "../api/reasons.ts";

@@ -20,8 +20,7 @@ import { nodePodsOf } from "./pods/node-pods.ts";
 import { connectConsents, consentOf } from "./queues/connect-consents.ts";
 import { connectPods } from "./queues/pod-triggers.ts";
 import { connectTriggers } from "./queues/triggers.ts";
-import type { CreateFinalizerController } from "./sets/finalizer-controller.ts";
-import { createFinalizerController } from "./sets/finalizer-controller.ts";
+import { type CreateFinalizerController, createFinalizerController } from "./sets/finalizer-controller.ts";
 import { countAll, countBy } from "./util/count-by.ts";
 
 /** Dependencies of the controller, as ports: the simulator starts the same controller on fakes. */

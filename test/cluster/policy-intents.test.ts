@@ -1,6 +1,6 @@
 import { expect } from "chai";
 import { until } from "../../hack/lib/until.ts";
-import { lostStatePatch } from "../../src/controller/agents/state-lost.ts";
+import { lostStatePatch } from "../../src/controller/agents/agent-lost.ts";
 import type { StateEntry } from "../../src/controller/model/projections.ts";
 import { type TestCluster, testCluster } from "../lib/cluster/cluster.ts";
 import {

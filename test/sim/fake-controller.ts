@@ -1,7 +1,7 @@
 import { finalizer, resource } from "../../src/api/names.ts";
 import type { Grant, NodeVolumeIntent, VolumeSource } from "../../src/api/types.gen.ts";
-import { ownershipOf } from "../../src/controller/attach/ownership.ts";
-import { grantedOfDriver } from "../../src/controller/grants/of-driver.ts";
+import { ownershipOf } from "../../src/controller/attach/resolve-volume.ts";
+import { grantedOfDriver } from "../../src/controller/grants/write-grant.ts";
 import { indexOf } from "../../src/controller/model/intent-index.ts";
 import { projectIntent, projectNode } from "../../src/controller/model/projections.ts";
 import { projectCSIDriver } from "../../src/controller/model/storage-objects.ts";

@@ -1,4 +1,4 @@
-import { wakersOf } from "../../api/wake-table.ts";
+import { wakersOf } from "../../api/reasons.ts";
 import type { MountTable } from "../../host/mount-table/mount-table.ts";
 import type { ChildProcessID } from "../../host/ports/types.ts";
 import type { Wakeups as WakePorts, WatchUnavailable } from "../../host/ports/wakeups.ts";

@@ -1,4 +1,4 @@
-import { type WokenBy, wakersOf } from "../../api/wake-table.ts";
+import { type WokenBy, wakersOf } from "../../api/reasons.ts";
 import { isBeneath, type MountTable } from "../../host/mount-table/mount-table.ts";
 import type { MountEntry } from "../../host/mount-table/mountinfo.ts";
 import type { WatchedPath, WatchedProcess } from "../../host/ports/wakeups.ts";

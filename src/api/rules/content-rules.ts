@@ -10,9 +10,6 @@ type Paths = readonly { readonly path: string }[];
 
 const collide = (path: string, other: string) => other === path || isBeneath(other, path);
 
-const distinctFiles: Check<Paths> = (items) =>
-  items.every((a) => items.filter((b) => collide(a.path, b.path)).length === 1);
-
 /** Paths of sources of one kind are compared with those of all others. */
 const distinctSources =
   (kind: keyof VolumeProjection): Check<readonly VolumeProjection[]> =>
@@ -24,23 +21,6 @@ const distinctSources =
           (path) => sources.filter((b) => pathsOf(b).some((other) => collide(path, other))).length === 1,
         ),
     );
-
-const oneProjection: Check<VolumeProjection> = (source) => Object.keys(source).length === 1;
-
-const oneField: Check<DownwardAPIVolumeFile> = ({ fieldRef, resourceFieldRef }) =>
-  (fieldRef === undefined) !== (resourceFieldRef === undefined);
-
-const nodeField: Check<string> = (path, [pattern]) =>
-  pattern?.test(path) === true && (!path.endsWith("]") || (path.includes("['") && path.endsWith("']")));
-
-const milliIsCpu: Check<NodeResourceSelector> = ({ divisor, resource }) =>
-  divisor !== "1m" || resource.endsWith(".cpu");
-
-const nameOrSigner: Check<ClusterTrustBundleProjection> = ({ name, signerName }) =>
-  (name === undefined) !== (signerName === undefined);
-
-const selectsOfSigner: Check<ClusterTrustBundleProjection> = ({ labelSelector, signerName }) =>
-  labelSelector === undefined || signerName !== undefined;
 
 /** The paths that a source names; keys that are shown under their own names are not known here. */
 function pathsOf({
@@ -57,16 +37,20 @@ function pathsOf({
 
 /** Rules of volumes that show content of several sources, or of the Node. */
 export const contentRules: Checks = {
-  distinctFiles,
+  distinctFiles: (items: Paths) => items.every((a) => items.filter((b) => collide(a.path, b.path)).length === 1),
+  oneProjection: (source: VolumeProjection) => Object.keys(source).length === 1,
+  oneField: ({ fieldRef, resourceFieldRef }: DownwardAPIVolumeFile) =>
+    (fieldRef === undefined) !== (resourceFieldRef === undefined),
+  nodeField: (path: string, [pattern]) =>
+    pattern?.test(path) === true && (!path.endsWith("]") || (path.includes("['") && path.endsWith("']"))),
+  milliIsCpu: ({ divisor, resource }: NodeResourceSelector) => divisor !== "1m" || resource.endsWith(".cpu"),
+  nameOrSigner: ({ name, signerName }: ClusterTrustBundleProjection) =>
+    (name === undefined) !== (signerName === undefined),
+  selectsOfSigner: ({ labelSelector, signerName }: ClusterTrustBundleProjection) =>
+    labelSelector === undefined || signerName !== undefined,
   configMapPaths: distinctSources("configMap"),
   secretPaths: distinctSources("secret"),
   downwardAPIPaths: distinctSources("downwardAPI"),
   tokenPaths: distinctSources("serviceAccountToken"),
   trustBundlePaths: distinctSources("clusterTrustBundle"),
-  oneProjection,
-  oneField,
-  nodeField,
-  milliIsCpu,
-  nameOrSigner,
-  selectsOfSigner,
 };

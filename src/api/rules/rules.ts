@@ -1,11 +1,10 @@
-import { podRules } from "./pod-rules.ts";
 import { type Check, type Checks, notEmpty, unique } from "./rule.ts";
 import { selectionRules } from "./selection-rules.ts";
 import { setRules } from "./set-rules.ts";
 import { sourceRules } from "./source-rules.ts";
 import { volumeRules } from "./volume-rules.ts";
 
-const parts: readonly Checks[] = [{ notEmpty, unique }, sourceRules, volumeRules, setRules, selectionRules, podRules];
+const parts: readonly Checks[] = [{ notEmpty, unique }, sourceRules, volumeRules, setRules, selectionRules];
 
 /** Every check of a rule whose form does not say all of it, with the rule's id. */
 export const ruleChecks: readonly (readonly [id: string, check: Check])[] = parts.flatMap((part) =>

@@ -1,11 +1,5 @@
 import type { NodeSelectorRequirement, NodeSelectorTerm, Toleration } from "../types.gen.ts";
-import type { Check, Checks } from "./rule.ts";
-
-const labelNames: Check<{ readonly [label: string]: string }> = (labels, [pattern]) =>
-  Object.keys(labels).every((name) => name.length <= 317 && pattern?.test(name) === true);
-
-const termSelects: Check<NodeSelectorTerm> = ({ matchExpressions, matchFields }) =>
-  (matchExpressions ?? []).length + (matchFields ?? []).length > 0;
+import type { Checks } from "./rule.ts";
 
 const hasOperator =
   (...operators: readonly NodeSelectorRequirement["operator"][]) =>
@@ -15,34 +9,22 @@ const comparesValues = hasOperator("In", "NotIn");
 const asksForLabel = hasOperator("Exists", "DoesNotExist");
 const comparesNumber = hasOperator("Gt", "Lt");
 
-const namesValues: Check<NodeSelectorRequirement> = (r) => !comparesValues(r) || (r.values ?? []).length > 0;
-
-const namesLabelValues: Check<NodeSelectorRequirement> = (r, [pattern]) =>
-  !comparesValues(r) || (r.values ?? []).every((value) => pattern?.test(value) === true);
-
-const namesNoValues: Check<NodeSelectorRequirement> = (r) => !asksForLabel(r) || (r.values ?? []).length === 0;
-
-const namesOneInteger: Check<NodeSelectorRequirement> = (r, [pattern]) => {
-  const [value, ...more] = r.values ?? [];
-  return !comparesNumber(r) || (value !== undefined && more.length === 0 && pattern?.test(value) === true);
-};
-
-const toleratesTaint: Check<Toleration> = ({ key, operator }) => key !== undefined || operator === "Exists";
-
-const existsHasNoValue: Check<Toleration> = ({ operator, value }) => operator !== "Exists" || (value ?? "") === "";
-
-const count: Check<number | string> = (value, [pattern]) =>
-  typeof value === "number" ? value >= 1 : pattern?.test(value) === true;
-
 /** Rules of what selects the nodes of a set, and of how many of them change at once. */
 export const selectionRules: Checks = {
-  labelNames,
-  termSelects,
-  namesValues,
-  namesLabelValues,
-  namesNoValues,
-  namesOneInteger,
-  toleratesTaint,
-  existsHasNoValue,
-  count,
+  labelNames: (labels: { readonly [label: string]: string }, [pattern]) =>
+    Object.keys(labels).every((name) => name.length <= 317 && pattern?.test(name) === true),
+  termSelects: ({ matchExpressions, matchFields }: NodeSelectorTerm) =>
+    (matchExpressions ?? []).length + (matchFields ?? []).length > 0,
+  namesValues: (r: NodeSelectorRequirement) => !comparesValues(r) || (r.values ?? []).length > 0,
+  namesLabelValues: (r: NodeSelectorRequirement, [pattern]) =>
+    !comparesValues(r) || (r.values ?? []).every((value) => pattern?.test(value) === true),
+  namesNoValues: (r: NodeSelectorRequirement) => !asksForLabel(r) || (r.values ?? []).length === 0,
+  namesOneInteger: (r: NodeSelectorRequirement, [pattern]) => {
+    const [value, ...more] = r.values ?? [];
+    return !comparesNumber(r) || (value !== undefined && more.length === 0 && pattern?.test(value) === true);
+  },
+  toleratesTaint: ({ key, operator }: Toleration) => key !== undefined || operator === "Exists",
+  existsHasNoValue: ({ operator, value }: Toleration) => operator !== "Exists" || (value ?? "") === "",
+  count: (value: number | string, [pattern]) =>
+    typeof value === "number" ? value >= 1 : pattern?.test(value) === true,
 };

@@ -1,9 +1,9 @@
-import { type ConditionType, timestamp } from "../../api/conditions.ts";
+import { type ConditionType, findCondition, mergeConditions, timestamp } from "../../api/conditions.ts";
 import type { Condition, NodeVolumeIntentStatus } from "../../api/types.gen.ts";
 import { nextStep } from "../../explain/next-steps.ts";
 import { agentLateSeconds, agentLeaseSeconds } from "../../kube/leases/lease.ts";
 import { sameJson } from "../../kube/same-json.ts";
-import type { Intent } from "../model/projections.ts";
+import type { Intent, StateEntry } from "../model/projections.ts";
 import type { SignOfLife } from "./agent-leases.ts";
 
 /** What is known of the agent of an intent's node. */
@@ -83,3 +83,35 @@ export const nodeLost = {
   reason: "NodeLost" as const,
   message: "The Node is gone and its agent does not respond; the machine may still run and use the volume.",
 };
+
+/**
+ * The status of a NodeVolumeState that the controller writes for an agent that does not renew its Lease: Ready and
+ * Drained Unknown, because the agent's last report may be long outdated. The agent resets both with its next write.
+ * undefined: no change. Pure.
+ * @param saidBefore this was written since the Lease expired: a later write by the agent is newer
+ * @param now milliseconds since the epoch
+ */
+export function lostStatePatch(
+  { metadata, status }: StateEntry,
+  { life, nodeExists }: AgentFacts,
+  saidBefore: boolean,
+  now: number,
+): { conditions: Condition[] } | undefined {
+  if (life.state !== "lost") return undefined;
+  const why = nodeExists ? agentLost : nodeLost;
+  const ready = findCondition(status.conditions, "Ready");
+  if (saidBefore && ready?.status !== "Unknown") return undefined;
+  const wanted = (["Ready", "Drained"] as const).map((type) => ({ type, status: "Unknown" as const, ...why }));
+  const says = ({ type, status: is, reason }: (typeof wanted)[number]) => {
+    const found = findCondition(status.conditions, type);
+    return found?.status === is && found.reason === reason;
+  };
+  if (wanted.every(says)) return undefined;
+  return { conditions: mergeConditions(status.conditions, wanted, metadata.generation ?? 0, now) };
+}
+
+/** Whether a state says already that the agent of its node is lost. Pure. */
+export function isKnownLost(state: StateEntry | undefined): boolean {
+  const reason = findCondition(state?.status.conditions, "Ready")?.reason;
+  return reason === agentLost.reason || reason === nodeLost.reason;
+}

@@ -4,8 +4,7 @@ import type { WaitReason } from "../model/wait-reason.ts";
 import { onAttachment } from "./obstacles.ts";
 import { contextTooLarge } from "./size-limits.ts";
 import type { Decision } from "./volume-decision.ts";
-import type { IndexedVolumeFacts, Place, VolumeConsumer } from "./volume-facts.ts";
-import { nodeNameOf } from "./volume-facts.ts";
+import { type IndexedVolumeFacts, nodeNameOf, type Place, type VolumeConsumer } from "./volume-facts.ts";
 
 /** One node's attachment of a volume. Pure. */
 

@@ -13,8 +13,17 @@ import {
   usedBefore,
 } from "./obstacles.ts";
 import type { AttachPlan, Decision } from "./volume-decision.ts";
-import type { IndexedVolumeFacts, VolumeConsumer, VolumeFacts } from "./volume-facts.ts";
-import { asks, byAge, holds, indexFacts, isExclusive, nodeNameOf } from "./volume-facts.ts";
+import {
+  asks,
+  byAge,
+  holds,
+  type IndexedVolumeFacts,
+  indexFacts,
+  isExclusive,
+  nodeNameOf,
+  type VolumeConsumer,
+  type VolumeFacts,
+} from "./volume-facts.ts";
 
 /**
  * The decisions about one CSI volume, over all nodes. Pure.

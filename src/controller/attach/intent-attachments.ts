@@ -1,15 +1,22 @@
 import { annotation, resource } from "../../api/names.ts";
 import type { Storage } from "../cache/storage.ts";
 import type { ClaimReservation, VolumeObjects } from "../claims/claim-reservation.ts";
-import type { IntentAttachments } from "../model/intent-attachments.ts";
 import type { Intent } from "../model/projections.ts";
-import type { Attachment } from "../model/storage-objects.ts";
-import { projectAttachment } from "../model/storage-objects.ts";
+import { type Attachment, projectAttachment } from "../model/storage-objects.ts";
 import { volumeIDOf } from "../model/volume-key.ts";
 import { attachmentName, isOwnAttachment } from "./attachment-name.ts";
 import type { VolumeIndex } from "./volume-index.ts";
-import type { AttachmentWriter } from "./write-attachment.ts";
-import { removeAttachment } from "./write-attachment.ts";
+import { type AttachmentWriter, removeAttachment } from "./write-attachment.ts";
+
+/** What outlives the agent's acknowledgement, and must be gone before the finalizer is. */
+export interface IntentAttachments {
+  /** The VolumeAttachment that the intent rests on, as the server has it now; undefined if there is none. */
+  read(intent: Intent): Promise<Attachment | undefined>;
+  /** Deletes this very version of it. */
+  remove(attachment: Attachment): Promise<void>;
+  /** Takes our marks off its claim, if nobody else of ours uses the volume. */
+  release(intent: Intent): Promise<void>;
+}
 
 /** Dependencies of what the end of an intent does about VolumeAttachments and claims. */
 export interface IntentAttachmentsDeps extends AttachmentWriter {

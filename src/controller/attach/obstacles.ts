@@ -1,13 +1,20 @@
 import { matchesSelector } from "../../api/match-node.ts";
-import { annotation } from "../../api/names.ts";
+import { annotation, podDriver } from "../../api/names.ts";
+import type { GrantedCSIVolume } from "../../api/types.gen.ts";
 import { claimNotAllowed } from "../claims/allowed-sets.ts";
+import type { Intent } from "../model/projections.ts";
 import type { Attachment } from "../model/storage-objects.ts";
 import { requestersOf } from "../model/volume-identity.ts";
 import type { WaitReason } from "../model/wait-reason.ts";
-import { identityObstacle } from "./identity-obstacle.ts";
 import { isResolved } from "./resolve-volume.ts";
-import type { IndexedVolumeFacts, VolumeConsumer, VolumeFacts } from "./volume-facts.ts";
-import { holds, isExclusive, nodeNameOf } from "./volume-facts.ts";
+import {
+  holds,
+  type IndexedVolumeFacts,
+  isExclusive,
+  nodeNameOf,
+  type VolumeConsumer,
+  type VolumeFacts,
+} from "./volume-facts.ts";
 
 /** Wait reasons of an intent that requests a volume: what keeps it from being attached or granted. Pure. */
 
@@ -51,6 +58,38 @@ export function ownObstacle(facts: VolumeFacts, consumer: VolumeConsumer): WaitR
     return { reason: "DriverNotOnNode", message, on: { kind: "CSINode", name: nodeName } };
   }
   return undefined;
+}
+
+/**
+ * PURE. What keeps a volume from being granted of which the driver acts as the pod that uses it (tokenRequests):
+ * mounted once for many, all would use it with the rights of one (safety rule 17). Undefined if it publishes for each
+ * pod by itself, as that, or does not act as any.
+ */
+export function identityObstacle(
+  { tokenAudiences, audiencesOfPods, id }: Pick<VolumeFacts, "tokenAudiences" | "audiencesOfPods" | "id">,
+  { spec }: Pick<Intent, "spec">,
+  { nodeStageSecretRef }: Pick<GrantedCSIVolume, "nodeStageSecretRef">,
+): WaitReason | undefined {
+  if (tokenAudiences.length === 0) return undefined;
+  const acts = `driver ${id.driver} acts as the pod that uses a volume (tokenRequests)`;
+  const refuse = (why: string, name: string): WaitReason => {
+    return { reason: "PerPodIdentity", message: `${acts}${why}`, on: { kind: "CSIDriver", name } };
+  };
+  if (spec.mounts.length > 0) {
+    return refuse(", and a mount of a node is no pod's: take the mounts off the set, and use it in pods", id.driver);
+  }
+  if (nodeStageSecretRef !== undefined) {
+    const instead = "name the claim under persistentVolumeClaim in the pod, so that kubelet mounts it";
+    return refuse(
+      `, and the volume is staged with a Secret (nodeStageSecretRef), for all pods alike: ${instead}`,
+      id.driver,
+    );
+  }
+  const lacking = tokenAudiences.filter((audience) => !audiencesOfPods.includes(audience));
+  if (lacking.length === 0) return undefined;
+  const which = lacking.map((audience) => JSON.stringify(audience)).join(", ");
+  const remedy = `list it in tokenRequests of the CSIDriver ${podDriver} (config/components/pod-tokens)`;
+  return refuse(`, and kubelet hands over no token of pods for the audience ${which}: ${remedy}`, podDriver);
 }
 
 /** That a claim of the volume does not allow each set that has it mounted, or shares it with pods (decision 0106). */

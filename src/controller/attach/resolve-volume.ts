@@ -1,13 +1,11 @@
 import type { CSIVolumeSource, GrantedCSIVolume, NodeVolumeIntentSpec } from "../../api/types.gen.ts";
 import { quantityBytes } from "../../api/values/quantity.ts";
-import { resolveClaim } from "../claims/resolve-claim.ts";
-import { accessModeOf } from "../model/access.ts";
+import { resolveClaim, type UnresolvedVolume } from "../claims/resolve-claim.ts";
+import { type AccessMode, accessModeOf } from "../model/access.ts";
+import type { PersistentVolumeCSI } from "../model/csi-translation.ts";
 import { diskOf, type NamedDisk } from "../model/disk-id.ts";
-import type { Claim, ClaimObjects, PersistentVolume } from "../model/storage-objects.ts";
-import type { AccessMode, PersistentVolumeCSI } from "../model/storage-types.ts";
+import type { Claim, ClaimObjects, CSIDriver, PersistentVolume } from "../model/storage-objects.ts";
 import type { VolumeID } from "../model/volume-key.ts";
-import type { UnresolvedVolume } from "../model/volume-resolution.ts";
-import { ownershipOf } from "./ownership.ts";
 import { tooLarge } from "./size-limits.ts";
 
 /** A volume that can be attached and granted, as far as its own objects go. */
@@ -156,4 +154,37 @@ function capacityOf({ capacity }: PersistentVolume): string | undefined {
   if (capacity === "") return undefined;
   const bytes = quantityBytes(capacity);
   return bytes > 0n ? String(bytes) : undefined;
+}
+
+/** The part of a volume that who its files belong to depends on, and their label. */
+export interface OwnedVolume {
+  /** Those of the PersistentVolume, all of them. */
+  readonly accessModes: readonly AccessMode[];
+  readonly fsType?: string;
+  readonly readOnly?: boolean;
+}
+
+/** PURE. What the grant tells the agent of it by the CSIDriver; without one the default of its fields holds. */
+export function ownershipOf(
+  driver: Pick<CSIDriver, "fsGroupPolicy" | "seLinuxMount"> | undefined,
+  volume: OwnedVolume,
+): Pick<GrantedCSIVolume, "supportsFSGroup" | "seLinuxMount"> {
+  return {
+    // False, too: a grant without it is of a controller that knew nothing of it.
+    supportsFSGroup: supportsFSGroup(driver?.fsGroupPolicy ?? "ReadWriteOnceWithFSType", volume),
+    ...(driver?.seLinuxMount === true && isForOnePod(volume) && { seLinuxMount: true }),
+  };
+}
+
+/** Whether the files may be given to a group (behaviour 107, kubelet: csi_mounter.go, supportsFSGroup). */
+function supportsFSGroup(policy: CSIDriver["fsGroupPolicy"], { accessModes, fsType, readOnly }: OwnedVolume): boolean {
+  if (policy === "None" || readOnly === true) return false;
+  if (policy === "File") return true;
+  const writesOnOneNode = accessModes.includes("ReadWriteOnce") || accessModes.includes("ReadWriteOncePod");
+  return fsType !== undefined && fsType !== "" && writesOnOneNode;
+}
+
+/** As long as the gate SELinuxMount is off (behaviour 77, kubelet: selinux.go, VolumeSupportsSELinuxMount). */
+function isForOnePod({ accessModes }: OwnedVolume): boolean {
+  return accessModes.length === 1 && accessModes[0] === "ReadWriteOncePod";
 }

@@ -1,5 +1,4 @@
-import type { BackoffLimits } from "../../kube/backoff.ts";
-import { equalJitter } from "../../kube/backoff.ts";
+import { type BackoffLimits, equalJitter } from "../../kube/backoff.ts";
 import type { Clock, Random } from "../../ports.ts";
 import type { Intent } from "../model/projections.ts";
 import type { WaitReason } from "../model/wait-reason.ts";

@@ -4,8 +4,7 @@ import type { Attachment, Claim } from "../model/storage-objects.ts";
 import type { VolumeID } from "../model/volume-key.ts";
 import { compareText } from "../util/canonical-json.ts";
 import { isOwnAttachment } from "./attachment-name.ts";
-import type { VolumeResolution } from "./resolve-volume.ts";
-import { isResolved } from "./resolve-volume.ts";
+import { isResolved, type VolumeResolution } from "./resolve-volume.ts";
 
 /** The input of `decideVolume`: one volume, on all nodes. */
 export interface VolumeFacts {

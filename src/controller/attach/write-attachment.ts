@@ -4,16 +4,13 @@ import { ApiError, classifyWriteError, isConflict } from "../../kube/client/api-
 import type { KubeClient } from "../../kube/client/client.ts";
 import type { Logger } from "../../ports.ts";
 import type { Intent } from "../model/projections.ts";
-import type { Attachment } from "../model/storage-objects.ts";
-import { projectAttachment } from "../model/storage-objects.ts";
-import type { VolumeID } from "../model/volume-key.ts";
-import { volumeKey } from "../model/volume-key.ts";
+import { type Attachment, projectAttachment } from "../model/storage-objects.ts";
+import { type VolumeID, volumeKey } from "../model/volume-key.ts";
 import type { WaitReason } from "../model/wait-reason.ts";
 import { attachmentName } from "./attachment-name.ts";
 import type { Expectations } from "./expectations.ts";
 import { isResolved } from "./resolve-volume.ts";
-import type { VolumeConsumer } from "./volume-facts.ts";
-import { nodeNameOf } from "./volume-facts.ts";
+import { nodeNameOf, type VolumeConsumer } from "./volume-facts.ts";
 
 /** Dependencies of creating and deleting VolumeAttachments. */
 export interface AttachmentWriter {

@@ -1,9 +1,7 @@
 import type { KubeObject } from "../../api/meta.ts";
-import type { Resource } from "../../api/names.ts";
-import { resource } from "../../api/names.ts";
+import { type Resource, resource } from "../../api/names.ts";
 import type { Transport } from "../../kube/client/transport.ts";
-import type { Reflector } from "../../kube/watch/reflector.ts";
-import { createReflector } from "../../kube/watch/reflector.ts";
+import { createReflector, type Reflector } from "../../kube/watch/reflector.ts";
 import type { System } from "../../ports.ts";
 import { notEnded, type PodEntry, projectNamespace, projectPod } from "../model/pod-entry.ts";
 import { setOf } from "../model/pod-volume.ts";

@@ -1,28 +1,24 @@
 import type { KubeObject } from "../../api/meta.ts";
-import type { Resource } from "../../api/names.ts";
-import { resource } from "../../api/names.ts";
+import { type Resource, resource } from "../../api/names.ts";
 import type { Transport } from "../../kube/client/transport.ts";
 import type { ObjectStore } from "../../kube/watch/object-store.ts";
-import type { Reflector } from "../../kube/watch/reflector.ts";
-import { createReflector } from "../../kube/watch/reflector.ts";
+import { createReflector, type Reflector } from "../../kube/watch/reflector.ts";
 import type { Cancel, System } from "../../ports.ts";
 import type { Intent, SetEntry } from "../model/projections.ts";
-import type {
-  Attachment,
-  Claim,
-  ClaimObjects,
-  CSIDriver,
-  CSINode,
-  PersistentVolume,
-  StorageClass,
-} from "../model/storage-objects.ts";
 import {
+  type Attachment,
+  type Claim,
+  type ClaimObjects,
+  type CSIDriver,
+  type CSINode,
+  type PersistentVolume,
   projectAttachment,
   projectClaim,
   projectCSIDriver,
   projectCSINode,
   projectPersistentVolume,
   projectStorageClass,
+  type StorageClass,
 } from "../model/storage-objects.ts";
 import { isCSI, isUnknown } from "../model/volume-key.ts";
 import { createWatchGroup, type WatchGroup } from "./watch-group.ts";

@@ -1,14 +1,19 @@
 import type { KubeObject } from "../../api/meta.ts";
-import type { Resource } from "../../api/names.ts";
-import { leaderLease, resource, systemNamespace } from "../../api/names.ts";
+import { leaderLease, type Resource, resource, systemNamespace } from "../../api/names.ts";
 import type { Transport } from "../../kube/client/transport.ts";
-import type { Lease } from "../../kube/leases/lease.ts";
-import { projectLease } from "../../kube/leases/lease.ts";
-import type { Reflector, ReflectorDeps } from "../../kube/watch/reflector.ts";
-import { createReflector } from "../../kube/watch/reflector.ts";
+import { type Lease, projectLease } from "../../kube/leases/lease.ts";
+import { createReflector, type Reflector, type ReflectorDeps } from "../../kube/watch/reflector.ts";
 import type { System } from "../../ports.ts";
-import type { Intent, NodeInfo, SetEntry, StateEntry } from "../model/projections.ts";
-import { projectIntent, projectNode, projectSet, projectState } from "../model/projections.ts";
+import {
+  type Intent,
+  type NodeInfo,
+  projectIntent,
+  projectNode,
+  projectSet,
+  projectState,
+  type SetEntry,
+  type StateEntry,
+} from "../model/projections.ts";
 
 /** The controller's watches. */
 export interface Watches {

@@ -1,6 +1,5 @@
 import type { KubeObject } from "../../api/meta.ts";
-import type { Resource } from "../../api/names.ts";
-import { resource } from "../../api/names.ts";
+import { type Resource, resource } from "../../api/names.ts";
 import type { KubeClient } from "../../kube/client/client.ts";
 import type { Clock, Logger, Random } from "../../ports.ts";
 import type { Claim, PersistentVolume } from "../model/storage-objects.ts";

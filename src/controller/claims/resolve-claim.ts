@@ -1,7 +1,14 @@
 import type { PersistentVolumeClaimVolumeSource } from "../../api/types.gen.ts";
+import type { PersistentVolumeCSI } from "../model/csi-translation.ts";
 import type { Claim, ClaimObjects, PersistentVolume } from "../model/storage-objects.ts";
-import type { PersistentVolumeCSI } from "../model/storage-types.ts";
-import type { UnresolvedVolume } from "../model/volume-resolution.ts";
+import type { WaitReason } from "../model/wait-reason.ts";
+
+/** Why it is not known which volume is meant, or why it cannot be used. */
+export interface UnresolvedVolume {
+  readonly waiting: WaitReason;
+  /** The claim waits for somebody to choose its node. */
+  readonly needsNode?: Claim;
+}
 
 /** A claim that is bound, with its PersistentVolume of a CSI driver. */
 export interface BoundClaim {

@@ -1,21 +1,18 @@
 import { annotation, resource } from "../../api/names.ts";
 import { isCompared } from "../../api/source-traits.ts";
-import type { Grant } from "../../api/types.gen.ts";
+import type { Grant, GrantedCSIVolume } from "../../api/types.gen.ts";
 import { messageOf } from "../../errors.ts";
 import { ApiError, classifyWriteError, isConflict } from "../../kube/client/api-error.ts";
 import type { KubeClient } from "../../kube/client/client.ts";
 import type { Logger, Random } from "../../ports.ts";
 import type { Expectations } from "../attach/expectations.ts";
 import type { GatherVolumeDeps } from "../attach/gather-volume.ts";
-import type { ResolvedVolume } from "../attach/resolve-volume.ts";
-import { isResolved } from "../attach/resolve-volume.ts";
+import { isResolved, type ResolvedVolume } from "../attach/resolve-volume.ts";
 import { contextTooLarge } from "../attach/size-limits.ts";
 import type { VolumeConsumer } from "../attach/volume-facts.ts";
 import { type Intent, intentRef } from "../model/projections.ts";
-import type { Attachment } from "../model/storage-objects.ts";
-import { projectAttachment } from "../model/storage-objects.ts";
+import { type Attachment, type CSIDriver, projectAttachment } from "../model/storage-objects.ts";
 import type { WaitReason } from "../model/wait-reason.ts";
-import { grantedOfDriver } from "./of-driver.ts";
 
 /** Dependencies of writing `spec.grant` of an intent. */
 export interface GrantWriter {
@@ -122,4 +119,21 @@ function grantOf(id: string, { csi, persistentVolume }: ResolvedVolume, attachme
 
 function objectOf({ metadata: { name, uid = "" } }: Pick<Attachment, "metadata">): { name: string; uid: string } {
   return { name, uid };
+}
+
+/**
+ * PURE. The fields of a grant that come from the driver's CSIDriver object, which agents do not read. A grant never
+ * changes, so that later changes of the CSIDriver apply to the next grant (decision 0027). Without the object the
+ * fields are left out.
+ */
+export function grantedOfDriver(
+  driver: CSIDriver | undefined,
+): Pick<GrantedCSIVolume, "requiresRepublish" | "podInfoOnMount" | "tokenAudiences" | "serviceAccountTokenInSecrets"> {
+  const tokenAudiences = driver?.tokenAudiences ?? [];
+  return {
+    ...(driver?.requiresRepublish && { requiresRepublish: true }),
+    ...(driver?.podInfoOnMount && { podInfoOnMount: true }),
+    ...(tokenAudiences.length > 0 && { tokenAudiences: [...tokenAudiences] }),
+    ...(driver?.tokensInSecrets && { serviceAccountTokenInSecrets: true }),
+  };
 }

@@ -1,7 +1,6 @@
 import type { SetOnNode } from "../model/node-input.ts";
 import type { Intent } from "../model/projections.ts";
-import type { SetShare, Settings } from "../model/set-share.ts";
-import { sameSettings, settingsOfIntent } from "../model/set-share.ts";
+import { type SetShare, type Settings, sameSettings, settingsOfIntent } from "../model/set-share.ts";
 
 /**
  * The parts that each set is in with on one node. Pure. First what it wants, if it may; else what it has. Then,

@@ -1,7 +1,6 @@
 import { ancestorsOf } from "../../api/values/path.ts";
 import type { Conflict } from "../model/node-input.ts";
-import type { SetShare } from "../model/set-share.ts";
-import { mountPaths, sameSettings } from "../model/set-share.ts";
+import { mountPaths, type SetShare, sameSettings } from "../model/set-share.ts";
 import { compareText } from "../util/canonical-json.ts";
 
 /** What one set claims on one node. Pure. */

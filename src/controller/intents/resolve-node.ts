@@ -3,15 +3,12 @@ import { isOfNodeItself } from "../../api/source-traits.ts";
 import type { NodeVolumeSetSpec, VolumeSource } from "../../api/types.gen.ts";
 import type { NodeInput, SetObstacle, SetOnNode } from "../model/node-input.ts";
 import type { Intent, SetEntry } from "../model/projections.ts";
-import type { SetShare } from "../model/set-share.ts";
-import { foundShares, sameShares, wantedShare } from "../model/set-share.ts";
-import type { VolumeIdentity } from "../model/volume-identity.ts";
-import { sameSource, volumeIdentity } from "../model/volume-identity.ts";
+import { foundShares, type SetShare, sameShares, wantedShare } from "../model/set-share.ts";
+import { sameSource, type VolumeIdentity, volumeIdentity } from "../model/volume-identity.ts";
 import { availabilityOf } from "../nodes/availability.ts";
 import { selectNode } from "../nodes/select-nodes.ts";
 import { compareText } from "../util/canonical-json.ts";
-import type { ConflictResult } from "./conflicts.ts";
-import { resolveConflicts } from "./conflicts.ts";
+import { type ConflictResult, resolveConflicts } from "./conflicts.ts";
 import { setsThatDoNotFit } from "./size-limits.ts";
 
 /** What each set wants and has on a node, by set; sets with neither are left out. Pure. */

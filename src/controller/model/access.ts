@@ -1,6 +1,9 @@
-import type { AccessMode } from "./storage-types.ts";
+import type { GrantedCSIVolume } from "../../api/types.gen.ts";
 
 /** Access modes, as CSI drivers and their volumes are asked for them. Pure. */
+
+/** The access mode of a granted CSI volume, by its name in Kubernetes. */
+export type AccessMode = GrantedCSIVolume["accessMode"];
 
 /**
  * The one mode that a volume is used with: the widest that its PersistentVolume has, but ReadOnlyMany only for who

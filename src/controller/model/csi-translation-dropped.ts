@@ -1,9 +1,7 @@
 import { annotation } from "../../api/names.ts";
 import type { SecretReference } from "../../api/types.gen.ts";
-import type { JsonObject } from "../../kube/json.ts";
-import { recordIn, stringIn } from "../../kube/json.ts";
-import { csiDefaults } from "./csi-translation.ts";
-import type { PersistentVolumeCSI } from "./storage-types.ts";
+import { type JsonObject, recordIn, stringIn } from "../../kube/json.ts";
+import { csiDefaults, type PersistentVolumeCSI } from "./csi-translation.ts";
 
 /**
  * PersistentVolumes of plugins that Kubernetes dropped without a translation, as their vendors' drivers know them, by

@@ -1,7 +1,18 @@
 import type { SecretReference } from "../../api/types.gen.ts";
-import type { JsonObject } from "../../kube/json.ts";
-import { numberIn, recordIn, stringIn } from "../../kube/json.ts";
-import type { AccessMode, PersistentVolumeCSI } from "./storage-types.ts";
+import { type JsonObject, numberIn, recordIn, stringIn } from "../../kube/json.ts";
+import type { AccessMode } from "./access.ts";
+
+/** The CSI source of a PersistentVolume (core/v1 CSIPersistentVolumeSource). */
+export interface PersistentVolumeCSI {
+  readonly driver: string;
+  readonly volumeHandle: string;
+  readonly readOnly: boolean;
+  readonly fsType: string;
+  readonly volumeAttributes: { readonly [key: string]: string };
+  readonly nodeStageSecretRef: SecretReference | undefined;
+  readonly nodePublishSecretRef: SecretReference | undefined;
+  readonly nodeExpandSecretRef: SecretReference | undefined;
+}
 
 /**
  * The PersistentVolumes of plugins that Kubernetes has replaced by CSI drivers, as their drivers know them: the same

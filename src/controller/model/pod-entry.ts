@@ -4,8 +4,7 @@ import type { IntentPod } from "../../api/types.gen.ts";
 import { arrayIn, isRecord, recordIn, stringIn } from "../../kube/json.ts";
 import { podGroups } from "../../kube/objects/pod-groups.ts";
 import { type FileLabel, labelOf } from "./file-label.ts";
-import type { PodVolume } from "./pod-volume.ts";
-import { podVolume } from "./pod-volume.ts";
+import { type PodVolume, podVolume } from "./pod-volume.ts";
 
 /** What the controller keeps of Pods and Namespaces: what it decides by, and nothing else. Pure. */
 

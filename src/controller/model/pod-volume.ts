@@ -1,6 +1,5 @@
 import { podDriver } from "../../api/names.ts";
-import type { BadAttribute, PodVolumeRequest } from "../../api/pod-attributes.ts";
-import { podVolumeRequest } from "../../api/pod-attributes.ts";
+import { type BadAttribute, type PodVolumeRequest, podVolumeRequest } from "../../api/pod-attributes.ts";
 import { recordIn, stringIn } from "../../kube/json.ts";
 
 /** A volume of the driver csi.nodevolume.dev in a pod, as its owner wrote it. */

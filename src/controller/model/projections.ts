@@ -13,7 +13,8 @@ import type {
 } from "../../api/types.gen.ts";
 import { parseSet } from "../../api/validate.ts";
 import { arrayIn, isRecord, numberIn, recordIn, stringIn } from "../../kube/json.ts";
-import { indexDigest } from "./index-digest.ts";
+import { canonicalJson } from "../util/canonical-json.ts";
+import { digest } from "../util/digest.ts";
 
 /** What the controller keeps of the objects that it watches: what it decides by, and nothing else. Pure. */
 
@@ -199,4 +200,9 @@ function pick(metadata: ObjectMeta, keys: readonly (keyof ObjectMeta)[]): Object
 /** PURE. The precondition of a write: the object with this UID at this resourceVersion, and no other. */
 export function intentRef({ metadata }: Intent) {
   return { name: metadata.name, uid: metadata.uid, resourceVersion: metadata.resourceVersion };
+}
+
+/** Equal for equal indexes, and "" for none: all that the controller keeps of an index. */
+export function indexDigest(spec: unknown): string {
+  return spec === undefined ? "" : digest(canonicalJson(spec));
 }

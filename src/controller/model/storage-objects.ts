@@ -1,13 +1,12 @@
 import type { KubeObject, ObjectMeta } from "../../api/meta.ts";
 import type { SecretReference } from "../../api/types.gen.ts";
-import type { JsonObject } from "../../kube/json.ts";
-import { arrayIn, recordIn, stringIn } from "../../kube/json.ts";
+import { arrayIn, type JsonObject, recordIn, stringIn } from "../../kube/json.ts";
 import { attachErrorCode } from "../../kube/objects/attach-error.ts";
 import { controllerOf } from "../../kube/objects/controller-of.ts";
-import { translateInTree } from "./csi-translation.ts";
+import type { AccessMode } from "./access.ts";
+import { type PersistentVolumeCSI, translateInTree } from "./csi-translation.ts";
 import { translateDropped } from "./csi-translation-dropped.ts";
 import { nodeTerms } from "./node-terms.ts";
-import type { AccessMode, PersistentVolumeCSI } from "./storage-types.ts";
 import { withoutDriver } from "./without-driver.ts";
 
 /** Projections of storage objects: the fields that decisions depend on, and no others. Pure. */

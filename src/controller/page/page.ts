@@ -1,16 +1,15 @@
 import { resource, systemNamespace } from "../../api/names.ts";
 import type { NodeVolumeIntent, NodeVolumeState } from "../../api/types.gen.ts";
-import type { AgentSeen } from "../../explain/facts.ts";
+import type { AgentSeen, Facts } from "../../explain/facts.ts";
 import type { KubeClient } from "../../kube/client/client.ts";
 import { leaseValidityAt } from "../../kube/leases/lease.ts";
 import type { Cancel, System } from "../../ports.ts";
 import { type AgentLeases, agentState } from "../agents/agent-leases.ts";
-import type { Watches } from "../cache/watches.ts";
-import { allOf } from "../cache/watches.ts";
+import { allOf, type Watches } from "../cache/watches.ts";
 import type { Gatherer } from "../intents/gather.ts";
+import type { NodeInfo } from "../model/projections.ts";
 import { digest } from "../util/digest.ts";
 import type { Found, NodeDetails, VolumeDetails } from "./details.ts";
-import { factsOf } from "./facts-of.ts";
 import { createFeed, type Feed } from "./feed.ts";
 import { findVolumes, type Search } from "./find.ts";
 import { createLateAgents } from "./late-agents.ts";
@@ -175,5 +174,36 @@ export function createPage({ system, view, version }: PageDeps): Page {
       late.stop();
       feed.stop();
     },
+  };
+}
+
+/** Inputs of the page's explanation of a volume. */
+interface FactsInput {
+  /** Milliseconds since the epoch. */
+  readonly now: number;
+  readonly nodes: readonly NodeInfo[];
+  readonly agents: readonly AgentSeen[];
+  readonly intents: readonly NodeVolumeIntent[];
+  readonly states: readonly NodeVolumeState[];
+}
+
+const notKept = "the page does not look at them";
+
+/**
+ * PURE. What the controller keeps, as the facts that a chain of causes rests on. Of pods, claims and attachments the
+ * chain of a volume needs nothing that its intent does not say.
+ */
+function factsOf({ now, nodes, agents, intents, states }: FactsInput): Facts {
+  const none = { pods: [], claims: [], persistentVolumes: [], volumeAttachments: [], csiDrivers: [], csiNodes: [] };
+  const others = { storageClasses: [], namespaces: [], events: [], sets: [] };
+  const denied = Object.fromEntries([...Object.keys(none), ...Object.keys(others)].map((list) => [list, notKept]));
+  return {
+    ...{ now, agents, intents, states, denied, ...none, ...others },
+    nodes: nodes.map(({ metadata: { name }, ready }) => ({
+      metadata: { name },
+      status: { conditions: [{ type: "Ready", status: ready ? "True" : "False" }] },
+    })),
+    // Asked for by chains of kubelet's volumes alone.
+    sha256: () => "",
   };
 }

@@ -1,7 +1,6 @@
 import { gidOf } from "../../kube/objects/pod-groups.ts";
 import type { Pods } from "../cache/pods.ts";
-import type { Storage } from "../cache/storage.ts";
-import { claimObjectsOf } from "../cache/storage.ts";
+import { claimObjectsOf, type Storage } from "../cache/storage.ts";
 import { resolveClaim } from "../claims/resolve-claim.ts";
 import type { NodePods } from "../model/node-input.ts";
 

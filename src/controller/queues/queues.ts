@@ -1,5 +1,4 @@
-import type { KeyedQueue, Reconcile, RequeueAfter } from "../../kube/keyed-queue.ts";
-import { createKeyedQueue } from "../../kube/keyed-queue.ts";
+import { createKeyedQueue, type KeyedQueue, type Reconcile, type RequeueAfter } from "../../kube/keyed-queue.ts";
 import type { System } from "../../ports.ts";
 import type { Queues } from "./triggers.ts";
 

@@ -4,8 +4,7 @@ import type { RequeueAfter } from "../../kube/keyed-queue.ts";
 import type { Clock, Logger } from "../../ports.ts";
 import type { AgentEvents } from "../agents/agent-events.ts";
 import type { AgentLeases } from "../agents/agent-leases.ts";
-import { agentStatePatch } from "../agents/agent-lost.ts";
-import { isKnownLost, lostStatePatch } from "../agents/state-lost.ts";
+import { agentStatePatch, isKnownLost, lostStatePatch } from "../agents/agent-lost.ts";
 import type { Gatherer } from "../intents/gather.ts";
 import { intentRef, type StateEntry } from "../model/projections.ts";
 

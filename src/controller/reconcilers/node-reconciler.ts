@@ -5,8 +5,7 @@ import { compileNode } from "../intents/compile-intents.ts";
 import { diffIntents } from "../intents/diff-intents.ts";
 import type { Gatherer } from "../intents/gather.ts";
 import type { PendingWrites } from "../intents/pending-writes.ts";
-import type { WriteIntentsDeps } from "../intents/write-intents.ts";
-import { nameOf, setsOf, writeIntents } from "../intents/write-intents.ts";
+import { nameOf, setsOf, type WriteIntentsDeps, writeIntents } from "../intents/write-intents.ts";
 import type { RejectionEvents } from "../pods/rejection-events.ts";
 import { proofInMs } from "../release/decide-release.ts";
 

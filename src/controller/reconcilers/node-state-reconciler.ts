@@ -1,11 +1,12 @@
 import { resource } from "../../api/names.ts";
 import { isConflict } from "../../kube/client/api-error.ts";
+import type { KubeClient } from "../../kube/client/client.ts";
 import type { RequeueAfter } from "../../kube/keyed-queue.ts";
 import type { Lease } from "../../kube/leases/lease.ts";
+import type { Logger } from "../../ports.ts";
 import type { AgentLeases } from "../agents/agent-leases.ts";
 import { indexOf } from "../model/intent-index.ts";
-import type { StateEntry } from "../model/projections.ts";
-import { type WriteIndexDeps, writeIndex } from "./write-index.ts";
+import { type Intent, indexDigest, type StateEntry } from "../model/projections.ts";
 
 /**
  * What to do about the NodeVolumeState of a node: there is one as long as there is a Node, or anything of ours on it.
@@ -19,8 +20,15 @@ export function decideNodeState(has: {
   return has.state && !has.intents ? "delete" : "nothing";
 }
 
-/** Dependencies of creating and deleting the NodeVolumeStates of nodes. */
-export interface NodeStateDeps extends WriteIndexDeps {
+/** Dependencies of creating and deleting the NodeVolumeStates of nodes, and of the index in them (decision 0067). */
+export interface NodeStateDeps {
+  readonly client: KubeClient;
+  readonly log: Logger;
+  /** Whether nodes have an index. If not, one that is there is taken away: nobody would keep it true. */
+  readonly indexIntents: boolean;
+  readonly intentsOf: (node: string) => Intent[];
+  /** Takes the server's answer into the store, so that the next decision sees it. */
+  readonly upsert: (raw: unknown) => void;
   readonly complete: () => boolean;
   readonly state: (name: string) => StateEntry | undefined;
   readonly hasNode: (name: string) => boolean;
@@ -71,4 +79,23 @@ async function reconcileState(deps: NodeStateDeps, name: string): Promise<void> 
     }
   }
   deps.log.info("node state written", { node: name, verb: decision });
+}
+
+/**
+ * Makes the index in a node's state what its intents are. Whoever calls it has read them completely. Nothing is written
+ * while it is in line; a state that is another by now is refused by its resourceVersion, and tried again.
+ */
+async function writeIndex(deps: NodeStateDeps, { metadata, index }: StateEntry): Promise<void> {
+  const { client, log, indexIntents, intentsOf } = deps;
+  const { name, uid, resourceVersion } = metadata;
+  const intents = intentsOf(name);
+  const wanted = indexIntents ? indexOf(intents) : undefined;
+  if (indexDigest(wanted) === index) return;
+  if (wanted !== undefined && wanted.intents?.length !== intents.length) {
+    const facts = { node: name, intents: intents.length, listed: wanted.intents?.length ?? 0 };
+    log.warn("a node has more intents than an index holds", facts);
+  }
+  const spec = wanted === undefined ? null : { intents: null, omitted: null, ...wanted };
+  deps.upsert(await client.mergePatch(resource.states, { name, uid, resourceVersion }, { spec }));
+  if (wanted === undefined) log.info("index of a node's intents removed", { node: name });
 }

@@ -5,11 +5,10 @@ import type { EventRecorder } from "../../kube/events/event-recorder.ts";
 import type { PolicyWatch } from "../../kube/policies/policy-watch.ts";
 import type { Logger } from "../../ports.ts";
 import type { AgentLeases } from "../agents/agent-leases.ts";
-import type { IntentAttachments } from "../model/intent-attachments.ts";
+import type { IntentAttachments } from "../attach/intent-attachments.ts";
 import { type Intent, intentRef, type NodeInfo, projectNode } from "../model/projections.ts";
 import { requestersOf } from "../model/volume-identity.ts";
-import type { ReleaseDecision, ReleaseProof } from "../release/decide-release.ts";
-import { awaitsRelease, decideRelease } from "../release/decide-release.ts";
+import { awaitsRelease, decideRelease, type ReleaseDecision, type ReleaseProof } from "../release/decide-release.ts";
 
 /**
  * Dependencies of releasing an intent: its finalizer is removed only with a proof that the node no longer uses the

@@ -10,8 +10,7 @@ import type { Intent, SetEntry } from "../model/projections.ts";
 import { setLabel } from "../model/volume-identity.ts";
 import type { StillInUse } from "../sets/finalizer-controller.ts";
 import type { PodCount } from "../sets/pod-count.ts";
-import type { Rollout } from "../sets/rollout.ts";
-import { decideRollout } from "../sets/rollout.ts";
+import { decideRollout, type Rollout } from "../sets/rollout.ts";
 import { setEvents } from "../sets/set-events.ts";
 import { sameStatus, setStatus } from "../sets/set-status.ts";
 

@@ -1,5 +1,4 @@
-import type { ConditionInput } from "../../api/conditions.ts";
-import { cut, mergeConditions, policiesCondition, settlingOf } from "../../api/conditions.ts";
+import { type ConditionInput, cut, mergeConditions, policiesCondition, settlingOf } from "../../api/conditions.ts";
 import { isReason, type Reason } from "../../api/reasons.ts";
 import { isOfNodeItself } from "../../api/source-traits.ts";
 import type { FailingNode, NodeVolumeSetStatus } from "../../api/types.gen.ts";

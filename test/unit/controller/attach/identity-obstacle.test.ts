@@ -1,5 +1,5 @@
 import { expect } from "chai";
-import { identityObstacle } from "../../../../src/controller/attach/identity-obstacle.ts";
+import { identityObstacle } from "../../../../src/controller/attach/obstacles.ts";
 import type { Intent } from "../../../../src/controller/model/projections.ts";
 
 const id = { driver: "disk.example", volumeHandle: "vol-1" };

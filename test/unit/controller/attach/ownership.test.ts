@@ -1,5 +1,5 @@
 import { expect } from "chai";
-import { type OwnedVolume, ownershipOf } from "../../../../src/controller/attach/ownership.ts";
+import { type OwnedVolume, ownershipOf } from "../../../../src/controller/attach/resolve-volume.ts";
 import { projectCSIDriver } from "../../../../src/controller/model/storage-objects.ts";
 
 const onceWithType: OwnedVolume = { accessModes: ["ReadWriteOnce"], fsType: "xfs" };

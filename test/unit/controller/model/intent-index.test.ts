@@ -1,7 +1,6 @@
 import { expect } from "chai";
-import { indexDigest } from "../../../../src/controller/model/index-digest.ts";
 import { indexEntry, indexOf, mostIndexed } from "../../../../src/controller/model/intent-index.ts";
-import type { Intent } from "../../../../src/controller/model/projections.ts";
+import { type Intent, indexDigest } from "../../../../src/controller/model/projections.ts";
 import { setEntry } from "../objects.ts";
 import { oneNode } from "../one-node.ts";
 

@@ -1,5 +1,5 @@
 import { expect } from "chai";
-import { sharedAs } from "../../../../src/controller/pods/shared-as.ts";
+import { sharedAs } from "../../../../src/controller/pods/admit-pods.ts";
 import { setEntry } from "../objects.ts";
 import { oneNode } from "../one-node.ts";
 import { ours, pod } from "./pod-objects.ts";

@@ -3,7 +3,6 @@ import { join } from "node:path";
 import { expect } from "chai";
 import { root } from "../../../hack/lib/root.ts";
 import { type ReasonInfo, reasons } from "../../../src/api/reasons.ts";
-import { type WokenBy, wokenBy } from "../../../src/api/wake-table.ts";
 
 /** Reasons by what ends their wait, as docs/reasons.md has it: a long list has several rows. */
 function documented(): Map<string, string[]> {
@@ -18,18 +17,17 @@ function documented(): Map<string, string[]> {
   return found;
 }
 
-describe("the table of what wakes a wait", () => {
+describe("what wakes a wait", () => {
   it("says of every reason that waits or is blocked what wakes it, and of no other", () => {
-    for (const [code, { kind }] of Object.entries<ReasonInfo>(reasons)) {
-      const by: readonly WokenBy[] = wokenBy[code as keyof typeof wokenBy];
-      expect(by.length > 0, code).to.equal(kind !== "normal");
+    for (const [code, { kind, wakers }] of Object.entries<ReasonInfo>(reasons)) {
+      expect(wakers.length > 0, code).to.equal(kind !== "normal");
     }
   });
 
   it("is the one in docs/reasons.md", () => {
     const codes = new Map<string, string[]>();
-    for (const [code, by] of Object.entries<readonly WokenBy[]>(wokenBy)) {
-      for (const waker of by) codes.set(waker, [...(codes.get(waker) ?? []), code]);
+    for (const [code, { wakers }] of Object.entries<ReasonInfo>(reasons)) {
+      for (const waker of wakers) codes.set(waker, [...(codes.get(waker) ?? []), code]);
     }
     const sorted = (map: Map<string, string[]>) => [...map].map(([by, list]) => [by, [...list].sort()]).sort();
     expect(sorted(documented())).to.deep.equal(sorted(codes));
