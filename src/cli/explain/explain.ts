@@ -21,7 +21,6 @@ import {
   gatherGranted,
   gatherHolders,
   gathering,
-  gatherNamespace,
   gatherNode,
 } from "./gather.ts";
 import { nodeOf, volumesOf } from "./pod-facts.ts";
@@ -92,7 +91,7 @@ async function ofPod(from: Gathering, cluster: Cluster, name: string): Promise<E
     ...(node === undefined ? [] : [gatherNode(from, node)]),
     ...(claims.length > 0 ? [gatherAttachments(from)] : []),
     ...(volumes.some(({ kind }) => kind === "ours")
-      ? [from.list("sets", resource.sets), gatherNamespace(from, namespace)]
+      ? [from.list("sets", resource.sets), from.get("namespaces", resource.namespaces, namespace)]
       : []),
   ]);
   await gatherGranted(from, pod);

@@ -16,8 +16,6 @@ export interface Gathering {
   facts(): Facts;
 }
 
-const namespaces: Resource = { group: "", version: "v1", plural: "namespaces", kind: "Namespace" };
-
 /**
  * Collects the facts of one explanation: each object is read once, and a list that RBAC denies is noted instead of
  * failing.
@@ -144,9 +142,4 @@ export async function gatherDrift(from: Gathering): Promise<void> {
   if (from.facts().denied.intents !== undefined) return;
   const fieldSelector = `involvedObject.kind=${resource.intents.kind},reason=Drifted`;
   await from.list("events", resource.events, { namespace: "default", fieldSelector });
-}
-
-/** Reads a Namespace into the facts. */
-export async function gatherNamespace(from: Gathering, name: string): Promise<void> {
-  await from.get("namespaces", namespaces, name);
 }
