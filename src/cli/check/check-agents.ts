@@ -1,9 +1,10 @@
 import { cut } from "../../api/conditions.ts";
+import { daemonTolerations, matchesTerm, untolerated } from "../../api/match-node.ts";
 import { systemNamespace } from "../../api/names.ts";
-import { groups, nodesText, someOf } from "./counted.ts";
+import { counted } from "../../api/values/listed.ts";
 import type { DaemonSetFacts, InstalledFacts, NodeFacts, PodFacts } from "./facts.ts";
+import { groups, someOf } from "./groups.ts";
 import { type CheckResult, failed, limited, ok, unknown } from "./result.ts";
-import { leftOutBecause } from "./selected-nodes.ts";
 
 const check = "agents";
 /** Different causes that are shown. */
@@ -44,7 +45,7 @@ export function checkAgents({
   const [template] = daemonSet.items;
   const without = linux.flatMap((node) => withoutAgent(node, byNode.get(node.name), template) ?? []);
   const ready = linux.filter(({ name }) => running.has(name)).length;
-  const found = `${ready} of ${nodesText(linux.length)} ${ready === 1 ? "has" : "have"} a ready agent`;
+  const found = `${ready} of ${counted(linux.length, "node")} ${ready === 1 ? "has" : "have"} a ready agent`;
   if (without.length === 0) return { results: [ok(check, found)], running };
   const causes = groups(without, ({ cause, isLimit }) => `${isLimit} ${cause}`).map(([, those]) => those);
   const results = causes.slice(0, mostCauses).map((those, at) => resultOf(those, at === 0 ? `${found}; ` : ""));
@@ -82,6 +83,22 @@ function withoutAgent(
   }
   const remedy = `Its events have the cause, such as a quota: kubectl -n ${systemNamespace} describe daemonset nodevolume-agent`;
   return { node: name, cause: "no pod was created", remedy, isLimit: false };
+}
+
+/** Why a DaemonSet makes no pod for a node; undefined if it makes one. */
+function leftOutBecause(
+  { nodeSelector, terms, tolerations }: DaemonSetFacts,
+  { name, labels, taints }: NodeFacts,
+): string | undefined {
+  const node = { metadata: { name, labels }, taints };
+  const missing = Object.entries(nodeSelector).find(([key, value]) => labels[key] !== value);
+  if (missing !== undefined) return `they lack the label ${missing[0]}=${missing[1]} of its nodeSelector`;
+  if (terms !== undefined && !terms.some((term) => matchesTerm(term, node))) return "its nodeAffinity excludes them";
+  const all = [...daemonTolerations, ...tolerations];
+  const [taint] = (["NoSchedule", "NoExecute"] as const).flatMap((effect) => untolerated(all, node, effect));
+  if (taint === undefined) return undefined;
+  const { key, value, effect } = taint;
+  return `it does not tolerate their taint ${key}${value === "" ? "" : `=${value}`}:${effect}`;
 }
 
 /** Columns of what somebody else says. */

@@ -2,11 +2,10 @@ import { podDriver, systemNamespace } from "../../api/names.ts";
 import { listed } from "../../api/values/listed.ts";
 import { nextStep } from "../../explain/next-steps.ts";
 import { arrayIn, recordIn, stringIn } from "../../kube/json.ts";
-import { someOf } from "./counted.ts";
 import type { CommonFacts, RightsFacts } from "./facts.ts";
-import { requirements } from "./requirements.ts";
+import { someOf } from "./groups.ts";
+import { isBefore, requirements, versionOf, versionText } from "./requirements.ts";
 import { type CheckResult, failed, limited, ok, unknown } from "./result.ts";
-import { isBefore, versionOf, versionText } from "./version.ts";
 
 /** PURE. */
 export function checkServer({ server }: Pick<CommonFacts, "server">): CheckResult {

@@ -1,9 +1,9 @@
+import { counted } from "../../api/values/listed.ts";
 import type { Reading } from "../cluster.ts";
-import { counted, nodesText, someOf } from "./counted.ts";
 import type { NodeFacts } from "./facts.ts";
-import { isSupportedKubelet, requirements } from "./requirements.ts";
+import { frequencies, someOf } from "./groups.ts";
+import { isBefore, isSupportedKubelet, requirements, type Version, versionOf, versionText } from "./requirements.ts";
 import { type CheckResult, failed, limited, ok, unknown } from "./result.ts";
-import { isBefore, type Version, versionOf, versionText } from "./version.ts";
 
 const names = (nodes: readonly NodeFacts[]) => someOf(nodes.map(({ name }) => name));
 
@@ -20,14 +20,14 @@ export function checkNodes(nodes: Reading<NodeFacts>, server: Version | undefine
     checkSystems(nodes.items),
     checkKernels(linux),
     checkKubelets(linux, server),
-    ok("container runtimes", counted(linux.map(({ runtime }) => runtime.replace("://", " ")))),
+    ok("container runtimes", frequencies(linux.map(({ runtime }) => runtime.replace("://", " ")))),
     ...checkPlatforms(nodes.items),
   ];
 }
 
 function checkSystems(nodes: readonly NodeFacts[]): CheckResult {
-  const systems = counted(nodes.map(({ os, architecture }) => `${os || "unknown"}/${architecture || "unknown"}`));
-  const found = `${nodesText(nodes.length)}: ${systems}`;
+  const systems = frequencies(nodes.map(({ os, architecture }) => `${os || "unknown"}/${architecture || "unknown"}`));
+  const found = `${counted(nodes.length, "node")}: ${systems}`;
   const others = nodes.filter(({ os }) => os !== "linux" && os !== "");
   const known: readonly string[] = requirements.architectures;
   const foreign = nodes.filter(
@@ -70,7 +70,7 @@ function isTooOld(kernel: Version | undefined): boolean {
 }
 
 function checkKubelets(nodes: readonly NodeFacts[], server: Version | undefined): CheckResult {
-  const found = counted(nodes.map(({ kubelet }) => kubelet));
+  const found = frequencies(nodes.map(({ kubelet }) => kubelet));
   const those = (is: (kubelet: Version) => boolean) =>
     nodes.filter(({ kubelet }) => {
       const version = versionOf(kubelet);
@@ -123,8 +123,8 @@ function checkPlatforms(nodes: readonly NodeFacts[]): CheckResult[] {
     const those = nodes.filter(is);
     if (those.length === 0) return [];
     const remedy = `Install it as docs/platforms/${page} describes`;
-    const found = `${name} on ${nodesText(those.length)}: its page has what to change, and its limits`;
+    const found = `${name} on ${counted(those.length, "node")}: its page has what to change, and its limits`;
     return [limited("platform", found, remedy)];
   });
-  return found.length > 0 ? found : [ok("platform", counted(nodes.map(({ image }) => image)))];
+  return found.length > 0 ? found : [ok("platform", frequencies(nodes.map(({ image }) => image)))];
 }

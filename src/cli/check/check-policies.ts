@@ -3,8 +3,8 @@ import type { Raw } from "../../explain/facts.ts";
 import { nextStep } from "../../explain/next-steps.ts";
 import { type PolicyFinding, policyBindings } from "../../kube/policies/policies.ts";
 import type { Reading } from "../cluster.ts";
-import { someOf } from "./counted.ts";
 import type { InstalledFacts } from "./facts.ts";
+import { someOf } from "./groups.ts";
 import { type CheckResult, failed, limited, ok, unknown } from "./result.ts";
 
 const check = "admission policies";

@@ -1,5 +1,5 @@
-import { someOf } from "./counted.ts";
 import type { InstalledFacts } from "./facts.ts";
+import { someOf } from "./groups.ts";
 import { type CheckResult, failed, limited, ok, supportRemedy, unknown } from "./result.ts";
 
 const check = "prefixes";

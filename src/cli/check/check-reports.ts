@@ -1,10 +1,11 @@
 import { cut } from "../../api/conditions.ts";
 import { systemNamespace } from "../../api/names.ts";
 import { isBlocked } from "../../api/reasons.ts";
+import { counted } from "../../api/values/listed.ts";
 import { nextStep } from "../../explain/next-steps.ts";
 import { isLive } from "./check-controller.ts";
-import { counted, groups, nodesText, someOf } from "./counted.ts";
 import type { InstalledFacts, StateFacts } from "./facts.ts";
+import { frequencies, groups, someOf } from "./groups.ts";
 import { type CheckResult, failed, limited, ok, unknown } from "./result.ts";
 
 const check = "reports";
@@ -48,7 +49,7 @@ export function checkReports({ states, leases, running, now }: ReportsInput): Ch
   const rest = inOrder.slice(mostReasons).flatMap(([, those]) => those);
   if (rest.length === 0) return results;
   const result = rest.some(({ reason }) => isWrong(reason)) ? failed : limited;
-  return [...results, result(check, `other reasons on ${nodesText(rest.length)}`, "kubectl get nvstate")];
+  return [...results, result(check, `other reasons on ${counted(rest.length, "node")}`, "kubectl get nvstate")];
 }
 
 /** Whether somebody must act on it. */
@@ -77,7 +78,7 @@ export function checkVersions({ states }: Pick<InstalledFacts, "states">, versio
   const name = "versions";
   if (states.denied !== undefined) return unknown(name, states.denied);
   const versions = states.items.flatMap((state) => state.version || []);
-  const found = `agents ${counted(versions)}, kubectl nvi ${version}`;
+  const found = `agents ${frequencies(versions)}, kubectl nvi ${version}`;
   if (versions.length === 0 || versions.every((one) => one === version)) return ok(name, found);
   if (new Set(versions).size > 1)
     return limited(name, found, `kubectl -n ${systemNamespace} rollout status daemonset/nodevolume-agent`);

@@ -1,8 +1,8 @@
 import { cut } from "../../api/conditions.ts";
 import type { Reason } from "../../api/reasons.ts";
 import { nextStep } from "../../explain/next-steps.ts";
-import { groups, someOf } from "./counted.ts";
 import type { InstalledFacts } from "./facts.ts";
+import { groups, someOf } from "./groups.ts";
 import { type CheckResult, failed, limited, ok, unknown } from "./result.ts";
 
 const check = "sets";

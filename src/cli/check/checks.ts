@@ -16,8 +16,8 @@ import { checkPrefixes } from "./check-prefixes.ts";
 import { checkReports, checkVersions } from "./check-reports.ts";
 import { checkSets } from "./check-sets.ts";
 import type { InstalledFacts, PreFacts } from "./facts.ts";
+import { versionOf } from "./requirements.ts";
 import { type CheckResult, failed } from "./result.ts";
-import { versionOf } from "./version.ts";
 
 /** PURE. Whether it can be installed. @param version of this program */
 export function checksBefore(facts: PreFacts, version: string): CheckResult[] {
