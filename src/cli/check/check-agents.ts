@@ -4,15 +4,14 @@ import { systemNamespace } from "../../api/names.ts";
 import { counted } from "../../api/values/listed.ts";
 import type { DaemonSetFacts, InstalledFacts, NodeFacts, PodFacts } from "./facts.ts";
 import { groups, someOf } from "./groups.ts";
-import { type CheckResult, failed, limited, ok, unknown } from "./result.ts";
+import { type Found, failed, limited, ok, unknown } from "./result.ts";
 
-const check = "agents";
 /** Different causes that are shown. */
 const mostCauses = 4;
 
 /** Results of `check` about the agents. */
 export interface AgentsFound {
-  readonly results: readonly CheckResult[];
+  readonly results: readonly Found[];
   /** Nodes with a ready agent; undefined if that is not known. */
   readonly running: ReadonlySet<string> | undefined;
 }
@@ -31,13 +30,13 @@ export function checkAgents({
   pods,
   daemonSet,
 }: Pick<InstalledFacts, "nodes" | "pods" | "daemonSet">): AgentsFound {
-  if (pods.denied !== undefined) return { results: [unknown(check, pods.denied)], running: undefined };
+  if (pods.denied !== undefined) return { results: [unknown(pods.denied)], running: undefined };
   const agents = pods.items.filter(({ component }) => component === "agent");
   const running = new Set(agents.flatMap(({ ready, node }) => (ready ? (node ?? []) : [])));
-  if (nodes.denied !== undefined) return { results: [unknown(check, nodes.denied)], running };
+  if (nodes.denied !== undefined) return { results: [unknown(nodes.denied)], running };
   if (daemonSet.denied === undefined && daemonSet.items.length === 0 && agents.length === 0) {
     const remedy = "kubectl apply --server-side -k config/default";
-    return { results: [failed(check, "there is no DaemonSet nodevolume-agent", remedy)], running };
+    return { results: [failed("there is no DaemonSet nodevolume-agent", remedy)], running };
   }
   const byNode = new Map<string | undefined, PodFacts>();
   for (const pod of agents) if (pod.ready || !byNode.has(pod.node)) byNode.set(pod.node, pod);
@@ -46,20 +45,20 @@ export function checkAgents({
   const without = linux.flatMap((node) => withoutAgent(node, byNode.get(node.name), template) ?? []);
   const ready = linux.filter(({ name }) => running.has(name)).length;
   const found = `${ready} of ${counted(linux.length, "node")} ${ready === 1 ? "has" : "have"} a ready agent`;
-  if (without.length === 0) return { results: [ok(check, found)], running };
+  if (without.length === 0) return { results: [ok(found)], running };
   const causes = groups(without, ({ cause, isLimit }) => `${isLimit} ${cause}`).map(([, those]) => those);
   const results = causes.slice(0, mostCauses).map((those, at) => resultOf(those, at === 0 ? `${found}; ` : ""));
   const more = causes.slice(mostCauses).flat();
   const remedy = `kubectl -n ${systemNamespace} get pods -o wide -l app.kubernetes.io/component=agent`;
-  if (more.length > 0) results.push(failed(check, `other causes on ${someOf(more.map(({ node }) => node))}`, remedy));
+  if (more.length > 0) results.push(failed(`other causes on ${someOf(more.map(({ node }) => node))}`, remedy));
   return { results, running };
 }
 
-function resultOf(those: readonly Without[], before: string): CheckResult {
+function resultOf(those: readonly Without[], before: string): Found {
   const [first] = those;
   if (first === undefined) throw new Error("a cause has nodes");
   const found = `${before}none on ${someOf(those.map(({ node }) => node))}: ${first.cause}`;
-  return first.isLimit ? limited(check, found, first.remedy) : failed(check, found, first.remedy);
+  return first.isLimit ? limited(found, first.remedy) : failed(found, first.remedy);
 }
 
 function withoutAgent(
