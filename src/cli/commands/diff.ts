@@ -1,10 +1,9 @@
 import { resource } from "../../api/names.ts";
 import type { NodeVolumeIntent, NodeVolumeSet } from "../../api/types.gen.ts";
-import { type Cluster, listIfAllowed } from "../cluster.ts";
+import { type Cluster, listIfAllowed, nodeNames } from "../cluster.ts";
 import type { Command } from "../command.ts";
 import { exitCode } from "../exit-code.ts";
 import { inOrder, isOfSet, type Meant, meantBy } from "../find-intents.ts";
-import { nodeNames } from "../nodes.ts";
 import { formatOf, serialized } from "../output.ts";
 import { type Column, table } from "../table.ts";
 import { type Difference, differencesOf, differencesOfSet } from "./differences.ts";

@@ -2,12 +2,10 @@ import { findCondition } from "../../api/conditions.ts";
 import { resource } from "../../api/names.ts";
 import type { NodeVolumeIntent, NodeVolumeState } from "../../api/types.gen.ts";
 import { printable } from "../../api/values/printable.ts";
-import type { ListOptions } from "../../kube/client/client.ts";
 import { parseDuration } from "../arguments.ts";
-import { type Cluster, getIfAllowed } from "../cluster.ts";
+import { type Cluster, getIfAllowed, requireNode, type Selection } from "../cluster.ts";
 import type { Call, Command } from "../command.ts";
 import { exitCode, UsageError } from "../exit-code.ts";
-import { missingNode } from "../nodes.ts";
 import { formatOf, serialized } from "../output.ts";
 import { type Column, table } from "../table.ts";
 import { type Holding, holdingOf } from "./holding.ts";
@@ -70,10 +68,9 @@ export const drainedCommand: Command = {
 };
 
 /** @throws CommandError if there is no such node */
-async function intentsOn(cluster: Cluster, node: string, selection: ListOptions): Promise<NodeVolumeIntent[]> {
+async function intentsOn(cluster: Cluster, node: string, selection: Selection): Promise<NodeVolumeIntent[]> {
   const { items } = await cluster.client.list<NodeVolumeIntent>(resource.intents, selection);
-  const missing = items.length > 0 ? undefined : await missingNode(cluster, node);
-  if (missing !== undefined) throw missing;
+  if (items.length === 0) await requireNode(cluster, node);
   return items;
 }
 

@@ -1,6 +1,6 @@
 import { type Resource, resource, systemNamespace } from "../../api/names.ts";
 import { recordIn, stringIn } from "../../kube/json.ts";
-import type { Selection } from "./asking.ts";
+import type { Selection } from "../cluster.ts";
 import { trimmed, trimmedConfigMap, trimmedNode, trimmedWorkload } from "./trim.ts";
 
 /** One file of objects. */

@@ -1,8 +1,8 @@
 import { gzipSync } from "node:zlib";
 import { messageOf } from "../../errors.ts";
+import { requireNode } from "../cluster.ts";
 import type { Command } from "../command.ts";
 import { CommandError, exitCode, UsageError } from "../exit-code.ts";
-import { missingNode } from "../nodes.ts";
 import { Bundle } from "./bundle.ts";
 import { gather, json } from "./gather.ts";
 import { readme } from "./readme.ts";
@@ -40,8 +40,7 @@ export const supportBundleCommand: Command = {
     if (!/\.(tar\.gz|tgz)$/.test(file))
       throw new UsageError(`--output: ${JSON.stringify(file)} must end with .tar.gz or .tgz`);
     const cluster = await context.connect();
-    const missing = node === undefined ? undefined : await missingNode(cluster, node);
-    if (missing !== undefined) throw missing;
+    if (node !== undefined) await requireNode(cluster, node);
     const bundle = new Bundle();
     await gather({
       transport: cluster.transport,
