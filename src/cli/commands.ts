@@ -8,7 +8,6 @@ import { orphansCommand } from "./commands/orphans.ts";
 import { planCommand } from "./commands/plan.ts";
 import { releaseCommand } from "./commands/release.ts";
 import { uiCommand } from "./commands/ui.ts";
-import { versionCommand } from "./commands/version-command.ts";
 import { volumesCommand } from "./commands/volumes.ts";
 import { waitCommand } from "./commands/wait.ts";
 import { UsageError } from "./exit-code.ts";
@@ -30,6 +29,21 @@ const helpCommand: Command = {
   examples: ["kubectl nvi help explain"],
   async run({ args: [name], context }) {
     context.terminal.out(name === undefined ? overview(commands) : helpOf(commandOf(name, [], {})));
+    return 0;
+  },
+};
+
+const versionCommand: Command = {
+  name: "version",
+  args: [],
+  summary: "Version of this program, and the commit it was built from",
+  details: "It does not contact the cluster. For the versions of the agents: kubectl get nodevolumestates",
+  flags: [],
+  formats: [],
+  usesCluster: false,
+  examples: ["kubectl nvi version"],
+  async run({ context }) {
+    context.terminal.out(`kubectl-nvi ${context.version} (${context.revision})\n`);
     return 0;
   },
 };

@@ -8,9 +8,9 @@ import { type Cluster, follow, requireNode, type Selection } from "../cluster.ts
 import type { Call, Command } from "../command.ts";
 import { exitCode, UsageError } from "../exit-code.ts";
 import { inOrder } from "../find-intents.ts";
-import { ending } from "../interrupt.ts";
 import { formatOf, listOf, namesOf, serialized } from "../output.ts";
 import { type Column, table } from "../table.ts";
+import { ending } from "./wait-until.ts";
 
 /** PURE. The columns of `kubectl get nvi`, and pods. */
 function volumeColumns(now: number): Column<NodeVolumeIntent>[] {

@@ -3,7 +3,12 @@ import type { Resource } from "../../api/names.ts";
 import { printable } from "../../api/values/printable.ts";
 import { type Cluster, follow, type Selection } from "../cluster.ts";
 import type { Call, Context } from "../command.ts";
-import { ending } from "../interrupt.ts";
+
+/** Resolves when `signal` comes, or has come. */
+export function ending(signal: AbortSignal): Promise<void> {
+  if (signal.aborted) return Promise.resolve();
+  return new Promise((resolve) => signal.addEventListener("abort", () => resolve(), { once: true }));
+}
 
 /** For the one look of --timeout 0, milliseconds. */
 const oneLookMs = 30_000;

@@ -1,6 +1,5 @@
-import type { ExportedSource, NoSource } from "./exported-source.ts";
 import { tidy } from "./fields.ts";
-import type { MountLine } from "./mount-line.ts";
+import type { ExportedSource, MountLine, NoSource } from "./mount-line.ts";
 
 /**
  * PURE. A volume of the node itself; undefined if the type is not one of these.
