@@ -100,10 +100,7 @@ export function choice<const T extends string>(choices: readonly T[]): (text: st
   };
 }
 
-/**
- * As Go and kubelet write a duration, of whole seconds. Shorter than 10 minutes is a time in which kubelet may still be
- * at it.
- */
+/** Whole seconds, as Go writes a duration. In less than 10 minutes, kubelet may still be at it. */
 export function gracePeriod(text: string, flag: string): number {
   const [, hours = 0, minutes = 0, seconds = 0] =
     /^(?=.)(?:(\d{1,4})h)?(?:(\d{1,4})m)?(?:(\d{1,6})s)?$/.exec(text) ?? [];

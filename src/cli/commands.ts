@@ -69,10 +69,7 @@ export const commands: readonly Command[] = [
   completeCommand(() => commands),
 ];
 
-/**
- * PURE. The command of that name, whose arguments and flags were checked.
- * @throws UsageError which names what is wrong, and the nearest that is right
- */
+/** PURE. The command of that name, its arguments and flags checked. @throws UsageError which names the nearest one */
 export function commandOf(name: string, args: readonly string[], values: FlagValues): Command {
   const command = commands.find((one) => one.name === name);
   const names = commands.filter(({ hidden }) => hidden !== true).map((one) => one.name);

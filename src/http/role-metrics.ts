@@ -2,11 +2,7 @@ import { collectDefaultMetrics, Gauge, type Registry } from "prom-client";
 import { type Features, featureGates, type GateTable } from "../feature-gates.ts";
 import { revision, version } from "../version.ts";
 
-/**
- * What controller and agent have beside their own metrics: which version and commit run in which role, as Prometheus'
- * own programs show it, and which features that decide something in this role are on, as Kubernetes' own programs say
- * it (kubernetes_feature_enabled).
- */
+/** What controller and agent register beside their own metrics: of the process, its build and its feature gates. */
 export function registerRoleMetrics(
   registry: Registry,
   role: "controller" | "agent",

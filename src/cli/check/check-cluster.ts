@@ -110,10 +110,7 @@ export function checkDriverName({ csiDriver, registered }: Pick<CommonFacts, "cs
   return ok(`${podDriver} is there from an earlier installation`);
 }
 
-/**
- * PURE. Whether kubelet calls our agents for pods.
- * @param running nodes with a ready agent; undefined if that is not known
- */
+/** PURE. Whether kubelet calls our agents for pods. @param running nodes with a ready agent, if that is known */
 export function checkPodDriver(
   { csiDriver, registered }: Pick<CommonFacts, "csiDriver" | "registered">,
   running: ReadonlySet<string> | undefined,

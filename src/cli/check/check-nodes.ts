@@ -7,11 +7,7 @@ import { type CheckResult, type Found, failed, limited, named, ok, unknown } fro
 
 const names = (nodes: readonly NodeFacts[]) => someOf(nodes.map(({ name }) => name));
 
-/**
- * PURE. Whether agents can run on the nodes: operating system, processor, kernel, kubelet, container runtime, and the
- * platform.
- * @param server version of the API server; undefined if that is not known: kubelets are then not compared with it
- */
+/** PURE. Whether agents can run on the nodes. @param server version of the API server, if that is known */
 export function checkNodes(nodes: Reading<NodeFacts>, server: Version | undefined): CheckResult[] {
   if (nodes.denied !== undefined) return named("nodes", unknown(nodes.denied));
   if (nodes.items.length === 0) return named("nodes", limited("there are none", "Add a node: kubectl get nodes"));

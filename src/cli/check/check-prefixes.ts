@@ -5,10 +5,7 @@ import { type Found, failed, limited, ok, unknown } from "./result.ts";
 /** As without a setting; src/config.ts has the same, and a test compares the two. */
 export const defaultPrefixes = "/var/lib/nodevolume/mounts";
 
-/**
- * PURE. Whether what agents mount beneath each allowed prefix reaches the node: by the DaemonSet's volumes and its
- * settings.
- */
+/** PURE. Whether mounts beneath each allowed prefix reach the node: by the DaemonSet's volumes and settings. */
 export function checkPrefixes({ daemonSet, prefixes }: Pick<InstalledFacts, "daemonSet" | "prefixes">): Found[] {
   const denied = daemonSet.denied ?? prefixes.denied;
   if (denied !== undefined) return [unknown(denied, "Bind the Role nvi-support: config/components/support-bundle")];

@@ -25,10 +25,7 @@ interface Report {
   readonly message: string;
 }
 
-/**
- * PURE. What the agents report of their nodes, by NodeVolumeStates and Leases. Only nodes with a ready agent count:
- * checkAgents reports the others.
- */
+/** PURE. What agents report, by NodeVolumeStates and Leases, of nodes with a ready one: see checkAgents for others. */
 export function checkReports({ states, leases, running, now }: ReportsInput): Found[] {
   if (states.denied !== undefined) return [unknown(states.denied)];
   const byNode = new Map(states.items.map((state) => [state.node, state]));

@@ -8,10 +8,7 @@ import { type Found, failed, limited, ok, unknown } from "./result.ts";
 /** Different reasons that are shown. */
 const mostReasons = 5;
 
-/**
- * What a set waits for that nodes or the installation lack: a program, a kernel module, a prefix, a shared mount, a
- * driver, a role.
- */
+/** What nodes or the installation lack: a program, a kernel module, a prefix, a shared mount, a driver, a role. */
 const lacking: ReadonlySet<string> = new Set<Reason>([
   "ToolMissing",
   "InitiatorNotReady",

@@ -43,19 +43,13 @@ const customResourceDefinitions: Resource = {
   kind: "CustomResourceDefinition",
 };
 
-/**
- * What an installation would meet.
- * @throws ApiError, TransportError if the API server does not answer, or knows nobody of that name
- */
+/** What an installation would meet. Rejects if the API server does not answer, or knows nobody of that name. */
 export async function gatherBefore(cluster: Cluster): Promise<PreFacts> {
   const common = await gatherCommon(cluster);
   return { ...common, rights: await rightsOf(cluster) };
 }
 
-/**
- * What is installed: by lists, which the roles nvi-viewer and nvi-support allow.
- * @throws ApiError, TransportError if the API server does not answer, or knows nobody of that name
- */
+/** What is installed: by lists, which the roles nvi-viewer and nvi-support allow. Rejects as gatherBefore does. */
 export async function gatherAfter(cluster: Cluster): Promise<InstalledFacts> {
   const common = await gatherCommon(cluster);
   const system = { namespace: systemNamespace };

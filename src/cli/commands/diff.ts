@@ -53,10 +53,7 @@ export const diffCommand: Command = {
   },
 };
 
-/**
- * What a word of the command line means, a node's name, a set's or a volume's; all without one. Labels are those of
- * intents.
- */
+/** What a word means: a node, a set or a volume; all without one. Labels are those of intents. */
 export async function selected(cluster: Cluster, word: string | undefined, labelSelector?: string): Promise<Meant> {
   const options = labelSelector === undefined ? {} : { labelSelector };
   const { items: intents } = await cluster.client.list<NodeVolumeIntent>(resource.intents, options);

@@ -109,10 +109,7 @@ function holdings(intents: readonly NodeVolumeIntent[]): Holding[] {
   return intents.map(holdingOf).filter((holding) => holding !== undefined);
 }
 
-/**
- * What the node's agent says, if it is something else: it is the newer word or the older one, and both are worth
- * knowing.
- */
+/** What the node's agent says, if it is something else: whichever of the two is newer, both are worth knowing. */
 async function noteDifferentStatus({ context }: Call, name: string, drained: boolean): Promise<void> {
   const cluster = await context.connect();
   const { items } = await getIfAllowed<NodeVolumeState>(cluster, resource.states, { name });

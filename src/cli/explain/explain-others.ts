@@ -74,10 +74,7 @@ function isOfClaim(
   );
 }
 
-/**
- * By the intent that it was for, or by its path: kubelet's have the PersistentVolume's name, or the hash of the
- * volume's handle.
- */
+/** By its intent, or by its path: kubelet's have the PersistentVolume's name, or the hash of the volume's handle. */
 function isOfVolume({ path, volume }: Orphan, names: readonly string[], intents: readonly NodeVolumeIntent[]): boolean {
   if (volume !== undefined && (names.includes(volume) || intents.some(({ metadata }) => metadata.name === volume)))
     return true;

@@ -203,10 +203,7 @@ function observedFor(facts: Facts, pod: Raw, volume: string): NodeVolumeIntent |
 
 const noCause: ReadonlySet<string> = new Set(["Observed", "WaitingForKubelet"]);
 
-/**
- * What is done first, then what people see, then its causes; of what is told twice the last one, which is nearer to the
- * cause.
- */
+/** What is done, then symptoms, then causes; of what is told twice the last one, which is nearer to the cause. */
 function inOrder(all: readonly Finding[], node: string | undefined): Finding[] {
   const findings = all.filter(({ text }, at) => !all.slice(at + 1).some((later) => later.text === text));
   const done = findings.filter(({ state }) => state === "done");

@@ -6,10 +6,7 @@ import type { ExportedSource, MountLine, NoSource } from "./mount-line.ts";
 const unmountFirst =
   "a foreign mount of it cannot be adopted: before mode Manage, unmount it and take it out of the fstab";
 
-/**
- * PURE. A volume of a server, by how mount(8) and the kernel name it; undefined if the type is not one of these.
- * @param line with the options that count
- */
+/** PURE. A volume of a server; undefined if the type is not one of these. @param line with the options that count */
 export function networkSource(line: MountLine, setName: string): ExportedSource | NoSource | undefined {
   switch (line.type) {
     case "nfs":
