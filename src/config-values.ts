@@ -1,4 +1,4 @@
-/** Texts of flags and variables → values. Each throws ConfigError, which names the flag. */
+/** Texts of flags and variables → values. Pure. Each throws ConfigError, which names the flag. */
 import { reservedNodeNames } from "./api/names.ts";
 import { FeatureGateError, type Features, featureGates, parseFeatureGates } from "./feature-gates.ts";
 
@@ -10,15 +10,12 @@ export class ConfigError extends Error {
 /** Some five times the two minutes after which kubelet tries again at the latest what has failed. */
 const shortestGraceMs = 10 * 60_000;
 
-/** PURE. The entries of a comma-separated list; empty ones are left out. */
+/** The entries of a comma-separated list; empty ones are left out. */
 export function split(list: string): string[] {
   return list.split(",").filter((entry) => entry !== "");
 }
 
-/**
- * PURE. The allowed prefixes, checked.
- * @throws ConfigError if there is none, or one is no clean absolute path
- */
+/** The allowed prefixes: at least one, and clean absolute paths. */
 export function prefixes(list: readonly string[]): readonly string[] {
   if (list.length === 0) throw new ConfigError("--allowed-prefix needs at least one path");
   return Object.freeze(list.map((path) => absolute(path, "--allowed-prefix")));
@@ -27,10 +24,7 @@ export function prefixes(list: readonly string[]): readonly string[] {
 /** What the agent keeps in its state directory: no volume is mounted there, and no source leads there. */
 const ownState = ["data", "staging", "trash", "lock", "journal", "journal.reserve"];
 
-/**
- * PURE. Returns if no prefix of volumes reaches what the agent keeps in its state directory.
- * @throws ConfigError
- */
+/** Returns if no prefix of volumes reaches what the agent keeps in its state directory. */
 export function apartFrom(allowedPrefixes: readonly string[], stateDir: string): void {
   const isIn = (path: string, directory: string) => `${path}/`.startsWith(`${directory}/`);
   const own = ownState.map((name) => `${stateDir}/${name}`);
@@ -41,10 +35,7 @@ export function apartFrom(allowedPrefixes: readonly string[], stateDir: string):
   );
 }
 
-/**
- * PURE. A clean absolute path: no empty, `.` or `..` segments.
- * @throws ConfigError if it is not
- */
+/** A clean absolute path: no empty, `.` or `..` segments. */
 export function absolute(path: string, flag: string): string {
   const segments = path.split("/").slice(1);
   const clean = path === "/" || segments.every((s) => s !== "" && s !== "." && s !== "..");
@@ -71,19 +62,13 @@ export function audience(text: string, flag: string): string | undefined {
   throw new ConfigError(`${flag}: ${JSON.stringify(text)} must be one audience: no blanks or commas`);
 }
 
-/**
- * PURE. The argument of --host-pid.
- * @throws ConfigError if it is no pid
- */
+/** The argument of --host-pid. */
 export function processNumber(text: string): number {
   if (/^[1-9][0-9]{0,9}$/.test(text)) return Number(text);
   throw new ConfigError(`--host-pid: ${JSON.stringify(text)} is not the number of a process`);
 }
 
-/**
- * PURE. HOST:PORT; the host is undefined if it is left out.
- * @throws ConfigError if it is not of that form
- */
+/** HOST:PORT; the host is undefined if it is left out. */
 export function address(text: string, flag: string): { readonly host: string | undefined; readonly port: number } {
   const match = /^(.*):(\d{1,5})$/.exec(text);
   const port = Number(match?.[2]);
@@ -101,33 +86,21 @@ export function loopback(text: string): ReturnType<typeof address> | undefined {
   );
 }
 
-/**
- * PURE. "true" or "false".
- * @throws ConfigError if it is neither
- */
+/** "true" or "false". */
 export function truth(text: string, flag: string): boolean {
-  return oneOf(["true", "false"], text, flag) === "true";
+  return choice(["true", "false"])(text, flag) === "true";
 }
 
-/**
- * PURE. One of the allowed values of a flag.
- * @throws ConfigError if it is none of them
- */
-function oneOf<const T extends string>(choices: readonly T[], text: string, flag: string): T {
-  const found = choices.find((choice) => choice === text);
-  if (found !== undefined) return found;
-  throw new ConfigError(`${flag}: ${JSON.stringify(text)} is not one of ${choices.join(", ")}`);
-}
-
-/** PURE. Reads one of the allowed values of a flag. */
+/** Reads one of the allowed values of a flag. */
 export function choice<const T extends string>(choices: readonly T[]): (text: string, flag: string) => T {
-  return (text, flag) => oneOf(choices, text, flag);
+  return (text, flag) => {
+    const found = choices.find((one) => one === text);
+    if (found !== undefined) return found;
+    throw new ConfigError(`${flag}: ${JSON.stringify(text)} is not one of ${choices.join(", ")}`);
+  };
 }
 
-/**
- * As Go and kubelet write a duration, of whole seconds. Shorter than 10 minutes is a time in which kubelet may still be
- * at it.
- */
+/** Whole seconds, as Go writes a duration. In less than 10 minutes, kubelet may still be at it. */
 export function gracePeriod(text: string, flag: string): number {
   const [, hours = 0, minutes = 0, seconds = 0] =
     /^(?=.)(?:(\d{1,4})h)?(?:(\d{1,4})m)?(?:(\d{1,6})s)?$/.exec(text) ?? [];
@@ -151,10 +124,7 @@ export function optionalPlace(text: string, flag: string): ReturnType<typeof pla
 /** What the kernel takes for the path of a unix socket, in bytes. */
 const longestSocketPath = 107;
 
-/**
- * PURE. An absolute path that the kernel accepts as the address of a unix socket.
- * @throws ConfigError if it is too long, or not clean
- */
+/** An absolute path that the kernel accepts as the address of a unix socket. */
 export function socketPath(path: string, flag: string): string {
   if (Buffer.byteLength(path) <= longestSocketPath) return absolute(path, flag);
   throw new ConfigError(`${flag}: ${JSON.stringify(path)} is longer than ${longestSocketPath} bytes`);

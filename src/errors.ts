@@ -42,10 +42,7 @@ export class VolumeError extends Error {
 
 const longest = 1024;
 
-/**
- * PURE. The same, with what a status can show of its message: both ends of it. Secrets have to be out of it before:
- * half of one would not be known for it.
- */
+/** PURE. The same, with both ends of a long message. Secrets must be out of it before: half of one is not found. */
 export function boundedError(error: VolumeError): VolumeError {
   const { message, reason, errorClass, on, heldBy, cause } = error;
   if (message.length <= longest) return error;

@@ -3,9 +3,7 @@
  * into config.ts; a gate goes away, one way or the other (decision 0076). PURE.
  */
 interface FeatureGate {
-  /**
-   * Alpha: off unless asked for, and may vanish. Beta: works, and can be turned off. GA: cannot be turned off any more.
-   */
+  /** Alpha: off unless asked for, and may vanish. Beta: can be turned off. GA: cannot be turned off any more. */
   readonly stage: "Alpha" | "Beta" | "GA";
   readonly default: boolean;
   /** Version since which it is at this stage. */
@@ -50,10 +48,7 @@ export class FeatureGateError extends Error {
   override readonly name = "FeatureGateError";
 }
 
-/**
- * `A=true,B=false` → whether each gate is on; what is not named is as by default.
- * @throws FeatureGateError
- */
+/** `A=true,B=false` → whether each gate is on; those not named are as by default. @throws FeatureGateError */
 export function parseFeatureGates<T extends GateTable>(
   text: string,
   gates: T,

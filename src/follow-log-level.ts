@@ -13,10 +13,7 @@ export interface FollowLogLevelDeps {
   readonly log: LeveledLogger;
 }
 
-/**
- * Keeps the log level as the files of a directory say, from now on. Nothing is asked of the API server, and no timer
- * runs.
- */
+/** Keeps the log level as the files of a directory say. Asks nothing of the API server, and needs no timer. */
 export function followLogLevel({ directory, who, atStart, log }: FollowLogLevelDeps): () => void {
   let told = "";
   const look = () => {

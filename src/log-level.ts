@@ -16,10 +16,7 @@ export interface ChosenLevel {
   readonly wrong: readonly string[];
 }
 
-/**
- * PURE. Names of the files that are meant for it, the one that counts first. What asks the API server for an agent is
- * meant with it.
- */
+/** PURE. Names of the files that are meant for it, the one that counts first; an api-proxy goes by its agent's. */
 export function filesFor(who: Who): string[] {
   return who.role === "controller" ? ["controller"] : [`agent.${who.nodeName}`, "agents"];
 }

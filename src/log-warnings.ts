@@ -1,9 +1,6 @@
 import type { Logger } from "./ports.ts";
 
-/**
- * Has Node's own warnings be lines of the log: by itself Node writes them as plain text. What is deprecated is a
- * developer's concern.
- */
+/** Has Node's own warnings be lines of the log, not plain text. What is deprecated is a developer's concern. */
 export function logWarnings(process: NodeJS.Process, log: Logger): void {
   process.removeAllListeners("warning");
   process.on("warning", (warning: Error & { readonly code?: string }) => {

@@ -22,9 +22,7 @@ export interface Timers {
 
 /** For whoever has much to do: it is done in pieces, and after each of them the others may have their turn. */
 export interface Yielder {
-  /**
-   * Whether this turn of the event loop has lasted so long that sockets, timers and everybody else should have theirs.
-   */
+  /** Whether this turn of the event loop has lasted so long that sockets, timers and others should have theirs. */
   over(): boolean;
   /**
    * Resolves in a later turn of the event loop, after all earlier callers. A caller does at least one piece of work

@@ -3,10 +3,7 @@ import { revision, version } from "./version.ts";
 
 const help = ["--help", "-h", "help"];
 
-/**
- * PURE. What is answered at once, and is no role: how it is called, before or behind a role, and its version with its
- * commit; undefined for all else.
- */
+/** PURE. The answer to a call for help or the version, before or behind a role; undefined for all else. */
 export function answerTo(argv: readonly string[]): string | undefined {
   const [first = "", second = ""] = argv;
   if (help.includes(first) || second === "--help" || second === "-h") return usage();

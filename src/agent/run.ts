@@ -1,12 +1,10 @@
 import { readlinkSync } from "node:fs";
 import { Registry } from "prom-client";
 import { fieldManager } from "../api/names.ts";
-import { registerBuildInfo } from "../build-info.ts";
 import { type AgentConfig, ConfigError } from "../config.ts";
 import { LatePodDriver } from "../csi/server/late-pod-driver.ts";
 import { withdrawPodDriver } from "../csi/server/withdraw.ts";
 import { messageOf, VolumeError } from "../errors.ts";
-import { registerFeatureMetrics } from "../feature-metrics.ts";
 import { linuxSockets } from "../host/linux/files/linux-sockets.ts";
 import { prepareCSIDirectory, prepareStateDirectories } from "../host/linux/files/state-directories.ts";
 import { linuxHost } from "../host/linux/linux-host.ts";
@@ -16,7 +14,8 @@ import { memoryReturner } from "../host/linux/syscall/give-back-memory.ts";
 import { type Libc, loadLibc } from "../host/linux/syscall/libc.ts";
 import { tryLock } from "../host/linux/syscall/lock.ts";
 import { seLinuxEnabled } from "../host/linux/syscall/se-linux.ts";
-import { collectProcessMetrics, startHealthServer } from "../http/health-server.ts";
+import { startHealthServer } from "../http/health-server.ts";
+import { registerRoleMetrics } from "../http/role-metrics.ts";
 import { createKubeClient } from "../kube/client/client.ts";
 import { createRealTransport } from "../kube/client/real-transport.ts";
 import type { Logger, System } from "../ports.ts";
@@ -50,9 +49,7 @@ export async function runAgent(config: AgentConfig, log: Logger, signal: AbortSi
   const system = realSystem(log);
   const healthChecks = new HealthChecks(system.clock);
   const registry = new Registry();
-  if (config.processMetrics) collectProcessMetrics(registry);
-  registerBuildInfo(registry, "agent");
-  registerFeatureMetrics(registry, "agent", config.features);
+  registerRoleMetrics(registry, "agent", config);
   const health = await startHealthServer({
     address: config.metricsAddress,
     registry,

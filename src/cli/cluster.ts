@@ -1,10 +1,12 @@
 import type { KubeObject } from "../api/meta.ts";
-import type { Resource } from "../api/names.ts";
+import { type Resource, resource } from "../api/names.ts";
 import { ApiError } from "../kube/client/api-error.ts";
 import type { KubeClient, ListOptions } from "../kube/client/client.ts";
 import type { Transport } from "../kube/client/transport.ts";
-import { createReflector, type Reflector } from "../kube/watch/reflector.ts";
+import { createReflector, type Reflector, type ReflectorDeps } from "../kube/watch/reflector.ts";
 import type { System } from "../ports.ts";
+import { CommandError } from "./exit-code.ts";
+import { didYouMean } from "./nearest.ts";
 
 /** The cluster of the kubeconfig's context, as its user may see it. */
 export interface Cluster {
@@ -28,60 +30,59 @@ export interface Reading<T> {
 
 /**
  * A list that may be refused: then it is empty and says so. Rejects if there is no answer.
- * @param project what is kept of an object, instead of all of it
+ * @param project what is kept of an object, instead of all of it: of thousands, no more than that and one page
  */
-export async function listIfAllowed<T extends KubeObject, P = T>(
+export function listIfAllowed<T extends KubeObject, P = T>(
   { client }: Cluster,
-  resource: Resource,
+  of: Resource,
   options?: ListOptions,
   project?: (object: T) => P,
 ): Promise<Reading<P>> {
-  try {
-    return { items: (await client.list<T, P>(resource, options, project)).items };
-  } catch (error) {
-    const denied = deniedBecause(error, resource);
-    if (denied === undefined) throw error;
-    return { items: [], denied };
-  }
+  return ifAllowed(of, async () => (await client.list<T, P>(of, options, project)).items);
 }
 
 /** One object that may be refused or not be there. */
-export async function getIfAllowed<T extends KubeObject>(
+export function getIfAllowed<T extends KubeObject>(
   { client }: Cluster,
-  resource: Resource,
+  of: Resource,
   ref: { readonly name: string; readonly namespace?: string | undefined },
 ): Promise<Reading<T>> {
+  return ifAllowed(of, async () => {
+    const found = await client.get<T>(of, ref);
+    return found === undefined ? [] : [found];
+  });
+}
+
+async function ifAllowed<T>({ plural }: Resource, read: () => Promise<readonly T[]>): Promise<Reading<T>> {
   try {
-    const found = await client.get<T>(resource, ref);
-    return { items: found === undefined ? [] : [found] };
+    return { items: await read() };
   } catch (error) {
-    const denied = deniedBecause(error, resource);
-    if (denied === undefined) throw error;
-    return { items: [], denied };
+    if (!(error instanceof ApiError) || ![403, 404].includes(error.status)) throw error;
+    return { items: [], denied: error.status === 403 ? `you may not read ${plural}` : `the cluster has no ${plural}` };
   }
 }
 
-function deniedBecause(error: unknown, resource: Resource): string | undefined {
-  if (!(error instanceof ApiError)) return undefined;
-  if (error.status === 403) return `you may not read ${resource.plural}`;
-  return error.status === 404 ? `the cluster has no ${resource.plural}` : undefined;
+/** Resolves if there is such a Node, as far as the user may know. @throws CommandError which names the nearest one */
+export async function requireNode(cluster: Cluster, name: string): Promise<void> {
+  const { items, denied } = await getIfAllowed(cluster, resource.nodes, { name });
+  if (items.length > 0 || denied !== undefined) return;
+  throw new CommandError(`there is no node ${JSON.stringify(name)}${didYouMean(name, await nodeNames(cluster))}`);
 }
+
+/** As far as the user may know. */
+export async function nodeNames(cluster: Cluster): Promise<string[]> {
+  return (await listIfAllowed(cluster, resource.nodes)).items.map(({ metadata }) => metadata.name);
+}
+
+/** Which objects of a collection are read. */
+export type Selection = Pick<ReflectorDeps<KubeObject>, "namespace" | "labelSelector" | "fieldSelector">;
 
 /** A watch of whole objects. It must be stopped. */
 export function follow<T extends KubeObject>(
   { transport }: Cluster,
   system: System,
-  resource: Resource,
-  options: ListOptions = {},
+  of: Resource,
+  selection: Selection,
 ): Reflector<T> {
-  const project = (raw: unknown) => raw as T;
-  return createReflector<T>({
-    system,
-    transport,
-    resource,
-    project,
-    ...(options.namespace !== undefined && { namespace: options.namespace }),
-    ...(options.labelSelector !== undefined && { labelSelector: options.labelSelector }),
-    ...(options.fieldSelector !== undefined && { fieldSelector: options.fieldSelector }),
-  });
+  return createReflector<T>({ system, transport, resource: of, project: (raw) => raw as T, ...selection });
 }

@@ -24,10 +24,7 @@ export interface Context {
   connect(): Promise<Cluster>;
   /** The bytes of a file, or of standard input. */
   read(path: string | undefined): Promise<Uint8Array>;
-  /**
-   * Runs kubectl on this terminal, until it ends or Ctrl-C. Resolves with its exit code; rejects with CommandError if
-   * there is no kubectl.
-   */
+  /** Runs kubectl here until it ends or Ctrl-C, for its exit code. Rejects with CommandError if there is no kubectl. */
   kubectl(args: readonly string[]): Promise<number>;
   /** Makes a file that only its owner reads. Rejects if there is one. */
   write(path: string, content: Uint8Array): Promise<void>;

@@ -8,7 +8,6 @@ import { orphansCommand } from "./commands/orphans.ts";
 import { planCommand } from "./commands/plan.ts";
 import { releaseCommand } from "./commands/release.ts";
 import { uiCommand } from "./commands/ui.ts";
-import { versionCommand } from "./commands/version-command.ts";
 import { volumesCommand } from "./commands/volumes.ts";
 import { waitCommand } from "./commands/wait.ts";
 import { UsageError } from "./exit-code.ts";
@@ -34,6 +33,21 @@ const helpCommand: Command = {
   },
 };
 
+const versionCommand: Command = {
+  name: "version",
+  args: [],
+  summary: "Version of this program, and the commit it was built from",
+  details: "It does not contact the cluster. For the versions of the agents: kubectl get nodevolumestates",
+  flags: [],
+  formats: [],
+  usesCluster: false,
+  examples: ["kubectl nvi version"],
+  async run({ context }) {
+    context.terminal.out(`kubectl-nvi ${context.version} (${context.revision})\n`);
+    return 0;
+  },
+};
+
 /** All of them, as help lists them. */
 export const commands: readonly Command[] = [
   volumesCommand,
@@ -55,10 +69,7 @@ export const commands: readonly Command[] = [
   completeCommand(() => commands),
 ];
 
-/**
- * PURE. The command of that name, whose arguments and flags were checked.
- * @throws UsageError which names what is wrong, and the nearest that is right
- */
+/** PURE. The command of that name, its arguments and flags checked. @throws UsageError which names the nearest one */
 export function commandOf(name: string, args: readonly string[], values: FlagValues): Command {
   const command = commands.find((one) => one.name === name);
   const names = commands.filter(({ hidden }) => hidden !== true).map((one) => one.name);

@@ -1,6 +1,4 @@
-/**
- * Every flag that some command takes. `value` is what stands for its value in help; without it the flag is a switch.
- */
+/** Every flag that some command takes. `value` stands for its value in help; without it the flag is a switch. */
 export const flags = {
   kubeconfig: { value: "PATH", what: "path of the kubeconfig; default: $KUBECONFIG, or ~/.kube/config" },
   context: { value: "NAME", what: "context of the kubeconfig; default: its current one" },

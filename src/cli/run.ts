@@ -20,10 +20,7 @@ export interface RunInput {
   readonly interrupted: AbortSignal;
 }
 
-/**
- * Runs one command line, and resolves with the exit code. Never rejects; nothing that went wrong shows a stack trace
- * but with -v.
- */
+/** Runs one command line, and resolves with the exit code. Never rejects; only with -v a stack trace is shown. */
 export async function run({ argv, terminal, interrupted }: RunInput): Promise<number> {
   let verbose = argv.some((word) => word === "-v" || word === "--verbose");
   let cluster: Cluster | undefined;

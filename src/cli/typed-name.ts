@@ -27,10 +27,7 @@ const kinds: { readonly [name: string]: NamedKind } = {
   volume: "volume",
 };
 
-/**
- * PURE. A word of the command line as TYPE/NAME; undefined if it is none, as NODE/VOLUME is none.
- * @throws UsageError if no name follows
- */
+/** PURE. A word as TYPE/NAME; undefined if it is none, as NODE/VOLUME is none. @throws UsageError if no name follows */
 export function typedName(word: string): { readonly kind: NamedKind; readonly name: string } | undefined {
   const slash = word.indexOf("/");
   if (slash < 0) return undefined;

@@ -1,12 +1,10 @@
 import { Registry } from "prom-client";
 import { fieldManager } from "../api/names.ts";
-import { registerBuildInfo } from "../build-info.ts";
 import type { ControllerConfig } from "../config.ts";
 import { messageOf } from "../errors.ts";
-import { registerFeatureMetrics } from "../feature-metrics.ts";
-import { collectProcessMetrics, startHealthServer } from "../http/health-server.ts";
+import { secureMetrics, startHealthServer } from "../http/health-server.ts";
+import { registerRoleMetrics } from "../http/role-metrics.ts";
 import { startPageServer } from "../http/page-server.ts";
-import { secureMetrics } from "../http/secure-metrics.ts";
 import { createKubeClient } from "../kube/client/client.ts";
 import { createRealTransport } from "../kube/client/real-transport.ts";
 import { loadPageFiles } from "../page-files.ts";
@@ -21,9 +19,7 @@ import { type Controller, startController } from "./start.ts";
 export async function runController(config: ControllerConfig, log: Logger, signal: AbortSignal): Promise<void> {
   const system = realSystem(log);
   const registry = new Registry();
-  if (config.processMetrics) collectProcessMetrics(registry);
-  registerBuildInfo(registry, "controller");
-  registerFeatureMetrics(registry, "controller", config.features);
+  registerRoleMetrics(registry, "controller", config);
   const transport = await createRealTransport({
     system,
     access: config.api,

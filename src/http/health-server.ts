@@ -1,9 +1,11 @@
 import type * as http from "node:http";
-import { collectDefaultMetrics, type Registry } from "prom-client";
+import type { Registry } from "prom-client";
 import { messageOf } from "../errors.ts";
-import type { Access, TokenAccess } from "../kube/access/token-access.ts";
-import type { Logger } from "../ports.ts";
-import { listen } from "./http-listener.ts";
+import { type Access, createTokenAccess, type TokenAccess } from "../kube/access/token-access.ts";
+import type { KubeClient } from "../kube/client/client.ts";
+import type { Clock, Logger } from "../ports.ts";
+import { type Listener, listen } from "./http-listener.ts";
+import { type SelfSigned, selfSigned } from "./self-signed.ts";
 
 /** Dependencies of the server of /metrics, /healthz and /readyz. */
 export interface HealthServerDeps {
@@ -23,40 +25,29 @@ export interface HealthServerDeps {
 
 /** TLS, and who may read metrics and why something is not ready. */
 export interface SecureMetrics {
-  /** PEM. */
-  readonly tls: { readonly key: string; readonly cert: string };
+  readonly tls: SelfSigned;
   /** What the bearer of a token may. Rejects if that cannot be known now. */
   readonly access: TokenAccess;
 }
 
-/** The running server of metrics and health. */
-export interface HealthServer {
-  readonly port: number;
-  stop(): Promise<void>;
+/**
+ * Metrics by TLS, to those alone who may get /metrics, as controller-runtime serves them. The certificate is made at
+ * each start and signed by nobody: it keeps what is sent from who listens, and does not say who is asked.
+ */
+export function secureMetrics(deps: {
+  readonly client: KubeClient;
+  readonly clock: Clock;
+  readonly audience: string | undefined;
+}): SecureMetrics {
+  return { tls: selfSigned("nodevolume-metrics"), access: createTokenAccess({ ...deps, path: "/metrics" }) };
 }
 
 const maxConnections = 512;
 
-/**
- * The usual metrics of a Node process, but for the statistics of the event loop's lag: Node gathers them by a timer of
- * its own, by default a hundred times a second, which is all that an agent with nothing to do would do (measured: 0.36
- * s of processor time a minute of 0.37). nodejs_eventloop_lag_seconds stays: it is measured when somebody asks.
- * The three that end in _total and are no counters go, too: they are sums of those by type.
- */
-export function collectProcessMetrics(registry: Registry): void {
-  collectDefaultMetrics({ register: registry, eventLoopMonitoringPrecision: anHourMs });
-  for (const what of ["handles", "requests", "resources"]) registry.removeSingleMetric(`nodejs_active_${what}_total`);
-  for (const name of ["min", "max", "mean", "stddev", "p50", "p90", "p99"]) {
-    registry.removeSingleMetric(`nodejs_eventloop_lag_${name}_seconds`);
-  }
-}
-
-const anHourMs = 3_600_000;
-
 /** Serves /metrics, /healthz (it works) and /readyz (it has what it works by). Rejects if it cannot listen. */
-export async function startHealthServer(deps: HealthServerDeps): Promise<HealthServer> {
+export async function startHealthServer(deps: HealthServerDeps): Promise<Listener> {
   const { address, log } = deps;
-  const { host, port, stop } = await listen({
+  const listener = await listen({
     address,
     maxConnections,
     tls: deps.secure?.tls,
@@ -70,8 +61,8 @@ export async function startHealthServer(deps: HealthServerDeps): Promise<HealthS
       );
     },
   });
-  log.info("serving metrics and health", { host, port });
-  return { port, stop };
+  log.info("serving metrics and health", { host: listener.host, port: listener.port });
+  return listener;
 }
 
 interface Answer {

@@ -28,10 +28,7 @@ const limits = {
   connectionsCheckingInterval: 1_000,
 };
 
-/**
- * Connections of one address: the probes of kubelet, and whoever scrapes, find room beside a pod that takes all it
- * gets.
- */
+/** Connections of one address, so that kubelet's probes and scrapers find room beside a pod that takes all it gets. */
 const maxOfOne = 64;
 
 /** Rejects if it cannot listen. */

@@ -31,10 +31,7 @@ const mostUnread = 64 * 1024;
 const json = "application/json; charset=utf-8";
 const squeeze = promisify(gzip);
 
-/**
- * Nothing but what this server has may run in the page or be loaded by it, nothing is kept, and no other site may show
- * it or read it. There is no CORS header at all.
- */
+/** Only what this server has may run in the page, nothing is kept, and no other site may show or read it (no CORS). */
 const headers = {
   "content-security-policy":
     "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; connect-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'",

@@ -5,7 +5,7 @@ import { Registry } from "prom-client";
 import { root } from "../../hack/lib/root.ts";
 import { ConfigError, parseConfig } from "../../src/config.ts";
 import { FeatureGateError, featureGates, type GateTable, parseFeatureGates } from "../../src/feature-gates.ts";
-import { registerFeatureMetrics } from "../../src/feature-metrics.ts";
+import { registerRoleMetrics } from "../../src/http/role-metrics.ts";
 
 const gates = {
   Young: { stage: "Alpha", default: false, since: "0.3.0", roles: ["agent"], what: "" },
@@ -54,12 +54,12 @@ describe("feature gates", () => {
   it("are told by a metric, of the role that they are of", async () => {
     const features = { ReadAsNode: false, KernelMountTable: true };
     const agent = new Registry();
-    registerFeatureMetrics(agent, "agent", features);
+    registerRoleMetrics(agent, "agent", { processMetrics: false, features });
     expect(await agent.metrics())
       .to.include('nodevolume_feature_enabled{name="ReadAsNode",stage="Beta"} 0')
       .and.include('nodevolume_feature_enabled{name="KernelMountTable",stage="Beta"} 1');
     const controller = new Registry();
-    registerFeatureMetrics(controller, "controller", features);
+    registerRoleMetrics(controller, "controller", { processMetrics: false, features });
     expect(await controller.metrics()).not.to.include("ReadAsNode");
   });
 

@@ -1,17 +1,17 @@
 import { cut } from "../../api/conditions.ts";
+import { daemonTolerations, matchesTerm, untolerated } from "../../api/match-node.ts";
 import { systemNamespace } from "../../api/names.ts";
-import { groups, nodesText, someOf } from "./counted.ts";
+import { counted } from "../../api/values/listed.ts";
 import type { DaemonSetFacts, InstalledFacts, NodeFacts, PodFacts } from "./facts.ts";
-import { type CheckResult, failed, limited, ok, unknown } from "./result.ts";
-import { leftOutBecause } from "./selected-nodes.ts";
+import { groups, someOf } from "./groups.ts";
+import { type Found, failed, limited, ok, unknown } from "./result.ts";
 
-const check = "agents";
 /** Different causes that are shown. */
 const mostCauses = 4;
 
 /** Results of `check` about the agents. */
 export interface AgentsFound {
-  readonly results: readonly CheckResult[];
+  readonly results: readonly Found[];
   /** Nodes with a ready agent; undefined if that is not known. */
   readonly running: ReadonlySet<string> | undefined;
 }
@@ -30,13 +30,13 @@ export function checkAgents({
   pods,
   daemonSet,
 }: Pick<InstalledFacts, "nodes" | "pods" | "daemonSet">): AgentsFound {
-  if (pods.denied !== undefined) return { results: [unknown(check, pods.denied)], running: undefined };
+  if (pods.denied !== undefined) return { results: [unknown(pods.denied)], running: undefined };
   const agents = pods.items.filter(({ component }) => component === "agent");
   const running = new Set(agents.flatMap(({ ready, node }) => (ready ? (node ?? []) : [])));
-  if (nodes.denied !== undefined) return { results: [unknown(check, nodes.denied)], running };
+  if (nodes.denied !== undefined) return { results: [unknown(nodes.denied)], running };
   if (daemonSet.denied === undefined && daemonSet.items.length === 0 && agents.length === 0) {
     const remedy = "kubectl apply --server-side -k config/default";
-    return { results: [failed(check, "there is no DaemonSet nodevolume-agent", remedy)], running };
+    return { results: [failed("there is no DaemonSet nodevolume-agent", remedy)], running };
   }
   const byNode = new Map<string | undefined, PodFacts>();
   for (const pod of agents) if (pod.ready || !byNode.has(pod.node)) byNode.set(pod.node, pod);
@@ -44,21 +44,21 @@ export function checkAgents({
   const [template] = daemonSet.items;
   const without = linux.flatMap((node) => withoutAgent(node, byNode.get(node.name), template) ?? []);
   const ready = linux.filter(({ name }) => running.has(name)).length;
-  const found = `${ready} of ${nodesText(linux.length)} ${ready === 1 ? "has" : "have"} a ready agent`;
-  if (without.length === 0) return { results: [ok(check, found)], running };
+  const found = `${ready} of ${counted(linux.length, "node")} ${ready === 1 ? "has" : "have"} a ready agent`;
+  if (without.length === 0) return { results: [ok(found)], running };
   const causes = groups(without, ({ cause, isLimit }) => `${isLimit} ${cause}`).map(([, those]) => those);
   const results = causes.slice(0, mostCauses).map((those, at) => resultOf(those, at === 0 ? `${found}; ` : ""));
   const more = causes.slice(mostCauses).flat();
   const remedy = `kubectl -n ${systemNamespace} get pods -o wide -l app.kubernetes.io/component=agent`;
-  if (more.length > 0) results.push(failed(check, `other causes on ${someOf(more.map(({ node }) => node))}`, remedy));
+  if (more.length > 0) results.push(failed(`other causes on ${someOf(more.map(({ node }) => node))}`, remedy));
   return { results, running };
 }
 
-function resultOf(those: readonly Without[], before: string): CheckResult {
+function resultOf(those: readonly Without[], before: string): Found {
   const [first] = those;
   if (first === undefined) throw new Error("a cause has nodes");
   const found = `${before}none on ${someOf(those.map(({ node }) => node))}: ${first.cause}`;
-  return first.isLimit ? limited(check, found, first.remedy) : failed(check, found, first.remedy);
+  return first.isLimit ? limited(found, first.remedy) : failed(found, first.remedy);
 }
 
 function withoutAgent(
@@ -82,6 +82,22 @@ function withoutAgent(
   }
   const remedy = `Its events have the cause, such as a quota: kubectl -n ${systemNamespace} describe daemonset nodevolume-agent`;
   return { node: name, cause: "no pod was created", remedy, isLimit: false };
+}
+
+/** Why a DaemonSet makes no pod for a node; undefined if it makes one. */
+function leftOutBecause(
+  { nodeSelector, terms, tolerations }: DaemonSetFacts,
+  { name, labels, taints }: NodeFacts,
+): string | undefined {
+  const node = { metadata: { name, labels }, taints };
+  const missing = Object.entries(nodeSelector).find(([key, value]) => labels[key] !== value);
+  if (missing !== undefined) return `they lack the label ${missing[0]}=${missing[1]} of its nodeSelector`;
+  if (terms !== undefined && !terms.some((term) => matchesTerm(term, node))) return "its nodeAffinity excludes them";
+  const all = [...daemonTolerations, ...tolerations];
+  const [taint] = (["NoSchedule", "NoExecute"] as const).flatMap((effect) => untolerated(all, node, effect));
+  if (taint === undefined) return undefined;
+  const { key, value, effect } = taint;
+  return `it does not tolerate their taint ${key}${value === "" ? "" : `=${value}`}:${effect}`;
 }
 
 /** Columns of what somebody else says. */

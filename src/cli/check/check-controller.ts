@@ -4,7 +4,7 @@ import { type Lease, leaseValidityAt } from "../../kube/leases/lease.ts";
 import { age } from "../age.ts";
 import { podTrouble } from "./check-agents.ts";
 import type { InstalledFacts } from "./facts.ts";
-import { type CheckResult, failed, limited, ok, unknown } from "./result.ts";
+import { type Found, failed, limited, ok, unknown } from "./result.ts";
 
 /**
  * Milliseconds after its end in which a Lease still counts: the time is this machine's, and its clock may be ahead of
@@ -18,28 +18,26 @@ export function isLive(lease: Lease | undefined, now: number): boolean {
 }
 
 /** PURE. Whether the controller has a pod that is ready. */
-export function checkController({ pods, replicas }: Pick<InstalledFacts, "pods" | "replicas">): CheckResult {
-  const check = "controller";
-  if (pods.denied !== undefined) return unknown(check, pods.denied);
+export function checkController({ pods, replicas }: Pick<InstalledFacts, "pods" | "replicas">): Found {
+  if (pods.denied !== undefined) return unknown(pods.denied);
   const own = pods.items.filter(({ component }) => component === "controller");
   const desired = Math.max(replicas.items[0] ?? 0, own.length);
   const ready = own.filter((pod) => pod.ready);
   const found = desired === 0 ? "there is no pod" : `${ready.length} of ${desired} pods are ready`;
-  if (desired > 0 && ready.length === desired) return ok(check, found);
+  if (desired > 0 && ready.length === desired) return ok(found);
   const broken = own.find((pod) => !pod.ready);
   const describe = `kubectl -n ${systemNamespace} describe deployment nodevolume-controller`;
   const { words, remedy } = broken === undefined ? { words: "", remedy: describe } : podTrouble(broken);
   const result = ready.length > 0 ? limited : failed;
-  return result(check, words === "" ? found : `${found}: ${words}`, remedy);
+  return result(words === "" ? found : `${found}: ${words}`, remedy);
 }
 
 /** PURE. Whether a controller leads, by its Lease. @param now milliseconds since the epoch */
-export function checkLeader({ leases }: Pick<InstalledFacts, "leases">, now: number): CheckResult {
-  const check = "leader";
-  if (leases.denied !== undefined) return unknown(check, leases.denied);
+export function checkLeader({ leases }: Pick<InstalledFacts, "leases">, now: number): Found {
+  if (leases.denied !== undefined) return unknown(leases.denied);
   const lease = leases.items.find(({ metadata }) => metadata.name === leaderLease);
-  if (lease !== undefined && isLive(lease, now)) return ok(check, lease.spec.holderIdentity ?? "");
+  if (lease !== undefined && isLive(lease, now)) return ok(lease.spec.holderIdentity ?? "");
   const since = age(lease?.spec.renewTime, now);
   const found = since === "" ? "no controller leads" : `no controller leads: the Lease was renewed ${since} ago`;
-  return failed(check, `${found}. Mounts stay, and nothing new is granted`, controllerLog);
+  return failed(`${found}. Mounts stay, and nothing new is granted`, controllerLog);
 }

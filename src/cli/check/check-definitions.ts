@@ -3,9 +3,8 @@ import { listed } from "../../api/values/listed.ts";
 import type { DefinitionFacts } from "./facts.ts";
 import { fieldsMissing } from "./fields.ts";
 import { definedFields } from "./installation.gen.ts";
-import { type CheckResult, failed, limited, ok, unknown } from "./result.ts";
+import { type Found, failed, limited, ok, unknown } from "./result.ts";
 
-const check = "CRDs";
 const plurals = [resource.sets, resource.intents, resource.states].map(({ plural }) => plural);
 const apply = "kubectl apply --server-side -k config/crd";
 
@@ -19,26 +18,23 @@ export interface DefinitionInput {
 }
 
 /** PURE. Whether the CRDs are there, and those of this version: by the fields that the API server serves. */
-export function checkDefinitions({ definitions, version, isInstalled }: DefinitionInput): CheckResult {
+export function checkDefinitions({ definitions, version, isInstalled }: DefinitionInput): Found {
   const { served, others, deleting, fields } = definitions;
   const [leaving] = deleting;
   if (leaving !== undefined)
     return failed(
-      check,
       `${deleting.join(", ")} is being deleted, and every volume with it`,
       `See what holds it: kubectl get crd ${leaving} -o jsonpath='{.status.conditions}'`,
     );
-  if (served.length + others.length === 0 && !isInstalled) return ok(check, `there are none of ${group}`);
+  if (served.length + others.length === 0 && !isInstalled) return ok(`there are none of ${group}`);
   const missing = plurals.filter((plural) => !served.includes(plural));
-  if (isInstalled && missing.length > 0)
-    return failed(check, `${missing.join(", ")} (${apiVersion}) is not served`, apply);
+  if (isInstalled && missing.length > 0) return failed(`${missing.join(", ")} (${apiVersion}) is not served`, apply);
   if (others.length > 0)
     return limited(
-      check,
       `${group} also has ${listed(others, 3)}, which version ${version} does not know`,
       "Use kubectl nvi of the version that is installed",
     );
-  if (fields === undefined) return unknown(check, "the API server does not show their fields (/openapi/v3)", apply);
+  if (fields === undefined) return unknown("the API server does not show their fields (/openapi/v3)", apply);
   return checkFields(fields, version, missing);
 }
 
@@ -46,7 +42,7 @@ function checkFields(
   fields: NonNullable<DefinitionFacts["fields"]>,
   version: string,
   missing: readonly string[],
-): CheckResult {
+): Found {
   const compared = Object.entries(definedFields).flatMap(([kind, own]) => {
     const there = fields[kind];
     if (there === undefined) return [];
@@ -57,16 +53,14 @@ function checkFields(
   const further = compared.flatMap((one) => one.further);
   if (lacking.length > 0)
     return limited(
-      check,
       `they are not those of ${version}: without ${listed(lacking, 2)}`,
       `To bring them to ${version}: ${apply}`,
     );
   if (further.length > 0)
     return limited(
-      check,
       `they are newer than ${version}: with ${listed(further, 2)}`,
       "Use kubectl nvi of the version that is installed",
     );
-  if (missing.length > 0) return limited(check, `only a part is there, without ${missing.join(", ")}`, apply);
-  return ok(check, `their fields are those of ${version}`);
+  if (missing.length > 0) return limited(`only a part is there, without ${missing.join(", ")}`, apply);
+  return ok(`their fields are those of ${version}`);
 }

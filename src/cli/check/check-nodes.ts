@@ -1,33 +1,29 @@
+import { counted } from "../../api/values/listed.ts";
 import type { Reading } from "../cluster.ts";
-import { counted, nodesText, someOf } from "./counted.ts";
 import type { NodeFacts } from "./facts.ts";
-import { isSupportedKubelet, requirements } from "./requirements.ts";
-import { type CheckResult, failed, limited, ok, unknown } from "./result.ts";
-import { isBefore, type Version, versionOf, versionText } from "./version.ts";
+import { frequencies, someOf } from "./groups.ts";
+import { isBefore, isSupportedKubelet, requirements, type Version, versionOf, versionText } from "./requirements.ts";
+import { type CheckResult, type Found, failed, limited, named, ok, unknown } from "./result.ts";
 
 const names = (nodes: readonly NodeFacts[]) => someOf(nodes.map(({ name }) => name));
 
-/**
- * PURE. Whether agents can run on the nodes: operating system, processor, kernel, kubelet, container runtime, and the
- * platform.
- * @param server version of the API server; undefined if that is not known: kubelets are then not compared with it
- */
+/** PURE. Whether agents can run on the nodes. @param server version of the API server, if that is known */
 export function checkNodes(nodes: Reading<NodeFacts>, server: Version | undefined): CheckResult[] {
-  if (nodes.denied !== undefined) return [unknown("nodes", nodes.denied)];
-  if (nodes.items.length === 0) return [limited("nodes", "there are none", "Add a node: kubectl get nodes")];
+  if (nodes.denied !== undefined) return named("nodes", unknown(nodes.denied));
+  if (nodes.items.length === 0) return named("nodes", limited("there are none", "Add a node: kubectl get nodes"));
   const linux = nodes.items.filter(({ os }) => os === "linux" || os === "");
   return [
-    checkSystems(nodes.items),
-    checkKernels(linux),
-    checkKubelets(linux, server),
-    ok("container runtimes", counted(linux.map(({ runtime }) => runtime.replace("://", " ")))),
-    ...checkPlatforms(nodes.items),
+    ...named("nodes", checkSystems(nodes.items)),
+    ...named("kernels", checkKernels(linux)),
+    ...named("kubelets", checkKubelets(linux, server)),
+    ...named("container runtimes", ok(frequencies(linux.map(({ runtime }) => runtime.replace("://", " "))))),
+    ...named("platform", ...checkPlatforms(nodes.items)),
   ];
 }
 
-function checkSystems(nodes: readonly NodeFacts[]): CheckResult {
-  const systems = counted(nodes.map(({ os, architecture }) => `${os || "unknown"}/${architecture || "unknown"}`));
-  const found = `${nodesText(nodes.length)}: ${systems}`;
+function checkSystems(nodes: readonly NodeFacts[]): Found {
+  const systems = frequencies(nodes.map(({ os, architecture }) => `${os || "unknown"}/${architecture || "unknown"}`));
+  const found = `${counted(nodes.length, "node")}: ${systems}`;
   const others = nodes.filter(({ os }) => os !== "linux" && os !== "");
   const known: readonly string[] = requirements.architectures;
   const foreign = nodes.filter(
@@ -35,42 +31,30 @@ function checkSystems(nodes: readonly NodeFacts[]): CheckResult {
   );
   if (foreign.length > 0) {
     const remedy = `Exclude these nodes in the DaemonSet nodevolume-agent, by a nodeAffinity on kubernetes.io/arch (docs/platforms/eks.md has one)`;
-    return failed(
-      "nodes",
-      `${found}; an agent does not start on ${names(foreign)}: it needs ${known.join(" or ")}`,
-      remedy,
-    );
+    return failed(`${found}; an agent does not start on ${names(foreign)}: it needs ${known.join(" or ")}`, remedy);
   }
-  if (others.length === 0) return ok("nodes", found);
-  return limited(
-    "nodes",
-    `${found}; no agent runs on ${names(others)}`,
-    "Nothing to do: sets select Linux nodes alone",
-  );
+  if (others.length === 0) return ok(found);
+  return limited(`${found}; no agent runs on ${names(others)}`, "Nothing to do: sets select Linux nodes alone");
 }
 
-function checkKernels(nodes: readonly NodeFacts[]): CheckResult {
+function checkKernels(nodes: readonly NodeFacts[]): Found {
   const versions = nodes.flatMap(({ kernel }) => versionOf(kernel) ?? []).sort((a, b) => (isBefore(a, b) ? -1 : 1));
   const [oldest, newest] = [versions[0], versions.at(-1)];
-  if (oldest === undefined || newest === undefined) return ok("kernels", "no kubelet reports one");
+  if (oldest === undefined || newest === undefined) return ok("no kubelet reports one");
   const [from, to] = [versionText(oldest), versionText(newest)];
   const found = from === to ? `Linux ${from}` : `Linux ${from} to ${to}`;
   const old = nodes.filter(({ kernel }) => isTooOld(versionOf(kernel)));
-  if (old.length === 0) return ok("kernels", found);
+  if (old.length === 0) return ok(found);
   const least = versionText(requirements.kernel);
-  return failed(
-    "kernels",
-    `${found}: older than ${least} on ${names(old)}`,
-    `Upgrade these nodes to Linux ${least} or later`,
-  );
+  return failed(`${found}: older than ${least} on ${names(old)}`, `Upgrade these nodes to Linux ${least} or later`);
 }
 
 function isTooOld(kernel: Version | undefined): boolean {
   return kernel !== undefined && isBefore(kernel, requirements.kernel);
 }
 
-function checkKubelets(nodes: readonly NodeFacts[], server: Version | undefined): CheckResult {
-  const found = counted(nodes.map(({ kubelet }) => kubelet));
+function checkKubelets(nodes: readonly NodeFacts[], server: Version | undefined): Found {
+  const found = frequencies(nodes.map(({ kubelet }) => kubelet));
   const those = (is: (kubelet: Version) => boolean) =>
     nodes.filter(({ kubelet }) => {
       const version = versionOf(kubelet);
@@ -79,16 +63,12 @@ function checkKubelets(nodes: readonly NodeFacts[], server: Version | undefined)
   const skewed = server === undefined ? [] : those((kubelet) => !isSupportedKubelet(kubelet, server));
   if (server !== undefined && skewed.length > 0) {
     const words = `${found}: Kubernetes does not support that of ${names(skewed)} with an API server ${versionText(server)}`;
-    return failed("kubelets", words, "Upgrade the older of the two: kubernetes.io/releases/version-skew-policy");
+    return failed(words, "Upgrade the older of the two: kubernetes.io/releases/version-skew-policy");
   }
   const old = those((kubelet) => isBefore(kubelet, requirements.kubernetes));
-  if (old.length === 0) return ok("kubelets", found);
+  if (old.length === 0) return ok(found);
   const least = versionText(requirements.kubernetes);
-  return limited(
-    "kubelets",
-    `${found}: older than ${least} on ${names(old)}`,
-    `Upgrade kubelet there to ${least} or later`,
-  );
+  return limited(`${found}: older than ${least} on ${names(old)}`, `Upgrade kubelet there to ${least} or later`);
 }
 
 interface Platform {
@@ -118,13 +98,13 @@ const platforms: readonly Platform[] = [
   { name: "microk8s", page: "microk8s.md", is: ({ labels }) => labels["microk8s.io/cluster"] !== undefined },
 ];
 
-function checkPlatforms(nodes: readonly NodeFacts[]): CheckResult[] {
+function checkPlatforms(nodes: readonly NodeFacts[]): Found[] {
   const found = platforms.flatMap(({ name, page, is }) => {
     const those = nodes.filter(is);
     if (those.length === 0) return [];
     const remedy = `Install it as docs/platforms/${page} describes`;
-    const found = `${name} on ${nodesText(those.length)}: its page has what to change, and its limits`;
-    return [limited("platform", found, remedy)];
+    const found = `${name} on ${counted(those.length, "node")}: its page has what to change, and its limits`;
+    return [limited(found, remedy)];
   });
-  return found.length > 0 ? found : [ok("platform", counted(nodes.map(({ image }) => image)))];
+  return found.length > 0 ? found : [ok(frequencies(nodes.map(({ image }) => image)))];
 }

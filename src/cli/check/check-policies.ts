@@ -3,11 +3,10 @@ import type { Raw } from "../../explain/facts.ts";
 import { nextStep } from "../../explain/next-steps.ts";
 import { type PolicyFinding, policyBindings } from "../../kube/policies/policies.ts";
 import type { Reading } from "../cluster.ts";
-import { someOf } from "./counted.ts";
 import type { InstalledFacts } from "./facts.ts";
-import { type CheckResult, failed, limited, ok, unknown } from "./result.ts";
+import { someOf } from "./groups.ts";
+import { type Found, failed, limited, ok, unknown } from "./result.ts";
 
-const check = "admission policies";
 const apply = nextStep("PolicyMissing") ?? "";
 
 /** Inputs of the check of the admission policies. */
@@ -25,24 +24,24 @@ export interface PolicyInput extends Pick<InstalledFacts, "policies" | "states" 
  * agent tries whether the API server refuses it; the controller sees the objects alone. What an agent that is gone has
  * reported does not count: nobody would take it back.
  */
-export function checkPolicies({ policies, states, sets, version, running, isLed }: PolicyInput): CheckResult {
+export function checkPolicies({ policies, states, sets, version, running, isLed }: PolicyInput): Found {
   const believed = states.items.filter(({ node }) => running?.has(node) ?? true);
   const said = [...believed, ...sets.items].flatMap(({ unguarded }) => unguarded ?? []);
   const [reported] = said;
   const gone = policies.items.filter((finding) => finding.gone);
-  if (gone.length > 0) return failed(check, sentence(gone), apply);
-  if (reported !== undefined) return failed(check, reported, apply);
+  if (gone.length > 0) return failed(sentence(gone), apply);
+  if (reported !== undefined) return failed(reported, apply);
   if (policies.denied !== undefined) {
-    if (isLed && sets.items.length > 0) return ok(check, "the controller reports none that is missing");
-    return unknown(check, policies.denied);
+    if (isLed && sets.items.length > 0) return ok("the controller reports none that is missing");
+    return unknown(policies.denied);
   }
   if (policies.items.length > 0) {
     const names = someOf([...new Set(policies.items.map(({ policy }) => policy))]);
     const remedy =
       "Use kubectl nvi of the version that is installed. If it is, and nobody changed them on purpose: kubectl apply --server-side -k config/policy";
-    return limited(check, `not those of ${version}: ${names}`, remedy);
+    return limited(`not those of ${version}: ${names}`, remedy);
   }
-  return ok(check, `all ${policyBindings.length} are there, and deny`);
+  return ok(`all ${policyBindings.length} are there, and deny`);
 }
 
 function sentence(findings: readonly PolicyFinding[]): string {
@@ -56,18 +55,15 @@ export function checkGates({
 }: {
   readonly servesGates: boolean;
   readonly gates: Reading<Raw>;
-}): CheckResult {
-  const gate = "scheduling gates";
+}): Found {
   if (!servesGates)
     return limited(
-      gate,
       "MutatingAdmissionPolicy is not served: pods are scheduled before their volumes are known",
       "Give pods the gate nodevolume.dev/volumes by hand: docs/readiness.md",
     );
-  if (gates.denied !== undefined) return unknown(gate, gates.denied);
-  if (gates.items.length === 2) return ok(gate, "pods wait until their volumes are available");
+  if (gates.denied !== undefined) return unknown(gates.denied);
+  if (gates.items.length === 2) return ok("pods wait until their volumes are available");
   return limited(
-    gate,
     "the policy nodevolume-gates is not there: pods are scheduled before their volumes are known",
     "Add components: [../components/scheduling-gates] to your kustomization (docs/readiness.md)",
   );

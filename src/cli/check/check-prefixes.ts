@@ -1,31 +1,26 @@
-import { someOf } from "./counted.ts";
 import type { InstalledFacts } from "./facts.ts";
-import { type CheckResult, failed, limited, ok, supportRemedy, unknown } from "./result.ts";
-
-const check = "prefixes";
+import { someOf } from "./groups.ts";
+import { type Found, failed, limited, ok, unknown } from "./result.ts";
 
 /** As without a setting; src/config.ts has the same, and a test compares the two. */
 export const defaultPrefixes = "/var/lib/nodevolume/mounts";
 
-/**
- * PURE. Whether what agents mount beneath each allowed prefix reaches the node: by the DaemonSet's volumes and its
- * settings.
- */
-export function checkPrefixes({ daemonSet, prefixes }: Pick<InstalledFacts, "daemonSet" | "prefixes">): CheckResult[] {
+/** PURE. Whether mounts beneath each allowed prefix reach the node: by the DaemonSet's volumes and settings. */
+export function checkPrefixes({ daemonSet, prefixes }: Pick<InstalledFacts, "daemonSet" | "prefixes">): Found[] {
   const denied = daemonSet.denied ?? prefixes.denied;
-  if (denied !== undefined) return [unknown(check, denied, supportRemedy)];
+  if (denied !== undefined) return [unknown(denied, "Bind the Role nvi-support: config/components/support-bundle")];
   const [agent] = daemonSet.items;
   if (agent === undefined) return []; // checkAgents reports that
   if (agent.shared.length === 0) {
     const remedy = "To mount volumes: kubectl apply --server-side -k config/default";
-    return [limited(check, "no mount of the agents reaches a node (as with observe-only)", remedy)];
+    return [limited("no mount of the agents reaches a node (as with observe-only)", remedy)];
   }
   // The last ConfigMap that has a variable counts, and the container's own before it.
   const text = agent.prefixes ?? prefixes.items.at(-1) ?? defaultPrefixes;
   const allowed = text.split(",").flatMap((prefix) => prefix.trim().replace(/(?<=.)\/+$/, "") || []);
   const isBeneath = (path: string, above: string) => path === above || path.startsWith(`${above}/`);
   const without = allowed.filter((prefix) => !agent.shared.some((above) => isBeneath(prefix, above)));
-  if (without.length === 0) return [ok(check, allowed.join(", "))];
+  if (without.length === 0) return [ok(allowed.join(", "))];
   const remedy = `Give the DaemonSet nodevolume-agent ${without[0]} as a volume with mountPropagation: Bidirectional, or remove the prefix`;
-  return [failed(check, `no mount beneath ${someOf(without)} reaches a node`, remedy)];
+  return [failed(`no mount beneath ${someOf(without)} reaches a node`, remedy)];
 }

@@ -1,13 +1,13 @@
 import { cut } from "../../api/conditions.ts";
 import { systemNamespace } from "../../api/names.ts";
 import { isBlocked } from "../../api/reasons.ts";
+import { counted } from "../../api/values/listed.ts";
 import { nextStep } from "../../explain/next-steps.ts";
 import { isLive } from "./check-controller.ts";
-import { counted, groups, nodesText, someOf } from "./counted.ts";
 import type { InstalledFacts, StateFacts } from "./facts.ts";
-import { type CheckResult, failed, limited, ok, unknown } from "./result.ts";
+import { frequencies, groups, someOf } from "./groups.ts";
+import { type Found, failed, limited, ok, unknown } from "./result.ts";
 
-const check = "reports";
 /** Different reasons that are shown. */
 const mostReasons = 4;
 
@@ -25,12 +25,9 @@ interface Report {
   readonly message: string;
 }
 
-/**
- * PURE. What the agents report of their nodes, by NodeVolumeStates and Leases. Only nodes with a ready agent count:
- * checkAgents reports the others.
- */
-export function checkReports({ states, leases, running, now }: ReportsInput): CheckResult[] {
-  if (states.denied !== undefined) return [unknown(check, states.denied)];
+/** PURE. What agents report, by NodeVolumeStates and Leases, of nodes with a ready one: see checkAgents for others. */
+export function checkReports({ states, leases, running, now }: ReportsInput): Found[] {
+  if (states.denied !== undefined) return [unknown(states.denied)];
   const byNode = new Map(states.items.map((state) => [state.node, state]));
   const byName = new Map(leases.items.map((lease) => [lease.metadata.name, lease]));
   const nodes = [...(running ?? byNode.keys())];
@@ -39,7 +36,7 @@ export function checkReports({ states, leases, running, now }: ReportsInput): Ch
   if (bad.length === 0) {
     const found =
       nodes.length === 1 ? "1 agent is in sync with its node" : `${nodes.length} agents are in sync with their nodes`;
-    return [nodes.length > 0 ? ok(check, found) : limited(check, "no agent has reported yet", "kubectl get nvstate")];
+    return [nodes.length > 0 ? ok(found) : limited("no agent has reported yet", "kubectl get nvstate")];
   }
   const reasons = groups(bad, ({ reason }) => reason);
   // On however few nodes it is, what somebody must act on is not among the rest.
@@ -48,7 +45,7 @@ export function checkReports({ states, leases, running, now }: ReportsInput): Ch
   const rest = inOrder.slice(mostReasons).flatMap(([, those]) => those);
   if (rest.length === 0) return results;
   const result = rest.some(({ reason }) => isWrong(reason)) ? failed : limited;
-  return [...results, result(check, `other reasons on ${nodesText(rest.length)}`, "kubectl get nvstate")];
+  return [...results, result(`other reasons on ${counted(rest.length, "node")}`, "kubectl get nvstate")];
 }
 
 /** Whether somebody must act on it. */
@@ -63,23 +60,22 @@ function reportOf(node: string, state: StateFacts | undefined, isLost: boolean):
   return status === "True" ? undefined : { node, reason, message };
 }
 
-function resultOf(reason: string, those: readonly Report[]): CheckResult {
+function resultOf(reason: string, those: readonly Report[]): Found {
   const nodes = those.map(({ node }) => node);
   const [{ node, message } = { node: "", message: "" }] = those;
   const found = `${reason} on ${someOf(nodes)}${message === "" ? "" : `: ${cut(message, 160)}`}`;
   const log = `kubectl -n ${systemNamespace} get pods -o wide --field-selector spec.nodeName=${node}`;
   const remedy = nextStep(reason, { node }) ?? `Read the agent's log. Its pod: ${log}`;
-  return isWrong(reason) ? failed(check, found, remedy) : limited(check, found, remedy);
+  return isWrong(reason) ? failed(found, remedy) : limited(found, remedy);
 }
 
 /** PURE. Whether all agents are of one version, and of that of this program. */
-export function checkVersions({ states }: Pick<InstalledFacts, "states">, version: string): CheckResult {
-  const name = "versions";
-  if (states.denied !== undefined) return unknown(name, states.denied);
+export function checkVersions({ states }: Pick<InstalledFacts, "states">, version: string): Found {
+  if (states.denied !== undefined) return unknown(states.denied);
   const versions = states.items.flatMap((state) => state.version || []);
-  const found = `agents ${counted(versions)}, kubectl nvi ${version}`;
-  if (versions.length === 0 || versions.every((one) => one === version)) return ok(name, found);
+  const found = `agents ${frequencies(versions)}, kubectl nvi ${version}`;
+  if (versions.length === 0 || versions.every((one) => one === version)) return ok(found);
   if (new Set(versions).size > 1)
-    return limited(name, found, `kubectl -n ${systemNamespace} rollout status daemonset/nodevolume-agent`);
-  return limited(name, found, "Use kubectl nvi of the version that is installed (docs/api-versions.md#version-skew)");
+    return limited(found, `kubectl -n ${systemNamespace} rollout status daemonset/nodevolume-agent`);
+  return limited(found, "Use kubectl nvi of the version that is installed (docs/api-versions.md#version-skew)");
 }

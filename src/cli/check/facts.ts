@@ -129,16 +129,17 @@ export interface InstalledFacts extends CommonFacts {
   readonly sets: Reading<SetFacts>;
 }
 
+/** PURE. Fields that are strings; "" for each that is not there. */
+function textsIn<K extends string>(value: unknown, ...keys: readonly K[]): { readonly [key in K]: string } {
+  return Object.fromEntries(keys.map((key) => [key, stringIn(value, key) ?? ""])) as { readonly [key in K]: string };
+}
+
 /** PURE. What a Node says; what it does not say is "". The labels stand in for what kubelet has not reported yet. */
 export function nodeFacts(raw: Raw): NodeFacts {
   const info = recordIn(recordIn(raw, "status"), "nodeInfo");
   const text = (key: string) => stringIn(info, key) ?? "";
   const labels = raw.metadata.labels ?? {};
-  const taints = arrayIn(recordIn(raw, "spec"), "taints").map((taint) => ({
-    key: stringIn(taint, "key") ?? "",
-    value: stringIn(taint, "value") ?? "",
-    effect: stringIn(taint, "effect") ?? "",
-  }));
+  const taints = arrayIn(recordIn(raw, "spec"), "taints").map((taint) => textsIn(taint, "key", "value", "effect"));
   return {
     name: raw.metadata.name,
     labels,
@@ -224,29 +225,17 @@ export const prefixVariable = "NODEVOLUME_ALLOWED_PREFIXES";
 /** PURE. What a NodeVolumeState says; `ready` is undefined until its agent has reported. */
 export function stateFacts(raw: Raw): StateFacts {
   const ready = conditionOf(raw, "Ready");
-  const agent = recordIn(recordIn(raw, "status"), "agent");
   return {
     node: raw.metadata.name,
-    version: stringIn(agent, "version") ?? "",
-    ready:
-      ready === undefined
-        ? undefined
-        : {
-            status: stringIn(ready, "status") ?? "",
-            reason: stringIn(ready, "reason") ?? "",
-            message: stringIn(ready, "message") ?? "",
-          },
+    version: stringIn(recordIn(recordIn(raw, "status"), "agent"), "version") ?? "",
+    ready: ready && textsIn(ready, "status", "reason", "message"),
     unguarded: unguardedIn(raw),
   };
 }
 
 /** PURE. What a NodeVolumeSet says; without a condition Ready it is not ready. */
 export function setFacts(raw: Raw): SetFacts {
-  const failing = arrayIn(recordIn(raw, "status"), "failing").map((one) => ({
-    node: stringIn(one, "node") ?? "",
-    reason: stringIn(one, "reason") ?? "",
-    message: stringIn(one, "message") ?? "",
-  }));
+  const failing = arrayIn(recordIn(raw, "status"), "failing").map((one) => textsIn(one, "node", "reason", "message"));
   const ready = stringIn(conditionOf(raw, "Ready"), "status") === "True";
   return { name: raw.metadata.name, ready, failing, unguarded: unguardedIn(raw) };
 }

@@ -5,10 +5,7 @@ export interface FieldTree {
   readonly [field: string]: FieldTree;
 }
 
-/**
- * PURE. The fields that a schema of OpenAPI has. What every object has is left out: each API server shows that in its
- * own way.
- */
+/** PURE. The fields of an OpenAPI schema, without those of every object: each API server shows them in its own way. */
 export function fieldsOf(schema: unknown): FieldTree {
   const { apiVersion: _, kind: __, metadata: ___, ...fields } = treeOf(schema);
   return fields;

@@ -1,8 +1,6 @@
-import type { KubeObject } from "../../api/meta.ts";
 import { version as apiVersion, group, podDriver, type Resource, resource, systemNamespace } from "../../api/names.ts";
 import type { Raw } from "../../explain/facts.ts";
 import { ApiError, apiErrorOf } from "../../kube/client/api-error.ts";
-import type { ListOptions } from "../../kube/client/client.ts";
 import { arrayIn, numberIn, recordIn, stringIn } from "../../kube/json.ts";
 import type { Lease } from "../../kube/leases/lease.ts";
 import { agentsPolicy, lookAtPolicies, type PolicyFinding, policyBindings } from "../../kube/policies/policies.ts";
@@ -14,6 +12,7 @@ import {
   type DefinitionFacts,
   daemonSetFacts,
   type InstalledFacts,
+  type NamespaceFacts,
   namespaceFacts,
   nodeFacts,
   type PreFacts,
@@ -37,26 +36,20 @@ const mutatingBindings: Resource = {
   plural: "mutatingadmissionpolicybindings",
   kind: "MutatingAdmissionPolicyBinding",
 };
-const definitions: Resource = {
+const customResourceDefinitions: Resource = {
   group: "apiextensions.k8s.io",
   version: "v1",
   plural: "customresourcedefinitions",
   kind: "CustomResourceDefinition",
 };
 
-/**
- * What an installation would meet.
- * @throws ApiError, TransportError if the API server does not answer, or knows nobody of that name
- */
+/** What an installation would meet. Rejects if the API server does not answer, or knows nobody of that name. */
 export async function gatherBefore(cluster: Cluster): Promise<PreFacts> {
   const common = await gatherCommon(cluster);
   return { ...common, rights: await rightsOf(cluster) };
 }
 
-/**
- * What is installed: by lists, which the roles nvi-viewer and nvi-support allow.
- * @throws ApiError, TransportError if the API server does not answer, or knows nobody of that name
- */
+/** What is installed: by lists, which the roles nvi-viewer and nvi-support allow. Rejects as gatherBefore does. */
 export async function gatherAfter(cluster: Cluster): Promise<InstalledFacts> {
   const common = await gatherCommon(cluster);
   const system = { namespace: systemNamespace };
@@ -64,13 +57,18 @@ export async function gatherAfter(cluster: Cluster): Promise<InstalledFacts> {
   const [policies, gates, pods, daemonSet, maps, replicas, leases, states, sets] = await Promise.all([
     policiesOf(cluster),
     gatesOf(cluster, common.servesGates),
-    listed(cluster, resource.pods, podFacts, ours),
-    listed(cluster, daemonSets, daemonSetFacts, { ...system, fieldSelector: "metadata.name=nodevolume-agent" }),
-    listed(cluster, resource.configMaps, settingsOf, system),
-    listed(cluster, deployments, replicasOf, { ...system, fieldSelector: "metadata.name=nodevolume-controller" }),
+    listIfAllowed(cluster, resource.pods, ours, podFacts),
+    listIfAllowed(cluster, daemonSets, { ...system, fieldSelector: "metadata.name=nodevolume-agent" }, daemonSetFacts),
+    listIfAllowed(cluster, resource.configMaps, system, settingsOf),
+    listIfAllowed(
+      cluster,
+      deployments,
+      { ...system, fieldSelector: "metadata.name=nodevolume-controller" },
+      replicasOf,
+    ),
     listIfAllowed<Lease>(cluster, resource.leases, system),
-    listed(cluster, resource.states, stateFacts),
-    listed(cluster, resource.sets, setFacts),
+    listIfAllowed(cluster, resource.states, {}, stateFacts),
+    listIfAllowed(cluster, resource.sets, {}, setFacts),
   ]);
   const named = daemonSet.items.flatMap(({ settings }) => settings);
   const used = maps.items.flatMap(({ name, prefixes: given }) => (named.includes(name) ? (given ?? []) : []));
@@ -81,11 +79,11 @@ export async function gatherAfter(cluster: Cluster): Promise<InstalledFacts> {
 async function gatherCommon(cluster: Cluster): Promise<CommonFacts> {
   // First, and alone: without an answer there is nothing to check.
   const server = stringIn(await ask(cluster.transport, "/version"), "gitVersion") ?? "";
-  const [kinds, namespace, nodes, csiDriver, registered, defined] = await Promise.all([
+  const [kinds, namespace, nodes, csiDriver, registered, definitions] = await Promise.all([
     kindsOf(cluster, `/apis/${admission.group}/${admission.version}`),
-    one(cluster, resource.namespaces, namespaceFacts, systemNamespace),
-    listed(cluster, resource.nodes, nodeFacts),
-    one(cluster, resource.csiDrivers, (raw) => raw, podDriver),
+    namespaceOf(cluster),
+    listIfAllowed(cluster, resource.nodes, {}, nodeFacts),
+    getIfAllowed<Raw>(cluster, resource.csiDrivers, { name: podDriver }),
     registeredOn(cluster),
     definitionsOf(cluster),
   ]);
@@ -97,29 +95,13 @@ async function gatherCommon(cluster: Cluster): Promise<CommonFacts> {
     nodes,
     csiDriver,
     registered,
-    definitions: defined,
+    definitions,
   };
 }
 
-/** Objects by what is needed of them: of thousands, no more is kept than that and one page. */
-function listed<T>(
-  cluster: Cluster,
-  of: Resource,
-  project: (raw: Raw) => T,
-  options?: ListOptions,
-): Promise<Reading<T>> {
-  return listIfAllowed<Raw, T>(cluster, of, options, project);
-}
-
-async function one<T>(
-  cluster: Cluster,
-  of: Resource,
-  project: (raw: Raw) => T,
-  name: string,
-  namespace?: string,
-): Promise<Reading<T>> {
-  const { items, ...rest } = await getIfAllowed<Raw>(cluster, of, { name, namespace });
-  return { ...rest, items: items.map(project) };
+async function namespaceOf(cluster: Cluster): Promise<Reading<NamespaceFacts>> {
+  const { items, ...rest } = await getIfAllowed<Raw>(cluster, resource.namespaces, { name: systemNamespace });
+  return { ...rest, items: items.map(namespaceFacts) };
 }
 
 function settingsOf(raw: Raw): { readonly name: string; readonly prefixes: string | undefined } {
@@ -131,9 +113,11 @@ function replicasOf(raw: Raw): number {
 }
 
 async function registeredOn(cluster: Cluster): Promise<Reading<string>> {
-  const isOn = (raw: Raw) =>
-    arrayIn(recordIn(raw, "spec"), "drivers").some((driver) => stringIn(driver, "name") === podDriver);
-  const { items, ...rest } = await listed(cluster, resource.csiNodes, (raw) => (isOn(raw) ? [raw.metadata.name] : []));
+  const namesOf = (raw: Raw) => {
+    const drivers = arrayIn(recordIn(raw, "spec"), "drivers");
+    return drivers.some((driver) => stringIn(driver, "name") === podDriver) ? [raw.metadata.name] : [];
+  };
+  const { items, ...rest } = await listIfAllowed(cluster, resource.csiNodes, {}, namesOf);
   return { ...rest, items: items.flat() };
 }
 
@@ -164,7 +148,7 @@ async function definitionsOf(cluster: Cluster): Promise<DefinitionFacts> {
   const isOurs = (version: string, plural: string) => version === apiVersion && ours.includes(plural);
   const all = kinds.flatMap(({ version, plurals }) => plurals.map((plural) => ({ version, plural })));
   const read = await Promise.all(
-    ours.map((plural) => getIfAllowed<KubeObject>(cluster, definitions, { name: `${plural}.${group}` })),
+    ours.map((plural) => getIfAllowed(cluster, customResourceDefinitions, { name: `${plural}.${group}` })),
   );
   const deleting = read
     .flatMap(({ items }) => items)

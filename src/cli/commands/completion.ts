@@ -55,10 +55,7 @@ export const completionCommand: Command = {
   },
 };
 
-/**
- * What kubectl and the scripts above ask: the words so far, the last one unfinished. Cobra's answer: a candidate a
- * line, then a directive.
- */
+/** The words so far, the last one unfinished. Answers as Cobra does: a candidate a line, then a directive. */
 export function completeCommand(commands: () => readonly Command[]): Command {
   return {
     name: "__complete",

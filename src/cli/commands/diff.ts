@@ -1,10 +1,9 @@
 import { resource } from "../../api/names.ts";
 import type { NodeVolumeIntent, NodeVolumeSet } from "../../api/types.gen.ts";
-import { type Cluster, listIfAllowed } from "../cluster.ts";
+import { type Cluster, listIfAllowed, nodeNames } from "../cluster.ts";
 import type { Command } from "../command.ts";
 import { exitCode } from "../exit-code.ts";
 import { inOrder, isOfSet, type Meant, meantBy } from "../find-intents.ts";
-import { nodeNames } from "../nodes.ts";
 import { formatOf, serialized } from "../output.ts";
 import { type Column, table } from "../table.ts";
 import { type Difference, differencesOf, differencesOfSet } from "./differences.ts";
@@ -54,10 +53,7 @@ export const diffCommand: Command = {
   },
 };
 
-/**
- * What a word of the command line means, a node's name, a set's or a volume's; all without one. Labels are those of
- * intents.
- */
+/** What a word means: a node, a set or a volume; all without one. Labels are those of intents. */
 export async function selected(cluster: Cluster, word: string | undefined, labelSelector?: string): Promise<Meant> {
   const options = labelSelector === undefined ? {} : { labelSelector };
   const { items: intents } = await cluster.client.list<NodeVolumeIntent>(resource.intents, options);

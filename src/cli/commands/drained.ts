@@ -2,16 +2,45 @@ import { findCondition } from "../../api/conditions.ts";
 import { resource } from "../../api/names.ts";
 import type { NodeVolumeIntent, NodeVolumeState } from "../../api/types.gen.ts";
 import { printable } from "../../api/values/printable.ts";
-import type { ListOptions } from "../../kube/client/client.ts";
 import { parseDuration } from "../arguments.ts";
-import { type Cluster, getIfAllowed } from "../cluster.ts";
+import { type Cluster, getIfAllowed, requireNode, type Selection } from "../cluster.ts";
 import type { Call, Command } from "../command.ts";
 import { exitCode, UsageError } from "../exit-code.ts";
-import { missingNode } from "../nodes.ts";
 import { formatOf, serialized } from "../output.ts";
 import { type Column, table } from "../table.ts";
-import { type Holding, holdingOf } from "./holding.ts";
 import { silence, waitUntil, within } from "./wait-until.ts";
+
+/** Why a volume keeps a node from being drained. */
+export interface Holding {
+  readonly node: string;
+  readonly volume: string;
+  readonly name: string;
+  readonly state: string;
+  readonly why: string;
+}
+
+/**
+ * PURE. What a node still has of ours, by safety rule 23: a grant that was not given back, or a volume that may be in
+ * use. Observe intents have no grant and never count (rule 27). Status is for people: who detaches reads more than
+ * this.
+ */
+export function holdingOf({ metadata, spec, status = {} }: NodeVolumeIntent): Holding | undefined {
+  if (spec.mode === "Observe") return undefined;
+  const base = { node: spec.nodeName, volume: spec.volumeName, name: metadata.name, state: status.state ?? "Unknown" };
+  const answers =
+    status.observedUID === metadata.uid &&
+    status.observedGeneration === metadata.generation &&
+    status.grantID === spec.grant?.id;
+  if (status.inUse !== false && (spec.grant !== undefined || status.inUse === true)) {
+    const word = status.waiting === undefined ? "" : `: ${status.waiting.reason}`;
+    return { ...base, why: status.inUse === true ? `in use${word}` : `perhaps in use${word}` };
+  }
+  if (spec.grant === undefined) return undefined;
+  if (metadata.deletionTimestamp === undefined) return { ...base, why: "granted: a set still uses it there" };
+  return answers && status.state === "Released"
+    ? { ...base, why: "released; the controller has not removed it yet" }
+    : { ...base, why: "its release is not acknowledged" };
+}
 
 const columns: Column<Holding>[] = [
   { name: "VOLUME", of: ({ volume }) => volume },
@@ -70,10 +99,9 @@ export const drainedCommand: Command = {
 };
 
 /** @throws CommandError if there is no such node */
-async function intentsOn(cluster: Cluster, node: string, selection: ListOptions): Promise<NodeVolumeIntent[]> {
+async function intentsOn(cluster: Cluster, node: string, selection: Selection): Promise<NodeVolumeIntent[]> {
   const { items } = await cluster.client.list<NodeVolumeIntent>(resource.intents, selection);
-  const missing = items.length > 0 ? undefined : await missingNode(cluster, node);
-  if (missing !== undefined) throw missing;
+  if (items.length === 0) await requireNode(cluster, node);
   return items;
 }
 
@@ -81,10 +109,7 @@ function holdings(intents: readonly NodeVolumeIntent[]): Holding[] {
   return intents.map(holdingOf).filter((holding) => holding !== undefined);
 }
 
-/**
- * What the node's agent says, if it is something else: it is the newer word or the older one, and both are worth
- * knowing.
- */
+/** What the node's agent says, if it is something else: whichever of the two is newer, both are worth knowing. */
 async function noteDifferentStatus({ context }: Call, name: string, drained: boolean): Promise<void> {
   const cluster = await context.connect();
   const { items } = await getIfAllowed<NodeVolumeState>(cluster, resource.states, { name });

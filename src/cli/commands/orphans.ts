@@ -1,9 +1,9 @@
 import { resource } from "../../api/names.ts";
 import type { NodeVolumeState, Orphan } from "../../api/types.gen.ts";
 import { age, duration } from "../age.ts";
+import { requireNode } from "../cluster.ts";
 import type { Command } from "../command.ts";
 import { CommandError, exitCode } from "../exit-code.ts";
-import { missingNode } from "../nodes.ts";
 import { formatOf, serialized } from "../output.ts";
 import { type Column, table } from "../table.ts";
 
@@ -72,7 +72,8 @@ export const orphansCommand: Command = {
       const fieldSelector = `metadata.name=${name}`; // a list says if the kind is not served
       const { items } = await cluster.client.list<NodeVolumeState>(resource.states, { fieldSelector });
       if (items.length > 0) return items;
-      throw (await missingNode(cluster, name)) ?? new CommandError(`the agent of node ${name} has not reported yet`);
+      await requireNode(cluster, name);
+      throw new CommandError(`the agent of node ${name} has not reported yet`);
     }
   },
 };

@@ -4,14 +4,13 @@ import { label, resource } from "../../api/names.ts";
 import type { NodeVolumeIntent } from "../../api/types.gen.ts";
 import { mountCounts } from "../../explain/intent-chain.ts";
 import { age } from "../age.ts";
-import { type Cluster, follow } from "../cluster.ts";
+import { type Cluster, follow, requireNode, type Selection } from "../cluster.ts";
 import type { Call, Command } from "../command.ts";
 import { exitCode, UsageError } from "../exit-code.ts";
 import { inOrder } from "../find-intents.ts";
-import { ending } from "../interrupt.ts";
-import { missingNode } from "../nodes.ts";
 import { formatOf, listOf, namesOf, serialized } from "../output.ts";
 import { type Column, table } from "../table.ts";
+import { ending } from "./wait-until.ts";
 
 /** PURE. The columns of `kubectl get nvi`, and pods. */
 function volumeColumns(now: number): Column<NodeVolumeIntent>[] {
@@ -79,10 +78,7 @@ export const volumesCommand: Command = {
     if (values.watch !== undefined) return watch(call, cluster, selection);
     const { items } = await cluster.client.list<NodeVolumeIntent>(resource.intents, selection);
     const intents = inOrder(items);
-    if (intents.length === 0 && node !== undefined) {
-      const missing = await missingNode(cluster, node);
-      if (missing !== undefined) throw missing;
-    }
+    if (intents.length === 0 && node !== undefined) await requireNode(cluster, node);
     if (format === "name") context.terminal.out(namesOf(resource.intents, intents));
     else if (format === "json" || format === "yaml")
       context.terminal.out(serialized(listOf(resource.intents, intents), format));
@@ -97,7 +93,7 @@ export const volumesCommand: Command = {
 };
 
 /** All rows, then a row for each object that changes, until Ctrl-C. Columns are as wide as those of the first table. */
-async function watch({ values, context }: Call, cluster: Cluster, selection: object): Promise<number> {
+async function watch({ values, context }: Call, cluster: Cluster, selection: Selection): Promise<number> {
   const format = formatOf(values, volumesCommand.formats);
   if (format === "json" || format === "yaml" || format === "name")
     throw new UsageError("-w shows a table: -o wide or none. For objects: kubectl get nvi -w -o json");

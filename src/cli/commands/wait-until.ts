@@ -1,10 +1,14 @@
 import type { KubeObject } from "../../api/meta.ts";
 import type { Resource } from "../../api/names.ts";
 import { printable } from "../../api/values/printable.ts";
-import type { ListOptions } from "../../kube/client/client.ts";
-import { type Cluster, follow } from "../cluster.ts";
+import { type Cluster, follow, type Selection } from "../cluster.ts";
 import type { Call, Context } from "../command.ts";
-import { ending } from "../interrupt.ts";
+
+/** Resolves when `signal` comes, or has come. */
+export function ending(signal: AbortSignal): Promise<void> {
+  if (signal.aborted) return Promise.resolve();
+  return new Promise((resolve) => signal.addEventListener("abort", () => resolve(), { once: true }));
+}
 
 /** For the one look of --timeout 0, milliseconds. */
 const oneLookMs = 30_000;
@@ -45,7 +49,7 @@ export async function waitUntil<T extends KubeObject>(
   call: Call,
   cluster: Cluster,
   resource: Resource,
-  options: ListOptions,
+  options: Selection,
   timeoutMs: number,
   why: (objects: readonly T[]) => string | undefined,
 ): Promise<WaitEnd> {

@@ -3,7 +3,7 @@ import type { NodeVolumeIntent, NodeVolumeSet } from "../../api/types.gen.ts";
 import type { Raw } from "../../explain/facts.ts";
 import { duration } from "../age.ts";
 import { parseDuration } from "../arguments.ts";
-import { type Cluster, getIfAllowed } from "../cluster.ts";
+import { type Cluster, getIfAllowed, type Selection } from "../cluster.ts";
 import type { Call, Command } from "../command.ts";
 import { CommandError, exitCode, UsageError } from "../exit-code.ts";
 import { notFound, volumesNamed } from "../find-intents.ts";
@@ -75,7 +75,7 @@ async function waitForVolume(call: Call, cluster: Cluster, word: string, goal: G
   const { kind, name } = typedName(word) ?? { name: word };
   const mayBeSet = kind === undefined || kind === "set";
   const sets = mayBeSet ? (await getIfAllowed<NodeVolumeSet>(cluster, resource.sets, { name })).items : [];
-  const intents = (options: object, why: (all: readonly NodeVolumeIntent[]) => string | undefined) => (ms: number) =>
+  const intents = (options: Selection, why: (all: readonly NodeVolumeIntent[]) => string | undefined) => (ms: number) =>
     waitUntil<NodeVolumeIntent>(call, cluster, resource.intents, options, ms, why);
   if (sets.length > 0 || (kind === "set" && goal === "released")) {
     const called = `nodevolumeset.nodevolume.dev/${name}`;

@@ -31,32 +31,22 @@ export function claimFindings(
   const status = recordIn(claim, "status");
   const phase = stringIn(status, "phase") ?? "Pending";
   const volumeName = stringIn(recordIn(claim, "spec"), "volumeName");
-  const deleting = claim.metadata.deletionTimestamp;
-  const leaving: Finding[] =
-    deleting === undefined
-      ? []
-      : [
-          reasonFinding("ClaimDeleting", `${called} is being deleted; present users may keep it, no new ones get it`, {
-            since: deleting,
-          }),
-        ];
-  if (phase === "Lost") {
+  const since = claim.metadata.deletionTimestamp;
+  const leaving = `${called} is being deleted; present users may keep it, no new ones get it`;
+  const after = (finding: Finding) =>
+    since === undefined ? [finding] : [reasonFinding("ClaimDeleting", leaving, { since }), finding];
+  if (phase === "Lost")
     return {
-      findings: [...leaving, reasonFinding("ClaimLost", `${called} has lost its PersistentVolume ${volumeName ?? ""}`)],
+      findings: after(reasonFinding("ClaimLost", `${called} has lost its PersistentVolume ${volumeName ?? ""}`)),
     };
-  }
-  if (phase !== "Bound" || volumeName === undefined)
-    return { findings: [...leaving, unbound(facts, claim, scheduled)] };
+  if (phase !== "Bound" || volumeName === undefined) return { findings: after(unbound(facts, claim, scheduled)) };
   const volume = named(facts.persistentVolumes, volumeName);
-  const bound: Finding = { state: "done", code: "Bound", text: `${called} is bound to PersistentVolume ${volumeName}` };
-  if (volume !== undefined) return { findings: [...leaving, bound], volume };
-  if (facts.denied.persistentVolumes !== undefined) return { findings: [...leaving, bound] };
-  return {
-    findings: [
-      ...leaving,
-      reasonFinding("PersistentVolumeNotFound", `PersistentVolume ${volumeName} of ${called} is not there`),
-    ],
-  };
+  if (volume === undefined && facts.denied.persistentVolumes === undefined) {
+    const text = `PersistentVolume ${volumeName} of ${called} is not there`;
+    return { findings: after(reasonFinding("PersistentVolumeNotFound", text)) };
+  }
+  const text = `${called} is bound to PersistentVolume ${volumeName}`;
+  return { findings: after({ state: "done", code: "Bound", text }), ...(volume !== undefined && { volume }) };
 }
 
 function unbound(facts: Facts, claim: Raw, scheduled: boolean): Finding {
@@ -68,28 +58,29 @@ function unbound(facts: Facts, claim: Raw, scheduled: boolean): Finding {
     ...(creationTimestamp !== undefined && { since: creationTimestamp }),
   };
   const called = `claim ${namespace}/${name} is not bound`;
+  const blocked = (why: string, todo: string): Finding => ({
+    ...base,
+    state: "blocked",
+    text: `${called}: ${why}`,
+    todo,
+  });
   const className = stringIn(recordIn(claim, "spec"), "storageClassName");
   const wanted = stringIn(recordIn(claim, "spec"), "volumeName");
   if (wanted !== undefined && wanted !== "") {
     const todo = `kubectl get pv ${shellWord(wanted) ?? "NAME"}: is it there, Available, of the same class and large enough, and its claimRef nobody else's?`;
-    return {
-      ...base,
-      state: "blocked",
-      text: `${called}: it requests PersistentVolume ${wanted}, which it does not have`,
-      todo,
-    };
+    return blocked(`it requests PersistentVolume ${wanted}, which it does not have`, todo);
   }
   if (className === undefined || className === "") {
     const todo =
       className === ""
         ? 'Its class is "", so nothing makes a volume for it: make a PersistentVolume without a class that fits.'
         : "Name a class in it, or mark one as default (kubectl get storageclass); or make a PersistentVolume that fits.";
-    return { ...base, state: "blocked", text: `${called}: it has no StorageClass, and no PersistentVolume fits`, todo };
+    return blocked("it has no StorageClass, and no PersistentVolume fits", todo);
   }
   const storageClass = named(facts.storageClasses, className);
   if (storageClass === undefined && facts.denied.storageClasses === undefined) {
     const todo = `Create the class, or a PersistentVolume of it; a claim's class cannot be changed. Those there are: kubectl get storageclass`;
-    return { ...base, state: "blocked", text: `${called}: there is no StorageClass ${className}`, todo };
+    return blocked(`there is no StorageClass ${className}`, todo);
   }
   const provisioner = stringIn(storageClass, "provisioner") ?? "its provisioner";
   const failure = eventsOf(facts, claim).find((event) => stringIn(event, "type") === "Warning");
@@ -109,12 +100,7 @@ function unbound(facts: Facts, claim: Raw, scheduled: boolean): Finding {
   }
   if (provisioner === "kubernetes.io/no-provisioner") {
     const todo = `Make a PersistentVolume of class ${className} that fits in size, access modes${later ? " and node" : ""}.`;
-    return {
-      ...base,
-      state: "blocked",
-      text: `${called}: nothing makes volumes of class ${className}, and none fits`,
-      todo,
-    };
+    return blocked(`nothing makes volumes of class ${className}, and none fits`, todo);
   }
   const todo = `If it stays: does ${provisioner} run? Its log, and kubectl -n ${namespace} describe pvc ${name}.`;
   return { ...base, text: `${called}: ${provisioner} has not made its volume yet`, todo };

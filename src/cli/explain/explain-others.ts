@@ -31,11 +31,6 @@ export function explainClaim(facts: Facts, claim: Raw): Explanation {
     .map(attachmentFacts)
     .filter((a) => a.persistentVolume === volumeName && volumeName !== undefined);
   const intents = facts.intents.filter((intent) => isOfClaim(intent, namespace, name, volumeName));
-  const orphans = facts.states.flatMap(({ metadata, status }) =>
-    (status?.orphans ?? [])
-      .filter((orphan) => isOfVolume(orphan, names, intents))
-      .map((orphan) => orphanChain(metadata.name, orphan)),
-  );
   const who: Finding[] = users.map((pod) => ({
     state: "done",
     code: "UsedByPods",
@@ -54,7 +49,7 @@ export function explainClaim(facts: Facts, claim: Raw): Explanation {
     },
     ...attachments.map((a) => ({ title: `attachment to ${a.node}`, findings: attachmentFindings(facts, a) })),
     ...intents.map((intent) => intentChain(facts, intent)),
-    ...orphans,
+    ...orphanChains(facts, (orphan) => isOfVolume(orphan, names, intents)),
   ];
   const phase = stringIn(recordIn(claim, "status"), "phase") ?? "Pending";
   return {
@@ -79,10 +74,7 @@ function isOfClaim(
   );
 }
 
-/**
- * By the intent that it was for, or by its path: kubelet's have the PersistentVolume's name, or the hash of the
- * volume's handle.
- */
+/** By its intent, or by its path: kubelet's have the PersistentVolume's name, or the hash of the volume's handle. */
 function isOfVolume({ path, volume }: Orphan, names: readonly string[], intents: readonly NodeVolumeIntent[]): boolean {
   if (volume !== undefined && (names.includes(volume) || intents.some(({ metadata }) => metadata.name === volume)))
     return true;
@@ -93,21 +85,21 @@ function isOfVolume({ path, volume }: Orphan, names: readonly string[], intents:
 function intentChain(facts: Facts, intent: NodeVolumeIntent): Chain {
   const { metadata, spec, status = {} } = intent;
   const staged = status.stagingPath === undefined ? undefined : shellWord(status.stagingPath);
-  const left: Finding[] =
-    spec.mode === "Observe" && (spec.pods ?? []).length === 0 && status.inUse === true
-      ? [
-          {
-            state: "blocked",
-            code: "StagedWithoutPod",
-            text: `it is still staged on ${spec.nodeName}, and no pod there uses it: kubelet has lost track of it`,
-            todo: `On the node: umount ${staged ?? "its globalmount"}, once nothing uses it; kubelet never does that for a pod that is gone.`,
-          },
-        ]
-      : [];
-  return {
-    title: `volume ${spec.volumeName} on ${spec.nodeName} (${metadata.name})`,
-    findings: [...intentFindings(facts, intent), ...left],
-  };
+  const findings = intentFindings(facts, intent);
+  if (spec.mode === "Observe" && (spec.pods ?? []).length === 0 && status.inUse === true)
+    findings.push({
+      state: "blocked",
+      code: "StagedWithoutPod",
+      text: `it is still staged on ${spec.nodeName}, and no pod there uses it: kubelet has lost track of it`,
+      todo: `On the node: umount ${staged ?? "its globalmount"}, once nothing uses it; kubelet never does that for a pod that is gone.`,
+    });
+  return { title: `volume ${spec.volumeName} on ${spec.nodeName} (${metadata.name})`, findings };
+}
+
+function orphanChains({ states }: Facts, isMeant: (orphan: Orphan) => boolean): Chain[] {
+  return states.flatMap(({ metadata, status }) =>
+    (status?.orphans ?? []).filter(isMeant).map((orphan) => orphanChain(metadata.name, orphan)),
+  );
 }
 
 /** PURE. What nobody asks for any more, with the evidence. */
@@ -148,11 +140,6 @@ export function explainVolumes(
     (a, b) => isWell(a) - isWell(b) || isCalm(a) - isCalm(b) || (a.metadata.name < b.metadata.name ? -1 : 1),
   );
   const names = new Set(intents.map(({ metadata }) => metadata.name));
-  const orphans = facts.states.flatMap(({ metadata, status }) =>
-    (status?.orphans ?? [])
-      .filter(({ volume }) => volume !== undefined && names.has(volume))
-      .map((orphan) => orphanChain(metadata.name, orphan)),
-  );
   const said = set === undefined ? [] : setFindings(set, intents);
   return {
     subject: { kind: set === undefined ? "NodeVolumeIntent" : "NodeVolumeSet", name: word },
@@ -160,7 +147,7 @@ export function explainVolumes(
     chains: [
       ...(said.length === 0 ? [] : [{ title: `set ${word}`, findings: said }]),
       ...sorted.map((intent) => intentChain(facts, intent)),
-      ...orphans,
+      ...orphanChains(facts, ({ volume }) => volume !== undefined && names.has(volume)),
     ],
     notRead: Object.values(facts.denied),
   };
@@ -184,38 +171,18 @@ export function explainNode(facts: Facts, name: string): Explanation {
     (driver) => stringIn(driver, "name") ?? "",
   );
   const agent = state?.status?.agent;
-  const facts_: Finding[] = [
-    ...own,
-    ...(own.length > 0 || agent === undefined
-      ? []
-      : [{ state: "done", code: "Live", text: `its agent runs, version ${agent.version}` } as const]),
-    ...(facts.denied.csiNodes !== undefined
-      ? []
-      : [
-          {
-            state: "done",
-            code: "Drivers",
-            text: drivers.length === 0 ? "no CSI driver is registered" : `CSI drivers: ${drivers.join(", ")}`,
-          } as const,
-        ]),
-    ...(drained === undefined
-      ? []
-      : [
-          {
-            state: "done",
-            code: "Drained",
-            text:
-              drained.status === "True"
-                ? "it is drained: nothing of ours is in use there"
-                : `it is not drained: ${drained.message}`,
-          } as const,
-        ]),
-  ];
+  const findings = [...own];
+  const add = (code: string, text: string) => findings.push({ state: "done", code, text });
+  if (own.length === 0 && agent !== undefined) add("Live", `its agent runs, version ${agent.version}`);
+  if (facts.denied.csiNodes === undefined)
+    add("Drivers", drivers.length === 0 ? "no CSI driver is registered" : `CSI drivers: ${drivers.join(", ")}`);
+  if (drained?.status === "True") add("Drained", "it is drained: nothing of ours is in use there");
+  else if (drained !== undefined) add("Drained", `it is not drained: ${drained.message}`);
   return {
     subject: { kind: "Node", name },
     summary: `node ${name}: ${counted(intents.length, "volume")}, ${intents.length - unwell.length} ready, ${counted(state?.status?.orphaned ?? 0, "orphan")}`,
     chains: [
-      { title: "the node", findings: facts_ },
+      { title: "the node", findings },
       ...[...unwell, ...drifting].map((intent) => intentChain(facts, intent)),
       ...(state?.status?.orphans ?? []).map((orphan) => orphanChain(name, orphan)),
     ],

@@ -181,15 +181,9 @@ function mounted(facts: Facts, pod: Raw, name: string, names: readonly string[])
   const intent = observedFor(facts, pod, name);
   const seen =
     intent === undefined ? [] : [...podEntry(intent, pod.metadata.uid, name), ...intentFindings(facts, intent)];
-  if (hasStarted(pod)) {
-    const started: Finding = {
-      state: "done",
-      code: "Started",
-      text: "the pod's containers were started, so it was mounted",
-    };
-    return [started, ...symptom(facts, pod, names), ...seen];
-  }
-  return [...symptom(facts, pod, names), ...seen];
+  const text = "the pod's containers were started, so it was mounted";
+  const started: Finding[] = hasStarted(pod) ? [{ state: "done", code: "Started", text }] : [];
+  return [...started, ...symptom(facts, pod, names), ...seen];
 }
 
 /** Of a pod that runs, old words say nothing any more; of one that is ending they may say why it does not end. */
@@ -209,10 +203,7 @@ function observedFor(facts: Facts, pod: Raw, volume: string): NodeVolumeIntent |
 
 const noCause: ReadonlySet<string> = new Set(["Observed", "WaitingForKubelet"]);
 
-/**
- * What is done first, then what people see, then its causes; of what is told twice the last one, which is nearer to the
- * cause.
- */
+/** What is done, then symptoms, then causes; of what is told twice the last one, which is nearer to the cause. */
 function inOrder(all: readonly Finding[], node: string | undefined): Finding[] {
   const findings = all.filter(({ text }, at) => !all.slice(at + 1).some((later) => later.text === text));
   const done = findings.filter(({ state }) => state === "done");

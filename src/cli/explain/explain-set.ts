@@ -26,10 +26,7 @@ export function setNames({ metadata, spec }: NodeVolumeSet): StepNames {
   return { set: metadata.name, namespace: claim?.namespace, claim: claim?.claimName };
 }
 
-/**
- * PURE. What a set says that no intent of it does: why it has none, and what keeps it as a whole. Nothing if its
- * intents say it all.
- */
+/** PURE. What a set says that none of its intents does: why it has none, and what keeps it as a whole. */
 export function setFindings(set: NodeVolumeSet, intents: readonly NodeVolumeIntent[]): Finding[] {
   const { metadata, status = {} } = set;
   const ready = findCondition(status.conditions, "Ready");

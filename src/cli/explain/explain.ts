@@ -2,12 +2,11 @@ import { resource } from "../../api/names.ts";
 import type { NodeVolumeIntent, NodeVolumeSet } from "../../api/types.gen.ts";
 import type { Raw } from "../../explain/facts.ts";
 import type { Explanation } from "../../explain/finding.ts";
-import type { Cluster } from "../cluster.ts";
+import { type Cluster, requireNode } from "../cluster.ts";
 import type { Call, Command } from "../command.ts";
 import { CommandError, exitCode, UsageError } from "../exit-code.ts";
 import { notFound, volumesNamed } from "../find-intents.ts";
 import { didYouMean } from "../nearest.ts";
-import { missingNode } from "../nodes.ts";
 import { formatOf, serialized } from "../output.ts";
 import { typedName } from "../typed-name.ts";
 import { explainClaim, explainNode, explainVolumes } from "./explain-others.ts";
@@ -21,7 +20,6 @@ import {
   gatherGranted,
   gatherHolders,
   gathering,
-  gatherNamespace,
   gatherNode,
 } from "./gather.ts";
 import { nodeOf, volumesOf } from "./pod-facts.ts";
@@ -92,7 +90,7 @@ async function ofPod(from: Gathering, cluster: Cluster, name: string): Promise<E
     ...(node === undefined ? [] : [gatherNode(from, node)]),
     ...(claims.length > 0 ? [gatherAttachments(from)] : []),
     ...(volumes.some(({ kind }) => kind === "ours")
-      ? [from.list("sets", resource.sets), gatherNamespace(from, namespace)]
+      ? [from.list("sets", resource.sets), from.get("namespaces", resource.namespaces, namespace)]
       : []),
   ]);
   await gatherGranted(from, pod);
@@ -125,8 +123,7 @@ async function ofClaim(from: Gathering, cluster: Cluster, name: string): Promise
 async function ofNode(from: Gathering, cluster: Cluster, name: string): Promise<Explanation> {
   await gatherNode(from, name);
   const { intents, states } = from.facts();
-  const missing = intents.length + states.length > 0 ? undefined : await missingNode(cluster, name);
-  if (missing !== undefined) throw missing;
+  if (intents.length + states.length === 0) await requireNode(cluster, name);
   await gatherAttachments(from);
   await gatherHolders(from, [name]);
   await gatherDrift(from);

@@ -16,12 +16,7 @@ export interface Gathering {
   facts(): Facts;
 }
 
-const namespaces: Resource = { group: "", version: "v1", plural: "namespaces", kind: "Namespace" };
-
-/**
- * Collects the facts of one explanation: each object is read once, and a list that RBAC denies is noted instead of
- * failing.
- */
+/** Collects the facts of one explanation: each object is kept once, and a list that RBAC denies is noted. */
 export function gathering(cluster: Cluster, now: number): Gathering {
   const sha256 = (text: string) => createHash("sha256").update(text).digest("hex");
   const read = new Map<FactList, Map<string, KubeObject>>();
@@ -136,17 +131,9 @@ export async function gatherHolders(from: Gathering, known: readonly string[]): 
   await Promise.all([...nodes].slice(0, 5).map((name) => gatherNode(from, name ?? "")));
 }
 
-/**
- * Events of drift: they say how often a volume drifted. Nothing for those who may not read the intents that they are
- * of.
- */
+/** Events of drift: how often a volume drifted. Nothing for those who may not read the intents that they are of. */
 export async function gatherDrift(from: Gathering): Promise<void> {
   if (from.facts().denied.intents !== undefined) return;
   const fieldSelector = `involvedObject.kind=${resource.intents.kind},reason=Drifted`;
   await from.list("events", resource.events, { namespace: "default", fieldSelector });
-}
-
-/** Reads a Namespace into the facts. */
-export async function gatherNamespace(from: Gathering, name: string): Promise<void> {
-  await from.get("namespaces", namespaces, name);
 }

@@ -64,40 +64,40 @@ function multiAttach(facts: Facts, volume: Raw, held: ReturnType<typeof attachme
   const { name, attached, deleting } = held;
   const claim = recordIn(recordIn(volume, "spec"), "claimRef");
   const users = podsOf(facts, stringIn(claim, "namespace") ?? "", stringIn(claim, "name") ?? "", held.node);
-  const who: Finding[] = users.map((pod) => ({
-    state: "waiting",
-    code: "UsedByPods",
-    text: `pod ${pod.metadata.namespace}/${pod.metadata.name} on ${held.node} ${pod.metadata.deletionTimestamp === undefined ? "uses it" : "is ending, and still uses it"}`,
-    ...((pod.metadata.deletionTimestamp ?? pod.metadata.creationTimestamp) !== undefined && {
-      since: pod.metadata.deletionTimestamp ?? pod.metadata.creationTimestamp ?? "",
-    }),
-    on: { kind: "Pod", namespace: pod.metadata.namespace ?? "", name: pod.metadata.name, node: held.node },
-    todo:
-      pod.metadata.deletionTimestamp === undefined
-        ? `Only one node can have it. Run both pods on one node, or end that one: kubectl -n ${pod.metadata.namespace} delete pod ${pod.metadata.name}`
-        : `It waits for that pod's end: kubectl -n ${pod.metadata.namespace} describe pod ${pod.metadata.name}, and is node ${held.node} alive?`,
-  }));
-  const none: Finding[] =
-    users.length > 0 || deleting || facts.denied.pods !== undefined
-      ? []
-      : [
-          {
-            state: "waiting",
-            code: "StillAttached",
-            text: `no pod on ${held.node} uses it any more, and it is still attached there`,
-            todo: `kubelet has not reported yet that it released it: kubectl get node ${held.node} -o jsonpath='{.status.volumesInUse}'`,
-          },
-        ];
-  return [
+  const { creationTimestamp } = held.raw.metadata;
+  const found: Finding[] = [
     {
       state: "waiting",
       code: "MultiAttach",
       text: `it is ${deleting ? "being detached from" : attached ? "attached to" : "promised to"} ${held.node} (VolumeAttachment ${name}), and cannot be attached to ${node} as well`,
-      ...(held.raw.metadata.creationTimestamp !== undefined && { since: held.raw.metadata.creationTimestamp }),
+      ...(creationTimestamp !== undefined && { since: creationTimestamp }),
       on: { kind: "VolumeAttachment", name, node: held.node },
     },
     ...(deleting ? attachmentFindings(facts, held) : []),
-    ...who,
-    ...none,
+    ...users.map((pod) => usedBy(pod, held.node)),
   ];
+  if (users.length === 0 && !deleting && facts.denied.pods === undefined)
+    found.push({
+      state: "waiting",
+      code: "StillAttached",
+      text: `no pod on ${held.node} uses it any more, and it is still attached there`,
+      todo: `kubelet has not reported yet that it released it: kubectl get node ${held.node} -o jsonpath='{.status.volumesInUse}'`,
+    });
+  return found;
+}
+
+function usedBy({ metadata }: Raw, node: string): Finding {
+  const { namespace = "", name, deletionTimestamp, creationTimestamp } = metadata;
+  const isEnding = deletionTimestamp !== undefined;
+  const since = deletionTimestamp ?? creationTimestamp;
+  return {
+    state: "waiting",
+    code: "UsedByPods",
+    text: `pod ${namespace}/${name} on ${node} ${isEnding ? "is ending, and still uses it" : "uses it"}`,
+    ...(since !== undefined && { since }),
+    on: { kind: "Pod", namespace, name, node },
+    todo: isEnding
+      ? `It waits for that pod's end: kubectl -n ${namespace} describe pod ${name}, and is node ${node} alive?`
+      : `Only one node can have it. Run both pods on one node, or end that one: kubectl -n ${namespace} delete pod ${name}`,
+  };
 }

@@ -1,5 +1,6 @@
-import { setLabelPrefix, systemNamespace } from "../../api/names.ts";
-import type { AllowedNamespaces, IntentPod, NodeVolumeIntent } from "../../api/types.gen.ts";
+import { allowsNamespace } from "../../api/allowed-namespaces.ts";
+import { podDriver, setLabelPrefix, systemNamespace } from "../../api/names.ts";
+import type { IntentPod, NodeVolumeIntent } from "../../api/types.gen.ts";
 import { type Facts, named, type Raw } from "../../explain/facts.ts";
 import type { Finding } from "../../explain/finding.ts";
 import { intentFindings, reasonFinding } from "../../explain/intent-chain.ts";
@@ -10,8 +11,7 @@ import { gidOf, lacksGroup, podGroups } from "../../kube/objects/pod-groups.ts";
 import { claimFindings, setNotAllowed } from "./claim-chain.ts";
 import { setNames } from "./explain-set.ts";
 import { registration } from "./kubelet-chain.ts";
-import { matchesSelector } from "./label-selector.ts";
-import { nodeOf, ourDriver, type PodVolume } from "./pod-facts.ts";
+import { nodeOf, type PodVolume } from "./pod-facts.ts";
 
 /** PURE. Why a pod does not have a volume that it uses through csi.nodevolume.dev. */
 export function ourVolume(
@@ -27,7 +27,7 @@ export function ourVolume(
   const intent = intentOf(facts, node, { uid, volume: volume.name });
   const notAllowed = intent === undefined ? claimOfSet(facts, volume.set) : [];
   if (notAllowed.length > 0) return notAllowed;
-  const early = [...registration(facts, ourDriver, node), ...nodeFindings(facts, node, { ours: true })];
+  const early = [...registration(facts, podDriver, node), ...nodeFindings(facts, node, { ours: true })];
   if (intent === undefined && facts.denied.intents !== undefined)
     return [{ state: "unknown", code: "IntentUnknown", text: `you may not read its NodeVolumeIntent on ${node}` }];
   if (intent === undefined) {
@@ -148,19 +148,19 @@ function setTrouble(facts: Facts, namespace: string, name: string): Finding[] {
     const todo = `Create it, or correct volumeAttributes.set of the pod: kubectl get nodevolumesets`;
     return [{ state: "blocked", code: "SetNotFound", text: `there is no NodeVolumeSet ${name}`, todo }];
   }
-  const allowed = isAllowed(set.spec.allowedNamespaces, namespace, named(facts.namespaces, namespace)?.metadata.labels);
-  if (allowed === false) {
-    return [
-      {
-        state: "blocked",
-        code: "NamespaceNotAllowed",
-        text: `pods of namespace ${namespace} may not use the set ${name}`,
-        on: { kind: "NodeVolumeSet", name },
-        todo: `Let the set's owner add the namespace to spec.allowedNamespaces: kubectl get nvs ${name} -o jsonpath='{.spec.allowedNamespaces}'`,
-      },
-    ];
-  }
-  return [];
+  const allowed = set.spec.allowedNamespaces;
+  const { labels } = named(facts.namespaces, namespace)?.metadata ?? {};
+  const areUnknown = allowed?.selector !== undefined && labels === undefined;
+  if (areUnknown || allowsNamespace(allowed, namespace, labels)) return [];
+  return [
+    {
+      state: "blocked",
+      code: "NamespaceNotAllowed",
+      text: `pods of namespace ${namespace} may not use the set ${name}`,
+      on: { kind: "NodeVolumeSet", name },
+      todo: `Let the set's owner add the namespace to spec.allowedNamespaces: kubectl get nvs ${name} -o jsonpath='{.spec.allowedNamespaces}'`,
+    },
+  ];
 }
 
 /** PURE. That the claim of a set does not allow the set: no pod gets the volume by it anew. */
@@ -181,15 +181,4 @@ function ofSet(facts: Facts, name: string | undefined, node: string): Finding[] 
       names: { ...setNames(set), node },
     }),
   ];
-}
-
-/** PURE. undefined if the namespace's labels are not known and would decide. */
-function isAllowed(
-  allowed: AllowedNamespaces | undefined,
-  namespace: string,
-  labels: { readonly [key: string]: string } | undefined,
-): boolean | undefined {
-  if (allowed?.names?.includes(namespace)) return true;
-  if (allowed?.selector === undefined) return false;
-  return labels === undefined ? undefined : matchesSelector(allowed.selector, labels);
 }

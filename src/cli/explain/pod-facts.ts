@@ -1,11 +1,9 @@
+import { podDriver } from "../../api/names.ts";
 import { type Facts, named, type Raw } from "../../explain/facts.ts";
 import type { Finding } from "../../explain/finding.ts";
 import { reasonFinding } from "../../explain/intent-chain.ts";
 import { arrayIn, isRecord, type JsonObject, recordIn, stringIn } from "../../kube/json.ts";
 import { controllerOf } from "../../kube/objects/controller-of.ts";
-
-/** Driver by which pods use node volumes. */
-export const ourDriver = "csi.nodevolume.dev";
 
 /** A volume of a pod, as far as anything can keep it from being mounted. */
 export type PodVolume =
@@ -39,7 +37,7 @@ function podVolume(pod: Raw, volume: JsonObject): PodVolume {
   const csi = recordIn(volume, "csi");
   if (csi === undefined) return { kind: "other", name, type: Object.keys(volume).find((key) => key !== "name") ?? "" };
   const driver = stringIn(csi, "driver") ?? "";
-  if (driver !== ourDriver) return { kind: "inline", name, driver };
+  if (driver !== podDriver) return { kind: "inline", name, driver };
   const attributes = recordIn(csi, "volumeAttributes");
   const set = stringIn(attributes, "set");
   const ofClaim = stringIn(attributes, "persistentVolumeClaim");

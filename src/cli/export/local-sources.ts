@@ -1,11 +1,7 @@
-import type { ExportedSource, NoSource } from "./exported-source.ts";
 import { tidy } from "./fields.ts";
-import type { MountLine } from "./mount-line.ts";
+import type { ExportedSource, MountLine, NoSource } from "./mount-line.ts";
 
-/**
- * PURE. A volume of the node itself; undefined if the type is not one of these.
- * @param line with the options that count
- */
+/** PURE. A volume of the node itself; undefined for other types. @param line with the options that count */
 export function localSource(line: MountLine): ExportedSource | NoSource | undefined {
   const { source, type, options } = line;
   if (line.bind) {

@@ -1,3 +1,5 @@
+import type { VolumeSource } from "../../api/types.gen.ts";
+
 /** A line of a node's fstab, or of its mount table. */
 export interface MountLine {
   /** fstab's first field; in a mount table what is mounted, for a bind the directory on the node. */
@@ -28,4 +30,21 @@ export interface MountFile {
 export interface RawLine {
   readonly content: string;
   readonly line: number;
+}
+
+/** What a line names as a volume. */
+export interface ExportedSource {
+  readonly source: VolumeSource;
+  readonly notes: readonly string[];
+  /** Options that the type of the line stands for. */
+  readonly options: readonly string[];
+  /** What mountOptions of a device need beside it. */
+  readonly fsType?: string;
+  /** Whether an agent can take over what is mounted. */
+  readonly adoptable?: boolean;
+}
+
+/** Why a line is no source. It never repeats the line: that may hold a password. */
+export interface NoSource {
+  readonly reason: string;
 }

@@ -18,6 +18,7 @@ export type Row = readonly [meaning: Meaning, options: string, why?: string];
 
 const noSuch = "a set has no such option";
 const rescue = "a set would replay the journal or mount what is damaged, both of which change the device";
+const unverified = "a set does not verify its data";
 const otherPart = "a set would show another part of the device";
 
 /** Of mount(8), for every file system that does not say otherwise. */
@@ -28,10 +29,8 @@ export const ofMount: readonly Row[] = [
   ["harmless", "silent loud mand nomand comment uhelper helper X-mount.mkdir x-mount.mkdir X-mount.nocanonicalize"],
   ["harmless", "x-systemd.requires x-systemd.before x-systemd.after x-systemd.wanted-by x-systemd.required-by"],
   ["harmless", "x-systemd.requires-mounts-for x-systemd.wants-mounts-for x-systemd.device-bound x-systemd.rw-only"],
-  [
-    "harmless",
-    "x-systemd.device-timeout x-systemd.mount-timeout x-systemd.idle-timeout x-systemd.wants x-initrd.mount",
-  ],
+  ["harmless", "x-systemd.device-timeout x-systemd.mount-timeout x-systemd.idle-timeout x-systemd.wants"],
+  ["harmless", "x-initrd.mount"],
   ["harmless", "x-gvfs-show x-gvfs-hide x-gvfs-name x-gvfs-icon x-gvfs-symbolic-icon x-gvfs-trash x-gvfs-notrash"],
   ["reported", "seclabel"],
   ["told", "noauto x-systemd.automount", "the node mounts it only on demand; the set always does"],
@@ -46,11 +45,8 @@ export const ofMount: readonly Row[] = [
   ["refused", "loop offset sizelimit encryption", otherPart],
   ["refused", "X-mount.subdir x-mount.subdir", "a set would show another directory of the file system"],
   ["refused", "X-mount.idmap x-mount.idmap", "a set would show its files with other owners"],
-  [
-    "refused",
-    "verity.hashdevice verity.roothash verity.roothashfile verity.hashoffset",
-    "a set does not verify its data",
-  ],
+  ["refused", "verity.hashdevice verity.roothash", unverified],
+  ["refused", "verity.roothashfile verity.hashoffset", unverified],
 ];
 
 const nfs: readonly Row[] = [
@@ -122,16 +118,9 @@ const ext: readonly Row[] = [
   ["reported", "stripe quota"],
   ["harmless", "delalloc auto_da_alloc nogrpid sysvgroups block_validity nodebug init_itable check=none"],
   ["told", "noacl nouser_xattr nodelalloc noauto_da_alloc noblock_validity noinit_itable grpid bsdgroups", noSuch],
-  [
-    "told",
-    "resuid resgid prjquota usrjquota grpjquota jqfmt journal_async_commit journal_ioprio dax inlinecrypt",
-    noSuch,
-  ],
-  [
-    "told",
-    "min_batch_time max_batch_time dioread_lock dioread_nolock nombcache mb_optimize_scan minixdf bsddf",
-    noSuch,
-  ],
+  ["told", "resuid resgid prjquota usrjquota grpjquota jqfmt journal_async_commit journal_ioprio dax", noSuch],
+  ["told", "inlinecrypt min_batch_time max_batch_time dioread_lock dioread_nolock nombcache", noSuch],
+  ["told", "mb_optimize_scan minixdf bsddf", noSuch],
   ["told", "inode_readahead_blks max_dir_size_kb i_version nojournal_checksum debug data_err warn_on_error", noSuch],
   ["refused", "sb journal_dev journal_path", otherPart],
   ["refused", "noload norecovery abort", rescue],

@@ -71,10 +71,7 @@ function lineOf(entry: Entry, all: readonly Entry[]): MountLine {
     : { ...whole, unfit: `only ${root} of its file system is mounted: a set would show another directory` };
 }
 
-/**
- * Of a directory of a CIFS share that was mounted as such, the source names share and directory, and root the
- * directory.
- */
+/** A directory of a CIFS share that was mounted as such: source names share and directory, root the directory. */
 function isNamedBy(source: string, root: string): boolean {
   return source.endsWith(root) && /^\/\/[^/]+\/[^/]+$/.test(source.slice(0, -root.length));
 }

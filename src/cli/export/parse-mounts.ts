@@ -2,10 +2,7 @@ import { decoded, notUtf8, splitOptions, tidy } from "./fields.ts";
 import type { MountFile, MountLine, RawLine } from "./mount-line.ts";
 import { parseMountinfo } from "./parse-mountinfo.ts";
 
-/**
- * PURE. An fstab, /proc/mounts or a mountinfo; its lines tell which. They are read as libmount and the kernel do, byte
- * by byte: only blanks and tabs separate fields.
- */
+/** PURE. An fstab, /proc/mounts or mountinfo, as its lines show; read byte by byte, as libmount and the kernel do. */
 export function parseMounts(file: string | Uint8Array): MountFile {
   const bytes = typeof file === "string" ? Buffer.from(file) : Buffer.from(file);
   const filled = bytes
@@ -52,9 +49,7 @@ function parseFstab(raw: readonly RawLine[]): MountFile {
   return { kind: byKernel ? "/proc/mounts" : "fstab", lines: byKernel ? found.map(withoutRoot) : found, unread };
 }
 
-/**
- * The kernel's lines all begin their options with rw or ro, and some are of a file system that no fstab needs to name.
- */
+/** The kernel begins all options with rw or ro, and some lines are of a file system that no fstab needs to name. */
 function isOfKernel(raw: readonly RawLine[]): boolean {
   return (
     raw.every(({ content }) => / (rw|ro)(,[^ ]*)? 0 0$/.test(content)) &&

@@ -16,10 +16,7 @@ const harmless: readonly RegExp[] = [
 /** Without a slash, a password behind a user has the same form. */
 const ofGluster = new RegExp(`^${host}(,${host})*:${path}$`);
 
-/**
- * PURE. What a comment may show of a source. What has none of these forms may hold a password or a token, as URLs and
- * the sources of sshfs and davfs do.
- */
+/** PURE. What a comment shows of a source: others may hold a password or a token, as URLs and those of sshfs do. */
 export function shownSource({ source, type }: MountLine): string {
   if (source === "") return "nothing";
   if (type.endsWith("glusterfs") && ofGluster.test(source)) return source;

@@ -4,19 +4,13 @@ import { ApiError, apiErrorOf } from "../../kube/client/api-error.ts";
 import { resourcePath } from "../../kube/client/resource-path.ts";
 import type { Transport } from "../../kube/client/transport.ts";
 import { arrayIn, recordIn, stringIn } from "../../kube/json.ts";
+import type { Selection } from "../cluster.ts";
 
 /** Objects of one kind, as far as they were read. */
 export interface Found {
   readonly items: readonly unknown[];
   /** Why it is not all of them. */
   readonly gap?: string;
-}
-
-/** Which objects of a collection are read. */
-export interface Selection {
-  readonly namespace?: string;
-  readonly fieldSelector?: string;
-  readonly labelSelector?: string;
 }
 
 const pageSize = 500;

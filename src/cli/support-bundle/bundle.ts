@@ -10,10 +10,7 @@ export interface Gap {
 /** Bytes of all files before they are compressed. A bug report has to go through somebody's mail. */
 const largestBundle = 64 * 1024 * 1024;
 
-/**
- * What is gathered, as text without what looks secret, up to a size. Nothing is cut: what is too much is left out, and
- * said.
- */
+/** What is gathered, as text without what looks secret, up to a size: what is too much is left out whole, and said. */
 export class Bundle {
   readonly #files = new Map<string, string>();
   readonly #gaps: Gap[] = [];

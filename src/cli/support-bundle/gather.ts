@@ -7,7 +7,7 @@ import type { Bundle } from "./bundle.ts";
 import { type Part, partsOf } from "./parts.ts";
 import { chosenPods, type OurPod, ourPod } from "./pods.ts";
 import { trimmedWorkload } from "./trim.ts";
-import { type Troubled, troubles } from "./troubles.ts";
+import { troubles } from "./troubles.ts";
 
 /** Dependencies of gathering a support bundle. */
 export interface GatherDeps {
@@ -33,22 +33,18 @@ const metricsTimeoutMs = 10_000;
 export async function gather(deps: GatherDeps): Promise<void> {
   const { transport, bundle, node, version, revision, progress } = deps;
   const server = await ask(transport, "/version");
-  const troubled: Troubled[] = [];
+  const troubled: string[] = [];
   for (const part of partsOf(node)) {
     deps.checkpoint();
     const items = await addPart(deps, part);
     troubled.push(...troubles(part.resource.kind, items));
   }
-  const pods = await addPods(deps);
-  const ofPods = pods.map(({ pod }) => pod);
-  troubled.push(...troubles(resource.pods.kind, ofPods));
-  bundle.add(
-    "troubles.txt",
-    troubled.map(({ line }) => `${line}\n`).join("") || "Every condition is as it should be.\n",
-  );
-  const images = [...new Set(pods.flatMap(({ images: used }) => used))].sort();
+  const objects = await addPart(deps, podsPart);
+  troubled.push(...troubles(resource.pods.kind, objects));
+  bundle.add("troubles.txt", troubled.map((line) => `${line}\n`).join("") || "Every condition is as it should be.\n");
+  const images = [...new Set(objects.flatMap(imagesOf))].sort();
   bundle.add("versions.json", json({ kubectlNvi: version, revision, kubernetes: server, images }));
-  const { chosen, leftOut } = chosenPods(pods, node);
+  const { chosen, leftOut } = chosenPods(objects.map(ourPod), node);
   if (leftOut.length > 0) {
     bundle.gap(`logs and metrics of ${leftOut.length} agents`, `there are many: --node NAME takes those of a node`);
   }
@@ -72,16 +68,13 @@ async function addPart({ transport, bundle, progress }: GatherDeps, part: Part):
   return kept;
 }
 
-async function addPods({ transport, bundle, progress }: GatherDeps) {
-  const path = "system/pods.json";
-  // By label: others may run something of theirs in our namespace.
-  const select = { namespace: systemNamespace, labelSelector: "app.kubernetes.io/name=node-volume-operator" };
-  const { items, gap } = await findAll(transport, resource.pods, select);
-  if (gap !== undefined) bundle.gap(path, gap);
-  if (gap === undefined || items.length > 0) bundle.add(path, json(items.map(trimmedWorkload)));
-  progress(`${path}: ${gap ?? items.length}`);
-  return items.map((pod) => ({ ...ourPod(pod), pod, images: imagesOf(pod) }));
-}
+/** By label: others may run something of theirs in our namespace. */
+const podsPart: Part = {
+  path: "system/pods.json",
+  resource: resource.pods,
+  select: { namespace: systemNamespace, labelSelector: "app.kubernetes.io/name=node-volume-operator" },
+  trim: trimmedWorkload,
+};
 
 function imagesOf(pod: unknown): string[] {
   const text = JSON.stringify(isRecord(pod) ? (pod["status"] ?? pod["spec"]) : pod);

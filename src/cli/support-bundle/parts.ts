@@ -1,6 +1,6 @@
 import { type Resource, resource, systemNamespace } from "../../api/names.ts";
 import { recordIn, stringIn } from "../../kube/json.ts";
-import type { Selection } from "./asking.ts";
+import type { Selection } from "../cluster.ts";
 import { trimmed, trimmedConfigMap, trimmedNode, trimmedWorkload } from "./trim.ts";
 
 /** One file of objects. */
@@ -20,9 +20,7 @@ export const daemonSets: Resource = { ...apps, plural: "daemonsets", kind: "Daem
 const nameOf = (object: unknown) => stringIn(recordIn(object, "metadata"), "name") ?? "";
 const onNode = (node: string) => (object: unknown) => stringIn(recordIn(object, "spec"), "nodeName") === node;
 
-/**
- * PURE. What is read of the cluster: everything that is ours, and of what is Kubernetes' what volumes have to do with.
- */
+/** PURE. What is read of the cluster: all that is ours, and of Kubernetes' own what volumes have to do with. */
 export function partsOf(node: string | undefined): Part[] {
   const named = node === undefined ? {} : { select: { fieldSelector: `metadata.name=${node}` } };
   const system = { select: { namespace: systemNamespace } };
@@ -67,9 +65,7 @@ export function partsOf(node: string | undefined): Part[] {
   ];
 }
 
-/**
- * Of the node itself, of its intents, or by its agent. What is told of sets and claims may be about any node: it stays.
- */
+/** Of the node, its intents, or by its agent. What is told of sets and claims may be about any node: it stays. */
 function aboutNode(event: unknown, node: string): boolean {
   const involved = recordIn(event, "involvedObject");
   const name = stringIn(involved, "name") ?? "";

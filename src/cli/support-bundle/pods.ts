@@ -1,3 +1,4 @@
+import { conditionOf } from "../../explain/facts.ts";
 import { arrayIn, asRecord, numberIn, recordIn, stringIn } from "../../kube/json.ts";
 
 /** A pod of ours, as far as its log and its metrics go. */
@@ -5,16 +6,10 @@ export interface OurPod {
   readonly name: string;
   readonly node: string | undefined;
   readonly role: string;
-  readonly containers: readonly OurContainer[];
+  readonly containers: readonly { readonly name: string; readonly restarts: number }[];
   /** Of its metrics; undefined if it names none. */
   readonly port: number | undefined;
   readonly ready: boolean;
-}
-
-/** A container of ours whose logs are gathered. */
-interface OurContainer {
-  readonly name: string;
-  readonly restarts: number;
 }
 
 /** More agents than this are no log that somebody reads. */
@@ -35,16 +30,13 @@ export function ourPod(pod: unknown): OurPod {
   const ports = all.flatMap((container) => arrayIn(container, "ports"));
   const metrics = ports.find((port) => stringIn(port, "name") === "metrics");
   const metadata = recordIn(pod, "metadata");
-  const ready = arrayIn(status, "conditions").some(
-    (condition) => stringIn(condition, "type") === "Ready" && stringIn(condition, "status") === "True",
-  );
   return {
     name: stringIn(metadata, "name") ?? "",
     node: stringIn(spec, "nodeName"),
     role: stringIn(recordIn(metadata, "labels"), "app.kubernetes.io/component") ?? "",
     containers,
     port: numberIn(asRecord(metrics), "containerPort"),
-    ready,
+    ready: stringIn(conditionOf(pod, "Ready"), "status") === "True",
   };
 }
 

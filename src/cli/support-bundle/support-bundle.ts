@@ -1,11 +1,10 @@
 import { gzipSync } from "node:zlib";
 import { messageOf } from "../../errors.ts";
+import { requireNode } from "../cluster.ts";
 import type { Command } from "../command.ts";
 import { CommandError, exitCode, UsageError } from "../exit-code.ts";
-import { missingNode } from "../nodes.ts";
 import { Bundle } from "./bundle.ts";
 import { gather, json } from "./gather.ts";
-import { readme } from "./readme.ts";
 import { tarOf } from "./tar.ts";
 
 export const supportBundleCommand: Command = {
@@ -40,8 +39,7 @@ export const supportBundleCommand: Command = {
     if (!/\.(tar\.gz|tgz)$/.test(file))
       throw new UsageError(`--output: ${JSON.stringify(file)} must end with .tar.gz or .tgz`);
     const cluster = await context.connect();
-    const missing = node === undefined ? undefined : await missingNode(cluster, node);
-    if (missing !== undefined) throw missing;
+    if (node !== undefined) await requireNode(cluster, node);
     const bundle = new Bundle();
     await gather({
       transport: cluster.transport,
@@ -57,7 +55,7 @@ export const supportBundleCommand: Command = {
     const time = new Date(now).toISOString();
     const { gaps } = bundle;
     bundle.add("bundle.json", json({ version: context.version, time, node, gaps, files: bundle.list() }));
-    bundle.add("README.txt", readme({ time, node, gaps, files: bundle.list() }));
+    bundle.add("README.txt", readme(bundle, time, node));
     const archive = gzipSync(tarOf(bundle.files(folder), Math.floor(now / 1000)));
     try {
       await context.write(file, archive);
@@ -69,3 +67,26 @@ export const supportBundleCommand: Command = {
     return exitCode.done;
   },
 };
+
+/** What whoever opens the archive reads first. */
+function readme(bundle: Bundle, time: string, node: string | undefined): string {
+  const missing = bundle.gaps.map(({ what, why }) => `  ${what}: ${why}`);
+  return [
+    `Made by kubectl nvi support-bundle at ${time}, of ${node === undefined ? "the whole cluster" : `node ${node}`}.`,
+    "",
+    "Look here first: troubles.txt has every condition that is not as it should be.",
+    "",
+    "It holds names of nodes, namespaces, sets, servers and paths, and labels of nodes. It holds no Secret: none was read, and what",
+    "looks like a secret was replaced by [redacted], so were variables of pods that are no settings of ours and what only a CSI driver",
+    "understands (volumeAttributes, publishContext, attachmentMetadata, options). Annotations that are neither ours nor Kubernetes',",
+    "copies of objects (last-applied-configuration), managedFields, addresses and images of nodes, and pods of other namespaces are",
+    "not in it. Look at it before you give it on.",
+    "",
+    missing.length === 0 ? "All of it could be read." : "What is not in it, and why:",
+    ...missing,
+    "",
+    "Files, with their bytes:",
+    ...bundle.list().map(({ path, bytes }) => `  ${path}: ${bytes}`),
+    "",
+  ].join("\n");
+}

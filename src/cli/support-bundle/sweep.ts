@@ -2,10 +2,7 @@
 export const redacted = "[redacted]";
 
 const secretWord = "pass(?:word|wd|phrase)?|secret|token|(?:api|access|private)[-_]?key|credentials?";
-/**
- * What ends like that, as `dbPassword` and `AWS_SECRET_ACCESS_KEY`. A bound keeps a long word from being looked at for
- * ever.
- */
+/** What ends like that, as `dbPassword` and `AWS_SECRET_ACCESS_KEY`. The bound keeps a long word from costing much. */
 const secretName = `[\\w.-]{0,60}(?:${secretWord})\\d*`;
 
 /** What has the shape of a secret, and what is put in its place. */

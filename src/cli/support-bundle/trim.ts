@@ -1,19 +1,13 @@
 import { isRecord, type JsonObject, recordIn, stringIn } from "../../kube/json.ts";
 import { redacted } from "./sweep.ts";
 
-/**
- * Maps that a driver, a vendor or an administrator fills as he likes: that a key is there may matter, its value is not
- * ours to give on.
- */
+/** Maps that a driver, a vendor or an administrator fills: that a key is there may matter, its value is not ours. */
 const opaque = new Set(["attachmentMetadata", "publishContext", "volumeAttributes", "options", "parameters"]);
 /** Annotations that tell of us or of Kubernetes, and hold no copy of the object. */
 const toldAnnotations = /^([\w.-]+\.)?(nodevolume\.dev|kubernetes\.io)\//;
 const copies = new Set(["kubectl.kubernetes.io/last-applied-configuration"]);
 
-/**
- * PURE. Any object: without who wrote which field, without copies of itself, and without values that only a driver
- * understands.
- */
+/** PURE. Any object, without managedFields, copies of itself, and values that only a driver understands. */
 export function trimmed(object: unknown): unknown {
   if (!isRecord(object)) return object;
   const { metadata, ...rest } = object;
@@ -58,10 +52,7 @@ export function trimmedNode(node: unknown): unknown {
   };
 }
 
-/**
- * PURE. Of a pod, or what makes pods: variables keep their names, and their values only where they are settings of
- * ours.
- */
+/** PURE. Of a pod, or what makes pods: variables keep their names, and only settings of ours their values. */
 export function trimmedWorkload(object: unknown): unknown {
   return withoutValues(trimmed(object));
 }

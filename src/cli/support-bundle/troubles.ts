@@ -1,18 +1,13 @@
 import { arrayIn, recordIn, stringIn } from "../../kube/json.ts";
 
-/** A condition that is not as it should be, on one line. */
-export interface Troubled {
-  readonly line: string;
-}
-
 /** What is well when it is False, or not there. */
 const better = new Set(["Conflict", "Drifted", "Stalled", "Reconciling", "ReplicaFailure"]);
 /** What says how it is, and nothing of whether that is well. */
 const neutral = new Set(["Drained", "Mounted", "Progressing"]);
 const pressure = /Pressure$|Unavailable$/;
 
-/** PURE. What somebody who opens the archive looks for first. */
-export function troubles(kind: string, objects: readonly unknown[]): Troubled[] {
+/** PURE. What somebody who opens the archive looks for first: conditions that are not as they should be, a line each. */
+export function troubles(kind: string, objects: readonly unknown[]): string[] {
   return objects.flatMap((object) => {
     const name = stringIn(recordIn(object, "metadata"), "name") ?? "";
     return arrayIn(recordIn(object, "status"), "conditions").flatMap((condition) => {
@@ -22,9 +17,7 @@ export function troubles(kind: string, objects: readonly unknown[]): Troubled[] 
       const good = better.has(type) || pressure.test(type) ? "False" : "True";
       if (text("status") === good) return [];
       const [since, reason, message] = [text("lastTransitionTime"), text("reason"), text("message")];
-      return [
-        { line: `${kind} ${name} ${type}=${text("status")} ${reason} since ${since}: ${message}`.replace(/\s+/g, " ") },
-      ];
+      return [`${kind} ${name} ${type}=${text("status")} ${reason} since ${since}: ${message}`.replace(/\s+/g, " ")];
     });
   });
 }

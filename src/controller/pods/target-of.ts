@@ -1,3 +1,4 @@
+import { allowsNamespace } from "../../api/allowed-namespaces.ts";
 import { finalizer } from "../../api/names.ts";
 import type { NodeVolumeSetSpec, VolumeSource } from "../../api/types.gen.ts";
 import type { NodeInput, NodePods } from "../model/node-input.ts";
@@ -8,7 +9,6 @@ import { type SetShare, type Settings, sameSettings, settingsOf, settingsOfInten
 import { sameSource, setLabel, volumeIdentity } from "../model/volume-identity.ts";
 import { selectNode } from "../nodes/select-nodes.ts";
 import type { RejectionReason, Target } from "./admitted-pods.ts";
-import { allowsNamespace } from "./allowed-namespaces.ts";
 
 /** Dependencies of finding the intent of a pod's volume. */
 export interface TargetContext {

@@ -1,3 +1,4 @@
+import { allowsNamespace } from "../../api/allowed-namespaces.ts";
 import { gate } from "../../api/names.ts";
 import type { Reason } from "../../api/reasons.ts";
 import type { NodeVolumeSetSpec, VolumeSource } from "../../api/types.gen.ts";
@@ -7,7 +8,6 @@ import type { PodEntry } from "../model/pod-entry.ts";
 import type { PodVolume } from "../model/pod-volume.ts";
 import type { SetEntry } from "../model/projections.ts";
 import type { ClaimObjects } from "../model/storage-objects.ts";
-import { allowsNamespace } from "../pods/allowed-namespaces.ts";
 import { allOf, demandOfSet, type NodeDemand, termsOf } from "./node-demand.ts";
 
 /** What the gates of a pod are decided by. */

@@ -4,7 +4,7 @@ import { expect } from "chai";
 import { Registry } from "prom-client";
 import { metricsBeside } from "../../../src/api-proxy/beside.ts";
 import { ProxyMetrics } from "../../../src/api-proxy/metrics.ts";
-import { collectProcessMetrics } from "../../../src/http/health-server.ts";
+import { collectProcessMetrics } from "../../../src/http/role-metrics.ts";
 
 describe("metricsBeside", () => {
   let answer: http.RequestListener = () => {};

@@ -5,7 +5,7 @@ import { loadAll } from "js-yaml";
 import { root } from "../../../hack/lib/root.ts";
 import type { NodeVolumeIntent } from "../../../src/api/types.gen.ts";
 import { differencesOf, differencesOfSet } from "../../../src/cli/commands/differences.ts";
-import { holdingOf } from "../../../src/cli/commands/holding.ts";
+import { holdingOf } from "../../../src/cli/commands/drained.ts";
 import { troubleWith } from "../../../src/cli/commands/release.ts";
 import { podNotReady, podNotReleased, setNotReady, volumesNotReady } from "../../../src/cli/commands/waiting-for.ts";
 import { intentsNamed, meantBy } from "../../../src/cli/find-intents.ts";

@@ -5,8 +5,7 @@ import { root } from "../../../hack/lib/root.ts";
 import { checksBefore } from "../../../src/cli/check/checks.ts";
 import type { PreFacts } from "../../../src/cli/check/facts.ts";
 import { definedFields } from "../../../src/cli/check/installation.gen.ts";
-import { requirements } from "../../../src/cli/check/requirements.ts";
-import { versionText } from "../../../src/cli/check/version.ts";
+import { requirements, versionText } from "../../../src/cli/check/requirements.ts";
 import {
   bad,
   driver,

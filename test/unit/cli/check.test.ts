@@ -1,10 +1,10 @@
 import { expect } from "chai";
+import { rendered } from "../../../src/cli/check/check.ts";
 import { defaultPrefixes } from "../../../src/cli/check/check-prefixes.ts";
 import { checksAfter } from "../../../src/cli/check/checks.ts";
 import type { InstalledFacts } from "../../../src/cli/check/facts.ts";
 import { fieldsMissing, fieldsOf } from "../../../src/cli/check/fields.ts";
 import { installedKinds } from "../../../src/cli/check/installation.gen.ts";
-import { rendered } from "../../../src/cli/check/rendered.ts";
 import { commonSettings } from "../../../src/configuration.ts";
 import {
   agent,

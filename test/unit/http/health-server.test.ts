@@ -8,15 +8,16 @@ import { expect } from "chai";
 import { Counter, Registry } from "prom-client";
 import { slow } from "../../../hack/lib/lanes/slow.ts";
 import { root } from "../../../hack/lib/root.ts";
-import type { HealthServer } from "../../../src/http/health-server.ts";
-import { collectProcessMetrics, startHealthServer } from "../../../src/http/health-server.ts";
+import { startHealthServer } from "../../../src/http/health-server.ts";
+import type { Listener } from "../../../src/http/http-listener.ts";
+import { collectProcessMetrics } from "../../../src/http/role-metrics.ts";
 import { selfSigned } from "../../../src/http/self-signed.ts";
 import { virtualSystem } from "../kube/virtual-system.ts";
 
 const run = promisify(execFile);
 
 describe("startHealthServer", () => {
-  let server: HealthServer;
+  let server: Listener;
   let ready: boolean;
   let sick: string | undefined;
   let remark: string | undefined;
@@ -133,7 +134,7 @@ describe("startHealthServer", () => {
 
 describe("startHealthServer with TLS", () => {
   const tls = selfSigned("test");
-  let server: HealthServer;
+  let server: Listener;
   let down = false;
   const addresses = new Set<string>();
   before(async () => {
@@ -225,7 +226,7 @@ describe("collectProcessMetrics", () => {
     this.timeout(20_000);
     const program = `
       import { Registry } from "prom-client";
-      import { collectProcessMetrics } from "./src/http/health-server.ts";
+      import { collectProcessMetrics } from "./src/http/role-metrics.ts";
       collectProcessMetrics(new Registry());
       setTimeout(() => {
         const before = process.resourceUsage();

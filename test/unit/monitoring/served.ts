@@ -5,11 +5,9 @@ import { podDriverMetrics } from "../../../src/agent/drivers/pod-driver-metrics.
 import { callMetrics } from "../../../src/agent/drivers/start-drivers.ts";
 import { startAgent } from "../../../src/agent/start.ts";
 import { ProxyMetrics } from "../../../src/api-proxy/metrics.ts";
-import { registerBuildInfo } from "../../../src/build-info.ts";
 import { createMetrics, type MetricSources, registerGauges } from "../../../src/controller/metrics.ts";
 import { featureGates, parseFeatureGates } from "../../../src/feature-gates.ts";
-import { registerFeatureMetrics } from "../../../src/feature-metrics.ts";
-import { collectProcessMetrics } from "../../../src/http/health-server.ts";
+import { registerRoleMetrics } from "../../../src/http/role-metrics.ts";
 import { FakeHost } from "../agent/fake-host.ts";
 import { virtualSystem } from "../kube/virtual-system.ts";
 
@@ -17,9 +15,7 @@ import { virtualSystem } from "../kube/virtual-system.ts";
 export async function servedByRole(): Promise<{ readonly [role in "controller" | "agent" | "api-proxy"]: Registry }> {
   const roles = { controller: new Registry(), agent: new Registry(), "api-proxy": new Registry() };
   for (const role of ["controller", "agent"] as const) {
-    collectProcessMetrics(roles[role]);
-    registerBuildInfo(roles[role], role);
-    registerFeatureMetrics(roles[role], role, parseFeatureGates("", featureGates));
+    registerRoleMetrics(roles[role], role, { processMetrics: true, features: parseFeatureGates("", featureGates) });
   }
   createMetrics(roles.controller);
   registerGauges(roles.controller, sources);

@@ -1,5 +1,5 @@
-import { matchesLabel } from "../../api/match-node.ts";
-import type { AllowedNamespaces } from "../../api/types.gen.ts";
+import { matchesLabel } from "./match-node.ts";
+import type { AllowedNamespaces } from "./types.gen.ts";
 
 type Labels = { readonly [key: string]: string };
 

@@ -23,7 +23,7 @@ export function groups<T>(items: readonly T[], keyOf: (item: T) => string): [key
 }
 
 /** PURE. `v1.36.3`, or `v1.36.3 (3), v1.35.0 (1)`, the most frequent first. */
-export function counted(values: readonly string[]): string {
+export function frequencies(values: readonly string[]): string {
   const found = groups(values, (value) => value || "unknown");
   const [only] = found;
   if (only === undefined) return "none";
@@ -32,9 +32,4 @@ export function counted(values: readonly string[]): string {
     found.map(([value, of]) => `${value} (${of.length})`),
     mostValues,
   );
-}
-
-/** PURE. `1 node`, `2 nodes`. */
-export function nodesText(count: number): string {
-  return count === 1 ? "1 node" : `${count} nodes`;
 }
