@@ -3,7 +3,7 @@ import type { MountTable } from "../mount-table/mount-table.ts";
 import type { MountTier } from "../mount-table/mount-table-source.ts";
 import { defaultFlocker, type FlockerPlace } from "../ports/flocker.ts";
 import type { Effects, HostPorts, OperationContext } from "../ports/host-ports.ts";
-import type { RemoteMount } from "../ports/remote-mount.ts";
+import type { RemoteMount } from "../ports/servers.ts";
 import { ChildRunner } from "./child/child-runner.ts";
 import { LinuxPrograms } from "./child/linux-programs.ts";
 import { LinuxDevices } from "./device/linux-devices.ts";

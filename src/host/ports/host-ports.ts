@@ -1,36 +1,23 @@
 import type { MountIdentity } from "../mount-table/mount-table.ts";
 import type { MountTableSource } from "../mount-table/mount-table-source.ts";
-import type { Directories } from "./directories.ts";
+import type { Layers, LookedAt } from "./block-layers.ts";
+import type { NBDImages, RBDDevices } from "./ceph.ts";
 import type { Disk } from "./disk.ts";
-import type { Evidence } from "./evidence.ts";
-import type { FilesystemMount } from "./filesystem-mount.ts";
+import type { Evidence, Holder, Traces } from "./evidence.ts";
 import type { FlockerService } from "./flocker.ts";
-import type { Holder } from "./holder.ts";
 import type { Images } from "./images.ts";
-import type { JournalFile } from "./journal-file.ts";
-import type { SlowChild } from "./remote-mount.ts";
-import type { Servers } from "./servers.ts";
-import type { Traces } from "./traces.ts";
-
-export type { MountTableSource } from "../mount-table/mount-table-source.ts";
-export type { Directories, DirectoryID, PayloadFile } from "./directories.ts";
-export type { Evidence } from "./evidence.ts";
-export type { FilesystemMount, MountCredentials } from "./filesystem-mount.ts";
-export type { Holder } from "./holder.ts";
-export type { JournalFile } from "./journal-file.ts";
-
-import type { Layers } from "./block-layers.ts";
-import type { Clients } from "./fuse-clients.ts";
 import type { ISCSI } from "./iscsi.ts";
-import type { NBDImages } from "./nbd.ts";
 import type { Ownership } from "./ownership.ts";
-import type { Programs } from "./programs.ts";
-import type { RBDDevices } from "./rbd.ts";
+import type { Clients, Programs } from "./programs.ts";
 import type { Repositories } from "./repositories.ts";
 import type { Scsi } from "./scsi.ts";
+import type { Servers, SlowChild } from "./servers.ts";
 import type { SwapSource, Swaps } from "./swaps.ts";
 import type { ChildProcessID, MountAttributes, TargetPath } from "./types.ts";
 import type { Wakeups } from "./wakeups.ts";
+
+export type { MountTableSource } from "../mount-table/mount-table-source.ts";
+export type { Evidence, Holder } from "./evidence.ts";
 
 /**
  * Everything that the agent does to Linux. linux/ is the real implementation; test/sim has one that behaves like the
@@ -273,4 +260,97 @@ export interface FormatHow {
   readonly rest?: string | undefined;
   /** Label that it gets. */
   readonly label?: string | undefined;
+}
+
+/** Proof of which directory a record speaks of: a path may come to mean another. */
+export interface DirectoryID {
+  readonly device: number;
+  readonly inode: number;
+}
+
+/** A file of an atomic payload. */
+export interface PayloadFile {
+  /** Relative path, clean, without segments that start with `..`. */
+  readonly path: string;
+  readonly content: Uint8Array;
+  readonly mode: number;
+}
+
+/** Directories of our own beneath the state directory. Paths are absolute. */
+export interface Directories {
+  /** Makes a directory, and its parents (0700), with this mode whatever the umask. What is there already stays. */
+  make(path: string, mode: number): Promise<DirectoryID>;
+  /**
+   * Keeps all that is in a directory, which is empty or limited already, below so many bytes, until it is discarded.
+   * Again with the same is no error. @throws VolumeError QuotaUnsupported
+   */
+  limit(path: string, bytes: bigint): Promise<void>;
+  /** The directory at a path, not following a link there; undefined if there is none. */
+  identify(path: string): Promise<DirectoryID | undefined>;
+  /**
+   * Makes `directory` show exactly `files`, all at once for a reader: the atomic writer (kubelet behaviour 121).
+   * Equal content is not written again. With `fsGroup` everything belongs to that group, which may read it, from the
+   * first moment that it is shown (behaviour 75); the directories pass the group on. @returns whether anything was
+   * written
+   */
+  writePayload(directory: string, files: readonly PayloadFile[], fsGroup?: number): Promise<boolean>;
+  /**
+   * Truncates a file of ours that is larger than a limit; processes that append to it continue. A missing file is no
+   * error.
+   */
+  emptyIfLarger(path: string, bytes: number): Promise<void>;
+  /** Removes the directory if it is empty; what is not there is no error. */
+  remove(path: string): Promise<void>;
+  /**
+   * Moves the directory, if it is still the one that `id` says, into the trash. Gone or another one: nothing is done.
+   */
+  discard(path: string, id: DirectoryID): Promise<void>;
+  /**
+   * Empties the trash, staying beneath it, following no link and crossing into no other file system. What cannot be
+   * removed does not keep the rest; rejects at the end, naming some of it.
+   */
+  emptyTrash(): Promise<void>;
+}
+
+/** The file that the journal is in. All reject with VolumeError. */
+export interface JournalFile {
+  /** The whole journal; empty if there was one that is gone, undefined if there never was. */
+  read(): Promise<string | undefined>;
+  /** Appends text and makes it durable. */
+  append(text: string): Promise<void>;
+  /** Replaces the whole journal, atomically and durably. */
+  replace(text: string): Promise<void>;
+  /**
+   * Keeps the journal as it is, byte by byte, durably, in a file beside it. A copy that is there already is never
+   * written over; one that is equal serves. @returns the path of the copy
+   */
+  keepCopy(suffix: string): Promise<string>;
+  /** Lets go of the file. It may be used again afterwards. */
+  close(): Promise<void>;
+}
+
+/**
+ * A file system to mount, and where: the arguments of fsopen, fsconfig, fsmount and move_mount (mount(8) for helpers).
+ */
+export interface FilesystemMount {
+  readonly fsType: string;
+  /** What stands in the source column: a device path, `server:/export`, a name for tmpfs. */
+  readonly source: string;
+  readonly options: readonly string[];
+  readonly attributes: MountAttributes;
+  readonly target: TargetPath;
+  /**
+   * The block device that was looked at: right before it is mounted it is proved to be that one still, and that nobody
+   * else has it, but for who only reads it. Else DeviceBusy or SetUpFailed.
+   */
+  readonly device?: Pick<LookedAt, "deviceNumber" | "identity">;
+  /** Whom a server is to take us for: handed to the program that mounts, shown and kept nowhere. */
+  readonly credentials?: MountCredentials;
+}
+
+/** Credentials of a network file system. They never appear on a command line or in an error. */
+export interface MountCredentials {
+  readonly username: string;
+  readonly password: string;
+  readonly domain?: string;
 }

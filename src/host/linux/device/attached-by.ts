@@ -1,7 +1,7 @@
 import { readdirSync } from "node:fs";
 import { dirname } from "node:path";
-import { attribute } from "../syscall/device-identity.ts";
-import { ifThere } from "../syscall/if-there.ts";
+import { attribute } from "../syscall/block-device.ts";
+import { ifThere } from "../syscall/errno.ts";
 import { devicesBeneath, type LayerSources, placeOf } from "./devices-beneath.ts";
 
 /** What a disk's place in sysfs says of those that are attached to the node from elsewhere. */

@@ -4,7 +4,7 @@ import { listed } from "../../../api/values/listed.ts";
 import { quoted } from "../../../api/values/printable.ts";
 import { VolumeError } from "../../../errors.ts";
 import { type MountEntry, parseMountinfo } from "../../mount-table/mountinfo.ts";
-import { type Holder, mostHolders } from "../../ports/holder.ts";
+import { type Holder, mostHolders } from "../../ports/evidence.ts";
 import type { DeviceUsers } from "../child/child-protocol.ts";
 import { type ExportElsewhere, exportElsewhere, exportOf, ofNode, unknownExport } from "../evidence/kernel-exports.ts";
 import { hiddenProcesses, isArrayKeeper, openersOf } from "../evidence/open-devices.ts";

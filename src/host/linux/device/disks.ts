@@ -1,7 +1,7 @@
 import { readdirSync, readlinkSync, realpathSync } from "node:fs";
 import { basename } from "node:path";
 import type { Disk, Transport } from "../../ports/disk.ts";
-import { attribute, deviceIdentity, lastingName, sector } from "../syscall/device-identity.ts";
+import { attribute, deviceIdentity, lastingName, sector } from "../syscall/block-device.ts";
 import { errnoOf } from "../syscall/errno.ts";
 import { diskAttachedBy } from "./attached-by.ts";
 import { claimsOf, claimText } from "./block-claims.ts";

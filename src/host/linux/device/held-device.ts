@@ -1,6 +1,6 @@
 import { closeSync, constants, writeSync } from "node:fs";
 import { VolumeError } from "../../../errors.ts";
-import type { FilesystemMount } from "../../ports/filesystem-mount.ts";
+import type { FilesystemMount } from "../../ports/host-ports.ts";
 import type { HeldDevice, MeantDevice, WrittenDevice } from "../child/child-protocol.ts";
 import { remoteMountsSeen } from "../evidence/remote-mounts.ts";
 import { isMeant } from "../rbd/meant-device.ts";

@@ -15,9 +15,9 @@ import { askChild, errorOf, isKnown, runProgram } from "../child/child-reply.ts"
 import type { ChildResult, ChildRunner } from "../child/child-runner.ts";
 import { findProgram } from "../child/find-program.ts";
 import { programWords } from "../child/program-words.ts";
-import { bootID } from "../syscall/boot-id.ts";
-import { deviceIdentity, deviceSize, diskSequence, isMadeOfMemory, lastingNameOf } from "../syscall/device-identity.ts";
+import { deviceIdentity, deviceSize, diskSequence, isMadeOfMemory, lastingNameOf } from "../syscall/block-device.ts";
 import { errnoOf } from "../syscall/errno.ts";
+import { bootID } from "../syscall/proc.ts";
 import { attachedBy } from "./attached-by.ts";
 import { parseBlkid } from "./blkid-words.ts";
 import { type BlockClaims, claimsOf } from "./block-claims.ts";

@@ -5,9 +5,8 @@ import { mayBlock } from "../../mount-table/may-block.ts";
 import { MountTable } from "../../mount-table/mount-table.ts";
 import { parseMountinfo } from "../../mount-table/mountinfo.ts";
 import { NamespacesUnknown } from "../../ports/evidence.ts";
-import { ifThere } from "../syscall/if-there.ts";
+import { ifThere, unlessGone } from "../syscall/errno.ts";
 import { type Libc, loadLibc } from "../syscall/libc.ts";
-import { unlessGone } from "../syscall/unless-gone.ts";
 import { scanTable } from "./scan-table.ts";
 import { threadsWithFiles } from "./threads-with-files.ts";
 

@@ -1,12 +1,12 @@
-import { lstatSync, readdirSync, readlinkSync, statSync } from "node:fs";
+import { lstatSync, readdirSync, readFileSync, readlinkSync, statSync } from "node:fs";
 import { basename, resolve } from "node:path";
 import { isLocal } from "../../mount-table/may-block.ts";
 import type { MountEntry } from "../../mount-table/mountinfo.ts";
-import type { Descriptor } from "../syscall/descriptor.ts";
-import { attribute } from "../syscall/device-identity.ts";
-import { deviceNumberOf } from "../syscall/device-number.ts";
-import { ifThere } from "../syscall/if-there.ts";
-import { freshConfigfs } from "./fresh-configfs.ts";
+import { attribute, deviceNumberOf } from "../syscall/block-device.ts";
+import { FSCONFIG, FSMOUNT_CLOEXEC, FSOPEN_CLOEXEC } from "../syscall/constants.ts";
+import { Descriptor } from "../syscall/descriptor.ts";
+import { ifThere } from "../syscall/errno.ts";
+import { loadLibc } from "../syscall/libc.ts";
 import { controllersOf } from "./generic-nodes.ts";
 import { commandOf } from "./mount-namespaces.ts";
 import { type OtherRoot, otherRoots } from "./other-roots.ts";
@@ -275,4 +275,21 @@ function matching(directory: string, [first, ...rest]: readonly string[]): reado
     first.includes("*") ? name.startsWith(begin) && name.endsWith(end) : name === first,
   );
   return names.flatMap((name) => matching(`${directory}/${name}`, rest));
+}
+
+/**
+ * All of configfs, as a mount of its own that goes with the descriptor. The kernel has one tree, whoever has mounted it
+ * where, and what was made in it stays when nobody has it mounted any more (configfs_get_tree and simple_pin_fs of
+ * Linux).
+ * @returns undefined if the kernel has none, and so serves nothing by it, or this process may not mount
+ */
+function freshConfigfs(): Descriptor | undefined {
+  const known = ifThere(() => readFileSync("/proc/filesystems", "utf8")) ?? "";
+  if (!/^nodev\s+configfs$/m.test(known)) return undefined; // to ask for it would load it
+  const libc = loadLibc();
+  return ifThere(() => {
+    using context = new Descriptor(libc.fsopen("configfs", FSOPEN_CLOEXEC));
+    libc.fsconfig(context.fd, FSCONFIG.CMD_CREATE, null, null);
+    return new Descriptor(libc.fsmount(context.fd, FSMOUNT_CLOEXEC, 0));
+  });
 }

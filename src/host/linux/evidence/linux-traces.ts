@@ -1,8 +1,7 @@
 import { readlinkSync } from "node:fs";
 import { readdir, readFile } from "node:fs/promises";
 import { joinPath, type MountIdentity } from "../../mount-table/mount-table.ts";
-import type { Holder } from "../../ports/holder.ts";
-import type { StagedVolume, StaleLoop, Traces } from "../../ports/traces.ts";
+import type { Holder, StagedVolume, StaleLoop, Traces } from "../../ports/evidence.ts";
 import { errnoOf } from "../syscall/errno.ts";
 import { loadMountCalls } from "../syscall/mount-calls.ts";
 import type { EnteringChild } from "./entered-namespace.ts";

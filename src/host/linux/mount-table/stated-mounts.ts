@@ -2,7 +2,7 @@ import { MountTable } from "../../mount-table/mount-table.ts";
 import { type MountEntry, sameEntry } from "../../mount-table/mountinfo.ts";
 import { parseLinesOf } from "../../mount-table/mountinfo-text.ts";
 import type { OptionLists } from "../../mount-table/option-lists.ts";
-import type { MountQueries } from "../syscall/mount-queries.ts";
+import type { MountQueries } from "../syscall/mount-calls.ts";
 import { decodeStatmount, statmountMask } from "../syscall/statmount.ts";
 import type { MountinfoFile } from "./mountinfo-file.ts";
 

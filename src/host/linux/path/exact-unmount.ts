@@ -5,10 +5,9 @@ import type { UnmountMode } from "../../ports/host-ports.ts";
 import type { TargetPath } from "../../ports/types.ts";
 import * as C from "../syscall/constants.ts";
 import { Descriptor } from "../syscall/descriptor.ts";
-import { errnoOf } from "../syscall/errno.ts";
+import { errnoOf, mayBe } from "../syscall/errno.ts";
 import { knownStat } from "../syscall/known-stat.ts";
 import type { Libc } from "../syscall/libc.ts";
-import { mayBe } from "../syscall/may-be.ts";
 import type { MountID } from "../syscall/mount-links.ts";
 import { type OpenTarget, openInRoot } from "./walk.ts";
 

@@ -1,7 +1,7 @@
 import { existsSync, readdirSync } from "node:fs";
 import { basename } from "node:path";
 import { VolumeError } from "../../../errors.ts";
-import type { NBDImages, NBDRequest, NBDServed } from "../../ports/nbd.ts";
+import type { NBDImages, NBDRequest, NBDServed } from "../../ports/ceph.ts";
 import type { Programs } from "../../ports/programs.ts";
 import type { ChildProcessID } from "../../ports/types.ts";
 import { askChild, refusalOf, runProgram } from "../child/child-reply.ts";

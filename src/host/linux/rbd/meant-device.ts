@@ -1,6 +1,6 @@
 import { readFileSync, writeFileSync } from "node:fs";
 import type { MeantDevice } from "../child/child-protocol.ts";
-import { unlessGone } from "../syscall/unless-gone.ts";
+import { unlessGone } from "../syscall/errno.ts";
 import { shownText } from "./rbd-text.ts";
 
 /** Whether a device of the kernel is still the one that was meant: its sysfs file shows the same text. */

@@ -1,6 +1,6 @@
 import { VolumeError } from "../../../errors.ts";
-import { cephErrno, nothingOfNode } from "../../ports/ceph-words.ts";
-import type { RemoteMount } from "../../ports/remote-mount.ts";
+import { cephErrno, nothingOfNode } from "../../ports/ceph.ts";
+import type { RemoteMount } from "../../ports/servers.ts";
 
 /** PURE. What is written to map it: the text, with the key as the last of its options. */
 export function addedText(text: string, key: string): string {

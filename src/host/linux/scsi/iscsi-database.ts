@@ -17,7 +17,7 @@ import type { ISCSIInterface } from "../../ports/iscsi.ts";
 import { memoryMount } from "../mount/memory-mount.ts";
 import * as C from "../syscall/constants.ts";
 import { Descriptor } from "../syscall/descriptor.ts";
-import { ifThere } from "../syscall/if-there.ts";
+import { ifThere } from "../syscall/errno.ts";
 import type { Libc } from "../syscall/libc.ts";
 import type { SandboxCalls } from "../syscall/sandbox-calls.ts";
 import { interfaceLines, recordText, type Settings, withSettings } from "./iscsi-records.ts";

@@ -5,11 +5,10 @@ import { claimsOf } from "../device/block-claims.ts";
 import { openText, possibleKernelUsers } from "../device/device-users.ts";
 import { openersOf } from "../evidence/open-devices.ts";
 import type { RemoteMounts } from "../evidence/remote-mounts.ts";
-import { attribute } from "../syscall/device-identity.ts";
-import { deviceNumberOf } from "../syscall/device-number.ts";
+import { attribute, deviceNumberOf } from "../syscall/block-device.ts";
 import { errnoOf } from "../syscall/errno.ts";
 import type { Libc } from "../syscall/libc.ts";
-import { ownMounts } from "../syscall/own-mountinfo.ts";
+import { ownMounts } from "../syscall/proc.ts";
 
 /** Errors of an open that come only after it has found nobody's claim: the path or the disk has failed. */
 const unclaimed = ["EIO", "ENXIO", "ENODEV", "ENOMEDIUM", "ETIMEDOUT"];

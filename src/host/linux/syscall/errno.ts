@@ -46,3 +46,43 @@ export function errnoOf(thrown: unknown): string | undefined {
   if (!code.startsWith("Unknown system error") || !("errno" in thrown)) return code;
   return nameOf(-Number(thrown.errno));
 }
+
+/**
+ * What a look at the system gives, or undefined if a system call failed: a process, thread, file or device may end
+ * while it is looked at, a link of a FUSE file system may be for its owner only, and a list may not be there at all.
+ * For what is told to people, and where one thing less is no evidence.
+ */
+export function ifThere<T>(look: () => T): T | undefined {
+  try {
+    return look();
+  } catch (error) {
+    if (errnoOf(error) === undefined) throw error;
+    return undefined;
+  }
+}
+
+/**
+ * A process or device that ends while it is looked at: there is no such file or process any more, or the file has
+ * nothing behind it.
+ */
+const gone: ReadonlySet<string | undefined> = new Set(["ENOENT", "ESRCH", "ENODEV", "ENXIO"]);
+
+/** What a look at the system gives, or undefined if that is gone. For evidence: what cannot be read otherwise fails. */
+export function unlessGone<T>(look: () => T): T | undefined {
+  try {
+    return look();
+  } catch (error) {
+    if (!gone.has(errnoOf(error))) throw error;
+    return undefined;
+  }
+}
+
+/** Whether something is so; what a system call could not tell counts as so. */
+export function mayBe(ask: () => boolean): boolean {
+  try {
+    return ask();
+  } catch (error) {
+    if (errnoOf(error) === undefined) throw error;
+    return true;
+  }
+}

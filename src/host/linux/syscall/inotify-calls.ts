@@ -1,5 +1,6 @@
 import { closeSync } from "node:fs";
 import koffi from "koffi";
+import type { WatchUnavailable } from "../../ports/wakeups.ts";
 import { AF, MSG_DONTWAIT, NETLINK_KOBJECT_UEVENT, O, SOCK, SYS } from "./constants.ts";
 import { Errno } from "./errno.ts";
 import { sockaddr_nl } from "./layouts.ts";
@@ -68,4 +69,14 @@ export function loadWakeCalls() {
     },
     receive: (fd: number, into: Buffer): number => checked("recv", recv(fd, into, into.length, MSG_DONTWAIT)),
   };
+}
+
+const limits = new Set(["EMFILE", "ENFILE", "ENOSPC", "ENOMEM", "ENOBUFS"]);
+
+/** Milliseconds after which a limit of the node is tried again: whoever is unavailable meanwhile waits by its delay. */
+export const limitMs = 30_000;
+
+/** Why nothing can be heard after a call failed with this errno. */
+export function watchErrorReason(code: string): WatchUnavailable {
+  return limits.has(code) ? "limit" : "unsupported";
 }

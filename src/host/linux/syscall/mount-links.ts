@@ -2,9 +2,8 @@ import type { LibraryHandle } from "koffi";
 import { AT_EMPTY_PATH, AT_STATX_DONT_SYNC, STATMOUNT, STATX } from "./constants.ts";
 import type { Descriptor } from "./descriptor.ts";
 import { statx as AT } from "./layouts.ts";
-import { byIDOrText, loadMountQueries, type MountQueries } from "./mount-queries.ts";
-import { ownMounts } from "./own-mountinfo.ts";
-import { mountIDOf } from "./proc.ts";
+import { byIDOrText, loadMountQueries, type MountQueries } from "./mount-calls.ts";
+import { mountIDOf, ownMounts } from "./proc.ts";
 import { parentIn } from "./statmount.ts";
 
 /**

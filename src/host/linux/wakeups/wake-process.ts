@@ -4,8 +4,7 @@ import type { Cancel, Timers } from "../../../ports.ts";
 import type { WakeupListener, WatchedProcess, WatchUnavailable } from "../../ports/wakeups.ts";
 import { startTimeOf } from "../child/child-runner.ts";
 import { errnoOf } from "../syscall/errno.ts";
-import type { WakeCalls } from "../syscall/inotify-calls.ts";
-import { limitMs, watchErrorReason } from "../syscall/watch-error-reason.ts";
+import { limitMs, type WakeCalls, watchErrorReason } from "../syscall/inotify-calls.ts";
 
 /**
  * Milliseconds after which the end of a zombie process is reported all the same: its resources are free, and some
