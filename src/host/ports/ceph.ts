@@ -1,9 +1,6 @@
 import type { ChildProcessID } from "./types.ts";
 
-/**
- * An image of a Ceph cluster as the kernel is asked for it, without the key. What it shows of its device is the same
- * text.
- */
+/** An image of a Ceph cluster as the kernel is asked for it, without the key. Of its device it shows the same text. */
 export interface RBDMapping {
   /** `MONITORS name=USER,OPTIONS POOL IMAGE -` */
   readonly text: string;
@@ -39,10 +36,7 @@ export interface RBDDevices {
 
 /** An image of a Ceph cluster as rbd-nbd(8) is asked for it. */
 export interface NBDRequest {
-  /**
-   * Tells its device and its process from all others: the kernel shows it of the device, and the process has it among
-   * its arguments.
-   */
+  /** Tells its device and process from others: the kernel shows it of the device, the process has it as an argument. */
   readonly cookie: string;
   /** The monitors of its cluster. If they do not answer, other images of theirs are not tried either. */
   readonly monitors: readonly string[];
@@ -67,10 +61,7 @@ export interface NBDServed {
   readonly client?: ChildProcessID;
 }
 
-/**
- * Images of RBD as network block devices, each served by an rbd-nbd(8) of its own, which goes on in a session of its
- * own when the agent ends.
- */
+/** Images of RBD as network block devices, each served by its own rbd-nbd(8), which goes on when the agent ends. */
 export interface NBDImages {
   /** @throws VolumeError, if it cannot be told */
   find(cookie: string): Promise<NBDServed>;

@@ -2,10 +2,7 @@ import { VolumeError } from "../../errors.ts";
 import type { MountIdentity } from "../mount-table/mount-table.ts";
 import type { ChildProcessID } from "./types.ts";
 
-/**
- * Processes cannot be read, and the kernel does not list mount namespaces: which there are is not to be known, however
- * often it is asked.
- */
+/** Processes cannot be read, nor mount namespaces listed: which there are cannot be known, however often asked. */
 export class NamespacesUnknown extends VolumeError {
   constructor(why: string, cause?: unknown) {
     super("StillReferenced", "transient", `the mounts of another process cannot be read: ${why}`, { cause });
@@ -105,10 +102,7 @@ export interface Blocker {
   readonly detail?: string;
 }
 
-/**
- * PURE. Whether two are in one mount namespace. The next one to be made may get the number in the name, but never the
- * id.
- */
+/** PURE. Whether two are in one mount namespace. A later one may get the number in the name, but never the id. */
 export function sameNamespace(a: InNamespace, b: InNamespace): boolean {
   if (a.namespace === undefined || a.namespace !== b.namespace) return false;
   return a.namespaceID === undefined || b.namespaceID === undefined || a.namespaceID === b.namespaceID;
@@ -119,16 +113,10 @@ export type InNamespace = Pick<Holder, "namespace" | "namespaceID">;
 
 /** What kubelet, container runtimes and drivers leave behind. */
 export interface Traces {
-  /**
-   * UIDs of the pods that have a cgroup: kubelet makes it before anything of them runs. Undefined if there is none of
-   * any pod.
-   */
+  /** UIDs of the pods that have a cgroup: kubelet makes it before anything of them runs. Undefined: no pod has one. */
   pods(): Promise<ReadonlySet<string> | undefined>;
   staleLoops(): Promise<readonly StaleLoop[]>;
-  /**
-   * What kubelet wrote down before it had a driver stage a volume, beside the mount point; undefined if that is not to
-   * be read.
-   */
+  /** What kubelet wrote down beside the mount point before it had a driver stage a volume; undefined if unreadable. */
   stagedVolume(directory: string): Promise<StagedVolume | undefined>;
   /**
    * Processes in whose mount namespace `identity`, or anything beneath it, is mounted on any other path than one that

@@ -107,10 +107,7 @@ export interface SourceInfo {
 /** How an unmount is done, from gentle to harsh: umount2(2) without flags, with MNT_FORCE, with MNT_DETACH. */
 export type UnmountMode = "Normal" | "Force" | "Lazy";
 
-/**
- * Mounts, binds and unmounts. Each call is idempotent, names the mount that it means by its id, and fails rather than
- * touch another one.
- */
+/** Mounts, binds and unmounts. Each call is idempotent, names its mount by id, and fails rather than touch another. */
 export interface Mounter {
   /** What is at a source path, links followed within its root; undefined if nothing. */
   inspect(source: SourcePath): Promise<SourceInfo | undefined>;
@@ -171,10 +168,7 @@ export interface DeviceInfo {
   readonly empty: boolean;
   /** Bytes of the swap area that is there, where its size is known. */
   readonly swapBytes?: number;
-  /**
-   * Who else has it: a mount, a holder such as device-mapper, partitions, a loop device, or any process that has it
-   * open.
-   */
+  /** Who else has it: mount, holder such as device-mapper, partitions, loop device, or any process that has it open. */
   readonly busy?: string;
   /** Those of them whose end may release the device. */
   readonly heldBy?: readonly number[];
@@ -183,10 +177,7 @@ export interface DeviceInfo {
    * what is on it, but from writing anything in its place.
    */
   readonly allowsMount?: true;
-  /**
-   * By what it, or what it is made of, is attached, if others than this node may reach it: iscsi, fc, nvme over tcp,
-   * rbd, nbd.
-   */
+  /** How it, or what it is made of, is attached, if others may reach it: iscsi, fc, nvme over tcp, rbd, nbd. */
   readonly attached?: string;
   /** The kernel's count of disks in this boot (Disk.sequence), of the disk that it is, or is a partition of. */
   readonly sequence?: string;
@@ -206,10 +197,7 @@ export type DeviceAttributes = Pick<
   "sizeBytes" | "identity" | "lastingName" | "beneath" | "attached" | "endsWithBoot"
 >;
 
-/**
- * Inspects block devices, and makes file systems on them. Every write proves first that the device is the one that was
- * inspected (law L11).
- */
+/** Inspects and formats block devices. Every write proves first that the device is the one that was inspected (L11). */
 export interface Devices {
   probe(source: SourcePath): Promise<DeviceInfo>;
   /** Attributes of the device with this `major:minor` from sysfs. The device is neither opened nor read. */
@@ -219,10 +207,7 @@ export interface Devices {
    * none. Partitions alone are no claim. The device is not read, so that this works for a failed one, too.
    */
   claim(path: string, deviceNumber: string): Promise<string | undefined>;
-  /**
-   * Processes that have the device with this `major:minor`, or a partition of it, open or mapped; what cannot be seen
-   * is not among them.
-   */
+  /** Visible processes that have the device with this `major:minor`, or a partition of it, open or mapped. */
   openers(deviceNumber: string): Promise<readonly Holder[]>;
   /** All disks of the node. Nothing is read from them. @param hostRoot the node's root, as the agent sees it */
   disks(hostRoot: string): Promise<readonly Disk[]>;
@@ -294,10 +279,7 @@ export interface Directories {
    * written
    */
   writePayload(directory: string, files: readonly PayloadFile[], fsGroup?: number): Promise<boolean>;
-  /**
-   * Truncates a file of ours that is larger than a limit; processes that append to it continue. A missing file is no
-   * error.
-   */
+  /** Truncates a file of ours that is larger; processes that append to it continue. A missing file is no error. */
   emptyIfLarger(path: string, bytes: number): Promise<void>;
   /** Removes the directory if it is empty; what is not there is no error. */
   remove(path: string): Promise<void>;

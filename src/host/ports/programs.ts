@@ -21,10 +21,7 @@ export interface Programs {
   run(path: string, args: readonly string[], how?: ProgramHow): Promise<ProgramResult>;
 }
 
-/**
- * What has to stand on a device: what was seen there (DeviceInfo.contents), nothing if that was nothing; or whatever
- * there is.
- */
+/** What has to stand on a device: what was seen there (DeviceInfo.contents; undefined: nothing), or anything. */
 export type Stands = "anything" | { readonly contents?: string | undefined };
 
 /** How a program of the node is run. */
@@ -42,10 +39,7 @@ export interface ProgramHow {
    * agent's container. One that cannot leave that gets 128 MiB and no more.
    */
   readonly heavy?: true;
-  /**
-   * It takes long without anything being wrong: it reads back what was swapped out, and goes on to its deadline,
-   * whatever else is slow.
-   */
+  /** It takes long without anything being wrong: it reads back swap, and goes on to its deadline whatever is slow. */
   readonly long?: "readBack";
 }
 

@@ -37,10 +37,7 @@ interface Ended extends Ending {
   readonly stderr: string;
 }
 
-/**
- * Dependencies of running child processes. `command` is this same program, because a child makes system calls that may
- * never return.
- */
+/** Dependencies of running children. `command` is this same program, as a child makes calls that may never return. */
 export interface ChildRunnerDeps {
   readonly timers: Timers;
   /** Our own program in the role `child`. */

@@ -20,10 +20,7 @@ export interface ChildWork {
   readonly kind?: LongWork | "walk" | undefined;
 }
 
-/**
- * What is slow by itself, and has room of its own: it makes a file system, looks one through, derives a key, or reads
- * back what was swapped out.
- */
+/** What is slow by itself, and has room of its own: mkfs, e2fsck, a key that is derived, swap that is read back. */
 export type LongWork = (typeof longWork)[number];
 const longWork = ["format", "check", "derive", "readBack"] as const;
 
@@ -228,10 +225,7 @@ function partiesOf({ volume, server }: ChildWork): Party[] {
 export interface ChildLimits {
   /** Children at once that are not slow. */
   readonly quick: number;
-  /**
-   * Children at once that are slow. No volume whose last one was slow gets another beyond that, and who gets slow is
-   * ended.
-   */
+  /** Slow children at once. No volume whose last one was slow gets another beyond that, and who gets slow is ended. */
   readonly slow: number;
   /** Both together. */
   readonly all: number;
@@ -251,10 +245,7 @@ export interface ChildLimits {
   readonly waitMs: number;
   /** Children that were given up and have not ended, after which no volume whose last one was slow gets another. */
   readonly abandoned: number;
-  /**
-   * Those that run and those that were given up, without those that make a file system, look through one, derive a key,
-   * or read back swap.
-   */
+  /** Those that run and those that were given up, without those of `format`, `check`, `derive` and `readBack`. */
   readonly total: number;
 }
 

@@ -45,10 +45,7 @@ export function diskAttachedBy(place: string): string | undefined {
   return names.find((name) => name !== undefined) ?? nvmeFabric(place);
 }
 
-/**
- * A namespace lies beneath its controller, or with native multipath beneath its subsystem, in which the controllers
- * are.
- */
+/** A namespace is beneath its controller, or with native multipath beneath its subsystem, where the controllers are. */
 function nvmeFabric(place: string): string | undefined {
   if (!/\/nvme[^/]*$/.test(place)) return undefined;
   const above = dirname(place);

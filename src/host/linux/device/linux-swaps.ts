@@ -60,10 +60,7 @@ export interface SwapsDeps {
   readonly timers: System["timers"];
 }
 
-/**
- * Swap by swapon(8) and swapoff(8), the node's: in its mount namespace, so that the kernel shows paths that the node
- * has.
- */
+/** Swap by the node's swapon(8) and swapoff(8): in its mount namespace, so that the kernel shows paths of the node. */
 export class LinuxSwaps implements Swaps {
   readonly #deps: SwapsDeps;
 

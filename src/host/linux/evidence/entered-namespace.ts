@@ -24,10 +24,7 @@ export interface EnteringChild {
   readonly timers: Timers;
 }
 
-/**
- * Whether a process is a child of ours that has entered a mount namespace only to read its table. Such a process is no
- * user of mounts.
- */
+/** Whether a process is a child of ours that is in a mount namespace only to read its table: no user of mounts. */
 export function onlyReads(pid: number): boolean {
   return readers.has(pid);
 }

@@ -59,10 +59,7 @@ export class StatedMounts {
     return same.flatMap(({ uniqueID }) => uniqueID ?? []);
   }
 
-  /**
-   * Unique ids of mounts that are not as the table has them, by a text and a list of ids: what mountinfo shows of them
-   * is asked anew.
-   */
+  /** Unique ids of mounts that are not as the table has them, by a text and a list of ids: mountinfo is asked anew. */
   differing(lines: readonly MountEntry[], listed: ReadonlySet<number>): Set<number> {
     const differing = new Set<number>();
     for (const id of listed) if (!this.#mounts.has(id)) differing.add(id);

@@ -68,10 +68,7 @@ export class LinuxClients implements Clients {
     this.#deps.log.warn(message, { pid, error: why.split("\n")[0] });
   }
 
-  /**
-   * A pid that is another's by now has other arguments; one that has ended, none. A child reads them, as it may have to
-   * wait.
-   */
+  /** A pid that is another's by now has other arguments; one that has ended, none. A child reads them: it may wait. */
   async running(pidFile: string): Promise<ChildProcessID | undefined> {
     const pid = Number(ifThere(() => readFileSync(pidFile, "latin1"))?.trim());
     if (!Number.isSafeInteger(pid) || pid <= 1) return undefined;

@@ -14,10 +14,7 @@ const identities: { readonly [fsType: string]: { readonly at: number; readonly r
 };
 const onDevices = new Set(["ext2", "ext3", "ext4", ...Object.keys(identities)]);
 
-/**
- * The agent's own, of a volume of which nothing is written (plugins/local/read-only-device.ts). Each of these file
- * systems takes them.
- */
+/** The agent's own, of a volume that is not written to (plugins/local/read-only-device.ts). All of these take them. */
 const own = new Set(["ro", "norecovery", "rescue=nologreplay"]);
 
 /**

@@ -90,10 +90,7 @@ export class LinuxNBD implements NBDImages {
     return undefined;
   }
 
-  /**
-   * It opens the device in its own /dev, which has those of the node only that were there when the agent's container
-   * was begun.
-   */
+  /** It opens the device in its own /dev, which has only those of the node that were there when its container began. */
   async #makeNodes(): Promise<void> {
     const { runner, operation, hostRoot } = this.#deps;
     const missing = disks().filter((name) => hostRoot !== "/" && !existsSync(`/dev/${name}`));

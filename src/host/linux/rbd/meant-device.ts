@@ -8,10 +8,7 @@ export function isMeant({ file, text }: MeantDevice): boolean {
   return unlessGone(() => shownText(readFileSync(file, "utf8"))) === text;
 }
 
-/**
- * Tells the kernel of a device by its number, right after a look at whether it is that one still: what is gone needs
- * nothing.
- */
+/** Writes of a device by its number, right after a look at whether it is that one still: what is gone needs nothing. */
 export function writeOf(meant: MeantDevice | undefined, file: string, text: string): void {
   if (meant === undefined || isMeant(meant)) writeFileSync(file, text);
 }

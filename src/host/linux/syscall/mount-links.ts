@@ -15,10 +15,7 @@ export interface MountLinks {
   keyOf(mount: Descriptor): MountID;
   /** Of that the id that is never used again; undefined where the kernel has none. */
   uniqueOf(mount: Descriptor): bigint | undefined;
-  /**
-   * The id, as statx(2) and mountinfo have it, of the mount that this one is mounted in; undefined if it is attached
-   * nowhere.
-   */
+  /** The id (statx(2), mountinfo) of the mount that this one is mounted in; undefined if it is attached nowhere. */
   parentOf(key: MountID): number | undefined;
   /** Whether anything is mounted on or in it. */
   hasChildren(key: MountID): boolean;

@@ -22,10 +22,7 @@ export function bootID(): string {
   return readFileSync("/proc/sys/kernel/random/boot_id", "utf8").trim();
 }
 
-/**
- * Whether the kernel labels files by SELinux, so that a file system can be mounted with a label. It does not change
- * while it runs.
- */
+/** Whether the kernel labels files by SELinux: file systems can be mounted with a label. It stays so while it runs. */
 export function seLinuxEnabled(): boolean {
   return isEnabled({ filesystems: read("/proc/filesystems"), label: read("/proc/self/attr/current") });
 }
