@@ -3,7 +3,7 @@ import { constants } from "node:os";
 import { messageOf } from "../../../errors.ts";
 import { AT_EMPTY_PATH, AT_STATX_DONT_SYNC, CLONE_NEWNS, O, RESOLVE } from "../syscall/constants.ts";
 import { Descriptor } from "../syscall/descriptor.ts";
-import { Errno, errnoOf, unlessGone } from "../syscall/errno.ts";
+import { Errno, errnoOf, ifThere, unlessGone } from "../syscall/errno.ts";
 import type { Libc } from "../syscall/libc.ts";
 import { EnteredNamespace, type EnteringChild } from "./entered-namespace.ts";
 import { filesSeenBy, type KeptPlace, type Looked, loaded, nsfsDevice, placesThatKeep } from "./kept-places.ts";
@@ -43,10 +43,7 @@ export interface KeptState {
 /** Dependencies of visiting mount namespaces without processes. */
 export interface KeptVisit extends Looked {
   readonly calls: NamespaceCalls;
-  /**
-   * Enters what is kept; undefined: the kernel is asked by its id (Linux 6.11), which does not tell what is kept by a
-   * file in it.
-   */
+  /** Enters what is kept; undefined: the kernel is asked by its id (Linux 6.11), but not what a file in it keeps. */
   readonly entering: EnteringChild | undefined;
   readonly state: KeptState;
   readonly visit: (namespace: KeptNamespace) => Promise<boolean>;
@@ -216,12 +213,7 @@ function startedBy(entering: EnteringChild): EnteredNamespace {
 
 /** None of an older kernel. */
 function idOf(calls: NamespaceCalls, { fd }: Descriptor): string | undefined {
-  try {
-    return `${calls.namespaceID(fd)}`;
-  } catch (error) {
-    if (errnoOf(error) === undefined) throw error;
-    return undefined;
-  }
+  return ifThere(() => `${calls.namespaceID(fd)}`);
 }
 
 /** Dependencies of opening a kept namespace. */
@@ -250,10 +242,7 @@ export function openNamespace(place: KeptPlace, { libc, calls }: OpenKeptCalls):
   return undefined;
 }
 
-/**
- * A link of /proc leads to the open file itself. A mount point and all above it are in the kernel's memory as long as
- * it is one.
- */
+/** A link of /proc leads to the open file itself. The kernel keeps a mount point and all above it in its memory. */
 function openPath({ path, way }: KeptPlace, libc: OpenKeptCalls["libc"]): Descriptor {
   if (way === undefined) return new Descriptor(openSync(path, O.PATH));
   using root = new Descriptor(openSync(way.root, O.PATH | O.DIRECTORY));

@@ -149,13 +149,10 @@ export async function visitProcesses(
 
 /** None of an older kernel, nor if the thread has ended, or is in another namespace by now. */
 function idOf(calls: Pick<NamespaceCalls, "namespaceID">, link: string, name: string): string | undefined {
-  try {
+  return ifThere(() => {
     using file = new Descriptor(openSync(link, "r"));
     return nameOf(file.fd) === name ? `${calls.namespaceID(file.fd)}` : undefined;
-  } catch (error) {
-    if (errnoOf(error) === undefined) throw error;
-    return undefined;
-  }
+  });
 }
 
 /** By the name of a namespace the first process in it; by "" those of which it is not known. */

@@ -60,8 +60,8 @@ function syscall(lib: LibraryHandle, ...types: string[]) {
   return lib.func("syscall", "long", ["long", ...types]);
 }
 
-/** errno is only good in the statement after the call: any call of Node in between may change it. */
-function checked(call: string, result: number, detail?: string): number {
+/** errno is only good in the statement after the call: any call of Node in between may change it. @throws Errno */
+export function checked(call: string, result: number, detail?: string): number {
   if (result >= 0) return result;
   throw new Errno(call, koffi.errno(), detail);
 }
@@ -219,10 +219,7 @@ function processCalls(lib: LibraryHandle) {
   return {
     /** Whether two threads share their open files (kcmp(2)); false also where that cannot be told. */
     sharesFiles: (one: number, other: number): boolean => share(KCMP_FILES, one, other),
-    /**
-     * The same of their memory: as a child that posix_spawn(3) has not made another program yet shares that of its
-     * parent.
-     */
+    /** The same of their memory: a child that posix_spawn(3) has not made another program yet shares its parent's. */
     sharesMemory: (one: number, other: number): boolean => share(KCMP_VM, one, other),
     /**
      * From here on no core file of this process, nor of what it starts, is written, nor handed to a program of the

@@ -1,7 +1,7 @@
 import { closeSync } from "node:fs";
 import koffi, { type LibraryHandle } from "koffi";
 import { AT_FDCWD, E, FAN, IOCTL, LSMT_ROOT, MNT_ID_REQ_SIZE, POLLPRI, SYS } from "./constants.ts";
-import { Errno, errnoOf } from "./errno.ts";
+import { Errno, errnoOf, unlessErrno } from "./errno.ts";
 import { mnt_id_req, mnt_ns_info, pollfd } from "./layouts.ts";
 
 /**
@@ -51,10 +51,7 @@ export function loadMountCalls() {
       if (errno === E.AGAIN) return 0;
       throw new Errno("read", errno);
     },
-    /**
-     * Whether the table behind an open mountinfo has changed since this was asked of the same descriptor, or since
-     * open.
-     */
+    /** Whether the table of an open mountinfo has changed since this was asked of the descriptor, or since open. */
     hasChanged(mountinfo: number): boolean {
       polled.writeInt32LE(mountinfo, pollfd.fd);
       polled.writeInt32LE(POLLPRI, pollfd.events);
@@ -98,10 +95,7 @@ const idsAtOnce = 2_048;
 const usualBytes = 4_096;
 const mostBytes = 1 << 20;
 
-/**
- * statmount(2) and listmount(2), Linux 6.8, which wait for no file system. All throw Errno. Ids are the 64-bit ones:
- * below 2^53.
- */
+/** statmount(2), listmount(2) (Linux 6.8): they wait for no file system. All throw Errno. 64-bit ids, below 2^53. */
 export interface MountQueries {
   /**
    * What the kernel says of one mount, as struct statmount, good until the next call; undefined if there is no mount of
@@ -182,12 +176,7 @@ export function loadMountQueries(lib: LibraryHandle): MountQueries {
     listBeneath,
     hasChildren(id) {
       prepare(BigInt(id), 0n, 0n);
-      try {
-        return list(1) > 0;
-      } catch (error) {
-        if (errnoOf(error) === "ENOENT") return false; // it is attached nowhere
-        throw error;
-      }
+      return (unlessErrno(["ENOENT"], () => list(1)) ?? 0) > 0; // ENOENT: it is attached nowhere
     },
   };
 }
