@@ -13,7 +13,7 @@ import { makePrefixes } from "../host/linux/path/prefixes.ts";
 import { memoryReturner } from "../host/linux/syscall/give-back-memory.ts";
 import { type Libc, loadLibc } from "../host/linux/syscall/libc.ts";
 import { tryLock } from "../host/linux/syscall/lock.ts";
-import { seLinuxEnabled } from "../host/linux/syscall/se-linux.ts";
+import { seLinuxEnabled } from "../host/linux/syscall/proc.ts";
 import { startHealthServer } from "../http/health-server.ts";
 import { registerRoleMetrics } from "../http/role-metrics.ts";
 import { createKubeClient } from "../kube/client/client.ts";

@@ -7,7 +7,7 @@ import type { Plan } from "../../src/agent/model/volume-plan.ts";
 import type { VolumeRecord } from "../../src/agent/model/volume-record.ts";
 import { Planner } from "../../src/agent/planner/incremental/incremental-planner.ts";
 import type { MountEntry } from "../../src/host/mount-table/mountinfo.ts";
-import type { RemoteMount } from "../../src/host/ports/remote-mount.ts";
+import type { RemoteMount } from "../../src/host/ports/servers.ts";
 import { differing } from "../lib/builders/differing.ts";
 import { plan } from "../lib/builders/plan-whole.ts";
 import { law } from "./law.ts";

@@ -3,7 +3,7 @@ import { expect } from "chai";
 import { VolumeError } from "../../src/errors.ts";
 import { probeBlockDevice } from "../../src/host/linux/device/block-probe.ts";
 import { openUnchanged, wipe } from "../../src/host/linux/device/device-writes.ts";
-import { deviceNumberOf } from "../../src/host/linux/syscall/device-number.ts";
+import { deviceNumberOf } from "../../src/host/linux/syscall/block-device.ts";
 import { need } from "../lib/asserts/requirements.ts";
 import { startOf } from "../lib/kernel/disks/changing-disks.ts";
 import { loopDevice } from "../lib/kernel/disks/loop-device.ts";

@@ -4,8 +4,8 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { expect } from "chai";
 import { until } from "../../hack/lib/until.ts";
-import { ext4Errors } from "../../src/host/linux/device/ext4-errors.ts";
-import { deviceNumberOf } from "../../src/host/linux/syscall/device-number.ts";
+import { ext4Errors } from "../../src/host/linux/device/disk-state.ts";
+import { deviceNumberOf } from "../../src/host/linux/syscall/block-device.ts";
 import { need } from "../lib/asserts/requirements.ts";
 import { loopDevice } from "../lib/kernel/disks/loop-device.ts";
 

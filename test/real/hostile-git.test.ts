@@ -17,7 +17,7 @@ import { stranger } from "../../src/host/linux/child/confined.ts";
 import type { TreeEntry } from "../../src/host/linux/git/tree-entries.ts";
 import { writeTree } from "../../src/host/linux/git/write-tree.ts";
 import { Descriptor } from "../../src/host/linux/syscall/descriptor.ts";
-import { ifThere } from "../../src/host/linux/syscall/if-there.ts";
+import { ifThere } from "../../src/host/linux/syscall/errno.ts";
 import { loadLibc } from "../../src/host/linux/syscall/libc.ts";
 import { loadSandboxCalls } from "../../src/host/linux/syscall/sandbox-calls.ts";
 import { need } from "../lib/asserts/requirements.ts";

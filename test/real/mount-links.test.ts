@@ -6,8 +6,8 @@ import { mountOfByID, mountOfByText } from "../../src/host/linux/mount/mount-of.
 import { AT_FDCWD, O } from "../../src/host/linux/syscall/constants.ts";
 import { Descriptor } from "../../src/host/linux/syscall/descriptor.ts";
 import { loadLibc } from "../../src/host/linux/syscall/libc.ts";
+import { loadMountQueries } from "../../src/host/linux/syscall/mount-calls.ts";
 import { loadMountLinks } from "../../src/host/linux/syscall/mount-links.ts";
-import { loadMountQueries } from "../../src/host/linux/syscall/mount-queries.ts";
 import { refusing } from "../lib/fakes/refusing-queries.ts";
 import { type Scratch, scratch } from "./scratch.ts";
 

@@ -8,7 +8,7 @@ import { usersOf } from "../../src/host/linux/device/device-users.ts";
 import { hiddenProcesses, openersOf } from "../../src/host/linux/evidence/open-devices.ts";
 import { remoteMounts } from "../../src/host/linux/evidence/remote-mounts.ts";
 import { loadLibc } from "../../src/host/linux/syscall/libc.ts";
-import { mostHolders } from "../../src/host/ports/holder.ts";
+import { mostHolders } from "../../src/host/ports/evidence.ts";
 import { need } from "../lib/asserts/requirements.ts";
 import { loopDevice } from "../lib/kernel/disks/loop-device.ts";
 import { RealNode } from "../lib/kernel/real-node.ts";

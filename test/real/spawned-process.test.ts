@@ -4,8 +4,7 @@ import { text } from "node:stream/consumers";
 import { expect } from "chai";
 import { until } from "../../hack/lib/until.ts";
 import { SpawnedProcess } from "../../src/host/linux/child/spawned-process.ts";
-import { errnoOf } from "../../src/host/linux/syscall/errno.ts";
-import { ifThere } from "../../src/host/linux/syscall/if-there.ts";
+import { errnoOf, ifThere } from "../../src/host/linux/syscall/errno.ts";
 import { need } from "../lib/asserts/requirements.ts";
 
 describe("SpawnedProcess", () => {

@@ -4,7 +4,7 @@ import { readdirSync, readlinkSync } from "node:fs";
 import { expect } from "chai";
 import { pidOf } from "../../hack/lib/pid-of.ts";
 import { until } from "../../hack/lib/until.ts";
-import { ifThere } from "../../src/host/linux/syscall/if-there.ts";
+import { ifThere } from "../../src/host/linux/syscall/errno.ts";
 import { loadWakeCalls, type WakeCalls } from "../../src/host/linux/syscall/inotify-calls.ts";
 import { DeviceWakes } from "../../src/host/linux/wakeups/wake-devices.ts";
 import { watchProcess } from "../../src/host/linux/wakeups/wake-process.ts";

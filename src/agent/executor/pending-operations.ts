@@ -1,6 +1,6 @@
 import { messageOf } from "../../errors.ts";
 import type { HostPorts } from "../../host/ports/host-ports.ts";
-import type { SlowChild } from "../../host/ports/remote-mount.ts";
+import type { SlowChild } from "../../host/ports/servers.ts";
 import type { ChildProcessID } from "../../host/ports/types.ts";
 import type { System } from "../../ports.ts";
 import type { Journal } from "../journal/journal.ts";

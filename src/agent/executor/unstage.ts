@@ -1,7 +1,7 @@
 import { VolumeError } from "../../errors.ts";
 import { type MountIdentity, mountIdentity } from "../../host/mount-table/mount-table.ts";
 import type { UnmountMode } from "../../host/ports/host-ports.ts";
-import { isOfServer } from "../../host/ports/remote-mount.ts";
+import { isOfServer } from "../../host/ports/servers.ts";
 import { dataPath } from "../model/plan-input.ts";
 import { type StageRecord, type VolumeRecord, withoutStage } from "../model/volume-record.ts";
 import { unstageByDriver } from "./csi/unpublish.ts";

@@ -1,7 +1,11 @@
 import { isLocal } from "../../host/mount-table/may-block.ts";
-import type { RemoteMount } from "../../host/ports/remote-mount.ts";
-import { describeRemote } from "../../host/ports/remote-mount.ts";
-import type { FileSystemErrors, ServerAnswer, Servers } from "../../host/ports/servers.ts";
+import {
+  describeRemote,
+  type FileSystemErrors,
+  type RemoteMount,
+  type ServerAnswer,
+  type Servers,
+} from "../../host/ports/servers.ts";
 import type { Cancel, System } from "../../ports.ts";
 import type { ServerUnresponsive } from "../model/actual-volume.ts";
 import type { OperationKind } from "../model/operation.ts";

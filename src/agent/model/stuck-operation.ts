@@ -1,4 +1,4 @@
-import type { RemoteMount } from "../../host/ports/remote-mount.ts";
+import type { RemoteMount } from "../../host/ports/servers.ts";
 
 /** A child process of a volume that takes long, or that was abandoned and has not ended. */
 export interface StuckOperation {

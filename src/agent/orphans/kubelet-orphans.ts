@@ -3,7 +3,7 @@ import type { Orphan } from "../../api/types.gen.ts";
 import { shellWord } from "../../api/values/printable.ts";
 import { isBeneath, type MountTable } from "../../host/mount-table/mount-table.ts";
 import type { MountEntry } from "../../host/mount-table/mountinfo.ts";
-import type { StaleLoop } from "../../host/ports/traces.ts";
+import type { StaleLoop } from "../../host/ports/evidence.ts";
 import type { VolumePlan } from "../model/volume-plan.ts";
 
 /** What kubelet, or a driver that it has called, has left on the node; without since when. */

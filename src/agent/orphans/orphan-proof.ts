@@ -1,6 +1,6 @@
 import { isBeneath, type MountTable } from "../../host/mount-table/mount-table.ts";
 import type { MountEntry } from "../../host/mount-table/mountinfo.ts";
-import type { Holder } from "../../host/ports/holder.ts";
+import type { Holder } from "../../host/ports/evidence.ts";
 import { names } from "../executor/holders/mount-holders.ts";
 import type { VolumePlan } from "../model/volume-plan.ts";
 import type { Leftover } from "./kubelet-orphans.ts";

@@ -1,8 +1,8 @@
 import type { CSIDrivers } from "../../csi/ports.ts";
 import { VolumeError } from "../../errors.ts";
 import { joinPath } from "../../host/mount-table/mount-table.ts";
+import type { Traces } from "../../host/ports/evidence.ts";
 import type { Effects, HostPorts } from "../../host/ports/host-ports.ts";
-import type { Traces } from "../../host/ports/traces.ts";
 import type { ChildProcessID } from "../../host/ports/types.ts";
 import { falseReply } from "../executor/csi/reply.ts";
 import { withUsers } from "../executor/holders/mount-holders.ts";

@@ -1,6 +1,6 @@
 import { remoteMountOn } from "../../host/mount-table/may-block.ts";
 import { joinPath, type MountTable } from "../../host/mount-table/mount-table.ts";
-import { describeRemote, type RemoteMount, waitedFor } from "../../host/ports/remote-mount.ts";
+import { describeRemote, type RemoteMount, waitedFor } from "../../host/ports/servers.ts";
 import type { Problem } from "../model/actual-volume.ts";
 import { type Desired, isInvalid } from "../model/desired.ts";
 import type { OwnershipChange } from "../model/ownership-change.ts";

@@ -12,7 +12,7 @@ import {
   refusedCode,
 } from "./child/child-protocol.ts";
 import { progressMark } from "./child/fetching-child.ts";
-import { processOfRoot } from "./child/process-of-root.ts";
+import { processOfRoot } from "./child/processes.ts";
 import { startConfined } from "./child/start-confined.ts";
 import { isClaimed, probeBlockDevice } from "./device/block-probe.ts";
 import { possibleKernelUsers, usersOf } from "./device/device-users.ts";
@@ -31,7 +31,7 @@ import { runISCSI } from "./scsi/iscsi-child.ts";
 import { removeScsiDisk } from "./scsi/scsi-remove.ts";
 import { errnoOf } from "./syscall/errno.ts";
 import { loadLibc } from "./syscall/libc.ts";
-import { ownMounts } from "./syscall/own-mountinfo.ts";
+import { ownMounts } from "./syscall/proc.ts";
 import { loadSandboxCalls } from "./syscall/sandbox-calls.ts";
 
 /** mkfs and e2fsck have the device as their input (held-device.ts). */

@@ -3,7 +3,7 @@ import type { MountTable } from "../mount-table/mount-table.ts";
 import type { MountTier } from "../mount-table/mount-table-source.ts";
 import { defaultFlocker, type FlockerPlace } from "../ports/flocker.ts";
 import type { Effects, HostPorts, OperationContext } from "../ports/host-ports.ts";
-import type { RemoteMount } from "../ports/remote-mount.ts";
+import type { RemoteMount } from "../ports/servers.ts";
 import { ChildRunner } from "./child/child-runner.ts";
 import { LinuxPrograms } from "./child/linux-programs.ts";
 import { LinuxDevices } from "./device/linux-devices.ts";
@@ -15,8 +15,8 @@ import { LinuxDirectories } from "./files/linux-directories.ts";
 import { LinuxJournalFile } from "./files/linux-journal-file.ts";
 import { LinuxOwnership } from "./files/linux-ownership.ts";
 import { LinuxFlocker } from "./flocker/linux-flocker.ts";
-import { LinuxRepositories } from "./git/linux-repositories.ts";
-import { LinuxImages } from "./image/linux-images.ts";
+import { linuxRepositories } from "./git/linux-repositories.ts";
+import { linuxImages } from "./image/linux-images.ts";
 import { LinuxLayers } from "./layers/linux-layers.ts";
 import { ChildMounter } from "./mount/child-mounter.ts";
 import { InProcessMounter } from "./mount/in-process-mounter.ts";
@@ -54,10 +54,7 @@ export interface LinuxHostOptions {
 /** The real host: all ports on the Linux kernel. */
 export interface LinuxHost extends HostPorts {
   readonly mountTable: LinuxMountTable;
-  /**
-   * Lets go of what is kept open beside the journal, and ends the child that waits to be needed. Nothing is used any
-   * more afterwards.
-   */
+  /** Closes what is open beside the journal, and ends the child that waits to be needed. Nothing is used afterwards. */
   close(): void;
 }
 
@@ -113,8 +110,8 @@ export function linuxHost(options: LinuxHostOptions): LinuxHost {
       const layers = new LinuxLayers({ programs, hostRoot });
       const patient = programsWithin({ ...operation, deadlineMs: operation.formatDeadlineMs });
       const swapping = new LinuxSwaps({ source: swaps, programs, patient, hostRoot, timers });
-      const repositories = new LinuxRepositories(runner, operation);
-      const images = new LinuxImages(runner, operation);
+      const repositories = linuxRepositories(runner, operation);
+      const images = linuxImages(runner, operation);
       const clients = new LinuxClients({ runner, operation, wakeups, timers, log: system.log, hostRoot });
       const scsi = new LinuxScsi(runner, programs, operation);
       const iscsi = new LinuxISCSI({ runner, operation, turns, wakeups, timers, nodeProcess });

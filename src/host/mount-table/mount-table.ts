@@ -1,11 +1,16 @@
 import { IndexedMounts, type MountIndexKey } from "./indexed-mounts.ts";
-import { MountHistory } from "./mount-history.ts";
-import type { MountIdentity } from "./mount-identity.ts";
-import { isBeneath, joinPath, pathsTowards, relativePath } from "./mount-paths.ts";
+import { isBeneath, joinPath, type MountIdentity, pathsTowards, relativePath } from "./mount-identity.ts";
 import { type MountEntry, sameEntry } from "./mountinfo.ts";
 
-export { type MountIdentity, mountIdentity, sameFilesystem, sameIdentity } from "./mount-identity.ts";
-export { isBeneath, joinPath, relativePath } from "./mount-paths.ts";
+export {
+  isBeneath,
+  joinPath,
+  type MountIdentity,
+  mountIdentity,
+  relativePath,
+  sameFilesystem,
+  sameIdentity,
+} from "./mount-identity.ts";
 
 /** How a table came from an earlier one. */
 interface Origin {
@@ -225,4 +230,37 @@ const nothing = new IndexedMounts([]);
 function merged({ base, hidden, added }: Origin): readonly MountEntry[] {
   const all = base.entries.filter((mount) => !hidden.has(mount)).concat(added.entries);
   return all.sort((a, b) => (a.uniqueID ?? 0) - (b.uniqueID ?? 0)); // stable, and nearly sorted already
+}
+
+/** Entries that are remembered. Whoever was last here before that has to look at everything. */
+const entryLimit = 8_192;
+const stepLimit = 1_024;
+
+/** PURE. What changed from each version of a mount table to the next, as far back as is remembered. */
+class MountHistory {
+  #steps: (readonly MountEntry[])[] = [];
+  #entries = 0;
+  /** Version that the first remembered step begins at. */
+  #from = 0;
+
+  get latest(): number {
+    return this.#from + this.#steps.length;
+  }
+
+  /** @returns the version that these changes lead to from the latest one */
+  add(changed: readonly MountEntry[]): number {
+    this.#steps.push(changed);
+    this.#entries += changed.length;
+    while (this.#steps.length > 1 && (this.#entries > entryLimit || this.#steps.length > stepLimit)) {
+      this.#entries -= this.#steps.shift()?.length ?? 0;
+      this.#from += 1;
+    }
+    return this.latest;
+  }
+
+  /** @returns undefined if that is not remembered */
+  between(earlier: number, later: number): readonly MountEntry[] | undefined {
+    if (earlier < this.#from || later < earlier) return undefined;
+    return this.#steps.slice(earlier - this.#from, later - this.#from).flat();
+  }
 }

@@ -5,7 +5,6 @@ import { BestReader, type BestReaderDeps } from "./best-reader.ts";
 import { comparedTwice, type MountReader, restFactor } from "./mount-reader.ts";
 import type { MountTable } from "./mount-table.ts";
 import type { MountTableSource, MountTableStatus } from "./mount-table-source.ts";
-import { throttle } from "./throttle.ts";
 
 /** When everything is compared though nothing was told, in milliseconds: half of it, and as much again by chance. */
 const resyncMs = 60_000;
@@ -217,4 +216,29 @@ export class KeptMountTable implements MountTableSource {
     this.#suspectTimer = undefined;
     this.#resyncTimer = undefined;
   }
+}
+
+/**
+ * Calls at once, and then again after a while if it was called meanwhile.
+ * @param spacing asked at each call: milliseconds until the next one, 0 for none
+ */
+function throttle(
+  { timers }: Pick<System, "timers">,
+  spacing: () => number,
+  action: () => void,
+): { call(): void; cancel: Cancel } {
+  let resting: Cancel | undefined;
+  let again = false;
+  const call = () => {
+    again = resting !== undefined;
+    if (again) return;
+    const ms = spacing();
+    if (ms > 0) resting = timers.after(ms, rested);
+    action();
+  };
+  const rested = () => {
+    resting = undefined;
+    if (again) call();
+  };
+  return { call, cancel: () => resting?.() };
 }

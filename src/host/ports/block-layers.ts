@@ -51,10 +51,7 @@ export interface Layers {
   mapped(name: string): Promise<MappedDevice | undefined>;
   /** A passphrase that nobody can guess, for a header that nobody is to open again. */
   randomKey(): Uint8Array;
-  /**
-   * Writes a LUKS2 header to a device that looks empty once more right before. Fails with DeviceNotEmpty, or
-   * DeviceBusy.
-   */
+  /** Writes a LUKS2 header to a device that looks empty right before, too. Fails with DeviceNotEmpty or DeviceBusy. */
   formatLUKS(device: LookedAt, passphrase: Uint8Array, how: HeaderHow): Promise<void>;
   /** Opens a header as the device-mapper device `name`. Fails with PassphraseRefused. */
   openLUKS(device: LookedAt, name: string, passphrase: Uint8Array): Promise<void>;

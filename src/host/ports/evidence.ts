@@ -1,12 +1,8 @@
 import { VolumeError } from "../../errors.ts";
 import type { MountIdentity } from "../mount-table/mount-table.ts";
-import type { Blocker, Holder, InNamespace } from "./holder.ts";
 import type { ChildProcessID } from "./types.ts";
 
-/**
- * Processes cannot be read, and the kernel does not list mount namespaces: which there are is not to be known, however
- * often it is asked.
- */
+/** Processes cannot be read, nor mount namespaces listed: which there are cannot be known, however often asked. */
 export class NamespacesUnknown extends VolumeError {
   constructor(why: string, cause?: unknown) {
     super("StillReferenced", "transient", `the mounts of another process cannot be read: ${why}`, { cause });
@@ -62,4 +58,84 @@ export interface Evidence {
   alive(child: ChildProcessID): Promise<boolean>;
   /** /proc/sys/kernel/random/boot_id: mounts do not survive a change of it. */
   bootID(): Promise<string>;
+}
+
+/** Who holds a volume: a process that uses it, or one in whose mount namespace it is mounted. */
+export interface Holder {
+  /** Absent: no process that can be read is in the mount namespace. */
+  readonly pid?: number;
+  readonly command: string;
+  /** The mount namespace that shows it, as /proc names it: `mnt:[4026532178]`. */
+  readonly namespace?: string;
+  /** The kernel's 64-bit id of that namespace, where it can be had (Linux 6.11). */
+  readonly namespaceID?: string;
+  /** Without a pid: processes that cannot be read, any of which may be in the namespace. */
+  readonly unread?: readonly string[];
+  /** Without a pid: what keeps the namespace, where that is known: `the file /run/kept`. */
+  readonly kept?: string;
+  /** The path that is held, or where the volume is mounted. */
+  readonly mountPoint: string;
+  /** Whether the mount is in the node's own mount namespace: no container's, and nobody's in particular. */
+  readonly onNode?: boolean;
+  /**
+   * Whether the mount gets no word of unmounts elsewhere (neither shared nor slave): it stays when the node's own goes.
+   */
+  readonly private?: boolean;
+  /** What it does with the path: `open file`, `working directory`, `mapped file`. */
+  readonly use?: string;
+  /** Id of the container that it is in, and UID of that container's pod, by its cgroup. */
+  readonly container?: string;
+  readonly pod?: string;
+}
+
+/**
+ * So many processes are looked for that have one device open or use one mount: what is found has to go through a pipe.
+ */
+export const mostHolders = 32;
+
+/** What keeps a mount that is no process: another mount, swap or a loop device on it. */
+export interface Blocker {
+  readonly kind: "Mount" | "Swap" | "LoopDevice";
+  /** Mount point, or path of the file or device. */
+  readonly name: string;
+  /** For people: type and source of a mount, the file of a loop device. */
+  readonly detail?: string;
+}
+
+/** PURE. Whether two are in one mount namespace. A later one may get the number in the name, but never the id. */
+export function sameNamespace(a: InNamespace, b: InNamespace): boolean {
+  if (a.namespace === undefined || a.namespace !== b.namespace) return false;
+  return a.namespaceID === undefined || b.namespaceID === undefined || a.namespaceID === b.namespaceID;
+}
+
+/** The mount namespace that a process is in. */
+export type InNamespace = Pick<Holder, "namespace" | "namespaceID">;
+
+/** What kubelet, container runtimes and drivers leave behind. */
+export interface Traces {
+  /** UIDs of the pods that have a cgroup: kubelet makes it before anything of them runs. Undefined: no pod has one. */
+  pods(): Promise<ReadonlySet<string> | undefined>;
+  staleLoops(): Promise<readonly StaleLoop[]>;
+  /** What kubelet wrote down beside the mount point before it had a driver stage a volume; undefined if unreadable. */
+  stagedVolume(directory: string): Promise<StagedVolume | undefined>;
+  /**
+   * Processes in whose mount namespace `identity`, or anything beneath it, is mounted on any other path than one that
+   * ends in `tail`, or without hearing of unmounts elsewhere: the first such mount of each namespace. Rejects if one
+   * cannot be read.
+   */
+  shownApart(identity: MountIdentity, tail: string): Promise<readonly Holder[]>;
+}
+
+/** Of vol_data.json. Proves nothing by itself: whoever may write there has written it. */
+export interface StagedVolume {
+  readonly driver: string;
+  readonly volumeHandle: string;
+}
+
+/** A loop device whose file was removed. */
+export interface StaleLoop {
+  readonly path: string;
+  readonly deviceNumber: string;
+  /** Where its file was. */
+  readonly backing: string;
 }

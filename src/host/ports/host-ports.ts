@@ -1,36 +1,23 @@
 import type { MountIdentity } from "../mount-table/mount-table.ts";
 import type { MountTableSource } from "../mount-table/mount-table-source.ts";
-import type { Directories } from "./directories.ts";
+import type { Layers, LookedAt } from "./block-layers.ts";
+import type { NBDImages, RBDDevices } from "./ceph.ts";
 import type { Disk } from "./disk.ts";
-import type { Evidence } from "./evidence.ts";
-import type { FilesystemMount } from "./filesystem-mount.ts";
+import type { Evidence, Holder, Traces } from "./evidence.ts";
 import type { FlockerService } from "./flocker.ts";
-import type { Holder } from "./holder.ts";
 import type { Images } from "./images.ts";
-import type { JournalFile } from "./journal-file.ts";
-import type { SlowChild } from "./remote-mount.ts";
-import type { Servers } from "./servers.ts";
-import type { Traces } from "./traces.ts";
-
-export type { MountTableSource } from "../mount-table/mount-table-source.ts";
-export type { Directories, DirectoryID, PayloadFile } from "./directories.ts";
-export type { Evidence } from "./evidence.ts";
-export type { FilesystemMount, MountCredentials } from "./filesystem-mount.ts";
-export type { Holder } from "./holder.ts";
-export type { JournalFile } from "./journal-file.ts";
-
-import type { Layers } from "./block-layers.ts";
-import type { Clients } from "./fuse-clients.ts";
 import type { ISCSI } from "./iscsi.ts";
-import type { NBDImages } from "./nbd.ts";
 import type { Ownership } from "./ownership.ts";
-import type { Programs } from "./programs.ts";
-import type { RBDDevices } from "./rbd.ts";
+import type { Clients, Programs } from "./programs.ts";
 import type { Repositories } from "./repositories.ts";
 import type { Scsi } from "./scsi.ts";
+import type { Servers, SlowChild } from "./servers.ts";
 import type { SwapSource, Swaps } from "./swaps.ts";
 import type { ChildProcessID, MountAttributes, TargetPath } from "./types.ts";
 import type { Wakeups } from "./wakeups.ts";
+
+export type { MountTableSource } from "../mount-table/mount-table-source.ts";
+export type { Evidence, Holder } from "./evidence.ts";
 
 /**
  * Everything that the agent does to Linux. linux/ is the real implementation; test/sim has one that behaves like the
@@ -120,10 +107,7 @@ export interface SourceInfo {
 /** How an unmount is done, from gentle to harsh: umount2(2) without flags, with MNT_FORCE, with MNT_DETACH. */
 export type UnmountMode = "Normal" | "Force" | "Lazy";
 
-/**
- * Mounts, binds and unmounts. Each call is idempotent, names the mount that it means by its id, and fails rather than
- * touch another one.
- */
+/** Mounts, binds and unmounts. Each call is idempotent, names its mount by id, and fails rather than touch another. */
 export interface Mounter {
   /** What is at a source path, links followed within its root; undefined if nothing. */
   inspect(source: SourcePath): Promise<SourceInfo | undefined>;
@@ -184,10 +168,7 @@ export interface DeviceInfo {
   readonly empty: boolean;
   /** Bytes of the swap area that is there, where its size is known. */
   readonly swapBytes?: number;
-  /**
-   * Who else has it: a mount, a holder such as device-mapper, partitions, a loop device, or any process that has it
-   * open.
-   */
+  /** Who else has it: mount, holder such as device-mapper, partitions, loop device, or any process that has it open. */
   readonly busy?: string;
   /** Those of them whose end may release the device. */
   readonly heldBy?: readonly number[];
@@ -196,10 +177,7 @@ export interface DeviceInfo {
    * what is on it, but from writing anything in its place.
    */
   readonly allowsMount?: true;
-  /**
-   * By what it, or what it is made of, is attached, if others than this node may reach it: iscsi, fc, nvme over tcp,
-   * rbd, nbd.
-   */
+  /** How it, or what it is made of, is attached, if others may reach it: iscsi, fc, nvme over tcp, rbd, nbd. */
   readonly attached?: string;
   /** The kernel's count of disks in this boot (Disk.sequence), of the disk that it is, or is a partition of. */
   readonly sequence?: string;
@@ -219,10 +197,7 @@ export type DeviceAttributes = Pick<
   "sizeBytes" | "identity" | "lastingName" | "beneath" | "attached" | "endsWithBoot"
 >;
 
-/**
- * Inspects block devices, and makes file systems on them. Every write proves first that the device is the one that was
- * inspected (law L11).
- */
+/** Inspects and formats block devices. Every write proves first that the device is the one that was inspected (L11). */
 export interface Devices {
   probe(source: SourcePath): Promise<DeviceInfo>;
   /** Attributes of the device with this `major:minor` from sysfs. The device is neither opened nor read. */
@@ -232,10 +207,7 @@ export interface Devices {
    * none. Partitions alone are no claim. The device is not read, so that this works for a failed one, too.
    */
   claim(path: string, deviceNumber: string): Promise<string | undefined>;
-  /**
-   * Processes that have the device with this `major:minor`, or a partition of it, open or mapped; what cannot be seen
-   * is not among them.
-   */
+  /** Visible processes that have the device with this `major:minor`, or a partition of it, open or mapped. */
   openers(deviceNumber: string): Promise<readonly Holder[]>;
   /** All disks of the node. Nothing is read from them. @param hostRoot the node's root, as the agent sees it */
   disks(hostRoot: string): Promise<readonly Disk[]>;
@@ -273,4 +245,94 @@ export interface FormatHow {
   readonly rest?: string | undefined;
   /** Label that it gets. */
   readonly label?: string | undefined;
+}
+
+/** Proof of which directory a record speaks of: a path may come to mean another. */
+export interface DirectoryID {
+  readonly device: number;
+  readonly inode: number;
+}
+
+/** A file of an atomic payload. */
+export interface PayloadFile {
+  /** Relative path, clean, without segments that start with `..`. */
+  readonly path: string;
+  readonly content: Uint8Array;
+  readonly mode: number;
+}
+
+/** Directories of our own beneath the state directory. Paths are absolute. */
+export interface Directories {
+  /** Makes a directory, and its parents (0700), with this mode whatever the umask. What is there already stays. */
+  make(path: string, mode: number): Promise<DirectoryID>;
+  /**
+   * Keeps all that is in a directory, which is empty or limited already, below so many bytes, until it is discarded.
+   * Again with the same is no error. @throws VolumeError QuotaUnsupported
+   */
+  limit(path: string, bytes: bigint): Promise<void>;
+  /** The directory at a path, not following a link there; undefined if there is none. */
+  identify(path: string): Promise<DirectoryID | undefined>;
+  /**
+   * Makes `directory` show exactly `files`, all at once for a reader: the atomic writer (kubelet behaviour 121).
+   * Equal content is not written again. With `fsGroup` everything belongs to that group, which may read it, from the
+   * first moment that it is shown (behaviour 75); the directories pass the group on. @returns whether anything was
+   * written
+   */
+  writePayload(directory: string, files: readonly PayloadFile[], fsGroup?: number): Promise<boolean>;
+  /** Truncates a file of ours that is larger; processes that append to it continue. A missing file is no error. */
+  emptyIfLarger(path: string, bytes: number): Promise<void>;
+  /** Removes the directory if it is empty; what is not there is no error. */
+  remove(path: string): Promise<void>;
+  /**
+   * Moves the directory, if it is still the one that `id` says, into the trash. Gone or another one: nothing is done.
+   */
+  discard(path: string, id: DirectoryID): Promise<void>;
+  /**
+   * Empties the trash, staying beneath it, following no link and crossing into no other file system. What cannot be
+   * removed does not keep the rest; rejects at the end, naming some of it.
+   */
+  emptyTrash(): Promise<void>;
+}
+
+/** The file that the journal is in. All reject with VolumeError. */
+export interface JournalFile {
+  /** The whole journal; empty if there was one that is gone, undefined if there never was. */
+  read(): Promise<string | undefined>;
+  /** Appends text and makes it durable. */
+  append(text: string): Promise<void>;
+  /** Replaces the whole journal, atomically and durably. */
+  replace(text: string): Promise<void>;
+  /**
+   * Keeps the journal as it is, byte by byte, durably, in a file beside it. A copy that is there already is never
+   * written over; one that is equal serves. @returns the path of the copy
+   */
+  keepCopy(suffix: string): Promise<string>;
+  /** Lets go of the file. It may be used again afterwards. */
+  close(): Promise<void>;
+}
+
+/**
+ * A file system to mount, and where: the arguments of fsopen, fsconfig, fsmount and move_mount (mount(8) for helpers).
+ */
+export interface FilesystemMount {
+  readonly fsType: string;
+  /** What stands in the source column: a device path, `server:/export`, a name for tmpfs. */
+  readonly source: string;
+  readonly options: readonly string[];
+  readonly attributes: MountAttributes;
+  readonly target: TargetPath;
+  /**
+   * The block device that was looked at: right before it is mounted it is proved to be that one still, and that nobody
+   * else has it, but for who only reads it. Else DeviceBusy or SetUpFailed.
+   */
+  readonly device?: Pick<LookedAt, "deviceNumber" | "identity">;
+  /** Whom a server is to take us for: handed to the program that mounts, shown and kept nowhere. */
+  readonly credentials?: MountCredentials;
+}
+
+/** Credentials of a network file system. They never appear on a command line or in an error. */
+export interface MountCredentials {
+  readonly username: string;
+  readonly password: string;
+  readonly domain?: string;
 }

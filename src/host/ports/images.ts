@@ -2,10 +2,7 @@
 export interface RegistryAccess {
   /** Value of the HTTP header, for the registry and for where it sends for tokens. */
   readonly authorization?: string;
-  /**
-   * Certificates by which the registry is known beside those that are known anyway, as PEM: also one on the node itself
-   * is asked by TLS.
-   */
+  /** Further certificates, as PEM, by which the registry is known: also one on the node itself is asked by TLS then. */
   readonly authorities?: string;
 }
 

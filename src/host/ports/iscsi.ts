@@ -22,10 +22,7 @@ export interface ISCSIPortal {
 /** How the node presents itself to a target. */
 export interface ISCSIInterface {
   readonly name: string;
-  /**
-   * The interface of the node's configuration that it is otherwise like: `default`, one of an adapter, or one that
-   * people have made.
-   */
+  /** The node's interface that it is otherwise like: `default`, one of an adapter, or one that people have made. */
   readonly like: string;
   /** Instead of the node's own. */
   readonly initiatorName?: string;

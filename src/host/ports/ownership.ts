@@ -1,7 +1,4 @@
-/**
- * Who the files of a volume belong to. Always changed in a child of its own, whatever they are on: it takes as long as
- * there are files.
- */
+/** Who the files of a volume belong to. Changed in a child, whatever they are on: there may be many. */
 export interface Ownership {
   /**
    * Applies an fsGroup to all files of a mount or directory, the root last, so that a matching root shows that all was

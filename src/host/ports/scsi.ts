@@ -23,10 +23,7 @@ export interface ScsiDisk {
   readonly names: readonly string[];
   /** The one of these that the kernel takes: `naa.600508b4…`. */
   readonly wwid?: string;
-  /**
-   * Tells the LUN from every other that may be there later: the wwid; else this disk of this boot. Undefined if nothing
-   * does.
-   */
+  /** Tells the LUN from others that may be there later: the wwid; else this disk of this boot. Absent: nothing does. */
   readonly lasting?: string;
   /** Names of the links to it in /dev/disk/by-id. */
   readonly ids: readonly string[];
@@ -85,10 +82,7 @@ export interface ScsiTree {
 export interface Scsi {
   /** Nothing is asked of a device. @param hostRoot the node's root, as the agent sees it */
   look(hostRoot: string): Promise<ScsiTree>;
-  /**
-   * Has a host look for LUNs: of all that it has where something is not given. A disk may appear a moment after this
-   * has resolved.
-   */
+  /** Has a host look for LUNs: for all where something is not given. A disk may appear a moment after this resolves. */
   scan(where: Pick<ScsiAddress, "host"> & Partial<ScsiAddress>): Promise<void>;
   /** Has the kernel ask a disk anew how large it is. */
   rescan(disk: ScsiDisk): Promise<void>;

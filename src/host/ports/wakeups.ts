@@ -23,10 +23,7 @@ export interface Wakeups {
 export interface WakeupListener {
   /** Called soon after the event, and once for several that come together. Never from within the call that began it. */
   woken(): void;
-  /**
-   * Called with the reason why the source cannot be watched, and with undefined when it can again. Never called: it is
-   * watched.
-   */
+  /** Called with why the source cannot be watched, with undefined when it can again. Never called: it is watched. */
   unavailable(why: WatchUnavailable | undefined): void;
 }
 

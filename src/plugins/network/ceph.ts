@@ -1,5 +1,5 @@
 import { VolumeError } from "../../errors.ts";
-import { cephErrno, nothingOfNode } from "../../host/ports/ceph-words.ts";
+import { cephErrno, nothingOfNode } from "../../host/ports/ceph.ts";
 import type { ObjectContent, ObjectRef } from "../api/content.ts";
 
 /** What a volume of a Ceph cluster says of it: how it is reached, and as whom. */

@@ -1,7 +1,7 @@
 import type { CephFSVolumeSource } from "../../api/types.gen.ts";
 import { VolumeError } from "../../errors.ts";
-import { cephErrno } from "../../host/ports/ceph-words.ts";
-import { secretFile } from "../../host/ports/fuse-clients.ts";
+import { cephErrno } from "../../host/ports/ceph.ts";
+import { secretFile } from "../../host/ports/programs.ts";
 import type { StageContext, Staged } from "../api/volume-plugin.ts";
 import { cephArgs, cephKey, lastLine, refusedUser } from "./ceph.ts";
 import { type ClientPlace, stageByClient } from "./fuse-client.ts";

@@ -1,7 +1,7 @@
 import type { RBDVolumeSource } from "../../api/types.gen.ts";
 import { VolumeError } from "../../errors.ts";
-import { secretFile } from "../../host/ports/fuse-clients.ts";
-import type { NBDServed } from "../../host/ports/nbd.ts";
+import type { NBDServed } from "../../host/ports/ceph.ts";
+import { secretFile } from "../../host/ports/programs.ts";
 import type { ChildProcessID } from "../../host/ports/types.ts";
 import type { TearDownContext } from "../api/teardown.ts";
 import type { TearDownData } from "../api/teardown-data.ts";

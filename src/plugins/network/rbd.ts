@@ -1,7 +1,7 @@
 import type { RBDVolumeSource } from "../../api/types.gen.ts";
 import { VolumeError } from "../../errors.ts";
 import type { MountEntry } from "../../host/mount-table/mountinfo.ts";
-import type { RBDDevice, RBDMapping } from "../../host/ports/rbd.ts";
+import type { RBDDevice, RBDMapping } from "../../host/ports/ceph.ts";
 import type { ChildProcessID } from "../../host/ports/types.ts";
 import type { DetachablePlugin, TearDownContext } from "../api/teardown.ts";
 import type { TearDownData } from "../api/teardown-data.ts";

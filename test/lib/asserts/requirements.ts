@@ -5,7 +5,7 @@ import { emulatedVariable, fullVariable } from "../../../hack/lib/lanes/lanes.ts
 import { skipBecause } from "../../../hack/lib/lanes/skip-reason.ts";
 import { vmRoot } from "../../../hack/lib/tools/vm-root.ts";
 import { loadMountCalls } from "../../../src/host/linux/syscall/mount-calls.ts";
-import { seLinuxEnabled } from "../../../src/host/linux/syscall/se-linux.ts";
+import { seLinuxEnabled } from "../../../src/host/linux/syscall/proc.ts";
 
 /** What a test may need of the machine, with how to find out; the text says what is missing. */
 const checks = {

@@ -1,5 +1,5 @@
 import { statSync } from "node:fs";
-import { deviceNumberOf } from "../../../src/host/linux/syscall/device-number.ts";
+import { deviceNumberOf } from "../../../src/host/linux/syscall/block-device.ts";
 import type { LookedAt, Opening, Seen } from "./somebody.ts";
 
 /**

@@ -1,4 +1,4 @@
-import type { Clients } from "../../../src/host/ports/fuse-clients.ts";
+import type { Clients } from "../../../src/host/ports/programs.ts";
 
 /** A node without a program that serves file systems from user space. */
 export const noClients: Clients = {

@@ -1,7 +1,6 @@
+import type { NBDImages, RBDDevices } from "../../../src/host/ports/ceph.ts";
 import type { FlockerService } from "../../../src/host/ports/flocker.ts";
-import type { NBDImages } from "../../../src/host/ports/nbd.ts";
 import type { Programs } from "../../../src/host/ports/programs.ts";
-import type { RBDDevices } from "../../../src/host/ports/rbd.ts";
 
 /** A node on which no vendor has put a program. */
 export const noPrograms: Programs = {

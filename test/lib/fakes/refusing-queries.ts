@@ -1,5 +1,5 @@
 import { Errno } from "../../../src/host/linux/syscall/errno.ts";
-import type { MountQueries } from "../../../src/host/linux/syscall/mount-queries.ts";
+import type { MountQueries } from "../../../src/host/linux/syscall/mount-calls.ts";
 
 /** Fake statmount and listmount of a kernel, or of a container's filter, that refuses them with an errno. */
 export function refusing(errno: number): MountQueries {

@@ -2,7 +2,7 @@ import { basename } from "node:path";
 import type { KernelAgent } from "../../../hack/lib/agent-on-kernel/kernel-agent.ts";
 import { until } from "../../../hack/lib/until.ts";
 import type { NodeVolumeIntent } from "../../../src/api/types.gen.ts";
-import { bootID } from "../../../src/host/linux/syscall/boot-id.ts";
+import { bootID } from "../../../src/host/linux/syscall/proc.ts";
 import { addNodes, type CSIFleet, createCSIFleet } from "../../unit/controller/attach/csi-fleet.ts";
 
 /**

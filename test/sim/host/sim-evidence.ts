@@ -5,7 +5,7 @@ import {
   relativePath,
   sameFilesystem,
 } from "../../../src/host/mount-table/mount-table.ts";
-import type { Blocker, InNamespace } from "../../../src/host/ports/holder.ts";
+import type { Blocker, InNamespace } from "../../../src/host/ports/evidence.ts";
 import type { Evidence, Holder } from "../../../src/host/ports/host-ports.ts";
 import type { ChildProcessID } from "../../../src/host/ports/types.ts";
 import { openPath } from "../kernel/lookup.ts";

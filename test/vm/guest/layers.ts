@@ -2,7 +2,7 @@ import { execFileSync } from "node:child_process";
 import { closeSync, openSync, readdirSync, statSync } from "node:fs";
 import { expect } from "chai";
 import { intent } from "../../../hack/lib/agent-on-kernel/intent.ts";
-import { deviceNumberOf } from "../../../src/host/linux/syscall/device-number.ts";
+import { deviceNumberOf } from "../../../src/host/linux/syscall/block-device.ts";
 import { need } from "../../lib/asserts/requirements.ts";
 import { QuickHeaderNode } from "../../lib/fakes/quick-header-node.ts";
 import { FlakeyDisk } from "../../lib/kernel/disks/flakey-disk.ts";

@@ -1,6 +1,5 @@
 import { VolumeError } from "../../../errors.ts";
-import { KeptUnknown, NamespacesUnknown } from "../../../host/ports/evidence.ts";
-import { sameNamespace } from "../../../host/ports/holder.ts";
+import { KeptUnknown, NamespacesUnknown, sameNamespace } from "../../../host/ports/evidence.ts";
 import type { Holder } from "../../../host/ports/host-ports.ts";
 import type { DetachedCopy, VolumeRecord } from "../../model/volume-record.ts";
 import { type ActionContext, recordOf } from "../operation-context.ts";

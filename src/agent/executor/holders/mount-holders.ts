@@ -1,7 +1,7 @@
 import { listed } from "../../../api/values/listed.ts";
 import { quoted } from "../../../api/values/printable.ts";
 import { VolumeError, type WaitingOn } from "../../../errors.ts";
-import { type Blocker, mostHolders } from "../../../host/ports/holder.ts";
+import { type Blocker, mostHolders } from "../../../host/ports/evidence.ts";
 import type { Holder } from "../../../host/ports/host-ports.ts";
 import type { ActionContext } from "../operation-context.ts";
 

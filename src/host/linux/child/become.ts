@@ -2,7 +2,7 @@ import { closeSync, writeSync } from "node:fs";
 import { basename } from "node:path";
 import { printable } from "../../../api/values/printable.ts";
 import { messageOf } from "../../../errors.ts";
-import { secretFile } from "../../ports/fuse-clients.ts";
+import { secretFile } from "../../ports/programs.ts";
 import { loadLibc } from "../syscall/libc.ts";
 import { loadSandboxCalls } from "../syscall/sandbox-calls.ts";
 import { findProgram } from "./find-program.ts";

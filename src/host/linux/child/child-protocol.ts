@@ -109,10 +109,7 @@ export interface ChildError {
   readonly code?: string;
 }
 
-/**
- * Exit code of a child whose reply is an error: what it was asked for was not done, or failed. Neither mkfs, e2fsck nor
- * Node has it.
- */
+/** Exit code of a child whose reply is an error: it was not done, or failed. Neither mkfs, e2fsck nor Node has it. */
 export const refusedCode = 75;
 
 interface FetchingWork {
@@ -157,10 +154,7 @@ export interface RemovedDisk {
   readonly stays?: true;
 }
 
-/**
- * What a child is to have iscsiadm do. Passwords reach it by its input, and iscsiadm by a file in memory: never by
- * arguments.
- */
+/** What a child has iscsiadm do. Passwords reach it by its input, iscsiadm by a file in memory: never by arguments. */
 export type ISCSIRequest = {
   /** A process in the node's mount namespace, if the agent is not in it. */
   readonly nodeProcess?: number;

@@ -2,14 +2,14 @@ import { readFileSync } from "node:fs";
 import { messageOf, VolumeError } from "../../../errors.ts";
 import type { Cancel, Timers } from "../../../ports.ts";
 import type { OperationContext } from "../../ports/host-ports.ts";
-import { describeRemote, type RemoteMount, serverOf, waitedFor } from "../../ports/remote-mount.ts";
+import { describeRemote, type RemoteMount, serverOf, waitedFor } from "../../ports/servers.ts";
 import type { ChildProcessID } from "../../ports/types.ts";
 import { errnoOf } from "../syscall/errno.ts";
-import { LineReader } from "../syscall/line-reader.ts";
 import type { Ending } from "../syscall/process-ending.ts";
 import type { ChildRequest } from "./child-protocol.ts";
 import { type ChildSlot, ChildSlots, type ChildWork } from "./child-slots.ts";
 import { ChildStarter } from "./child-starter.ts";
+import { LineReader } from "./line-reader.ts";
 import type { SpawnedProcess } from "./spawned-process.ts";
 
 /** How a child process ended by itself. */
@@ -37,10 +37,7 @@ interface Ended extends Ending {
   readonly stderr: string;
 }
 
-/**
- * Dependencies of running child processes. `command` is this same program, because a child makes system calls that may
- * never return.
- */
+/** Dependencies of running children. `command` is this same program, as a child makes calls that may never return. */
 export interface ChildRunnerDeps {
   readonly timers: Timers;
   /** Our own program in the role `child`. */

@@ -3,7 +3,7 @@ import { VolumeError } from "../../../errors.ts";
 import { mayBlock } from "../../mount-table/may-block.ts";
 import type { Mounter, MountTableSource, OperationContext } from "../../ports/host-ports.ts";
 import type { ProgramHow, ProgramResult, Programs } from "../../ports/programs.ts";
-import { ifThere } from "../syscall/if-there.ts";
+import { ifThere } from "../syscall/errno.ts";
 import { runProgram } from "./child-reply.ts";
 import type { ChildRunner } from "./child-runner.ts";
 import { findProgram } from "./find-program.ts";

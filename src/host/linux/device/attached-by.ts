@@ -1,7 +1,7 @@
 import { readdirSync } from "node:fs";
 import { dirname } from "node:path";
-import { attribute } from "../syscall/device-identity.ts";
-import { ifThere } from "../syscall/if-there.ts";
+import { attribute } from "../syscall/block-device.ts";
+import { ifThere } from "../syscall/errno.ts";
 import { devicesBeneath, type LayerSources, placeOf } from "./devices-beneath.ts";
 
 /** What a disk's place in sysfs says of those that are attached to the node from elsewhere. */
@@ -45,10 +45,7 @@ export function diskAttachedBy(place: string): string | undefined {
   return names.find((name) => name !== undefined) ?? nvmeFabric(place);
 }
 
-/**
- * A namespace lies beneath its controller, or with native multipath beneath its subsystem, in which the controllers
- * are.
- */
+/** A namespace is beneath its controller, or with native multipath beneath its subsystem, where the controllers are. */
 function nvmeFabric(place: string): string | undefined {
   if (!/\/nvme[^/]*$/.test(place)) return undefined;
   const above = dirname(place);

@@ -1,5 +1,5 @@
-import { accessSync, readdirSync, readFileSync } from "node:fs";
-import { errnoOf } from "../syscall/errno.ts";
+import { readdirSync, readFileSync, statSync } from "node:fs";
+import { unlessErrno } from "../syscall/errno.ts";
 
 /** What sysfs shows to be made of a block device. */
 export interface BlockClaims {
@@ -34,19 +34,11 @@ export function claimText({ holders, partitions }: BlockClaims): string | undefi
 }
 
 function isPartition(directory: string): boolean {
-  return ifThere(() => accessSync(`${directory}/partition`)) !== "absent";
+  return unlessErrno(absent, () => statSync(`${directory}/partition`)) !== undefined;
 }
 
 function entries(directory: string): readonly string[] {
-  const names = ifThere(() => readdirSync(directory));
-  return names === "absent" ? [] : names;
+  return unlessErrno(absent, () => readdirSync(directory)) ?? [];
 }
 
-function ifThere<T>(look: () => T): T | "absent" {
-  try {
-    return look();
-  } catch (error) {
-    if (errnoOf(error) === "ENOENT" || errnoOf(error) === "ENOTDIR") return "absent";
-    throw error;
-  }
-}
+const absent = ["ENOENT", "ENOTDIR"];

@@ -1,9 +1,8 @@
 import { createHash, type Hash } from "node:crypto";
 import { closeSync, constants, fstatSync, openSync, readSync } from "node:fs";
 import type { BlockProbe, DeviceUsers } from "../child/child-protocol.ts";
-import { deviceNumberOf } from "../syscall/device-number.ts";
+import { deviceNumberOf, forgetCached } from "../syscall/block-device.ts";
 import { errnoOf } from "../syscall/errno.ts";
-import { forgetCached } from "../syscall/forget-cached.ts";
 import type { LookedForUsers } from "./device-users.ts";
 import { hasJournalLeft, headBytes, isJournalElsewhere } from "./journal-left.ts";
 import { type Region, regionsOf } from "./looked-at.ts";

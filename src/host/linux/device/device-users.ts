@@ -4,9 +4,16 @@ import { listed } from "../../../api/values/listed.ts";
 import { quoted } from "../../../api/values/printable.ts";
 import { VolumeError } from "../../../errors.ts";
 import { type MountEntry, parseMountinfo } from "../../mount-table/mountinfo.ts";
-import { type Holder, mostHolders } from "../../ports/holder.ts";
+import { type Holder, mostHolders } from "../../ports/evidence.ts";
 import type { DeviceUsers } from "../child/child-protocol.ts";
-import { type ExportElsewhere, exportElsewhere, exportOf, ofNode, unknownExport } from "../evidence/kernel-exports.ts";
+import {
+  type ExportElsewhere,
+  exportElsewhere,
+  exportOf,
+  exportsNow,
+  ofNode,
+  unknownExport,
+} from "../evidence/kernel-exports.ts";
 import { hiddenProcesses, isArrayKeeper, openersOf } from "../evidence/open-devices.ts";
 import type { RemoteMounts } from "../evidence/remote-mounts.ts";
 import type { Libc } from "../syscall/libc.ts";
@@ -58,10 +65,11 @@ export function usersOf(
   if (ofThose !== undefined) return ofThose;
   if (open.length > 0) return { ...opened(path, open), allowsMount: true };
   const all = [deviceNumber, ...beneath.map((device) => device.deviceNumber)];
-  return possibleUsers(path, hiddenProcesses(), {
-    elsewhere: exportElsewhere(all, ofNode(mounts, path)),
-    unknown: unknownExport(all, ofNode(mounts, path)),
-  });
+  const hidden = hiddenProcesses();
+  const sources = ofNode(mounts, path);
+  const exports = exportsNow(sources);
+  const elsewhere = exportElsewhere(all, sources, exports);
+  return possibleUsers(path, hidden, { elsewhere, unknown: unknownExport(all, sources, exports) });
 }
 
 /**
@@ -83,10 +91,7 @@ function kernelText(
   return served && `the kernel serves ${what} to others: ${quoted(served)}. Remove that export`;
 }
 
-/**
- * kernelText, or who may have it so: for what is taken off the node, where an export is lost that only a container can
- * name.
- */
+/** kernelText, or who may have it so: what is taken off the node is lost to exports that only a container can name. */
 export function possibleKernelUsers(
   deviceNumbers: readonly string[],
   path: string,

@@ -1,11 +1,9 @@
 import { closeSync, constants, fstatSync, fsyncSync, openSync, writeSync } from "node:fs";
 import { VolumeError } from "../../../errors.ts";
 import type { WrittenDevice } from "../child/child-protocol.ts";
-import { bootID } from "../syscall/boot-id.ts";
-import { deviceIdentity } from "../syscall/device-identity.ts";
-import { deviceNumberOf } from "../syscall/device-number.ts";
+import { deviceIdentity, deviceNumberOf, forgetCached } from "../syscall/block-device.ts";
 import { errnoOf } from "../syscall/errno.ts";
-import { forgetCached } from "../syscall/forget-cached.ts";
+import { bootID } from "../syscall/proc.ts";
 import { readContents, sizeOf } from "./block-probe.ts";
 import type { LookedForUsers } from "./device-users.ts";
 import { type Region, regionsOf } from "./looked-at.ts";

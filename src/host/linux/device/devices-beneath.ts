@@ -1,7 +1,7 @@
 import { existsSync, readdirSync, realpathSync } from "node:fs";
 import { basename, dirname } from "node:path";
-import { attribute } from "../syscall/device-identity.ts";
-import { ifThere } from "../syscall/if-there.ts";
+import { attribute } from "../syscall/block-device.ts";
+import { ifThere } from "../syscall/errno.ts";
 import { deviceBeneath } from "./loop-backing.ts";
 
 /** A device that another is a part of, or is made of. */

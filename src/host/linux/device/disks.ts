@@ -1,8 +1,8 @@
 import { readdirSync, readlinkSync, realpathSync } from "node:fs";
 import { basename } from "node:path";
 import type { Disk, Transport } from "../../ports/disk.ts";
-import { attribute, deviceIdentity, lastingName, sector } from "../syscall/device-identity.ts";
-import { errnoOf } from "../syscall/errno.ts";
+import { attribute, deviceIdentity, lastingName, sector } from "../syscall/block-device.ts";
+import { unlessErrno } from "../syscall/errno.ts";
 import { diskAttachedBy } from "./attached-by.ts";
 import { claimsOf, claimText } from "./block-claims.ts";
 import { deviceBeneath } from "./loop-backing.ts";
@@ -33,7 +33,8 @@ export function readDisks(dev: string, bootID: string): Disk[] {
   return names
     .flatMap(
       (name) =>
-        unlessGone(() => diskOf({ name, dev, ids: links.get(name) ?? [], paths: paths.get(name) ?? [] }, bootID)) ?? [],
+        unlessPulled(() => diskOf({ name, dev, ids: links.get(name) ?? [], paths: paths.get(name) ?? [] }, bootID)) ??
+        [],
     )
     .sort(byName);
 }
@@ -93,23 +94,16 @@ function given<K extends string>(key: K, value: string | undefined): { readonly 
 
 /** By kernel name, what links to it. Without udev there are none. */
 export function linksIn(directory: string): ReadonlyMap<string, readonly string[]> {
-  const links = (unlessGone(() => readdirSync(directory)) ?? []).sort();
+  const links = (unlessPulled(() => readdirSync(directory)) ?? []).sort();
   const named = links.flatMap((link) => {
-    const target = unlessGone(() => readlinkSync(`${directory}/${link}`));
+    const target = unlessPulled(() => readlinkSync(`${directory}/${link}`));
     return target === undefined ? [] : [{ link, name: basename(target) }];
   });
   return new Map([...Map.groupBy(named, ({ name }) => name)].map(([name, of]) => [name, of.map(({ link }) => link)]));
 }
 
 /** A disk may be pulled while it is looked at. */
-function unlessGone<T>(look: () => T): T | undefined {
-  try {
-    return look();
-  } catch (error) {
-    if (["ENOENT", "ENODEV", "ENXIO", "EINVAL"].includes(errnoOf(error) ?? "")) return undefined;
-    throw error;
-  }
-}
+const unlessPulled = <T>(look: () => T) => unlessErrno(["ENOENT", "ENODEV", "ENXIO", "EINVAL"], look);
 
 /** sdb before sdaa. */
 function byName(a: Disk, b: Disk): number {

@@ -10,10 +10,7 @@ const standardInput = "/proc/self/fd/0";
 /** How e2fsck(8) -C says how far it is: pass, step, and number of steps. */
 const stepShape = /^(\d+) (\d+) (\d+) \S+$/;
 
-/**
- * PURE. Whether a file system of this type is looked through before it is mounted; others mend themselves, or not at
- * all.
- */
+/** PURE. Whether a file system of this type is checked before it is mounted; others mend themselves, or not at all. */
 export function isChecked(fsType: string): boolean {
   return /^ext[234]$/.test(fsType);
 }

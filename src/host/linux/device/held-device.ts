@@ -1,6 +1,6 @@
 import { closeSync, constants, writeSync } from "node:fs";
 import { VolumeError } from "../../../errors.ts";
-import type { FilesystemMount } from "../../ports/filesystem-mount.ts";
+import type { FilesystemMount } from "../../ports/host-ports.ts";
 import type { HeldDevice, MeantDevice, WrittenDevice } from "../child/child-protocol.ts";
 import { remoteMountsSeen } from "../evidence/remote-mounts.ts";
 import { isMeant } from "../rbd/meant-device.ts";
@@ -66,10 +66,7 @@ export async function checkAs(device: WrittenDevice): Promise<void> {
   asInput(openProved(device, constants.O_RDONLY, await refusing(true)));
 }
 
-/**
- * The device of a file system that is about to be mounted: while it is held no other disk gets its number. Undefined if
- * it has none.
- */
+/** The device, if any, of a file system that is about to be mounted: while it is held no other disk gets its number. */
 export async function holdDevice({ source, device }: FilesystemMount): Promise<Descriptor | undefined> {
   if (device === undefined) return undefined;
   return new Descriptor(openProved({ path: source, ...device }, constants.O_RDONLY, await refusing(true)));

@@ -15,9 +15,9 @@ import { askChild, errorOf, isKnown, runProgram } from "../child/child-reply.ts"
 import type { ChildResult, ChildRunner } from "../child/child-runner.ts";
 import { findProgram } from "../child/find-program.ts";
 import { programWords } from "../child/program-words.ts";
-import { bootID } from "../syscall/boot-id.ts";
-import { deviceIdentity, deviceSize, diskSequence, isMadeOfMemory, lastingNameOf } from "../syscall/device-identity.ts";
-import { errnoOf } from "../syscall/errno.ts";
+import { deviceIdentity, deviceSize, diskSequence, isMadeOfMemory, lastingNameOf } from "../syscall/block-device.ts";
+import { unlessErrno } from "../syscall/errno.ts";
+import { bootID } from "../syscall/proc.ts";
 import { attachedBy } from "./attached-by.ts";
 import { parseBlkid } from "./blkid-words.ts";
 import { type BlockClaims, claimsOf } from "./block-claims.ts";
@@ -43,10 +43,7 @@ const mkfs: { readonly [fsType: string]: readonly string[] } = {
   swap: [],
 };
 
-/**
- * How many deadlines of mkfs a check may last that gets on: four hours, with the usual one. Then the next disk has its
- * turn.
- */
+/** How many deadlines of mkfs a check that gets on may last: four hours, usually. Then the next disk has its turn. */
 const checkDeadlines = 8;
 
 /** Block devices, each question asked in a disposable child. */
@@ -92,12 +89,9 @@ export class LinuxDevices implements Devices {
   }
 
   async attributes(deviceNumber: string): Promise<DeviceAttributes> {
-    try {
-      return attributesOf(deviceNumber, deviceSize(deviceNumber));
-    } catch (error) {
-      if (errnoOf(error) !== "ENOENT") throw error;
-      throw new VolumeError("SourceNotFound", "transient", `the device ${deviceNumber} has just gone from the node`);
-    }
+    const attributes = unlessErrno(["ENOENT"], () => attributesOf(deviceNumber, deviceSize(deviceNumber)));
+    if (attributes !== undefined) return attributes;
+    throw new VolumeError("SourceNotFound", "transient", `the device ${deviceNumber} has just gone from the node`);
   }
 
   async claim(path: string, deviceNumber: string): Promise<string | undefined> {
@@ -263,10 +257,5 @@ function isUnfinished(device: DeviceInfo, begun: string | undefined): boolean {
 
 /** What is made of a device that may have been pulled meanwhile: then nothing. */
 function claimsIfThere(deviceNumber: string): BlockClaims {
-  try {
-    return claimsOf(deviceNumber);
-  } catch (error) {
-    if (errnoOf(error) !== "ENOENT") throw error;
-    return { holders: [], partitions: [] };
-  }
+  return unlessErrno(["ENOENT"], () => claimsOf(deviceNumber)) ?? { holders: [], partitions: [] };
 }

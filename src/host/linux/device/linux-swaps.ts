@@ -6,9 +6,8 @@ import type { Programs } from "../../ports/programs.ts";
 import type { Swap, SwapHow, SwapSource, Swaps, SwapTable } from "../../ports/swaps.ts";
 import { onNode, runOfNode } from "../child/node-tools.ts";
 import { watchMountTable } from "../mount-table/mount-watch.ts";
-import { attribute } from "../syscall/device-identity.ts";
-import { deviceNumberOf } from "../syscall/device-number.ts";
-import { ifThere } from "../syscall/if-there.ts";
+import { attribute, deviceNumberOf } from "../syscall/block-device.ts";
+import { ifThere } from "../syscall/errno.ts";
 import { parseSwaps, swapFailure, swapOnArgs } from "./swap-words.ts";
 
 /** A kernel without swap has none of it. */
@@ -61,10 +60,7 @@ export interface SwapsDeps {
   readonly timers: System["timers"];
 }
 
-/**
- * Swap by swapon(8) and swapoff(8), the node's: in its mount namespace, so that the kernel shows paths that the node
- * has.
- */
+/** Swap by the node's swapon(8) and swapoff(8): in its mount namespace, so that the kernel shows paths of the node. */
 export class LinuxSwaps implements Swaps {
   readonly #deps: SwapsDeps;
 

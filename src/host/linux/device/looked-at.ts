@@ -12,10 +12,7 @@ const GiB = 1024 * MiB;
 const ends = 4 * MiB;
 /** A device of at most so many bytes is read whole: that takes no longer than to look at the places of a large one. */
 const whole = 128 * MiB;
-/**
- * Parts of the rest, of a page each: of a device that is filled to a hundredth, twelve in thirteen are seen not to be
- * empty.
- */
+/** Pages of the rest: of devices that are filled to a hundredth, twelve in thirteen are seen not to be empty. */
 const samples = 256;
 const page = 4 * KiB;
 /** Before an old end stand RAID's superblock and the copy of a partition table, behind it what began there. */

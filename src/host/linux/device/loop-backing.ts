@@ -1,8 +1,9 @@
 import { closeSync, existsSync, openSync, readdirSync, realpathSync } from "node:fs";
 import { basename, dirname } from "node:path";
 import koffi from "koffi";
+import { deviceNumberOf } from "../syscall/block-device.ts";
 import { IOCTL } from "../syscall/constants.ts";
-import { Errno, errnoOf } from "../syscall/errno.ts";
+import { Errno, unlessErrno } from "../syscall/errno.ts";
 import { loop_info64 } from "../syscall/layouts.ts";
 
 /**
@@ -54,10 +55,8 @@ function backingNumber(ioctl: Ioctl, nodes: readonly string[]): string | undefin
       if (error.code === "ENXIO") return undefined;
       throw error;
     }
-    // As the kernel writes device numbers for programs: new_encode_dev.
-    const number = status.readUInt32LE(loop_info64.lo_rdevice);
-    const [major, minor] = [(number >>> 8) & 0xfff, (number & 0xff) | ((number >>> 12) & 0xfff00)];
-    return number === 0 ? undefined : `${major}:${minor}`;
+    const rdev = status.readUInt32LE(loop_info64.lo_rdevice);
+    return rdev === 0 ? undefined : deviceNumberOf({ rdev });
   } finally {
     closeSync(fd);
   }
@@ -66,11 +65,8 @@ function backingNumber(ioctl: Ioctl, nodes: readonly string[]): string | undefin
 /** A node that is not there, or is of a device that has gone, is passed over. */
 function openFirst(nodes: readonly string[]): number | undefined {
   for (const node of nodes) {
-    try {
-      return openSync(node, "r");
-    } catch (error) {
-      if (!["ENOENT", "ENXIO", "ENODEV"].includes(errnoOf(error) ?? "")) throw error;
-    }
+    const fd = unlessErrno(["ENOENT", "ENXIO", "ENODEV"], () => openSync(node, "r"));
+    if (fd !== undefined) return fd;
   }
   return undefined;
 }

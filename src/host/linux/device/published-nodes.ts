@@ -1,9 +1,9 @@
 import { lstatSync } from "node:fs";
 import { isLocal } from "../../mount-table/may-block.ts";
-import { isBeneath } from "../../mount-table/mount-paths.ts";
+import { isBeneath } from "../../mount-table/mount-identity.ts";
 import type { MountEntry } from "../../mount-table/mountinfo.ts";
-import { deviceNumberOf } from "../syscall/device-number.ts";
-import { ifThere } from "../syscall/if-there.ts";
+import { deviceNumberOf } from "../syscall/block-device.ts";
+import { ifThere } from "../syscall/errno.ts";
 
 /** A device node that is looked for elsewhere on the node. */
 export interface Node {

@@ -5,10 +5,7 @@ export interface ContainerIDs {
   readonly pod?: string;
 }
 
-/**
- * The bare id, or one with who made it before it: `cri-containerd-<id>`, `crio-<id>`, `docker-<id>`, `libpod-<id>`,
- * `kata_<id>`.
- */
+/** The id, or its maker before it: `cri-containerd-<id>`, `crio-<id>`, `docker-<id>`, `libpod-<id>`, `kata_<id>`. */
 const containerID = /^(?:.*[-_])?([0-9a-f]{64})$/;
 /** `kubepods-burstable-pod<uid>` with underscores (systemd), or `pod<uid>` (cgroupfs). */
 const podUID = /^(?:.*-)?pod([0-9a-f]{8}[-_][0-9a-f]{4}[-_][0-9a-f]{4}[-_][0-9a-f]{4}[-_][0-9a-f]{12}|[0-9a-f]{32})$/;

@@ -5,8 +5,8 @@ import { replyIn } from "../child/child-reply.ts";
 import { SpawnedProcess } from "../child/spawned-process.ts";
 import { CLONE_FS, CLONE_NEWNS } from "../syscall/constants.ts";
 import { Descriptor } from "../syscall/descriptor.ts";
+import { unlessGone } from "../syscall/errno.ts";
 import type { SandboxCalls } from "../syscall/sandbox-calls.ts";
-import { unlessGone } from "../syscall/unless-gone.ts";
 
 /**
  * Processes of ours that are in a namespace only for its mount table to be read: nobody uses anything there by them.
@@ -24,10 +24,7 @@ export interface EnteringChild {
   readonly timers: Timers;
 }
 
-/**
- * Whether a process is a child of ours that has entered a mount namespace only to read its table. Such a process is no
- * user of mounts.
- */
+/** Whether a process is a child of ours that is in a mount namespace only to read its table: no user of mounts. */
 export function onlyReads(pid: number): boolean {
   return readers.has(pid);
 }

@@ -1,7 +1,7 @@
 import { readdirSync, realpathSync } from "node:fs";
 import { basename, dirname } from "node:path";
-import { attribute } from "../syscall/device-identity.ts";
-import { ifThere } from "../syscall/if-there.ts";
+import { attribute } from "../syscall/block-device.ts";
+import { ifThere } from "../syscall/errno.ts";
 
 /**
  * Character devices by which a program sends commands to a disk, beside its block device: `/dev/sg0`,

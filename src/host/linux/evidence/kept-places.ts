@@ -5,9 +5,9 @@ import { mayBlock } from "../../mount-table/may-block.ts";
 import { MountTable } from "../../mount-table/mount-table.ts";
 import { parseMountinfo } from "../../mount-table/mountinfo.ts";
 import { NamespacesUnknown } from "../../ports/evidence.ts";
-import { ifThere } from "../syscall/if-there.ts";
+import { deviceNumberOf } from "../syscall/block-device.ts";
+import { ifThere, unlessGone } from "../syscall/errno.ts";
 import { type Libc, loadLibc } from "../syscall/libc.ts";
-import { unlessGone } from "../syscall/unless-gone.ts";
 import { scanTable } from "./scan-table.ts";
 import { threadsWithFiles } from "./threads-with-files.ts";
 
@@ -192,8 +192,7 @@ export async function filesSeenBy(thread: string, asked?: Asked): Promise<readon
   });
 }
 
-/** As mountinfo has the device of a file system that is on none: glibc's minor, in two parts. */
+/** As mountinfo has the device of a file system that is on none. */
 export function nsfsDevice(): string {
-  const { dev } = statSync("/proc/self/ns/mnt");
-  return `${(dev >> 8) & 0xfff}:${(dev & 0xff) | ((dev >> 12) & 0xfff00)}`;
+  return deviceNumberOf({ rdev: statSync("/proc/self/ns/mnt").dev });
 }

@@ -1,12 +1,12 @@
-import { lstatSync, readdirSync, readlinkSync, statSync } from "node:fs";
+import { lstatSync, readdirSync, readFileSync, readlinkSync, statSync } from "node:fs";
 import { basename, resolve } from "node:path";
 import { isLocal } from "../../mount-table/may-block.ts";
 import type { MountEntry } from "../../mount-table/mountinfo.ts";
-import type { Descriptor } from "../syscall/descriptor.ts";
-import { attribute } from "../syscall/device-identity.ts";
-import { deviceNumberOf } from "../syscall/device-number.ts";
-import { ifThere } from "../syscall/if-there.ts";
-import { freshConfigfs } from "./fresh-configfs.ts";
+import { attribute, deviceNumberOf } from "../syscall/block-device.ts";
+import { FSCONFIG, FSMOUNT_CLOEXEC, FSOPEN_CLOEXEC } from "../syscall/constants.ts";
+import { Descriptor } from "../syscall/descriptor.ts";
+import { ifThere } from "../syscall/errno.ts";
+import { loadLibc } from "../syscall/libc.ts";
 import { controllersOf } from "./generic-nodes.ts";
 import { commandOf } from "./mount-namespaces.ts";
 import { type OtherRoot, otherRoots } from "./other-roots.ts";
@@ -103,9 +103,13 @@ export function exportOf(deviceNumbers: readonly string[], sources: ExportSource
  * pod may make a node of any number in its own root (CAP_MKNOD).
  * @returns the first one
  */
-export function exportElsewhere(deviceNumbers: readonly string[], sources: ExportSources): ExportElsewhere | undefined {
+export function exportElsewhere(
+  deviceNumbers: readonly string[],
+  sources: ExportSources,
+  exports = exportsNow(sources),
+): ExportElsewhere | undefined {
   const isOurs = oneOf(deviceNumbers, sources);
-  const found = exportsNow(sources).filter(({ path }) => path.startsWith("/"));
+  const found = exports.filter(({ path }) => path.startsWith("/"));
   const roots = found.length > 0 ? [...(sources.others?.() ?? [])] : [];
   for (const { place, kind, path } of found) {
     const its = roots.find(({ root, mounts }) => {
@@ -123,10 +127,14 @@ export function exportElsewhere(deviceNumbers: readonly string[], sources: Expor
  * nothing of what was served. A controller can only be that of an NVMe disk.
  * @returns its directory in the node's configfs or sysfs, of the first one
  */
-export function unknownExport(deviceNumbers: readonly string[], sources: ExportSources): string | undefined {
+export function unknownExport(
+  deviceNumbers: readonly string[],
+  sources: ExportSources,
+  exports = exportsNow(sources),
+): string | undefined {
   const { sys = "/sys" } = sources;
   const isNVMe = () => deviceNumbers.some((number) => controllersOf(sys, number).length > 0);
-  return exportsNow(sources).find(({ leadsTo, kind }) => leadsTo.length === 0 && (kind === "block" || isNVMe()))?.place;
+  return exports.find(({ leadsTo, kind }) => leadsTo.length === 0 && (kind === "block" || isNVMe()))?.place;
 }
 
 /** Whether something is one of these devices, or the controller of one. */
@@ -136,7 +144,8 @@ function oneOf(deviceNumbers: readonly string[], { sys = "/sys" }: ExportSources
     number !== undefined && (kind === "block" ? deviceNumbers : controllers).includes(number);
 }
 
-function exportsNow(sources: ExportSources): readonly Export[] {
+/** All that is served now: it takes a walk through each configfs. */
+export function exportsNow(sources: ExportSources): readonly Export[] {
   const { mounts, sys = "/sys", fresh } = sources;
   using own = fresh?.();
   const seen = mounts
@@ -235,10 +244,7 @@ function looked(path: string): Looked | undefined {
   return stat.isCharacterDevice() ? { kind: "controller", number: deviceNumberOf(stat) } : undefined;
 }
 
-/**
- * The path that one beneath a root directory stands for; undefined if it is not there, or goes through a file system
- * that may hang.
- */
+/** What a path beneath a root directory stands for; undefined if it is not there, or goes through what may hang. */
 function withoutLinks(path: string, root: string, mounts: ExportSources["mounts"]): string | undefined {
   let names = namesOf(path.slice(root.length));
   for (let done = 0, links = 0; done < names.length; done++) {
@@ -275,4 +281,21 @@ function matching(directory: string, [first, ...rest]: readonly string[]): reado
     first.includes("*") ? name.startsWith(begin) && name.endsWith(end) : name === first,
   );
   return names.flatMap((name) => matching(`${directory}/${name}`, rest));
+}
+
+/**
+ * All of configfs, as a mount of its own that goes with the descriptor. The kernel has one tree, whoever has mounted it
+ * where, and what was made in it stays when nobody has it mounted any more (configfs_get_tree and simple_pin_fs of
+ * Linux).
+ * @returns undefined if the kernel has none, and so serves nothing by it, or this process may not mount
+ */
+function freshConfigfs(): Descriptor | undefined {
+  const known = ifThere(() => readFileSync("/proc/filesystems", "utf8")) ?? "";
+  if (!/^nodev\s+configfs$/m.test(known)) return undefined; // to ask for it would load it
+  const libc = loadLibc();
+  return ifThere(() => {
+    using context = new Descriptor(libc.fsopen("configfs", FSOPEN_CLOEXEC));
+    libc.fsconfig(context.fd, FSCONFIG.CMD_CREATE, null, null);
+    return new Descriptor(libc.fsmount(context.fd, FSMOUNT_CLOEXEC, 0));
+  });
 }

@@ -1,19 +1,18 @@
-import { existsSync, readlinkSync } from "node:fs";
+import { existsSync, readdirSync, readFileSync, readlinkSync } from "node:fs";
 import { VolumeError } from "../../../errors.ts";
 import { isBeneath, joinPath, type MountIdentity, relativePath } from "../../mount-table/mount-table.ts";
-import type { MountEntry } from "../../mount-table/mountinfo.ts";
-import { KeptUnknown } from "../../ports/evidence.ts";
-import { type Blocker, type InNamespace, sameNamespace } from "../../ports/holder.ts";
+import { type MountEntry, unescapeOctal } from "../../mount-table/mountinfo.ts";
+import { type Blocker, type InNamespace, KeptUnknown, sameNamespace } from "../../ports/evidence.ts";
 import type { Evidence, Holder } from "../../ports/host-ports.ts";
 import type { ChildProcessID } from "../../ports/types.ts";
-import { isAlive } from "../child/is-alive.ts";
-import { bootID } from "../syscall/boot-id.ts";
-import { diskSequence } from "../syscall/device-identity.ts";
+import { isAlive } from "../child/processes.ts";
+import { diskSequence } from "../syscall/block-device.ts";
+import { ifThere } from "../syscall/errno.ts";
 import { loadLibc } from "../syscall/libc.ts";
 import { loadMountCalls } from "../syscall/mount-calls.ts";
+import { bootID } from "../syscall/proc.ts";
 import { coalesceRequests, type Found } from "./coalesce-requests.ts";
 import type { EnteringChild } from "./entered-namespace.ts";
-import { kernelUsersOf } from "./kernel-users.ts";
 import type { NamespaceCalls } from "./listed-namespaces.ts";
 import { eachMountNamespace, ifReadable, type MountNamespace } from "./mount-namespaces.ts";
 import { usersOf, whoIsIn } from "./mount-users.ts";
@@ -203,4 +202,32 @@ function byDevice(identities: readonly MountIdentity[]) {
 function shownTooOften(namespace: string): VolumeError {
   const message = `the mount namespace ${namespace} shows the file system of a target more than ${parentLimit} times: end its processes`;
   return new VolumeError("StillReferenced", "transient", message);
+}
+
+/**
+ * What the kernel itself has open beneath a mount point, for no process: swap files, and files that are loop devices.
+ */
+function kernelUsersOf(mountPoint: string): readonly Blocker[] {
+  const swaps = lines("/proc/swaps")
+    .slice(1)
+    .flatMap((line): Blocker[] => {
+      const path = unescapeOctal(line.split(/\s/, 1)[0] ?? "");
+      return isBeneath(path, mountPoint) ? [{ kind: "Swap", name: path }] : [];
+    });
+  const loops = entries("/sys/block")
+    .filter((name) => name.startsWith("loop"))
+    .flatMap((name): Blocker[] => {
+      const [file] = lines(`/sys/block/${name}/loop/backing_file`);
+      if (file === undefined || !isBeneath(file, mountPoint)) return [];
+      return [{ kind: "LoopDevice", name: `/dev/${name}`, detail: file }];
+    });
+  return [...swaps, ...loops];
+}
+
+function lines(path: string): string[] {
+  return (ifThere(() => readFileSync(path, "utf8")) ?? "").split("\n").filter((line) => line !== "");
+}
+
+function entries(path: string): string[] {
+  return ifThere(() => readdirSync(path)) ?? [];
 }

@@ -1,8 +1,7 @@
 import { readlinkSync } from "node:fs";
 import { readdir, readFile } from "node:fs/promises";
 import { joinPath, type MountIdentity } from "../../mount-table/mount-table.ts";
-import type { Holder } from "../../ports/holder.ts";
-import type { StagedVolume, StaleLoop, Traces } from "../../ports/traces.ts";
+import type { Holder, StagedVolume, StaleLoop, Traces } from "../../ports/evidence.ts";
 import { errnoOf } from "../syscall/errno.ts";
 import { loadMountCalls } from "../syscall/mount-calls.ts";
 import type { EnteringChild } from "./entered-namespace.ts";
@@ -11,25 +10,16 @@ import { eachMountNamespace, type MountNamespace } from "./mount-namespaces.ts";
 import { whoIsIn } from "./mount-users.ts";
 import { mayShow, type SeenMount } from "./seen-mount.ts";
 
-/**
- * `pod<uid>`, or with systemd `kubepods-burstable-pod<uid with _>.slice` (kubelet:
- * pkg/kubelet/cm/pod_container_manager_linux.go).
- */
+/** `pod<uid>`, or with systemd `kubepods-burstable-pod<uid with _>.slice` (kubelet: pod_container_manager_linux.go). */
 const podCgroup = /(?:^|-)pod([0-9A-Za-z][0-9A-Za-z_-]{0,63}?)(?:\.slice)?$/;
-/**
- * What kubelet's cgroups begin with; beneath a --cgroup-root of one part they are named as they are without, or by it
- * with systemd.
- */
+/** How kubelet's cgroups begin; beneath a --cgroup-root of one part they are named as without, with systemd by it. */
 const topCgroup = /^(kubepods|kubelet)/;
 const rootedCgroup = /(?:^|-)kubepods(?:\.slice)?$/;
 /** kubepods.slice/kubepods-burstable.slice/…pod….slice; one more where kubelet has a --cgroup-root. */
 const deepest = 4;
 const removed = " (deleted)";
 
-/**
- * Of cgroupfs, sysfs and proc, which ask nobody: none can hang. What kubelet has written is on kubelet's own file
- * system.
- */
+/** Of cgroupfs, sysfs and proc, none of which can hang. What kubelet has written is on kubelet's own file system. */
 export class LinuxTraces implements Traces {
   readonly #hostRoot: string;
   readonly #nodeProcess: number | "self";

@@ -3,7 +3,7 @@ import { messageOf } from "../../../errors.ts";
 import { OptionLists } from "../../mount-table/option-lists.ts";
 import { CAP_SYS_ADMIN, USER_NS_INIT_INO } from "../syscall/constants.ts";
 import { Descriptor } from "../syscall/descriptor.ts";
-import { errnoOf } from "../syscall/errno.ts";
+import { errnoOf, unlessErrno } from "../syscall/errno.ts";
 import type { MountCalls } from "../syscall/mount-calls.ts";
 import { decodeAnywhere, headIn, headMask, statmountMask } from "../syscall/statmount.ts";
 import { type MountFilter, newOnesComeTooFast, passes, unreadable } from "./seen-mount.ts";
@@ -175,12 +175,8 @@ function topOf(calls: NamespaceCalls, fd: number, id: bigint): number | undefine
 }
 
 function firstOf(calls: NamespaceCalls, fd: number, id: bigint): number | undefined {
-  try {
-    const [first] = calls.listBeneath({ namespace: id }, 0);
-    if (first !== undefined) return first;
-  } catch (error) {
-    if (errnoOf(error) !== "ENOENT") throw error;
-  }
+  const [first] = unlessErrno(["ENOENT"], () => calls.listBeneath({ namespace: id }, 0)) ?? [];
+  if (first !== undefined) return first;
   const count = calls.countMounts(fd);
   if (count > 1) throw unreadable(`namespace ${id}: the kernel counts ${count} mounts and lists none`);
   return undefined;

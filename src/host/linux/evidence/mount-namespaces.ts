@@ -3,9 +3,7 @@ import { listed } from "../../../api/values/listed.ts";
 import { messageOf } from "../../../errors.ts";
 import { KeptUnknown, NamespacesUnknown } from "../../ports/evidence.ts";
 import { Descriptor } from "../syscall/descriptor.ts";
-import { errnoOf } from "../syscall/errno.ts";
-import { ifThere } from "../syscall/if-there.ts";
-import { unlessGone } from "../syscall/unless-gone.ts";
+import { errnoOf, ifThere, unlessGone } from "../syscall/errno.ts";
 import type { EnteringChild } from "./entered-namespace.ts";
 import { onlyReads } from "./entered-namespace.ts";
 import { type HiddenPlace, type KeptState, mostKept, type Unread, visitKept } from "./kept-namespaces.ts";
@@ -151,13 +149,10 @@ export async function visitProcesses(
 
 /** None of an older kernel, nor if the thread has ended, or is in another namespace by now. */
 function idOf(calls: Pick<NamespaceCalls, "namespaceID">, link: string, name: string): string | undefined {
-  try {
+  return ifThere(() => {
     using file = new Descriptor(openSync(link, "r"));
     return nameOf(file.fd) === name ? `${calls.namespaceID(file.fd)}` : undefined;
-  } catch (error) {
-    if (errnoOf(error) === undefined) throw error;
-    return undefined;
-  }
+  });
 }
 
 /** By the name of a namespace the first process in it; by "" those of which it is not known. */

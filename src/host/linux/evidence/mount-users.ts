@@ -1,13 +1,12 @@
 import { readdirSync, readFileSync, readlinkSync } from "node:fs";
 import { MountTable } from "../../mount-table/mount-table.ts";
 import type { MountEntry } from "../../mount-table/mountinfo.ts";
-import { NamespacesUnknown } from "../../ports/evidence.ts";
-import { type Holder, mostHolders } from "../../ports/holder.ts";
+import { type Holder, mostHolders, NamespacesUnknown } from "../../ports/evidence.ts";
 import { AT_FDCWD, AT_STATX_DONT_SYNC } from "../syscall/constants.ts";
-import { ifThere } from "../syscall/if-there.ts";
+import { ifThere } from "../syscall/errno.ts";
 import type { Libc } from "../syscall/libc.ts";
 import { loadMountCalls } from "../syscall/mount-calls.ts";
-import { ownMounts } from "../syscall/own-mountinfo.ts";
+import { ownMounts } from "../syscall/proc.ts";
 import { containerOf } from "./container-of.ts";
 import { commandOf, eachMountNamespace, type MountNamespace } from "./mount-namespaces.ts";
 import { threadsWithFiles } from "./threads-with-files.ts";

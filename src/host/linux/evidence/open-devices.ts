@@ -1,9 +1,8 @@
 import { constants, existsSync, opendirSync, readdirSync, readFileSync, readlinkSync } from "node:fs";
-import { type Holder, mostHolders } from "../../ports/holder.ts";
+import { type Holder, mostHolders } from "../../ports/evidence.ts";
 import { kindOf } from "../path/walk.ts";
 import { AT_FDCWD, AT_STATX_DONT_SYNC } from "../syscall/constants.ts";
-import { errnoOf } from "../syscall/errno.ts";
-import { ifThere } from "../syscall/if-there.ts";
+import { errnoOf, ifThere } from "../syscall/errno.ts";
 import type { Libc } from "../syscall/libc.ts";
 import { containerOf } from "./container-of.ts";
 import { commandNodesOf } from "./generic-nodes.ts";

@@ -1,7 +1,7 @@
 import { readdirSync, readFileSync, readlinkSync } from "node:fs";
 import { isLocal } from "../../mount-table/may-block.ts";
 import { type MountEntry, parseMountinfo } from "../../mount-table/mountinfo.ts";
-import { ifThere } from "../syscall/if-there.ts";
+import { ifThere } from "../syscall/errno.ts";
 
 /** A root directory of other processes. */
 export interface OtherRoot {

@@ -16,31 +16,23 @@ export interface RemoteMounts {
  * mount, which asks apart whether such a process may have the device open: a volume is set up although a process of the
  * node can never be read.
  */
-export async function remoteMountsSeen(each: EachNamespace = eachOfNode): Promise<RemoteMounts> {
-  const found = { ids: new Set<number>(), devices: new Set<string>() };
-  await collect(found, each).catch((error: unknown) => {
-    if (!(error instanceof NamespacesUnknown)) throw error;
-  });
-  return found;
+export function remoteMountsSeen(each: EachNamespace = eachOfNode): Promise<RemoteMounts> {
+  return collected(each, NamespacesUnknown);
 }
 
 /** @throws VolumeError StillReferenced if a mount table cannot be read, but for one that no process is in */
-export async function remoteMounts(each: EachNamespace = eachOfNode): Promise<RemoteMounts> {
-  const found = { ids: new Set<number>(), devices: new Set<string>() };
-  await collect(found, each).catch((error: unknown) => {
-    if (!(error instanceof KeptUnknown)) throw error;
-  });
-  return found;
+export function remoteMounts(each: EachNamespace = eachOfNode): Promise<RemoteMounts> {
+  return collected(each, KeptUnknown);
 }
 
 type EachNamespace = (visit: (namespace: Pick<MountNamespace, "scan">) => Promise<boolean>) => Promise<void>;
 
 const eachOfNode: EachNamespace = (visit) => eachMountNamespace(loadMountCalls(), visit);
 
-async function collect(
-  { ids, devices }: { ids: Set<number>; devices: Set<string> },
-  each: EachNamespace,
-): Promise<void> {
+/** @param passedOver what is collected all the same if this is thrown */
+async function collected(each: EachNamespace, passedOver: typeof NamespacesUnknown | typeof KeptUnknown) {
+  const ids = new Set<number>();
+  const devices = new Set<string>();
   await each(({ scan }) =>
     scan({
       wanted: () => true,
@@ -52,5 +44,8 @@ async function collect(
         return false;
       },
     }),
-  );
+  ).catch((error: unknown) => {
+    if (!(error instanceof passedOver)) throw error;
+  });
+  return { ids, devices };
 }

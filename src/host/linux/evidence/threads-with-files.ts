@@ -1,5 +1,5 @@
 import { readdirSync } from "node:fs";
-import { ifThere } from "../syscall/if-there.ts";
+import { ifThere } from "../syscall/errno.ts";
 import type { Libc } from "../syscall/libc.ts";
 
 /** Of threads that come after each other and share their open files, the first. */

@@ -15,7 +15,7 @@ import { basename, dirname } from "node:path";
 import type { PayloadFile } from "../../ports/host-ports.ts";
 import { makeDirectoriesAt, openDirectoryAt, openFileAt, removeTreeAt } from "../path/held-tree.ts";
 import type { Descriptor } from "../syscall/descriptor.ts";
-import { errnoOf } from "../syscall/errno.ts";
+import { errnoOf, ifThere, unlessErrno } from "../syscall/errno.ts";
 import type { Libc } from "../syscall/libc.ts";
 import { inheritGroup, rightsFor } from "./group-rights.ts";
 
@@ -68,16 +68,11 @@ export function writeAtomically(
   return !same;
 }
 
-/**
- * Removes payloads that nothing points to. What stays for whatever reason is met again, and said, after the new one is
- * shown.
- */
+/** Removes payloads that nothing points to. What stays is met again, and said, after the new one is shown. */
 function makeRoom(libc: Libc, directory: Descriptor, current: string | undefined): void {
-  try {
-    removeOthers(libc, directory, (name) => !name.startsWith("..") || name === "..data" || name === current);
-  } catch (error) {
-    if (errnoOf(error) === undefined) throw error;
-  }
+  ifThere(() =>
+    removeOthers(libc, directory, (name) => !name.startsWith("..") || name === "..data" || name === current),
+  );
 }
 
 function removeOthers(libc: Libc, directory: Descriptor, stays: (name: string) => boolean): void {
@@ -147,10 +142,5 @@ function listFiles(libc: Libc, directory: Descriptor, relative: string): string[
 }
 
 function readLink(path: string): string | undefined {
-  try {
-    return readlinkSync(path);
-  } catch (error) {
-    if (errnoOf(error) === "ENOENT" || errnoOf(error) === "EINVAL") return undefined;
-    throw error;
-  }
+  return unlessErrno(["ENOENT", "EINVAL"], () => readlinkSync(path));
 }

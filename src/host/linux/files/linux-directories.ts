@@ -10,7 +10,7 @@ import { makeDirectoriesAt, openDirectoryAt, openFileAt } from "../path/held-tre
 import { targetError } from "../path/walk.ts";
 import { AT_FDCWD, AT_REMOVEDIR, O, RESOLVE } from "../syscall/constants.ts";
 import { Descriptor } from "../syscall/descriptor.ts";
-import { errnoOf } from "../syscall/errno.ts";
+import { errnoOf, unlessErrno } from "../syscall/errno.ts";
 import type { Libc } from "../syscall/libc.ts";
 import { writeAtomically } from "./atomic-writer.ts";
 import { inheritGroup } from "./group-rights.ts";
@@ -65,14 +65,11 @@ export class LinuxDirectories implements Directories {
   }
 
   async identify(path: string): Promise<DirectoryID | undefined> {
-    try {
+    return unlessErrno(["ENOENT"], () => {
       using state = this.#openState();
       using found = this.#try(path, () => this.#openItself(state, this.#relative(path)));
       return idOf(found);
-    } catch (error) {
-      if (errnoOf(error) === "ENOENT") return undefined;
-      throw error;
-    }
+    });
   }
 
   async writePayload(path: string, files: readonly PayloadFile[], fsGroup?: number): Promise<boolean> {
@@ -82,23 +79,19 @@ export class LinuxDirectories implements Directories {
   }
 
   async emptyIfLarger(path: string, bytes: number): Promise<void> {
-    try {
+    unlessErrno(["ENOENT"], () => {
       using parent = this.#openParent(path);
       using file = openFileAt(this.#libc, parent, basename(path), "append");
       const stat = fstatSync(file.fd);
       if (stat.isFile() && stat.size > bytes) ftruncateSync(file.fd);
-    } catch (error) {
-      if (errnoOf(error) !== "ENOENT") throw error;
-    }
+    });
   }
 
   async remove(path: string): Promise<void> {
-    try {
+    unlessErrno(["ENOENT", "ENOTEMPTY", "EBUSY"], () => {
       using parent = this.#openParent(path);
       this.#libc.unlinkat(parent.fd, basename(path), AT_REMOVEDIR);
-    } catch (error) {
-      if (!["ENOENT", "ENOTEMPTY", "EBUSY"].includes(errnoOf(error) ?? "")) throw error;
-    }
+    });
   }
 
   async discard(path: string, id: DirectoryID): Promise<void> {
@@ -117,13 +110,11 @@ export class LinuxDirectories implements Directories {
   }
 
   #forgetLimit(trash: Descriptor, name: string): void {
-    try {
+    // Something is mounted on it: its limit stays, as it does. Or it is a file or a link, and has none.
+    unlessErrno(["EXDEV", "ENOTDIR", "ELOOP"], () => {
       using directory = openDirectoryAt(this.#libc, trash, name, "refuse");
       this.#quota.forget(directory.fd);
-    } catch (error) {
-      // Something is mounted on it: its limit stays, as it does. Or it is a file or a link, and has none.
-      if (!["EXDEV", "ENOTDIR", "ELOOP"].includes(errnoOf(error) ?? "")) throw error;
-    }
+    });
   }
 
   /**

@@ -1,5 +1,5 @@
 import { VolumeError } from "../../../errors.ts";
-import { errnoOf } from "../syscall/errno.ts";
+import { errnoOf, unlessErrno } from "../syscall/errno.ts";
 import { inheritProject, loadQuotaCalls, type QuotaCalls } from "../syscall/quota-calls.ts";
 
 /** What a file system answers that has no project quotas, or has them switched off. */
@@ -41,12 +41,10 @@ export class ProjectQuota {
 
   /** Takes the limit of a directory away that goes, if it has one of ours. */
   forget(fd: number): void {
-    try {
+    unlessErrno(unsupported, () => {
       const project = this.#ownProject(fd);
       if (project !== undefined) this.#quota.setLimit(fd, project, 0n);
-    } catch (error) {
-      if (!unsupported.includes(errnoOf(error) ?? "")) throw error;
-    }
+    });
   }
 
   #ownProject(fd: number): number | undefined {
@@ -57,18 +55,10 @@ export class ProjectQuota {
   #freeProject(fd: number, path: string, seed: number): number {
     for (let i = 0; i < tries; i++) {
       const project = firstProject + ((seed + i) % projects);
-      if (!this.#isUsed(fd, project)) return project;
+      // ENOENT: XFS, of one that was never used
+      if (unlessErrno(["ENOENT"], () => this.#quota.isUsed(fd, project)) !== true) return project;
     }
     throw new VolumeError("SetUpFailed", "transient", `none of ${tries} project ids on ${path} is free`);
-  }
-
-  #isUsed(fd: number, project: number): boolean {
-    try {
-      return this.#quota.isUsed(fd, project);
-    } catch (error) {
-      if (errnoOf(error) === "ENOENT") return false; // XFS, of one that was never used
-      throw error;
-    }
   }
 }
 

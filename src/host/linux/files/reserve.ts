@@ -1,6 +1,6 @@
 import { randomFillSync } from "node:crypto";
 import { closeSync, fsyncSync, openSync, statfsSync, statSync, unlinkSync, writeSync } from "node:fs";
-import { errnoOf } from "../syscall/errno.ts";
+import { unlessErrno } from "../syscall/errno.ts";
 
 /** Room for some thousand records: more than it takes to write down that everything is being taken down. */
 const reserveBytes = 1024 * 1024;
@@ -48,13 +48,7 @@ export class Reserve {
    */
   giveUp(): boolean {
     this.#held = false;
-    try {
-      unlinkSync(this.#path);
-      return true;
-    } catch (error) {
-      if (errnoOf(error) === "ENOENT") return false;
-      throw error;
-    }
+    return unlessErrno(["ENOENT"], () => unlinkSync(this.#path) ?? true) ?? false;
   }
 }
 

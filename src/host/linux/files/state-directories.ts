@@ -24,10 +24,7 @@ export function prepareStateDirectories(libc: Libc, stateDir: string): boolean {
   return ranBefore;
 }
 
-/**
- * Makes the directory beneath which CSI drivers mount, closed to everybody but root (0700), also if it is there
- * already.
- */
+/** Makes the directory beneath which CSI drivers mount, closed to all but root (0700), also if it is there already. */
 export function prepareCSIDirectory(libc: Libc, path: string): void {
   mkdirSync(path, { recursive: true, mode: 0o700 });
   const flags = O.DIRECTORY | O.NOFOLLOW | O.CLOEXEC;

@@ -1,10 +1,7 @@
 import type { Readable } from "node:stream";
 import { ByteStream } from "../syscall/byte-stream.ts";
 
-/**
- * What `git cat-file --batch` prints: for each object a line with its id, type and size, its bytes, and the end of a
- * line.
- */
+/** What `git cat-file --batch` prints: of each object a line of its id, type and size, its bytes, and a line's end. */
 export class ObjectStream {
   readonly #bytes: ByteStream;
 

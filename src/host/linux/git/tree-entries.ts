@@ -78,10 +78,7 @@ export function refusePath(path: string): void {
   }
 }
 
-/**
- * PURE. The error about an entry of a commit that is not written to the node. Retrying does not help: a commit does not
- * change.
- */
+/** PURE. The error about an entry of a commit that is not written. Retrying does not help: a commit does not change. */
 export function refused(path: string, why: string): VolumeError {
   const message = `${printable(path).slice(0, 256)} in the repository ${why}: nothing of this commit is shown. Name another commit`;
   return new VolumeError("ContentRefused", "final", message);

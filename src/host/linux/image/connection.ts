@@ -95,10 +95,7 @@ function lookupUnless(refusalOf: RefusalOf): LookupFunction {
   };
 }
 
-/**
- * As git's: a server that sends less than 1,000 bytes a second for a minute would keep others from being fetched for
- * days.
- */
+/** As git's: a server that sends less than 1,000 bytes a second for a minute would hold up other fetches for days. */
 export function tooSlow(host: string): (bytes: number) => void {
   let since = performance.now();
   let bytes = 0;

@@ -36,10 +36,7 @@ async function* members(input: ByteStream, engine: () => Gunzip | ZstdDecompress
   }
 }
 
-/**
- * What one engine takes, which then leaves what it does not begin by itself: another frame, or what is no member at
- * all.
- */
+/** What one engine takes. It leaves what it does not begin by itself: another frame, or what is no member at all. */
 async function* member(input: ByteStream, engine: Gunzip | ZstdDecompress): AsyncGenerator<Buffer> {
   const fed = feed(input, engine).catch((error: Error) => void engine.destroy(error));
   for await (const piece of engine) yield piece;

@@ -17,10 +17,7 @@ export function cleaned(path: string): string[] {
   return segments;
 }
 
-/**
- * PURE. The error about an entry of an image that is not written to the node. Retrying does not help: an image does not
- * change.
- */
+/** PURE. The error about an entry of an image that is not written. Retrying does not help: an image does not change. */
 export function refused(path: string, why: string): VolumeError {
   const message = `${printable(path).slice(0, 256)} in the image ${why}: no part of the image is shown. Name another image`;
   return new VolumeError("ContentRefused", "final", message);
@@ -43,10 +40,7 @@ const impossible = [
   "EMLINK",
 ];
 
-/**
- * PURE. The error for an entry that could not be written, by its errno: the image's fault, a full disk, or the error
- * itself.
- */
+/** PURE. The error for an entry that was not written, by errno: the image's fault, a full disk, or the error itself. */
 export function meant(path: string, error: unknown): unknown {
   const code = errnoOf(error) ?? "";
   if (impossible.includes(code)) return refused(path, `cannot be written as the image specifies (${code})`);

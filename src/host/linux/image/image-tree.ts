@@ -2,7 +2,7 @@ import { type BigIntStats, fstatSync, lstatSync, readlinkSync } from "node:fs";
 import { openDirectoryAt, removeTreeAt } from "../path/held-tree.ts";
 import { O, RESOLVE } from "../syscall/constants.ts";
 import { Descriptor } from "../syscall/descriptor.ts";
-import { errnoOf } from "../syscall/errno.ts";
+import { unlessErrno } from "../syscall/errno.ts";
 import type { Libc } from "../syscall/libc.ts";
 import type { SandboxCalls } from "../syscall/sandbox-calls.ts";
 import { refused } from "./image-path.ts";
@@ -36,7 +36,7 @@ export class ImageTree {
    * to nothing leads to a directory then, in the root.
    */
   open(segments: readonly string[], links = 0): Descriptor {
-    const there = this.#openUnless(["ENOENT"], segments);
+    const there = unlessErrno(["ENOENT"], () => this.openThere(segments));
     if (there !== undefined) return there;
     const above = segments.slice(0, -1);
     const name = segments.at(-1) ?? ".";
@@ -55,7 +55,7 @@ export class ImageTree {
 
   /** @returns undefined also if a file is on the way, or links in circles: nothing can be beneath them */
   openIfThere(segments: readonly string[]): Descriptor | undefined {
-    return this.#openUnless(["ENOENT", "ENOTDIR", "ELOOP"], segments);
+    return unlessErrno(["ENOENT", "ENOTDIR", "ELOOP"], () => this.openThere(segments));
   }
 
   openThere(segments: readonly string[]): Descriptor {
@@ -105,15 +105,6 @@ export class ImageTree {
     const there = statOf(parent, name);
     if (there === undefined) return;
     this.keepTime(parent, () => removeTreeAt(this.libc, parent, { name, isDirectory: () => there.isDirectory() }));
-  }
-
-  #openUnless(codes: readonly string[], segments: readonly string[]): Descriptor | undefined {
-    try {
-      return this.openThere(segments);
-    } catch (error) {
-      if (codes.includes(errnoOf(error) ?? "")) return undefined;
-      throw error;
-    }
   }
 }
 

@@ -37,10 +37,7 @@ export function isLoopback(host: string): boolean {
 const ownMachine =
   /^(localhost|.*\.localhost|127\.[0-9.]+|0\.0\.0\.0|\[::1?\]|\[::ffff:(7f[0-9a-f]{2}|0):[0-9a-f]+\])\.?$/;
 
-/**
- * PURE. Whether a registry may send us there. Only one on the node itself may send to the node itself, where services
- * trust the node.
- */
+/** PURE. Whether a registry may send us there: to the node, whose services trust it, only one on the node itself. */
 export function maySendTo(registry: string, { protocol, host, hostname }: URL): boolean {
   if (isLoopback(registry)) return protocol === "https:" || (protocol === "http:" && isLoopback(host));
   return protocol === "https:" && !ownMachine.test(hostname);

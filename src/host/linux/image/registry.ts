@@ -117,10 +117,7 @@ export class Registry implements BlobSource {
     );
   }
 
-  /**
-   * The registry itself may be anywhere: a set names it. Where it sends us, it must not be the node, whatever that is
-   * called.
-   */
+  /** The registry itself may be anywhere: a set names it. Where it sends us must not be the node, by whatever name. */
   #refusalAt({ host }: URL): RefusalOf {
     const { registry, address: own } = this.#image;
     if (isLoopback(registry) || host === new URL(own).host) return () => undefined;

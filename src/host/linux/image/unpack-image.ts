@@ -77,10 +77,7 @@ async function layersOf(source: BlobSource, image: NamedImage): Promise<readonly
   throw new VolumeError("ContentRefused", "final", message);
 }
 
-/**
- * What compression at most adds to an archive: a few bytes a block, a header, and the table of contents of
- * zstd:chunked.
- */
+/** What compression adds at most: a few bytes a block, a header, and the table of contents of zstd:chunked. */
 const [addedPart, addedBytes] = [1.01, 1024 * 1024];
 
 /**

@@ -10,8 +10,8 @@ import type {
 } from "../../ports/block-layers.ts";
 import type { ProgramHow, ProgramResult, Programs } from "../../ports/programs.ts";
 import { onNode, runOfNode } from "../child/node-tools.ts";
-import { attribute } from "../syscall/device-identity.ts";
-import { ifThere } from "../syscall/if-there.ts";
+import { attribute } from "../syscall/block-device.ts";
+import { ifThere } from "../syscall/errno.ts";
 import { cryptFailure, formatArgs } from "./cryptsetup-errors.ts";
 import { lvmFailure, parseVolumes } from "./lvm-errors.ts";
 

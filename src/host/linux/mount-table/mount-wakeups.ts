@@ -3,7 +3,7 @@ import type { Cancel, Timers } from "../../../ports.ts";
 import type { MountTableSource } from "../../ports/host-ports.ts";
 import type { WatchUnavailable } from "../../ports/wakeups.ts";
 import { errnoOf } from "../syscall/errno.ts";
-import { watchErrorReason } from "../syscall/watch-error-reason.ts";
+import { watchErrorReason } from "../syscall/inotify-calls.ts";
 
 /** Milliseconds after a change of the mount table after which it is told of: mounts come by the hundred. */
 const tableMs = 100;

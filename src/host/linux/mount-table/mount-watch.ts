@@ -2,8 +2,8 @@ import { closeSync, openSync } from "node:fs";
 import koffi from "koffi";
 import type { Cancel } from "../../../ports.ts";
 import { EPOLL } from "../syscall/constants.ts";
-import { Errno } from "../syscall/errno.ts";
 import { epoll_event } from "../syscall/layouts.ts";
+import { checked } from "../syscall/libc.ts";
 
 /** Room for one event, which is packed on x64 alone, and for a few. */
 const room = { event: 16, events: 64 } as const;
@@ -45,10 +45,6 @@ function loadEpoll() {
   const create = lib.func("int epoll_create1(int flags)");
   const ctl = lib.func("int epoll_ctl(int epfd, int op, int fd, void *event)");
   const wait = lib.func("int epoll_wait(int epfd, void *events, int maxevents, int timeout)");
-  const checked = (call: string, result: number): number => {
-    if (result < 0) throw new Errno(call, koffi.errno());
-    return result;
-  };
   return {
     create: (): number => checked("epoll_create1", create(EPOLL.CLOEXEC)),
     add(epfd: number, fd: number, events: number): void {

@@ -2,7 +2,7 @@ import { MountTable } from "../../mount-table/mount-table.ts";
 import { type MountEntry, sameEntry } from "../../mount-table/mountinfo.ts";
 import { parseLinesOf } from "../../mount-table/mountinfo-text.ts";
 import type { OptionLists } from "../../mount-table/option-lists.ts";
-import type { MountQueries } from "../syscall/mount-queries.ts";
+import type { MountQueries } from "../syscall/mount-calls.ts";
 import { decodeStatmount, statmountMask } from "../syscall/statmount.ts";
 import type { MountinfoFile } from "./mountinfo-file.ts";
 
@@ -59,10 +59,7 @@ export class StatedMounts {
     return same.flatMap(({ uniqueID }) => uniqueID ?? []);
   }
 
-  /**
-   * Unique ids of mounts that are not as the table has them, by a text and a list of ids: what mountinfo shows of them
-   * is asked anew.
-   */
+  /** Unique ids of mounts that are not as the table has them, by a text and a list of ids: mountinfo is asked anew. */
   differing(lines: readonly MountEntry[], listed: ReadonlySet<number>): Set<number> {
     const differing = new Set<number>();
     for (const id of listed) if (!this.#mounts.has(id)) differing.add(id);

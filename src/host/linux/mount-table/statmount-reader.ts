@@ -3,7 +3,7 @@ import type { Clock } from "../../../ports.ts";
 import { type Compared, type MountReader, restFactor } from "../../mount-table/mount-reader.ts";
 import type { MountTable } from "../../mount-table/mount-table.ts";
 import { differenceOf, parseMountinfo } from "../../mount-table/mountinfo.ts";
-import type { MountQueries } from "../syscall/mount-queries.ts";
+import type { MountQueries } from "../syscall/mount-calls.ts";
 import type { Announcer } from "./mount-events.ts";
 import type { MountinfoFile } from "./mountinfo-file.ts";
 import { type Change, StatedMounts, type StatedMountsDeps } from "./stated-mounts.ts";

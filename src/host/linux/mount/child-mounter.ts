@@ -1,6 +1,6 @@
 import { VolumeError } from "../../../errors.ts";
 import type { FilesystemMount, Mounter, OperationContext } from "../../ports/host-ports.ts";
-import { describeRemote, isOfServer, type RemoteMount } from "../../ports/remote-mount.ts";
+import { describeRemote, isOfServer, type RemoteMount } from "../../ports/servers.ts";
 import { askChild, broke, errorOf, isKnown, runProgram } from "../child/child-reply.ts";
 import type { ChildRunner } from "../child/child-runner.ts";
 import { findProgram } from "../child/find-program.ts";

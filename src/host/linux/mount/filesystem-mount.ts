@@ -7,11 +7,10 @@ import type { FilesystemMount } from "../../ports/host-ports.ts";
 import type { MountAttributes } from "../../ports/types.ts";
 import { attachedBy } from "../device/attached-by.ts";
 import { damageOf } from "../device/file-system-check.ts";
+import { attribute } from "../syscall/block-device.ts";
 import { FSCONFIG, FSMOUNT_CLOEXEC, FSOPEN_CLOEXEC, FSPICK, MOUNT_ATTR } from "../syscall/constants.ts";
 import { Descriptor } from "../syscall/descriptor.ts";
-import { attribute } from "../syscall/device-identity.ts";
-import { errnoOf } from "../syscall/errno.ts";
-import { ifThere } from "../syscall/if-there.ts";
+import { errnoOf, ifThere, unlessErrno } from "../syscall/errno.ts";
 import type { Libc } from "../syscall/libc.ts";
 import { refusedDevice } from "./refused-device.ts";
 import { servedFailure, servedFileSystems } from "./served-file-systems.ts";
@@ -117,13 +116,8 @@ function explained<T>(
 function readLog(context: Descriptor): string {
   const lines: string[] = [];
   const buffer = Buffer.alloc(1024);
-  try {
-    for (let length = readSync(context.fd, buffer); length > 0; length = readSync(context.fd, buffer)) {
-      lines.push(buffer.toString("utf8", 0, length).trim());
-    }
-  } catch (error) {
-    if (errnoOf(error) !== "ENODATA") throw error; // ENODATA: no more messages
-  }
+  const next = () => unlessErrno(["ENODATA"], () => readSync(context.fd, buffer)) ?? 0; // ENODATA: no more messages
+  for (let length = next(); length > 0; length = next()) lines.push(buffer.toString("utf8", 0, length).trim());
   return lines.join("; ");
 }
 
@@ -151,10 +145,7 @@ function atimeBits(atime: MountAttributes["atime"]): number {
   return atime === "strictatime" ? MOUNT_ATTR.STRICTATIME : 0;
 }
 
-/**
- * Where an ext2, ext3 or ext4 says what is to be done about errors that the kernel meets in it, and what goes on:
- * fs/ext4/ext4.h.
- */
+/** Where an ext2, ext3 or ext4 says what to do about errors in it, and what goes on: fs/ext4/ext4.h. */
 const errorsField = 1024 + 0x3c;
 const errorsContinue = 1;
 

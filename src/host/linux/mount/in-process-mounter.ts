@@ -19,7 +19,7 @@ import { openKnown } from "../path/known-walk.ts";
 import * as walk from "../path/walk.ts";
 import * as C from "../syscall/constants.ts";
 import { Descriptor } from "../syscall/descriptor.ts";
-import { errnoOf } from "../syscall/errno.ts";
+import { errnoOf, unlessErrno } from "../syscall/errno.ts";
 import type { Libc } from "../syscall/libc.ts";
 import { attributeBits, createFilesystemMount, reconfigureFilesystem } from "./filesystem-mount.ts";
 import { type MountOf, mountOfByText } from "./mount-of.ts";
@@ -85,11 +85,7 @@ export class InProcessMounter implements Mounter {
     using opened = this.#openTarget(target);
     if (opened === undefined || opened.stat.mountRoot || walk.kindOf(opened.stat) !== kind) return;
     if (kind === "file" && opened.stat.size > 0) return;
-    try {
-      removeExactly(this.#libc, opened, kind);
-    } catch (error) {
-      if (!["ENOENT", "ENOTEMPTY", "EBUSY", "EEXIST"].includes(errnoOf(error) ?? "")) throw error;
-    }
+    unlessErrno(["ENOENT", "ENOTEMPTY", "EBUSY", "EEXIST"], () => removeExactly(this.#libc, opened, kind));
   }
 
   async bind(
@@ -214,12 +210,9 @@ export class InProcessMounter implements Mounter {
 
   #makeFileAt(parent: Descriptor, name: string, mode: number): void {
     const flags = C.O.WRONLY | C.O.CREAT | C.O.EXCL | C.O.CLOEXEC;
-    try {
-      const fd = this.#libc.openat2(parent.fd, name, flags, mode, C.RESOLVE.NO_SYMLINKS | C.RESOLVE.BENEATH);
-      new Descriptor(fd)[Symbol.dispose]();
-    } catch (error) {
-      if (errnoOf(error) !== "EEXIST") throw error;
-    }
+    const resolve = C.RESOLVE.NO_SYMLINKS | C.RESOLVE.BENEATH;
+    const fd = unlessErrno(["EEXIST"], () => this.#libc.openat2(parent.fd, name, flags, mode, resolve));
+    if (fd !== undefined) new Descriptor(fd)[Symbol.dispose]();
   }
 }
 

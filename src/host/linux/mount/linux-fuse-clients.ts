@@ -1,18 +1,17 @@
 import { closeSync, fstatSync, openSync, readFileSync, readSync } from "node:fs";
 import { VolumeError } from "../../../errors.ts";
 import type { Logger, Timers } from "../../../ports.ts";
-import type { ClientStart, Clients } from "../../ports/fuse-clients.ts";
 import type { OperationContext } from "../../ports/host-ports.ts";
+import type { ClientStart, Clients } from "../../ports/programs.ts";
 import type { ChildProcessID } from "../../ports/types.ts";
 import type { Wakeups } from "../../ports/wakeups.ts";
 import { askChild, runProgram } from "../child/child-reply.ts";
 import type { ChildRunner } from "../child/child-runner.ts";
 import { findProgram } from "../child/find-program.ts";
-import { isAlive } from "../child/is-alive.ts";
 import { staysMark } from "../child/leave-cgroup.ts";
+import { isAlive } from "../child/processes.ts";
 import { programWords } from "../child/program-words.ts";
-import { ifThere } from "../syscall/if-there.ts";
-import { unlessGone } from "../syscall/unless-gone.ts";
+import { ifThere, unlessGone } from "../syscall/errno.ts";
 
 /** Milliseconds that a client which was killed has to end: it writes nothing then, but gives back its memory. */
 const killedMs = 5_000;
@@ -69,10 +68,7 @@ export class LinuxClients implements Clients {
     this.#deps.log.warn(message, { pid, error: why.split("\n")[0] });
   }
 
-  /**
-   * A pid that is another's by now has other arguments; one that has ended, none. A child reads them, as it may have to
-   * wait.
-   */
+  /** A pid that is another's by now has other arguments; one that has ended, none. A child reads them: it may wait. */
   async running(pidFile: string): Promise<ChildProcessID | undefined> {
     const pid = Number(ifThere(() => readFileSync(pidFile, "latin1"))?.trim());
     if (!Number.isSafeInteger(pid) || pid <= 1) return undefined;

@@ -1,11 +1,9 @@
 import { messageOf } from "../../../errors.ts";
 import type { Timers } from "../../../ports.ts";
-import type { RemoteMount } from "../../ports/remote-mount.ts";
-import type { FileSystemErrors, ServerAnswer, Servers } from "../../ports/servers.ts";
+import type { FileSystemErrors, RemoteMount, ServerAnswer, Servers } from "../../ports/servers.ts";
 import { findProgram } from "../child/find-program.ts";
 import { SpawnedProcess } from "../child/spawned-process.ts";
-import { diskAnswer } from "../device/disk-answer.ts";
-import { ext4Errors } from "../device/ext4-errors.ts";
+import { diskAnswer, ext4Errors } from "../device/disk-state.ts";
 
 /** stat(1) asks, and not a child of ours: it is there within 2 ms, where Node takes 50. */
 const program = "stat";

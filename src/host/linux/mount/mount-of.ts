@@ -3,8 +3,8 @@ import { parseLinesOf } from "../../mount-table/mountinfo-text.ts";
 import { OptionLists } from "../../mount-table/option-lists.ts";
 import type { Descriptor } from "../syscall/descriptor.ts";
 import type { Libc } from "../syscall/libc.ts";
-import { byIDOrText, type MountQueries } from "../syscall/mount-queries.ts";
-import { readOwnMountinfo } from "../syscall/own-mountinfo.ts";
+import { byIDOrText, type MountQueries } from "../syscall/mount-calls.ts";
+import { readOwnMountinfo } from "../syscall/proc.ts";
 import { decodeStatmount, statmountMask } from "../syscall/statmount.ts";
 
 /** Finds the mount that a descriptor is in; undefined if it is in none of this namespace that a path leads to. */

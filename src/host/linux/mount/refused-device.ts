@@ -4,8 +4,8 @@ import { quoted } from "../../../api/values/printable.ts";
 import { VolumeError } from "../../../errors.ts";
 import type { MountEntry } from "../../mount-table/mountinfo.ts";
 import type { FilesystemMount } from "../../ports/host-ports.ts";
-import { ifThere } from "../syscall/if-there.ts";
-import { ownMounts } from "../syscall/own-mountinfo.ts";
+import { ifThere } from "../syscall/errno.ts";
+import { ownMounts } from "../syscall/proc.ts";
 
 /** Where the UUID is of what may be mounted once at a time, and how a copy gets one of its own. */
 const identities: { readonly [fsType: string]: { readonly at: number; readonly renew: string } } = {
@@ -14,10 +14,7 @@ const identities: { readonly [fsType: string]: { readonly at: number; readonly r
 };
 const onDevices = new Set(["ext2", "ext3", "ext4", ...Object.keys(identities)]);
 
-/**
- * The agent's own, of a volume of which nothing is written (plugins/local/read-only-device.ts). Each of these file
- * systems takes them.
- */
+/** The agent's own, of a volume that is not written to (plugins/local/read-only-device.ts). All of these take them. */
 const own = new Set(["ro", "norecovery", "rescue=nologreplay"]);
 
 /**

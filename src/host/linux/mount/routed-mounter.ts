@@ -1,7 +1,7 @@
 import { isLastOf, mayBlock, remoteMountOn } from "../../mount-table/may-block.ts";
 import type { MountTable } from "../../mount-table/mount-table.ts";
 import type { Mounter, MountTableSource, SourcePath } from "../../ports/host-ports.ts";
-import type { RemoteMount } from "../../ports/remote-mount.ts";
+import type { RemoteMount } from "../../ports/servers.ts";
 import { sourceString } from "../path/walk.ts";
 import { errnoOf } from "../syscall/errno.ts";
 

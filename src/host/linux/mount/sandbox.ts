@@ -2,7 +2,7 @@ import { chownSync, lstatSync, mkdirSync, readlinkSync, symlinkSync, writeFileSy
 import { dirname } from "node:path";
 import * as C from "../syscall/constants.ts";
 import { Descriptor } from "../syscall/descriptor.ts";
-import { errnoOf } from "../syscall/errno.ts";
+import { unlessErrno } from "../syscall/errno.ts";
 import type { Libc } from "../syscall/libc.ts";
 import type { SandboxCalls } from "../syscall/sandbox-calls.ts";
 import { memoryMount } from "./memory-mount.ts";
@@ -66,10 +66,7 @@ export function enterSandbox(
   process.chdir("/");
 }
 
-/**
- * Shows a file or directory of the node, read-only; a link as a link where it leads to what is shown, and else what it
- * leads to.
- */
+/** Shows a file or directory of the node, read-only; a link as one where it leads to what is shown, else its target. */
 function show(libc: Libc, from: string, to: string, attributes: number): void {
   const stat = lstatSync(from, { throwIfNoEntry: false });
   if (stat === undefined) return;
@@ -78,21 +75,13 @@ function show(libc: Libc, from: string, to: string, attributes: number): void {
     symlinkSync(link, to);
     return;
   }
-  const source = cloneIfThere(libc, from, C.MOUNT_ATTR.RDONLY | C.MOUNT_ATTR.NOSUID | attributes);
+  const all = C.MOUNT_ATTR.RDONLY | C.MOUNT_ATTR.NOSUID | attributes;
+  const source = unlessErrno(["ENOENT"], () => clone(libc, from, all));
   if (source === undefined) return; // a link to nothing
   using mount = source;
   if ((libc.statx(mount.fd, "", C.AT_EMPTY_PATH).mode & C.S_IFMT) === 0o040000) mkdirSync(to, 0o755);
   else writeFileSync(to, "");
   attach(libc, mount, to);
-}
-
-function cloneIfThere(libc: Libc, path: string, attributes: number): Descriptor | undefined {
-  try {
-    return clone(libc, path, attributes);
-  } catch (error) {
-    if (errnoOf(error) === "ENOENT") return undefined;
-    throw error;
-  }
 }
 
 /** What is at a path with all that is mounted in it, as a mount of its own that is nowhere yet. */

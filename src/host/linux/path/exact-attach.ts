@@ -2,8 +2,8 @@ import { VolumeError } from "../../../errors.ts";
 import type { TargetPath } from "../../ports/types.ts";
 import * as C from "../syscall/constants.ts";
 import type { Descriptor } from "../syscall/descriptor.ts";
+import { mayBe } from "../syscall/errno.ts";
 import type { Libc } from "../syscall/libc.ts";
-import { mayBe } from "../syscall/may-be.ts";
 import { type OpenTarget, openTarget } from "./walk.ts";
 
 /**

@@ -1,7 +1,6 @@
 import { randomUUID } from "node:crypto";
 import { AT_REMOVEDIR, AT_SYMLINK_NOFOLLOW } from "../syscall/constants.ts";
-import type { Descriptor } from "../syscall/descriptor.ts";
-import { errnoOf } from "../syscall/errno.ts";
+import { unlessErrno } from "../syscall/errno.ts";
 import type { Libc } from "../syscall/libc.ts";
 import type { OpenTarget } from "./walk.ts";
 
@@ -19,7 +18,8 @@ export function removeExactly(libc: Libc, opened: OpenTarget, kind: "directory" 
     return;
   }
   const aside = `.nodevolume-removed-${randomUUID()}`;
-  if (!renameFree(libc, parent, name, aside)) {
+  const isMoved = unlessErrno(["EINVAL"], () => libc.renameFree(parent.fd, name, parent.fd, aside) ?? true);
+  if (isMoved === undefined) {
     libc.unlinkat(parent.fd, name, 0); // a file system that knows no such rename, as NFS
     return;
   }
@@ -29,15 +29,4 @@ export function removeExactly(libc: Libc, opened: OpenTarget, kind: "directory" 
     return;
   }
   libc.renameFree(parent.fd, aside, parent.fd, name);
-}
-
-/** @returns false if the file system does not have it */
-function renameFree(libc: Libc, parent: Descriptor, from: string, to: string): boolean {
-  try {
-    libc.renameFree(parent.fd, from, parent.fd, to);
-    return true;
-  } catch (error) {
-    if (errnoOf(error) === "EINVAL") return false;
-    throw error;
-  }
 }

@@ -5,10 +5,9 @@ import type { UnmountMode } from "../../ports/host-ports.ts";
 import type { TargetPath } from "../../ports/types.ts";
 import * as C from "../syscall/constants.ts";
 import { Descriptor } from "../syscall/descriptor.ts";
-import { errnoOf } from "../syscall/errno.ts";
+import { errnoOf, mayBe, unlessErrno } from "../syscall/errno.ts";
 import { knownStat } from "../syscall/known-stat.ts";
 import type { Libc } from "../syscall/libc.ts";
-import { mayBe } from "../syscall/may-be.ts";
 import type { MountID } from "../syscall/mount-links.ts";
 import { type OpenTarget, openInRoot } from "./walk.ts";
 
@@ -17,7 +16,7 @@ const closeInPool = promisify(close);
 /** How often a mount that somebody looked at between two calls is tried again, before it counts as in use. */
 const attempts = 16;
 /** What a file system without handles, or an agent without the right to use them, answers. */
-const noHandles: ReadonlySet<string> = new Set(["ENOTSUP", "EPERM", "EOVERFLOW", "EINVAL"]);
+const noHandles = ["ENOTSUP", "EPERM", "EOVERFLOW", "EINVAL"];
 
 /**
  * Unmounts the mount that `opened` holds, and no other. umount2(2) takes a path, and a descriptor of the mount would
@@ -123,12 +122,8 @@ function isExpired(libc: Libc, path: string, flags: number): boolean {
  * A clone of the mount that a directory is in, which shows what is mounted upon there. Undefined if it may not be made.
  */
 function cloneOf(libc: Libc, { fd }: Descriptor): PooledDescriptor | undefined {
-  try {
-    return new PooledDescriptor(libc.openTree(fd, "", C.AT_EMPTY_PATH | C.OPEN_TREE_CLONE | C.OPEN_TREE_CLOEXEC));
-  } catch (error) {
-    if (noHandles.has(errnoOf(error) ?? "")) return undefined;
-    throw error;
-  }
+  const flags = C.AT_EMPTY_PATH | C.OPEN_TREE_CLONE | C.OPEN_TREE_CLOEXEC;
+  return unlessErrno(noHandles, () => new PooledDescriptor(libc.openTree(fd, "", flags)));
 }
 
 /**
@@ -139,17 +134,14 @@ function openCovered(
   libc: Libc,
   { parent, clone, name }: { parent: Descriptor; clone: PooledDescriptor; name: string },
 ): Descriptor | undefined {
-  try {
+  return unlessErrno(noHandles, () => {
     libc.mountSetattr(clone.fd, 0, 0, C.MS.PRIVATE); // nothing of what is mounted meanwhile shall arrive in it
     const bare = C.RESOLVE.BENEATH | C.RESOLVE.NO_SYMLINKS | C.RESOLVE.NO_XDEV;
     using covered = new Descriptor(libc.openat2(clone.fd, name, C.O.PATH | C.O.NOFOLLOW | C.O.CLOEXEC, 0, bare));
     const readable = C.O.RDONLY | C.O.DIRECTORY | C.O.CLOEXEC;
     using mount = new Descriptor(libc.openat2(parent.fd, ".", readable, 0, 0));
     return new Descriptor(libc.handles.openHandle(mount, libc.handles.handleOf(covered), C.O.PATH | C.O.CLOEXEC));
-  } catch (error) {
-    if (noHandles.has(errnoOf(error) ?? "")) return undefined;
-    throw error;
-  }
+  });
 }
 
 /** Closed on a thread of the pool: the end of a mount waits until no processor looks at it any more, about 0.1 ms. */

@@ -2,7 +2,7 @@ import { isUtf8 } from "node:buffer";
 import { type Dirent, lstatSync, readdirSync, renameSync, rmdirSync, unlinkSync } from "node:fs";
 import { O, RESOLVE } from "../syscall/constants.ts";
 import { Descriptor } from "../syscall/descriptor.ts";
-import { errnoOf } from "../syscall/errno.ts";
+import { unlessErrno } from "../syscall/errno.ts";
 import type { Libc } from "../syscall/libc.ts";
 import { makeDirectoryAt } from "./walk.ts";
 
@@ -76,10 +76,7 @@ class TreeEmptier {
     this.#directory = directory;
   }
 
-  /**
-   * Each pass takes the uppermost level away, so that there is one for each level at most, and one more for names that
-   * are no text.
-   */
+  /** Each pass takes the uppermost level away: at most one for each, and one more for names that are no text. */
   empty(): void {
     for (;;) {
       const entries = entriesIn(this.#directory);
@@ -124,13 +121,7 @@ function at(directory: Descriptor, name: Buffer): Buffer {
   return Buffer.concat([Buffer.from(`${directory.path}/`), name]);
 }
 
-function unlessGone(remove: () => void): void {
-  try {
-    remove();
-  } catch (error) {
-    if (errnoOf(error) !== "ENOENT") throw error;
-  }
-}
+const unlessGone = (remove: () => void) => unlessErrno(["ENOENT"], remove);
 
 /** The names in a directory, in no order. */
 export function namesIn(directory: Descriptor): string[] {

@@ -3,8 +3,8 @@ import { VolumeError } from "../../../errors.ts";
 import type { Logger } from "../../../ports.ts";
 import { remoteMountOn } from "../../mount-table/may-block.ts";
 import { MountTable } from "../../mount-table/mount-table.ts";
-import { describeRemote } from "../../ports/remote-mount.ts";
-import { ownMounts } from "../syscall/own-mountinfo.ts";
+import { describeRemote } from "../../ports/servers.ts";
+import { ownMounts } from "../syscall/proc.ts";
 
 /**
  * Makes the directories beneath which volumes may be mounted, where they are missing. The mount table names real paths:

@@ -5,7 +5,7 @@ import type { FileKind, SourcePath } from "../../ports/host-ports.ts";
 import type { TargetPath } from "../../ports/types.ts";
 import { AT_FDCWD, O, RESOLVE, S_IFMT } from "../syscall/constants.ts";
 import { Descriptor } from "../syscall/descriptor.ts";
-import { errnoOf } from "../syscall/errno.ts";
+import { errnoOf, unlessErrno } from "../syscall/errno.ts";
 import { type KnownStat, knownStat } from "../syscall/known-stat.ts";
 import type { Libc, Statx } from "../syscall/libc.ts";
 import { openKnown } from "./known-walk.ts";
@@ -92,7 +92,7 @@ export function openTarget(libc: Libc, target: TargetPath): OpenTarget | undefin
 
 /** The directory that a target is in; undefined if it, or one above it, is not there. */
 function openTargetParent(libc: Libc, target: TargetPath): Descriptor | undefined {
-  const opened = openIfThere(() => openPrefix(libc, target));
+  const opened = unlessErrno(["ENOENT"], () => openPrefix(libc, target));
   if (opened === undefined) return undefined;
   const directory = relativePath(target.prefix, parentOf(target.path));
   if (directory === "") return opened;
@@ -109,7 +109,7 @@ function openTargetParent(libc: Libc, target: TargetPath): Descriptor | undefine
 export function makeTargetParent(libc: Libc, target: TargetPath): Descriptor {
   const there = openTargetParent(libc, target); // as it is for most targets
   if (there !== undefined) return there;
-  const prefix = openIfThere(() => openPrefix(libc, target));
+  const prefix = unlessErrno(["ENOENT"], () => openPrefix(libc, target));
   if (prefix === undefined) {
     throw new VolumeError(
       "SetUpFailed",
@@ -132,11 +132,7 @@ export function makeTargetParent(libc: Libc, target: TargetPath): Descriptor {
 
 /** mkdirat(2) that takes what is there already. */
 export function makeDirectoryAt(libc: Libc, parent: Descriptor, name: string, mode: number): void {
-  try {
-    libc.mkdirat(parent.fd, name, mode);
-  } catch (error) {
-    if (errnoOf(error) !== "EEXIST") throw error;
-  }
+  unlessErrno(["EEXIST"], () => libc.mkdirat(parent.fd, name, mode));
 }
 
 /** PURE. The type of a file by its st_mode. */
@@ -194,15 +190,6 @@ export function targetError(error: unknown, target: TargetPath): unknown {
       );
     default:
       return error;
-  }
-}
-
-function openIfThere(open: () => Descriptor): Descriptor | undefined {
-  try {
-    return open();
-  } catch (error) {
-    if (errnoOf(error) === "ENOENT") return undefined;
-    throw error;
   }
 }
 

@@ -1,7 +1,7 @@
 import { existsSync, readdirSync } from "node:fs";
 import { basename } from "node:path";
 import { VolumeError } from "../../../errors.ts";
-import type { NBDImages, NBDRequest, NBDServed } from "../../ports/nbd.ts";
+import type { NBDImages, NBDRequest, NBDServed } from "../../ports/ceph.ts";
 import type { Programs } from "../../ports/programs.ts";
 import type { ChildProcessID } from "../../ports/types.ts";
 import { askChild, refusalOf, runProgram } from "../child/child-reply.ts";
@@ -90,10 +90,7 @@ export class LinuxNBD implements NBDImages {
     return undefined;
   }
 
-  /**
-   * It opens the device in its own /dev, which has those of the node only that were there when the agent's container
-   * was begun.
-   */
+  /** It opens the device in its own /dev, which has only those of the node that were there when its container began. */
   async #makeNodes(): Promise<void> {
     const { runner, operation, hostRoot } = this.#deps;
     const missing = disks().filter((name) => hostRoot !== "/" && !existsSync(`/dev/${name}`));

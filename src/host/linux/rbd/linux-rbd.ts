@@ -1,12 +1,12 @@
 import { readdirSync } from "node:fs";
 import { VolumeError } from "../../../errors.ts";
+import type { RBDDevice, RBDDevices, RBDMapping } from "../../ports/ceph.ts";
 import type { OperationContext } from "../../ports/host-ports.ts";
 import type { Programs } from "../../ports/programs.ts";
-import type { RBDDevice, RBDDevices, RBDMapping } from "../../ports/rbd.ts";
 import type { MeantDevice } from "../child/child-protocol.ts";
 import { askChild, broke, errorOf, isKnown } from "../child/child-reply.ts";
 import type { ChildRunner } from "../child/child-runner.ts";
-import { unlessGone } from "../syscall/unless-gone.ts";
+import { unlessGone } from "../syscall/errno.ts";
 import { loadModule } from "./load-module.ts";
 import { isMeant } from "./meant-device.ts";
 import { addedText, clusterOf, monitorsIn, refusal } from "./rbd-text.ts";

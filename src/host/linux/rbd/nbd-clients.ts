@@ -3,11 +3,10 @@ import type { ChildProcessID } from "../../ports/types.ts";
 import type { NBDClientQuery } from "../child/child-protocol.ts";
 import { enterNodesCgroups } from "../child/leave-cgroup.ts";
 import { isInOtherPod } from "../child/pod-cgroups.ts";
-import { processOfRoot, type Sought } from "../child/process-of-root.ts";
-import { ifThere } from "../syscall/if-there.ts";
+import { processOfRoot, type Sought } from "../child/processes.ts";
+import { ifThere, unlessGone } from "../syscall/errno.ts";
 import type { Libc } from "../syscall/libc.ts";
 import type { SandboxCalls } from "../syscall/sandbox-calls.ts";
-import { unlessGone } from "../syscall/unless-gone.ts";
 
 /** Also the name that the kernel gives its processes. */
 export const nbdProgram = "rbd-nbd";

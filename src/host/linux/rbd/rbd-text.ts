@@ -1,6 +1,6 @@
 import { VolumeError } from "../../../errors.ts";
-import { cephErrno, nothingOfNode } from "../../ports/ceph-words.ts";
-import type { RemoteMount } from "../../ports/remote-mount.ts";
+import { cephErrno, nothingOfNode } from "../../ports/ceph.ts";
+import type { RemoteMount } from "../../ports/servers.ts";
 
 /** PURE. What is written to map it: the text, with the key as the last of its options. */
 export function addedText(text: string, key: string): string {
@@ -98,10 +98,7 @@ export function codeOf(words: string): string | undefined {
   return number === undefined ? undefined : nameOf(number);
 }
 
-/**
- * PURE. The same of what rbd-nbd(8) does, of the parts monc and rbd at level 10. (Ceph: src/mon/MonClient.cc,
- * src/librbd/ImageState.cc)
- */
+/** PURE. The same of what rbd-nbd(8) logs, of monc and rbd at level 10. (Ceph: MonClient.cc, librbd/ImageState.cc) */
 export function codeOfLog(log: string): string | undefined {
   const number = [...log.matchAll(/ (?:_finish_auth |handle_open: r=)-(\d{1,3})$/gm)].at(-1)?.[1];
   if (number !== undefined) return nameOf(Number(number));

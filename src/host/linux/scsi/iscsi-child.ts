@@ -4,7 +4,7 @@ import { listed } from "../../../api/values/listed.ts";
 import { portalText } from "../../ports/iscsi.ts";
 import type { ISCSIOutcome, ISCSIRequest } from "../child/child-protocol.ts";
 import { pathsOfNode } from "../child/node-tools.ts";
-import { ifThere } from "../syscall/if-there.ts";
+import { ifThere } from "../syscall/errno.ts";
 import { loadLibc } from "../syscall/libc.ts";
 import { loadSandboxCalls } from "../syscall/sandbox-calls.ts";
 import { changeRecord, coverDatabase, enterOwnDatabase, likeInterface } from "./iscsi-database.ts";

@@ -17,15 +17,12 @@ import type { ISCSIInterface } from "../../ports/iscsi.ts";
 import { memoryMount } from "../mount/memory-mount.ts";
 import * as C from "../syscall/constants.ts";
 import { Descriptor } from "../syscall/descriptor.ts";
-import { ifThere } from "../syscall/if-there.ts";
+import { ifThere } from "../syscall/errno.ts";
 import type { Libc } from "../syscall/libc.ts";
 import type { SandboxCalls } from "../syscall/sandbox-calls.ts";
 import { interfaceLines, recordText, type Settings, withSettings } from "./iscsi-records.ts";
 
-/**
- * Where distributions have open-iscsi's records, each with nodes, ifaces and send_targets in it. The first has its
- * settings as well.
- */
+/** Where distributions have open-iscsi's records: nodes, ifaces and send_targets. The first has its settings, too. */
 const places = ["/etc/iscsi", "/var/lib/iscsi"];
 
 /**
@@ -75,10 +72,7 @@ const builtIn: { readonly [name: string]: readonly string[] } = {
   iser: ["iface.transport_name = iser"],
 };
 
-/**
- * What the interface is to be like, by the node's own record of that; undefined if it has none. Before the database is
- * covered.
- */
+/** What the interface is to be like, by the node's own record; undefined if it has none. Before that is covered. */
 export function likeInterface({ like, initiatorName }: Pick<ISCSIInterface, "like" | "initiatorName">) {
   const record = places.map((place) => ifThere(() => readFileSync(`${place}/ifaces/${like}`, "utf8"))).find(Boolean);
   const lines = record === undefined ? builtIn[like] : interfaceLines(record);

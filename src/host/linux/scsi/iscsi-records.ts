@@ -20,10 +20,7 @@ export function withSettings(record: string, settings: Settings): string {
   ]);
 }
 
-/**
- * PURE. Of CHAP, as the records of sessions and of discovery have it; without any, what iscsid.conf may have for all
- * goes to nobody.
- */
+/** PURE. CHAP, as records of sessions and discovery have it; without any, iscsid.conf's for all goes to nobody. */
 export function chapSettings(
   prefix: "node.session.auth" | "discovery.sendtargets.auth",
   credentials: ISCSICredentials | undefined,

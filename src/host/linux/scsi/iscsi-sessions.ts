@@ -1,7 +1,7 @@
 import { readdirSync, realpathSync } from "node:fs";
 import { type ISCSISession, portalOf } from "../../ports/iscsi.ts";
-import { attribute } from "../syscall/device-identity.ts";
-import { ifThere } from "../syscall/if-there.ts";
+import { attribute } from "../syscall/block-device.ts";
+import { ifThere } from "../syscall/errno.ts";
 
 /**
  * The iSCSI sessions of the node, in the order of their numbers. What goes while it is looked at is left out.

@@ -7,7 +7,7 @@ import { askChild, errorOf, isKnown } from "../child/child-reply.ts";
 import type { ChildRunner } from "../child/child-runner.ts";
 import { findOfNode } from "../child/node-tools.ts";
 import { programWords } from "../child/program-words.ts";
-import { bootID } from "../syscall/boot-id.ts";
+import { bootID } from "../syscall/proc.ts";
 import { readScsi } from "./scsi-tree.ts";
 
 /**

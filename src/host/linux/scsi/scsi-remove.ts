@@ -5,11 +5,10 @@ import { claimsOf } from "../device/block-claims.ts";
 import { openText, possibleKernelUsers } from "../device/device-users.ts";
 import { openersOf } from "../evidence/open-devices.ts";
 import type { RemoteMounts } from "../evidence/remote-mounts.ts";
-import { attribute } from "../syscall/device-identity.ts";
-import { deviceNumberOf } from "../syscall/device-number.ts";
-import { errnoOf } from "../syscall/errno.ts";
+import { attribute, deviceNumberOf } from "../syscall/block-device.ts";
+import { errnoOf, unlessErrno } from "../syscall/errno.ts";
 import type { Libc } from "../syscall/libc.ts";
-import { ownMounts } from "../syscall/own-mountinfo.ts";
+import { ownMounts } from "../syscall/proc.ts";
 
 /** Errors of an open that come only after it has found nobody's claim: the path or the disk has failed. */
 const unclaimed = ["EIO", "ENXIO", "ENODEV", "ENOMEDIUM", "ETIMEDOUT"];
@@ -41,7 +40,7 @@ export function removeScsiDisk(libc: Libc, disk: RemovedDisk, remote: RemoteMoun
       throw new VolumeError("DeviceBusy", "transient", inKernel.text, { heldBy: inKernel.heldBy });
     }
     if (disk.stays === true) return;
-    if (fd !== undefined) flush(fd);
+    if (fd !== undefined) unlessErrno(unclaimed, () => fsyncSync(fd));
     writeFileSync(`${device}/delete`, "1");
   } finally {
     if (fd !== undefined) closeSync(fd);
@@ -50,12 +49,7 @@ export function removeScsiDisk(libc: Libc, disk: RemovedDisk, remote: RemoteMoun
 
 /** The disk's directory in sysfs; undefined if it is gone. */
 function placeOf(deviceNumber: string): string | undefined {
-  try {
-    return realpathSync(`/sys/dev/block/${deviceNumber}`);
-  } catch (error) {
-    if (errnoOf(error) === "ENOENT") return undefined;
-    throw error;
-  }
+  return unlessErrno(["ENOENT"], () => realpathSync(`/sys/dev/block/${deviceNumber}`));
 }
 
 /** @returns undefined if it cannot be opened because it has failed */
@@ -72,13 +66,5 @@ function claim({ path, deviceNumber }: RemovedDisk): number | undefined {
     if (code !== "EBUSY") throw error;
     const message = `${path} is in use: mounted, or part of swap, RAID, LVM or a multipath map. It stays on the node until it is not`;
     throw new VolumeError("DeviceBusy", "transient", message);
-  }
-}
-
-function flush(fd: number): void {
-  try {
-    fsyncSync(fd);
-  } catch (error) {
-    if (!unclaimed.includes(errnoOf(error) ?? "")) throw error;
   }
 }

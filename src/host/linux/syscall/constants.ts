@@ -7,10 +7,7 @@
 import { constants as fs } from "node:fs";
 import { constants as os } from "node:os";
 
-/**
- * All that differs from one architecture to the other, beside what Node says (`O`), by process.arch. The agent starts
- * on no other.
- */
+/** All that differs by architecture (process.arch), beside what Node says (`O`). The agent starts on no other. */
 export const byArchitecture = {
   x64: {
     ...{ acct: 163, add_key: 248, adjtimex: 159, bpf: 321, chroot: 161, clock_adjtime: 305 },
@@ -107,10 +104,7 @@ export const AT_EMPTY_PATH = 0x1000;
 export const AT_STATX_DONT_SYNC = 0x4000;
 export const AT_RECURSIVE = 0x8000;
 
-/**
- * DIRECTORY and NOFOLLOW are others on arm64: Node was built with the headers of its own architecture. It lacks CLOEXEC
- * and PATH.
- */
+/** DIRECTORY and NOFOLLOW differ on arm64: Node was built with its architecture's headers. It has no CLOEXEC, PATH. */
 export const O = {
   RDONLY: fs.O_RDONLY,
   WRONLY: fs.O_WRONLY,

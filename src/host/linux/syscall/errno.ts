@@ -46,3 +46,40 @@ export function errnoOf(thrown: unknown): string | undefined {
   if (!code.startsWith("Unknown system error") || !("errno" in thrown)) return code;
   return nameOf(-Number(thrown.errno));
 }
+
+/** What a call gives, or undefined if it fails with one of these. */
+export function unlessErrno<T>(codes: readonly string[], call: () => T): T | undefined {
+  try {
+    return call();
+  } catch (error) {
+    if (codes.includes(errnoOf(error) ?? "")) return undefined;
+    throw error;
+  }
+}
+
+/**
+ * What a look at the system gives, or undefined if a system call failed: a process, thread, file or device may end
+ * while it is looked at, a link of a FUSE file system may be for its owner only, and a list may not be there at all.
+ * For what is told to people, and where one thing less is no evidence.
+ */
+export function ifThere<T>(look: () => T): T | undefined {
+  try {
+    return look();
+  } catch (error) {
+    if (errnoOf(error) === undefined) throw error;
+    return undefined;
+  }
+}
+
+/** What ended while it was looked at: there is no such file or process any more, or the file has nothing behind it. */
+const gone = ["ENOENT", "ESRCH", "ENODEV", "ENXIO"];
+
+/** What a look at the system gives, or undefined if that is gone. For evidence: what cannot be read otherwise fails. */
+export function unlessGone<T>(look: () => T): T | undefined {
+  return unlessErrno(gone, look);
+}
+
+/** Whether something is so; what a system call could not tell counts as so. */
+export function mayBe(ask: () => boolean): boolean {
+  return ifThere(ask) ?? true;
+}

@@ -1,8 +1,10 @@
 import { closeSync } from "node:fs";
 import koffi from "koffi";
+import type { WatchUnavailable } from "../../ports/wakeups.ts";
 import { AF, MSG_DONTWAIT, NETLINK_KOBJECT_UEVENT, O, SOCK, SYS } from "./constants.ts";
 import { Errno } from "./errno.ts";
 import { sockaddr_nl } from "./layouts.ts";
+import { checked } from "./libc.ts";
 
 /** The multicast group in which the kernel speaks; in group 2 udev repeats it for those who listen to udev. */
 const kernelGroup = 1;
@@ -23,12 +25,6 @@ export function loadWakeCalls() {
   const socket = lib.func("int socket(int domain, int type, int protocol)");
   const bind = lib.func("int bind(int fd, void *address, uint length)");
   const recv = lib.func("long recv(int fd, void *buffer, size_t length, int flags)");
-
-  // errno is only good in the statement after the call: any call of Node in between may change it.
-  const checked = (call: string, result: number): number => {
-    if (result >= 0) return result;
-    throw new Errno(call, koffi.errno());
-  };
 
   return {
     /** inotify(7) @returns a descriptor that the caller closes, whose reads never wait */
@@ -68,4 +64,14 @@ export function loadWakeCalls() {
     },
     receive: (fd: number, into: Buffer): number => checked("recv", recv(fd, into, into.length, MSG_DONTWAIT)),
   };
+}
+
+const limits = new Set(["EMFILE", "ENFILE", "ENOSPC", "ENOMEM", "ENOBUFS"]);
+
+/** Milliseconds after which a limit of the node is tried again: whoever is unavailable meanwhile waits by its delay. */
+export const limitMs = 30_000;
+
+/** Why nothing can be heard after a call failed with this errno. */
+export function watchErrorReason(code: string): WatchUnavailable {
+  return limits.has(code) ? "limit" : "unsupported";
 }

@@ -1,6 +1,6 @@
 import { AT_EMPTY_PATH, AT_STATX_DONT_SYNC, O } from "./constants.ts";
 import { Descriptor } from "./descriptor.ts";
-import { errnoOf } from "./errno.ts";
+import { errnoOf, unlessErrno } from "./errno.ts";
 import type { Libc, Statx } from "./libc.ts";
 import { mountIDOf } from "./proc.ts";
 
@@ -36,11 +36,7 @@ const nothingKnown = { size: Number.POSITIVE_INFINITY, inode: Number.NaN, device
 
 /** The kernel says so without a question to the file system. */
 function isDirectory(libc: Libc, { from, name }: { readonly from: Descriptor; readonly name: string }): boolean {
-  try {
-    using _opened = new Descriptor(libc.openat2(from.fd, name, O.PATH | O.DIRECTORY | O.NOFOLLOW | O.CLOEXEC, 0, 0));
-    return true;
-  } catch (error) {
-    if (errnoOf(error) === "ENOTDIR") return false;
-    throw error;
-  }
+  const flags = O.PATH | O.DIRECTORY | O.NOFOLLOW | O.CLOEXEC;
+  using opened = unlessErrno(["ENOTDIR"], () => new Descriptor(libc.openat2(from.fd, name, flags, 0, 0)));
+  return opened !== undefined;
 }

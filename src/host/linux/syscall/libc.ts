@@ -5,17 +5,17 @@ import {
   E,
   KCMP_FILES,
   KCMP_VM,
+  MAX_HANDLE_SZ,
   MFD_CLOEXEC,
   RENAME_NOREPLACE,
   RLIMIT_CORE,
   STATX,
   SYS,
 } from "./constants.ts";
+import type { Descriptor } from "./descriptor.ts";
 import { Errno } from "./errno.ts";
-import { loadFileHandles } from "./file-handles.ts";
-import { statx as AT, mount_attr, open_how, rlimit } from "./layouts.ts";
+import { statx as AT, file_handle, mount_attr, open_how, rlimit } from "./layouts.ts";
 import { loadMountLinks } from "./mount-links.ts";
-import { Slots } from "./slots.ts";
 
 /** What statx(2) says of a path or descriptor. */
 export interface Statx {
@@ -60,8 +60,8 @@ function syscall(lib: LibraryHandle, ...types: string[]) {
   return lib.func("syscall", "long", ["long", ...types]);
 }
 
-/** errno is only good in the statement after the call: any call of Node in between may change it. */
-function checked(call: string, result: number, detail?: string): number {
+/** errno is only good in the statement after the call: any call of Node in between may change it. @throws Errno */
+export function checked(call: string, result: number, detail?: string): number {
   if (result >= 0) return result;
   throw new Errno(call, koffi.errno(), detail);
 }
@@ -219,10 +219,7 @@ function processCalls(lib: LibraryHandle) {
   return {
     /** Whether two threads share their open files (kcmp(2)); false also where that cannot be told. */
     sharesFiles: (one: number, other: number): boolean => share(KCMP_FILES, one, other),
-    /**
-     * The same of their memory: as a child that posix_spawn(3) has not made another program yet shares that of its
-     * parent.
-     */
+    /** The same of their memory: a child that posix_spawn(3) has not made another program yet shares its parent's. */
     sharesMemory: (one: number, other: number): boolean => share(KCMP_VM, one, other),
     /**
      * From here on no core file of this process, nor of what it starts, is written, nor handed to a program of the
@@ -240,4 +237,57 @@ function processCalls(lib: LibraryHandle) {
 
 function read64(from: Buffer, at: number): number {
   return from.readUInt32LE(at) + from.readUInt32LE(at + 4) * 2 ** 32;
+}
+
+/** What a file system calls a file, apart from every path to it (open_by_handle_at(2)). All throw Errno. */
+export interface FileHandles {
+  /** ENOTSUP, as libuv calls EOPNOTSUPP: the file system has no handles (overlayfs mostly). */
+  handleOf(file: Descriptor): Buffer;
+  /**
+   * @param mount a directory in the mount that the file is to be opened through, not O_PATH. Needs CAP_DAC_READ_SEARCH.
+   */
+  openHandle(mount: Descriptor, handle: Buffer, flags: number): number;
+}
+
+/** Binds name_to_handle_at(2) and open_by_handle_at(2). */
+export function loadFileHandles(lib: LibraryHandle): FileHandles {
+  const nameToHandle = lib.func("name_to_handle_at", "int", ["int", "str", "void *", "void *", "int"]);
+  const openByHandle = lib.func("open_by_handle_at", "int", ["int", "void *", "int"]);
+  return {
+    handleOf(file) {
+      const handle = Buffer.alloc(file_handle.bytes + MAX_HANDLE_SZ);
+      handle.writeUInt32LE(MAX_HANDLE_SZ, file_handle.handle_bytes);
+      const mountID = Buffer.alloc(4);
+      if (nameToHandle(file.fd, "", handle, mountID, AT_EMPTY_PATH) === 0) return handle;
+      throw new Errno("name_to_handle_at", koffi.errno());
+    },
+    openHandle(mount, handle, flags) {
+      const fd: number = openByHandle(mount.fd, handle, flags);
+      if (fd >= 0) return fd;
+      throw new Errno("open_by_handle_at", koffi.errno());
+    },
+  };
+}
+
+/** Lets so many through at a time, the others in the order in which they came. */
+export class Slots {
+  readonly #waiting: (() => void)[] = [];
+  #free: number;
+
+  constructor(count: number) {
+    this.#free = count;
+  }
+
+  /** Resolves when there is a slot. @returns gives it to the next one when it is disposed of */
+  async take(): Promise<Disposable> {
+    if (this.#free > 0) this.#free -= 1;
+    else await new Promise<void>((resolve) => this.#waiting.push(resolve));
+    return { [Symbol.dispose]: () => this.#giveBack() };
+  }
+
+  #giveBack(): void {
+    const next = this.#waiting.shift();
+    if (next === undefined) this.#free += 1;
+    else next();
+  }
 }

@@ -1,7 +1,7 @@
 import { closeSync, ftruncateSync, openSync, readFileSync, writeSync } from "node:fs";
 import type { Cancel } from "../../../ports.ts";
 import { LOCK } from "./constants.ts";
-import { errnoOf } from "./errno.ts";
+import { errnoOf, unlessErrno } from "./errno.ts";
 import type { Libc } from "./libc.ts";
 
 /**
@@ -24,10 +24,8 @@ export function tryLock(libc: Libc, path: string): { release: Cancel } | { holde
 
 /** For people alone: a disk without room must not keep the lock from being taken. */
 function tellHolder(fd: number): void {
-  try {
+  unlessErrno(["ENOSPC", "EDQUOT"], () => {
     ftruncateSync(fd);
     writeSync(fd, `pid ${process.pid}\n`);
-  } catch (error) {
-    if (errnoOf(error) !== "ENOSPC" && errnoOf(error) !== "EDQUOT") throw error;
-  }
+  });
 }

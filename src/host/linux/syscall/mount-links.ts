@@ -2,9 +2,8 @@ import type { LibraryHandle } from "koffi";
 import { AT_EMPTY_PATH, AT_STATX_DONT_SYNC, STATMOUNT, STATX } from "./constants.ts";
 import type { Descriptor } from "./descriptor.ts";
 import { statx as AT } from "./layouts.ts";
-import { byIDOrText, loadMountQueries, type MountQueries } from "./mount-queries.ts";
-import { ownMounts } from "./own-mountinfo.ts";
-import { mountIDOf } from "./proc.ts";
+import { byIDOrText, loadMountQueries, type MountQueries } from "./mount-calls.ts";
+import { mountIDOf, ownMounts } from "./proc.ts";
 import { parentIn } from "./statmount.ts";
 
 /**
@@ -16,10 +15,7 @@ export interface MountLinks {
   keyOf(mount: Descriptor): MountID;
   /** Of that the id that is never used again; undefined where the kernel has none. */
   uniqueOf(mount: Descriptor): bigint | undefined;
-  /**
-   * The id, as statx(2) and mountinfo have it, of the mount that this one is mounted in; undefined if it is attached
-   * nowhere.
-   */
+  /** The id (statx(2), mountinfo) of the mount that this one is mounted in; undefined if it is attached nowhere. */
   parentOf(key: MountID): number | undefined;
   /** Whether anything is mounted on or in it. */
   hasChildren(key: MountID): boolean;

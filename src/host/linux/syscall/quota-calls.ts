@@ -10,8 +10,8 @@ import {
   QIF_DQBLKSIZE,
   SYS,
 } from "./constants.ts";
-import { Errno } from "./errno.ts";
 import { fs_quota_statv, fsxattr, if_dqblk } from "./layouts.ts";
+import { checked } from "./libc.ts";
 
 const blockSize = BigInt(QIF_DQBLKSIZE);
 
@@ -36,10 +36,6 @@ export function loadQuotaCalls() {
   const ioctl = lib.func("ioctl", "int", ["int", "ulong", "void *"]);
   const quotactl = lib.func("syscall", "long", ["long", "uint", "uint", "uint", "void *"]);
 
-  // errno is only good in the statement after the call.
-  const checked = (call: string, result: number): void => {
-    if (result < 0) throw new Errno(call, koffi.errno());
-  };
   const quota = (fd: number, command: number, project: number, of: Buffer) => {
     checked("quotactl_fd", quotactl(SYS.quotactl_fd, fd, ((command << 8) | PRJQUOTA) >>> 0, project, of));
   };

@@ -9,13 +9,13 @@ import {
   PR_SET_NO_NEW_PRIVS,
   SECCOMP,
 } from "./constants.ts";
-import { Errno } from "./errno.ts";
 import {
   __user_cap_data_struct as data,
   __user_cap_header_struct as header,
   sock_filter,
   timespec,
 } from "./layouts.ts";
+import { checked } from "./libc.ts";
 
 const second = 1_000_000_000n;
 
@@ -42,9 +42,6 @@ export function loadSandboxCalls() {
   const program = koffi.pointer(koffi.struct({ len: "uint16_t", filter: "void *" }));
   const seccomp = lib.func("syscall", "long", ["long", "uint", "uint", program]);
   const { seccomp: seccompNumber } = ownNumbers();
-  const checked = (call: string, result: number, detail?: string): void => {
-    if (result < 0) throw new Errno(call, koffi.errno(), detail);
-  };
   return {
     /** unshare(2), of the calling thread and what it starts. */
     unshare(flags: number): void {

@@ -86,10 +86,7 @@ export function decodeAnywhere(buffer: Buffer, lists: OptionLists): Stated {
 /** What is asked of each mount of a namespace before more is asked of a few. */
 export const headMask = BigInt(STATMOUNT.SB_BASIC | STATMOUNT.MNT_BASIC);
 
-/**
- * PURE. Of a mount the unique id of its parent, which is its own at the top, and what of it the beginning of a line of
- * mountinfo says.
- */
+/** PURE. Of a mount its parent's unique id, at the top its own, and what the beginning of a line of mountinfo says. */
 export function headIn(buffer: Buffer): { readonly above: number; readonly parent: number; readonly device: string } {
   const parent = buffer.readUInt32LE(AT.mnt_parent_id_old);
   return { above: wide(buffer, AT.mnt_parent_id), parent, device: deviceIn(buffer) };

@@ -3,8 +3,7 @@ import koffi from "koffi";
 import type { Cancel, Clock, Timers } from "../../../ports.ts";
 import type { WakeupListener, WatchUnavailable } from "../../ports/wakeups.ts";
 import { errnoOf } from "../syscall/errno.ts";
-import type { WakeCalls } from "../syscall/inotify-calls.ts";
-import { limitMs, watchErrorReason } from "../syscall/watch-error-reason.ts";
+import { limitMs, type WakeCalls, watchErrorReason } from "../syscall/inotify-calls.ts";
 
 /** Longer than any message: the kernel keeps to 2 KiB (UEVENT_BUFFER_SIZE). */
 const bufferBytes = 8 * 1024;

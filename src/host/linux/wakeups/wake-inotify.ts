@@ -2,14 +2,11 @@ import { closeSync } from "node:fs";
 import koffi from "koffi";
 import type { Cancel, Timers } from "../../../ports.ts";
 import { IN } from "../syscall/constants.ts";
-import { errnoOf } from "../syscall/errno.ts";
+import { errnoOf, unlessErrno } from "../syscall/errno.ts";
 import type { WakeCalls } from "../syscall/inotify-calls.ts";
 import { inotify_event as AT } from "../syscall/layouts.ts";
 
-/**
- * What changes where a name in a directory leads. Nothing of what is read, written or listed, so that use costs
- * nothing.
- */
+/** What changes where a name in a directory leads. Not what is read, written or listed, so that use costs nothing. */
 const directoryMask = IN.CREATE | IN.DELETE | IN.MOVED_FROM | IN.MOVED_TO | IN.DELETE_SELF | IN.MOVE_SELF | IN.ONLYDIR;
 
 /** Room for 2,000 events of one read; the kernel keeps 16,384 before it drops some and says so. */
@@ -73,11 +70,8 @@ export class Inotify {
   }
 
   unwatch(wd: number): void {
-    try {
-      this.#deps.calls.inotifyRemoveWatch(this.#fd, wd);
-    } catch (error) {
-      if (errnoOf(error) !== "EINVAL") throw error; // it went with what it watched, and nobody was told yet
-    }
+    // EINVAL: it went with what it watched, and nobody was told yet
+    unlessErrno(["EINVAL"], () => this.#deps.calls.inotifyRemoveWatch(this.#fd, wd));
   }
 
   close(): void {

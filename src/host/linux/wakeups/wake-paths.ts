@@ -4,9 +4,8 @@ import { type WalkEnd, walkListening } from "../../ports/wake-walk.ts";
 import type { WakeupListener, WatchedPath, WatchUnavailable } from "../../ports/wakeups.ts";
 import { TableChanges } from "../mount-table/mount-wakeups.ts";
 import { errnoOf } from "../syscall/errno.ts";
-import type { WakeCalls } from "../syscall/inotify-calls.ts";
+import { limitMs, type WakeCalls, watchErrorReason } from "../syscall/inotify-calls.ts";
 import type { Libc } from "../syscall/libc.ts";
-import { limitMs, watchErrorReason } from "../syscall/watch-error-reason.ts";
 import { LinuxGround } from "./wake-ground.ts";
 import { Inotify } from "./wake-inotify.ts";
 

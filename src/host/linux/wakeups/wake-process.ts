@@ -3,17 +3,13 @@ import koffi from "koffi";
 import type { Cancel, Timers } from "../../../ports.ts";
 import type { WakeupListener, WatchedProcess, WatchUnavailable } from "../../ports/wakeups.ts";
 import { startTimeOf } from "../child/child-runner.ts";
-import { errnoOf } from "../syscall/errno.ts";
-import type { WakeCalls } from "../syscall/inotify-calls.ts";
-import { limitMs, watchErrorReason } from "../syscall/watch-error-reason.ts";
+import { errnoOf, ifThere, unlessErrno } from "../syscall/errno.ts";
+import { limitMs, type WakeCalls, watchErrorReason } from "../syscall/inotify-calls.ts";
 
-/**
- * Milliseconds after which the end of a zombie process is reported all the same: its resources are free, and some
- * parents never call wait(2).
- */
+/** Milliseconds after which the end of a zombie is reported: its resources are free, and some parents never wait(2). */
 const reapMs = 50;
 const reapCheckMs = 5;
-const gone = new Set(["ENOENT", "ESRCH"]);
+const gone = ["ENOENT", "ESRCH"];
 
 /** Dependencies of watching processes. */
 export interface ProcessWakesDeps {
@@ -68,13 +64,8 @@ export function watchProcess(deps: ProcessWakesDeps, process: WatchedProcess, li
 
 /** A pidfd of the process; undefined if it has ended, or its pid is another's by now. @throws Errno */
 function openProcess(calls: WakeCalls, { pid, startTime }: WatchedProcess): number | undefined {
-  let fd: number;
-  try {
-    fd = calls.pidfdOpen(pid);
-  } catch (error) {
-    if (gone.has(errnoOf(error) ?? "")) return undefined;
-    throw error;
-  }
+  const fd = unlessErrno(gone, () => calls.pidfdOpen(pid));
+  if (fd === undefined) return undefined;
   try {
     // Asked for after the descriptor was opened: from here on the pid cannot come to mean another process unnoticed.
     if (startTime === undefined || startOf(pid) === startTime) return fd;
@@ -100,19 +91,9 @@ function whenEnded(fd: number, ended: () => void): Cancel {
 
 /** False also if it cannot be looked at, as where no more files may be opened. */
 function isReaped(pid: number): boolean {
-  try {
-    return startOf(pid) === undefined;
-  } catch (error) {
-    if (errnoOf(error) === undefined) throw error;
-    return false;
-  }
+  return ifThere(() => startOf(pid) === undefined) ?? false;
 }
 
 function startOf(pid: number): number | undefined {
-  try {
-    return startTimeOf(pid);
-  } catch (error) {
-    if (gone.has(errnoOf(error) ?? "")) return undefined;
-    throw error;
-  }
+  return unlessErrno(gone, () => startTimeOf(pid));
 }

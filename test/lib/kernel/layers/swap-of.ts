@@ -1,6 +1,6 @@
 import { execFileSync } from "node:child_process";
 import { readFileSync, statSync } from "node:fs";
-import { deviceNumberOf } from "../../../../src/host/linux/syscall/device-number.ts";
+import { deviceNumberOf } from "../../../../src/host/linux/syscall/block-device.ts";
 
 export interface ShownSwap {
   /** As the kernel shows it, which may be another name of the device: `/dev/mapper/…`. */

@@ -1,6 +1,6 @@
 import { expect } from "chai";
 import { contextOption, fileLabel } from "../../../../src/agent/desired/selinux-label.ts";
-import { isEnabled } from "../../../../src/host/linux/syscall/se-linux.ts";
+import { isEnabled } from "../../../../src/host/linux/syscall/proc.ts";
 
 describe("an SELinux label", () => {
   it("of files: user and level of the process, role and type of container files (behaviour 77)", () => {

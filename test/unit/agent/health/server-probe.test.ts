@@ -3,8 +3,7 @@ import { ServerWatch } from "../../../../src/agent/health/server-probe.ts";
 import type { OperationKind } from "../../../../src/agent/model/operation.ts";
 import type { VolumePlan } from "../../../../src/agent/model/volume-plan.ts";
 import { obstacleOf, summaryOf } from "../../../../src/agent/status/volume-summary.ts";
-import type { RemoteMount } from "../../../../src/host/ports/remote-mount.ts";
-import type { FileSystemErrors, ServerAnswer } from "../../../../src/host/ports/servers.ts";
+import type { FileSystemErrors, RemoteMount, ServerAnswer } from "../../../../src/host/ports/servers.ts";
 import { settle, virtualSystem } from "../../kube/virtual-system.ts";
 
 /** A plan of a volume whose file system is staged. */

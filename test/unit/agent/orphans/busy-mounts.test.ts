@@ -2,7 +2,7 @@ import { expect } from "chai";
 import type { Plan } from "../../../../src/agent/model/volume-plan.ts";
 import { BusyMounts } from "../../../../src/agent/orphans/busy-mounts.ts";
 import { MountTable } from "../../../../src/host/mount-table/mount-table.ts";
-import type { Holder } from "../../../../src/host/ports/holder.ts";
+import type { Holder } from "../../../../src/host/ports/evidence.ts";
 import { entry } from "../../../lib/builders/mount-entries.ts";
 import { planWorld, wanted } from "../../../lib/builders/plan-world.ts";
 

@@ -4,7 +4,7 @@ import { leftovers } from "../../../../src/agent/orphans/kubelet-orphans.ts";
 import { LeftoverWatch } from "../../../../src/agent/orphans/leftover-watch.ts";
 import { MountTable } from "../../../../src/host/mount-table/mount-table.ts";
 import type { MountEntry } from "../../../../src/host/mount-table/mountinfo.ts";
-import type { StaleLoop, Traces } from "../../../../src/host/ports/traces.ts";
+import type { StaleLoop, Traces } from "../../../../src/host/ports/evidence.ts";
 import { entry } from "../../../lib/builders/mount-entries.ts";
 import { planWorld, wanted } from "../../../lib/builders/plan-world.ts";
 

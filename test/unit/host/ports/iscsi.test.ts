@@ -2,7 +2,7 @@ import { mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from "node
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { expect } from "chai";
-import { diskAnswer } from "../../../../src/host/linux/device/disk-answer.ts";
+import { diskAnswer } from "../../../../src/host/linux/device/disk-state.ts";
 import { chapSettings, interfaceLines, withSettings } from "../../../../src/host/linux/scsi/iscsi-records.ts";
 import { readSessions } from "../../../../src/host/linux/scsi/iscsi-sessions.ts";
 import { failure, LinuxISCSI, type Turns } from "../../../../src/host/linux/scsi/linux-iscsi.ts";

@@ -1,5 +1,5 @@
 import { expect } from "chai";
-import { isOfServer, serverOf } from "../../../../src/host/ports/remote-mount.ts";
+import { isOfServer, serverOf } from "../../../../src/host/ports/servers.ts";
 
 describe("serverOf", () => {
   for (const [fsType, source, server] of [

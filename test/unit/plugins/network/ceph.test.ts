@@ -1,7 +1,7 @@
 import { expect } from "chai";
 import { VolumeError } from "../../../../src/errors.ts";
-import { cephErrno } from "../../../../src/host/ports/ceph-words.ts";
-import { secretFile } from "../../../../src/host/ports/fuse-clients.ts";
+import { cephErrno } from "../../../../src/host/ports/ceph.ts";
+import { secretFile } from "../../../../src/host/ports/programs.ts";
 import { contentKey } from "../../../../src/plugins/api/content.ts";
 import type { VolumeSpec } from "../../../../src/plugins/api/volume-plugin.ts";
 import { cephArgs, cephKey, keyRef, refusedUser } from "../../../../src/plugins/network/ceph.ts";

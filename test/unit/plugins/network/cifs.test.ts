@@ -2,7 +2,7 @@ import { expect } from "chai";
 import { VolumeError } from "../../../../src/errors.ts";
 import { mountHelpers } from "../../../../src/host/linux/mount/mount-helpers.ts";
 import type { FilesystemMount } from "../../../../src/host/ports/host-ports.ts";
-import { serverOf } from "../../../../src/host/ports/remote-mount.ts";
+import { serverOf } from "../../../../src/host/ports/servers.ts";
 import { contentKey } from "../../../../src/plugins/api/content.ts";
 import { stagingAttributes, type VolumeSpec } from "../../../../src/plugins/api/volume-plugin.ts";
 import { cifs, credentialsIn } from "../../../../src/plugins/network/cifs.ts";

@@ -1,6 +1,6 @@
 import { expect } from "chai";
 import { codeOf, codeOfLog } from "../../../../src/host/linux/rbd/rbd-text.ts";
-import type { NBDImages, NBDServed } from "../../../../src/host/ports/nbd.ts";
+import type { NBDImages, NBDServed } from "../../../../src/host/ports/ceph.ts";
 import type { TearDownContext } from "../../../../src/plugins/api/teardown.ts";
 import type { StageContext } from "../../../../src/plugins/api/volume-plugin.ts";
 import { rbd } from "../../../../src/plugins/network/rbd.ts";

@@ -1,7 +1,7 @@
 import { expect } from "chai";
 import { VolumeError } from "../../../../src/errors.ts";
 import { addedText, codeOf, refusal, shownText } from "../../../../src/host/linux/rbd/rbd-text.ts";
-import type { RBDDevices } from "../../../../src/host/ports/rbd.ts";
+import type { RBDDevices } from "../../../../src/host/ports/ceph.ts";
 import type { TearDownContext } from "../../../../src/plugins/api/teardown.ts";
 import type { TearDownData } from "../../../../src/plugins/api/teardown-data.ts";
 import type { VolumeSpec } from "../../../../src/plugins/api/volume-plugin.ts";

@@ -9,16 +9,10 @@ const keys = [
   ...["path", "linkpath", "size", "uid", "gid", "mtime"],
   ...["major", "minor", "name", "realsize", "size", "map"].map((key) => `GNU.sparse.${key}`),
 ];
-/**
- * In the oldest format of sparse files one pair for each piece: together they are a map (GNU tar, "PAX Format, Version
- * 0.0").
- */
+/** In the oldest format of sparse files a pair for each piece: together a map (GNU tar, "PAX Format, Version 0.0"). */
 const pieces = ["GNU.sparse.offset", "GNU.sparse.numbytes"];
 
-/**
- * PURE. `length key=value\n`, again and again (POSIX, pax). A key without a value says nothing: the header itself
- * counts.
- */
+/** PURE. `length key=value\n`, repeated (POSIX, pax). A key without a value says nothing: the header itself counts. */
 export function readPax(text: Buffer): Pax {
   const records = new Map<string, string>();
   const map: string[] = [];

@@ -3,10 +3,7 @@ import { damaged } from "../damaged.ts";
 
 /** PURE. Fields of headers of tar and values of pax. What is not as it should be is thrown as ContentRefused. */
 
-/**
- * A number in a field: octal digits up to a space or NUL, or, with the highest bit, of base 256 in two's complement
- * (GNU, star).
- */
+/** A number: octal digits up to a space or NUL, or, with the highest bit, base 256 in two's complement (GNU, star). */
 export function numberIn(header: Buffer, at: number, length: number): bigint {
   const field = header.subarray(at, at + length);
   if (((field[0] ?? 0) & 0x80) !== 0) return BigInt.asIntN(8 * length - 1, BigInt(`0x${field.toString("hex")}`));

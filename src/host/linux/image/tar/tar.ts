@@ -29,10 +29,7 @@ const largestHeader = 1024 * 1024;
 /** 2^32 - 1 is no owner: chown(2) would leave the file root's. */
 const largestID = 2 ** 32 - 2;
 
-/**
- * Device nodes and FIFOs are left out: nothing of a volume is to be more than data. A volume label of GNU tar is no
- * file.
- */
+/** Device nodes and FIFOs are left out: a volume is to be no more than data. A volume label of GNU tar is no file. */
 const kinds: ReadonlyMap<string, TarEntry["kind"]> = new Map([
   ["0", "file"],
   ["\0", "file"],

@@ -2,8 +2,7 @@ import { expect } from "chai";
 import { copiesOf } from "../../../../../src/agent/executor/csi/still-used.ts";
 import type { ActionContext } from "../../../../../src/agent/executor/operation-context.ts";
 import { MountTable } from "../../../../../src/host/mount-table/mount-table.ts";
-import { KeptUnknown } from "../../../../../src/host/ports/evidence.ts";
-import type { Holder } from "../../../../../src/host/ports/holder.ts";
+import { type Holder, KeptUnknown } from "../../../../../src/host/ports/evidence.ts";
 import { entry } from "../../../../lib/builders/mount-entries.ts";
 
 describe("copies of what a driver published", () => {

@@ -1,8 +1,13 @@
 import { expect } from "chai";
 import type { DetachedCopy } from "../../../../../src/agent/model/volume-record.ts";
 import { VolumeError } from "../../../../../src/errors.ts";
-import { KeptUnknown, NamespacesUnknown } from "../../../../../src/host/ports/evidence.ts";
-import { type Holder, type InNamespace, sameNamespace } from "../../../../../src/host/ports/holder.ts";
+import {
+  type Holder,
+  type InNamespace,
+  KeptUnknown,
+  NamespacesUnknown,
+  sameNamespace,
+} from "../../../../../src/host/ports/evidence.ts";
 import { wanted } from "../../../../lib/builders/plan-world.ts";
 import { FakeAgent } from "../../fake-agent.ts";
 

@@ -1,7 +1,7 @@
 import { mkdirSync, mkdtempSync, realpathSync, rmSync, symlinkSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { expect } from "chai";
-import { isMadeOfMemory } from "../../../../../src/host/linux/syscall/device-identity.ts";
+import { isMadeOfMemory } from "../../../../../src/host/linux/syscall/block-device.ts";
 
 /** A tree that is made, not sysfs. */
 describe("whether what is on a disk ends with the boot", () => {

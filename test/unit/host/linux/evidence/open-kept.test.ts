@@ -7,12 +7,12 @@ import type { EnteringChild } from "../../../../../src/host/linux/evidence/enter
 import {
   type KeptVisit,
   mostKept,
+  openNamespace,
   type Unread,
   visitPlaces,
 } from "../../../../../src/host/linux/evidence/kept-namespaces.ts";
 import type { KeptPlace } from "../../../../../src/host/linux/evidence/kept-places.ts";
 import { visitProcesses } from "../../../../../src/host/linux/evidence/mount-namespaces.ts";
-import { openNamespace } from "../../../../../src/host/linux/evidence/open-kept.ts";
 import { AT_STATX_DONT_SYNC, RESOLVE } from "../../../../../src/host/linux/syscall/constants.ts";
 import { Errno, errnoOf } from "../../../../../src/host/linux/syscall/errno.ts";
 import { loadLibc } from "../../../../../src/host/linux/syscall/libc.ts";

@@ -1,7 +1,7 @@
 import { expect } from "chai";
 import { servedFailure, servedFileSystems } from "../../../../../src/host/linux/mount/served-file-systems.ts";
 import { Errno } from "../../../../../src/host/linux/syscall/errno.ts";
-import type { FilesystemMount } from "../../../../../src/host/ports/filesystem-mount.ts";
+import type { FilesystemMount } from "../../../../../src/host/ports/host-ports.ts";
 import { stagingAttributes } from "../../../../../src/plugins/api/volume-plugin.ts";
 
 const key = "AQBgZ1xnAAAAABAAb1b1b1b1b1b1b1b1b1b1bQ==";

@@ -8,7 +8,7 @@ import { LinuxRBD } from "../../../../../src/host/linux/rbd/linux-rbd.ts";
 import { writeOf } from "../../../../../src/host/linux/rbd/meant-device.ts";
 import { addedText } from "../../../../../src/host/linux/rbd/rbd-text.ts";
 import type { OperationContext } from "../../../../../src/host/ports/host-ports.ts";
-import { serverOf } from "../../../../../src/host/ports/remote-mount.ts";
+import { serverOf } from "../../../../../src/host/ports/servers.ts";
 import { mappingOf } from "../../../../../src/plugins/network/rbd.ts";
 import { noPrograms } from "../../../../lib/fakes/no-programs.ts";
 

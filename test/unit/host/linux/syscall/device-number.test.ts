@@ -1,6 +1,6 @@
 import { statSync } from "node:fs";
 import { expect } from "chai";
-import { deviceNumberOf } from "../../../../../src/host/linux/syscall/device-number.ts";
+import { deviceNumberOf } from "../../../../../src/host/linux/syscall/block-device.ts";
 
 describe("deviceNumberOf", () => {
   it("takes a number of stat(2) apart as glibc puts it together", () => {

@@ -1,5 +1,5 @@
 import { expect } from "chai";
-import { Slots } from "../../../../../src/host/linux/syscall/slots.ts";
+import { Slots } from "../../../../../src/host/linux/syscall/libc.ts";
 
 describe("Slots", () => {
   it("lets so many through at a time, and the others in their order", async () => {

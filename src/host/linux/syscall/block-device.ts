@@ -1,6 +1,7 @@
 import { existsSync, readFileSync, realpathSync } from "node:fs";
 import { dirname } from "node:path";
-import { errnoOf } from "./errno.ts";
+import koffi from "koffi";
+import { Errno, errnoOf } from "./errno.ts";
 
 /** Bytes of the unit in which sysfs counts, whatever the disk's own is. */
 export const sector = 512;
@@ -72,4 +73,26 @@ export function attribute(path: string): string {
     if (["ENOENT", "ENOTDIR", "EIO", "ENXIO", "EINVAL", "ENODATA"].includes(errnoOf(error) ?? "")) return "";
     throw error;
   }
+}
+
+/**
+ * `major:minor` that a device node stands for, of what stat(2) says of it as glibc puts it together (gnu_dev_makedev).
+ */
+export function deviceNumberOf({ rdev }: { readonly rdev: number }): string {
+  return `${(rdev >> 8) & 0xfff}:${(rdev & 0xff) | ((rdev >> 12) & 0xfff00)}`;
+}
+
+/** posix_fadvise(2) */
+const dontNeed = 4;
+
+/**
+ * Has the kernel read a device anew, but for what is to be written to it still: while anybody on the node has it open,
+ * the kernel keeps what it has read, and another node that reaches the same disk may have written to it since.
+ */
+export function forgetCached(fd: number): void {
+  const advise = koffi.load(null).func("posix_fadvise", "int", ["int", "int64", "int64", "int"]) as (
+    ...args: readonly number[]
+  ) => number;
+  const error = advise(fd, 0, 0, dontNeed);
+  if (error !== 0) throw new Errno("posix_fadvise", error);
 }

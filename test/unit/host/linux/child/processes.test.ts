@@ -3,7 +3,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { expect } from "chai";
 import type { ChildRequest } from "../../../../../src/host/linux/child/child-protocol.ts";
-import { processOfRoot } from "../../../../../src/host/linux/child/process-of-root.ts";
+import { processOfRoot } from "../../../../../src/host/linux/child/processes.ts";
 import { LinuxClients } from "../../../../../src/host/linux/mount/linux-fuse-clients.ts";
 
 describe("the client of a pid file", () => {

@@ -1,5 +1,5 @@
 import { expect } from "chai";
-import { LineReader } from "../../../../../src/host/linux/syscall/line-reader.ts";
+import { LineReader } from "../../../../../src/host/linux/child/line-reader.ts";
 
 describe("LineReader", () => {
   function read(pieces: readonly string[], limit = 100): string[] {
