@@ -1,10 +1,11 @@
-import { Counter, Gauge, Histogram, type Registry } from "prom-client";
+import { Counter, Histogram, type Registry } from "prom-client";
 import type { MountTable } from "../../host/mount-table/mount-table.ts";
 import { isInSync } from "../model/actual-volume.ts";
 import type { Operation } from "../model/operation.ts";
 import type { Plan, PlanListener, VolumePlan } from "../model/volume-plan.ts";
 import { orphanReason } from "../status/orphan-reason.ts";
 import { obstacleOf, summaryOf } from "../status/volume-summary.ts";
+import { type Sample, sampledGauge } from "./sampled-gauge.ts";
 
 /**
  * The agent's metrics. Names that kubelet has are kubelet's (kubelet-behaviour section 2), with its meaning; gauges are
@@ -44,38 +45,20 @@ export class AgentMetrics implements PlanListener {
       help: "Stale plans of volumes without a change notification, found by the periodic full replan.",
       registers,
     });
-    this.#gauge(
-      registers,
-      "volume_manager_total_volumes",
-      "Volumes, by state of world.",
-      ["plugin_name", "state"],
-      totals,
-    );
-    this.#gauge(
-      registers,
+    const gauge = (name: string, help: string, labelNames: string[], count: (plan: Plan) => Sample[]) =>
+      sampledGauge(registry, { name, help, labelNames }, () => (this.#plan === undefined ? [] : count(this.#plan)));
+    gauge("volume_manager_total_volumes", "Volumes, by state of world.", ["plugin_name", "state"], totals);
+    gauge(
       "volume_manager_state_diff",
       "Mounts that are specified and missing (missing), or present and not specified (extra).",
       ["direction"],
       differences,
     );
-    this.#gauge(registers, "nodevolume_agent_volumes_waiting", "Volumes that wait.", ["reason"], waiting);
-    this.#gauge(
-      registers,
-      "nodevolume_agent_volumes_drifted",
-      "Volumes that drifted and are not repaired.",
-      ["class"],
-      drifted,
-    );
-    this.#gauge(registers, "nodevolume_agent_orphans", "Volumes that no intent names.", ["reason"], orphans);
-    const size = () => this.#table?.size ?? 0;
-    new Gauge({
-      name: "nodevolume_agent_mount_table_entries",
-      help: "Lines of the node's mount table.",
-      registers,
-      collect() {
-        this.set(size());
-      },
-    });
+    gauge("nodevolume_agent_volumes_waiting", "Volumes that wait.", ["reason"], waiting);
+    gauge("nodevolume_agent_volumes_drifted", "Volumes that drifted and are not repaired.", ["class"], drifted);
+    gauge("nodevolume_agent_orphans", "Volumes that no intent names.", ["reason"], orphans);
+    const size = { name: "nodevolume_agent_mount_table_entries", help: "Lines of the node's mount table." };
+    sampledGauge(registry, size, () => [{ labels: {}, value: this.#table?.size ?? 0 }]);
   }
 
   planned(plan: Plan, table: MountTable | undefined): void {
@@ -94,31 +77,6 @@ export class AgentMetrics implements PlanListener {
   drift(driftClass: string): void {
     this.#drifts.inc({ class: driftClass });
   }
-
-  #gauge(
-    registers: Registry[],
-    name: string,
-    help: string,
-    labelNames: string[],
-    count: (plan: Plan) => Sample[],
-  ): void {
-    const samples = () => (this.#plan === undefined ? [] : count(this.#plan));
-    new Gauge({
-      name,
-      help,
-      labelNames,
-      registers,
-      collect() {
-        this.reset();
-        for (const { labels, value } of samples()) this.inc(labels, value);
-      },
-    });
-  }
-}
-
-interface Sample {
-  readonly labels: { readonly [label: string]: string };
-  readonly value: number;
 }
 
 function typeOf({ desired, record }: VolumePlan): string {

@@ -1,6 +1,7 @@
-import { Counter, Gauge, type Registry } from "prom-client";
+import { Counter, type Registry } from "prom-client";
 import type { HealthChecks } from "../health/health-checks.ts";
 import type { Journal } from "../journal/journal.ts";
+import { sampledGauge } from "./sampled-gauge.ts";
 
 /** Sources of the agent's own metrics. They are read at each scrape. */
 export interface HealthCheckMetricsDeps {
@@ -46,15 +47,9 @@ export function registerHealthCheckMetrics(deps: HealthCheckMetricsDeps): void {
   const { registry, healthChecks, journal } = deps;
   const registers = [registry];
   const gauge = (name: string, help: string, value: () => number | undefined) =>
-    new Gauge({
-      name,
-      help,
-      registers,
-      collect() {
-        const now = value();
-        if (now === undefined) this.reset();
-        else this.set(now);
-      },
+    sampledGauge(registry, { name, help }, () => {
+      const now = value();
+      return now === undefined ? [] : [{ labels: {}, value: now }];
     });
   gauge("nodevolume_agent_watch_connected", "1 while the watch of the node's intents is open.", () =>
     deps.watchConnected() ? 1 : 0,

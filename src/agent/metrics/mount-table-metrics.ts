@@ -1,5 +1,6 @@
-import { Counter, Gauge, type Registry } from "prom-client";
+import { Counter, type Registry } from "prom-client";
 import type { HostPorts } from "../../host/ports/host-ports.ts";
+import { sampledGauge } from "./sampled-gauge.ts";
 
 /** How the agent's mount table and the node's are kept; computed when they are asked for. */
 export function registerMountTableMetrics(
@@ -13,26 +14,20 @@ export function registerMountTableMetrics(
       const status = source?.status?.();
       return status === undefined ? [] : [{ table, ...status }];
     });
-  new Gauge({
+  const tier = {
     name: "nodevolume_agent_mount_table_tier",
     help: "1 for the way in which the mount table is kept: fanotify or mountinfo.",
     labelNames: ["table", "tier"],
-    registers: [registry],
-    collect() {
-      this.reset();
-      for (const { table, tier } of statuses()) if (tier !== undefined) this.set({ table, tier }, 1);
-    },
-  });
-  new Gauge({
+  };
+  sampledGauge(registry, tier, () =>
+    statuses().flatMap(({ table, tier }) => (tier === undefined ? [] : [{ labels: { table, tier }, value: 1 }])),
+  );
+  const unwatched = {
     name: "nodevolume_agent_mount_table_unwatched",
     help: "1 for a mount table that the agent cannot watch: it polls every ten seconds.",
     labelNames: ["table"],
-    registers: [registry],
-    collect() {
-      this.reset();
-      for (const table of watches.unwatched()) this.set({ table }, 1);
-    },
-  });
+  };
+  sampledGauge(registry, unwatched, () => watches.unwatched().map((table) => ({ labels: { table }, value: 1 })));
   const counts = [
     ["resyncs", "Comparisons of the whole mount table with the kernel's that nothing requested."],
     ["overflows", "Times that the kernel dropped events of mounts, and the whole table was read anew."],

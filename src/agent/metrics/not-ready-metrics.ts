@@ -1,7 +1,8 @@
-import { Gauge, type Registry } from "prom-client";
+import type { Registry } from "prom-client";
 import { findCondition } from "../../api/conditions.ts";
 import { isBlocked, isWaiting } from "../../api/reasons.ts";
 import type { NodeVolumeIntent } from "../../api/types.gen.ts";
+import { sampledGauge } from "./sampled-gauge.ts";
 
 /** Volumes of a node that have a time series of their own at most: those that have not been ready for longest. */
 export const mostNotReady = 100;
@@ -39,14 +40,12 @@ export function registerNotReadyMetrics(
   registry: Registry,
   intents: () => Iterable<Pick<NodeVolumeIntent, "metadata" | "status">>,
 ): void {
-  new Gauge({
+  const metric = {
     name: "nodevolume_agent_volume_not_ready_since_timestamp_seconds",
     help: "Since when a volume has not been ready, by the reason of its condition.",
     labelNames: ["intent", "reason"],
-    registers: [registry],
-    collect() {
-      this.reset();
-      for (const { intent, reason, since } of notReadyOf(intents())) this.set({ intent, reason }, since);
-    },
-  });
+  };
+  sampledGauge(registry, metric, () =>
+    notReadyOf(intents()).map(({ intent, reason, since }) => ({ labels: { intent, reason }, value: since })),
+  );
 }

@@ -4,6 +4,7 @@ import { messageOf, VolumeError } from "../../errors.ts";
 import { GetPluginInfoRequest, GetPluginInfoResponse } from "../gen/csi.gen.ts";
 import type { Answer, Connection } from "./connection.ts";
 import { isChanging, type Outcome, outcomeOf } from "./error-classes.ts";
+import { encoded } from "./requests.ts";
 import { codes, deadlineMs, type RPC } from "./rpc.ts";
 
 /** Milliseconds for which a connection is waited for; kubelet's for sockets of plugins. */
@@ -56,7 +57,7 @@ export class DriverClient {
 
   async #identify(): Promise<void> {
     const rpc = "GetPluginInfo";
-    const request = GetPluginInfoRequest.encode(GetPluginInfoRequest.fromPartial({})).finish();
+    const request = encoded(GetPluginInfoRequest, {});
     const answer = await this.#connection.call(`/csi.v1.Identity/${rpc}`, request, deadlineMs[rpc]);
     const { name } = this.#take(rpc, answer, (bytes) => GetPluginInfoResponse.decode(bytes), none);
     if (name !== this.#name) throw this.#invalid(rpc, "another driver answers, which calls itself", name, none);

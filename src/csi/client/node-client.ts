@@ -14,31 +14,22 @@ import {
 } from "../gen/csi.gen.ts";
 import type { NodeService } from "../ports.ts";
 import type { Connection } from "./connection.ts";
-import { type DriverClient, OnceAConnection, type RPCInput } from "./driver-client.ts";
+import { type DriverClient, OnceAConnection } from "./driver-client.ts";
 import { capabilitiesOf, expansionOf, infoOf, nothingIn, statsOf } from "./replies.ts";
-import { expandMessage, publishMessage, stageMessage, statsMessage } from "./requests.ts";
+import { encoded, expandMessage, publishMessage, stageMessage, statsMessage } from "./requests.ts";
 import { secretsOf } from "./secrets-of.ts";
 
 /** The node service of the driver that `client` speaks to over `connection`. */
 export function nodeClient(client: DriverClient, connection: Pick<Connection, "generation">): NodeService {
   const capabilities = new OnceAConnection(connection, () =>
-    client.call({
-      rpc: "NodeGetCapabilities",
-      request: encoded(NodeGetCapabilitiesRequest, NodeGetCapabilitiesRequest.fromPartial({})),
-      read: capabilitiesOf,
-    }),
+    client.call({ rpc: "NodeGetCapabilities", request: encoded(NodeGetCapabilitiesRequest, {}), read: capabilitiesOf }),
   );
   return {
     async capabilities() {
       await client.checkName("NodeGetCapabilities");
       return capabilities.get();
     },
-    info: async () =>
-      client.call({
-        rpc: "NodeGetInfo",
-        request: encoded(NodeGetInfoRequest, NodeGetInfoRequest.fromPartial({})),
-        read: infoOf,
-      }),
+    info: async () => client.call({ rpc: "NodeGetInfo", request: encoded(NodeGetInfoRequest, {}), read: infoOf }),
     stage: async (request) =>
       client.call({
         rpc: "NodeStageVolume",
@@ -49,10 +40,7 @@ export function nodeClient(client: DriverClient, connection: Pick<Connection, "g
     unstage: async ({ volumeID, stagingPath }) =>
       client.call({
         rpc: "NodeUnstageVolume",
-        request: encoded(
-          NodeUnstageVolumeRequest,
-          NodeUnstageVolumeRequest.fromPartial({ volumeId: volumeID, stagingTargetPath: stagingPath }),
-        ),
+        request: encoded(NodeUnstageVolumeRequest, { volumeId: volumeID, stagingTargetPath: stagingPath }),
         read: nothingIn(NodeUnstageVolumeResponse),
       }),
     publish: async (request) =>
@@ -65,10 +53,7 @@ export function nodeClient(client: DriverClient, connection: Pick<Connection, "g
     unpublish: async ({ volumeID, targetPath }) =>
       client.call({
         rpc: "NodeUnpublishVolume",
-        request: encoded(
-          NodeUnpublishVolumeRequest,
-          NodeUnpublishVolumeRequest.fromPartial({ volumeId: volumeID, targetPath }),
-        ),
+        request: encoded(NodeUnpublishVolumeRequest, { volumeId: volumeID, targetPath }),
         read: nothingIn(NodeUnpublishVolumeResponse),
       }),
     expand: async (request) =>
@@ -85,12 +70,4 @@ export function nodeClient(client: DriverClient, connection: Pick<Connection, "g
         read: statsOf,
       }),
   } satisfies { [call in keyof NodeService]: (...args: never[]) => ReturnType<NodeService[call]> };
-}
-
-interface Encoder<T> {
-  encode(message: T): { finish(): Uint8Array };
-}
-
-function encoded<T>(encoder: Encoder<T>, message: T): RPCInput<unknown>["request"] {
-  return encoder.encode(message).finish();
 }

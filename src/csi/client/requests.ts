@@ -8,6 +8,14 @@ import {
 } from "../gen/csi.gen.ts";
 import type { ExpandRequest, PublishRequest, StageRequest, StatsRequest, VolumeCapability } from "../ports.ts";
 
+/** PURE. A message of gRPC as it is sent; the members that are not given have protobuf's defaults. */
+export function encoded<T, Given>(
+  type: { fromPartial(given: Given): T; encode(message: T): { finish(): Uint8Array } },
+  given: Given,
+): Uint8Array {
+  return type.encode(type.fromPartial(given)).finish();
+}
+
 // PURE. The port's requests as CSI's messages. No field is left to a default that could mean something else.
 
 /** PURE. The CSI message of NodeStageVolume. */

@@ -1,21 +1,8 @@
-/** The calls that the agent makes of a driver: csi.v1.Node's, and Identity's GetPluginInfo. */
-export const rpcs = [
-  "GetPluginInfo",
-  "NodeGetCapabilities",
-  "NodeGetInfo",
-  "NodeStageVolume",
-  "NodeUnstageVolume",
-  "NodePublishVolume",
-  "NodeUnpublishVolume",
-  "NodeExpandVolume",
-  "NodeGetVolumeStats",
-] as const;
-
-/** A method of a CSI driver that the agent calls. */
-export type RPC = (typeof rpcs)[number];
-
-/** Milliseconds until a call is given up. kubelet's csiTimeout is 2 minutes; it asks for no more than a look. */
-export const deadlineMs: { readonly [rpc in RPC]: number } = {
+/**
+ * The calls that the agent makes of a driver: csi.v1.Node's, and Identity's GetPluginInfo; each with the milliseconds
+ * until it is given up. kubelet's csiTimeout is 2 minutes; it asks for no more than a look.
+ */
+export const deadlineMs = {
   GetPluginInfo: 10_000,
   NodeGetCapabilities: 10_000,
   NodeGetInfo: 10_000,
@@ -25,7 +12,10 @@ export const deadlineMs: { readonly [rpc in RPC]: number } = {
   NodeUnpublishVolume: 120_000,
   NodeExpandVolume: 120_000,
   NodeGetVolumeStats: 120_000,
-};
+} as const;
+
+/** A method of a CSI driver that the agent calls. */
+export type RPC = keyof typeof deadlineMs;
 
 /** gRPC's status codes by number (google.golang.org/grpc/codes). */
 export const codes = [

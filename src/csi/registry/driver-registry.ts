@@ -80,9 +80,9 @@ export class DriverRegistry {
   #take(all: readonly SocketFile[]): void {
     const own = registrationSocket(this.#deps.directory);
     const seen = all.filter(({ path }) => path !== own);
-    const { gone, came } = socketChanges(this.#entries, seen);
-    for (const path of gone) this.#drop(path);
-    for (const socket of came) this.#begin(socket);
+    const there = new Set(seen.map(({ path }) => path));
+    for (const path of [...this.#entries.keys()]) if (!there.has(path)) this.#drop(path);
+    for (const socket of seen) if (this.#entries.get(socket.path)?.identity !== socket.identity) this.#begin(socket);
   }
 
   #begin({ path, identity }: SocketFile): void {
@@ -215,23 +215,4 @@ export class DriverRegistry {
       if (this.#entries.get(entry.path) === entry && entry.driver === undefined) this.#try(entry);
     }
   }
-}
-
-/** PURE data: the difference between two looks at a directory of sockets. */
-interface SocketChanges {
-  readonly gone: readonly string[];
-  /** New ones, and those that have replaced another on their path; in the order seen. */
-  readonly came: readonly SocketFile[];
-}
-
-/** PURE. What differs between the sockets that are known, by path, and those that were just seen. */
-function socketChanges(
-  known: ReadonlyMap<string, { readonly identity: string }>,
-  seen: readonly SocketFile[],
-): SocketChanges {
-  const there = new Set(seen.map(({ path }) => path));
-  return {
-    gone: [...known.keys()].filter((path) => !there.has(path)),
-    came: seen.filter(({ path, identity }) => known.get(path)?.identity !== identity),
-  };
 }

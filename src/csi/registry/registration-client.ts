@@ -1,5 +1,6 @@
 import { cut } from "../../api/conditions.ts";
 import type { Answer, Connection, Dialer } from "../client/connection.ts";
+import { encoded } from "../client/requests.ts";
 import { InfoRequest, PluginInfo, RegistrationStatus } from "../gen/pluginregistration.gen.ts";
 
 /** kubelet's times, in milliseconds (behaviour 115). */
@@ -24,11 +25,8 @@ export class RegistrationClient {
 
   async info(): Promise<PluginInfo> {
     if (!(await this.#connection.ready(connectMs))) throw new RegistrarError("nobody answers on the socket");
-    const request = InfoRequest.encode(InfoRequest.fromPartial({})).finish();
-    const bytes = replyOf(
-      "GetInfo",
-      await this.#connection.call("/pluginregistration.Registration/GetInfo", request, infoMs),
-    );
+    const method = "/pluginregistration.Registration/GetInfo";
+    const bytes = replyOf("GetInfo", await this.#connection.call(method, encoded(InfoRequest, {}), infoMs));
     try {
       return PluginInfo.decode(bytes);
     } catch {
@@ -39,7 +37,7 @@ export class RegistrationClient {
   /** @param error undefined: it is registered */
   async notify(error: string | undefined): Promise<void> {
     const status = { pluginRegistered: error === undefined, error: error ?? "" };
-    const request = RegistrationStatus.encode(RegistrationStatus.fromPartial(status)).finish();
+    const request = encoded(RegistrationStatus, status);
     const method = "/pluginregistration.Registration/NotifyRegistrationStatus";
     replyOf("NotifyRegistrationStatus", await this.#connection.call(method, request, notifyMs));
   }

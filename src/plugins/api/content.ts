@@ -50,6 +50,11 @@ export interface ObjectContent {
   readonly data: ReadonlyMap<string, Uint8Array>;
 }
 
+/** PURE. A Secret that a volume is mounted or opened with; by the members of its reference that tell it from others. */
+export function secretContent({ namespace, name }: { readonly namespace: string; readonly name: string }): ObjectRef {
+  return { kind: "Secret", namespace, name, optional: false };
+}
+
 /** What two refs have in common that show the same. */
 export function contentKey(ref: ContentRef): string {
   return JSON.stringify({ ...ref, optional: undefined });

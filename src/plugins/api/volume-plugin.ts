@@ -34,6 +34,13 @@ export interface VolumeSpec {
   readonly grant?: NodeVolumeIntentSpec["grant"];
 }
 
+/** PURE. What the source of a volume says to the plugin of its type. @throws Error if it is another plugin's */
+export function sourceOf<T extends SourceType>({ source }: VolumeSpec, type: T): NonNullable<VolumeSource[T]> {
+  const own = source[type];
+  if (own === undefined) throw new Error(`not a volume of ${type}`);
+  return own;
+}
+
 /** A volume as its CSI driver is told of it. Two that differ in anything but driver and handle are still one volume. */
 export interface CSIVolume {
   readonly driver: string;

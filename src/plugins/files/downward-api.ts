@@ -1,6 +1,6 @@
-import type { DownwardAPIVolumeFile, DownwardAPIVolumeSource } from "../../api/types.gen.ts";
+import type { DownwardAPIVolumeFile } from "../../api/types.gen.ts";
 import type { NodeFieldsRef } from "../api/content.ts";
-import type { ContentPlugin, VolumeSpec } from "../api/volume-plugin.ts";
+import { type ContentPlugin, sourceOf, type VolumeSpec } from "../api/volume-plugin.ts";
 import { memoryLayout, stageInMemory, withPayload } from "../staging.ts";
 import { fieldOf } from "./node-fields.ts";
 import { defaultMode, fieldFiles } from "./payload.ts";
@@ -12,12 +12,12 @@ import { defaultMode, fieldFiles } from "./payload.ts";
 export const downwardAPI: ContentPlugin = {
   type: "downwardAPI",
 
-  layout: (spec) => ({ ...memoryLayout(spec), content: [nodeFieldsRef(spec, sourceOf(spec).items)] }),
+  layout: (spec) => ({ ...memoryLayout(spec), content: [nodeFieldsRef(spec, sourceOf(spec, "downwardAPI").items)] }),
 
   stage: (spec, context) => withPayload(downwardAPI, spec, context, () => stageInMemory(spec, context)),
 
   payload(spec, [content]) {
-    const { items, defaultMode: mode = defaultMode } = sourceOf(spec);
+    const { items, defaultMode: mode = defaultMode } = sourceOf(spec, "downwardAPI");
     return content === undefined ? [] : fieldFiles(items, content, mode);
   },
 };
@@ -25,9 +25,4 @@ export const downwardAPI: ContentPlugin = {
 /** PURE. What is read of the Node for these items. */
 export function nodeFieldsRef({ nodeName }: VolumeSpec, items: readonly DownwardAPIVolumeFile[]): NodeFieldsRef {
   return { kind: "Node", name: nodeName, fields: [...new Set(items.map(fieldOf))].sort() };
-}
-
-function sourceOf(spec: VolumeSpec): DownwardAPIVolumeSource {
-  if (spec.source.downwardAPI === undefined) throw new Error("not a downwardAPI volume");
-  return spec.source.downwardAPI;
 }

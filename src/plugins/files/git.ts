@@ -1,6 +1,5 @@
-import type { GitVolumeSource } from "../../api/types.gen.ts";
 import { quantityBytes } from "../../api/values/quantity.ts";
-import type { StageContext, Staged, StagingPlugin, VolumeSpec } from "../api/volume-plugin.ts";
+import { type StagingPlugin, sourceOf } from "../api/volume-plugin.ts";
 import { defaultSizeLimit, shownData, stageFetched } from "./fetched.ts";
 import { repositoryAccess } from "./git-access.ts";
 
@@ -14,8 +13,8 @@ export const git: StagingPlugin = {
 
   layout: () => ({ options: [], readOnly: true, devices: false, shownData, group: "walk" }),
 
-  stage(spec: VolumeSpec, context: StageContext): Promise<Staged> {
-    const { repository, revision, directory: subdirectory = "", sizeLimit, secretRef } = sourceOf(spec);
+  stage(spec, context) {
+    const { repository, revision, directory: subdirectory = "", sizeLimit, secretRef } = sourceOf(spec, "git");
     const limit = sizeLimit === undefined ? defaultSizeLimit : Number(quantityBytes(sizeLimit));
     const request = { directory: context.dataPath, repository, revision, subdirectory, sizeLimit: limit };
     const progress = (message: string) => context.progress(`git: ${message}`);
@@ -25,8 +24,3 @@ export const git: StagingPlugin = {
     });
   },
 };
-
-function sourceOf(spec: VolumeSpec): GitVolumeSource {
-  if (spec.source.git === undefined) throw new Error("not a git volume");
-  return spec.source.git;
-}

@@ -1,7 +1,7 @@
 import type { ImageVolumeSource } from "../../api/types.gen.ts";
 import { quantityBytes } from "../../api/values/quantity.ts";
 import type { UnpackRequest } from "../../host/ports/images.ts";
-import type { StageContext, Staged, StagingPlugin, VolumeSpec } from "../api/volume-plugin.ts";
+import { type StageContext, type StagingPlugin, sourceOf } from "../api/volume-plugin.ts";
 import { defaultSizeLimit, shownData, stageFetched } from "./fetched.ts";
 import { registryAccess } from "./image-access.ts";
 
@@ -15,13 +15,13 @@ export const image: StagingPlugin = {
 
   layout: () => ({ options: [], readOnly: true, devices: false, shownData, group: "walk" }),
 
-  stage(spec: VolumeSpec, context: StageContext): Promise<Staged> {
-    const { sizeLimit } = sourceOf(spec);
+  stage(spec, context) {
+    const { sizeLimit } = sourceOf(spec, "image");
     const limit = sizeLimit === undefined ? defaultSizeLimit : Number(quantityBytes(sizeLimit));
     const request = { directory: context.dataPath, sizeLimit: limit };
     const progress = (message: string) => context.progress(`image: ${message}`);
     return stageFetched(context, ["new"], async () => {
-      await context.images.unpack({ ...request, from: await whereFrom(sourceOf(spec), context) }, progress);
+      await context.images.unpack({ ...request, from: await whereFrom(sourceOf(spec, "image"), context) }, progress);
     });
   },
 };
@@ -33,9 +33,4 @@ async function whereFrom(
   if (layout !== undefined) return { layout: { root: context.hostRoot, path: layout.path }, digest: layout.digest };
   const access = secretRef && registryAccess(reference, await context.secret(secretRef), secretRef);
   return { reference, ...(access && { access }) };
-}
-
-function sourceOf(spec: VolumeSpec): ImageVolumeSource {
-  if (spec.source.image === undefined) throw new Error("not an image volume");
-  return spec.source.image;
 }

@@ -1,5 +1,4 @@
-import type { ConfigMapVolumeSource, SecretVolumeSource } from "../../api/types.gen.ts";
-import type { ContentPlugin, VolumeSpec } from "../api/volume-plugin.ts";
+import { type ContentPlugin, sourceOf } from "../api/volume-plugin.ts";
 import { memoryLayout, stageDirectory, stageInMemory, withPayload } from "../staging.ts";
 import { defaultMode, keyFiles } from "./payload.ts";
 
@@ -11,7 +10,7 @@ export const configMap: ContentPlugin = {
   type: "configMap",
 
   layout(spec) {
-    const { namespace, name, optional = false } = configMapOf(spec);
+    const { namespace, name, optional = false } = sourceOf(spec, "configMap");
     const content = [{ kind: "ConfigMap", namespace, name, optional }] as const;
     return { options: [], readOnly: true, devices: false, group: "write", content };
   },
@@ -19,7 +18,7 @@ export const configMap: ContentPlugin = {
   stage: (spec, context) => withPayload(configMap, spec, context, () => stageDirectory(context, 0o755)),
 
   payload(spec, [content]) {
-    const source = configMapOf(spec);
+    const source = sourceOf(spec, "configMap");
     const { name, defaultMode: mode = defaultMode } = source;
     return content === undefined ? [] : keyFiles(source, content, { mode, what: `ConfigMap ${name}` });
   },
@@ -32,25 +31,15 @@ export const secret: ContentPlugin = {
   type: "secret",
 
   layout(spec) {
-    const { namespace, secretName: name, optional = false } = secretOf(spec);
+    const { namespace, secretName: name, optional = false } = sourceOf(spec, "secret");
     return { ...memoryLayout(spec), content: [{ kind: "Secret", namespace, name, optional }] };
   },
 
   stage: (spec, context) => withPayload(secret, spec, context, () => stageInMemory(spec, context)),
 
   payload(spec, [content]) {
-    const source = secretOf(spec);
+    const source = sourceOf(spec, "secret");
     const { secretName, defaultMode: mode = defaultMode } = source;
     return content === undefined ? [] : keyFiles(source, content, { mode, what: `Secret ${secretName}` });
   },
 };
-
-function configMapOf(spec: VolumeSpec): ConfigMapVolumeSource {
-  if (spec.source.configMap === undefined) throw new Error("not a configMap volume");
-  return spec.source.configMap;
-}
-
-function secretOf(spec: VolumeSpec): SecretVolumeSource {
-  if (spec.source.secret === undefined) throw new Error("not a secret volume");
-  return spec.source.secret;
-}

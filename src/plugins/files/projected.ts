@@ -1,7 +1,7 @@
-import type { ProjectedVolumeSource, VolumeProjection } from "../../api/types.gen.ts";
+import type { VolumeProjection } from "../../api/types.gen.ts";
 import type { PayloadFile } from "../../host/ports/host-ports.ts";
 import type { ContentRef, ObjectContent } from "../api/content.ts";
-import type { ContentPlugin, VolumeSpec } from "../api/volume-plugin.ts";
+import { type ContentPlugin, sourceOf, type VolumeSpec } from "../api/volume-plugin.ts";
 import { memoryLayout, stageInMemory, withPayload } from "../staging.ts";
 import { nodeFieldsRef } from "./downward-api.ts";
 import { defaultMode, fieldFiles, keyFiles, mergedFiles } from "./payload.ts";
@@ -15,12 +15,15 @@ const tokenSeconds = 3600; // core/v1: ServiceAccountTokenProjection.expirationS
 export const projected: ContentPlugin = {
   type: "projected",
 
-  layout: (spec) => ({ ...memoryLayout(spec), content: sourceOf(spec).sources.map((source) => refOf(spec, source)) }),
+  layout: (spec) => ({
+    ...memoryLayout(spec),
+    content: sourceOf(spec, "projected").sources.map((source) => refOf(spec, source)),
+  }),
 
   stage: (spec, context) => withPayload(projected, spec, context, () => stageInMemory(spec, context)),
 
   payload(spec, contents, fsGroup) {
-    const { sources, defaultMode: mode = defaultMode } = sourceOf(spec);
+    const { sources, defaultMode: mode = defaultMode } = sourceOf(spec, "projected");
     return mergedFiles(
       sources.map((source, i) => {
         const content = contents[i];
@@ -70,9 +73,4 @@ function filesOf(
   }
   if (bundle) return [{ path: bundle.path, content: content.data.get("bundle") ?? new Uint8Array(), mode }];
   throw new Error("a projection without a source");
-}
-
-function sourceOf(spec: VolumeSpec): ProjectedVolumeSource {
-  if (spec.source.projected === undefined) throw new Error("not a projected volume");
-  return spec.source.projected;
 }

@@ -1,29 +1,19 @@
-import type { FlexVolumeSource } from "../../api/types.gen.ts";
-import type { TearDownContext } from "../api/teardown.ts";
-import type { TearDownData } from "../api/teardown-data.ts";
+import type { ExpandingPlugin, TearDownContext } from "../api/teardown.ts";
+import { sourceOf } from "../api/volume-plugin.ts";
 import { deviceTarget, doneOf, falseReply } from "./done.ts";
 import { FlexDriver } from "./driver.ts";
 import { optionsJson } from "./options.ts";
-
-/** A flexvolume that is to be expanded on the node (expandvolume, expandfs). */
-export interface Growth {
-  readonly key: string;
-  readonly source: FlexVolumeSource;
-  /** Bytes. */
-  readonly size: { readonly from: string; readonly to: string };
-  readonly undo: TearDownData;
-}
 
 /**
  * Has the driver grow the volume where it is kept, and then what is on the node, by the path of the device's mount, or
  * of the volume's if it has none. A driver without expandfs has its file system grown as kubelet does it, unless it
  * says that none is needed (requiresFSResize). (kubelet: pkg/volume/flexvolume/expander.go)
  */
-export async function expandVolume({ key, source, size, undo }: Growth, context: TearDownContext): Promise<void> {
+export const expandVolume: ExpandingPlugin["expand"] = async (spec, size, undo, context) => {
   const { driver: name, device = "" } = doneOf(undo);
   const driver = new FlexDriver(name, context);
   const { requiresFSResize } = await driver.capabilities();
-  const json = optionsJson(source, key);
+  const json = optionsJson(sourceOf(spec, "flexVolume"), spec.key);
   const ofDevice = (await context.tableNow()).at(deviceTarget(context.stagingTarget).path);
   const point = ofDevice?.point ?? context.stagingTarget.path;
   const before = await context.mounter.sizeOf({ root: "/", path: point });
@@ -40,7 +30,7 @@ export async function expandVolume({ key, source, size, undo }: Growth, context:
     `the file system on ${point} has ${after} bytes as before`,
     point,
   );
-}
+};
 
 async function growDisk(
   device: string,

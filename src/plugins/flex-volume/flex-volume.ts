@@ -1,6 +1,5 @@
-import type { FlexVolumeSource } from "../../api/types.gen.ts";
 import type { ExpandingPlugin } from "../api/teardown.ts";
-import type { VolumeSpec } from "../api/volume-plugin.ts";
+import { sourceOf } from "../api/volume-plugin.ts";
 import { expandVolume } from "./expand.ts";
 import { detach, unmountStaged } from "./release.ts";
 import { FlexStaging } from "./stage.ts";
@@ -11,14 +10,14 @@ import { FlexStaging } from "./stage.ts";
  */
 export const flexVolume: ExpandingPlugin = {
   type: "flexVolume",
-  layout: (spec) => ({ options: [], readOnly: sourceOf(spec).readOnly === true, devices: false, grows: true }),
-  stage: (spec, context) => new FlexStaging(spec, sourceOf(spec), context).stage(),
+  layout: (spec) => ({
+    options: [],
+    readOnly: sourceOf(spec, "flexVolume").readOnly === true,
+    devices: false,
+    grows: true,
+  }),
+  stage: (spec, context) => new FlexStaging(spec, context).stage(),
   unmountStaged,
   detach,
-  expand: (spec, size, undo, context) => expandVolume({ key: spec.key, source: sourceOf(spec), size, undo }, context),
+  expand: expandVolume,
 };
-
-function sourceOf(spec: VolumeSpec): FlexVolumeSource {
-  if (spec.source.flexVolume === undefined) throw new Error("not a flexVolume");
-  return spec.source.flexVolume;
-}

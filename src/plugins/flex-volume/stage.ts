@@ -7,6 +7,7 @@ import {
   type FoundSource,
   type StageContext,
   type Staged,
+  sourceOf,
   stagingAttributes,
   type VolumeSpec,
 } from "../api/volume-plugin.ts";
@@ -33,7 +34,8 @@ export class FlexStaging {
   #done: FlexDone;
   #found: FoundSource | undefined;
 
-  constructor(spec: VolumeSpec, source: FlexVolumeSource, context: StageContext) {
+  constructor(spec: VolumeSpec, context: StageContext) {
+    const source = sourceOf(spec, "flexVolume");
     this.#spec = spec;
     this.#source = source;
     this.#context = context;

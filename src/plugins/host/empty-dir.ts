@@ -1,6 +1,6 @@
 import type { EmptyDirVolumeSource } from "../../api/types.gen.ts";
 import { quantityBytes } from "../../api/values/quantity.ts";
-import type { StageContext, Staged, StagingPlugin, VolumeSpec } from "../api/volume-plugin.ts";
+import { type StageContext, type Staged, type StagingPlugin, sourceOf, type VolumeSpec } from "../api/volume-plugin.ts";
 import { memoryFilesystem, memorySource, stageDirectory, stageFilesystem } from "../staging.ts";
 
 type Medium = NonNullable<EmptyDirVolumeSource["medium"]>;
@@ -30,7 +30,7 @@ export const emptyDir: StagingPlugin = {
     };
   },
 
-  async stage(spec: VolumeSpec, context: StageContext): Promise<Staged> {
+  async stage(spec, context) {
     const fsType = fsTypeOf(spec);
     if (fsType === undefined) return stageOnDisk(spec, context);
     return stageFilesystem(context, { fsType, source: memorySource(spec), options: options(spec) });
@@ -40,25 +40,20 @@ export const emptyDir: StagingPlugin = {
 /** The limit is there before anybody can write. */
 async function stageOnDisk(spec: VolumeSpec, context: StageContext): Promise<Staged> {
   const staged = await stageDirectory(context, 0o777);
-  const { sizeLimit } = sourceOf(spec);
+  const { sizeLimit } = sourceOf(spec, "emptyDir");
   if (sizeLimit !== undefined) await context.directories.limit(staged.path, quantityBytes(sizeLimit));
   return staged;
 }
 
-function sourceOf(spec: VolumeSpec): EmptyDirVolumeSource {
-  if (spec.source.emptyDir === undefined) throw new Error("not an emptyDir volume");
-  return spec.source.emptyDir;
-}
-
 /** The file system that it is in memory; undefined on disk. */
 function fsTypeOf(spec: VolumeSpec): "tmpfs" | "hugetlbfs" | undefined {
-  const { medium = "" } = sourceOf(spec);
+  const { medium = "" } = sourceOf(spec, "emptyDir");
   if (medium === "") return undefined;
   return medium === "Memory" ? "tmpfs" : "hugetlbfs";
 }
 
 function options(spec: VolumeSpec): string[] {
-  const { medium = "", sizeLimit } = sourceOf(spec);
+  const { medium = "", sizeLimit } = sourceOf(spec, "emptyDir");
   if (medium === "") return [];
   const pages = hugePages[medium];
   const size = sizeLimit === undefined ? undefined : rounded(quantityBytes(sizeLimit), pages?.bytes ?? 1n);

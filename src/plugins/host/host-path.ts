@@ -2,7 +2,13 @@ import type { HostPathVolumeSource } from "../../api/types.gen.ts";
 import { unreachable, VolumeError } from "../../errors.ts";
 import type { FileKind, SourceInfo, SourcePath } from "../../host/ports/host-ports.ts";
 import { refuseMadeName } from "../api/made-names.ts";
-import type { FoundSource, StageContext, Staged, StagingPlugin, VolumeSpec } from "../api/volume-plugin.ts";
+import {
+  type FoundSource,
+  type StageContext,
+  type Staged,
+  type StagingPlugin,
+  sourceOf,
+} from "../api/volume-plugin.ts";
 import { foundSource } from "./found-source.ts";
 
 type HostPathType = NonNullable<HostPathVolumeSource["type"]>;
@@ -12,13 +18,13 @@ export const hostPath: StagingPlugin = {
   type: "hostPath",
 
   layout(spec) {
-    const source = sourceOf(spec);
+    const source = sourceOf(spec, "hostPath");
     const devices = source.type === "CharDevice" || source.type === "BlockDevice";
     return { options: [], readOnly: false, devices, hostPath: source.path };
   },
 
-  async stage(spec: VolumeSpec, context: StageContext): Promise<Staged> {
-    const { path, type = "" } = sourceOf(spec);
+  async stage(spec, context) {
+    const { path, type = "" } = sourceOf(spec, "hostPath");
     const source = { root: context.hostRoot, path };
     const info = (await context.mounter.inspect(source)) ?? (await create(source, type, context));
     const found = foundSource(path, info, context);
@@ -65,9 +71,4 @@ function wantedKind(type: HostPathType): FileKind | undefined {
     default:
       return unreachable(type);
   }
-}
-
-function sourceOf(spec: VolumeSpec): HostPathVolumeSource {
-  if (spec.source.hostPath === undefined) throw new Error("not a hostPath volume");
-  return spec.source.hostPath;
 }

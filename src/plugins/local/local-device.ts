@@ -18,6 +18,11 @@ const mountable = ["ext2", "ext3", "ext4", "xfs", "btrfs"];
 /** A device as it was found: from here on by the path of its node, on which no link can lead elsewhere any more. */
 export type FoundDevice = FoundSource & { readonly deviceNumber: string };
 
+/** PURE. What was found, if it is a device. */
+export function asDevice(found: FoundSource | undefined): FoundDevice | undefined {
+  return found?.deviceNumber === undefined ? undefined : { ...found, deviceNumber: found.deviceNumber };
+}
+
 /** How a device of the node is staged. */
 export interface DeviceHow {
   readonly readOnly?: boolean;

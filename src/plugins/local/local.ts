@@ -1,19 +1,18 @@
 import { isOfNodeItself } from "../../api/source-traits.ts";
-import type { LocalVolumeSource } from "../../api/types.gen.ts";
 import { VolumeError } from "../../errors.ts";
 import type { Disk } from "../../host/ports/disk.ts";
 import type { SourceInfo } from "../../host/ports/host-ports.ts";
+import { secretContent } from "../api/content.ts";
 import { refuseMadeName } from "../api/made-names.ts";
 import type { ExpandingPlugin } from "../api/teardown.ts";
-import type { StageContext, Staged, VolumeSpec } from "../api/volume-plugin.ts";
+import { type StageContext, type Staged, sourceOf, type VolumeSpec } from "../api/volume-plugin.ts";
 import { foundSource } from "../host/found-source.ts";
 import { stagedPath } from "../host/host-path.ts";
-import { type FoundDevice, keptDisk, stageDevice } from "./local-device.ts";
+import { asDevice, type FoundDevice, keptDisk, stageDevice } from "./local-device.ts";
 import { diskOfVolume, nodeOf } from "./local-disk.ts";
 import { expandLayers } from "./local-growth.ts";
 import { type Base, LayeredStaging } from "./local-layers.ts";
 import { takeBack } from "./local-teardown.ts";
-import { passphraseRef } from "./passphrase.ts";
 import { stageSwap } from "./swap.ts";
 
 /**
@@ -26,13 +25,13 @@ export const local: ExpandingPlugin = {
   type: "local",
 
   layout(spec) {
-    const { path, lvm, encryption } = sourceOf(spec);
+    const { path, lvm, encryption } = sourceOf(spec, "local");
     const options = spec.mountOptions;
     const devices = spec.volumeMode === "Block";
     const swap = isOfNodeItself(spec) || undefined;
     const group = devices || swap ? {} : ({ group: "walk" } as const);
     const secret = encryption?.secretRef && {
-      content: [passphraseRef(encryption.secretRef)],
+      content: [secretContent(encryption.secretRef)],
       credentials: true,
       opens: true,
     };
@@ -44,33 +43,33 @@ export const local: ExpandingPlugin = {
     };
   },
 
-  async stage(spec: VolumeSpec, context: StageContext): Promise<Staged> {
-    const { lvm, encryption } = sourceOf(spec);
+  async stage(spec, context) {
+    const { lvm, encryption } = sourceOf(spec, "local");
     if (lvm !== undefined || encryption !== undefined) {
-      return new LayeredStaging(spec, sourceOf(spec), context).stage(() => findBase(spec, context));
+      return new LayeredStaging(spec, sourceOf(spec, "local"), context).stage(() => findBase(spec, context));
     }
     const mounted = await mountedDevice(spec, context);
     if (mounted !== undefined) return stageDevice(spec, mounted, context);
-    const { path, disk: asked } = sourceOf(spec);
+    const { path, disk: asked } = sourceOf(spec, "local");
     const disk = asked && (await diskOfVolume(asked, context));
     const source = disk === undefined ? { root: context.hostRoot, path: path ?? "" } : nodeOf(disk, context);
     return stageSource(spec, source.path, disk, context);
   },
 
   detach: takeBack,
-  expand: (spec, size, undo, context) => expandLayers({ spec, source: sourceOf(spec), size, undo }, context),
+  expand: expandLayers,
 };
 
 /** The device that a layer is made on. */
 async function findBase(spec: VolumeSpec, context: StageContext): Promise<Base> {
-  const { path: named = "", disk: asked } = sourceOf(spec);
+  const { path: named = "", disk: asked } = sourceOf(spec, "local");
   const disk = asked && (await diskOfVolume(asked, context));
   const path = disk === undefined ? named : nodeOf(disk, context).path;
   const found = foundSource(path, await lookAt(path, context), context);
-  const { deviceNumber } = found;
-  if (found.kind === "blockDevice" && deviceNumber !== undefined) {
+  const device = asDevice(found);
+  if (found.kind === "blockDevice" && device !== undefined) {
     await refuseMadeName(path, found, context);
-    return { found: { ...found, deviceNumber }, disk };
+    return { found: device, disk };
   }
   const message = `${path} is a ${found.kind}, but encryption needs a block device`;
   throw new VolumeError("SourceWrongType", "final", message, { on: { kind: "Path", name: path } });
@@ -90,8 +89,9 @@ async function lookAt(path: string, context: StageContext): Promise<SourceInfo> 
  */
 async function mountedDevice(spec: VolumeSpec, context: StageContext): Promise<FoundDevice | undefined> {
   const { stagingMount, found } = context;
-  if (sourceOf(spec).disk === undefined || stagingMount === undefined) return undefined;
-  if (found?.deviceNumber !== undefined) return { ...found, deviceNumber: found.deviceNumber };
+  if (sourceOf(spec, "local").disk === undefined || stagingMount === undefined) return undefined;
+  const before = asDevice(found);
+  if (before !== undefined) return before;
   const info = await context.mounter.inspect({ root: "/", path: stagingMount.source });
   if (info?.kind !== "blockDevice" || info.deviceNumber === undefined) {
     const message = `${stagingMount.source}, which is mounted on ${stagingMount.point}, is no device that can be checked`;
@@ -154,9 +154,4 @@ interface RawDevice {
   readonly deviceNumber: string;
   /** The one that a selector has found. */
   readonly disk: Disk | undefined;
-}
-
-function sourceOf(spec: VolumeSpec): LocalVolumeSource {
-  if (spec.source.local === undefined) throw new Error("not a local volume");
-  return spec.source.local;
 }

@@ -1,14 +1,9 @@
 import type { PassphraseReference } from "../../api/types.gen.ts";
 import { VolumeError } from "../../errors.ts";
-import type { ObjectContent, ObjectRef } from "../api/content.ts";
+import type { ObjectContent } from "../api/content.ts";
 
 /** Bytes that a passphrase has at most: cryptsetup(8) takes more, a pipe of the child does not. */
 const longest = 4096;
-
-/** PURE. */
-export function passphraseRef({ namespace, name }: PassphraseReference): ObjectRef {
-  return { kind: "Secret", namespace, name, optional: false };
-}
 
 /**
  * PURE. What opens the disk: any bytes, without the line feed with which an editor has ended them.

@@ -1,6 +1,6 @@
 import { VolumeError } from "../../errors.ts";
 import { cephErrno, nothingOfNode } from "../../host/ports/ceph.ts";
-import type { ObjectContent, ObjectRef } from "../api/content.ts";
+import type { ObjectContent } from "../api/content.ts";
 
 /** What a volume of a Ceph cluster says of it: how it is reached, and as whom. */
 export interface CephPlace {
@@ -19,11 +19,6 @@ export const defaultUser = "admin";
 const headBytes = 12;
 /** AES, with as many bytes: the one type that Ceph has before version 20. */
 const keyType = { number: 1, bytes: 16 } as const;
-
-/** Member by member, in the order of contentKey: the API server orders those of secretRef as it likes. */
-export function keyRef({ secretRef: { namespace, name } }: CephPlace): ObjectRef {
-  return { kind: "Secret", namespace, name, optional: false };
-}
 
 /** PURE. The user's key. @throws VolumeError KeyNotFound, which never says what is in the Secret */
 export function cephKey(content: ObjectContent | undefined, { secretRef }: CephPlace): string {

@@ -1,7 +1,7 @@
 import type { CephFSVolumeSource } from "../../api/types.gen.ts";
+import { secretContent } from "../api/content.ts";
 import type { DetachablePlugin } from "../api/teardown.ts";
-import type { VolumeSpec } from "../api/volume-plugin.ts";
-import { keyRef } from "./ceph.ts";
+import { sourceOf } from "../api/volume-plugin.ts";
 import { cephFuseSource, cephFuseType, stageByCephFuse } from "./cephfs-fuse.ts";
 import { kernelSource, stageByKernel } from "./cephfs-kernel.ts";
 import { endClient } from "./fuse-client.ts";
@@ -14,8 +14,13 @@ export const cephfs: DetachablePlugin = {
   type: "cephfs",
 
   layout(spec) {
-    const source = sourceOf(spec);
-    const common = { readOnly: source.readOnly === true, devices: false, content: [keyRef(source)], credentials: true };
+    const source = sourceOf(spec, "cephfs");
+    const common = {
+      readOnly: source.readOnly === true,
+      devices: false,
+      content: [secretContent(source.secretRef)],
+      credentials: true,
+    };
     if (!isByKernel(source)) {
       const filesystem = { types: [cephFuseType], source: cephFuseSource(source), own: false };
       return { ...common, options: spec.mountOptions, filesystem };
@@ -25,7 +30,7 @@ export const cephfs: DetachablePlugin = {
   },
 
   stage(spec, context) {
-    const source = sourceOf(spec);
+    const source = sourceOf(spec, "cephfs");
     return isByKernel(source) ? stageByKernel(source, spec.mountOptions, context) : stageByCephFuse(source, context);
   },
 
@@ -34,9 +39,4 @@ export const cephfs: DetachablePlugin = {
 
 function isByKernel({ client = "FUSE" }: CephFSVolumeSource): boolean {
   return client === "Kernel";
-}
-
-function sourceOf(spec: VolumeSpec): CephFSVolumeSource {
-  if (spec.source.cephfs === undefined) throw new Error("not a cephfs volume");
-  return spec.source.cephfs;
 }

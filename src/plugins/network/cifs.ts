@@ -1,8 +1,7 @@
-import type { CIFSVolumeSource } from "../../api/types.gen.ts";
 import { VolumeError } from "../../errors.ts";
 import type { MountCredentials } from "../../host/ports/host-ports.ts";
-import type { ObjectContent, ObjectRef } from "../api/content.ts";
-import type { Layout, StageContext, Staged, StagingPlugin, VolumeSpec } from "../api/volume-plugin.ts";
+import { type ObjectContent, secretContent } from "../api/content.ts";
+import { type StagingPlugin, sourceOf, type VolumeSpec } from "../api/volume-plugin.ts";
 import { stageFilesystem } from "../staging.ts";
 
 /**
@@ -13,20 +12,19 @@ import { stageFilesystem } from "../staging.ts";
 export const cifs: StagingPlugin = {
   type: "cifs",
 
-  layout(spec): Layout {
-    const { readOnly = false, secretRef } = sourceOf(spec);
-    const secret = secretRef && refOf(secretRef);
+  layout(spec) {
+    const { readOnly = false, secretRef } = sourceOf(spec, "cifs");
     return {
       options: spec.mountOptions,
       readOnly,
       devices: false,
       filesystem: { types: ["cifs", "smb3"], source: shareOf(spec), own: false },
-      ...(secret && { content: [secret], credentials: true }),
+      ...(secretRef && { content: [secretContent(secretRef)], credentials: true }),
     };
   },
 
-  async stage(spec: VolumeSpec, context: StageContext): Promise<Staged> {
-    const { readOnly = false, secretRef } = sourceOf(spec);
+  async stage(spec, context) {
+    const { readOnly = false, secretRef } = sourceOf(spec, "cifs");
     const credentials = secretRef && credentialsIn(context.content?.[0], `${secretRef.namespace}/${secretRef.name}`);
     const options = credentials === undefined ? [...spec.mountOptions, "guest"] : spec.mountOptions;
     const mount = { fsType: "cifs", source: shareOf(spec), options, ...(credentials && { credentials }) };
@@ -59,17 +57,7 @@ export function credentialsIn(content: ObjectContent | undefined, secret: string
   return { username, password, ...(domain !== undefined && { domain }) };
 }
 
-/** Member by member, in the order of contentKey: the API server orders those of secretRef as it likes. */
-function refOf({ namespace, name }: NonNullable<CIFSVolumeSource["secretRef"]>): ObjectRef {
-  return { kind: "Secret", namespace, name, optional: false };
-}
-
 function shareOf(spec: VolumeSpec): string {
-  const { server, share } = sourceOf(spec);
+  const { server, share } = sourceOf(spec, "cifs");
   return `//${server}/${share}`;
-}
-
-function sourceOf(spec: VolumeSpec): CIFSVolumeSource {
-  if (spec.source.cifs === undefined) throw new Error("not a cifs volume");
-  return spec.source.cifs;
 }

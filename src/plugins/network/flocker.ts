@@ -2,7 +2,7 @@ import type { FlockerVolumeSource } from "../../api/types.gen.ts";
 import { VolumeError } from "../../errors.ts";
 import { joinPath } from "../../host/mount-table/mount-table.ts";
 import type { FlockerService } from "../../host/ports/flocker.ts";
-import type { StageContext, Staged, StagingPlugin, VolumeSpec } from "../api/volume-plugin.ts";
+import { type StageContext, type StagingPlugin, sourceOf } from "../api/volume-plugin.ts";
 import { foundSource } from "../host/found-source.ts";
 import { stagedPath } from "../host/host-path.ts";
 
@@ -14,11 +14,11 @@ import { stagedPath } from "../host/host-path.ts";
 export const flocker: StagingPlugin = {
   type: "flocker",
 
-  layout: (spec) => ({ options: [], readOnly: sourceOf(spec).readOnly === true, devices: false }),
+  layout: (spec) => ({ options: [], readOnly: sourceOf(spec, "flocker").readOnly === true, devices: false }),
 
-  async stage(spec: VolumeSpec, context: StageContext): Promise<Staged> {
+  async stage(spec, context) {
     const service = context.flocker;
-    const id = await datasetID(sourceOf(spec), service);
+    const id = await datasetID(sourceOf(spec, "flocker"), service);
     const node = await nodeID(service);
     const path = await bringHere(id, node, context);
     const info = await context.mounter.inspect({ root: context.hostRoot, path });
@@ -83,9 +83,4 @@ function listOf(answer: unknown, { name }: FlockerService): readonly Entry[] {
 /** It becomes a part of a URL. */
 function isUUID(text: string): boolean {
   return /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i.test(text);
-}
-
-function sourceOf(spec: VolumeSpec): FlockerVolumeSource {
-  if (spec.source.flocker === undefined) throw new Error("not a flocker volume");
-  return spec.source.flocker;
 }

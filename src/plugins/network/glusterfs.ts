@@ -1,6 +1,6 @@
 import type { GlusterfsVolumeSource } from "../../api/types.gen.ts";
 import type { DetachablePlugin } from "../api/teardown.ts";
-import type { VolumeSpec } from "../api/volume-plugin.ts";
+import { sourceOf, type VolumeSpec } from "../api/volume-plugin.ts";
 import { type ClientPlace, endClient, type FuseVolume, stageByClient } from "./fuse-client.ts";
 
 /**
@@ -13,7 +13,7 @@ export const glusterfs: DetachablePlugin = {
 
   layout: (spec) => ({
     options: spec.mountOptions,
-    readOnly: sourceOf(spec).readOnly === true,
+    readOnly: sourceOf(spec, "glusterfs").readOnly === true,
     devices: false,
     filesystem: { types: ["fuse.glusterfs"], source: shownAs(spec), own: false },
   }),
@@ -27,7 +27,7 @@ function volumeOf(spec: VolumeSpec): FuseVolume {
     fsType: "fuse.glusterfs",
     source: shownAs(spec),
     program: "glusterfs",
-    args: (place) => glusterfsArgs(sourceOf(spec), spec.mountOptions, place),
+    args: (place) => glusterfsArgs(sourceOf(spec, "glusterfs"), spec.mountOptions, place),
   };
 }
 
@@ -58,16 +58,11 @@ export function glusterfsArgs(
 
 /** The mount table has the first server, whichever has answered. */
 function shownAs(spec: VolumeSpec): string {
-  const { servers, path } = sourceOf(spec);
+  const { servers, path } = sourceOf(spec, "glusterfs");
   return `${bare(servers[0] ?? "")}:/${path}`;
 }
 
 /** glusterfs(8) takes IPv6 addresses without brackets. */
 function bare(server: string): string {
   return server.replace(/^\[|\]$/g, "");
-}
-
-function sourceOf(spec: VolumeSpec): GlusterfsVolumeSource {
-  if (spec.source.glusterfs === undefined) throw new Error("not a glusterfs volume");
-  return spec.source.glusterfs;
 }

@@ -3,12 +3,13 @@ import { VolumeError } from "../../errors.ts";
 import type { MountEntry } from "../../host/mount-table/mountinfo.ts";
 import type { RBDDevice, RBDMapping } from "../../host/ports/ceph.ts";
 import type { ChildProcessID } from "../../host/ports/types.ts";
+import { secretContent } from "../api/content.ts";
 import type { DetachablePlugin, TearDownContext } from "../api/teardown.ts";
 import type { TearDownData } from "../api/teardown-data.ts";
-import type { StageContext, Staged, VolumeSpec } from "../api/volume-plugin.ts";
+import { type StageContext, sourceOf } from "../api/volume-plugin.ts";
 import { foundSource } from "../host/found-source.ts";
-import { type FoundDevice, stageDevice } from "../local/local-device.ts";
-import { cephKey, defaultUser, keyRef } from "./ceph.ts";
+import { asDevice, type FoundDevice, stageDevice } from "../local/local-device.ts";
+import { cephKey, defaultUser } from "./ceph.ts";
 import { endServing, isUnused, placeIn, placeOf, serve, unused } from "./rbd-nbd.ts";
 
 /**
@@ -21,18 +22,18 @@ export const rbd: DetachablePlugin = {
   type: "rbd",
 
   layout(spec) {
-    const source = sourceOf(spec);
+    const source = sourceOf(spec, "rbd");
     return {
       options: source.readOnly === true ? ["ro"] : [],
       readOnly: source.readOnly === true,
       devices: false,
-      content: [keyRef(source)],
+      content: [secretContent(source.secretRef)],
       credentials: true,
     };
   },
 
-  async stage(spec: VolumeSpec, context: StageContext): Promise<Staged> {
-    const source = sourceOf(spec);
+  async stage(spec, context) {
+    const source = sourceOf(spec, "rbd");
     const { readOnly = false, fsType } = source;
     const asLocal = { ...spec, mountOptions: [], ...(fsType !== undefined && { fsType }) };
     const { stagingMount: mount } = context;
@@ -47,7 +48,7 @@ export const rbd: DetachablePlugin = {
   },
 
   /** By the text on record alone, or the cookie: what is mapped otherwise is somebody else's. */
-  async detach(undo: TearDownData, context: TearDownContext): Promise<void> {
+  async detach(undo, context) {
     const place = placeIn(undo);
     if (place !== undefined) return endServing(place, context, isUnused(undo));
     const mapping = mappingIn(undo);
@@ -145,8 +146,7 @@ async function deviceOf(path: string | undefined, image: string, context: StageC
 async function nodeOf(path: string, context: StageContext): Promise<FoundDevice | undefined> {
   const info = await context.mounter.inspect({ root: context.hostRoot, path });
   if (info?.kind !== "blockDevice") return undefined;
-  const { deviceNumber, ...found } = foundSource(path, info, { ...context, found: undefined });
-  return deviceNumber === undefined ? undefined : { ...found, deviceNumber };
+  return asDevice(foundSource(path, info, { ...context, found: undefined }));
 }
 
 /**
@@ -154,8 +154,8 @@ async function nodeOf(path: string, context: StageContext): Promise<FoundDevice 
  * image's.
  */
 async function mountedOf(mount: MountEntry, source: RBDVolumeSource, context: StageContext): Promise<FoundDevice> {
-  const { deviceNumber } = context.found ?? {};
-  if (context.found !== undefined && deviceNumber !== undefined) return { ...context.found, deviceNumber };
+  const before = asDevice(context.found);
+  if (before !== undefined) return before;
   const found = await mapped(source, context);
   if (mount.source !== found.path) throw notOf(mount, found);
   return found;
@@ -198,9 +198,4 @@ function imageOf({ pool = "rbd", image }: RBDVolumeSource): string {
 function mappingIn(undo: TearDownData | undefined): RBDMapping | undefined {
   const { text, image } = undo ?? {};
   return text === undefined || image === undefined ? undefined : { text, image };
-}
-
-function sourceOf(spec: VolumeSpec): RBDVolumeSource {
-  if (spec.source.rbd === undefined) throw new Error("not an rbd volume");
-  return spec.source.rbd;
 }

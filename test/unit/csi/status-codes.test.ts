@@ -1,8 +1,10 @@
 import { expect } from "chai";
 import { isChanging } from "../../../src/csi/client/error-classes.ts";
-import { codes, type RPC, rpcs } from "../../../src/csi/client/rpc.ts";
+import { codes, deadlineMs, type RPC } from "../../../src/csi/client/rpc.ts";
 import { calling, connected, errorOf } from "./clients.ts";
 import { FakeDriver } from "./fake-driver.ts";
+
+const rpcs = Object.keys(deadlineMs) as RPC[];
 
 /**
  * What each status must mean, written down apart from the code: F final, U uncertain, and why. Calls that only ask

@@ -1,7 +1,7 @@
 import { expect } from "chai";
 import type { TearDownContext } from "../../../../src/plugins/api/teardown.ts";
 import type { TearDownData } from "../../../../src/plugins/api/teardown-data.ts";
-import { expandLun } from "../../../../src/plugins/iscsi/expand.ts";
+import { iscsi as plugin } from "../../../../src/plugins/iscsi/iscsi.ts";
 import { detach } from "../../../../src/plugins/iscsi/release.ts";
 import { FakeISCSINode } from "./fake-iscsi-node.ts";
 
@@ -28,6 +28,12 @@ describe("what an iSCSI volume has done", () => {
     const made = { iscsi, scsi, devices, hostRoot: "/", stagingTarget, tableNow, others: () => others };
     context = made as unknown as TearDownContext;
   });
+
+  function expand(): Promise<void> {
+    const source = { iscsi: { targetPortal: "10.0.0.1", iqn, lun: 1 } };
+    const spec = { key: "k", nodeName: "n", source, volumeMode: "Filesystem", mountOptions: [] } as const;
+    return plugin.expand(spec, { from: "1000", to: "2000" }, undo, { ...context, content: undefined });
+  }
 
   it("is undone: the disk goes, and the session when no other disk is left of it", async () => {
     node.disk(node.session(ours), 1);
@@ -113,26 +119,26 @@ describe("what an iSCSI volume has done", () => {
 
   it("grows: the size of each path is asked for anew, then map and file system follow", async () => {
     const disk = node.disk(node.session(ours), 1, { deviceNumber: "8:0", sizeBytes: 2000 });
-    await expandLun(undo, "2000", context);
+    await expand();
     expect([node.log, grown]).to.deep.equal([["rescan sda"], ["/dev/sda ext4 /s/v"]]);
     node.map("dm-0", disk);
     mounted = "254:0";
     node.disks = node.disks.map((one) => ({ ...one, ...(one.map && { map: { ...one.map, sizeBytes: 1000 } }) }));
-    await expandLun(undo, "2000", context);
+    await expand();
     expect(node.log.slice(1)).to.deep.equal(["rescan sda", "grow mpatha"]);
     expect(grown[1]).to.equal("/dev/dm-0 ext4 /s/v");
   });
 
   it("never says that it has grown what is not mounted", async () => {
     node.disk(node.session(ours), 1, { deviceNumber: "8:16", sizeBytes: 2000 });
-    const error: unknown = await expandLun(undo, "2000", context).catch((thrown: unknown) => thrown);
+    const error: unknown = await expand().catch((thrown: unknown) => thrown);
     expect(error).to.have.property("reason", "VolumeResizeFailed");
     expect(grown).to.deep.equal([]);
   });
 
   it("does not grow beyond what the target has", async () => {
     node.disk(node.session(ours), 1, { sizeBytes: 1000 });
-    const error: unknown = await expandLun(undo, "2000", context).catch((thrown: unknown) => thrown);
+    const error: unknown = await expand().catch((thrown: unknown) => thrown);
     expect(error).to.have.property("reason", "VolumeResizeFailed");
     expect(grown).to.deep.equal([]);
   });

@@ -3,7 +3,7 @@ import type { ISCSIVolumeSource } from "../../../../src/api/types.gen.ts";
 import { VolumeError } from "../../../../src/errors.ts";
 import { MountTable } from "../../../../src/host/mount-table/mount-table.ts";
 import type { FoundSource, StageContext, VolumeSpec } from "../../../../src/plugins/api/volume-plugin.ts";
-import { stageLun } from "../../../../src/plugins/iscsi/stage.ts";
+import { iscsi as plugin } from "../../../../src/plugins/iscsi/iscsi.ts";
 import { FakeISCSINode } from "./fake-iscsi-node.ts";
 
 const source: ISCSIVolumeSource = { targetPortal: "10.0.0.1", iqn: "iqn.2024-01.example:a", lun: 1 };
@@ -61,8 +61,8 @@ describe("what an iSCSI volume is bound or mounted from", () => {
       },
       ...{ stagingTarget: { prefix: "/s", path: "/s/v" }, record: async () => {}, recordFormatting: async () => {} },
     } as unknown as StageContext;
-    const spec = { key: "k", nodeName: "n", source: { iscsi: source }, volumeMode, mountOptions: [] };
-    return stageLun(spec, { ...source, ...more }, context);
+    const spec = { key: "k", nodeName: "n", source: { iscsi: { ...source, ...more } }, volumeMode, mountOptions: [] };
+    return plugin.stage(spec, context);
   }
   const reasonOf = (staging: Promise<unknown>) =>
     staging.then(

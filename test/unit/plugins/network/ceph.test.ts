@@ -2,9 +2,9 @@ import { expect } from "chai";
 import { VolumeError } from "../../../../src/errors.ts";
 import { cephErrno } from "../../../../src/host/ports/ceph.ts";
 import { secretFile } from "../../../../src/host/ports/programs.ts";
-import { contentKey } from "../../../../src/plugins/api/content.ts";
+import { contentKey, secretContent } from "../../../../src/plugins/api/content.ts";
 import type { VolumeSpec } from "../../../../src/plugins/api/volume-plugin.ts";
-import { cephArgs, cephKey, keyRef, refusedUser } from "../../../../src/plugins/network/ceph.ts";
+import { cephArgs, cephKey, refusedUser } from "../../../../src/plugins/network/ceph.ts";
 import { cephfs } from "../../../../src/plugins/network/cephfs.ts";
 import { cephFuseArgs } from "../../../../src/plugins/network/cephfs-fuse.ts";
 import { kernelOptions, kernelSource } from "../../../../src/plugins/network/cephfs-kernel.ts";
@@ -50,7 +50,7 @@ describe("the key of a user of Ceph", () => {
 
   it("is followed, member by member in the order of its name", () => {
     const other = { ...source, secretRef: { name: "ceph", namespace: "s" } };
-    expect(contentKey(keyRef(other))).to.equal(contentKey(keyRef(source)));
+    expect(contentKey(secretContent(other.secretRef))).to.equal(contentKey(secretContent(source.secretRef)));
   });
 });
 
