@@ -7,7 +7,10 @@ import { ApiError } from "./client/api-error.ts";
 /** Milliseconds after which a key is run again although nothing adds it: controller-runtime's `RequeueAfter`. */
 export type RequeueAfter = number;
 
-/** What is done for a key of a queue. It reads the present state: a key says that something changed, not what. */
+/**
+ * What is done for a key of a queue. It reads the present state: a key says that something changed, not what. Rejects if
+ * the key is to be retried with backoff; if it resolves with a time, the key is run again after it.
+ */
 export type Reconcile = (key: string) => Promise<RequeueAfter | undefined>;
 
 /** Dependencies of a work queue. */
@@ -17,8 +20,7 @@ export interface KeyedQueueDeps {
   readonly name: string;
   /** Keys that may run at the same time. */
   readonly concurrency: number;
-  /** Rejects if the key is to be retried with backoff; one that resolves with a time is run again after it. */
-  readonly run: Reconcile | ((key: string) => Promise<void>);
+  readonly run: Reconcile;
   /** Milliseconds that an added key waits, so that changes which come together become one run. 0 if not given. */
   readonly delayMs?: number;
   readonly backoff?: BackoffLimits;
@@ -106,7 +108,7 @@ export function createKeyedQueue(deps: KeyedQueueDeps): KeyedQueue {
     try {
       const requeueAfter = await deps.run(key);
       failures.delete(key);
-      if (typeof requeueAfter === "number") addAfter(key, requeueAfter);
+      if (requeueAfter !== undefined) addAfter(key, requeueAfter);
       deps.onRun?.("success", clock.monotonic() - startedAt);
     } catch (error) {
       failed(key, error);
