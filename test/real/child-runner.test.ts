@@ -5,6 +5,7 @@ import { expect } from "chai";
 import { silent } from "../../hack/lib/silent-log.ts";
 import { until } from "../../hack/lib/until.ts";
 import { VolumeError } from "../../src/errors.ts";
+import { runProgram } from "../../src/host/linux/child/child-reply.ts";
 import { ChildRunner } from "../../src/host/linux/child/child-runner.ts";
 import { ChildMounter } from "../../src/host/linux/mount/child-mounter.ts";
 import type { OperationContext } from "../../src/host/ports/host-ports.ts";
@@ -185,5 +186,14 @@ describe("ChildRunner", () => {
     expect(refused.errorClass).to.equal("final");
     const broken = new ChildMounter(runner("process.exitCode=1"), operation());
     expect(await failure(broken.makeTarget(target, "directory"))).to.include({ errorClass: "uncertain" });
+  });
+
+  it("a program that the child refuses to become is a failure, and none that has ended well", async () => {
+    const real = new ChildRunner({ timers, command: childCommand() });
+    const meant = { file: "/sys/not-there", text: "x" };
+    const program = { kind: "exec", file: "/bin/sh", args: ["-c", "exit 3"] } as const;
+    const refused = await failure(runProgram(real, { ...program, meant }, operation()));
+    expect(refused).to.include({ reason: "DeviceBusy", errorClass: "transient" });
+    expect((await runProgram(real, program, operation())).code).to.equal(3);
   });
 });

@@ -1,6 +1,7 @@
 import { readdirSync, readFileSync } from "node:fs";
 import type { IncomingMessage, ServerResponse } from "node:http";
 import { expect } from "chai";
+import { commandLines } from "../../hack/lib/command-lines.ts";
 import { slow } from "../../hack/lib/lanes/slow.ts";
 import { selfSigned } from "../../src/http/self-signed.ts";
 import { need } from "../lib/asserts/requirements.ts";
@@ -37,7 +38,7 @@ describe("git with credentials, on the real kernel", function () {
   const onlyWith = (wanted: string) => (request: IncomingMessage, response: ServerResponse) => {
     const { authorization } = request.headers;
     seen.authorization.push(authorization);
-    seen.arguments += everybodysArguments();
+    seen.arguments += [...commandLines().values()].join("\n");
     if (authorization === wanted) return false;
     response.writeHead(authorization === undefined ? 401 : 403, { "WWW-Authenticate": 'Basic realm="git"' });
     response.end(`no: ${authorization}`);
@@ -143,16 +144,3 @@ describe("git with credentials, on the real kernel", function () {
     expect(world.data.flatMap((directory) => readdirSync(directory))).to.deep.equal(["tree"]);
   });
 });
-
-function everybodysArguments(): string {
-  return readdirSync("/proc")
-    .filter((name) => /^[0-9]+$/.test(name))
-    .map((pid) => {
-      try {
-        return readFileSync(`/proc/${pid}/cmdline`, "latin1");
-      } catch {
-        return ""; // it has ended
-      }
-    })
-    .join("\n");
-}
