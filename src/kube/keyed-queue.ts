@@ -3,6 +3,7 @@ import type { Cancel, System } from "../ports.ts";
 import type { BackoffLimits } from "./backoff.ts";
 import { equalJitter } from "./backoff.ts";
 import { ApiError } from "./client/api-error.ts";
+import { Waiters } from "./waiters.ts";
 
 /** Milliseconds after which a key is run again although nothing adds it: controller-runtime's `RequeueAfter`. */
 export type RequeueAfter = number;
@@ -206,20 +207,5 @@ class Delays {
   clear(): void {
     for (const { cancel } of this.#waiting.values()) cancel();
     this.#waiting.clear();
-  }
-}
-
-/** Those who wait for something to happen. */
-class Waiters {
-  #resolves: (() => void)[] = [];
-
-  wait(): Promise<void> {
-    return new Promise((resolve) => this.#resolves.push(resolve));
-  }
-
-  resolve(): void {
-    const resolves = this.#resolves;
-    this.#resolves = [];
-    for (const resolve of resolves) resolve();
   }
 }
