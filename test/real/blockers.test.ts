@@ -15,7 +15,7 @@ const name = "node.volume-1";
 describe("a target that is busy: the wait names", () => {
   let node: RealNode;
   const processes: ChildProcess[] = [];
-  withNode((made) => {
+  withNode([], (made) => {
     node = made;
   });
   beforeEach(async () => {

@@ -4,8 +4,8 @@ import { expect } from "chai";
 import { commandLines } from "../../hack/lib/command-lines.ts";
 import { slow } from "../../hack/lib/lanes/slow.ts";
 import { selfSigned } from "../../src/http/self-signed.ts";
-import { need } from "../lib/asserts/requirements.ts";
 import { GitWorld } from "../lib/kernel/agents/git-world.ts";
+import { withEach } from "../lib/kernel/with-node.ts";
 import { GitServer } from "../lib/servers/git-server.ts";
 import { SSHServer } from "../lib/servers/ssh-server.ts";
 
@@ -21,18 +21,12 @@ describe("git with credentials, on the real kernel", function () {
   /** Arguments of all processes while the server is asked, and what it was asked with. */
   let seen: { arguments: string; authorization: (string | undefined)[] };
 
-  before(function () {
-    need(this, "root", "git");
-  });
-  beforeEach(async () => {
-    world = await GitWorld.make();
+  withEach(GitWorld, ["git"], async (made) => {
+    world = made;
     server = world.node.keep(new GitServer(`${world.node.path}/src`, certificate));
     await server.listen();
     seen = { arguments: "", authorization: [] };
     server.answers = onlyWith(basic);
-  });
-  afterEach(async () => {
-    await world[Symbol.asyncDispose]();
   });
 
   const onlyWith = (wanted: string) => (request: IncomingMessage, response: ServerResponse) => {

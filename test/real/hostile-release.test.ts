@@ -1,12 +1,13 @@
 import { type ChildProcess, execFileSync, spawn } from "node:child_process";
 import { once } from "node:events";
-import { existsSync, mkdirSync } from "node:fs";
+import { existsSync } from "node:fs";
 import { expect } from "chai";
 import type { IntentInput } from "../../hack/lib/agent-on-kernel/intent.ts";
 import { intent } from "../../hack/lib/agent-on-kernel/intent.ts";
 import { need } from "../lib/asserts/requirements.ts";
 import { loopDevice } from "../lib/kernel/disks/loop-device.ts";
-import { RealNode } from "../lib/kernel/real-node.ts";
+import type { RealNode } from "../lib/kernel/real-node.ts";
+import { withNode } from "../lib/kernel/with-node.ts";
 
 const name = "node.volume-1";
 
@@ -14,15 +15,11 @@ describe("release, while somebody holds the volume where it is hard to see", () 
   let node: RealNode;
   const processes: ChildProcess[] = [];
 
-  before(function () {
-    need(this, "root");
-  });
-  beforeEach(() => {
-    node = new RealNode();
-  });
   afterEach(async () => {
     for (const process of processes.splice(0)) await end(process);
-    await node[Symbol.asyncDispose]();
+  });
+  withNode([], (made) => {
+    node = made;
   });
 
   const volume = (more: Partial<IntentInput> = {}) =>
@@ -146,7 +143,6 @@ describe("release, while somebody holds the volume where it is hard to see", () 
       need(this, "loop-devices", "mkfs.ext4", "ext4");
     });
     beforeEach(() => {
-      mkdirSync(`${node.path}/disks`);
       disk = node.keep(loopDevice(`${node.path}/disks`, "disk", 32)).path;
     });
 

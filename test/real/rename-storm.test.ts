@@ -6,8 +6,8 @@ import { LayoutDirectory } from "../../src/host/linux/image/layout-directory.ts"
 import { AT_FDCWD, O, RESOLVE } from "../../src/host/linux/syscall/constants.ts";
 import { Descriptor } from "../../src/host/linux/syscall/descriptor.ts";
 import { loadLibc } from "../../src/host/linux/syscall/libc.ts";
-import { need } from "../lib/asserts/requirements.ts";
 import { ImageWorld } from "../lib/kernel/agents/image-world.ts";
+import { withEach } from "../lib/kernel/with-node.ts";
 import { tarOf } from "../lib/servers/contract-registry.ts";
 
 const storm =
@@ -19,11 +19,14 @@ describe("while others rename directories of their own, as fast as they can", fu
   let world: ImageWorld;
   let others: ChildProcess[];
 
-  before(function () {
-    need(this, "root");
+  afterEach(async () => {
+    for (const other of others) {
+      other.kill("SIGKILL");
+      await once(other, "exit");
+    }
   });
-  beforeEach(async () => {
-    world = await ImageWorld.make();
+  withEach(ImageWorld, [], async (made) => {
+    world = made;
     others = [];
     for (const name of ["one", "two"]) {
       const cwd = `${world.node.path}/src/${name}`;
@@ -32,13 +35,6 @@ describe("while others rename directories of their own, as fast as they can", fu
       others.push(other);
       await once(other.stdout ?? other, "data");
     }
-  });
-  afterEach(async () => {
-    for (const other of others) {
-      other.kill("SIGKILL");
-      await once(other, "exit");
-    }
-    await world[Symbol.asyncDispose]();
   });
 
   const dots = "d/../".repeat(3);
