@@ -9,6 +9,7 @@ import { ChildRunner } from "../../src/host/linux/child/child-runner.ts";
 import { attachedStandIn } from "../lib/fakes/attached-stand-in.ts";
 import { startOf } from "../lib/kernel/disks/changing-disks.ts";
 import { loopDevice } from "../lib/kernel/disks/loop-device.ts";
+import { end, withProcesses } from "../lib/kernel/processes.ts";
 import type { RealNode } from "../lib/kernel/real-node.ts";
 import { withDisk } from "../lib/kernel/with-node.ts";
 
@@ -21,21 +22,12 @@ describe("a disk that somebody uses without a claim, on the real kernel", functi
   this.timeout(120_000);
   let node: RealNode;
   let disk: string;
-  const processes: ChildProcess[] = [];
+  const processes = withProcesses();
 
-  afterEach(async () => {
-    for (const process of processes.splice(0)) await end(process);
-  });
   withDisk(megabytes, ["mkfs.ext4", "ext4", "python3"], (path, made) => {
     node = made;
     disk = path;
   });
-
-  async function end(process: ChildProcess): Promise<void> {
-    if (process.exitCode !== null) return;
-    process.kill("SIGKILL");
-    await once(process, "exit");
-  }
 
   /** A virtual machine, a database, or a pod with volumeDevices. */
   async function python(script: string): Promise<ChildProcess> {

@@ -6,6 +6,7 @@ import type { IntentInput } from "../../hack/lib/agent-on-kernel/intent.ts";
 import { intent } from "../../hack/lib/agent-on-kernel/intent.ts";
 import { need } from "../lib/asserts/requirements.ts";
 import { loopDevice } from "../lib/kernel/disks/loop-device.ts";
+import { end, withProcesses } from "../lib/kernel/processes.ts";
 import type { RealNode } from "../lib/kernel/real-node.ts";
 import { withNode } from "../lib/kernel/with-node.ts";
 
@@ -13,11 +14,8 @@ const name = "node.volume-1";
 
 describe("release, while somebody holds the volume where it is hard to see", () => {
   let node: RealNode;
-  const processes: ChildProcess[] = [];
+  const processes = withProcesses();
 
-  afterEach(async () => {
-    for (const process of processes.splice(0)) await end(process);
-  });
   withNode([], (made) => {
     node = made;
   });
@@ -31,12 +29,6 @@ describe("release, while somebody holds the volume where it is hard to see", () 
     processes.push(process);
     await once(process.stdout ?? process, "data");
     return process;
-  }
-
-  async function end(process: ChildProcess): Promise<void> {
-    if (process.exitCode !== null || process.signalCode !== null) return;
-    process.kill("SIGKILL");
-    await once(process, "exit");
   }
 
   /** In a mount namespace of its own. */

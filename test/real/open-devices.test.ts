@@ -9,6 +9,7 @@ import { hiddenProcesses, openersOf } from "../../src/host/linux/evidence/open-d
 import { remoteMounts } from "../../src/host/linux/evidence/remote-mounts.ts";
 import { loadLibc } from "../../src/host/linux/syscall/libc.ts";
 import { mostHolders } from "../../src/host/ports/holder.ts";
+import { withProcesses } from "../lib/kernel/processes.ts";
 import type { RealNode } from "../lib/kernel/real-node.ts";
 import { withDisk } from "../lib/kernel/with-node.ts";
 
@@ -18,14 +19,8 @@ describe("openersOf, on the real kernel", () => {
   let node: RealNode;
   let disk: string;
   let number: string;
-  const processes: ChildProcess[] = [];
+  const processes = withProcesses();
 
-  afterEach(async () => {
-    for (const process of processes.splice(0)) {
-      process.kill("SIGKILL");
-      await once(process, "exit");
-    }
-  });
   withDisk(8, ["python3"], (path, made) => {
     node = made;
     disk = path;

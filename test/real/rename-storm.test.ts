@@ -1,4 +1,4 @@
-import { type ChildProcess, spawn } from "node:child_process";
+import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { mkdirSync, readdirSync, symlinkSync, writeFileSync } from "node:fs";
 import { expect } from "chai";
@@ -7,6 +7,7 @@ import { AT_FDCWD, O, RESOLVE } from "../../src/host/linux/syscall/constants.ts"
 import { Descriptor } from "../../src/host/linux/syscall/descriptor.ts";
 import { loadLibc } from "../../src/host/linux/syscall/libc.ts";
 import { ImageWorld } from "../lib/kernel/agents/image-world.ts";
+import { withProcesses } from "../lib/kernel/processes.ts";
 import { withEach } from "../lib/kernel/with-node.ts";
 import { tarOf } from "../lib/servers/contract-registry.ts";
 
@@ -17,17 +18,10 @@ const storm =
 describe("while others rename directories of their own, as fast as they can", function () {
   this.timeout(60_000); // on machines that have others at work
   let world: ImageWorld;
-  let others: ChildProcess[];
+  const others = withProcesses();
 
-  afterEach(async () => {
-    for (const other of others) {
-      other.kill("SIGKILL");
-      await once(other, "exit");
-    }
-  });
   withEach(ImageWorld, [], async (made) => {
     world = made;
-    others = [];
     for (const name of ["one", "two"]) {
       const cwd = `${world.node.path}/src/${name}`;
       mkdirSync(cwd);
