@@ -74,7 +74,7 @@ function textsOf(paths: readonly string[]): { readonly [path: string]: string } 
 
 /**
  * Roles of src/main.ts: the modules in folders that it imports dynamically, and the bundle that each becomes.
- * agent/run.ts is agent, child-main.ts is child. A file beside it that it imports so is in main.cjs, and is run on need.
+ * agent/run.ts is agent, child-main.ts is child. A file beside it that it imports so is in main.cjs, and runs on need.
  */
 export function rolesOf(source: string): Map<string, string> {
   const found = new Map<string, string>();

@@ -9,8 +9,8 @@ import { Waiters } from "./waiters.ts";
 export type RequeueAfter = number;
 
 /**
- * What is done for a key of a queue. It reads the present state: a key says that something changed, not what. Rejects if
- * the key is to be retried with backoff; if it resolves with a time, the key is run again after it.
+ * What is done for a key of a queue. It reads the present state: a key says that something changed, not what. Rejects
+ * if the key is to be retried with backoff; if it resolves with a time, the key is run again after it.
  */
 export type Reconcile = (key: string) => Promise<RequeueAfter | undefined>;
 
