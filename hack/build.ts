@@ -7,5 +7,5 @@ import { buildBundles } from "./lib/bundle.ts";
 import { buildCli } from "./lib/bundle-cli.ts";
 
 const { revision } = parseArgs({ options: { revision: { type: "string" } } }).values;
-for (const { path } of [...(await buildBundles(revision)), await buildCli(revision)])
+for (const { path } of [...(await buildBundles({ revision })), await buildCli(revision)])
   console.log(`${(readFileSync(path).length / 1024).toFixed(0).padStart(6)} KiB  ${path}`);

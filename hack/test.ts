@@ -51,7 +51,7 @@ console.log(`this machine is ${slowness} times slower than a quiet one: deadline
 const startsChildren = chosen.some(({ work, processors }) => work.kind === "tests" && processors === undefined);
 const env: NodeJS.ProcessEnv = {
   ...process.env,
-  ...(startsChildren && { [childVariable]: await buildChild(join(root, "dist/tests")) }),
+  ...(startsChildren && { [childVariable]: JSON.stringify(await buildChild(join(root, "dist/tests"))) }),
   [allVariable]: all ? "1" : "",
   [fullVariable]: values.full ? "1" : "",
   [grepVariable]: values.grep ?? "",

@@ -1,5 +1,5 @@
 import { mkdirSync, readFileSync } from "node:fs";
-import { join } from "node:path";
+import { join, relative } from "node:path";
 import { build, type Plugin, stop } from "esbuild";
 import { textPaths } from "../../src/page-files.ts";
 import { placeFile } from "./place-file.ts";
@@ -13,25 +13,32 @@ export interface Bundle {
   readonly inputs: readonly string[];
 }
 
-/**
- * src/main.ts and every module that it imports dynamically, one a role: agent/run.ts is agent, child-main.ts is child.
- */
 const main = join(root, "src/main.ts");
 
+export interface BundleOptions {
+  /** The commit that they say they are of: the one that is checked out if not given. */
+  readonly revision?: string | undefined;
+  /** `dist` if not given. */
+  readonly outdir?: string;
+  /** Roles that get a bundle beside main.cjs: all if not given. */
+  readonly only?: readonly string[];
+  readonly plugins?: readonly Plugin[];
+}
+
 /**
- * Builds dist/main.cjs and one bundle for each role beside it, CommonJS for Node 24. The process of a role loads its
- * own bundle only, so that an agent does not carry the controller's libraries.
- * @param revision the commit that they say they are of
+ * Builds main.cjs and one bundle for each role beside it, CommonJS for Node 24. The process of a role loads its own
+ * bundle only, so that an agent does not carry the controller's libraries.
  */
-export async function buildBundles(revision = revisionOf()): Promise<Bundle[]> {
-  const roles = dynamicImports(readFileSync(main, "utf8"));
+export async function buildBundles(options: BundleOptions = {}): Promise<Bundle[]> {
+  const { revision = revisionOf(), outdir = join(root, "dist"), only, plugins = [] } = options;
+  const roles = rolesOf(readFileSync(main, "utf8"));
   const entries: { [name: string]: string } = { main };
-  for (const [specifier, name] of roles) entries[name] = join(root, "src", specifier);
+  for (const [specifier, name] of roles) if (only?.includes(name) ?? true) entries[name] = join(root, "src", specifier);
   const { outputFiles, metafile } = await build({
     absWorkingDir: root,
     metafile: true,
     entryPoints: entries,
-    outdir: join(root, "dist"),
+    outdir,
     outExtension: { ".js": ".cjs" },
     bundle: true,
     write: false,
@@ -50,14 +57,14 @@ export async function buildBundles(revision = revisionOf()): Promise<Bundle[]> {
     logOverride: { "empty-import-meta": "silent" },
     legalComments: "none",
     logLevel: "warning",
-    plugins: [rolesStayOutside(roles)],
+    plugins: [rolesStayOutside(roles), ...plugins],
   });
   await stop(); // its service would stay until we end
-  mkdirSync(join(root, "dist"), { recursive: true });
+  mkdirSync(outdir, { recursive: true });
   for (const { path, contents } of outputFiles) placeFile(path, contents);
   return Object.keys(entries).map((name) => {
-    const file = `dist/${name}.cjs`;
-    return { name, path: join(root, file), inputs: Object.keys(metafile.outputs[file]?.inputs ?? {}) };
+    const path = join(outdir, `${name}.cjs`);
+    return { name, path, inputs: Object.keys(metafile.outputs[relative(root, path)]?.inputs ?? {}) };
   });
 }
 
@@ -65,13 +72,17 @@ function textsOf(paths: readonly string[]): { readonly [path: string]: string } 
   return Object.fromEntries(paths.map((path) => [path, readFileSync(join(root, path), "utf8")]));
 }
 
-/** Specifiers of dynamic imports, and the name of the bundle that each becomes. */
-export function dynamicImports(source: string): Map<string, string> {
+/**
+ * Roles of src/main.ts: the modules in folders that it imports dynamically, and the bundle that each becomes.
+ * agent/run.ts is agent, child-main.ts is child. A file beside it that it imports so is in main.cjs, and runs on need.
+ */
+export function rolesOf(source: string): Map<string, string> {
   const found = new Map<string, string>();
-  for (const [, specifier] of source.matchAll(/import\("(\.[^"]+)"\)/g)) {
-    const [, folder, file] = /^\.\/(?:(?:[\w-]+\/)*([\w-]+)\/)?([\w-]+)\.ts$/.exec(specifier ?? "") ?? [];
-    if (specifier === undefined || file === undefined) throw new Error(`src/main.ts imports ${specifier}: not a role`);
-    found.set(specifier, file === "run" && folder !== undefined ? folder : file.replace(/-main$/, ""));
+  for (const [, specifier] of source.matchAll(/import\("(\.\/[^"]*\/[^"]*)"\)/g)) {
+    const [, folder, file] = /^\.\/(?:[\w-]+\/)*([\w-]+)\/([\w-]+)\.ts$/.exec(specifier ?? "") ?? [];
+    if (specifier === undefined || folder === undefined || file === undefined)
+      throw new Error(`src/main.ts imports ${specifier}: not a role`);
+    found.set(specifier, file === "run" ? folder : file.replace(/-main$/, ""));
   }
   return found;
 }

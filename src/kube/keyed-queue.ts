@@ -3,11 +3,15 @@ import type { Cancel, System } from "../ports.ts";
 import type { BackoffLimits } from "./backoff.ts";
 import { equalJitter } from "./backoff.ts";
 import { ApiError } from "./client/api-error.ts";
+import { Waiters } from "./waiters.ts";
 
 /** Milliseconds after which a key is run again although nothing adds it: controller-runtime's `RequeueAfter`. */
 export type RequeueAfter = number;
 
-/** What is done for a key of a queue. It reads the present state: a key says that something changed, not what. */
+/**
+ * What is done for a key of a queue. It reads the present state: a key says that something changed, not what. Rejects
+ * if the key is to be retried with backoff; if it resolves with a time, the key is run again after it.
+ */
 export type Reconcile = (key: string) => Promise<RequeueAfter | undefined>;
 
 /** Dependencies of a work queue. */
@@ -17,8 +21,7 @@ export interface KeyedQueueDeps {
   readonly name: string;
   /** Keys that may run at the same time. */
   readonly concurrency: number;
-  /** Rejects if the key is to be retried with backoff; one that resolves with a time is run again after it. */
-  readonly run: Reconcile | ((key: string) => Promise<void>);
+  readonly run: Reconcile;
   /** Milliseconds that an added key waits, so that changes which come together become one run. 0 if not given. */
   readonly delayMs?: number;
   readonly backoff?: BackoffLimits;
@@ -106,7 +109,7 @@ export function createKeyedQueue(deps: KeyedQueueDeps): KeyedQueue {
     try {
       const requeueAfter = await deps.run(key);
       failures.delete(key);
-      if (typeof requeueAfter === "number") addAfter(key, requeueAfter);
+      if (requeueAfter !== undefined) addAfter(key, requeueAfter);
       deps.onRun?.("success", clock.monotonic() - startedAt);
     } catch (error) {
       failed(key, error);
@@ -204,20 +207,5 @@ class Delays {
   clear(): void {
     for (const { cancel } of this.#waiting.values()) cancel();
     this.#waiting.clear();
-  }
-}
-
-/** Those who wait for something to happen. */
-class Waiters {
-  #resolves: (() => void)[] = [];
-
-  wait(): Promise<void> {
-    return new Promise((resolve) => this.#resolves.push(resolve));
-  }
-
-  resolve(): void {
-    const resolves = this.#resolves;
-    this.#resolves = [];
-    for (const resolve of resolves) resolve();
   }
 }

@@ -1,4 +1,4 @@
-import { mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from "node:fs";
+import { readdirSync, readFileSync, statSync, writeFileSync } from "node:fs";
 import { expect } from "chai";
 import { loopDevice } from "../lib/kernel/disks/loop-device.ts";
 import type { RealNode } from "../lib/kernel/real-node.ts";
@@ -118,6 +118,5 @@ export const cases: readonly Case[] = [
 ];
 
 function emptyDevice(node: RealNode, megabytes = 32): string {
-  mkdirSync(`${node.path}/disks`);
   return node.keep(loopDevice(`${node.path}/disks`, "disk", megabytes)).path;
 }

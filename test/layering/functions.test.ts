@@ -3,7 +3,6 @@ import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect } from "chai";
 import { root } from "../../hack/lib/root.ts";
-import { functionExceptions } from "./function-exceptions.ts";
 import { type LongFunction, longestFunction, longFunctions } from "./functions.ts";
 
 /** TypeScript files of src that people write. */
@@ -21,20 +20,11 @@ const lines = (count: number) => "  f();\n".repeat(count);
 const inner = (count: number) => `  const inner = () => {\n${lines(count)}  };\n`;
 
 describe("functions", () => {
-  it(`have at most ${longestFunction} lines of their own in src, but for exceptions that only shrink`, () => {
+  it(`have at most ${longestFunction} lines of their own in src`, () => {
     const files = sources();
     expect(files.length).to.be.greaterThan(100);
     const long = longFunctions(new Map(files.map((path) => [path, readFileSync(join(root, path), "utf8")])));
-    const isKnown = ({ path, name }: LongFunction) =>
-      functionExceptions.some((known) => known.path === path && known.name === name);
-    const texts = [
-      ...long
-        .filter((one) => !isKnown(one))
-        .map(({ path, name, line, lines }) => `${path}:${line}: ${name} has ${lines} lines of its own`),
-      ...functionExceptions
-        .filter(({ path, name }) => !long.some((one) => one.path === path && one.name === name))
-        .map(({ path, name }) => `${path}: ${name} is no exception any more: take it off the list`),
-    ];
+    const texts = long.map(({ path, name, line, lines }) => `${path}:${line}: ${name} has ${lines} lines of its own`);
     if (texts.length > 0) throw new Error(`${texts.length} found:\n${texts.join("\n")}`);
   });
 

@@ -1,24 +1,13 @@
-import { closeSync, constants, mkdirSync, openSync } from "node:fs";
+import { closeSync, constants, openSync } from "node:fs";
 import { expect } from "chai";
 import { probeBlockDevice } from "../../src/host/linux/device/block-probe.ts";
-import { need } from "../lib/asserts/requirements.ts";
-import { loopDevice } from "../lib/kernel/disks/loop-device.ts";
-import { RealNode } from "../lib/kernel/real-node.ts";
+import { withDisk } from "../lib/kernel/with-node.ts";
 
 describe("probeBlockDevice, on the real kernel", () => {
-  let node: RealNode;
   let disk: string;
 
-  before(function () {
-    need(this, "root", "loop-devices");
-  });
-  beforeEach(() => {
-    node = new RealNode();
-    mkdirSync(`${node.path}/disks`);
-    disk = node.keep(loopDevice(`${node.path}/disks`, "disk", 8)).path;
-  });
-  afterEach(async () => {
-    await node[Symbol.asyncDispose]();
+  withDisk(8, [], (path) => {
+    disk = path;
   });
 
   const claim = () => openSync(disk, constants.O_RDONLY | constants.O_EXCL);

@@ -7,6 +7,7 @@ import { skipBecause } from "../../hack/lib/lanes/skip-reason.ts";
 import type { VolumePlan } from "../../src/agent/model/volume-plan.ts";
 import { need } from "../lib/asserts/requirements.ts";
 import { loopDevice } from "../lib/kernel/disks/loop-device.ts";
+import { end, withProcesses } from "../lib/kernel/processes.ts";
 import type { RealNode } from "../lib/kernel/real-node.ts";
 import { withNode } from "../lib/kernel/with-node.ts";
 
@@ -14,16 +15,13 @@ const name = "node.volume-1";
 
 describe("a target that is busy: the wait names", () => {
   let node: RealNode;
-  const processes: ChildProcess[] = [];
-  withNode((made) => {
+  const processes = withProcesses();
+  withNode([], (made) => {
     node = made;
   });
   beforeEach(async () => {
     node.want(volume());
     await node.converge();
-  });
-  afterEach(async () => {
-    for (const process of processes.splice(0)) await end(process);
   });
 
   const volume = (more: object = {}) =>
@@ -35,13 +33,6 @@ describe("a target that is busy: the wait names", () => {
     processes.push(process);
     await once(process.stdout ?? process, "data");
     return process;
-  }
-
-  async function end(process: ChildProcess): Promise<void> {
-    if (process.exitCode !== null || process.signalCode !== null) return;
-    const ended = once(process, "exit");
-    process.kill("SIGKILL");
-    await ended;
   }
 
   async function failureOfRelease(): Promise<NonNullable<VolumePlan["failure"]>> {

@@ -9,8 +9,8 @@ import { summaryOf } from "../../src/agent/status/volume-summary.ts";
 import { LinuxServers } from "../../src/host/linux/mount/linux-servers.ts";
 import { errnoOf } from "../../src/host/linux/syscall/errno.ts";
 import { realSystem } from "../../src/system.ts";
-import { need } from "../lib/asserts/requirements.ts";
-import { RealNode } from "../lib/kernel/real-node.ts";
+import type { RealNode } from "../lib/kernel/real-node.ts";
+import { withNode } from "../lib/kernel/with-node.ts";
 
 /** What kubelet takes for a mount that is broken (mount_helper_unix.go: IsCorruptedMnt). */
 const broken = ["ENOTCONN", "ESTALE", "EIO", "EACCES", "EHOSTDOWN", "EWOULDBLOCK", "ENODEV"] as const;
@@ -32,17 +32,13 @@ describe("a mount whose file system answers with an error (behaviour 120)", func
   let server: FuseServer;
   const servers = new LinuxServers(realSystem(silent).timers);
 
-  before(function () {
-    need(this, "root", "fuse");
-  });
-  beforeEach(async () => {
-    node = new RealNode();
-    mkdirSync(node.target("fuse"));
-    server = await FuseServer.start(node.target("fuse"));
-  });
   afterEach(async () => {
     await server[Symbol.asyncDispose]();
-    await node[Symbol.asyncDispose]();
+  });
+  withNode(["fuse"], async (made) => {
+    node = made;
+    mkdirSync(node.target("fuse"));
+    server = await FuseServer.start(node.target("fuse"));
   });
 
   const volume = (name: string, more: object = {}) =>

@@ -1,6 +1,6 @@
 import { execFileSync } from "node:child_process";
 import { hash } from "node:crypto";
-import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
+import { readFileSync, writeFileSync } from "node:fs";
 import { expect } from "chai";
 import { intent } from "../../hack/lib/agent-on-kernel/intent.ts";
 import { slow } from "../../hack/lib/lanes/slow.ts";
@@ -22,7 +22,6 @@ describe("a btrfs of several devices, on the real kernel", function () {
   });
   beforeEach(() => {
     node = new RealNode();
-    mkdirSync(`${node.path}/disks`);
     const disk = (name: string) => node.keep(loopDevice(`${node.path}/disks`, name, 128)).path;
     disks = [disk("one"), disk("two")];
     execFileSync("mkfs.btrfs", ["-q", "-d", "single", "-m", "single", ...disks]);

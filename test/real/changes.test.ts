@@ -8,7 +8,7 @@ const name = "node.volume-1";
 
 describe("changes of the spec, on the real kernel", () => {
   let node: RealNode;
-  withNode((made) => {
+  withNode([], (made) => {
     node = made;
   });
 

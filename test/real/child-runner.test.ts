@@ -5,12 +5,14 @@ import { expect } from "chai";
 import { silent } from "../../hack/lib/silent-log.ts";
 import { until } from "../../hack/lib/until.ts";
 import { VolumeError } from "../../src/errors.ts";
+import { runProgram } from "../../src/host/linux/child/child-reply.ts";
 import { ChildRunner } from "../../src/host/linux/child/child-runner.ts";
 import { ChildMounter } from "../../src/host/linux/mount/child-mounter.ts";
 import type { OperationContext } from "../../src/host/ports/host-ports.ts";
 import type { ChildProcessID } from "../../src/host/ports/types.ts";
 import type { Timers } from "../../src/ports.ts";
 import { realSystem } from "../../src/system.ts";
+import { volumeFailure } from "../lib/asserts/volume-failure.ts";
 import { childCommand } from "../lib/kernel/child-command.ts";
 
 const { timers } = realSystem(silent);
@@ -37,16 +39,6 @@ describe("ChildRunner", () => {
     ...more,
   });
   const isGone = () => started.every(({ pid }) => !existsSync(`/proc/${pid}`));
-
-  async function failure(promise: Promise<unknown>): Promise<Pick<VolumeError, "reason" | "errorClass" | "message">> {
-    try {
-      await promise;
-    } catch (error) {
-      if (error instanceof VolumeError) return error;
-      throw error;
-    }
-    throw new Error("expected a VolumeError");
-  }
 
   it("gives back what the child said, and how it ended", async () => {
     const result = await runner("console.log(JSON.parse(line).kind); process.exitCode=3").run(probe, operation());
@@ -77,7 +69,7 @@ describe("ChildRunner", () => {
       expect(existsSync(told)).to.equal(false);
       throw new VolumeError("JournalFailed", "transient", "full");
     };
-    const error = await failure(runner(script).run(probe, operation({ onChild })));
+    const error = await volumeFailure(runner(script).run(probe, operation({ onChild })));
     expect(error).to.include({ reason: "JournalFailed", errorClass: "transient" });
     expect(isGone()).to.equal(true);
     expect(existsSync(told)).to.equal(false);
@@ -85,7 +77,7 @@ describe("ChildRunner", () => {
   });
 
   it("no answer by the deadline: killed, and uncertain", async () => {
-    const error = await failure(runner("setInterval(()=>{},1e6)").run(probe, operation({ deadlineMs: 500 })));
+    const error = await volumeFailure(runner("setInterval(()=>{},1e6)").run(probe, operation({ deadlineMs: 500 })));
     expect(error).to.include({ reason: "TimedOut", errorClass: "uncertain" });
     expect(isGone()).to.equal(true);
   });
@@ -103,7 +95,7 @@ describe("ChildRunner", () => {
     const heard = Promise.withResolvers<void>();
     const child = runner("console.log('so far'); setInterval(()=>{},1e6)", given);
     const options = { writesWhileWell: true, onLine: () => heard.resolve() };
-    const failed = failure(child.run(probe, operation({ deadlineMs: 777 }), options));
+    const failed = volumeFailure(child.run(probe, operation({ deadlineMs: 777 }), options));
     await heard.promise;
     deadlines[0]?.();
     await until("its deadline to begin anew", 5_000, () => deadlines.length === 2);
@@ -115,7 +107,7 @@ describe("ChildRunner", () => {
 
   it("one that writes for ever is killed all the same, when it has had the time that it may have in all", async () => {
     const child = runner("setInterval(() => console.log('further'), 20)");
-    const error = await failure(
+    const error = await volumeFailure(
       child.run(probe, operation({ deadlineMs: 5_000 }), { writesWhileWell: true, atMostMs: 400 }),
     );
     expect(error).to.include({ reason: "TimedOut", errorClass: "uncertain" });
@@ -128,7 +120,7 @@ describe("ChildRunner", () => {
       if (when === "before it runs") unwanted.abort();
       const options = { writesWhileWell: true, onLine: () => unwanted.abort(), unwanted: unwanted.signal };
       const child = runner("setInterval(() => console.log('further'), 50)");
-      const error = await failure(child.run(probe, operation(), options));
+      const error = await volumeFailure(child.run(probe, operation(), options));
       expect(error, when).to.include({ reason: "SetUpFailed", errorClass: "uncertain" });
       expect(isGone()).to.equal(true);
     }
@@ -165,14 +157,14 @@ describe("ChildRunner", () => {
         return () => {};
       },
     };
-    const error = await failure(runner("setInterval(()=>{},1e6)", noTime).run(probe, operation()));
+    const error = await volumeFailure(runner("setInterval(()=>{},1e6)", noTime).run(probe, operation()));
     expect(error).to.include({ reason: "OperationAbandoned", errorClass: "uncertain" });
     expect(error.message).to.contain(`process ${started[0]?.pid}`);
     await until("the child to be gone", 10_000, isGone);
   });
 
   it("a child that something else killed is uncertain: it may have done what it was told", async () => {
-    const error = await failure(runner("process.kill(process.pid,'SIGKILL')").run(probe, operation()));
+    const error = await volumeFailure(runner("process.kill(process.pid,'SIGKILL')").run(probe, operation()));
     expect(error).to.include({ reason: "SetUpFailed", errorClass: "uncertain" });
     expect(error.message).to.contain("SIGKILL");
   });
@@ -180,10 +172,19 @@ describe("ChildRunner", () => {
   it("a failure that the child reports keeps its reason and class; a child that breaks is uncertain", async () => {
     const real = new ChildRunner({ timers, command: childCommand() });
     const target = { prefix: "/proc", path: "/proc/self/status" };
-    const refused = await failure(new ChildMounter(real, operation()).makeTarget(target, "directory"));
+    const refused = await volumeFailure(new ChildMounter(real, operation()).makeTarget(target, "directory"));
     expect(refused.reason).to.be.oneOf(["SymlinkInPath", "TargetNotDirectory"]);
     expect(refused.errorClass).to.equal("final");
     const broken = new ChildMounter(runner("process.exitCode=1"), operation());
-    expect(await failure(broken.makeTarget(target, "directory"))).to.include({ errorClass: "uncertain" });
+    expect(await volumeFailure(broken.makeTarget(target, "directory"))).to.include({ errorClass: "uncertain" });
+  });
+
+  it("a program that the child refuses to become is a failure, and none that has ended well", async () => {
+    const real = new ChildRunner({ timers, command: childCommand() });
+    const meant = { file: "/sys/not-there", text: "x" };
+    const program = { kind: "exec", file: "/bin/sh", args: ["-c", "exit 3"] } as const;
+    const refused = await volumeFailure(runProgram(real, { ...program, meant }, operation()));
+    expect(refused).to.include({ reason: "DeviceBusy", errorClass: "transient" });
+    expect((await runProgram(real, program, operation())).code).to.equal(3);
   });
 });

@@ -1,22 +1,16 @@
 import { existsSync, readdirSync, readFileSync, readlinkSync } from "node:fs";
 import { expect } from "chai";
 import { intent } from "../../hack/lib/agent-on-kernel/intent.ts";
-import { need } from "../lib/asserts/requirements.ts";
-import { RealNode } from "../lib/kernel/real-node.ts";
+import type { RealNode } from "../lib/kernel/real-node.ts";
+import { withNode } from "../lib/kernel/with-node.ts";
 
 const name = "node.volume-1";
 
 describe("content that changes, on the real kernel", () => {
   let node: RealNode;
 
-  before(function () {
-    need(this, "root");
-  });
-  beforeEach(() => {
-    node = new RealNode();
-  });
-  afterEach(async () => {
-    await node[Symbol.asyncDispose]();
+  withNode([], (made) => {
+    node = made;
   });
 
   const put = (version: string, data: { [key: string]: string }) =>

@@ -91,7 +91,6 @@ describe("release of volumes of a CSI driver, on the real kernel", () => {
       need(this, "loop-devices", "mkfs.ext4", "ext4");
     });
     beforeEach(() => {
-      mkdirSync(`${there.node.path}/disks`);
       disk = there.node.keep(loopDevice(`${there.node.path}/disks`, "disk", 32)).path;
       there.driver.device = disk;
     });

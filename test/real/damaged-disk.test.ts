@@ -5,7 +5,8 @@ import { intent } from "../../hack/lib/agent-on-kernel/intent.ts";
 import { slow } from "../../hack/lib/lanes/slow.ts";
 import { need } from "../lib/asserts/requirements.ts";
 import { loopDevice } from "../lib/kernel/disks/loop-device.ts";
-import { RealNode } from "../lib/kernel/real-node.ts";
+import type { RealNode } from "../lib/kernel/real-node.ts";
+import { withNode } from "../lib/kernel/with-node.ts";
 
 const name = "node.volume-1";
 
@@ -13,15 +14,8 @@ describe("a disk whose file system was damaged, on the real kernel", () => {
   let node: RealNode;
   let disk: string;
 
-  before(function () {
-    need(this, "root", "loop-devices", "mkfs.ext4", "ext4");
-  });
-  beforeEach(() => {
-    node = new RealNode();
-    mkdirSync(`${node.path}/disks`);
-  });
-  afterEach(async () => {
-    await node[Symbol.asyncDispose]();
+  withNode(["loop-devices", "mkfs.ext4", "ext4"], (made) => {
+    node = made;
   });
 
   /** A file system with one file. @param debugfs commands that damage it */

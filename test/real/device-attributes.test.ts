@@ -1,22 +1,14 @@
-import { mkdirSync } from "node:fs";
 import { expect } from "chai";
 import type { VolumeError } from "../../src/errors.ts";
-import { need } from "../lib/asserts/requirements.ts";
 import { loopDevice } from "../lib/kernel/disks/loop-device.ts";
-import { RealNode } from "../lib/kernel/real-node.ts";
+import type { RealNode } from "../lib/kernel/real-node.ts";
+import { withNode } from "../lib/kernel/with-node.ts";
 
 describe("what sysfs says of a device, on the real kernel", () => {
   let node: RealNode;
 
-  before(function () {
-    need(this, "root", "loop-devices");
-  });
-  beforeEach(() => {
-    node = new RealNode();
-    mkdirSync(`${node.path}/disks`);
-  });
-  afterEach(async () => {
-    await node[Symbol.asyncDispose]();
+  withNode(["loop-devices"], (made) => {
+    node = made;
   });
 
   it("is what a look at the device itself says", async () => {

@@ -1,32 +1,21 @@
-import { closeSync, fstatSync, mkdirSync, openSync, writeSync } from "node:fs";
+import { closeSync, fstatSync, openSync, writeSync } from "node:fs";
 import { expect } from "chai";
 import { VolumeError } from "../../src/errors.ts";
 import { probeBlockDevice } from "../../src/host/linux/device/block-probe.ts";
 import { openUnchanged, wipe } from "../../src/host/linux/device/device-writes.ts";
 import { deviceNumberOf } from "../../src/host/linux/syscall/block-device.ts";
-import { need } from "../lib/asserts/requirements.ts";
 import { startOf } from "../lib/kernel/disks/changing-disks.ts";
-import { loopDevice } from "../lib/kernel/disks/loop-device.ts";
-import { RealNode } from "../lib/kernel/real-node.ts";
+import { withDisk } from "../lib/kernel/with-node.ts";
 
 const data = "data of somebody";
 
 describe("a device that somebody opens while it is read, on the real kernel", () => {
-  let node: RealNode;
   let path: string;
   let looks: number;
 
-  before(function () {
-    need(this, "root", "loop-devices");
-  });
-  beforeEach(() => {
-    node = new RealNode();
-    mkdirSync(`${node.path}/disks`);
-    path = node.keep(loopDevice(`${node.path}/disks`, "disk", 8)).path;
+  withDisk(8, [], (disk) => {
+    path = disk;
     looks = 0;
-  });
-  afterEach(async () => {
-    await node[Symbol.asyncDispose]();
   });
 
   function device() {

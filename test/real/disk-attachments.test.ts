@@ -1,11 +1,9 @@
 import { execFileSync } from "node:child_process";
-import { mkdirSync } from "node:fs";
 import { expect } from "chai";
 import { intent } from "../../hack/lib/agent-on-kernel/intent.ts";
 import { slow } from "../../hack/lib/lanes/slow.ts";
-import { need } from "../lib/asserts/requirements.ts";
-import { loopDevice } from "../lib/kernel/disks/loop-device.ts";
-import { RealNode } from "../lib/kernel/real-node.ts";
+import type { RealNode } from "../lib/kernel/real-node.ts";
+import { withDisk } from "../lib/kernel/with-node.ts";
 
 const name = "node.volume-1";
 const megabytes = 48;
@@ -17,15 +15,10 @@ describe("a disk that a VolumeAttachment of another driver has, on the real kern
   let node: RealNode;
   let disk: string;
 
-  before(function () {
-    need(this, "root", "loop-devices", "mkfs.ext4", "ext4");
+  withDisk(megabytes, ["mkfs.ext4", "ext4"], (path, made) => {
+    node = made;
+    disk = path;
   });
-  beforeEach(() => {
-    node = new RealNode();
-    mkdirSync(`${node.path}/disks`);
-    disk = node.keep(loopDevice(`${node.path}/disks`, "disk", megabytes)).path;
-  });
-  afterEach(() => node[Symbol.asyncDispose]());
 
   const local = (source: object, spec: object) =>
     intent({ source: { local: source }, fsType: "ext4", ...spec, mounts: [{ path: node.target("a") }] });

@@ -1,26 +1,19 @@
 import { execFileSync } from "node:child_process";
-import { mkdirSync } from "node:fs";
 import { expect } from "chai";
 import { intent } from "../../hack/lib/agent-on-kernel/intent.ts";
 import { slow } from "../../hack/lib/lanes/slow.ts";
 import { need } from "../lib/asserts/requirements.ts";
 import { loopDevice } from "../lib/kernel/disks/loop-device.ts";
-import { RealNode } from "../lib/kernel/real-node.ts";
+import type { RealNode } from "../lib/kernel/real-node.ts";
+import { withNode } from "../lib/kernel/with-node.ts";
 
 const name = "node.volume-1";
 
 describe("labels of file systems, on the real kernel", () => {
   let node: RealNode;
 
-  before(function () {
-    need(this, "root", "loop-devices", "mkfs.ext4", "ext4");
-  });
-  beforeEach(() => {
-    node = new RealNode();
-    mkdirSync(`${node.path}/disks`);
-  });
-  afterEach(async () => {
-    await node[Symbol.asyncDispose]();
+  withNode(["loop-devices", "mkfs.ext4", "ext4"], (made) => {
+    node = made;
   });
 
   const disk = (file: string, megabytes: number) => node.keep(loopDevice(`${node.path}/disks`, file, megabytes)).path;

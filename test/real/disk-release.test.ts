@@ -2,9 +2,9 @@ import { execFileSync } from "node:child_process";
 import { mkdirSync, truncateSync } from "node:fs";
 import { expect } from "chai";
 import { intent } from "../../hack/lib/agent-on-kernel/intent.ts";
-import { need } from "../lib/asserts/requirements.ts";
 import { loopDevice } from "../lib/kernel/disks/loop-device.ts";
-import { RealNode } from "../lib/kernel/real-node.ts";
+import type { RealNode } from "../lib/kernel/real-node.ts";
+import { withNode } from "../lib/kernel/with-node.ts";
 
 const name = "node.volume-1";
 
@@ -12,16 +12,9 @@ describe("the release of a disk, on the real kernel", () => {
   let node: RealNode;
   let disk: string;
 
-  before(function () {
-    need(this, "root", "loop-devices", "mkfs.ext4", "ext4");
-  });
-  beforeEach(() => {
-    node = new RealNode();
-    mkdirSync(`${node.path}/disks`);
+  withNode(["loop-devices", "mkfs.ext4", "ext4"], (made) => {
+    node = made;
     disk = node.keep(loopDevice(`${node.path}/disks`, "disk", 32, "--partscan")).path;
-  });
-  afterEach(async () => {
-    await node[Symbol.asyncDispose]();
   });
 
   const raw = (id: string, more: object = {}) =>

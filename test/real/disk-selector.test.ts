@@ -7,10 +7,10 @@ import { volumeKey } from "../../src/agent/desired/volume-key.ts";
 import type { ChildRequest } from "../../src/host/linux/child/child-protocol.ts";
 import type { ChildResult } from "../../src/host/linux/child/child-runner.ts";
 import { ChildRunner } from "../../src/host/linux/child/child-runner.ts";
-import { need } from "../lib/asserts/requirements.ts";
 import { ChangingDisks, startOf } from "../lib/kernel/disks/changing-disks.ts";
 import { type LoopDevice, loopDevice } from "../lib/kernel/disks/loop-device.ts";
-import { RealNode } from "../lib/kernel/real-node.ts";
+import type { RealNode } from "../lib/kernel/real-node.ts";
+import { withNode } from "../lib/kernel/with-node.ts";
 
 const name = "node.volume-1";
 const other = "node.volume-2";
@@ -23,15 +23,8 @@ describe("disks chosen by what they are, on the real kernel", function () {
   this.timeout(120_000);
   let node: RealNode;
 
-  before(function () {
-    need(this, "root", "loop-devices", "mkfs.ext4", "ext4");
-  });
-  beforeEach(() => {
-    node = new RealNode();
-    mkdirSync(`${node.path}/disks`);
-  });
-  afterEach(async () => {
-    await node[Symbol.asyncDispose]();
+  withNode(["loop-devices", "mkfs.ext4", "ext4"], (made) => {
+    node = made;
   });
 
   function disk(file: string, ...options: readonly string[]): LoopDevice {

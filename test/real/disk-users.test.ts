@@ -6,11 +6,12 @@ import { intent } from "../../hack/lib/agent-on-kernel/intent.ts";
 import { slow } from "../../hack/lib/lanes/slow.ts";
 import type { ChildRequest } from "../../src/host/linux/child/child-protocol.ts";
 import { ChildRunner } from "../../src/host/linux/child/child-runner.ts";
-import { need } from "../lib/asserts/requirements.ts";
 import { attachedStandIn } from "../lib/fakes/attached-stand-in.ts";
 import { startOf } from "../lib/kernel/disks/changing-disks.ts";
 import { loopDevice } from "../lib/kernel/disks/loop-device.ts";
-import { RealNode } from "../lib/kernel/real-node.ts";
+import { end, withProcesses } from "../lib/kernel/processes.ts";
+import type { RealNode } from "../lib/kernel/real-node.ts";
+import { withDisk } from "../lib/kernel/with-node.ts";
 
 const name = "node.volume-1";
 const megabytes = 48;
@@ -21,26 +22,12 @@ describe("a disk that somebody uses without a claim, on the real kernel", functi
   this.timeout(120_000);
   let node: RealNode;
   let disk: string;
-  const processes: ChildProcess[] = [];
+  const processes = withProcesses();
 
-  before(function () {
-    need(this, "root", "loop-devices", "mkfs.ext4", "ext4", "python3");
+  withDisk(megabytes, ["mkfs.ext4", "ext4", "python3"], (path, made) => {
+    node = made;
+    disk = path;
   });
-  beforeEach(() => {
-    node = new RealNode();
-    mkdirSync(`${node.path}/disks`);
-    disk = node.keep(loopDevice(`${node.path}/disks`, "disk", megabytes)).path;
-  });
-  afterEach(async () => {
-    for (const process of processes.splice(0)) await end(process);
-    await node[Symbol.asyncDispose]();
-  });
-
-  async function end(process: ChildProcess): Promise<void> {
-    if (process.exitCode !== null) return;
-    process.kill("SIGKILL");
-    await once(process, "exit");
-  }
 
   /** A virtual machine, a database, or a pod with volumeDevices. */
   async function python(script: string): Promise<ChildProcess> {

@@ -5,20 +5,17 @@ import { slow } from "../../hack/lib/lanes/slow.ts";
 import type { FlexVolumeSource } from "../../src/api/types.gen.ts";
 import { need } from "../lib/asserts/requirements.ts";
 import { flexDriver } from "../lib/fakes/flex-driver.ts";
-import { RealNode } from "../lib/kernel/real-node.ts";
+import type { RealNode } from "../lib/kernel/real-node.ts";
+import { withNode } from "../lib/kernel/with-node.ts";
 
 const name = "node.volume-1";
 const MiB = 2 ** 20;
 
 describe("volumes of flexvolume drivers that grow", () => {
   let node: RealNode;
-  before(function () {
-    need(this, "root");
+  withNode([], (made) => {
+    node = made;
   });
-  beforeEach(() => {
-    node = new RealNode();
-  });
-  afterEach(() => node[Symbol.asyncDispose]());
 
   let generation = 0;
   const want = async (source: FlexVolumeSource, mebibytes?: number) => {

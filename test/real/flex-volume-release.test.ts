@@ -7,19 +7,16 @@ import { slow } from "../../hack/lib/lanes/slow.ts";
 import type { FlexVolumeSource } from "../../src/api/types.gen.ts";
 import { need } from "../lib/asserts/requirements.ts";
 import { flexDriver } from "../lib/fakes/flex-driver.ts";
-import { RealNode } from "../lib/kernel/real-node.ts";
+import type { RealNode } from "../lib/kernel/real-node.ts";
+import { withNode } from "../lib/kernel/with-node.ts";
 
 const name = "node.volume-1";
 
 describe("volumes of flexvolume drivers that are given back", () => {
   let node: RealNode;
-  before(function () {
-    need(this, "root");
+  withNode([], (made) => {
+    node = made;
   });
-  beforeEach(() => {
-    node = new RealNode();
-  });
-  afterEach(() => node[Symbol.asyncDispose]());
 
   const volume = (source: FlexVolumeSource, deleting = false) =>
     intent({

@@ -3,9 +3,9 @@ import { join } from "node:path";
 import { expect } from "chai";
 import { intent } from "../../hack/lib/agent-on-kernel/intent.ts";
 import type { FlockerVolumeSource } from "../../src/api/types.gen.ts";
-import { need } from "../lib/asserts/requirements.ts";
 import { datasetUUID, elsewhereUUID, FlockerContractServer, hereUUID } from "../lib/fakes/flocker-contract-server.ts";
-import { RealNode } from "../lib/kernel/real-node.ts";
+import type { RealNode } from "../lib/kernel/real-node.ts";
+import { withNode } from "../lib/kernel/with-node.ts";
 
 const name = "node.volume-1";
 
@@ -13,17 +13,13 @@ describe("flocker volumes against a contract server, which is not Flocker", () =
   let node: RealNode;
   let server: FlockerContractServer;
 
-  before(function () {
-    need(this, "root", "openssl");
-  });
-  beforeEach(async () => {
-    node = new RealNode();
+  withNode(["openssl"], async (made) => {
+    node = made;
     server = node.keep(new FlockerContractServer());
     const flocker = await server.listen();
     const { host } = node;
     node.host = { ...host, effects: (operation) => ({ ...host.effects(operation), flocker }) };
   });
-  afterEach(() => node[Symbol.asyncDispose]());
 
   let generation = 0;
   const volume = (source: FlockerVolumeSource, deleting = false) =>

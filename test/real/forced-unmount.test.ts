@@ -7,23 +7,16 @@ import { buildPrograms, type Programs } from "../../hack/lib/agent-on-kernel/pro
 import { slow } from "../../hack/lib/lanes/slow.ts";
 import { need } from "../lib/asserts/requirements.ts";
 import { HungWorld } from "../lib/kernel/agents/hung-world.ts";
+import { withProcesses } from "../lib/kernel/processes.ts";
 import { scratch } from "./scratch.ts";
 
 describe("a forced unmount, and a FUSE server that others use too (decision 0020)", () => {
   let programs: Programs;
-  const processes: ChildProcess[] = [];
+  const processes = withProcesses();
 
   before(async function () {
     need(this, "root", "fuse");
     programs = await buildPrograms();
-  });
-  afterEach(async () => {
-    for (const process of processes.splice(0)) {
-      if (process.exitCode !== null || process.signalCode !== null) continue;
-      const ended = once(process, "exit");
-      process.kill("SIGKILL");
-      await ended;
-    }
   });
 
   async function sitIn(directory: string): Promise<ChildProcess> {

@@ -9,7 +9,7 @@ const name = "node.volume-1";
 
 describe("what is foreign, on the real kernel", () => {
   let node: RealNode;
-  withNode((made) => {
+  withNode([], (made) => {
     node = made;
   });
 

@@ -1,10 +1,11 @@
 import { readdirSync, readFileSync } from "node:fs";
 import type { IncomingMessage, ServerResponse } from "node:http";
 import { expect } from "chai";
+import { commandLines } from "../../hack/lib/command-lines.ts";
 import { slow } from "../../hack/lib/lanes/slow.ts";
 import { selfSigned } from "../../src/http/self-signed.ts";
-import { need } from "../lib/asserts/requirements.ts";
 import { GitWorld } from "../lib/kernel/agents/git-world.ts";
+import { withEach } from "../lib/kernel/with-node.ts";
 import { GitServer } from "../lib/servers/git-server.ts";
 import { SSHServer } from "../lib/servers/ssh-server.ts";
 
@@ -20,24 +21,18 @@ describe("git with credentials, on the real kernel", function () {
   /** Arguments of all processes while the server is asked, and what it was asked with. */
   let seen: { arguments: string; authorization: (string | undefined)[] };
 
-  before(function () {
-    need(this, "root", "git");
-  });
-  beforeEach(async () => {
-    world = await GitWorld.make();
+  withEach(GitWorld, ["git"], async (made) => {
+    world = made;
     server = world.node.keep(new GitServer(`${world.node.path}/src`, certificate));
     await server.listen();
     seen = { arguments: "", authorization: [] };
     server.answers = onlyWith(basic);
   });
-  afterEach(async () => {
-    await world[Symbol.asyncDispose]();
-  });
 
   const onlyWith = (wanted: string) => (request: IncomingMessage, response: ServerResponse) => {
     const { authorization } = request.headers;
     seen.authorization.push(authorization);
-    seen.arguments += everybodysArguments();
+    seen.arguments += [...commandLines().values()].join("\n");
     if (authorization === wanted) return false;
     response.writeHead(authorization === undefined ? 401 : 403, { "WWW-Authenticate": 'Basic realm="git"' });
     response.end(`no: ${authorization}`);
@@ -143,16 +138,3 @@ describe("git with credentials, on the real kernel", function () {
     expect(world.data.flatMap((directory) => readdirSync(directory))).to.deep.equal(["tree"]);
   });
 });
-
-function everybodysArguments(): string {
-  return readdirSync("/proc")
-    .filter((name) => /^[0-9]+$/.test(name))
-    .map((pid) => {
-      try {
-        return readFileSync(`/proc/${pid}/cmdline`, "latin1");
-      } catch {
-        return ""; // it has ended
-      }
-    })
-    .join("\n");
-}

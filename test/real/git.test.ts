@@ -4,22 +4,16 @@ import { setImmediate } from "node:timers/promises";
 import { expect } from "chai";
 import { afterReboot } from "../../src/agent/model/volume-record.ts";
 import { stranger } from "../../src/host/linux/child/confined.ts";
-import { need } from "../lib/asserts/requirements.ts";
 import { GitWorld } from "../lib/kernel/agents/git-world.ts";
+import { withEach } from "../lib/kernel/with-node.ts";
 import { TestRepository } from "../lib/servers/git-server.ts";
 
 describe("git, on the real kernel", function () {
   this.timeout(60_000); // six processes a fetch, on machines that have others at work
   let world: GitWorld;
 
-  before(function () {
-    need(this, "root", "git");
-  });
-  beforeEach(async () => {
-    world = await GitWorld.make();
-  });
-  afterEach(async () => {
-    await world[Symbol.asyncDispose]();
+  withEach(GitWorld, ["git"], (made) => {
+    world = made;
   });
 
   it("shows the files of a commit, bytes, modes and links as they are, to be read only", async () => {

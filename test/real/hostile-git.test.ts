@@ -20,8 +20,8 @@ import { Descriptor } from "../../src/host/linux/syscall/descriptor.ts";
 import { ifThere } from "../../src/host/linux/syscall/errno.ts";
 import { loadLibc } from "../../src/host/linux/syscall/libc.ts";
 import { loadSandboxCalls } from "../../src/host/linux/syscall/sandbox-calls.ts";
-import { need } from "../lib/asserts/requirements.ts";
 import { GitWorld } from "../lib/kernel/agents/git-world.ts";
+import { withEach } from "../lib/kernel/with-node.ts";
 
 const nowhere = "0123456789".repeat(4);
 
@@ -40,14 +40,8 @@ describe("what hostile people put into a git repository, on the real kernel", fu
   this.timeout(60_000); // six processes a fetch, on machines that have others at work
   let world: GitWorld;
 
-  before(function () {
-    need(this, "root", "git");
-  });
-  beforeEach(async () => {
-    world = await GitWorld.make();
-  });
-  afterEach(async () => {
-    await world[Symbol.asyncDispose]();
+  withEach(GitWorld, ["git"], (made) => {
+    world = made;
   });
 
   /** Everything on the node that a write elsewhere would change. */

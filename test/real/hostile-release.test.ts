@@ -1,28 +1,23 @@
 import { type ChildProcess, execFileSync, spawn } from "node:child_process";
 import { once } from "node:events";
-import { existsSync, mkdirSync } from "node:fs";
+import { existsSync } from "node:fs";
 import { expect } from "chai";
 import type { IntentInput } from "../../hack/lib/agent-on-kernel/intent.ts";
 import { intent } from "../../hack/lib/agent-on-kernel/intent.ts";
 import { need } from "../lib/asserts/requirements.ts";
 import { loopDevice } from "../lib/kernel/disks/loop-device.ts";
-import { RealNode } from "../lib/kernel/real-node.ts";
+import { end, withProcesses } from "../lib/kernel/processes.ts";
+import type { RealNode } from "../lib/kernel/real-node.ts";
+import { withNode } from "../lib/kernel/with-node.ts";
 
 const name = "node.volume-1";
 
 describe("release, while somebody holds the volume where it is hard to see", () => {
   let node: RealNode;
-  const processes: ChildProcess[] = [];
+  const processes = withProcesses();
 
-  before(function () {
-    need(this, "root");
-  });
-  beforeEach(() => {
-    node = new RealNode();
-  });
-  afterEach(async () => {
-    for (const process of processes.splice(0)) await end(process);
-    await node[Symbol.asyncDispose]();
+  withNode([], (made) => {
+    node = made;
   });
 
   const volume = (more: Partial<IntentInput> = {}) =>
@@ -34,12 +29,6 @@ describe("release, while somebody holds the volume where it is hard to see", () 
     processes.push(process);
     await once(process.stdout ?? process, "data");
     return process;
-  }
-
-  async function end(process: ChildProcess): Promise<void> {
-    if (process.exitCode !== null || process.signalCode !== null) return;
-    process.kill("SIGKILL");
-    await once(process, "exit");
   }
 
   /** In a mount namespace of its own. */
@@ -146,7 +135,6 @@ describe("release, while somebody holds the volume where it is hard to see", () 
       need(this, "loop-devices", "mkfs.ext4", "ext4");
     });
     beforeEach(() => {
-      mkdirSync(`${node.path}/disks`);
       disk = node.keep(loopDevice(`${node.path}/disks`, "disk", 32)).path;
     });
 

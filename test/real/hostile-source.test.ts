@@ -17,7 +17,8 @@ import { slow } from "../../hack/lib/lanes/slow.ts";
 import type { VolumeSource } from "../../src/api/types.gen.ts";
 import { need } from "../lib/asserts/requirements.ts";
 import { loopDevice } from "../lib/kernel/disks/loop-device.ts";
-import { RealNode } from "../lib/kernel/real-node.ts";
+import type { RealNode } from "../lib/kernel/real-node.ts";
+import { withNode } from "../lib/kernel/with-node.ts";
 
 const name = "node.volume-1";
 
@@ -25,18 +26,12 @@ describe("a source that a pod may write above, on the real kernel", () => {
   let node: RealNode;
   let pod: string;
 
-  before(function () {
-    need(this, "root");
-  });
-  beforeEach(() => {
-    node = new RealNode();
+  withNode([], (made) => {
+    node = made;
     pod = `${node.path}/src/pod`;
     mkdirSync(`${pod}/sub`, { recursive: true });
     mkdirSync(`${node.path}/precious`);
     writeFileSync(`${node.path}/precious/secret`, "");
-  });
-  afterEach(async () => {
-    await node[Symbol.asyncDispose]();
   });
 
   const want = (source: VolumeSource, spec: object = {}) =>
@@ -96,7 +91,6 @@ describe("a source that a pod may write above, on the real kernel", () => {
       need(this, "loop-devices", "mkfs.ext4", "ext4");
     });
     beforeEach(() => {
-      mkdirSync(`${node.path}/disks`);
       disk = node.keep(loopDevice(`${node.path}/disks`, "disk", 32)).path;
     });
 

@@ -2,8 +2,8 @@ import { existsSync, mkdirSync, readdirSync, statfsSync, statSync, writeFileSync
 import { expect } from "chai";
 import { intent } from "../../hack/lib/agent-on-kernel/intent.ts";
 import type { EmptyDirVolumeSource } from "../../src/api/types.gen.ts";
-import { need } from "../lib/asserts/requirements.ts";
-import { RealNode } from "../lib/kernel/real-node.ts";
+import type { RealNode } from "../lib/kernel/real-node.ts";
+import { withNode } from "../lib/kernel/with-node.ts";
 
 const name = "node.volume-1";
 const hugetlbfsMagic = 0x958458f6;
@@ -11,14 +11,8 @@ const hugetlbfsMagic = 0x958458f6;
 describe("an emptyDir of huge pages", () => {
   let node: RealNode;
 
-  before(function () {
-    need(this, "root", "hugetlbfs");
-  });
-  beforeEach(() => {
-    node = new RealNode();
-  });
-  afterEach(async () => {
-    await node[Symbol.asyncDispose]();
+  withNode(["hugetlbfs"], (made) => {
+    node = made;
   });
 
   const want = (emptyDir: EmptyDirVolumeSource, more: { deleting?: boolean; generation?: number } = {}) =>

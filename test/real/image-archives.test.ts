@@ -2,8 +2,8 @@ import { execFileSync } from "node:child_process";
 import { mkdirSync, readFileSync } from "node:fs";
 import { gzipSync, zstdCompressSync } from "node:zlib";
 import { expect } from "chai";
-import { need } from "../lib/asserts/requirements.ts";
 import { ImageWorld } from "../lib/kernel/agents/image-world.ts";
+import { withEach } from "../lib/kernel/with-node.ts";
 import { type Described, entryOf, paxOf, type RawTarEntry, tarOf } from "../lib/servers/contract-registry.ts";
 
 const oci = "application/vnd.oci.image.layer.v1.tar";
@@ -15,14 +15,8 @@ describe("images, on the real kernel, of archives that are rare", function () {
   this.timeout(60_000); // on machines that have others at work
   let world: ImageWorld;
 
-  before(function () {
-    need(this, "root");
-  });
-  beforeEach(async () => {
-    world = await ImageWorld.make();
-  });
-  afterEach(async () => {
-    await world[Symbol.asyncDispose]();
+  withEach(ImageWorld, [], (made) => {
+    world = made;
   });
 
   const find = (path: string, format: string, ...more: string[]) =>

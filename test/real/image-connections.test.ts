@@ -1,22 +1,16 @@
 import { randomBytes } from "node:crypto";
 import { readdirSync, readFileSync } from "node:fs";
 import { expect } from "chai";
-import { need } from "../lib/asserts/requirements.ts";
 import { ImageWorld } from "../lib/kernel/agents/image-world.ts";
+import { withEach } from "../lib/kernel/with-node.ts";
 import { tarOf } from "../lib/servers/contract-registry.ts";
 
 describe("images, on the real kernel, by connections that do not last", function () {
   this.timeout(60_000); // on machines that have others at work
   let world: ImageWorld;
 
-  before(function () {
-    need(this, "root");
-  });
-  beforeEach(async () => {
-    world = await ImageWorld.make();
-  });
-  afterEach(async () => {
-    await world[Symbol.asyncDispose]();
+  withEach(ImageWorld, [], (made) => {
+    world = made;
   });
 
   it("comes from a registry that breaks every connection at some byte, if it gives what is left, with a token and from elsewhere", async () => {

@@ -11,8 +11,8 @@ import {
   writeFileSync,
 } from "node:fs";
 import { expect } from "chai";
-import { need } from "../lib/asserts/requirements.ts";
 import { ImageWorld } from "../lib/kernel/agents/image-world.ts";
+import { withEach } from "../lib/kernel/with-node.ts";
 import { tarOf } from "../lib/servers/contract-registry.ts";
 
 const architecture = process.arch === "x64" ? "amd64" : process.arch;
@@ -21,14 +21,8 @@ describe("images, on the real kernel, from what stands for a registry", function
   this.timeout(60_000); // on machines that have others at work
   let world: ImageWorld;
 
-  before(function () {
-    need(this, "root");
-  });
-  beforeEach(async () => {
-    world = await ImageWorld.make();
-  });
-  afterEach(async () => {
-    await world[Symbol.asyncDispose]();
+  withEach(ImageWorld, [], (made) => {
+    world = made;
   });
 
   const small = () => world.registry.image(world.registry.layer(tarOf({ name: "a", content: "kept" })));

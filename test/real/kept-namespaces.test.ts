@@ -17,6 +17,7 @@ import { realSystem } from "../../src/system.ts";
 import { need } from "../lib/asserts/requirements.ts";
 import { childCommand } from "../lib/kernel/child-command.ts";
 import { keepNamespace } from "../lib/kernel/kept-namespace.ts";
+import { end, withProcesses } from "../lib/kernel/processes.ts";
 
 const calls = loadMountCalls();
 const refuse = (): never => {
@@ -34,7 +35,7 @@ describe("a mount namespace that no process is in, where the kernel does not lis
   let base: string;
   let volume: string;
   let identity: MountIdentity;
-  const processes: ChildProcess[] = [];
+  const processes = withProcesses();
 
   before(function () {
     need(this, "root");
@@ -47,15 +48,9 @@ describe("a mount namespace that no process is in, where the kernel does not lis
     identity = mountIdentity(mountOf(volume) ?? expect.fail("not mounted"));
   });
   afterEach(async () => {
-    for (const process of processes.splice(0)) await end(process);
     if (mountOf(volume) !== undefined) execFileSync("umount", [volume]);
     rmSync(base, { recursive: true });
   });
-
-  async function end(process: ChildProcess): Promise<void> {
-    process.kill("SIGKILL");
-    await once(process, "exit");
-  }
 
   async function started(...[command = "", ...args]: string[]): Promise<ChildProcess> {
     const process = spawn(command, args, { stdio: ["ignore", "pipe", "inherit"] });

@@ -1,11 +1,9 @@
 import { execFileSync } from "node:child_process";
-import { mkdirSync } from "node:fs";
 import { expect } from "chai";
 import { VolumeError } from "../../src/errors.ts";
 import type { Effects } from "../../src/host/ports/host-ports.ts";
-import { need } from "../lib/asserts/requirements.ts";
-import { loopDevice } from "../lib/kernel/disks/loop-device.ts";
-import { RealNode } from "../lib/kernel/real-node.ts";
+import type { RealNode } from "../lib/kernel/real-node.ts";
+import { withDisk } from "../lib/kernel/with-node.ts";
 
 const passphrase = Buffer.from("correct horse");
 const uuid = "01234567-89ab-cdef-0123-456789abcdef";
@@ -15,17 +13,10 @@ describe("programs of the node that make layers, on the real kernel", () => {
   let effects: Effects;
   let disk: string;
 
-  before(function () {
-    need(this, "root", "loop-devices", "cryptsetup");
-  });
-  beforeEach(() => {
-    node = new RealNode();
+  withDisk(32, ["cryptsetup"], (path, made) => {
+    node = made;
+    disk = path;
     effects = node.host.effects({ deadlineMs: 60_000, formatDeadlineMs: 60_000, onChild: async () => {} });
-    mkdirSync(`${node.path}/disks`);
-    disk = node.keep(loopDevice(`${node.path}/disks`, "disk", 32)).path;
-  });
-  afterEach(async () => {
-    await node[Symbol.asyncDispose]();
   });
 
   const write = (offset: number, text: string) =>

@@ -14,9 +14,9 @@ import { expect } from "chai";
 import { intent } from "../../hack/lib/agent-on-kernel/intent.ts";
 import { slow } from "../../hack/lib/lanes/slow.ts";
 import { until } from "../../hack/lib/until.ts";
-import { need } from "../lib/asserts/requirements.ts";
 import { loopDevice } from "../lib/kernel/disks/loop-device.ts";
-import { RealNode } from "../lib/kernel/real-node.ts";
+import type { RealNode } from "../lib/kernel/real-node.ts";
+import { withDisk } from "../lib/kernel/with-node.ts";
 
 const name = "node.volume-1";
 
@@ -24,16 +24,9 @@ describe("local block devices, on the real kernel", () => {
   let node: RealNode;
   let disk: string;
 
-  before(function () {
-    need(this, "root", "loop-devices", "mkfs.ext4", "ext4");
-  });
-  beforeEach(() => {
-    node = new RealNode();
-    mkdirSync(`${node.path}/disks`);
-    disk = node.keep(loopDevice(`${node.path}/disks`, "disk", 32)).path;
-  });
-  afterEach(async () => {
-    await node[Symbol.asyncDispose]();
+  withDisk(32, ["mkfs.ext4", "ext4"], (path, made) => {
+    node = made;
+    disk = path;
   });
 
   const local = (spec: object = {}) =>

@@ -1,12 +1,13 @@
 import { execFileSync } from "node:child_process";
-import { closeSync, fsyncSync, mkdirSync, openSync, readSync, writeSync } from "node:fs";
+import { closeSync, fsyncSync, openSync, readSync, writeSync } from "node:fs";
 import { expect } from "chai";
 import { intent } from "../../hack/lib/agent-on-kernel/intent.ts";
 import { slow } from "../../hack/lib/lanes/slow.ts";
 import { ChildRunner } from "../../src/host/linux/child/child-runner.ts";
 import { need } from "../lib/asserts/requirements.ts";
 import { loopDevice } from "../lib/kernel/disks/loop-device.ts";
-import { RealNode } from "../lib/kernel/real-node.ts";
+import type { RealNode } from "../lib/kernel/real-node.ts";
+import { withNode } from "../lib/kernel/with-node.ts";
 
 const name = "node.volume-1";
 const MiB = 1024 * 1024;
@@ -16,15 +17,8 @@ describe("a disk with nothing at its ends, on the real kernel", function () {
   this.timeout(120_000);
   let node: RealNode;
 
-  before(function () {
-    need(this, "root", "loop-devices", "mkfs.ext4", "ext4");
-  });
-  beforeEach(() => {
-    node = new RealNode();
-    mkdirSync(`${node.path}/disks`);
-  });
-  afterEach(async () => {
-    await node[Symbol.asyncDispose]();
+  withNode(["loop-devices", "mkfs.ext4", "ext4"], (made) => {
+    node = made;
   });
 
   const disk = (megabytes: number) => node.keep(loopDevice(`${node.path}/disks`, "disk", megabytes)).path;

@@ -6,23 +6,17 @@ import type { VolumeSource } from "../../src/api/types.gen.ts";
 import { LinuxJournalFile } from "../../src/host/linux/files/linux-journal-file.ts";
 import { prepareStateDirectories } from "../../src/host/linux/files/state-directories.ts";
 import { loadLibc } from "../../src/host/linux/syscall/libc.ts";
-import { need } from "../lib/asserts/requirements.ts";
-import { RealNode } from "../lib/kernel/real-node.ts";
+import type { RealNode } from "../lib/kernel/real-node.ts";
+import { withNode } from "../lib/kernel/with-node.ts";
 
 const name = "node.volume-1";
 
 describe("the release of a volume whose record was lost, on the real kernel", () => {
   let node: RealNode;
 
-  before(function () {
-    need(this, "root");
-  });
-  beforeEach(() => {
-    node = new RealNode();
+  withNode([], (made) => {
+    node = made;
     mkdirSync(`${node.path}/src/data`);
-  });
-  afterEach(async () => {
-    await node[Symbol.asyncDispose]();
   });
 
   const one = (source: VolumeSource, more: object = {}) =>

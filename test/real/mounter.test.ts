@@ -1,11 +1,11 @@
 import { execFileSync } from "node:child_process";
 import { closeSync, existsSync, mkdirSync, openSync, readdirSync, symlinkSync, writeFileSync } from "node:fs";
 import { expect } from "chai";
-import { VolumeError } from "../../src/errors.ts";
 import { InProcessMounter } from "../../src/host/linux/mount/in-process-mounter.ts";
 import { loadLibc } from "../../src/host/linux/syscall/libc.ts";
 import { mountIdentity } from "../../src/host/mount-table/mount-table.ts";
 import type { MountAttributes, TargetPath } from "../../src/host/ports/types.ts";
+import { volumeFailure } from "../lib/asserts/volume-failure.ts";
 import { type Scratch, scratch } from "./scratch.ts";
 
 const plain: MountAttributes = {
@@ -42,16 +42,6 @@ describe("InProcessMounter", () => {
     return place.mounts().at(-1)?.id ?? -1;
   }
 
-  async function failure(promise: Promise<unknown>): Promise<VolumeError> {
-    try {
-      await promise;
-    } catch (error) {
-      if (error instanceof VolumeError) return error;
-      throw error;
-    }
-    throw new Error("expected a VolumeError");
-  }
-
   it("bind shows the source, read-only, nosuid and nodev, in a peer group of its own", async () => {
     await bindSource({ ...plain, readOnly: true, noexec: true, atime: "noatime", nosymfollow: true });
     const [mount] = place.mounts();
@@ -84,14 +74,14 @@ describe("InProcessMounter", () => {
     const other = await mounter.inspect(source("/other"));
     await mounter.makeTarget(target, "directory");
     if (other === undefined) throw new Error("missing");
-    const error = await failure(mounter.bind(source("/src"), other.identity, target, plain));
+    const error = await volumeFailure(mounter.bind(source("/src"), other.identity, target, plain));
     expect(error).to.include({ reason: "SetUpFailed", errorClass: "transient" });
     expect(place.mounts()).to.have.length(0);
   });
 
   it("bind refuses to cover a mount", async () => {
     await bindSource();
-    const error = await failure(bindSource());
+    const error = await volumeFailure(bindSource());
     expect(error.reason).to.equal("ForeignMount");
     expect(place.mounts()).to.have.length(1);
   });
@@ -99,24 +89,24 @@ describe("InProcessMounter", () => {
   it("a symbolic link on the way to a target, or as the target, is refused and nothing is made", async () => {
     mkdirSync(`${place.path}/outside`);
     symlinkSync(`${place.path}/outside`, `${place.path}/mnt/deep`);
-    expect((await failure(mounter.makeTarget(target, "directory"))).reason).to.equal("SymlinkInPath");
+    expect((await volumeFailure(mounter.makeTarget(target, "directory"))).reason).to.equal("SymlinkInPath");
     const leaf = { prefix: target.prefix, path: `${target.prefix}/deep` };
-    expect((await failure(mounter.inspectTarget(leaf))).reason).to.equal("SymlinkInPath");
+    expect((await volumeFailure(mounter.inspectTarget(leaf))).reason).to.equal("SymlinkInPath");
     expect(readdirSync(`${place.path}/outside`)).to.deep.equal([]);
   });
 
   it("a file where a directory must be is its own reason", async () => {
     mkdirSync(`${place.path}/mnt/deep`);
     writeFileSync(`${place.path}/mnt/deep/er`, "");
-    expect((await failure(mounter.makeTarget(target, "directory"))).reason).to.equal("TargetNotDirectory");
+    expect((await volumeFailure(mounter.makeTarget(target, "directory"))).reason).to.equal("TargetNotDirectory");
     const leaf = { prefix: target.prefix, path: `${target.prefix}/deep/er` };
-    expect((await failure(mounter.makeTarget(leaf, "directory"))).reason).to.equal("TargetNotDirectory");
+    expect((await volumeFailure(mounter.makeTarget(leaf, "directory"))).reason).to.equal("TargetNotDirectory");
   });
 
   it("mountFilesystem mounts a tmpfs with size and mode, and explains options that the kernel refuses", async () => {
     await mounter.makeTarget(target, "directory");
     const request = { fsType: "tmpfs", source: "nodevolume", attributes: plain, target };
-    const error = await failure(mounter.mountFilesystem({ ...request, options: ["bogus=1"] }));
+    const error = await volumeFailure(mounter.mountFilesystem({ ...request, options: ["bogus=1"] }));
     expect(error.reason).to.equal("OptionsRefused");
     expect(error.message).to.contain("Unknown parameter 'bogus'");
     await mounter.mountFilesystem({ ...request, options: ["size=65536", "mode=0777"] });
@@ -130,7 +120,7 @@ describe("InProcessMounter", () => {
   it("an unknown file system is its own reason", async () => {
     await mounter.makeTarget(target, "directory");
     const request = { fsType: "nosuchfs", source: "x", options: [], attributes: plain, target };
-    expect((await failure(mounter.mountFilesystem(request))).reason).to.equal("FilesystemUnsupported");
+    expect((await volumeFailure(mounter.mountFilesystem(request))).reason).to.equal("FilesystemUnsupported");
   });
 
   it("setAttributes changes a mount in place, both ways", async () => {
@@ -144,8 +134,8 @@ describe("InProcessMounter", () => {
   it("unmount and setAttributes touch only the mount that was named", async () => {
     const id = await bindSource();
     execFileSync("mount", ["-t", "tmpfs", "foreign", target.path]);
-    expect((await failure(mounter.unmount(target, id, "Normal"))).errorClass).to.equal("transient");
-    expect((await failure(mounter.setAttributes(target, id, plain))).errorClass).to.equal("transient");
+    expect((await volumeFailure(mounter.unmount(target, id, "Normal"))).errorClass).to.equal("transient");
+    expect((await volumeFailure(mounter.setAttributes(target, id, plain))).errorClass).to.equal("transient");
     expect(place.mounts().map((m) => m.source)).to.include("foreign");
     execFileSync("umount", [target.path]);
     await mounter.unmount(target, id, "Normal");
@@ -156,7 +146,7 @@ describe("InProcessMounter", () => {
     const id = await bindSource();
     const held = openSync(`${target.path}/file`, "r");
     try {
-      expect((await failure(mounter.unmount(target, id, "Normal"))).reason).to.equal("TargetBusy");
+      expect((await volumeFailure(mounter.unmount(target, id, "Normal"))).reason).to.equal("TargetBusy");
       await mounter.unmount(target, id, "Lazy");
       expect(place.mounts()).to.have.length(0);
     } finally {
@@ -198,7 +188,7 @@ describe("InProcessMounter", () => {
   it("no call leaves a descriptor open", async () => {
     const before = readdirSync("/proc/self/fd").length;
     const id = await bindSource();
-    await failure(bindSource());
+    await volumeFailure(bindSource());
     await mounter.inspectTarget(target);
     await mounter.setAttributes(target, id, plain);
     await mounter.makeSource(source("/new/a/f"), "file", 0o644);

@@ -4,8 +4,8 @@ import { expect } from "chai";
 import { intent } from "../../hack/lib/agent-on-kernel/intent.ts";
 import { summaryOf } from "../../src/agent/status/volume-summary.ts";
 import type { VolumeSource } from "../../src/api/types.gen.ts";
-import { need } from "../lib/asserts/requirements.ts";
-import { RealNode } from "../lib/kernel/real-node.ts";
+import type { RealNode } from "../lib/kernel/real-node.ts";
+import { withNode } from "../lib/kernel/with-node.ts";
 
 const name = "node.volume-1";
 
@@ -18,16 +18,10 @@ for (const [what, sourceOf] of sources) {
   describe(`a target above which a directory was renamed, showing ${what}`, () => {
     let node: RealNode;
 
-    before(function () {
-      need(this, "root");
-    });
-    beforeEach(async () => {
-      node = new RealNode();
+    withNode([], async (made) => {
+      node = made;
       want();
       await node.converge();
-    });
-    afterEach(async () => {
-      await node[Symbol.asyncDispose]();
     });
 
     const want = (more: object = {}) =>

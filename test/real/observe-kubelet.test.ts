@@ -11,6 +11,7 @@ import { LinuxTraces } from "../../src/host/linux/evidence/linux-traces.ts";
 import { need } from "../lib/asserts/requirements.ts";
 import { loopDevice } from "../lib/kernel/disks/loop-device.ts";
 import { RealNode } from "../lib/kernel/real-node.ts";
+import { withNode } from "../lib/kernel/with-node.ts";
 
 const name = "node.volume-1";
 const uid = "9b1c0ad4-1111-4222-8333-444455556666";
@@ -50,19 +51,13 @@ describe("a volume that kubelet manages, on the real kernel", () => {
   let node: RealNode;
   let kubelet: KubeletStandIn;
 
-  before(function () {
-    need(this, "root");
-  });
-  beforeEach(() => {
-    node = new RealNode();
+  withNode([], (made) => {
+    node = made;
     kubelet = new KubeletStandIn(node.pods.kubeletDir);
     const observed = { plugin: "kubernetes.io/csi", volumeName: "pv-1", driver: "d.example", volumeHandle: "vol-1" };
     const pods = [{ uid, namespace: "team", name: "web-0", volume: "data", readOnly: false }];
     const source = { persistentVolumeClaim: { namespace: "team", claimName: "data" } };
     node.want(intent({ mode: "Observe", source, mounts: [], observed, pods }));
-  });
-  afterEach(async () => {
-    await node[Symbol.asyncDispose]();
   });
 
   async function said() {
@@ -153,7 +148,6 @@ describe("loop devices whose file was removed, on the real kernel", () => {
   after(() => node?.[Symbol.asyncDispose]());
 
   it("are found in sysfs, and not while the file is there", async () => {
-    mkdirSync(`${node.path}/disks`);
     const { path } = node.keep(loopDevice(`${node.path}/disks`, "disk", 1));
     const found = async () => (await new LinuxTraces("/").staleLoops()).filter((one) => one.path === path);
     expect(await found()).to.deep.equal([]);

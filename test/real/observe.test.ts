@@ -4,24 +4,18 @@ import { expect } from "chai";
 import { intent } from "../../hack/lib/agent-on-kernel/intent.ts";
 import { summaryOf } from "../../src/agent/status/volume-summary.ts";
 import type { VolumeSource } from "../../src/api/types.gen.ts";
-import { need } from "../lib/asserts/requirements.ts";
 import { loopDevice } from "../lib/kernel/disks/loop-device.ts";
-import { RealNode } from "../lib/kernel/real-node.ts";
+import type { RealNode } from "../lib/kernel/real-node.ts";
+import { withNode } from "../lib/kernel/with-node.ts";
 
 const name = "node.volume-1";
 
 describe("an observed volume, on the real kernel", () => {
   let node: RealNode;
 
-  before(function () {
-    need(this, "root", "loop-devices", "mkfs.ext4", "ext4");
-  });
-  beforeEach(() => {
-    node = new RealNode();
+  withNode(["loop-devices", "mkfs.ext4", "ext4"], (made) => {
+    node = made;
     mkdirSync(node.target("a"));
-  });
-  afterEach(async () => {
-    await node[Symbol.asyncDispose]();
   });
 
   const observe = (source: VolumeSource) =>
@@ -32,7 +26,6 @@ describe("an observed volume, on the real kernel", () => {
   };
 
   it("a disk that somebody mounted there is what the spec says, another one is not", async () => {
-    mkdirSync(`${node.path}/disks`);
     const [disk, other] = ["disk", "other"].map((file) => node.keep(loopDevice(`${node.path}/disks`, file, 16)).path);
     for (const device of [disk, other]) execFileSync("mkfs.ext4", ["-q", device ?? ""]);
     observe({ local: { path: disk ?? "" } });

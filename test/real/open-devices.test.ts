@@ -1,6 +1,6 @@
 import { type ChildProcess, execFileSync, spawn } from "node:child_process";
 import { once } from "node:events";
-import { closeSync, copyFileSync, mkdirSync, openSync } from "node:fs";
+import { closeSync, copyFileSync, openSync } from "node:fs";
 import { createInterface } from "node:readline";
 import { expect } from "chai";
 import type { DeviceUsers } from "../../src/host/linux/child/child-protocol.ts";
@@ -9,9 +9,9 @@ import { hiddenProcesses, openersOf } from "../../src/host/linux/evidence/open-d
 import { remoteMounts } from "../../src/host/linux/evidence/remote-mounts.ts";
 import { loadLibc } from "../../src/host/linux/syscall/libc.ts";
 import { mostHolders } from "../../src/host/ports/evidence.ts";
-import { need } from "../lib/asserts/requirements.ts";
-import { loopDevice } from "../lib/kernel/disks/loop-device.ts";
-import { RealNode } from "../lib/kernel/real-node.ts";
+import { withProcesses } from "../lib/kernel/processes.ts";
+import type { RealNode } from "../lib/kernel/real-node.ts";
+import { withDisk } from "../lib/kernel/with-node.ts";
 
 const none = { ids: new Set<number>(), devices: new Set<string>() };
 
@@ -19,23 +19,12 @@ describe("openersOf, on the real kernel", () => {
   let node: RealNode;
   let disk: string;
   let number: string;
-  const processes: ChildProcess[] = [];
+  const processes = withProcesses();
 
-  before(function () {
-    need(this, "root", "loop-devices", "python3");
-  });
-  beforeEach(() => {
-    node = new RealNode();
-    mkdirSync(`${node.path}/disks`);
-    disk = node.keep(loopDevice(`${node.path}/disks`, "disk", 8)).path;
+  withDisk(8, ["python3"], (path, made) => {
+    node = made;
+    disk = path;
     number = execFileSync("stat", ["-c", "%Hr:%Lr", disk], { encoding: "utf8" }).trim();
-  });
-  afterEach(async () => {
-    for (const process of processes.splice(0)) {
-      process.kill("SIGKILL");
-      await once(process, "exit");
-    }
-    await node[Symbol.asyncDispose]();
   });
 
   /** Starts a process of many threads that has said "up" once all of them have done what they are to do. */

@@ -8,7 +8,8 @@ import type { NodeVolumeIntent, VolumeSource } from "../../src/api/types.gen.ts"
 import { Descriptor } from "../../src/host/linux/syscall/descriptor.ts";
 import { need } from "../lib/asserts/requirements.ts";
 import { loopDevice } from "../lib/kernel/disks/loop-device.ts";
-import { RealNode } from "../lib/kernel/real-node.ts";
+import type { RealNode } from "../lib/kernel/real-node.ts";
+import { withNode } from "../lib/kernel/with-node.ts";
 import { ContractRegistry, tarOf } from "../lib/servers/contract-registry.ts";
 
 type Mount = Omit<NodeVolumeIntent["spec"]["mounts"][number], "name" | "requester" | "path" | "readOnly">;
@@ -19,14 +20,8 @@ describe("whom the files of a volume without a driver belong to, on the real ker
   let node: RealNode;
   let generation = 0;
 
-  before(function () {
-    need(this, "root");
-  });
-  beforeEach(() => {
-    node = new RealNode();
-  });
-  afterEach(async () => {
-    await node[Symbol.asyncDispose]();
+  withNode([], (made) => {
+    node = made;
   });
 
   /** The volume with a mount for each entry, by the name of its target. */
@@ -205,7 +200,6 @@ describe("whom the files of a volume without a driver belong to, on the real ker
 
   slow("a file system on a disk, mounted anew too", async function () {
     need(this, "loop-devices", "mkfs.ext4", "ext4");
-    mkdirSync(`${node.path}/disks`);
     const { path } = node.keep(loopDevice(`${node.path}/disks`, "disk", 32));
     const spec = { source: { local: { path } }, fsType: "ext4" } as const;
     const mounts = [{ path: node.target("a"), fsGroup: 2000, fsGroupChangePolicy: "OnRootMismatch" as const }];

@@ -7,24 +7,16 @@ import { need } from "../lib/asserts/requirements.ts";
 import { name, withPodAgent } from "../lib/kernel/agents/pod-agent.ts";
 import { loopDevice } from "../lib/kernel/disks/loop-device.ts";
 import { keepNamespace } from "../lib/kernel/kept-namespace.ts";
+import { end, withProcesses } from "../lib/kernel/processes.ts";
 import { withoutPtrace } from "../lib/kernel/without-ptrace.ts";
 
 describe("a pod's volume that is given back, by the processes of /proc", () => {
   let agent: KernelAgent;
-  const processes: ChildProcess[] = [];
+  const processes = withProcesses();
   const { targetOf, call, want } = withPodAgent((given) => {
     agent = given;
   });
-  afterEach(async () => {
-    for (const child of processes.splice(0)) await end(child);
-  });
   const memory = { source: { emptyDir: { medium: "Memory" } } } as const;
-
-  async function end(child: ChildProcess): Promise<void> {
-    if (child.exitCode !== null || child.signalCode !== null) return;
-    child.kill("SIGKILL");
-    await once(child, "exit");
-  }
 
   /** In a mount namespace of its own, which gets no word of the node's unmounts. */
   async function container(script: string): Promise<ChildProcess> {

@@ -8,7 +8,8 @@ import type { StageContext, VolumeSpec } from "../../src/plugins/api/volume-plug
 import { stageDevice } from "../../src/plugins/local/local-device.ts";
 import { need } from "../lib/asserts/requirements.ts";
 import { loopDevice } from "../lib/kernel/disks/loop-device.ts";
-import { RealNode } from "../lib/kernel/real-node.ts";
+import type { RealNode } from "../lib/kernel/real-node.ts";
+import { withNode } from "../lib/kernel/with-node.ts";
 
 const megabytes = { ext4: 16, xfs: 320, btrfs: 128 } as const;
 
@@ -16,14 +17,10 @@ const megabytes = { ext4: 16, xfs: 320, btrfs: 128 } as const;
 describe("a disk of a volume that is read-only, on the real kernel", () => {
   let node: RealNode;
 
-  before(function () {
-    need(this, "root", "loop-devices");
-  });
-  beforeEach(() => {
-    node = new RealNode();
+  withNode(["loop-devices"], (made) => {
+    node = made;
     mkdirSync(`${node.path}/fill`);
   });
-  afterEach(() => node[Symbol.asyncDispose]());
 
   const digest = (name: string) => hash("sha256", readFileSync(`${node.path}/${name}`));
 

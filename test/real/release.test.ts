@@ -10,7 +10,7 @@ const name = "node.volume-1";
 
 describe("release, on the real kernel", () => {
   let node: RealNode;
-  withNode((made) => {
+  withNode([], (made) => {
     node = made;
   });
 

@@ -1,4 +1,4 @@
-import { type ChildProcess, spawn } from "node:child_process";
+import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { mkdirSync, readdirSync, symlinkSync, writeFileSync } from "node:fs";
 import { expect } from "chai";
@@ -6,8 +6,9 @@ import { LayoutDirectory } from "../../src/host/linux/image/layout-directory.ts"
 import { AT_FDCWD, O, RESOLVE } from "../../src/host/linux/syscall/constants.ts";
 import { Descriptor } from "../../src/host/linux/syscall/descriptor.ts";
 import { loadLibc } from "../../src/host/linux/syscall/libc.ts";
-import { need } from "../lib/asserts/requirements.ts";
 import { ImageWorld } from "../lib/kernel/agents/image-world.ts";
+import { withProcesses } from "../lib/kernel/processes.ts";
+import { withEach } from "../lib/kernel/with-node.ts";
 import { tarOf } from "../lib/servers/contract-registry.ts";
 
 const storm =
@@ -17,14 +18,10 @@ const storm =
 describe("while others rename directories of their own, as fast as they can", function () {
   this.timeout(60_000); // on machines that have others at work
   let world: ImageWorld;
-  let others: ChildProcess[];
+  const others = withProcesses();
 
-  before(function () {
-    need(this, "root");
-  });
-  beforeEach(async () => {
-    world = await ImageWorld.make();
-    others = [];
+  withEach(ImageWorld, [], async (made) => {
+    world = made;
     for (const name of ["one", "two"]) {
       const cwd = `${world.node.path}/src/${name}`;
       mkdirSync(cwd);
@@ -32,13 +29,6 @@ describe("while others rename directories of their own, as fast as they can", fu
       others.push(other);
       await once(other.stdout ?? other, "data");
     }
-  });
-  afterEach(async () => {
-    for (const other of others) {
-      other.kill("SIGKILL");
-      await once(other, "exit");
-    }
-    await world[Symbol.asyncDispose]();
   });
 
   const dots = "d/../".repeat(3);

@@ -11,7 +11,7 @@ const name = "node.volume-1";
 
 describe("after a restart, on the real kernel", () => {
   let node: RealNode;
-  withNode((made) => {
+  withNode([], (made) => {
     node = made;
   });
 

@@ -1,5 +1,4 @@
 import { execFileSync } from "node:child_process";
-import { mkdirSync } from "node:fs";
 import { expect } from "chai";
 import { intent } from "../../hack/lib/agent-on-kernel/intent.ts";
 import { slow } from "../../hack/lib/lanes/slow.ts";
@@ -7,10 +6,10 @@ import { until } from "../../hack/lib/until.ts";
 import { statusOf } from "../../src/agent/status/intent-status.ts";
 import { summaryOf } from "../../src/agent/status/volume-summary.ts";
 import { LinuxSwapSource } from "../../src/host/linux/device/linux-swaps.ts";
-import { need } from "../lib/asserts/requirements.ts";
 import { loopDevice } from "../lib/kernel/disks/loop-device.ts";
 import { areaOn, swapGoesWith, swapOn } from "../lib/kernel/layers/swap-of.ts";
-import { RealNode } from "../lib/kernel/real-node.ts";
+import type { RealNode } from "../lib/kernel/real-node.ts";
+import { withNode } from "../lib/kernel/with-node.ts";
 
 const name = "node.volume-1";
 
@@ -20,16 +19,9 @@ describe("swap on a local disk, on the real kernel", function () {
   let disk: string;
   let generation = 0;
 
-  before(function () {
-    need(this, "root", "loop-devices", "mkfs.ext4", "ext4");
-  });
-  beforeEach(() => {
-    node = new RealNode();
-    mkdirSync(`${node.path}/disks`);
+  withNode(["loop-devices", "mkfs.ext4", "ext4"], (made) => {
+    node = made;
     disk = node.keep(swapGoesWith(loopDevice(`${node.path}/disks`, "disk", 24))).path;
-  });
-  afterEach(async () => {
-    await node[Symbol.asyncDispose]();
   });
 
   const swap = (options: { mountOptions?: string[]; deleting?: boolean; label?: string } = {}) => {

@@ -38,7 +38,7 @@ export class SimKubelet {
   }
 
   target(uid: string): string {
-    return podTargetPath(layout.kubeletDir, { podUID: uid, volume: "data" });
+    return podTargetPath(layout.kubeletDir, { uid, volume: "data" });
   }
 
   /** A pod starts; its volume is the one of the set `set`, whose intent has to name it. */

@@ -19,7 +19,7 @@ import { silent } from "../../lib/silent-log.ts";
 
 export interface Work {
   readonly path: string;
-  readonly child: string;
+  readonly child: readonly string[];
   readonly fuse: string;
   readonly rounds: number;
   readonly volumes: number;
@@ -66,7 +66,7 @@ async function main({ path, child, fuse, rounds, volumes }: Work): Promise<void>
   const watch = new Watch(api);
   const libc = loadLibc();
   const system = realSystem(silent);
-  const childCommand = [process.execPath, child] as const;
+  const childCommand = [process.execPath, ...child] as const;
   const agent = await startAgent({
     system,
     transport: api,

@@ -75,7 +75,7 @@ export class KernelAgent implements AsyncDisposable {
       kubeletDir: `${this.path}/kubelet`,
       prefixes: [`${this.path}/mnt`],
       deadlineMs: 120_000,
-      childCommand: [process.execPath, this.#programs.child],
+      childCommand: [process.execPath, ...this.#programs.child],
       ...{ log: false, tellsAll: false },
       ...this.#options,
       intents: [...this.#intents.values()].map((intent) => ({ ...intent, ...this.#statusOf(intent) })),

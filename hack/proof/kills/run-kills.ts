@@ -1,7 +1,8 @@
-import { mkdtempSync, readdirSync, readFileSync, rmSync } from "node:fs";
+import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { buildPrograms, type Programs } from "../../lib/agent-on-kernel/programs.ts";
+import { startedWith } from "../../lib/command-lines.ts";
 import { until } from "../../lib/until.ts";
 import { NodeUnderFire } from "./node-under-fire.ts";
 
@@ -91,14 +92,5 @@ async function settle(node: NodeUnderFire): Promise<void> {
 
 /** Children outlive their agent by what they were told to do. */
 async function noChildren({ child }: Programs): Promise<void> {
-  await until("children of dead agents to end", 10_000, () => !readdirSync("/proc").some((pid) => runs(pid, child)));
-}
-
-function runs(pid: string, program: string): boolean {
-  if (!/^\d+$/.test(pid)) return false;
-  try {
-    return readFileSync(`/proc/${pid}/cmdline`, "latin1").split("\0").includes(program);
-  } catch {
-    return false; // ended while we looked
-  }
+  await until("children of dead agents to end", 10_000, () => startedWith(child).length === 0);
 }

@@ -3,7 +3,7 @@ import type { MountEntry } from "../../host/mount-table/mountinfo.ts";
 import type { MountMatch, Problem, UnreadView } from "../model/actual-volume.ts";
 import type { InvalidVolume } from "../model/desired.ts";
 import type { PlanSettings } from "../model/plan-input.ts";
-import { podPath } from "../model/pod-path.ts";
+import { podTargetPath } from "../model/pod-path.ts";
 import type { VolumeRecord } from "../model/volume-record.ts";
 import { letGo, nameOf, tableUnreadable } from "./mount-problems.ts";
 
@@ -42,7 +42,7 @@ export function observeUnread(input: UnreadInput): UnreadView | undefined {
 
 /** Where it asks to be mounted, and no record says that it is. */
 function unrecordedPaths({ volume: { mayHave }, record, settings: { kubeletDir } }: UnreadInput): string[] {
-  const ofPods = kubeletDir === undefined ? [] : (mayHave?.pods ?? []).map((pod) => podPath(kubeletDir, pod));
+  const ofPods = kubeletDir === undefined ? [] : (mayHave?.pods ?? []).map((pod) => podTargetPath(kubeletDir, pod));
   const recorded = new Set(record?.targets.map(({ path }) => path));
   return [...(mayHave?.paths ?? []), ...ofPods].filter((path) => !recorded.has(path));
 }

@@ -21,7 +21,11 @@ function watchedIntents({ system, transport, nodeName, onRestart }: IntentSource
     project: (object) => (isOf(nodeName, object) ? understand(object, (name) => intents.store.get(name)) : undefined),
   });
   return {
-    ...intents,
+    store: intents.store,
+    start: () => intents.start(),
+    stop: () => intents.stop(),
+    notSynced: () => intents.notSynced(),
+    upsertIfNewer: (raw) => intents.upsertIfNewer(raw),
     problem: () => undefined,
     unread: () => undefined,
     onReached: (told) => reachedBy(intents, told),

@@ -4,7 +4,7 @@ import type { Cancel } from "../../ports.ts";
 import { refsOf } from "../content/content-of.ts";
 import { Touched } from "../journal/changed-names.ts";
 import { type Desired, isInvalid } from "../model/desired.ts";
-import { podPath } from "../model/pod-path.ts";
+import { podTargetPath } from "../model/pod-path.ts";
 import type { IntentEntry } from "./intents.ts";
 import { withPods } from "./pod-mounts.ts";
 
@@ -120,7 +120,7 @@ export class DesiredStateOfWorld {
   #pathsOf(desired: Desired | undefined): string[] {
     const { kubeletDir } = this.#deps.pods ?? {};
     if (kubeletDir === undefined || desired === undefined || isInvalid(desired)) return [];
-    return (desired.pods ?? []).map((pod) => podPath(kubeletDir, pod));
+    return (desired.pods ?? []).map((pod) => podTargetPath(kubeletDir, pod));
   }
 
   #refer(name: string, refs: readonly ContentRef[] | undefined): void {

@@ -100,7 +100,7 @@ export class IntentReads {
     this.#queue.add(name);
   }
 
-  async #read(name: string): Promise<void> {
+  async #read(name: string): Promise<undefined> {
     const asked = this.#pending.get(name);
     if (asked === undefined) return;
     const { store, onRead } = this.#deps;

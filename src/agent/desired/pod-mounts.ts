@@ -1,6 +1,6 @@
 import type { IntentPod } from "../../api/types.gen.ts";
 import { type Desired, type DesiredMount, type DesiredVolume, isInvalid } from "../model/desired.ts";
-import { podPath } from "../model/pod-path.ts";
+import { podTargetPath } from "../model/pod-path.ts";
 import { requestedAttributes } from "./desired-volume.ts";
 
 /**
@@ -11,7 +11,7 @@ import { requestedAttributes } from "./desired-volume.ts";
 export function withPods(desired: Desired, kubeletDir: string, isOpen: (path: string) => boolean): Desired {
   if (isInvalid(desired) || !takesPods(desired)) return desired;
   const mounts = (desired.pods ?? []).flatMap((pod): DesiredMount[] => {
-    const path = podPath(kubeletDir, pod);
+    const path = podTargetPath(kubeletDir, pod);
     return isOpen(path) ? [mountOf(pod, path, desired)] : [];
   });
   return mounts.length === 0 ? desired : { ...desired, mounts: [...desired.mounts, ...mounts] };

@@ -6,9 +6,12 @@ import { isBeneath } from "../../host/mount-table/mount-table.ts";
 /** One volume of one pod: what kubelet calls a consumer of ours. */
 export type PodVolume = Pick<PodTarget, "podUID" | "volume">;
 
-/** PURE. Where kubelet wants the volume of a pod (kubelet: pkg/volume/csi/csi_mounter.go, getTargetPath). */
-export function podTargetPath(kubeletDir: string, { podUID, volume }: PodVolume): string {
-  return `${kubeletDir}/pods/${podUID}/volumes/kubernetes.io~csi/${volume}/mount`;
+/**
+ * PURE. Where kubelet wants the volume of a pod, as it says in NodePublishVolume (kubelet:
+ * pkg/volume/csi/csi_mounter.go, getTargetPath).
+ */
+export function podTargetPath(kubeletDir: string, { uid, volume }: Pick<IntentPod, "uid" | "volume">): string {
+  return `${kubeletDir}/pods/${uid}/volumes/kubernetes.io~csi/${volume}/mount`;
 }
 
 /** PURE. The pod and volume that a path is for; undefined if it is no such path of kubelet. */
@@ -24,9 +27,4 @@ export function podDirectory(kubeletDir: string, podUID: string): string {
 /** PURE. Whether kubelet has such paths for itself: no host mount may be there. */
 export function isOfKubelet(kubeletDir: string | undefined, path: string): boolean {
   return kubeletDir !== undefined && isBeneath(path, `${kubeletDir}/pods`);
-}
-
-/** PURE. The target path of a pod's volume, as kubelet names it in NodePublishVolume. */
-export function podPath(kubeletDir: string, { uid, volume }: Pick<IntentPod, "uid" | "volume">): string {
-  return podTargetPath(kubeletDir, { podUID: uid, volume });
 }

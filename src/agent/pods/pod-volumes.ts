@@ -244,7 +244,7 @@ export class AgentPodVolumes implements PodVolumes {
   }
 
   #check({ podUID, volume, path }: PodTarget): void {
-    const wanted = podTargetPath(this.#deps.kubeletDir, { podUID, volume });
+    const wanted = podTargetPath(this.#deps.kubeletDir, { uid: podUID, volume });
     if (path === wanted) return;
     const message = `target_path: ${path} is not ${wanted}: --kubelet-dir must be kubelet's --root-dir`;
     throw new PodVolumeError("refused", "PathNotAllowed", message);

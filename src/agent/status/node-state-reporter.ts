@@ -155,7 +155,7 @@ export class NodeStateReporter implements PlanListener {
     }
   }
 
-  async #write(): Promise<void> {
+  async #write(): Promise<undefined> {
     this.#scheduled = false;
     const change = await this.#patch();
     if (change === undefined) return;

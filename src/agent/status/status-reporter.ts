@@ -68,7 +68,9 @@ export class Reporter implements PlanListener {
       name: "status",
       concurrency,
       patient: true,
-      run: (name) => this.#write(name),
+      run: async (name) => {
+        await this.#write(name);
+      },
     });
     // Writes that failed because the API server was unreachable are retried at once.
     deps.intents.onReached(() => {

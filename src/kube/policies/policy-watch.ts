@@ -59,135 +59,151 @@ const changedMs = 1_000;
 
 /** Looks whether the admission policies are in force, at start, after changes and from time to time. */
 export function createPolicyWatch(deps: PolicyWatchDeps): PolicyWatch {
-  const {
-    system,
-    look,
-    follow,
-    onChange,
-    onKnown,
-    onAgentsRight,
-    sentence: sentenceOf = policySentence,
-    spreadMs = 0,
-  } = deps;
-  const { clock, timers, random, log } = system;
-  let findings: readonly PolicyFinding[] = [];
-  let missing: string | undefined;
-  let started = false;
+  return new PeriodicLooks(deps);
+}
+
+class PeriodicLooks implements PolicyWatch {
+  readonly #deps: PolicyWatchDeps;
+  readonly #sentenceOf: typeof policySentence;
+  readonly #follower: PolicyFollower | undefined;
+  #findings: readonly PolicyFinding[] = [];
+  #missing: string | undefined;
+  #started = false;
+  #stopped = false;
   /** Whether the last look said anything. */
-  let known = true;
+  #known = true;
   /**
    * Number of reported changes, and how many of them a check has covered: the policies' state is unknown in between.
    */
-  let changes = 0;
-  let lookedAt = 0;
+  #changes = 0;
+  #lookedAt = 0;
   /** Which objects kept the agents apart at the last look. */
-  let agents: string | undefined;
+  #agents: string | undefined;
   /**
    * When the policy of the agents was wrong, or may have been between two looks, for the last time, by the monotonic
    * clock.
    */
-  let wrongAt: number | undefined;
+  #wrongAt: number | undefined;
   /** When a look last said something, and when the next one is due, by the monotonic clock. */
-  let knownAt = Number.NEGATIVE_INFINITY;
-  let dueAt = Number.POSITIVE_INFINITY;
-  let stopped = false;
-  let cancelNext: Cancel = () => {};
-  let underWay = false;
-  let looking: Promise<void> = Promise.resolve();
+  #knownAt = Number.NEGATIVE_INFINITY;
+  #dueAt = Number.POSITIVE_INFINITY;
+  #cancelNext: Cancel = () => {};
+  #underWay = false;
+  #looking: Promise<void> = Promise.resolve();
 
-  async function tick(): Promise<void> {
-    underWay = true;
-    dueAt = Number.POSITIVE_INFINITY;
-    const before = changes;
+  constructor(deps: PolicyWatchDeps) {
+    this.#deps = deps;
+    this.#sentenceOf = deps.sentence ?? policySentence;
+    this.#follower = deps.follow?.((change) => this.#changed(change));
+  }
+
+  start(): void {
+    this.#started = true;
+    this.#follower?.start();
+    this.#next();
+  }
+
+  get missing(): string | undefined {
+    return this.#missing;
+  }
+
+  get gone(): string | undefined {
+    return this.#sentenceOf(this.#findings.filter(({ gone }) => gone));
+  }
+
+  agentsPolicy(): AgentsPolicyState {
+    const unknown = this.#started && !this.#isKnown();
+    const wrong =
+      this.#ofAgents() ?? (unknown ? `whether the policy ${agentsPolicy} is in force is not known now` : undefined);
+    const rightForMs = this.#wrongAt === undefined ? Number.POSITIVE_INFINITY : this.#now() - this.#wrongAt;
+    return { wrong, rightForMs };
+  }
+
+  async stop(): Promise<void> {
+    this.#stopped = true;
+    this.#follower?.stop();
+    this.#cancelNext();
+    await this.#looking;
+  }
+
+  #next(): void {
+    this.#looking = this.#look();
+  }
+
+  async #look(): Promise<void> {
+    this.#underWay = true;
+    this.#dueAt = Number.POSITIVE_INFINITY;
+    const before = this.#changes;
     try {
-      const found = await look();
-      const doubted = !isKnown();
-      [known, lookedAt, knownAt] = [true, before, clock.monotonic()];
-      if (stopped) return;
-      take(found);
-      if (doubted && changes === before) onKnown?.();
+      const found = await this.#deps.look();
+      const doubted = !this.#isKnown();
+      [this.#known, this.#lookedAt, this.#knownAt] = [true, before, this.#now()];
+      if (this.#stopped) return;
+      this.#take(found);
+      if (doubted && this.#changes === before) this.#deps.onKnown?.();
     } catch (error) {
-      if (!stopped) {
+      if (!this.#stopped) {
         // An outage tells of itself once, not every minute.
         const message = "whether the admission policies are in force is not known";
-        log[known ? "warn" : "debug"](message, { error: messageOf(error) });
+        this.#deps.system.log[this.#known ? "warn" : "debug"](message, { error: messageOf(error) });
       }
-      known = false;
+      this.#known = false;
     }
-    underWay = false;
-    if (stopped) return;
+    this.#underWay = false;
+    if (this.#stopped) return;
     // What is only another may stay so for as long as somebody wants it.
-    if (changes !== before) lookAfterChange();
-    else lookIn((known && !findings.some(({ gone }) => gone) ? periodMs : againMs) * (0.9 + random.next() * 0.2));
+    const rests = this.#known && !this.#findings.some(({ gone }) => gone);
+    if (this.#changes !== before) this.#lookAfterChange();
+    else this.#lookIn((rests ? periodMs : againMs) * (0.9 + this.#deps.system.random.next() * 0.2));
   }
 
-  function lookAfterChange(): void {
-    const ms = changedMs + random.next() * spreadMs;
-    // A look that is due sooner takes this in, too, and is not put off: changes may go on for ever.
-    if (clock.monotonic() + ms < dueAt) lookIn(ms);
-  }
-
-  function lookIn(ms: number): void {
-    cancelNext();
-    dueAt = clock.monotonic() + ms;
-    cancelNext = timers.after(ms, next);
-  }
-
-  const isKnown = () => changes === lookedAt && clock.monotonic() - knownAt <= staleMs;
-
-  function take(found: PolicyLook): void {
-    const before = ofAgents();
-    const exchanged = agents !== undefined && agents !== found.agents;
-    ({ findings, agents } = found);
-    const wrong = ofAgents() !== undefined;
+  #take(found: PolicyLook): void {
+    const { onAgentsRight, onChange, system } = this.#deps;
+    const before = this.#ofAgents();
+    const exchanged = this.#agents !== undefined && this.#agents !== found.agents;
+    this.#findings = found.findings;
+    this.#agents = found.agents;
+    const wrong = this.#ofAgents() !== undefined;
     // Also when it has come back: until now it was not there.
-    if (exchanged || before !== undefined || wrong) wrongAt = clock.monotonic();
+    if (exchanged || before !== undefined || wrong) this.#wrongAt = this.#now();
     if ((exchanged || before !== undefined) && !wrong) onAgentsRight?.();
-    const sentence = sentenceOf(findings);
-    if (sentence === missing) return;
-    missing = sentence;
-    if (sentence === undefined) log.info("the admission policies are in force again");
-    else log.error("admission policies are not in force", { reason: "PolicyMissing", missing: sentence });
+    const sentence = this.#sentenceOf(this.#findings);
+    if (sentence === this.#missing) return;
+    this.#missing = sentence;
+    if (sentence === undefined) system.log.info("the admission policies are in force again");
+    else system.log.error("admission policies are not in force", { reason: "PolicyMissing", missing: sentence });
     onChange(sentence);
   }
 
-  const ofAgents = () => policySentence(findings.filter(({ policy }) => believedBy.has(policy)));
-
-  function next(): void {
-    looking = tick();
+  #changed({ name, decides }: PolicyChange): void {
+    this.#changes += 1;
+    // By the time of the look it may be back.
+    if (decides && believedBy.has(name)) this.#wrongAt = this.#now();
+    if (!this.#underWay && !this.#stopped) this.#lookAfterChange();
   }
 
-  const follower = follow?.(({ name, decides }) => {
-    changes += 1;
-    // By the time of the look it may be back.
-    if (decides && believedBy.has(name)) wrongAt = clock.monotonic();
-    if (!underWay && !stopped) lookAfterChange();
-  });
+  #lookAfterChange(): void {
+    const { system, spreadMs = 0 } = this.#deps;
+    const ms = changedMs + system.random.next() * spreadMs;
+    // A look that is due sooner takes this in, too, and is not put off: changes may go on for ever.
+    if (this.#now() + ms < this.#dueAt) this.#lookIn(ms);
+  }
 
-  return {
-    start() {
-      started = true;
-      follower?.start();
-      next();
-    },
-    get missing() {
-      return missing;
-    },
-    get gone() {
-      return sentenceOf(findings.filter(({ gone }) => gone));
-    },
-    agentsPolicy() {
-      const unknown = started && !isKnown();
-      const wrong =
-        ofAgents() ?? (unknown ? `whether the policy ${agentsPolicy} is in force is not known now` : undefined);
-      const rightForMs = wrongAt === undefined ? Number.POSITIVE_INFINITY : clock.monotonic() - wrongAt;
-      return { wrong, rightForMs };
-    },
-    async stop() {
-      stopped = true;
-      follower?.stop();
-      cancelNext();
-      await looking;
-    },
-  };
+  #lookIn(ms: number): void {
+    this.#cancelNext();
+    this.#dueAt = this.#now() + ms;
+    this.#cancelNext = this.#deps.system.timers.after(ms, () => this.#next());
+  }
+
+  #isKnown(): boolean {
+    return this.#changes === this.#lookedAt && this.#now() - this.#knownAt <= staleMs;
+  }
+
+  #ofAgents(): string | undefined {
+    return policySentence(this.#findings.filter(({ policy }) => believedBy.has(policy)));
+  }
+
+  #now(): number {
+    return this.#deps.system.clock.monotonic();
+  }
 }

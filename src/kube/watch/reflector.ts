@@ -1,15 +1,16 @@
 import type { KubeObject } from "../../api/meta.ts";
 import type { Resource } from "../../api/names.ts";
-import type { Cancel, Random, System } from "../../ports.ts";
+import type { Cancel, Logger, Random, System } from "../../ports.ts";
 import { fullJitter } from "../backoff.ts";
 import { createKubeClient, type KubeClient } from "../client/client.ts";
 import { resourcePath } from "../client/resource-path.ts";
 import type { Transport } from "../client/transport.ts";
-import { createIntake } from "./intake.ts";
+import { Waiters } from "../waiters.ts";
+import { createIntake, type Intake } from "./intake.ts";
 import { createObjectStore, type MutableStore, type ObjectStore } from "./object-store.ts";
 import { compareResourceVersions } from "./resource-version.ts";
 import { endOfList, openWatch, type WatchChange, type WatchEnd } from "./watch-stream.ts";
-import { createWatchTrouble } from "./watch-trouble.ts";
+import { createWatchTrouble, type WatchTrouble } from "./watch-trouble.ts";
 
 /** Above the bookmark interval of about one minute. */
 const idleMs = 180_000;
@@ -81,100 +82,158 @@ const backoff = { baseMs: 800, maxMs: longestWaitMs };
  * still has it, with WatchList where it is supported, with backoff after failures.
  */
 export function createReflector<T extends KubeObject>(deps: ReflectorDeps<T>): Reflector<T> {
-  const { clock, timers, yielder, random } = deps.system;
-  const log = deps.system.log.child({ resource: deps.resource.plural });
-  const store: MutableStore<T> = createObjectStore<T>({ clock, log });
-  const intake = createIntake<T>({ store, yielder, project: deps.project });
-  const client: KubeClient = createKubeClient({ transport: deps.transport, fieldManager: "" });
-  const trouble = createWatchTrouble({ clock, log });
-  /** Who waits for the next complete list. */
-  const listed = createWaiters();
-  const silenceMs = deps.idleMs ?? idleMs;
+  return new CollectionReflector(deps);
+}
 
-  let running = false;
+class CollectionReflector<T extends KubeObject> implements Reflector<T> {
+  readonly store: MutableStore<T>;
+  readonly #deps: ReflectorDeps<T>;
+  readonly #log: Logger;
+  readonly #intake: Intake<T>;
+  readonly #client: KubeClient;
+  readonly #trouble: WatchTrouble;
+  /** Who waits for the next complete list. */
+  readonly #listed = new Waiters();
+  readonly #idleMs: number;
+  #running = false;
   /** Where the watch goes on; "" if the collection must be listed. */
-  let resourceVersion = "";
+  #resourceVersion = "";
   /** Monotonic milliseconds when the watch last showed anything. */
-  let heardAt = 0;
-  let failures = 0;
-  let watchListRefused = false;
-  let cancelCurrent: Cancel = () => {};
-  let backingOff = false;
+  #heardAt = 0;
+  #failures = 0;
+  #watchListRefused = false;
+  #cancelCurrent: Cancel = () => {};
+  #backingOff = false;
+
+  constructor(deps: ReflectorDeps<T>) {
+    const { clock, yielder } = deps.system;
+    const log = deps.system.log.child({ resource: deps.resource.plural });
+    this.#deps = deps;
+    this.#log = log;
+    this.store = createObjectStore<T>({ clock, log });
+    this.#intake = createIntake<T>({ store: this.store, yielder, project: deps.project });
+    this.#client = createKubeClient({ transport: deps.transport, fieldManager: "" });
+    this.#trouble = createWatchTrouble({ clock, log });
+    this.#idleMs = deps.idleMs ?? idleMs;
+  }
+
+  start(): void {
+    if (this.#running) return;
+    this.#running = true;
+    this.#open();
+  }
+
+  stop(): void {
+    this.#running = false;
+    this.#cancelCurrent();
+    this.#listed.reject(new Error(`the watch of ${this.#deps.resource.plural} was stopped`));
+  }
+
+  synced(): Promise<void> {
+    return this.store.state().synced ? Promise.resolve() : this.#listed.wait();
+  }
+
+  notSynced(): string | undefined {
+    if (this.store.state().synced) return undefined;
+    return `${this.#deps.resource.plural}: ${this.#trouble.cause ?? "the list is on its way"}`;
+  }
+
+  resync(): Promise<void> {
+    if (!this.#running) return Promise.reject(new Error(`the watch of ${this.#deps.resource.plural} is not running`));
+    this.#cancelCurrent();
+    this.#resourceVersion = "";
+    const next = this.#listed.wait();
+    this.#open();
+    return next;
+  }
+
+  nudge(): void {
+    if (!this.#backingOff) return;
+    this.#cancelCurrent();
+    this.#open();
+  }
+
+  upsertIfNewer(raw: unknown): void {
+    const object = this.#deps.project(raw);
+    if (object !== undefined) this.store.upsertIfNewer(object);
+  }
+
+  #open(): void {
+    this.#backingOff = false;
+    if (!this.#running) return;
+    const openedAt = this.#now();
+    this.#heardAt = openedAt;
+    const listing = this.#resourceVersion === "";
+    const onEnd = (end: WatchEnd) => this.#restart(end, listing, this.#now() - openedAt);
+    if (listing && this.#watchListRefused) this.#openPages(onEnd);
+    else this.#listen(listing, onEnd);
+  }
 
   /** Opens the stream; with `listing` it begins with all objects and a bookmark that says where they end. */
-  function listen(listing: boolean, onEnd: (end: WatchEnd) => void): void {
+  #listen(listing: boolean, onEnd: (end: WatchEnd) => void): void {
+    const { resource, namespace, transport, system } = this.#deps;
     let initial: Map<string, T> | undefined = listing ? new Map() : undefined;
     let cancelled = false;
     const request = {
       method: "GET",
-      path: resourcePath(deps.resource, { namespace: deps.namespace }),
-      query: watchQuery(deps, resourceVersion, random),
-      idleMs: silenceMs,
+      path: resourcePath(resource, { namespace }),
+      query: watchQuery(this.#deps, this.#resourceVersion, system.random),
+      idleMs: this.#idleMs,
     } as const;
-    const cancelStream = openWatch(deps.transport, yielder, request, {
-      onOpen() {
-        intake.connected();
-        if (!listing) trouble.over();
+    const cancelStream = openWatch(transport, system.yielder, request, {
+      onOpen: () => {
+        this.#intake.connected();
+        if (!listing) this.#trouble.over();
       },
       onEnd,
-      onEvent(event) {
-        heard();
-        if (initial === undefined) return follow(event, onEnd);
-        if (event.type !== "BOOKMARK") return intake.initial(initial, event);
+      onEvent: (event) => {
+        this.#heard();
+        if (initial === undefined) return this.#follow(event, onEnd);
+        if (event.type !== "BOOKMARK") return this.#intake.initial(initial, event);
         if (!event.initialEventsEnd) return undefined;
         const objects = [...initial.values()];
         initial = undefined;
-        return takeList(objects, event.resourceVersion, () => cancelled);
+        return this.#takeList(objects, event.resourceVersion, () => cancelled);
       },
     });
-    cancelCurrent = () => {
+    this.#cancelCurrent = () => {
       cancelled = true;
       cancelStream();
     };
   }
 
-  function follow(event: WatchChange, onEnd: (end: WatchEnd) => void): undefined {
-    if (compareResourceVersions(event.resourceVersion, resourceVersion) < 0) {
-      cancelCurrent();
-      const message = `version ${event.resourceVersion} after ${resourceVersion}: the API server has gone back`;
+  #follow(event: WatchChange, onEnd: (end: WatchEnd) => void): undefined {
+    const { resourceVersion } = event;
+    if (compareResourceVersions(resourceVersion, this.#resourceVersion) < 0) {
+      this.#cancelCurrent();
+      const message = `version ${resourceVersion} after ${this.#resourceVersion}: the API server has gone back`;
       onEnd({ kind: "expired", message });
       return;
     }
-    resourceVersion = event.resourceVersion;
-    intake.change(event);
+    this.#resourceVersion = resourceVersion;
+    this.#intake.change(event);
   }
 
-  function heard(): void {
-    intake.connected();
-    trouble.over();
-    heardAt = clock.monotonic();
-  }
-
-  function open(): void {
-    backingOff = false;
-    if (!running) return;
-    const openedAt = clock.monotonic();
-    heardAt = openedAt;
-    const listing = resourceVersion === "";
-    const onEnd = (end: WatchEnd) => restart(end, listing, clock.monotonic() - openedAt);
-    if (listing && watchListRefused) openPages(onEnd);
-    else listen(listing, onEnd);
+  #heard(): void {
+    this.#intake.connected();
+    this.#trouble.over();
+    this.#heardAt = this.#now();
   }
 
   /** The way of servers without WatchList: pages, then a watch from there. */
-  function openPages(onEnd: (end: WatchEnd) => void): void {
+  #openPages(onEnd: (end: WatchEnd) => void): void {
     let cancelled = false;
-    cancelCurrent = () => {
+    this.#cancelCurrent = () => {
       cancelled = true;
     };
-    client
-      .list(deps.resource, deps)
+    this.#client
+      .list(this.#deps.resource, this.#deps)
       .then((list) => {
         if (cancelled) return;
-        heard();
-        const rest = takeList(intake.objectsOf(list.items), list.resourceVersion, () => cancelled);
-        if (rest === undefined) listen(false, onEnd);
-        return rest?.then(() => (cancelled ? undefined : listen(false, onEnd)));
+        this.#heard();
+        const rest = this.#takeList(this.#intake.objectsOf(list.items), list.resourceVersion, () => cancelled);
+        if (rest === undefined) this.#listen(false, onEnd);
+        return rest?.then(() => (cancelled ? undefined : this.#listen(false, onEnd)));
       })
       .catch((error: unknown) => {
         if (!cancelled) onEnd(endOfList(error));
@@ -182,123 +241,48 @@ export function createReflector<T extends KubeObject>(deps: ReflectorDeps<T>): R
   }
 
   /** @returns undefined if that was done at once */
-  function takeList(objects: readonly T[], at: string, cancelled: () => boolean): Promise<void> | undefined {
+  #takeList(objects: readonly T[], at: string, cancelled: () => boolean): Promise<void> | undefined {
     const complete = () => {
       if (cancelled()) return;
-      resourceVersion = at;
-      failures = 0;
-      listed.resolve();
+      this.#resourceVersion = at;
+      this.#failures = 0;
+      this.#listed.resolve();
     };
-    const rest = intake.list(objects, at, cancelled);
+    const rest = this.#intake.list(objects, at, cancelled);
     if (rest === undefined) complete();
     return rest?.then(complete);
   }
 
-  function restart(end: WatchEnd, wasListing: boolean, lastedMs: number): void {
-    if (end.kind === "refused" && wasListing && !watchListRefused) {
-      log.info("the server refuses WatchList, so the collection is listed in pages", { reason: end.message });
-      watchListRefused = true;
-      open();
+  #restart(end: WatchEnd, wasListing: boolean, lastedMs: number): void {
+    if (end.kind === "refused" && wasListing && !this.#watchListRefused) {
+      const reason = end.message;
+      this.#log.info("the server refuses WatchList, so the collection is listed in pages", { reason });
+      this.#watchListRefused = true;
+      this.#open();
       return;
     }
-    deps.onRestart?.(end.kind);
-    const silentMs = clock.monotonic() - heardAt;
-    const next = decideRestart(end, { lastedMs, silentMs, failures, idleMs: silenceMs });
-    failures = next.failures;
-    if (next.list) resourceVersion = "";
+    this.#deps.onRestart?.(end.kind);
+    const silentMs = this.#now() - this.#heardAt;
+    const next = decideRestart(end, { lastedMs, silentMs, failures: this.#failures, idleMs: this.#idleMs });
+    this.#failures = next.failures;
+    if (next.list) this.#resourceVersion = "";
     if (next.lost) {
-      trouble.failed(end);
-      store.setConnected(false);
+      this.#trouble.failed(end);
+      this.store.setConnected(false);
     }
-    backingOff = failures > 0;
-    if (!backingOff) open();
-    else cancelCurrent = timers.after(Math.max(end.retryAfterMs ?? 0, fullJitter(failures, backoff, random)), open);
+    this.#backingOff = next.failures > 0;
+    if (!this.#backingOff) {
+      this.#open();
+      return;
+    }
+    const { timers, random } = this.#deps.system;
+    const waitMs = Math.max(end.retryAfterMs ?? 0, fullJitter(next.failures, backoff, random));
+    this.#cancelCurrent = timers.after(waitMs, () => this.#open());
   }
 
-  return {
-    store,
-    start() {
-      if (running) return;
-      running = true;
-      open();
-    },
-    stop() {
-      running = false;
-      cancelCurrent();
-      listed.reject(new Error(`the watch of ${deps.resource.plural} was stopped`));
-    },
-    synced() {
-      return store.state().synced ? Promise.resolve() : listed.wait();
-    },
-    notSynced() {
-      if (store.state().synced) return undefined;
-      return `${deps.resource.plural}: ${trouble.cause ?? "the list is on its way"}`;
-    },
-    resync() {
-      if (!running) return Promise.reject(new Error(`the watch of ${deps.resource.plural} is not running`));
-      cancelCurrent();
-      resourceVersion = "";
-      const next = listed.wait();
-      open();
-      return next;
-    },
-    nudge() {
-      if (!backingOff) return;
-      cancelCurrent();
-      open();
-    },
-    upsertIfNewer(raw) {
-      const object = deps.project(raw);
-      if (object !== undefined) store.upsertIfNewer(object);
-    },
-  };
-}
-
-/** Those who wait for the next time that something happens. */
-interface Waiters {
-  wait(): Promise<void>;
-  resolve(): void;
-  reject(error: Error): void;
-}
-
-interface Waiting {
-  readonly promise: Promise<void>;
-  readonly resolve: () => void;
-  readonly reject: (error: Error) => void;
-}
-
-/** Promises for those who wait for the next time that something happens. Nobody waits: nothing is rejected. */
-function createWaiters(): Waiters {
-  let waiting = next();
-  let any = false;
-
-  /** Nobody waits for what nobody asked for: it would be a rejection that nobody handles. */
-  function settle(tell: (all: Waiting) => void): void {
-    if (!any) return;
-    const all = waiting;
-    waiting = next();
-    any = false;
-    tell(all);
+  #now(): number {
+    return this.#deps.system.clock.monotonic();
   }
-
-  return {
-    wait() {
-      any = true;
-      return waiting.promise;
-    },
-    resolve: () => settle((all) => all.resolve()),
-    reject: (error) => settle((all) => all.reject(error)),
-  };
-}
-
-/** Promise.withResolvers came with Node 22, and people's machines run this, too. */
-function next(): Waiting {
-  let settlers: Omit<Waiting, "promise"> | undefined;
-  const promise = new Promise<void>((resolve, reject) => {
-    settlers = { resolve, reject };
-  });
-  if (settlers === undefined) throw new Error("a promise has called nobody");
-  return { promise, ...settlers };
 }
 
 /** Which objects of a collection are watched. */

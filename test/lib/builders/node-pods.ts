@@ -49,7 +49,7 @@ export class NodePods {
 
   /** Where kubelet wants the volume `data` of a pod, in a directory that it has made. */
   target(uid: string): string {
-    const path = podTargetPath(this.kubeletDir, { podUID: uid, volume: "data" });
+    const path = podTargetPath(this.kubeletDir, { uid, volume: "data" });
     mkdirSync(dirname(path), { recursive: true });
     return path;
   }

@@ -7,10 +7,11 @@ import { root } from "../../../hack/lib/root.ts";
 import type { Edit } from "../../sim/mutations/mutation.ts";
 
 /**
- * The program of the agent's children, in one file, which starts in a tenth of the time.
+ * The program of the agent's children.
  * @param edits texts of its sources that are replaced: each stands there once
+ * @returns as buildChild does
  */
-export async function childOf(edits: readonly Edit[]): Promise<string> {
+export async function childOf(edits: readonly Edit[]): Promise<readonly string[]> {
   const outdir = mkdtempSync(join(tmpdir(), "nvo-child-"));
   process.once("exit", () => rmSync(outdir, { recursive: true }));
   symlinkSync(join(root, "node_modules"), join(outdir, "node_modules"));

@@ -18,7 +18,7 @@ let ended = false;
 process.on("SIGTERM", () => {
   ended = true;
 });
-process.env["NODEVOLUME_CHILD"] = await childOf(edits);
+process.env["NODEVOLUME_CHILD"] = JSON.stringify(await childOf(edits));
 const directory = mkdtempSync(join(tmpdir(), "nvo-disks-"));
 try {
   await using somebody = new Somebody();

@@ -1,6 +1,7 @@
 import { existsSync, readFileSync } from "node:fs";
-import { fileURLToPath } from "node:url";
-import { childVariable } from "../../../hack/lib/agent-on-kernel/programs.ts";
+import { join } from "node:path";
+import { childArguments, childVariable } from "../../../hack/lib/agent-on-kernel/programs.ts";
+import { root } from "../../../hack/lib/root.ts";
 
 /** A program that a child became, with all that it was given. */
 export interface StartedProgram {
@@ -14,22 +15,24 @@ const recorder = `
   import { appendFileSync } from "node:fs";
   const { execve } = process;
   process.execve = (file, args, env) => {
-    appendFileSync(process.argv[2], JSON.stringify({ file, args, env }) + "\\n");
+    appendFileSync(process.argv.at(-1), JSON.stringify({ file, args, env }) + "\\n");
     execve.call(process, file, args, env);
   };
 `;
 
 /**
  * How the role `child` is started: by the bundle that a lane has (childVariable), else from its sources, which takes
- * five times as long.
+ * ten times as long.
  * @param record file that is told of each program that a child becomes; of what that program starts by itself it is
  *   told nothing
  */
 export function childCommand(record?: string): [string, ...string[]] {
-  const source = new URL("../../../hack/lib/agent-on-kernel/child-entry.ts", import.meta.url);
-  const child = process.env[childVariable] ?? fileURLToPath(source);
-  if (record === undefined) return [process.execPath, child];
-  return [process.execPath, "--import", `data:text/javascript,${encodeURIComponent(recorder)}`, child, record];
+  const { [childVariable]: built } = process.env;
+  const args =
+    built === undefined ? childArguments(join(root, "src/main.ts")) : (JSON.parse(built) as readonly string[]);
+  if (record === undefined) return [process.execPath, ...args];
+  const recording = ["--import", `data:text/javascript,${encodeURIComponent(recorder)}`];
+  return [process.execPath, ...recording, ...args, record];
 }
 
 /** What children have become, by the file that was told of it. */

@@ -56,5 +56,5 @@ export class DriverNode {
 
 /** Gives each test of a suite a node with a fake driver. */
 export function withDriverNode(use: (there: DriverNode) => void): void {
-  withNode((node) => use(new DriverNode(node)));
+  withNode([], (node) => use(new DriverNode(node)));
 }

@@ -8,6 +8,7 @@ export function placeOfNode(): string {
   const path = mkdtempSync(join(tmpdir(), "nvo-node-"));
   execFileSync("mount", ["-t", "tmpfs", "-o", "mode=0755", "node", path]);
   execFileSync("mount", ["--make-shared", path]);
-  for (const name of ["mnt", "state", "src", "csi", "kubelet/pods"]) mkdirSync(join(path, name), { recursive: true });
+  for (const name of ["mnt", "state", "src", "csi", "disks", "kubelet/pods"])
+    mkdirSync(join(path, name), { recursive: true });
   return path;
 }

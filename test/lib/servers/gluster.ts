@@ -1,7 +1,8 @@
 import { type ChildProcess, execFileSync, spawn, spawnSync } from "node:child_process";
-import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync } from "node:fs";
+import { mkdirSync, mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { commandLines } from "../../../hack/lib/command-lines.ts";
 import { skipBecause } from "../../../hack/lib/lanes/skip-reason.ts";
 import { locateGluster } from "../../../hack/lib/tools/gluster.ts";
 import { until } from "../../../hack/lib/until.ts";
@@ -65,7 +66,8 @@ export class GlusterServer implements AsyncDisposable {
 
   /** Stops it, or lets it go on: it accepts connections, and answers nothing. */
   signal(signal: "SIGSTOP" | "SIGCONT"): void {
-    process.kill(Number(processOf((args) => args[0] === "glusterd")), signal);
+    const glusterd = processOf((args) => args[0] === "glusterd");
+    process.kill(glusterd, signal);
   }
 
   /** Makes a volume with one brick. */
@@ -79,8 +81,8 @@ export class GlusterServer implements AsyncDisposable {
   /** Ends what serves a volume's brick; glusterd goes on, and does not start it again. */
   async killBrick(name: string): Promise<void> {
     const brick = processOf((args) => args.includes(this.brick(name)));
-    process.kill(Number(brick), "SIGKILL");
-    await until(`the end of ${brick}`, 10_000, () => !argsOf(brick).includes(this.brick(name)));
+    process.kill(brick, "SIGKILL");
+    await until(`the end of ${brick}`, 10_000, () => !commandLines().get(brick)?.includes(this.brick(name)));
   }
 
   startBrick(name: string): void {
@@ -117,18 +119,10 @@ export class GlusterServer implements AsyncDisposable {
 }
 
 /** Of those that this PID namespace has. */
-function processOf(isIt: (args: readonly string[]) => boolean): string {
-  const found = readdirSync("/proc").find((pid) => /^[0-9]+$/.test(pid) && isIt(argsOf(pid)));
+function processOf(isIt: (args: readonly string[]) => boolean): number {
+  const [found] = [...commandLines()].find(([, args]) => isIt(args)) ?? [];
   if (found === undefined) throw new Error("there is no such process");
   return found;
-}
-
-function argsOf(pid: string): string[] {
-  try {
-    return readFileSync(`/proc/${pid}/cmdline`, "utf8").split("\0");
-  } catch {
-    return []; // it has ended
-  }
 }
 
 function overlay(unpacked: string, part: string, over: string): void {

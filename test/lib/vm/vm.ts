@@ -55,7 +55,7 @@ export async function testInVM(tests: VMTests): Promise<{ results: GuestResult[]
   const env = {
     NODEVOLUME_GUEST_TESTS: only,
     NODEVOLUME_AGENT: agent,
-    NODEVOLUME_CHILD: child,
+    NODEVOLUME_CHILD: JSON.stringify(child),
     ...(ceph && { NODEVOLUME_CEPH_ADDRESS: ceph.address, NODEVOLUME_CEPH_KEY: ceph.key }),
     NODEVOLUME_CUT_OFFS: "7",
     [slownessVariable]: `${slowness()}`,

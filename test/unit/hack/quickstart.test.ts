@@ -2,7 +2,7 @@ import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { expect } from "chai";
-import { dynamicImports } from "../../../hack/lib/bundle.ts";
+import { rolesOf } from "../../../hack/lib/bundle.ts";
 import { StepError } from "../../../hack/lib/process.ts";
 import { root } from "../../../hack/lib/root.ts";
 import { notMounted } from "../../../hack/quickstart/await-mounts.ts";
@@ -160,9 +160,10 @@ describe("quickstart", () => {
     }
   });
 
-  it("dynamicImports names a bundle for each role of main.ts", () => {
-    const source = 'await import("./agent/run.ts"); await import("./host/linux/child-main.ts");';
-    expect([...dynamicImports(source)]).to.deep.equal([
+  it("rolesOf names a bundle for each role of main.ts", () => {
+    const source =
+      'await import("./agent/run.ts"); await import("./log.ts"); await import("./host/linux/child-main.ts");';
+    expect([...rolesOf(source)]).to.deep.equal([
       ["./agent/run.ts", "agent"],
       ["./host/linux/child-main.ts", "child"],
     ]);

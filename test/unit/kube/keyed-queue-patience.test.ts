@@ -10,8 +10,8 @@ describe("createKeyedQueue, after a failure", () => {
     let end: (error?: Error) => void = () => {};
     const run = (key: string) => {
       started.push(key);
-      return new Promise<void>((resolve, reject) => {
-        end = (error) => (error === undefined ? resolve() : reject(error));
+      return new Promise<undefined>((resolve, reject) => {
+        end = (error) => (error === undefined ? resolve(undefined) : reject(error));
       });
     };
     const queue = createKeyedQueue({ system, name: "test", concurrency: 2, run, patient });

@@ -16,8 +16,8 @@ describe("createKeyedQueue", () => {
       concurrency: 2,
       run(key) {
         started.push(key);
-        return new Promise<void>((resolve, reject) => {
-          ends.push({ key, end: (error) => (error === undefined ? resolve() : reject(error)) });
+        return new Promise<undefined>((resolve, reject) => {
+          ends.push({ key, end: (error) => (error === undefined ? resolve(undefined) : reject(error)) });
         });
       },
       onRun: (result, ms) => results.push(`${result} ${ms}`),

@@ -58,7 +58,7 @@ export function createAgent({ system, way, server, ca, node, token, tally }: Age
   const totals = writeTotals({ system, client, node, states, intents: all });
   const statuses = createKeyedQueue({ system, name: "status", concurrency: 8, run: speak });
 
-  async function speak(name: string): Promise<void> {
+  async function speak(name: string): Promise<undefined> {
     const intent = intents.store.get(name)?.raw;
     const time = `${new Date().toISOString().slice(0, 19)}Z`;
     const status = intent && statusOf(intent, agentBootID, time);

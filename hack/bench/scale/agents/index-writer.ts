@@ -34,7 +34,7 @@ export function startIndexWriter({ system, client, failed }: IndexWriterDeps): I
   let listed = false;
   const queue = createKeyedQueue({ system, name: "index", concurrency, run: write });
 
-  async function write(node: string): Promise<void> {
+  async function write(node: string): Promise<undefined> {
     const path = resourcePath(resource.states, { name: node });
     const intents = [...(byNode.get(node)?.values() ?? [])].sort((a, b) => (a.name < b.name ? -1 : 1));
     const answer = await client.call("PATCH", path, { body: { spec: { intents } }, contentType: mergePatch });

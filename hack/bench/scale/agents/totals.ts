@@ -33,7 +33,7 @@ export function writeTotals({ system, client, node, states, intents }: TotalsDep
   const queue = createKeyedQueue({ system, name: "node-state", concurrency: 1, run: write });
   let writtenAt = Number.NEGATIVE_INFINITY;
 
-  async function write(): Promise<void> {
+  async function write(): Promise<undefined> {
     const state = states.store.get(node);
     if (state === undefined) return;
     const { conditions: _, ...before } = state.status;

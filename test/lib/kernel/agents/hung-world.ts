@@ -1,9 +1,10 @@
-import { mkdirSync, readdirSync, readFileSync } from "node:fs";
+import { mkdirSync } from "node:fs";
 import type { AgentOptions } from "../../../../hack/lib/agent-on-kernel/agent-words.ts";
 import { FuseServer } from "../../../../hack/lib/agent-on-kernel/fuse/fuse-server.ts";
 import { type IntentInput, intent } from "../../../../hack/lib/agent-on-kernel/intent.ts";
 import { KernelAgent } from "../../../../hack/lib/agent-on-kernel/kernel-agent.ts";
 import type { Programs } from "../../../../hack/lib/agent-on-kernel/programs.ts";
+import { startedWith } from "../../../../hack/lib/command-lines.ts";
 
 /** An agent on the real kernel, and a FUSE server of which some of its volumes come. */
 export class HungWorld implements AsyncDisposable {
@@ -12,9 +13,9 @@ export class HungWorld implements AsyncDisposable {
   /** Volumes that have nothing to do with the server. */
   readonly others = ["node.other-1", "node.other-2", "node.other-3"];
 
-  readonly #child: string;
+  readonly #child: readonly string[];
 
-  private constructor(agent: KernelAgent, server: FuseServer, child: string) {
+  private constructor(agent: KernelAgent, server: FuseServer, child: readonly string[]) {
     this.agent = agent;
     this.server = server;
     this.#child = child;
@@ -67,22 +68,11 @@ export class HungWorld implements AsyncDisposable {
    * one that waits to be told what to do.
    */
   children(): number[] {
-    return readdirSync("/proc")
-      .filter((name) => /^\d+$/.test(name))
-      .filter((pid) => argumentsOf(pid)[1] === this.#child)
-      .map(Number);
+    return startedWith(this.#child);
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
     await this.server[Symbol.asyncDispose]();
     await this.agent[Symbol.asyncDispose]();
-  }
-}
-
-function argumentsOf(pid: string): string[] {
-  try {
-    return readFileSync(`/proc/${pid}/cmdline`, "latin1").split("\0");
-  } catch {
-    return []; // it has ended
   }
 }

@@ -13,8 +13,8 @@ export class VMWorld implements AsyncDisposable {
   readonly #processes: ChildProcess[] = [];
 
   private constructor(deadlineMs: number) {
-    const { NODEVOLUME_AGENT: agent = "", NODEVOLUME_CHILD: child = "" } = process.env;
-    this.agent = new KernelAgent({ agent, child }, () => ({ deadlineMs }));
+    const { NODEVOLUME_AGENT: agent = "", NODEVOLUME_CHILD: child = "[]" } = process.env;
+    this.agent = new KernelAgent({ agent, child: JSON.parse(child) }, () => ({ deadlineMs }));
   }
 
   /** @param deadlineMs after which a child is given up: what hangs is given up, and what is only slow is not */

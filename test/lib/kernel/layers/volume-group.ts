@@ -1,6 +1,6 @@
 import { execFileSync } from "node:child_process";
 import { randomUUID } from "node:crypto";
-import { mkdirSync, readdirSync, readFileSync } from "node:fs";
+import { readdirSync, readFileSync } from "node:fs";
 import { loopDevice } from "../disks/loop-device.ts";
 import type { RealNode } from "../real-node.ts";
 
@@ -10,7 +10,6 @@ let groups = 0;
 
 /** A loop device of the node, without a layer of anything that is left open when the node goes. */
 export function layeredDevice(node: RealNode, megabytes: number): string {
-  mkdirSync(`${node.path}/disks`, { recursive: true });
   const disk = loopDevice(`${node.path}/disks`, `disk-${megabytes}`, megabytes);
   const close = () => {
     for (const name of mappings()) if (name.startsWith("nodevolume-")) run("cryptsetup", "close", name);
@@ -22,7 +21,6 @@ export function layeredDevice(node: RealNode, megabytes: number): string {
 /** A volume group on a disk of its own, gone with the node. @returns its name */
 export function volumeGroup(node: RealNode, megabytes: number): string {
   const name = `nvo-test_${randomUUID().slice(0, 8)}.${++groups}`;
-  mkdirSync(`${node.path}/disks`, { recursive: true });
   const disk = loopDevice(`${node.path}/disks`, name, megabytes);
   run("lvm", "vgcreate", "-q", name, disk.path);
   const remove = () => {

@@ -2,7 +2,7 @@ import { expect } from "chai";
 import { understand } from "../../../../src/agent/desired/intents.ts";
 import { volumeKey } from "../../../../src/agent/desired/volume-key.ts";
 import type { PlanInput } from "../../../../src/agent/model/plan-input.ts";
-import { podPath } from "../../../../src/agent/model/pod-path.ts";
+import { podTargetPath } from "../../../../src/agent/model/pod-path.ts";
 import { statusOf } from "../../../../src/agent/status/intent-status.ts";
 import type { MountEntry } from "../../../../src/host/mount-table/mountinfo.ts";
 import { entry } from "../../../lib/builders/mount-entries.ts";
@@ -72,7 +72,7 @@ describe("an intent that is not understood, whose record may be lost", () => {
 
   it("is in use while it is mounted for a pod that it names", () => {
     const pod = { uid: "pod-1", volume: "v", namespace: "ns", name: "p", readOnly: false };
-    const mounts = [entry({ id: 30, point: podPath(kubeletDir, pod) })];
+    const mounts = [entry({ id: 30, point: podTargetPath(kubeletDir, pod) })];
     expect(look({ mounts }).inUse).to.equal(false);
     expect(look({ intent: later({ pods: [pod] }), mounts })).to.include({ phase: "tearDown", inUse: true });
   });

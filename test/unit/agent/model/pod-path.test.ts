@@ -7,7 +7,7 @@ const path = `${kubelet}/pods/${uid}/volumes/kubernetes.io~csi/data/mount`;
 
 describe("the path of a pod's target", () => {
   it("is kubelet's, and says whose it is", () => {
-    expect(podTargetPath(kubelet, { podUID: uid, volume: "data" })).to.equal(path);
+    expect(podTargetPath(kubelet, { uid, volume: "data" })).to.equal(path);
     expect(podOfPath(kubelet, path)).to.deep.include({ podUID: uid, volume: "data" });
   });
 

@@ -2,7 +2,7 @@ import type { IntentInput } from "../../../../hack/lib/agent-on-kernel/intent.ts
 import { desiredVolume } from "../../../../src/agent/desired/desired-volume.ts";
 import { withPods } from "../../../../src/agent/desired/pod-mounts.ts";
 import type { DesiredVolume } from "../../../../src/agent/model/desired.ts";
-import { podPath } from "../../../../src/agent/model/pod-path.ts";
+import { podTargetPath } from "../../../../src/agent/model/pod-path.ts";
 import type { TargetRecord } from "../../../../src/agent/model/volume-record.ts";
 import type { IntentPod, NodeVolumeIntent } from "../../../../src/api/types.gen.ts";
 import { entry } from "../../../lib/builders/mount-entries.ts";
@@ -16,7 +16,7 @@ export function pod(uid: string, more: Partial<IntentPod> = {}): IntentPod {
 }
 
 export function pathOf(uid: string): string {
-  return podPath(kubeletDir, pod(uid));
+  return podTargetPath(kubeletDir, pod(uid));
 }
 
 export function withPodsOf(uids: readonly string[], more: Partial<IntentInput> = {}): NodeVolumeIntent {
