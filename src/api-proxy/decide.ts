@@ -65,13 +65,15 @@ export function decide(head: RequestHead, own: Own): Call | Refusal {
 /** PURE. The body that goes on, written anew from what was understood; or why it does not. */
 export function decideBody({ rule }: Call, text: string, own: Own): { readonly body: string } | Refusal {
   let value: unknown;
+  let body: string;
   try {
     value = JSON.parse(text);
+    body = JSON.stringify(value); // throws if it is very deep
   } catch {
-    return { kind: "body", message: "the body is no JSON" };
+    return { kind: "body", message: "the body is no JSON, or too deep" };
   }
   const problem = rule.body === undefined ? "no body is for this rule" : rule.body(value, own);
-  return problem === undefined ? { body: JSON.stringify(value) } : { kind: "body", message: problem };
+  return problem === undefined ? { body } : { kind: "body", message: problem };
 }
 
 function callOf(rule: Rule, verb: Verb, { segments, query }: Target, headers: Headers): Call {

@@ -9,9 +9,13 @@ const metadata = (more: object) => ({
 const lease = (name: string) => ({ ...bodies.lease, metadata: { ...bodies.lease.metadata, name } });
 const token = (more: object) => ({ ...bodies.token, spec: { ...bodies.token.spec, ...more } });
 
+const levels = 100_000;
+const deep = `{"metadata":{"uid":"8a1f","resourceVersion":"1"},"status":${'{"a":'.repeat(levels)}1${"}".repeat(levels)}}`;
+
 describe("decideBody refuses a body", () => {
   const wrong: readonly [what: string, method: string, target: string, body: unknown][] = [
     ["that is none", "PATCH", paths.intentStatus, "{"],
+    ["that is too deep to be written again", "PATCH", paths.intentStatus, deep],
     ["that is a list", "PATCH", paths.intentStatus, [bodies.intentStatus]],
     ["with a spec", "PATCH", paths.intentStatus, { ...bodies.intentStatus, spec: {} }],
     ["without a version", "PATCH", paths.intentStatus, { ...bodies.intentStatus, metadata: { uid: "8a1f" } }],
