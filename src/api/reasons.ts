@@ -10,7 +10,7 @@
 export interface ReasonInfo {
   readonly kind: "normal" | "waiting" | "blocked";
   readonly endedBy: string;
-  /** Who tells that the wait may be over; none of a reason that asks nothing of anybody. docs/reasons.md has the same. */
+  /** Who tells that the wait may be over; none of a reason that asks nothing of anybody. As in docs/reasons.md. */
   readonly wakers: readonly WokenBy[];
 }
 

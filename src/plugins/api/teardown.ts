@@ -26,7 +26,7 @@ export interface TearDownContext extends Effects {
 }
 
 /** Arguments and ports for expanding a staged volume. */
-export interface ExpandContext extends TearDownContext {
+interface ExpandContext extends TearDownContext {
   /** Of each that layout.content names, in its order; undefined if it is not known now. */
   readonly content: readonly ObjectContent[] | undefined;
 }

@@ -35,7 +35,7 @@ export class DisksOfWorld {
     this.#randomly = randomly;
     this.#contents = contents;
     this.least = (13 + 4 * place) * MiB + 4 * KiB * (1 + randomly.below(700)); // no disk beside them is as large
-    mkdirSync(`${directory}/names`)
+    mkdirSync(`${directory}/names`);
   }
 
   /** Bytes that each small disk of this world has at most. */
