@@ -57,7 +57,6 @@ interface Heard {
   readonly unseenSince?: number;
 }
 
-/** Judges agents from now on. */
 export function createAgentLeases({ clock, leases, nodes, namespace }: AgentLeasesDeps): AgentLeases {
   const heard = new Map<string, Heard>();
   const absentSince = new Map<string, number>();

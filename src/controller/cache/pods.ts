@@ -8,8 +8,8 @@ import { createWatchGroup, type WatchGroup } from "./watch-group.ts";
 
 /**
  * The pods that have not ended and use a volume of ours or name a claim, and the Namespaces that they are in. Nobody
- * else waits for them: in a cluster where they cannot be read, sets have their mounts, and what pods have stays as it is
- * (law L8).
+ * else waits for them: in a cluster where they cannot be read, sets have their mounts, and what pods have stays as it
+ * is (law L8).
  */
 export interface Pods extends WatchGroup {
   readonly pods: Reflector<PodEntry>;

@@ -145,7 +145,6 @@ export interface Surroundings {
   readonly consent: NodeInput["consent"];
 }
 
-/** Its indexes by node and by set follow the stores' changes. */
 export function createGatherer(
   stores: Stores,
   { allowedPrefixes, podsOf, consent }: Surroundings,
