@@ -10,7 +10,7 @@
 export interface ReasonInfo {
   readonly kind: "normal" | "waiting" | "blocked";
   readonly endedBy: string;
-  /** Who tells that the wait may be over; none of a reason that asks nothing of anybody. As in docs/reasons.md. */
+  /** Who tells that the wait may be over; nobody of a reason that is normal. docs/reasons.md has the same. */
   readonly wakers: readonly WokenBy[];
 }
 

@@ -22,7 +22,7 @@ import type { Gatherer } from "./intents/gather.ts";
 import { createPendingWrites, type PendingWrites } from "./intents/pending-writes.ts";
 import type { Metrics } from "./metrics.ts";
 import type { NodeInput } from "./model/node-input.ts";
-import type { Intent, SetEntry } from "./model/projections.ts";
+import { type Intent, refOf, type SetEntry } from "./model/projections.ts";
 import type { Claim } from "./model/storage-objects.ts";
 import { isGuarded } from "./model/volume-key.ts";
 import { createObserve, type Observe } from "./observe/observe.ts";
@@ -214,12 +214,8 @@ function createSetReconciler(shared: Shared) {
     watchSets(handler) {
       onSet = handler;
     },
-    async writeFinalizers({ metadata: { name, uid, resourceVersion } }, finalizers) {
-      const answer = await client.mergePatch(
-        resource.sets,
-        { name, uid, resourceVersion },
-        { metadata: { finalizers } },
-      );
+    async writeFinalizers(set, finalizers) {
+      const answer = await client.mergePatch(resource.sets, refOf(set), { metadata: { finalizers } });
       // A set whose last finalizer was taken off is gone, which the watch will say.
       if (finalizers.length > 0) sets.upsertIfNewer(answer);
     },
@@ -291,13 +287,7 @@ function createAgentReconciler({ system, client, recorder, watches, gatherer, le
   const uidOfState = (name: string) => state(name)?.metadata.uid;
   const agentEvents = createAgentEvents({ recorder, clock, leases, uidOfNode, uidOfState });
   const deps = {
-    client,
-    clock,
-    log,
-    gatherer,
-    leases,
-    state,
-    agentEvents,
+    ...{ client, clock, log, gatherer, leases, state, agentEvents },
     hasNode: shared.hasNode,
     upsert: shared.upsertIntent,
     upsertState: (raw: unknown) => states.upsertIfNewer(raw),
@@ -306,15 +296,8 @@ function createAgentReconciler({ system, client, recorder, watches, gatherer, le
   return (node) => reconcileAgent(deps, node);
 }
 
-function createStateReconciler({
-  system,
-  client,
-  watches,
-  gatherer,
-  leases,
-  hasNode,
-  indexIntents,
-}: Shared): Reconcile {
+function createStateReconciler(shared: Shared): Reconcile {
+  const { system, client, watches, gatherer, leases, hasNode, indexIntents } = shared;
   const { complete, intentsOf } = gatherer;
   const { states } = watches;
   const deps = {

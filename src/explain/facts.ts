@@ -42,21 +42,7 @@ export interface Facts {
 }
 
 /** A kind of object that explanations read. */
-export type FactList =
-  | "pods"
-  | "claims"
-  | "persistentVolumes"
-  | "volumeAttachments"
-  | "csiDrivers"
-  | "csiNodes"
-  | "storageClasses"
-  | "namespaces"
-  | "nodes"
-  | "events"
-  | "agents"
-  | "sets"
-  | "intents"
-  | "states";
+export type FactList = Exclude<keyof Facts, "now" | "denied" | "sha256">;
 
 /** PURE. The object of that name, in that namespace if it has one. */
 export function named<T extends KubeObject>(list: readonly T[], name: string, namespace?: string): T | undefined {

@@ -149,11 +149,9 @@ export const ofAttach: readonly Seed[] = [
     ["grants twice", " && spec.grant === undefined && spec.mode", " && spec.mode"],
     ["grants to what only observes", ' && spec.mode === "Manage";', ";"],
     ["does not count a grant that has had no answer", "  deps.expectations.beginGrant(intent);\n", ""],
-    [
-      "grants to another object of the name",
-      "intent.metadata.uid !== seen.metadata.uid || !mayBeGranted",
-      "!mayBeGranted",
-    ],
+  ]),
+  ...seedsOf("attach", "src/controller/grants/patch-intent.ts", [
+    ["grants to another object of the name", "intent.metadata.uid !== uid || !isDue", "!isDue"],
     [
       "gives up when an agent writes at the same moment",
       "if (!isConflict(error) || left <= 1) throw error;",

@@ -35,7 +35,6 @@ export interface AgentEventsDeps {
   readonly uidOfState: (name: string) => string | undefined;
 }
 
-/** Records Events about agents on their Nodes. */
 export function createAgentEvents({ recorder, clock, leases, uidOfNode, uidOfState }: AgentEventsDeps): AgentEvents {
   /** When an Event said that the agent is late or lost, by the monotonic clock. */
   const told = new Map<string, number>();

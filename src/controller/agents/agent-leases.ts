@@ -57,10 +57,6 @@ interface Heard {
   readonly unseenSince?: number;
 }
 
-/**
- * The state of each node's agent by the renewals of its Lease that this process has seen. Time in which the watch was
- * interrupted does not count against an agent.
- */
 export function createAgentLeases({ clock, leases, nodes, namespace }: AgentLeasesDeps): AgentLeases {
   const heard = new Map<string, Heard>();
   const absentSince = new Map<string, number>();

@@ -5,12 +5,12 @@ import { isConflict } from "../../kube/client/api-error.ts";
 import type { KubeClient } from "../../kube/client/client.ts";
 import type { RequeueAfter } from "../../kube/keyed-queue.ts";
 import type { Clock, Logger } from "../../ports.ts";
-import { type Intent, intentRef } from "../model/projections.ts";
+import { type Intent, refOf } from "../model/projections.ts";
 import { attachPatch, type WaitReason } from "../model/wait-reason.ts";
 import type { VolumeEventRecorder } from "./volume-event-recorder.ts";
 import { attachEvent } from "./volume-events.ts";
 
-/** Writes to `status.attach` what an intent waits for. The agent may show it, and nobody decides by it. */
+/** The only writer of `status.attach`: what an intent waits for. The agent may show it, and nobody decides by it. */
 export interface AttachStatusWriter {
   /**
    * @param volumeAttachment its name, if there is one; if not given, that which the reason is about
@@ -42,17 +42,9 @@ const passing: ReadonlySet<Reason> = new Set(["WaitingForAttach", "Detaching"]);
 const passingMs = 1_000;
 const againMs = 100;
 
-/**
- * Writes `status.attach` of intents: what a volume waits for before its agent may use it. The only writer of that
- * field. Reasons that usually end at once are written when they have lasted a second.
- */
-export function createAttachStatusWriter({
-  client,
-  clock,
-  log,
-  upsertIntent,
-  volumeEvents,
-}: AttachStatusWriterDeps): AttachStatusWriter {
+/** Remembers since when the reasons are there that usually end at once. */
+export function createAttachStatusWriter(deps: AttachStatusWriterDeps): AttachStatusWriter {
+  const { client, clock, log, upsertIntent, volumeEvents } = deps;
   /** By name of the intent, since when a reason that may pass is to be said. */
   const since = new Map<string, { readonly reason: Reason; readonly at: number }>();
 
@@ -76,7 +68,7 @@ export function createAttachStatusWriter({
       since.delete(name);
       if (patch === undefined) return undefined;
       try {
-        upsertIntent(await client.mergePatchStatus(resource.intents, intentRef(intent), patch));
+        upsertIntent(await client.mergePatchStatus(resource.intents, refOf(intent), patch));
       } catch (error) {
         // The agent has written at the same moment; its version arrives, and is looked at.
         if (isConflict(error)) return againMs;

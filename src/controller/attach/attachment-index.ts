@@ -1,17 +1,18 @@
 import type { ObjectStore } from "../../kube/watch/object-store.ts";
 import type { Attachment } from "../model/storage-objects.ts";
-import { createGroups } from "../util/groups.ts";
+import { createGroups, createObjectGroups, type ObjectGroups } from "../util/groups.ts";
 
 /** VolumeAttachments by what they are of: their volume, their PersistentVolume, their driver on a node, their node. */
 export class AttachmentIndex {
-  readonly #attachments: Pick<ObjectStore<Attachment>, "get">;
-  readonly #byKey = createGroups();
-  readonly #byVolume = createGroups();
+  readonly #byKey: ObjectGroups<Attachment>;
+  readonly #byVolume: ObjectGroups<Attachment>;
+  readonly #byNode: ObjectGroups<Attachment>;
   readonly #byPlace = createGroups();
-  readonly #byNode = createGroups();
 
   constructor(attachments: Pick<ObjectStore<Attachment>, "get">) {
-    this.#attachments = attachments;
+    this.#byKey = createObjectGroups(attachments);
+    this.#byVolume = createObjectGroups(attachments);
+    this.#byNode = createObjectGroups(attachments);
   }
 
   /** @param key of the volume that it is of now */
@@ -31,24 +32,20 @@ export class AttachmentIndex {
   }
 
   ofKey(key: string): Attachment[] {
-    return this.#found(this.#byKey.of(key));
+    return this.#byKey.of(key);
   }
 
   ofPersistentVolume(name: string): Attachment[] {
-    return this.#found(this.#byVolume.of(name));
+    return this.#byVolume.of(name);
   }
 
   onNode(node: string): Attachment[] {
-    return this.#found(this.#byNode.of(node));
+    return this.#byNode.of(node);
   }
 
   /** Names, also of those that are not in the store any more. */
   namesOn(driver: string, node: string): string[] {
     return this.#byPlace.of(placeKey(driver, node));
-  }
-
-  #found(names: readonly string[]): Attachment[] {
-    return names.flatMap((name) => this.#attachments.get(name) ?? []);
   }
 }
 

@@ -3,8 +3,9 @@ import type { VolumeID } from "../model/volume-key.ts";
 import { attachmentName } from "./attachment-name.ts";
 
 /**
- * Expectations: writes that the watch has not shown yet, or that had no answer. They count as done until the watch or
- * the API server shows the result. Without them, a decision on a stale cache could grant one volume to two nodes.
+ * Expectations, as kube-controller-manager's controllers have them: writes that the watch has not shown yet, or that
+ * had no answer. They count as done until the watch or the API server shows the result. Without them, a decision on a
+ * stale cache could grant one volume to two nodes.
  */
 export interface Expectations {
   granting(intent: Intent): boolean;
@@ -23,10 +24,7 @@ export interface Expectations {
   forget(): void;
 }
 
-/**
- * Writes whose result the watch has not shown yet (expectations, as kube-controller-manager's controllers have them).
- * Empty at the beginning of a leader's term.
- */
+/** None, as at the beginning of a leader's term. */
 export function createExpectations(): Expectations {
   const grants = new Map<string, string>();
   /** By name. */

@@ -4,7 +4,7 @@ import type { KubeClient } from "../../kube/client/client.ts";
 import type { RequeueAfter } from "../../kube/keyed-queue.ts";
 import type { Clock } from "../../ports.ts";
 import { canGrow, capacityPatch, claimGrowthPatch } from "../claims/expansion.ts";
-import { intentRef } from "../model/projections.ts";
+import { refOf } from "../model/projections.ts";
 import { runWithConcurrency } from "../util/run-with-concurrency.ts";
 import { isResolved } from "./resolve-volume.ts";
 import type { VolumeEventRecorder } from "./volume-event-recorder.ts";
@@ -47,7 +47,7 @@ export async function grow(
   const tell = ({ intent, resolution }: (typeof resolved)[number]) =>
     attempt(async () => {
       const patch = capacityPatch(intent, resolution.capacityBytes);
-      if (patch !== undefined) deps.upsertIntent(await client.mergePatch(resource.intents, intentRef(intent), patch));
+      if (patch !== undefined) deps.upsertIntent(await client.mergePatch(resource.intents, refOf(intent), patch));
     });
   await runWithConcurrency(nodesAtOnce, resolved, tell, ([error]) => error);
 

@@ -120,13 +120,10 @@ export function othersObstacle(facts: IndexedVolumeFacts, consumer: VolumeConsum
   const { attachments, attaching, asking, leaving, foreign } = facts;
   const nodeName = nodeNameOf(consumer);
   if (leaving !== undefined) {
-    const trouble = leaving.detachError === "" ? "" : `: ${leaving.detachError}`;
-    const message = `the volume is being detached from node ${leaving.nodeName}${trouble}`;
-    return { reason: "Detaching", message, on: onAttachment(leaving.metadata.name, leaving.nodeName) };
+    return detaching(leaving);
   }
   if (foreign !== undefined) {
-    const message = `the volume is attached to node ${foreign.nodeName} by somebody else, for pods that use it`;
-    return { reason: "ForeignAttachment", message, on: onAttachment(foreign.metadata.name, foreign.nodeName) };
+    return attachedByOther(foreign);
   }
   const alone = isExclusive(consumer) || facts.heldAlone;
   const holder = alone ? facts.holders[0] : facts.holderOn.get(nodeName);
@@ -169,25 +166,36 @@ export function heldBy({ ours }: IndexedVolumeFacts, { intent }: VolumeConsumer)
   const attachedSince = ours.get(nodeName)?.metadata.creationTimestamp;
   const since = attachedSince ?? intent.metadata.creationTimestamp ?? "an unknown time";
   const message = `node ${nodeName} has the volume (${volumeName}) since ${since}`;
-  return {
-    reason: "VolumeHeldElsewhere",
-    message,
-    on: { kind: "NodeVolumeIntent", name: intent.metadata.name, node: nodeName },
-  };
+  return { reason: "VolumeHeldElsewhere", message, on: onIntent(intent) };
 }
 
 /** The turn of one who must be alone comes before that of all who came later. */
-export function queuesFor({ intent: { metadata, spec } }: VolumeConsumer): WaitReason {
+export function queuesFor({ intent }: VolumeConsumer): WaitReason {
+  const { metadata, spec } = intent;
   const since = metadata.creationTimestamp ?? "an unknown time";
   const message = `node ${spec.nodeName} waits since ${since} for the volume (${spec.volumeName}) to be free for it alone, and has its turn first`;
-  return {
-    reason: "VolumeHeldElsewhere",
-    message,
-    on: { kind: "NodeVolumeIntent", name: metadata.name, node: spec.nodeName },
-  };
+  return { reason: "VolumeHeldElsewhere", message, on: onIntent(intent) };
 }
 
 /** PURE. A VolumeAttachment as the object that a wait reason names. */
 export function onAttachment(name: string, node: string): NonNullable<WaitReason["on"]> {
   return { kind: "VolumeAttachment", name, node };
+}
+
+/** PURE. The same of an intent. */
+export function onIntent({ metadata, spec }: Intent): NonNullable<WaitReason["on"]> {
+  return { kind: "NodeVolumeIntent", name: metadata.name, node: spec.nodeName };
+}
+
+/** PURE. The wait reason while a VolumeAttachment is being deleted. */
+export function detaching({ metadata, nodeName, detachError }: Attachment): WaitReason {
+  const trouble = detachError === "" ? "" : `: ${detachError}`;
+  const message = `the volume is being detached from node ${nodeName}${trouble}`;
+  return { reason: "Detaching", message, on: onAttachment(metadata.name, nodeName) };
+}
+
+/** PURE. The wait reason while a VolumeAttachment is there that is not ours. */
+export function attachedByOther({ metadata, nodeName }: Attachment): WaitReason {
+  const message = `the volume is attached to node ${nodeName} by somebody else, for pods that use it`;
+  return { reason: "ForeignAttachment", message, on: onAttachment(metadata.name, nodeName) };
 }

@@ -55,15 +55,16 @@ export function resolveVolume(
   return excess === undefined ? resolution : { waiting: { reason: "VolumeTooLarge", message: excess } };
 }
 
+/** The source names the volume itself. */
+const noObjects = { persistentVolume: undefined, claim: undefined, capacityBytes: undefined };
+
 /** Nothing attaches it but the node itself, and its source is what the agent goes by. */
 function ofDisk({ id, readOnly }: NamedDisk): ResolvedVolume {
   return {
     id,
     accessMode: readOnly ? "ReadOnlyMany" : "ReadWriteOnce",
     csi: undefined,
-    persistentVolume: undefined,
-    claim: undefined,
-    capacityBytes: undefined,
+    ...noObjects,
     attachmentSource: undefined,
   };
 }
@@ -88,9 +89,7 @@ function named(
     id: { driver, volumeHandle },
     accessMode,
     csi,
-    persistentVolume: undefined,
-    claim: undefined,
-    capacityBytes: undefined,
+    ...noObjects,
     attachmentSource: { inlineVolumeSpec },
   };
 }

@@ -39,7 +39,6 @@ interface Failed {
 /** As those of the queues. */
 const limits: BackoffLimits = { baseMs: 250, maxMs: 60_000 };
 
-/** Attempts with exponential backoff by intent. A new generation of the spec starts without delay. */
 export function createRetries({ clock, random }: { readonly clock: Clock; readonly random: Random }): Retries {
   /** By name of the intent. */
   const failed = new Map<string, Failed>();

@@ -36,17 +36,9 @@ export interface VolumeEventRecorderDeps {
   readonly complete: () => boolean;
 }
 
-/**
- * Records Events about volumes on intents and claims, at transitions only: the same failure twice in a row is one
- * Event.
- */
-export function createVolumeEventRecorder({
-  recorder,
-  intents,
-  attachments,
-  index,
-  complete,
-}: VolumeEventRecorderDeps): VolumeEventRecorder {
+/** Records at transitions only: the same failure twice in a row is one Event. */
+export function createVolumeEventRecorder(deps: VolumeEventRecorderDeps): VolumeEventRecorder {
+  const { recorder, intents, attachments, index, complete } = deps;
   /** By name of the intent, the failure that was told: an attempt that fails as the one before is no news. */
   const failing = new Map<string, string>();
   /** UIDs of attachments of which it was told that they stay, by name. */

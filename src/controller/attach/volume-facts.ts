@@ -109,7 +109,7 @@ export function indexFacts(facts: VolumeFacts): IndexedVolumeFacts {
 }
 
 /** Oldest first. */
-export function byAge(a: VolumeConsumer, b: VolumeConsumer): number {
+export function byAge(a: Pick<VolumeConsumer, "intent">, b: Pick<VolumeConsumer, "intent">): number {
   const [x, y] = [a.intent.metadata, b.intent.metadata];
   return compareText(x.creationTimestamp ?? "", y.creationTimestamp ?? "") || compareText(x.name, y.name);
 }

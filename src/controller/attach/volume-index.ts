@@ -8,7 +8,7 @@ import { claimObjectsOf, type Storage, type StorageWatches } from "../cache/stor
 import type { Intent, NodeInfo } from "../model/projections.ts";
 import type { Attachment, Claim, ClaimObjects, PersistentVolume } from "../model/storage-objects.ts";
 import { isGuarded, unresolvedKey, volumeKey } from "../model/volume-key.ts";
-import { createGroups } from "../util/groups.ts";
+import { createObjectGroups } from "../util/groups.ts";
 import { AttachmentIndex } from "./attachment-index.ts";
 import { isOwnAttachment } from "./attachment-name.ts";
 import { isResolved, resolveVolume } from "./resolve-volume.ts";
@@ -55,8 +55,9 @@ export interface VolumeIndexDeps {
 export function createVolumeIndex(deps: VolumeIndexDeps): VolumeIndex {
   const { intents, onDue } = deps;
   const { persistentVolumes, attachments } = deps.storage;
-  const index = new VolumeIntents(intents);
-  const volumesByKey = createGroups();
+  const byKey = createObjectGroups(intents);
+  const byClaim = createObjectGroups(intents);
+  const volumesByKey = createObjectGroups(persistentVolumes.store);
   const attached = new AttachmentIndex(attachments.store);
   const objects = claimObjectsOf(deps.storage);
 
@@ -73,20 +74,28 @@ export function createVolumeIndex(deps: VolumeIndexDeps): VolumeIndex {
   function seeIntent(intent: Intent): void {
     // What kubelet manages is looked at elsewhere (observe/).
     if (!isGuarded(intent.spec.source) || intent.spec.observed !== undefined) return;
-    const before = index.put(intent, keyOf(intent));
+    const { name } = intent.metadata;
+    const claim = intent.spec.source.persistentVolumeClaim;
+    if (claim !== undefined) byClaim.put(name, claimKey(claim.namespace, claim.claimName));
+    const before = byKey.put(name, keyOf(intent));
     if (before !== undefined) onDue(before);
     onDue(keyOf(intent));
   }
 
-  function loseIntent(intent: Intent): void {
-    const key = index.remove(intent);
+  function loseIntent({ metadata: { name } }: Intent): void {
+    byClaim.remove(name);
+    const key = byKey.remove(name);
     if (key !== undefined) onDue(key);
   }
 
   function seeClaim({ metadata: { namespace = "", name }, volumeName }: Claim): void {
-    for (const intent of index.ofClaim(namespace, name)) seeIntent(intent);
+    for (const intent of byClaim.of(claimKey(namespace, name))) seeIntent(intent);
     const csi = persistentVolumes.store.get(volumeName)?.csi;
     if (csi !== undefined) onDue(volumeKey(csi));
+  }
+
+  function seeIntentsOf(claim: PersistentVolume["claimRef"]): void {
+    if (claim !== undefined) for (const one of byClaim.of(claimKey(claim.namespace, claim.name))) seeIntent(one);
   }
 
   function seeVolume({ metadata: { name }, csi, claimRef }: PersistentVolume): void {
@@ -94,7 +103,7 @@ export function createVolumeIndex(deps: VolumeIndexDeps): VolumeIndex {
       volumesByKey.put(name, volumeKey(csi));
       onDue(volumeKey(csi));
     }
-    if (claimRef !== undefined) for (const one of index.ofClaim(claimRef.namespace, claimRef.name)) seeIntent(one);
+    seeIntentsOf(claimRef);
     for (const attachment of attached.ofPersistentVolume(name)) seeAttachment(attachment);
   }
 
@@ -129,7 +138,7 @@ export function createVolumeIndex(deps: VolumeIndexDeps): VolumeIndex {
     loseVolume({ metadata, csi, claimRef }) {
       volumesByKey.remove(metadata.name);
       if (csi !== undefined) onDue(volumeKey(csi));
-      if (claimRef !== undefined) for (const one of index.ofClaim(claimRef.namespace, claimRef.name)) seeIntent(one);
+      seeIntentsOf(claimRef);
     },
     seeNode: ({ metadata }) => dueOn(metadata.name),
     anyMayDiffer() {
@@ -139,48 +148,16 @@ export function createVolumeIndex(deps: VolumeIndexDeps): VolumeIndex {
 
   return {
     objects,
-    intents: (key) => index.ofKey(key),
-    intentsOfClaim: (namespace, name) => index.ofClaim(namespace, name),
+    intents: byKey.of,
+    intentsOfClaim: (namespace, name) => byClaim.of(claimKey(namespace, name)),
     attachments: (key) => attached.ofKey(key),
-    persistentVolumes: (key) => volumesByKey.of(key).flatMap((name) => persistentVolumes.store.get(name) ?? []),
-    claims: (key) => volumesByKey.of(key).flatMap((name) => boundClaim(objects, name) ?? []),
+    persistentVolumes: volumesByKey.of,
+    claims: (key) => volumesByKey.of(key).flatMap((volume) => boundClaim(objects, volume) ?? []),
     attachedOn: (driver, node) => new Set(attached.namesOn(driver, node)),
     keyOf,
     keyOfAttachment,
     ...looking(resync, cancels),
   };
-}
-
-/** Intents by the volume and by the claim that they are of. */
-class VolumeIntents {
-  readonly #intents: Pick<ObjectStore<Intent>, "get">;
-  readonly #byKey = createGroups();
-  readonly #byClaim = createGroups();
-
-  constructor(intents: Pick<ObjectStore<Intent>, "get">) {
-    this.#intents = intents;
-  }
-
-  /** @returns the key of the volume that it was of before, if that is another */
-  put({ metadata: { name }, spec }: Intent, key: string): string | undefined {
-    const claim = spec.source.persistentVolumeClaim;
-    if (claim !== undefined) this.#byClaim.put(name, claimKey(claim.namespace, claim.claimName));
-    return this.#byKey.put(name, key);
-  }
-
-  /** @returns the key of the volume that it was of */
-  remove({ metadata: { name } }: Intent): string | undefined {
-    this.#byClaim.remove(name);
-    return this.#byKey.remove(name);
-  }
-
-  ofKey(key: string): Intent[] {
-    return this.#byKey.of(key).flatMap((name) => this.#intents.get(name) ?? []);
-  }
-
-  ofClaim(namespace: string, name: string): Intent[] {
-    return this.#byClaim.of(claimKey(namespace, name)).flatMap((intent) => this.#intents.get(intent) ?? []);
-  }
 }
 
 /** What is done when an object that volumes rest on comes, changes or goes. */
@@ -238,8 +215,7 @@ function attachedVolume({ metadata, attacher, inline }: Attachment, volume: Pers
 }
 
 /** The claim that is bound to a PersistentVolume: each names the other. Undefined if there is none. */
-function boundClaim(objects: ClaimObjects, volume: string): Claim | undefined {
-  const claimRef = objects.persistentVolume(volume)?.claimRef;
+function boundClaim(objects: ClaimObjects, { metadata, claimRef }: PersistentVolume): Claim | undefined {
   const claim = claimRef && objects.claim(claimRef.namespace, claimRef.name);
-  return claim?.metadata.uid === claimRef?.uid && claim?.volumeName === volume ? claim : undefined;
+  return claim?.metadata.uid === claimRef?.uid && claim?.volumeName === metadata.name ? claim : undefined;
 }

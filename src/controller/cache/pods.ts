@@ -1,15 +1,15 @@
 import type { KubeObject } from "../../api/meta.ts";
-import { type Resource, resource } from "../../api/names.ts";
-import type { Transport } from "../../kube/client/transport.ts";
-import { createReflector, type Reflector } from "../../kube/watch/reflector.ts";
-import type { System } from "../../ports.ts";
+import { resource } from "../../api/names.ts";
+import type { Reflector } from "../../kube/watch/reflector.ts";
 import { notEnded, type PodEntry, projectNamespace, projectPod } from "../model/pod-entry.ts";
 import { setOf } from "../model/pod-volume.ts";
+import { type WatchDeps, watch } from "./watch.ts";
 import { createWatchGroup, type WatchGroup } from "./watch-group.ts";
 
 /**
- * The pods that use a volume of ours or name a claim, and the Namespaces that they are in. Nobody else waits for them:
- * in a cluster where they cannot be read, sets have their mounts, and what pods have stays as it is (law L8).
+ * The pods that have not ended and use a volume of ours or name a claim, and the Namespaces that they are in. Nobody
+ * else waits for them: in a cluster where they cannot be read, sets have their mounts, and what pods have stays as it
+ * is (law L8).
  */
 export interface Pods extends WatchGroup {
   readonly pods: Reflector<PodEntry>;
@@ -22,33 +22,10 @@ export interface Pods extends WatchGroup {
   ofNamespace(namespace: string): Iterable<PodEntry>;
 }
 
-/** Dependencies of watching pods. */
-export interface PodsDeps {
-  readonly system: System;
-  readonly transport: Transport;
-  readonly onRestart: (resource: Resource, why: string) => void;
-}
-
-/**
- * The watch of pods that have not ended, with indexes by node, set and claim; only pods with volumes of ours, or of
- * claims, are kept.
- */
-export function createPods({ system, transport, onRestart }: PodsDeps): Pods {
-  const pods = createReflector<PodEntry>({
-    system,
-    transport,
-    resource: resource.pods,
-    fieldSelector: notEnded,
-    project: projectPod,
-    onRestart: (why) => onRestart(resource.pods, why),
-  });
-  const namespaces = createReflector<KubeObject>({
-    system,
-    transport,
-    resource: resource.namespaces,
-    project: projectNamespace,
-    onRestart: (why) => onRestart(resource.namespaces, why),
-  });
+/** The watches, not started yet, with indexes of the pods that follow them. */
+export function createPods(deps: WatchDeps): Pods {
+  const pods = watch(deps, resource.pods, projectPod, { fieldSelector: notEnded });
+  const namespaces = watch(deps, resource.namespaces, projectNamespace);
   const byNode: Groups = new Map();
   const bySet: Groups = new Map();
   const byNamespace: Groups = new Map();
@@ -73,7 +50,7 @@ export function createPods({ system, transport, onRestart }: PodsDeps): Pods {
   });
 
   const all = [pods, namespaces] as unknown as Reflector<never>[];
-  const group = createWatchGroup(system.log, "pods and namespaces", all);
+  const group = createWatchGroup(deps.system.log, "pods and namespaces", all);
   return {
     ...group,
     pods,

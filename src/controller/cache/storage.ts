@@ -1,9 +1,7 @@
-import type { KubeObject } from "../../api/meta.ts";
-import { type Resource, resource } from "../../api/names.ts";
-import type { Transport } from "../../kube/client/transport.ts";
+import { resource } from "../../api/names.ts";
 import type { ObjectStore } from "../../kube/watch/object-store.ts";
-import { createReflector, type Reflector } from "../../kube/watch/reflector.ts";
-import type { Cancel, System } from "../../ports.ts";
+import type { Reflector } from "../../kube/watch/reflector.ts";
+import type { Cancel } from "../../ports.ts";
 import type { Intent, SetEntry } from "../model/projections.ts";
 import {
   type Attachment,
@@ -21,6 +19,7 @@ import {
   type StorageClass,
 } from "../model/storage-objects.ts";
 import { isCSI, isUnknown } from "../model/volume-key.ts";
+import { type WatchDeps, watch } from "./watch.ts";
 import { createWatchGroup, type WatchGroup } from "./watch-group.ts";
 
 /** The watches of what volumes of CSI drivers rest on. */
@@ -39,29 +38,18 @@ export interface Storage extends StorageWatches, Omit<WatchGroup, "start"> {
   need(): void;
 }
 
-/** Dependencies of watching storage API objects. */
-export interface StorageDeps {
-  readonly system: System;
-  readonly transport: Transport;
-  readonly onRestart: (resource: Resource, why: string) => void;
-}
-
 /** The watches of storage API objects, not started yet. */
-export function createStorage({ system, transport, onRestart }: StorageDeps): Storage {
-  function watch<T extends KubeObject>(of: Resource, project: (raw: unknown) => T | undefined) {
-    const restarted = (why: string) => onRestart(of, why);
-    return createReflector<T>({ system, transport, resource: of, project, onRestart: restarted });
-  }
+export function createStorage(deps: WatchDeps): Storage {
   const watches: StorageWatches = {
-    claims: watch(resource.claims, projectClaim),
-    persistentVolumes: watch(resource.persistentVolumes, projectPersistentVolume),
-    attachments: watch(resource.volumeAttachments, projectAttachment),
-    csiNodes: watch(resource.csiNodes, projectCSINode),
-    csiDrivers: watch(resource.csiDrivers, projectCSIDriver),
-    storageClasses: watch(resource.storageClasses, projectStorageClass),
+    claims: watch(deps, resource.claims, projectClaim),
+    persistentVolumes: watch(deps, resource.persistentVolumes, projectPersistentVolume),
+    attachments: watch(deps, resource.volumeAttachments, projectAttachment),
+    csiNodes: watch(deps, resource.csiNodes, projectCSINode),
+    csiDrivers: watch(deps, resource.csiDrivers, projectCSIDriver),
+    storageClasses: watch(deps, resource.storageClasses, projectStorageClass),
   };
   const all = Object.values(watches) as Reflector<never>[];
-  const { start, ...group } = createWatchGroup(system.log, "storage objects", all);
+  const { start, ...group } = createWatchGroup(deps.system.log, "storage objects", all);
   return { ...watches, ...group, need: start };
 }
 

@@ -1,9 +1,6 @@
-import type { KubeObject } from "../../api/meta.ts";
-import { leaderLease, type Resource, resource, systemNamespace } from "../../api/names.ts";
-import type { Transport } from "../../kube/client/transport.ts";
+import { leaderLease, resource, systemNamespace } from "../../api/names.ts";
 import { type Lease, projectLease } from "../../kube/leases/lease.ts";
-import { createReflector, type Reflector, type ReflectorDeps } from "../../kube/watch/reflector.ts";
-import type { System } from "../../ports.ts";
+import type { Reflector } from "../../kube/watch/reflector.ts";
 import {
   type Intent,
   type NodeInfo,
@@ -14,6 +11,7 @@ import {
   type SetEntry,
   type StateEntry,
 } from "../model/projections.ts";
+import { type WatchDeps, watch } from "./watch.ts";
 
 /** The controller's watches. */
 export interface Watches {
@@ -22,13 +20,6 @@ export interface Watches {
   readonly intents: Reflector<Intent>;
   readonly states: Reflector<StateEntry>;
   readonly leases: Reflector<Lease>;
-}
-
-/** Dependencies of the controller's watches. `onRestart` is called each time a watch begins anew, with the reason. */
-export interface WatchesDeps {
-  readonly system: System;
-  readonly transport: Transport;
-  readonly onRestart: (resource: Resource, why: string) => void;
 }
 
 /**
@@ -40,27 +31,13 @@ export interface WatchesDeps {
 const leasesIdleMs = 20_000;
 
 /** The watches of sets, Nodes, intents, states and Leases, not started yet. */
-export function createWatches({ system, transport, onRestart }: WatchesDeps): Watches {
-  function watch<T extends KubeObject>(
-    of: Resource,
-    project: (raw: unknown) => T | undefined,
-    more: Pick<ReflectorDeps<T>, "namespace" | "idleMs"> = {},
-  ) {
-    return createReflector<T>({
-      system,
-      transport,
-      resource: of,
-      project,
-      onRestart: (why) => onRestart(of, why),
-      ...more,
-    });
-  }
+export function createWatches(deps: WatchDeps): Watches {
   const watches = {
-    sets: watch(resource.sets, projectSet),
-    nodes: watch(resource.nodes, projectNode),
-    intents: watch(resource.intents, projectIntent),
-    states: watch(resource.states, projectState),
-    leases: watch(resource.leases, leaseOfAgent, { namespace: systemNamespace, idleMs: leasesIdleMs }),
+    sets: watch(deps, resource.sets, projectSet),
+    nodes: watch(deps, resource.nodes, projectNode),
+    intents: watch(deps, resource.intents, projectIntent),
+    states: watch(deps, resource.states, projectState),
+    leases: watch(deps, resource.leases, leaseOfAgent, { namespace: systemNamespace, idleMs: leasesIdleMs }),
   };
   // Nothing is done before all of them have come back, so the first one calls the others.
   for (const { store } of allOf(watches)) {

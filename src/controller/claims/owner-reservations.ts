@@ -16,8 +16,8 @@ export interface OwnerReservationsDeps {
 }
 
 /**
- * Reserves PVCs that pods have been kept from for some time: all checks run at once, before the PVCs are marked
- * (decision 0028).
+ * Reserves PVCs that a label of their owner has kept pods from for some time: all checks run at once, before the PVCs
+ * are marked (decision 0028).
  */
 export interface OwnerReservations {
   /**
@@ -38,10 +38,7 @@ export interface OwnerReservations {
   forget(): void;
 }
 
-/**
- * Reserves claims that are reserved by a label of their owner: no wait for pods is needed if the policies were seen to
- * refuse one.
- */
+/** No wait for pods is needed if the policies were seen to refuse one. */
 export function createOwnerReservations(deps: OwnerReservationsDeps): OwnerReservations {
   const { client, clock, mark } = deps;
   /**

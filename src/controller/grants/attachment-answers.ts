@@ -1,6 +1,3 @@
-import { resource } from "../../api/names.ts";
-import type { NodeAttachments } from "../../api/types.gen.ts";
-import { isConflict } from "../../kube/client/api-error.ts";
 import type { KubeClient } from "../../kube/client/client.ts";
 import type { RequeueAfter } from "../../kube/keyed-queue.ts";
 import { sameJson } from "../../kube/same-json.ts";
@@ -9,6 +6,7 @@ import type { Logger } from "../../ports.ts";
 import type { Intent } from "../model/projections.ts";
 import { type VolumeID, volumeKey } from "../model/volume-key.ts";
 import { attachedVolumesOf, attachmentsOfNode, type ReadVolumes } from "./attachments-of-node.ts";
+import { patchIntent } from "./patch-intent.ts";
 
 /** Of the key of an intent whose agent asks: no plugin of kubelet's is called so. */
 const driver = "kubernetes.io/attachments-of-node";
@@ -18,8 +16,6 @@ const driver = "kubernetes.io/attachments-of-node";
  * They double while nothing changes, as the volume may fail for another reason, for good.
  */
 const againMs = { first: 30_000, most: 300_000 } as const;
-/** An agent may write its status at the same moment. */
-const attempts = 4;
 /** What the CRD allows. A node with more gets no answer, and chooses no disk. */
 const mostVolumes = 256;
 
@@ -86,7 +82,9 @@ export function createAttachmentAnswers(deps: AttachmentAnswersDeps): Attachment
     const { volumes, read } = await attachedVolumesOf(client, found, before?.read ?? new Map());
     const attachments = { request, volumes: [...volumes] };
     const same = sameJson(attachments, intent.spec.grant?.attachments);
-    if (!same) await write(deps, intent, attachments);
+    // Only if the agent still asks what it answers, under the same grant.
+    const isDue = (now: Intent) => now.spec.grant?.id === intent.spec.grant?.id && askedBy(now) === request;
+    if (!same) await patchIntent(deps, intent, isDue, { grant: { attachments } });
     answered.delete(name);
     if (volumes.length === 0) return undefined;
     answered.set(name, { read, againMs: same ? later : againMs.first });
@@ -113,29 +111,6 @@ export function createAttachmentAnswers(deps: AttachmentAnswersDeps): Attachment
     forget: () => answered.clear(),
     stop: cancel,
   };
-}
-
-/** Writes an answer, if the agent still asks what it answers, under the same grant. */
-async function write(
-  { client, upsertIntent }: AttachmentAnswersDeps,
-  seen: Intent,
-  attachments: NodeAttachments,
-): Promise<void> {
-  const { name, uid } = seen.metadata;
-  for (let left = attempts; ; left -= 1) {
-    const intent = await client.get<Intent>(resource.intents, { name });
-    if (intent === undefined) return;
-    const same = intent.metadata.uid === uid && intent.spec.grant?.id === seen.spec.grant?.id;
-    if (!same || askedBy(intent) !== attachments.request) return upsertIntent(intent);
-    try {
-      const patch = { spec: { grant: { attachments } } };
-      const { resourceVersion } = intent.metadata;
-      upsertIntent(await client.mergePatch(resource.intents, { name, uid, resourceVersion }, patch));
-      return;
-    } catch (error) {
-      if (!isConflict(error) || left <= 1) throw error;
-    }
-  }
 }
 
 /** PURE. What an agent asks with; undefined if it does not, or has nothing to ask for any more. */

@@ -1,8 +1,9 @@
 import { overlap } from "../../api/disk-name.ts";
 import { isCompared } from "../../api/source-traits.ts";
+import { onIntent } from "../attach/obstacles.ts";
+import { byAge } from "../attach/volume-facts.ts";
 import type { Intent } from "../model/projections.ts";
 import type { WaitReason } from "../model/wait-reason.ts";
-import { compareText } from "../util/canonical-json.ts";
 
 /** An intent that has, or asks for, a disk that several nodes may reach. */
 export interface DiskMember {
@@ -65,16 +66,9 @@ function reads({ spec: { source } }: Intent): boolean {
   return (source.iscsi ?? source.fc)?.readOnly === true;
 }
 
-function byAge({ intent: { metadata: a } }: DiskMember, { intent: { metadata: b } }: DiskMember): number {
-  return compareText(a.creationTimestamp ?? "", b.creationTimestamp ?? "") || compareText(a.name, b.name);
-}
-
-function heldBy({ metadata, spec }: Intent, disk: string): WaitReason {
+function heldBy(intent: Intent, disk: string): WaitReason {
+  const { metadata, spec } = intent;
   const since = metadata.creationTimestamp ?? "an unknown time";
   const message = `node ${spec.nodeName} has the disk ${disk} as ${spec.volumeName} (${metadata.name}) since ${since}, and one node at a time may use it, whatever path leads there: wait until that one is released, or take its node out of the set's nodeSelector`;
-  return {
-    reason: "VolumeHeldElsewhere",
-    message,
-    on: { kind: "NodeVolumeIntent", name: metadata.name, node: spec.nodeName },
-  };
+  return { reason: "VolumeHeldElsewhere", message, on: onIntent(intent) };
 }

@@ -1,16 +1,16 @@
 import { wholeDisk } from "../../api/disk-name.ts";
-import { resource } from "../../api/names.ts";
-import { ApiError, classifyWriteError, isConflict } from "../../kube/client/api-error.ts";
+import { ApiError, classifyWriteError } from "../../kube/client/api-error.ts";
 import type { KubeClient } from "../../kube/client/client.ts";
 import type { RequeueAfter } from "../../kube/keyed-queue.ts";
 import type { ObjectStore } from "../../kube/watch/object-store.ts";
-import type { Cancel, Logger } from "../../ports.ts";
+import type { Logger } from "../../ports.ts";
 import type { AttachStatusWriter } from "../attach/attach-status-writer.ts";
-import { type Intent, intentRef } from "../model/projections.ts";
+import type { Intent } from "../model/projections.ts";
 import { isGuarded, type VolumeID, volumeKey } from "../model/volume-key.ts";
 import type { WaitReason } from "../model/wait-reason.ts";
 import { createGroups } from "../util/groups.ts";
 import { askedBy, type DiskMember, decideDisk, diskHeldElsewhere } from "./decide-disk.ts";
+import { patchIntent } from "./patch-intent.ts";
 
 /** Of the key of a disk, whatever intents call it: no plugin of kubelet's is called so. */
 const driver = "kubernetes.io/any-disk";
@@ -30,7 +30,8 @@ export interface DiskGrantsDeps {
 }
 
 /**
- * Gives a disk that several nodes reach to one at a time, once an agent has said which it has found (decision 0098).
+ * Grants a disk that several nodes reach to one at a time, once an agent has said which it has found: it waits for that
+ * before it writes to the disk (decision 0098).
  */
 export interface DiskGrants {
   /** Whether a key is that of a disk. */
@@ -45,13 +46,7 @@ export interface DiskGrants {
   stop(): void;
 }
 
-/** An agent may write its status at the same moment. */
-const attempts = 4;
-
-/**
- * Grants a disk that several nodes reach to one node at a time (decision 0098): an agent that found the disk waits for
- * the grant before it writes to it.
- */
+/** Grants disks that intents of this store have found. */
 export function createDiskGrants(deps: DiskGrantsDeps): DiskGrants {
   const { intents } = deps;
   /** Names of intents by disk: by what they were given, and by what they have found. */
@@ -90,27 +85,13 @@ export function createDiskGrants(deps: DiskGrantsDeps): DiskGrants {
   async function give(seen: Intent, disk: string): Promise<void> {
     const { name, uid = "" } = seen.metadata;
     giving.set(uid, disk);
+    // Its agent may have found another one meanwhile, or the disk may have been given already by a write without an
+    // answer.
+    const isDue = (intent: Intent) => intent.spec.grant?.id === seen.spec.grant?.id && askedBy(intent) === disk;
     try {
-      for (let left = attempts; ; left -= 1) {
-        const intent = await deps.client.get<Intent>(resource.intents, { name });
-        const same = intent?.metadata.uid === uid && intent.spec.grant?.id === seen.spec.grant?.id;
-        // Its agent may have found another one meanwhile, or the disk may have been given already by a write without an
-        // answer.
-        if (intent === undefined || !same || askedBy(intent) !== disk) {
-          giving.delete(uid);
-          if (intent !== undefined) deps.upsertIntent(intent);
-          return;
-        }
-        try {
-          deps.upsertIntent(
-            await deps.client.mergePatch(resource.intents, intentRef(intent), { spec: { grant: { disk } } }),
-          );
-          deps.log.info("disk granted", { intent: name, node: seen.spec.nodeName, disk });
-          return;
-        } catch (error) {
-          if (!isConflict(error) || left <= 1) throw error;
-        }
-      }
+      const { written } = await patchIntent(deps, seen, isDue, { grant: { disk } });
+      if (written) deps.log.info("disk granted", { intent: name, node: seen.spec.nodeName, disk });
+      else giving.delete(uid);
     } catch (error) {
       // Refused: nothing was written.
       if (error instanceof ApiError && classifyWriteError(error) !== "uncertain") giving.delete(uid);
@@ -118,7 +99,7 @@ export function createDiskGrants(deps: DiskGrantsDeps): DiskGrants {
     }
   }
 
-  const cancels: Cancel[] = [intents.subscribe({ onAdd: see, onUpdate: (_, after) => see(after), onDelete: lose })];
+  const stop = intents.subscribe({ onAdd: see, onUpdate: (_, after) => see(after), onDelete: lose });
 
   return {
     isKey: (id) => id.driver === driver,
@@ -153,8 +134,6 @@ export function createDiskGrants(deps: DiskGrantsDeps): DiskGrants {
       for (const intent of intents.list()) see(intent);
     },
     forget: () => giving.clear(),
-    stop() {
-      for (const cancel of cancels) cancel();
-    },
+    stop,
   };
 }

@@ -2,7 +2,7 @@ import { annotation, resource } from "../../api/names.ts";
 import { isCompared } from "../../api/source-traits.ts";
 import type { Grant, GrantedCSIVolume } from "../../api/types.gen.ts";
 import { messageOf } from "../../errors.ts";
-import { ApiError, classifyWriteError, isConflict } from "../../kube/client/api-error.ts";
+import { ApiError, classifyWriteError } from "../../kube/client/api-error.ts";
 import type { KubeClient } from "../../kube/client/client.ts";
 import type { Logger, Random } from "../../ports.ts";
 import type { Expectations } from "../attach/expectations.ts";
@@ -10,9 +10,10 @@ import type { GatherVolumeDeps } from "../attach/gather-volume.ts";
 import { isResolved, type ResolvedVolume } from "../attach/resolve-volume.ts";
 import { contextTooLarge } from "../attach/size-limits.ts";
 import type { VolumeConsumer } from "../attach/volume-facts.ts";
-import { type Intent, intentRef } from "../model/projections.ts";
+import type { Intent } from "../model/projections.ts";
 import { type Attachment, type CSIDriver, projectAttachment } from "../model/storage-objects.ts";
 import type { WaitReason } from "../model/wait-reason.ts";
+import { patchIntent } from "./patch-intent.ts";
 
 /** Dependencies of writing `spec.grant` of an intent. */
 export interface GrantWriter {
@@ -24,9 +25,6 @@ export interface GrantWriter {
   readonly upsertIntent: (raw: unknown) => void;
   readonly upsertAttachment: (raw: unknown) => void;
 }
-
-/** An agent may write its status at the same moment, which is no reason to wait for a retry. */
-const attempts = 4;
 
 /**
  * Gives the leave to use a volume. First the VolumeAttachment gets the grant's id, which goes on only if nobody has
@@ -82,24 +80,11 @@ async function grantIntent(
   { capacityBytes }: ResolvedVolume,
   grant: Grant,
 ): Promise<void> {
-  const { client, expectations } = deps;
-  for (let left = attempts; ; left -= 1) {
-    const intent = await client.get<Intent>(resource.intents, { name: seen.metadata.name });
-    if (intent === undefined || intent.metadata.uid !== seen.metadata.uid || !mayBeGranted(intent)) {
-      // An earlier attempt without an answer may have been applied.
-      if (intent?.spec.grant === undefined) expectations.endGrant(seen);
-      if (intent !== undefined) deps.upsertIntent(intent);
-      return;
-    }
-    try {
-      const spec = { grant, ...(capacityBytes !== undefined && { capacityBytes }) };
-      deps.upsertIntent(await client.mergePatch(resource.intents, intentRef(intent), { spec }));
-      deps.log.info("intent granted", { intent: seen.metadata.name, grant: grant.id });
-      return;
-    } catch (error) {
-      if (!isConflict(error) || left <= 1) throw error;
-    }
-  }
+  const spec = { grant, ...(capacityBytes !== undefined && { capacityBytes }) };
+  const { written, intent } = await patchIntent(deps, seen, mayBeGranted, spec);
+  if (written) deps.log.info("intent granted", { intent: seen.metadata.name, grant: grant.id });
+  // An earlier attempt without an answer may have been applied.
+  else if (intent?.spec.grant === undefined) deps.expectations.endGrant(seen);
 }
 
 function mayBeGranted({ metadata, spec }: Intent): boolean {

@@ -145,10 +145,6 @@ export interface Surroundings {
   readonly consent: NodeInput["consent"];
 }
 
-/**
- * Gathers the input of a node's intents from the caches, with indexes by node and by set that the stores' changes keep
- * current.
- */
 export function createGatherer(
   stores: Stores,
   { allowedPrefixes, podsOf, consent }: Surroundings,

@@ -5,7 +5,7 @@ import { messageOf } from "../../errors.ts";
 import { ApiError, classifyWriteError, isConflict } from "../../kube/client/api-error.ts";
 import type { KubeClient } from "../../kube/client/client.ts";
 import type { Logger, Random } from "../../ports.ts";
-import { type Intent, intentRef } from "../model/projections.ts";
+import { type Intent, refOf } from "../model/projections.ts";
 import { labelledSets } from "../model/volume-identity.ts";
 import { runWithConcurrency } from "../util/run-with-concurrency.ts";
 import type { IntentWrite } from "./diff-intents.ts";
@@ -147,10 +147,10 @@ async function writeOne(deps: WriteIntentsDeps, write: IntentWrite, newer: Inten
       const patch = write.needsGrant
         ? { ...write.patch, spec: { ...(spec as object), ...grant(deps, write.intent.spec.source) } }
         : write.patch;
-      return client.mergePatch<Intent>(resource.intents, intentRef(write.intent), patch);
+      return client.mergePatch<Intent>(resource.intents, refOf(write.intent), patch);
     }
     case "delete":
-      return client.delete<Intent>(resource.intents, intentRef(newer ?? write.intent));
+      return client.delete<Intent>(resource.intents, refOf(newer ?? write.intent));
   }
 }
 

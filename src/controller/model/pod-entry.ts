@@ -5,6 +5,7 @@ import { arrayIn, isRecord, recordIn, stringIn } from "../../kube/json.ts";
 import { podGroups } from "../../kube/objects/pod-groups.ts";
 import { type FileLabel, labelOf } from "./file-label.ts";
 import { type PodVolume, podVolume } from "./pod-volume.ts";
+import { conditionIn, type ShownCondition } from "./projections.ts";
 
 /** What the controller keeps of Pods and Namespaces: what it decides by, and nothing else. Pure. */
 
@@ -37,7 +38,7 @@ export interface PodEntry extends KubeObject {
   /** Scheduling gates of ours, if it has any. */
   readonly gates?: readonly string[];
   /** Its condition VolumesReady, if it has one. */
-  readonly volumesReady?: { readonly status: string; readonly reason: string; readonly message: string };
+  readonly volumesReady?: ShownCondition;
 }
 
 /** A claim that a pod names itself, and so leaves to kubelet. */
@@ -94,6 +95,7 @@ export function projectPod(raw: unknown): PodEntry | undefined {
   const ownUID = stringIn(metadata, "uid") ?? "";
   const uid = mirrored === undefined ? ownUID : (stringIn(annotations, staticUID) ?? mirrored);
   if (!uidPattern.test(uid)) return undefined;
+  const volumesReady = conditionIn(raw, readiness.podCondition);
   return {
     metadata: { name, namespace, uid: ownUID, resourceVersion: stringIn(metadata, "resourceVersion") ?? "" },
     uid: uid === ownUID ? ownUID : uid,
@@ -106,21 +108,13 @@ export function projectPod(raw: unknown): PodEntry | undefined {
     claims,
     ...(ours.length > 0 && { ...groupsIn(spec), ...labelsIn(ours, used) }),
     ...(gates.length > 0 && { gates }),
-    ...(ours.length > 0 && conditionIn(raw)),
+    ...(ours.length > 0 && volumesReady && { volumesReady }),
   };
 }
 
 function gatesIn(spec: unknown): string[] {
   const names = arrayIn(spec, "schedulingGates").map((one) => stringIn(one, "name") ?? "");
   return names.filter((name) => name.startsWith(gate.prefix));
-}
-
-function conditionIn(raw: unknown): Pick<PodEntry, "volumesReady"> {
-  const all = arrayIn(recordIn(raw, "status"), "conditions");
-  const own = all.find((condition) => stringIn(condition, "type") === readiness.podCondition);
-  if (own === undefined) return {};
-  const text = (key: string) => stringIn(own, key) ?? "";
-  return { volumesReady: { status: text("status"), reason: text("reason"), message: text("message") } };
 }
 
 type Use = { device: boolean; labels: Set<FileLabel> };

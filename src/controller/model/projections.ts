@@ -18,12 +18,27 @@ import { digest } from "../util/digest.ts";
 
 /** What the controller keeps of the objects that it watches: what it decides by, and nothing else. Pure. */
 
+/** A condition as it stands in an object's status. */
+export interface ShownCondition {
+  readonly status: string;
+  readonly reason: string;
+  readonly message: string;
+}
+
+/** PURE. The condition of a type in the status of an object, from the API server's JSON. */
+export function conditionIn(raw: unknown, type: string): ShownCondition | undefined {
+  const all = arrayIn(recordIn(raw, "status"), "conditions");
+  const found = all.find((condition) => stringIn(condition, "type") === type);
+  const text = (key: string) => stringIn(found, key) ?? "";
+  return found === undefined ? undefined : { status: text("status"), reason: text("reason"), message: text("message") };
+}
+
 /** What the Node shows of our own: nothing else is decided by it than whether it must be written. */
 export interface ShownReadiness {
   /** Whether there is a taint with our key, whoever put it there. */
   readonly tainted: boolean;
   /** The condition NodeVolumesReady. */
-  readonly condition: { readonly status: string; readonly reason: string; readonly message: string } | undefined;
+  readonly condition: ShownCondition | undefined;
 }
 
 /** A Node, reduced to what decisions need. */
@@ -87,24 +102,15 @@ export function projectNode(raw: unknown): NodeInfo | undefined {
     value: stringIn(taint, "value") ?? "",
     effect: stringIn(taint, "effect") ?? "",
   }));
-  const conditionOf = (type: string) =>
-    arrayIn(status, "conditions").find((condition) => stringIn(condition, "type") === type);
-  const shown = conditionOf(readiness.nodeCondition);
   return {
     metadata: pick(metadata, ["name", "uid", "resourceVersion", "labels"]),
     taints: taints.filter(({ key }) => key !== readiness.taint),
     readiness: {
       tainted: taints.some(({ key }) => key === readiness.taint),
-      condition: isRecord(shown)
-        ? {
-            status: stringIn(shown, "status") ?? "",
-            reason: stringIn(shown, "reason") ?? "",
-            message: stringIn(shown, "message") ?? "",
-          }
-        : undefined,
+      condition: conditionIn(raw, readiness.nodeCondition),
     },
     unschedulable: spec?.["unschedulable"] === true,
-    ready: stringIn(conditionOf("Ready"), "status") === "True",
+    ready: conditionIn(raw, "Ready")?.status === "True",
     bootID: stringIn(recordIn(status, "nodeInfo"), "bootID") ?? "",
     attachesItself: metadata.annotations?.[controllerManaged] === "false",
   };
@@ -197,9 +203,9 @@ function pick(metadata: ObjectMeta, keys: readonly (keyof ObjectMeta)[]): Object
   return picked as unknown as ObjectMeta; // its name is among the keys
 }
 
-/** PURE. The precondition of a write: the object with this UID at this resourceVersion, and no other. */
-export function intentRef({ metadata }: Intent) {
-  return { name: metadata.name, uid: metadata.uid, resourceVersion: metadata.resourceVersion };
+/** PURE. What a write is for: the object without a namespace with this UID at this resourceVersion, and no other. */
+export function refOf({ metadata: { name, uid, resourceVersion } }: KubeObject) {
+  return { name, uid, resourceVersion };
 }
 
 /** Equal for equal indexes, and "" for none: all that the controller keeps of an index. */

@@ -36,34 +36,27 @@ export type Policies = Pick<Settings, "unmountPolicy" | "deletionPolicy" | "node
 
 /** PURE. The settings that a set asks for. */
 export function settingsOf(spec: NodeVolumeSetSpec): Settings {
-  const { mode, unmountPolicy, deletionPolicy, adopt, nodeLossPolicy, volume, capacity } = spec;
-  const size = capacity === undefined ? {} : { capacityBytes: String(quantityBytes(capacity)) };
-  return {
-    mode,
-    ...optionsOf(volume),
-    ...destroyedOf(volume),
-    ...size,
-    unmountPolicy,
-    deletionPolicy,
-    adopt,
-    nodeLossPolicy,
-  };
+  const { volume, capacity } = spec;
+  return settingsFrom(spec, volume, capacity === undefined ? undefined : String(quantityBytes(capacity)));
 }
 
 /** PURE. The settings that an intent has. */
 export function settingsOfIntent(spec: NodeVolumeIntentSpec): Settings {
-  const { mode, unmountPolicy, deletionPolicy, adopt, nodeLossPolicy, source, capacityBytes } = spec;
-  // That of a CSI volume is its claim's.
-  const size = !isSized(source) || capacityBytes === undefined ? {} : { capacityBytes };
+  // The size of a CSI volume is its claim's.
+  return settingsFrom(spec, spec, isSized(spec.source) ? spec.capacityBytes : undefined);
+}
+
+function settingsFrom(
+  { mode, unmountPolicy, deletionPolicy, adopt, nodeLossPolicy }: NodeVolumeSetSpec | NodeVolumeIntentSpec,
+  volume: NodeVolumeSetSpec["volume"] | NodeVolumeIntentSpec,
+  capacityBytes: string | undefined,
+): Settings {
   return {
     mode,
-    ...optionsOf(spec),
-    ...destroyedOf(spec),
-    ...size,
-    unmountPolicy,
-    deletionPolicy,
-    adopt,
-    nodeLossPolicy,
+    ...optionsOf(volume),
+    ...destroyedOf(volume),
+    ...(capacityBytes !== undefined && { capacityBytes }),
+    ...{ unmountPolicy, deletionPolicy, adopt, nodeLossPolicy },
   };
 }
 

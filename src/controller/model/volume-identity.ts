@@ -89,9 +89,8 @@ export function requestersOf({ metadata, spec }: NodeVolumeIntent): Set<string> 
 
 /** The sets whose label an intent has. */
 export function labelledSets({ labels = {} }: Pick<NodeVolumeIntent["metadata"], "labels">): string[] {
-  return Object.keys(labels)
-    .filter((key) => key.startsWith(setLabelPrefix))
-    .map((key) => key.slice(setLabelPrefix.length));
+  const keys = Object.keys(labels).filter((key) => key.startsWith(setLabelPrefix));
+  return keys.map((key) => key.slice(setLabelPrefix.length));
 }
 
 /** Members that say what holds without them are left out, so that they do not make another volume. */

@@ -1,6 +1,6 @@
 import { annotation } from "../../api/names.ts";
 import { isForWantOfRoom, roomComes } from "../../kube/objects/attach-error.ts";
-import { onAttachment } from "../attach/obstacles.ts";
+import { detaching, onAttachment } from "../attach/obstacles.ts";
 import { resolveClaim } from "../claims/resolve-claim.ts";
 import { accessModeOf, isSingleNode } from "../model/access.ts";
 import type { Intent } from "../model/projections.ts";
@@ -70,12 +70,6 @@ function claimWaits(
   const who = storageClass === undefined ? "" : `; provisioner ${storageClass.provisioner} is to make its volume`;
   const events = `kubectl -n ${namespace} describe pvc ${claimName} shows the provisioner's messages`;
   return { ...waitReason, message: `${waitReason.message}${chosen}${who}: ${events}` };
-}
-
-function detaching({ metadata, nodeName, detachError }: Attachment): WaitReason {
-  const trouble = detachError === "" ? "" : `: ${detachError}`;
-  const message = `the volume is being detached from node ${nodeName}${trouble}`;
-  return { reason: "Detaching", message, on: onAttachment(metadata.name, nodeName) };
 }
 
 /**

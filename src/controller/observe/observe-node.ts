@@ -5,7 +5,7 @@ import type { RequeueAfter } from "../../kube/keyed-queue.ts";
 import { mergeDiff } from "../../kube/merge-diff.ts";
 import type { Logger } from "../../ports.ts";
 import type { AttachStatusWriter } from "../attach/attach-status-writer.ts";
-import { type Intent, intentRef, isKubelets, type NodeInfo } from "../model/projections.ts";
+import { type Intent, isKubelets, type NodeInfo, refOf } from "../model/projections.ts";
 import { runWithConcurrency } from "../util/run-with-concurrency.ts";
 import { type AttachFacts, attachState } from "./attach-state.ts";
 import type { ObservedIntent } from "./observed-intents.ts";
@@ -98,7 +98,7 @@ async function update(deps: ObserveNodeDeps, { spec, labels }: ObservedIntent, f
   const labelled = mergeDiff(found.metadata.labels ?? {}, { ...found.metadata.labels, ...labels });
   if (changed === undefined && labelled === undefined) return found;
   const patch = { ...(labelled && { metadata: { labels: labelled } }), ...(changed && { spec: changed }) };
-  const answer = await deps.client.mergePatch<Intent>(resource.intents, intentRef(found), patch);
+  const answer = await deps.client.mergePatch<Intent>(resource.intents, refOf(found), patch);
   deps.log.info("intent written", { intent: found.metadata.name, verb: "patch" });
   deps.upsert(answer);
   return { ...answer, status: answer.status ?? {} };
@@ -106,7 +106,7 @@ async function update(deps: ObserveNodeDeps, { spec, labels }: ObservedIntent, f
 
 async function remove(deps: ObserveNodeDeps, intent: Intent): Promise<undefined> {
   try {
-    await deps.client.delete(resource.intents, intentRef(intent));
+    await deps.client.delete(resource.intents, refOf(intent));
     deps.log.info("intent written", { intent: intent.metadata.name, verb: "delete" });
   } catch (error) {
     if (!(error instanceof ApiError && error.status === 404)) throw error;

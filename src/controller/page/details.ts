@@ -1,4 +1,6 @@
+import type { LastError } from "../../api/types.gen.ts";
 import type { Finding } from "../../explain/finding.ts";
+import type { AgentState } from "../agents/agent-leases.ts";
 import type { Standing } from "./overview.ts";
 
 /**
@@ -20,12 +22,7 @@ export interface VolumeDetails {
   readonly pods: readonly Place[];
   /** What Manage would do; of a volume that is only observed, or suspended. */
   readonly plan: readonly string[];
-  readonly lastError?: {
-    readonly reason: string;
-    readonly message: string;
-    readonly operation: string;
-    readonly time: string;
-  };
+  readonly lastError?: LastError;
   readonly conditions: readonly Said[];
   /** The newest first. */
   readonly history: readonly Step[];
@@ -69,7 +66,7 @@ export interface NodeDetails {
   /** What is wrong with the node as such. */
   readonly chain: readonly Finding[];
   readonly agent: {
-    readonly life: "live" | "late" | "lost" | "unknown";
+    readonly life: AgentState;
     readonly renewed?: string;
     readonly version?: string;
   };

@@ -1,8 +1,8 @@
 import type { Intent } from "../model/projections.ts";
+import { labelledSets } from "../model/volume-identity.ts";
 import { createBestFitting } from "./best-fitting.ts";
 import type { Found, FoundVolume } from "./details.ts";
 import { weightOf } from "./lines.ts";
-import { setsOf } from "./sets-of.ts";
 import { standingOf } from "./standing-of.ts";
 
 /**
@@ -52,7 +52,7 @@ function byWords(words: readonly string[]): (intent: Intent) => number {
     const paths = spec.mounts.map(({ path }) => path);
     const names = [metadata.name, spec.nodeName, spec.volumeName, claimOf(intent), spec.observed?.volumeName];
     const reasons = [status.waiting?.reason, status.attach?.reason, standingOf(intent).reason];
-    const text = [...names, ...setsOf(intent), ...pods, ...paths, ...reasons].join("\n").toLowerCase();
+    const text = [...names, ...labelledSets(intent.metadata), ...pods, ...paths, ...reasons].join("\n").toLowerCase();
     return words.every((word) => text.includes(word)) ? 1 : 0;
   };
 }
@@ -65,7 +65,7 @@ function byNames(names: ReadonlySet<string>): (intent: Intent) => number {
     const { persistentVolumeClaim: claim } = spec.source;
     let own = points(16, metadata.name) + points(8, claim?.claimName) + points(8, spec.observed?.volumeName);
     own += points(4, spec.volumeName);
-    for (const set of setsOf(intent)) own += points(4, set);
+    for (const set of labelledSets(intent.metadata)) own += points(4, set);
     // The volume's name in the pod says which of the pod's volumes it is.
     for (const { name, uid, volume } of spec.pods ?? [])
       if (names.has(name) || names.has(uid)) own += 8 + points(2, volume);
@@ -81,9 +81,10 @@ function claimOf({ spec }: Intent): string | undefined {
 function shown(intent: Intent): FoundVolume {
   const { metadata, spec } = intent;
   const { standing, reason } = standingOf(intent);
+  const sets = labelledSets(metadata).sort();
   const claim = claimOf(intent);
   return {
-    ...{ name: metadata.name, volume: spec.volumeName, node: spec.nodeName, sets: setsOf(intent), standing, reason },
+    ...{ name: metadata.name, volume: spec.volumeName, node: spec.nodeName, sets, standing, reason },
     ...(claim !== undefined && { claim }),
     pods: (spec.pods ?? []).slice(0, mostPods).map(({ namespace, name }) => `${namespace}/${name}`),
   };

@@ -2,10 +2,10 @@ import type { NodeVolumeState } from "../../api/types.gen.ts";
 import type { Facts } from "../../explain/facts.ts";
 import { nodeFindings } from "../../explain/node-finding.ts";
 import type { Intent } from "../model/projections.ts";
+import { labelledSets } from "../model/volume-identity.ts";
 import type { NodeDetails, OrphanDetails } from "./details.ts";
 import { weightOf } from "./lines.ts";
 import { type NodeKnown, nodeTrouble } from "./node-troubles.ts";
-import { setsOf } from "./sets-of.ts";
 import { standingOf } from "./standing-of.ts";
 
 /** PURE. One node, for people: itself, its volumes, and what is there that nobody asks for. */
@@ -19,7 +19,12 @@ export function nodeDetails(
   const volumes = intents.map((intent) => {
     const { standing, reason, message, since } = standingOf(intent);
     const said = { standing, reason, message, ...(since !== undefined && { since }) };
-    return { name: intent.metadata.name, volume: intent.spec.volumeName, sets: setsOf(intent), ...said };
+    return {
+      name: intent.metadata.name,
+      volume: intent.spec.volumeName,
+      sets: labelledSets(intent.metadata).sort(),
+      ...said,
+    };
   });
   volumes.sort((a, b) => weightOf(b.standing) - weightOf(a.standing) || (a.volume < b.volume ? -1 : 1));
   const own = nodeTrouble(known)?.standing ?? "ready";

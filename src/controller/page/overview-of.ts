@@ -1,10 +1,10 @@
 import { cut } from "../../api/conditions.ts";
 import type { Intent, SetEntry } from "../model/projections.ts";
+import { labelledSets } from "../model/volume-identity.ts";
 import { lineOf, runs, type Weights, weightOf } from "./lines.ts";
 import { type NodeKnown, nodeTrouble } from "./node-troubles.ts";
 import { type Cause, type Overview, type Row, type Standing, standings, type Trouble } from "./overview.ts";
 import { setTroubles } from "./set-troubles.ts";
-import { setsOf } from "./sets-of.ts";
 import { type Judged, standingOf } from "./standing-of.ts";
 
 /** Inputs of the overview. */
@@ -100,7 +100,7 @@ class Draft {
     const said = standingOf(intent);
     const weight = weightOf(said.standing);
     const isReady = Number(said.standing === "ready");
-    const names = setsOf(intent);
+    const names = labelledSets(intent.metadata).sort();
     this.#counts[said.standing] += 1;
     this.#volumes[at] = (this.#volumes[at] ?? 0) + 1;
     this.#worst[at] = Math.max(this.#worst[at] ?? 0, weight);

@@ -177,15 +177,8 @@ export function createPage({ system, view, version }: PageDeps): Page {
   };
 }
 
-/** Inputs of the page's explanation of a volume. */
-interface FactsInput {
-  /** Milliseconds since the epoch. */
-  readonly now: number;
-  readonly nodes: readonly NodeInfo[];
-  readonly agents: readonly AgentSeen[];
-  readonly intents: readonly NodeVolumeIntent[];
-  readonly states: readonly NodeVolumeState[];
-}
+/** What the controller keeps of what an explanation rests on. */
+type KeptFacts = Pick<Facts, "now" | "agents" | "intents" | "states"> & { readonly nodes: readonly NodeInfo[] };
 
 const notKept = "the page does not look at them";
 
@@ -193,12 +186,12 @@ const notKept = "the page does not look at them";
  * PURE. What the controller keeps, as the facts that a chain of causes rests on. Of pods, claims and attachments the
  * chain of a volume needs nothing that its intent does not say.
  */
-function factsOf({ now, nodes, agents, intents, states }: FactsInput): Facts {
+function factsOf({ nodes, ...kept }: KeptFacts): Facts {
   const none = { pods: [], claims: [], persistentVolumes: [], volumeAttachments: [], csiDrivers: [], csiNodes: [] };
   const others = { storageClasses: [], namespaces: [], events: [], sets: [] };
   const denied = Object.fromEntries([...Object.keys(none), ...Object.keys(others)].map((list) => [list, notKept]));
   return {
-    ...{ now, agents, intents, states, denied, ...none, ...others },
+    ...{ ...kept, denied, ...none, ...others },
     nodes: nodes.map(({ metadata: { name }, ready }) => ({
       metadata: { name },
       status: { conditions: [{ type: "Ready", status: ready ? "True" : "False" }] },

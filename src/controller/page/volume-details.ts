@@ -2,8 +2,8 @@ import { label } from "../../api/names.ts";
 import type { NodeVolumeIntent } from "../../api/types.gen.ts";
 import type { Facts } from "../../explain/facts.ts";
 import { intentFindings } from "../../explain/intent-chain.ts";
+import { labelledSets } from "../model/volume-identity.ts";
 import type { Place, Step, VolumeDetails } from "./details.ts";
-import { setsOf } from "./sets-of.ts";
 import { standingOf } from "./standing-of.ts";
 
 /**
@@ -18,7 +18,7 @@ export function volumeDetails(facts: Facts, intent: NodeVolumeIntent, notRead: s
     name,
     volume: spec.volumeName,
     node: spec.nodeName,
-    sets: setsOf(intent),
+    sets: labelledSets(metadata).sort(),
     type: metadata.labels?.[label.type] ?? Object.keys(spec.source)[0] ?? "",
     mode: spec.mode,
     standing: standingOf(intent).standing,

@@ -143,11 +143,7 @@ function keyOf({ uid, namespace, name, volume }: Candidate["entry"]): string {
   return `${uid}/${namespace}/${name}/${volume}`;
 }
 
-function refusal(
-  pod: PodEntry,
-  volume: string,
-  { reason, message }: Pick<RejectionReason, "reason" | "message">,
-): Rejection {
+function refusal(pod: PodEntry, volume: string, { reason, message }: RejectionReason): Rejection {
   return { pod, volume, reason, message };
 }
 

@@ -16,13 +16,17 @@ export interface AdmittedVolume {
   readonly pods: readonly IntentPod[];
 }
 
+/** Why a pod does not get a volume, or waits for it. */
+export interface RejectionReason {
+  readonly reason: Reason;
+  readonly message: string;
+}
+
 /** Why a volume of a pod is not in any intent, or of no use to it. */
-export interface Rejection {
+export interface Rejection extends RejectionReason {
   readonly pod: PodEntry;
   /** Name of the volume in the pod. */
   readonly volume: string;
-  readonly reason: Reason;
-  readonly message: string;
 }
 
 /** Pods in the intents of a node, and pods that are in none. */
@@ -40,12 +44,6 @@ export interface Target {
   readonly source: VolumeSource;
   readonly identity: VolumeIdentity | undefined;
   readonly settings: Settings;
-}
-
-/** Why a pod does not get a volume. */
-export interface RejectionReason {
-  readonly reason: Reason;
-  readonly message: string;
 }
 
 /** One volume of one pod that has found its intent. */

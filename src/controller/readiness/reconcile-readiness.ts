@@ -7,35 +7,23 @@ import type { RequeueAfter } from "../../kube/keyed-queue.ts";
 import type { Reflector } from "../../kube/watch/reflector.ts";
 import type { Clock, Logger } from "../../ports.ts";
 import type { Gatherer } from "../intents/gather.ts";
-import type { NodeInfo } from "../model/projections.ts";
+import { type NodeInfo, refOf } from "../model/projections.ts";
 import { type NodeReadiness, nodeReadiness, readinessChange } from "./node-readiness.ts";
 
 /** Dependencies of writing the condition and taint of a Node. */
-export interface ReconcileReadinessDeps {
+interface ReconcileReadinessDeps {
   readonly client: KubeClient;
   readonly clock: Clock;
   readonly log: Logger;
   readonly gatherer: Gatherer;
-  readonly node: (name: string) => NodeInfo | undefined;
-  readonly upsert: (raw: unknown) => void;
-  /** Monotonic milliseconds of the last write of a node's condition, by node. */
-  readonly written: Map<string, number>;
+  readonly nodes: Reflector<NodeInfo>;
 }
 
 /** @returns what is done for a node, with what it remembers between runs */
-export function createReadiness({
-  nodes,
-  ...deps
-}: Pick<ReconcileReadinessDeps, "client" | "clock" | "log" | "gatherer"> & {
-  readonly nodes: Reflector<NodeInfo>;
-}): (node: string) => Promise<RequeueAfter | undefined> {
-  const all: ReconcileReadinessDeps = {
-    ...deps,
-    node: (name) => nodes.store.get(name),
-    upsert: (raw) => nodes.upsertIfNewer(raw),
-    written: new Map(),
-  };
-  return (node) => reconcileReadiness(all, node);
+export function createReadiness(deps: ReconcileReadinessDeps): (node: string) => Promise<RequeueAfter | undefined> {
+  /** Monotonic milliseconds of the last write of a node's condition, by node. */
+  const written = new Map<string, number>();
+  return (node) => reconcileReadiness(deps, written, node);
 }
 
 /** The same in other words is written so often, in milliseconds: a Node is watched by everybody. */
@@ -47,9 +35,13 @@ const messageMs = 60_000;
  * taints and conditions.
  * @returns milliseconds after which to look again, if any
  */
-async function reconcileReadiness(deps: ReconcileReadinessDeps, name: string): Promise<RequeueAfter | undefined> {
-  const { gatherer, written } = deps;
-  const node = deps.node(name);
+async function reconcileReadiness(
+  deps: ReconcileReadinessDeps,
+  written: Map<string, number>,
+  name: string,
+): Promise<RequeueAfter | undefined> {
+  const { gatherer } = deps;
+  const node = deps.nodes.store.get(name);
   if (node === undefined) written.delete(name);
   if (node === undefined || !gatherer.complete()) return undefined;
   const wanted = nodeReadiness(gatherer.setsOnNode(name).values(), gatherer.intentsOf(name));
@@ -77,7 +69,7 @@ async function writeTaint(deps: ReconcileReadinessDeps, live: KubeObject, on: bo
   const taints = on ? [...others, { key: readiness.taint, effect: "NoSchedule" }] : others;
   const patch = { spec: { taints: taints.length === 0 ? null : taints } };
   const answer = await deps.client.mergePatch<KubeObject>(resource.nodes, refOf(live), patch);
-  deps.upsert(answer);
+  deps.nodes.upsertIfNewer(answer);
   return answer;
 }
 
@@ -95,10 +87,6 @@ async function writeCondition(
   const ours = wanted && { type, ...wanted, lastHeartbeatTime: time, lastTransitionTime: since ?? time };
   const conditions = ours === undefined ? others : [...others, ours];
   const answer = await deps.client.mergePatchStatus<KubeObject>(resource.nodes, refOf(live), { conditions });
-  deps.upsert(answer);
+  deps.nodes.upsertIfNewer(answer);
   return answer;
-}
-
-function refOf({ metadata: { name, uid, resourceVersion } }: KubeObject) {
-  return { name, uid, resourceVersion };
 }

@@ -6,7 +6,7 @@ import type { AgentEvents } from "../agents/agent-events.ts";
 import type { AgentLeases } from "../agents/agent-leases.ts";
 import { agentStatePatch, isKnownLost, lostStatePatch } from "../agents/agent-lost.ts";
 import type { Gatherer } from "../intents/gather.ts";
-import { intentRef, type StateEntry } from "../model/projections.ts";
+import { refOf, type StateEntry } from "../model/projections.ts";
 
 /** Dependencies of writing AgentLost and NodeLost into the status of intents. */
 export interface ReconcileAgentDeps {
@@ -44,7 +44,7 @@ export async function reconcileAgent(deps: ReconcileAgentDeps, node: string): Pr
   for (const intent of intents) {
     const patch = agentStatePatch(intent, facts, deps.clock.now());
     if (patch === undefined) continue;
-    deps.upsert(await deps.client.mergePatchStatus(resource.intents, intentRef(intent), patch));
+    deps.upsert(await deps.client.mergePatchStatus(resource.intents, refOf(intent), patch));
     changed += 1;
   }
   if (changed > 0) {
@@ -57,8 +57,7 @@ export async function reconcileAgent(deps: ReconcileAgentDeps, node: string): Pr
   }
   const patch = state && lostStatePatch(state, facts, deps.reportedLost.has(node), deps.clock.now());
   if (state !== undefined && patch !== undefined) {
-    const { name, uid, resourceVersion } = state.metadata;
-    deps.upsertState(await deps.client.mergePatchStatus(resource.states, { name, uid, resourceVersion }, patch));
+    deps.upsertState(await deps.client.mergePatchStatus(resource.states, refOf(state), patch));
     deps.agentEvents.lost(node);
   }
   if (state !== undefined) deps.reportedLost.add(node);

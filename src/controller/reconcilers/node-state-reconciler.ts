@@ -6,7 +6,7 @@ import type { Lease } from "../../kube/leases/lease.ts";
 import type { Logger } from "../../ports.ts";
 import type { AgentLeases } from "../agents/agent-leases.ts";
 import { indexOf } from "../model/intent-index.ts";
-import { type Intent, indexDigest, type StateEntry } from "../model/projections.ts";
+import { type Intent, indexDigest, refOf, type StateEntry } from "../model/projections.ts";
 
 /**
  * What to do about the NodeVolumeState of a node: there is one as long as there is a Node, or anything of ours on it.
@@ -67,8 +67,7 @@ async function reconcileState(deps: NodeStateDeps, name: string): Promise<void> 
   if (decision === "delete") {
     if (state === undefined) return;
     // As it was seen: a leader that does not know that another leads must not delete what that one keeps.
-    const { uid, resourceVersion } = state.metadata;
-    await deps.client.delete(resource.states, { name, uid, resourceVersion });
+    await deps.client.delete(resource.states, refOf(state));
   } else {
     try {
       const born = { metadata: { name }, ...(deps.indexIntents && { spec: indexOf(intents) }) };

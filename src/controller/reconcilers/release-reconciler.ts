@@ -6,7 +6,7 @@ import type { PolicyWatch } from "../../kube/policies/policy-watch.ts";
 import type { Logger } from "../../ports.ts";
 import type { AgentLeases } from "../agents/agent-leases.ts";
 import type { IntentAttachments } from "../attach/intent-attachments.ts";
-import { type Intent, intentRef, type NodeInfo, projectNode } from "../model/projections.ts";
+import { type Intent, type NodeInfo, projectNode, refOf } from "../model/projections.ts";
 import { requestersOf } from "../model/volume-identity.ts";
 import { awaitsRelease, decideRelease, type ReleaseDecision, type ReleaseProof } from "../release/decide-release.ts";
 
@@ -65,7 +65,7 @@ export async function releaseIntent(deps: ReleaseIntentDeps, seen: Intent): Prom
   await deps.attachments?.release(intent);
 
   const finalizers = (intent.metadata.finalizers ?? []).filter((name) => name !== finalizer.inUse);
-  await deps.client.mergePatch(resource.intents, intentRef(intent), { metadata: { finalizers } });
+  await deps.client.mergePatch(resource.intents, refOf(intent), { metadata: { finalizers } });
   recordRelease(deps, intent, decision.proof);
   return decision;
 }

@@ -3,6 +3,7 @@ import type { KubeClient } from "../../kube/client/client.ts";
 import type { EventRecorder } from "../../kube/events/event-recorder.ts";
 import type { RequeueAfter } from "../../kube/keyed-queue.ts";
 import { mergeDiff } from "../../kube/merge-diff.ts";
+import { sameJson } from "../../kube/same-json.ts";
 import type { Clock, Logger } from "../../ports.ts";
 import type { Gatherer } from "../intents/gather.ts";
 import type { PendingWrites } from "../intents/pending-writes.ts";
@@ -12,7 +13,7 @@ import type { StillInUse } from "../sets/finalizer-controller.ts";
 import type { PodCount } from "../sets/pod-count.ts";
 import { decideRollout, type Rollout } from "../sets/rollout.ts";
 import { setEvents } from "../sets/set-events.ts";
-import { sameStatus, setStatus } from "../sets/set-status.ts";
+import { setStatus } from "../sets/set-status.ts";
 
 /** Dependencies of the rollout and status of a set, and the end of a set. */
 export interface ReconcileSetDeps {
@@ -85,7 +86,7 @@ async function report(
   const unguarded = deps.unguarded();
   const selected = () => (entry.spec === undefined ? "none" : deps.gatherer.selectedNodes(entry.spec));
   const status = setStatus({ entry, nodes, rollout, remaining, selected, pods, unguarded }, deps.clock.now());
-  if (sameStatus(entry.status, status)) return undefined;
+  if (sameJson(entry.status, status)) return undefined;
   const putOffMs = deps.podCount.putOffMs(name, entry.status, status);
   if (putOffMs > 0) return putOffMs;
   const patch = mergeDiff(entry.status, status) ?? {};

@@ -12,7 +12,7 @@ import { limitReached } from "../attach/decide-attachment.ts";
 import { decideVolume } from "../attach/decide-volume.ts";
 import { type GatherVolumeDeps, gatherVolume, placeOf } from "../attach/gather-volume.ts";
 import { grow } from "../attach/grow.ts";
-import { consentObstacle, isDenied, onAttachment, usedBefore } from "../attach/obstacles.ts";
+import { attachedByOther, consentObstacle, isDenied, usedBefore } from "../attach/obstacles.ts";
 import type { Retries } from "../attach/retries.ts";
 import type { AttachPlan, Decision } from "../attach/volume-decision.ts";
 import type { VolumeEventRecorder } from "../attach/volume-event-recorder.ts";
@@ -183,8 +183,7 @@ async function attachedByOthers(
     if (one === undefined || isOwnAttachment(one.metadata.name)) continue;
     const csi = one.inline ?? index.objects.persistentVolume(one.persistentVolumeName)?.csi;
     if (csi === undefined || volumeKey(csi) !== volumeKey(id)) continue;
-    const message = `the volume is attached to node ${one.nodeName} by somebody else, for pods that use it`;
-    return { reason: "ForeignAttachment", message, on: onAttachment(one.metadata.name, one.nodeName) };
+    return attachedByOther(one);
   }
   return undefined;
 }

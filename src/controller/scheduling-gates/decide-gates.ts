@@ -8,6 +8,7 @@ import type { PodEntry } from "../model/pod-entry.ts";
 import type { PodVolume } from "../model/pod-volume.ts";
 import type { SetEntry } from "../model/projections.ts";
 import type { ClaimObjects } from "../model/storage-objects.ts";
+import type { RejectionReason } from "../pods/admitted-pods.ts";
 import { allOf, demandOfSet, type NodeDemand, termsOf } from "./node-demand.ts";
 
 /** What the gates of a pod are decided by. */
@@ -20,14 +21,8 @@ export interface GateFacts {
   readonly consent: NodeInput["consent"];
 }
 
-/** Why a pod keeps its scheduling gates. */
-export interface Wait {
-  readonly reason: Reason;
-  readonly message: string;
-}
-
 /** undefined: what is decided by is not all known, which ends by itself. */
-export type GateDecision = { readonly wait: Wait } | { readonly demand: NodeDemand } | undefined;
+export type GateDecision = { readonly wait: RejectionReason } | { readonly demand: NodeDemand } | undefined;
 
 /**
  * Whether a pod may go to the scheduler, and to which Nodes: those where each of its volumes is to be had, as the
@@ -85,7 +80,7 @@ function ofGate(set: string, facts: GateFacts): GateDecision {
   return ofSet(spec, facts);
 }
 
-function servingSpec(set: string, facts: GateFacts): NodeVolumeSetSpec | { readonly wait: Wait } {
+function servingSpec(set: string, facts: GateFacts): NodeVolumeSetSpec | { readonly wait: RejectionReason } {
   const entry = facts.set(set);
   if (entry === undefined) return { wait: { reason: "SetNotFound", message: `there is no NodeVolumeSet ${set}` } };
   const { spec, metadata } = entry;

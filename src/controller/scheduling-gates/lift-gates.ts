@@ -5,7 +5,7 @@ import { arrayIn, recordIn, stringIn } from "../../kube/json.ts";
 import type { Logger } from "../../ports.ts";
 import type { PodEntry } from "../model/pod-entry.ts";
 import type { NodeInfo } from "../model/projections.ts";
-import type { Wait } from "./decide-gates.ts";
+import type { RejectionReason } from "../pods/admitted-pods.ts";
 import { type NodeDemand, narrow, termsIn } from "./node-demand.ts";
 
 /** Dependencies of removing scheduling gates from a pod. */
@@ -22,7 +22,11 @@ export interface LiftDeps {
  * and the write is refused if the pod has changed since.
  * @returns the reason if the pod's own node affinity excludes these nodes
  */
-export async function liftGates(deps: LiftDeps, pod: PodEntry, demand: NodeDemand): Promise<Wait | undefined> {
+export async function liftGates(
+  deps: LiftDeps,
+  pod: PodEntry,
+  demand: NodeDemand,
+): Promise<RejectionReason | undefined> {
   const { name, namespace, uid } = pod.metadata;
   const live = await deps.client.get<KubeObject>(resource.pods, { name, namespace });
   if (live === undefined || live.metadata.uid !== uid) return undefined;

@@ -1,10 +1,11 @@
 import type { RequeueAfter } from "../../kube/keyed-queue.ts";
 import type { PodEntry } from "../model/pod-entry.ts";
 import type { Intent } from "../model/projections.ts";
+import type { Rejection } from "../pods/admitted-pods.ts";
 import { decideGates, type GateFacts } from "./decide-gates.ts";
 import { type LiftDeps, liftGates } from "./lift-gates.ts";
 import { type ShowDeps, showVolumesReady } from "./show-volumes-ready.ts";
-import { type SchedulingRefusal, volumesReady } from "./volumes-ready.ts";
+import { volumesReady } from "./volumes-ready.ts";
 
 /** Dependencies of reconciling one waiting pod. */
 export interface ReconcilePodDeps extends LiftDeps, ShowDeps {
@@ -14,7 +15,7 @@ export interface ReconcilePodDeps extends LiftDeps, ShowDeps {
   readonly gateFacts: () => GateFacts;
   readonly intentsOf: (node: string) => readonly Intent[];
   /** Why volumes of a pod are in no intent, which was told already. */
-  readonly refusals: (pod: PodEntry) => readonly SchedulingRefusal[];
+  readonly refusals: (pod: PodEntry) => readonly Rejection[];
 }
 
 /**

@@ -3,14 +3,7 @@ import type { Reason } from "../../api/reasons.ts";
 import type { PodEntry } from "../model/pod-entry.ts";
 import type { Intent } from "../model/projections.ts";
 import { isObserved } from "../nodes/availability.ts";
-
-/** Why a volume of a pod is in no intent. */
-export interface SchedulingRefusal {
-  /** Name of the volume in the pod. */
-  readonly volume: string;
-  readonly reason: Reason;
-  readonly message: string;
-}
+import type { Rejection } from "../pods/admitted-pods.ts";
 
 /** What the pod's condition `nodevolume.dev/VolumesReady` shall say. */
 export interface VolumesReady {
@@ -25,11 +18,7 @@ export interface VolumesReady {
  * @param intents of the pod's node
  * @param refusals why volumes of the pod are in no intent
  */
-export function volumesReady(
-  pod: PodEntry,
-  intents: readonly Intent[],
-  refusals: readonly SchedulingRefusal[],
-): VolumesReady {
+export function volumesReady(pod: PodEntry, intents: readonly Intent[], refusals: readonly Rejection[]): VolumesReady {
   for (const { name } of pod.volumes) {
     const missing = missingOf(pod, name, intents, refusals);
     if (missing === undefined) continue;
@@ -45,7 +34,7 @@ function missingOf(
   pod: PodEntry,
   volume: string,
   intents: readonly Intent[],
-  refusals: readonly SchedulingRefusal[],
+  refusals: readonly Rejection[],
 ): { readonly reason: string; readonly message: string } | undefined {
   const refusal = refusals.find((one) => one.volume === volume);
   if (refusal !== undefined) return refusal;

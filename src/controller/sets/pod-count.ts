@@ -23,7 +23,6 @@ export interface PodCountDeps {
 /** The number alone is for people: pods that come and go by the thousand are not a write each. */
 const everyMs = 5_000;
 
-/** Counts the pods of each set for its status, at limited intervals: a status is not written for every pod. */
 export function createPodCount({ clock, pods, intentsOf }: PodCountDeps): PodCount {
   /** By set, when the number was last written. */
   const saidAt = new Map<string, number>();

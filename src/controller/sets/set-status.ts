@@ -3,7 +3,6 @@ import { isReason, type Reason } from "../../api/reasons.ts";
 import { isOfNodeItself } from "../../api/source-traits.ts";
 import type { FailingNode, NodeVolumeSetStatus } from "../../api/types.gen.ts";
 import { listed } from "../../api/values/listed.ts";
-import { sameJson } from "../../kube/same-json.ts";
 import type { Conflict, SetOnNode } from "../model/node-input.ts";
 import type { SetEntry } from "../model/projections.ts";
 import type { SelectedNodes } from "../nodes/select-nodes.ts";
@@ -66,11 +65,6 @@ export function setStatus(input: SetStatusInput, now: number): NodeVolumeSetStat
     failing: failing.slice(0, maxFailing).map(({ blocked: _, stuck: __, ...failure }) => failure),
     conditions: mergeConditions(entry.status.conditions, conditions, generation, now),
   };
-}
-
-/** Whether a status says the same: a write of it would change nothing. */
-export function sameStatus(a: NodeVolumeSetStatus, b: NodeVolumeSetStatus): boolean {
-  return sameJson(a, b);
 }
 
 type Counts = { [K in "desired" | "updated" | "ready" | "drifted" | "conflict" | "failed"]: number };

@@ -34,3 +34,15 @@ export function createGroups(): Groups {
     of: (group) => [...(members.get(group) ?? [])],
   };
 }
+
+/** Objects of a store in such groups. */
+export interface ObjectGroups<T> extends Omit<Groups, "of"> {
+  /** Those of the group that are in the store now. */
+  of(group: string): T[];
+}
+
+/** An empty index of the objects of a store by group. */
+export function createObjectGroups<T>(store: { get(name: string): T | undefined }): ObjectGroups<T> {
+  const { of, ...groups } = createGroups();
+  return { ...groups, of: (group) => of(group).flatMap((name) => store.get(name) ?? []) };
+}

@@ -1,6 +1,6 @@
 import { expect } from "chai";
 import type { NodeVolumeSetStatus } from "../../../../src/api/types.gen.ts";
-import { sameStatus } from "../../../../src/controller/sets/set-status.ts";
+import { sameJson } from "../../../../src/kube/same-json.ts";
 import { kstatus } from "../../../lib/asserts/kstatus.ts";
 import { setEntry } from "../objects.ts";
 import type { OneNode } from "../one-node.ts";
@@ -215,7 +215,7 @@ describe("setStatus", () => {
       conditions: first.conditions?.map((c) => ({ ...c, lastTransitionTime: "2020-01-01T00:00:00Z" })),
     };
     const second = statusOf(worlds, stored as NodeVolumeSetStatus);
-    expect(sameStatus(stored as NodeVolumeSetStatus, second)).to.equal(true);
+    expect(sameJson(stored as NodeVolumeSetStatus, second)).to.equal(true);
     report(worlds[0], "Ready", "False", "SourceNotFound", "m");
     const third = statusOf(worlds, stored as NodeVolumeSetStatus);
     expect(third.conditions?.map((c) => `${c.type} ${c.lastTransitionTime.slice(0, 4)}`)).to.deep.equal([
