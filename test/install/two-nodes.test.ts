@@ -61,7 +61,7 @@ describe("on two real kubelets", () => {
   });
 
   it("mounts a set only on the node that it selects", async () => {
-    await apply("selected", { nodeSelector: { matchLabels: { [hostname]: second.name } } });
+    await apply("selected", { nodeSelector: { [hostname]: second.name } });
     await world.objects.ready("selected", 1);
     expect([await mounts(world.node, "selected"), (await mounts(second, "selected")).length]).to.deep.equal([[], 1]);
   });

@@ -219,7 +219,7 @@ export class InstallWorld implements AsyncDisposable {
   async told(): Promise<string> {
     const ask = (...args: string[]) =>
       this.admin.try(["-n", "nodevolume-system", ...args]).then(({ stdout }) => stdout);
-    const logs = globSync(join(this.directory, "node/kubelet/pod-logs/nodevolume-system_*/*/*.log"));
+    const logs = globSync(join(this.directory, "{node,second-node-*}/kubelet/pod-logs/nodevolume-system_*/*/*.log"));
     const tails = logs.flatMap((file) => [basename(dirname(dirname(file))), ...tailOf(file, 8)]);
     const objects = [await ask("get", "pods", "-o", "wide"), await ask("get", "events", "--sort-by=.lastTimestamp")];
     return [...objects, ...tails].join("\n");
