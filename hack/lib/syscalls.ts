@@ -8,11 +8,29 @@ const prctl = libc.func("int prctl(int option, unsigned long argument, long, lon
 const syscall = libc.func("long syscall(long number, long first, long second)");
 const flock = libc.func("int flock(int fd, int operation)");
 
+const socket = libc.func("int socket(int domain, int type, int protocol)");
+const ioctl = libc.func("int ioctl(int fd, ulong request, void *argument)");
+
 const PR_SET_PDEATHSIG = 1;
+/** netdevice(7); the same on all architectures of Linux that Node runs on. */
+const [AF_INET, SOCK_DGRAM, SIOCSIFFLAGS, IFF_UP] = [2, 2, 0x8914, 1];
+const ifreqSize = 40;
+const interfaceNameSize = 16;
 
 /** Has the kernel kill this process when the thread that started it ends, however it ends. */
 export function killMeWithMyParent(): void {
   if (prctl(PR_SET_PDEATHSIG, 9, 0, 0, 0) !== 0) throw new Error("prctl(PR_SET_PDEATHSIG) failed");
+}
+
+/** Turns on the loopback interface of the own network namespace: a new one has it turned off (netdevice(7)). */
+export function bringLoopbackUp(): void {
+  const fd: number = socket(AF_INET, SOCK_DGRAM, 0);
+  const request = Buffer.alloc(ifreqSize);
+  request.write("lo");
+  request.writeInt16LE(IFF_UP, interfaceNameSize);
+  const failed = fd < 0 || ioctl(fd, SIOCSIFFLAGS, request) !== 0;
+  if (fd >= 0) closeSync(fd);
+  if (failed) throw new Error("the loopback interface could not be turned on");
 }
 
 /** A descriptor that becomes readable when the process ends; undefined if there is no such process. */

@@ -1,7 +1,7 @@
 // Builds the Dockerfile by buildah in a store of its own, for tests: without Docker, and without a registry to have the
 // base from.
 import { execFile } from "node:child_process";
-import { copyFileSync, cpSync, existsSync, mkdirSync, realpathSync, writeFileSync } from "node:fs";
+import { copyFileSync, cpSync, existsSync, mkdirSync, realpathSync, rmSync, writeFileSync } from "node:fs";
 import { delimiter, dirname, join } from "node:path";
 import { promisify } from "node:util";
 import type { ImageTools } from "../tools/buildah.ts";
@@ -69,6 +69,7 @@ export class ImageBuilder {
   /** @returns the path of an archive of an image that `ctr images import` takes */
   async archive(name: string): Promise<string> {
     const archive = join(this.#options.directory, `${name.replace(/[/:]/g, "_")}.tar`);
+    rmSync(archive, { force: true }); // buildah adds to none that is there
     await this.#buildah.run("push", this.#buildah.policy, name, `docker-archive:${archive}:${name}`);
     return archive;
   }

@@ -11,9 +11,13 @@ import { until } from "../until.ts";
  * everywhere.
  */
 export const kubeletNode = "127.0.0.1";
+/** Of a second one. It has a network of its own, and this is another address of its loopback interface. */
+export const secondNode = "127.0.0.2";
 
-/** Who the kubelet is, for the control plane's file of tokens. */
-export const kubeletUser = { name: `system:node:${kubeletNode}`, groups: ["system:nodes"] } as const;
+/** Who the kubelet of a node is, for the control plane's file of tokens. */
+export function kubeletUser(node: string): { readonly name: string; readonly groups: readonly string[] } {
+  return { name: `system:node:${node}`, groups: ["system:nodes"] };
+}
 
 export interface KubeletOptions {
   readonly plane: ControlPlane;
@@ -35,7 +39,7 @@ export function startKubelet(options: KubeletOptions): RunningProcess {
   const { plane, host, program, directory, logs, env, kubeletDir = layout.kubeletDir } = options;
   mkdirSync(join(directory, "pod-logs"), { recursive: true });
   const kubeconfig = join(directory, "kubeconfig");
-  const { name } = kubeletUser;
+  const { name } = kubeletUser(host.name);
   const token = plane.credentials.tokens.get(name);
   if (token === undefined) throw new Error(`the control plane has no user ${name}`);
   writeKubeconfig(kubeconfig, { server: plane.server, ca: plane.ca, user: name, token });
@@ -44,7 +48,7 @@ export function startKubelet(options: KubeletOptions): RunningProcess {
   // No name server is asked: nothing here has a name.
   writeFileSync(join(directory, "resolv.conf"), "nameserver 127.0.0.1\n");
   const flags = [`--config=${config}`, `--kubeconfig=${kubeconfig}`, `--root-dir=${kubeletDir}`];
-  const node = [`--cert-dir=${join(directory, "certificates")}`, `--hostname-override=${kubeletNode}`];
+  const node = [`--cert-dir=${join(directory, "certificates")}`, `--hostname-override=${host.name}`];
   return host.startOn("kubelet", [program, ...flags, ...node, "--v=2"], join(logs, "kubelet.log"), env);
 }
 
@@ -82,18 +86,18 @@ function configOf({ directory, socket, cgroup }: KubeletOptions): object {
 /** Milliseconds until its node is Ready; some seconds are usual. */
 const patience = 90_000;
 
-/** Waits until the kubelet's node is Ready, and pods are sent to it. @returns its uid */
-export async function untilReady(plane: ControlPlane, kubelet: () => RunningProcess): Promise<string> {
+/** Waits until a kubelet's node is Ready, and pods are sent to it. @returns its uid */
+export async function untilReady(plane: ControlPlane, node: string, kubelet: () => RunningProcess): Promise<string> {
   let uid = "";
-  await until("kubelet's node to be Ready", patience, async () => {
+  await until(`the node ${node} to be Ready`, patience, async () => {
     const ending = kubelet().ending();
     if (ending !== undefined)
       throw new StepError(`kubelet ${ending}`, { logFile: kubelet().logFile, remedy: "its log says why" });
-    const { status, body } = await plane.admin.call("GET", `/api/v1/nodes/${kubeletNode}`);
+    const { status, body } = await plane.admin.call("GET", `/api/v1/nodes/${node}`);
     if (status !== 200) return false;
-    const { metadata, spec, status: node } = body as unknown as NodeObject;
+    const { metadata, spec, status: now } = body as unknown as NodeObject;
     uid = metadata.uid;
-    const ready = node.conditions?.some((one) => one.type === "Ready" && one.status === "True") === true;
+    const ready = now.conditions?.some((one) => one.type === "Ready" && one.status === "True") === true;
     return ready && (spec.taints ?? []).length === 0;
   });
   return uid;

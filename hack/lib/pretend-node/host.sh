@@ -15,5 +15,8 @@ for directory in "$@"; do
   mount -t tmpfs nodevolume "$directory"
 done
 echo ready
-# An agent that may not look into processes with more rights than it has can look into this one.
-exec setpriv --bounding-set=-sys_ptrace sleep infinity
+# An agent that may not look into processes with more rights than it has can look into this one. Process 1 of a PID
+# namespace gets the orphans of all others, and waits for them.
+hold='exec sleep infinity'
+[ $$ -ne 1 ] || hold='sleep infinity & wait'
+exec setpriv --bounding-set=-sys_ptrace sh -c "$hold"

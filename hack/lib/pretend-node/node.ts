@@ -1,7 +1,8 @@
 // A pretended node: a Node object without a kubelet, and on this machine a "host" mount namespace in which everything
 // is shared, with the agent in a namespace beneath it as the DaemonSet would put it. The kernel parts are real.
 
-import { execFile, spawn } from "node:child_process";
+import { type ChildProcess, execFile, spawn } from "node:child_process";
+import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { promisify } from "node:util";
 import { eachLine } from "../lines.ts";
@@ -29,8 +30,10 @@ const ownDirectories = [layout.stateDir, layout.defaultPrefix, layout.prefix, la
 
 export interface PretendHost {
   readonly name: string;
-  /** A process that does nothing but hold the host's mount namespace. */
+  /** A process that does nothing but hold the host's namespaces, as our own PID namespace numbers it. */
   readonly pid: number;
+  /** Arguments with which nsenter(1) enters the host's namespaces. */
+  readonly enter: readonly string[];
   /** Runs a command on the host: in its mount namespace, not the agent's. @returns stdout */
   run(command: string, ...args: string[]): Promise<string>;
   /** The host's mount table, one line of mountinfo each. */
@@ -48,14 +51,21 @@ export interface PretendHost {
   stop(): Promise<void>;
 }
 
-/** Makes the host of a pretended node. Needs root, and only makes sense in a sandbox. */
-export async function startPretendHost(name: string): Promise<PretendHost> {
+/** Namespaces that a host may have of its own, besides that of its mounts. */
+export type OwnNamespace = "pid" | "net";
+
+/**
+ * Makes the host of a pretended node. Needs root, and only makes sense in a sandbox.
+ * @param own with "pid", the process that holds the host is its process 1, and every process of it ends with that
+ */
+export async function startPretendHost(name: string, own: readonly OwnNamespace[] = []): Promise<PretendHost> {
   const script = join(root, "hack/lib/pretend-node/host.sh");
   const cover = [process.execPath, join(root, "hack/lib/sandbox/cover-main.ts")];
-  const holder = spawn("unshare", ["--mount", "--propagation", "private", "sh", script, ...cover, ...ownDirectories], {
+  const forks = own.includes("pid") ? ["--fork", "--kill-child", "--mount-proc"] : [];
+  const namespaces = ["--mount", "--propagation", "private", ...own.map((one) => `--${one}`), ...forks];
+  const holder = spawn("unshare", [...namespaces, "sh", script, ...cover, ...ownDirectories], {
     stdio: ["ignore", "pipe", "pipe"],
   });
-  const pid = pidOf(holder);
   const ended = new Promise<void>((resolve) => holder.on("exit", () => resolve()));
   let complaint = "";
   eachLine(holder.stderr, (line) => {
@@ -65,17 +75,21 @@ export async function startPretendHost(name: string): Promise<PretendHost> {
     eachLine(holder.stdout, () => resolve());
     void ended.then(() => reject(new Error(`the mount namespace of ${name} could not be made: ${complaint}`)));
   });
-  const namespace = `--mount=/proc/${pid}/ns/mnt`;
+  const pid = own.includes("pid") ? onlyChildOf(holder) : pidOf(holder);
+  const enter = [`--mount=/proc/${pid}/ns/mnt`, ...own.map((one) => `--${one}=/proc/${pid}/ns/${one}`)];
+  // Into a PID namespace nsenter forks: whoever ends it, ends what it has started.
+  const together = own.includes("pid") ? ["setpriv", "--pdeathsig", "KILL"] : [];
   return {
     name,
     pid,
-    run: async (command, ...args) => (await run("nsenter", [namespace, "--", command, ...args])).stdout,
+    enter,
+    run: async (command, ...args) => (await run("nsenter", [...enter, "--", command, ...args])).stdout,
     mounts: async () => (await run("cat", [`/proc/${pid}/mountinfo`])).stdout.trimEnd().split("\n"),
     startAgent: (command, logFile, env) =>
       startProcess({
         name: `agent of ${name}`,
         command: "nsenter",
-        args: [namespace, "--", "unshare", "--mount", "--propagation", "unchanged", "sh", ...agentScript(), ...command],
+        args: [...enter, "--", "unshare", "--mount", "--propagation", "unchanged", "sh", ...agentScript(), ...command],
         logFile,
         env,
       }),
@@ -83,7 +97,7 @@ export async function startPretendHost(name: string): Promise<PretendHost> {
       startProcess({
         name: `${program} of ${name}`,
         command: "nsenter",
-        args: [namespace, "--", ...command],
+        args: [...enter, "--", ...together, ...command],
         logFile,
         env,
       }),
@@ -91,7 +105,7 @@ export async function startPretendHost(name: string): Promise<PretendHost> {
       startProcess({
         name: `${program} of ${name}`,
         command: "nsenter",
-        args: [namespace, "--", "unshare", "--mount", "--propagation", "unchanged", ...command],
+        args: [...enter, "--", "unshare", "--mount", "--propagation", "unchanged", ...command],
         logFile,
         env,
       }),
@@ -100,6 +114,12 @@ export async function startPretendHost(name: string): Promise<PretendHost> {
       await ended;
     },
   };
+}
+
+/** The pid of the one child of a process. */
+function onlyChildOf(parent: ChildProcess): number {
+  const pid = pidOf(parent);
+  return Number(readFileSync(`/proc/${pid}/task/${pid}/children`, "utf8"));
 }
 
 function agentScript(): string[] {

@@ -30,9 +30,12 @@ export interface Load {
  * other mount gets the id of one of theirs: who finds the ids as they were, finds the mounts.
  */
 export function startLoad(world: Pick<InstallWorld, "node">, folders: readonly string[]): Load {
-  const namespace = `--mount=/proc/${world.node.host.pid}/ns/mnt`;
   const main = join(root, "test/lib/install/install-load-main.ts");
-  const child = spawn("nsenter", [namespace, "--", process.execPath, main, ...folders]);
+  const child = spawn("nsenter", [
+    ...world.node.host.enter,
+    ...["--", "setpriv", "--pdeathsig", "KILL", process.execPath],
+    ...[main, ...folders],
+  ]);
   child.stdin.on("error", () => undefined); // it has ended: its exit code says why
   let last: LoadSoFar = { round: 0, reads: 0, writes: 0, longestMs: 0 };
   let complaint = "";

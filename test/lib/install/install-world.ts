@@ -11,7 +11,14 @@ import { ImageBuilder } from "../../../hack/lib/image/build.ts";
 import { nameOf, type Target } from "../../../hack/lib/image/dockerfile.ts";
 import { createKubectl, type Kubectl } from "../../../hack/lib/kubectl.ts";
 import { cannotMakeCgroups } from "../../../hack/lib/kubelet-node/cgroups.ts";
-import { type KubeletNode, nodeUsers, startKubeletNode } from "../../../hack/lib/kubelet-node/start.ts";
+import {
+  type KubeletNode,
+  type MachineWithKubelet,
+  type NodeOptions,
+  nodeUsers,
+  startKubeletNode,
+  startSecondNode,
+} from "../../../hack/lib/kubelet-node/start.ts";
 import { skipBecause } from "../../../hack/lib/lanes/skip-reason.ts";
 import { tailOf } from "../../../hack/lib/process.ts";
 import { root } from "../../../hack/lib/root.ts";
@@ -47,13 +54,16 @@ export class InstallWorld implements AsyncDisposable {
   readonly admin: Kubectl;
   readonly objects: Objects;
   readonly directory: string;
+  readonly #ofNodes: Omit<NodeOptions, "directory">;
   readonly #ends: (() => Promise<void>)[];
 
   private constructor(
     parts: Pick<InstallWorld, "plane" | "node" | "images" | "directory">,
+    ofNodes: Omit<NodeOptions, "directory">,
     ends: (() => Promise<void>)[],
   ) {
     ({ plane: this.plane, node: this.node, images: this.images, directory: this.directory } = parts);
+    this.#ofNodes = ofNodes;
     this.#ends = ends;
     const { server, ca, credentials } = this.plane;
     const kubeconfig = join(this.directory, "admin.kubeconfig");
@@ -87,10 +97,11 @@ export class InstallWorld implements AsyncDisposable {
     const plane = await startControlPlane({ tools, directory: planeDirectory, users: nodeUsers });
     const ends = [() => plane.stop()];
     try {
-      const programs = { tools: nodeTools, controllerManager, controllers, kubeletDir };
-      const node = await startKubeletNode({ plane, ...programs, directory: nodeDirectory, logs, env: process.env });
+      // Process 1 of a node is the node's, as config/agent/daemonset.yaml has it: the sandbox's has other mounts.
+      const ofNodes = { plane, tools: nodeTools, kubeletDir, logs, env: process.env, own: ["pid"] } as const;
+      const node = await startKubeletNode({ ...ofNodes, controllerManager, controllers, directory: nodeDirectory });
       ends.push(() => node.stop());
-      return new InstallWorld({ plane, node, images, directory }, ends);
+      return new InstallWorld({ plane, node, images, directory }, ofNodes, ends);
     } catch (error) {
       for (const end of ends) await end();
       throw error;
@@ -103,6 +114,16 @@ export class InstallWorld implements AsyncDisposable {
       await this.buildImage(target, version);
       await this.node.importImage(await this.images.archive(imageName(target, version)));
     }
+  }
+
+  /** Starts a second node, with the images of a version that has been built. */
+  async addSecondNode(version: string): Promise<MachineWithKubelet> {
+    const directory = mkdtempSync(join(this.directory, "second-node-"));
+    const node = await startSecondNode({ ...this.#ofNodes, directory });
+    this.#ends.push(() => node.stop());
+    for (const target of ["controller", "agent"] as const)
+      await node.importImage(await this.images.archive(imageName(target, version)));
+    return node;
   }
 
   /** Builds one of them, which the node does not get. */
@@ -129,7 +150,7 @@ export class InstallWorld implements AsyncDisposable {
   /**
    * A kustomization of config/default with the images, and with what this one node, which has no network of pods and no
    * Services, needs beside it: the controller in the node's network, once, on loopback; for it and the agent's proxy,
-   * where the API server is; for the agent, where the node is.
+   * where the API server is.
    */
   overlay(version: string): string {
     const directory = join(this.directory, `overlay-${version}`);
@@ -139,8 +160,6 @@ export class InstallWorld implements AsyncDisposable {
       { name: "KUBERNETES_SERVICE_HOST", value: hostname },
       { name: "KUBERNETES_SERVICE_PORT", value: port },
     ];
-    // Process 1 is the sandbox's, which has other mounts.
-    const hostPid = { name: "NODEVOLUME_HOST_PID", value: `${this.node.host.pid}` };
     const loopback = { name: "NODEVOLUME_METRICS_ADDRESS", value: "127.0.0.1:9808" };
     const rollingUpdate = { maxSurge: 0, maxUnavailable: 1 }; // two of them cannot have the same port of the node
     const container = (name: string, env: object[]) => ({ template: { spec: { containers: [{ name, env }] } } });
@@ -150,11 +169,7 @@ export class InstallWorld implements AsyncDisposable {
       strategy: { type: "RollingUpdate", rollingUpdate },
       template: { spec: { ...template.spec, hostNetwork: true } },
     };
-    const agent = {
-      template: {
-        spec: { initContainers: [{ name: "api-proxy", env }], containers: [{ name: "agent", env: [hostPid] }] },
-      },
-    };
+    const agent = { template: { spec: { initContainers: [{ name: "api-proxy", env }] } } };
     const patch = (kind: string, name: string, spec: object) => ({
       patch: JSON.stringify({ apiVersion: "apps/v1", kind, metadata: { name, namespace: "nodevolume-system" }, spec }),
     });
@@ -204,7 +219,7 @@ export class InstallWorld implements AsyncDisposable {
   async told(): Promise<string> {
     const ask = (...args: string[]) =>
       this.admin.try(["-n", "nodevolume-system", ...args]).then(({ stdout }) => stdout);
-    const logs = globSync(join(this.directory, "node/kubelet/pod-logs/nodevolume-system_*/*/*.log"));
+    const logs = globSync(join(this.directory, "{node,second-node-*}/kubelet/pod-logs/nodevolume-system_*/*/*.log"));
     const tails = logs.flatMap((file) => [basename(dirname(dirname(file))), ...tailOf(file, 8)]);
     const objects = [await ask("get", "pods", "-o", "wide"), await ask("get", "events", "--sort-by=.lastTimestamp")];
     return [...objects, ...tails].join("\n");
