@@ -6,6 +6,7 @@ import { errnoOf, ifThere } from "../syscall/errno.ts";
 import type { Libc } from "../syscall/libc.ts";
 import { containerOf } from "./container-of.ts";
 import { commandNodesOf } from "./generic-nodes.ts";
+import { commandOf } from "./mount-namespaces.ts";
 import type { RemoteMounts } from "./remote-mounts.ts";
 import { threadsWithFiles } from "./threads-with-files.ts";
 
@@ -56,7 +57,7 @@ export function openersOf(
   );
   for (const pid of entries("/proc").filter((name) => /^\d+$/.test(name) && Number(name) !== except)) {
     if (libc.sharesMemory(except, Number(pid))) continue;
-    const command = ifThere(() => readFileSync(`/proc/${pid}/comm`, "utf8").trim()) ?? "?";
+    const command = commandOf(Number(pid));
     const reads = () => which === "all" && !lookers.includes(command) && (agent === undefined || !isOf(agent, pid));
     const held = first(heldFiles(libc, pid, remote), (file) => isDevice(file) && (file.writable || reads()));
     if (held === undefined || servers.some((server) => server !== undefined && hasThread(pid, server))) continue;
@@ -105,10 +106,7 @@ export function isArrayKeeper({ pid, command }: Pick<Holder, "pid" | "command">,
 export function hiddenProcesses(): readonly { readonly pid: number; readonly command: string }[] {
   return entries("/proc")
     .filter((name) => /^\d+$/.test(name) && name !== "1" && isHidden(name) && !isKernelThread(name))
-    .map((pid) => ({
-      pid: Number(pid),
-      command: ifThere(() => readFileSync(`/proc/${pid}/comm`, "utf8").trim()) ?? "?",
-    }));
+    .map((pid) => ({ pid: Number(pid), command: commandOf(Number(pid)) }));
 }
 
 /** Who may follow this link may follow those of open files: the kernel asks the same (ptrace(2), PTRACE_MODE_READ). */

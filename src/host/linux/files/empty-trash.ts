@@ -1,11 +1,11 @@
-import { type Dirent, lstatSync, opendirSync, renameSync, rmdirSync, unlinkSync } from "node:fs";
+import { type Dirent, lstatSync, renameSync, rmdirSync, unlinkSync } from "node:fs";
 import type { TrashLeft } from "../child/child-protocol.ts";
+import { eachEntry, pathAt } from "../path/held-tree.ts";
 import { AT_FDCWD, O, RESOLVE } from "../syscall/constants.ts";
 import { Descriptor } from "../syscall/descriptor.ts";
 import { errnoOf } from "../syscall/errno.ts";
 import type { Libc } from "../syscall/libc.ts";
 
-const namesAtOnce = 1024;
 /** Directories that wait to be emptied in this pass; the next pass finds the others. */
 const waitingAtOnce = 10_000;
 const exampleLimit = 5;
@@ -56,7 +56,7 @@ class Trash {
 
   #remove(directory: Descriptor, name: Buffer, entry: Dirent<Buffer>, within: string): void {
     this.#try(`${within}${name}`, () => {
-      const path = at(directory, name);
+      const path = pathAt(directory, name);
       if (!isDirectory(entry, path)) {
         unlinkSync(path);
         this.#progress = true;
@@ -72,7 +72,7 @@ class Trash {
       eachEntry(directory, (inner, entry) => this.#remove(directory, inner, entry, `${name}/`));
     });
     try {
-      rmdirSync(at(this.#trash, name));
+      rmdirSync(pathAt(this.#trash, name));
       this.#progress = true;
     } catch (error) {
       // Why something in it stays is said already; what was moved or made meanwhile is met in the next pass.
@@ -82,7 +82,7 @@ class Trash {
 
   #moveUp(from: Buffer): void {
     const name = Buffer.from(`deep.${process.pid}.${this.#sequence++}`);
-    renameSync(from, at(this.#trash, name));
+    renameSync(from, pathAt(this.#trash, name));
     this.#progress = true;
     if (this.#waiting.length < waitingAtOnce) this.#waiting.push(name);
   }
@@ -107,23 +107,8 @@ function openDirectory(libc: Libc, parent: number, path: string, resolve = 0): D
   return new Descriptor(libc.openat2(parent, path, O.DIRECTORY | O.NOFOLLOW | O.CLOEXEC, 0, resolve));
 }
 
-/** An entry of an open directory, for calls that take a path and do not follow its last part. */
-function at(directory: Descriptor, name: Buffer): Buffer {
-  return Buffer.concat([Buffer.from(`${directory.path}/`), name]);
-}
-
 /** Not every file system says what an entry is. */
 function isDirectory(entry: Dirent<Buffer>, path: Buffer): boolean {
   const known = entry.isDirectory() || entry.isFile() || entry.isSymbolicLink();
   return known ? entry.isDirectory() : lstatSync(path).isDirectory();
-}
-
-function eachEntry(directory: Descriptor, action: (name: Buffer, entry: Dirent<Buffer>) => void): void {
-  // The types of Node know no directory that is read with its names as bytes.
-  const encoding = "buffer" as unknown as BufferEncoding;
-  using entries = opendirSync(directory.path, { encoding, bufferSize: namesAtOnce });
-  for (let entry = entries.readSync(); entry !== null; entry = entries.readSync()) {
-    const bytes = entry as unknown as Dirent<Buffer>;
-    action(bytes.name, bytes);
-  }
 }

@@ -1,12 +1,12 @@
-import { chmodSync, type Dirent, opendirSync, openSync } from "node:fs";
+import { chmodSync, openSync } from "node:fs";
 import type { OwnershipRequest, OwnershipResult } from "../../ports/ownership.ts";
+import { eachEntry, pathAt } from "../path/held-tree.ts";
 import { AT_EMPTY_PATH, O, S_IFMT } from "../syscall/constants.ts";
 import { Descriptor } from "../syscall/descriptor.ts";
 import { errnoOf } from "../syscall/errno.ts";
 import type { Libc, Statx } from "../syscall/libc.ts";
 import { directoryType, rightsFor, symbolicLink } from "./group-rights.ts";
 
-const namesAtOnce = 1024;
 /** How deep directories are gone into: each level keeps two files open, and a process may open 1024. */
 const deepest = 450;
 const exampleLimit = 5;
@@ -45,19 +45,14 @@ export class GroupWalk {
       this.#keep(`${path}/`, `deeper than ${deepest} directories`);
       return;
     }
-    // The types of Node know no directory that is read with its names as bytes.
-    const encoding = "buffer" as unknown as BufferEncoding;
-    using entries = opendirSync(directory.path, { encoding, bufferSize: namesAtOnce });
-    for (let entry = entries.readSync(); entry !== null; entry = entries.readSync()) {
-      const { name } = entry as unknown as Dirent<Buffer>;
+    eachEntry(directory, (name) => {
       this.#tell(this.#entries);
       this.#named(directory, name, `${path}/${name}`, depth + 1);
-    }
+    });
   }
 
   #named(directory: Descriptor, name: Buffer, path: string, depth: number): void {
-    const file = Buffer.concat([Buffer.from(`${directory.path}/`), name]);
-    using self = this.#try(path, () => new Descriptor(openSync(file, O.PATH | O.NOFOLLOW)));
+    using self = this.#try(path, () => new Descriptor(openSync(pathAt(directory, name), O.PATH | O.NOFOLLOW)));
     const stat = self && this.#try(path, () => this.#statOf(self));
     if (self === undefined || stat === undefined || stat.mountID !== this.#request.mountID) return;
     if ((stat.mode & S_IFMT) !== directoryType) this.#give(self, stat, path);

@@ -1,4 +1,4 @@
-import { closeSync, openSync, readdirSync, readSync, realpathSync } from "node:fs";
+import { readdirSync, readSync, realpathSync } from "node:fs";
 import { basename } from "node:path";
 import { listed } from "../../../api/values/listed.ts";
 import { optionName } from "../../../api/values/mount-options.ts";
@@ -12,7 +12,7 @@ import { FSCONFIG, FSMOUNT_CLOEXEC, FSOPEN_CLOEXEC, FSPICK, MOUNT_ATTR } from ".
 import { Descriptor } from "../syscall/descriptor.ts";
 import { errnoOf, ifThere, unlessErrno } from "../syscall/errno.ts";
 import type { Libc } from "../syscall/libc.ts";
-import { refusedDevice } from "./refused-device.ts";
+import { readAt, refusedDevice } from "./refused-device.ts";
 import { servedFailure, servedFileSystems } from "./served-file-systems.ts";
 
 /** A new mount of a file system, not attached anywhere yet (fsopen, fsconfig, fsmount). */
@@ -156,17 +156,8 @@ const errorsContinue = 1;
  */
 export function errorsOption({ fsType, source, options }: FilesystemMount): readonly string[] {
   if (!/^ext[234]$/.test(fsType) || options.some((option) => optionName(option) === "errors")) return [];
-  return [`errors=${ifThere(() => shortAt(source, errorsField)) === errorsContinue ? "continue" : "remount-ro"}`];
-}
-
-function shortAt(path: string, at: number): number | undefined {
-  const fd = openSync(path, "r");
-  try {
-    const bytes = Buffer.alloc(2);
-    return readSync(fd, bytes, 0, 2, at) === 2 ? bytes.readUInt16LE() : undefined;
-  } finally {
-    closeSync(fd);
-  }
+  const says = ifThere(() => readAt(source, errorsField, 2))?.readUInt16LE();
+  return [`errors=${says === errorsContinue ? "continue" : "remount-ro"}`];
 }
 
 /** How many devices a message names. */

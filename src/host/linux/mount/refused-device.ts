@@ -68,14 +68,15 @@ function isAnother(path: string, source: string): boolean {
 
 function uuidOf(fsType: string, path: string): string | undefined {
   const identity = identities[fsType];
-  return identity && ifThere(() => readAt(path, identity.at, 16));
+  return identity && ifThere(() => readAt(path, identity.at, 16))?.toString("hex");
 }
 
-function readAt(path: string, at: number, length: number): string | undefined {
+/** @returns undefined if there are fewer */
+export function readAt(path: string, at: number, length: number): Buffer | undefined {
   const fd = openSync(path, "r");
   try {
     const bytes = Buffer.alloc(length);
-    return readSync(fd, bytes, 0, length, at) === length ? bytes.toString("hex") : undefined;
+    return readSync(fd, bytes, 0, length, at) === length ? bytes : undefined;
   } finally {
     closeSync(fd);
   }

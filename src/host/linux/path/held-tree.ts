@@ -1,5 +1,5 @@
 import { isUtf8 } from "node:buffer";
-import { type Dirent, lstatSync, readdirSync, renameSync, rmdirSync, unlinkSync } from "node:fs";
+import { type Dirent, lstatSync, opendirSync, readdirSync, renameSync, rmdirSync, unlinkSync } from "node:fs";
 import { O, RESOLVE } from "../syscall/constants.ts";
 import { Descriptor } from "../syscall/descriptor.ts";
 import { unlessErrno } from "../syscall/errno.ts";
@@ -86,7 +86,7 @@ class TreeEmptier {
   }
 
   #remove(entry: Dirent<Buffer>): void {
-    const path = at(this.#directory, entry.name);
+    const path = pathAt(this.#directory, entry.name);
     if (!entry.isDirectory()) {
       unlinkSync(path);
       return;
@@ -97,7 +97,7 @@ class TreeEmptier {
     }
     using inner = openDirectoryAt(this.#libc, this.#directory, entry.name.toString(), "refuse");
     for (const deeper of entriesIn(inner)) {
-      const beneath = at(inner, deeper.name);
+      const beneath = pathAt(inner, deeper.name);
       unlessGone(() => (deeper.isDirectory() ? this.#moveUp(beneath) : unlinkSync(beneath)));
     }
     rmdirSync(path);
@@ -116,8 +116,19 @@ function entriesIn(directory: Descriptor): Dirent<Buffer>[] {
   return readdirSync(directory.path, { withFileTypes: true, encoding: "buffer" });
 }
 
+/** Every entry of an open directory that may be long, with the bytes of its name. */
+export function eachEntry(directory: Descriptor, action: (name: Buffer, entry: Dirent<Buffer>) => void): void {
+  // The types of Node know no directory that is read with its names as bytes.
+  const encoding = "buffer" as unknown as BufferEncoding;
+  using entries = opendirSync(directory.path, { encoding, bufferSize: 1024 });
+  for (let entry = entries.readSync(); entry !== null; entry = entries.readSync()) {
+    const bytes = entry as unknown as Dirent<Buffer>;
+    action(bytes.name, bytes);
+  }
+}
+
 /** An entry of an open directory, for calls that do not follow the last part of a path. */
-function at(directory: Descriptor, name: Buffer): Buffer {
+export function pathAt(directory: Descriptor, name: Buffer): Buffer {
   return Buffer.concat([Buffer.from(`${directory.path}/`), name]);
 }
 

@@ -2,12 +2,9 @@ import { existsSync, readdirSync, readFileSync, realpathSync } from "node:fs";
 import { basename } from "node:path";
 import { addressOf, type MultipathMap, type ScsiDisk, type ScsiPort, type ScsiTree } from "../../ports/scsi.ts";
 import { linksIn } from "../device/disks.ts";
-import { attribute } from "../syscall/block-device.ts";
+import { attribute, sector } from "../syscall/block-device.ts";
 import { ifThere } from "../syscall/errno.ts";
 import { nameOfWWID, namesOfPage } from "./scsi-names.ts";
-
-/** Bytes of the unit in which sysfs counts. */
-const sector = 512;
 
 /** Where to look, so that it can be tried on a made tree. */
 export interface ScsiPlaces {
