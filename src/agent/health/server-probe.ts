@@ -1,6 +1,5 @@
 import { isLocal } from "../../host/mount-table/may-block.ts";
-import type { RemoteMount } from "../../host/ports/remote-mount.ts";
-import { describeRemote } from "../../host/ports/remote-mount.ts";
+import { describeRemote, type RemoteMount } from "../../host/ports/remote-mount.ts";
 import type { FileSystemErrors, ServerAnswer, Servers } from "../../host/ports/servers.ts";
 import type { Cancel, System } from "../../ports.ts";
 import type { ServerUnresponsive } from "../model/actual-volume.ts";

@@ -1,6 +1,5 @@
 import { Registry } from "prom-client";
 import { FakeApi } from "../../../hack/lib/agent-on-kernel/fake-api.ts";
-import { noDrivers } from "../../../src/agent/drivers/no-drivers.ts";
 import { podDriverMetrics } from "../../../src/agent/drivers/pod-driver-metrics.ts";
 import { callMetrics } from "../../../src/agent/drivers/start-drivers.ts";
 import { startAgent } from "../../../src/agent/start.ts";
@@ -10,6 +9,7 @@ import { createMetrics, type MetricSources, registerGauges } from "../../../src/
 import { featureGates, parseFeatureGates } from "../../../src/feature-gates.ts";
 import { registerFeatureMetrics } from "../../../src/feature-metrics.ts";
 import { collectProcessMetrics } from "../../../src/http/health-server.ts";
+import { noDrivers } from "../../lib/fakes/no-drivers.ts";
 import { FakeHost } from "../agent/fake-host.ts";
 import { virtualSystem } from "../kube/virtual-system.ts";
 
