@@ -47,10 +47,7 @@ export interface NodeCapabilities {
   readonly stats: boolean;
   readonly volumeMountGroup: boolean;
   readonly singleNodeMultiWriter: boolean;
-  /**
-   * VOLUME_CONDITION, which specification 1.13 has removed and drivers built before still have: see
-   * `VolumeStats.condition`.
-   */
+  /** VOLUME_CONDITION, until specification 1.13; drivers built before have it: see `VolumeStats.condition`. */
   readonly volumeCondition: boolean;
 }
 

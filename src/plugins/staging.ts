@@ -21,18 +21,20 @@ export async function stageFilesystem(
   if (context.stagingMount === undefined) {
     await context.mounter.makeTarget(target, "directory");
     await context.mounter.mountFilesystem({ ...mount, target, attributes: { ...stagingAttributes, readOnly } });
-  } else if (context.stagingMount.fsType !== mount.fsType && !isVersionOf(context.stagingMount.fsType, mount.fsType)) {
-    const message = `${target.path} has a ${context.stagingMount.fsType} mounted that is not ours`;
-    throw new VolumeError("ForeignMount", "final", message);
-  }
+  } else if (!isVersionOf(context.stagingMount.fsType, mount.fsType)) refuseForeign(context, mount.fsType);
   const staged = await context.mounter.inspect({ root: "/", path: target.path });
   if (staged === undefined) throw new VolumeError("SetUpFailed", "transient", `${target.path} is not there any more`);
   return { kind: "filesystem", path: target.path, fileKind: "directory", identity: staged.identity, ...device };
 }
 
-/**
- * The name that a volume's file system in memory goes by in the mount table: it tells it from those of other volumes.
- */
+/** @throws VolumeError ForeignMount if there is a file system of another type on the staging path */
+export function refuseForeign({ stagingMount, stagingTarget }: StageContext, fsType: string): void {
+  if (stagingMount === undefined || stagingMount.fsType === fsType) return;
+  const message = `${stagingTarget.path} has a ${stagingMount.fsType} mounted that is not ours`;
+  throw new VolumeError("ForeignMount", "final", message);
+}
+
+/** The name of a volume's file system in memory in the mount table: it tells it from those of other volumes. */
 export function memorySource({ key }: VolumeSpec): string {
   return `nodevolume-${key}`;
 }
@@ -82,12 +84,21 @@ function isVersionOf(shown: string, asked: string): boolean {
   return asked === "nfs" && shown === "nfs4";
 }
 
-/** Makes the data directory of a volume. */
-export async function stageDirectory(context: StageContext, mode: number): Promise<Staged> {
-  const path = context.dataPath;
+/**
+ * Makes the data directory of a volume.
+ * @param fill what comes into it before it is shown
+ * @param path of the part of it that is shown
+ */
+export async function stageDirectory(
+  context: StageContext,
+  mode: number,
+  fill: () => Promise<void> = async () => {},
+  path = context.dataPath,
+): Promise<Staged> {
   await context.record({ kind: "directory", path });
-  const directory = await context.directories.make(path, mode);
+  const directory = await context.directories.make(context.dataPath, mode);
   await context.record({ kind: "directory", path, directory });
+  await fill();
   const made = await context.mounter.inspect({ root: "/", path });
   if (made === undefined) throw new VolumeError("SetUpFailed", "transient", `${path} is not there any more`);
   return { kind: "directory", path, fileKind: "directory", identity: made.identity, directory };

@@ -4,7 +4,6 @@ import { execFileSync } from "node:child_process";
 import { mkdirSync } from "node:fs";
 import { setTimeout as after } from "node:timers/promises";
 import { Registry } from "prom-client";
-import { noDrivers } from "../../../src/agent/drivers/no-drivers.ts";
 import type { Plan } from "../../../src/agent/model/volume-plan.ts";
 import { startAgent } from "../../../src/agent/start.ts";
 import type { NodeVolumeIntentStatus } from "../../../src/api/types.gen.ts";
@@ -12,6 +11,7 @@ import { prepareStateDirectories } from "../../../src/host/linux/files/state-dir
 import { linuxHost } from "../../../src/host/linux/linux-host.ts";
 import { loadLibc } from "../../../src/host/linux/syscall/libc.ts";
 import { realSystem } from "../../../src/system.ts";
+import { noDrivers } from "../../../test/lib/fakes/no-drivers.ts";
 import { FakeApi } from "../../lib/agent-on-kernel/fake-api.ts";
 import { FuseServer } from "../../lib/agent-on-kernel/fuse/fuse-server.ts";
 import { intent } from "../../lib/agent-on-kernel/intent.ts";

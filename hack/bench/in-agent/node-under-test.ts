@@ -2,7 +2,6 @@ import { execFileSync } from "node:child_process";
 import { mkdirSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { Registry } from "prom-client";
-import { noDrivers } from "../../../src/agent/drivers/no-drivers.ts";
 import { Debounce } from "../../../src/agent/health/debounce.ts";
 import type { Plan } from "../../../src/agent/model/volume-plan.ts";
 import { type Agent, startAgent } from "../../../src/agent/start.ts";
@@ -13,6 +12,7 @@ import { memoryReturner } from "../../../src/host/linux/syscall/give-back-memory
 import { loadLibc } from "../../../src/host/linux/syscall/libc.ts";
 import type { Logger } from "../../../src/ports.ts";
 import { realSystem } from "../../../src/system.ts";
+import { noDrivers } from "../../../test/lib/fakes/no-drivers.ts";
 import type { FakeApi } from "../../lib/agent-on-kernel/fake-api.ts";
 import { nodeName, type Place } from "./intents.ts";
 

@@ -5,7 +5,7 @@ import {
   sameFilesystem,
   sameIdentity,
 } from "../../host/mount-table/mount-table.ts";
-import { type MountEntry, type MountRef, sameMount } from "../../host/mount-table/mountinfo.ts";
+import { type MountEntry, sameMount } from "../../host/mount-table/mountinfo.ts";
 import { isSameProcess } from "../health/fuse-client-watch.ts";
 import type { ActualStateInput } from "../model/actual-input.ts";
 import type {
@@ -35,7 +35,7 @@ export function buildActualState(input: ActualStateInput): ActualVolume {
   // A staged volume counts as in use until its record is removed, which happens only with evidence of its release.
   const unrecorded = stage.record === undefined && stage.truth === "uncertain";
   const recorded = mounted || staged || unrecorded || input.record?.child !== undefined;
-  const unread = input.unread && observeUnread({ ...input, volume: input.unread });
+  const unread = input.unread && observeUnread({ ...input, unread: input.unread });
   const inUse = recorded || mayBeLostWhole(input, targets) || unread?.problem !== undefined;
   return { stage, targets, inUse, ...(unread && { unread }) };
 }
@@ -217,9 +217,7 @@ function unrecordedTarget(
   return { truth: "absent", problem, ...(foreign && { foreign }), ...(like && { mountMatch: like }) };
 }
 
-/**
- * Whether there is no record of a volume that may have been mounted, and something may be it, for all that is known.
- */
+/** Whether there is no record of a volume that may have been mounted, and something may be it for all that is known. */
 function mayBeLostWhole(input: ActualStateInput, targets: readonly ActualTarget[]): boolean {
   const { record, desired, table, mayHaveLost } = input;
   if (record !== undefined || desired?.mode !== "Manage" || !desired.granted) return false;
@@ -256,13 +254,8 @@ function compare(
 export function isOwnMount(entry: MountEntry, record: TargetRecord): boolean {
   if (sameIdentity(entry, record.identity)) return true;
   if (!sameFilesystem(entry, record.identity)) return false;
-  if (sameMount(entry, mountRef(record))) return true;
+  if (sameMount(entry, { id: record.mountID, uniqueID: record.uniqueID })) return true;
   return record.peerGroup !== undefined && [entry.shared, entry.master].includes(record.peerGroup);
-}
-
-/** The ids that a target's mount had when they were learned. */
-function mountRef({ mountID, uniqueID }: TargetRecord): MountRef {
-  return { id: mountID, uniqueID };
 }
 
 /** Whether it was not learned before a crash which mount is ours, and the source may have been renamed since. */

@@ -9,9 +9,7 @@ import type { ObservedVolume } from "../../api/types.gen.ts";
 const plugin = "kubernetes.io~csi";
 const plugins = "plugins/kubernetes.io/csi";
 
-/**
- * What is mounted for one pod, the last step first: a block volume is published by its driver, and then bound again.
- */
+/** What is mounted for one pod, the last step first: a block volume is published by its driver, then bound again. */
 export function podPaths(kubeletDir: string, volumeName: string, uid: string, block: boolean): readonly string[] {
   if (!block) return [`${kubeletDir}/pods/${uid}/volumes/${plugin}/${volumeName}/mount`];
   const devices = `${kubeletDir}/${plugins}/volumeDevices`;

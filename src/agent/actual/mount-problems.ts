@@ -3,9 +3,7 @@ import type { Problem } from "../model/actual-volume.ts";
 
 // PURE. Problems of mounts that block ours.
 
-/**
- * The problem of every volume while the mount table cannot be read: nothing is set up or torn down meanwhile (law L1).
- */
+/** The problem of every volume while the mount table cannot be read: nothing is set up or torn down then (law L1). */
 export const tableUnreadable: Problem = {
   reason: "MountTableUnreadable",
   message: "the kernel's mount table cannot be read: what is mounted is not known",
@@ -48,10 +46,7 @@ export function covered(path: string): Problem {
   };
 }
 
-/**
- * PURE. The problem of a target with a foreign mount on top of ours. Ours is left alone: an unmount would take the
- * foreign one.
- */
+/** PURE. The problem of a target with a foreign mount over ours, which is left alone: an unmount would take that. */
 export function stacked(path: string): Problem {
   return {
     reason: "ForeignMountOnTarget",

@@ -33,9 +33,7 @@ export function observeNodeMount(
   return { differsOnNode: true, flagsOnNode: shown, ...(drifted && { drift: drift ?? "OptionsDiffer" }) };
 }
 
-/**
- * Whether what is mounted beside this mount would arrive on the node: its parent is in one peer group with one there.
- */
+/** Whether what is mounted beside this mount would arrive on the node: its parent has a peer there. */
 function reachesNode(ours: MountEntry, table: MountTable, nodeTable: MountTable): boolean {
   const group = table.byID(ours.parent)?.shared;
   return group !== undefined && nodeTable.peers(group).length > 0;

@@ -1,22 +1,12 @@
-import { type MountTable, sameFilesystem, sameIdentity } from "../../host/mount-table/mount-table.ts";
+import { sameFilesystem, sameIdentity } from "../../host/mount-table/mount-table.ts";
 import type { MountEntry } from "../../host/mount-table/mountinfo.ts";
-import type { MountMatch, Problem, UnreadView } from "../model/actual-volume.ts";
+import type { ActualStateInput } from "../model/actual-input.ts";
+import type { Problem, UnreadView } from "../model/actual-volume.ts";
 import type { InvalidVolume } from "../model/desired.ts";
-import type { PlanSettings } from "../model/plan-input.ts";
 import { podTargetPath } from "../model/pod-path.ts";
-import type { VolumeRecord } from "../model/volume-record.ts";
 import { letGo, nameOf, tableUnreadable } from "./mount-problems.ts";
 
-/** Inputs of the view of a volume whose intent is not understood: its mounts are found without the spec. */
-export interface UnreadInput {
-  readonly volume: InvalidVolume;
-  readonly record: VolumeRecord | undefined;
-  readonly mayHaveLost: boolean;
-  readonly table: MountTable | undefined;
-  readonly settings: Pick<PlanSettings, "kubeletDir">;
-  readonly stagingPath: string;
-  identifyMount(mount: MountEntry): MountMatch | undefined;
-}
+type UnreadInput = ActualStateInput & { readonly unread: InvalidVolume };
 
 /**
  * PURE. The view of a volume whose intent is not understood. Without a spec, a mount without a record cannot be
@@ -24,7 +14,7 @@ export interface UnreadInput {
  * another volume covers it; paths that cannot be checked count as in use (laws L2 and L7, safety rules 6 and 24).
  */
 export function observeUnread(input: UnreadInput): UnreadView | undefined {
-  const { volume, record, mayHaveLost, table } = input;
+  const { unread: volume, record, mayHaveLost, table } = input;
   if (volume.mayHave === undefined) return undefined;
   const staging = record === undefined ? [input.stagingPath] : [];
   const paths = mayHaveLost ? unrecordedPaths(input) : [];
@@ -41,15 +31,13 @@ export function observeUnread(input: UnreadInput): UnreadView | undefined {
 }
 
 /** Where it asks to be mounted, and no record says that it is. */
-function unrecordedPaths({ volume: { mayHave }, record, settings: { kubeletDir } }: UnreadInput): string[] {
+function unrecordedPaths({ unread: { mayHave }, record, settings: { kubeletDir } }: UnreadInput): string[] {
   const ofPods = kubeletDir === undefined ? [] : (mayHave?.pods ?? []).map((pod) => podTargetPath(kubeletDir, pod));
   const recorded = new Set(record?.targets.map(({ path }) => path));
   return [...(mayHave?.paths ?? []), ...ofPods].filter((path) => !recorded.has(path));
 }
 
-/**
- * A record that has no such target says that a mount there is not ours, unless it shows what is staged (see adoptOwn).
- */
+/** By a record without such a target a mount there is not ours, unless it shows what is staged (see adoptOwn). */
 function mayBeOfIt(mount: MountEntry, { record, identifyMount }: UnreadInput): boolean {
   if (record === undefined) return identifyMount(mount) !== "other";
   const { kind, identity } = record.stage ?? {};

@@ -16,10 +16,7 @@ const backoff = { baseMs: 500, maxMs: 122_000 };
  */
 const afterDeadlineMs = 5_000;
 
-/**
- * PURE. The key of an operation's backoff: the volume and the target path, or the volume alone if the operation has no
- * path.
- */
+/** PURE. The key of an operation's backoff: the volume and the target path, or the volume alone. */
 export function slotOf(operation: Operation): Slot {
   return `${operation.volume}\n${"path" in operation ? operation.path : ""}`;
 }
@@ -91,12 +88,6 @@ export class Backoff {
     const resets = (failure.resets ?? 0) + 1;
     this.#bySlot.set(slot, { ...failure, resets, nextAt: clock.monotonic(), nextTime: clock.now() });
     return true;
-  }
-
-  /** The same for every place of a volume. */
-  resetVolumeBackoff(name: string): boolean {
-    const slots = [...this.#bySlot.keys()].filter((slot) => volumeOf(slot) === name);
-    return slots.filter((slot) => this.resetBackoff(slot)).length > 0;
   }
 
   /** Forgets those of volumes that are gone. */

@@ -4,10 +4,7 @@ import type { Cancel, Logger } from "../../ports.ts";
 import type { Slot } from "../model/failure.ts";
 import type { RetryTrigger } from "./triggers-for.ts";
 
-/**
- * Limit of event sources that are watched at once, so that a thousand waiting volumes do not exhaust the node's inotify
- * watches.
- */
+/** Event sources that are watched at once: a thousand waiting volumes must not exhaust the node's inotify watches. */
 const mostSources = 512;
 
 /** Dependencies of watching for the end of waits. */

@@ -1,6 +1,5 @@
 import type { ContentRef, ObjectContent } from "../../plugins/api/content.ts";
-import type { Desired } from "../model/desired.ts";
-import { isInvalid } from "../model/desired.ts";
+import { type Desired, isInvalid } from "../model/desired.ts";
 import type { ContentState } from "../model/plan-input.ts";
 import { joinedDigest } from "./salted-digest.ts";
 
@@ -26,7 +25,7 @@ export function contentStateOf(
   const unknown = states.find((state) => !state.known);
   if (unknown !== undefined) return unknown;
   const problem = states.find((state) => state.problem !== undefined)?.problem;
-  const version = joined(states.map((state) => (state.known ? state.version : "")));
+  const version = states.map((state) => (state.known ? state.version : "")).join(" ");
   const digests = states.flatMap((state) => (state.known && state.digest !== undefined ? [state.digest] : []));
   const digest = (salt: string) => joinedDigest(digests.map((of) => of(salt)));
   return { known: true, version, ...(problem && { problem }), ...(digests.length === states.length && { digest }) };
@@ -40,9 +39,5 @@ export function volumeContent(
   if (refs === undefined) return undefined;
   const contents = refs.flatMap((ref) => get(ref) ?? []);
   if (contents.length < refs.length) return undefined;
-  return { version: joined(contents.map(({ version }) => version)), contents };
-}
-
-function joined(versions: readonly string[]): string {
-  return versions.join(" ");
+  return { version: contents.map(({ version }) => version).join(" "), contents };
 }

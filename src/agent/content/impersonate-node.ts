@@ -14,10 +14,7 @@ export async function asAgentOrNode<T>(nodeName: string, read: (options: ReadOpt
   }
 }
 
-/**
- * PURE. Whether the API server refused a request by RBAC or admission (HTTP 403). Retrying alone does not help: a right
- * is missing.
- */
+/** PURE. Whether the API server refused a request by RBAC or admission (HTTP 403): a right is missing. */
 export function isForbidden(error: unknown): boolean {
   return error instanceof ApiError && error.status === 403;
 }

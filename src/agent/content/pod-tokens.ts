@@ -13,10 +13,7 @@ export function hasTokens(path: string, { tokens, now }: Pick<PlanInput, "tokens
   return state !== undefined && now < state.until;
 }
 
-/**
- * PURE. Which tokens there are for the targets of a volume, in one text that can be compared; undefined if none are
- * asked for.
- */
+/** PURE. Which tokens there are for the targets of a volume, in one text to compare; undefined if none are needed. */
 export function tokensOf(
   desired: Pick<DesiredVolume, "layout" | "mounts"> | undefined,
   { tokens }: Pick<PlanInput, "tokens">,

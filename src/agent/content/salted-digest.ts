@@ -2,10 +2,7 @@ import { createHmac, randomBytes } from "node:crypto";
 import type { ObjectContent } from "../../plugins/api/content.ts";
 import type { SaltedDigest } from "../model/salted-digest.ts";
 
-/**
- * A digest of contents with a salt of its own: equal contents are recognized later, and a Secret cannot be guessed from
- * it.
- */
+/** A digest of contents with its own salt: equal contents are recognized later, and no Secret is guessed from it. */
 export function saltedDigestOf(contents: readonly ObjectContent[]): SaltedDigest {
   const salt = randomBytes(16).toString("hex");
   return { salt, digest: joinedDigest(contents.map(({ data }) => digestOf(data, salt))) };

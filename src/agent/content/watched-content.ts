@@ -1,11 +1,11 @@
 import type { KubeObject } from "../../api/meta.ts";
 import { messageOf } from "../../errors.ts";
 import { createKubeClient, type KubeClient } from "../../kube/client/client.ts";
+import type { Transport } from "../../kube/client/transport.ts";
 import { createReflector, type Reflector } from "../../kube/watch/reflector.ts";
 import type { ContentRef, ObjectContent, TokenRef } from "../../plugins/api/content.ts";
 import type { Problem } from "../model/actual-volume.ts";
 import type { ContentState } from "../model/plan-input.ts";
-import { asNodeOrAgent, type EitherTransport } from "./as-node-transport.ts";
 import { contentParser, type ReadContent } from "./content-parser.ts";
 import type { ContentsDeps, FollowedContent } from "./followed-content.ts";
 import { isForbidden } from "./impersonate-node.ts";
@@ -87,9 +87,7 @@ export class WatchedContent implements FollowedContent {
     this.#last = same ? known : content;
   }
 
-  /**
-   * The error of a failed watch is unspecific. A plain read shows whether access is forbidden, from the start or since.
-   */
+  /** The error of a failed watch is unspecific: a plain read shows whether access is forbidden. */
   async #askWhy(): Promise<void> {
     const { system, onChange } = this.#deps;
     try {
@@ -116,4 +114,26 @@ function sameData(a: ObjectContent["data"], b: ObjectContent["data"]): boolean {
 
 function isEqual(a: Uint8Array, b: Uint8Array | undefined): boolean {
   return b !== undefined && Buffer.compare(a, b) === 0;
+}
+
+/** Requests as the agent's own node, or as the agent itself: what the one may not, the other may be granted. */
+interface EitherTransport extends Transport {
+  /** The other one from now on. */
+  change(): void;
+}
+
+/**
+ * Begins as the node: the API server lets it read what is of this node alone (KEP-5284, on by default since Kubernetes
+ * 1.36), so that an agent needs no right to read that of others.
+ */
+function asNodeOrAgent(transport: Transport, nodeName: string): EitherTransport {
+  let asNode = true;
+  const who = () => (asNode ? { asUser: `system:node:${nodeName}` } : {});
+  return {
+    request: (request) => transport.request({ ...request, ...who() }),
+    stream: (request, handlers) => transport.stream({ ...request, ...who() }, handlers),
+    change() {
+      asNode = !asNode;
+    },
+  };
 }

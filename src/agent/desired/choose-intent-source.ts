@@ -34,10 +34,7 @@ function watchedIntents({ system, transport, nodeName, onRestart }: IntentSource
   };
 }
 
-/**
- * Checked whatever the request was: a proxy between the API server and the agent could return the intents of another
- * node.
- */
+/** Checked whatever the request was: a proxy before the API server could return the intents of another node. */
 function isOf(nodeName: string, object: unknown): boolean {
   return stringIn(recordIn(object, "spec"), "nodeName") === nodeName;
 }

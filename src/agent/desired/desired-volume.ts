@@ -1,11 +1,11 @@
-import type { NodeVolumeIntent } from "../../api/types.gen.ts";
+import type { NodeVolumeIntent, NodeVolumeIntentSpec } from "../../api/types.gen.ts";
 import { canonicalOptions } from "../../api/values/mount-options.ts";
 import type { MountAttributes } from "../../host/ports/types.ts";
 import type { VolumeSpec } from "../../plugins/api/volume-plugin.ts";
 import { needsGrantedVolume } from "../../plugins/csi.ts";
 import { pluginFor, sourceType } from "../../plugins/registry.ts";
 import type { DesiredVolume } from "../model/desired.ts";
-import { kubeletVolumeOf } from "./kubelet-volume.ts";
+import type { KubeletVolume } from "../model/kubelet-view.ts";
 import { fileLabel } from "./selinux-label.ts";
 
 /** @param key hash of the intent's name */
@@ -64,4 +64,27 @@ export function requestedAttributes(options: readonly string[], readOnly: boolea
     nodiratime: has("nodiratime"),
     atime: has("noatime") ? "noatime" : has("strictatime") ? "strictatime" : "relatime",
   };
+}
+
+/** PURE. What of an intent speaks of a volume that kubelet manages; undefined if nothing does. */
+function kubeletVolumeOf(
+  spec: Pick<NodeVolumeIntentSpec, "mode" | "observed" | "volumeMode" | "pods">,
+): KubeletVolume | undefined {
+  const { mode, observed, volumeMode, pods = [] } = spec;
+  if (mode !== "Observe" || observed === undefined) return undefined;
+  const known = observed.plugin === "kubernetes.io/csi" && isSegment(observed.volumeName);
+  const { driver, volumeHandle, ...rest } = observed;
+  const named = driver !== undefined &&
+    isSegment(driver) && { driver, ...(volumeHandle !== undefined && { volumeHandle }) };
+  return {
+    // For another plugin, or an invalid name, kubelet's path is not known: nothing is searched.
+    observed: { ...rest, ...named, volumeName: known ? observed.volumeName : "" },
+    block: volumeMode === "Block",
+    pods,
+  };
+}
+
+/** Whether a name is one part of a path. */
+function isSegment(name: string): boolean {
+  return name !== "" && name !== "." && name !== ".." && !/[/\p{Cc}]/u.test(name);
 }

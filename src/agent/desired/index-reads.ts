@@ -5,9 +5,7 @@ import type { IntentEntry } from "./intents.ts";
 /** The index of a node's intents by name, or why there is none that an agent could go by. */
 export type Index = { readonly entries: ReadonlyMap<string, IndexedIntent> } | { readonly problem: SourceProblem };
 
-/**
- * PURE. The index that a NodeVolumeState has. What is missing is not empty: nobody says then that there are no intents.
- */
+/** PURE. The index that a NodeVolumeState has. What is missing is not empty: then intents are not known. */
 export function indexIn(state: NodeVolumeState | undefined): Index {
   if (state === undefined) return missing("the node has no NodeVolumeState yet");
   const { intents, omitted } = state.spec ?? {};
@@ -65,10 +63,7 @@ export function indexReads(
   return reads;
 }
 
-/**
- * Whether what the index says of an intent is known: by a read for another reason, or from the answer to a write of our
- * own.
- */
+/** Whether what the index says of an intent is known: by another read, or the answer to a write of our own. */
 function isNoNews(entry: IndexedIntent | undefined, known: IntentEntry | undefined, answered = ""): boolean {
   if (entry === undefined || known === undefined) return false;
   const { uid, generation } = known.metadata;

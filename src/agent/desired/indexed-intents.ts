@@ -15,15 +15,9 @@ import { type IntentEntry, understand } from "./intents.ts";
  * all rights does to a status changes no generation. At 15,000 nodes of 60 intents that is 250 reads a second.
  */
 const againMs = 60 * 60_000;
-/**
- * A request that had no answer is over by then, in milliseconds: the API server itself gives up after a minute
- * (--request-timeout).
- */
+/** A request without an answer is over by then, in milliseconds: the API server gives up after a minute. */
 const overMs = 70_000;
-/**
- * Within how long of then what is doubted is read, in milliseconds: agents whose server went away at one time doubt at
- * one time.
- */
+/** Milliseconds over which those reads are spread: agents whose server went away at one time doubt at one time. */
 const spreadMs = 30_000;
 /**
  * Within how long all is read after others may have written the statuses, in milliseconds: thousands of agents find
@@ -121,9 +115,7 @@ export class IndexedIntents implements IntentSource {
     return reachedBy(this.#states, told);
   }
 
-  /**
-   * Read now, as it mostly was or was not applied, and once more when it can no longer be: nothing else would show it.
-   */
+  /** Read now, as it mostly was or was not applied, and again when it can no longer be: nothing else would show it. */
   doubt(name: string): void {
     if (!this.#running) return;
     this.#reads.again(name);

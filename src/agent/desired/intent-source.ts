@@ -5,10 +5,7 @@ import type { Reflector, ReflectorDeps } from "../../kube/watch/reflector.ts";
 import type { Cancel, System } from "../../ports.ts";
 import type { IntentEntry } from "./intents.ts";
 
-/**
- * How an agent hears of the intents of its node: it watches them, or the index of them in its NodeVolumeState (decision
- * 0067).
- */
+/** How an agent learns of its intents: it watches them, or their index in its NodeVolumeState (decision 0067). */
 export type IntentsBy = "Watch" | "Index";
 
 /** The intents of one node, the desired world, by whichever way. Reads begin with a quorum read (safety rule 4). */
@@ -32,10 +29,7 @@ export interface SourceProblem {
   readonly message: string;
 }
 
-/**
- * Dependencies of both sources of intents: a watch of the node's intents, or the index in its NodeVolumeState (decision
- * 0067).
- */
+/** Dependencies of both sources of intents (IntentsBy). */
 export interface IntentSourceDeps {
   readonly system: System;
   readonly transport: Transport;

@@ -17,10 +17,7 @@ export function withPods(desired: Desired, kubeletDir: string, isOpen: (path: st
   return mounts.length === 0 ? desired : { ...desired, mounts: [...desired.mounts, ...mounts] };
 }
 
-/**
- * PURE. Whether pods get binds of the volume: kubelet manages what is observed, and takes block devices by itself
- * (safety rule 18).
- */
+/** PURE. Whether pods get binds of the volume: not if it is observed, nor block devices (safety rule 18). */
 export function takesPods({ mode, spec }: DesiredVolume): boolean {
   return mode === "Manage" && spec.volumeMode === "Filesystem";
 }

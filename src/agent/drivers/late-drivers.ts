@@ -23,10 +23,7 @@ export interface LoadedDrivers {
   stop(): void;
 }
 
-/**
- * The CSI drivers of a node, which most nodes of a cluster may have none of: nothing is loaded before one wants to
- * register.
- */
+/** The CSI drivers of a node, which may have none: nothing is loaded before one wants to register. */
 export class LateDrivers implements CSIDrivers {
   readonly #deps: LateDriversDeps;
   readonly #listeners = new Set<(name: string) => void>();

@@ -3,10 +3,7 @@ import { Gauge, Histogram, type Registry } from "prom-client";
 /** kubelet's buckets (pkg/volume/util/metrics.go), in seconds. */
 const buckets = [0.1, 0.25, 0.5, 1, 2.5, 5, 10, 15, 25, 50, 120];
 
-/**
- * Metrics of the CSI driver that the agent serves for kubelet: calls by method and gRPC code, and whether kubelet has
- * registered it.
- */
+/** Metrics of the CSI driver that the agent serves for kubelet: calls, and whether kubelet has registered it. */
 export interface PodDriverMetrics {
   called(method: string, code: string, ms: number): void;
   registered(is: boolean): void;

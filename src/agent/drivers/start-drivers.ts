@@ -7,9 +7,7 @@ import type { System } from "../../ports.ts";
 import type { LoadedDrivers } from "./late-drivers.ts";
 import { meteredDialer, type OnCall } from "./metered-dialer.ts";
 
-/**
- * What talks to drivers, with the gRPC library: a module of its own, so that it is loaded only where there is a driver.
- */
+/** What talks to drivers, with the gRPC library: a module of its own, to be loaded only where there is a driver. */
 export function startDrivers(deps: {
   readonly system: System;
   readonly sockets: Sockets;

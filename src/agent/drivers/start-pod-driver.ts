@@ -13,9 +13,7 @@ export interface StartPodDriverDeps extends Omit<PodDriverDeps, "read" | "onCall
   readonly healthChecks: HealthChecks;
 }
 
-/**
- * The driver for pods, with the gRPC library: a module of its own, so that it is loaded only where there is a kubelet.
- */
+/** The driver for pods, with the gRPC library: a module of its own, to be loaded only where there is a kubelet. */
 export function startPodDriver({ client, registry, healthChecks, ...deps }: StartPodDriverDeps): PodDriver {
   const metrics = podDriverMetrics(registry, () => driver.underWay);
   const driver: PodDriver = new PodDriver({

@@ -22,11 +22,8 @@ export async function bindTarget(
 }
 
 /** Identity of a mount among others of the same file system, if the directory that it shows was renamed. */
-export function whichMount({
-  id,
-  uniqueID,
-  shared,
-}: MountEntry): Pick<TargetRecord, "mountID" | "uniqueID" | "peerGroup"> {
+export function whichMount(mount: MountEntry): Pick<TargetRecord, "mountID" | "uniqueID" | "peerGroup"> {
+  const { id, uniqueID, shared } = mount;
   const unique = uniqueID === undefined ? {} : { uniqueID };
   return { mountID: id, ...unique, ...(shared !== undefined && { peerGroup: shared }) };
 }

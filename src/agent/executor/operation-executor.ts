@@ -22,10 +22,7 @@ import * as targets from "./publish.ts";
 import * as staging from "./stage.ts";
 import * as release from "./unstage.ts";
 
-/**
- * Milliseconds after which a child process is killed (kubelet's csiTimeout). One that does not end then is abandoned
- * (ChildRunner).
- */
+/** Milliseconds after which a child is killed (kubelet's csiTimeout), or abandoned if that fails (ChildRunner). */
 const defaultDeadlineMs = 120_000;
 /**
  * Milliseconds after which an mkfs is killed. mkfs.ext3 writes each inode table, which takes minutes on a disk of
@@ -38,9 +35,7 @@ const formatDeadlineMs = 30 * 60_000;
  */
 const slowCallMs = 3_000;
 
-/**
- * Dependencies of carrying out operations: the journal, which is written before each effect, the host, and CSI drivers.
- */
+/** Dependencies of carrying out operations: the journal, written before each effect, the host, and CSI drivers. */
 export interface OperationExecutorDeps {
   readonly system: System;
   readonly host: HostPorts;

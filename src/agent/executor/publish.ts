@@ -11,7 +11,7 @@ import { bindTarget, whichMount } from "./bind.ts";
 import { publishTarget } from "./csi/target.ts";
 import { unpublishByDriver } from "./csi/unpublish.ts";
 import { noteCopies } from "./holders/detached-copies.ts";
-import { names, pids, processOf, withUsers } from "./holders/mount-holders.ts";
+import { heldBy, names, withUsers } from "./holders/mount-holders.ts";
 import { type ActionContext, recordOf, targetPath, wanted } from "./operation-context.ts";
 import { stage } from "./stage.ts";
 import { partOf } from "./sub-path.ts";
@@ -193,8 +193,7 @@ async function mayGo(
     return true;
   }
   const holders = await copies();
-  const [first] = holders;
-  if (first === undefined) return true;
+  if (holders.length === 0) return true;
   const { desired } = context;
   const given = desired !== undefined && !isInvalid(desired) && !desired.deleting;
   if (given && !desired.mounts.some((mount) => mount.path === path)) {
@@ -204,6 +203,5 @@ async function mayGo(
     return false;
   }
   const message = `${place} is still mounted in another mount namespace: ${names(holders)}. End these processes or unmount it there`;
-  const on = processOf(first);
-  throw new VolumeError("StillReferenced", "transient", message, { on, heldBy: pids(holders) });
+  throw heldBy("StillReferenced", message, holders);
 }

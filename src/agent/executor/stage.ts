@@ -90,11 +90,8 @@ function remembersSecret({ layout }: DesiredVolume): boolean {
   return layout.credentials === true && layout.opens !== true;
 }
 
-function deviceOf({
-  deviceNumber,
-  devicePath,
-  found,
-}: { [M in keyof DeviceOfStage]: DeviceOfStage[M] | undefined }): DeviceOfStage {
+function deviceOf(stage: { [M in keyof DeviceOfStage]: DeviceOfStage[M] | undefined }): DeviceOfStage {
+  const { deviceNumber, devicePath, found } = stage;
   return {
     ...(deviceNumber !== undefined && { deviceNumber }),
     ...(devicePath !== undefined && { devicePath }),

@@ -7,7 +7,7 @@ import { type StageRecord, type VolumeRecord, withoutStage } from "../model/volu
 import { unstageByDriver } from "./csi/unpublish.ts";
 import { refuseWhileDetached } from "./holders/detached-copies.ts";
 import { refuseWhileHeld } from "./holders/held.ts";
-import { names, pids, processOf } from "./holders/mount-holders.ts";
+import { refuseClaimed, refuseOpen } from "./holders/mount-holders.ts";
 import { type ActionContext, allowedTarget, recordOf, stagingTarget } from "./operation-context.ts";
 import { detachByPlugin, unmountByPlugin } from "./plugin-teardown.ts";
 import { unmount } from "./publish.ts";
@@ -114,17 +114,8 @@ async function refuseWhileOpen(context: ActionContext, stage: StageRecord, devic
     const message = `${path} does not stand for the device ${deviceNumber} any more, which is still there: bring its node back, or pull it`;
     throw new VolumeError("DeviceBusy", "transient", message, { on: { kind: "Device", name: deviceNumber } });
   }
-  const claim = await devices.claim(path, deviceNumber);
-  if (claim !== undefined) {
-    throw new VolumeError("DeviceBusy", "transient", claim, { on: { kind: "Device", name: path } });
-  }
-  if (stage.kind !== "device") return;
-  const openers = await devices.openers(deviceNumber);
-  const [first] = openers;
-  if (first === undefined) return;
-  const on = processOf(first);
-  const message = `${path} is open: ${names(openers)}. End these processes`;
-  throw new VolumeError("DeviceBusy", "transient", message, { on, heldBy: pids(openers) });
+  await refuseClaimed(devices, { path, node: path, number: deviceNumber });
+  if (stage.kind === "device") await refuseOpen(devices, { path, number: deviceNumber });
 }
 
 /** A directory that was never seen after it was made, or is another one by now, goes only if it is empty. */

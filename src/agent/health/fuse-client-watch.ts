@@ -8,10 +8,7 @@ import type { Plan, PlanListener } from "../model/volume-plan.ts";
 
 /** Milliseconds after which a client that has ended was no failure to start: the next one is started at once. */
 const lastedMs = 60_000;
-/**
- * Milliseconds that the second one in a row waits, and the longest: each mounts anew, and ends as the one before,
- * perhaps.
- */
+/** Milliseconds that the second one in a row waits, and the longest: each mounts anew, and may end as well. */
 const firstWaitMs = 500;
 const longestWaitMs = 2 * 60_000;
 
@@ -98,9 +95,7 @@ const mostBytes = 1024 * 1024;
 /** Milliseconds between two looks. */
 const eachMs = 15_000;
 
-/**
- * Dependencies of the upkeep of the log files of FUSE clients: a timer, a log, and truncation of a file above a size.
- */
+/** Dependencies of the upkeep of the log files of FUSE clients. */
 interface ClientLogDeps {
   readonly system: Pick<System, "timers" | "log">;
   readonly directories: Pick<Directories, "emptyIfLarger">;

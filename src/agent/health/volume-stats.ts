@@ -1,17 +1,14 @@
 import type { CSIDrivers, VolumeStats } from "../../csi/ports.ts";
 import { messageOf } from "../../errors.ts";
 import type { Cancel, System } from "../../ports.ts";
-import type { VolumeHealth } from "../model/volume-health.ts";
-import type { Plan, PlanListener } from "../model/volume-plan.ts";
+import type { Plan, PlanListener, VolumeHealth } from "../model/volume-plan.ts";
 import { isSamePolled, type PolledVolume, polledVolume } from "./polled-volume.ts";
 
 /** Milliseconds between two questions, give or take a quarter: kubelet's volumeStatsAggPeriod (behaviour 118). */
 const intervalMs = 60_000;
 /** Within how many milliseconds a volume that has come is asked for the first time. */
 const firstMs = 10_000;
-/**
- * Questions that a driver has at a time: one that hangs has as many for two minutes each, and delays no other driver.
- */
+/** Questions that a driver has at a time: one that hangs has them for two minutes each, and delays no other driver. */
 const mostOfDriver = 2;
 /** Milliseconds until a volume whose driver has that many already is looked at again. */
 const againMs = 5_000;

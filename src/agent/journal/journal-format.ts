@@ -22,14 +22,9 @@ export interface JournalState {
   readonly reaps?: ReadonlyMap<string, ReapRecord>;
 }
 
-/**
- * The contents of a journal's text. A torn last line is left out without counting as damage: a crash during a write
- * causes it.
- */
+/** The contents of a journal's text. A torn last line is left out and no damage: a crash during a write causes it. */
 export interface ParsedJournal {
-  /**
-   * Undefined if the header is missing or damaged: then nothing is known of reboots since, and nothing is concluded.
-   */
+  /** Undefined if the header is missing or damaged: then nothing is concluded of reboots since. */
   readonly bootID: string | undefined;
   readonly epoch: number;
   readonly lostIn: string | undefined;
@@ -77,10 +72,7 @@ export function formatForget(name: string): string {
   return line({ forget: name });
 }
 
-/**
- * PURE. The line that sets the record of a clean-up of kubelet's leftovers at a path, or drops it if `reap` is
- * undefined.
- */
+/** PURE. The line that sets the record of a clean-up of kubelet's leftovers at a path; undefined drops it. */
 export function formatReap(path: string, reap: ReapRecord | undefined): string {
   return line(reap === undefined ? { reaped: path } : { reap });
 }

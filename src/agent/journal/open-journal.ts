@@ -8,10 +8,7 @@ import { pause } from "./pause.ts";
 /** Milliseconds until opening is retried: someone has to free disk space, or repair the directory. */
 const retryMs = 5_000;
 
-/**
- * Dependencies of opening the journal at start. `signal` ends the retries, for example on SIGTERM while the disk is
- * full.
- */
+/** Dependencies of opening the journal at start. `signal` ends the retries: SIGTERM while the disk is full. */
 export interface OpenJournalDeps {
   readonly system: System;
   readonly host: HostPorts;
@@ -24,12 +21,8 @@ export interface OpenJournalDeps {
  * running and reports why it is not ready.
  * @returns undefined if `signal` came first
  */
-export async function openJournal({
-  system,
-  host,
-  healthChecks,
-  signal,
-}: OpenJournalDeps): Promise<Journal | undefined> {
+export async function openJournal(deps: OpenJournalDeps): Promise<Journal | undefined> {
+  const { system, host, healthChecks, signal } = deps;
   for (let told = ""; signal?.aborted !== true; ) {
     try {
       const journal = await Journal.open(host.journal, await host.evidence.bootID(), system.log);

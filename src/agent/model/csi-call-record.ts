@@ -2,10 +2,7 @@
 export interface Calls {
   /** A call was sent, and its answer is not on record: it runs, or the agent was ended meanwhile. */
   readonly sent?: boolean;
-  /**
-   * A call ended without an answer, and may still take effect (safety rule 8). With when the driver answered a later
-   * one.
-   */
+  /** A call without an answer may still take effect (safety rule 8). With when the driver answered a later one. */
   readonly unanswered?: { readonly answeredAt?: Moment };
 }
 
@@ -22,9 +19,7 @@ export function sending({ sent, unanswered }: Calls): Calls {
   return { sent: true, ...(open && { unanswered: open }) };
 }
 
-/**
- * PURE. After an answer, be it a refusal: the driver is at work, so that what it was sent earlier has reached it too.
- */
+/** PURE. After an answer, be it a refusal: the driver is at work, so that earlier calls have reached it, too. */
 export function answered({ unanswered }: Calls, now: Moment): Calls {
   if (unanswered === undefined) return {};
   const { answeredAt } = unanswered;
@@ -36,9 +31,7 @@ export function unanswered(): Calls {
   return { unanswered: {} };
 }
 
-/**
- * PURE. Whether nobody has answered since a call was left open, in this run of the agent: then its time does not run.
- */
+/** PURE. Whether no answer came in this run of the agent since a call was left open: then its time does not run. */
 export function awaitsAnswer({ sent, unanswered: open }: Calls, now: Moment): boolean {
   return sent === true || (open !== undefined && open.answeredAt?.epoch !== now.epoch);
 }

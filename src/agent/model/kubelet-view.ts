@@ -11,9 +11,7 @@ export interface KubeletVolume {
 
 /** What the node's mount table shows of it. */
 export interface KubeletView {
-  /**
-   * The staged volume; undefined: nothing is staged, or the driver is not asked to, or kubelet's paths are not known.
-   */
+  /** The staged volume; undefined: nothing is staged, the driver is not asked to, or kubelet's paths are not known. */
   readonly staged?: MountEntry;
   readonly pods: readonly KubeletPod[];
   /** Whether anything of the volume is mounted, also for a pod that is gone from the list. */

@@ -4,10 +4,7 @@ import type { UnmountMode } from "../../host/ports/host-ports.ts";
 /** One operation for one volume. At most one runs per volume; after it, the planner decides again. */
 export type Operation = {
   readonly volume: string;
-  /**
-   * The unique id of the mount that the action names by its reusable id; absent if it is not known (statmount(2), Linux
-   * 6.8).
-   */
+  /** The unique id of the mount that the action names by its reusable id, if known (statmount(2), Linux 6.8). */
   readonly uniqueID?: number;
 } & Action;
 
@@ -19,10 +16,7 @@ export function exactly(operation: Operation, table: MountTable | undefined): Op
   return uniqueID === undefined ? operation : { ...operation, uniqueID };
 }
 
-/**
- * The kinds of operations, with their arguments. A new kind does not compile until executor, plan lines and log handle
- * it.
- */
+/** The kinds of operations, with their arguments. A new kind does not compile until everybody handles it. */
 export type Action =
   /** Find, make or mount what targets are bound from. */
   | { readonly kind: "stage" }

@@ -9,7 +9,7 @@ import type { OwnershipChange } from "./ownership-change.ts";
 import type { TokenState } from "./pod-identity.ts";
 import type { SlowCall, StuckOperation } from "./stuck-operation.ts";
 import type { SwapState } from "./swap-states.ts";
-import type { VolumeHealth } from "./volume-health.ts";
+import type { VolumeHealth } from "./volume-plan.ts";
 import type { VolumeRecord } from "./volume-record.ts";
 
 /** All inputs of the planner: desired state of world, actual state of world, and the time. */
@@ -50,10 +50,7 @@ export interface PlanInput {
    * path is in `touched`.
    */
   readonly closingPods?: ReadonlySet<string>;
-  /**
-   * Tokens that kubelet passed for pod targets, by path. Changed in place; the volume of a changed path is in
-   * `touched`.
-   */
+  /** Tokens from kubelet for pod targets, by path. Changed in place; the volume of a changed path is in `touched`. */
   readonly tokens?: ReadonlyMap<string, TokenState>;
   readonly settings: PlanSettings;
   /** Milliseconds of the monotonic clock, and which run of the agent it is that counts them. */
@@ -80,10 +77,7 @@ export interface PlanSettings {
   readonly seLinux?: boolean;
 }
 
-/**
- * The state of an object that a volume shows, or of all of them. `digest` is computed over their contents
- * (SaltedDigest).
- */
+/** The state of an object that a volume shows, or of all of them. `digest` is of their contents (SaltedDigest). */
 export type ContentState =
   /** As it was last seen; with a problem, if changes of it are not seen any more. */
   | { readonly known: true; readonly version: string; readonly problem?: Problem; digest?(salt: string): string }
@@ -107,10 +101,7 @@ export interface Observed {
   readonly source?: ObservedSource;
   /** Id of the mount that the source's path was in. */
   readonly mountID?: number;
-  /**
-   * Of a volume that kubelet manages: pods without a mount that were asked for, and those of them that have a mount
-   * point.
-   */
+  /** Of a volume that kubelet manages: pods without a mount, and those of them that have a mount point. */
   readonly kubelet?: { readonly asked: string; readonly left: readonly string[] };
 }
 
@@ -148,10 +139,7 @@ export function stagingPath(settings: PlanSettings, key: string): string {
   return `${settings.stateDir}/staging/${key}`;
 }
 
-/**
- * PURE. The data directory of a volume: what the agent or its plugin writes for it. Another mount may be on it, or
- * none.
- */
+/** PURE. The data directory of a volume: what the agent or its plugin writes for it. A mount may be on it. */
 export function dataPath(settings: PlanSettings, key: string): string {
   return `${settings.stateDir}/data/${key}`;
 }

@@ -3,7 +3,6 @@ import type { ActualVolume, Problem } from "./actual-volume.ts";
 import type { Desired } from "./desired.ts";
 import type { Failure } from "./failure.ts";
 import type { Operation, OperationKind } from "./operation.ts";
-import type { VolumeHealth } from "./volume-health.ts";
 import type { VolumeRecord } from "./volume-record.ts";
 
 /**
@@ -27,9 +26,7 @@ export type Phase =
   | "retained"
   | "unexplained";
 
-/**
- * All that was decided for one volume at one look, with the evidence: status, Events and metrics are computed from it.
- */
+/** All that was decided for one volume at one look, with the evidence: status, Events and metrics come from it. */
 export interface VolumePlan {
   readonly name: string;
   readonly phase: Phase;
@@ -60,10 +57,7 @@ export interface VolumePlan {
   readonly pending: readonly string[];
 }
 
-/**
- * The result of one look over all volumes. `volumes` is kept up in place by the planner: copy what is to outlive the
- * next plan.
- */
+/** The result of one look over all volumes. `volumes` is changed in place: copy what is to outlive the next plan. */
 export interface Plan {
   /** Whether all intents have been read. Before that, a missing intent means nothing. */
   readonly synced: boolean;
@@ -75,6 +69,12 @@ export interface Plan {
   readonly operations: readonly Operation[];
   /** Milliseconds of the monotonic clock at which the next failed operation is retried. */
   readonly wakeAt?: number;
+}
+
+/** The condition of a volume as its CSI driver reports it (VOLUME_CONDITION). A change makes a new object. */
+export interface VolumeHealth {
+  readonly abnormal: boolean;
+  readonly message: string;
 }
 
 /** A part of the agent that follows its plans. */

@@ -38,10 +38,7 @@ export interface VolumeRecord {
   readonly attachmentsAsked?: { readonly request: string; readonly disks: readonly string[] };
   /** Retained by deletionPolicy Retain: kept as it is, unmanaged. */
   readonly retained?: boolean;
-  /**
-   * The deletion of the intent was observed and its release has begun. The release continues even if the intent object
-   * disappears.
-   */
+  /** The intent was deleted, and its release has begun: that goes on even if the object disappears. */
   readonly revoked?: boolean;
   /** Detached copies of pods' bind mounts. Files that are open on them are in no mount table. */
   readonly copies?: readonly DetachedCopy[];
@@ -52,10 +49,7 @@ export interface VolumeRecord {
  * lists it, and files that are open on it still use the volume.
  */
 export interface DetachedCopy {
-  /**
-   * The mount namespace that it was in, as /proc names it. Absent: whether there was a copy, and where, could not be
-   * known.
-   */
+  /** The mount namespace that it was in, as /proc names it. Absent: whether, and where, could not be known. */
   readonly namespace?: string;
   /** The kernel's id of it, where it could be had. */
   readonly namespaceID?: string;
@@ -63,9 +57,7 @@ export interface DetachedCopy {
   readonly path: string;
 }
 
-/**
- * The record of a staged volume. It is written before the first effect, with `ready: false`, and again after the last.
- */
+/** The record of a staged volume, written before the first effect, with `ready: false`, and again after the last. */
 export interface StageRecord {
   readonly kind: StageKind;
   /** Source of the targets' bind mounts, as the agent sees it; also the mount point of a staged file system. */
@@ -77,9 +69,7 @@ export interface StageRecord {
   readonly fileKind?: "directory" | "file";
   readonly identity?: MountIdentity;
   readonly directory?: DirectoryID;
-  /**
-   * Inode of the data directory. It identifies the directory after a reboot, when its device may have another number.
-   */
+  /** Inode of the data directory: it identifies that after a reboot, when its device may have another number. */
   readonly inode?: number;
   readonly deviceNumber?: string;
   /** Node of that device, where it is made of what was found: by LVM or LUKS. */
@@ -116,9 +106,7 @@ export interface CSIRecord {
   /** The driver may have staged it: it had STAGE_UNSTAGE_VOLUME, or what it had is not known any more. */
   readonly needsUnstage: boolean;
   readonly block: boolean;
-  /**
-   * Everything that the driver was seen to mount for the volume: its release waits until no mount of the node shows it.
-   */
+  /** Everything that the driver was seen to mount for the volume: its release waits until no mount shows it. */
   readonly shown: readonly DriverMounts[];
   readonly calls: Calls;
   /** The driver applies the fsGroup itself (VOLUME_MOUNT_GROUP): `mountGroup`, which was passed in NodeStageVolume. */
@@ -143,10 +131,7 @@ export interface DriverMounts {
   readonly identity: MountIdentity;
   /** Its file system could be written to when it was first seen. */
   readonly writable?: boolean;
-  /**
-   * Its block device: `major:minor`, device node, and the identity of the disk, because another disk may get the same
-   * number.
-   */
+  /** Its block device: `major:minor`, node, and the identity of the disk: another may get the same number. */
   readonly device?: { readonly number: string; readonly path: string; readonly disk?: string };
 }
 
@@ -164,10 +149,7 @@ export interface Published extends Owned {
   readonly readOnly: boolean;
   /** The mount that the driver made; absent while it is not known. */
   readonly identity?: MountIdentity;
-  /**
-   * The driver returned OK, but the mount table showed no such mount: NodeUnpublishVolume has to precede the next
-   * NodePublishVolume.
-   */
+  /** The driver returned OK, but the mount table showed no mount: NodeUnpublishVolume precedes the next publish. */
   readonly refuted?: boolean;
   /** Time of the last successful NodePublishVolume; recorded for drivers with requiresRepublish. */
   readonly at?: Moment;

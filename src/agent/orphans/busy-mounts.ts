@@ -9,10 +9,7 @@ import { type Leftover, shown } from "./kubelet-orphans.ts";
 
 /** Of the schema. */
 const longest = 512;
-/**
- * Milliseconds that a pod's mount may stay after its intent has dropped the pod, before its users are searched, and
- * between searches.
- */
+/** Milliseconds after which users of a mount are searched whose pod its intent has dropped, and between searches. */
 const askAfterMs = 10_000;
 /** Of one look: each goes through all processes of the node. */
 const mostAsked = 4;
@@ -24,10 +21,7 @@ interface Known {
   readonly since?: number;
 }
 
-/**
- * A leftover of kubelet that is in use. `since` is the wall time of its first sighting, in milliseconds since the
- * epoch.
- */
+/** A leftover of kubelet in use. `since` is the wall time of its first sighting, in milliseconds since the epoch. */
 export interface BusyMount extends Leftover {
   readonly since: number;
 }

@@ -5,6 +5,7 @@ import { isBeneath, type MountTable } from "../../host/mount-table/mount-table.t
 import type { MountEntry } from "../../host/mount-table/mountinfo.ts";
 import type { StaleLoop } from "../../host/ports/evidence.ts";
 import type { VolumePlan } from "../model/volume-plan.ts";
+import { shownBy, unmounting } from "../status/orphans.ts";
 
 /** What kubelet, or a driver that it has called, has left on the node; without since when. */
 export interface Leftover extends Omit<Orphan, "since"> {
@@ -12,10 +13,7 @@ export interface Leftover extends Omit<Orphan, "since"> {
   readonly uniqueID?: number | undefined;
 }
 
-/**
- * Inputs of the search for kubelet's leftovers: mounts beneath its directory whose pod is gone, and loop devices
- * without a pod.
- */
+/** Inputs of the search for kubelet's leftovers: mounts of pods that are gone, and loop devices without a pod. */
 export interface LeftoversInput {
   readonly table: MountTable;
   readonly kubeletDir: string;
@@ -48,10 +46,7 @@ export function leftovers({ table, kubeletDir, volumes, pods, loops }: Leftovers
   return [...ofPods, ...staged.map(stagedForNobody), ...loops.flatMap((loop) => ofLoop(loop, table))];
 }
 
-/**
- * Leftovers that belong to an intent are reported in its status: those of its listed pods, and paths that are its
- * targets.
- */
+/** Leftovers of an intent are reported in its status: those of its listed pods, and its targets. */
 function knownTo(volumes: Iterable<VolumePlan>): { uids: Set<string>; points: Set<string> } {
   const uids = new Set<string>();
   const points = new Set<string>();
@@ -74,10 +69,7 @@ function uidIn(point: string, kubeletDir: string): string | undefined {
   return first === "publish" || second === "dev" ? third : undefined;
 }
 
-/**
- * plugins/kubernetes.io/csi/DRIVER/HASH/globalmount, and where it was before 1.24; of a block volume,
- * volumeDevices/staging/PV.
- */
+/** plugins/kubernetes.io/csi/DRIVER/HASH/globalmount, pv/PV before 1.24; volumeDevices/staging/PV for block. */
 function isStaged(point: string, kubeletDir: string): boolean {
   const root = `${kubeletDir}/plugins/kubernetes.io/csi/`;
   if (!point.startsWith(root)) return false;
@@ -127,25 +119,12 @@ function ofLoop({ path, backing, deviceNumber }: StaleLoop, table: MountTable): 
 }
 
 /** PURE. What is mounted there, for people. */
-export function shown({
-  id,
-  uniqueID,
-  point,
-  fsType,
-  source,
-  root,
-}: MountEntry): Pick<Leftover, "path" | "reason" | "mountID" | "uniqueID" | "source"> {
-  const what = `${fsType} (${source})${root === "/" ? "" : `, ${root} of it`}`;
-  const ids = { mountID: id, ...(uniqueID !== undefined && { uniqueID }) };
-  return { path: cut(point, longestPath), reason, ...ids, source: cut(what, longest) };
+export function shown(mount: MountEntry): Pick<Leftover, "path" | "reason" | "mountID" | "uniqueID" | "source"> {
+  const unique = mount.uniqueID === undefined ? {} : { uniqueID: mount.uniqueID };
+  return { path: cut(mount.point, longestPath), reason, ...shownBy(mount), ...unique };
 }
 
 /** PURE. By it one is told from the next: another mount on the same path is another. */
 export function leftoverKey({ kind, path, mountID, uniqueID, source }: Leftover): string {
   return [kind, path, mountID, uniqueID, source].join(" ");
-}
-
-function unmounting(path: string): string {
-  const word = path.length > longest / 2 ? undefined : shellWord(path);
-  return word === undefined ? "unmount it by the mountID, which /proc/self/mountinfo has" : `umount ${word}`;
 }

@@ -40,10 +40,7 @@ export interface ReapOutcome {
 
 /** Milliseconds until an orphan that was kept, or could not be removed, is looked at again. */
 const againMs = 120_000;
-/**
- * How often kubelet's Lease is looked at while there is anything that may be removed: more often than kubelet may
- * pause.
- */
+/** How often kubelet's Lease is read while anything may be removed: more often than kubelet may pause. */
 const lookMs = 20_000;
 const longest = 256;
 

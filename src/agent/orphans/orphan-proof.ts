@@ -21,9 +21,7 @@ export interface ReapWorld {
   readonly table: MountTable;
   readonly own: MountTable;
   readonly volumes: Iterable<VolumePlan>;
-  /**
-   * Evidence about a staged volume: kubelet's and the driver's reports, and the mount namespaces that it is mounted in.
-   */
+  /** Evidence about a staged volume: reports of kubelet and the driver, and the mount namespaces that show it. */
   readonly staged?: StagedEvidence;
 }
 

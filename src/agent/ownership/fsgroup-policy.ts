@@ -2,9 +2,7 @@ import type { DesiredMount, DesiredVolume } from "../model/desired.ts";
 import type { PlanSettings } from "../model/plan-input.ts";
 import type { CSIRecord, Owned, TargetRecord, VolumeRecord } from "../model/volume-record.ts";
 
-/**
- * Whom the files of a volume belong to, and how they are labelled: one group and one label for all its mounts. Pure.
- */
+/** Whom the files of a volume belong to, and how they are labelled: one group and label for all its mounts. Pure. */
 
 /** The part of a volume's spec that decides the group of its files. */
 export type Wanted = Pick<DesiredVolume, "layout" | "mounts">;
@@ -72,10 +70,7 @@ export function labelOf(desired: Wanted, record: KnownRecord, settings: PlanSett
   return othersThan(desired, record, "seLinuxLabel", next).length === 0 ? next : given;
 }
 
-/**
- * Whether mounts of the volume have the label that they ask for: the node has SELinux, and the driver passes the option
- * on.
- */
+/** Whether mounts of the volume get the label that they ask for: with SELinux, and a driver that passes it on. */
 export function takesLabels({ layout }: Wanted, { seLinux }: PlanSettings): boolean {
   return seLinux === true && layout.csi?.seLinuxMount === true;
 }
@@ -112,10 +107,7 @@ export function toldOwnership(
   };
 }
 
-/**
- * Whether the driver has to stage the volume anew, because it was told another group or label: CSI has no call that
- * changes them.
- */
+/** Whether the driver has to stage the volume anew for another group or label: CSI has no call that changes them. */
 export function mustStageForOwnership(desired: Wanted, record: KnownRecord, settings: PlanSettings): boolean {
   const { takesGroup, mountGroup, seLinuxLabel } = record?.stage?.csi ?? {};
   const group = fsGroupFor(desired, record);
@@ -175,10 +167,7 @@ function isReadOnlyBeside({ attributes }: DesiredMount, { layout }: Wanted): boo
   return attributes.readOnly && (layout.csi !== undefined || !layout.readOnly);
 }
 
-/**
- * The record before files are given to a group: what is on record with another has it no more, for they are the same
- * files.
- */
+/** The record before files are given to a group: what is on record with another has it no more: the same files. */
 export function withoutOtherFSGroups(record: VolumeRecord, group: number): VolumeRecord {
   const isStale = (target: TargetRecord) => ![undefined, group].includes(ownedOf(target).fsGroup);
   if (!record.targets.some(isStale)) return record;
@@ -197,9 +186,7 @@ function fsGroupAt(path: string, record: KnownRecord): number | undefined {
   return target && ownedOf(target).fsGroup;
 }
 
-/**
- * Whether a mount lacks the group or label that its spec asks for. It is out of sync then, even if a change is blocked.
- */
+/** Whether a mount lacks the group or label that its spec asks for: it is out of sync then, even if blocked. */
 export function ownershipDiffers(
   mount: DesiredMount,
   desired: Wanted,

@@ -72,10 +72,7 @@ export class GonePods {
     this.#followed.delete(path);
   }
 
-  /**
-   * Gone is a pod whose directory is not there, while the one of all pods can be seen, and of which nothing is mounted
-   * on the target.
-   */
+  /** Gone is a pod without a directory, while that of all pods can be seen, and nothing is mounted on the target. */
   async #check(path: string, directory: string): Promise<void> {
     const { host, system, kubeletDir, onGone } = this.#deps;
     const { mounter } = host.effects({ deadlineMs, formatDeadlineMs: deadlineMs, onChild: async () => {} });

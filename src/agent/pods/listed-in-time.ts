@@ -11,23 +11,16 @@ import type { Timers } from "../../ports.ts";
  */
 const listedWithinMs = 20_000;
 
-/**
- * The same volumes, of which a publish ends early while no intent names the pod, or where the pod has had its volume
- * before.
- */
+/** The same volumes, whose publish ends early while no intent names the pod, or if the pod has had its volume. */
 export function listedInTime(
   volumes: PodVolumes,
-  {
-    timers,
-    isListed,
-    isHad,
-  }: { readonly timers: Timers; isListed(path: string): boolean; isHad(path: string): boolean },
+  by: { readonly timers: Timers; isListed(path: string): boolean; isHad(path: string): boolean },
 ): PodVolumes {
   return {
     async publish(request, signal) {
       const late = new AbortController();
-      const forget = timers.after(listedWithinMs, () => {
-        if (!isListed(request.path) || isHad(request.path)) late.abort();
+      const forget = by.timers.after(listedWithinMs, () => {
+        if (!by.isListed(request.path) || by.isHad(request.path)) late.abort();
       });
       try {
         await volumes.publish(request, AbortSignal.any([signal, late.signal]));

@@ -23,9 +23,7 @@ export function lostMount(path: string, context: LostMountContext): MountEntry |
   return ownVolumes(path, context).some(shows) ? mount : undefined;
 }
 
-/**
- * What is staged where only we and drivers for us stage, our own directories, and paths of the host that are on record.
- */
+/** What is staged where only we and drivers for us stage, our directories, and paths of the host on record. */
 function ownVolumes(path: string, { table, settings, records }: LostMountContext): MountIdentity[] {
   const { stateDir, csiDir } = settings;
   const published = publishPathIn("", path); // named after the target: it is for this one

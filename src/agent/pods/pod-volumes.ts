@@ -42,10 +42,7 @@ export class AgentPodVolumes implements PodVolumes {
   /** How many calls of each kind there are for a target. */
   readonly #publishing = new Map<string, number>();
   readonly #unpublishing = new Map<string, number>();
-  /**
-   * Targets that were there before this process, or that a publish has brought about: a later one that gives up leaves
-   * them.
-   */
+  /** Targets from before this process, or that a publish has brought about: a later one that gives up leaves them. */
   readonly established = new Set<string>();
   #plan: Plan | undefined;
 
@@ -106,9 +103,7 @@ export class AgentPodVolumes implements PodVolumes {
     for (const path of [...this.#deps.open.closing]) if (this.#isClean(path)) this.#deps.open.forget(path);
   }
 
-  /**
-   * Where records may be lost, what is mounted for a pod that an intent names is taken for what kubelet once asked for.
-   */
+  /** Where records may be lost, what is mounted for a pod of an intent is taken for what kubelet once asked for. */
   found(table: MountTable): void {
     const { open, world } = this.#deps;
     const lost = [...world.podPaths].filter((path) => !open.isOpen(path) && !open.closing.has(path) && table.at(path));

@@ -1,19 +1,17 @@
+import { hash } from "node:crypto";
 import { type ConditionInput, cut, mergeConditions, settlingOf, timestamp } from "../../api/conditions.ts";
 import type { Reason } from "../../api/reasons.ts";
-import type { MountStatus, NodeVolumeIntent, NodeVolumeIntentStatus, Transition } from "../../api/types.gen.ts";
+import type { NodeVolumeIntent, NodeVolumeIntentStatus, Transition } from "../../api/types.gen.ts";
 import { type ActualTarget, isInSync, isMounted } from "../model/actual-volume.ts";
 import { isInvalid } from "../model/desired.ts";
 import type { VolumePlan } from "../model/volume-plan.ts";
 import { wantsMore } from "../planner/csi-steps.ts";
 import { kubeletStatus } from "./kubelet-status.ts";
-import { podOf, podStatuses } from "./pod-status.ts";
-import { refusedGroup } from "./refused-group.ts";
-import { shownVersion } from "./shown-version.ts";
+import { podOf, podStatuses, targetStatus } from "./pod-status.ts";
 import type { AgentStatus, StatusContext } from "./status-context.ts";
 import {
   attachWait,
   hasPods,
-  stateOfTarget,
   summaryOf,
   type VolumeState,
   type VolumeSummary,
@@ -25,6 +23,8 @@ import {
 const historyLength = 10;
 /** Mounts that the schema takes: the spec's 64, and paths that earlier specs had and that are busy. */
 const longestMounts = 128;
+/** Of the schema, for the message of one mount. */
+const longestMessage = 512;
 
 /**
  * PURE. The status that an intent should have. Everything in it comes from the mount table and the record; of the
@@ -60,7 +60,9 @@ export function statusOf(intent: NodeVolumeIntent, volume: VolumePlan, context: 
     ...(record?.contentVersion !== undefined && { contentVersion: shownVersion(record.contentVersion) }),
     ...capacityOf(volume),
     ...kubeletStatus(volume.actualState.kubelet),
-    mounts: shownTargets(volume).map((target) => mountStatus(target, volume)),
+    mounts: shownTargets(volume).map((target) => {
+      return { name: target.name, path: target.path, ...targetStatus(target, volume, longestMessage) };
+    }),
     ...(pods.length > 0 && { pods }),
     ...(waiting && { waiting }),
     ...(showsPlan(volume) && { plan: volume.pending.slice(0, 16).map((line) => cut(line, 600)) }),
@@ -109,23 +111,7 @@ function healthOf({ health }: VolumePlan): ConditionInput[] {
   return [{ type: "VolumeHealthy", status: "False", reason: "VolumeConditionAbnormal", message: health.message }];
 }
 
-function mountStatus(target: ActualTarget, volume: VolumePlan): MountStatus {
-  const problem = volume.problems.get(target.path) ?? target.problem ?? refusedGroup(target);
-  const { drift, ours } = target;
-  return {
-    name: target.name,
-    path: target.path,
-    state: stateOfTarget(target, problem !== undefined),
-    ...(ours && isMounted(target) && { mountID: String(ours.id) }),
-    ...(drift && { drift }),
-    ...(problem && { reason: problem.reason, message: cut(problem.message, 512) }),
-  };
-}
-
-/**
- * Those of the host, as many as the schema takes; those that the spec names first, then those that something is wrong
- * with.
- */
+/** Those of the host, as many as the schema takes: first those of the spec, then those that have a problem. */
 function shownTargets({ actualState, problems }: VolumePlan): readonly ActualTarget[] {
   const targets = actualState.targets.filter((target) => podOf(target) === undefined);
   if (targets.length <= longestMounts) return targets;
@@ -185,4 +171,10 @@ function sinceOf(previous: { since: string } | undefined, same: boolean, { now }
 /** Effects of a running operation may exist before its record does. */
 function isBeingSetUp({ running }: VolumePlan): boolean {
   return running !== undefined && running !== "observe";
+}
+
+/** The version of what a volume shows, as its status has it: one as it is, a digest of several. */
+function shownVersion(version: string): string {
+  const versions = version.split(" ");
+  return versions.length === 1 ? version : `${versions.length} sources, ${hash("sha256", version, "hex").slice(0, 16)}`;
 }

@@ -1,8 +1,14 @@
 import { cut } from "../../api/conditions.ts";
+import type { DriftClass } from "../../api/status-values.ts";
 import type { NodeVolumeIntentStatus, PodMountStatus } from "../../api/types.gen.ts";
-import type { DriftFound } from "../model/drift.ts";
 import type { KubeletPod, KubeletView } from "../model/kubelet-view.ts";
 import { driftMessage } from "../planner/plan-kubelet.ts";
+
+/** A difference between a mount and its spec, or between a mount and its last known state, in words for people. */
+export interface DriftFound {
+  readonly class: DriftClass;
+  readonly message: string;
+}
 
 /** Of the schema, for the message of one pod. */
 const longestMessage = 256;

@@ -1,25 +1,17 @@
 import { type ConditionInput, mergeConditions, policiesCondition, settlingOf } from "../../api/conditions.ts";
 import type { NodeVolumeState, NodeVolumeStateStatus, Orphan } from "../../api/types.gen.ts";
 import { counted } from "../../api/values/listed.ts";
-import type { MountTable } from "../../host/mount-table/mount-table.ts";
 import type { SourceProblem } from "../desired/intent-source.ts";
 import type { JournalDamage } from "../journal/journal.ts";
 import { isInvalid } from "../model/desired.ts";
 import type { Plan, VolumePlan } from "../model/volume-plan.ts";
-import { orphansOf } from "./orphans.ts";
+import { type OrphansInput, orphansOf } from "./orphans.ts";
 import { obstacleOf, summaryOf } from "./volume-summary.ts";
 
 /** Inputs of the status of the node's NodeVolumeState. Paths are as the agent sees them, unless said otherwise. */
-export interface NodeStateInput {
+export interface NodeStateInput extends Omit<OrphansInput, "volumes" | "previous"> {
   readonly plan: Plan;
-  readonly table: MountTable | undefined;
   readonly synced: boolean;
-  readonly stateDir: string;
-  readonly allowedPrefixes?: readonly string[] | undefined;
-  readonly csiDir: string;
-  /** Where the agent sees the node's root. */
-  readonly hostRoot: string;
-  readonly kubeletDir?: string | undefined;
   readonly agent: { readonly version: string; readonly bootID: string; readonly epoch: number };
   /** What the journal had lost when the agent started. */
   readonly damage?: JournalDamage | undefined;
@@ -29,7 +21,6 @@ export interface NodeStateInput {
   readonly unguarded?: string | undefined;
   /** What others have left on the node. */
   readonly others?: readonly Orphan[];
-  readonly now: number;
 }
 
 const longestInUse = 200;

@@ -152,14 +152,15 @@ function isSubPath(path: string, kubeletDir: string | undefined): boolean {
   return path.split("/").includes("volume-subpaths");
 }
 
-function shownBy(mount: MountEntry | undefined): Pick<Found, "source" | "mountID"> {
+/** PURE. What is mounted, for people. */
+export function shownBy(mount: MountEntry | undefined): Pick<Orphan, "source" | "mountID"> {
   if (mount === undefined) return {};
   const { id, fsType, source, root } = mount;
   return { mountID: id, source: cut(`${fsType} (${source})${root === "/" ? "" : `, ${root} of it`}`, longest) };
 }
 
-/** A command that can be pasted, whoever chose the path. */
-function unmounting(path: string): string {
+/** PURE. A command that can be pasted, whoever chose the path. */
+export function unmounting(path: string): string {
   const word = path.length > longest / 2 ? undefined : shellWord(path);
   return word === undefined ? "unmount it by the mountID, which /proc/self/mountinfo has" : `umount ${word}`;
 }

@@ -11,9 +11,7 @@ import { stateOfTarget } from "./volume-summary.ts";
 /** Pods that the schema takes: the spec's 256, and as many that have left and still run. */
 const longest = 512;
 
-/**
- * PURE. The pods of a volume: those of the spec in its order, then those that have left it and still have the volume.
- */
+/** PURE. The pods of a volume: those of the spec in its order, then those that left it and still have the volume. */
 export function podStatuses(volume: VolumePlan): PodMountStatus[] {
   const { desired, actualState } = volume;
   const managed = desired === undefined || isInvalid(desired) || takesPods(desired) ? desired : undefined;
@@ -34,17 +32,24 @@ export function podOf({ desired, record }: ActualTarget): PodOfTarget | undefine
   return desired?.pod ?? record?.pod;
 }
 
-function statusOfPod(target: ActualTarget, { problems }: VolumePlan): PodMountStatus {
-  const { uid = "", volume = "" } = podOf(target) ?? {};
+function statusOfPod(target: ActualTarget, volume: VolumePlan): PodMountStatus {
+  const { uid = "", volume: name = "" } = podOf(target) ?? {};
+  return { uid, volume: name, ...targetStatus(target, volume, 256) };
+}
+
+/** PURE. What the status has of a target, the host's or a pod's. @param longestMessage by the schema */
+export function targetStatus(
+  target: ActualTarget,
+  { problems }: VolumePlan,
+  longestMessage: number,
+): Omit<PodMountStatus, "uid" | "volume"> {
   const problem = problems.get(target.path) ?? target.problem ?? refusedGroup(target);
   const { drift, ours } = target;
   return {
-    uid,
-    volume,
     state: stateOfTarget(target, problem !== undefined),
     ...(ours && isMounted(target) && { mountID: String(ours.id) }),
     ...(drift && { drift }),
-    ...(problem && { reason: problem.reason, message: cut(problem.message, 256) }),
+    ...(problem && { reason: problem.reason, message: cut(problem.message, longestMessage) }),
   };
 }
 

@@ -34,10 +34,7 @@ const coalesceMs = 200;
  */
 const passingMs = 1_000;
 const concurrency = 8;
-/**
- * Less urgent writes wait until no status has been written for this long, in milliseconds: not between two writes of a
- * burst.
- */
+/** Less urgent writes wait for so many milliseconds without a write: not between two writes of a burst. */
 const restMs = 200;
 /**
  * A change of nothing but the count and the times of attempts is for people, and a volume that fails makes one with
@@ -96,9 +93,7 @@ export class Reporter implements PlanListener {
     }
   }
 
-  /**
-   * Resolves when every status that somebody waits for is written, or has failed, and no other has come for a moment.
-   */
+  /** Resolves when every status that somebody waits for is written, or failed, and no other has come for a moment. */
   async settled(): Promise<void> {
     const { timers } = this.#deps.system;
     await this.#queue.settled();

@@ -7,11 +7,10 @@ import type { WaitingOn } from "../../errors.ts";
 import { needsGrantedVolume } from "../../plugins/csi.ts";
 import { type ActualTarget, isInSync, isMounted, type Problem } from "../model/actual-volume.ts";
 import { isInvalid } from "../model/desired.ts";
-import type { DriftFound } from "../model/drift.ts";
 import type { Failure } from "../model/failure.ts";
 import { attributeDifference, mountAttributes } from "../model/mount-attributes.ts";
 import type { VolumePlan } from "../model/volume-plan.ts";
-import { kubeletDrift } from "./kubelet-status.ts";
+import { type DriftFound, kubeletDrift } from "./kubelet-status.ts";
 import type { StatusContext } from "./status-context.ts";
 
 /** Where a volume stands, in one word, and whether that is good. */

@@ -23,10 +23,7 @@ export interface RPCInput<T> {
   readonly secrets?: readonly string[];
 }
 
-/**
- * Calls of one driver over its connection. Whoever answers is asked for its name first: a socket may have changed
- * hands.
- */
+/** Calls of one driver over its connection. Who answers is asked for its name first: a socket may change hands. */
 export class DriverClient {
   readonly #name: string;
   readonly #connection: Connection;

@@ -81,10 +81,7 @@ function objectIn(json: string): { [key: string]: unknown } {
   throw new Error(unreadable);
 }
 
-/**
- * The UID of the pod that a token is bound to, as it says itself (a JWT, claim kubernetes.io); undefined if it says
- * none.
- */
+/** The UID of the pod that a token is bound to, by its own claim (a JWT, kubernetes.io); undefined without one. */
 function podOf(token: string): unknown {
   const payload = token.split(".")[1] ?? "";
   try {

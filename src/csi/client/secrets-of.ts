@@ -1,9 +1,6 @@
 import type { Secrets, VolumeCapability } from "../ports.ts";
 
-/**
- * Where kubelet's csi plugin puts tokens for drivers with tokenRequests: JSON, {audience: {token,
- * expirationTimestamp}}.
- */
+/** Where kubelet puts tokens for drivers with tokenRequests: JSON, {audience: {token, expirationTimestamp}}. */
 export const tokensKey = "csi.storage.k8s.io/serviceAccount.tokens";
 
 /** CSI: mount flags may be sensitive. Those that are by their name; the rest is what an error is about. */

@@ -15,9 +15,7 @@ export interface FollowedSocketsDeps {
   readonly onSeen: (sockets: readonly SocketFile[]) => void;
 }
 
-/**
- * The sockets of a directory, looked at when the kernel tells of a change, and from time to time. One look at a time.
- */
+/** The sockets of a directory, read when the kernel reports a change, and from time to time. One read at a time. */
 export class FollowedSockets {
   readonly #deps: FollowedSocketsDeps;
   readonly #tree: WatchedSockets;

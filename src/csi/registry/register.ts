@@ -30,9 +30,7 @@ export type Attempt =
 export interface RegisterDeps {
   readonly dialer: Dialer;
   readonly sockets: Pick<Sockets, "kindOf">;
-  /**
-   * Where the node's root directory is for this process, without a slash at its end: endpoints are paths of the node.
-   */
+  /** The node's root directory for this process, without a slash at its end: endpoints are paths of the node. */
   readonly hostRoot: string;
   /**
    * Whether a refusal is reported to the registrar. A node-driver-registrar exits after a refusal, which would end the
@@ -53,10 +51,7 @@ export interface RegisterInput {
   onReturn(name: string): void;
 }
 
-/**
- * Asks who listens on a registration socket, and whether it is what it says. Never rejects for what the other side
- * does.
- */
+/** Asks who listens on a registration socket, and checks that. Never rejects for what the other side does. */
 export async function register(deps: RegisterDeps, input: RegisterInput): Promise<Attempt> {
   const registrar = new RegistrationClient(deps.dialer.dial(input.socket));
   try {

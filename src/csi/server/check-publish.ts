@@ -53,9 +53,7 @@ export function checkUnpublish(request: NodeUnpublishVolumeRequest, kubeletDir: 
   return targetOf(request.targetPath, kubeletDir);
 }
 
-/**
- * fsType, flags and group are the volume's: one pod must not change them for the others. kubelet sends none by itself.
- */
+/** fsType, flags and group are the volume's: no pod may change them for the others. kubelet sends none by itself. */
 function checkCapability({ block, mount }: VolumeCapability): void {
   if (block !== undefined) {
     throw invalid(

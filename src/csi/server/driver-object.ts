@@ -36,10 +36,7 @@ export function driverObjectProblem(object: { readonly spec?: object } | undefin
   return wrong.length === 0 ? undefined : `the CSIDriver ${podDriver} is changed: ${wrong.join(", ")}; ${remedy}`;
 }
 
-/**
- * PURE. Whether kubelet writes the tokens of pods into the volume context, over whatever a pod has written there
- * (behaviour 109).
- */
+/** PURE. Whether kubelet writes tokens of pods into the volume context, over what a pod wrote there (behaviour 109). */
 export function tokensStandInContext(object: { readonly spec?: object } | undefined): boolean {
   const spec = (object?.spec ?? {}) as CSIDriverSpec;
   return hasTokens(spec) && spec.serviceAccountTokenInSecrets !== true;

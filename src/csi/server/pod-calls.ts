@@ -26,9 +26,7 @@ export interface CallLimits {
   readonly cancelled: AbortSignal;
 }
 
-/**
- * Milliseconds that a call waits at most, and what is left to the caller for the answer: kubelet gives up after 120 s.
- */
+/** Milliseconds that a call waits at most, and what is left for the answer: kubelet gives up after 120 s. */
 const longestWaitMs = 110_000;
 const answerMs = 5_000;
 /** Calls of one kind under way at once; a node has a few hundred volumes of pods at most. */

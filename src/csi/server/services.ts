@@ -68,9 +68,7 @@ export interface RegistrationServerDeps extends UnaryDeps {
   onStatus(status: RegistrationStatus): void;
 }
 
-/**
- * pluginregistration.Registration: what kubelet asks at a socket of its plugin registration directory (behaviour 115).
- */
+/** pluginregistration.Registration: what kubelet asks at a socket of its registration directory (behaviour 115). */
 export function registrationServer(deps: RegistrationServerDeps): Server {
   const { endpoint, onStatus } = deps;
   const server = new Server(options);

@@ -5,10 +5,7 @@ import { quantityBytes } from "../../api/values/quantity.ts";
 import type { Disk } from "../../host/ports/disk.ts";
 import type { DeviceInfo } from "../../host/ports/host-ports.ts";
 
-/**
- * The disk that a volume has, as it is known again: in the journal, from before anything is written to it or mounted of
- * it.
- */
+/** The disk of a volume, as it is known again: in the journal before anything is written to it or mounted of it. */
 export interface ChosenDisk {
   /** The name that it keeps for life, if it has one. */
   readonly lastingName?: string;

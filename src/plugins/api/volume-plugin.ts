@@ -11,7 +11,6 @@ import type { Directories, DirectoryID, Effects, FileKind, PayloadFile } from ".
 import type { ChildProcessID, MountAttributes, TargetPath } from "../../host/ports/types.ts";
 import type { ContentRef, ObjectContent } from "./content.ts";
 import type { ChosenDisk, KnownDisk } from "./disk-choice.ts";
-import type { SwapOnRecord } from "./swap-on-record.ts";
 import type { TearDownData, Vendors } from "./teardown-data.ts";
 
 /** The members of VolumeSource: one plugin each. */
@@ -58,16 +57,10 @@ export interface CSIVolume {
   /** requiresRepublish of the driver: NodePublishVolume is repeated from time to time, with the pod's identity. */
   readonly requiresRepublish: boolean;
   readonly podInfoOnMount: boolean;
-  /**
-   * It acts as the pod that it publishes for, by tokens of that for these audiences, among the secrets or in the volume
-   * context.
-   */
+  /** It acts as the pod that it publishes for, by its tokens for these audiences: in secrets or volume context. */
   readonly tokenAudiences?: readonly string[];
   readonly tokensInSecrets: boolean;
-  /**
-   * Whether the agent may change whom its files belong to. Absent: the grant does not say, as it was written before
-   * there was that.
-   */
+  /** Whether the agent may change whom its files belong to. Absent: the grant is from before this field. */
   readonly supportsFSGroup?: boolean;
   /** Whether it may be mounted with an SELinux label. */
   readonly seLinuxMount: boolean;
@@ -158,7 +151,7 @@ export interface FoundSource {
 }
 
 /** Arguments and ports for staging a volume. */
-export interface StageContext extends Effects, SwapOnRecord {
+export interface StageContext extends Effects {
   readonly directories: Directories;
   /** Directory of ours for a volume: `<state directory>/data/<key>`. */
   readonly dataPath: string;
@@ -188,6 +181,10 @@ export interface StageContext extends Effects, SwapOnRecord {
    * whatever is read there; on a `volume`, also what an mkfs that failed has left there is ours, as it was left.
    */
   readonly unfinished?: "volume" | "header";
+  /** `major:minor` of the device that was to be swapped to for this volume, in this boot. */
+  readonly swapDevice: string | undefined;
+  /** Takes back, durably, that a device was to be swapped to for this volume: it surely was not turned on. */
+  recordNoSwap(): Promise<void>;
   /** The disk that the volume has, as it was chosen by what it is, or was found where the volume says. */
   readonly disk: ChosenDisk | undefined;
   /** Names of the disks that were on the node when one was first looked for; undefined if none was yet. */

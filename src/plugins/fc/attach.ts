@@ -4,10 +4,7 @@ import { sourceDiffers } from "../api/source-differs.ts";
 import type { StageContext } from "../api/volume-plugin.ts";
 import { type FCLun, fibreChannel, lunText, pathsOf, portsOf } from "./lun.ts";
 
-/**
- * Drivers of hosts that have neither Fibre Channel nor anything like it behind them: a scan there takes long, and finds
- * nothing.
- */
+/** Drivers of hosts without Fibre Channel or anything like it: a scan there takes long, and finds nothing. */
 const notScanned = /^(ahci|ata_|pata_|sata_|ata|usb|uas|iscsi_tcp|iser)/;
 
 /**

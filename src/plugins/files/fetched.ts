@@ -1,5 +1,5 @@
-import { VolumeError } from "../../errors.ts";
 import type { StageContext, Staged } from "../api/volume-plugin.ts";
+import { stageDirectory } from "../staging.ts";
 
 /** Bytes that are fetched or shown at most if the source does not say. */
 export const defaultSizeLimit = 1024 ** 3;
@@ -18,19 +18,14 @@ export async function stageFetched(
   rest: readonly string[],
   fetch: () => Promise<void>,
 ): Promise<Staged> {
-  const { directories, dataPath } = context;
-  const path = `${dataPath}/${shownData}`;
-  await context.record({ kind: "directory", path });
-  const directory = await directories.make(dataPath, 0o700);
-  await context.record({ kind: "directory", path, directory });
-  await discardRest(context, rest);
-  if ((await directories.identify(path)) === undefined) {
+  const path = `${context.dataPath}/${shownData}`;
+  const fill = async () => {
+    await discardRest(context, rest);
+    if ((await context.directories.identify(path)) !== undefined) return;
     await fetch();
     await discardRest(context, rest);
-  }
-  const made = await context.mounter.inspect({ root: "/", path });
-  if (made === undefined) throw new VolumeError("SetUpFailed", "transient", `${path} is not there any more`);
-  return { kind: "directory", path, fileKind: "directory", identity: made.identity, directory };
+  };
+  return stageDirectory(context, 0o700, fill, path);
 }
 
 async function discardRest({ directories, dataPath }: StageContext, rest: readonly string[]): Promise<void> {

@@ -58,14 +58,7 @@ function matches(pattern: string, host: string): boolean {
   return wanted.length === given.length && wanted.every((part, index) => part === "*" || part === given[index]);
 }
 
-function authorizationOf({
-  auth,
-  username,
-  password,
-  registrytoken,
-}: {
-  readonly [name: string]: unknown;
-}): string | undefined {
+function authorizationOf({ auth, username, password, registrytoken }: Members): string | undefined {
   if (typeof registrytoken === "string" && /^[\x21-\x7e]+$/.test(registrytoken)) return `Bearer ${registrytoken}`;
   const pair =
     typeof auth === "string" && auth !== ""
@@ -82,6 +75,8 @@ function parsed(text: string): unknown {
   }
 }
 
-function objectOf(value: unknown): { readonly [name: string]: unknown } {
-  return typeof value === "object" && value !== null ? (value as { readonly [name: string]: unknown }) : {};
+type Members = { readonly [name: string]: unknown };
+
+function objectOf(value: unknown): Members {
+  return typeof value === "object" && value !== null ? (value as Members) : {};
 }

@@ -24,9 +24,7 @@ export const configMap: ContentPlugin = {
   },
 };
 
-/**
- * The keys of a Secret as files, in memory that is not swapped where the kernel knows how. (kubelet: pkg/volume/secret)
- */
+/** The keys of a Secret as files, in memory that is not swapped if the kernel can. (kubelet: pkg/volume/secret) */
 export const secret: ContentPlugin = {
   type: "secret",
 

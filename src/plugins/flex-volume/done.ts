@@ -37,10 +37,7 @@ export function doneOf(undo: TearDownData): FlexDone {
   return { driver, volume, node, ...known, ...(progress as Pick<FlexDone, "attach" | "deviceMount" | "mount">) };
 }
 
-/**
- * Where the driver mounts the device, which then is bound, or mounted by the driver, to the staging path (kubelet:
- * mounts/NAME).
- */
+/** Where the driver mounts the device, which it or the agent then brings to the staging path (kubelet: mounts/NAME). */
 export function deviceTarget({ prefix, path }: TargetPath): TargetPath {
   return { prefix, path: `${path}.device` };
 }

@@ -1,14 +1,9 @@
 import type { FlexVolumeSource } from "../../api/types.gen.ts";
 
-/**
- * Name of the option that says what the volume is called; kubelet's for it is the PersistentVolume's, or the volume's
- * in its pod.
- */
+/** The option with the volume's name; with kubelet, that of the PersistentVolume, or of the volume in its pod. */
 const nameOption = "kubernetes.io/pvOrVolumeName";
 
-/**
- * PURE. What the volume is called to its driver: by an option of the source if there is one, else by a name of ours.
- */
+/** PURE. What the volume is called to its driver: by an option of the source, if there is one, or a name of ours. */
 export function volumeNameOf({ options = {} }: FlexVolumeSource, key: string): string {
   return options[nameOption] ?? `nodevolume-${key}`;
 }

@@ -1,9 +1,6 @@
 import type { ProgramResult } from "../../host/ports/programs.ts";
 
-/**
- * What a driver can do, by its answer to init; what it says nothing of it can, but for metrics (kubelet:
- * defaultCapabilities).
- */
+/** What a driver can do, by its answer to init; by default all but metrics (kubelet: defaultCapabilities). */
 export interface FlexCapabilities {
   readonly attach: boolean;
   readonly fsGroup: boolean;

@@ -122,10 +122,7 @@ export class FlexStaging {
     return this.#mountOn(target, "mountdevice");
   }
 
-  /**
-   * As kubelet's FormatAndMount, by the rules of `local`: only an empty device is formatted, and only if fsType says
-   * with what.
-   */
+  /** As kubelet's FormatAndMount, by the rules of `local`: only an empty device is formatted, and only with fsType. */
   async #mountDisk(target: TargetPath, device: string): Promise<MountEntry | undefined> {
     await this.#record({ deviceMount: "ours" });
     if (device === "") return undefined; // there is none: its driver mounts the volume by other means

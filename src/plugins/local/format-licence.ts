@@ -14,7 +14,6 @@ interface Licence {
 
 const nothing = "nothing";
 
-/** PURE. */
 function licenceOf(record: string): Licence {
   const [, identity, rest] = /^(.*), rest ([0-9a-f]{16}|nothing)$/.exec(record) ?? [];
   if (identity === undefined) return { identity: record, rest: null };
@@ -44,10 +43,7 @@ export async function isRest(
   return first;
 }
 
-/**
- * Whether an error proves that somebody else had, or has written to, a device: what is read there from now on may be
- * his.
- */
+/** Whether an error proves that somebody else had a device, or wrote to it: what is read there now may be his. */
 export function isSomebodys(error: unknown): boolean {
   return error instanceof VolumeError && (error.reason === "DeviceBusy" || error.reason === "DeviceNotEmpty");
 }

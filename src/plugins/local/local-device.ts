@@ -10,9 +10,7 @@ import { isRest, isSomebodys, restRecord } from "./format-licence.ts";
 import { readOnlyOptions, refuseJournalLeft } from "./read-only-device.ts";
 import { requireGrantIfShared } from "./shared-disk.ts";
 
-/**
- * What may be mounted from a disk, whoever has written it: the kernel's drivers for others trust what they read more.
- */
+/** What may be mounted from a disk, whoever has written it: the kernel's other drivers trust more what they read. */
 const mountable = ["ext2", "ext3", "ext4", "xfs", "btrfs"];
 
 /** A device as it was found: from here on by the path of its node, on which no link can lead elsewhere any more. */
@@ -32,9 +30,7 @@ export interface DeviceHow {
   readonly kept?: KnownDisk | undefined;
   /** The device is made of what was found, by LVM or LUKS. */
   readonly made?: { readonly found?: FoundSource };
-  /**
-   * Fails if the device is not what is meant any more: asked once it is looked into, and once more when it is mounted.
-   */
+  /** Fails if the device is not what is meant any more: asked once it was looked into, and again when it is mounted. */
   still?(): Promise<void>;
 }
 
@@ -143,10 +139,7 @@ function textOf({ lastingName, uuid }: ChosenDisk, other: Pick<ChosenDisk, "last
   return uuid === undefined ? "a disk with nothing on it that has a UUID" : `the disk with file system ${uuid}`;
 }
 
-/**
- * e2fsck and the kernel would look for the journal by what the superblock says, and replay that of whoever has a device
- * of this name.
- */
+/** e2fsck and the kernel would replay the journal that the superblock names, whoever has a device of this name. */
 function refuseJournalElsewhere({ path, journalElsewhere = false }: DeviceInfo, fsType: string): void {
   if (!journalElsewhere || !fsType.startsWith("ext")) return;
   const message = `${path} has its journal on another device, which is named by what is on ${path} alone: it is not mounted. Give it a journal of its own on the node: tune2fs -O ^has_journal ${path}, then tune2fs -j ${path}`;

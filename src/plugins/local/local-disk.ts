@@ -151,10 +151,7 @@ async function lookAll(disks: readonly Disk[], context: StageContext): Promise<R
   return looks;
 }
 
-/**
- * A disk that cannot be read is no reason not to find another; one that does not answer holds up the volume's only
- * child.
- */
+/** A disk that cannot be read does not keep from another; one that does not answer holds up the only child. */
 async function lookAt(disk: Disk, context: StageContext): Promise<Look> {
   try {
     const device: DeviceInfo = await context.devices.probe(nodeOf(disk, context));

@@ -5,10 +5,7 @@ import { refuseOtherVolume } from "./layer-refusals.ts";
 import { madeOf } from "./local-teardown.ts";
 import { passphraseOf } from "./passphrase.ts";
 
-/**
- * Grows a logical volume, what is opened on it, and the file system on that, from below, while it is mounted. Done
- * already is done.
- */
+/** Grows a logical volume, what is opened on it, and the file system on that, from below, while mounted. Idempotent. */
 export const expandLayers: ExpandingPlugin["expand"] = async (spec, { to }, undo, context) => {
   const { layers, devices, content } = context;
   const { volume, volumeIdentity, mapping } = madeOf(undo);

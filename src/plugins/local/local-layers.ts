@@ -210,10 +210,7 @@ export class LayeredStaging {
     await layers.growLogicalVolume(volume, BigInt(capacityBytes));
   }
 
-  /**
-   * What was left on a volume that is not finished is known by its digest, which is another one once the volume has
-   * grown.
-   */
+  /** What was left on an unfinished volume is known by its digest, which is another once the volume has grown. */
   async #lookBeforeGrowth(volume: LogicalVolumeName): Promise<void> {
     const mapped = this.#made.fresh === "volume" ? await this.#context.layers.mapped(mapperName(volume)) : undefined;
     if (mapped === undefined || this.#licence === undefined) return;
@@ -301,10 +298,7 @@ export class LayeredStaging {
     return this.#context.devices.probe({ root: "/", path: device.path });
   }
 
-  /**
-   * A header of ours that was cut off before it had its key is opened by nothing, and nothing is behind it: it is made
-   * anew.
-   */
+  /** A header of ours that was cut off before it had its key opens by nothing, and hides nothing: it is made anew. */
   async #beginAgain(error: unknown, header: DeviceInfo, passphrase: Uint8Array): Promise<void> {
     const refused = error instanceof VolumeError && error.reason === "PassphraseRefused";
     const begun = header.identity !== undefined && header.identity === this.#context.formatting;

@@ -34,14 +34,8 @@ export function tearDownDataOf({ mapping, volume, volumeIdentity, activated, fre
 }
 
 /** PURE. */
-export function madeOf({
-  mapping,
-  volumeGroup,
-  logicalVolume,
-  volumeIdentity,
-  activated,
-  fresh,
-}: TearDownData): LayersMade {
+export function madeOf(undo: TearDownData): LayersMade {
+  const { mapping, volumeGroup, logicalVolume, volumeIdentity, activated, fresh } = undo;
   const named = volumeGroup !== undefined && logicalVolume !== undefined;
   return {
     ...(mapping !== undefined && { mapping }),

@@ -83,10 +83,7 @@ async function lookAt(path: string, context: StageContext): Promise<SourceInfo> 
   throw new VolumeError("SourceNotFound", "final", message, { on: { kind: "Path", name: path } });
 }
 
-/**
- * The disk that a selector has found before and that is mounted still: it is not looked for, as it is neither empty nor
- * free now.
- */
+/** The disk that a selector found, if it is mounted still: it is not searched, as it is neither empty nor free now. */
 async function mountedDevice(spec: VolumeSpec, context: StageContext): Promise<FoundDevice | undefined> {
   const { stagingMount, found } = context;
   if (sourceOf(spec, "local").disk === undefined || stagingMount === undefined) return undefined;

@@ -12,10 +12,7 @@ export interface CephPlace {
 /** As core/v1 has it. */
 export const defaultUser = "admin";
 
-/**
- * Bytes before those of a key of cephx: its type (2), when it was made (8) and how many they are (2), each with the
- * least byte first.
- */
+/** Bytes before those of a key of cephx: its type (2), its time (8) and its length (2), least byte first. */
 const headBytes = 12;
 /** AES, with as many bytes: the one type that Ceph has before version 20. */
 const keyType = { number: 1, bytes: 16 } as const;

@@ -51,7 +51,6 @@ export function cephFuseSource({ monitors, path = "/" }: CephFSVolumeSource): st
   return `${monitors[0]}:${path}`;
 }
 
-/** PURE. */
 function notFound(words: string, source: string): VolumeError | undefined {
   if (cephErrno(words) !== 2) return undefined;
   const message = `${source}: the file system has no such directory (${lastLine(words)}): correct path`;

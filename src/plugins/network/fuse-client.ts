@@ -4,6 +4,7 @@ import type { ChildProcessID } from "../../host/ports/types.ts";
 import type { TearDownContext } from "../api/teardown.ts";
 import type { TearDownData } from "../api/teardown-data.ts";
 import type { StageContext, Staged } from "../api/volume-plugin.ts";
+import { refuseForeign } from "../staging.ts";
 
 /** A file system that is served from user space, by a program of its own for each volume. */
 export interface FuseVolume {
@@ -26,10 +27,7 @@ export interface ClientPlace {
   readonly log: string;
 }
 
-/**
- * Milliseconds that a client has to write what is left when its file system was unmounted, before people are told of
- * it.
- */
+/** Milliseconds that a client has, once unmounted, to write what is left, before people are told of it. */
 const flushMs = 3_000;
 
 /**
@@ -45,10 +43,7 @@ export async function stageByClient(volume: FuseVolume, context: StageContext): 
   const { fsType, source, program } = volume;
   const { pidFile, log } = filesIn(directory);
   await context.record({ kind: "filesystem", path: target.path, undo: { directory } });
-  if (stagingMount !== undefined && stagingMount.fsType !== fsType) {
-    const message = `${target.path} has a ${stagingMount.fsType} mounted that is not ours`;
-    throw new VolumeError("ForeignMount", "final", message);
-  }
+  refuseForeign(context, fsType);
   let client = await clients.running(pidFile);
   if (stagingMount === undefined || client === undefined) {
     if (stagingMount !== undefined) await mounter.unmount(target, stagingMount.id, "Lazy", stagingMount.uniqueID);

@@ -31,10 +31,7 @@ function volumeOf(spec: VolumeSpec): FuseVolume {
   };
 }
 
-/**
- * PURE. The arguments that mount.glusterfs(8) would give, with what it does not ask for: nosuid, nodev, and errors only
- * in the log.
- */
+/** PURE. The arguments that mount.glusterfs(8) would give, and nosuid, nodev, and only errors in the log. */
 export function glusterfsArgs(
   { servers, path, readOnly }: GlusterfsVolumeSource,
   options: readonly string[],

@@ -149,10 +149,7 @@ async function nodeOf(path: string, context: StageContext): Promise<FoundDevice 
   return asDevice(foundSource(path, info, { ...context, found: undefined }));
 }
 
-/**
- * What is mounted is of the device that was found when it was mounted; where that is not on record any more, of the
- * image's.
- */
+/** What is mounted is of the device that was found then; where that is not on record any more, of the image's. */
 async function mountedOf(mount: MountEntry, source: RBDVolumeSource, context: StageContext): Promise<FoundDevice> {
   const before = asDevice(context.found);
   if (before !== undefined) return before;

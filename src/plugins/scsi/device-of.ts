@@ -60,9 +60,7 @@ function lastingOf(disk: ScsiDisk | undefined): Pick<LunDevice, "lasting"> {
   return disk?.lasting === undefined ? {} : { lasting: disk.lasting };
 }
 
-/**
- * multipathd goes by what udev has found of a disk: of one that udev has not looked at it says that it is none of its.
- */
+/** multipathd goes by what udev has found of a disk: one that udev has not looked at it takes for none of its own. */
 function refuseUntold(paths: readonly ScsiDisk[]): void {
   const untold = paths.filter(({ told }) => !told);
   const [first] = untold;

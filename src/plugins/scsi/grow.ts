@@ -12,10 +12,7 @@ export interface LunGrowth {
   pathsIn(tree: ScsiTree): readonly ScsiDisk[];
 }
 
-/**
- * Has the kernel ask on each path how large a LUN is by now, and grows what is on it: multipath's map, and the file
- * system.
- */
+/** Has the kernel ask on each path how large a LUN is, and grows what is on it: multipath's map, the file system. */
 export async function growLun({ name, to, pathsIn }: LunGrowth, context: TearDownContext): Promise<void> {
   const { scsi, devices, hostRoot, stagingTarget } = context;
   for (const disk of pathsIn(await scsi.look(hostRoot))) await scsi.rescan(disk);

@@ -1,6 +1,5 @@
 import { Backoff } from "../../../src/agent/backoff/backoff.ts";
 import { volumeKey } from "../../../src/agent/desired/volume-key.ts";
-import { noDrivers } from "../../../src/agent/drivers/no-drivers.ts";
 import { OperationExecutor } from "../../../src/agent/executor/operation-executor.ts";
 import { PendingOperations } from "../../../src/agent/executor/pending-operations.ts";
 import { Journal } from "../../../src/agent/journal/journal.ts";
@@ -13,6 +12,7 @@ import type { VolumeRecord } from "../../../src/agent/model/volume-record.ts";
 import type { Devices, HostPorts } from "../../../src/host/ports/host-ports.ts";
 import type { ObjectContent } from "../../../src/plugins/api/content.ts";
 import { differing } from "../../lib/builders/differing.ts";
+import { noDrivers } from "../../lib/fakes/no-drivers.ts";
 import { Faults } from "../../sim/faults.ts";
 import { simHost } from "../../sim/host/sim-host.ts";
 import { Incarnation } from "../../sim/incarnation.ts";

@@ -2,7 +2,6 @@ import { execFileSync } from "node:child_process";
 import { readFileSync, rmSync } from "node:fs";
 import { nextFailure, slotOf, volumeOf } from "../../../src/agent/backoff/backoff.ts";
 import { type RetryTrigger, triggersFor } from "../../../src/agent/backoff/triggers-for.ts";
-import { noDrivers } from "../../../src/agent/drivers/no-drivers.ts";
 import { OperationExecutor } from "../../../src/agent/executor/operation-executor.ts";
 import { PendingOperations } from "../../../src/agent/executor/pending-operations.ts";
 import { Journal } from "../../../src/agent/journal/journal.ts";
@@ -31,6 +30,7 @@ import { realSystem, systemTimers } from "../../../src/system.ts";
 import { keepingLog } from "../asserts/keeping-log.ts";
 import { NodePods, notUnderstood, understood } from "../builders/node-pods.ts";
 import { plan } from "../builders/plan-whole.ts";
+import { noDrivers } from "../fakes/no-drivers.ts";
 import { childCommand } from "./child-command.ts";
 import { placeOfNode } from "./place-of-node.ts";
 

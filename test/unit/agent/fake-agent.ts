@@ -1,7 +1,6 @@
 import { Backoff } from "../../../src/agent/backoff/backoff.ts";
 import { digestOf } from "../../../src/agent/content/salted-digest.ts";
 import { desiredVolume } from "../../../src/agent/desired/desired-volume.ts";
-import { noDrivers } from "../../../src/agent/drivers/no-drivers.ts";
 import { OperationExecutor } from "../../../src/agent/executor/operation-executor.ts";
 import { PendingOperations } from "../../../src/agent/executor/pending-operations.ts";
 import { Journal } from "../../../src/agent/journal/journal.ts";
@@ -17,6 +16,7 @@ import type { CSIDrivers } from "../../../src/csi/ports.ts";
 import type { ObjectContent } from "../../../src/plugins/api/content.ts";
 import { differing } from "../../lib/builders/differing.ts";
 import { wanted } from "../../lib/builders/plan-world.ts";
+import { noDrivers } from "../../lib/fakes/no-drivers.ts";
 import { settle, type VirtualSystem, virtualSystem } from "../kube/virtual-system.ts";
 import { FakeHost } from "./fake-host.ts";
 

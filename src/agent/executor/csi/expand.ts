@@ -47,10 +47,7 @@ export async function expandByDriver(context: ActionContext): Promise<void> {
   await context.journal.put(withCSI(recordOf(context, desired.name), { capacityBytes }));
 }
 
-/**
- * Failures that the same size meets again, until the volume is staged anew or another size is asked for (behaviours 73,
- * 74).
- */
+/** Failures that the same size meets again until the volume is staged anew (behaviours 73, 74). */
 const lasting: readonly Reason[] = ["VolumeInUse", "ExpansionInfeasible"];
 
 async function rememberRefusal(
@@ -79,9 +76,7 @@ async function sizeOf({ effects }: ActionContext, { block }: CSIVolume, path: st
   return block ? undefined : effects.mounter.sizeOf({ root: "/", path });
 }
 
-/**
- * A file system is a little smaller than its device; one that is as large as before, and was to grow, has not grown.
- */
+/** A file system is a little smaller than its device; one that was to grow and is as large as before has not grown. */
 async function refuseUnchanged(
   context: ActionContext,
   volume: CSIVolume,

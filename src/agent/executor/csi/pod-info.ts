@@ -20,13 +20,10 @@ export interface ActingPod {
  * @param acting if the driver acts as the pod: its identity, and its tokens here or among the secrets
  */
 export function volumeContextFor(
-  {
-    volumeContext,
-    podInfoOnMount,
-    tokensInSecrets,
-  }: Pick<CSIVolume, "volumeContext" | "podInfoOnMount" | "tokensInSecrets">,
+  volume: Pick<CSIVolume, "volumeContext" | "podInfoOnMount" | "tokensInSecrets">,
   acting?: ActingPod,
 ): ReadonlyMap<string, string> {
+  const { volumeContext, podInfoOnMount, tokensInSecrets } = volume;
   const own = [...volumeContext].filter(([key]) => key !== tokensKey && !(podInfoOnMount && namesAPod(key)));
   const info = podInfoOnMount ? [[`${prefix}ephemeral`, "false"] as const, ...(acting ? infoOf(acting) : [])] : [];
   const tokens = acting && !tokensInSecrets ? [[tokensKey, acting.identity.tokens.reveal()] as const] : [];

@@ -1,11 +1,10 @@
 import { basename, dirname } from "node:path";
-import { VolumeError } from "../../../errors.ts";
 import { joinPath, type MountIdentity } from "../../../host/mount-table/mount-table.ts";
 import { KeptUnknown } from "../../../host/ports/evidence.ts";
 import type { Holder } from "../../../host/ports/host-ports.ts";
 import type { DriverMounts } from "../../model/volume-record.ts";
 import { refuseWhileHeld } from "../holders/held.ts";
-import { names, pids, processOf } from "../holders/mount-holders.ts";
+import { heldBy, names, refuseClaimed, refuseOpen } from "../holders/mount-holders.ts";
 import type { ActionContext } from "../operation-context.ts";
 
 /**
@@ -43,10 +42,9 @@ async function isOthersToo({ host }: ActionContext, identity: MountIdentity): Pr
  */
 export async function refuseWhileCopied(context: ActionContext, path: string): Promise<void> {
   const holders = await copiesOf(context, path);
-  const [first] = holders;
-  if (first === undefined) return;
+  if (holders.length === 0) return;
   const message = `${path} is still mounted in another mount namespace: ${names(holders)}. End these processes or unmount it there`;
-  throw new VolumeError("StillReferenced", "transient", message, { on: processOf(first), heldBy: pids(holders) });
+  throw heldBy("StillReferenced", message, holders);
 }
 
 /** Private copies of what is mounted on a path, in other mount namespaces. */
@@ -78,15 +76,9 @@ export async function refuseWhileUsed(
   const { number, path } = device;
   const node = await mounter.inspect({ root: context.settings.hostRoot, path });
   const isNode = node?.deviceNumber === number;
-  const claim = isNode ? await devices.claim(node.canonicalPath, number) : undefined;
-  if (claim !== undefined) {
-    throw new VolumeError("DeviceBusy", "transient", claim, { on: { kind: "Device", name: path } });
-  }
-  const openers = opened ? await devices.openers(number) : [];
-  const [first] = openers;
-  if (first === undefined) return isNode && !opened;
-  const message = `${path} is open: ${names(openers)}. End these processes`;
-  throw new VolumeError("DeviceBusy", "transient", message, { on: processOf(first), heldBy: pids(openers) });
+  if (isNode) await refuseClaimed(devices, { path, node: node.canonicalPath, number });
+  if (opened) await refuseOpen(devices, { path, number });
+  return isNode && !opened;
 }
 
 /** Whether another disk, or none, has the number by now. */

@@ -77,10 +77,7 @@ export async function publishTarget(
   await bindTarget(context, desired.name, source, { target, intended: { ...rest, kind, identity, published } });
 }
 
-/**
- * Whether the driver has to take back what it published before it is asked again; what is not known yet it may have
- * done.
- */
+/** Whether the driver has to take back what it published, or may have, before it is asked again. */
 function mustGoFirst({ path, identity, readOnly, refuted }: Published, wanted: boolean, table: MountTable): boolean {
   if (refuted === true) return true;
   return table.layers(path).length > 0 && (identity !== undefined || readOnly !== wanted);

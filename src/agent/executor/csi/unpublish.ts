@@ -17,9 +17,7 @@ import { mountsIn } from "./paths.ts";
 import { falseReply } from "./reply.ts";
 import { copiesOf, refuseWhileCopied, refuseWhileShown, refuseWhileUsed } from "./still-used.ts";
 
-/**
- * Has the driver take back what it published for a target, for good: nothing that it was asked may still take effect.
- */
+/** Has the driver take back what it published for a target, for good: no earlier call may still take effect. */
 export async function unpublishByDriver(context: ActionContext, volume: string, target: TargetRecord): Promise<void> {
   refuseBeforeTime(context, recordOf(context, volume));
   const { published, pod } = target;
@@ -92,9 +90,7 @@ export async function unstageByDriver(context: ActionContext, volume: string): P
   await journal.put(withoutStage(recordOf(context, volume)));
 }
 
-/**
- * Publish paths of which no record is left, or that a late call has filled: nobody else mounts there (safety rule 24).
- */
+/** Publish paths without a record, or that a late call has filled: nobody else mounts there (safety rule 24). */
 async function takeBackStray(context: ActionContext, volume: string): Promise<void> {
   const { csi } = csiStageOf(recordOf(context, volume));
   const paths = (await context.host.mountTable.read()).beneath(mountsIn(csi.directory)).map(({ point }) => point);

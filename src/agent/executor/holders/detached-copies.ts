@@ -3,7 +3,7 @@ import { KeptUnknown, NamespacesUnknown, sameNamespace } from "../../../host/por
 import type { Holder } from "../../../host/ports/host-ports.ts";
 import type { DetachedCopy, VolumeRecord } from "../../model/volume-record.ts";
 import { type ActionContext, recordOf } from "../operation-context.ts";
-import { names, pids, processOf } from "./mount-holders.ts";
+import { heldBy, names } from "./mount-holders.ts";
 
 /**
  * kubelet waits only for the pod's own bind mount, and then removes its directory. That detaches private copies of the
@@ -62,10 +62,9 @@ export async function refuseWhileDetached({ host }: ActionContext, { copies = []
   const holders = members.map((member) => {
     return { ...member, mountPoint: copies.find((copy) => sameNamespace(copy, member))?.path ?? "?" };
   });
-  const [first] = holders;
-  if (first === undefined) return refuseUnlessKnown(copies);
+  if (holders.length === 0) return refuseUnlessKnown(copies);
   const message = `a copy of what a pod had was in another mount namespace, and what is open there is seen no more: ${names(holders)}. End these processes`;
-  throw new VolumeError("StillReferenced", "transient", message, { on: processOf(first), heldBy: pids(holders) });
+  throw heldBy("StillReferenced", message, holders);
 }
 
 /** No mount outlives a restart of the node, and the record of copies neither. */

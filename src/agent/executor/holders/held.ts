@@ -2,7 +2,7 @@ import { VolumeError } from "../../../errors.ts";
 import { isBeneath, type MountIdentity } from "../../../host/mount-table/mount-table.ts";
 import type { VolumeRecord } from "../../model/volume-record.ts";
 import type { ActionContext } from "../operation-context.ts";
-import { names, pids, processOf } from "./mount-holders.ts";
+import { heldBy, names } from "./mount-holders.ts";
 
 /**
  * Refuses while any mount namespace of the node shows this file system (safety rule 6).
@@ -31,10 +31,8 @@ export async function refuseWhileHeld(
     const message = `it is still mounted on the node at ${onNode.mountPoint}, not by this agent: unmount it there`;
     throw new VolumeError("StillReferenced", "transient", message, { on: { kind: "Mount", name: onNode.mountPoint } });
   }
-  const [first] = holders;
   const message = `it is still mounted in another mount namespace: ${names(holders)}. End these processes or unmount it there`;
-  const on = first && { on: processOf(first) };
-  throw new VolumeError("StillReferenced", "transient", message, { ...on, heldBy: pids(holders) });
+  throw heldBy("StillReferenced", message, holders);
 }
 
 /** The volume that has mounted something at this path, by the journal. */

@@ -2,7 +2,7 @@ import { listed } from "../../../api/values/listed.ts";
 import { quoted } from "../../../api/values/printable.ts";
 import { VolumeError, type WaitingOn } from "../../../errors.ts";
 import { type Blocker, mostHolders } from "../../../host/ports/evidence.ts";
-import type { Holder } from "../../../host/ports/host-ports.ts";
+import type { Effects, Holder } from "../../../host/ports/host-ports.ts";
 import type { ActionContext } from "../operation-context.ts";
 
 /** How many of those who hold something are named. */
@@ -36,6 +36,36 @@ export function pids(holders: readonly Holder[]): number[] {
   return holders.flatMap(({ pid, onNode }) => (onNode === true ? [] : (pid ?? [])));
 }
 
+/** The error of what waits until these have let go: at least one. */
+export function heldBy(
+  reason: "StillReferenced" | "DeviceBusy",
+  message: string,
+  holders: readonly Holder[],
+): VolumeError {
+  const on = holders.slice(0, 1).map(processOf)[0];
+  return new VolumeError(reason, "transient", message, { ...(on && { on }), heldBy: pids(holders) });
+}
+
+/** @throws VolumeError DeviceBusy while a device has an exclusive claim: a mount, swap, or a device made of it */
+export async function refuseClaimed(
+  devices: Effects["devices"],
+  { path, node, number }: { readonly path: string; readonly node: string; readonly number: string },
+): Promise<void> {
+  const claim = await devices.claim(node, number);
+  if (claim === undefined) return;
+  throw new VolumeError("DeviceBusy", "transient", claim, { on: { kind: "Device", name: path } });
+}
+
+/** @throws VolumeError DeviceBusy while any process has a device open */
+export async function refuseOpen(
+  devices: Effects["devices"],
+  { path, number }: { readonly path: string; readonly number: string },
+): Promise<void> {
+  const openers = await devices.openers(number);
+  if (openers.length > 0)
+    throw heldBy("DeviceBusy", `${path} is open: ${names(openers)}. End these processes`, openers);
+}
+
 /** The first few of several processes. */
 export function names(holders: readonly Holder[]): string {
   const texts = holders.map(
@@ -45,13 +75,15 @@ export function names(holders: readonly Holder[]): string {
 }
 
 /** A process, or a mount namespace without one, as what is waited for. */
-export function processOf({ pid, command, namespace, pod, container }: Holder): WaitingOn {
+export function processOf(holder: Holder): WaitingOn {
+  const { pid, command, namespace } = holder;
   if (pid === undefined) return { kind: "MountNamespace", name: namespace ?? "?" };
-  return { kind: "Process", name: `${pid} (${quoted(command)})${placeOf({ pod, container })}` };
+  return { kind: "Process", name: `${pid} (${quoted(command)})${placeOf(holder)}` };
 }
 
-function nameOf({ pid, command, namespace, unread, kept: by, pod, container }: Holder): string {
-  if (pid !== undefined) return `pid ${pid} (${quoted(command)})${placeOf({ pod, container })}`;
+function nameOf(holder: Holder): string {
+  const { pid, command, namespace, unread, kept: by } = holder;
+  if (pid !== undefined) return `pid ${pid} (${quoted(command)})${placeOf(holder)}`;
   const kept = `${by ?? "a file, which findmnt -t nsfs shows, or an open descriptor"} keeps it`;
   const who =
     unread === undefined
@@ -61,13 +93,7 @@ function nameOf({ pid, command, namespace, unread, kept: by, pod, container }: H
 }
 
 /** Twelve digits of a container's id, as crictl and docker show it. */
-function placeOf({
-  pod,
-  container,
-}: {
-  readonly pod: string | undefined;
-  readonly container: string | undefined;
-}): string {
+function placeOf({ pod, container }: Holder): string {
   const inContainer = container === undefined ? "" : ` in container ${container.slice(0, 12)}`;
   return pod === undefined ? inContainer : `${inContainer} of pod ${pod}`;
 }

@@ -54,15 +54,6 @@ describe("Backoff", () => {
     expect(backoff.resetBackoff(slotOf(publish("/a")))).to.equal(false);
   });
 
-  it("resetVolumeBackoff ends the delays of that volume alone", () => {
-    backoff.failed(publish("/a"), 1, error);
-    backoff.failed(publish("/b"), 1, error);
-    backoff.failed(publish("/c", "other"), 1, error);
-    expect(backoff.resetVolumeBackoff("v")).to.equal(true);
-    const now = system.clock.monotonic();
-    expect([...backoff.bySlot.values()].map(({ nextAt }) => nextAt > now)).to.deep.equal([false, false, true]);
-  });
-
   it("a failure that was reset is another object: whoever compares sees that it changed", () => {
     const before = backoff.failed(publish("/a"), 1, error);
     backoff.resetBackoff(slotOf(publish("/a")));
