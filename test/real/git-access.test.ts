@@ -32,7 +32,7 @@ describe("git with credentials, on the real kernel", function () {
   const onlyWith = (wanted: string) => (request: IncomingMessage, response: ServerResponse) => {
     const { authorization } = request.headers;
     seen.authorization.push(authorization);
-    seen.arguments += [...commandLines().values()].join("\n");
+    seen.arguments += [...commandLines().values()].map((words) => words.join("\0")).join("\n");
     if (authorization === wanted) return false;
     response.writeHead(authorization === undefined ? 401 : 403, { "WWW-Authenticate": 'Basic realm="git"' });
     response.end(`no: ${authorization}`);
