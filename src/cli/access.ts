@@ -68,13 +68,9 @@ function load(path: string | undefined): KubeConfig {
     else throw new Error("there is no such file");
   } catch (error) {
     const what = path === undefined ? "the kubeconfig" : `the kubeconfig ${path}`;
-    throw new CommandError(`${what} cannot be read: ${firstLine(messageOf(error))}`);
+    throw new CommandError(`${what} cannot be read: ${messageOf(error).split("\n", 1)[0]}`);
   }
   if (path === undefined && config.getCurrentCluster()?.server === "http://localhost:8080")
     throw new CommandError("there is no kubeconfig: give --kubeconfig, set KUBECONFIG, or make ~/.kube/config");
   return config;
-}
-
-function firstLine(text: string): string {
-  return text.split("\n", 1)[0] ?? text;
 }

@@ -42,7 +42,10 @@ export function parseArguments(argv: readonly string[]): ParsedArguments {
     } else if (word.startsWith("--")) {
       const [, typed = "", given] = /^--([^=]*)(?:=([\s\S]*))?$/.exec(word) ?? [];
       const name = names.find((known) => known === typed);
-      if (name === undefined) throw new UsageError(`unknown flag --${typed}${meant(typed)}`);
+      if (name === undefined) {
+        const meant = didYouMean(typed, names).replace("mean ", "mean --");
+        throw new UsageError(`unknown flag --${typed}${meant}`);
+      }
       take(name, given, `--${name}`);
     } else if (word.startsWith("-") && word !== "-") {
       readShort(word.slice(1), take);
@@ -64,11 +67,6 @@ function readShort(letters: string, give: (name: FlagName, given: string | undef
     give(name, at + 1 < letters.length ? behind : undefined, `-${letter}`);
     if (behind !== undefined) return;
   }
-}
-
-function meant(typed: string): string {
-  const word = didYouMean(typed, names);
-  return word.replace("mean ", "mean --");
 }
 
 /** PURE. A duration such as 90s, 5m, 1h30m, or seconds without a unit, in milliseconds. @throws UsageError */

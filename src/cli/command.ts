@@ -1,4 +1,4 @@
-import type { Clock, System } from "../ports.ts";
+import type { System } from "../ports.ts";
 import type { Cluster } from "./cluster.ts";
 import type { Flag, FlagName, FlagValues } from "./flags.ts";
 import type { Format } from "./output.ts";
@@ -12,7 +12,6 @@ export interface Terminal {
 /** What a command may use beside its arguments. */
 export interface Context {
   readonly terminal: Terminal;
-  readonly clock: Clock;
   readonly system: System;
   /** Of this program. */
   readonly version: string;

@@ -87,12 +87,7 @@ export function commandOf(name: string, args: readonly string[], values: FlagVal
   const most = command.args.some((arg) => arg.endsWith("...")) ? Number.POSITIVE_INFINITY : command.args.length;
   if (args.length > most) {
     const extra = args.slice(command.args.length).map((arg) => JSON.stringify(arg));
-    throw new UsageError(`${usage(command)}: ${extra.join(" ")} is too much`);
+    throw new UsageError(`kubectl nvi ${[name, ...command.args].join(" ")}: ${extra.join(" ")} is too much`);
   }
   return command;
-}
-
-/** PURE. `kubectl nvi wait NAME`. */
-function usage({ name, args }: Command): string {
-  return `kubectl nvi ${[name, ...args].join(" ")}`;
 }

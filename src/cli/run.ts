@@ -25,7 +25,9 @@ export async function run({ argv, terminal, interrupted }: RunInput): Promise<nu
   let verbose = argv.some((word) => word === "-v" || word === "--verbose");
   let cluster: Cluster | undefined;
   try {
-    const { words, values } = asksForCompletion(argv) ? { words: argv, values: {} } : parseArguments(argv);
+    // What follows is somebody's unfinished command line, and none of ours.
+    const isCompletion = argv[0] === "__complete";
+    const { words, values } = isCompletion ? { words: argv, values: {} } : parseArguments(argv);
     verbose = values.verbose !== undefined;
     const [name, ...args] = words;
     if (name === undefined) {
@@ -40,7 +42,6 @@ export async function run({ argv, terminal, interrupted }: RunInput): Promise<nu
     const system = realSystem(verbose ? noting(terminal) : silent);
     const context: Context = {
       terminal,
-      clock: system.clock,
       system,
       interrupted,
       version,
@@ -78,11 +79,6 @@ function kubectl(args: readonly string[], interrupted: AbortSignal): Promise<num
     interrupted.removeEventListener("abort", end);
     process.off("exit", end);
   });
-}
-
-/** What follows is somebody's unfinished command line, and none of ours. */
-function asksForCompletion([first]: readonly string[]): boolean {
-  return first === "__complete";
 }
 
 const silent: Logger = { debug() {}, info() {}, warn() {}, error() {}, child: () => silent };

@@ -24,7 +24,7 @@ export interface HealthServerDeps {
 }
 
 /** TLS, and who may read metrics and why something is not ready. */
-export interface SecureMetrics {
+interface SecureMetrics {
   readonly tls: SelfSigned;
   /** What the bearer of a token may. Rejects if that cannot be known now. */
   readonly access: TokenAccess;

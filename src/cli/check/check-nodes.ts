@@ -43,29 +43,26 @@ function checkKernels(nodes: readonly NodeFacts[]): Found {
   if (oldest === undefined || newest === undefined) return ok("no kubelet reports one");
   const [from, to] = [versionText(oldest), versionText(newest)];
   const found = from === to ? `Linux ${from}` : `Linux ${from} to ${to}`;
-  const old = nodes.filter(({ kernel }) => isTooOld(versionOf(kernel)));
+  const old = nodes.filter(({ kernel }) => isOlder(kernel, requirements.kernel));
   if (old.length === 0) return ok(found);
   const least = versionText(requirements.kernel);
   return failed(`${found}: older than ${least} on ${names(old)}`, `Upgrade these nodes to Linux ${least} or later`);
 }
 
-function isTooOld(kernel: Version | undefined): boolean {
-  return kernel !== undefined && isBefore(kernel, requirements.kernel);
+/** Whether a version is one, and is older than another. */
+function isOlder(text: string, least: Version): boolean {
+  const version = versionOf(text);
+  return version !== undefined && isBefore(version, least);
 }
 
 function checkKubelets(nodes: readonly NodeFacts[], server: Version | undefined): Found {
   const found = frequencies(nodes.map(({ kubelet }) => kubelet));
-  const those = (is: (kubelet: Version) => boolean) =>
-    nodes.filter(({ kubelet }) => {
-      const version = versionOf(kubelet);
-      return version !== undefined && is(version);
-    });
-  const skewed = server === undefined ? [] : those((kubelet) => !isSupportedKubelet(kubelet, server));
+  const skewed = nodes.filter(({ kubelet }) => server !== undefined && !isSupportedKubelet(kubelet, server));
   if (server !== undefined && skewed.length > 0) {
     const words = `${found}: Kubernetes does not support that of ${names(skewed)} with an API server ${versionText(server)}`;
     return failed(words, "Upgrade the older of the two: kubernetes.io/releases/version-skew-policy");
   }
-  const old = those((kubelet) => isBefore(kubelet, requirements.kubernetes));
+  const old = nodes.filter(({ kubelet }) => isOlder(kubelet, requirements.kubernetes));
   if (old.length === 0) return ok(found);
   const least = versionText(requirements.kubernetes);
   return limited(`${found}: older than ${least} on ${names(old)}`, `Upgrade kubelet there to ${least} or later`);

@@ -1,7 +1,7 @@
 import { listed } from "../../api/values/listed.ts";
 import type { Raw } from "../../explain/facts.ts";
 import { nextStep } from "../../explain/next-steps.ts";
-import { type PolicyFinding, policyBindings } from "../../kube/policies/policies.ts";
+import { policyBindings } from "../../kube/policies/policies.ts";
 import type { Reading } from "../cluster.ts";
 import type { InstalledFacts } from "./facts.ts";
 import { someOf } from "./groups.ts";
@@ -29,7 +29,7 @@ export function checkPolicies({ policies, states, sets, version, running, isLed 
   const said = [...believed, ...sets.items].flatMap(({ unguarded }) => unguarded ?? []);
   const [reported] = said;
   const gone = policies.items.filter((finding) => finding.gone);
-  if (gone.length > 0) return failed(sentence(gone), apply);
+  if (gone.length > 0) return failed(listed([...new Set(gone.map(({ message }) => message))], 2), apply);
   if (reported !== undefined) return failed(reported, apply);
   if (policies.denied !== undefined) {
     if (isLed && sets.items.length > 0) return ok("the controller reports none that is missing");
@@ -42,10 +42,6 @@ export function checkPolicies({ policies, states, sets, version, running, isLed 
     return limited(`not those of ${version}: ${names}`, remedy);
   }
   return ok(`all ${policyBindings.length} are there, and deny`);
-}
-
-function sentence(findings: readonly PolicyFinding[]): string {
-  return listed([...new Set(findings.map(({ message }) => message))], 2);
 }
 
 /** PURE. Whether pods wait for their volumes before they are scheduled. */

@@ -25,7 +25,7 @@ export const checkCommand: Command = {
     const { version } = context;
     const checks =
       values.pre === undefined
-        ? checksAfter(await gatherAfter(cluster), context.clock.now(), version)
+        ? checksAfter(await gatherAfter(cluster), context.system.clock.now(), version)
         : checksBefore(await gatherBefore(cluster), version);
     context.terminal.out(format === undefined ? rendered(checks) : serialized({ checks }, format as "json" | "yaml"));
     return checks.some(({ result }) => result === "Failed") ? exitCode.no : exitCode.done;

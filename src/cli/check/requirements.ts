@@ -32,8 +32,10 @@ export const requirements = {
 /** Minor versions that a kubelet may be older than its API server (kubernetes.io/releases/version-skew-policy). */
 const kubeletSkew = 3;
 
-/** PURE. Whether Kubernetes supports a kubelet with an API server. */
-export function isSupportedKubelet(kubelet: Version, server: Version): boolean {
+/** PURE. Whether Kubernetes supports a kubelet with an API server, as far as its version is known. */
+export function isSupportedKubelet(text: string, server: Version): boolean {
+  const kubelet = versionOf(text);
+  if (kubelet === undefined) return true;
   if (kubelet.major !== server.major || isBefore(server, kubelet)) return false;
   return server.minor - kubelet.minor <= kubeletSkew;
 }

@@ -11,7 +11,7 @@ import { type Column, table } from "../table.ts";
 import { silence, waitUntil, within } from "./wait-until.ts";
 
 /** Why a volume keeps a node from being drained. */
-export interface Holding {
+interface Holding {
   readonly node: string;
   readonly volume: string;
   readonly name: string;

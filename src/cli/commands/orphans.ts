@@ -59,7 +59,7 @@ export const orphansCommand: Command = {
     if (format === "json" || format === "yaml") context.terminal.out(serialized({ orphans: rows }, format));
     else if (rows.length > 0) {
       const options = { wide: format === "wide", headers: values["no-headers"] === undefined };
-      context.terminal.out(table(orphanColumns(context.clock.now()), rows, options));
+      context.terminal.out(table(orphanColumns(context.system.clock.now()), rows, options));
     } else context.terminal.note(node === undefined ? "No orphans found." : `No orphans found on node ${node}.`);
     for (const { metadata, status } of states) {
       const more = (status?.orphaned ?? 0) - (status?.orphans?.length ?? 0);

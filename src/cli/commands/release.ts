@@ -53,7 +53,7 @@ export const releaseCommand: Command = {
     }
     const who = await whoAmI(cluster);
     const why = values.reason ?? "checked that the node no longer uses it";
-    const word_ = `${who}: ${why} (${timestamp(context.clock.now())})`;
+    const word_ = `${who}: ${why} (${timestamp(context.system.clock.now())})`;
     const { name, uid, resourceVersion } = intent.metadata;
     try {
       const body = { metadata: { annotations: { [annotation.release]: word_ } } };

@@ -86,7 +86,7 @@ export const volumesCommand: Command = {
       context.terminal.note(`No volumes found${node === undefined ? "" : ` on node ${node}`}.`);
     else {
       const options = { wide: format === "wide", headers: values["no-headers"] === undefined };
-      context.terminal.out(table(volumeColumns(context.clock.now()), intents, options));
+      context.terminal.out(table(volumeColumns(context.system.clock.now()), intents, options));
     }
     return exitCode.done;
   },
@@ -102,7 +102,7 @@ async function watch({ values, context }: Call, cluster: Cluster, selection: Sel
   const widths: number[] = [];
   const wide = format === "wide";
   const rows = (intents: readonly NodeVolumeIntent[], headers: boolean) =>
-    context.terminal.out(table(volumeColumns(context.clock.now()), intents, { wide, headers, widths }));
+    context.terminal.out(table(volumeColumns(context.system.clock.now()), intents, { wide, headers, widths }));
   const reflector = follow<NodeVolumeIntent>(cluster, context.system, resource.intents, selection);
   reflector.start();
   await Promise.race([reflector.synced(), ending(context.interrupted)]);

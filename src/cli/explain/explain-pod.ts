@@ -28,11 +28,12 @@ export function explainPod(facts: Facts, pod: Raw): Explanation {
   ];
   const open = chains.filter(({ findings }) => findings.some(({ state }) => state !== "done"));
   const place = node === undefined ? "has no node yet" : `is on ${node}`;
+  const state = pod.metadata.deletionTimestamp === undefined ? phaseOf(pod) : `${phaseOf(pod)} and being deleted`;
   const waiting =
     open.length === 0 ? "no problem with its volumes" : `${open.map(({ title }) => title).join(", ")}: see below`;
   return {
     subject: { kind: "Pod", namespace, name },
-    summary: `pod ${namespace}/${name} ${place}, ${stateOf(pod)}: ${waiting}`,
+    summary: `pod ${namespace}/${name} ${place}, ${state}: ${waiting}`,
     chains,
     notRead: Object.values(facts.denied),
   };
@@ -58,10 +59,6 @@ function leftOf(facts: Facts, pod: Raw, node: string | undefined): Chain[] {
   return orphans
     .filter(({ path }) => uid !== "" && path.split("/").includes(uid))
     .map((orphan) => orphanChain(node ?? "", orphan));
-}
-
-function stateOf(pod: Raw): string {
-  return pod.metadata.deletionTimestamp === undefined ? phaseOf(pod) : `${phaseOf(pod)} and being deleted`;
 }
 
 /** What keeps the pod as a whole from starting. */

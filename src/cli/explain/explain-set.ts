@@ -31,6 +31,8 @@ export function setFindings(set: NodeVolumeSet, intents: readonly NodeVolumeInte
   const { metadata, status = {} } = set;
   const ready = findCondition(status.conditions, "Ready");
   const found: Finding[] = [];
+  const add = (reason: string, text: string, since: string | undefined, names = setNames(set)) =>
+    found.push(reasonFinding(reason, text, { since, names }));
   if (status.observedGeneration !== metadata.generation)
     found.push({
       state: "waiting",
@@ -41,28 +43,16 @@ export function setFindings(set: NodeVolumeSet, intents: readonly NodeVolumeInte
   const without = failingWithout(set, intents);
   for (const said of new Set(without.map(({ reason, message }) => message ?? reason))) {
     const nodes = without.filter(({ reason, message }) => (message ?? reason) === said);
-    const on = listed(
-      nodes.map(({ node }) => node),
-      3,
-    );
-    found.push(
-      reasonFinding(nodes[0]?.reason ?? "", `on ${on}: ${said}`, {
-        since: ready?.lastTransitionTime,
-        names: { ...setNames(set), node: nodes[0]?.node },
-      }),
-    );
+    const names = nodes.map(({ node }) => node);
+    const text = `on ${listed(names, 3)}: ${said}`;
+    add(nodes[0]?.reason ?? "", text, ready?.lastTransitionTime, { ...setNames(set), node: names[0] });
   }
   const isTold = (reason: string) => without.some((failing) => failing.reason === reason);
   for (const type of ["Conflict", "Stalled"] as const) {
     const condition = findCondition(status.conditions, type);
     const isOwn = condition?.status === "True" && (type === "Conflict" || ofTheSet.has(condition.reason));
     if (condition === undefined || !isOwn || isTold(condition.reason)) continue;
-    found.push(
-      reasonFinding(condition.reason, condition.message, {
-        since: condition.lastTransitionTime,
-        names: setNames(set),
-      }),
-    );
+    add(condition.reason, condition.message, condition.lastTransitionTime);
   }
   const isOfNodes = intents.length > 0 && toldByIntents.has(ready?.reason ?? "");
   if (ready !== undefined && found.length === 0 && !isOfNodes) found.push(readyFinding(set, ready));

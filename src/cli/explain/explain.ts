@@ -54,13 +54,13 @@ export const explainCommand: Command = {
     const cluster = await context.connect();
     const explanation = await explain(call, cluster, word);
     if (format === "json" || format === "yaml") context.terminal.out(serialized(explanation, format));
-    else context.terminal.out(rendered(explanation, context.clock.now()));
+    else context.terminal.out(rendered(explanation, context.system.clock.now()));
     return exitCode.done;
   },
 };
 
 async function explain({ context }: Call, cluster: Cluster, word: string): Promise<Explanation> {
-  const from = gathering(cluster, context.clock.now());
+  const from = gathering(cluster, context.system.clock.now());
   const { kind, name } = typedName(word) ?? { name: word };
   switch (kind) {
     case "pod":

@@ -4,18 +4,14 @@ import { type StepNames, withNames } from "../../explain/next-steps.ts";
 import { meaningOf } from "../../explain/why/known-messages.ts";
 import { numberIn, recordIn, stringIn } from "../../kube/json.ts";
 
-const couldNot = {
-  mount: "kubelet could not mount it",
-  attach: "it could not be attached",
-  unmount: "kubelet could not unmount it",
-} as const;
-
-const reasons = new Set([
-  "FailedMount",
-  "FailedAttachVolume",
-  "FailedMapVolume",
-  "VolumeResizeFailed",
-  "FailedUnMount",
+const notMounted = "kubelet could not mount it";
+/** What people see, by the reason of the Event. */
+const symptoms: ReadonlyMap<string | undefined, string> = new Map([
+  ["FailedMount", notMounted],
+  ["FailedMapVolume", notMounted],
+  ["VolumeResizeFailed", notMounted],
+  ["FailedAttachVolume", "it could not be attached"],
+  ["FailedUnMount", "kubelet could not unmount it"],
 ]);
 
 /**
@@ -24,7 +20,7 @@ const reasons = new Set([
  * them.
  */
 export function failureEvent(facts: Facts, pod: Raw, names: readonly string[]): Finding | undefined {
-  const told = eventsOf(facts, pod).filter((event) => reasons.has(stringIn(event, "reason") ?? ""));
+  const told = eventsOf(facts, pod).filter((event) => symptoms.has(stringIn(event, "reason")));
   const ofVolume = (event: Raw) => {
     const message = stringIn(event, "message") ?? "";
     return names.some(
@@ -44,12 +40,7 @@ export function failureEvent(facts: Facts, pod: Raw, names: readonly string[]): 
   return {
     state: "waiting",
     code: meaning?.code ?? meaning?.reason ?? reason ?? "FailedMount",
-    text:
-      reason === "FailedAttachVolume"
-        ? couldNot.attach
-        : reason === "FailedUnMount"
-          ? couldNot.unmount
-          : couldNot.mount,
+    text: symptoms.get(reason) ?? notMounted,
     quote: message,
     ...(since !== undefined && { since }),
     ...(count !== undefined && { attempts: count }),
@@ -64,5 +55,5 @@ function namesOf(pod: Raw): StepNames {
 
 /** PURE. Whether a finding is what kubelet says, and so what people see first. */
 export function isSymptom({ text }: Finding): boolean {
-  return Object.values<string>(couldNot).includes(text);
+  return [...symptoms.values()].includes(text);
 }

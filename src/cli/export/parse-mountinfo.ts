@@ -1,6 +1,8 @@
 import { decoded, splitOptions, tidy } from "./fields.ts";
 import type { MountFile, MountLine, RawLine } from "./mount-line.ts";
 
+const network = /^(nfs4?|cifs|smb3|ceph|(fuse\.)?glusterfs)$/;
+
 interface Entry extends MountLine {
   readonly device: string;
   /** The directory of the file system that is mounted. */
@@ -64,7 +66,7 @@ function lineOf(entry: Entry, all: readonly Entry[]): MountLine {
   const ofAgent = stagedAt(entry, all) ?? (source !== undefined && agents.test(source) ? source : undefined);
   if (ofAgent !== undefined) return { ...whole, unfit: `an agent mounted it from ${ofAgent} there, for a set` };
   const isWhole = root === "/" || isNamedBy(line.source, root);
-  if (isWhole && isNetwork(line.type)) return whole;
+  if (isWhole && network.test(line.type)) return whole;
   if (source !== undefined) return { ...line, options: withSuper(line.options), source, bind: true };
   return isWhole
     ? whole
@@ -94,8 +96,4 @@ function mountOf(path: string, all: readonly Entry[]): Entry | undefined {
   const above = all.filter(({ target }) => target === "/" || path === target || path.startsWith(`${target}/`));
   const longest = Math.max(...above.map(({ target }) => target.length));
   return above.findLast(({ target }) => target.length === longest);
-}
-
-function isNetwork(type: string): boolean {
-  return /^(nfs4?|cifs|smb3|ceph|(fuse\.)?glusterfs)$/.test(type);
 }

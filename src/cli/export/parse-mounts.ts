@@ -33,15 +33,13 @@ function parseFstab(raw: readonly RawLine[]): MountFile {
     const bind = list?.some((option) => option === "bind" || option === "rbind") === true;
     return [
       {
-        ...{
-          source: bind ? tidy(source) : source,
-          target: tidy(target),
-          type,
-          options: list ?? [],
-          bind,
-          line,
-          byKernel,
-        },
+        source: bind ? tidy(source) : source,
+        target: tidy(target),
+        type,
+        options: list ?? [],
+        bind,
+        line,
+        byKernel,
         ...(list === undefined && { unfit: "a quote in its options is not closed" }),
       },
     ];

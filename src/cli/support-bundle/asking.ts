@@ -25,6 +25,7 @@ export async function findAll(
   largest = largestList,
 ): Promise<Found> {
   const items: unknown[] = [];
+  const name = resource.group === "" ? resource.plural : `${resource.plural}.${resource.group}`;
   const path = resourcePath(resource, { namespace });
   let bytes = 0;
   for (let page = ""; ; ) {
@@ -33,7 +34,7 @@ export async function findAll(
     try {
       body = await ask(transport, path, query);
     } catch (error) {
-      return { items, gap: whyNot(error, `list ${nameOf(resource)}`, namespace) };
+      return { items, gap: whyNot(error, `list ${name}`, namespace) };
     }
     for (const item of arrayIn(body, "items")) {
       bytes += JSON.stringify(item).length;
@@ -70,8 +71,4 @@ export function whyNot(error: unknown, what: string, namespace?: string): string
   if (error instanceof ApiError && error.status === 403) return `you may not ${what}${where}`;
   if (error instanceof ApiError && error.status === 404) return `the cluster does not have it: ${what}${where}`;
   return messageOf(error).replace(/\s+/g, " ").slice(0, 300);
-}
-
-function nameOf({ plural, group }: Resource): string {
-  return group === "" ? plural : `${plural}.${group}`;
 }

@@ -2,7 +2,7 @@ import { sweep } from "./sweep.ts";
 import type { TarFile } from "./tar.ts";
 
 /** What is not in it, and why. */
-export interface Gap {
+interface Gap {
   readonly what: string;
   readonly why: string;
 }

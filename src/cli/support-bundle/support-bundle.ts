@@ -32,7 +32,7 @@ export const supportBundleCommand: Command = {
   examples: ["kubectl nvi support-bundle", "kubectl nvi support-bundle --node worker-1 --output worker-1.tar.gz"],
   async run({ values, context }) {
     const { node } = values;
-    const now = context.clock.now();
+    const now = context.system.clock.now();
     const stamp = new Date(now).toISOString().replace(/[-:]|\.\d+/g, "");
     const folder = `nvi-support-bundle-${stamp}`;
     const file = values.output ?? `${folder}.tar.gz`;

@@ -35,7 +35,8 @@ function headerOf(path: string, size: number, seconds: number): Uint8Array {
   header.write("0", 156);
   header.write("ustar\0" + "00", 257);
   header.write(prefix, 345);
-  header.write(`${octal(sum(header), 7)} `, 148);
+  const sum = header.reduce((total, byte) => total + byte, 0);
+  header.write(`${octal(sum, 7)} `, 148);
   return header;
 }
 
@@ -47,8 +48,4 @@ function splitPath(path: string): { readonly prefix: string; readonly name: stri
     if (Buffer.byteLength(prefix) <= 155 && Buffer.byteLength(name) <= 100) return { prefix, name };
   }
   throw new RangeError(`${path} is too long for an archive`);
-}
-
-function sum(bytes: Uint8Array): number {
-  return bytes.reduce((total, byte) => total + byte, 0);
 }

@@ -6,7 +6,7 @@ const better = new Set(["Conflict", "Drifted", "Stalled", "Reconciling", "Replic
 const neutral = new Set(["Drained", "Mounted", "Progressing"]);
 const pressure = /Pressure$|Unavailable$/;
 
-/** PURE. What one looks for first in the archive: conditions that are not as they should be, a line each. */
+/** PURE. What somebody who opens the archive looks for first: conditions that are not as they should be. */
 export function troubles(kind: string, objects: readonly unknown[]): string[] {
   return objects.flatMap((object) => {
     const name = stringIn(recordIn(object, "metadata"), "name") ?? "";

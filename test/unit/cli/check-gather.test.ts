@@ -290,7 +290,7 @@ describe("kubectl nvi check as a command", () => {
           out += text;
         },
       },
-      clock: { now: () => 0 },
+      system: { clock: { now: () => 0 } },
       version: "0.1.0",
       connect: async () => clusterOf(new FakeCluster((text) => !text.includes("daemonsets"))),
     } as unknown as Context;

@@ -22,7 +22,6 @@ function story(transport: (system: ReturnType<typeof virtualSystem>) => Transpor
   const interruption = new AbortController();
   const context = {
     terminal: { out: (text: string) => notes.push(text), note: (line: string) => notes.push(line) },
-    clock: system.clock,
     system,
     interrupted: interruption.signal,
     connect: async () => ({ client, transport: used, namespace: "shop" }) as unknown as Cluster,

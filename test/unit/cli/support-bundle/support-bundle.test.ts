@@ -61,7 +61,7 @@ async function make(transport: Transport, values = {}, interrupted = new AbortCo
         notes += `${line}\n`;
       },
     },
-    clock: { now: () => now, monotonic: () => 0 },
+    system: { clock: { now: () => now, monotonic: () => 0 } },
     version: "0.1.0",
     revision: "0a".repeat(20),
     interrupted: interrupted.signal,
