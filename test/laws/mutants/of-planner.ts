@@ -40,6 +40,27 @@ export const ofPlanner: readonly Mutant[] = [
   },
   {
     ...incremental,
+    what: "misses an intent that has changed",
+    file: planner,
+    from: "desired.get(name) !== known.desired || ",
+    to: "",
+  },
+  {
+    ...incremental,
+    what: "misses a record that has changed",
+    file: planner,
+    from: " || records.get(name) !== known.record",
+    to: "",
+  },
+  {
+    ...incremental,
+    what: "misses a volume that is new",
+    file: planner,
+    from: "if (!this.#known.has(name)) names.add(name);",
+    to: "",
+  },
+  {
+    ...incremental,
     what: "misses a failure",
     file: planner,
     from: "this.#compareFailures(input, stale);",
@@ -57,7 +78,7 @@ export const ofPlanner: readonly Mutant[] = [
     ...incremental,
     what: "misses a content",
     file: plannedFrom,
-    from: "isSameContent(known.content, contentState(known.desired, input))",
+    from: "isSameContent(a.content, b.content)",
     to: "true",
   },
   {
