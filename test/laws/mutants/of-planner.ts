@@ -34,8 +34,8 @@ export const ofPlanner: readonly Mutant[] = [
     ...incremental,
     what: "misses what another volume claims",
     file: planner,
-    from: "addAll(stale, this.#owners.set(name, desired, record));",
-    to: "this.#owners.set(name, desired, record);",
+    from: "addAll(stale, this.#owners.set(name, from?.desired, from?.record));",
+    to: "this.#owners.set(name, from?.desired, from?.record);",
     runs: 4000,
   },
   {
