@@ -40,8 +40,6 @@ const unreadableMs = 1_000;
 interface GatheredWorld {
   readonly volumes: ReadonlyMap<string, Desired>;
   readonly synced: boolean;
-  /** Volumes whose intent may have changed since the last call. */
-  readonly touched: ReadonlySet<string>;
   readonly closingPods?: PlanInput["closingPods"];
   readonly tokens?: PlanInput["tokens"];
 }
@@ -157,7 +155,7 @@ export class Loop {
         await this.#look();
       } catch (error) {
         this.#deps.system.log.error("the plan could not be made", { error: messageOf(error) });
-        this.#deps.planner.forget(); // nobody may have heard what has changed
+        this.#deps.planner.forget(); // a listener may not have got the plan
         this.#wakeAfter(unreadableMs);
       }
     }
@@ -176,7 +174,7 @@ export class Loop {
     const { nodeTable: node } = this.#deps.host;
     const nodeTable = node === undefined || table === undefined ? undefined : await this.#readTable(node);
     const readable = table !== undefined && (node === undefined || nodeTable !== undefined);
-    const { volumes, synced, touched, closingPods, tokens } = this.#deps.gather(readable ? table : undefined);
+    const { volumes, synced, closingPods, tokens } = this.#deps.gather(readable ? table : undefined);
     if (synced) operations.endUnwanted(volumes);
     const now = system.clock.monotonic();
     const swaps = swapStates(journal.records, this.#deps.host.swaps); // after what ends meanwhile counts as in flight
@@ -203,7 +201,6 @@ export class Loop {
       settings,
       now,
       epoch: journal.epoch,
-      touched: new Set([...touched, ...journal.touched.take()]),
     });
     if (this.#stopped) return;
     this.#tellUnexplained(result);
@@ -228,7 +225,7 @@ export class Loop {
     if (unexplained.length === 0) return;
     const meta = { volumes: unexplained.length, first: unexplained[0] };
     this.#deps.system.log.warn(
-      "stale plans found by the periodic full replan (missed change notification); please report this bug",
+      "plans were stale, and no changed input explains it; they are corrected now: please report this bug",
       meta,
     );
   }

@@ -199,8 +199,7 @@ function buildLoop(given: Given, state: State, { intents, contents, open, tokens
       pods.looked(table);
       world.follow();
       const { closing: closingPods } = open;
-      const touched = world.touched.take();
-      return { volumes: world.volumes, synced: world.synced, touched, closingPods, tokens: tokens.states };
+      return { volumes: world.volumes, synced: world.synced, closingPods, tokens: tokens.states };
     },
     contents: (ref) => contents.state(ref),
     health: () => stats.health,

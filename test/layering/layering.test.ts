@@ -171,6 +171,11 @@ describe("layering", () => {
         "src/host/mount-table may not import ports",
       ],
       ["src/host/ports/x.ts", 'import { a } from "../linux/syscall/a.ts";', "src/host/ports may not import linux"],
+      [
+        "src/agent/loop.ts",
+        'import type { A } from "./planner/incremental/plan-dependencies.ts";',
+        "src/agent/planner/incremental is entered by incremental-planner.ts alone",
+      ],
     ];
     for (const [path, text, message] of upwards) {
       it(`catch ${JSON.stringify(text)} in ${path}`, () => {
@@ -185,7 +190,7 @@ describe("layering", () => {
     it("allow what lies flat to import any folder, and a folder those above it", () => {
       const flat = 'import { a } from "./metrics/a.ts";\nimport { b } from "./model/b.ts";';
       expect(upwardImports("src/agent/start.ts", flat)).to.deep.equal([]);
-      const above = 'import { a } from "../actual/a.ts";\nimport { b } from "./incremental/b.ts";';
+      const above = 'import { a } from "../actual/a.ts";\nimport { b } from "./incremental/incremental-planner.ts";';
       expect(upwardImports("src/agent/planner/x.ts", above)).to.deep.equal([]);
     });
 

@@ -90,7 +90,6 @@ export const ofJournal: readonly Seed[] = [
       "for (const entry of batch) entry.done();",
     ],
     ["does not know of children after a start", "    setOrDelete(this.#children, name, record?.child);\n", ""],
-    ["does not tell the planner that a record has changed", "    this.touched.add(name);\n", ""],
     ["does not count writes that failed", "      this.failures++;\n", ""],
   ]),
   ...seedsOf("journal", "src/agent/model/volume-record.ts", [

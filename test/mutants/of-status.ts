@@ -58,15 +58,13 @@ export const ofStatus: readonly Seed[] = [
     ],
   ]),
   ...seedsOf("planner", "src/agent/planner/incremental/plan-dependencies.ts", [
-    ["misses that an operation has begun or ended", "    input.pendingOperations.get(name) === known.running &&\n", ""],
-    [
-      "misses that a server does not answer any more",
-      "    input.unresponsive?.get(name) === known.unresponsive &&\n",
-      "",
-    ],
+    ["misses that an operation has begun or ended", "    running: input.pendingOperations.get(name),\n", ""],
+    ["misses that a server does not answer any more", "    unresponsive: input.unresponsive?.get(name),\n", ""],
+  ]),
+  ...seedsOf("planner", "src/agent/planner/incremental/incremental-planner.ts", [
     [
       "misses that kubelet has given something back",
-      "    givenBackOf(known.record, input) === known.givenBack &&\n",
+      "    for (const path of closingPods ?? []) addAll(names, this.#owners.volumesOn(path));\n",
       "",
     ],
   ]),

@@ -1,6 +1,7 @@
 // One benchmark in a process and a mount namespace of its own: prints what it measured as JSON.
 import { againRun, idleRun, restartRun } from "./long-runs.ts";
 import { prepare, type Workplace, workplaceAt } from "./node-under-test.ts";
+import { burstRun, changeRun, restRun } from "./planner-runs.ts";
 import { type Profiled, profileRun } from "./profile-run.ts";
 import { driftRun, type Measured, mountRun, retryRun } from "./runs.ts";
 
@@ -12,6 +13,9 @@ const runs = {
   restart: restartRun,
   again: againRun,
   profile: profileRun,
+  burst: burstRun,
+  change: changeRun,
+  rest: restRun,
 };
 
 export type RunName = keyof typeof runs;

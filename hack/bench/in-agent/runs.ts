@@ -90,9 +90,13 @@ function figuresOf(rounds: readonly Round[], prefix: string): Measured {
 }
 
 /** Mounts everything, and keeps it. */
-export async function filled(place: Workplace, of: PodsOf): Promise<Awaited<ReturnType<typeof started>>> {
+export async function filled(
+  place: Workplace,
+  of: PodsOf,
+  ...observers: ObserversOfNode
+): Promise<Awaited<ReturnType<typeof started>>> {
   makeSources(place, of);
-  const node = await started(place);
+  const node = await started(place, ...observers);
   const names = allNames(of);
   const done = node.sightings.mounted(names);
   for (const name of names) node.api.write(intentOf(name, of.kind, place));

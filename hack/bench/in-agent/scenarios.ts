@@ -86,7 +86,11 @@ async function measure(scenario: string, name: RunName, of: object, options: Opt
 }
 
 async function run(name: RunName, of: object, options: Options): Promise<unknown> {
-  const program = await bundled();
+  return runIn(await bundled(), name, of, options);
+}
+
+/** Runs one bundle of the benchmark's process, in namespaces and a folder of its own. */
+export async function runIn(program: string, name: RunName, of: object, options: Options = {}): Promise<unknown> {
   const path = mkdtempSync(join(options.directory ?? "/var/lib", "nvo-bench-"));
   try {
     const command = [

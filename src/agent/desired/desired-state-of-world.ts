@@ -2,7 +2,6 @@ import type { ObjectStore } from "../../kube/watch/object-store.ts";
 import type { ContentRef } from "../../plugins/api/content.ts";
 import type { Cancel } from "../../ports.ts";
 import { refsOf } from "../content/content-of.ts";
-import { Touched } from "../journal/changed-names.ts";
 import { type Desired, isInvalid } from "../model/desired.ts";
 import { podTargetPath } from "../model/pod-path.ts";
 import type { IntentEntry } from "./intents.ts";
@@ -26,8 +25,6 @@ export class DesiredStateOfWorld {
   readonly #refs = new Map<string, readonly ContentRef[]>();
   /** Names of the intents that name a pod, by the path of its target. */
   readonly #ofPods = new Map<string, Set<string>>();
-  /** Volumes whose intent has changed. */
-  readonly touched = new Touched();
   #followed = true;
 
   constructor(deps: DesiredStateOfWorldDeps) {
@@ -77,13 +74,11 @@ export class DesiredStateOfWorld {
     for (const name of this.ofPod(path)) {
       const entry = this.#deps.store.get(name);
       if (entry !== undefined) this.#volumes.set(name, this.#understood(entry.desired));
-      this.touched.add(name);
     }
     this.#deps.onChange();
   }
 
   #take(desired: Desired): void {
-    this.touched.add(desired.name);
     this.#indexPods(desired.name, desired);
     this.#volumes.set(desired.name, this.#understood(desired));
     this.#refer(desired.name, refsOf(desired));
@@ -91,7 +86,6 @@ export class DesiredStateOfWorld {
   }
 
   #drop(name: string): void {
-    this.touched.add(name);
     this.#indexPods(name, undefined);
     this.#volumes.delete(name);
     this.#refer(name, undefined);

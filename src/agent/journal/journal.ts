@@ -3,7 +3,6 @@ import type { JournalFile } from "../../host/ports/host-ports.ts";
 import type { ChildProcessID } from "../../host/ports/types.ts";
 import type { Logger } from "../../ports.ts";
 import { afterReboot, type VolumeRecord } from "../model/volume-record.ts";
-import { Touched } from "./changed-names.ts";
 import {
   formatForget,
   formatJournal,
@@ -57,8 +56,6 @@ export class Journal {
   readonly #records: Map<string, VolumeRecord>;
   readonly #reaps: Map<string, ReapRecord>;
   readonly #children = new Map<string, ChildProcessID>();
-  /** Volumes whose record has changed. */
-  readonly touched = new Touched();
   /** Writes that failed since it was opened. */
   failures = 0;
   #lines: number;
@@ -197,7 +194,6 @@ export class Journal {
       return;
     }
     const { name, record } = change;
-    this.touched.add(name);
     setOrDelete(this.#records, name, record);
     setOrDelete(this.#children, name, record?.child);
   }

@@ -45,19 +45,14 @@ export interface PlanInput {
   readonly swaps?: ReadonlyMap<string, SwapState>;
   /** Whether a CSI driver is registered on the node; undefined if that is not known. */
   readonly registered?: (driver: string) => boolean;
-  /**
-   * Paths of pod targets that kubelet has unpublished (NodeUnpublishVolume). Changed in place; the volume of a changed
-   * path is in `touched`.
-   */
+  /** Paths of pod targets that kubelet has unpublished (NodeUnpublishVolume). Changed in place. */
   readonly closingPods?: ReadonlySet<string>;
-  /** Tokens from kubelet for pod targets, by path. Changed in place; the volume of a changed path is in `touched`. */
+  /** Tokens that kubelet passed for pod targets, by path. Changed in place. */
   readonly tokens?: ReadonlyMap<string, TokenState>;
   readonly settings: PlanSettings;
   /** Milliseconds of the monotonic clock, and which run of the agent it is that counts them. */
   readonly now: number;
   readonly epoch?: number;
-  /** Volumes whose intent or record may have changed since the last plan. Undefined: any of them. */
-  readonly touched?: ReadonlySet<string> | undefined;
 }
 
 /** The part of the configuration that decisions depend on. It does not change while the agent runs. */

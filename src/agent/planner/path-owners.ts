@@ -59,6 +59,11 @@ export class PathOwners {
     return { reason: "PathConflict", message, on: { kind: "NodeVolumeIntent", name: holder.volume } };
   }
 
+  /** Volumes that claim this very path. */
+  volumesOn(path: string): Set<string> {
+    return new Set([...(this.#claims.get(path) ?? [])].map(({ volume }) => volume));
+  }
+
   /** Claims of other volumes on the path itself, on directories above it, and beneath it. */
   #others(volume: string, path: string): Claim[] {
     const places = [this.#claims.get(path), this.#beneath.get(path)];

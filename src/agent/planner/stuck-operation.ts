@@ -3,26 +3,8 @@ import { joinPath, type MountTable } from "../../host/mount-table/mount-table.ts
 import { describeRemote, type RemoteMount, waitedFor } from "../../host/ports/servers.ts";
 import type { Problem } from "../model/actual-volume.ts";
 import { type Desired, isInvalid } from "../model/desired.ts";
-import type { OwnershipChange } from "../model/ownership-change.ts";
 import type { PlanInput } from "../model/plan-input.ts";
-import type { SlowCall, StuckOperation } from "../model/stuck-operation.ts";
 import type { VolumeRecord } from "../model/volume-record.ts";
-
-type StuckOperations = PlanInput["stuckOperations"];
-
-/**
- * PURE. Volumes of which something else hangs than before, or of which the mount table has to say what it waits for.
- */
-export function changedStuck(before: StuckOperations = new Map(), now: StuckOperations = new Map()): Set<string> {
-  const all = new Set([...before.keys(), ...now.keys()]);
-  return new Set([...all].filter((name) => !isKnownAs(before.get(name), now.get(name))));
-}
-
-function isKnownAs(a: StuckOperation | SlowCall | OwnershipChange | undefined, b: typeof a): boolean {
-  if (a === undefined || b === undefined) return false;
-  if (!("pid" in a && "pid" in b)) return JSON.stringify(a) === JSON.stringify(b);
-  return a.pid === b.pid && a.abandoned === b.abandoned && a.waitsFor !== undefined && a.waitsFor === b.waitsFor;
-}
 
 /** PURE. What a volume waits for whose child does not end; undefined if it has none. */
 export function stuckProblem(

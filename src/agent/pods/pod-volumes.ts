@@ -20,7 +20,7 @@ export interface PodVolumesDeps {
   readonly open: OpenPods;
   readonly tokens: Pick<KeptTokens, "keep" | "of" | "drop">;
   readonly world: Pick<DesiredStateOfWorld, "ofPod" | "podPaths" | "podChanged">;
-  readonly journal: Pick<Journal, "records" | "touched">;
+  readonly journal: Pick<Journal, "records">;
   intent(name: string): IntentEntry | undefined;
   /** Whether an operation that runs may still make something there. */
   isBusy(path: string): boolean;
@@ -187,14 +187,12 @@ export class AgentPodVolumes implements PodVolumes {
   }
 
   #set(path: string, how: "open" | "close"): void {
-    const { open, journal, world } = this.#deps;
+    const { open, world } = this.#deps;
     if (how === "close") {
       this.established.delete(path);
       this.#deps.tokens.drop(path);
     }
     open[how](path);
-    const name = this.#volumeOf(path);
-    if (name !== undefined) journal.touched.add(name);
     world.podChanged(path);
   }
 

@@ -11,7 +11,6 @@ import type { Plan } from "../../../src/agent/model/volume-plan.ts";
 import type { VolumeRecord } from "../../../src/agent/model/volume-record.ts";
 import type { Devices, HostPorts } from "../../../src/host/ports/host-ports.ts";
 import type { ObjectContent } from "../../../src/plugins/api/content.ts";
-import { differing } from "../../lib/builders/differing.ts";
 import { noDrivers } from "../../lib/fakes/no-drivers.ts";
 import { Faults } from "../../sim/faults.ts";
 import { simHost } from "../../sim/host/sim-host.ts";
@@ -171,7 +170,6 @@ export class LawNode {
         void observed.set(name, { uid, generation, at: system.clock.monotonic(), ...seen }),
       progress: () => {},
     });
-    let gathered = new Map<string, Desired>();
     const loop = new Loop({
       system,
       host,
@@ -181,11 +179,7 @@ export class LawNode {
       settings,
       backoff: new Backoff(system),
       planner: new ComparedPlanner((what) => this.rules.report(what)),
-      gather: () => {
-        const touched = differing(gathered, this.desired);
-        gathered = new Map(this.desired);
-        return { volumes: gathered, synced: this.synced, touched };
-      },
+      gather: () => ({ volumes: new Map(this.desired), synced: this.synced }),
       contents: () => ({ known: true, version: content().version }),
       observed,
       onOperation: (operation, { failure }) => {

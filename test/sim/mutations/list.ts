@@ -103,9 +103,9 @@ export const mutations: readonly Mutation[] = [
   },
   {
     law: "L5",
-    name: "forget to say that an intent has changed",
-    file: "src/agent/desired/desired-state-of-world.ts",
-    from: "    this.touched.add(desired.name);\n",
+    name: "go on with the plan of an intent that has changed",
+    file: "src/agent/planner/incremental/incremental-planner.ts",
+    from: "desired.get(name) !== known.desired || ",
     to: "",
   },
   {

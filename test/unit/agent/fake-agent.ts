@@ -6,7 +6,6 @@ import { PendingOperations } from "../../../src/agent/executor/pending-operation
 import { Journal } from "../../../src/agent/journal/journal.ts";
 import { Loop } from "../../../src/agent/loop.ts";
 import type { ServerUnresponsive } from "../../../src/agent/model/actual-volume.ts";
-import type { Desired } from "../../../src/agent/model/desired.ts";
 import type { Failure } from "../../../src/agent/model/failure.ts";
 import { type Observation, observationOf, type PlanSettings } from "../../../src/agent/model/plan-input.ts";
 import type { Plan } from "../../../src/agent/model/volume-plan.ts";
@@ -14,7 +13,6 @@ import { Planner } from "../../../src/agent/planner/incremental/incremental-plan
 import type { NodeVolumeIntent } from "../../../src/api/types.gen.ts";
 import type { CSIDrivers } from "../../../src/csi/ports.ts";
 import type { ObjectContent } from "../../../src/plugins/api/content.ts";
-import { differing } from "../../lib/builders/differing.ts";
 import { wanted } from "../../lib/builders/plan-world.ts";
 import { noDrivers } from "../../lib/fakes/no-drivers.ts";
 import { settle, type VirtualSystem, virtualSystem } from "../kube/virtual-system.ts";
@@ -42,7 +40,6 @@ export class FakeAgent {
   readonly unresponsive = new Map<string, ServerUnresponsive>();
   intents: readonly NodeVolumeIntent[] = [];
   plan: Plan | undefined;
-  #gathered: ReadonlyMap<string, Desired> = new Map();
 
   private constructor(host: FakeHost, journal: Journal, settings: PlanSettings) {
     this.host = host;
@@ -82,9 +79,7 @@ export class FakeAgent {
       planner: new Planner(),
       gather: () => {
         const volumes = new Map(this.intents.map((i) => [i.metadata.name, desiredVolume(i, i.metadata.name)]));
-        const touched = differing(this.#gathered, volumes);
-        this.#gathered = volumes;
-        return { volumes, synced: true, touched };
+        return { volumes, synced: true };
       },
       contents: () => {
         const { version = "1", data } = this.secret ?? {};

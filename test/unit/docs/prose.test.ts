@@ -103,7 +103,7 @@ const examples: readonly (readonly [string, string])[] = [
   ["is one too many: a pod gets 64 node volumes", "exceeds the limit of 64 node volumes per pod"],
   [
     "plans were out of date, and nothing had told so: please report this",
-    "stale plans found by the periodic full replan (missed change notification); please report this bug",
+    "plans were stale, and no changed input explains it; they are corrected now: please report this bug",
   ],
   [
     "what a volume waits for cannot be heard: it is tried again after a while",

@@ -8,14 +8,28 @@ import type { PlanInput } from "../../model/plan-input.ts";
 import type { Plan, VolumePlan } from "../../model/volume-plan.ts";
 import { PathOwners } from "../path-owners.ts";
 import { planVolume } from "../plan-volume.ts";
-import { changedStuck } from "../stuck-operation.ts";
 import { Interests, interestOf } from "./mount-dependencies.ts";
-import { besides, isAsKnown, type PlannedFrom } from "./plan-dependencies.ts";
+import { changedStuck, isSame, type PlannedFrom, plannedFrom } from "./plan-dependencies.ts";
 
 /**
  * The incremental planner: only volumes with a changed input are replanned. Its result equals that of plan() in
- * test/lib/builders/plan-whole.ts, which is its specification (decision 0002). Inputs are compared by identity, so that
- * their values must never be changed in place; the maps that hold them may be.
+ * test/lib/builders/plan-whole.ts, which is its specification (decision 0002). Why there is one: decision 0121.
+ *
+ * This file is the only door of its folder. What must hold, or plans become stale; test/laws compares this planner with
+ * plan() after each of many changes, and mutants break what is compared here:
+ *
+ *  1. Nobody names what has changed. Intents, records, operations, observations and signals of health are compared by
+ *     identity: a value in these maps is never changed in place, it is replaced. The maps may be changed in place.
+ *  2. An input that planVolume() reads is in PlannedFrom, or in Interest if it is read from a mount table, or makes the
+ *     volume restless (isRestless), or is in isComparable. Failures and stuck operations are compared for themselves.
+ *  3. A mount table names its changes since any earlier one (MountTable.changesSince), or says that it cannot; then
+ *     everything is replanned.
+ *  4. A plan depends on other volumes by PathOwners alone, which names the volumes that a change of claims matters to;
+ *     and by mounts without a record, which make a volume restless.
+ *  5. The time matters where `retryAt` says so, or to restless volumes.
+ *  6. Whoever gets the plans gets each one: after an exception, forget() makes the next plan a plan of everything.
+ *
+ * A dependency that is missing here leaves a plan stale until recheck(), about five minutes later, which counts it.
  */
 export class Planner {
   #input: PlanInput | undefined;
@@ -29,7 +43,7 @@ export class Planner {
    * iteration, or at the time given.
    */
   readonly #restless = new Map<string, number>();
-  /** Volumes with an operation, an observation or a content: these inputs are compared at each iteration. */
+  /** Volumes with more inputs than intent and record, as an operation or a content: they are compared each time. */
   readonly #compared = new Set<string>();
   /** Volumes with a step that may start: each plan lists it until it has started. */
   readonly #ready = new Set<string>();
@@ -133,15 +147,19 @@ export class Planner {
     return stale;
   }
 
+  /** Intents and records are compared of all volumes, all other inputs of those that have any, or had. */
   #compareInputs(input: PlanInput, stale: Set<string>): void {
-    const { touched, pendingOperations, observed, health, unresponsive, ended, swaps } = input;
-    const all = this.#input === undefined || touched === undefined;
-    const names = all ? this.#all(input) : new Set(touched);
-    if (!all) {
-      for (const seen of [pendingOperations, observed, health, unresponsive, ended, swaps])
-        if (seen) addAll(names, seen.keys());
-      addAll(names, this.#compared);
+    const { desired, records, pendingOperations, observed, health, unresponsive, ended, swaps, closingPods } = input;
+    const names = new Set(this.#compared);
+    for (const [name, known] of this.#known) {
+      if (desired.get(name) !== known.desired || records.get(name) !== known.record) names.add(name);
     }
+    for (const there of [desired, records])
+      for (const name of there.keys()) if (!this.#known.has(name)) names.add(name);
+    for (const seen of [pendingOperations, observed, health, unresponsive, ended, swaps]) {
+      if (seen) addAll(names, seen.keys());
+    }
+    for (const path of closingPods ?? []) addAll(names, this.#owners.volumesOn(path));
     for (const name of names) this.#compare(name, input, stale);
   }
 
@@ -151,27 +169,20 @@ export class Planner {
 
   #compare(name: string, input: PlanInput, stale: Set<string>): void {
     const known = this.#known.get(name);
-    if (input.desired.has(name) || input.records.has(name)) {
-      if (known === undefined || !isAsKnown(name, known, input)) this.#learn(name, input, stale);
-    } else if (known !== undefined) this.#forget(name, stale);
+    const now = plannedFrom(name, input);
+    if (known === undefined ? now !== undefined : now === undefined || !isSame(known, now))
+      this.#learn(name, now, stale);
   }
 
-  #learn(name: string, input: PlanInput, stale: Set<string>): void {
-    const desired = input.desired.get(name);
-    const record = input.records.get(name);
-    const of = besides(name, desired, input);
-    this.#known.set(name, { ...(desired && { desired }), ...(record && { record }), ...of });
-    if (Object.values(of).every((part) => part === undefined)) this.#compared.delete(name);
+  /** @param from undefined: the volume is gone */
+  #learn(name: string, from: PlannedFrom | undefined, stale: Set<string>): void {
+    stale.add(name);
+    addAll(stale, this.#owners.set(name, from?.desired, from?.record));
+    if (from === undefined) this.#known.delete(name);
+    else this.#known.set(name, from);
+    const { desired: _, record: __, ...others } = from ?? {};
+    if (Object.values(others).every((part) => part === undefined)) this.#compared.delete(name);
     else this.#compared.add(name);
-    stale.add(name);
-    addAll(stale, this.#owners.set(name, desired, record));
-  }
-
-  #forget(name: string, stale: Set<string>): void {
-    this.#known.delete(name);
-    this.#compared.delete(name);
-    stale.add(name);
-    addAll(stale, this.#owners.set(name, undefined, undefined));
   }
 
   #compareFailures({ failures }: PlanInput, stale: Set<string>): void {

@@ -12,13 +12,15 @@ import { givenBackOf } from "../pod-steps.ts";
  * Inputs that a volume's plan was made from, except the mount tables. A plan is reused only if each of them is the same
  * object, or an equal value, as before.
  */
-export interface PlannedFrom extends Pick<VolumePlan, "desired" | "record"> {
+export interface PlannedFrom {
+  readonly desired: VolumePlan["desired"];
+  readonly record: VolumePlan["record"];
   readonly running: ReturnType<PlanInput["pendingOperations"]["get"]>;
   readonly begun: Begun | undefined;
   readonly observed: ReturnType<PlanInput["observed"]["get"]>;
   readonly content: ContentState | undefined;
-  readonly health: VolumePlan["health"] | undefined;
-  readonly unresponsive: VolumePlan["unresponsive"] | undefined;
+  readonly health: VolumePlan["health"];
+  readonly unresponsive: VolumePlan["unresponsive"];
   readonly ended: ChildProcessID | undefined;
   readonly swap: SwapState | undefined;
   /** Whether the driver is registered of a volume that kubelet manages. */
@@ -29,61 +31,55 @@ export interface PlannedFrom extends Pick<VolumePlan, "desired" | "record"> {
   readonly tokens: string | undefined;
 }
 
-/** PURE. A volume's inputs except its intent and its record. */
-export function besides(
-  name: string,
-  desired: VolumePlan["desired"],
-  input: PlanInput,
-): Omit<PlannedFrom, "desired" | "record"> {
+/** PURE. A volume's inputs; undefined if there is no such volume. */
+export function plannedFrom(name: string, input: PlanInput): PlannedFrom | undefined {
+  const desired = input.desired.get(name);
+  const record = input.records.get(name);
+  if (desired === undefined && record === undefined) return undefined;
+  const understood = desired === undefined || isInvalid(desired) ? undefined : desired;
+  const driver = understood?.kubelet?.observed.driver;
   return {
+    desired,
+    record,
     running: input.pendingOperations.get(name),
     begun: input.begun?.get(name),
     observed: input.observed.get(name),
-    content: contentState(desired, input),
+    content: contentStateOf(refsOf(desired), input.contents),
     health: input.health?.get(name),
     unresponsive: input.unresponsive?.get(name),
     ended: input.ended?.get(name),
     swap: input.swaps?.get(name),
-    registered: registeredOf(desired, input),
-    givenBack: givenBackOf(input.records.get(name), input),
-    tokens: tokensIn(desired, input),
+    registered: driver === undefined ? undefined : input.registered?.(driver),
+    givenBack: givenBackOf(record, input),
+    tokens: tokensOf(understood, input),
   };
 }
 
-/** PURE. Whether no input of a volume's plan has changed. */
-export function isAsKnown(name: string, known: PlannedFrom, input: PlanInput): boolean {
-  return (
-    input.desired.get(name) === known.desired &&
-    input.records.get(name) === known.record &&
-    input.pendingOperations.get(name) === known.running &&
-    input.begun?.get(name) === known.begun &&
-    input.observed.get(name) === known.observed &&
-    input.health?.get(name) === known.health &&
-    input.unresponsive?.get(name) === known.unresponsive &&
-    input.ended?.get(name) === known.ended &&
-    input.swaps?.get(name) === known.swap &&
-    registeredOf(known.desired, input) === known.registered &&
-    givenBackOf(known.record, input) === known.givenBack &&
-    tokensIn(known.desired, input) === known.tokens &&
-    isSameContent(known.content, contentState(known.desired, input))
-  );
-}
-
-function contentState(desired: VolumePlan["desired"], { contents }: PlanInput): ContentState | undefined {
-  return contentStateOf(refsOf(desired), contents);
-}
-
-function tokensIn(desired: VolumePlan["desired"], input: PlanInput): string | undefined {
-  return desired === undefined || isInvalid(desired) ? undefined : tokensOf(desired, input);
-}
-
-function registeredOf(desired: VolumePlan["desired"], { registered }: PlanInput): boolean | undefined {
-  const driver = desired === undefined || isInvalid(desired) ? undefined : desired.kubelet?.observed.driver;
-  return driver === undefined ? undefined : registered?.(driver);
+/** PURE. Whether a plan that was made from one would be the same if it were made from the other. */
+export function isSame(a: PlannedFrom, b: PlannedFrom): boolean {
+  const inputs = Object.keys(a) as (keyof PlannedFrom)[];
+  return inputs.every((key) => (key === "content" ? isSameContent(a.content, b.content) : a[key] === b[key]));
 }
 
 function isSameContent(a: ContentState | undefined, b: ContentState | undefined): boolean {
   if (a === undefined || b === undefined) return a === b;
   const same = a.problem?.reason === b.problem?.reason && a.problem?.message === b.problem?.message;
   return same && (a.known ? b.known && a.version === b.version : !b.known);
+}
+
+type StuckOperations = NonNullable<PlanInput["stuckOperations"]>;
+type Stuck = ReturnType<StuckOperations["get"]>;
+
+/**
+ * PURE. Volumes of which something else hangs than before, or of which the mount table has to say what it waits for.
+ */
+export function changedStuck(before: StuckOperations = new Map(), now: StuckOperations = new Map()): Set<string> {
+  const all = new Set([...before.keys(), ...now.keys()]);
+  return new Set([...all].filter((name) => !isSameStuck(before.get(name), now.get(name))));
+}
+
+function isSameStuck(a: Stuck, b: Stuck): boolean {
+  if (a === undefined || b === undefined) return false;
+  if (!("pid" in a && "pid" in b)) return JSON.stringify(a) === JSON.stringify(b);
+  return a.pid === b.pid && a.abandoned === b.abandoned && a.waitsFor !== undefined && a.waitsFor === b.waitsFor;
 }

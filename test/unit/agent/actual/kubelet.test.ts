@@ -202,7 +202,7 @@ describe("a volume that kubelet manages, as the node's table shows it", () => {
       const intent = desiredVolume(intentOf(), "key");
       const root = entry({ id: 1, parent: 0, point: "/", device: "8:1", fsType: "ext4" });
       const agents = new MountTable([root]);
-      const at = (node: MountTable, touched?: ReadonlySet<string>) =>
+      const at = (node: MountTable) =>
         planner.plan({
           desired: new Map([[volume, intent]]),
           synced: true,
@@ -216,11 +216,10 @@ describe("a volume that kubelet manages, as the node's table shows it", () => {
           observed: new Map(),
           settings,
           now: 0,
-          touched,
         });
       const before = new MountTable([root]);
       at(before);
-      const shown = at(before.replaced([root, bound()]), new Set());
+      const shown = at(before.replaced([root, bound()]));
       expect(
         shown.volumes.get(volume)?.actualState.kubelet?.pods[0]?.mount?.id,
         `own namespace: ${ownNamespace}`,

@@ -24,7 +24,6 @@ const base = {
   observed: new Map(),
   settings: { allowedPrefixes: ["/mnt/nodevolume"], stateDir: "/state", hostRoot: "/", csiDir: "/csi" },
   now: 0,
-  touched: new Set<string>(),
 };
 const abnormal = new Map([[volume, { abnormal: true, message: "the disk is failing" }]]);
 const normal = new Map([[volume, { abnormal: false, message: "" }]]);

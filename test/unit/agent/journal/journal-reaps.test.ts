@@ -39,15 +39,6 @@ describe("what the journal has beside the records, and tells", () => {
     expect(paths(await open(file))).to.deep.equal([]);
   });
 
-  it("tells of each record that has changed", async () => {
-    const journal = await open(new FakeJournalFile());
-    journal.touched.take();
-    await journal.put(record("a"));
-    expect([...journal.touched.take()]).to.deep.equal(["a"]);
-    await journal.forget("a");
-    expect([...journal.touched.take()]).to.deep.equal(["a"]);
-  });
-
   it("counts writes that failed", async () => {
     const file = new FakeJournalFile();
     const journal = await open(file);

@@ -1,7 +1,6 @@
 import { setImmediate } from "node:timers/promises";
 import { expect } from "chai";
 import { type IntentEntry, understand } from "../../../../src/agent/desired/intents.ts";
-import { Touched } from "../../../../src/agent/journal/changed-names.ts";
 import { KeptTokens } from "../../../../src/agent/pods/kept-tokens.ts";
 import { OpenPods } from "../../../../src/agent/pods/open-pods.ts";
 import { AgentPodVolumes } from "../../../../src/agent/pods/pod-volumes.ts";
@@ -37,7 +36,7 @@ describe("what kubelet asks the agent for", () => {
         podPaths: [],
         podChanged: () => void changes.push(open.isOpen(path) ? "open" : "closing"),
       },
-      journal: { records: new Map(), touched: new Touched() },
+      journal: { records: new Map() },
       intent: () => intent,
       isBusy: () => false,
       table: async () => new MountTable([]),

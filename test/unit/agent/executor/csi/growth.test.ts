@@ -75,7 +75,6 @@ function planned(wantedBytes: string, { failed, refused }: Before = {}): string[
     observed: new Map(),
     settings: { allowedPrefixes: [prefix], stateDir: "/state", hostRoot: "/", csiDir: "/csi" },
     now: 1_000_000,
-    touched: new Set<string>(),
   };
   return plan(input).operations.map(({ kind }) => kind);
 }

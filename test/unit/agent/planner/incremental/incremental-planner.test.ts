@@ -47,7 +47,6 @@ describe("the plan of a CSI volume that is kept up", () => {
     observed: new Map(),
     settings: { allowedPrefixes: [prefix], stateDir: "/state", hostRoot: "/", csiDir: "/csi" },
     now: 0,
-    touched: new Set<string>(),
   };
 
   it("has nothing to do when all is as it was asked for", () => {
@@ -68,11 +67,7 @@ describe("the plan of a CSI volume that is kept up", () => {
   it("notices that kubelet has given a target back", () => {
     const planner = new Planner();
     planner.plan(input);
-    const { operations } = planner.plan({
-      ...input,
-      closingPods: new Set([`${prefix}/a`]),
-      touched: new Set([volume]),
-    });
+    const { operations } = planner.plan({ ...input, closingPods: new Set([`${prefix}/a`]) });
     expect(operations.map(({ kind }) => kind)).to.deep.equal(["unpublish"]);
   });
 

@@ -1,6 +1,6 @@
 import { expect } from "chai";
-import type { StuckOperation } from "../../../../src/agent/model/stuck-operation.ts";
-import { changedStuck } from "../../../../src/agent/planner/stuck-operation.ts";
+import type { StuckOperation } from "../../../../../src/agent/model/stuck-operation.ts";
+import { changedStuck } from "../../../../../src/agent/planner/incremental/plan-dependencies.ts";
 
 const server = { fsType: "nfs", source: "far:/export", point: "/far" };
 
