@@ -63,6 +63,8 @@ interface Thread {
   /** Descriptors of io_uring(7), by which a socket of any family could be made. */
   readonly rings: readonly string[];
   readonly namespaces: { readonly [kind: string]: string };
+  /** What it sees in its root directory. */
+  readonly root: readonly string[];
 }
 
 /** Names of capabilities of linux/capability.h, those that are meant here, by their bits; "all" are too many. */
@@ -138,6 +140,7 @@ function threadAt(at: string): Thread {
       .flatMap((fd) => unlessGone(() => [readlinkSync(`${at}/fd/${fd}`)]))
       .filter((file) => file.includes("io_uring")),
     namespaces: namespacesOf(at),
+    root: readdirSync(`${at}/root`),
   };
 }
 
@@ -157,11 +160,17 @@ describe("children that fetch, on the real kernel", function () {
       expect(thread.rings, thread.program).to.deep.equal([]);
     }
   };
+  const expectSandbox = (threads: readonly Thread[]) => {
+    for (const { root, program } of threads) {
+      expect(root, program).to.include.members(["usr", "etc", "dev"]);
+      for (const folder of ["sys", "home", "root", "boot", "run", "var"]) expect(root, program).to.not.include(folder);
+    }
+  };
   const expectRights = (threads: readonly Thread[], rights: string) => {
     for (const thread of threads) expect(thread.rights, thread.program).to.deep.equal(Array(3).fill(rights));
   };
 
-  it("an image: each thread of the child is filtered, and has four capabilities, before it has asked for anything", async () => {
+  it("an image: each thread of the child is filtered, has four capabilities and a root of its own, before it has asked for anything", async () => {
     await using world = await ImageWorld.make();
     const seen: Thread[][] = [];
     world.registry.answers = () => {
@@ -174,6 +183,7 @@ describe("children that fetch, on the real kernel", function () {
     expect(seen.length).to.be.greaterThan(1);
     for (const threads of seen) {
       expectFiltered(threads, 1);
+      expectSandbox(threads);
       expectRights(threads, "chown dac_override fowner fsetid");
     }
   });

@@ -24,6 +24,7 @@ import { openersOf } from "./evidence/open-devices.ts";
 import { remoteMounts, remoteMountsSeen } from "./evidence/remote-mounts.ts";
 import { emptyTrash } from "./files/empty-trash.ts";
 import { setVolumeOwnership } from "./files/set-volume-ownership.ts";
+import { enterImageSandbox } from "./mount/image-sandbox.ts";
 import { InProcessMounter } from "./mount/in-process-mounter.ts";
 import { writeOf } from "./rbd/meant-device.ts";
 import { nbdClientOnNode } from "./rbd/nbd-clients.ts";
@@ -85,7 +86,10 @@ const handlers: ChildHandlers = {
     return (await import("./git/check-out.ts")).checkOut(loadLibc(), asked.request, tell);
   },
   async unpack(asked) {
-    if (asked.confined !== true) return startConfined(asked);
+    if (asked.confined !== true) {
+      const request = enterImageSandbox(loadLibc(), loadSandboxCalls(), asked.request);
+      return startConfined({ ...asked, request });
+    }
     const tell = whileItLives(asked.agent, tellProgress);
     return (await import("./image/unpack-image.ts")).unpackImage(loadLibc(), asked.request, tell);
   },

@@ -38,7 +38,7 @@ export async function checkOut(libc: Libc, request: CheckOutRequest, tell: (line
   using fresh = openDirectoryAt(libc, directory, "new");
   const repository = `${request.directory}/repository`;
   chownSync(repository, stranger, stranger);
-  enterSandbox(libc, calls, repository, secretFiles(request.access), stranger);
+  enterSandbox(libc, calls, repository, { files: secretFiles(request.access), owner: stranger });
   refuseCalls(calls, { mayUnshare: ownNamespaces });
   await git.run(init(request));
   await git.run(fetch(request), { onLine: tell, env: fetchEnvironment(request), network: true });

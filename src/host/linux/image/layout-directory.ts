@@ -9,9 +9,22 @@ import { errnoOf } from "../syscall/errno.ts";
 import type { Libc } from "../syscall/libc.ts";
 import { allOf, type Blob, type BlobSource, largestManifest, VerifiedBlob, verified } from "./blob-source.ts";
 
+/** The directory of an image layout, looked up with the node's root for a root. @throws VolumeError SourceNotFound */
+export function openLayout(libc: Libc, { root, path }: ImageLayoutPlace): Descriptor {
+  using node = new Descriptor(libc.openat2(AT_FDCWD, root, O.PATH | O.DIRECTORY | O.CLOEXEC, 0, 0));
+  const resolve = RESOLVE.IN_ROOT | RESOLVE.NO_MAGICLINKS;
+  try {
+    return new Descriptor(libc.openat2(node.fd, path, O.RDONLY | O.DIRECTORY | O.CLOEXEC, 0, resolve));
+  } catch (error) {
+    if (errnoOf(error) === "EAGAIN") throw error; // it may well be there
+    const message = `${path} on the node cannot be read as a directory (${errnoOf(error) ?? messageOf(error)}): put the image layout there, or correct layout.path`;
+    throw new VolumeError("SourceNotFound", "final", message, { cause: error });
+  }
+}
+
 /**
- * An image layout of OCI in a directory of the node (image-spec, image-layout.md), of which its blobs count alone. The
- * directory is looked up with the node's root for a root; its blobs are reached through no link.
+ * An image layout of OCI in a directory of the node (image-spec, image-layout.md), of which its blobs count alone. They
+ * are reached through no link.
  */
 export class LayoutDirectory implements BlobSource {
   readonly #libc: Libc;
@@ -19,18 +32,10 @@ export class LayoutDirectory implements BlobSource {
   readonly #directory: Descriptor;
 
   /** @throws VolumeError SourceNotFound */
-  constructor(libc: Libc, { root, path }: ImageLayoutPlace) {
+  constructor(libc: Libc, place: ImageLayoutPlace) {
     this.#libc = libc;
-    this.#path = path;
-    using node = new Descriptor(libc.openat2(AT_FDCWD, root, O.PATH | O.DIRECTORY | O.CLOEXEC, 0, 0));
-    const resolve = RESOLVE.IN_ROOT | RESOLVE.NO_MAGICLINKS;
-    try {
-      this.#directory = new Descriptor(libc.openat2(node.fd, path, O.RDONLY | O.DIRECTORY | O.CLOEXEC, 0, resolve));
-    } catch (error) {
-      if (errnoOf(error) === "EAGAIN") throw error; // it may well be there
-      const message = `${path} on the node cannot be read as a directory (${errnoOf(error) ?? messageOf(error)}): put the image layout there, or correct layout.path`;
-      throw new VolumeError("SourceNotFound", "final", message, { cause: error });
-    }
+    this.#path = place.path;
+    this.#directory = openLayout(libc, place);
   }
 
   manifest(digest: string): Promise<Buffer> {

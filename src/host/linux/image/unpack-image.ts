@@ -1,4 +1,4 @@
-import { fchmodSync, fsyncSync, writeFileSync } from "node:fs";
+import { fchmodSync, fsyncSync } from "node:fs";
 import { Readable } from "node:stream";
 import { pipeline } from "node:stream/promises";
 import { getCACertificates, setDefaultCACertificates } from "node:tls";
@@ -23,7 +23,8 @@ import { readTar } from "./tar/tar.ts";
 const mostIndexes = 4;
 
 /**
- * Shows an image as files (Images.unpack), in a disposable child that was started confined (start-confined.ts):
+ * Shows an image as files (Images.unpack), in a disposable child that was started confined (start-confined.ts,
+ * image-sandbox.ts):
  *
  *   directory/       ours (0700)
  *     new/           the layers, one over the other, as they come: no blob is kept
@@ -31,7 +32,6 @@ const mostIndexes = 4;
  */
 export async function unpackImage(libc: Libc, request: UnpackRequest, tell: (line: string) => void): Promise<void> {
   const calls = loadSandboxCalls();
-  writeFileSync("/proc/self/oom_score_adj", "1000"); // when memory runs out, it goes before the agent
   const { image, source } = begin(libc, request);
   process.umask(0o022);
   using directory = new Descriptor(

@@ -18,33 +18,50 @@ const settings = [
 
 const devices = ["null", "urandom"];
 
-/** The directory of the sandbox that is written to. */
+const neither = C.MOUNT_ATTR.NOSUID | C.MOUNT_ATTR.NODEV | C.MOUNT_ATTR.NOEXEC;
+
+/** The directory of git's sandbox that is written to. */
 export const work = "/work";
+
+/** What is in a sandbox beside programs and settings. */
+interface SandboxContents {
+  /**
+   * Written into the new root, by their paths there: in memory, gone with the sandbox, for `owner` alone to read.
+   */
+  readonly files?: ReadonlyMap<string, string>;
+  readonly owner?: number;
+  /** Where the directory that is written to is shown: /work by default. */
+  readonly at?: string;
+  /** Files and directories of this process's root, at the same paths. */
+  readonly shown?: readonly string[];
+  /** Held directories, without what is mounted in them, by where they are shown. */
+  readonly held?: ReadonlyMap<string, Descriptor>;
+}
 
 /**
  * Leaves the node's file tree for good: from here on this thread, and what it starts, sees the programs and settings
  * above, read-only, and `path` as /work. There is no other mount in its namespace, so that it holds no volume. Threads
- * of Node's pool stay where they are: only synchronous calls of node:fs are of use afterwards. What was opened before
- * stays open.
+ * of Node's pool stay where they are, until this process becomes a program: only synchronous calls of node:fs are of
+ * use before. What was opened before stays open.
  *
  * @param path our own directory, which becomes /work; also where the new root is mounted, as it needs a place
- * @param files written into the new root, by their paths there: in memory, gone with the sandbox, for `owner` alone to
- *   read
  */
 export function enterSandbox(
   libc: Libc,
   calls: SandboxCalls,
   path: string,
-  files: ReadonlyMap<string, string> = new Map(),
-  owner = 0,
+  { files = new Map(), owner = 0, at = work, shown = [], held = new Map() }: SandboxContents = {},
 ): void {
   process.umask(0o022);
   writeFileSync("/proc/self/oom_score_adj", "1000"); // when memory runs out, it goes before the agent
+  const readOnly = (directory: Descriptor) =>
+    cloneOf(libc, directory.fd, "", C.AT_EMPTY_PATH, C.MOUNT_ATTR.RDONLY | neither);
+  const mounts = [...held].map(([to, directory]) => [to, readOnly(directory)] as const); // of this namespace
   calls.unshare(C.CLONE_NEWNS);
   using place = open(libc, path);
   using old = open(libc, "/");
   libc.mountSetattr(old.fd, 0, 0, C.MS.PRIVATE, C.AT_RECURSIVE);
-  using written = clone(libc, path, C.MOUNT_ATTR.NOSUID | C.MOUNT_ATTR.NODEV | C.MOUNT_ATTR.NOEXEC);
+  using written = clone(libc, path, neither);
   using root = memoryMount(libc, path, "sandbox", ["mode=0755", "size=1M"]);
   libc.moveMount(root.fd, place.fd, C.MOVE_MOUNT_F_EMPTY_PATH | C.MOVE_MOUNT_T_EMPTY_PATH);
   for (const name of programs) show(libc, `/${name}`, `${path}/${name}`, C.MOUNT_ATTR.NODEV);
@@ -52,8 +69,14 @@ export function enterSandbox(
   for (const name of settings) show(libc, `/etc/${name}`, `${path}/etc/${name}`, C.MOUNT_ATTR.NODEV);
   mkdirSync(`${path}/dev`, 0o755);
   for (const name of devices) show(libc, `/dev/${name}`, `${path}/dev/${name}`, 0);
-  mkdirSync(`${path}${work}`, 0o755);
-  attach(libc, written, `${path}${work}`);
+  for (const one of shown) show(libc, one, `${path}${one}`, C.MOUNT_ATTR.NODEV);
+  for (const [to, mount] of mounts) {
+    mkdirSync(`${path}${to}`, { recursive: true, mode: 0o755 });
+    attach(libc, mount, `${path}${to}`);
+    mount[Symbol.dispose]();
+  }
+  mkdirSync(`${path}${at}`, { recursive: true, mode: 0o755 });
+  attach(libc, written, `${path}${at}`);
   for (const [name, content] of files) {
     mkdirSync(dirname(`${path}${name}`), { recursive: true, mode: 0o755 });
     writeFileSync(`${path}${name}`, content, { mode: 0o400, flag: "wx" });
@@ -79,6 +102,7 @@ function show(libc: Libc, from: string, to: string, attributes: number): void {
   const source = unlessErrno(["ENOENT"], () => clone(libc, from, all));
   if (source === undefined) return; // a link to nothing
   using mount = source;
+  mkdirSync(dirname(to), { recursive: true, mode: 0o755 });
   if ((libc.statx(mount.fd, "", C.AT_EMPTY_PATH).mode & C.S_IFMT) === 0o040000) mkdirSync(to, 0o755);
   else writeFileSync(to, "");
   attach(libc, mount, to);
@@ -86,8 +110,11 @@ function show(libc: Libc, from: string, to: string, attributes: number): void {
 
 /** What is at a path with all that is mounted in it, as a mount of its own that is nowhere yet. */
 function clone(libc: Libc, path: string, attributes: number): Descriptor {
-  const flags = C.OPEN_TREE_CLONE | C.OPEN_TREE_CLOEXEC | C.AT_RECURSIVE;
-  const mount = new Descriptor(libc.openTree(C.AT_FDCWD, path, flags));
+  return cloneOf(libc, C.AT_FDCWD, path, C.AT_RECURSIVE, attributes);
+}
+
+function cloneOf(libc: Libc, from: number, path: string, how: number, attributes: number): Descriptor {
+  const mount = new Descriptor(libc.openTree(from, path, C.OPEN_TREE_CLONE | C.OPEN_TREE_CLOEXEC | how));
   libc.mountSetattr(mount.fd, attributes, 0, C.MS.PRIVATE, C.AT_RECURSIVE);
   return mount;
 }
