@@ -4,7 +4,7 @@ import type { Resource } from "../api/names.ts";
 import { isReason } from "../api/reasons.ts";
 import type { NodeVolumeSetStatus } from "../api/types.gen.ts";
 import type { WriteVerb } from "../kube/client/client.ts";
-import type { AgentState } from "./agents/agent-leases.ts";
+import type { AgentState } from "./model/agent-state.ts";
 
 /** What the controller counts. Gauges are read from their sources when they are asked for. */
 export interface Metrics {

@@ -2,16 +2,12 @@ import type { KubeObject } from "../../api/meta.ts";
 import { agentLeaseSeconds, type Lease, type LeaseValidity, leaseValidity } from "../../kube/leases/lease.ts";
 import type { ObjectStore } from "../../kube/watch/object-store.ts";
 import type { Cancel, Clock } from "../../ports.ts";
+import type { AgentLiveness, AgentState } from "../model/agent-state.ts";
 import type { NodeFacts } from "../model/node-facts.ts";
 
-/**
- * The liveness of a node's agent, by its Lease.
- * - live: a renewal was seen, and it is valid.
- * - lost: no renewal was seen for the whole duration of the Lease.
- * - unknown: the Lease has not been watched long enough.
- */
+/** What the Lease of an agent shows of it. */
 export interface SignOfLife {
-  readonly state: "live" | "lost" | "unknown";
+  readonly state: AgentLiveness;
   /** Milliseconds since the Lease ran out; negative while it is valid. */
   readonly expiredForMs: number;
 }
@@ -143,9 +139,6 @@ export function createAgentLeases({ clock, leases, nodes, namespace }: AgentLeas
     },
   };
 }
-
-/** The state of an agent for people: it is late before it is lost. */
-export type AgentState = SignOfLife["state"] | "late";
 
 /** PURE. The state of an agent for people: `late` is a Lease that is overdue, before the agent counts as lost. */
 export function agentState(leases: AgentLeases, node: string): AgentState {

@@ -1,6 +1,6 @@
 import type { LastError } from "../../api/types.gen.ts";
 import type { Finding } from "../../explain/finding.ts";
-import type { AgentState } from "../agents/agent-leases.ts";
+import type { AgentState } from "../model/agent-state.ts";
 import type { Standing } from "./overview.ts";
 
 /**

@@ -1,7 +1,7 @@
 import { findCondition } from "../../api/conditions.ts";
 import { isBlocked } from "../../api/reasons.ts";
-import type { AgentState } from "../agents/agent-leases.ts";
 import { agentLate, agentLost, nodeLost } from "../agents/agent-lost.ts";
+import type { AgentState } from "../model/agent-state.ts";
 import type { NodeInfo, StateEntry } from "../model/projections.ts";
 import type { Judged } from "./standing-of.ts";
 
