@@ -28,8 +28,12 @@ export async function stageFetched(
     await fetch();
     await discardRest(context, rest);
   }
-  const made = await context.mounter.inspect({ root: "/", path });
+  // Whoever has taken the child over has made it, too: neither a link of theirs nor what it leads to is shown.
+  const made = await context.mounter.inspect({ root: "/", path, links: "refuse" });
   if (made === undefined) throw new VolumeError("SetUpFailed", "transient", `${path} is not there any more`);
+  if (made.kind !== "directory") {
+    throw new VolumeError("ContentRefused", "final", `${path} is not a directory, as whoever fetches it makes it`);
+  }
   return { kind: "directory", path, fileKind: "directory", identity: made.identity, directory };
 }
 
