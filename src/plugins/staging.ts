@@ -99,7 +99,9 @@ export async function stageDirectory(
   const directory = await context.directories.make(context.dataPath, mode);
   await context.record({ kind: "directory", path, directory });
   await fill();
-  const made = await context.mounter.inspect({ root: "/", path });
+  // A child that was taken over may have made it: neither a link of theirs nor what it leads to is shown.
+  const made = await context.mounter.inspect({ root: "/", path, links: "refuse" });
   if (made === undefined) throw new VolumeError("SetUpFailed", "transient", `${path} is not there any more`);
+  if (made.kind !== "directory") throw new VolumeError("ContentRefused", "final", `${path} is not a directory`);
   return { kind: "directory", path, fileKind: "directory", identity: made.identity, directory };
 }

@@ -95,6 +95,7 @@ describe("policy of an agent", () => {
     reason: "Drifted",
     message: "somebody unmounted it",
     source: { component: "nodevolume-agent", host },
+    reportingComponent: "nodevolume-agent",
   });
 
   it("writes Events that come from its node, and counts them up", async () => {
@@ -112,6 +113,60 @@ describe("policy of an agent", () => {
     expectRefused(await patch(world.agent, theirs, { message: "all is well" }), elsewhere);
     const taken = { message: "all is well", source: { component: "nodevolume-agent", host: world.own.name } };
     expectRefused(await patch(world.agent, theirs, taken), "the Event is another's");
+  });
+
+  /** With which a Lease or an Event would hold what is not the agent's, or be found by others. */
+  const smuggled = () => [
+    { finalizers: ["example.com/stays"] },
+    { ownerReferences: [{ apiVersion: "v1", kind: "Node", blockOwnerDeletion: true, ...world.other }] },
+    { labels: { app: "kube-scheduler" } },
+    { annotations: { a: "x".repeat(200_000) } },
+  ];
+
+  it("is refused Events in the name of another component, about other objects, and longer than it writes any", async () => {
+    const body = eventFrom(world.own.name, "agent-policy.forged");
+    const pod = { apiVersion: "v1", kind: "Pod", namespace: "default", name: "db-0" };
+    const forged = [
+      { source: { component: "kubelet", host: world.own.name } },
+      { reportingComponent: "nodevolume-controller" },
+      { reportingComponent: undefined },
+      { involvedObject: pod },
+      { involvedObject: { ...pod, apiVersion: undefined } },
+      { message: "x".repeat(1025) },
+    ];
+    for (const more of forged) {
+      const answer = await world.agent.call("POST", events, { body: { ...body, ...more } });
+      expectRefused(answer, "an agent writes Events of nodevolume-agent about objects of nodevolume.dev");
+    }
+    for (const more of smuggled()) {
+      const answer = await world.agent.call("POST", events, {
+        body: { ...body, metadata: { ...body.metadata, ...more } },
+      });
+      expectRefused(answer, "an agent writes no finalizers");
+    }
+    expectStatus(201, await world.agent.call("POST", events, { body: { ...body, message: "x".repeat(1024) } }));
+    for (const metadata of smuggled())
+      expectRefused(await patch(world.agent, `${events}/${body.metadata.name}`, { metadata }), "writes no finalizers");
+    expectRefused(await patch(world.agent, `${events}/${body.metadata.name}`, { message: "x".repeat(1025) }), "1024");
+  });
+
+  it("is refused a Lease that holds or names what is not its node, and keeps what others have written into it", async () => {
+    const lease = `${paths.leases}/${world.own.name}`;
+    await cluster.admin.call("POST", paths.leases, { body: leaseOf(world.own.name) }); // unless it is there
+    const { body } = await cluster.admin.call("GET", lease);
+    for (const more of smuggled()) {
+      const metadata = { ...(body["metadata"] as object), ...more };
+      expectRefused(await world.agent.call("PUT", lease, { body: { ...body, metadata } }), "writes no finalizers");
+    }
+    const spec = { ...(body["spec"] as object), holderIdentity: "x".repeat(1_000_000) };
+    expectRefused(await world.agent.call("PUT", lease, { body: { ...body, spec } }), "the holder of an agent's Lease");
+    for (const metadata of smuggled()) expectStatus(200, await patch(cluster.admin, lease, { metadata }));
+    try {
+      const marked = await cluster.admin.call("GET", lease);
+      expectStatus(200, await world.agent.call("PUT", lease, { body: marked.body })); // as it renews it
+    } finally {
+      await patch(cluster.admin, lease, { metadata: { finalizers: null, ownerReferences: null } });
+    }
   });
 
   it("may look for the one CSIDriver that is its own", async () => {

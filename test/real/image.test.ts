@@ -7,7 +7,9 @@ import {
   readdirSync,
   readFileSync,
   readlinkSync,
+  rmSync,
   statSync,
+  symlinkSync,
   writeFileSync,
 } from "node:fs";
 import { expect } from "chai";
@@ -146,6 +148,26 @@ describe("images, on the real kernel, from what stands for a registry", function
     await world.shown(image);
     expect(readFileSync(`${path}/a`, "utf8")).to.equal("kept");
     expect(world.registry.requests.length).to.equal(asked);
+  });
+
+  it("shows neither what a link in the place of its files leads to, nor a file, as whoever controls the child makes them", async () => {
+    const { registry, node } = world;
+    const image = small();
+    registry.answers = (_, response) => {
+      response.destroy();
+      return true;
+    };
+    expect(await world.failure(image)).to.match(/^ServerUnreachable: /);
+    registry.answers = () => false;
+    const [key = ""] = readdirSync(`${node.stateDir}/data`);
+    const tree = `${node.stateDir}/data/${key}/tree`;
+    symlinkSync(`${node.path}/src`, tree);
+    expect(await world.failure(image)).to.match(/^SymlinkInPath: .*tree leads through a symbolic link/);
+    rmSync(tree);
+    writeFileSync(tree, "of another kind");
+    expect(await world.failure(image)).to.match(/^ContentRefused: .*tree is not a directory/);
+    rmSync(tree);
+    expect(readdirSync(await world.shown(image))).to.deep.equal(["a"]);
   });
 
   it("says what is wrong, begins again, and leaves nothing of what failed", async () => {

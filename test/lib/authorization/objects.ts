@@ -20,11 +20,12 @@ export function matrixObjects(nodes: { readonly [of in "own" | "other" | "earlie
   const meta = (name: string) => ({ metadata: { name } });
   const event = (namespace: string, host: string) => ({
     metadata: { name: host },
-    involvedObject: { kind: "Pod", namespace, name: "matrix" },
+    involvedObject: { apiVersion: "nodevolume.dev/v1alpha1", kind: "NodeVolumeState", namespace, name: host },
     type: "Normal",
     reason: "Mounted",
     message: "it is there",
     source: { component: "nodevolume-agent", host },
+    reportingComponent: "nodevolume-agent",
   });
   const pod = (node: NodeRef, secret: string) => ({
     metadata: { name: node.name },
