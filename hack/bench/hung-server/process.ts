@@ -11,10 +11,10 @@ import { prepareStateDirectories } from "../../../src/host/linux/files/state-dir
 import { linuxHost } from "../../../src/host/linux/linux-host.ts";
 import { loadLibc } from "../../../src/host/linux/syscall/libc.ts";
 import { realSystem } from "../../../src/system.ts";
-import { noDrivers } from "../../../test/lib/fakes/no-drivers.ts";
 import { FakeApi } from "../../lib/agent-on-kernel/fake-api.ts";
 import { FuseServer } from "../../lib/agent-on-kernel/fuse/fuse-server.ts";
 import { intent } from "../../lib/agent-on-kernel/intent.ts";
+import { noDrivers } from "../../lib/no-drivers.ts";
 import { silent } from "../../lib/silent-log.ts";
 
 export interface Work {

@@ -12,8 +12,8 @@ import { memoryReturner } from "../../../src/host/linux/syscall/give-back-memory
 import { loadLibc } from "../../../src/host/linux/syscall/libc.ts";
 import type { Logger } from "../../../src/ports.ts";
 import { realSystem } from "../../../src/system.ts";
-import { noDrivers } from "../../../test/lib/fakes/no-drivers.ts";
 import type { FakeApi } from "../../lib/agent-on-kernel/fake-api.ts";
+import { noDrivers } from "../../lib/no-drivers.ts";
 import { nodeName, type Place } from "./intents.ts";
 
 const quietMs = 10_000;

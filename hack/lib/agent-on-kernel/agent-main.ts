@@ -10,7 +10,7 @@ import { loadLibc } from "../../../src/host/linux/syscall/libc.ts";
 import type { Transport } from "../../../src/kube/client/transport.ts";
 import type { Logger } from "../../../src/ports.ts";
 import { realSystem } from "../../../src/system.ts";
-import { noDrivers } from "../../../test/lib/fakes/no-drivers.ts";
+import { noDrivers } from "../no-drivers.ts";
 import { silent } from "../silent-log.ts";
 import type { AgentOptions, Order, PodOrder, Word } from "./agent-words.ts";
 import { FakeApi } from "./fake-api.ts";

@@ -1,4 +1,3 @@
-import { hash } from "node:crypto";
 import { type ConditionInput, cut, mergeConditions, settlingOf, timestamp } from "../../api/conditions.ts";
 import type { Reason } from "../../api/reasons.ts";
 import type { NodeVolumeIntent, NodeVolumeIntentStatus, Transition } from "../../api/types.gen.ts";
@@ -8,6 +7,7 @@ import type { VolumePlan } from "../model/volume-plan.ts";
 import { wantsMore } from "../planner/csi-steps.ts";
 import { kubeletStatus } from "./kubelet-status.ts";
 import { podOf, podStatuses, targetStatus } from "./pod-status.ts";
+import { shownVersion } from "./shown-version.ts";
 import type { AgentStatus, StatusContext } from "./status-context.ts";
 import {
   attachWait,
@@ -171,10 +171,4 @@ function sinceOf(previous: { since: string } | undefined, same: boolean, { now }
 /** Effects of a running operation may exist before its record does. */
 function isBeingSetUp({ running }: VolumePlan): boolean {
   return running !== undefined && running !== "observe";
-}
-
-/** The version of what a volume shows, as its status has it: one as it is, a digest of several. */
-function shownVersion(version: string): string {
-  const versions = version.split(" ");
-  return versions.length === 1 ? version : `${versions.length} sources, ${hash("sha256", version, "hex").slice(0, 16)}`;
 }

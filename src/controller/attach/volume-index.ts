@@ -48,6 +48,18 @@ export interface VolumeIndexDeps {
   readonly onDue: (key: string) => void;
 }
 
+/** PURE. Whether an intent is about a volume that is attached or granted here; observe/ has what kubelet manages. */
+function isIndexed({ spec }: Intent): boolean {
+  return isGuarded(spec.source) && spec.observed === undefined;
+}
+
+/** PURE. The key of the volume that an intent is about: its own while that cannot be resolved. */
+function volumeKeyOf({ metadata, spec }: Intent, objects: ClaimObjects): string {
+  if (spec.grant?.csi !== undefined) return volumeKey(spec.grant.csi);
+  const resolution = resolveVolume(spec, objects);
+  return isResolved(resolution) ? volumeKey(resolution.id) : unresolvedKey(metadata.name);
+}
+
 /**
  * Indexes intents, claims, PersistentVolumes and VolumeAttachments by volume, and reports each volume that a change of
  * any of them may affect. The entry point for "which change reconciles which volume".
@@ -61,23 +73,15 @@ export function createVolumeIndex(deps: VolumeIndexDeps): VolumeIndex {
   const attached = new AttachmentIndex(attachments.store);
   const objects = claimObjectsOf(deps.storage);
 
-  function keyOf({ metadata, spec }: Intent): string {
-    if (spec.grant?.csi !== undefined) return volumeKey(spec.grant.csi);
-    const resolution = resolveVolume(spec, objects);
-    return isResolved(resolution) ? volumeKey(resolution.id) : unresolvedKey(metadata.name);
-  }
-
-  function keyOfAttachment(attachment: Attachment): string {
-    return attachedVolume(attachment, persistentVolumes.store.get(attachment.persistentVolumeName));
-  }
+  const keyOf = (intent: Intent) => volumeKeyOf(intent, objects);
+  const keyOfAttachment = (one: Attachment) =>
+    attachedVolume(one, persistentVolumes.store.get(one.persistentVolumeName));
 
   function seeIntent(intent: Intent): void {
-    // What kubelet manages is looked at elsewhere (observe/).
-    if (!isGuarded(intent.spec.source) || intent.spec.observed !== undefined) return;
-    const { name } = intent.metadata;
+    if (!isIndexed(intent)) return;
     const claim = intent.spec.source.persistentVolumeClaim;
-    if (claim !== undefined) byClaim.put(name, claimKey(claim.namespace, claim.claimName));
-    const before = byKey.put(name, keyOf(intent));
+    if (claim !== undefined) byClaim.put(intent.metadata.name, claimKey(claim.namespace, claim.claimName));
+    const before = byKey.put(intent.metadata.name, keyOf(intent));
     if (before !== undefined) onDue(before);
     onDue(keyOf(intent));
   }
@@ -116,14 +120,11 @@ export function createVolumeIndex(deps: VolumeIndexDeps): VolumeIndex {
   function loseAttachment(attachment: Attachment): void {
     const key = attached.remove(attachment);
     if (key !== undefined) onDue(key);
-    // There is room for another one on the node.
-    dueOn(attachment.nodeName);
+    dueOn(attachment.nodeName); // there is room for another one on the node
   }
 
   function dueOn(node: string): void {
-    for (const { spec, ...intent } of deps.intentsOfNode(node)) {
-      if (isGuarded(spec.source) && spec.observed === undefined) onDue(keyOf({ ...intent, spec }));
-    }
+    for (const intent of deps.intentsOfNode(node)) if (isIndexed(intent)) onDue(keyOf(intent));
     for (const attachment of attached.onNode(node)) onDue(keyOfAttachment(attachment));
   }
 

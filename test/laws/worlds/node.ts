@@ -1,3 +1,4 @@
+import { noDrivers } from "../../../hack/lib/no-drivers.ts";
 import { Backoff } from "../../../src/agent/backoff/backoff.ts";
 import { volumeKey } from "../../../src/agent/desired/volume-key.ts";
 import { OperationExecutor } from "../../../src/agent/executor/operation-executor.ts";
@@ -11,7 +12,7 @@ import type { Plan } from "../../../src/agent/model/volume-plan.ts";
 import type { VolumeRecord } from "../../../src/agent/model/volume-record.ts";
 import type { Devices, HostPorts } from "../../../src/host/ports/host-ports.ts";
 import type { ObjectContent } from "../../../src/plugins/api/content.ts";
-import { noDrivers } from "../../lib/fakes/no-drivers.ts";
+
 import { Faults } from "../../sim/faults.ts";
 import { simHost } from "../../sim/host/sim-host.ts";
 import { Incarnation } from "../../sim/incarnation.ts";

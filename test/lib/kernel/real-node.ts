@@ -1,5 +1,6 @@
 import { execFileSync } from "node:child_process";
 import { readFileSync, rmSync } from "node:fs";
+import { noDrivers } from "../../../hack/lib/no-drivers.ts";
 import { nextFailure, slotOf, volumeOf } from "../../../src/agent/backoff/backoff.ts";
 import { type RetryTrigger, triggersFor } from "../../../src/agent/backoff/triggers-for.ts";
 import { OperationExecutor } from "../../../src/agent/executor/operation-executor.ts";
@@ -30,7 +31,6 @@ import { realSystem, systemTimers } from "../../../src/system.ts";
 import { keepingLog } from "../asserts/keeping-log.ts";
 import { NodePods, notUnderstood, understood } from "../builders/node-pods.ts";
 import { plan } from "../builders/plan-whole.ts";
-import { noDrivers } from "../fakes/no-drivers.ts";
 import { childCommand } from "./child-command.ts";
 import { placeOfNode } from "./place-of-node.ts";
 

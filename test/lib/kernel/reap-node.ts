@@ -4,6 +4,7 @@ import { mkdirSync, writeFileSync } from "node:fs";
 import { dirname } from "node:path";
 import { expect } from "chai";
 import { Registry } from "prom-client";
+import { noDrivers } from "../../../hack/lib/no-drivers.ts";
 import { silent } from "../../../hack/lib/silent-log.ts";
 import type { ReapEvent } from "../../../src/agent/orphans/orphan-events.ts";
 import { orphansOfKubelet } from "../../../src/agent/orphans/start-orphan-cleanup.ts";
@@ -14,7 +15,6 @@ import type { CSIDrivers } from "../../../src/csi/ports.ts";
 import { LinuxTraces } from "../../../src/host/linux/evidence/linux-traces.ts";
 import type { KubeClient } from "../../../src/kube/client/client.ts";
 import { realSystem } from "../../../src/system.ts";
-import { noDrivers } from "../fakes/no-drivers.ts";
 import { RealNode } from "./real-node.ts";
 
 export const [live, dead] = ["9b1c0ad4-1111-4222-8333-444455556666", "9b1c0ad4-1111-4222-8333-777788889999"];

@@ -1,3 +1,4 @@
+import { noDrivers } from "../../../hack/lib/no-drivers.ts";
 import { desiredVolume } from "../../../src/agent/desired/desired-volume.ts";
 import { OperationExecutor, type OperationExecutorDeps } from "../../../src/agent/executor/operation-executor.ts";
 import { PendingOperations } from "../../../src/agent/executor/pending-operations.ts";
@@ -7,7 +8,6 @@ import type { StageRecord, VolumeRecord } from "../../../src/agent/model/volume-
 import type { Effects } from "../../../src/host/ports/host-ports.ts";
 import { entry } from "../../lib/builders/mount-entries.ts";
 import { record, targetRecord, wanted } from "../../lib/builders/plan-world.ts";
-import { noDrivers } from "../../lib/fakes/no-drivers.ts";
 import { virtualSystem } from "../kube/virtual-system.ts";
 import { FakeHost } from "./fake-host.ts";
 

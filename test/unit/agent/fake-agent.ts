@@ -1,3 +1,4 @@
+import { noDrivers } from "../../../hack/lib/no-drivers.ts";
 import { Backoff } from "../../../src/agent/backoff/backoff.ts";
 import { digestOf } from "../../../src/agent/content/salted-digest.ts";
 import { desiredVolume } from "../../../src/agent/desired/desired-volume.ts";
@@ -14,7 +15,6 @@ import type { NodeVolumeIntent } from "../../../src/api/types.gen.ts";
 import type { CSIDrivers } from "../../../src/csi/ports.ts";
 import type { ObjectContent } from "../../../src/plugins/api/content.ts";
 import { wanted } from "../../lib/builders/plan-world.ts";
-import { noDrivers } from "../../lib/fakes/no-drivers.ts";
 import { settle, type VirtualSystem, virtualSystem } from "../kube/virtual-system.ts";
 import { FakeHost } from "./fake-host.ts";
 

@@ -1,13 +1,13 @@
 import { expect } from "chai";
 import { Registry } from "prom-client";
 import { FakeApi } from "../../../hack/lib/agent-on-kernel/fake-api.ts";
+import { noDrivers } from "../../../hack/lib/no-drivers.ts";
 import { silent } from "../../../hack/lib/silent-log.ts";
 import { until } from "../../../hack/lib/until.ts";
 import { startAgent } from "../../../src/agent/start.ts";
 import type { NodeVolumeStateStatus } from "../../../src/api/types.gen.ts";
 import { realSystem } from "../../../src/system.ts";
 import { wanted } from "../../lib/builders/plan-world.ts";
-import { noDrivers } from "../../lib/fakes/no-drivers.ts";
 import type { FakeObject } from "../fake-api-objects.ts";
 import { createFakeApiServer } from "../fake-api-server.ts";
 import { virtualSystem } from "../kube/virtual-system.ts";

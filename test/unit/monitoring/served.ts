@@ -1,5 +1,6 @@
 import { Registry } from "prom-client";
 import { FakeApi } from "../../../hack/lib/agent-on-kernel/fake-api.ts";
+import { noDrivers } from "../../../hack/lib/no-drivers.ts";
 import { podDriverMetrics } from "../../../src/agent/drivers/pod-driver-metrics.ts";
 import { callMetrics } from "../../../src/agent/drivers/start-drivers.ts";
 import { startAgent } from "../../../src/agent/start.ts";
@@ -7,7 +8,6 @@ import { ProxyMetrics } from "../../../src/api-proxy/metrics.ts";
 import { createMetrics, type MetricSources, registerGauges } from "../../../src/controller/metrics.ts";
 import { featureGates, parseFeatureGates } from "../../../src/feature-gates.ts";
 import { registerRoleMetrics } from "../../../src/http/role-metrics.ts";
-import { noDrivers } from "../../lib/fakes/no-drivers.ts";
 import { FakeHost } from "../agent/fake-host.ts";
 import { virtualSystem } from "../kube/virtual-system.ts";
 

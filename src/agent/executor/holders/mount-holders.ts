@@ -32,7 +32,7 @@ export async function withUsers(error: unknown, context: Pick<ActionContext, "ho
 }
 
 /** Processes whose end may let a mount or device go; one that shows it to everybody on the node is no cause. */
-export function pids(holders: readonly Holder[]): number[] {
+function pids(holders: readonly Holder[]): number[] {
   return holders.flatMap(({ pid, onNode }) => (onNode === true ? [] : (pid ?? [])));
 }
 
@@ -75,7 +75,7 @@ export function names(holders: readonly Holder[]): string {
 }
 
 /** A process, or a mount namespace without one, as what is waited for. */
-export function processOf(holder: Holder): WaitingOn {
+function processOf(holder: Holder): WaitingOn {
   const { pid, command, namespace } = holder;
   if (pid === undefined) return { kind: "MountNamespace", name: namespace ?? "?" };
   return { kind: "Process", name: `${pid} (${quoted(command)})${placeOf(holder)}` };

@@ -1,10 +1,10 @@
 import { expect } from "chai";
 import { Registry } from "prom-client";
+import { noDrivers } from "../../../../hack/lib/no-drivers.ts";
 import { meteredDialer } from "../../../../src/agent/drivers/metered-dialer.ts";
 import { callMetrics } from "../../../../src/agent/drivers/start-drivers.ts";
 import type { Answer, Connection } from "../../../../src/csi/client/connection.ts";
 import type { RegisteredDriver } from "../../../../src/csi/ports.ts";
-import { noDrivers } from "../../../lib/fakes/no-drivers.ts";
 import { virtualSystem } from "../../kube/virtual-system.ts";
 
 const node = "/csi.v1.Node/NodeStageVolume";

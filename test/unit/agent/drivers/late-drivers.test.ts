@@ -1,7 +1,7 @@
 import { expect } from "chai";
+import { noDrivers } from "../../../../hack/lib/no-drivers.ts";
 import { LateDrivers } from "../../../../src/agent/drivers/late-drivers.ts";
 import type { RegisteredDriver } from "../../../../src/csi/ports.ts";
-import { noDrivers } from "../../../lib/fakes/no-drivers.ts";
 import { settle, virtualSystem } from "../../kube/virtual-system.ts";
 
 describe("drivers that are looked for late", () => {

@@ -1,11 +1,11 @@
 import { expect } from "chai";
+import { noDrivers } from "../../../../hack/lib/no-drivers.ts";
 import type { VolumePlan } from "../../../../src/agent/model/volume-plan.ts";
 import { statusOf } from "../../../../src/agent/status/intent-status.ts";
 import { transitions } from "../../../../src/agent/status/transitions.ts";
 import type { NodeCapabilities, NodeService } from "../../../../src/csi/ports.ts";
 import { entry } from "../../../lib/builders/mount-entries.ts";
 import { wanted } from "../../../lib/builders/plan-world.ts";
-import { noDrivers } from "../../../lib/fakes/no-drivers.ts";
 import { FakeAgent, held } from "../fake-agent.ts";
 
 const name = "node.volume-1";

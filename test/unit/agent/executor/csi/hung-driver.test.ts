@@ -1,8 +1,8 @@
 import { expect } from "chai";
+import { noDrivers } from "../../../../../hack/lib/no-drivers.ts";
 import { obstacleOf } from "../../../../../src/agent/status/volume-summary.ts";
 import type { NodeService } from "../../../../../src/csi/ports.ts";
 import { wanted } from "../../../../lib/builders/plan-world.ts";
-import { noDrivers } from "../../../../lib/fakes/no-drivers.ts";
 import { at, FakeAgent, held } from "../../fake-agent.ts";
 
 const name = "node.hung";

@@ -1,4 +1,4 @@
-import type { CSIDrivers } from "../../../src/csi/ports.ts";
+import type { CSIDrivers } from "../../src/csi/ports.ts";
 
 /** A node on which no CSI driver can register. */
 export const noDrivers: CSIDrivers = {
