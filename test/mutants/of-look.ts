@@ -10,7 +10,7 @@ export const ofLook: readonly Seed[] = [
     ],
     [
       "does not know its own mount whose source was renamed",
-      "  if (sameMount(entry, mountRef(record))) return true;\n",
+      "  if (sameMount(entry, { id: record.mountID, uniqueID: record.uniqueID })) return true;\n",
       "",
     ],
     [

@@ -67,15 +67,13 @@ function volumeKeyOf({ metadata, spec }: Intent, objects: ClaimObjects): string 
 export function createVolumeIndex(deps: VolumeIndexDeps): VolumeIndex {
   const { intents, onDue } = deps;
   const { persistentVolumes, attachments } = deps.storage;
-  const byKey = createObjectGroups(intents);
-  const byClaim = createObjectGroups(intents);
+  const [byKey, byClaim] = [createObjectGroups(intents), createObjectGroups(intents)];
   const volumesByKey = createObjectGroups(persistentVolumes.store);
   const attached = new AttachmentIndex(attachments.store);
   const objects = claimObjectsOf(deps.storage);
 
   const keyOf = (intent: Intent) => volumeKeyOf(intent, objects);
-  const keyOfAttachment = (one: Attachment) =>
-    attachedVolume(one, persistentVolumes.store.get(one.persistentVolumeName));
+  const keyOfAttachment = (at: Attachment) => attachedVolume(at, persistentVolumes.store.get(at.persistentVolumeName));
 
   function seeIntent(intent: Intent): void {
     if (!isIndexed(intent)) return;
