@@ -1,11 +1,14 @@
 // Runs lanes again and again beside busy loops, and prints each test that ever failed, with how often and why:
 //   node hack/flaky.ts [--runs 20] [--beside 2] [--grep TEXT] LANE…
 import { type ChildProcess, spawn } from "node:child_process";
+import { join } from "node:path";
 import { parseArgs } from "node:util";
+import { buildChild, childVariable } from "./lib/agent-on-kernel/programs.ts";
 import { grepVariable, lanes } from "./lib/lanes/lanes.ts";
 import { total } from "./lib/lanes/results.ts";
 import { runLanes } from "./lib/lanes/run-lanes.ts";
 import { measureSlowness, slownessVariable } from "./lib/lanes/slowness.ts";
+import { root } from "./lib/root.ts";
 
 const { values, positionals } = parseArgs({
   allowPositionals: true,
@@ -37,7 +40,12 @@ for (let at = 0; at < beside; at += 1) {
 
 const slowness = await measureSlowness();
 console.log(`beside ${beside} busy loops this machine is ${slowness} times slower than a quiet one`);
-const env = { ...process.env, [grepVariable]: values.grep ?? "", [slownessVariable]: String(slowness) };
+const env = {
+  ...process.env,
+  [childVariable]: JSON.stringify(await buildChild(join(root, "dist/tests"))),
+  [grepVariable]: values.grep ?? "",
+  [slownessVariable]: String(slowness),
+};
 const failures = new Map<string, string[]>();
 for (let run = 1; run <= runs; run += 1) {
   const { results, seconds } = await runLanes(chosen, env);

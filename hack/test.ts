@@ -29,7 +29,7 @@ if (values.help || unknown.length > 0) {
   for (const name of unknown) console.error(`there is no lane ${name}`);
   console.log(`usage: npm test -- [--all] [--full] [--grep TEXT] [LANE…]
 
---all    slow tests, those in quarantine, and the VM, too: less than an hour
+--all    slow tests, those in quarantine, and the VM, too: 50 minutes at most
 --full   the long version of kill tests and of what is random, hours of it, with longer limits; implies --all
 --grep   only tests with TEXT in their title, slow ones too
 `);
