@@ -5,7 +5,7 @@ export function commandLines(): Map<number, readonly string[]> {
   const found = new Map<number, readonly string[]>();
   for (const pid of readdirSync("/proc").filter((name) => /^\d+$/.test(name)))
     try {
-      found.set(Number(pid), readFileSync(`/proc/${pid}/cmdline`, "latin1").split("\0").slice(0, -1));
+      found.set(Number(pid), readFileSync(`/proc/${pid}/cmdline`, "latin1").replace(/\0$/, "").split("\0"));
     } catch {
       // it has ended
     }

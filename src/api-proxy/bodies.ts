@@ -54,8 +54,11 @@ export const ownEvent: BodyCheck = (body, { nodeName }) => {
   const isOurs = stringIn(source, "component") === fieldManager.agent && stringIn(source, "host") === nodeName;
   if (!isOurs || stringIn(body, "reportingComponent") !== fieldManager.agent)
     return "the Event does not name this node's agent as its source";
-  const about = stringIn(recordIn(body, "involvedObject"), "apiVersion");
-  return about?.startsWith(`${group}/`) === true ? undefined : "the Event is about somebody else's object";
+  const involved = recordIn(body, "involvedObject");
+  const isOurObject = stringIn(involved, "apiVersion")?.startsWith(`${group}/`) === true;
+  // kubectl describe looks Events up by kind and name, whatever their apiVersion is.
+  const isOurKind = ["NodeVolumeIntent", "NodeVolumeState"].includes(stringIn(involved, "kind") ?? "");
+  return isOurObject && isOurKind ? undefined : "the Event is about somebody else's object";
 };
 
 /** That an Event has come again. */

@@ -132,6 +132,7 @@ describe("policy of an agent", () => {
       { reportingComponent: undefined },
       { involvedObject: pod },
       { involvedObject: { ...pod, apiVersion: undefined } },
+      { involvedObject: { ...pod, apiVersion: "nodevolume.dev/v1alpha1" } },
       { message: "x".repeat(1025) },
     ];
     for (const more of forged) {

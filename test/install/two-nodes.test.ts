@@ -84,8 +84,16 @@ describe("on two real kubelets", () => {
     await world.objects.until("it to be mounted again", 30_000, again);
     const messages = `jsonpath={range .items[*]}{.involvedObject.kind}/{.involvedObject.name}: {.message}{"\\n"}{end}`;
     const events = () => world.admin.run(["get", "events", "-A", "-o", messages]);
-    const named = async () => (await events()).includes(`${pathOf("selected")} was unmounted by somebody else`);
-    await world.objects.until("an Event to say so", 30_000, named);
+    const intent = world.objects.intentOn("selected", second.name)?.metadata.name;
+    const named = async () =>
+      (await events())
+        .split("\n")
+        .some(
+          (line) =>
+            line.startsWith(`NodeVolumeIntent/${intent}: `) &&
+            line.includes(`${pathOf("selected")} was unmounted by somebody else`),
+        );
+    await world.objects.until("an Event of that node's intent to say so", 30_000, named);
     expect(await mounts(world.node, "everywhere")).to.deep.equal([onFirst]);
   });
 

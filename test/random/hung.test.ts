@@ -27,7 +27,8 @@ describe("half of a node's volumes hang", () => {
     expect(figures.most.ofAVolume, "helpers of a volume, that were seen").to.equal(1);
     expect(figures.most.requestsOfAServer, "requests of a server, that were seen").to.equal(1);
     expect(figures.most.all).to.be.at.most(mostHelpers);
-    expect([...figures.waits.keys()], "what hung volumes say").to.not.include.members(["nothing", "Released"]);
+    for (const wrong of ["nothing", "Released"])
+      expect([...figures.waits.keys()], "what hung volumes say").to.not.include(wrong);
     expect(after.fds, "descriptors").to.be.at.most(before.fds + 3); // pipes of the spare child
     expect(after.threads, "threads").to.be.at.most(before.threads);
     expect(figures.outputs.map(({ where }) => where)).to.have.members([...outputs]);

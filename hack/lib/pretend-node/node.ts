@@ -89,7 +89,18 @@ export async function startPretendHost(name: string, own: readonly OwnNamespace[
       startProcess({
         name: `agent of ${name}`,
         command: "nsenter",
-        args: [...enter, "--", "unshare", "--mount", "--propagation", "unchanged", "sh", ...agentScript(), ...command],
+        args: [
+          ...enter,
+          "--",
+          ...together,
+          "unshare",
+          "--mount",
+          "--propagation",
+          "unchanged",
+          "sh",
+          ...agentScript(),
+          ...command,
+        ],
         logFile,
         env,
       }),
@@ -105,7 +116,7 @@ export async function startPretendHost(name: string, own: readonly OwnNamespace[
       startProcess({
         name: `${program} of ${name}`,
         command: "nsenter",
-        args: [...enter, "--", "unshare", "--mount", "--propagation", "unchanged", ...command],
+        args: [...enter, "--", ...together, "unshare", "--mount", "--propagation", "unchanged", ...command],
         logFile,
         env,
       }),

@@ -42,7 +42,7 @@ export class AgentMetrics implements PlanListener {
     });
     this.#unexplained = new Counter({
       name: "nodevolume_agent_plans_unexplained_total",
-      help: "Stale plans of volumes without a change notification, found by the periodic full replan.",
+      help: "Stale plans that no changed input explains, found by the periodic full replan.",
       registers,
     });
     const gauge = (name: string, help: string, labelNames: string[], count: (plan: Plan) => Sample[]) =>

@@ -85,16 +85,18 @@ export function createDiskGrants(deps: DiskGrantsDeps): DiskGrants {
   async function give(seen: Intent, disk: string): Promise<void> {
     const { name, uid = "" } = seen.metadata;
     giving.set(uid, disk);
+    // What the server has is in the store by now: the reconcile of another disk may have begun, and given that.
+    const forget = () => giving.get(uid) === disk && giving.delete(uid);
     // Its agent may have found another one meanwhile, or the disk may have been given already by a write without an
     // answer.
     const isDue = (intent: Intent) => intent.spec.grant?.id === seen.spec.grant?.id && askedBy(intent) === disk;
     try {
       const { written } = await patchIntent(deps, seen, isDue, { grant: { disk } });
       if (written) deps.log.info("disk granted", { intent: name, node: seen.spec.nodeName, disk });
-      else giving.delete(uid);
+      else forget();
     } catch (error) {
       // Refused: nothing was written.
-      if (error instanceof ApiError && classifyWriteError(error) !== "uncertain") giving.delete(uid);
+      if (error instanceof ApiError && classifyWriteError(error) !== "uncertain") forget();
       throw error;
     }
   }

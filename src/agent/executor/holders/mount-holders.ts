@@ -36,13 +36,14 @@ function pids(holders: readonly Holder[]): number[] {
   return holders.flatMap(({ pid, onNode }) => (onNode === true ? [] : (pid ?? [])));
 }
 
-/** The error of what waits until these have let go: at least one. */
+/** The error of what waits until these have let go. */
 export function heldBy(
   reason: "StillReferenced" | "DeviceBusy",
   message: string,
   holders: readonly Holder[],
 ): VolumeError {
-  const on = holders.slice(0, 1).map(processOf)[0];
+  const [first] = holders;
+  const on = first && processOf(first);
   return new VolumeError(reason, "transient", message, { ...(on && { on }), heldBy: pids(holders) });
 }
 

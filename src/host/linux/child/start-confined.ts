@@ -13,7 +13,12 @@ interface Confinement {
   /** Numbers of the capabilities that it keeps. */
   readonly capabilities: readonly number[];
   readonly filtered: Filtered;
+  /** Options of Node, beside those that it has been started with. */
+  readonly options: readonly string[];
 }
+
+/** Mebibytes. Node takes its limit from the container's, which it does not see from a root of its own. */
+const heap = 128;
 
 /** By kind of request. */
 export const confinements: { readonly [kind in FetchingRequest["kind"]]: Confinement } = {
@@ -22,7 +27,11 @@ export const confinements: { readonly [kind in FetchingRequest["kind"]]: Confine
    * keeps the set-group-ID bit. Device nodes and extended attributes are left out of an image: neither MKNOD nor
    * SETFCAP is needed.
    */
-  unpack: { capabilities: [CAP.CHOWN, CAP.DAC_OVERRIDE, CAP.FOWNER, CAP.FSETID], filtered: {} },
+  unpack: {
+    capabilities: [CAP.CHOWN, CAP.DAC_OVERRIDE, CAP.FOWNER, CAP.FSETID],
+    filtered: {},
+    options: [`--max-old-space-size=${heap}`],
+  },
   /**
    * It enters a sandbox, starts git in namespaces as another user, and is filtered there. KILL is for unshare(1), whose
    * end is git's: the kernel sends the signal of PR_SET_PDEATHSIG only if the dying parent may send it.
@@ -30,6 +39,7 @@ export const confinements: { readonly [kind in FetchingRequest["kind"]]: Confine
   checkOut: {
     capabilities: [CAP.CHOWN, CAP.DAC_OVERRIDE, CAP.KILL, CAP.SETGID, CAP.SETUID, CAP.SETPCAP, CAP_SYS_ADMIN],
     filtered: { refused: ringCalls, mayUnshare: 0xffffffff },
+    options: [],
   },
 };
 
@@ -41,12 +51,12 @@ export const confinements: { readonly [kind in FetchingRequest["kind"]]: Confine
  */
 export function startConfined(request: FetchingRequest): never {
   const [libc, calls] = [loadLibc(), loadSandboxCalls()];
-  const { capabilities, filtered } = confinements[request.kind];
+  const { capabilities, filtered, options } = confinements[request.kind];
   calls.keepCapabilities(capabilities);
   refuseCalls(calls, filtered);
   const again: FetchingRequest = { ...request, confined: true };
   const asked = libc.memoryFile("request");
   writeSync(asked, `${JSON.stringify(again)}\n`, 0); // where it is read from
   libc.dup2(asked, 0);
-  become(process.execPath, [...process.execArgv, ...process.argv.slice(1)]);
+  become(process.execPath, [...process.execArgv, ...options, ...process.argv.slice(1)]);
 }

@@ -48,7 +48,11 @@ export class Reserve {
    */
   giveUp(): boolean {
     this.#held = false;
-    return unlessErrno(["ENOENT"], () => unlinkSync(this.#path) ?? true) ?? false;
+    const isGone = () => {
+      unlinkSync(this.#path);
+      return true;
+    };
+    return unlessErrno(["ENOENT"], isGone) === true;
   }
 }
 

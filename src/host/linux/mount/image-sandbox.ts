@@ -4,7 +4,7 @@ import type { UnpackRequest } from "../../ports/images.ts";
 import { openLayout } from "../image/layout-directory.ts";
 import type { Libc } from "../syscall/libc.ts";
 import type { SandboxCalls } from "../syscall/sandbox-calls.ts";
-import { enterSandbox } from "./sandbox.ts";
+import { enterSandbox, programs } from "./sandbox.ts";
 
 /** Where the sandbox has the node's directories. */
 const node = "/node";
@@ -29,16 +29,18 @@ export function enterImageSandbox(libc: Libc, calls: SandboxCalls, request: Unpa
   return { ...request, from: { ...from, layout: { root: node, path } } };
 }
 
-/** Node, this program, and what it loads, outside of the directories for programs that each sandbox has. */
+/** Node, this program, and what it loads: each once, and nothing of what each sandbox has. */
 function programFiles(program: string): string[] {
   const above = foldersAbove(program);
   const own = above.find((folder) => existsSync(`${folder}/package.json`)) ?? dirname(program);
   const modules = above.map((folder) => `${folder}/node_modules`).find((folder) => existsSync(folder));
   const files = [process.execPath, own, ...(modules === undefined ? [] : [realpathSync(modules)])];
-  return files.filter((file) => !file.startsWith("/usr/") && (file === own || !file.startsWith(`${own}/`)));
+  const places = [...files, ...programs.map((name) => `/${name}`)];
+  return files.filter((file) => !places.some((place) => file.startsWith(`${place}/`)));
 }
 
+/** The root directory is none of them: a sandbox does not show it. */
 function foldersAbove(path: string): string[] {
   const folder = dirname(path);
-  return folder === path ? [] : [folder, ...foldersAbove(folder)];
+  return folder === "/" ? [] : [folder, ...foldersAbove(folder)];
 }

@@ -8,7 +8,7 @@ import type { SandboxCalls } from "../syscall/sandbox-calls.ts";
 import { memoryMount } from "./memory-mount.ts";
 
 /** Where programs and their libraries are. */
-const programs = ["usr", "bin", "sbin", "lib", "lib32", "lib64"];
+export const programs = ["usr", "bin", "sbin", "lib", "lib32", "lib64"];
 
 /** What programs need to find a server and to check its certificate. Nothing else of the node's settings is there. */
 const settings = [
@@ -40,11 +40,11 @@ interface SandboxContents {
 
 /**
  * Leaves the node's file tree for good: from here on this thread, and what it starts, sees the programs and settings
- * above, read-only, and `path` as /work. There is no other mount in its namespace, so that it holds no volume. Threads
+ * above, read-only, `path`, and what the contents name. No other mount is in its namespace, so it holds no volume. Threads
  * of Node's pool stay where they are, until this process becomes a program: only synchronous calls of node:fs are of
  * use before. What was opened before stays open.
  *
- * @param path our own directory, which becomes /work; also where the new root is mounted, as it needs a place
+ * @param path our own directory, shown at `at`; also where the new root is mounted, as it needs a place
  */
 export function enterSandbox(
   libc: Libc,

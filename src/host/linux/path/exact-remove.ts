@@ -18,8 +18,11 @@ export function removeExactly(libc: Libc, opened: OpenTarget, kind: "directory" 
     return;
   }
   const aside = `.nodevolume-removed-${randomUUID()}`;
-  const isMoved = unlessErrno(["EINVAL"], () => libc.renameFree(parent.fd, name, parent.fd, aside) ?? true);
-  if (isMoved === undefined) {
+  const rename = () => {
+    libc.renameFree(parent.fd, name, parent.fd, aside);
+    return true;
+  };
+  if (unlessErrno(["EINVAL"], rename) === undefined) {
     libc.unlinkat(parent.fd, name, 0); // a file system that knows no such rename, as NFS
     return;
   }

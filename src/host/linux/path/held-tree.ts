@@ -54,7 +54,7 @@ export function makeDirectoriesAt(libc: Libc, above: Descriptor, path: string, m
  */
 export function removeTreeAt(libc: Libc, above: Descriptor, entry: Pick<Dirent, "name" | "isDirectory">): void {
   const path = `${above.path}/${entry.name}`;
-  unlessGone(() => {
+  unlessMissing(() => {
     if (!entry.isDirectory()) return unlinkSync(path);
     using directory = openDirectoryAt(libc, above, entry.name, "refuse");
     new TreeEmptier(libc, directory).empty();
@@ -81,7 +81,7 @@ class TreeEmptier {
     for (;;) {
       const entries = entriesIn(this.#directory);
       if (entries.length === 0) return;
-      for (const entry of entries) unlessGone(() => this.#remove(entry));
+      for (const entry of entries) unlessMissing(() => this.#remove(entry));
     }
   }
 
@@ -98,7 +98,7 @@ class TreeEmptier {
     using inner = openDirectoryAt(this.#libc, this.#directory, entry.name.toString(), "refuse");
     for (const deeper of entriesIn(inner)) {
       const beneath = pathAt(inner, deeper.name);
-      unlessGone(() => (deeper.isDirectory() ? this.#moveUp(beneath) : unlinkSync(beneath)));
+      unlessMissing(() => (deeper.isDirectory() ? this.#moveUp(beneath) : unlinkSync(beneath)));
     }
     rmdirSync(path);
   }
@@ -132,7 +132,7 @@ export function pathAt(directory: Descriptor, name: Buffer): Buffer {
   return Buffer.concat([Buffer.from(`${directory.path}/`), name]);
 }
 
-const unlessGone = (remove: () => void) => unlessErrno(["ENOENT"], remove);
+const unlessMissing = (remove: () => void) => unlessErrno(["ENOENT"], remove);
 
 /** The names in a directory, in no order. */
 export function namesIn(directory: Descriptor): string[] {

@@ -11,6 +11,7 @@ import {
   readFileSync,
   writeFileSync,
 } from "node:fs";
+import { getHeapStatistics } from "node:v8";
 import { refuseCalls } from "../../../../src/host/linux/child/refuse-calls.ts";
 import { confinements } from "../../../../src/host/linux/child/start-confined.ts";
 import { enterImageSandbox } from "../../../../src/host/linux/mount/image-sandbox.ts";
@@ -23,8 +24,9 @@ export interface Intruded {
   readonly paths: { readonly [path: string]: { readonly [attempt: string]: string } };
   readonly root: readonly string[];
   readonly processes: readonly string[];
-  /** By a program that it has started, as which user ever. */
+  /** What a program that it has started prints before it tries to write to /usr, and the program's exit code. */
   readonly program: string;
+  readonly heapMiB: number;
   /** What it reads of the image layout. */
   readonly layout: string;
 }
@@ -36,7 +38,8 @@ if (process.env["CONFINED"] === undefined) {
   enterImageSandbox(loadLibc(), calls, { directory, from, sizeLimit: 1 });
   calls.keepCapabilities(confinements.unpack.capabilities);
   refuseCalls(calls, confinements.unpack.filtered);
-  const again = [process.execPath, ...process.execArgv, ...process.argv.slice(1)];
+  const { options } = confinements.unpack;
+  const again = [process.execPath, ...process.execArgv, ...options, ...process.argv.slice(1)];
   process.execve?.(process.execPath, again, { ...process.env, CONFINED: "1" });
 }
 
@@ -61,7 +64,10 @@ const intruded: Intruded = {
   paths: Object.fromEntries(paths.map((path) => [path, tried(path)])),
   root: readdirSync("/").sort(),
   processes: readdirSync("/proc"),
-  program: spawnSync("/bin/sh", ["-c", "echo x > /usr/made"]).status === 0 ? "succeeded" : "refused",
+  program: ((made) => `${made.stdout.trim()}, ${made.status}`)(
+    spawnSync("/bin/sh", ["-c", "echo ran; : > /usr/made"], { encoding: "utf8" }),
+  ),
+  heapMiB: getHeapStatistics().heap_size_limit / 1024 ** 2,
   layout: readFileSync(`/node${layout}/index.json`, "utf8"),
 };
 mkdirSync(`${directory}/new`);
