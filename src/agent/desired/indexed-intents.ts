@@ -17,7 +17,10 @@ import { type IntentEntry, understand } from "./intents.ts";
 const againMs = 60 * 60_000;
 /** A request without an answer is over by then, in milliseconds: the API server gives up after a minute. */
 const overMs = 70_000;
-/** Milliseconds over which the second reads of doubted intents are spread: agents whose server went away at one time doubt at one time. */
+/**
+ * Milliseconds over which the second reads of doubted intents are spread: agents whose server went away at one time
+ * doubt at one time.
+ */
 const spreadMs = 30_000;
 /**
  * Within how long all is read after others may have written the statuses, in milliseconds: thousands of agents find
