@@ -51,7 +51,8 @@ describe("somebody who runs code in the child that unpacks an image, on the real
       expect(make, path).to.be.oneOf(["EROFS", "ENOENT"]);
     }
     expect(intruded.processes).to.deep.equal(["self"]);
-    for (const folder of ["sys", "home", "root", "var"]) expect(intruded.root).to.not.include(folder);
+    const absent = ["sys", "home", "root", "var"].filter((folder) => !main.startsWith(`/${folder}/`));
+    for (const folder of absent) expect(intruded.root).to.not.include(folder);
     expect(intruded.heapMiB, "what Node may take, without the container's limit in sight").to.be.lessThan(400);
     expect(intruded.program, "it has run, and written nothing").to.match(/^ran, [12]$/);
     expect(intruded.layout).to.equal("of the layout");

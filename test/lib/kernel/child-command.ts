@@ -10,12 +10,18 @@ export interface StartedProgram {
   readonly env: { readonly [name: string]: string };
 }
 
-/** Writes down what a child is about to become. Its argument after the program is the file for that. */
+/**
+ * Writes down what a child is about to become. Its last argument is the file for that, which it opens before it may
+ * enter a sandbox. The child for an image starts again inside of its own, and has no file there: it becomes nothing.
+ */
 const recorder = `
-  import { appendFileSync } from "node:fs";
+  import { existsSync, openSync, writeSync } from "node:fs";
+  import { dirname } from "node:path";
+  const file = process.argv.at(-1);
+  const record = existsSync(dirname(file)) ? openSync(file, "a") : undefined;
   const { execve } = process;
   process.execve = (file, args, env) => {
-    appendFileSync(process.argv.at(-1), JSON.stringify({ file, args, env }) + "\\n");
+    writeSync(record, JSON.stringify({ file, args, env }) + "\\n");
     execve.call(process, file, args, env);
   };
 `;
