@@ -12,6 +12,7 @@ import { imageTests } from "../lib/install/image-suite.ts";
 import { processOf } from "../lib/install/install-processes.ts";
 import { buildOnce, sharedInstallWorld } from "../lib/install/install-shared.ts";
 import { story } from "../lib/install/install-story.ts";
+import { forgetPeople, installByKustomize } from "../lib/install/install-ways.ts";
 import type { InstallWorld } from "../lib/install/install-world.ts";
 import { Prometheus } from "../lib/servers/prometheus.ts";
 
@@ -46,14 +47,12 @@ describe("installed from its Dockerfile and config/default", () => {
     const jsonpath = "jsonpath={.status.addresses[0].address}";
     return `${await world.admin.run(["get", "node", world.node.name, "-o", jsonpath])}:9818`;
   };
-  const epoch = () => world.objects.agentEpoch(world.node.name);
 
   imageTests(() => world);
 
   it("comes up with the README's command", async function () {
     this.timeout(300_000);
-    await world.install("0.1.0");
-    await world.objects.until("the agent to have looked", 30_000, () => epoch() > 0);
+    await installByKustomize(world, "0.1.0");
     expect(world.objects.states.get(world.node.name)?.status?.agent?.version).to.equal("0.1.0");
   });
 
@@ -141,6 +140,7 @@ describe("installed from its Dockerfile and config/default", () => {
     await world.admin.run(["annotate", "crd", ...crds, "nodevolume.dev/allow-removal=true"]);
     await letGuardGo(world.admin);
     await world.admin.run(["delete", "-k", overlay, "--timeout=120s"]);
+    await forgetPeople(world);
     const names = await world.admin.run(["get", "crd,ns,clusterrole,clusterrolebinding,csidriver", "-o", "name"]);
     expect(names.split("\n").filter((name) => name.includes("nodevolume"))).to.deep.equal([]);
     expect(await mounted(kept)).to.have.lengthOf(1);

@@ -8,7 +8,7 @@ import { ofSet, Pods } from "../lib/cluster/pods.ts";
 import { commandsOf, typeAsAdmin } from "../lib/install/install-page.ts";
 import { buildOnce, sharedInstallWorld } from "../lib/install/install-shared.ts";
 import { story } from "../lib/install/install-story.ts";
-import { forgetPeople, namesInCluster } from "../lib/install/install-ways.ts";
+import { forgetPeople, installByKustomize, namesInCluster } from "../lib/install/install-ways.ts";
 import type { InstallWorld } from "../lib/install/install-world.ts";
 
 const version = "0.1.0";
@@ -50,7 +50,7 @@ describe("on two real kubelets", () => {
 
   it("gives a second node its agent and the volumes of a set as soon as its kubelet is there", async function () {
     this.timeout(300_000);
-    await world.install(version);
+    await installByKustomize(world, version);
     await apply("everywhere", { allowedNamespaces: { names: ["default"] } });
     await world.objects.ready("everywhere", 1);
     [onFirst = ""] = await mounts(world.node, "everywhere");

@@ -96,6 +96,12 @@ export async function applyRole(world: InstallWorld, overlay: string, kind: "Dae
   await world.admin.run(["apply", "--server-side", "--force-conflicts", "-f", "-"], list);
 }
 
+/** The README's command. */
+export async function installByKustomize(world: InstallWorld, version: string): Promise<void> {
+  await world.admin.run(["apply", "--server-side", "-k", world.overlay(version)]);
+  await inForce(world);
+}
+
 /** Waits until what was applied is in force, and the agent has looked. Whoever watches sets here may do so. */
 export async function inForce(world: InstallWorld): Promise<void> {
   const { admin, server, ca } = world.plane;

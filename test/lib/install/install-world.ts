@@ -4,8 +4,7 @@ import { cpSync, existsSync, globSync, mkdirSync, mkdtempSync, readFileSync, wri
 import { tmpdir } from "node:os";
 import { basename, dirname, join, relative } from "node:path";
 import { type ApiClient, createApiClient } from "../../../hack/lib/api-client.ts";
-import { platformAdmin, writeKubeconfig } from "../../../hack/lib/control-plane/credentials.ts";
-import { untilEnforced, untilServed } from "../../../hack/lib/control-plane/install.ts";
+import { writeKubeconfig } from "../../../hack/lib/control-plane/credentials.ts";
 import { type ControlPlane, startControlPlane } from "../../../hack/lib/control-plane/start.ts";
 import { ImageBuilder } from "../../../hack/lib/image/build.ts";
 import { nameOf, type Target } from "../../../hack/lib/image/dockerfile.ts";
@@ -187,23 +186,6 @@ export class InstallWorld implements AsyncDisposable {
     };
     writeFileSync(join(directory, "kustomization.yaml"), JSON.stringify(kustomization));
     return directory;
-  }
-
-  /** The README's command, and whoever looks after volumes gets the role for it. */
-  async install(version: string): Promise<void> {
-    await this.admin.run(["apply", "--server-side", "-k", this.overlay(version)]);
-    const { admin, server, ca } = this.plane;
-    await untilServed(admin);
-    await untilEnforced({ admin, server, ca });
-    const binding = [
-      "create",
-      "clusterrolebinding",
-      "people",
-      "--clusterrole=nodevolume-admin",
-      `--user=${platformAdmin}`,
-    ];
-    await this.admin.run(binding);
-    await this.rolledOut();
   }
 
   /** Until agent and controller are those that were asked for, and Ready. */
