@@ -108,8 +108,14 @@ slowSuite("a bad network between API server, agent and controller", () => {
     const since = performance.now();
     await world.objects.ready(changing, 3, boundMs);
     await world.objects.ready("network-steady", 3, boundMs);
-    for (const { status, metadata } of world.objects.intentsOf(changing))
-      expect(status).to.include({ state: "Mounted", observedGeneration: metadata.generation });
+    // A volume is Ready, and Updating, until the last step after its mount.
+    await world.objects.until("each intent to be Mounted", boundMs, () =>
+      world.objects
+        .intentsOf(changing)
+        .every(
+          ({ status, metadata }) => status?.state === "Mounted" && status.observedGeneration === metadata.generation,
+        ),
+    );
     expect(await isMounted(), "mounted as was asked for last").to.equal(true);
     expect(await mounts(), "what is in use is the same mount").to.deep.equal(inUse);
     return `${((performance.now() - since) / 1000).toFixed(1)} s`;
