@@ -51,6 +51,20 @@ export function boundedError(error: VolumeError): VolumeError {
   return new VolumeError(reason, errorClass, ends, { cause, ...(on && { on }), heldBy });
 }
 
+/** PURE. Whatever was thrown, as a failure that users can be told of. @param reason of what is no VolumeError */
+export function asVolumeError(thrown: unknown, reason: Reason): VolumeError {
+  if (thrown instanceof VolumeError) return thrown;
+  return new VolumeError(reason, "transient", messageOf(thrown), { cause: thrown });
+}
+
+/**
+ * PURE. Whether an operation failed because its child process was abandoned and may still act. False if the operation
+ * was refused because of an earlier abandoned child.
+ */
+export function isAbandoned(thrown: unknown): boolean {
+  return thrown instanceof VolumeError && thrown.reason === "OperationAbandoned" && thrown.errorClass === "uncertain";
+}
+
 /** The text of anything that was thrown. */
 export function messageOf(thrown: unknown): string {
   return thrown instanceof Error ? thrown.message : String(thrown);
