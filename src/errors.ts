@@ -42,7 +42,7 @@ export class VolumeError extends Error {
 
 const longest = 1024;
 
-/** PURE. The same, with both ends of a long message. Secrets must be out of it before: half of one is not found. */
+/** PURE. The same, with both ends of a long message. Secrets must be out of it before: half of one goes unnoticed. */
 export function boundedError(error: VolumeError): VolumeError {
   const { message, reason, errorClass, on, heldBy, cause } = error;
   if (message.length <= longest) return error;

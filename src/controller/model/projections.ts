@@ -203,7 +203,7 @@ function pick(metadata: ObjectMeta, keys: readonly (keyof ObjectMeta)[]): Object
   return picked as unknown as ObjectMeta; // its name is among the keys
 }
 
-/** PURE. What a write is for: the object without a namespace with this UID at this resourceVersion, and no other. */
+/** PURE. What a write is for: the cluster-scoped object of this UID at this resourceVersion, and no other. */
 export function refOf({ metadata: { name, uid, resourceVersion } }: KubeObject) {
   return { name, uid, resourceVersion };
 }

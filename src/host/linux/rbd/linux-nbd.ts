@@ -90,7 +90,10 @@ export class LinuxNBD implements NBDImages {
     return undefined;
   }
 
-  /** It opens the device in its own /dev, which has only those of the node that were there when its container began. */
+  /**
+   * rbd-nbd opens the device in the /dev of the agent's container, which has only the devices that the node had when
+   * the container was started.
+   */
   async #makeNodes(): Promise<void> {
     const { runner, operation, hostRoot } = this.#deps;
     const missing = disks().filter((name) => hostRoot !== "/" && !existsSync(`/dev/${name}`));

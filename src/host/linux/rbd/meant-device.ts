@@ -8,7 +8,10 @@ export function isMeant({ file, text }: MeantDevice): boolean {
   return unlessGone(() => shownText(readFileSync(file, "utf8"))) === text;
 }
 
-/** Writes of a device by its number, right after a look at whether it is that one still: what is gone needs nothing. */
+/**
+ * Tells the kernel about a device by its number, right after a look at whether that is still the device that is meant:
+ * what is gone needs nothing.
+ */
 export function writeOf(meant: MeantDevice | undefined, file: string, text: string): void {
   if (meant === undefined || isMeant(meant)) writeFileSync(file, text);
 }
