@@ -83,7 +83,7 @@ export async function whoAmI(cluster: Cluster): Promise<string> {
   return stringIn(recordIn(recordIn(answer, "status"), "userInfo"), "username") ?? cluster.user;
 }
 
-/** The answer to a question that is asked by creating an object, which is not stored. @throws ApiError, TransportError */
+/** The answer to a question that is asked by creating an object that is not stored. @throws ApiError, TransportError */
 export async function review({ transport }: Cluster, path: string, body: object): Promise<unknown> {
   const response = await transport.request({ method: "POST", path, body });
   if (response.status === 200 || response.status === 201) return response.body;
