@@ -1,7 +1,6 @@
 import { readFileSync, writeFileSync } from "node:fs";
-import type { MeantDevice } from "../child/child-protocol.ts";
 import { unlessGone } from "../syscall/errno.ts";
-import { shownText } from "./rbd-text.ts";
+import type { MeantDevice } from "./child-protocol.ts";
 
 /** Whether a device of the kernel is still the one that was meant: its sysfs file shows the same text. */
 export function isMeant({ file, text }: MeantDevice): boolean {
@@ -14,4 +13,9 @@ export function isMeant({ file, text }: MeantDevice): boolean {
  */
 export function writeOf(meant: MeantDevice | undefined, file: string, text: string): void {
   if (meant === undefined || isMeant(meant)) writeFileSync(file, text);
+}
+
+/** The text that a device was mapped with, as the kernel shows it: the key that stands in that goes no further. */
+export function shownText(configInfo: string): string {
+  return configInfo.trim().replace(/,secret=[^, ]*/, "");
 }

@@ -8,10 +8,10 @@ import { askChild, refusalOf, runProgram } from "../child/child-reply.ts";
 import type { ChildResult } from "../child/child-runner.ts";
 import { findProgram } from "../child/find-program.ts";
 import { staysMark } from "../child/leave-cgroup.ts";
+import { isMeant } from "../child/meant-device.ts";
 import { programWords } from "../child/program-words.ts";
 import type { ClientsDeps, LinuxClients } from "../mount/linux-fuse-clients.ts";
 import { loadModule } from "./load-module.ts";
-import { isMeant } from "./meant-device.ts";
 import { nbdProgram as program } from "./nbd-clients.ts";
 import { clusterOf, codeOf, codeOfLog, refusal, unmapArgs } from "./rbd-text.ts";
 
