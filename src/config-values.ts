@@ -100,7 +100,7 @@ export function choice<const T extends string>(choices: readonly T[]): (text: st
   };
 }
 
-/** Whole seconds, as Go writes a duration. In less than 10 minutes, kubelet may still be at it. */
+/** Whole seconds, as Go writes a duration: 0, or at least 10 minutes, in which kubelet may still clean up by itself. */
 export function gracePeriod(text: string, flag: string): number {
   const [, hours = 0, minutes = 0, seconds = 0] =
     /^(?=.)(?:(\d{1,4})h)?(?:(\d{1,4})m)?(?:(\d{1,6})s)?$/.exec(text) ?? [];

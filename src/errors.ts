@@ -42,13 +42,27 @@ export class VolumeError extends Error {
 
 const longest = 1024;
 
-/** PURE. The same, with both ends of a long message. Secrets must be out of it before: half of one is not found. */
+/** PURE. The same, with both ends of a long message. Secrets must be out of it before: half of one goes unnoticed. */
 export function boundedError(error: VolumeError): VolumeError {
   const { message, reason, errorClass, on, heldBy, cause } = error;
   if (message.length <= longest) return error;
   const half = longest / 2;
   const ends = `${message.slice(0, half - 1)}…${message.slice(-half)}`.toWellFormed();
   return new VolumeError(reason, errorClass, ends, { cause, ...(on && { on }), heldBy });
+}
+
+/** PURE. Whatever was thrown, as a failure that users can be told of. @param reason of what is no VolumeError */
+export function asVolumeError(thrown: unknown, reason: Reason): VolumeError {
+  if (thrown instanceof VolumeError) return thrown;
+  return new VolumeError(reason, "transient", messageOf(thrown), { cause: thrown });
+}
+
+/**
+ * PURE. Whether an operation failed because its child process was abandoned and may still act. False if the operation
+ * was refused because of an earlier abandoned child.
+ */
+export function isAbandoned(thrown: unknown): boolean {
+  return thrown instanceof VolumeError && thrown.reason === "OperationAbandoned" && thrown.errorClass === "uncertain";
 }
 
 /** The text of anything that was thrown. */

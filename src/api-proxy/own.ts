@@ -1,4 +1,3 @@
-import { hash } from "node:crypto";
 import { intentPrefix } from "../api/intent-name.ts";
 
 /** The node that everything is for: what the rules call its own. */
@@ -10,6 +9,5 @@ export interface Own {
 
 /** The names of a node's objects: its agent may read and write these. */
 export function ownOf(nodeName: string): Own {
-  const shortDigest = (text: string) => hash("sha256", text, "hex").slice(0, 10);
-  return { nodeName, intentPrefix: intentPrefix(nodeName, shortDigest) };
+  return { nodeName, intentPrefix: intentPrefix(nodeName) };
 }

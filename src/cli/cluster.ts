@@ -1,8 +1,9 @@
 import type { KubeObject } from "../api/meta.ts";
 import { type Resource, resource } from "../api/names.ts";
-import { ApiError } from "../kube/client/api-error.ts";
+import { ApiError, apiErrorOf } from "../kube/client/api-error.ts";
 import type { KubeClient, ListOptions } from "../kube/client/client.ts";
 import type { Transport } from "../kube/client/transport.ts";
+import { recordIn, stringIn } from "../kube/json.ts";
 import { createReflector, type Reflector, type ReflectorDeps } from "../kube/watch/reflector.ts";
 import type { System } from "../ports.ts";
 import { CommandError } from "./exit-code.ts";
@@ -72,6 +73,21 @@ export async function requireNode(cluster: Cluster, name: string): Promise<void>
 /** As far as the user may know. */
 export async function nodeNames(cluster: Cluster): Promise<string[]> {
   return (await listIfAllowed(cluster, resource.nodes)).items.map(({ metadata }) => metadata.name);
+}
+
+/** Whom the server takes us for; the kubeconfig's name for it if the server does not say. @throws as `review` */
+export async function whoAmI(cluster: Cluster): Promise<string> {
+  const path = "/apis/authentication.k8s.io/v1/selfsubjectreviews";
+  const body = { apiVersion: "authentication.k8s.io/v1", kind: "SelfSubjectReview" };
+  const answer = await review(cluster, path, body);
+  return stringIn(recordIn(recordIn(answer, "status"), "userInfo"), "username") ?? cluster.user;
+}
+
+/** The answer to a question that is asked by creating an object that is not stored. @throws ApiError, TransportError */
+export async function review({ transport }: Cluster, path: string, body: object): Promise<unknown> {
+  const response = await transport.request({ method: "POST", path, body });
+  if (response.status === 200 || response.status === 201) return response.body;
+  throw apiErrorOf(response, `POST ${path}`);
 }
 
 /** Which objects of a collection are read. */

@@ -2,7 +2,10 @@ import { collectDefaultMetrics, Gauge, type Registry } from "prom-client";
 import { type Features, featureGates, type GateTable } from "../feature-gates.ts";
 import { revision, version } from "../version.ts";
 
-/** What controller and agent register beside their own metrics: of the process, its build and its feature gates. */
+/**
+ * What controller and agent register beside their own metrics: of the process, its build, and its feature gates (as
+ * kubernetes_feature_enabled of Kubernetes' own programs).
+ */
 export function registerRoleMetrics(
   registry: Registry,
   role: "controller" | "agent",

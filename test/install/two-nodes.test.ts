@@ -108,10 +108,14 @@ describe("on two real kubelets", () => {
     expect(pods.isReady("first")).to.equal(true);
     expect(await mounts(world.node, "everywhere")).to.deep.equal([onFirst]);
     await world.admin.run(["delete", "nodevolumeset", "selected", "--wait=false"]);
-    await world.objects.until("the lost node to keep the set", 30_000, () => {
-      const intent = world.objects.intentOn("selected", second.name);
-      return intent?.metadata.deletionTimestamp !== undefined;
-    });
+    const isKept = () => world.objects.intentOn("selected", second.name)?.metadata.deletionTimestamp !== undefined;
+    await world.objects.until("the deletion to reach the lost node", 30_000, isKept);
+    // For as long as a set that is released takes, from its creation to its end.
+    await apply("released", { nodeSelector: { [hostname]: world.node.name } });
+    await world.objects.ready("released", 1);
+    await world.admin.run(["delete", "nodevolumeset", "released", "--wait=false"]);
+    await world.objects.until("another set to be gone", 60_000, () => !world.objects.sets.has("released"));
+    expect([world.objects.sets.has("selected"), isKept()]).to.deep.equal([true, true]);
   });
 
   it("gives everything of the lost node up once somebody says that it is out of service", async function () {

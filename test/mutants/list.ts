@@ -58,8 +58,8 @@ const removed: ReadonlySet<string> = new Set([
 ]);
 
 const areas: readonly (readonly [RegExp, Area])[] = [
-  [/^src\/agent\/(journal|record|open-journal|journal-format)\.ts$/, "journal"],
-  [/^src\/agent\/(actions|csi)\/|^src\/agent\/(execute|loop|in-flight|report)\.ts$|^src\/plugins\//, "executor"],
+  [/^src\/agent\/journal\/|^src\/agent\/model\/volume-record\.ts$/, "journal"],
+  [/^src\/agent\/(executor|status)\/|^src\/agent\/loop\.ts$|^src\/plugins\//, "executor"],
   [/^src\/agent\//, "planner"],
   [/^src\/controller\//, "attach"],
 ];

@@ -15,11 +15,6 @@ export const ofExecutor: readonly Seed[] = [
       "if (record?.child === undefined) return undefined;",
     ],
     [
-      "takes a child that was not started for one that was given up",
-      'reason === "OperationAbandoned" && errorClass === "uncertain"',
-      'reason === "OperationAbandoned"',
-    ],
-    [
       "leaves a child on record that has ended",
       "      if (record?.child !== undefined) await journal.put(withoutChild(record));\n",
       "",
@@ -28,6 +23,13 @@ export const ofExecutor: readonly Seed[] = [
       "leaves to nobody without writing it down",
       "if (record !== undefined) await this.#deps.journal.put({ ...record, retained: true });",
       "",
+    ],
+  ]),
+  ...seedsOf("executor", "src/errors.ts", [
+    [
+      "takes a child that was not started for one that was given up",
+      'thrown.reason === "OperationAbandoned" && thrown.errorClass === "uncertain"',
+      'thrown.reason === "OperationAbandoned"',
     ],
   ]),
   ...seedsOf("executor", "src/agent/executor/pending-operations.ts", [

@@ -46,7 +46,10 @@ export function covered(path: string): Problem {
   };
 }
 
-/** PURE. The problem of a target with a foreign mount over ours, which is left alone: an unmount would take that. */
+/**
+ * PURE. The problem of a target with a foreign mount on top of ours. Ours is left alone: an unmount would remove the
+ * foreign one.
+ */
 export function stacked(path: string): Problem {
   return {
     reason: "ForeignMountOnTarget",

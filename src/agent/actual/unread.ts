@@ -37,7 +37,7 @@ function unrecordedPaths({ unread: { mayHave }, record, settings: { kubeletDir }
   return [...(mayHave?.paths ?? []), ...ofPods].filter((path) => !recorded.has(path));
 }
 
-/** By a record without such a target a mount there is not ours, unless it shows what is staged (see adoptOwn). */
+/** A record without such a target says that a mount there is not ours, but for what shows what is staged (adoptOwn). */
 function mayBeOfIt(mount: MountEntry, { record, identifyMount }: UnreadInput): boolean {
   if (record === undefined) return identifyMount(mount) !== "other";
   const { kind, identity } = record.stage ?? {};

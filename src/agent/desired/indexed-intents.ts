@@ -15,7 +15,7 @@ import { type IntentEntry, understand } from "./intents.ts";
  * all rights does to a status changes no generation. At 15,000 nodes of 60 intents that is 250 reads a second.
  */
 const againMs = 60 * 60_000;
-/** A request without an answer is over by then, in milliseconds: the API server gives up after a minute. */
+/** Milliseconds after which a request without an answer is over: the API server's --request-timeout is a minute. */
 const overMs = 70_000;
 /**
  * Milliseconds over which the second reads of doubted intents are spread: agents whose server went away at one time

@@ -1,11 +1,9 @@
 import type { CSIDrivers, RegisteredDriver } from "../../csi/ports.ts";
+import { FollowedSockets } from "../../csi/registry/followed-sockets.ts";
 import { registrationSocket } from "../../csi/server/socket-paths.ts";
 import { messageOf } from "../../errors.ts";
-import type { Sockets, WatchedSockets } from "../../host/ports/sockets.ts";
+import type { SocketFile, Sockets } from "../../host/ports/sockets.ts";
 import type { Cancel, System } from "../../ports.ts";
-
-/** Milliseconds between looks of which nobody has told; half as many again at most. */
-const lookMs = 20_000;
 
 /** Dependencies of starting the CSI client at the first registration: a node without drivers never loads gRPC. */
 export interface LateDriversDeps {
@@ -27,17 +25,16 @@ export interface LoadedDrivers {
 export class LateDrivers implements CSIDrivers {
   readonly #deps: LateDriversDeps;
   readonly #listeners = new Set<(name: string) => void>();
-  readonly #tree: WatchedSockets;
+  readonly #followed: FollowedSockets;
   #loaded: LoadedDrivers | undefined;
-  #looking: Promise<void> | undefined;
-  #again: Cancel = () => {};
+  #loading = false;
   #stopped = false;
   #told = "";
 
   constructor(deps: LateDriversDeps) {
     this.#deps = deps;
-    this.#tree = deps.sockets.watch(deps.directory, () => this.#look());
-    this.#look();
+    this.#followed = new FollowedSockets({ ...deps, log: deps.system.log, onSeen: (seen) => this.#seen(seen) });
+    this.#followed.look();
   }
 
   driver(name: string): RegisteredDriver | undefined {
@@ -55,33 +52,28 @@ export class LateDrivers implements CSIDrivers {
 
   stop(): void {
     this.#stopped = true;
-    this.#again();
-    this.#tree.close();
+    this.#followed.stop();
     this.#loaded?.stop();
     this.#listeners.clear();
   }
 
-  #look(): void {
-    this.#looking ??= this.#loadIfNeeded()
+  /** Loads once a socket is there that is not our own. What fails is tried again at the next look. */
+  #seen(sockets: readonly SocketFile[]): void {
+    const own = registrationSocket(this.#deps.directory);
+    if (this.#loading || sockets.every(({ path }) => path === own)) return;
+    this.#loading = true;
+    void this.#load()
       .catch((error: unknown) => this.#tell(messageOf(error)))
       .then(() => {
-        this.#looking = undefined;
-        if (this.#stopped || this.#loaded !== undefined) return;
-        const { random, timers } = this.#deps.system;
-        this.#again();
-        this.#again = timers.after(lookMs * (1 + random.next() / 2), () => this.#look());
+        this.#loading = false;
       });
   }
 
-  async #loadIfNeeded(): Promise<void> {
-    if (this.#loaded !== undefined) return;
-    const own = registrationSocket(this.#deps.directory);
-    const others = (await this.#tree.read()).filter(({ path }) => path !== own);
-    if (others.length === 0 || this.#stopped) return;
+  async #load(): Promise<void> {
     const loaded = await this.#deps.load();
+    this.#followed.stop();
     if (this.#stopped) return loaded.stop();
     this.#loaded = loaded;
-    this.#tree.close();
     loaded.drivers.subscribe((name) => {
       for (const listener of [...this.#listeners]) listener(name);
     });
@@ -92,6 +84,9 @@ export class LateDrivers implements CSIDrivers {
   #tell(why: string): void {
     if (this.#told === why) return;
     this.#told = why;
-    this.#deps.system.log.warn("CSI drivers cannot be looked for", { directory: this.#deps.directory, error: why });
+    this.#deps.system.log.warn("the client of CSI drivers was not started", {
+      directory: this.#deps.directory,
+      error: why,
+    });
   }
 }

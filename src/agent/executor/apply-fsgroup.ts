@@ -14,7 +14,7 @@ type Place = Pick<OwnershipRequest, "path" | "mountID" | "device" | "directory" 
  * Gives what is published for a target to its group, if that is due (behaviour 75): before it is bound, so that nobody
  * uses files that are not theirs yet. That it was done is written down when the root was done, last; until then it is
  * begun again.
- * @param of `anew`: what is published may have other files in it than when it was given: all of it is given once more
+ * @param of with `anew`: what is published may have other files than when it was given, so all of it is given once more
  * @returns what is published, with its group
  */
 export async function applyFSGroup(

@@ -1,7 +1,7 @@
 import { flexVolumeDir } from "../../api/names.ts";
 import type { SecretReference } from "../../api/types.gen.ts";
 import type { CSIDrivers, Secrets } from "../../csi/ports.ts";
-import { boundedError, messageOf, unreachable, VolumeError } from "../../errors.ts";
+import { asVolumeError, boundedError, isAbandoned, unreachable, VolumeError } from "../../errors.ts";
 import type { HostPorts } from "../../host/ports/host-ports.ts";
 import type { ChildProcessID } from "../../host/ports/types.ts";
 import type { ContentRef, ObjectContent } from "../../plugins/api/content.ts";
@@ -78,7 +78,8 @@ export class OperationExecutor {
       return undefined;
     } catch (thrown) {
       const { hostRoot } = this.#deps.settings;
-      const error = boundedError(withNodeDevices(asVolumeError(thrown, operation), hostRoot));
+      const failed = asVolumeError(thrown, isRemoval(operation) ? "TearDownFailed" : "SetUpFailed");
+      const error = boundedError(withNodeDevices(failed, hostRoot));
       if (!isAbandoned(error)) operations.forgetObserver(operation.volume);
       return (await this.#settleChild(operation.volume, error)) ?? error;
     } finally {
@@ -195,24 +196,9 @@ export class OperationExecutor {
       await this.#deps.journal.put(withoutChild(record));
       return undefined;
     } catch (thrown) {
-      return asVolumeError(thrown, { volume, kind: "forget" });
+      return asVolumeError(thrown, "TearDownFailed");
     }
   }
-}
-
-/**
- * Whether an operation failed because its child process was abandoned and may still act. False if the operation was
- * refused because of an earlier abandoned child.
- */
-function isAbandoned({ reason, errorClass }: VolumeError): boolean {
-  return reason === "OperationAbandoned" && errorClass === "uncertain";
-}
-
-/** Whatever a port threw, as a failure that users can be told of. */
-function asVolumeError(thrown: unknown, operation: Operation): VolumeError {
-  if (thrown instanceof VolumeError) return thrown;
-  const reason = isRemoval(operation) ? "TearDownFailed" : "SetUpFailed";
-  return new VolumeError(reason, "transient", messageOf(thrown), { cause: thrown });
 }
 
 /**

@@ -22,7 +22,7 @@ export interface JournalState {
   readonly reaps?: ReadonlyMap<string, ReapRecord>;
 }
 
-/** The contents of a journal's text. A torn last line is left out and no damage: a crash during a write causes it. */
+/** The contents of a journal. A torn last line is dropped, and is no damage: a crash during a write leaves it. */
 export interface ParsedJournal {
   /** Undefined if the header is missing or damaged: then nothing is concluded of reboots since. */
   readonly bootID: string | undefined;

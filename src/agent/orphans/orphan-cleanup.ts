@@ -1,6 +1,6 @@
 import { cut, timestamp } from "../../api/conditions.ts";
 import type { Orphan } from "../../api/types.gen.ts";
-import { messageOf, VolumeError } from "../../errors.ts";
+import { asVolumeError, isAbandoned, messageOf, type VolumeError } from "../../errors.ts";
 import type { Evidence } from "../../host/ports/host-ports.ts";
 import type { ChildProcessID } from "../../host/ports/types.ts";
 import type { System } from "../../ports.ts";
@@ -156,12 +156,11 @@ export class OrphanCleanup {
       told({ record });
       return undefined;
     } catch (thrown) {
-      const error = asVolumeError(thrown);
+      const error = asVolumeError(thrown, "TearDownFailed");
       const message = cut(error.message, longest);
       system.log.warn("an orphan was not removed", { path: orphan.path, reason: error.reason, error: message });
       if (record === undefined) return message;
-      const isAbandoned = error.reason === "OperationAbandoned" && error.errorClass === "uncertain";
-      if (!isAbandoned) await this.#drop(orphan.path);
+      if (!isAbandoned(error)) await this.#drop(orphan.path);
       if (this.#candidates.get(leftoverKey(orphan))?.kept !== message) told({ record, error });
       return message;
     }
@@ -204,9 +203,4 @@ function recordOf(
   const { id: mountID, uniqueID } = mount;
   const source = orphan.source ?? "";
   return { path: orphan.path, kind: place.kind, mountID, ...(uniqueID !== undefined && { uniqueID }), source, proof };
-}
-
-function asVolumeError(thrown: unknown): VolumeError {
-  if (thrown instanceof VolumeError) return thrown;
-  return new VolumeError("TearDownFailed", "transient", messageOf(thrown), { cause: thrown });
 }

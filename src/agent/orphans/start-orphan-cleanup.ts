@@ -1,5 +1,4 @@
 import type { Registry } from "prom-client";
-import type { Orphan } from "../../api/types.gen.ts";
 import type { CSIDrivers } from "../../csi/ports.ts";
 import type { HostPorts } from "../../host/ports/host-ports.ts";
 import type { KubeClient } from "../../kube/client/client.ts";
@@ -7,6 +6,7 @@ import type { System } from "../../ports.ts";
 import type { Journal } from "../journal/journal.ts";
 import type { PlanSettings } from "../model/plan-input.ts";
 import type { Plan } from "../model/volume-plan.ts";
+import type { NodeStateReporterDeps } from "../status/node-state-reporter.ts";
 import { gatherReap } from "./gather-world.ts";
 import { KubeletLife } from "./kubelet-life.ts";
 import { LeftoverWatch } from "./leftover-watch.ts";
@@ -34,7 +34,7 @@ export interface OrphanCleanupParts {
 export interface OrphansOfKubelet {
   /** Takes in each plan, at once. */
   note(plan: Plan): void;
-  leftovers(plan: Plan): Promise<{ readonly orphans: readonly Orphan[]; readonly againInMs?: number }>;
+  readonly leftovers: NonNullable<NodeStateReporterDeps["leftovers"]>;
   /** Waits until the removal that a look has begun has ended. */
   idle(): Promise<void>;
   stop(): Promise<void>;

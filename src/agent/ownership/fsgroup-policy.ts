@@ -167,7 +167,7 @@ function isReadOnlyBeside({ attributes }: DesiredMount, { layout }: Wanted): boo
   return attributes.readOnly && (layout.csi !== undefined || !layout.readOnly);
 }
 
-/** The record before files are given to a group: what is on record with another has it no more: the same files. */
+/** The record before files are given to a group. Targets with another group lose that: their files are the same. */
 export function withoutOtherFSGroups(record: VolumeRecord, group: number): VolumeRecord {
   const isStale = (target: TargetRecord) => ![undefined, group].includes(ownedOf(target).fsGroup);
   if (!record.targets.some(isStale)) return record;

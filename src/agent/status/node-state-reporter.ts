@@ -16,7 +16,6 @@ import type { IntentSource } from "../desired/intent-source.ts";
 import type { HealthChecks } from "../health/health-checks.ts";
 import { lookAtOwnPolicies } from "../health/own-policy.ts";
 import type { Plan, PlanListener } from "../model/volume-plan.ts";
-import type { OrphansOfKubelet } from "../orphans/start-orphan-cleanup.ts";
 import { type NodeStateInput, nodeStateOf } from "./node-state-status.ts";
 
 /** Dependencies of writing the status of the node's own NodeVolumeState. No other writer has that status. */
@@ -41,8 +40,8 @@ export interface NodeStateReporterDeps {
   readonly onAgentsRight?: () => void;
   /** Tells people of the node. */
   event?(event: { readonly type: "Warning"; readonly reason: Reason; readonly message: string }): void;
-  /** What kubelet has left on the node. */
-  leftovers?: OrphansOfKubelet["leftovers"];
+  /** What kubelet has left on the node, and milliseconds after which that is to be read again. */
+  leftovers?(plan: Plan): Promise<{ readonly orphans: readonly Orphan[]; readonly againInMs?: number }>;
   /** Of each plan, for that. */
   note?(plan: Plan): void;
 }

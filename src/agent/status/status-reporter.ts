@@ -34,7 +34,7 @@ const coalesceMs = 200;
  */
 const passingMs = 1_000;
 const concurrency = 8;
-/** Less urgent writes wait for so many milliseconds without a write: not between two writes of a burst. */
+/** Milliseconds without a write after which less urgent writes begin, so that none comes within a burst. */
 const restMs = 200;
 /**
  * A change of nothing but the count and the times of attempts is for people, and a volume that fails makes one with

@@ -2,7 +2,6 @@ import { apiVersion, resource } from "../../api/names.ts";
 import type { EventObject } from "../../kube/events/event-correlator.ts";
 import type { EventRecorder } from "../../kube/events/event-recorder.ts";
 import type { Logger } from "../../ports.ts";
-import type { AgentMetrics } from "../metrics/agent-metrics.ts";
 import type { PlanListener } from "../model/volume-plan.ts";
 import { transitions } from "./transitions.ts";
 import { summaryOf } from "./volume-summary.ts";
@@ -10,7 +9,8 @@ import { summaryOf } from "./volume-summary.ts";
 /** Where transitions of volumes are reported: log, metrics and Events. */
 export interface TransitionsTo {
   readonly log: Logger;
-  readonly metrics: Pick<AgentMetrics, "drift">;
+  /** Counts a drift by its class. */
+  readonly metrics: { drift(driftClass: string): void };
   readonly events: Pick<EventRecorder, "event">;
   /** Of an intent that is gone, the node's own object tells. */
   readonly nodeState: () => EventObject;

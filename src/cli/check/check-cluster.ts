@@ -1,7 +1,8 @@
+import { wrongFields } from "../../api/driver-object.ts";
 import { podDriver, systemNamespace } from "../../api/names.ts";
 import { listed } from "../../api/values/listed.ts";
 import { nextStep } from "../../explain/next-steps.ts";
-import { arrayIn, recordIn, stringIn } from "../../kube/json.ts";
+import { recordIn } from "../../kube/json.ts";
 import type { CommonFacts, RightsFacts } from "./facts.ts";
 import { someOf } from "./groups.ts";
 import { isBefore, requirements, versionOf, versionText } from "./requirements.ts";
@@ -80,17 +81,6 @@ export function checkNamespace({ namespace }: Pick<CommonFacts, "namespace">, is
   return limited(`${systemNamespace} has no label of Pod Security: the cluster's default decides`, remedy);
 }
 
-/** What kubelet goes by, and what of it cannot be changed in an object that is there. */
-function wrongWithDriver(object: unknown): string[] {
-  const spec = recordIn(object, "spec");
-  return [
-    ...(spec?.["attachRequired"] === false ? [] : ["attachRequired"]),
-    ...(spec?.["podInfoOnMount"] === true ? [] : ["podInfoOnMount"]),
-    ...(stringIn(spec, "fsGroupPolicy") === "None" ? [] : ["fsGroupPolicy"]),
-    ...(arrayIn(spec, "volumeLifecycleModes").join() === "Ephemeral" ? [] : ["volumeLifecycleModes"]),
-  ];
-}
-
 /** PURE. Whether something else has the name of our CSI driver. */
 export function checkDriverName({ csiDriver, registered }: Pick<CommonFacts, "csiDriver" | "registered">): Found {
   if (csiDriver.denied !== undefined) return unknown(csiDriver.denied);
@@ -101,10 +91,10 @@ export function checkDriverName({ csiDriver, registered }: Pick<CommonFacts, "cs
     const remedy = "On these nodes, remove the driver's socket from kubelet's directory plugins_registry";
     return limited(`${podDriver} is registered on ${nodes}, without an object of that name`, remedy);
   }
-  const wrong = wrongWithDriver(object);
+  const wrong = wrongFields({ spec: recordIn(object, "spec") });
   if (wrong.length > 0)
     return failed(
-      `there is a CSIDriver ${podDriver} with another ${wrong.join(", ")}`,
+      `there is a CSIDriver ${podDriver} that is not as this installation needs it: ${wrong.join(", ")}`,
       `If no pod uses it: kubectl delete csidriver ${podDriver}`,
     );
   return ok(`${podDriver} is there from an earlier installation`);
@@ -122,8 +112,8 @@ export function checkPodDriver(
       `there is no CSIDriver ${podDriver}: pods get no volumes (as with observe-only)`,
       "To serve pods: kubectl apply --server-side -k config/default",
     );
-  const wrong = wrongWithDriver(object);
-  if (wrong.length > 0) return failed(`${podDriver} has another ${wrong.join(", ")}`, nextStep("CSIDriverWrong") ?? "");
+  const wrong = wrongFields({ spec: recordIn(object, "spec") });
+  if (wrong.length > 0) return failed(`${podDriver} is changed: ${wrong.join(", ")}`, nextStep("CSIDriverWrong") ?? "");
   if (registered.denied !== undefined) return unknown(registered.denied);
   if (running === undefined || running.size === 0)
     return ok(`${podDriver} is registered on ${registered.items.length} nodes`);

@@ -1,10 +1,10 @@
 import { version as apiVersion, group, podDriver, type Resource, resource, systemNamespace } from "../../api/names.ts";
 import type { Raw } from "../../explain/facts.ts";
-import { ApiError, apiErrorOf } from "../../kube/client/api-error.ts";
+import { ApiError } from "../../kube/client/api-error.ts";
 import { arrayIn, numberIn, recordIn, stringIn } from "../../kube/json.ts";
 import type { Lease } from "../../kube/leases/lease.ts";
 import { agentsPolicy, lookAtPolicies, type PolicyFinding, policyBindings } from "../../kube/policies/policies.ts";
-import { type Cluster, getIfAllowed, listIfAllowed, type Reading } from "../cluster.ts";
+import { type Cluster, getIfAllowed, listIfAllowed, type Reading, review, whoAmI } from "../cluster.ts";
 import { ask } from "../support-bundle/asking.ts";
 import { daemonSets, deployments } from "../support-bundle/parts.ts";
 import {
@@ -193,12 +193,7 @@ async function gatesOf(cluster: Cluster, isServed: boolean): Promise<Reading<Raw
 
 /** Asked of the API server, which knows every authorizer; kubectl auth can-i does the same. */
 async function rightsOf(cluster: Cluster): Promise<RightsFacts> {
-  const self = await post(cluster, "/apis/authentication.k8s.io/v1/selfsubjectreviews", {
-    apiVersion: "authentication.k8s.io/v1",
-    kind: "SelfSubjectReview",
-  });
-  const username = stringIn(recordIn(recordIn(self, "status"), "userInfo"), "username");
-  const user = username ?? cluster.user;
+  const user = await whoAmI(cluster);
   if (await may(cluster, { verb: "*", group: "*", resource: "*" }))
     return { user, everything: true, refused: [], escalates: true };
   const asked = installedKinds.flatMap((kind) => ["create", "patch"].map((verb) => ({ verb, ...kind })));
@@ -222,17 +217,10 @@ interface Attributes {
 }
 
 async function may(cluster: Cluster, resourceAttributes: Attributes): Promise<boolean> {
-  const answer = await post(cluster, "/apis/authorization.k8s.io/v1/selfsubjectaccessreviews", {
+  const answer = await review(cluster, "/apis/authorization.k8s.io/v1/selfsubjectaccessreviews", {
     apiVersion: "authorization.k8s.io/v1",
     kind: "SelfSubjectAccessReview",
     spec: { resourceAttributes },
   });
   return recordIn(answer, "status")?.["allowed"] === true;
-}
-
-/** What is asked in this way is not stored. */
-async function post({ transport }: Cluster, path: string, body: object): Promise<unknown> {
-  const response = await transport.request({ method: "POST", path, body });
-  if (response.status === 200 || response.status === 201) return response.body;
-  throw apiErrorOf(response, `POST ${path}`);
 }

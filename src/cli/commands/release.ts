@@ -2,8 +2,7 @@ import { timestamp } from "../../api/conditions.ts";
 import { annotation, resource } from "../../api/names.ts";
 import type { NodeVolumeIntent } from "../../api/types.gen.ts";
 import { isConflict } from "../../kube/client/api-error.ts";
-import { recordIn, stringIn } from "../../kube/json.ts";
-import type { Cluster } from "../cluster.ts";
+import { whoAmI } from "../cluster.ts";
 import type { Command } from "../command.ts";
 import { CommandError, exitCode, UsageError } from "../exit-code.ts";
 import { intentsNamed, notFound } from "../find-intents.ts";
@@ -80,15 +79,4 @@ export function troubleWith({ metadata, spec, status }: NodeVolumeIntent): strin
   if (status?.agentState?.state === "Live")
     return `the agent of ${spec.nodeName} is alive and releases ${spec.volumeName} by itself: kubectl nvi explain ${metadata.name} shows what it waits for`;
   return undefined;
-}
-
-/** Whom the server takes us for; the kubeconfig's name for it if the server does not say. */
-async function whoAmI(cluster: Cluster): Promise<string> {
-  const answer = await cluster.transport.request({
-    method: "POST",
-    path: "/apis/authentication.k8s.io/v1/selfsubjectreviews",
-    body: { apiVersion: "authentication.k8s.io/v1", kind: "SelfSubjectReview" },
-  });
-  const user = stringIn(recordIn(recordIn(answer.body, "status"), "userInfo"), "username");
-  return user ?? cluster.user;
 }

@@ -155,7 +155,7 @@ function capacityOf({ capacity }: PersistentVolume): string | undefined {
   return bytes > 0n ? String(bytes) : undefined;
 }
 
-/** The part of a volume that who its files belong to depends on, and their label. */
+/** The part of a volume that decides who its files belong to, and what label they have. */
 export interface OwnedVolume {
   /** Those of the PersistentVolume, all of them. */
   readonly accessModes: readonly AccessMode[];

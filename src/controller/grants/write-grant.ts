@@ -83,7 +83,8 @@ async function grantIntent(
   const spec = { grant, ...(capacityBytes !== undefined && { capacityBytes }) };
   const { written, intent } = await patchIntent(deps, seen, mayBeGranted, spec);
   if (written) deps.log.info("intent granted", { intent: seen.metadata.name, grant: grant.id });
-  // An earlier attempt without an answer may have been applied.
+  // An earlier attempt without an answer may have been applied. patchIntent has shown the store what the server has, so
+  // the volume is due again; it is reconciled after this run, and then the expectation has ended.
   else if (intent?.spec.grant === undefined) deps.expectations.endGrant(seen);
 }
 

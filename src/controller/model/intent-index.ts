@@ -1,6 +1,6 @@
+import { shortDigest } from "../../api/digest.ts";
 import type { IndexedIntent, NodeVolumeStateSpec } from "../../api/types.gen.ts";
 import { canonicalJson, compareText } from "../util/canonical-json.ts";
-import { shortDigest } from "../util/digest.ts";
 import { type Intent, isKubelets } from "./projections.ts";
 
 /** As many as the CRD lets in. With the longest of names that is some 700 KiB, half of what etcd takes. */

@@ -1,3 +1,4 @@
+import { digest } from "../../api/digest.ts";
 import type { Taint } from "../../api/match-node.ts";
 import type { KubeObject, ObjectMeta } from "../../api/meta.ts";
 import { readiness } from "../../api/names.ts";
@@ -14,7 +15,6 @@ import type {
 import { parseSet } from "../../api/validate.ts";
 import { arrayIn, isRecord, numberIn, recordIn, stringIn } from "../../kube/json.ts";
 import { canonicalJson } from "../util/canonical-json.ts";
-import { digest } from "../util/digest.ts";
 
 /** What the controller keeps of the objects that it watches: what it decides by, and nothing else. Pure. */
 
@@ -203,7 +203,7 @@ function pick(metadata: ObjectMeta, keys: readonly (keyof ObjectMeta)[]): Object
   return picked as unknown as ObjectMeta; // its name is among the keys
 }
 
-/** PURE. What a write is for: the object without a namespace with this UID at this resourceVersion, and no other. */
+/** PURE. What a write is for: the cluster-scoped object of this UID at this resourceVersion, and no other. */
 export function refOf({ metadata: { name, uid, resourceVersion } }: KubeObject) {
   return { name, uid, resourceVersion };
 }

@@ -1,9 +1,9 @@
+import { shortDigest } from "../../api/digest.ts";
 import { intentPrefix, shortened } from "../../api/intent-name.ts";
 import { setLabelPrefix } from "../../api/names.ts";
 import { nameOfSource } from "../../api/source-traits.ts";
 import type { NodeVolumeIntent, NodeVolumeIntentSpec, VolumeSource } from "../../api/types.gen.ts";
 import { canonicalJson } from "../util/canonical-json.ts";
-import { shortDigest } from "../util/digest.ts";
 
 /** What makes a volume on a node the volume that it is. Everything else about it can be changed in place. */
 export interface VolumeIdentity {
@@ -42,7 +42,7 @@ export function volumeIdentity({ nodeName, setName, setUID, volume }: IdentityIn
   const hash = shortDigest(
     canonicalJson({ node: nodeName, source, volumeMode, fsType, ...(belongsToSet && { set: setUID }) }),
   );
-  const intentName = `${intentPrefix(nodeName, shortDigest)}${volumeName}-${hash}`;
+  const intentName = `${intentPrefix(nodeName)}${volumeName}-${hash}`;
   return { intentName, volumeName, source, volumeMode, fsType };
 }
 
@@ -53,7 +53,7 @@ export function volumeIdentity({ nodeName, setName, setUID, volume }: IdentityIn
 export function observedIdentity(nodeName: string, namespace: string, claimName: string) {
   const hash = shortDigest(canonicalJson({ node: nodeName, observed: { namespace, claimName } }));
   const volumeName = slug(claimName, "claim");
-  return { intentName: `${intentPrefix(nodeName, shortDigest)}${volumeName}-${hash}`, volumeName };
+  return { intentName: `${intentPrefix(nodeName)}${volumeName}-${hash}`, volumeName };
 }
 
 /**
@@ -71,7 +71,7 @@ export function sourceType(source: VolumeSource): string {
 
 /** A node's name as a label value. */
 export function nodeLabel(nodeName: string): string {
-  return shortened(nodeName, longestLabel, shortDigest);
+  return shortened(nodeName, longestLabel);
 }
 
 /** Key of the label that says that a set has mounts in an intent. */

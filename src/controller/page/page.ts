@@ -1,3 +1,4 @@
+import { digest } from "../../api/digest.ts";
 import { resource, systemNamespace } from "../../api/names.ts";
 import type { NodeVolumeIntent, NodeVolumeState } from "../../api/types.gen.ts";
 import type { AgentSeen, Facts } from "../../explain/facts.ts";
@@ -8,7 +9,6 @@ import { type AgentLeases, agentState } from "../agents/agent-leases.ts";
 import { allOf, type Watches } from "../cache/watches.ts";
 import type { Gatherer } from "../intents/gather.ts";
 import type { NodeInfo } from "../model/projections.ts";
-import { digest } from "../util/digest.ts";
 import type { Found, NodeDetails, VolumeDetails } from "./details.ts";
 import { createFeed, type Feed } from "./feed.ts";
 import { findVolumes, type Search } from "./find.ts";

@@ -9,7 +9,7 @@ const relookMs = 20_000;
 export interface FollowedSocketsDeps {
   readonly system: Pick<System, "timers" | "random">;
   readonly log: Logger;
-  readonly sockets: Sockets;
+  readonly sockets: Pick<Sockets, "watch">;
   readonly directory: string;
   /** Given all sockets, after each look that succeeded. */
   readonly onSeen: (sockets: readonly SocketFile[]) => void;

@@ -1,16 +1,19 @@
+import { type CSIDriverObject, tokensStandInContext, wrongFields } from "../../api/driver-object.ts";
+import { podDriver } from "../../api/names.ts";
 import { messageOf } from "../../errors.ts";
 import type { Cancel, System } from "../../ports.ts";
-import { driverObjectProblem, tokensStandInContext } from "./driver-object.ts";
 import { RefusedCall } from "./refused-call.ts";
 
 /** Milliseconds between reads of the object; half as many again at most. */
 const rereadMs = 5 * 60_000;
 
+const remedy = "apply config/default again; fields that cannot be changed need the object deleted before";
+
 /** Dependencies of checking the CSIDriver object of csi.nodevolume.dev. */
 export interface DriverObjectStateDeps {
   readonly system: System;
   /** The CSIDriver object of ours; undefined if there is none. */
-  read(): Promise<{ readonly spec?: object } | undefined>;
+  read(): Promise<CSIDriverObject | undefined>;
 }
 
 /** Whether our own CSIDriver object lets us publish. The last answer stays while the API server gives none. */
@@ -77,4 +80,14 @@ export class DriverObjectState {
     if (this.#stopped) return;
     this.#again = timers.after(rereadMs * (1 + random.next() / 2), () => void this.#read());
   }
+}
+
+/**
+ * PURE. Why kubelet does not call us as it must; undefined if it does.
+ * @param object as the API server has it; undefined if there is none
+ */
+export function driverObjectProblem(object: CSIDriverObject | undefined): string | undefined {
+  if (object === undefined) return `there is no CSIDriver ${podDriver}: ${remedy}`;
+  const wrong = wrongFields(object);
+  return wrong.length === 0 ? undefined : `the CSIDriver ${podDriver} is changed: ${wrong.join(", ")}; ${remedy}`;
 }

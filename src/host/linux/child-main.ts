@@ -12,6 +12,7 @@ import {
   refusedCode,
 } from "./child/child-protocol.ts";
 import { progressMark } from "./child/fetching-child.ts";
+import { writeOf } from "./child/meant-device.ts";
 import { processOfRoot } from "./child/processes.ts";
 import { startConfined } from "./child/start-confined.ts";
 import { isClaimed, probeBlockDevice } from "./device/block-probe.ts";
@@ -26,7 +27,6 @@ import { emptyTrash } from "./files/empty-trash.ts";
 import { setVolumeOwnership } from "./files/set-volume-ownership.ts";
 import { enterImageSandbox } from "./mount/image-sandbox.ts";
 import { InProcessMounter } from "./mount/in-process-mounter.ts";
-import { writeOf } from "./rbd/meant-device.ts";
 import { nbdClientOnNode } from "./rbd/nbd-clients.ts";
 import { runISCSI } from "./scsi/iscsi-child.ts";
 import { removeScsiDisk } from "./scsi/scsi-remove.ts";

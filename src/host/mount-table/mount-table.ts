@@ -1,16 +1,10 @@
 import { IndexedMounts, type MountIndexKey } from "./indexed-mounts.ts";
-import { isBeneath, joinPath, type MountIdentity, pathsTowards, relativePath } from "./mount-identity.ts";
+import type { MountIdentity } from "./mount-identity.ts";
+import { isBeneath, joinPath, pathsTowards, relativePath } from "./mount-paths.ts";
 import { type MountEntry, sameEntry } from "./mountinfo.ts";
 
-export {
-  isBeneath,
-  joinPath,
-  type MountIdentity,
-  mountIdentity,
-  relativePath,
-  sameFilesystem,
-  sameIdentity,
-} from "./mount-identity.ts";
+export { type MountIdentity, mountIdentity, sameFilesystem, sameIdentity } from "./mount-identity.ts";
+export { isBeneath, joinPath, relativePath } from "./mount-paths.ts";
 
 /** How a table came from an earlier one. */
 interface Origin {

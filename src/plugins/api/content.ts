@@ -50,7 +50,10 @@ export interface ObjectContent {
   readonly data: ReadonlyMap<string, Uint8Array>;
 }
 
-/** PURE. A Secret that a volume is mounted or opened with; by the members of its reference that tell it from others. */
+/**
+ * PURE. A Secret that a volume is mounted or opened with. Member by member, in the order of contentKey: the API server
+ * orders those of a reference as it likes.
+ */
 export function secretContent({ namespace, name }: { readonly namespace: string; readonly name: string }): ObjectRef {
   return { kind: "Secret", namespace, name, optional: false };
 }

@@ -1,4 +1,4 @@
-import { VolumeError } from "../../errors.ts";
+import { isAbandoned, VolumeError } from "../../errors.ts";
 import { isAt, isLun, type ScsiDisk, type ScsiTree, scanFor } from "../../host/ports/scsi.ts";
 import { sourceDiffers } from "../api/source-differs.ts";
 import type { StageContext } from "../api/volume-plugin.ts";
@@ -40,7 +40,7 @@ async function scanAll(places: ReturnType<typeof toScan>, { scsi }: StageContext
       await scsi.scan(where);
     } catch (error) {
       // What the kernel has not let go of goes on: one child of a volume at a time.
-      if (!(error instanceof VolumeError) || error.reason === "OperationAbandoned") throw error;
+      if (!(error instanceof VolumeError) || isAbandoned(error)) throw error;
       errors.push(error);
     }
   }

@@ -1,5 +1,5 @@
 import type { ISCSIVolumeSource } from "../../api/types.gen.ts";
-import { VolumeError } from "../../errors.ts";
+import { isAbandoned, VolumeError } from "../../errors.ts";
 import { type ISCSIInterface, type ISCSIPortal, portalText, samePortal } from "../../host/ports/iscsi.ts";
 import { isLun, type ScsiDisk, scanFor } from "../../host/ports/scsi.ts";
 import type { StageContext } from "../api/volume-plugin.ts";
@@ -52,7 +52,7 @@ async function bringUp(wanted: Wanted, context: StageContext): Promise<readonly 
       await connect(wanted, portal, context);
     } catch (error) {
       // What the kernel has not let go of may still log in: one child of a volume at a time.
-      if (!(error instanceof VolumeError) || error.reason === "OperationAbandoned") throw error;
+      if (!(error instanceof VolumeError) || isAbandoned(error)) throw error;
       errors.push(error);
     }
   }

@@ -151,7 +151,10 @@ async function lookAll(disks: readonly Disk[], context: StageContext): Promise<R
   return looks;
 }
 
-/** A disk that cannot be read does not keep from another; one that does not answer holds up the only child. */
+/**
+ * A disk that cannot be read is no reason not to find another one. One that does not answer ends the search: it holds
+ * up the only child that a volume has.
+ */
 async function lookAt(disk: Disk, context: StageContext): Promise<Look> {
   try {
     const device: DeviceInfo = await context.devices.probe(nodeOf(disk, context));

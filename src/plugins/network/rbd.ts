@@ -1,5 +1,5 @@
 import type { RBDVolumeSource } from "../../api/types.gen.ts";
-import { VolumeError } from "../../errors.ts";
+import { isAbandoned, VolumeError } from "../../errors.ts";
 import type { MountEntry } from "../../host/mount-table/mountinfo.ts";
 import type { RBDDevice, RBDMapping } from "../../host/ports/ceph.ts";
 import type { ChildProcessID } from "../../host/ports/types.ts";
@@ -70,8 +70,7 @@ async function unmap(
   try {
     await devices.unmap(mapping, device, false);
   } catch (error) {
-    const goesOn = error instanceof VolumeError && error.reason === "OperationAbandoned";
-    if (unmountMode === "Normal" || goesOn) throw error;
+    if (unmountMode === "Normal" || isAbandoned(error)) throw error;
     await devices.unmap(mapping, device, true);
   }
 }

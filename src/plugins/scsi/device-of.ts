@@ -60,7 +60,7 @@ function lastingOf(disk: ScsiDisk | undefined): Pick<LunDevice, "lasting"> {
   return disk?.lasting === undefined ? {} : { lasting: disk.lasting };
 }
 
-/** multipathd goes by what udev has found of a disk: one that udev has not looked at it takes for none of its own. */
+/** multipathd goes by what udev knows of a disk: it leaves alone one that udev has not examined. */
 function refuseUntold(paths: readonly ScsiDisk[]): void {
   const untold = paths.filter(({ told }) => !told);
   const [first] = untold;

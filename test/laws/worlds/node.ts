@@ -12,7 +12,6 @@ import type { Plan } from "../../../src/agent/model/volume-plan.ts";
 import type { VolumeRecord } from "../../../src/agent/model/volume-record.ts";
 import type { Devices, HostPorts } from "../../../src/host/ports/host-ports.ts";
 import type { ObjectContent } from "../../../src/plugins/api/content.ts";
-
 import { Faults } from "../../sim/faults.ts";
 import { simHost } from "../../sim/host/sim-host.ts";
 import { Incarnation } from "../../sim/incarnation.ts";

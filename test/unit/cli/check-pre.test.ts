@@ -119,7 +119,9 @@ describe("kubectl nvi check --pre", () => {
     [
       "a driver of somebody else with our name",
       { csiDriver: { items: [driver({ attachRequired: true, fsGroupPolicy: "File" })] } },
-      [/^✗ CSI driver: .* another attachRequired, fsGroupPolicy → .*kubectl delete csidriver csi\.nodevolume\.dev$/],
+      [
+        /^✗ CSI driver: .*: attachRequired must be false, fsGroupPolicy must be None → .*kubectl delete csidriver csi\.nodevolume\.dev$/,
+      ],
     ],
     ["our own driver of an earlier installation", { csiDriver: { items: [driver()] } }, []],
     [

@@ -267,8 +267,8 @@ describe("kubectl nvi check", () => {
     ],
     [
       "a CSIDriver that was changed",
-      { csiDriver: { items: [driver({ podInfoOnMount: false })] } },
-      [/^✗ CSI driver: csi\.nodevolume\.dev has another podInfoOnMount → Apply config\/default/],
+      { csiDriver: { items: [driver({ podInfoOnMount: false, seLinuxMount: true })] } },
+      [/^✗ CSI driver: .* is changed: podInfoOnMount must be true, seLinuxMount must be false → Apply config\/default/],
     ],
     [
       "a kubelet with another directory",

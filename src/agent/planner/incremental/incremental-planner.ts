@@ -170,8 +170,7 @@ export class Planner {
   #compare(name: string, input: PlanInput, stale: Set<string>): void {
     const known = this.#known.get(name);
     const now = plannedFrom(name, input);
-    if (known === undefined ? now !== undefined : now === undefined || !isSame(known, now))
-      this.#learn(name, now, stale);
+    if (!isSame(known, now)) this.#learn(name, now, stale);
   }
 
   /** @param from undefined: the volume is gone */

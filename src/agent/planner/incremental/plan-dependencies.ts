@@ -55,8 +55,9 @@ export function plannedFrom(name: string, input: PlanInput): PlannedFrom | undef
   };
 }
 
-/** PURE. Whether a plan that was made from one would be the same if it were made from the other. */
-export function isSame(a: PlannedFrom, b: PlannedFrom): boolean {
+/** PURE. Whether a plan made from one would be the same if it were made from the other; undefined: no such volume. */
+export function isSame(a: PlannedFrom | undefined, b: PlannedFrom | undefined): boolean {
+  if (a === undefined || b === undefined) return a === b;
   const inputs = Object.keys(a) as (keyof PlannedFrom)[];
   return inputs.every((key) => (key === "content" ? isSameContent(a.content, b.content) : a[key] === b[key]));
 }

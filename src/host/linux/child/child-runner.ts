@@ -1,5 +1,5 @@
 import { readFileSync } from "node:fs";
-import { messageOf, VolumeError } from "../../../errors.ts";
+import { isAbandoned, messageOf, VolumeError } from "../../../errors.ts";
 import type { Cancel, Timers } from "../../../ports.ts";
 import type { OperationContext } from "../../ports/host-ports.ts";
 import { describeRemote, type RemoteMount, serverOf, waitedFor } from "../../ports/servers.ts";
@@ -209,10 +209,6 @@ export function takesLong(request: ChildRequest): ChildWork["kind"] {
   if (["giveToGroup", "checkOut", "unpack"].includes(request.kind)) return "walk";
   if (request.kind === "exec") return request.heavy === true ? "derive" : request.long;
   return request.kind === "format" || request.kind === "check" ? request.kind : undefined;
-}
-
-function isAbandoned(error: unknown): boolean {
-  return error instanceof VolumeError && error.reason === "OperationAbandoned";
 }
 
 /** Start time in clock ticks since boot: field 22 of /proc/PID/stat. */

@@ -55,6 +55,7 @@ function backingNumber(ioctl: Ioctl, nodes: readonly string[]): string | undefin
       if (error.code === "ENXIO") return undefined;
       throw error;
     }
+    // Of this field's 64 bits the kernel fills 32 (huge_encode_dev is new_encode_dev): the number as stat(2) has it.
     const rdev = status.readUInt32LE(loop_info64.lo_rdevice);
     return rdev === 0 ? undefined : deviceNumberOf({ rdev });
   } finally {

@@ -1,6 +1,6 @@
 import { lstatSync } from "node:fs";
 import { isLocal } from "../../mount-table/may-block.ts";
-import { isBeneath } from "../../mount-table/mount-identity.ts";
+import { isBeneath } from "../../mount-table/mount-table.ts";
 import type { MountEntry } from "../../mount-table/mountinfo.ts";
 import { deviceNumberOf } from "../syscall/block-device.ts";
 import { ifThere } from "../syscall/errno.ts";

@@ -12,7 +12,10 @@ import { mayShow, type SeenMount } from "./seen-mount.ts";
 
 /** `pod<uid>`, or with systemd `kubepods-burstable-pod<uid with _>.slice` (kubelet: pod_container_manager_linux.go). */
 const podCgroup = /(?:^|-)pod([0-9A-Za-z][0-9A-Za-z_-]{0,63}?)(?:\.slice)?$/;
-/** How kubelet's cgroups begin; beneath a --cgroup-root of one part they are named as without, with systemd by it. */
+/**
+ * How the names of kubelet's top cgroups begin. Beneath a --cgroup-root of one part they are the same, or with systemd
+ * have its name before them (rootedCgroup).
+ */
 const topCgroup = /^(kubepods|kubelet)/;
 const rootedCgroup = /(?:^|-)kubepods(?:\.slice)?$/;
 /** kubepods.slice/kubepods-burstable.slice/…pod….slice; one more where kubelet has a --cgroup-root. */

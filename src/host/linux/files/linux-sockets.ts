@@ -21,7 +21,7 @@ export function linuxSockets(timers: Timers): Sockets {
   const calls = loadWakeCalls();
   return {
     async kindOf(path) {
-      const found = await ifThere(stat(path, { bigint: true }));
+      const found = await unlessNowhere(stat(path, { bigint: true }));
       return found && (found.isSocket() ? "socket" : "other");
     },
     watch: (directory, onChange) => new SocketTree({ calls, timers, directory, onChange }),
@@ -59,7 +59,7 @@ class SocketTree implements WatchedSockets {
         const path = joinPath(directory, entry.name);
         if (entry.isDirectory()) directories.push(path);
         const file =
-          entry.isSocket() || entry.isSymbolicLink() ? await ifThere(stat(path, { bigint: true })) : undefined;
+          entry.isSocket() || entry.isSymbolicLink() ? await unlessNowhere(stat(path, { bigint: true })) : undefined;
         if (file?.isSocket()) found.push({ path, born: file.birthtimeNs, identity: identityOf(file) });
       }
     }
@@ -80,18 +80,18 @@ class SocketTree implements WatchedSockets {
   /** Listened to before it is read, so that nothing comes in between; if it is not there, to what it will come into. */
   async #entriesOf(directory: string, watches: Set<number>): Promise<Dirent[]> {
     if (await this.#listen(directory, watches)) {
-      return (await ifThere(readdir(directory, { withFileTypes: true }))) ?? [];
+      return (await unlessNowhere(readdir(directory, { withFileTypes: true }))) ?? [];
     }
     let above = parentOf(directory);
     while (!(await this.#listen(above, watches)) && above !== "/") above = parentOf(above);
     // It may have come before that was listened to.
-    const come = await ifThere(stat(directory));
+    const come = await unlessNowhere(stat(directory));
     return come?.isDirectory() ? this.#entriesOf(directory, watches) : [];
   }
 
   /** @returns false if there is no such directory */
   async #listen(directory: string, watches: Set<number>): Promise<boolean> {
-    const opened = await ifThere(open(directory, O.DIRECTORY | O.CLOEXEC));
+    const opened = await unlessNowhere(open(directory, O.DIRECTORY | O.CLOEXEC));
     if (opened === undefined) return false;
     try {
       this.#add(opened, watches);
@@ -133,7 +133,7 @@ function identityOf({ dev, ino, birthtimeNs }: BigIntStats): string {
 /** What leads nowhere: gone since it was listed, or a link in a circle. */
 const nowhere = new Set(["ENOENT", "ENOTDIR", "ELOOP"]);
 
-async function ifThere<T>(look: Promise<T>): Promise<T | undefined> {
+async function unlessNowhere<T>(look: Promise<T>): Promise<T | undefined> {
   try {
     return await look;
   } catch (error) {

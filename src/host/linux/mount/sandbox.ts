@@ -41,8 +41,8 @@ interface SandboxContents {
 /**
  * Leaves the node's file tree for good: from here on this thread, and what it starts, sees the programs and settings
  * above, read-only, `path`, and what the contents name. No other mount is in its namespace, so it holds no volume.
- * Threads of Node's pool stay where they are, until this process becomes a program: only synchronous calls of node:fs
- * are of use before. What was opened before stays open.
+ * Threads of Node's pool stay where they are until this process executes a program: before that, only synchronous calls
+ * of node:fs are of use. What was opened before stays open.
  *
  * @param path our own directory, shown at `at`; also where the new root is mounted, as it needs a place
  */

@@ -8,10 +8,10 @@ import { askChild, refusalOf, runProgram } from "../child/child-reply.ts";
 import type { ChildResult } from "../child/child-runner.ts";
 import { findProgram } from "../child/find-program.ts";
 import { staysMark } from "../child/leave-cgroup.ts";
+import { isMeant } from "../child/meant-device.ts";
 import { programWords } from "../child/program-words.ts";
 import type { ClientsDeps, LinuxClients } from "../mount/linux-fuse-clients.ts";
 import { loadModule } from "./load-module.ts";
-import { isMeant } from "./meant-device.ts";
 import { nbdProgram as program } from "./nbd-clients.ts";
 import { clusterOf, codeOf, codeOfLog, refusal, unmapArgs } from "./rbd-text.ts";
 
@@ -90,7 +90,10 @@ export class LinuxNBD implements NBDImages {
     return undefined;
   }
 
-  /** It opens the device in its own /dev, which has only those of the node that were there when its container began. */
+  /**
+   * rbd-nbd opens the device in the /dev of the agent's container, which has only the devices that the node had when
+   * the container was started.
+   */
   async #makeNodes(): Promise<void> {
     const { runner, operation, hostRoot } = this.#deps;
     const missing = disks().filter((name) => hostRoot !== "/" && !existsSync(`/dev/${name}`));

@@ -6,9 +6,9 @@ import type { Programs } from "../../ports/programs.ts";
 import type { MeantDevice } from "../child/child-protocol.ts";
 import { askChild, broke, errorOf, isKnown } from "../child/child-reply.ts";
 import type { ChildRunner } from "../child/child-runner.ts";
+import { isMeant } from "../child/meant-device.ts";
 import { unlessGone } from "../syscall/errno.ts";
 import { loadModule } from "./load-module.ts";
-import { isMeant } from "./meant-device.ts";
 import { addedText, clusterOf, monitorsIn, refusal } from "./rbd-text.ts";
 
 /** Maps and unmaps RBD images by the kernel's rbd bus in sysfs. */

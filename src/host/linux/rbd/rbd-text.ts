@@ -7,11 +7,6 @@ export function addedText(text: string, key: string): string {
   return text.replace(/^\S+ \S+/, `$&,secret=${key}`);
 }
 
-/** PURE. The text again, of what the kernel shows of a device: the key that stands in it goes no further. */
-export function shownText(configInfo: string): string {
-  return configInfo.trim().replace(/,secret=[^, ]*/, "");
-}
-
 /**
  * PURE. Whom a child waits for that maps an image, or gives it back: its cluster.
  * @param monitors as the kernel is told them

@@ -72,7 +72,7 @@ const builtIn: { readonly [name: string]: readonly string[] } = {
   iser: ["iface.transport_name = iser"],
 };
 
-/** What the interface is to be like, by the node's own record; undefined if it has none. Before that is covered. */
+/** The settings of the node's own record of an interface; undefined if it has none. Read before coverDatabase(). */
 export function likeInterface({ like, initiatorName }: Pick<ISCSIInterface, "like" | "initiatorName">) {
   const record = places.map((place) => ifThere(() => readFileSync(`${place}/ifaces/${like}`, "utf8"))).find(Boolean);
   const lines = record === undefined ? builtIn[like] : interfaceLines(record);

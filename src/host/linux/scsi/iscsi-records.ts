@@ -20,7 +20,10 @@ export function withSettings(record: string, settings: Settings): string {
   ]);
 }
 
-/** PURE. CHAP, as records of sessions and discovery have it; without any, iscsid.conf's for all goes to nobody. */
+/**
+ * PURE. The settings of CHAP, as records of sessions and of discovery have them. Without credentials they turn it off:
+ * what iscsid.conf has for all targets is sent to none.
+ */
 export function chapSettings(
   prefix: "node.session.auth" | "discovery.sendtargets.auth",
   credentials: ISCSICredentials | undefined,

@@ -58,13 +58,13 @@ export function unlessErrno<T>(codes: readonly string[], call: () => T): T | und
 }
 
 /**
- * What a look at the system gives, or undefined if a system call failed: a process, thread, file or device may end
- * while it is looked at, a link of a FUSE file system may be for its owner only, and a list may not be there at all.
- * For what is told to people, and where one thing less is no evidence.
+ * What a call gives, or undefined if a system call failed: a process, thread, file or device may end while it is looked
+ * at, a link of a FUSE file system may be for its owner only, and a list may not be there at all. For what is told to
+ * people, where one thing less is no evidence, and for what is done again later if it did not succeed.
  */
-export function ifThere<T>(look: () => T): T | undefined {
+export function ifThere<T>(call: () => T): T | undefined {
   try {
-    return look();
+    return call();
   } catch (error) {
     if (errnoOf(error) === undefined) throw error;
     return undefined;

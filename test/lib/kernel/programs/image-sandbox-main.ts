@@ -60,13 +60,12 @@ const attempts: { readonly [attempt: string]: (path: string) => unknown } = {
 };
 const tried = (path: string) =>
   Object.fromEntries(Object.entries(attempts).map(([name, attempt]) => [name, came(() => attempt(path))]));
+const started = spawnSync("/bin/sh", ["-c", "echo ran; : > /usr/made"], { encoding: "utf8" });
 const intruded: Intruded = {
   paths: Object.fromEntries(paths.map((path) => [path, tried(path)])),
   root: readdirSync("/").sort(),
   processes: readdirSync("/proc"),
-  program: ((made) => `${made.stdout.trim()}, ${made.status}`)(
-    spawnSync("/bin/sh", ["-c", "echo ran; : > /usr/made"], { encoding: "utf8" }),
-  ),
+  program: `${started.stdout.trim()}, ${started.status}`,
   heapMiB: getHeapStatistics().heap_size_limit / 1024 ** 2,
   layout: readFileSync(`/node${layout}/index.json`, "utf8"),
 };

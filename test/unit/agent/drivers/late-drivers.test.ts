@@ -2,15 +2,18 @@ import { expect } from "chai";
 import { noDrivers } from "../../../../hack/lib/no-drivers.ts";
 import { LateDrivers } from "../../../../src/agent/drivers/late-drivers.ts";
 import type { RegisteredDriver } from "../../../../src/csi/ports.ts";
+import { RememberingLog } from "../../csi/remembering-log.ts";
 import { settle, virtualSystem } from "../../kube/virtual-system.ts";
 
 describe("drivers that are looked for late", () => {
-  const system = virtualSystem();
+  const log = new RememberingLog();
+  const system = { ...virtualSystem(), log };
   let sockets: string[];
   let changed: () => void;
   let loads: number;
   let told: string[];
   let stopped: number;
+  let failing: Error | undefined;
   const driver = { name: "a.example", endpoint: "/a.sock" } as RegisteredDriver;
 
   function start(): LateDrivers {
@@ -27,6 +30,7 @@ describe("drivers that are looked for late", () => {
       },
       async load() {
         loads += 1;
+        if (failing !== undefined) throw failing;
         const found = { ...noDrivers, driver: () => driver, names: () => [driver.name] };
         const stop = () => {
           stopped += 1;
@@ -70,6 +74,18 @@ describe("drivers that are looked for late", () => {
     sockets.push("/plugins_registry/a.sock");
     await system.advance(31_000);
     expect(loads).to.equal(1);
+    drivers.stop();
+  });
+
+  it("are loaded again at the next look if that failed, with one warning", async () => {
+    const drivers = start();
+    failing = new Error("EMFILE");
+    sockets.push("/plugins_registry/a.sock");
+    await system.advance(100_000);
+    expect([loads > 2, log.count("the client of CSI drivers was not started")]).to.deep.equal([true, 1]);
+    failing = undefined;
+    await system.advance(31_000);
+    expect(drivers.driver("a.example")).to.equal(driver);
     drivers.stop();
   });
 

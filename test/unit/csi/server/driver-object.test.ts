@@ -1,6 +1,6 @@
 import { expect } from "chai";
-import { driverObjectProblem, tokensStandInContext } from "../../../../src/csi/server/driver-object.ts";
-import { DriverObjectState } from "../../../../src/csi/server/driver-object-state.ts";
+import { tokensStandInContext } from "../../../../src/api/driver-object.ts";
+import { DriverObjectState, driverObjectProblem } from "../../../../src/csi/server/driver-object-state.ts";
 import { settle, virtualSystem } from "../../kube/virtual-system.ts";
 
 const spec = {

@@ -3,9 +3,10 @@ import { join } from "node:path";
 import { expect } from "chai";
 import { load, loadAll } from "js-yaml";
 import { root } from "../../../../hack/lib/root.ts";
+import { tokensStandInContext } from "../../../../src/api/driver-object.ts";
 import { podDriver } from "../../../../src/api/names.ts";
 import { podAttributes, podVolumeRequest } from "../../../../src/api/pod-attributes.ts";
-import { driverObjectProblem, tokensStandInContext } from "../../../../src/csi/server/driver-object.ts";
+import { driverObjectProblem } from "../../../../src/csi/server/driver-object-state.ts";
 
 interface AnyObject {
   readonly kind: string;

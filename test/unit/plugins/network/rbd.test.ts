@@ -1,6 +1,7 @@
 import { expect } from "chai";
 import { VolumeError } from "../../../../src/errors.ts";
-import { addedText, codeOf, refusal, shownText } from "../../../../src/host/linux/rbd/rbd-text.ts";
+import { shownText } from "../../../../src/host/linux/child/meant-device.ts";
+import { addedText, codeOf, refusal } from "../../../../src/host/linux/rbd/rbd-text.ts";
 import type { RBDDevices } from "../../../../src/host/ports/ceph.ts";
 import type { TearDownContext } from "../../../../src/plugins/api/teardown.ts";
 import type { TearDownData } from "../../../../src/plugins/api/teardown-data.ts";

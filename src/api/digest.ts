@@ -1,6 +1,6 @@
 import { hash } from "node:crypto";
 
-/** The first 10 hexadecimal digits of the SHA-256 of a text. The only node:* import on the way from sets to intents. */
+/** The first 10 hexadecimal digits of the SHA-256 of a text. */
 export function shortDigest(text: string): string {
   return digest(text).slice(0, 10);
 }

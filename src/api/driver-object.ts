@@ -1,4 +1,7 @@
-import { podDriver } from "../../api/names.ts";
+/** A CSIDriver as the API server has it. */
+export interface CSIDriverObject {
+  readonly spec?: object | undefined;
+}
 
 /** The fields of a CSIDriver (storage.k8s.io/v1) that decide how kubelet calls a driver. */
 interface CSIDriverSpec {
@@ -12,19 +15,15 @@ interface CSIDriverSpec {
   readonly serviceAccountTokenInSecrets?: boolean;
 }
 
-const remedy = "apply config/default again; fields that cannot be changed need the object deleted before";
-
 /**
- * PURE. The problem of our own CSIDriver object; undefined if kubelet calls us as it must (safety rule 18): with the
+ * PURE. What is wrong with our own CSIDriver object; empty if kubelet calls us as it must (safety rule 18): with the
  * pod's identity, for inline volumes only, and without applying the fsGroup of one pod to a shared volume.
  * tokenRequests are the administrator's choice: they add tokens of pods for the drivers behind ours, and need periodic
  * calls because tokens expire (config/components/pod-tokens, decision 0041).
- * @param object as the API server has it; undefined if there is none
  */
-export function driverObjectProblem(object: { readonly spec?: object } | undefined): string | undefined {
-  if (object === undefined) return `there is no CSIDriver ${podDriver}: ${remedy}`;
+export function wrongFields(object: CSIDriverObject): string[] {
   const spec = (object.spec ?? {}) as CSIDriverSpec; // of a typed, built-in resource
-  const wrong = [
+  return [
     spec.attachRequired !== false && "attachRequired must be false",
     spec.podInfoOnMount !== true && "podInfoOnMount must be true",
     spec.fsGroupPolicy !== "None" && "fsGroupPolicy must be None",
@@ -33,11 +32,10 @@ export function driverObjectProblem(object: { readonly spec?: object } | undefin
     spec.requiresRepublish !== true && hasTokens(spec) && "requiresRepublish must be true with tokenRequests",
     spec.seLinuxMount === true && "seLinuxMount must be false",
   ].filter((problem) => problem !== false);
-  return wrong.length === 0 ? undefined : `the CSIDriver ${podDriver} is changed: ${wrong.join(", ")}; ${remedy}`;
 }
 
 /** PURE. Whether kubelet writes tokens of pods into the volume context, over what a pod wrote there (behaviour 109). */
-export function tokensStandInContext(object: { readonly spec?: object } | undefined): boolean {
+export function tokensStandInContext(object: CSIDriverObject | undefined): boolean {
   const spec = (object?.spec ?? {}) as CSIDriverSpec;
   return hasTokens(spec) && spec.serviceAccountTokenInSecrets !== true;
 }
