@@ -2,7 +2,7 @@ import { driftTexts } from "../api/drift-texts.ts";
 import { label } from "../api/names.ts";
 import { readableSource } from "../api/readable-source.ts";
 import type { Reason } from "../api/reasons.ts";
-import type { NodeVolumeIntent } from "../api/types.gen.ts";
+import type { NodeVolumeIntent, WaitingOn } from "../api/types.gen.ts";
 import { shellWord } from "../api/values/printable.ts";
 
 /** Names that a next step may have in braces. */
@@ -340,20 +340,40 @@ export function stepNamesOf(written: NodeVolumeIntent): StepNames {
   const { persistentVolumeClaim: claim, hostPath, local, configMap, secret } = spec.source;
   const on = status?.waiting?.on ?? status?.attach?.on;
   const onKind = (kind: string) => (on?.kind === kind ? on.name : undefined);
+  const object = objectOf(intent);
+  const objectOfKind = (kind: string) => (object?.kind === kind ? object.name : undefined);
   return {
     node: spec.nodeName,
     intent: metadata.name,
     volume: spec.volumeName,
     set: metadata.labels?.[label.set],
-    namespace: on?.namespace ?? claim?.namespace ?? configMap?.namespace ?? secret?.namespace,
-    claim: onKind("PersistentVolumeClaim") ?? claim?.claimName,
-    pod: onKind("Pod"),
+    namespace: object?.namespace ?? claim?.namespace ?? configMap?.namespace ?? secret?.namespace,
+    claim: objectOfKind("PersistentVolumeClaim") ?? claim?.claimName,
+    pod: objectOfKind("Pod"),
     path: pathOf(intent),
     source: onKind("Path") ?? hostPath?.path ?? local?.path,
     device: onKind("Device") ?? (local?.path?.startsWith("/dev/") ? local.path : undefined),
     pid: /^\d+/.exec(onKind("Process") ?? "")?.[0],
     ...serverOf(intent),
   };
+}
+
+/**
+ * The object that is waited for: as an agent says it, only if the controller says the same or the spec has its names.
+ * Somebody with the token of an agent would otherwise choose which Secret, claim or pod a command is for.
+ */
+function objectOf({ spec, status }: NodeVolumeIntent): WaitingOn | undefined {
+  const [said, known] = [status?.waiting?.on, status?.attach?.on];
+  if (said === undefined || said.name === known?.name) return known;
+  const texts = new Set(textsIn(spec));
+  const isOfSpec = [said.name, said.namespace].every((name) => name === undefined || texts.has(name));
+  return isOfSpec ? said : known;
+}
+
+/** Every string in it, at any depth. */
+function textsIn(value: unknown): string[] {
+  if (typeof value === "string") return [value];
+  return typeof value === "object" && value !== null ? Object.values(value).flatMap(textsIn) : [];
 }
 
 /** The path that is waited for. That of another mount would be unmounted in its place. */
