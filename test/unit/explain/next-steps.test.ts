@@ -2,7 +2,8 @@ import { expect } from "chai";
 import { hiddenSubjectOf, privateWordsIn } from "../../../hack/lib/prose/private-words.ts";
 import { type Reason, reasons } from "../../../src/api/reasons.ts";
 import type { NodeVolumeIntent } from "../../../src/api/types.gen.ts";
-import { nextStep, nextSteps, podStep, stepNamesOf } from "../../../src/explain/next-steps.ts";
+import { nextStep, nextSteps, podStep } from "../../../src/explain/next-steps.ts";
+import { stepNamesOf } from "../../../src/explain/step-names.ts";
 
 describe("nextStep", () => {
   const intent = {
