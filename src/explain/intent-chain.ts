@@ -5,9 +5,10 @@ import type { NodeVolumeIntent, NodeVolumeIntentStatus } from "../api/types.gen.
 import { attachmentFindings, attachmentNamed } from "./attachment.ts";
 import { type Facts, named } from "./facts.ts";
 import type { Finding } from "./finding.ts";
-import { nextStep, resumeStep, type StepNames, stepNamesOf } from "./next-steps.ts";
+import { nextStep, resumeStep } from "./next-steps.ts";
 import { nodeFindings } from "./node-finding.ts";
 import { repeatedDrift } from "./repeated-drift.ts";
+import { type StepNames, stepNamesOf } from "./step-names.ts";
 
 /**
  * PURE. Why a volume on a node is not as it should be, from what people see to its cause: the state, the agent's

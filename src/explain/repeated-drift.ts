@@ -2,7 +2,8 @@ import type { NodeVolumeIntent } from "../api/types.gen.ts";
 import { numberIn, recordIn, stringIn } from "../kube/json.ts";
 import { eventsOf, type Facts, type Raw, timeOf } from "./facts.ts";
 import type { Finding } from "./finding.ts";
-import { repeatedDriftStep, stepNamesOf } from "./next-steps.ts";
+import { repeatedDriftStep } from "./next-steps.ts";
+import { stepNamesOf } from "./step-names.ts";
 
 /** How far back Events count, milliseconds. An API server keeps them as long by default (--event-ttl). */
 const windowMs = 60 * 60_000;

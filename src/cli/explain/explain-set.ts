@@ -5,7 +5,8 @@ import type { FailingNode, NodeVolumeIntent, NodeVolumeSet } from "../../api/typ
 import { listed } from "../../api/values/listed.ts";
 import type { Finding } from "../../explain/finding.ts";
 import { reasonFinding } from "../../explain/intent-chain.ts";
-import { controllerLog, type StepNames } from "../../explain/next-steps.ts";
+import { controllerLog } from "../../explain/next-steps.ts";
+import type { StepNames } from "../../explain/step-names.ts";
 
 /** What Ready of a set says of nodes whose intents say more. */
 const toldByIntents: ReadonlySet<string> = new Set([

@@ -1,6 +1,7 @@
 import { eventsOf, type Facts, type Raw } from "../../explain/facts.ts";
 import type { Finding } from "../../explain/finding.ts";
-import { type StepNames, withNames } from "../../explain/next-steps.ts";
+import { withNames } from "../../explain/next-steps.ts";
+import type { StepNames } from "../../explain/step-names.ts";
 import { meaningOf } from "../../explain/why/known-messages.ts";
 import { numberIn, recordIn, stringIn } from "../../kube/json.ts";
 

@@ -107,8 +107,16 @@ export function lostStatePatch(
     return found?.status === is && found.reason === reason;
   };
   if (wanted.every(says)) return undefined;
-  return { conditions: mergeConditions(status.conditions, wanted, metadata.generation ?? 0, now) };
+  // Whatever else the node has written stays: the policy of acknowledgements refuses the controller to take it away.
+  const others = (status.conditions ?? []).filter(({ type }) => !ofState.has(type));
+  return { conditions: [...mergeConditions(status.conditions, wanted, metadata.generation ?? 0, now), ...others] };
 }
+
+/** Conditions by which the agent says how the node is. */
+const ofState: ReadonlySet<string> = new Set<ConditionType>([
+  ...(["Ready", "Reconciling", "Stalled"] as const),
+  ...(["Drained", "PoliciesInForce"] as const),
+]);
 
 /** Whether a state says already that the agent of its node is lost. Pure. */
 export function isKnownLost(state: StateEntry | undefined): boolean {

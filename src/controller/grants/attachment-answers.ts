@@ -2,7 +2,7 @@ import type { KubeClient } from "../../kube/client/client.ts";
 import type { RequeueAfter } from "../../kube/keyed-queue.ts";
 import { sameJson } from "../../kube/same-json.ts";
 import type { ObjectStore } from "../../kube/watch/object-store.ts";
-import type { Logger } from "../../ports.ts";
+import type { Clock, Logger } from "../../ports.ts";
 import type { Intent } from "../model/projections.ts";
 import { type VolumeID, volumeKey } from "../model/volume-key.ts";
 import { attachedVolumesOf, attachmentsOfNode, type ReadVolumes } from "./attachments-of-node.ts";
@@ -16,6 +16,11 @@ const driver = "kubernetes.io/attachments-of-node";
  * They double while nothing changes, as the volume may fail for another reason, for good.
  */
 const againMs = { first: 30_000, most: 300_000 } as const;
+/**
+ * Lists take so many parts of the time at most, one of ten: an agent, or who has its token, may ask as often as it
+ * likes, and the list is of all VolumeAttachments of the cluster.
+ */
+const parts = 10;
 /** What the CRD allows. A node with more gets no answer, and chooses no disk. */
 const mostVolumes = 256;
 
@@ -23,6 +28,7 @@ const mostVolumes = 256;
 export interface AttachmentAnswersDeps {
   /** Its lists are joined: one serves all agents that asked before it began. */
   readonly client: KubeClient;
+  readonly clock: Pick<Clock, "monotonic">;
   readonly log: Logger;
   readonly intents: ObjectStore<Intent>;
   readonly upsertIntent: (raw: unknown) => void;
@@ -52,7 +58,9 @@ interface Answered {
  * disks that it has seen are among them. As long as it asks, and something is attached, the answer follows the API.
  */
 export function createAttachmentAnswers(deps: AttachmentAnswersDeps): AttachmentAnswers {
-  const { client, intents } = deps;
+  const { client, clock, intents } = deps;
+  /** Monotonic milliseconds before which no list begins; those that ask while one is under way share the next. */
+  let notBefore = Number.NEGATIVE_INFINITY;
   /** By name of the intent; only of those that are due again. */
   const answered = new Map<string, Answered>();
 
@@ -65,13 +73,25 @@ export function createAttachmentAnswers(deps: AttachmentAnswersDeps): Attachment
     deps.onDue(volumeKey({ driver, volumeHandle: intent.metadata.name }));
   }
 
+  async function listed(node: string) {
+    const begun = clock.monotonic();
+    try {
+      return await attachmentsOfNode(client, node);
+    } finally {
+      const now = clock.monotonic();
+      notBefore = now + (now - begun) * (parts - 1);
+    }
+  }
+
   /** Answers, and remembers what the next look at the answer needs. */
   async function answer(intent: Intent, request: string): Promise<RequeueAfter | undefined> {
     const { name } = intent.metadata;
     const { nodeName } = intent.spec;
     const before = answered.get(name);
     const later = before === undefined ? againMs.first : Math.min(before.againMs * 2, againMs.most);
-    const found = await attachmentsOfNode(client, nodeName);
+    const tooEarlyMs = notBefore - clock.monotonic();
+    if (tooEarlyMs > 0) return tooEarlyMs;
+    const found = await listed(nodeName);
     if (found.length > mostVolumes) {
       const counts = { volumes: found.length, most: mostVolumes };
       const message = "no answer about attached disks: the node has too many VolumeAttachments";

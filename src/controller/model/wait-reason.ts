@@ -1,5 +1,6 @@
 import type { Reason } from "../../api/reasons.ts";
 import type { AttachStatus } from "../../api/types.gen.ts";
+import { printable } from "../../api/values/printable.ts";
 import { mergeDiff } from "../../kube/merge-diff.ts";
 import { sameJson } from "../../kube/same-json.ts";
 
@@ -41,9 +42,9 @@ export function attachPatch(
   return attach && { attach };
 }
 
-/** `text` in at most 1,000 bytes of UTF-8, without control characters. */
+/** `text` in at most 1,000 bytes of UTF-8, on one line and without characters that a terminal or a reader obeys. */
 export function boundedMessage(text: string): string {
-  const clean = text.replace(/\p{Cc}+/gu, " ");
+  const clean = printable(text.replace(/\p{Cc}+/gu, " "));
   const encoder = new TextEncoder();
   if (encoder.encode(clean).length <= longestMessage) return clean;
   const { read } = encoder.encodeInto(clean, new Uint8Array(longestMessage - 3));

@@ -59,7 +59,7 @@ function conditionOf(standings: readonly Standing[]): NodeReadiness["condition"]
   const why = first.message === "" ? "" : `: ${first.message}`;
   // Names first: a long cause must not hide whom else the node waits for.
   const message = `set ${first.set}${cut(why, maxMessage / 2)}${more}`;
-  return { status: first.status, reason: first.reason, message: cut(message, maxMessage) };
+  return { status: first.status, reason: cut(first.reason, 128), message: cut(message, maxMessage) };
 }
 
 function standingOf(onNode: SetOnNode, intents: ReadonlyMap<string, Intent>): Standing | undefined {

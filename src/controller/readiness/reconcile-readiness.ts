@@ -4,6 +4,7 @@ import { readiness, resource } from "../../api/names.ts";
 import type { KubeClient } from "../../kube/client/client.ts";
 import { arrayIn, recordIn, stringIn } from "../../kube/json.ts";
 import type { RequeueAfter } from "../../kube/keyed-queue.ts";
+import { type Left, leftOf, type Rate } from "../../kube/rate.ts";
 import type { Reflector } from "../../kube/watch/reflector.ts";
 import type { Clock, Logger } from "../../ports.ts";
 import type { Gatherer } from "../intents/gather.ts";
@@ -21,13 +22,15 @@ interface ReconcileReadinessDeps {
 
 /** @returns what is done for a node, with what it remembers between runs */
 export function createReadiness(deps: ReconcileReadinessDeps): (node: string) => Promise<RequeueAfter | undefined> {
-  /** Monotonic milliseconds of the last write of a node's condition, by node. */
-  const written = new Map<string, number>();
+  /** When a node was last written, and how many writes it had left then, by node. */
+  const written = new Map<string, Left>();
   return (node) => reconcileReadiness(deps, written, node);
 }
 
 /** The same in other words is written so often, in milliseconds: a Node is watched by everybody. */
 const messageMs = 60_000;
+/** And other things so often: whoever has an agent's token could have them change all the time. */
+const changes: Rate = { most: 10, refillMs: 10_000 };
 
 /**
  * Makes a Node show whether its volumes are there: the condition NodeVolumesReady, and the taint. What is written is
@@ -37,7 +40,7 @@ const messageMs = 60_000;
  */
 async function reconcileReadiness(
   deps: ReconcileReadinessDeps,
-  written: Map<string, number>,
+  written: Map<string, Left>,
   name: string,
 ): Promise<RequeueAfter | undefined> {
   const { gatherer } = deps;
@@ -48,15 +51,18 @@ async function reconcileReadiness(
   const change = readinessChange(node.readiness, wanted);
   if (change === undefined) return undefined;
   const now = deps.clock.monotonic();
-  const waitMs = (written.get(name) ?? Number.NEGATIVE_INFINITY) + messageMs - now;
-  if (change.onlyMessage && waitMs > 0) return waitMs;
+  const last = written.get(name);
+  const left = leftOf(last, changes, now);
+  const ofMessageMs = change.onlyMessage && last !== undefined ? last.at + messageMs - now : 0;
+  const waitMs = Math.max(ofMessageMs, Math.ceil((1 - left) * changes.refillMs));
+  if (waitMs > 0) return waitMs;
   let live = await deps.client.get<KubeObject>(resource.nodes, { name });
   if (live === undefined || live.metadata.uid !== node.metadata.uid) return undefined;
   // A taint comes before the condition that explains it, and goes after the one that says that all is well.
   if (change.taint === "add") live = await writeTaint(deps, live, true);
   if (change.condition !== undefined) live = await writeCondition(deps, live, wanted.condition);
   if (change.taint === "remove") await writeTaint(deps, live, false);
-  if (change.condition !== undefined) written.set(name, now);
+  written.set(name, { left: left - 1, at: now });
   const { status, reason } = wanted.condition ?? {};
   deps.log.info("readiness of a node written", { node: name, status, reason, taint: change.taint });
   return undefined;

@@ -23,7 +23,7 @@ export function volumesReady(pod: PodEntry, intents: readonly Intent[], refusals
     const missing = missingOf(pod, name, intents, refusals);
     if (missing === undefined) continue;
     const message = `volume ${name}${missing.message === "" ? "" : `: ${missing.message}`}`;
-    return { status: "False", reason: missing.reason, message: cut(message, 1024) };
+    return { status: "False", reason: cut(missing.reason, 128), message: cut(message, 1024) };
   }
   const names = pod.volumes.map(({ name }) => name).join(", ");
   return { status: "True", reason: "Mounted" satisfies Reason, message: cut(`mounted: ${names}`, 1024) };

@@ -84,7 +84,8 @@ const onItsWay: ReadonlySet<string> = new Set<Reason>(["NotObserved", "NotGrante
 function troubleOf({ node, onNode }: RolloutNode): Trouble | undefined {
   const entry = (reason: string, message: string, blocked: boolean, stuck = blocked) => ({
     node,
-    reason,
+    // Of a mount it is whatever the node has written.
+    reason: cut(reason, 128),
     blocked,
     stuck,
     ...(message !== "" && { message: cut(message, 512) }),

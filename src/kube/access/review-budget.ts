@@ -1,4 +1,5 @@
 import type { Clock } from "../../ports.ts";
+import { type Left, leftOf, type Rate } from "../rate.ts";
 
 /** How many reviews of tokens that nobody has seen before the API server is asked for. */
 export interface ReviewBudget {
@@ -6,23 +7,11 @@ export interface ReviewBudget {
   take(from: string): boolean;
 }
 
-/** So many at once, and then another one each so many milliseconds. */
-interface Rate {
-  readonly most: number;
-  readonly refillMs: number;
-}
-
 /** Who scrapes has one token, or two of them while the first runs out. */
 const ofOne: Rate = { most: 5, refillMs: 5_000 };
 const ofAll: Rate = { most: 20, refillMs: 1_000 };
 /** Addresses that are remembered. More of them at once have no more than `ofAll` gives. */
 const addresses = 256;
-
-interface Left {
-  readonly left: number;
-  /** Milliseconds of the monotonic clock at which that was so. */
-  readonly at: number;
-}
 
 /**
  * By address and for all together: whoever makes tokens up gives the API server little to do, and leaves something to
@@ -46,8 +35,4 @@ export function createReviewBudget(clock: Clock): ReviewBudget {
       return true;
     },
   };
-}
-
-function leftOf(before: Left | undefined, { most, refillMs }: Rate, now: number): number {
-  return before === undefined ? most : Math.min(most, before.left + (now - before.at) / refillMs);
 }

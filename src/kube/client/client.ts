@@ -3,7 +3,7 @@ import type { Resource } from "../../api/names.ts";
 import { arrayIn, recordIn, stringIn } from "../json.ts";
 import { ApiError, apiErrorOf, isExpired, isNotFound } from "./api-error.ts";
 import { apiVersionOf, resourcePath } from "./resource-path.ts";
-import type { ApiRequest, Transport } from "./transport.ts";
+import { AnswerTooLargeError, type ApiRequest, type Transport, TransportError } from "./transport.ts";
 
 /**
  * An object to write to. With uid and resourceVersion the write is refused unless both are still those: with 409, or
@@ -52,7 +52,8 @@ export interface KubeClient {
   /** undefined if there is no such object. */
   get<T extends KubeObject>(resource: Resource, ref: ObjectRef, options?: ReadOptions): Promise<T | undefined>;
   /**
-   * One consistent list, read in pages. Starts again if the server has forgotten the state that the pages are of.
+   * One consistent list, read in pages, smaller ones where objects are large. Starts again if the server has forgotten
+   * the state that the pages are of.
    * `project` says what is kept of an object: then no more than one page of whole objects is held.
    */
   list<T extends KubeObject, P = T>(
@@ -146,12 +147,20 @@ export function createKubeClient(deps: KubeClientDeps): KubeClient {
     const items: P[] = [];
     const path = resourcePath(resource, { namespace: options.namespace });
     const selection = {
-      limit: String(pageSize),
       ...(options.labelSelector !== undefined && { labelSelector: options.labelSelector }),
       ...(options.fieldSelector !== undefined && { fieldSelector: options.fieldSelector }),
     };
+    let limit = pageSize;
     for (let page: object = {}; ; ) {
-      const body = await read({ method: "GET", path, query: { ...selection, ...page }, ...asUserOf(options) });
+      const asked = { limit: String(limit), ...selection, ...page };
+      let body: unknown;
+      try {
+        body = await read({ method: "GET", path, query: asked, ...asUserOf(options) });
+      } catch (error) {
+        if (!isTooLarge(error) || limit === 1) throw error;
+        limit = Math.ceil(limit / 8);
+        continue;
+      }
       for (const object of arrayIn(body, "items")) items.push(project(object));
       const metadata = recordIn(body, "metadata");
       const token = stringIn(metadata, "continue") ?? "";
@@ -206,6 +215,10 @@ export function createKubeClient(deps: KubeClientDeps): KubeClient {
       }
     },
   };
+}
+
+function isTooLarge(error: unknown): boolean {
+  return error instanceof TransportError && error.cause instanceof AnswerTooLargeError;
 }
 
 function asUserOf({ asUser }: ReadOptions): { readonly asUser?: string } {

@@ -5,7 +5,14 @@ import { StringDecoder } from "node:string_decoder";
 import { messageOf } from "../../errors.ts";
 import type { Logger, System } from "../../ports.ts";
 import type { TokenSource } from "./token-source.ts";
-import { type ApiRequest, type ApiResponse, type StreamHandlers, type Transport, TransportError } from "./transport.ts";
+import {
+  AnswerTooLargeError,
+  type ApiRequest,
+  type ApiResponse,
+  type StreamHandlers,
+  type Transport,
+  TransportError,
+} from "./transport.ts";
 
 /** Dependencies of talking HTTP to the API server. */
 export interface HttpTransportDeps {
@@ -38,7 +45,7 @@ const defaultTimeoutMs = 30_000;
 /** Above the bookmark interval of about one minute, so that a quiet watch is not taken for a broken one. */
 const defaultIdleMs = 180_000;
 const defaultMaxLineLength = 8 * 1024 * 1024;
-/** A page of 500 objects of the API has at most 16 MiB. */
+/** Of an answer in memory. A page may have more: a node can fill the status of each of its intents, to 1 MB. */
 const maxBodyBytes = 64 * 1024 * 1024;
 
 /** Requests and watches over HTTP/1.1, with kept connections and a bearer token. */
@@ -208,7 +215,7 @@ async function readBody(head: http.IncomingMessage): Promise<unknown> {
   let size = 0;
   for await (const chunk of head as AsyncIterable<Buffer>) {
     size += chunk.length;
-    if (size > maxBodyBytes) throw new Error(`the answer is larger than ${maxBodyBytes} bytes`);
+    if (size > maxBodyBytes) throw new AnswerTooLargeError(`the answer is larger than ${maxBodyBytes} bytes`);
     chunks.push(chunk);
   }
   const text = Buffer.concat(chunks).toString("utf8");

@@ -55,3 +55,8 @@ export interface StreamHandlers {
 export class TransportError extends Error {
   override readonly name = "TransportError";
 }
+
+/** The answer has more bytes than are held in memory: the cause of a TransportError. */
+export class AnswerTooLargeError extends Error {
+  override readonly name = "AnswerTooLargeError";
+}

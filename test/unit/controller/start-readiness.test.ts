@@ -73,6 +73,21 @@ describe("startController: what Nodes show of their volumes", () => {
     expect(fleet.writesOf("nodes") - before).to.be.within(2, 3);
   });
 
+  it("what is true and false by turns is written ten times, and then each ten seconds", async () => {
+    const fleet = await settledFleet(1, { nodeReadiness: "Condition" });
+    await fleet.run(100_000);
+    const before = fleet.writesOf("nodes");
+    for (let i = 0; i < 100; i += 1) {
+      const [status, reason] = i % 2 === 0 ? (["False", "SourceNotFound"] as const) : (["True", "Mounted"] as const);
+      fleet.failures.set("n0", { conditions: [condition("Ready", status, reason, `attempt ${i}`)] });
+      await fleet.run(1_000);
+    }
+    expect(fleet.writesOf("nodes") - before).to.be.within(18, 21);
+    fleet.failures.clear();
+    await fleet.run(20_000);
+    expect(shown(fleet)).to.deep.equal(["True/AllReady"]);
+  });
+
   it("all of it goes with the set's wish, and with the set", async () => {
     const fleet = await settledFleet(1, { nodeReadiness: "Taint" });
     fleet.set("a", { nodeReadiness: "Ignored" });

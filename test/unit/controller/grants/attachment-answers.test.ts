@@ -21,11 +21,19 @@ class AskedCluster {
     status: { observedUID: "u", attachmentsRequest: "1-1" },
   } as unknown as Intent;
   readonly answers: AttachmentAnswers;
+  /** Milliseconds; a list takes `listMs` of them. */
+  now = 0;
+  listMs = 0;
+  lists = 0;
 
   constructor() {
     const client = {
       list: async ({ plural }: { plural: string }, { fieldSelector = "" } = {}) => {
-        if (plural === resource.volumeAttachments.plural) return { items: this.attachments };
+        if (plural === resource.volumeAttachments.plural) {
+          this.now += this.listMs;
+          this.lists += 1;
+          return { items: this.attachments };
+        }
         this.reads.push(fieldSelector.slice("metadata.name=".length));
         return { items: this.volumes };
       },
@@ -37,6 +45,7 @@ class AskedCluster {
     };
     this.answers = createAttachmentAnswers({
       client: client as unknown as KubeClient,
+      clock: { monotonic: () => this.now },
       log: { warn: () => {} } as unknown as Logger,
       intents: { get: () => this.intent, list: () => [this.intent], subscribe: () => () => {} } as never,
       upsertIntent: (raw) => {
@@ -91,6 +100,20 @@ describe("an answer about the VolumeAttachments of a node", () => {
     expect(await cluster.looks(2), "a new term").to.deep.equal([30, 60]);
     cluster.attachments = [];
     expect(await cluster.looks(1), "nothing keeps the volume from its disk").to.deep.equal([undefined]);
+  });
+
+  it("takes a tenth of the time at most, however often an agent asks anew in a large cluster", async () => {
+    cluster.listMs = 2_000;
+    for (let n = 0; cluster.now < 600_000; n += 1) {
+      Object.assign(cluster.intent.status, { attachmentsRequest: `2-${n}` });
+      await cluster.looks(1);
+      cluster.now += 100;
+    }
+    expect(cluster.lists).to.equal(30);
+    cluster.listMs = 5;
+    cluster.now += 20_000;
+    await cluster.looks(1);
+    expect(await cluster.looks(1), "as soon as a small list may come again").to.deep.equal([0.045]);
   });
 
   it("is also given ever less often a try where more are attached than fit", async () => {

@@ -28,6 +28,7 @@ describe("attachPatch", () => {
 describe("bounded", () => {
   it("cuts at a whole character, and takes no control characters", () => {
     expect(boundedMessage("a\u0000\nb")).to.equal("a b");
+    expect(boundedMessage("a\u202eb\u2028c")).to.equal("a\\u{202e}b\\u{2028}c");
     for (const text of ["x", "ü", "€", "😀"]) {
       const cut = boundedMessage(text.repeat(2_000));
       expect(new TextEncoder().encode(cut).length).to.be.at.most(1_000).and.at.least(990);

@@ -42,6 +42,17 @@ describe("nodeReadiness", () => {
     expect(of(world).condition?.message).to.equal("set a: no such path; not ready either: b");
   });
 
+  it("has a reason that no terminal obeys, whatever the node says of a mount", () => {
+    const world = oneNode([set("a", "Condition")]);
+    world.settle();
+    world.agent();
+    world.change(world.intent("a").metadata.name, ({ status }) => {
+      status.conditions = [condition("Ready", "False", "Degraded")];
+      for (const mount of status.mounts ?? []) Object.assign(mount, { state: "Absent", reason: "\u001b[2J\nReady" });
+    });
+    expect(of(world).condition?.reason).to.equal("\\x1b[2J\\x0aReady");
+  });
+
   it("counts no set that does not select the node, is being deleted, or has no mounts", () => {
     const elsewhere = set("a", "Taint", { nodeSelector: { role: "db" } });
     const deleted = setEntry("b", { deleted: true, spec: { nodeReadiness: "Taint" } });

@@ -26,6 +26,21 @@ describe("setStatus", () => {
     expect(status.observedGeneration).to.equal(1);
   });
 
+  it("has reasons that no terminal obeys, and that the CRD takes, whatever a node says of a mount", () => {
+    const world = oneNode([setEntry("a")]);
+    world.settle();
+    world.agent();
+    world.change(world.intent("share").metadata.name, ({ status }) => {
+      status.conditions = [{ type: "Ready", status: "False", reason: "Degraded", lastTransitionTime: "", message: "" }];
+      for (const mount of status.mounts ?? [])
+        Object.assign(mount, { state: "Absent", reason: `\u001b[2J\nReady${"\u202e".repeat(100)}` });
+    });
+    const { summary = "", failing = [] } = statusOf([world]);
+    expect([summary, failing[0]?.reason].join()).to.match(/^[ -~…]+$/);
+    expect(failing[0]?.reason).to.have.length(128);
+    expect(summary.length).to.be.at.most(512);
+  });
+
   it("goes through all Nodes only where no node has the volume", () => {
     let looks = 0;
     const count = () => {

@@ -3,7 +3,13 @@ import type { KubeObject } from "../../../../src/api/meta.ts";
 import { resource } from "../../../../src/api/names.ts";
 import type { ApiError } from "../../../../src/kube/client/api-error.ts";
 import { createKubeClient } from "../../../../src/kube/client/client.ts";
-import type { ApiRequest, ApiResponse } from "../../../../src/kube/client/transport.ts";
+import {
+  AnswerTooLargeError,
+  type ApiRequest,
+  type ApiResponse,
+  type Transport,
+  TransportError,
+} from "../../../../src/kube/client/transport.ts";
 
 describe("createKubeClient", () => {
   function story(...answers: ApiResponse[]) {
@@ -31,6 +37,36 @@ describe("createKubeClient", () => {
     expect((await client.get(resource.sets, { name: "a" }))?.metadata.name).to.equal("a");
     expect(await client.get(resource.sets, { name: "a" })).to.equal(undefined);
     expect(requests[0]).to.deep.equal({ method: "GET", path: "/apis/nodevolume.dev/v1alpha1/nodevolumesets/a" });
+  });
+
+  it("list asks for smaller pages where one is too large: a node may fill the status of each of its intents", async () => {
+    const objects = Array.from({ length: 100 }, (_, n) => ({ metadata: { name: `i-${n}` } }));
+    const limits: number[] = [];
+    const transport = {
+      async request({ query = {} }: ApiRequest): Promise<ApiResponse> {
+        const [limit, from] = [Number(query["limit"]), Number(query["continue"] ?? 0)];
+        limits.push(limit);
+        const items = objects.slice(from, from + limit);
+        const cause = new AnswerTooLargeError("the answer is larger than 64 bytes");
+        if (items.length > 64) throw new TransportError("GET /: too large", { cause });
+        const token = from + limit < objects.length ? String(from + limit) : "";
+        return ok({ metadata: { resourceVersion: "7", continue: token }, items });
+      },
+      stream: () => () => {},
+    };
+    const client = createKubeClient({ transport, fieldManager: "" });
+    expect((await client.list(resource.intents)).items).to.deep.equal(objects);
+    expect(limits).to.deep.equal([500, 63, 63]);
+    const never: Transport = {
+      request: async () => {
+        throw new TransportError("GET /: too large", { cause: new AnswerTooLargeError("") });
+      },
+      stream: () => () => {},
+    };
+    const refusal = await createKubeClient({ transport: never, fieldManager: "" })
+      .list(resource.intents)
+      .catch((e) => e);
+    expect(refusal, "of one object").to.be.instanceOf(TransportError);
   });
 
   it("list follows the pages and never asks for a resourceVersion", async () => {

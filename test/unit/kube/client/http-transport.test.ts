@@ -4,7 +4,7 @@ import { expect } from "chai";
 import type { HttpTransport } from "../../../../src/kube/client/http-transport.ts";
 import { createHttpTransport } from "../../../../src/kube/client/http-transport.ts";
 import type { ApiResponse } from "../../../../src/kube/client/transport.ts";
-import { TransportError } from "../../../../src/kube/client/transport.ts";
+import { AnswerTooLargeError, TransportError } from "../../../../src/kube/client/transport.ts";
 import type { Timers } from "../../../../src/ports.ts";
 import { systemTimers, systemTurns } from "../../../../src/system.ts";
 import { virtualSystem } from "../virtual-system.ts";
@@ -55,6 +55,13 @@ describe("createHttpTransport, against a real HTTP server", () => {
     transport.close();
     server.closeAllConnections();
     server.close();
+  });
+
+  it("gives up an answer that is larger than it holds in memory, and says that this is why", async () => {
+    handler = (_, response) => response.end(Buffer.alloc((64 << 20) + 1));
+    const error = await transport.request({ method: "GET", path: "/" }).catch((thrown: unknown) => thrown);
+    expect(error).to.be.instanceOf(TransportError);
+    expect((error as TransportError).cause).to.be.instanceOf(AnswerTooLargeError);
   });
 
   const json = (response: http.ServerResponse, status: number, body: unknown) => {
