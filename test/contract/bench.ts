@@ -17,6 +17,7 @@ import { expect } from "chai";
 import { type IntentInput, intent } from "../../hack/lib/agent-on-kernel/intent.ts";
 import { silent } from "../../hack/lib/silent-log.ts";
 import { PendingOperations } from "../../src/agent/executor/pending-operations.ts";
+import { noProblems } from "../../src/agent/model/actual-volume.ts";
 import type { VolumePlan } from "../../src/agent/model/volume-plan.ts";
 import type { NodeVolumeIntent, VolumeSource } from "../../src/api/types.gen.ts";
 import { systemTimers } from "../../src/system.ts";
@@ -100,7 +101,7 @@ export class Bench implements AsyncDisposable {
   async isSetUp(): Promise<void> {
     const volume = await this.node.volume(volumeName);
     expect(volume.failure?.message).to.equal(undefined);
-    expect([...volume.problems]).to.deep.equal([]);
+    expect(volume.problems).to.deep.equal(noProblems);
     this.shows();
   }
 

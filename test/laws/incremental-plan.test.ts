@@ -239,7 +239,7 @@ function isNeighbour(_before: PlanInput, { now }: PlanInput, { changed, volumes 
     return (
       same &&
       !isDeepStrictEqual(is.problems, was.problems) &&
-      [...is.problems.values()].some((p) => p.reason === "PathConflict")
+      [...is.problems.targets.values()].some((p) => p.reason === "PathConflict")
     );
   });
 }

@@ -72,7 +72,7 @@ describe("content that changes, on the real kernel", () => {
     expect(node.mounts()).to.deep.equal(before);
     node.contents.delete("cm");
     const lost = await node.volume(name);
-    expect(lost.problems.get("")?.reason).to.equal("ConfigMapNotFound");
+    expect(lost.problems.volume?.reason).to.equal("ConfigMapNotFound");
     expect(shown("b")).to.deep.equal({ file: "old" });
   });
 
@@ -101,7 +101,7 @@ describe("content that changes, on the real kernel", () => {
     expect((await node.journal()).records.get(name)?.stage?.contentVersion).to.equal("u/2 until-two");
     node.contents.delete("sa");
     const lost = await node.volume(name);
-    expect(lost.problems.get("")?.message).to.equal("no sa");
+    expect(lost.problems.volume?.message).to.equal("no sa");
     expect(shown("a")).to.deep.equal({ key: "new", token: "two" });
   });
 

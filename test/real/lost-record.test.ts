@@ -37,7 +37,7 @@ describe("the release of a volume whose record was lost, on the real kernel", ()
     node.want(one(source, deleted));
     const volume = await node.volume(name);
     expect([volume.phase, volume.actualState.inUse]).to.deep.equal(["tearDown", true]);
-    expect(volume.problems.get(node.target("a"))?.message).to.contain("Unmount it, and the volume is released");
+    expect(volume.problems.targets.get(node.target("a"))?.message).to.contain("Unmount it, and the volume is released");
     expect(node.mounts()).to.have.length(1);
     execFileSync("umount", [node.target("a")]);
     expect((await node.volume(name)).phase).to.equal("released");

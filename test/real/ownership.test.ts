@@ -77,7 +77,7 @@ describe("whom the files of a volume without a driver belong to, on the real ker
     await want(source, { a: { fsGroup: 2000 } });
     fill(node.target("a"));
     const volume = await want(source, { a: { fsGroup: 2000 }, b: { fsGroup: 3000 }, c: {} });
-    expect(volume.problems.get(node.target("b"))).to.deep.include({ reason: "FsGroupConflict" });
+    expect(volume.problems.targets.get(node.target("b"))).to.deep.include({ reason: "FsGroupConflict" });
     expect(node.mountAt(node.target("b"))).to.equal(undefined);
     expect(files("c")).to.deep.equal(files("a"));
     await want(source, { b: { fsGroup: 3000 } });
@@ -158,7 +158,7 @@ describe("whom the files of a volume without a driver belong to, on the real ker
       await want(source, { a: { fsGroup: 2000 } });
       put("secret", "2", { a: "y" });
       const volume = await want(source, { a: { fsGroup: 2000 }, b: { fsGroup: 3000 } });
-      expect(volume.problems.get(node.target("b"))).to.deep.include({ reason: "FsGroupConflict" });
+      expect(volume.problems.targets.get(node.target("b"))).to.deep.include({ reason: "FsGroupConflict" });
       expect(summaryOf(volume).ready).to.equal("False");
       expect(files("a").filter((line) => line.endsWith("/a 2000 644"))).to.have.length(1);
       expect(node.mountAt(node.target("b"))).to.equal(undefined);

@@ -15,7 +15,7 @@ describe("refusals, on the real kernel", () => {
   });
 
   const source = () => ({ hostPath: { path: `${node.path}/src` } });
-  const problemAt = async (path: string) => (await node.volume(name)).problems.get(path)?.reason;
+  const problemAt = async (path: string) => (await node.volume(name)).problems.targets.get(path)?.reason;
 
   it("a target outside the allowed prefixes", async () => {
     const outside = `${node.path}/elsewhere`;
@@ -35,7 +35,7 @@ describe("refusals, on the real kernel", () => {
       node.want(intent({ source: { hostPath: { path } }, mounts: [{ path: node.target("a") }] }));
       mkdirSync(`${node.stateDir}/data`, { recursive: true });
       const volume = await node.volume(name);
-      expect(volume.problems.get("")?.reason ?? volume.failure?.reason, path).to.equal("SourceNotAllowed");
+      expect(volume.problems.volume?.reason ?? volume.failure?.reason, path).to.equal("SourceNotAllowed");
       expect(node.mounts()).to.deep.equal([]);
     }
   });

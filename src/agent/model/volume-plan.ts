@@ -1,5 +1,5 @@
 import type { MountTable } from "../../host/mount-table/mount-table.ts";
-import type { ActualVolume, Problem } from "./actual-volume.ts";
+import type { ActualVolume, Problem, Problems } from "./actual-volume.ts";
 import type { Desired } from "./desired.ts";
 import type { Failure } from "./failure.ts";
 import type { Operation, OperationKind } from "./operation.ts";
@@ -39,8 +39,7 @@ export interface VolumePlan {
   readonly running?: OperationKind;
   /** The running operation was started for an earlier spec, and may still change the mounts of this one. */
   readonly superseded?: true;
-  /** Problems of the volume as a whole (""), and of targets, by path. */
-  readonly problems: ReadonlyMap<string, Problem>;
+  readonly problems: Problems;
   /** The reason why the volume keeps its old options although the spec has changed. */
   readonly behind?: Problem;
   /** What a blocked child process waits for. */

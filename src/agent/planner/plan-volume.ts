@@ -2,7 +2,7 @@ import type { MountEntry } from "../../host/mount-table/mountinfo.ts";
 import { buildActualState, isOwnMount } from "../actual/build-actual-state.ts";
 import { identifyMount } from "../actual/identify-mount.ts";
 import { tableUnreadable } from "../actual/mount-problems.ts";
-import type { MountMatch } from "../model/actual-volume.ts";
+import type { MountMatch, Problems } from "../model/actual-volume.ts";
 import { type Desired, isInvalid } from "../model/desired.ts";
 import { describe } from "../model/operation.ts";
 import { lastObservation, type PlanInput, stagingPath } from "../model/plan-input.ts";
@@ -13,7 +13,7 @@ import { whileRepublishing } from "./driver-republish-steps.ts";
 import { nextOperation } from "./next-operation.ts";
 import type { PathOwners } from "./path-owners.ts";
 import { planKubelet } from "./plan-kubelet.ts";
-import type { StepContext, Steps } from "./step-context.ts";
+import type { StepContext } from "./step-context.ts";
 import { stuckProblem } from "./stuck-operation.ts";
 import { isSuperseded } from "./superseded.ts";
 
@@ -71,9 +71,9 @@ function sooner(retryAt: number | undefined, dueAt: number | undefined): Pick<Vo
 }
 
 /** Without the mount table, no step of a managed volume can run. */
-function withTable(problems: Steps["problems"], phase: Phase, { table }: PlanInput): Steps["problems"] {
-  if (table !== undefined || (phase !== "setUp" && phase !== "tearDown") || problems.has("")) return problems;
-  return new Map([["", tableUnreadable], ...problems]);
+function withTable(problems: Problems, phase: Phase, { table }: PlanInput): Problems {
+  if (table !== undefined || (phase !== "setUp" && phase !== "tearDown") || problems.volume) return problems;
+  return { ...problems, volume: tableUnreadable };
 }
 
 /** What a mount without a record is to a volume whose spec is understood. */

@@ -152,7 +152,7 @@ export class AgentPodVolumes implements PodVolumes {
   /** The problem of an unmount. */
   #inTheWay(path: string): Problem {
     const volume = this.#plan?.volumes.get(this.#volumeOf(path) ?? "");
-    return volume?.problems.get(path) ?? volume?.stuckOperation ?? volume?.failure ?? unmounting(path);
+    return volume?.problems.targets.get(path) ?? volume?.stuckOperation ?? volume?.failure ?? unmounting(path);
   }
 
   #isClean(path: string): boolean {

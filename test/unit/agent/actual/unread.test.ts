@@ -45,7 +45,7 @@ function look({ intent = later(), mounts = [], mayHaveLost = true, records = [] 
   const input: Partial<PlanInput> = { desired: new Map([[volume, intent.desired]]), mayHaveLost, settings };
   const plan = planned({ mounts, records, input });
   const { inUse, state } = statusOf(intent.raw, plan, { agent: { bootID: "b", epoch: 1 }, now: 0 });
-  return { phase: plan.phase, inUse, state, operation: plan.operation, problem: plan.problems.get("") };
+  return { phase: plan.phase, inUse, state, operation: plan.operation, problem: plan.problems.volume };
 }
 
 describe("an intent that is not understood, whose record may be lost", () => {

@@ -1,5 +1,6 @@
 import { expect } from "chai";
 import { ServerWatch } from "../../../../src/agent/health/server-probe.ts";
+import { noProblems } from "../../../../src/agent/model/actual-volume.ts";
 import type { OperationKind } from "../../../../src/agent/model/operation.ts";
 import type { VolumePlan } from "../../../../src/agent/model/volume-plan.ts";
 import { obstacleOf, summaryOf } from "../../../../src/agent/status/volume-summary.ts";
@@ -14,7 +15,7 @@ function planned(name: string, more: Partial<Record<"fsType" | "source" | "phase
   return {
     name,
     phase,
-    problems: new Map(),
+    problems: noProblems,
     pending: [],
     actualState: {
       stage: { truth, mount, record: { kind: "filesystem", path: mount.point, ...brought } },

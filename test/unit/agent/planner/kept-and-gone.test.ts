@@ -86,7 +86,7 @@ describe("what there is of a volume", () => {
 
   it("may not be told without a mount table, and says so; a volume without a grant is not in use all the same", () => {
     const plan = planned({ ...settled, intents: [wanted()], mounts: "unreadable" });
-    expect(plan.problems.get("")?.reason).to.equal("MountTableUnreadable");
+    expect(plan.problems.volume?.reason).to.equal("MountTableUnreadable");
     expect(plan.actualState.inUse).to.equal(true);
     const object = wanted();
     const { grant: _grant, ...spec } = object.spec;

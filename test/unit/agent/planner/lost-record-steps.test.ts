@@ -28,7 +28,7 @@ describe("the release of a volume without a record", () => {
     expect(planned(nothing).phase).to.equal("released");
     const unreadable = planned({ ...nothing, mounts: "unreadable" });
     expect(unreadable.phase).to.equal("tearDown");
-    expect(unreadable.problems.get("")?.reason).to.equal("MountTableUnreadable");
+    expect(unreadable.problems.volume?.reason).to.equal("MountTableUnreadable");
     expect(unreadable.actualState.inUse).to.equal(true);
     const { stage: _stage, ...empty } = record({ targets: [] });
     const emptied = planned({ ...nothing, records: [empty], mounts: "unreadable" });
@@ -68,7 +68,7 @@ describe("the release of a volume without a record", () => {
     for (const root of ["/data/x", "/data/renamed", "/data/x//deleted"]) {
       const { phase, operation, problems, actualState } = released(source, { ...onRoot, root });
       expect([phase, operation, actualState.inUse], root).to.deep.equal(["tearDown", undefined, true]);
-      expect(problems.get(path)?.message, root)
+      expect(problems.targets.get(path)?.message, root)
         .to.contain("Unmount it, and the volume is released")
         .and.contain(`kubectl annotate nvi ${volume} nodevolume.dev/release=`);
     }

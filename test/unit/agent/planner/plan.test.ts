@@ -94,7 +94,7 @@ describe("plan", () => {
   it("does not act for a generation that the journal has passed (safety rule 4)", () => {
     const plan = planned({ intents: [wanted()], records: [record({ generation: 5, targets: [] })], mounts: [staged] });
     expect(plan.operation).to.equal(undefined);
-    expect(plan.problems.get("")?.reason).to.equal("StaleRead");
+    expect(plan.problems.volume?.reason).to.equal("StaleRead");
     const other = planned({
       intents: [wanted({ uid: "uid-2" })],
       records: [record({ generation: 5 })],
@@ -159,7 +159,7 @@ describe("plan", () => {
     const intents = [wanted({ source })];
     const fresh = planned({ intents, input: { contents: unknown } });
     expect(fresh.operation).to.equal(undefined);
-    expect(fresh.problems.get("")?.reason).to.equal("ConfigMapNotFound");
+    expect(fresh.problems.volume?.reason).to.equal("ConfigMapNotFound");
     const old = stageRecord({ kind: "directory", options: [], contentVersion: "u/0" });
     const world = { intents, records: [record({ type: "configMap", stage: old, targets: [] })] };
     expect(next({ ...world, input: { contents: unknown } })).to.deep.equal({ kind: "publish", path });
