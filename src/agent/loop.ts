@@ -188,7 +188,7 @@ export class Loop {
       ...(nodeTable && { nodeTable }),
       ...operations.told(ended),
       stuckOperations: operations.stuckOperations(),
-      failures: backoff.bySlot,
+      failures: backoff.failures,
       contents,
       observed,
       ...(this.#deps.health && { health: this.#deps.health() }),

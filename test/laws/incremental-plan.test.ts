@@ -1,6 +1,5 @@
 import { inspect, isDeepStrictEqual } from "node:util";
 import fc from "fast-check";
-import type { Failure } from "../../src/agent/model/failure.ts";
 import type { PlanInput } from "../../src/agent/model/plan-input.ts";
 import type { SlowCall, StuckOperation } from "../../src/agent/model/stuck-operation.ts";
 import type { Plan } from "../../src/agent/model/volume-plan.ts";
@@ -145,9 +144,9 @@ function changed(input: PlanInput, step: Step): PlanInput {
   const other = buildWorld(step.world).input;
   const names = [...other.desired.keys(), ...other.records.keys(), ...input.desired.keys()].sort();
   const taken = new Set(step.volumes.map((i) => [...new Set(names)][i] ?? ""));
-  for (const part of step.parts) take(input[part], other[part], (key) => taken.has(key.split("\n")[0] ?? ""));
+  for (const part of step.parts) take(input[part], other[part], (key) => taken.has(key));
   if (step.noted) note(input.records as Map<string, VolumeRecord>, taken);
-  if (step.pardoned) (input.failures as Map<string, Failure>).clear();
+  if (step.pardoned) (input.failures as Map<string, unknown>).clear();
   return {
     ...input,
     now: input.now + step.ms,

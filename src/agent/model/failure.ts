@@ -24,4 +24,16 @@ export interface Failure {
 }
 
 /** Where a failure happened: one target, or the volume as a whole. Different targets fail on their own. */
-export type Slot = string;
+export interface Slot {
+  readonly volume: string;
+  /** Of the target; not given for the volume as a whole. */
+  readonly path?: string | undefined;
+}
+
+/** The last failures by volume, then by target path; undefined is the volume as a whole. A change makes a new value. */
+export type Failures = ReadonlyMap<string, ReadonlyMap<string | undefined, Failure>>;
+
+/** PURE. The last failure at one place. */
+export function failureOf(failures: Failures, { volume, path }: Slot): Failure | undefined {
+  return failures.get(volume)?.get(path);
+}

@@ -3,7 +3,7 @@ import type { ChildProcessID } from "../../host/ports/types.ts";
 import type { ContentRef } from "../../plugins/api/content.ts";
 import type { Problem, ServerUnresponsive } from "./actual-volume.ts";
 import type { Desired } from "./desired.ts";
-import type { Failure, Slot } from "./failure.ts";
+import type { Failures } from "./failure.ts";
 import type { Begun, OperationKind } from "./operation.ts";
 import type { OwnershipChange } from "./ownership-change.ts";
 import type { TokenState } from "./pod-identity.ts";
@@ -31,7 +31,7 @@ export interface PlanInput {
   readonly begun?: ReadonlyMap<string, Begun>;
   /** Child processes and drivers that do not answer, and operations that legitimately take long. */
   readonly stuckOperations?: ReadonlyMap<string, StuckOperation | SlowCall | OwnershipChange>;
-  readonly failures: ReadonlyMap<Slot, Failure>;
+  readonly failures: Failures;
   readonly contents: (ref: ContentRef) => ContentState;
   /** The last look at the sources of observed volumes, and of volumes whose record was lost. */
   readonly observed: ReadonlyMap<string, Observation>;

@@ -1,6 +1,5 @@
-import { slotOf } from "../backoff/backoff.ts";
 import { type DesiredVolume, isInvalid } from "../model/desired.ts";
-import type { Failure } from "../model/failure.ts";
+import { type Failure, failureOf } from "../model/failure.ts";
 import { exactly, isRemoval, type Operation } from "../model/operation.ts";
 import type { PlanInput } from "../model/plan-input.ts";
 import type { Phase, VolumePlan } from "../model/volume-plan.ts";
@@ -24,7 +23,7 @@ export function nextOperation(
   for (const action of steps.actions) {
     const operation: Operation = { volume, ...action };
     if (!mayRun(operation, phase, input)) continue;
-    const failed = input.failures.get(slotOf(operation));
+    const failed = failureOf(input.failures, operation);
     const again = failed?.kind === action.kind && failed.generation === generation ? failed : undefined;
     failure ??= again;
     if (again === undefined || input.now >= again.nextAt) {

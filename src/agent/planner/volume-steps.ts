@@ -1,10 +1,10 @@
 import { isBeneath } from "../../host/mount-table/mount-table.ts";
 import type { UnmountMode } from "../../host/ports/host-ports.ts";
 import { isStatePath } from "../actual/state-path.ts";
-import { slotOf } from "../backoff/backoff.ts";
 import { contentStateOf } from "../content/content-of.ts";
 import { type ActualTarget, type ActualVolume, noProblems, type Problem } from "../model/actual-volume.ts";
 import type { DesiredVolume } from "../model/desired.ts";
+import { failureOf } from "../model/failure.ts";
 import type { Action } from "../model/operation.ts";
 import type { ContentState, PlanSettings } from "../model/plan-input.ts";
 import type { StageRecord, VolumeRecord } from "../model/volume-record.ts";
@@ -189,7 +189,7 @@ function overlap(a: string, b: string): boolean {
  * is forced (decision 0020).
  */
 function unmountModeFor(action: Action, policy: TearDownPolicy, { input, record }: StepContext): UnmountMode {
-  const failure = input.failures.get(slotOf({ volume: policy.name, ...action }));
+  const failure = failureOf(input.failures, { volume: policy.name, ...action });
   if (failure?.kind !== action.kind) return "Normal";
   const { max, timeoutSeconds } = policy.unmountPolicy;
   const rungs = Math.floor((input.now - failure.firstAt) / (timeoutSeconds * 1000));

@@ -1,9 +1,10 @@
 import type { IntentEntry } from "../../../src/agent/desired/intents.ts";
 import type { Desired } from "../../../src/agent/model/desired.ts";
-import type { Failure } from "../../../src/agent/model/failure.ts";
+import type { Failure, Slot } from "../../../src/agent/model/failure.ts";
 import type { OperationKind } from "../../../src/agent/model/operation.ts";
 import type { Observation, PlanInput } from "../../../src/agent/model/plan-input.ts";
 import type { VolumeRecord } from "../../../src/agent/model/volume-record.ts";
+import { failuresAt } from "../../lib/builders/plan-world.ts";
 import type { FailureChoice, WorldChoice } from "./choices.ts";
 import { type Draft, draft, generations, uids } from "./drafts.ts";
 import { pathAt, settings } from "./paths.ts";
@@ -37,7 +38,7 @@ export function buildWorld(choice: WorldChoice): RandomWorld {
       table: choice.tableReadable ? table : undefined,
       ...(choice.tableReadable && nodeTable && { nodeTable }),
       pendingOperations: new Map(drafts.flatMap((each) => pendingOperations(each, records))),
-      failures: new Map(drafts.flatMap(failuresOf)),
+      failures: failuresAt(...drafts.flatMap(failuresOf)),
       contents: (ref) => {
         const known = drafts.some(({ choice: c }, i) => ref.name === `object-${i}` && c.contentKnown);
         if (known) return { known, version: "object-uid/2" };
@@ -56,9 +57,9 @@ function pendingOperations({ name, choice }: Draft, records: readonly VolumeReco
   return records.some((record) => record.name === name && record.child !== undefined) ? [[name, "stage"]] : [];
 }
 
-function failuresOf({ name, choice }: Draft): [string, Failure][] {
+function failuresOf({ name: volume, choice }: Draft): [Slot, Failure][] {
   return choice.failures.map((each) => [
-    `${name}\n${each.path === undefined ? "" : pathAt(each.path)}`,
+    { volume, path: each.path === undefined ? undefined : pathAt(each.path) },
     failureOf(each),
   ]);
 }

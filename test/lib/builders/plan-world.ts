@@ -1,6 +1,6 @@
 import { type IntentInput, intent } from "../../../hack/lib/agent-on-kernel/intent.ts";
 import { desiredVolume } from "../../../src/agent/desired/desired-volume.ts";
-import type { Failure } from "../../../src/agent/model/failure.ts";
+import type { Failure, Failures, Slot } from "../../../src/agent/model/failure.ts";
 import type { PlanInput } from "../../../src/agent/model/plan-input.ts";
 import type { Plan, VolumePlan } from "../../../src/agent/model/volume-plan.ts";
 import type { StageRecord, TargetRecord, VolumeRecord } from "../../../src/agent/model/volume-record.ts";
@@ -51,12 +51,21 @@ export const staged = entry({ id: 10, point: "/state/staging/key" });
 export const mounted = entry({ id: 20, point: `${prefix}/a` });
 const rootMount = entry({ id: 1, parent: 0, point: "/", device: "8:1", fsType: "ext4", options: ["rw", "relatime"] });
 
+/** Failures as the planner has them. */
+export function failuresAt(...failures: (readonly [Slot, Failure])[]): Failures {
+  const byVolume = new Map<string, Map<string | undefined, Failure>>();
+  for (const [{ volume, path }, failure] of failures) {
+    byVolume.set(volume, new Map(byVolume.get(volume)).set(path, failure));
+  }
+  return byVolume;
+}
+
 export interface World {
   readonly intents?: readonly NodeVolumeIntent[];
   readonly records?: readonly VolumeRecord[];
   readonly mounts?: readonly MountEntry[] | "unreadable";
   readonly input?: Partial<PlanInput>;
-  readonly failures?: ReadonlyMap<string, Failure>;
+  readonly failures?: Failures;
 }
 
 export function planWorld({ intents = [], records = [], mounts = [], failures = new Map(), input = {} }: World): Plan {

@@ -1,8 +1,7 @@
 import { isDeepStrictEqual } from "node:util";
 import type { MountTable } from "../../../host/mount-table/mount-table.ts";
-import { volumeOf } from "../../backoff/backoff.ts";
 import { isInvalid } from "../../model/desired.ts";
-import type { Failure, Slot } from "../../model/failure.ts";
+import type { Failures } from "../../model/failure.ts";
 import type { Operation } from "../../model/operation.ts";
 import type { PlanInput } from "../../model/plan-input.ts";
 import type { Plan, VolumePlan } from "../../model/volume-plan.ts";
@@ -33,7 +32,7 @@ import { changedStuck, isSame, type PlannedFrom, plannedFrom } from "./plan-depe
  */
 export class Planner {
   #input: PlanInput | undefined;
-  #failures: ReadonlyMap<Slot, Failure> = new Map();
+  #failures: Failures = new Map();
   readonly #volumes = new Map<string, VolumePlan>();
   readonly #known = new Map<string, PlannedFrom>();
   readonly #owners = new PathOwners();
@@ -186,13 +185,12 @@ export class Planner {
   }
 
   #compareFailures({ failures }: PlanInput, stale: Set<string>): void {
-    for (const [slot, failure] of failures) if (this.#failures.get(slot) !== failure) this.#addFailed(slot, stale);
-    for (const slot of this.#failures.keys()) if (!failures.has(slot)) this.#addFailed(slot, stale);
+    for (const [name, now] of failures) if (this.#failures.get(name) !== now) this.#addFailed(name, stale);
+    for (const name of this.#failures.keys()) if (!failures.has(name)) this.#addFailed(name, stale);
   }
 
   /** A failure may be of a volume that is gone. */
-  #addFailed(slot: Slot, stale: Set<string>): void {
-    const name = volumeOf(slot);
+  #addFailed(name: string, stale: Set<string>): void {
     if (this.#known.has(name)) stale.add(name);
   }
 

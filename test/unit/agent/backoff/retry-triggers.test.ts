@@ -1,6 +1,7 @@
 import { expect } from "chai";
-import { Backoff, slotOf } from "../../../../src/agent/backoff/backoff.ts";
+import { Backoff } from "../../../../src/agent/backoff/backoff.ts";
 import { RetryTriggers } from "../../../../src/agent/backoff/retry-triggers.ts";
+import { failureOf } from "../../../../src/agent/model/failure.ts";
 import type { Operation } from "../../../../src/agent/model/operation.ts";
 import { VolumeError } from "../../../../src/errors.ts";
 import { MountTable } from "../../../../src/host/mount-table/mount-table.ts";
@@ -49,13 +50,14 @@ describe("RetryTriggers", () => {
 
   const table = (...points: string[]) =>
     new MountTable(["/", ...points].map((point, i) => entry({ id: i + 1, parent: i === 0 ? 0 : 1, point })));
-  const follow = (mounts = table()) => retryTriggers.planned(planWorld({ intents, failures: backoff.bySlot }), mounts);
+  const follow = (mounts = table()) =>
+    retryTriggers.planned(planWorld({ intents, failures: backoff.failures }), mounts);
   const fail = (operation = stage(), error = missing) => {
     backoff.failed(operation, 1, error);
     follow();
   };
   const delay = (operation = stage()) =>
-    (backoff.bySlot.get(slotOf(operation))?.nextAt ?? 0) - system.clock.monotonic();
+    (failureOf(backoff.failures, operation)?.nextAt ?? 0) - system.clock.monotonic();
 
   it("listens to nothing while nothing has failed", () => {
     follow();
