@@ -18,6 +18,7 @@ import { type IntentInput, intent } from "../../hack/lib/agent-on-kernel/intent.
 import { silent } from "../../hack/lib/silent-log.ts";
 import { PendingOperations } from "../../src/agent/executor/pending-operations.ts";
 import { noProblems } from "../../src/agent/model/actual-volume.ts";
+import { asVolumeName } from "../../src/agent/model/identities.ts";
 import type { VolumePlan } from "../../src/agent/model/volume-plan.ts";
 import type { NodeVolumeIntent, VolumeSource } from "../../src/api/types.gen.ts";
 import { systemTimers } from "../../src/system.ts";
@@ -25,7 +26,7 @@ import type { NodeOptions } from "../lib/kernel/node-options.ts";
 import { RealNode } from "../lib/kernel/real-node.ts";
 import type { Case } from "./case.ts";
 
-export const volumeName = "node.volume-1";
+export const volumeName = asVolumeName("node.volume-1");
 const token = "what was written";
 
 /** A node with the volume of a case, and what is asked of it. */

@@ -3,12 +3,13 @@ import { existsSync, mkdirSync, renameSync } from "node:fs";
 import { expect } from "chai";
 import { intent } from "../../hack/lib/agent-on-kernel/intent.ts";
 import { noProblems } from "../../src/agent/model/actual-volume.ts";
+import { asVolumeName } from "../../src/agent/model/identities.ts";
 import { summaryOf } from "../../src/agent/status/volume-summary.ts";
 import type { VolumeSource } from "../../src/api/types.gen.ts";
 import type { RealNode } from "../lib/kernel/real-node.ts";
 import { withNode } from "../lib/kernel/with-node.ts";
 
-const name = "node.volume-1";
+const name = asVolumeName("node.volume-1");
 
 const sources: readonly [string, (node: RealNode) => VolumeSource][] = [
   ["a file system in memory", () => ({ emptyDir: { medium: "Memory" } })],

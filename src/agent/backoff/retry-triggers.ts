@@ -6,6 +6,7 @@ import { type ContentRef, contentKey } from "../../plugins/api/content.ts";
 import type { Cancel, System } from "../../ports.ts";
 import { refsOf } from "../content/content-of.ts";
 import { failureOf } from "../model/failure.ts";
+import type { VolumeName } from "../model/identities.ts";
 import type { PlanSettings } from "../model/plan-input.ts";
 import type { Plan, PlanListener } from "../model/volume-plan.ts";
 import type { Backoff } from "./backoff.ts";
@@ -20,7 +21,7 @@ export interface RetryTriggersDeps {
   readonly backoff: Backoff;
   readonly metrics: { woken(by: string): void; unwatched(sources: ReadonlyMap<WatchUnavailable, number>): void };
   /** Volumes of which an operation runs now. */
-  running(): { has(volume: string): boolean };
+  running(): { has(volume: VolumeName): boolean };
   /** Looks again soon. */
   trigger(): void;
 }

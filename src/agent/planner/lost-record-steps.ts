@@ -2,6 +2,7 @@ import { mayBeLost } from "../actual/build-actual-state.ts";
 import { letGo, nameOf, tableUnreadable } from "../actual/mount-problems.ts";
 import { type ActualTarget, noProblems, type Problem } from "../model/actual-volume.ts";
 import { type Desired, isInvalid } from "../model/desired.ts";
+import type { VolumeName } from "../model/identities.ts";
 import { lastObservation } from "../model/plan-input.ts";
 import { mustRecover } from "./csi-steps.ts";
 import type { StepContext, Steps } from "./step-context.ts";
@@ -42,7 +43,7 @@ export function lostSteps(desired: Desired, { input, actualState, record }: Step
   return { actions, problems: { targets } };
 }
 
-function lostMount(volume: string, { path, foreign, problem }: ActualTarget): Problem {
+function lostMount(volume: VolumeName, { path, foreign, problem }: ActualTarget): Problem {
   if (problem !== undefined && problem.reason !== "ForeignMount") return problem;
   return {
     reason: "ForeignMount",

@@ -1,5 +1,6 @@
 import { type DesiredVolume, isInvalid } from "../model/desired.ts";
 import { type Failure, failureOf } from "../model/failure.ts";
+import type { VolumeName } from "../model/identities.ts";
 import { exactly, isRemoval, type Operation } from "../model/operation.ts";
 import type { PlanInput } from "../model/plan-input.ts";
 import type { Phase, VolumePlan } from "../model/volume-plan.ts";
@@ -12,7 +13,7 @@ import type { Steps } from "./step-context.ts";
  * consumers have left.
  */
 export function nextOperation(
-  volume: string,
+  volume: VolumeName,
   steps: Steps,
   phase: Phase,
   input: PlanInput,

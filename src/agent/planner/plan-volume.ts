@@ -4,6 +4,7 @@ import { identifyMount } from "../actual/identify-mount.ts";
 import { tableUnreadable } from "../actual/mount-problems.ts";
 import type { MountMatch, Problems } from "../model/actual-volume.ts";
 import { type Desired, isInvalid } from "../model/desired.ts";
+import type { VolumeName } from "../model/identities.ts";
 import { describe } from "../model/operation.ts";
 import { lastObservation, type PlanInput, stagingPath } from "../model/plan-input.ts";
 import type { Phase, VolumePlan } from "../model/volume-plan.ts";
@@ -18,7 +19,7 @@ import { stuckProblem } from "./stuck-operation.ts";
 import { isSuperseded } from "./superseded.ts";
 
 /** PURE. One volume: where it stands, and what to start for it now. */
-export function planVolume(name: string, input: PlanInput, owners: PathOwners): VolumePlan {
+export function planVolume(name: VolumeName, input: PlanInput, owners: PathOwners): VolumePlan {
   const desired = input.desired.get(name);
   const record = input.records.get(name);
   if (record === undefined && desired !== undefined && !isInvalid(desired) && !desired.deleting && desired.kubelet) {

@@ -5,6 +5,7 @@ import { contentStateOf } from "../content/content-of.ts";
 import { type ActualTarget, type ActualVolume, noProblems, type Problem } from "../model/actual-volume.ts";
 import type { DesiredVolume } from "../model/desired.ts";
 import { failureOf } from "../model/failure.ts";
+import type { VolumeName } from "../model/identities.ts";
 import type { Action } from "../model/operation.ts";
 import type { ContentState, PlanSettings } from "../model/plan-input.ts";
 import type { StageRecord, VolumeRecord } from "../model/volume-record.ts";
@@ -88,7 +89,7 @@ export function givenBackSteps(context: StepContext, policy: TearDownPolicy, pro
 /** The policy of a teardown. */
 export interface TearDownPolicy {
   readonly uid: string;
-  readonly name: string;
+  readonly name: VolumeName;
   readonly unmountPolicy: DesiredVolume["unmountPolicy"];
 }
 

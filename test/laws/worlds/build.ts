@@ -1,6 +1,7 @@
 import type { IntentEntry } from "../../../src/agent/desired/intents.ts";
 import type { Desired } from "../../../src/agent/model/desired.ts";
 import type { Failure, Slot } from "../../../src/agent/model/failure.ts";
+import type { VolumeName } from "../../../src/agent/model/identities.ts";
 import type { OperationKind } from "../../../src/agent/model/operation.ts";
 import type { Observation, PlanInput } from "../../../src/agent/model/plan-input.ts";
 import type { VolumeRecord } from "../../../src/agent/model/volume-record.ts";
@@ -31,7 +32,7 @@ export function buildWorld(choice: WorldChoice): RandomWorld {
     intents: new Map(entries.map((entry) => [entry.metadata.name, entry])),
     volumes: new Map(drafts.map(({ name, staged }) => [name, staged])),
     input: {
-      desired: new Map(entries.map(({ desired }): [string, Desired] => [desired.name, desired])),
+      desired: new Map(entries.map(({ desired }): [VolumeName, Desired] => [desired.name, desired])),
       synced: choice.synced,
       records: new Map(records.map((record) => [record.name, record])),
       mayHaveLost: choice.mayHaveLost,
@@ -52,7 +53,7 @@ export function buildWorld(choice: WorldChoice): RandomWorld {
 }
 
 /** As the loop has it: what runs, and what a child that was not seen to end may still do. */
-function pendingOperations({ name, choice }: Draft, records: readonly VolumeRecord[]): [string, OperationKind][] {
+function pendingOperations({ name, choice }: Draft, records: readonly VolumeRecord[]): [VolumeName, OperationKind][] {
   if (choice.pendingOperations !== undefined) return [[name, choice.pendingOperations]];
   return records.some((record) => record.name === name && record.child !== undefined) ? [[name, "stage"]] : [];
 }
@@ -80,7 +81,7 @@ function failureOf({ kind, sameGeneration, due, reason, sinceMs }: FailureChoice
   };
 }
 
-function observationOf({ name, choice, staged }: Draft): [string, Observation][] {
+function observationOf({ name, choice, staged }: Draft): [VolumeName, Observation][] {
   if (choice.observed === "no") return [];
   const generation = choice.observed === "older" ? generations.older : generations.same;
   const { identity, deviceNumber } = staged;

@@ -7,6 +7,7 @@ import { OperationExecutor } from "../../../src/agent/executor/operation-executo
 import { PendingOperations } from "../../../src/agent/executor/pending-operations.ts";
 import { Journal } from "../../../src/agent/journal/journal.ts";
 import type { Desired } from "../../../src/agent/model/desired.ts";
+import { asVolumeName, type VolumeName } from "../../../src/agent/model/identities.ts";
 import type { Operation } from "../../../src/agent/model/operation.ts";
 import {
   type ContentState,
@@ -65,11 +66,11 @@ export class RealNode implements AsyncDisposable {
       }
     | undefined;
   readonly #backoff = new Backoff(this.#system);
-  readonly #observed = new Map<string, Observation>();
+  readonly #observed = new Map<VolumeName, Observation>();
   readonly #kept: Disposable[] = [];
   readonly #given: { readonly recordsPrograms?: string; readonly timers?: Timers };
   #wraps: ((host: HostPorts) => HostPorts)[] = [];
-  #intents = new Map<string, Desired>();
+  #intents = new Map<VolumeName, Desired>();
 
   /**
    * @param given `recordsPrograms`: file told of each program that a child becomes (programsIn); `timers`: what ends
@@ -117,13 +118,13 @@ export class RealNode implements AsyncDisposable {
 
   /** Wants exactly these intents from now on. */
   want(...intents: readonly NodeVolumeIntent[]): void {
-    this.#intents = new Map(intents.map((intent) => [intent.metadata.name, understood(intent)]));
+    this.#intents = new Map(intents.map((intent) => [asVolumeName(intent.metadata.name), understood(intent)]));
     this.#executor?.operations.endUnwanted(this.#intents); // as the loop does
   }
 
   /** Wants one intent whose spec is not understood. */
   wantInvalid(of: ObjectMeta): void {
-    this.#intents = new Map([[of.name, notUnderstood(of)]]);
+    this.#intents = new Map([[asVolumeName(of.name), notUnderstood(of)]]);
   }
 
   /** Keeps something until the node goes. */
@@ -199,7 +200,7 @@ export class RealNode implements AsyncDisposable {
   }
 
   /** What became of one volume. */
-  async volume(name: string): Promise<VolumePlan> {
+  async volume(name: VolumeName): Promise<VolumePlan> {
     const found = (await this.converge()).volumes.get(name);
     if (found === undefined) throw new Error(`no plan for ${name}`);
     return found;
@@ -253,7 +254,7 @@ export class RealNode implements AsyncDisposable {
   }
 
   /** What the agent listens to while a volume waits. */
-  async wakesOf(name: string): Promise<RetryTrigger[]> {
+  async wakesOf(name: VolumeName): Promise<RetryTrigger[]> {
     const volume = await this.volume(name);
     const failures = [...(this.#backoff.failures.get(name) ?? [])];
     return failures.flatMap(([path, failure]) => triggersFor({ key: "", path, failure, volume }, this.#settings));

@@ -1,11 +1,12 @@
 import { expect } from "chai";
 import { Backoff } from "../../../../src/agent/backoff/backoff.ts";
 import { failureOf } from "../../../../src/agent/model/failure.ts";
+import { asVolumeName } from "../../../../src/agent/model/identities.ts";
 import type { Operation } from "../../../../src/agent/model/operation.ts";
 import { VolumeError } from "../../../../src/errors.ts";
 import { type VirtualSystem, virtualSystem } from "../../kube/virtual-system.ts";
 
-const publish = (path: string, volume = "v"): Operation => ({ volume, kind: "publish", path });
+const publish = (path: string, volume = "v"): Operation => ({ volume: asVolumeName(volume), kind: "publish", path });
 const error = new VolumeError("SourceNotFound", "final", "there is nothing");
 
 describe("Backoff", () => {
@@ -20,7 +21,7 @@ describe("Backoff", () => {
     backoff.failed(publish("/a"), 1, error);
     backoff.failed(publish("/b"), 1, error);
     expect(backoff.resetBackoff(publish("/a"))).to.equal(true);
-    const [a, b] = [...(backoff.failures.get("v")?.values() ?? [])];
+    const [a, b] = [...(backoff.failures.get(asVolumeName("v"))?.values() ?? [])];
     expect(a).to.include({ nextAt: system.clock.monotonic(), nextTime: system.clock.now(), attempts: 1 });
     expect(b?.nextAt).to.be.above(system.clock.monotonic());
     expect(backoff.failed(publish("/a"), 1, error).attempts).to.equal(2);
@@ -62,17 +63,17 @@ describe("Backoff", () => {
   });
 
   it("what is not of this target stays the same object, when it fails or succeeds", () => {
-    const stage: Operation = { volume: "v", kind: "stage" };
+    const stage: Operation = { volume: asVolumeName("v"), kind: "stage" };
     backoff.failed(stage, 1, error);
     const { failures } = backoff;
-    const before = failures.get("v");
+    const before = failures.get(asVolumeName("v"));
     backoff.succeeded(publish("/a"));
     backoff.failed(publish("/a", "other"), 1, error);
-    expect(failures.get("v")).to.equal(before);
+    expect(failures.get(asVolumeName("v"))).to.equal(before);
     backoff.failed(publish("/a"), 1, error);
     backoff.succeeded(publish("/a"));
-    expect(failures.get("v")).to.not.equal(before);
-    expect([...(failures.get("v") ?? [])]).to.deep.equal([...(before ?? [])]);
+    expect(failures.get(asVolumeName("v"))).to.not.equal(before);
+    expect([...(failures.get(asVolumeName("v")) ?? [])]).to.deep.equal([...(before ?? [])]);
     backoff.succeeded(stage);
     expect([...failures.keys()]).to.deep.equal(["other"]);
   });

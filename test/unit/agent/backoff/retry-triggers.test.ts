@@ -2,6 +2,7 @@ import { expect } from "chai";
 import { Backoff } from "../../../../src/agent/backoff/backoff.ts";
 import { RetryTriggers } from "../../../../src/agent/backoff/retry-triggers.ts";
 import { failureOf } from "../../../../src/agent/model/failure.ts";
+import { asVolumeName } from "../../../../src/agent/model/identities.ts";
 import type { Operation } from "../../../../src/agent/model/operation.ts";
 import { VolumeError } from "../../../../src/errors.ts";
 import { MountTable } from "../../../../src/host/mount-table/mount-table.ts";
@@ -14,7 +15,7 @@ import { FakeWakes } from "../fake-wakes.ts";
 const settings = { allowedPrefixes: [prefix], stateDir: "/state", hostRoot: "/host", csiDir: "/csi" };
 const intentOf = (name: string, path: string) =>
   wanted({ name, source: { hostPath: { path } }, mounts: [{ path: `${prefix}/${name}` }] });
-const stage = (volume = "v"): Operation => ({ volume, kind: "stage" });
+const stage = (volume = "v"): Operation => ({ volume: asVolumeName(volume), kind: "stage" });
 const missing = new VolumeError("SourceNotFound", "final", "there is no /srv/x");
 
 describe("RetryTriggers", () => {
@@ -177,7 +178,7 @@ describe("RetryTriggers", () => {
 
   it("ends the delay of what waits for a mount when that mount goes, and of nothing else", () => {
     const path = `${prefix}/v`;
-    const unpublish: Operation = { volume: "v", kind: "unpublish", path, unmountMode: "Normal" };
+    const unpublish: Operation = { volume: asVolumeName("v"), kind: "unpublish", path, unmountMode: "Normal" };
     backoff.failed(unpublish, 1, new VolumeError("TargetBusy", "transient", "in use"));
     follow(table(`${path}/beneath`));
     follow(table(`${path}/beneath`, "/elsewhere"));

@@ -1,5 +1,6 @@
 import { expect } from "chai";
 import { targetPath } from "../../../../src/agent/executor/operation-context.ts";
+import { asVolumeName } from "../../../../src/agent/model/identities.ts";
 import { entry } from "../../../lib/builders/mount-entries.ts";
 import {
   planned,
@@ -96,7 +97,7 @@ describe("paths that a volume may be mounted on", () => {
   });
 
   describe("are one volume's", () => {
-    const other = "node.volume-2";
+    const other = asVolumeName("node.volume-2");
     const world = (theirs: string, mine: string, recorded: boolean) => {
       const stage = stageRecord({ path: "/state/staging/other", identity: { device: "0:51", root: "/" } });
       const targets = recorded ? [targetRecord({ path: theirs })] : [];
@@ -110,7 +111,7 @@ describe("paths that a volume may be mounted on", () => {
     const reasons = (theirs: string, mine: string, recorded = false) => {
       const { volumes } = world(theirs, mine, recorded);
       return [
-        volumes.get("node.volume-1")?.problems.targets.get(mine)?.reason,
+        volumes.get(asVolumeName("node.volume-1"))?.problems.targets.get(mine)?.reason,
         volumes.get(other)?.problems.targets.get(theirs)?.reason,
       ];
     };
@@ -130,7 +131,7 @@ describe("paths that a volume may be mounted on", () => {
 
     it("and each is told what the other wants", () => {
       const messages = (theirs: string, mine: string) =>
-        world(theirs, mine, false).volumes.get("node.volume-1")?.problems.targets.get(mine)?.message;
+        world(theirs, mine, false).volumes.get(asVolumeName("node.volume-1"))?.problems.targets.get(mine)?.message;
       const end = "neither is mounted until one of the paths changes";
       expect(messages(a, a)).to.equal(`${a}: ${other} uses it, too: ${end}`);
       expect(messages(a, b)).to.equal(`${b}: ${other} uses a path above it (${a}): ${end}`);

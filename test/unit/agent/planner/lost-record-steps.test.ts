@@ -1,5 +1,6 @@
 import { expect } from "chai";
 import type { IntentInput } from "../../../../hack/lib/agent-on-kernel/intent.ts";
+import { asVolumeName } from "../../../../src/agent/model/identities.ts";
 import type { Observation } from "../../../../src/agent/model/plan-input.ts";
 import type { MountEntry } from "../../../../src/host/mount-table/mountinfo.ts";
 import { entry } from "../../../lib/builders/mount-entries.ts";
@@ -127,7 +128,7 @@ describe("the release of a volume without a record", () => {
     const source = { hostPath: { path: "/data/x" } };
     const identity = { ...onRoot, root: "/data/x" };
     const targets = [targetRecord({ identity, mountID: 30 })];
-    const other = record({ name: "node.volume-2", key: "other", targets });
+    const other = record({ name: asVolumeName("node.volume-2"), key: "other", targets });
     const input = {
       mayHaveLost: true,
       observed: new Map([[volume, { at: 1_000, uid: "uid-1", generation: 2 }]]),
