@@ -12,8 +12,7 @@ describe("volumes of a CSI driver that grow, on the real kernel", () => {
   describe("growth", () => {
     const grown = (capacityBytes: string, generation = 2, more: object = {}) =>
       there.volume({ capacityBytes, generation, ...more });
-    const reached = async () =>
-      (await there.node.journal()).records.get(volumeName)?.stage?.csi?.capacityBytes;
+    const reached = async () => (await there.node.journal()).records.get(volumeName)?.stage?.csi?.capacityBytes;
     beforeEach(() => {
       there.driver.capabilities = { ...there.driver.capabilities, expand: true };
     });

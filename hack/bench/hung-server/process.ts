@@ -4,7 +4,7 @@ import { execFileSync } from "node:child_process";
 import { mkdirSync } from "node:fs";
 import { setTimeout as after } from "node:timers/promises";
 import { Registry } from "prom-client";
-import { type VolumeName, asVolumeName } from "../../../src/agent/model/identities.ts";
+import { asVolumeName, type VolumeName } from "../../../src/agent/model/identities.ts";
 import type { Plan } from "../../../src/agent/model/volume-plan.ts";
 import { startAgent } from "../../../src/agent/start.ts";
 import type { NodeVolumeIntentStatus } from "../../../src/api/types.gen.ts";
