@@ -8,6 +8,7 @@ import type { OperationExecutor } from "./executor/operation-executor.ts";
 import type { PendingOperations } from "./executor/pending-operations.ts";
 import type { Journal } from "./journal/journal.ts";
 import type { Desired } from "./model/desired.ts";
+import type { VolumeName } from "./model/identities.ts";
 import type { Begun, Operation, OperationKind } from "./model/operation.ts";
 import type { Observation, PlanInput, PlanSettings } from "./model/plan-input.ts";
 import { swapStates } from "./model/swap-states.ts";
@@ -38,7 +39,7 @@ const unreadableMs = 1_000;
 
 /** Desired state of world at one iteration of the loop. */
 interface GatheredWorld {
-  readonly volumes: ReadonlyMap<string, Desired>;
+  readonly volumes: ReadonlyMap<VolumeName, Desired>;
   readonly synced: boolean;
   readonly closingPods?: PlanInput["closingPods"];
   readonly tokens?: PlanInput["tokens"];
@@ -72,7 +73,7 @@ export interface LoopDeps {
   ended?(): NonNullable<PlanInput["ended"]>;
   readonly registered?: NonNullable<PlanInput["registered"]>;
   /** Observations by volume. An entry is removed when its volume is gone. */
-  readonly observed: Map<string, Observation>;
+  readonly observed: Map<VolumeName, Observation>;
   onOperation(operation: Operation, result: OperationResult): void;
 }
 
@@ -143,7 +144,7 @@ export class Loop {
   }
 
   /** Operations that run now. */
-  get running(): ReadonlyMap<string, Begun> {
+  get running(): ReadonlyMap<VolumeName, Begun> {
     return this.#deps.operations.running;
   }
 
@@ -188,7 +189,7 @@ export class Loop {
       ...(nodeTable && { nodeTable }),
       ...operations.told(ended),
       stuckOperations: operations.stuckOperations(),
-      failures: backoff.bySlot,
+      failures: backoff.failures,
       contents,
       observed,
       ...(this.#deps.health && { health: this.#deps.health() }),

@@ -31,6 +31,7 @@ import { registerMountTableMetrics } from "./metrics/mount-table-metrics.ts";
 import { registerNotReadyMetrics } from "./metrics/not-ready-metrics.ts";
 import { registerVolumeStatsMetrics } from "./metrics/volume-stats-metrics.ts";
 import { WakeMetrics } from "./metrics/wakeup-metrics.ts";
+import type { VolumeName } from "./model/identities.ts";
 import { type Observation, observationOf } from "./model/plan-input.ts";
 import type { PlanListener } from "./model/volume-plan.ts";
 import { orphansOfKubelet } from "./orphans/start-orphan-cleanup.ts";
@@ -178,7 +179,7 @@ function buildModel(given: Given, { counters, trigger, retryTriggers }: State) {
 function buildLoop(given: Given, state: State, { intents, contents, open, tokens, world }: Model) {
   const { system, host, settings, drivers, journal } = given;
   const { metrics, trigger, operations, backoff, retryTriggers } = state;
-  const observed = new Map<string, Observation>();
+  const observed = new Map<VolumeName, Observation>();
   const executor = executorOf(given, operations, { contents, tokens, observed });
   const onChange = trigger.request;
   const forgetDrivers = drivers.subscribe((name) => {
@@ -187,7 +188,7 @@ function buildLoop(given: Given, state: State, { intents, contents, open, tokens
   });
   const stats = new VolumeStatsPoller({ system, drivers, onHealth: onChange });
   const clients = new ClientWatch({ system, wakeups: host.wakeups, directories: host.directories, onChange });
-  const runs = (volume: string) => operations.runs(volume);
+  const runs = (volume: VolumeName) => operations.runs(volume);
   const servers = host.servers && new ServerWatch({ system, servers: host.servers, runs, onChange });
   const pods = podsOf({ system, host, journal, settings, operations, open, tokens, world, store: intents.store });
   registerVolumeStatsMetrics(given.registry, () => stats.polled());
@@ -220,7 +221,7 @@ function buildLoop(given: Given, state: State, { intents, contents, open, tokens
 function executorOf(
   { system, host, journal, settings, drivers, client, nodeName, deadlineMs }: Given,
   operations: PendingOperations,
-  { contents, tokens, observed }: Pick<Model, "contents" | "tokens"> & { observed: Map<string, Observation> },
+  { contents, tokens, observed }: Pick<Model, "contents" | "tokens"> & { observed: Map<VolumeName, Observation> },
 ): OperationExecutor {
   return new OperationExecutor({
     ...{ operations, system, host, journal, settings, drivers },

@@ -4,6 +4,7 @@ import { expect } from "chai";
 import { slow, slowInGate } from "../../hack/lib/lanes/slow.ts";
 import { layout } from "../../hack/lib/pretend-node/node.ts";
 import { parseJournal } from "../../src/agent/journal/journal-format.ts";
+import { asVolumeName } from "../../src/agent/model/identities.ts";
 import type { VolumeRecord } from "../../src/agent/model/volume-record.ts";
 import type { NodeVolumeIntent } from "../../src/api/types.gen.ts";
 import { full } from "../lib/asserts/requirements.ts";
@@ -151,7 +152,7 @@ async function phasesOf(world: World, node: TestNode): Promise<Set<string>> {
     const intent = intents.find((i) => i.metadata.name === record.name);
     return phaseOf(record, intent, mounted) ?? [];
   });
-  for (const { metadata } of intents.filter((intent) => !journal.has(intent.metadata.name))) {
+  for (const { metadata } of intents.filter((intent) => !journal.has(asVolumeName(intent.metadata.name)))) {
     phases.push(
       metadata.deletionTimestamp === undefined ? "intent not yet begun" : "released, its intent not yet gone",
     );

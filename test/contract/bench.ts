@@ -17,6 +17,8 @@ import { expect } from "chai";
 import { type IntentInput, intent } from "../../hack/lib/agent-on-kernel/intent.ts";
 import { silent } from "../../hack/lib/silent-log.ts";
 import { PendingOperations } from "../../src/agent/executor/pending-operations.ts";
+import { noProblems } from "../../src/agent/model/actual-volume.ts";
+import { asVolumeName } from "../../src/agent/model/identities.ts";
 import type { VolumePlan } from "../../src/agent/model/volume-plan.ts";
 import type { NodeVolumeIntent, VolumeSource } from "../../src/api/types.gen.ts";
 import { systemTimers } from "../../src/system.ts";
@@ -24,7 +26,7 @@ import type { NodeOptions } from "../lib/kernel/node-options.ts";
 import { RealNode } from "../lib/kernel/real-node.ts";
 import type { Case } from "./case.ts";
 
-export const volumeName = "node.volume-1";
+export const volumeName = asVolumeName("node.volume-1");
 const token = "what was written";
 
 /** A node with the volume of a case, and what is asked of it. */
@@ -100,7 +102,7 @@ export class Bench implements AsyncDisposable {
   async isSetUp(): Promise<void> {
     const volume = await this.node.volume(volumeName);
     expect(volume.failure?.message).to.equal(undefined);
-    expect([...volume.problems]).to.deep.equal([]);
+    expect(volume.problems).to.deep.equal(noProblems);
     this.shows();
   }
 

@@ -1,4 +1,5 @@
 import { expect } from "chai";
+import { asVolumeName } from "../../src/agent/model/identities.ts";
 import { statusOf } from "../../src/agent/status/intent-status.ts";
 import { entry } from "../lib/builders/mount-entries.ts";
 import {
@@ -94,7 +95,7 @@ describe("What the laws have found", () => {
   });
 
   it("L5: a volume that was never set up is released, though another one of the same file system has its path", () => {
-    const name = "node.volume-2";
+    const name = asVolumeName("node.volume-2");
     const source = { hostPath: { path: "/srv/other" } } as const;
     const deleting = wanted({ name, source, deleting: true });
     const identity = { device: "8:1", root: "/srv/data" };

@@ -1,6 +1,6 @@
 import { inspect, isDeepStrictEqual } from "node:util";
 import fc from "fast-check";
-import type { Failure } from "../../src/agent/model/failure.ts";
+import { asVolumeName, type VolumeName } from "../../src/agent/model/identities.ts";
 import type { PlanInput } from "../../src/agent/model/plan-input.ts";
 import type { SlowCall, StuckOperation } from "../../src/agent/model/stuck-operation.ts";
 import type { Plan } from "../../src/agent/model/volume-plan.ts";
@@ -97,7 +97,7 @@ describe("Planner", () => {
         reached.count("by the time alone", still && next.table === input.table && each.ms > 0 && size > 0);
         reached.count("by what hangs alone", still && each.ms === 0 && each.table === "same" && size > 0);
         const hangsOn = each.hangs === "as before" && [...(next.stuckOperations?.keys() ?? [])];
-        const isLeft = (name: string) => now.volumes.has(name) && !now.changed.has(name);
+        const isLeft = (name: VolumeName) => now.volumes.has(name) && !now.changed.has(name);
         reached.count("what hangs on, not planned anew", hangsOn !== false && hangsOn.some(isLeft));
         reached.count("by another volume", isNeighbour(input, next, now) && next.table === input.table);
         reached.count(
@@ -144,10 +144,10 @@ function compare(planner: Planner, input: PlanInput, before: Said | undefined): 
 function changed(input: PlanInput, step: Step): PlanInput {
   const other = buildWorld(step.world).input;
   const names = [...other.desired.keys(), ...other.records.keys(), ...input.desired.keys()].sort();
-  const taken = new Set(step.volumes.map((i) => [...new Set(names)][i] ?? ""));
-  for (const part of step.parts) take(input[part], other[part], (key) => taken.has(key.split("\n")[0] ?? ""));
-  if (step.noted) note(input.records as Map<string, VolumeRecord>, taken);
-  if (step.pardoned) (input.failures as Map<string, Failure>).clear();
+  const taken = new Set(step.volumes.map((i) => [...new Set(names)][i] ?? asVolumeName("")));
+  for (const part of step.parts) take(input[part], other[part], (key) => taken.has(asVolumeName(key)));
+  if (step.noted) note(input.records as Map<VolumeName, VolumeRecord>, taken);
+  if (step.pardoned) (input.failures as Map<VolumeName, unknown>).clear();
   return {
     ...input,
     now: input.now + step.ms,
@@ -172,7 +172,7 @@ function take(
 function hangingOf(
   { stuckOperations }: PlanInput,
   { hangs: what }: Step,
-  names: ReadonlySet<string>,
+  names: ReadonlySet<VolumeName>,
 ): NonNullable<PlanInput["stuckOperations"]> {
   const all = new Map([...(stuckOperations ?? [])].map(([name, known]) => [name, { ...known }]));
   if (what === "as before") return all;
@@ -185,7 +185,7 @@ function hangingOf(
 }
 
 /** The records of these volumes' targets come to speak of something else. */
-function note(records: Map<string, VolumeRecord>, names: ReadonlySet<string>): void {
+function note(records: Map<VolumeName, VolumeRecord>, names: ReadonlySet<VolumeName>): void {
   for (const name of names) {
     const record = records.get(name);
     if (record === undefined) continue;
@@ -239,7 +239,7 @@ function isNeighbour(_before: PlanInput, { now }: PlanInput, { changed, volumes 
     return (
       same &&
       !isDeepStrictEqual(is.problems, was.problems) &&
-      [...is.problems.values()].some((p) => p.reason === "PathConflict")
+      [...is.problems.targets.values()].some((p) => p.reason === "PathConflict")
     );
   });
 }

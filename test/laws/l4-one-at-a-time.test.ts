@@ -1,5 +1,6 @@
 import { isDeepStrictEqual } from "node:util";
 import { isInvalid } from "../../src/agent/model/desired.ts";
+import type { VolumeName } from "../../src/agent/model/identities.ts";
 import type { PlanInput } from "../../src/agent/model/plan-input.ts";
 import { plan } from "../lib/builders/plan-whole.ts";
 import { law } from "./law.ts";
@@ -99,14 +100,14 @@ describe("L4: one operation a volume, and volumes do not wait for each other", (
 });
 
 /** Paths that a volume has or wants. */
-function pathsOf(name: string, { desired, records }: PlanInput): string[] {
+function pathsOf(name: VolumeName, { desired, records }: PlanInput): string[] {
   const intent = desired.get(name);
   const wanted = intent === undefined || isInvalid(intent) ? [] : intent.mounts.map(({ path }) => path);
   return [...wanted, ...(records.get(name)?.targets.map(({ path }) => path) ?? [])];
 }
 
 function without(input: PlanInput, names: readonly string[]): PlanInput {
-  const kept = <T>(map: ReadonlyMap<string, T>) => new Map([...map].filter(([name]) => !names.includes(name)));
+  const kept = <T>(map: ReadonlyMap<VolumeName, T>) => new Map([...map].filter(([name]) => !names.includes(name)));
   return {
     ...input,
     desired: kept(input.desired),

@@ -58,7 +58,7 @@ describe("L8: fail static", () => {
             .get(desired.name)
             ?.targets.some(({ path }) => path === successor.path && input.table?.at(path) !== undefined);
           reached.count(there ? "moved" : "moves");
-          const barred = result.volumes.get(desired.name)?.problems.has(successor.path) === true;
+          const barred = result.volumes.get(desired.name)?.problems.targets.has(successor.path) === true;
           reached.count("moves to where it cannot be mounted now", barred);
           const goes = operation?.kind === "unpublish" && operation.path === target.path;
           if (goes && !there) throw new Error(`${target.path} goes before ${successor.path} is there`);

@@ -38,8 +38,8 @@ describe("L9: at most one layer on a target", () => {
         if (desired === undefined || isInvalid(desired)) continue;
         for (const { path } of desired.mounts) {
           reached.count("wanted where something is", (input.table?.layers(path).length ?? 0) > 0);
-          reached.count("wanted in a conflict", problems.get(path)?.reason === "PathConflict");
-          reached.count("not allowed", problems.get(path)?.reason === "PathNotAllowed");
+          reached.count("wanted in a conflict", problems.targets.get(path)?.reason === "PathConflict");
+          reached.count("not allowed", problems.targets.get(path)?.reason === "PathNotAllowed");
         }
       }
     },

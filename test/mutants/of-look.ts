@@ -72,7 +72,7 @@ export const ofLook: readonly Seed[] = [
     ],
     [
       "says nothing of a mount table that cannot be read",
-      '  return new Map([["", tableUnreadable], ...problems]);\n',
+      "  return { ...problems, volume: tableUnreadable };\n",
       "  return problems;\n",
     ],
   ]),

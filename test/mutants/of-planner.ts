@@ -180,11 +180,7 @@ export const ofPlanner: readonly Seed[] = [
       "previous?.kind === failed.kind",
     ],
     ["makes the delay longer for each event too many", "equalJitter(attempts - resets,", "equalJitter(attempts,"],
-    [
-      "keeps failures of volumes that are gone",
-      "if (!volumes.has(volumeOf(slot))) this",
-      "if (volumes === undefined) this",
-    ],
+    ["keeps failures of volumes that are gone", "if (!volumes.has(name)) this", "if (volumes === undefined) this"],
   ]),
   ...seedsOf("planner", "src/agent/loop.ts", [
     [

@@ -1,4 +1,5 @@
 import { posix } from "node:path";
+import { asVolumeName } from "../../src/agent/model/identities.ts";
 import { parseIntent, parseSet } from "../../src/api/validate.ts";
 import { projectSet } from "../../src/controller/model/projections.ts";
 import { mounted, planWorld, prefix, record, staged, wanted } from "../lib/builders/plan-world.ts";
@@ -80,7 +81,7 @@ describe("mutated intents and sets", function () {
     if (!parsed.ok) return refused(parsed.errors);
     const { value } = parsed;
     const own = value.metadata.name;
-    const left = record({ name: own });
+    const left = record({ name: asVolumeName(own) });
     const worlds = [{}, { records: [left], mounts: [staged, mounted] }];
     const kinds = new Set<string>();
     for (const world of worlds) {

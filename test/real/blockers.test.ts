@@ -4,6 +4,7 @@ import { copyFileSync, existsSync, mkdirSync, rmdirSync, writeFileSync } from "n
 import { expect } from "chai";
 import { intent } from "../../hack/lib/agent-on-kernel/intent.ts";
 import { skipBecause } from "../../hack/lib/lanes/skip-reason.ts";
+import { asVolumeName } from "../../src/agent/model/identities.ts";
 import type { VolumePlan } from "../../src/agent/model/volume-plan.ts";
 import { need } from "../lib/asserts/requirements.ts";
 import { loopDevice } from "../lib/kernel/disks/loop-device.ts";
@@ -11,7 +12,7 @@ import { end, withProcesses } from "../lib/kernel/processes.ts";
 import type { RealNode } from "../lib/kernel/real-node.ts";
 import { withNode } from "../lib/kernel/with-node.ts";
 
-const name = "node.volume-1";
+const name = asVolumeName("node.volume-1");
 
 describe("a target that is busy: the wait names", () => {
   let node: RealNode;

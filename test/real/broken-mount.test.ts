@@ -5,6 +5,7 @@ import { FuseServer } from "../../hack/lib/agent-on-kernel/fuse/fuse-server.ts";
 import { intent } from "../../hack/lib/agent-on-kernel/intent.ts";
 import { slow } from "../../hack/lib/lanes/slow.ts";
 import { silent } from "../../hack/lib/silent-log.ts";
+import { asVolumeName } from "../../src/agent/model/identities.ts";
 import { summaryOf } from "../../src/agent/status/volume-summary.ts";
 import { LinuxServers } from "../../src/host/linux/mount/linux-servers.ts";
 import { errnoOf } from "../../src/host/linux/syscall/errno.ts";
@@ -70,7 +71,7 @@ describe("a mount whose file system answers with an error (behaviour 120)", func
       // 1. The mount table says what is mounted, whatever the file system says: nothing is unmounted, nothing is
       //    covered.
       node.done.length = 0;
-      const plan = await node.volume("node.a");
+      const plan = await node.volume(asVolumeName("node.a"));
       expect([summaryOf(plan).ready, plan.actualState.inUse, plan.actualState.targets[0]?.truth]).to.deep.equal([
         "True",
         true,
@@ -84,7 +85,7 @@ describe("a mount whose file system answers with an error (behaviour 120)", func
 
       // 3. What is not mounted yet is not mounted, and says why; in time, as it works again when the file system does.
       node.want(volume("a"), volume("b"));
-      const other = await node.volume("node.b");
+      const other = await node.volume(asVolumeName("node.b"));
       const unreachable = ["ENOTCONN", "ESTALE", "EIO", "EHOSTDOWN"].includes(code);
       expect(other.failure?.errorClass).to.equal("transient");
       expect(`${other.failure?.reason}: ${other.failure?.message}`).to.match(
@@ -93,7 +94,7 @@ describe("a mount whose file system answers with an error (behaviour 120)", func
 
       // 4. Ours are unmounted by their ids: nobody asks the file system first.
       node.want(volume("a", { deleting: true, generation: 2 }), volume("b", { deleting: true, generation: 2 }));
-      expect((await node.volume("node.a")).phase).to.equal("released");
+      expect((await node.volume(asVolumeName("node.a"))).phase).to.equal("released");
       expect(node.mountAt(node.target("a"))).to.equal(undefined);
       const target = { prefix: `${node.path}/mnt`, path: server.point };
       const operation = { deadlineMs: 10_000, formatDeadlineMs: 10_000, onChild: async () => {} };

@@ -4,6 +4,7 @@ import { readFileSync, writeFileSync } from "node:fs";
 import { expect } from "chai";
 import { intent } from "../../hack/lib/agent-on-kernel/intent.ts";
 import { slow } from "../../hack/lib/lanes/slow.ts";
+import { asVolumeName } from "../../src/agent/model/identities.ts";
 import { need } from "../lib/asserts/requirements.ts";
 import { attachedStandIn } from "../lib/fakes/attached-stand-in.ts";
 import { loopDevice } from "../lib/kernel/disks/loop-device.ts";
@@ -45,7 +46,7 @@ describe("a btrfs of several devices, on the real kernel", function () {
   async function failure(): Promise<{ reason: string; message: string } | undefined> {
     node.want(intent({ source: { local: { path: disks[0] } }, mounts: [{ path: node.target("a") }] }));
     node.forgetFailures();
-    return (await node.volume("node.volume-1")).failure;
+    return (await node.volume(asVolumeName("node.volume-1"))).failure;
   }
 
   slow("is mounted where all of them are the node's own", async () => {

@@ -2,6 +2,7 @@ import { spawnSync } from "node:child_process";
 import { expect } from "chai";
 import { intent } from "../../hack/lib/agent-on-kernel/intent.ts";
 import { skipBecause } from "../../hack/lib/lanes/skip-reason.ts";
+import { asVolumeName } from "../../src/agent/model/identities.ts";
 import { need } from "../lib/asserts/requirements.ts";
 import { RealNode } from "../lib/kernel/real-node.ts";
 
@@ -19,7 +20,7 @@ describe("cephfs by the kernel's client, on a kernel without it", () => {
     const source = { cephfs: { monitors: ["127.0.0.1"], client: "Kernel" as const, secretRef } };
     node.want(intent({ name: "node.one", source, mounts: [{ path: node.target("one") }] }));
     await node.converge();
-    const { failure } = await node.volume("node.one");
+    const { failure } = await node.volume(asVolumeName("node.one"));
     expect(failure).to.include({ reason: "FilesystemUnsupported", errorClass: "final" });
     expect(failure?.message).to.match(/no file system ceph: load its module on the node, or use client: FUSE/);
     expect(node.mounts()).to.deep.equal([]);

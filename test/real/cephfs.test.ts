@@ -7,6 +7,7 @@ import { slow } from "../../hack/lib/lanes/slow.ts";
 import { silent } from "../../hack/lib/silent-log.ts";
 import { until } from "../../hack/lib/until.ts";
 import type { ClientWatch } from "../../src/agent/health/fuse-client-watch.ts";
+import { asVolumeName } from "../../src/agent/model/identities.ts";
 import { summaryOf } from "../../src/agent/status/volume-summary.ts";
 import type { CephFSVolumeSource } from "../../src/api/types.gen.ts";
 import { LinuxServers } from "../../src/host/linux/mount/linux-servers.ts";
@@ -80,7 +81,7 @@ describe("cephfs by ceph-fuse, with a real cluster", function () {
       const ended = once(heard, "end");
       process.kill(pid, "SIGKILL");
       await ended;
-      const seen = (await node.plan()).volumes.get("node.one");
+      const seen = (await node.plan()).volumes.get(asVolumeName("node.one"));
       expect(seen && summaryOf(seen).drift).to.include({ class: "Stale" });
       expect((await mounted("one")).pid).not.to.equal(pid);
       expect((await mounted("two")).pid).to.equal(other.pid);

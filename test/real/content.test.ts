@@ -1,10 +1,11 @@
 import { existsSync, readdirSync, readFileSync, readlinkSync } from "node:fs";
 import { expect } from "chai";
 import { intent } from "../../hack/lib/agent-on-kernel/intent.ts";
+import { asVolumeName } from "../../src/agent/model/identities.ts";
 import type { RealNode } from "../lib/kernel/real-node.ts";
 import { withNode } from "../lib/kernel/with-node.ts";
 
-const name = "node.volume-1";
+const name = asVolumeName("node.volume-1");
 
 describe("content that changes, on the real kernel", () => {
   let node: RealNode;
@@ -72,7 +73,7 @@ describe("content that changes, on the real kernel", () => {
     expect(node.mounts()).to.deep.equal(before);
     node.contents.delete("cm");
     const lost = await node.volume(name);
-    expect(lost.problems.get("")?.reason).to.equal("ConfigMapNotFound");
+    expect(lost.problems.volume?.reason).to.equal("ConfigMapNotFound");
     expect(shown("b")).to.deep.equal({ file: "old" });
   });
 
@@ -101,7 +102,7 @@ describe("content that changes, on the real kernel", () => {
     expect((await node.journal()).records.get(name)?.stage?.contentVersion).to.equal("u/2 until-two");
     node.contents.delete("sa");
     const lost = await node.volume(name);
-    expect(lost.problems.get("")?.message).to.equal("no sa");
+    expect(lost.problems.volume?.message).to.equal("no sa");
     expect(shown("a")).to.deep.equal({ key: "new", token: "two" });
   });
 

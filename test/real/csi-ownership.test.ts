@@ -40,7 +40,7 @@ describe("whom the files of a CSI volume belong to, on the real kernel", () => {
   const why = async (target: string) => {
     const plan = await there.node.plan();
     const [volume] = plan.volumes.values();
-    return volume?.problems.get(there.node.target(target));
+    return volume?.problems.targets.get(there.node.target(target));
   };
 
   it("to the group of its mounts, before any of them is there", async () => {

@@ -42,7 +42,7 @@ describe("a CSI driver that acts as the pod, on the real kernel (behaviour 109, 
       return [whose, ...all];
     });
   };
-  const problem = async (uid: string) => (await there.node.volume(volumeName)).problems.get(at(uid))?.reason;
+  const problem = async (uid: string) => (await there.node.volume(volumeName)).problems.targets.get(at(uid))?.reason;
 
   it("gets for each pod its own tokens and name, and those of no other", async () => {
     want(["a", "b"]);
@@ -183,7 +183,7 @@ describe("a CSI driver that acts as the pod, on the real kernel (behaviour 109, 
     await ask("a", "1");
     want(["a"], {}, { mounts: [{ path: there.node.target("host") }] });
     const volume = await there.node.volume(volumeName);
-    expect(volume.problems.get(there.node.target("host"))?.reason).to.equal("PerPodIdentity");
+    expect(volume.problems.targets.get(there.node.target("host"))?.reason).to.equal("PerPodIdentity");
     expect(publishes()).to.have.length(1);
     expect(there.node.mountAt(at("a"))).to.not.equal(undefined);
   });

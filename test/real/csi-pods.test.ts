@@ -1,6 +1,7 @@
 import { execFileSync } from "node:child_process";
 import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { expect } from "chai";
+import { noProblems } from "../../src/agent/model/actual-volume.ts";
 import type { IntentPod } from "../../src/api/types.gen.ts";
 import { type DriverNode, volumeName, withDriverNode } from "../lib/kernel/driver-node.ts";
 
@@ -41,7 +42,10 @@ describe("volumes of a CSI driver for pods, on the real kernel", () => {
     expect([existsSync(at("a")), existsSync(`${at("b")}/shared`)]).to.deep.equal([false, true]);
     there.node.want(volumeFor({ b: {} }, { deleting: true }));
     const held = await there.node.volume(volumeName);
-    expect([held.phase, held.problems.get(at("b"))?.reason]).to.deep.equal(["tearDown", "ConsumerStillRunning"]);
+    expect([held.phase, held.problems.targets.get(at("b"))?.reason]).to.deep.equal([
+      "tearDown",
+      "ConsumerStillRunning",
+    ]);
     expect((await giveBack("b")).phase).to.equal("released");
     expect([there.node.mounts(), there.left()]).to.deep.equal([[], []]);
   });
@@ -67,11 +71,11 @@ describe("volumes of a CSI driver for pods, on the real kernel", () => {
     await want({ a: { fsGroup: 2000 }, b: { fsGroup: 3000 } });
     await ask("a");
     const volume = await ask("b");
-    expect(volume.problems.get(at("b"))?.reason).to.equal("FsGroupConflict");
+    expect(volume.problems.targets.get(at("b"))?.reason).to.equal("FsGroupConflict");
     expect(execFileSync("stat", ["-c", "%g", at("a")], { encoding: "utf8" }).trim()).to.equal("2000");
     await want({ b: { fsGroup: 3000 } });
     await giveBack("a");
-    expect((await there.node.volume(volumeName)).problems.size).to.equal(0);
+    expect((await there.node.volume(volumeName)).problems).to.deep.equal(noProblems);
     expect(execFileSync("stat", ["-c", "%g", at("b")], { encoding: "utf8" }).trim()).to.equal("3000");
   });
 

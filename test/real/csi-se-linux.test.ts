@@ -49,7 +49,7 @@ describe("the SELinux label of a CSI volume, on a kernel that is taken for one w
     await want({ b: "s0:c1,c2" });
     await want({ a: "s0:c3", b: "s0:c1,c2", c: undefined });
     const [volume] = (await there.node.plan()).volumes.values();
-    const problem = volume?.problems.get(there.node.target("a"));
+    const problem = volume?.problems.targets.get(there.node.target("a"));
     expect(problem).to.deep.include({
       reason: "SELinuxContextConflict",
       on: { kind: "Mount", name: there.node.target("b") },

@@ -1,6 +1,7 @@
 import { execFileSync } from "node:child_process";
 import { existsSync, readdirSync, writeFileSync } from "node:fs";
 import { expect } from "chai";
+import { asVolumeName } from "../../src/agent/model/identities.ts";
 import type { NodeVolumeIntent } from "../../src/api/types.gen.ts";
 import { VolumeError } from "../../src/errors.ts";
 import { type DriverNode, volumeName, withDriverNode } from "../lib/kernel/driver-node.ts";
@@ -154,12 +155,12 @@ describe("volumes of a CSI driver, on the real kernel", () => {
     const failures = [...plan.volumes.values()].flatMap(({ failure }) => failure?.reason ?? []);
     expect(failures).to.deep.equal(["VolumeHeldElsewhere"]);
     expect(there.driver.kinds.filter((kind) => kind === "stage")).to.have.length(1);
-    const first = plan.volumes.get(volumeName)?.failure === undefined ? volumeName : "node.volume-2";
+    const first = plan.volumes.get(volumeName)?.failure === undefined ? volumeName : asVolumeName("node.volume-2");
     const deleting = (of: NodeVolumeIntent) => ({
       ...of,
       metadata: { ...of.metadata, generation: 2, deletionTimestamp: "2026-01-01T00:00:00Z" },
     });
-    const wait = first === volumeName ? "node.volume-2" : volumeName;
+    const wait = first === volumeName ? asVolumeName("node.volume-2") : volumeName;
     there.node.forgetFailures();
     const [gone, stays] = first === volumeName ? [there.volume(), second] : [second, there.volume()];
     there.node.want(deleting(gone), stays);

@@ -2,10 +2,11 @@ import { execFileSync } from "node:child_process";
 import { expect } from "chai";
 import { intent } from "../../hack/lib/agent-on-kernel/intent.ts";
 import { slow } from "../../hack/lib/lanes/slow.ts";
+import { asVolumeName } from "../../src/agent/model/identities.ts";
 import type { RealNode } from "../lib/kernel/real-node.ts";
 import { withDisk } from "../lib/kernel/with-node.ts";
 
-const name = "node.volume-1";
+const name = asVolumeName("node.volume-1");
 const megabytes = 48;
 const bytes = megabytes * 1024 * 1024;
 const byFields = { disk: { transport: "loop", minSize: bytes, maxSize: bytes, empty: true } };

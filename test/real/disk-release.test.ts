@@ -2,11 +2,12 @@ import { execFileSync } from "node:child_process";
 import { mkdirSync, truncateSync } from "node:fs";
 import { expect } from "chai";
 import { intent } from "../../hack/lib/agent-on-kernel/intent.ts";
+import { asVolumeName } from "../../src/agent/model/identities.ts";
 import { loopDevice } from "../lib/kernel/disks/loop-device.ts";
 import type { RealNode } from "../lib/kernel/real-node.ts";
 import { withNode } from "../lib/kernel/with-node.ts";
 
-const name = "node.volume-1";
+const name = asVolumeName("node.volume-1");
 
 describe("the release of a disk, on the real kernel", () => {
   let node: RealNode;
@@ -72,7 +73,7 @@ describe("the release of a disk, on the real kernel", () => {
   });
 
   it("that another intent has mounted too waits for that one, and says so", async () => {
-    const other = "node.volume-2";
+    const other = asVolumeName("node.volume-2");
     node.want(raw(name), raw(other));
     await node.converge();
     expect(node.mounts()).to.have.length(2);

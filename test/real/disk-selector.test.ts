@@ -4,6 +4,7 @@ import { expect } from "chai";
 import { intent } from "../../hack/lib/agent-on-kernel/intent.ts";
 import { slow } from "../../hack/lib/lanes/slow.ts";
 import { volumeKey } from "../../src/agent/desired/volume-key.ts";
+import { asVolumeName } from "../../src/agent/model/identities.ts";
 import type { ChildRequest } from "../../src/host/linux/child/child-protocol.ts";
 import type { ChildResult } from "../../src/host/linux/child/child-runner.ts";
 import { ChildRunner } from "../../src/host/linux/child/child-runner.ts";
@@ -12,8 +13,8 @@ import { type LoopDevice, loopDevice } from "../lib/kernel/disks/loop-device.ts"
 import type { RealNode } from "../lib/kernel/real-node.ts";
 import { withNode } from "../lib/kernel/with-node.ts";
 
-const name = "node.volume-1";
-const other = "node.volume-2";
+const name = asVolumeName("node.volume-1");
+const other = asVolumeName("node.volume-2");
 /** Bytes that no other test's device has: the disks of these tests are told from those by their size. */
 const megabytes = 61 + (Date.now() % 300);
 const bytes = megabytes * 1024 * 1024;

@@ -4,6 +4,7 @@ import { mkdirSync, writeFileSync } from "node:fs";
 import { expect } from "chai";
 import { intent } from "../../hack/lib/agent-on-kernel/intent.ts";
 import { slow } from "../../hack/lib/lanes/slow.ts";
+import { asVolumeName } from "../../src/agent/model/identities.ts";
 import type { ChildRequest } from "../../src/host/linux/child/child-protocol.ts";
 import { ChildRunner } from "../../src/host/linux/child/child-runner.ts";
 import { attachedStandIn } from "../lib/fakes/attached-stand-in.ts";
@@ -13,7 +14,7 @@ import { end, withProcesses } from "../lib/kernel/processes.ts";
 import type { RealNode } from "../lib/kernel/real-node.ts";
 import { withDisk } from "../lib/kernel/with-node.ts";
 
-const name = "node.volume-1";
+const name = asVolumeName("node.volume-1");
 const megabytes = 48;
 const bytes = megabytes * 1024 * 1024;
 const written = "THE DATABASE OF SOMEBODY";

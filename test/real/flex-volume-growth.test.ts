@@ -2,13 +2,14 @@ import { statfsSync, writeFileSync } from "node:fs";
 import { expect } from "chai";
 import { intent } from "../../hack/lib/agent-on-kernel/intent.ts";
 import { slow } from "../../hack/lib/lanes/slow.ts";
+import { asVolumeName } from "../../src/agent/model/identities.ts";
 import type { FlexVolumeSource } from "../../src/api/types.gen.ts";
 import { need } from "../lib/asserts/requirements.ts";
 import { flexDriver } from "../lib/fakes/flex-driver.ts";
 import type { RealNode } from "../lib/kernel/real-node.ts";
 import { withNode } from "../lib/kernel/with-node.ts";
 
-const name = "node.volume-1";
+const name = asVolumeName("node.volume-1");
 const MiB = 2 ** 20;
 
 describe("volumes of flexvolume drivers that grow", () => {

@@ -4,6 +4,7 @@ import { expect } from "chai";
 import { intent } from "../../hack/lib/agent-on-kernel/intent.ts";
 import { slow } from "../../hack/lib/lanes/slow.ts";
 import { until } from "../../hack/lib/until.ts";
+import { asVolumeName } from "../../src/agent/model/identities.ts";
 import { afterReboot } from "../../src/agent/model/volume-record.ts";
 import type { FlexVolumeSource } from "../../src/api/types.gen.ts";
 import { need } from "../lib/asserts/requirements.ts";
@@ -11,7 +12,7 @@ import { DeadlinesByHand } from "../lib/fakes/deadlines-by-hand.ts";
 import { flexDriver } from "../lib/fakes/flex-driver.ts";
 import { RealNode } from "../lib/kernel/real-node.ts";
 
-const name = "node.volume-1";
+const name = asVolumeName("node.volume-1");
 const success = `echo '{"status": "Success", "capabilities": {"attach": false}}'`;
 
 /** A driver without attach that does this for each command, and writes down what it is called with. */

@@ -2,12 +2,13 @@ import { existsSync, readdirSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect } from "chai";
 import { intent } from "../../hack/lib/agent-on-kernel/intent.ts";
+import { asVolumeName } from "../../src/agent/model/identities.ts";
 import type { FlockerVolumeSource } from "../../src/api/types.gen.ts";
 import { datasetUUID, elsewhereUUID, FlockerContractServer, hereUUID } from "../lib/fakes/flocker-contract-server.ts";
 import type { RealNode } from "../lib/kernel/real-node.ts";
 import { withNode } from "../lib/kernel/with-node.ts";
 
-const name = "node.volume-1";
+const name = asVolumeName("node.volume-1");
 
 describe("flocker volumes against a contract server, which is not Flocker", () => {
   let node: RealNode;

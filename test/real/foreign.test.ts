@@ -2,10 +2,12 @@ import { execFileSync } from "node:child_process";
 import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { expect } from "chai";
 import { intent } from "../../hack/lib/agent-on-kernel/intent.ts";
+import { noProblems } from "../../src/agent/model/actual-volume.ts";
+import { asVolumeName } from "../../src/agent/model/identities.ts";
 import type { RealNode } from "../lib/kernel/real-node.ts";
 import { withNode } from "../lib/kernel/with-node.ts";
 
-const name = "node.volume-1";
+const name = asVolumeName("node.volume-1");
 
 describe("what is foreign, on the real kernel", () => {
   let node: RealNode;
@@ -16,7 +18,7 @@ describe("what is foreign, on the real kernel", () => {
   const source = () => ({ hostPath: { path: `${node.path}/src` } });
   const one = (more: object = {}, mount: object = {}) =>
     intent({ source: source(), ...more, mounts: [{ path: node.target("a"), ...mount }] });
-  const problemAt = async (path: string) => (await node.volume(name)).problems.get(path)?.reason;
+  const problemAt = async (path: string) => (await node.volume(name)).problems.targets.get(path)?.reason;
 
   const foreignAt = (path: string) => {
     mkdirSync(path, { recursive: true });
@@ -79,7 +81,7 @@ describe("what is foreign, on the real kernel", () => {
     expect(await problemAt(node.target("a"))).to.equal("ForeignMount");
     node.want(one({ adopt: "IfSame", generation: 2 }));
     const volume = await node.volume(name);
-    expect([...volume.problems]).to.deep.equal([]);
+    expect(volume.problems).to.deep.equal(noProblems);
     // It is shared, so that its flags change by mounting again: it mostly gets the same id then, if nobody else mounts.
     expect(node.done.slice(-2)).to.deep.equal(["adopt", "publish"]);
     expect(node.mountAt(node.target("a"))?.options, "options are brought to what is wanted").to.include("nosuid");
@@ -92,7 +94,7 @@ describe("what is foreign, on the real kernel", () => {
     mkdirSync(node.target("a"));
     foreignAt(node.target("a"));
     node.want(one({ adopt: "IfSame" }));
-    const problem = (await node.volume(name)).problems.get(node.target("a"));
+    const problem = (await node.volume(name)).problems.targets.get(node.target("a"));
     expect(problem?.reason).to.equal("ForeignMount");
     expect(problem?.message).to.include("nor the same to the kernel as the spec: unmount it");
     canary(node.target("a"));

@@ -16,6 +16,7 @@ import { join } from "node:path";
 import { expect } from "chai";
 import { silent } from "../../hack/lib/silent-log.ts";
 import { Journal } from "../../src/agent/journal/journal.ts";
+import { asVolumeName, type VolumeName } from "../../src/agent/model/identities.ts";
 import type { VolumeRecord } from "../../src/agent/model/volume-record.ts";
 import { LinuxJournalFile } from "../../src/host/linux/files/linux-journal-file.ts";
 import { prepareStateDirectories } from "../../src/host/linux/files/state-directories.ts";
@@ -23,7 +24,7 @@ import { loadLibc } from "../../src/host/linux/syscall/libc.ts";
 import { tryLock } from "../../src/host/linux/syscall/lock.ts";
 import { need } from "../lib/asserts/requirements.ts";
 
-const record = (name: string): VolumeRecord => ({
+const record = (name: VolumeName): VolumeRecord => ({
   name,
   key: name,
   type: "emptyDir",
@@ -61,7 +62,7 @@ describe("the state directory, on a small tmpfs", () => {
 
   async function leaveDamaged(): Promise<Buffer> {
     const journal = await open();
-    await journal.put(record("a"));
+    await journal.put(record(asVolumeName("a")));
     await journal.close();
     const damaged = Buffer.from(readFileSync(`${directory}/journal`));
     damaged[20] = 0xff;
@@ -71,16 +72,16 @@ describe("the state directory, on a small tmpfs", () => {
 
   it("what fills the disk can be written down to be removed, on the room in reserve, also after a restart", async () => {
     const journal = await open();
-    await journal.put(record("a"));
+    await journal.put(record(asVolumeName("a")));
     fill();
-    for (let i = 0; i < 200; i++) await journal.put({ ...record("a"), generation: i, revoked: true });
+    for (let i = 0; i < 200; i++) await journal.put({ ...record(asVolumeName("a")), generation: i, revoked: true });
     expect(existsSync(`${directory}/journal.reserve`)).to.equal(false);
     await journal.close();
     const again = await open();
-    expect(again.records.get("a")).to.include({ generation: 199, revoked: true });
+    expect(again.records.get(asVolumeName("a"))).to.include({ generation: 199, revoked: true });
     expect(again.damage).to.equal(undefined);
     rmSync(`${directory}/data`);
-    await again.put(record("b"));
+    await again.put(record(asVolumeName("b")));
     expect(statSync(`${directory}/journal.reserve`).blocks * 512, "held again").to.be.at.least(1024 * 1024);
     await again.close();
   });
@@ -89,20 +90,20 @@ describe("the state directory, on a small tmpfs", () => {
     await (await open()).close();
     fill();
     const journal = await open();
-    await journal.put(record("a"));
+    await journal.put(record(asVolumeName("a")));
     expect(journal.epoch).to.equal(2);
     await journal.close();
   });
 
   it("without any room the failure names the file, and what was written before stays whole", async () => {
     const journal = await open();
-    await journal.put(record("a"));
+    await journal.put(record(asVolumeName("a")));
     fill();
     rmSync(`${directory}/journal.reserve`);
     fill();
     let failed: unknown;
     for (let i = 0; i < 100 && failed === undefined; i++) {
-      await journal.put({ ...record("b"), key: "k".repeat(500) }).catch((error: unknown) => {
+      await journal.put({ ...record(asVolumeName("b")), key: "k".repeat(500) }).catch((error: unknown) => {
         failed = error;
       });
     }
@@ -111,7 +112,7 @@ describe("the state directory, on a small tmpfs", () => {
     await journal.close();
     rmSync(`${directory}/data`);
     const again = await open();
-    expect(again.records.get("a")).to.deep.equal(record("a"));
+    expect(again.records.get(asVolumeName("a"))).to.deep.equal(record(asVolumeName("a")));
     expect(again.damage).to.equal(undefined);
     await again.close();
   });
@@ -172,8 +173,8 @@ describe("the state directory, on a small tmpfs", () => {
   it("a reserve that can be neither taken nor removed fails no write that has room", async () => {
     mkdirSync(`${directory}/journal.reserve`);
     const journal = await open();
-    await journal.put(record("a"));
-    expect(journal.records.has("a")).to.equal(true);
+    await journal.put(record(asVolumeName("a")));
+    expect(journal.records.has(asVolumeName("a"))).to.equal(true);
     await journal.close();
   });
 

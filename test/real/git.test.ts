@@ -2,6 +2,7 @@ import { randomBytes } from "node:crypto";
 import { readdirSync, readFileSync, readlinkSync, statSync } from "node:fs";
 import { setImmediate } from "node:timers/promises";
 import { expect } from "chai";
+import { asVolumeName } from "../../src/agent/model/identities.ts";
 import { afterReboot } from "../../src/agent/model/volume-record.ts";
 import { stranger } from "../../src/host/linux/child/confined.ts";
 import { GitWorld } from "../lib/kernel/agents/git-world.ts";
@@ -55,7 +56,7 @@ describe("git, on the real kernel", function () {
     const path = await world.shown(revision);
     const asked = world.server.requests.length;
     const journal = await world.node.journal();
-    const record = journal.records.get(world.volume);
+    const record = journal.records.get(asVolumeName(world.volume));
     if (record?.stage === undefined) throw new Error("no stage on record");
     await journal.put(afterReboot(record));
     await world.node.restart();
@@ -88,7 +89,7 @@ describe("git, on the real kernel", function () {
     };
     expect((await world.failure(revision))?.reason).to.equal("ServerUnreachable");
     world.node.want(world.intent(revision, {}, true));
-    expect((await world.node.volume(world.volume)).phase).to.equal("released");
+    expect((await world.node.volume(asVolumeName(world.volume))).phase).to.equal("released");
     await world.node.host.directories.emptyTrash();
     expect([...world.data, ...readdirSync(`${world.node.stateDir}/trash`)]).to.deep.equal([]);
   });
@@ -104,7 +105,7 @@ describe("git, on the real kernel", function () {
     await asked.promise;
     world.node.want(world.intent(revision, {}, true));
     expect((await failed)?.reason).to.equal(undefined); // the plan after it is that of the release
-    expect((await world.node.volume(world.volume)).phase).to.equal("released");
+    expect((await world.node.volume(asVolumeName(world.volume))).phase).to.equal("released");
     await strangersEnd();
     await world.node.host.directories.emptyTrash();
     expect([...world.data, ...readdirSync(`${world.node.stateDir}/trash`)]).to.deep.equal([]);

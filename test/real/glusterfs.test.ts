@@ -7,6 +7,7 @@ import { slow } from "../../hack/lib/lanes/slow.ts";
 import { silent } from "../../hack/lib/silent-log.ts";
 import { until } from "../../hack/lib/until.ts";
 import type { ClientWatch } from "../../src/agent/health/fuse-client-watch.ts";
+import { asVolumeName } from "../../src/agent/model/identities.ts";
 import { summaryOf } from "../../src/agent/status/volume-summary.ts";
 import type { GlusterfsVolumeSource } from "../../src/api/types.gen.ts";
 import { LinuxServers } from "../../src/host/linux/mount/linux-servers.ts";
@@ -62,7 +63,7 @@ describe("glusterfs, with a real server and Debian's client", () => {
       await ended;
       load.kill("SIGKILL");
 
-      const seen = (await node.plan()).volumes.get("node.one");
+      const seen = (await node.plan()).volumes.get(asVolumeName("node.one"));
       expect(seen && summaryOf(seen).drift).to.include({ class: "Stale" });
       expect(seen && summaryOf(seen)).to.include({ ready: "False" });
       const { pid: next } = await mounted("one");

@@ -4,13 +4,14 @@ import { existsSync } from "node:fs";
 import { expect } from "chai";
 import type { IntentInput } from "../../hack/lib/agent-on-kernel/intent.ts";
 import { intent } from "../../hack/lib/agent-on-kernel/intent.ts";
+import { asVolumeName } from "../../src/agent/model/identities.ts";
 import { need } from "../lib/asserts/requirements.ts";
 import { loopDevice } from "../lib/kernel/disks/loop-device.ts";
 import { end, withProcesses } from "../lib/kernel/processes.ts";
 import type { RealNode } from "../lib/kernel/real-node.ts";
 import { withNode } from "../lib/kernel/with-node.ts";
 
-const name = "node.volume-1";
+const name = asVolumeName("node.volume-1");
 
 describe("release, while somebody holds the volume where it is hard to see", () => {
   let node: RealNode;

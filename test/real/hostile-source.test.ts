@@ -14,13 +14,14 @@ import {
 import { expect } from "chai";
 import { intent } from "../../hack/lib/agent-on-kernel/intent.ts";
 import { slow } from "../../hack/lib/lanes/slow.ts";
+import { asVolumeName } from "../../src/agent/model/identities.ts";
 import type { VolumeSource } from "../../src/api/types.gen.ts";
 import { need } from "../lib/asserts/requirements.ts";
 import { loopDevice } from "../lib/kernel/disks/loop-device.ts";
 import type { RealNode } from "../lib/kernel/real-node.ts";
 import { withNode } from "../lib/kernel/with-node.ts";
 
-const name = "node.volume-1";
+const name = asVolumeName("node.volume-1");
 
 describe("a source that a pod may write above, on the real kernel", () => {
   let node: RealNode;

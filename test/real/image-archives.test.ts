@@ -2,6 +2,7 @@ import { execFileSync } from "node:child_process";
 import { mkdirSync, readFileSync } from "node:fs";
 import { gzipSync, zstdCompressSync } from "node:zlib";
 import { expect } from "chai";
+import { asVolumeName } from "../../src/agent/model/identities.ts";
 import { ImageWorld } from "../lib/kernel/agents/image-world.ts";
 import { withEach } from "../lib/kernel/with-node.ts";
 import { type Described, entryOf, paxOf, type RawTarEntry, tarOf } from "../lib/servers/contract-registry.ts";
@@ -169,7 +170,7 @@ describe("images, on the real kernel, of archives that are rare", function () {
     it(`refuses ${title}, for good`, async () => {
       const failure = await world.failure(layers(archive));
       expect(failure).to.match(/^ContentRefused: /);
-      const { failure: said } = await world.node.volume(world.volume);
+      const { failure: said } = await world.node.volume(asVolumeName(world.volume));
       expect((said as { errorClass?: string } | undefined)?.errorClass).to.equal("final");
     });
   }

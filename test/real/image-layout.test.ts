@@ -5,6 +5,7 @@ import { intent } from "../../hack/lib/agent-on-kernel/intent.ts";
 import { skipBecause } from "../../hack/lib/lanes/skip-reason.ts";
 import { slow } from "../../hack/lib/lanes/slow.ts";
 import { locateUnpacked } from "../../hack/lib/tools/unpacked.ts";
+import { asVolumeName } from "../../src/agent/model/identities.ts";
 import { need } from "../lib/asserts/requirements.ts";
 import { RealNode } from "../lib/kernel/real-node.ts";
 
@@ -47,7 +48,7 @@ describe("images, on the real kernel, from a layout that umoci has written", fun
     node.forgetFailures();
     const source = { image: { layout: { path: layout, digest, ...place }, ...more } };
     node.want(intent({ source, mounts: [{ path: node.target("model") }] }));
-    const { failure } = await node.volume("node.volume-1");
+    const { failure } = await node.volume(asVolumeName("node.volume-1"));
     return failure && `${failure.reason}: ${failure.message}`;
   };
   const blob = (name: string) => `${layout}/blobs/${name.replace(":", "/")}`;

@@ -2,6 +2,7 @@ import { execFileSync } from "node:child_process";
 import { mkdirSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { expect } from "chai";
 import { intent } from "../../hack/lib/agent-on-kernel/intent.ts";
+import { asVolumeName } from "../../src/agent/model/identities.ts";
 import { selfSigned } from "../../src/http/self-signed.ts";
 import { need } from "../lib/asserts/requirements.ts";
 import { RealNode } from "../lib/kernel/real-node.ts";
@@ -55,7 +56,7 @@ describe("images, on the real kernel, from Debian's docker-registry", function (
     node.forgetFailures();
     const source = { image: { reference: registry.reference(index), ...more } };
     node.want(intent({ source, mounts: [{ path: node.target("model") }] }));
-    const { failure } = await node.volume("node.volume-1");
+    const { failure } = await node.volume(asVolumeName("node.volume-1"));
     return failure && `${failure.reason}: ${failure.message}`;
   };
   const shows = () => expect(readFileSync(`${node.target("model")}/model`, "utf8")).to.equal("weights");

@@ -14,11 +14,12 @@ import { expect } from "chai";
 import { intent } from "../../hack/lib/agent-on-kernel/intent.ts";
 import { slow } from "../../hack/lib/lanes/slow.ts";
 import { until } from "../../hack/lib/until.ts";
+import { asVolumeName } from "../../src/agent/model/identities.ts";
 import { loopDevice } from "../lib/kernel/disks/loop-device.ts";
 import type { RealNode } from "../lib/kernel/real-node.ts";
 import { withDisk } from "../lib/kernel/with-node.ts";
 
-const name = "node.volume-1";
+const name = asVolumeName("node.volume-1");
 
 describe("local block devices, on the real kernel", () => {
   let node: RealNode;
@@ -153,7 +154,7 @@ describe("local block devices, on the real kernel", () => {
     if (one === undefined || other === undefined) throw new Error("there are two");
     node.want(one, other);
     const { volumes } = await node.converge();
-    const reasons = [one, other].map(({ metadata }) => volumes.get(metadata.name)?.failure?.reason);
+    const reasons = [one, other].map(({ metadata }) => volumes.get(asVolumeName(metadata.name))?.failure?.reason);
     expect(reasons.filter((reason) => reason !== undefined)).to.deep.equal(["DeviceBusy"]);
     expect(node.mounts().filter(({ point }) => point.includes("/mnt/"))).to.have.length(1);
   });

@@ -4,6 +4,7 @@ import { expect } from "chai";
 import { intent } from "../../hack/lib/agent-on-kernel/intent.ts";
 import { fullVariable } from "../../hack/lib/lanes/lanes.ts";
 import { slow } from "../../hack/lib/lanes/slow.ts";
+import { asVolumeName } from "../../src/agent/model/identities.ts";
 import { VolumeError } from "../../src/errors.ts";
 import { mapperName } from "../../src/host/ports/block-layers.ts";
 import { need } from "../lib/asserts/requirements.ts";
@@ -32,7 +33,7 @@ describeLayers(standIns);
 describeLayeredSwap(standIns);
 
 describe("layers beneath a local volume, cut off at any step", () => {
-  const name = "node.volume-1";
+  const name = asVolumeName("node.volume-1");
   const secretRef = { namespace: "default", name: "disk" };
   const local = { lvm: { volumeGroup: "group", logicalVolume: "data" }, encryption: { secretRef } };
   const steps = ["makeLogicalVolume", "formatLUKS", "openLUKS", "closeLUKS", "activate"];
@@ -74,7 +75,7 @@ describe("layers beneath a local volume, cut off at any step", () => {
 });
 
 describe("layers beneath a local volume that others have made, or write to", () => {
-  const name = "node.volume-1";
+  const name = asVolumeName("node.volume-1");
   const secretRef = { namespace: "default", name: "disk" };
   const mebi = 1024 * 1024;
   let node: FakeLayeredNode;

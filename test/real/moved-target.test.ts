@@ -2,12 +2,14 @@ import { execFileSync } from "node:child_process";
 import { existsSync, mkdirSync, renameSync } from "node:fs";
 import { expect } from "chai";
 import { intent } from "../../hack/lib/agent-on-kernel/intent.ts";
+import { noProblems } from "../../src/agent/model/actual-volume.ts";
+import { asVolumeName } from "../../src/agent/model/identities.ts";
 import { summaryOf } from "../../src/agent/status/volume-summary.ts";
 import type { VolumeSource } from "../../src/api/types.gen.ts";
 import type { RealNode } from "../lib/kernel/real-node.ts";
 import { withNode } from "../lib/kernel/with-node.ts";
 
-const name = "node.volume-1";
+const name = asVolumeName("node.volume-1");
 
 const sources: readonly [string, (node: RealNode) => VolumeSource][] = [
   ["a file system in memory", () => ({ emptyDir: { medium: "Memory" } })],
@@ -33,12 +35,12 @@ for (const [what, sourceOf] of sources) {
       move();
       const moved = await node.volume(name);
       expect(onTargets().map(({ point }) => point)).to.deep.equal([node.target("moved/a")]);
-      expect(moved.problems.get(node.target("dir/a"))?.reason).to.equal("TargetMoved");
+      expect(moved.problems.targets.get(node.target("dir/a"))?.reason).to.equal("TargetMoved");
       expect(summaryOf(moved).drift).to.include({ class: "Missing" });
       expect(summaryOf(moved).drift?.message).to.contain(node.target("moved/a"));
       expect(moved.actualState.inUse).to.equal(true);
       renameSync(node.target("moved"), node.target("dir"));
-      expect((await node.volume(name)).problems.size).to.equal(0);
+      expect((await node.volume(name)).problems).to.deep.equal(noProblems);
     });
 
     it("is unmounted where it is before the volume is released", async () => {
@@ -53,7 +55,7 @@ for (const [what, sourceOf] of sources) {
       mkdirSync(node.target("theirs"));
       execFileSync("mount", ["--bind", node.target("dir/a"), node.target("theirs")]);
       execFileSync("umount", [node.target("dir/a")]);
-      expect((await node.volume(name)).problems.size).to.equal(0);
+      expect((await node.volume(name)).problems).to.deep.equal(noProblems);
       expect(onTargets().map(({ point }) => point)).to.have.members([node.target("theirs"), node.target("dir/a")]);
     });
   });

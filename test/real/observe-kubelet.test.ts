@@ -4,6 +4,7 @@ import { mkdirSync, rmdirSync, rmSync } from "node:fs";
 import { dirname } from "node:path";
 import { expect } from "chai";
 import { intent } from "../../hack/lib/agent-on-kernel/intent.ts";
+import { asVolumeName } from "../../src/agent/model/identities.ts";
 import { LeftoverWatch } from "../../src/agent/orphans/leftover-watch.ts";
 import { statusOf } from "../../src/agent/status/intent-status.ts";
 import { summaryOf } from "../../src/agent/status/volume-summary.ts";
@@ -13,7 +14,7 @@ import { loopDevice } from "../lib/kernel/disks/loop-device.ts";
 import { RealNode } from "../lib/kernel/real-node.ts";
 import { withNode } from "../lib/kernel/with-node.ts";
 
-const name = "node.volume-1";
+const name = asVolumeName("node.volume-1");
 const uid = "9b1c0ad4-1111-4222-8333-444455556666";
 
 /** Lays out what kubelet and a CSI driver make for one pod, with a tmpfs for the volume: none of the two runs. */

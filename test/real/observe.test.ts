@@ -2,13 +2,14 @@ import { execFileSync } from "node:child_process";
 import { mkdirSync } from "node:fs";
 import { expect } from "chai";
 import { intent } from "../../hack/lib/agent-on-kernel/intent.ts";
+import { asVolumeName } from "../../src/agent/model/identities.ts";
 import { summaryOf } from "../../src/agent/status/volume-summary.ts";
 import type { VolumeSource } from "../../src/api/types.gen.ts";
 import { loopDevice } from "../lib/kernel/disks/loop-device.ts";
 import type { RealNode } from "../lib/kernel/real-node.ts";
 import { withNode } from "../lib/kernel/with-node.ts";
 
-const name = "node.volume-1";
+const name = asVolumeName("node.volume-1");
 
 describe("an observed volume, on the real kernel", () => {
   let node: RealNode;

@@ -3,6 +3,7 @@ import { chmodSync, chownSync, lstatSync, mkdirSync, openSync, renameSync, write
 import { expect } from "chai";
 import { intent } from "../../hack/lib/agent-on-kernel/intent.ts";
 import { slow } from "../../hack/lib/lanes/slow.ts";
+import { asVolumeName } from "../../src/agent/model/identities.ts";
 import { summaryOf } from "../../src/agent/status/volume-summary.ts";
 import type { NodeVolumeIntent, VolumeSource } from "../../src/api/types.gen.ts";
 import { Descriptor } from "../../src/host/linux/syscall/descriptor.ts";
@@ -28,7 +29,7 @@ describe("whom the files of a volume without a driver belong to, on the real ker
   const want = async (source: VolumeSource, mounts: Mounts) => {
     const asked = Object.entries(mounts).map(([name, more]) => ({ name, path: node.target(name), ...more }));
     node.want(intent({ source, mounts: asked, generation: ++generation }));
-    const volume = await node.volume("node.volume-1");
+    const volume = await node.volume(asVolumeName("node.volume-1"));
     expect(volume.failure?.message).to.equal(undefined);
     return volume;
   };
@@ -77,7 +78,7 @@ describe("whom the files of a volume without a driver belong to, on the real ker
     await want(source, { a: { fsGroup: 2000 } });
     fill(node.target("a"));
     const volume = await want(source, { a: { fsGroup: 2000 }, b: { fsGroup: 3000 }, c: {} });
-    expect(volume.problems.get(node.target("b"))).to.deep.include({ reason: "FsGroupConflict" });
+    expect(volume.problems.targets.get(node.target("b"))).to.deep.include({ reason: "FsGroupConflict" });
     expect(node.mountAt(node.target("b"))).to.equal(undefined);
     expect(files("c")).to.deep.equal(files("a"));
     await want(source, { b: { fsGroup: 3000 } });
@@ -158,7 +159,7 @@ describe("whom the files of a volume without a driver belong to, on the real ker
       await want(source, { a: { fsGroup: 2000 } });
       put("secret", "2", { a: "y" });
       const volume = await want(source, { a: { fsGroup: 2000 }, b: { fsGroup: 3000 } });
-      expect(volume.problems.get(node.target("b"))).to.deep.include({ reason: "FsGroupConflict" });
+      expect(volume.problems.targets.get(node.target("b"))).to.deep.include({ reason: "FsGroupConflict" });
       expect(summaryOf(volume).ready).to.equal("False");
       expect(files("a").filter((line) => line.endsWith("/a 2000 644"))).to.have.length(1);
       expect(node.mountAt(node.target("b"))).to.equal(undefined);
@@ -205,11 +206,11 @@ describe("whom the files of a volume without a driver belong to, on the real ker
     const mounts = [{ path: node.target("a"), fsGroup: 2000, fsGroupChangePolicy: "OnRootMismatch" as const }];
     for (const expected of ["2 files", "0 files"]) {
       node.want(intent({ ...spec, mounts, generation: ++generation }));
-      expect((await node.volume("node.volume-1")).failure?.message).to.equal(undefined);
+      expect((await node.volume(asVolumeName("node.volume-1"))).failure?.message).to.equal(undefined);
       expect(files("a")).to.deep.equal(["/ 2000 2775", "/lost+found 2000 2770"]);
       expect(node.log.at(-1)).to.include(`${expected} of ${node.target("a")} were given to group 2000`);
       node.want(intent({ ...spec, mounts, deleting: true, generation: ++generation }));
-      expect((await node.volume("node.volume-1")).phase).to.equal("released");
+      expect((await node.volume(asVolumeName("node.volume-1"))).phase).to.equal("released");
     }
   });
 

@@ -3,10 +3,11 @@ import { once } from "node:events";
 import { existsSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { expect } from "chai";
 import { intent } from "../../hack/lib/agent-on-kernel/intent.ts";
+import { asVolumeName } from "../../src/agent/model/identities.ts";
 import { need } from "../lib/asserts/requirements.ts";
 import { RealNode } from "../lib/kernel/real-node.ts";
 
-const name = "node.volume-1";
+const name = asVolumeName("node.volume-1");
 const control = "/sys/class/zram-control";
 
 describe("a raw disk, on the real kernel", () => {

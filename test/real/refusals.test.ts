@@ -3,10 +3,11 @@ import { existsSync, mkdirSync, readdirSync, readFileSync, symlinkSync, writeFil
 import { expect } from "chai";
 import { intent } from "../../hack/lib/agent-on-kernel/intent.ts";
 import { understand } from "../../src/agent/desired/intents.ts";
+import { asVolumeName } from "../../src/agent/model/identities.ts";
 import type { RealNode } from "../lib/kernel/real-node.ts";
 import { withNode } from "../lib/kernel/with-node.ts";
 
-const name = "node.volume-1";
+const name = asVolumeName("node.volume-1");
 
 describe("refusals, on the real kernel", () => {
   let node: RealNode;
@@ -15,7 +16,7 @@ describe("refusals, on the real kernel", () => {
   });
 
   const source = () => ({ hostPath: { path: `${node.path}/src` } });
-  const problemAt = async (path: string) => (await node.volume(name)).problems.get(path)?.reason;
+  const problemAt = async (path: string) => (await node.volume(name)).problems.targets.get(path)?.reason;
 
   it("a target outside the allowed prefixes", async () => {
     const outside = `${node.path}/elsewhere`;
@@ -35,7 +36,7 @@ describe("refusals, on the real kernel", () => {
       node.want(intent({ source: { hostPath: { path } }, mounts: [{ path: node.target("a") }] }));
       mkdirSync(`${node.stateDir}/data`, { recursive: true });
       const volume = await node.volume(name);
-      expect(volume.problems.get("")?.reason ?? volume.failure?.reason, path).to.equal("SourceNotAllowed");
+      expect(volume.problems.volume?.reason ?? volume.failure?.reason, path).to.equal("SourceNotAllowed");
       expect(node.mounts()).to.deep.equal([]);
     }
   });
@@ -70,7 +71,7 @@ describe("refusals, on the real kernel", () => {
     writeFileSync(`${node.path}/src/one`, "");
     const one = { hostPath: { path: `${node.path}/src/one`, type: "File" } } as const;
     node.want(intent({ source: one, mounts: [{ path: node.target("directory") }], name: "node.file-1" }));
-    expect((await node.volume("node.file-1")).failure?.reason).to.equal("TargetNotFile");
+    expect((await node.volume(asVolumeName("node.file-1"))).failure?.reason).to.equal("TargetNotFile");
     expect(readFileSync(node.target("file"), "utf8")).to.equal("theirs");
     expect(node.mounts()).to.deep.equal([]);
   });

@@ -3,10 +3,11 @@ import { once } from "node:events";
 import { mkdirSync } from "node:fs";
 import { expect } from "chai";
 import { intent } from "../../hack/lib/agent-on-kernel/intent.ts";
+import { asVolumeName } from "../../src/agent/model/identities.ts";
 import type { RealNode } from "../lib/kernel/real-node.ts";
 import { withNode } from "../lib/kernel/with-node.ts";
 
-const name = "node.volume-1";
+const name = asVolumeName("node.volume-1");
 
 describe("release, on the real kernel", () => {
   let node: RealNode;

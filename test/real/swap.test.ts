@@ -3,6 +3,7 @@ import { expect } from "chai";
 import { intent } from "../../hack/lib/agent-on-kernel/intent.ts";
 import { slow } from "../../hack/lib/lanes/slow.ts";
 import { until } from "../../hack/lib/until.ts";
+import { asVolumeName } from "../../src/agent/model/identities.ts";
 import { statusOf } from "../../src/agent/status/intent-status.ts";
 import { summaryOf } from "../../src/agent/status/volume-summary.ts";
 import { LinuxSwapSource } from "../../src/host/linux/device/linux-swaps.ts";
@@ -11,7 +12,7 @@ import { areaOn, swapGoesWith, swapOn } from "../lib/kernel/layers/swap-of.ts";
 import type { RealNode } from "../lib/kernel/real-node.ts";
 import { withNode } from "../lib/kernel/with-node.ts";
 
-const name = "node.volume-1";
+const name = asVolumeName("node.volume-1");
 
 describe("swap on a local disk, on the real kernel", function () {
   this.timeout(60_000);
@@ -102,7 +103,7 @@ describe("swap on a local disk, on the real kernel", function () {
     const mounts = [{ path: node.target("a") }];
     const other = intent({ name: "node.other", source: { local: { path: disk } }, fsType: "ext4", mounts });
     node.want(swap(), other);
-    expect((await node.volume("node.other")).failure?.reason).to.equal("DeviceBusy");
+    expect((await node.volume(asVolumeName("node.other"))).failure?.reason).to.equal("DeviceBusy");
     expect(swapOn(disk)?.priority).to.equal(0);
   });
 

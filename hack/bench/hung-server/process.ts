@@ -4,6 +4,7 @@ import { execFileSync } from "node:child_process";
 import { mkdirSync } from "node:fs";
 import { setTimeout as after } from "node:timers/promises";
 import { Registry } from "prom-client";
+import { asVolumeName, type VolumeName } from "../../../src/agent/model/identities.ts";
 import type { Plan } from "../../../src/agent/model/volume-plan.ts";
 import { startAgent } from "../../../src/agent/start.ts";
 import type { NodeVolumeIntentStatus } from "../../../src/api/types.gen.ts";
@@ -94,12 +95,12 @@ async function main({ path, child, fuse, rounds, volumes }: Work): Promise<void>
 
   /** One volume is mounted, reported, and released again. */
   async function comeAndGo(name: string) {
-    const known = watch.planHas(name, "mounted");
+    const known = watch.planHas(asVolumeName(name), "mounted");
     const reported = watch.reported(name, ({ state }) => state === "Mounted");
     const wrote = performance.now();
     api.write(make(name, `${sources}/${name}`));
     const [mount, report] = [(await known) - wrote, (await reported).at - wrote];
-    const gone = watch.planHas(name, "released");
+    const gone = watch.planHas(asVolumeName(name), "released");
     const told = watch.reported(name, ({ state }) => state === "Released");
     const revoked = performance.now();
     api.revoke(name);
@@ -155,7 +156,7 @@ async function main({ path, child, fuse, rounds, volumes }: Work): Promise<void>
 
 /** Waits for what plans and statuses say of volumes. */
 class Watch {
-  readonly #plans = new Map<string, { phase: "mounted" | "released"; resolve: (at: number) => void }>();
+  readonly #plans = new Map<VolumeName, { phase: "mounted" | "released"; resolve: (at: number) => void }>();
   readonly #statuses: { name: string; meets: Phase; resolve: (seen: Seen) => void }[] = [];
 
   constructor(api: FakeApi) {
@@ -180,7 +181,7 @@ class Watch {
     }
   }
 
-  planHas(name: string, phase: "mounted" | "released"): Promise<number> {
+  planHas(name: VolumeName, phase: "mounted" | "released"): Promise<number> {
     return new Promise((resolve) => this.#plans.set(name, { phase, resolve }));
   }
 

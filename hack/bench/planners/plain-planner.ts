@@ -1,4 +1,5 @@
 import { isDeepStrictEqual } from "node:util";
+import type { VolumeName } from "../../../src/agent/model/identities.ts";
 import type { PlanInput } from "../../../src/agent/model/plan-input.ts";
 import type { Plan, VolumePlan } from "../../../src/agent/model/volume-plan.ts";
 import { PathOwners } from "../../../src/agent/planner/path-owners.ts";
@@ -9,13 +10,13 @@ import { planVolume } from "../../../src/agent/planner/plan-volume.ts";
  * one, so that what follows the plans has no more to do than usual.
  */
 export class PlainPlanner {
-  #volumes: ReadonlyMap<string, VolumePlan> = new Map();
+  #volumes: ReadonlyMap<VolumeName, VolumePlan> = new Map();
 
   plan(input: PlanInput): Plan {
     const before = this.#volumes;
     const volumes = plainPlan(input);
     this.#volumes = volumes;
-    const changed = new Map<string, VolumePlan | undefined>();
+    const changed = new Map<VolumeName, VolumePlan | undefined>();
     for (const [name, volume] of volumes) {
       const was = before.get(name);
       if (was === undefined || !isSame(was, volume)) changed.set(name, was);
@@ -39,7 +40,7 @@ function isSame(a: VolumePlan, b: VolumePlan): boolean {
 }
 
 /** PURE. Every volume's plan, as plan() of test/lib/builders/plan-whole.ts makes it. */
-function plainPlan(input: PlanInput): Map<string, VolumePlan> {
+function plainPlan(input: PlanInput): Map<VolumeName, VolumePlan> {
   const names = new Set([...input.desired.keys(), ...input.records.keys()]);
   const owners = new PathOwners();
   for (const name of names) owners.set(name, input.desired.get(name), input.records.get(name));

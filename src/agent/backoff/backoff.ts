@@ -1,7 +1,8 @@
 import type { VolumeError } from "../../errors.ts";
 import { equalJitter } from "../../kube/backoff.ts";
 import type { System } from "../../ports.ts";
-import type { Failure, Slot } from "../model/failure.ts";
+import { type Failure, type Failures, failureOf, type Slot } from "../model/failure.ts";
+import type { VolumeName } from "../model/identities.ts";
 import type { Operation } from "../model/operation.ts";
 
 /**
@@ -15,21 +16,6 @@ const backoff = { baseMs: 500, maxMs: 122_000 };
  * while a driver may still act (DriverMayStillAct).
  */
 const afterDeadlineMs = 5_000;
-
-/** PURE. The key of an operation's backoff: the volume and the target path, or the volume alone. */
-export function slotOf(operation: Operation): Slot {
-  return `${operation.volume}\n${"path" in operation ? operation.path : ""}`;
-}
-
-/** PURE. The volume's name in a backoff key. */
-export function volumeOf(slot: Slot): string {
-  return slot.slice(0, slot.indexOf("\n"));
-}
-
-/** Path of the target; "" of the volume as a whole. */
-export function pathOf(slot: Slot): string {
-  return slot.slice(slot.indexOf("\n") + 1);
-}
 
 /** The failure after one more, with its delay doubled if it is the same operation for the same spec (behaviour 52). */
 export function nextFailure(
@@ -53,27 +39,27 @@ export function nextFailure(
 /** The backoff of each volume and target: the last failure, and the time of the next retry. */
 export class Backoff {
   readonly #system: Pick<System, "clock" | "random">;
-  readonly #bySlot = new Map<Slot, Failure>();
+  readonly #failures = new Map<VolumeName, ReadonlyMap<string | undefined, Failure>>();
 
   constructor(system: Pick<System, "clock" | "random">) {
     this.#system = system;
   }
 
-  /** Never changed in place: a failure that changes is another object. */
-  get bySlot(): ReadonlyMap<Slot, Failure> {
-    return this.#bySlot;
+  /** Values are never changed in place: if a failure changes, its volume has another one. */
+  get failures(): Failures {
+    return this.#failures;
   }
 
   /** @returns the failure as it is remembered */
   failed(operation: Operation, generation: number, error: VolumeError): Failure {
-    const slot = slotOf(operation);
-    const failure = nextFailure(this.#bySlot.get(slot), this.#system, about(operation, generation, error));
-    this.#bySlot.set(slot, failure);
+    const previous = failureOf(this.#failures, operation);
+    const failure = nextFailure(previous, this.#system, about(operation, generation, error));
+    this.#set(operation, failure);
     return failure;
   }
 
   succeeded(operation: Operation): void {
-    this.#bySlot.delete(slotOf(operation));
+    if (failureOf(this.#failures, operation) !== undefined) this.#set(operation, undefined);
   }
 
   /**
@@ -82,17 +68,25 @@ export class Backoff {
    * @returns whether there was a delay to end
    */
   resetBackoff(slot: Slot): boolean {
-    const failure = this.#bySlot.get(slot);
+    const failure = failureOf(this.#failures, slot);
     const { clock } = this.#system;
     if (failure === undefined || failure.nextAt <= clock.monotonic()) return false;
     const resets = (failure.resets ?? 0) + 1;
-    this.#bySlot.set(slot, { ...failure, resets, nextAt: clock.monotonic(), nextTime: clock.now() });
+    this.#set(slot, { ...failure, resets, nextAt: clock.monotonic(), nextTime: clock.now() });
     return true;
   }
 
   /** Forgets those of volumes that are gone. */
   keepOnly(volumes: { has(name: string): boolean }): void {
-    for (const slot of this.#bySlot.keys()) if (!volumes.has(volumeOf(slot))) this.#bySlot.delete(slot);
+    for (const name of this.#failures.keys()) if (!volumes.has(name)) this.#failures.delete(name);
+  }
+
+  #set({ volume, path }: Slot, failure: Failure | undefined): void {
+    const ofVolume = new Map(this.#failures.get(volume));
+    if (failure === undefined) ofVolume.delete(path);
+    else ofVolume.set(path, failure);
+    if (ofVolume.size === 0) this.#failures.delete(volume);
+    else this.#failures.set(volume, ofVolume);
   }
 }
 

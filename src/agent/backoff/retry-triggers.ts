@@ -5,10 +5,11 @@ import type { Wakeups as WakePorts, WatchUnavailable } from "../../host/ports/wa
 import { type ContentRef, contentKey } from "../../plugins/api/content.ts";
 import type { Cancel, System } from "../../ports.ts";
 import { refsOf } from "../content/content-of.ts";
-import type { Slot } from "../model/failure.ts";
+import { failureOf } from "../model/failure.ts";
+import type { VolumeName } from "../model/identities.ts";
 import type { PlanSettings } from "../model/plan-input.ts";
 import type { Plan, PlanListener } from "../model/volume-plan.ts";
-import { type Backoff, volumeOf } from "./backoff.ts";
+import type { Backoff } from "./backoff.ts";
 import { TriggerWatcher } from "./trigger-watcher.ts";
 import { changedMounts, concerns, isOfDriver, triggersFor, type Waiter } from "./triggers-for.ts";
 
@@ -20,7 +21,7 @@ export interface RetryTriggersDeps {
   readonly backoff: Backoff;
   readonly metrics: { woken(by: string): void; unwatched(sources: ReadonlyMap<WatchUnavailable, number>): void };
   /** Volumes of which an operation runs now. */
-  running(): { has(volume: string): boolean };
+  running(): { has(volume: VolumeName): boolean };
   /** Looks again soon. */
   trigger(): void;
 }
@@ -31,14 +32,14 @@ export interface RetryTriggersDeps {
  */
 export class RetryTriggers implements PlanListener {
   readonly #deps: RetryTriggersDeps;
-  readonly #listening: TriggerWatcher;
+  readonly #listening: TriggerWatcher<Waiter>;
   readonly #children = new Map<string, Cancel>();
-  readonly #budgets = new Map<Slot, TriggerLimit>();
+  readonly #budgets = new Map<string, TriggerLimit>();
   /** Wakes for which the budget was used up. */
-  readonly #putOff = new Map<Slot, Cancel>();
+  readonly #putOff = new Map<string, Cancel>();
   /** Woken while an attempt ran that may not have seen why. */
-  readonly #owed = new Set<Slot>();
-  #waiters: ReadonlyMap<Slot, Waiter> = new Map();
+  readonly #owed = new Map<string, Waiter>();
+  #waiters: ReadonlyMap<string, Waiter> = new Map();
   #table: MountTable | undefined;
 
   constructor(deps: RetryTriggersDeps) {
@@ -46,7 +47,7 @@ export class RetryTriggers implements PlanListener {
     this.#listening = new TriggerWatcher({
       wakeups: deps.wakeups,
       log: deps.system.log,
-      woken: (slot, by) => this.#wake(slot, by),
+      woken: (waiter, by) => this.#wake(waiter, by),
       unwatched: (sources) => deps.metrics.unwatched(sources),
     });
   }
@@ -56,7 +57,7 @@ export class RetryTriggers implements PlanListener {
     const { settings } = this.#deps;
     this.#waiters = this.#waitersOf(plan);
     const waiters = [...this.#waiters.values()];
-    this.#listening.follow(waiters.map((waiter) => [waiter.slot, triggersFor(waiter, settings)]));
+    this.#listening.follow(waiters.map((waiter) => [waiter, triggersFor(waiter, settings)]));
     this.#payDebts();
     this.#compare(table);
     this.#forget();
@@ -81,16 +82,17 @@ export class RetryTriggers implements PlanListener {
   /** The content of something has changed, or may be read now. */
   contentChanged(ref: ContentRef): void {
     const key = contentKey(ref);
-    for (const { slot, volume } of this.#waiters.values()) {
-      const shown = refsOf(volume.desired) ?? [];
-      if (shown.some((each) => contentKey(each) === key)) this.#wake(slot, "content");
+    for (const waiter of this.#waiters.values()) {
+      const shown = refsOf(waiter.volume.desired) ?? [];
+      if (shown.some((each) => contentKey(each) === key)) this.#wake(waiter, "content");
     }
   }
 
   /** A CSI driver came, went or was replaced. */
   driverChanged(name: string): void {
-    for (const { slot, failure, volume } of this.#waiters.values()) {
-      if (isOfDriver(volume, name) && wakersOf(failure.reason).has("driver")) this.#wake(slot, "driver");
+    for (const waiter of this.#waiters.values()) {
+      const { failure, volume } = waiter;
+      if (isOfDriver(volume, name) && wakersOf(failure.reason).has("driver")) this.#wake(waiter, "driver");
     }
   }
 
@@ -103,12 +105,16 @@ export class RetryTriggers implements PlanListener {
   }
 
   /** Failures of the spec as it is now; what failed for an earlier one is not waited for. */
-  #waitersOf({ volumes }: Plan): Map<Slot, Waiter> {
-    const waiters = new Map<Slot, Waiter>();
-    for (const [slot, failure] of this.#deps.backoff.bySlot) {
-      const volume = volumes.get(volumeOf(slot));
-      const generation = volume?.desired?.generation ?? volume?.record?.generation ?? 0;
-      if (volume !== undefined && failure.generation === generation) waiters.set(slot, { slot, failure, volume });
+  #waitersOf({ volumes }: Plan): Map<string, Waiter> {
+    const waiters = new Map<string, Waiter>();
+    for (const [name, failures] of this.#deps.backoff.failures) {
+      const volume = volumes.get(name);
+      if (volume === undefined) continue;
+      const generation = volume.desired?.generation ?? volume.record?.generation ?? 0;
+      for (const [path, failure] of failures) {
+        const key = `${name}\n${path ?? ""}`;
+        if (failure.generation === generation) waiters.set(key, { key, path, failure, volume });
+      }
     }
     return waiters;
   }
@@ -119,50 +125,53 @@ export class RetryTriggers implements PlanListener {
     if (table === undefined || before === undefined || table === before || this.#waiters.size === 0) return;
     const changed = changedMounts(before, table);
     for (const waiter of this.#waiters.values()) {
-      if (changed.some((mount) => concerns(waiter, mount))) this.#wake(waiter.slot, "mounts");
+      if (changed.some((mount) => concerns(waiter, mount))) this.#wake(waiter, "mounts");
     }
   }
 
   /** An attempt has failed during which something happened: it may not have seen that. */
   #payDebts(): void {
-    for (const slot of this.#owed) {
-      if (this.#deps.running().has(volumeOf(slot))) continue;
-      this.#owed.delete(slot);
-      if (this.#waiters.has(slot)) this.#wake(slot, "owed");
+    for (const [key, { volume }] of this.#owed) {
+      if (this.#deps.running().has(volume.name)) continue;
+      this.#owed.delete(key);
+      const waiter = this.#waiters.get(key);
+      if (waiter !== undefined) this.#wake(waiter, "owed");
     }
   }
 
-  #wake(slot: Slot, by: string): void {
+  #wake(waiter: Waiter, by: string): void {
     const { backoff, system, metrics, trigger } = this.#deps;
-    if (this.#putOff.has(slot)) return;
-    if (this.#deps.running().has(volumeOf(slot))) {
-      this.#owed.add(slot);
+    const { key, path, volume } = waiter;
+    if (this.#putOff.has(key)) return;
+    if (this.#deps.running().has(volume.name)) {
+      this.#owed.set(key, waiter);
       return;
     }
     const now = system.clock.monotonic();
-    if ((backoff.bySlot.get(slot)?.nextAt ?? now) <= now) return; // it is tried again already
-    const taken = takeTrigger(this.#budgets.get(slot), now);
+    const slot = { volume: volume.name, path };
+    if ((failureOf(backoff.failures, slot)?.nextAt ?? now) <= now) return; // it is tried again already
+    const taken = takeTrigger(this.#budgets.get(key), now);
     if ("waitMs" in taken) {
       const again = () => {
-        this.#putOff.delete(slot);
-        this.#wake(slot, by);
+        this.#putOff.delete(key);
+        this.#wake(waiter, by);
       };
-      this.#putOff.set(slot, system.timers.after(taken.waitMs, again));
+      this.#putOff.set(key, system.timers.after(taken.waitMs, again));
       return;
     }
-    this.#budgets.set(slot, taken.left);
+    this.#budgets.set(key, taken.left);
     metrics.woken(by);
     if (backoff.resetBackoff(slot)) trigger();
   }
 
   #forget(): void {
     const now = this.#deps.system.clock.monotonic();
-    for (const [slot, cancel] of this.#putOff) {
-      if (this.#waiters.has(slot)) continue;
+    for (const [key, cancel] of this.#putOff) {
+      if (this.#waiters.has(key)) continue;
       cancel();
-      this.#putOff.delete(slot);
+      this.#putOff.delete(key);
     }
-    for (const [slot, budget] of this.#budgets) if (isFull(budget, now)) this.#budgets.delete(slot);
+    for (const [key, budget] of this.#budgets) if (isFull(budget, now)) this.#budgets.delete(key);
   }
 }
 

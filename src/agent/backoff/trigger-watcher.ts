@@ -1,37 +1,36 @@
 import { unreachable } from "../../errors.ts";
 import type { WakeupListener, Wakeups, WatchUnavailable } from "../../host/ports/wakeups.ts";
 import type { Cancel, Logger } from "../../ports.ts";
-import type { Slot } from "../model/failure.ts";
 import type { RetryTrigger } from "./triggers-for.ts";
 
 /** Event sources that are watched at once: a thousand waiting volumes must not exhaust the node's inotify watches. */
 const mostSources = 512;
 
 /** Dependencies of watching for the end of waits. */
-export interface TriggerWatcherDeps {
+export interface TriggerWatcherDeps<Waiter> {
   readonly wakeups: Wakeups;
   readonly log: Logger;
-  /** Called for each event, once for each waiting slot. */
-  woken(slot: Slot, by: RetryTrigger["kind"]): void;
+  /** Called for each event, once for each waiter. */
+  woken(waiter: Waiter, by: RetryTrigger["kind"]): void;
   /** Called when the reasons have changed why sources cannot be watched, with the number of sources for each. */
   unwatched(sources: ReadonlyMap<WatchUnavailable, number>): void;
 }
 
-interface Listened {
+interface Listened<Waiter> {
   readonly cancel: Cancel;
-  waiters: ReadonlySet<Slot>;
+  waiters: ReadonlySet<Waiter>;
   unavailable: WatchUnavailable | undefined;
 }
 
-/** The watched event sources: one for all slots that wait for the same event, for as long as one of them waits. */
-export class TriggerWatcher {
-  readonly #deps: TriggerWatcherDeps;
-  readonly #listened = new Map<string, Listened>();
+/** The watched event sources: one for all that wait for the same event, for as long as one of them waits. */
+export class TriggerWatcher<Waiter> {
+  readonly #deps: TriggerWatcherDeps<Waiter>;
+  readonly #listened = new Map<string, Listened<Waiter>>();
   readonly #logged = new Set<WatchUnavailable>();
   /** Sources that there is no room for. */
   #beyond = 0;
 
-  constructor(deps: TriggerWatcherDeps) {
+  constructor(deps: TriggerWatcherDeps<Waiter>) {
     this.#deps = deps;
   }
 
@@ -41,15 +40,15 @@ export class TriggerWatcher {
   }
 
   /** Watches exactly these sources from now on, up to the limit. */
-  follow(sources: Iterable<readonly [Slot, readonly RetryTrigger[]]>): void {
-    const wanted = new Map<string, { readonly source: RetryTrigger; readonly waiters: Set<Slot> }>();
+  follow(sources: Iterable<readonly [Waiter, readonly RetryTrigger[]]>): void {
+    const wanted = new Map<string, { readonly source: RetryTrigger; readonly waiters: Set<Waiter> }>();
     const beyond = new Set<string>();
-    for (const [slot, ofSlot] of sources) {
-      for (const source of ofSlot) {
+    for (const [waiter, all] of sources) {
+      for (const source of all) {
         const key = JSON.stringify(source);
         const known = wanted.get(key);
-        if (known !== undefined) known.waiters.add(slot);
-        else if (wanted.size < mostSources) wanted.set(key, { source, waiters: new Set([slot]) });
+        if (known !== undefined) known.waiters.add(waiter);
+        else if (wanted.size < mostSources) wanted.set(key, { source, waiters: new Set([waiter]) });
         else beyond.add(key);
       }
     }
@@ -65,10 +64,10 @@ export class TriggerWatcher {
     if (beyond.size > 0) this.#warn("limit");
   }
 
-  #listen(key: string, source: RetryTrigger, waiters: ReadonlySet<Slot>): void {
+  #listen(key: string, source: RetryTrigger, waiters: ReadonlySet<Waiter>): void {
     const listener: WakeupListener = {
       woken: () => {
-        for (const slot of this.#listened.get(key)?.waiters ?? []) this.#deps.woken(slot, source.kind);
+        for (const waiter of this.#listened.get(key)?.waiters ?? []) this.#deps.woken(waiter, source.kind);
       },
       unavailable: (why) => this.#setUnavailable(key, why),
     };
@@ -91,7 +90,7 @@ export class TriggerWatcher {
     }
   }
 
-  #drop(key: string, { cancel, unavailable }: Listened): void {
+  #drop(key: string, { cancel, unavailable }: Listened<Waiter>): void {
     cancel();
     this.#listened.delete(key);
     if (unavailable !== undefined) this.#reportUnwatched();

@@ -3,10 +3,9 @@ import { isBeneath, type MountTable } from "../../host/mount-table/mount-table.t
 import type { MountEntry } from "../../host/mount-table/mountinfo.ts";
 import type { WatchedPath, WatchedProcess } from "../../host/ports/wakeups.ts";
 import { isInvalid } from "../model/desired.ts";
-import type { Failure, Slot } from "../model/failure.ts";
+import type { Failure } from "../model/failure.ts";
 import type { PlanSettings } from "../model/plan-input.ts";
 import type { VolumePlan } from "../model/volume-plan.ts";
-import { pathOf } from "./backoff.ts";
 
 /** Something that tells that an attempt may succeed now. */
 export type RetryTrigger =
@@ -20,7 +19,10 @@ const mostProcesses = 4;
 
 /** Where an operation failed, and how. */
 export interface Waiter {
-  readonly slot: Slot;
+  /** Of the slot. */
+  readonly key: string;
+  /** Of the target; not given for the volume as a whole. */
+  readonly path: string | undefined;
   readonly failure: Failure;
   readonly volume: VolumePlan;
 }
@@ -39,16 +41,16 @@ export function triggersFor(waiter: Waiter, settings: PlanSettings): readonly Re
 }
 
 /** PURE. Whether an operation that failed may wait for this mount to go, or for its coming. */
-export function concerns({ slot, failure, volume }: Waiter, mount: MountEntry): boolean {
+export function concerns({ path, failure, volume }: Waiter, mount: MountEntry): boolean {
   if (!wakersOf(failure.reason).has("mounts")) return false;
   const { record, mount: staged } = volume.actualState.stage;
   if (failure.on?.kind === "Device" && mount.source.startsWith("/dev/") && failure.on.name.endsWith(mount.source)) {
     return true; // the host's /dev may be elsewhere for the agent
   }
-  const target = volume.record?.targets.find(({ path }) => path === pathOf(slot));
+  const target = volume.record?.targets.find((each) => each.path === path);
   if ([record?.identity?.device, record?.deviceNumber, target?.identity.device].includes(mount.device)) return true;
-  const paths = [pathOf(slot), failure.on?.kind === "Mount" ? failure.on.name : "", staged?.point ?? ""];
-  return paths.some((path) => path !== "" && (isBeneath(mount.point, path) || isBeneath(path, mount.point)));
+  const paths = [path, failure.on?.kind === "Mount" ? failure.on.name : undefined, staged?.point];
+  return paths.some((each) => each && (isBeneath(mount.point, each) || isBeneath(each, mount.point)));
 }
 
 /** PURE. Whether a volume is set up, or was, by the CSI driver of this name. */
@@ -83,9 +85,8 @@ function programOf({ failure: { on } }: Waiter, { hostRoot }: PlanSettings): Ret
   return [{ kind: "path", place: { root: hostRoot, path: on.name, links: "follow", written: true } }];
 }
 
-function targetsOf({ slot }: Waiter): RetryTrigger[] {
-  const path = pathOf(slot);
-  return path === "" ? [] : [{ kind: "path", place: { root: "/", path, links: "refuse" } }];
+function targetsOf({ path }: Waiter): RetryTrigger[] {
+  return path === undefined ? [] : [{ kind: "path", place: { root: "/", path, links: "refuse" } }];
 }
 
 function processesOf({ failure, volume }: Waiter): RetryTrigger[] {

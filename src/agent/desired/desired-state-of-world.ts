@@ -3,6 +3,7 @@ import type { ContentRef } from "../../plugins/api/content.ts";
 import type { Cancel } from "../../ports.ts";
 import { refsOf } from "../content/content-of.ts";
 import { type Desired, isInvalid } from "../model/desired.ts";
+import type { VolumeName } from "../model/identities.ts";
 import { podTargetPath } from "../model/pod-path.ts";
 import type { IntentEntry } from "./intents.ts";
 import { withPods } from "./pod-mounts.ts";
@@ -21,10 +22,10 @@ export interface DesiredStateOfWorldDeps {
 /** The intents of one node as the planner takes them, kept up with each event of their store. */
 export class DesiredStateOfWorld {
   readonly #deps: DesiredStateOfWorldDeps;
-  readonly #volumes = new Map<string, Desired>();
-  readonly #refs = new Map<string, readonly ContentRef[]>();
+  readonly #volumes = new Map<VolumeName, Desired>();
+  readonly #refs = new Map<VolumeName, readonly ContentRef[]>();
   /** Names of the intents that name a pod, by the path of its target. */
-  readonly #ofPods = new Map<string, Set<string>>();
+  readonly #ofPods = new Map<string, Set<VolumeName>>();
   #followed = true;
 
   constructor(deps: DesiredStateOfWorldDeps) {
@@ -44,7 +45,7 @@ export class DesiredStateOfWorld {
   }
 
   /** By name. The same map each time, changed in place. */
-  get volumes(): ReadonlyMap<string, Desired> {
+  get volumes(): ReadonlyMap<VolumeName, Desired> {
     return this.#volumes;
   }
 
@@ -60,7 +61,7 @@ export class DesiredStateOfWorld {
   }
 
   /** Intents that name the pod whose target has this path. */
-  ofPod(path: string): ReadonlySet<string> {
+  ofPod(path: string): ReadonlySet<VolumeName> {
     return this.#ofPods.get(path) ?? none;
   }
 
@@ -85,7 +86,7 @@ export class DesiredStateOfWorld {
     this.#deps.onChange();
   }
 
-  #drop(name: string): void {
+  #drop(name: VolumeName): void {
     this.#indexPods(name, undefined);
     this.#volumes.delete(name);
     this.#refer(name, undefined);
@@ -97,7 +98,7 @@ export class DesiredStateOfWorld {
     return pods === undefined ? desired : withPods(desired, pods.kubeletDir, (path) => pods.isOpen(path));
   }
 
-  #indexPods(name: string, desired: Desired | undefined): void {
+  #indexPods(name: VolumeName, desired: Desired | undefined): void {
     const before = this.#volumes.get(name);
     for (const path of this.#pathsOf(before)) {
       const names = this.#ofPods.get(path);
@@ -117,7 +118,7 @@ export class DesiredStateOfWorld {
     return (desired.pods ?? []).map((pod) => podTargetPath(kubeletDir, pod));
   }
 
-  #refer(name: string, refs: readonly ContentRef[] | undefined): void {
+  #refer(name: VolumeName, refs: readonly ContentRef[] | undefined): void {
     if (this.#refs.get(name) === refs) return;
     this.#followed = false;
     if (refs === undefined) this.#refs.delete(name);
@@ -125,4 +126,4 @@ export class DesiredStateOfWorld {
   }
 }
 
-const none: ReadonlySet<string> = new Set();
+const none: ReadonlySet<VolumeName> = new Set();

@@ -5,6 +5,7 @@ import type { VolumeSpec } from "../../plugins/api/volume-plugin.ts";
 import { needsGrantedVolume } from "../../plugins/csi.ts";
 import { pluginFor, sourceType } from "../../plugins/registry.ts";
 import type { DesiredVolume } from "../model/desired.ts";
+import { asVolumeName } from "../model/identities.ts";
 import type { KubeletVolume } from "../model/kubelet-view.ts";
 import { fileLabel } from "./selinux-label.ts";
 
@@ -25,7 +26,7 @@ export function desiredVolume(intent: NodeVolumeIntent, key: string): DesiredVol
   const layout = pluginFor(spec.source).layout(volume);
   const kubelet = kubeletVolumeOf(spec);
   return {
-    name: metadata.name,
+    name: asVolumeName(metadata.name),
     uid: metadata.uid ?? "",
     generation: metadata.generation ?? 0,
     deleting: metadata.deletionTimestamp !== undefined,

@@ -4,6 +4,7 @@ import { hasDots } from "../../api/values/path.ts";
 import type { SourceType } from "../../plugins/api/volume-plugin.ts";
 import { plugins } from "../../plugins/registry.ts";
 import type { InvalidVolume, MayHave } from "../model/desired.ts";
+import { asVolumeName } from "../model/identities.ts";
 
 /** PURE. An intent that was not understood, with what could be read of it all the same. */
 export function notUnderstood(raw: NodeVolumeIntent, errors: readonly FieldError[], key: string): InvalidVolume {
@@ -11,7 +12,7 @@ export function notUnderstood(raw: NodeVolumeIntent, errors: readonly FieldError
   const spec = membersOf(raw.spec);
   const mayHave = mayHaveOf(spec);
   return {
-    name: metadata.name,
+    name: asVolumeName(metadata.name),
     key,
     uid: metadata.uid ?? "",
     generation: metadata.generation ?? 0,

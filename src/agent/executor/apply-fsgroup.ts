@@ -2,6 +2,7 @@ import { VolumeError } from "../../errors.ts";
 import { type MountIdentity, sameIdentity } from "../../host/mount-table/mount-table.ts";
 import type { OwnershipRequest, OwnershipResult } from "../../host/ports/ownership.ts";
 import type { DesiredMount, DesiredVolume } from "../model/desired.ts";
+import type { VolumeName } from "../model/identities.ts";
 import { identityBeneath } from "../model/identity-beneath.ts";
 import { type Owned, type Published, type TargetRecord, withTarget } from "../model/volume-record.ts";
 import { type FSGroupPlan, fsGroupPlan, ownedOf, withoutOtherFSGroups } from "../ownership/fsgroup-policy.ts";
@@ -95,7 +96,7 @@ function groupToGive({ want, action }: FSGroupPlan): number | undefined {
 
 async function give(
   context: ActionContext,
-  volume: string,
+  volume: VolumeName,
   { mount, place, fsGroup }: { readonly mount: DesiredMount; readonly place: Place; readonly fsGroup: number },
 ): Promise<Owned> {
   const policy = mount.fsGroupChangePolicy ?? "Always";

@@ -1,13 +1,14 @@
 import type { MountEntry } from "../../host/mount-table/mountinfo.ts";
 import type { SourcePath } from "../../host/ports/host-ports.ts";
 import type { TargetPath } from "../../host/ports/types.ts";
+import type { VolumeName } from "../model/identities.ts";
 import { type TargetRecord, withTarget } from "../model/volume-record.ts";
 import { type ActionContext, recordOf } from "./operation-context.ts";
 
 /** Writes down what is about to be on a target, from where on a mount of that identity there is ours, and binds it. */
 export async function bindTarget(
   context: ActionContext,
-  volume: string,
+  volume: VolumeName,
   source: SourcePath,
   { target, intended }: { readonly target: TargetPath; readonly intended: TargetRecord },
 ): Promise<void> {

@@ -4,16 +4,17 @@ import { type ChosenDisk, chosenOf, isOneDisk, isSameDisk } from "../../plugins/
 import { sourceDiffers } from "../../plugins/api/source-differs.ts";
 import type { StageContext } from "../../plugins/api/volume-plugin.ts";
 import type { Journal } from "../journal/journal.ts";
+import type { VolumeName } from "../model/identities.ts";
 import type { VolumeRecord } from "../model/volume-record.ts";
 import { type ActionContext, recordOf } from "./operation-context.ts";
 
 /** Disks that are on their way into a journal: two volumes may ask for one at the same time. */
-const onTheWay = new WeakMap<Journal, Map<string, ChosenDisk>>();
+const onTheWay = new WeakMap<Journal, Map<VolumeName, ChosenDisk>>();
 
 /** The disk that a volume has, and what others have, by the journal. */
 export function disksOf(
   context: ActionContext,
-  volume: string,
+  volume: VolumeName,
   grant: Grant | undefined,
 ): Pick<
   StageContext,
@@ -21,7 +22,7 @@ export function disksOf(
 > {
   const { journal } = context;
   const answer = answerTo(context, volume, grant);
-  const claimed = onTheWay.get(journal) ?? new Map<string, ChosenDisk>();
+  const claimed = onTheWay.get(journal) ?? new Map<VolumeName, ChosenDisk>();
   onTheWay.set(journal, claimed);
   const otherDisks = () => {
     const recorded = [...journal.records.values()].flatMap(({ name, disk }) => (disk ? [{ name, disk }] : []));
@@ -86,7 +87,7 @@ interface Answer {
 const firstSeen = new WeakMap<Request, number>();
 
 /** The answer to the last request, at the start of an attempt; undefined if there is none yet. */
-function answerTo({ journal, csi }: ActionContext, volume: string, grant: Grant | undefined): Answer | undefined {
+function answerTo({ journal, csi }: ActionContext, volume: VolumeName, grant: Grant | undefined): Answer | undefined {
   const asked = journal.records.get(volume)?.attachmentsAsked;
   const attachments = grant?.attachments;
   if (asked === undefined || attachments?.request !== asked.request) return undefined;
@@ -109,7 +110,7 @@ function isOfEpoch({ request }: Request, epoch: number): boolean {
  */
 async function attachedVolumes(
   context: ActionContext,
-  volume: string,
+  volume: VolumeName,
   answer: Answer | undefined,
   disks: readonly string[],
   { counted }: { readonly counted: boolean },

@@ -1,5 +1,6 @@
 import type { Cancel, Timers } from "../../ports.ts";
 import { type Desired, type DesiredVolume, isInvalid } from "../model/desired.ts";
+import type { VolumeName } from "../model/identities.ts";
 import type { OwnershipChange } from "../model/ownership-change.ts";
 
 /** Milliseconds after which people are told of it, and then again each time (behaviour 76). */
@@ -19,8 +20,8 @@ export interface RunningChange {
 export class OwnershipChanges {
   readonly #timers: Timers;
   readonly #onTold: () => void;
-  readonly #told = new Map<string, OwnershipChange>();
-  readonly #running = new Map<string, Omit<OwnershipChange, "entries"> & { readonly unwanted: AbortController }>();
+  readonly #told = new Map<VolumeName, OwnershipChange>();
+  readonly #running = new Map<VolumeName, Omit<OwnershipChange, "entries"> & { readonly unwanted: AbortController }>();
 
   constructor(timers: Timers, onTold: () => void) {
     this.#timers = timers;
@@ -28,7 +29,7 @@ export class OwnershipChanges {
   }
 
   /** Those that people are to be told of, as far as they had come when it was time. */
-  get told(): ReadonlyMap<string, OwnershipChange> {
+  get told(): ReadonlyMap<VolumeName, OwnershipChange> {
     return this.#told;
   }
 
@@ -36,7 +37,7 @@ export class OwnershipChanges {
    * Ends changes that no mount needs any more; they begin again if one does.
    * @param intents all intents of the node
    */
-  endUnwanted(intents: ReadonlyMap<string, Desired>): void {
+  endUnwanted(intents: ReadonlyMap<VolumeName, Desired>): void {
     for (const [volume, { path, fsGroup, unwanted }] of this.#running) {
       const intent = intents.get(volume);
       const asked = intent !== undefined && !intent.deleting && (isInvalid(intent) || asks(intent, path, fsGroup));
@@ -44,7 +45,7 @@ export class OwnershipChanges {
     }
   }
 
-  begin(volume: string, what: Omit<OwnershipChange, "entries">): RunningChange {
+  begin(volume: VolumeName, what: Omit<OwnershipChange, "entries">): RunningChange {
     const unwanted = new AbortController();
     this.#running.set(volume, { ...what, unwanted });
     let entries = 0;

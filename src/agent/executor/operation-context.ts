@@ -10,6 +10,7 @@ import type { Cancel } from "../../ports.ts";
 import type { Journal } from "../journal/journal.ts";
 import type { Moment } from "../model/csi-call-record.ts";
 import { type Desired, type DesiredVolume, isInvalid } from "../model/desired.ts";
+import type { VolumeName } from "../model/identities.ts";
 import type { OwnershipChange } from "../model/ownership-change.ts";
 import type { Observed, PlanSettings } from "../model/plan-input.ts";
 import type { IdentitySource } from "../model/pod-identity.ts";
@@ -68,7 +69,7 @@ export function isGiven({ desired }: ActionContext): boolean {
 }
 
 /** The volume's record, or an empty one to begin with; for the intent that is acted for now. */
-export function recordOf(context: ActionContext, name: string): VolumeRecord {
+export function recordOf(context: ActionContext, name: VolumeName): VolumeRecord {
   const present = context.journal.records.get(name);
   const { desired } = context;
   if (desired === undefined || isInvalid(desired)) {

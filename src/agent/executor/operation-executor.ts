@@ -8,6 +8,7 @@ import type { ContentRef, ObjectContent } from "../../plugins/api/content.ts";
 import type { System } from "../../ports.ts";
 import type { Journal } from "../journal/journal.ts";
 import type { Desired, DesiredVolume } from "../model/desired.ts";
+import type { VolumeName } from "../model/identities.ts";
 import { isRemoval, type Operation } from "../model/operation.ts";
 import type { Observed, PlanSettings } from "../model/plan-input.ts";
 import { type IdentitySource, noIdentities } from "../model/pod-identity.ts";
@@ -48,7 +49,7 @@ export interface OperationExecutorDeps {
   readonly identities?: IdentitySource;
   content(ref: ContentRef): ObjectContent | undefined;
   observed({ name, uid, generation }: DesiredVolume, seen: Observed): void;
-  progress(volume: string, message: string): void;
+  progress(volume: VolumeName, message: string): void;
   /** Where operations that are carried out are registered. */
   readonly operations: PendingOperations;
   /** Milliseconds after which a child process is killed; for tests. */
@@ -168,13 +169,13 @@ export class OperationExecutor {
     };
   }
 
-  async #retain(volume: string): Promise<void> {
+  async #retain(volume: VolumeName): Promise<void> {
     const record = this.#deps.journal.records.get(volume);
     if (record !== undefined) await this.#deps.journal.put({ ...record, retained: true });
   }
 
   /** Records that the release has begun: it continues even if the intent object disappears before the end. */
-  async #recordRevoked(volume: string): Promise<void> {
+  async #recordRevoked(volume: VolumeName): Promise<void> {
     const record = this.#deps.journal.records.get(volume);
     if (record === undefined || record.revoked === true) return;
     await this.#deps.journal.put({ ...record, revoked: true });
@@ -189,7 +190,7 @@ export class OperationExecutor {
   }
 
   /** The child of a failed operation has ended, unless it was abandoned: then the operation is still in flight. */
-  async #settleChild(volume: string, error: VolumeError): Promise<VolumeError | undefined> {
+  async #settleChild(volume: VolumeName, error: VolumeError): Promise<VolumeError | undefined> {
     const record = this.#deps.journal.records.get(volume);
     if (record?.child === undefined || isAbandoned(error)) return undefined;
     try {

@@ -5,6 +5,7 @@ import type { ChildProcessID } from "../../host/ports/types.ts";
 import type { System } from "../../ports.ts";
 import type { Journal } from "../journal/journal.ts";
 import type { Desired } from "../model/desired.ts";
+import type { VolumeName } from "../model/identities.ts";
 import type { Begun, Operation, OperationKind } from "../model/operation.ts";
 import type { OwnershipChange } from "../model/ownership-change.ts";
 import type { PlanInput } from "../model/plan-input.ts";
@@ -22,7 +23,7 @@ export interface PendingOperationsDeps {
 }
 
 /** An operation that has ended. */
-type Ended = Begun & { readonly volume: string };
+type Ended = Begun & { readonly volume: VolumeName };
 
 /** What an operation works on, and what it waits for, while the executor carries it out. */
 export interface OperationProgress {
@@ -45,14 +46,14 @@ export interface OperationProgress {
 export class PendingOperations {
   readonly #deps: PendingOperationsDeps;
   /** Operations of this process, from the loop's start of them to its handling of the result. */
-  readonly #running = new Map<string, Begun>();
+  readonly #running = new Map<VolumeName, Begun>();
   /** Those that the executor is at work on. */
-  readonly #progress = new Map<string, OperationProgress>();
+  readonly #progress = new Map<VolumeName, OperationProgress>();
   /**
    * Child processes of observe operations: until the operation succeeds, or the child has ended. They are in no record,
    * because an observed volume has none, and they leave nothing behind if they hang.
    */
-  readonly #observers = new Map<string, ChildProcessID>();
+  readonly #observers = new Map<VolumeName, ChildProcessID>();
   readonly #changes: OwnershipChanges;
   #ended: Ended[] = [];
 
@@ -62,12 +63,12 @@ export class PendingOperations {
   }
 
   /** Operations that run now, by volume. The same map each time, changed in place. */
-  get running(): ReadonlyMap<string, Begun> {
+  get running(): ReadonlyMap<VolumeName, Begun> {
     return this.#running;
   }
 
   /** The kind of the operation of a volume that runs now; undefined if none does. */
-  runs(volume: string): OperationKind | undefined {
+  runs(volume: VolumeName): OperationKind | undefined {
     return this.#running.get(volume)?.operation.kind;
   }
 
@@ -80,7 +81,7 @@ export class PendingOperations {
     this.#running.set(operation.volume, { operation, generation, at });
   }
 
-  end(volume: string): void {
+  end(volume: VolumeName): void {
     const begun = this.#running.get(volume);
     if (begun !== undefined) this.#ended.push({ ...begun, volume });
     this.#running.delete(volume);
@@ -97,7 +98,7 @@ export class PendingOperations {
    * @param ended operations that count as pending, too
    */
   told(ended: readonly Ended[] = []): Required<Pick<PlanInput, "pendingOperations" | "begun">> {
-    const all = new Map<string, OperationKind>();
+    const all = new Map<VolumeName, OperationKind>();
     for (const [volume, { operation }] of this.#running) all.set(volume, operation.kind);
     for (const volume of this.#deps.journal.children.keys()) if (!all.has(volume)) all.set(volume, "stage");
     for (const volume of this.#observers.keys()) if (!all.has(volume)) all.set(volume, "observe");
@@ -138,7 +139,7 @@ export class PendingOperations {
   }
 
   /** Files of a volume begin to be given to a group. */
-  changesOwnership(volume: string, what: Omit<OwnershipChange, "entries">): RunningChange {
+  changesOwnership(volume: VolumeName, what: Omit<OwnershipChange, "entries">): RunningChange {
     return this.#changes.begin(volume, what);
   }
 
@@ -147,7 +148,7 @@ export class PendingOperations {
    * gone.
    * @param intents all intents of the node; one that is not understood changes nothing
    */
-  endUnwanted(intents: ReadonlyMap<string, Desired>): void {
+  endUnwanted(intents: ReadonlyMap<VolumeName, Desired>): void {
     this.#changes.endUnwanted(intents);
     for (const { operation, unwanted } of this.#progress.values()) {
       const intent = intents.get(operation.volume);
@@ -156,18 +157,18 @@ export class PendingOperations {
   }
 
   /** A child process that observes the source of a volume. */
-  observes(volume: string, child: ChildProcessID): void {
+  observes(volume: VolumeName, child: ChildProcessID): void {
     this.#observers.set(volume, child);
   }
 
   /** The child process of an observe operation has ended. */
-  forgetObserver(volume: string): void {
+  forgetObserver(volume: VolumeName): void {
     this.#observers.delete(volume);
   }
 
   /** Slow and abandoned child processes, slow driver calls, and running fsGroup changes, by volume. */
-  stuckOperations(): Map<string, StuckOperation | SlowCall | OwnershipChange> {
-    const stuck = new Map<string, StuckOperation | SlowCall | OwnershipChange>();
+  stuckOperations(): Map<VolumeName, StuckOperation | SlowCall | OwnershipChange> {
+    const stuck = new Map<VolumeName, StuckOperation | SlowCall | OwnershipChange>();
     for (const [volume, { slowCall }] of this.#progress) if (slowCall !== undefined) stuck.set(volume, slowCall);
     for (const [volume, change] of this.#changes.told) stuck.set(volume, change);
     for (const [volume, { pid }] of this.#abandoned()) stuck.set(volume, { pid, abandoned: true });
@@ -190,7 +191,7 @@ export class PendingOperations {
   }
 
   /** Those of the journal, then those of observe operations. */
-  #abandoned(): [string, ChildProcessID][] {
+  #abandoned(): [VolumeName, ChildProcessID][] {
     const all = [...this.#deps.journal.children, ...this.#observers];
     return all.filter(([volume]) => !this.#running.has(volume));
   }

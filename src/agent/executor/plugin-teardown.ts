@@ -1,6 +1,7 @@
 import type { UnmountMode } from "../../host/ports/host-ports.ts";
 import { type DetachablePlugin, isDetachable, type TearDownContext } from "../../plugins/api/teardown.ts";
 import { plugins } from "../../plugins/registry.ts";
+import type { VolumeName } from "../model/identities.ts";
 import type { VolumeRecord } from "../model/volume-record.ts";
 import { type ActionContext, recordOf, stagingTarget } from "./operation-context.ts";
 import { unmount } from "./publish.ts";
@@ -11,7 +12,7 @@ import { unmount } from "./publish.ts";
  */
 export async function unmountByPlugin(
   context: ActionContext,
-  volume: string,
+  volume: VolumeName,
   unmountMode: UnmountMode,
 ): Promise<boolean> {
   const record = recordOf(context, volume);
@@ -26,7 +27,11 @@ export async function unmountByPlugin(
  * Has a plugin undo what it did besides the mount, once no process on the node uses the volume. After that, users are
  * not searched any more: the device and its number may belong to another volume as soon as it is detached.
  */
-export async function detachByPlugin(context: ActionContext, volume: string, unmountMode: UnmountMode): Promise<void> {
+export async function detachByPlugin(
+  context: ActionContext,
+  volume: VolumeName,
+  unmountMode: UnmountMode,
+): Promise<void> {
   const record = recordOf(context, volume);
   const { stage } = record;
   if (stage?.undo === undefined) return;

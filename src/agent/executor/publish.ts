@@ -3,6 +3,7 @@ import { mountIdentity } from "../../host/mount-table/mount-table.ts";
 import type { UnmountMode } from "../../host/ports/host-ports.ts";
 import type { TargetPath } from "../../host/ports/types.ts";
 import { isInvalid } from "../model/desired.ts";
+import type { VolumeName } from "../model/identities.ts";
 import { mountAttributes } from "../model/mount-attributes.ts";
 import { podOfPath } from "../model/pod-path.ts";
 import { type TargetRecord, type VolumeRecord, withoutTarget, withTarget } from "../model/volume-record.ts";
@@ -106,7 +107,7 @@ export async function adopt(context: ActionContext, path: string, mountID: numbe
 /** Writes down which mount on a target of ours is the one that we made. */
 export async function note(
   context: ActionContext,
-  volume: string,
+  volume: VolumeName,
   { path, mountID }: { readonly path: string; readonly mountID: number },
 ): Promise<void> {
   const record = recordOf(context, volume);
@@ -153,7 +154,7 @@ async function refuseToTakeAlong(context: ActionContext, mountID: number): Promi
 /** Unmounts a target, removes the mount point if we made it, and drops it from the record. */
 export async function unpublish(
   context: ActionContext,
-  volume: string,
+  volume: VolumeName,
   action: { readonly path: string; readonly at?: string; readonly mountID?: number; readonly unmountMode: UnmountMode },
 ): Promise<void> {
   const { path, mountID, unmountMode } = action;

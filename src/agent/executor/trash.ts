@@ -3,6 +3,7 @@ import type { Directories } from "../../host/ports/host-ports.ts";
 import { stagesItself } from "../../plugins/api/volume-plugin.ts";
 import { plugins } from "../../plugins/registry.ts";
 import type { Cancel, System } from "../../ports.ts";
+import type { VolumeName } from "../model/identities.ts";
 import type { Operation } from "../model/operation.ts";
 import type { VolumeRecord } from "../model/volume-record.ts";
 
@@ -13,7 +14,7 @@ const againMs = 60_000;
 export function throwsAway(
   { kind, volume }: Operation,
   failure: unknown,
-  records: ReadonlyMap<string, VolumeRecord> | undefined,
+  records: ReadonlyMap<VolumeName, VolumeRecord> | undefined,
 ): boolean {
   if (kind === "unstage") return failure === undefined;
   const type = records?.get(volume)?.type;

@@ -2,6 +2,7 @@ import { VolumeError } from "../../errors.ts";
 import { type MountIdentity, mountIdentity } from "../../host/mount-table/mount-table.ts";
 import type { UnmountMode } from "../../host/ports/host-ports.ts";
 import { isOfServer } from "../../host/ports/servers.ts";
+import type { VolumeName } from "../model/identities.ts";
 import { dataPath } from "../model/plan-input.ts";
 import { type StageRecord, type VolumeRecord, withoutStage } from "../model/volume-record.ts";
 import { unstageByDriver } from "./csi/unpublish.ts";
@@ -25,7 +26,7 @@ import { unmount } from "./publish.ts";
  */
 export async function unstage(
   context: ActionContext,
-  volume: string,
+  volume: VolumeName,
   action: { readonly mountID?: number; readonly unmountMode: UnmountMode },
 ): Promise<void> {
   const record = recordOf(context, volume);
@@ -54,7 +55,7 @@ function isServed({ type }: VolumeRecord, { source }: MountIdentity): boolean {
 }
 
 /** Drops the record of a volume of which nothing is mounted any more, and the mount points that we made for it. */
-export async function forget(context: ActionContext, volume: string): Promise<void> {
+export async function forget(context: ActionContext, volume: VolumeName): Promise<void> {
   const record = context.journal.records.get(volume);
   const { mounter } = context.effects;
   for (const { path, kind, made } of record?.targets ?? []) {
@@ -68,7 +69,7 @@ export async function forget(context: ActionContext, volume: string): Promise<vo
 /** @returns what no mount of the node may show any more */
 async function unmountStage(
   context: ActionContext,
-  volume: string,
+  volume: VolumeName,
   stage: StageRecord,
   { mountID, unmountMode }: { readonly mountID?: number; readonly unmountMode: UnmountMode },
 ): Promise<MountIdentity | undefined> {
@@ -92,7 +93,7 @@ async function unmountStage(
  * swapoff reads back the swapped-out pages first. That may take long (half an hour at most, then it is retried), or
  * fail for lack of memory.
  */
-async function turnOff(context: ActionContext, volume: string, stage: StageRecord): Promise<undefined> {
+async function turnOff(context: ActionContext, volume: VolumeName, stage: StageRecord): Promise<undefined> {
   const { deviceNumber } = stage;
   await context.journal.put({ ...recordOf(context, volume), stage: { ...stage, ready: false } });
   if (deviceNumber === undefined) return;

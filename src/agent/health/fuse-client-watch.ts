@@ -4,6 +4,7 @@ import type { ChildProcessID } from "../../host/ports/types.ts";
 import type { Wakeups } from "../../host/ports/wakeups.ts";
 import { logOf } from "../../plugins/network/fuse-client.ts";
 import type { Cancel, System } from "../../ports.ts";
+import type { VolumeName } from "../model/identities.ts";
 import type { Plan, PlanListener } from "../model/volume-plan.ts";
 
 /** Milliseconds after which a client that has ended was no failure to start: the next one is started at once. */
@@ -26,8 +27,8 @@ export interface ClientWatchDeps extends ClientLogDeps {
  */
 export class ClientWatch implements PlanListener {
   readonly #deps: ClientWatchDeps;
-  readonly #watched = new Map<string, { readonly client: ChildProcessID; readonly cancel: Cancel }>();
-  readonly #ended = new Map<string, ChildProcessID>();
+  readonly #watched = new Map<VolumeName, { readonly client: ChildProcessID; readonly cancel: Cancel }>();
+  readonly #ended = new Map<VolumeName, ChildProcessID>();
   /** Ends in a row of clients that have not lasted, by intent. */
   readonly #ends = new Map<string, number>();
 
@@ -36,7 +37,7 @@ export class ClientWatch implements PlanListener {
   }
 
   /** By intent: the client of its record that has ended. */
-  get ended(): ReadonlyMap<string, ChildProcessID> {
+  get ended(): ReadonlyMap<VolumeName, ChildProcessID> {
     return this.#ended;
   }
 
@@ -60,7 +61,7 @@ export class ClientWatch implements PlanListener {
     this.#watched.clear();
   }
 
-  #watch(name: string, client: ChildProcessID, directory: string | undefined): void {
+  #watch(name: VolumeName, client: ChildProcessID, directory: string | undefined): void {
     const { timers, clock } = this.#deps.system;
     const since = clock.monotonic();
     const tell = () => {

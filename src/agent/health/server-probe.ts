@@ -8,6 +8,7 @@ import {
 } from "../../host/ports/servers.ts";
 import type { Cancel, System } from "../../ports.ts";
 import type { ServerUnresponsive } from "../model/actual-volume.ts";
+import type { VolumeName } from "../model/identities.ts";
 import type { OperationKind } from "../model/operation.ts";
 import type { Plan, PlanListener, VolumePlan } from "../model/volume-plan.ts";
 
@@ -31,7 +32,7 @@ export interface ServerWatchDeps {
   readonly system: Pick<System, "timers" | "random">;
   readonly servers: Servers;
   /** The kind of the operation of a volume that runs now; undefined if none does. */
-  runs(volume: string): OperationKind | undefined;
+  runs(volume: VolumeName): OperationKind | undefined;
   /** Another server does not answer than before, or one does again. */
   onChange(): void;
 }
@@ -43,8 +44,8 @@ export interface ServerWatchDeps {
  */
 export class ServerWatch implements PlanListener {
   readonly #deps: ServerWatchDeps;
-  readonly #asked = new Map<string, { readonly what: Asked; cancel: Cancel }>();
-  readonly #unresponsive = new Map<string, ServerUnresponsive>();
+  readonly #asked = new Map<VolumeName, { readonly what: Asked; cancel: Cancel }>();
+  readonly #unresponsive = new Map<VolumeName, ServerUnresponsive>();
   #stopped = false;
 
   constructor(deps: ServerWatchDeps) {
@@ -52,7 +53,7 @@ export class ServerWatch implements PlanListener {
   }
 
   /** By intent. A problem is the same object until it is another one. */
-  get unresponsive(): ReadonlyMap<string, ServerUnresponsive> {
+  get unresponsive(): ReadonlyMap<VolumeName, ServerUnresponsive> {
     return this.#unresponsive;
   }
 
@@ -78,7 +79,7 @@ export class ServerWatch implements PlanListener {
     for (const name of [...this.#asked.keys()]) this.#forget(name);
   }
 
-  #forget(name: string): void {
+  #forget(name: VolumeName): void {
     const known = this.#asked.get(name);
     if (known === undefined) return;
     known.cancel();
@@ -87,12 +88,12 @@ export class ServerWatch implements PlanListener {
     this.#set(name, undefined);
   }
 
-  #after(name: string, what: Asked, ms: number): void {
+  #after(name: VolumeName, what: Asked, ms: number): void {
     const known = this.#asked.get(name);
     if (known !== undefined) known.cancel = this.#deps.system.timers.after(ms, () => void this.#ask(name, what));
   }
 
-  async #ask(name: string, what: Asked): Promise<void> {
+  async #ask(name: VolumeName, what: Asked): Promise<void> {
     const { mount, disk, telling } = what;
     const { servers } = this.#deps;
     const answer = await this.#answerOf(what);
@@ -111,7 +112,7 @@ export class ServerWatch implements PlanListener {
     return telling === undefined ? servers.ask(mount, deadlineMs) : { answers: true };
   }
 
-  #set(name: string, problem: ServerUnresponsive | undefined): void {
+  #set(name: VolumeName, problem: ServerUnresponsive | undefined): void {
     if (this.#unresponsive.get(name)?.message === problem?.message) return;
     if (problem === undefined) this.#unresponsive.delete(name);
     else this.#unresponsive.set(name, problem);

@@ -1,6 +1,7 @@
 import type { CSIDrivers, VolumeStats } from "../../csi/ports.ts";
 import { messageOf } from "../../errors.ts";
 import type { Cancel, System } from "../../ports.ts";
+import type { VolumeName } from "../model/identities.ts";
 import type { Plan, PlanListener, VolumeHealth } from "../model/volume-plan.ts";
 import { isSamePolled, type PolledVolume, polledVolume } from "./polled-volume.ts";
 
@@ -43,9 +44,9 @@ export interface VolumeStatsDeps {
  */
 export class VolumeStatsPoller implements PlanListener {
   readonly #deps: VolumeStatsDeps;
-  readonly #entries = new Map<string, Entry>();
+  readonly #entries = new Map<VolumeName, Entry>();
   readonly #asking = new Map<string, number>();
-  readonly #health = new Map<string, VolumeHealth>();
+  readonly #health = new Map<VolumeName, VolumeHealth>();
   #stopped = false;
 
   constructor(deps: VolumeStatsDeps) {
@@ -53,12 +54,12 @@ export class VolumeStatsPoller implements PlanListener {
   }
 
   /** By intent. Never changed in place but for the map itself. */
-  get health(): ReadonlyMap<string, VolumeHealth> {
+  get health(): ReadonlyMap<VolumeName, VolumeHealth> {
     return this.#health;
   }
 
   /** By intent, of volumes that are there. */
-  polled(): ReadonlyMap<string, Polled> {
+  polled(): ReadonlyMap<VolumeName, Polled> {
     return new Map([...this.#entries].map(([name, { volume, stats }]) => [name, { volume, ...(stats && { stats }) }]));
   }
 
@@ -85,11 +86,11 @@ export class VolumeStatsPoller implements PlanListener {
     for (const { cancel } of this.#entries.values()) cancel();
   }
 
-  #after(name: string, entry: Entry, ms: number): void {
+  #after(name: VolumeName, entry: Entry, ms: number): void {
     entry.cancel = this.#deps.system.timers.after(ms, () => void this.#poll(name, entry));
   }
 
-  async #poll(name: string, entry: Entry): Promise<void> {
+  async #poll(name: VolumeName, entry: Entry): Promise<void> {
     const { driver } = entry.volume;
     const asking = this.#asking.get(driver) ?? 0;
     if (asking >= mostOfDriver) {
@@ -125,7 +126,7 @@ export class VolumeStatsPoller implements PlanListener {
     return volumeCondition ? answer : { ...answer, condition: undefined };
   }
 
-  #setHealth(name: string, health: VolumeHealth | undefined): void {
+  #setHealth(name: VolumeName, health: VolumeHealth | undefined): void {
     const before = this.#health.get(name);
     if (before?.abnormal === health?.abnormal && before?.message === health?.message) return;
     if (health === undefined) this.#health.delete(name);

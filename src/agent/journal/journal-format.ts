@@ -1,3 +1,4 @@
+import type { VolumeName } from "../model/identities.ts";
 import type { VolumeRecord } from "../model/volume-record.ts";
 import type { ReapRecord } from "./reap-record.ts";
 
@@ -17,7 +18,7 @@ export interface JournalState {
   readonly epoch: number;
   /** The boot in which records were lost, if any were. Mounts of lost records may exist until the next boot. */
   readonly lostIn?: string | undefined;
-  readonly records: ReadonlyMap<string, VolumeRecord>;
+  readonly records: ReadonlyMap<VolumeName, VolumeRecord>;
   /** Clean-ups of kubelet's leftovers that have begun, by path. */
   readonly reaps?: ReadonlyMap<string, ReapRecord>;
 }
@@ -28,7 +29,7 @@ export interface ParsedJournal {
   readonly bootID: string | undefined;
   readonly epoch: number;
   readonly lostIn: string | undefined;
-  readonly records: ReadonlyMap<string, VolumeRecord>;
+  readonly records: ReadonlyMap<VolumeName, VolumeRecord>;
   readonly reaps: ReadonlyMap<string, ReapRecord>;
   /** Whole lines that could not be understood: damage, which a crash alone does not cause. */
   readonly damaged: number;
@@ -37,7 +38,7 @@ export interface ParsedJournal {
 type Entry =
   | ({ readonly journal: number } & Omit<JournalState, "records" | "reaps">)
   | { readonly put: VolumeRecord }
-  | { readonly forget: string }
+  | { readonly forget: VolumeName }
   | { readonly reap: ReapRecord }
   | { readonly reaped: string };
 
@@ -68,7 +69,7 @@ export function formatPut(record: VolumeRecord): string {
 }
 
 /** PURE. The line that drops the record of a volume. */
-export function formatForget(name: string): string {
+export function formatForget(name: VolumeName): string {
   return line({ forget: name });
 }
 
@@ -83,7 +84,7 @@ export function formatReap(path: string, reap: ReapRecord | undefined): string {
  * @throws JournalFormatError if it was written by a version of the agent that this one does not understand
  */
 export function parseJournal(text: string): ParsedJournal {
-  const records = new Map<string, VolumeRecord>();
+  const records = new Map<VolumeName, VolumeRecord>();
   const reaps = new Map<string, ReapRecord>();
   let header: Pick<ParsedJournal, "bootID" | "epoch" | "lostIn"> = { bootID: undefined, epoch: 0, lostIn: undefined };
   let damaged = 0;

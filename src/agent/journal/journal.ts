@@ -2,6 +2,7 @@ import { messageOf, VolumeError } from "../../errors.ts";
 import type { JournalFile } from "../../host/ports/host-ports.ts";
 import type { ChildProcessID } from "../../host/ports/types.ts";
 import type { Logger } from "../../ports.ts";
+import type { VolumeName } from "../model/identities.ts";
 import { afterReboot, type VolumeRecord } from "../model/volume-record.ts";
 import {
   formatForget,
@@ -30,7 +31,7 @@ export interface JournalDamage {
 /** A change of one record that is on its way to the disk; without a record it is forgotten. */
 interface Write {
   readonly change:
-    | { readonly name: string; readonly record: VolumeRecord | undefined }
+    | { readonly name: VolumeName; readonly record: VolumeRecord | undefined }
     | { readonly path: string; readonly reap: ReapRecord | undefined };
   readonly text: string;
   readonly done: (error?: Error) => void;
@@ -53,9 +54,9 @@ export class Journal {
    */
   readonly mayHaveLost: boolean;
   readonly #file: JournalFile;
-  readonly #records: Map<string, VolumeRecord>;
+  readonly #records: Map<VolumeName, VolumeRecord>;
   readonly #reaps: Map<string, ReapRecord>;
-  readonly #children = new Map<string, ChildProcessID>();
+  readonly #children = new Map<VolumeName, ChildProcessID>();
   /** Writes that failed since it was opened. */
   failures = 0;
   #lines: number;
@@ -90,7 +91,7 @@ export class Journal {
     // The text of a journal that is gone is "" where an agent has run before; undefined: it is the first start.
     const lost = text !== undefined && (before.bootID === undefined || before.damaged > 0);
     const lostIn = !rebooted && (lost || before.lostIn === bootID) ? bootID : undefined;
-    const records = new Map<string, VolumeRecord>();
+    const records = new Map<VolumeName, VolumeRecord>();
     for (const [name, record] of before.records) records.set(name, rebooted ? afterReboot(record) : record);
     const reaps: ReadonlyMap<string, ReapRecord> = rebooted ? new Map() : before.reaps; // no mount survives a reboot
     try {
@@ -104,7 +105,7 @@ export class Journal {
     }
   }
 
-  get records(): ReadonlyMap<string, VolumeRecord> {
+  get records(): ReadonlyMap<VolumeName, VolumeRecord> {
     return this.#records;
   }
 
@@ -114,7 +115,7 @@ export class Journal {
   }
 
   /** Children that are on record, by volume. */
-  get children(): ReadonlyMap<string, ChildProcessID> {
+  get children(): ReadonlyMap<VolumeName, ChildProcessID> {
     return this.#children;
   }
 
@@ -124,7 +125,7 @@ export class Journal {
   }
 
   /** @throws VolumeError JournalFailed: the record is there still */
-  async forget(name: string): Promise<void> {
+  async forget(name: VolumeName): Promise<void> {
     await this.#append({ change: { name, record: undefined }, text: formatForget(name) });
   }
 
@@ -204,7 +205,7 @@ export class Journal {
   }
 }
 
-function setOrDelete<T>(map: Map<string, T>, name: string, value: T | undefined): void {
+function setOrDelete<K, T>(map: Map<K, T>, name: K, value: T | undefined): void {
   if (value === undefined) map.delete(name);
   else map.set(name, value);
 }

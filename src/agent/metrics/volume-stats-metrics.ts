@@ -1,6 +1,7 @@
 import { Gauge, type Registry } from "prom-client";
 import type { VolumeUsage } from "../../csi/ports.ts";
 import type { Polled } from "../health/volume-stats.ts";
+import type { VolumeName } from "../model/identities.ts";
 
 type Field = Exclude<keyof VolumeUsage, "unit">;
 
@@ -17,7 +18,7 @@ const gauges: readonly { readonly name: string; readonly unit: VolumeUsage["unit
  * Usage of CSI volumes, from the driver's last NodeGetVolumeStats reply. Volumes with a PVC have kubelet's metric names
  * and labels; others have ours, by intent. The series of a volume end with it.
  */
-export function registerVolumeStatsMetrics(registry: Registry, polled: () => ReadonlyMap<string, Polled>): void {
+export function registerVolumeStatsMetrics(registry: Registry, polled: () => ReadonlyMap<VolumeName, Polled>): void {
   for (const { name, unit, field } of gauges) {
     const what = `${unit === "BYTES" ? "Bytes" : "Inodes"}: ${field}, as the CSI driver reports it.`;
     both(registry, { name, help: what, polled }, ({ stats }) => {
@@ -34,7 +35,7 @@ export function registerVolumeStatsMetrics(registry: Registry, polled: () => Rea
 interface Measured {
   readonly name: string;
   readonly help: string;
-  readonly polled: () => ReadonlyMap<string, Polled>;
+  readonly polled: () => ReadonlyMap<VolumeName, Polled>;
 }
 
 /** @param value undefined: nothing is known */

@@ -20,6 +20,14 @@ export interface Problem {
   readonly on?: WaitingOn;
 }
 
+/** Problems of a volume as a whole, and of targets alone, by path. */
+export interface Problems {
+  readonly volume?: Problem;
+  readonly targets: ReadonlyMap<string, Problem>;
+}
+
+export const noProblems: Problems = { targets: new Map() };
+
 /** An unresponsive server. `said` is the error, if the server or the kernel has returned one. */
 export interface ServerUnresponsive extends Problem {
   readonly said?: string;

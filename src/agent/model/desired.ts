@@ -2,12 +2,13 @@ import type { IntentPod, UnmountPolicy } from "../../api/types.gen.ts";
 import type { FSGroupChangePolicy } from "../../host/ports/ownership.ts";
 import type { MountAttributes } from "../../host/ports/types.ts";
 import type { Layout, SourceType, VolumeSpec } from "../../plugins/api/volume-plugin.ts";
+import type { VolumeName } from "./identities.ts";
 import type { KubeletVolume } from "./kubelet-view.ts";
 import type { PodOfTarget } from "./volume-record.ts";
 
 /** One intent as the planner's input: the desired state of one volume on this node. */
 export interface DesiredVolume {
-  readonly name: string;
+  readonly name: VolumeName;
   readonly uid: string;
   readonly generation: number;
   /** Revoked: to be released. */
@@ -49,7 +50,7 @@ export interface DesiredMount {
 
 /** An intent that was read but not understood: it blocks its own set-up and causes no teardown (law L7). */
 export interface InvalidVolume {
-  readonly name: string;
+  readonly name: VolumeName;
   /** Hash of the name. */
   readonly key: string;
   readonly uid: string;

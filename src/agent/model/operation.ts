@@ -1,9 +1,10 @@
 import type { MountTable } from "../../host/mount-table/mount-table.ts";
 import type { UnmountMode } from "../../host/ports/host-ports.ts";
+import type { VolumeName } from "./identities.ts";
 
 /** One operation for one volume. At most one runs per volume; after it, the planner decides again. */
 export type Operation = {
-  readonly volume: string;
+  readonly volume: VolumeName;
   /** The unique id of the mount that the action names by its reusable id, if known (statmount(2), Linux 6.8). */
   readonly uniqueID?: number;
 } & Action;

@@ -3,7 +3,8 @@ import type { ChildProcessID } from "../../host/ports/types.ts";
 import type { ContentRef } from "../../plugins/api/content.ts";
 import type { Problem, ServerUnresponsive } from "./actual-volume.ts";
 import type { Desired } from "./desired.ts";
-import type { Failure, Slot } from "./failure.ts";
+import type { Failures } from "./failure.ts";
+import type { VolumeName } from "./identities.ts";
 import type { Begun, OperationKind } from "./operation.ts";
 import type { OwnershipChange } from "./ownership-change.ts";
 import type { TokenState } from "./pod-identity.ts";
@@ -15,10 +16,10 @@ import type { VolumeRecord } from "./volume-record.ts";
 /** All inputs of the planner: desired state of world, actual state of world, and the time. */
 export interface PlanInput {
   /** Intents of this node by name. */
-  readonly desired: ReadonlyMap<string, Desired>;
+  readonly desired: ReadonlyMap<VolumeName, Desired>;
   /** Whether the intents were read completely since start (law L1). */
   readonly synced: boolean;
-  readonly records: ReadonlyMap<string, VolumeRecord>;
+  readonly records: ReadonlyMap<VolumeName, VolumeRecord>;
   /** Whether there may be mounts of ours of which there is no record any more. */
   readonly mayHaveLost: boolean;
   /** Undefined if it could not be read. */
@@ -26,23 +27,23 @@ export interface PlanInput {
   /** The node's mount table, if the agent has a mount namespace of its own. It is read after `table`. */
   readonly nodeTable?: MountTable;
   /** Operations that run, and children of earlier ones that were not seen to end. */
-  readonly pendingOperations: ReadonlyMap<string, OperationKind>;
+  readonly pendingOperations: ReadonlyMap<VolumeName, OperationKind>;
   /** Those of this process, each with the generation of the spec that it was started for. */
-  readonly begun?: ReadonlyMap<string, Begun>;
+  readonly begun?: ReadonlyMap<VolumeName, Begun>;
   /** Child processes and drivers that do not answer, and operations that legitimately take long. */
-  readonly stuckOperations?: ReadonlyMap<string, StuckOperation | SlowCall | OwnershipChange>;
-  readonly failures: ReadonlyMap<Slot, Failure>;
+  readonly stuckOperations?: ReadonlyMap<VolumeName, StuckOperation | SlowCall | OwnershipChange>;
+  readonly failures: Failures;
   readonly contents: (ref: ContentRef) => ContentState;
   /** The last look at the sources of observed volumes, and of volumes whose record was lost. */
-  readonly observed: ReadonlyMap<string, Observation>;
+  readonly observed: ReadonlyMap<VolumeName, Observation>;
   /** Volume conditions that CSI drivers report. Most drivers report none. */
-  readonly health?: ReadonlyMap<string, VolumeHealth>;
+  readonly health?: ReadonlyMap<VolumeName, VolumeHealth>;
   /** Mounted volumes whose server is unresponsive. */
-  readonly unresponsive?: ReadonlyMap<string, ServerUnresponsive>;
+  readonly unresponsive?: ReadonlyMap<VolumeName, ServerUnresponsive>;
   /** FUSE volumes whose client process has ended, with that process. */
-  readonly ended?: ReadonlyMap<string, ChildProcessID>;
+  readonly ended?: ReadonlyMap<VolumeName, ChildProcessID>;
   /** Of volumes that the node is to swap to. */
-  readonly swaps?: ReadonlyMap<string, SwapState>;
+  readonly swaps?: ReadonlyMap<VolumeName, SwapState>;
   /** Whether a CSI driver is registered on the node; undefined if that is not known. */
   readonly registered?: (driver: string) => boolean;
   /** Paths of pod targets that kubelet has unpublished (NodeUnpublishVolume). Changed in place. */

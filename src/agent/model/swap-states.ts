@@ -1,4 +1,5 @@
 import type { SwapSource, SwapTable } from "../../host/ports/swaps.ts";
+import type { VolumeName } from "./identities.ts";
 import type { VolumeRecord } from "./volume-record.ts";
 
 /** Whether the node swaps to the device that a volume's record names; unknown where that cannot be told (law L2). */
@@ -9,10 +10,10 @@ export type SwapState = "on" | "off" | "unknown";
  * @param source undefined: nothing is known of swap
  */
 export function swapStates(
-  records: ReadonlyMap<string, VolumeRecord>,
+  records: ReadonlyMap<VolumeName, VolumeRecord>,
   source: SwapSource | undefined,
-): ReadonlyMap<string, SwapState> {
-  const states = new Map<string, SwapState>();
+): ReadonlyMap<VolumeName, SwapState> {
+  const states = new Map<VolumeName, SwapState>();
   let table: { readonly read: SwapTable | undefined } | undefined;
   for (const { name, stage } of records.values()) {
     if (stage?.kind !== "swap" || stage.deviceNumber === undefined) continue;

@@ -1,7 +1,8 @@
 import type { MountTable } from "../../host/mount-table/mount-table.ts";
-import type { ActualVolume, Problem } from "./actual-volume.ts";
+import type { ActualVolume, Problem, Problems } from "./actual-volume.ts";
 import type { Desired } from "./desired.ts";
 import type { Failure } from "./failure.ts";
+import type { VolumeName } from "./identities.ts";
 import type { Operation, OperationKind } from "./operation.ts";
 import type { VolumeRecord } from "./volume-record.ts";
 
@@ -28,7 +29,7 @@ export type Phase =
 
 /** All that was decided for one volume at one look, with the evidence: status, Events and metrics come from it. */
 export interface VolumePlan {
-  readonly name: string;
+  readonly name: VolumeName;
   readonly phase: Phase;
   readonly desired?: Desired;
   readonly record?: VolumeRecord;
@@ -39,8 +40,7 @@ export interface VolumePlan {
   readonly running?: OperationKind;
   /** The running operation was started for an earlier spec, and may still change the mounts of this one. */
   readonly superseded?: true;
-  /** Problems of the volume as a whole (""), and of targets, by path. */
-  readonly problems: ReadonlyMap<string, Problem>;
+  readonly problems: Problems;
   /** The reason why the volume keeps its old options although the spec has changed. */
   readonly behind?: Problem;
   /** What a blocked child process waits for. */
@@ -61,9 +61,9 @@ export interface VolumePlan {
 export interface Plan {
   /** Whether all intents have been read. Before that, a missing intent means nothing. */
   readonly synced: boolean;
-  readonly volumes: ReadonlyMap<string, VolumePlan>;
+  readonly volumes: ReadonlyMap<VolumeName, VolumePlan>;
   /** Volumes that were replanned, each with its plan before; volumes that are gone are among them. */
-  readonly changed: ReadonlyMap<string, VolumePlan | undefined>;
+  readonly changed: ReadonlyMap<VolumeName, VolumePlan | undefined>;
   /** Volumes of `changed` whose plan was stale although no change had been reported: a bug of the agent. */
   readonly unexplained?: readonly string[];
   readonly operations: readonly Operation[];

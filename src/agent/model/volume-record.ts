@@ -6,6 +6,7 @@ import type { ChosenDisk } from "../../plugins/api/disk-choice.ts";
 import type { TearDownData } from "../../plugins/api/teardown-data.ts";
 import type { FoundSource, SourceType, StageKind } from "../../plugins/api/volume-plugin.ts";
 import type { Calls, Moment } from "./csi-call-record.ts";
+import type { VolumeName } from "./identities.ts";
 import type { SaltedDigest } from "./salted-digest.ts";
 
 /**
@@ -14,7 +15,7 @@ import type { SaltedDigest } from "./salted-digest.ts";
  */
 export interface VolumeRecord {
   /** Name of the intent. It identifies the volume on this node. */
-  readonly name: string;
+  readonly name: VolumeName;
   /** Hash of the name: the volume's own directories are named by it. */
   readonly key: string;
   readonly type: SourceType;

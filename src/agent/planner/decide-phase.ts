@@ -1,4 +1,4 @@
-import type { Problem } from "../model/actual-volume.ts";
+import { noProblems, type Problem } from "../model/actual-volume.ts";
 import { type Desired, isInvalid } from "../model/desired.ts";
 import type { Phase } from "../model/volume-plan.ts";
 import type { VolumeRecord } from "../model/volume-record.ts";
@@ -13,7 +13,7 @@ export function decidePhase(desired: Desired | undefined, context: StepContext):
   const decided = decideByIntent(desired, context);
   const { input, record } = context;
   if (record === undefined || givenBackOf(record, input) === undefined) return decided;
-  const problems = new Map(decided.steps.problems);
+  const problems = { ...decided.steps.problems, targets: new Map(decided.steps.problems.targets) };
   const { name, uid } = record;
   const given = givenBackSteps(context, { name, uid, unmountPolicy: desired?.unmountPolicy ?? gentle }, problems);
   const others = decided.steps.actions.filter((action) => !("path" in action && isGiven(action.path, context)));
@@ -44,8 +44,9 @@ function decideWithoutIntent(context: StepContext): { phase: Phase; steps: Steps
   if (record?.revoked === true && record.retained !== true) {
     const { name, uid } = record;
     const steps = tearDownSteps(context, { name, uid, unmountPolicy: gentle });
-    const blocked = [...steps.problems.values()].some(({ reason }) => reason !== "UnexplainedRemoval");
-    if (steps.actions.length > 0 || blocked) return { phase: "tearDown", steps };
+    const { volume, targets } = steps.problems;
+    const blocked = [...targets.values()].some(({ reason }) => reason !== "UnexplainedRemoval");
+    if (steps.actions.length > 0 || volume || blocked) return { phase: "tearDown", steps };
   }
   return { phase: "unexplained", steps: forgetSteps(context) };
 }
@@ -94,10 +95,10 @@ function isStale(desired: Desired, record: VolumeRecord | undefined): boolean {
 }
 
 function problem(of: Problem): Steps {
-  return { actions: [], problems: new Map([["", of]]) };
+  return { actions: [], problems: { ...noProblems, volume: of } };
 }
 
 /** The unmount policy of a volume without a spec. */
 const gentle = { max: "Normal", timeoutSeconds: 90 } as const;
-const nothing: Steps = { actions: [], problems: new Map() };
+const nothing: Steps = { actions: [], problems: noProblems };
 const staleRead = "the API server showed an older generation than was acted for already";

@@ -1,7 +1,8 @@
 import { mayBeLost } from "../actual/build-actual-state.ts";
 import { letGo, nameOf, tableUnreadable } from "../actual/mount-problems.ts";
-import type { ActualTarget, Problem } from "../model/actual-volume.ts";
+import { type ActualTarget, noProblems, type Problem } from "../model/actual-volume.ts";
 import { type Desired, isInvalid } from "../model/desired.ts";
+import type { VolumeName } from "../model/identities.ts";
 import { lastObservation } from "../model/plan-input.ts";
 import { mustRecover } from "./csi-steps.ts";
 import type { StepContext, Steps } from "./step-context.ts";
@@ -17,17 +18,17 @@ import type { StepContext, Steps } from "./step-context.ts";
 export function lostSteps(desired: Desired, { input, actualState, record }: StepContext): Steps | undefined {
   const observed = !isInvalid(desired) && desired.mode === "Observe";
   if (observed) return undefined; // it has done nothing
-  if (input.table === undefined) return { actions: [], problems: new Map([["", tableUnreadable]]) };
+  if (input.table === undefined) return { actions: [], problems: { ...noProblems, volume: tableUnreadable } };
   if (isInvalid(desired)) {
     const { problem } = actualState.unread ?? {};
-    return problem && { actions: [], problems: new Map([["", problem]]) };
+    return problem && { actions: [], problems: { ...noProblems, volume: problem } };
   }
   if (record !== undefined || !desired.granted) return undefined;
-  if (mustRecover(desired, { input, record })) return { actions: [{ kind: "recover" }], problems: new Map() };
+  if (mustRecover(desired, { input, record })) return { actions: [{ kind: "recover" }], problems: noProblems };
   const unknown = actualState.targets.filter((target) => target.foreign !== undefined);
   if (input.mayHaveLost && unknown.length > 0 && desired.layout.hostPath !== undefined) {
     const seen = lastObservation(desired, input.observed);
-    if (seen?.generation !== desired.generation) return { actions: [{ kind: "observe" }], problems: new Map() };
+    if (seen?.generation !== desired.generation) return { actions: [{ kind: "observe" }], problems: noProblems };
   }
   const lost = unknown.filter((target) => mayBeLost(target, input.mayHaveLost));
   if (lost.length === 0) return undefined;
@@ -37,14 +38,12 @@ export function lostSteps(desired: Desired, { input, actualState, record }: Step
     const alone = made && problem?.reason === "ForeignMount";
     return alone && foreign !== undefined ? [{ kind: "adopt", path, mountID: foreign.id } as const] : [];
   });
-  return {
-    actions,
-    problems:
-      actions.length > 0 ? new Map() : new Map(lost.map((target) => [target.path, lostMount(desired.name, target)])),
-  };
+  if (actions.length > 0) return { actions, problems: noProblems };
+  const targets = new Map(lost.map((target) => [target.path, lostMount(desired.name, target)]));
+  return { actions, problems: { targets } };
 }
 
-function lostMount(volume: string, { path, foreign, problem }: ActualTarget): Problem {
+function lostMount(volume: VolumeName, { path, foreign, problem }: ActualTarget): Problem {
   if (problem !== undefined && problem.reason !== "ForeignMount") return problem;
   return {
     reason: "ForeignMount",

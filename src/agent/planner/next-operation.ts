@@ -1,6 +1,6 @@
-import { slotOf } from "../backoff/backoff.ts";
 import { type DesiredVolume, isInvalid } from "../model/desired.ts";
-import type { Failure } from "../model/failure.ts";
+import { type Failure, failureOf } from "../model/failure.ts";
+import type { VolumeName } from "../model/identities.ts";
 import { exactly, isRemoval, type Operation } from "../model/operation.ts";
 import type { PlanInput } from "../model/plan-input.ts";
 import type { Phase, VolumePlan } from "../model/volume-plan.ts";
@@ -13,7 +13,7 @@ import type { Steps } from "./step-context.ts";
  * consumers have left.
  */
 export function nextOperation(
-  volume: string,
+  volume: VolumeName,
   steps: Steps,
   phase: Phase,
   input: PlanInput,
@@ -24,7 +24,7 @@ export function nextOperation(
   for (const action of steps.actions) {
     const operation: Operation = { volume, ...action };
     if (!mayRun(operation, phase, input)) continue;
-    const failed = input.failures.get(slotOf(operation));
+    const failed = failureOf(input.failures, operation);
     const again = failed?.kind === action.kind && failed.generation === generation ? failed : undefined;
     failure ??= again;
     if (again === undefined || input.now >= again.nextAt) {

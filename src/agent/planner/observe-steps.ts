@@ -1,3 +1,4 @@
+import { noProblems } from "../model/actual-volume.ts";
 import type { DesiredVolume } from "../model/desired.ts";
 import type { Action } from "../model/operation.ts";
 import { hostSource, lastObservation, type PlanInput } from "../model/plan-input.ts";
@@ -15,7 +16,7 @@ export function observeSteps(desired: DesiredVolume, { input, actualState }: Ste
   const seen = lastObservation(desired, input.observed);
   const look: Action[] = isLookDue(desired, input) ? [{ kind: "observe" }] : [];
   if (desired.layout.hostPath !== undefined && seen?.generation !== desired.generation) {
-    return { actions: look, problems: new Map() };
+    return { actions: look, problems: noProblems };
   }
   const mount = actualState.targets.flatMap((target): Action[] =>
     target.truth === "mounted" || target.problem !== undefined ? [] : [{ kind: "publish", path: target.path }],
@@ -25,11 +26,11 @@ export function observeSteps(desired: DesiredVolume, { input, actualState }: Ste
       ? [{ kind: "setAttributes", path, mountID: foreign.id }]
       : [],
   );
-  const problems = new Map(
+  const targets = new Map(
     actualState.targets.flatMap((t) => (t.problem === undefined ? [] : [[t.path, t.problem] as const])),
   );
   const staged: Action[] = mount.length > 0 ? [{ kind: "stage" }, ...mount] : [];
-  return { actions: [...look, ...staged, ...changes], problems };
+  return { actions: [...look, ...staged, ...changes], problems: { targets } };
 }
 
 /** PURE. Whether what a source shows is not known, or may be another thing by now. */

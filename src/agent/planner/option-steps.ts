@@ -1,7 +1,6 @@
 import { canonicalOptions, optionName } from "../../api/values/mount-options.ts";
-import { slotOf } from "../backoff/backoff.ts";
 import type { DesiredVolume } from "../model/desired.ts";
-import type { Failure } from "../model/failure.ts";
+import { type Failure, failureOf } from "../model/failure.ts";
 import type { StageRecord } from "../model/volume-record.ts";
 import { mustStageForOwnership } from "../ownership/fsgroup-policy.ts";
 import type { StepContext } from "./step-context.ts";
@@ -25,7 +24,7 @@ export function mustReplaceForOptions(desired: DesiredVolume, { input, record }:
   if (desired.layout.fixedOptions === true) return true;
   const kept = new Set(desired.layout.options.map(optionName));
   if (record?.stage?.options.some((option) => !kept.has(optionName(option)))) return true;
-  const failure: Failure | undefined = input.failures.get(slotOf({ volume: desired.name, kind: "stage" }));
+  const failure: Failure | undefined = failureOf(input.failures, { volume: desired.name });
   if (failure?.generation !== desired.generation) return false;
   const refused = failure.kind === "reconfigure" && failure.reason === "OptionsRefused";
   return refused || failure.kind === "unstage"; // and goes on once it has begun

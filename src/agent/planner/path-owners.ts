@@ -2,12 +2,13 @@ import { ancestorsOf } from "../../api/values/path.ts";
 import { isBeneath } from "../../host/mount-table/mount-table.ts";
 import type { Problem } from "../model/actual-volume.ts";
 import { type Desired, type DesiredMount, isInvalid } from "../model/desired.ts";
+import type { VolumeName } from "../model/identities.ts";
 import type { PlanSettings } from "../model/plan-input.ts";
 import type { VolumeRecord } from "../model/volume-record.ts";
 import { pathProblem } from "./path-problem.ts";
 
 interface Claim extends Pick<DesiredMount, "path" | "pod"> {
-  readonly volume: string;
+  readonly volume: VolumeName;
   /** Mounted there, or about to be, by our own record. */
   readonly recorded: boolean;
 }
@@ -17,7 +18,7 @@ interface Claim extends Pick<DesiredMount, "path" | "pod"> {
  * stays, nothing new is set up, and if neither is recorded neither is set up (safety rule 15).
  */
 export class PathOwners {
-  readonly #ofVolume = new Map<string, readonly Claim[]>();
+  readonly #ofVolume = new Map<VolumeName, readonly Claim[]>();
   readonly #claims = new Map<string, Set<Claim>>();
   /** Claims on what lies beneath a path. */
   readonly #beneath = new Map<string, Set<Claim>>();
@@ -26,7 +27,7 @@ export class PathOwners {
    * Sets the paths that one volume claims.
    * @returns other volumes whose plan depends on these paths
    */
-  set(volume: string, desired: Desired | undefined, record: VolumeRecord | undefined): Set<string> {
+  set(volume: VolumeName, desired: Desired | undefined, record: VolumeRecord | undefined): Set<VolumeName> {
     const before = this.#ofVolume.get(volume) ?? [];
     const after = claimsOf(volume, desired, record);
     const gone = before.filter((claim) => !after.some((other) => isSame(claim, other)));
@@ -44,7 +45,7 @@ export class PathOwners {
    * The problem that keeps `volume` from setting up `path`; undefined if there is none. A volume with a path that no
    * volume may have does not block others: a path that is a whole allowed prefix would block every volume beneath it.
    */
-  conflict(volume: string, path: string, settings: PlanSettings): Problem | undefined {
+  conflict(volume: VolumeName, path: string, settings: PlanSettings): Problem | undefined {
     const others = this.#others(volume, path).filter((claim) => claim.recorded || !pathProblem(claim, settings));
     if (others.length === 0) return undefined;
     const has = [...(this.#claims.get(path) ?? [])].some((claim) => claim.volume === volume && claim.recorded);
@@ -60,12 +61,12 @@ export class PathOwners {
   }
 
   /** Volumes that claim this very path. */
-  volumesOn(path: string): Set<string> {
+  volumesOn(path: string): Set<VolumeName> {
     return new Set([...(this.#claims.get(path) ?? [])].map(({ volume }) => volume));
   }
 
   /** Claims of other volumes on the path itself, on directories above it, and beneath it. */
-  #others(volume: string, path: string): Claim[] {
+  #others(volume: VolumeName, path: string): Claim[] {
     const places = [this.#claims.get(path), this.#beneath.get(path)];
     for (const ancestor of ancestorsOf(path)) places.push(this.#claims.get(ancestor));
     const found: Claim[] = [];
@@ -84,7 +85,7 @@ export class PathOwners {
   }
 }
 
-function claimsOf(volume: string, desired: Desired | undefined, record: VolumeRecord | undefined): Claim[] {
+function claimsOf(volume: VolumeName, desired: Desired | undefined, record: VolumeRecord | undefined): Claim[] {
   const recorded = (record?.targets ?? []).map(({ path }) => ({ volume, path, recorded: true }));
   if (desired === undefined || isInvalid(desired) || desired.deleting || desired.mode === "Observe") return recorded;
   return [

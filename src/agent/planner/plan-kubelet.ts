@@ -1,6 +1,6 @@
 import { observeKubeletVolume, podKey } from "../actual/kubelet-volume-view.ts";
 import { tableUnreadable } from "../actual/mount-problems.ts";
-import type { Problem } from "../model/actual-volume.ts";
+import { noProblems, type Problem } from "../model/actual-volume.ts";
 import type { DesiredVolume } from "../model/desired.ts";
 import type { KubeletPod, KubeletView, KubeletVolume } from "../model/kubelet-view.ts";
 import { lastObservation, type Observation, type PlanInput } from "../model/plan-input.ts";
@@ -38,7 +38,7 @@ export function planKubelet(desired: DesiredVolume, volume: KubeletVolume, input
   const problem = problemOf(volume, kubelet, input);
   const steps: Steps = {
     actions: due ? [{ kind: "observe" }] : [],
-    problems: problem === undefined ? new Map() : new Map([["", problem]]),
+    problems: { ...noProblems, ...(problem && { volume: problem }) },
   };
   const running = input.pendingOperations.get(name);
   const base = {

@@ -2,8 +2,9 @@ import type { MountEntry } from "../../host/mount-table/mountinfo.ts";
 import { buildActualState, isOwnMount } from "../actual/build-actual-state.ts";
 import { identifyMount } from "../actual/identify-mount.ts";
 import { tableUnreadable } from "../actual/mount-problems.ts";
-import type { MountMatch } from "../model/actual-volume.ts";
+import type { MountMatch, Problems } from "../model/actual-volume.ts";
 import { type Desired, isInvalid } from "../model/desired.ts";
+import type { VolumeName } from "../model/identities.ts";
 import { describe } from "../model/operation.ts";
 import { lastObservation, type PlanInput, stagingPath } from "../model/plan-input.ts";
 import type { Phase, VolumePlan } from "../model/volume-plan.ts";
@@ -13,12 +14,12 @@ import { whileRepublishing } from "./driver-republish-steps.ts";
 import { nextOperation } from "./next-operation.ts";
 import type { PathOwners } from "./path-owners.ts";
 import { planKubelet } from "./plan-kubelet.ts";
-import type { StepContext, Steps } from "./step-context.ts";
+import type { StepContext } from "./step-context.ts";
 import { stuckProblem } from "./stuck-operation.ts";
 import { isSuperseded } from "./superseded.ts";
 
 /** PURE. One volume: where it stands, and what to start for it now. */
-export function planVolume(name: string, input: PlanInput, owners: PathOwners): VolumePlan {
+export function planVolume(name: VolumeName, input: PlanInput, owners: PathOwners): VolumePlan {
   const desired = input.desired.get(name);
   const record = input.records.get(name);
   if (record === undefined && desired !== undefined && !isInvalid(desired) && !desired.deleting && desired.kubelet) {
@@ -71,9 +72,9 @@ function sooner(retryAt: number | undefined, dueAt: number | undefined): Pick<Vo
 }
 
 /** Without the mount table, no step of a managed volume can run. */
-function withTable(problems: Steps["problems"], phase: Phase, { table }: PlanInput): Steps["problems"] {
-  if (table !== undefined || (phase !== "setUp" && phase !== "tearDown") || problems.has("")) return problems;
-  return new Map([["", tableUnreadable], ...problems]);
+function withTable(problems: Problems, phase: Phase, { table }: PlanInput): Problems {
+  if (table !== undefined || (phase !== "setUp" && phase !== "tearDown") || problems.volume) return problems;
+  return { ...problems, volume: tableUnreadable };
 }
 
 /** What a mount without a record is to a volume whose spec is understood. */

@@ -3,12 +3,13 @@ import { joinPath, type MountTable } from "../../host/mount-table/mount-table.ts
 import { describeRemote, type RemoteMount, waitedFor } from "../../host/ports/servers.ts";
 import type { Problem } from "../model/actual-volume.ts";
 import { type Desired, isInvalid } from "../model/desired.ts";
+import type { VolumeName } from "../model/identities.ts";
 import type { PlanInput } from "../model/plan-input.ts";
 import type { VolumeRecord } from "../model/volume-record.ts";
 
 /** PURE. What a volume waits for whose child does not end; undefined if it has none. */
 export function stuckProblem(
-  name: string,
+  name: VolumeName,
   { stuckOperations, settings, table }: PlanInput,
   { desired, record }: { readonly desired: Desired | undefined; readonly record: VolumeRecord | undefined },
 ): Problem | undefined {

@@ -1,5 +1,5 @@
 import { type MountIdentity, mountIdentity, sameIdentity } from "../../host/mount-table/mount-table.ts";
-import type { ActualTarget, Problem } from "../model/actual-volume.ts";
+import type { ActualTarget } from "../model/actual-volume.ts";
 import type { DesiredMount, DesiredVolume } from "../model/desired.ts";
 import { identityBeneath } from "../model/identity-beneath.ts";
 import { attributeDifference } from "../model/mount-attributes.ts";
@@ -8,14 +8,14 @@ import { fsGroupPlan } from "../ownership/fsgroup-policy.ts";
 import { identityProblem, soleTargetProblem } from "./csi-steps.ts";
 import { ownershipProblem } from "./ownership-problem.ts";
 import { pathProblem } from "./path-problem.ts";
-import type { StepContext } from "./step-context.ts";
+import type { FoundProblems, StepContext } from "./step-context.ts";
 
 /** PURE. The steps of one desired target of a staged volume. */
 export function targetActions(
   mount: DesiredMount,
   desired: DesiredVolume,
   { actualState, input, owners, record }: StepContext,
-  problems: Map<string, Problem>,
+  problems: FoundProblems,
 ): Action[] {
   const target = actualState.targets.find((t) => t.path === mount.path);
   if (target === undefined) return [];
@@ -30,16 +30,16 @@ export function targetActions(
         soleTargetProblem(mount.path, desired, actualState))) ??
     (settled && target.differsOnNode !== true ? undefined : identityProblem(mount, desired, target.record, input));
   if (barred !== undefined) {
-    problems.set(mount.path, barred);
+    problems.targets.set(mount.path, barred);
     return [];
   }
   const owned = ownershipProblem(mount, desired, { record, actualState, settings: input.settings });
-  if (owned !== undefined) problems.set(mount.path, owned);
+  if (owned !== undefined) problems.targets.set(mount.path, owned);
   if (owned !== undefined && !settled) return [];
   const adopted = adoptions(target, desired, { actualState, input });
   if (adopted.length > 0) return adopted;
   if (target.problem !== undefined) {
-    problems.set(mount.path, target.problem);
+    problems.targets.set(mount.path, target.problem);
     return [];
   }
   if (target.truth === "mounted" && target.ours !== undefined) {

@@ -1,10 +1,11 @@
 import { isBeneath } from "../../host/mount-table/mount-table.ts";
 import type { UnmountMode } from "../../host/ports/host-ports.ts";
 import { isStatePath } from "../actual/state-path.ts";
-import { slotOf } from "../backoff/backoff.ts";
 import { contentStateOf } from "../content/content-of.ts";
-import type { ActualTarget, ActualVolume, Problem } from "../model/actual-volume.ts";
+import { type ActualTarget, type ActualVolume, noProblems, type Problem } from "../model/actual-volume.ts";
 import type { DesiredVolume } from "../model/desired.ts";
+import { failureOf } from "../model/failure.ts";
+import type { VolumeName } from "../model/identities.ts";
 import type { Action } from "../model/operation.ts";
 import type { ContentState, PlanSettings } from "../model/plan-input.ts";
 import type { StageRecord, VolumeRecord } from "../model/volume-record.ts";
@@ -14,7 +15,7 @@ import { expandActions, mustRecover } from "./csi-steps.ts";
 import { republishSteps } from "./driver-republish-steps.ts";
 import { isSameForDriver, mustReplaceForOptions, optionsDiffer } from "./option-steps.ts";
 import { consumerStillRunning, credentialsWait, isGivenBack, isHeldByPod, optionsWait } from "./pod-steps.ts";
-import type { StepContext, Steps } from "./step-context.ts";
+import type { FoundProblems, StepContext, Steps } from "./step-context.ts";
 import { adoptOwn, targetActions } from "./target-steps.ts";
 
 /**
@@ -29,8 +30,8 @@ import { adoptOwn, targetActions } from "./target-steps.ts";
  */
 export function setUpSteps(desired: DesiredVolume, context: StepContext): Steps {
   const { actualState, record } = context;
-  if (mustRecover(desired, context)) return { actions: [{ kind: "recover" }], problems: new Map() };
-  const problems = new Map<string, Problem>();
+  if (mustRecover(desired, context)) return { actions: [{ kind: "recover" }], problems: noProblems };
+  const problems: FoundProblems = { targets: new Map() };
   const staged = actualState.stage.truth === "mounted";
 
   const left = actualState.targets.filter((target) => target.record !== undefined && target.desired === undefined);
@@ -47,7 +48,7 @@ export function setUpSteps(desired: DesiredVolume, context: StepContext): Steps 
   );
   if (mustReplace && (held.length === 0 || !isSameForDriver(desired, record?.stage)))
     return tearDownSteps(context, desired);
-  if (mustReplace) for (const target of held) problems.set(target.path, consumerStillRunning(target));
+  if (mustReplace) for (const target of held) problems.targets.set(target.path, consumerStillRunning(target));
   const [holder] = mustReplace ? held : [];
 
   const actions: Action[] = unpublishAll(gone, context, desired, problems);
@@ -55,7 +56,7 @@ export function setUpSteps(desired: DesiredVolume, context: StepContext): Steps 
   const stage = stageActions(desired, context, problems);
   actions.push(...stage.filter(({ kind }) => !mustReplace || kind !== "reconfigure"));
   const refused = otherSecret && holder && refusedAndHeld(desired, holder, context);
-  if (refused && !problems.has("")) problems.set("", refused);
+  if (refused) problems.volume ??= refused;
   if (staged) {
     for (const mount of desired.mounts) actions.push(...targetActions(mount, desired, context, problems));
     actions.push(...expandActions(desired, context));
@@ -67,7 +68,7 @@ export function setUpSteps(desired: DesiredVolume, context: StepContext): Steps 
 
 /** PURE. Steps that take everything of a volume down that the record covers: targets first, then the stage (law L3). */
 export function tearDownSteps(context: StepContext, policy: TearDownPolicy): Steps {
-  const problems = new Map<string, Problem>();
+  const problems: FoundProblems = { targets: new Map() };
   const recorded = context.actualState.targets.filter((target) => target.record !== undefined);
   const ours = recorded.filter((target) => !isKept(target, policy.uid, context, problems));
   const lost = context.actualState.targets.flatMap((target) => adoptOwn(target, context));
@@ -80,7 +81,7 @@ export function tearDownSteps(context: StepContext, policy: TearDownPolicy): Ste
  * PURE. Steps for targets that kubelet has unpublished: they are unmounted whatever else is known of the volume (safety
  * rule 19).
  */
-export function givenBackSteps(context: StepContext, policy: TearDownPolicy, problems: Map<string, Problem>): Action[] {
+export function givenBackSteps(context: StepContext, policy: TearDownPolicy, problems: FoundProblems): Action[] {
   const given = context.actualState.targets.filter((target) => isGivenBack(target.record, context.input));
   return unpublishAll(given, context, policy, problems);
 }
@@ -88,14 +89,14 @@ export function givenBackSteps(context: StepContext, policy: TearDownPolicy, pro
 /** The policy of a teardown. */
 export interface TearDownPolicy {
   readonly uid: string;
-  readonly name: string;
+  readonly name: VolumeName;
   readonly unmountPolicy: DesiredVolume["unmountPolicy"];
 }
 
-function unstageSteps(context: StepContext, policy: TearDownPolicy, problems: Map<string, Problem>): Steps {
+function unstageSteps(context: StepContext, policy: TearDownPolicy, problems: FoundProblems): Steps {
   const { stage } = context.actualState;
   if (stage.problem !== undefined) {
-    problems.set("", stage.problem);
+    problems.volume = stage.problem;
     return { actions: [], problems };
   }
   if (stage.record === undefined && stage.mount === undefined) return { actions: [], problems };
@@ -106,14 +107,14 @@ function unstageSteps(context: StepContext, policy: TearDownPolicy, problems: Ma
 function stageActions(
   desired: DesiredVolume,
   { actualState, input, record }: StepContext,
-  problems: Map<string, Problem>,
+  problems: FoundProblems,
 ): Action[] {
   const { stage } = actualState;
   const content = contentStateOf(desired.layout.content, input.contents);
-  if (content?.problem !== undefined) problems.set("", content.problem);
-  if (stage.problem !== undefined) problems.set("", stage.problem);
+  if (content?.problem !== undefined) problems.volume = content.problem;
+  if (stage.problem !== undefined) problems.volume = stage.problem;
   const forbidden = sourceProblem(desired, input.settings);
-  if (forbidden !== undefined) problems.set("", forbidden);
+  if (forbidden !== undefined) problems.volume = forbidden;
 
   if (stage.problem !== undefined || forbidden !== undefined) return [];
   if (stage.truth !== "mounted") return content?.known === false ? [] : [{ kind: "stage" }];
@@ -144,14 +145,14 @@ function unpublishAll(
   targets: readonly ActualTarget[],
   context: StepContext,
   policy: TearDownPolicy,
-  problems: Map<string, Problem>,
+  problems: FoundProblems,
 ): Action[] {
   return targets.flatMap((target): Action[] => {
     const hinders = target.ours !== undefined || target.truth === "uncertain";
     const inTheWay = target.problem?.reason !== "NotPropagated" && target.problem?.reason !== "TargetMoved";
     const blocked = hinders && inTheWay ? target.problem : undefined;
     if (blocked !== undefined) {
-      problems.set(target.path, blocked);
+      problems.targets.set(target.path, blocked);
       return [];
     }
     const action: Action = {
@@ -189,7 +190,7 @@ function overlap(a: string, b: string): boolean {
  * is forced (decision 0020).
  */
 function unmountModeFor(action: Action, policy: TearDownPolicy, { input, record }: StepContext): UnmountMode {
-  const failure = input.failures.get(slotOf({ volume: policy.name, ...action }));
+  const failure = failureOf(input.failures, { volume: policy.name, ...action });
   if (failure?.kind !== action.kind) return "Normal";
   const { max, timeoutSeconds } = policy.unmountPolicy;
   const rungs = Math.floor((input.now - failure.firstAt) / (timeoutSeconds * 1000));
@@ -205,12 +206,12 @@ function sourceProblem(desired: DesiredVolume, settings: PlanSettings): Problem 
 }
 
 /** Whether a target stays although no intent asks for it any more; the reason goes to `problems`. */
-function isKept(target: ActualTarget, uid: string, { input }: StepContext, problems: Map<string, Problem>): boolean {
+function isKept(target: ActualTarget, uid: string, { input }: StepContext, problems: FoundProblems): boolean {
   const { record, path } = target;
   if (record === undefined || isGivenBack(record, input)) return false;
   const held = isHeldByPod(record, input);
   if (!held && !isUnexplained(target, uid)) return false;
-  problems.set(path, held ? consumerStillRunning(record) : unexplained(path));
+  problems.targets.set(path, held ? consumerStillRunning(record) : unexplained(path));
   return true;
 }
 

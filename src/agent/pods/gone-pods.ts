@@ -95,7 +95,7 @@ export class GonePods {
  */
 function heldIn(volume: VolumePlan | undefined): Map<string, string> {
   const held = (volume?.actualState.targets ?? []).flatMap(({ path, record }) => {
-    const waits = volume?.problems.get(path)?.reason === "ConsumerStillRunning";
+    const waits = volume?.problems.targets.get(path)?.reason === "ConsumerStillRunning";
     return waits && record?.pod !== undefined ? [[path, record.pod.uid] as const] : [];
   });
   return new Map(held);

@@ -7,6 +7,7 @@ import type { DesiredStateOfWorld } from "../desired/desired-state-of-world.ts";
 import type { IntentEntry } from "../desired/intents.ts";
 import type { Journal } from "../journal/journal.ts";
 import type { Problem } from "../model/actual-volume.ts";
+import type { VolumeName } from "../model/identities.ts";
 import { podTargetPath } from "../model/pod-path.ts";
 import type { Plan } from "../model/volume-plan.ts";
 import { begun, notListed, progressOf } from "../status/publish-progress.ts";
@@ -119,7 +120,7 @@ export class AgentPodVolumes implements PodVolumes {
     const { open, world, intent } = this.#deps;
     const { path } = request;
     let opened = open.isOpen(path);
-    let named: string | undefined;
+    let named: VolumeName | undefined;
     return () => {
       if (opened ? !open.isOpen(path) : this.#unpublishing.has(path)) throw waiting(givenBack(path));
       const names = [...world.ofPod(path)].filter((name) => intent(name)?.metadata.deletionTimestamp === undefined);
@@ -151,8 +152,9 @@ export class AgentPodVolumes implements PodVolumes {
 
   /** The problem of an unmount. */
   #inTheWay(path: string): Problem {
-    const volume = this.#plan?.volumes.get(this.#volumeOf(path) ?? "");
-    return volume?.problems.get(path) ?? volume?.stuckOperation ?? volume?.failure ?? unmounting(path);
+    const name = this.#volumeOf(path);
+    const volume = name && this.#plan?.volumes.get(name);
+    return volume?.problems.targets.get(path) ?? volume?.stuckOperation ?? volume?.failure ?? unmounting(path);
   }
 
   #isClean(path: string): boolean {
@@ -160,7 +162,7 @@ export class AgentPodVolumes implements PodVolumes {
   }
 
   /** The volume on whose record a target is. */
-  #volumeOf(path: string): string | undefined {
+  #volumeOf(path: string): VolumeName | undefined {
     for (const { name, targets } of this.#deps.journal.records.values()) {
       if (targets.some((target) => target.path === path)) return name;
     }

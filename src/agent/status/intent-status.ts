@@ -116,7 +116,7 @@ function shownTargets({ actualState, problems }: VolumePlan): readonly ActualTar
   const targets = actualState.targets.filter((target) => podOf(target) === undefined);
   if (targets.length <= longestMounts) return targets;
   const rank = (t: ActualTarget) =>
-    t.desired !== undefined ? 0 : (problems.get(t.path) ?? t.problem ?? t.drift) ? 1 : 2;
+    t.desired !== undefined ? 0 : (problems.targets.get(t.path) ?? t.problem ?? t.drift) ? 1 : 2;
   return targets.sort((a, b) => rank(a) - rank(b)).slice(0, longestMounts);
 }
 

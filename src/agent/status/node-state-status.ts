@@ -4,6 +4,7 @@ import { counted } from "../../api/values/listed.ts";
 import type { SourceProblem } from "../desired/intent-source.ts";
 import type { JournalDamage } from "../journal/journal.ts";
 import { isInvalid } from "../model/desired.ts";
+import type { VolumeName } from "../model/identities.ts";
 import type { Plan, VolumePlan } from "../model/volume-plan.ts";
 import { type OrphansInput, orphansOf } from "./orphans.ts";
 import { obstacleOf, summaryOf } from "./volume-summary.ts";
@@ -59,7 +60,7 @@ export function nodeStateOf(state: NodeVolumeState, input: NodeStateInput): Node
 
 function conditions(
   { synced, sourceProblem, table, damage, unguarded }: NodeStateInput,
-  inUse: readonly string[],
+  inUse: readonly VolumeName[],
   volumes: readonly VolumePlan[],
 ): ConditionInput[] {
   const granted = volumes.filter((volume) => volume.phase !== "released" && !isObserved(volume)).map((v) => v.name);

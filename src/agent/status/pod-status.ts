@@ -43,7 +43,7 @@ export function targetStatus(
   { problems }: VolumePlan,
   longestMessage: number,
 ): Omit<PodMountStatus, "uid" | "volume"> {
-  const problem = problems.get(target.path) ?? target.problem ?? refusedGroup(target);
+  const problem = problems.targets.get(target.path) ?? target.problem ?? refusedGroup(target);
   const { drift, ours } = target;
   return {
     state: stateOfTarget(target, problem !== undefined),

@@ -42,11 +42,12 @@ export function progressOf(
 /** PURE. The problem of one target: its own, or that of its volume. */
 function whyOf(volume: VolumePlan, path: string): Problem {
   const target = volume.actualState.targets.find((one) => one.path === path);
-  const own = volume.problems.get(path) ?? target?.problem;
+  const own = volume.problems.targets.get(path) ?? target?.problem;
   if (own !== undefined) return own;
   // What hinders another target alone is no answer.
-  const [at, elsewhere] = [volume.problems.get(""), volume.problems.size > 0 && !volume.problems.has("")];
-  const obstacle = at ?? (elsewhere ? (volume.stuckOperation ?? volume.failure) : obstacleOf(volume));
+  const elsewhere = volume.problems.targets.size > 0;
+  const obstacle =
+    volume.problems.volume ?? (elsewhere ? (volume.stuckOperation ?? volume.failure) : obstacleOf(volume));
   if (obstacle !== undefined) return { reason: obstacle.reason, message: obstacle.message };
   const { reason, message } = elsewhere ? begun : summaryOf(volume);
   return { reason, message };

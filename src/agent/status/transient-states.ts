@@ -24,7 +24,8 @@ export function isTransientState(before: NodeVolumeIntentStatus, after: AgentSta
 export function isUnderWay(before: NodeVolumeIntentStatus, volume: VolumePlan): boolean {
   if (before.lastError !== undefined || isReady(before)) return false;
   const { phase, running, operation, failure, stuckOperation, problems } = volume;
-  const isHindered = failure !== undefined || stuckOperation !== undefined || problems.size > 0;
+  const isHindered =
+    failure !== undefined || stuckOperation !== undefined || problems.volume !== undefined || problems.targets.size > 0;
   if (isHindered || (phase !== "setUp" && phase !== "tearDown")) return false;
   if ((running ?? operation?.kind ?? "observe") === "observe") return false;
   const { ready, state, reason, drift } = summaryOf(volume);

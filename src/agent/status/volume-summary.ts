@@ -98,8 +98,8 @@ export interface Obstacle {
  */
 export function obstacleOf(volume: VolumePlan): Obstacle | undefined {
   const { problems, stuckOperation, unresponsive, failure, phase } = volume;
-  const [first] = problems.has("") ? [problems.get("")] : problems.values();
-  const problem = first ?? stuckOperation ?? unresponsive;
+  const [first] = problems.targets.values();
+  const problem = problems.volume ?? first ?? stuckOperation ?? unresponsive;
   const { reason, message, on } = problem ?? failure ?? (phase === "ungranted" ? notGrantedTo(volume) : nothing);
   if (reason === undefined) return undefined;
   return { reason, message, ...(on && { on }), ...(problem === undefined && failure && { failure }) };

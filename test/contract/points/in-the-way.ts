@@ -74,8 +74,8 @@ export const inTheWay: Point = {
       put(path);
       node.want(bench.intent({ mounts: [{ path: rw }, { path }] }));
       const volume = await node.volume(volumeName);
-      expect(volume.problems.get(path)?.reason ?? volume.failure?.reason, name).to.equal(reason);
-      expect(volume.problems.get(path)?.message ?? volume.failure?.message, name).to.contain(path);
+      expect(volume.problems.targets.get(path)?.reason ?? volume.failure?.reason, name).to.equal(reason);
+      expect(volume.problems.targets.get(path)?.message ?? volume.failure?.message, name).to.contain(path);
       isThere(path);
       bench.shows(rw);
       if (isInTable) remove(path);

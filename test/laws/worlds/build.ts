@@ -1,9 +1,11 @@
 import type { IntentEntry } from "../../../src/agent/desired/intents.ts";
 import type { Desired } from "../../../src/agent/model/desired.ts";
-import type { Failure } from "../../../src/agent/model/failure.ts";
+import type { Failure, Slot } from "../../../src/agent/model/failure.ts";
+import type { VolumeName } from "../../../src/agent/model/identities.ts";
 import type { OperationKind } from "../../../src/agent/model/operation.ts";
 import type { Observation, PlanInput } from "../../../src/agent/model/plan-input.ts";
 import type { VolumeRecord } from "../../../src/agent/model/volume-record.ts";
+import { failuresAt } from "../../lib/builders/plan-world.ts";
 import type { FailureChoice, WorldChoice } from "./choices.ts";
 import { type Draft, draft, generations, uids } from "./drafts.ts";
 import { pathAt, settings } from "./paths.ts";
@@ -30,14 +32,14 @@ export function buildWorld(choice: WorldChoice): RandomWorld {
     intents: new Map(entries.map((entry) => [entry.metadata.name, entry])),
     volumes: new Map(drafts.map(({ name, staged }) => [name, staged])),
     input: {
-      desired: new Map(entries.map(({ desired }): [string, Desired] => [desired.name, desired])),
+      desired: new Map(entries.map(({ desired }): [VolumeName, Desired] => [desired.name, desired])),
       synced: choice.synced,
       records: new Map(records.map((record) => [record.name, record])),
       mayHaveLost: choice.mayHaveLost,
       table: choice.tableReadable ? table : undefined,
       ...(choice.tableReadable && nodeTable && { nodeTable }),
       pendingOperations: new Map(drafts.flatMap((each) => pendingOperations(each, records))),
-      failures: new Map(drafts.flatMap(failuresOf)),
+      failures: failuresAt(...drafts.flatMap(failuresOf)),
       contents: (ref) => {
         const known = drafts.some(({ choice: c }, i) => ref.name === `object-${i}` && c.contentKnown);
         if (known) return { known, version: "object-uid/2" };
@@ -51,14 +53,14 @@ export function buildWorld(choice: WorldChoice): RandomWorld {
 }
 
 /** As the loop has it: what runs, and what a child that was not seen to end may still do. */
-function pendingOperations({ name, choice }: Draft, records: readonly VolumeRecord[]): [string, OperationKind][] {
+function pendingOperations({ name, choice }: Draft, records: readonly VolumeRecord[]): [VolumeName, OperationKind][] {
   if (choice.pendingOperations !== undefined) return [[name, choice.pendingOperations]];
   return records.some((record) => record.name === name && record.child !== undefined) ? [[name, "stage"]] : [];
 }
 
-function failuresOf({ name, choice }: Draft): [string, Failure][] {
+function failuresOf({ name: volume, choice }: Draft): [Slot, Failure][] {
   return choice.failures.map((each) => [
-    `${name}\n${each.path === undefined ? "" : pathAt(each.path)}`,
+    { volume, path: each.path === undefined ? undefined : pathAt(each.path) },
     failureOf(each),
   ]);
 }
@@ -79,7 +81,7 @@ function failureOf({ kind, sameGeneration, due, reason, sinceMs }: FailureChoice
   };
 }
 
-function observationOf({ name, choice, staged }: Draft): [string, Observation][] {
+function observationOf({ name, choice, staged }: Draft): [VolumeName, Observation][] {
   if (choice.observed === "no") return [];
   const generation = choice.observed === "older" ? generations.older : generations.same;
   const { identity, deviceNumber } = staged;

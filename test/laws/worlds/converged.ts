@@ -1,4 +1,5 @@
 import { type DesiredVolume, isInvalid } from "../../../src/agent/model/desired.ts";
+import { asVolumeName, type VolumeName } from "../../../src/agent/model/identities.ts";
 import { pathOf } from "../../sim/kernel/lookup.ts";
 import type { Mount } from "../../sim/kernel/mount.ts";
 import { layout } from "../../sim/machine.ts";
@@ -14,7 +15,7 @@ export function unmet(node: LawNode): string[] {
 }
 
 /** Whether a volume waits for something that no agent can bring about. */
-export function isHindered(name: string, node: LawNode): boolean {
+export function isHindered(name: VolumeName, node: LawNode): boolean {
   const desired = node.desired.get(name);
   if (desired === undefined) return false;
   if (isInvalid(desired)) return !desired.deleting || hasUnexplained(name, node);
@@ -26,7 +27,7 @@ export function isHindered(name: string, node: LawNode): boolean {
 }
 
 /** What an intent before it left behind, which vanished: it is kept until people decide. */
-function hasUnexplained(name: string, { records, desired }: LawNode): boolean {
+function hasUnexplained(name: VolumeName, { records, desired }: LawNode): boolean {
   const uid = desired.get(name)?.uid;
   return records.get(name)?.targets.some((target) => target.uid !== uid) === true;
 }
@@ -40,7 +41,7 @@ function isInConflict({ name, mounts }: DesiredVolume, { desired, records }: Law
   return mounts.some(({ path }) => [...wanted, ...had].some((other) => overlap(other.path, path)));
 }
 
-function unmetOf(name: string, node: LawNode): string[] {
+function unmetOf(name: VolumeName, node: LawNode): string[] {
   const desired = node.desired.get(name);
   if (desired === undefined || isHindered(name, node)) return [];
   if (desired.deleting || isInvalid(desired)) return [`${name} is not released`];
@@ -74,6 +75,8 @@ function leftOver(node: LawNode): string[] {
   return mounts.flatMap((mount) => {
     const name = mount.volume ?? "";
     const path = mount.parent && mount.point && pathOf({ mount: mount.parent, dentry: mount.point });
-    return node.desired.has(name) || node.records.has(name) ? [] : [`${path} of ${name} is left over`];
+    return node.desired.has(asVolumeName(name)) || node.records.has(asVolumeName(name))
+      ? []
+      : [`${path} of ${name} is left over`];
   });
 }

@@ -1,12 +1,13 @@
 import { type IntentEntry, understand } from "../../../src/agent/desired/intents.ts";
 import { type DesiredVolume, isInvalid } from "../../../src/agent/model/desired.ts";
+import type { VolumeName } from "../../../src/agent/model/identities.ts";
 import type { VolumeChoice } from "./choices.ts";
 import { rawIntent } from "./intents.ts";
 import { type StagedVolume, stagedVolume, volumeName } from "./volumes.ts";
 
 /** One volume of a world, while the world is being made. */
 export interface Draft {
-  readonly name: string;
+  readonly name: VolumeName;
   readonly choice: VolumeChoice;
   readonly staged: StagedVolume;
   readonly entry: IntentEntry | undefined;

@@ -6,6 +6,7 @@ import { PendingOperations } from "../../../src/agent/executor/pending-operation
 import { Journal } from "../../../src/agent/journal/journal.ts";
 import { Loop } from "../../../src/agent/loop.ts";
 import type { Desired } from "../../../src/agent/model/desired.ts";
+import type { VolumeName } from "../../../src/agent/model/identities.ts";
 import type { Operation } from "../../../src/agent/model/operation.ts";
 import type { Observation } from "../../../src/agent/model/plan-input.ts";
 import type { Plan } from "../../../src/agent/model/volume-plan.ts";
@@ -48,7 +49,7 @@ export class LawNode {
   readonly rules: NodeRules;
   readonly machine: Machine;
   readonly people: People;
-  readonly desired = new Map<string, Desired>();
+  readonly desired = new Map<VolumeName, Desired>();
   /** What the agent carried out since it was counted last. */
   readonly operations: Operation[] = [];
   synced = true;
@@ -73,7 +74,7 @@ export class LawNode {
     return this.#running?.namespace;
   }
 
-  get records(): ReadonlyMap<string, VolumeRecord> {
+  get records(): ReadonlyMap<VolumeName, VolumeRecord> {
     return this.#running?.journal?.records ?? new Map();
   }
 
@@ -83,7 +84,7 @@ export class LawNode {
   }
 
   /** Whether an operation of the volume is under way. */
-  isRunning(volume: string): boolean {
+  isRunning(volume: VolumeName): boolean {
     return this.#running?.loop?.running.has(volume) === true;
   }
 
@@ -150,7 +151,7 @@ export class LawNode {
     const { system } = running.incarnation;
     const { hostRoot } = this.machine;
     const settings = { allowedPrefixes: [layout.prefix], stateDir: layout.stateDir, hostRoot, csiDir: layout.csiDir };
-    const observed = new Map<string, Observation>();
+    const observed = new Map<VolumeName, Observation>();
     const content = (): ObjectContent => {
       const text = `version ${this.contentVersion}`;
       return { version: `uid/${this.contentVersion}`, data: new Map([["file", new TextEncoder().encode(text)]]) };

@@ -1,4 +1,5 @@
 import { volumeKey } from "../../../src/agent/desired/volume-key.ts";
+import { asVolumeName } from "../../../src/agent/model/identities.ts";
 import { afterReboot, type TargetRecord, type VolumeRecord } from "../../../src/agent/model/volume-record.ts";
 import type { MountEntry } from "../../../src/host/mount-table/mountinfo.ts";
 import type { MountAttributes } from "../../../src/host/ports/types.ts";
@@ -25,7 +26,7 @@ export function recordOf(draft: Draft, mountsAt: (draft: Draft, path: string) =>
   if (choice === undefined) return undefined;
   const stage = stageOf(draft, choice);
   const record: VolumeRecord = {
-    name,
+    name: asVolumeName(name),
     key: volumeKey(name),
     type: staged.type,
     uid: uidOf(choice),

@@ -72,9 +72,10 @@ export const volumeStates: { readonly [state: string]: (volume: VolumePlan, inpu
     actualState.targets.some(({ truth, record }) => record !== undefined && truth === "uncertain"),
   "shows what was staged before": ({ record }) =>
     targetsOf(record).some(({ identity }) => record?.stage?.identity?.root !== identity.root),
-  conflict: ({ problems }) => [...problems.values()].some(({ reason }) => reason === "PathConflict"),
-  "path not allowed": ({ problems }) => [...problems.values()].some(({ reason }) => reason === "PathNotAllowed"),
-  "content not known": ({ problems }) => problems.get("")?.reason === "ContentUnknown",
+  conflict: ({ problems }) => [...problems.targets.values()].some(({ reason }) => reason === "PathConflict"),
+  "path not allowed": ({ problems }) =>
+    [...problems.targets.values()].some(({ reason }) => reason === "PathNotAllowed"),
+  "content not known": ({ problems }) => problems.volume?.reason === "ContentUnknown",
   busy: ({ failure }) => failure?.reason === "TargetBusy",
   "in backoff": ({ retryAt, operation }) => retryAt !== undefined && operation === undefined,
   "options changed": ({ record, desired }) => {

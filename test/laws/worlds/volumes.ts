@@ -1,4 +1,5 @@
 import { volumeKey } from "../../../src/agent/desired/volume-key.ts";
+import { asVolumeName, type VolumeName } from "../../../src/agent/model/identities.ts";
 import type { StageRecord } from "../../../src/agent/model/volume-record.ts";
 import type { MountIdentity } from "../../../src/host/mount-table/mount-table.ts";
 import type { SourceType, StageKind } from "../../../src/plugins/api/volume-plugin.ts";
@@ -49,8 +50,8 @@ export function stagedVolume(type: VolumeType, index: number): StagedVolume {
   return { ...staged, ...(deviceNumber !== undefined && { deviceNumber }) };
 }
 
-export function volumeName(index: number): string {
-  return `node.volume-${index}`;
+export function volumeName(index: number): VolumeName {
+  return asVolumeName(`node.volume-${index}`);
 }
 
 const disk = { fsType: "ext4", source: "/dev/sda1", device: "8:1" } as const;

@@ -1,5 +1,6 @@
 import { formatForget, formatJournal, formatPut, formatReap } from "../../../src/agent/journal/journal-format.ts";
 import type { ReapRecord } from "../../../src/agent/journal/reap-record.ts";
+import { asVolumeName } from "../../../src/agent/model/identities.ts";
 import type { VolumeRecord } from "../../../src/agent/model/volume-record.ts";
 import { record, stageRecord, targetRecord } from "./plan-world.ts";
 
@@ -13,10 +14,10 @@ const csi = {
 
 /** A record of each kind that the agent writes. */
 const kinds: readonly VolumeRecord[] = [
-  record({ name: "node.bind", type: "hostPath", stage: stageRecord({ kind: "path", path: "/data" }) }),
-  record({ name: "node.memory" }),
+  record({ name: asVolumeName("node.bind"), type: "hostPath", stage: stageRecord({ kind: "path", path: "/data" }) }),
+  record({ name: asVolumeName("node.memory") }),
   record({
-    name: "node.directory",
+    name: asVolumeName("node.directory"),
     stage: stageRecord({ kind: "directory", directory: { device: "0:50", inode: 12 } as never, inode: 12 }),
   }),
   record({
@@ -25,17 +26,17 @@ const kinds: readonly VolumeRecord[] = [
     stage: stageRecord({ ready: false, deviceNumber: "7:3" }),
     child,
   } as never),
-  record({ name: "node.formatting", type: "iscsi", formatting: "8:16", targets: [] }),
-  record({ name: "node.csi", type: "csi", stage: stageRecord({ csi } as never) }),
+  record({ name: asVolumeName("node.formatting"), type: "iscsi", formatting: "8:16", targets: [] }),
+  record({ name: asVolumeName("node.csi"), type: "csi", stage: stageRecord({ csi } as never) }),
   record({
-    name: "node.pods",
+    name: asVolumeName("node.pods"),
     targets: [
       targetRecord({ pod: { uid: "pod-1", volume: "data", namespace: "team", name: "pod" } }),
       targetRecord({ path: "/mnt/nodevolume/b", published: { path: "/csi/key/b", readOnly: true } }),
     ],
   }),
-  record({ name: "node.going", revoked: true, generation: 3 }),
-  record({ name: "node.gone", revoked: true, targets: [] }),
+  record({ name: asVolumeName("node.going"), revoked: true, generation: 3 }),
+  record({ name: asVolumeName("node.gone"), revoked: true, targets: [] }),
 ];
 
 const reap: ReapRecord = {
@@ -51,9 +52,9 @@ export function journalOfAllKinds(bootID: string): string[] {
     formatPut({ ...first, generation: 2, targets: [] }),
     formatReap(reap.path, reap),
     formatPut({ ...first, generation: 2 }),
-    formatForget("node.gone"),
+    formatForget(asVolumeName("node.gone")),
     formatReap(reap.path, undefined),
-    formatPut({ ...second, name: "node.last" }),
+    formatPut({ ...second, name: asVolumeName("node.last") }),
   ];
   return [
     ...written

@@ -4,6 +4,7 @@ import { desiredVolume } from "../../../src/agent/desired/desired-volume.ts";
 import { withPods } from "../../../src/agent/desired/pod-mounts.ts";
 import { volumeKey } from "../../../src/agent/desired/volume-key.ts";
 import type { Desired } from "../../../src/agent/model/desired.ts";
+import { asVolumeName, type VolumeName } from "../../../src/agent/model/identities.ts";
 import type { IdentitySource } from "../../../src/agent/model/pod-identity.ts";
 import { podTargetPath } from "../../../src/agent/model/pod-path.ts";
 import { KeptTokens } from "../../../src/agent/pods/kept-tokens.ts";
@@ -66,7 +67,7 @@ export class NodePods {
     }
   }
 
-  desired(intents: ReadonlyMap<string, Desired>): Map<string, Desired> {
+  desired(intents: ReadonlyMap<VolumeName, Desired>): Map<VolumeName, Desired> {
     const isOpen = (path: string) => this.#open.has(path);
     return new Map([...intents].map(([name, one]) => [name, withPods(one, this.kubeletDir, isOpen)]));
   }
@@ -87,7 +88,16 @@ export function notUnderstood({
   const unmountPolicy = { max: "Normal", timeoutSeconds: 90 } as const;
   const deleting = deletionTimestamp !== undefined;
   const problem = "not understood";
-  return { name, key: volumeKey(name), uid, generation, deleting, problem, deletionPolicy: "Unmount", unmountPolicy };
+  return {
+    name: asVolumeName(name),
+    key: volumeKey(name),
+    uid,
+    generation,
+    deleting,
+    problem,
+    deletionPolicy: "Unmount",
+    unmountPolicy,
+  };
 }
 
 /** One that is. */

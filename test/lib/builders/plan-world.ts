@@ -1,6 +1,7 @@
 import { type IntentInput, intent } from "../../../hack/lib/agent-on-kernel/intent.ts";
 import { desiredVolume } from "../../../src/agent/desired/desired-volume.ts";
-import type { Failure } from "../../../src/agent/model/failure.ts";
+import type { Failure, Failures, Slot } from "../../../src/agent/model/failure.ts";
+import { asVolumeName, type VolumeName } from "../../../src/agent/model/identities.ts";
 import type { PlanInput } from "../../../src/agent/model/plan-input.ts";
 import type { Plan, VolumePlan } from "../../../src/agent/model/volume-plan.ts";
 import type { StageRecord, TargetRecord, VolumeRecord } from "../../../src/agent/model/volume-record.ts";
@@ -11,7 +12,7 @@ import { entry } from "./mount-entries.ts";
 import { plan } from "./plan-whole.ts";
 
 export const prefix = "/mnt/nodevolume";
-export const volume = "node.volume-1";
+export const volume = asVolumeName("node.volume-1");
 const identity = { device: "0:50", root: "/" };
 
 /** An intent for a tmpfs on one target. */
@@ -51,17 +52,26 @@ export const staged = entry({ id: 10, point: "/state/staging/key" });
 export const mounted = entry({ id: 20, point: `${prefix}/a` });
 const rootMount = entry({ id: 1, parent: 0, point: "/", device: "8:1", fsType: "ext4", options: ["rw", "relatime"] });
 
+/** Failures as the planner has them. */
+export function failuresAt(...failures: (readonly [Slot, Failure])[]): Failures {
+  const byVolume = new Map<VolumeName, Map<string | undefined, Failure>>();
+  for (const [{ volume, path }, failure] of failures) {
+    byVolume.set(volume, new Map(byVolume.get(volume)).set(path, failure));
+  }
+  return byVolume;
+}
+
 export interface World {
   readonly intents?: readonly NodeVolumeIntent[];
   readonly records?: readonly VolumeRecord[];
   readonly mounts?: readonly MountEntry[] | "unreadable";
   readonly input?: Partial<PlanInput>;
-  readonly failures?: ReadonlyMap<string, Failure>;
+  readonly failures?: Failures;
 }
 
 export function planWorld({ intents = [], records = [], mounts = [], failures = new Map(), input = {} }: World): Plan {
   return plan({
-    desired: new Map(intents.map((i) => [i.metadata.name, desiredVolume(i, "key")])),
+    desired: new Map(intents.map((i) => [asVolumeName(i.metadata.name), desiredVolume(i, "key")])),
     synced: true,
     records: new Map(records.map((r) => [r.name, r])),
     mayHaveLost: false,

@@ -1,5 +1,6 @@
 import { randomBytes } from "node:crypto";
 import { closeSync, fsyncSync, openSync, writeSync } from "node:fs";
+import { asVolumeName } from "../../../src/agent/model/identities.ts";
 import type { Operation } from "../../../src/agent/model/operation.ts";
 import type { ChildRequest } from "../../../src/host/linux/child/child-protocol.ts";
 import { ChildRunner } from "../../../src/host/linux/child/child-runner.ts";
@@ -187,7 +188,7 @@ export class World implements TroubledWorld {
   async #decide(): Promise<void> {
     const { volumes } = await this.#node.plan();
     for (const volume of this.#volumes) {
-      const message = volumes.get(volume.name)?.failure?.message ?? "";
+      const message = volumes.get(asVolumeName(volume.name))?.failure?.message ?? "";
       const named = /destroyAllDataOnDevices: (\S+)$/.exec(message)?.[1];
       if (named !== undefined && this.randomly.below(3) > 0) this.#giveAway(volume, named);
       else if (volume.naming !== "fields" && this.randomly.below(8) === 0) volume.deleting = !volume.deleting;

@@ -1,5 +1,6 @@
 import { readdirSync } from "node:fs";
 import { type IntentInput, intent } from "../../../hack/lib/agent-on-kernel/intent.ts";
+import { asVolumeName } from "../../../src/agent/model/identities.ts";
 import type { VolumePlan } from "../../../src/agent/model/volume-plan.ts";
 import type { VolumeRecord } from "../../../src/agent/model/volume-record.ts";
 import type { NodeVolumeIntent } from "../../../src/api/types.gen.ts";
@@ -7,7 +8,7 @@ import { FakeCSIDriver } from "../fakes/fake-csi-driver.ts";
 import type { RealNode } from "./real-node.ts";
 import { withNode } from "./with-node.ts";
 
-export const volumeName = "node.volume-1";
+export const volumeName = asVolumeName("node.volume-1");
 
 /** A node on the real kernel with a fake CSI driver, and one volume of that. */
 export class DriverNode {

@@ -3,6 +3,7 @@ import { constants, readdirSync, readFileSync, readlinkSync } from "node:fs";
 import { expect } from "chai";
 import { silent } from "../../../hack/lib/silent-log.ts";
 import { ClientWatch } from "../../../src/agent/health/fuse-client-watch.ts";
+import { asVolumeName } from "../../../src/agent/model/identities.ts";
 import type { VolumePlan } from "../../../src/agent/model/volume-plan.ts";
 import type { ChildProcessID } from "../../../src/host/ports/types.ts";
 import { realSystem } from "../../../src/system.ts";
@@ -25,7 +26,7 @@ export function watchClients(node: RealNode, heard: EventEmitter): ClientWatch {
 export async function settle(node: RealNode, watch: ClientWatch, name: string): Promise<VolumePlan> {
   const plan = await node.converge();
   watch.planned({ changed: new Map([...plan.volumes.keys()].map((key) => [key, undefined])), volumes: plan.volumes });
-  const found = plan.volumes.get(`node.${name}`);
+  const found = plan.volumes.get(asVolumeName(`node.${name}`));
   if (found === undefined) throw new Error(`no plan for ${name}`);
   return found;
 }

@@ -1,13 +1,13 @@
 import { execFileSync } from "node:child_process";
 import { readFileSync, rmSync } from "node:fs";
 import { noDrivers } from "../../../hack/lib/no-drivers.ts";
-import { nextFailure, slotOf, volumeOf } from "../../../src/agent/backoff/backoff.ts";
+import { Backoff } from "../../../src/agent/backoff/backoff.ts";
 import { type RetryTrigger, triggersFor } from "../../../src/agent/backoff/triggers-for.ts";
 import { OperationExecutor } from "../../../src/agent/executor/operation-executor.ts";
 import { PendingOperations } from "../../../src/agent/executor/pending-operations.ts";
 import { Journal } from "../../../src/agent/journal/journal.ts";
 import type { Desired } from "../../../src/agent/model/desired.ts";
-import type { Failure } from "../../../src/agent/model/failure.ts";
+import { asVolumeName, type VolumeName } from "../../../src/agent/model/identities.ts";
 import type { Operation } from "../../../src/agent/model/operation.ts";
 import {
   type ContentState,
@@ -65,12 +65,12 @@ export class RealNode implements AsyncDisposable {
         deadlineMs: number | undefined;
       }
     | undefined;
-  readonly #failures = new Map<string, Failure>();
-  readonly #observed = new Map<string, Observation>();
+  readonly #backoff = new Backoff(this.#system);
+  readonly #observed = new Map<VolumeName, Observation>();
   readonly #kept: Disposable[] = [];
   readonly #given: { readonly recordsPrograms?: string; readonly timers?: Timers };
   #wraps: ((host: HostPorts) => HostPorts)[] = [];
-  #intents = new Map<string, Desired>();
+  #intents = new Map<VolumeName, Desired>();
 
   /**
    * @param given `recordsPrograms`: file told of each program that a child becomes (programsIn); `timers`: what ends
@@ -118,13 +118,13 @@ export class RealNode implements AsyncDisposable {
 
   /** Wants exactly these intents from now on. */
   want(...intents: readonly NodeVolumeIntent[]): void {
-    this.#intents = new Map(intents.map((intent) => [intent.metadata.name, understood(intent)]));
+    this.#intents = new Map(intents.map((intent) => [asVolumeName(intent.metadata.name), understood(intent)]));
     this.#executor?.operations.endUnwanted(this.#intents); // as the loop does
   }
 
   /** Wants one intent whose spec is not understood. */
   wantInvalid(of: ObjectMeta): void {
-    this.#intents = new Map([[of.name, notUnderstood(of)]]);
+    this.#intents = new Map([[asVolumeName(of.name), notUnderstood(of)]]);
   }
 
   /** Keeps something until the node goes. */
@@ -142,7 +142,7 @@ export class RealNode implements AsyncDisposable {
   async restart(): Promise<void> {
     await this.#journal?.close();
     this.#journal = undefined;
-    this.#failures.clear();
+    this.forgetFailures();
     this.pods.forgetTokens();
     this.#linux.close();
     this.#linux = this.#hostOf(true);
@@ -168,7 +168,7 @@ export class RealNode implements AsyncDisposable {
       mayHaveLost: journal.mayHaveLost,
       table: await this.host.mountTable.read(),
       pendingOperations: new Map(),
-      failures: this.#failures,
+      failures: this.#backoff.failures,
       ...(this.ended && { ended: this.ended }),
       swaps: swapStates(journal.records, this.host.swaps),
       contents,
@@ -200,7 +200,7 @@ export class RealNode implements AsyncDisposable {
   }
 
   /** What became of one volume. */
-  async volume(name: string): Promise<VolumePlan> {
+  async volume(name: VolumeName): Promise<VolumePlan> {
     const found = (await this.converge()).volumes.get(name);
     if (found === undefined) throw new Error(`no plan for ${name}`);
     return found;
@@ -226,13 +226,8 @@ export class RealNode implements AsyncDisposable {
     const executor = await this.executorNow();
     const error = await executor.run(operation, desired);
     this.done.push(`${operation.kind}${error === undefined ? "" : ` ${error.reason}`}`);
-    const slot = slotOf(operation);
-    if (error === undefined) this.#failures.delete(slot);
-    else {
-      const { on, ...rest } = { kind: operation.kind, generation: desired?.generation ?? 0, ...error };
-      const known = { ...rest, message: error.message, ...(on && { on }) };
-      this.#failures.set(slot, nextFailure(this.#failures.get(slot), this.#system, known));
-    }
+    if (error === undefined) this.#backoff.succeeded(operation);
+    else this.#backoff.failed(operation, desired?.generation ?? 0, error);
   }
 
   /** One for all operations, until its parts are others. */
@@ -259,14 +254,14 @@ export class RealNode implements AsyncDisposable {
   }
 
   /** What the agent listens to while a volume waits. */
-  async wakesOf(name: string): Promise<RetryTrigger[]> {
+  async wakesOf(name: VolumeName): Promise<RetryTrigger[]> {
     const volume = await this.volume(name);
-    const failures = [...this.#failures].filter(([slot]) => volumeOf(slot) === name);
-    return failures.flatMap(([slot, failure]) => triggersFor({ slot, failure, volume }, this.#settings));
+    const failures = [...(this.#backoff.failures.get(name) ?? [])];
+    return failures.flatMap(([path, failure]) => triggersFor({ key: "", path, failure, volume }, this.#settings));
   }
 
   /** Lets every failed operation be tried again at once. */
-  readonly forgetFailures = (): void => this.#failures.clear();
+  readonly forgetFailures = (): void => this.#backoff.keepOnly(new Set());
 
   get #settings() {
     return {

@@ -1,11 +1,12 @@
 import { parseJournal } from "../../../src/agent/journal/journal-format.ts";
+import { asVolumeName, type VolumeName } from "../../../src/agent/model/identities.ts";
 import type { VolumeRecord } from "../../../src/agent/model/volume-record.ts";
 import { type MountIdentity, sameIdentity } from "../../../src/host/mount-table/mount-table.ts";
 import type { Machine } from "../machine.ts";
 
 interface Parsed {
   readonly text: string;
-  readonly records: Map<string, VolumeRecord>;
+  readonly records: Map<VolumeName, VolumeRecord>;
   readonly mayHaveLost: boolean;
 }
 
@@ -19,7 +20,7 @@ export class JournalView {
     return this.#generations.get(machine)?.get(uid) ?? 0;
   }
 
-  records(machine: Machine): ReadonlyMap<string, VolumeRecord> {
+  records(machine: Machine): ReadonlyMap<VolumeName, VolumeRecord> {
     return this.#read(machine).records;
   }
 
@@ -53,7 +54,7 @@ export class JournalView {
     return found.find(shows) ?? first;
   }
 
-  #remember(machine: Machine, records: ReadonlyMap<string, VolumeRecord>): void {
+  #remember(machine: Machine, records: ReadonlyMap<VolumeName, VolumeRecord>): void {
     const generations = this.#generations.get(machine) ?? new Map<string, number>();
     this.#generations.set(machine, generations);
     for (const { uid, generation } of records.values()) {
@@ -78,7 +79,7 @@ function extended(known: Parsed | undefined, text: string): Parsed | undefined {
     const line = added.slice(from, end + 1);
     from = end + 1;
     const forgotten = /^[0-9a-f]{8} \{"forget":"([^"\\]*)"\}\n$/.exec(line)?.[1];
-    if (forgotten !== undefined) known.records.delete(forgotten);
+    if (forgotten !== undefined) known.records.delete(asVolumeName(forgotten));
     else if (line.includes('"forget"')) return undefined;
     else for (const [name, record] of parseJournal(line).records) known.records.set(name, record);
   }

@@ -1,4 +1,5 @@
 import { volumeKey } from "../../../src/agent/desired/volume-key.ts";
+import { asVolumeName } from "../../../src/agent/model/identities.ts";
 import type { NodeVolumeIntent } from "../../../src/api/types.gen.ts";
 import { isBeneath } from "../../../src/host/mount-table/mount-table.ts";
 import type { Dentry } from "../kernel/dentry.ts";
@@ -20,7 +21,7 @@ export function leftOvers(
   const keys = new Set([...names].map(volumeKey));
   const records = world.invariants.journal.records(machine);
   const keptPaths = [...kept, ...mayBeKept].flatMap(
-    (name) => records.get(name)?.targets.map((target) => target.path) ?? [],
+    (name) => records.get(asVolumeName(name))?.targets.map((target) => target.path) ?? [],
   );
   const paths = [
     ...machine.podsHeld,

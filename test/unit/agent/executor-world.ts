@@ -3,6 +3,7 @@ import { desiredVolume } from "../../../src/agent/desired/desired-volume.ts";
 import { OperationExecutor, type OperationExecutorDeps } from "../../../src/agent/executor/operation-executor.ts";
 import { PendingOperations } from "../../../src/agent/executor/pending-operations.ts";
 import { Journal } from "../../../src/agent/journal/journal.ts";
+import { asVolumeName } from "../../../src/agent/model/identities.ts";
 import type { Operation } from "../../../src/agent/model/operation.ts";
 import type { StageRecord, VolumeRecord } from "../../../src/agent/model/volume-record.ts";
 import type { Effects } from "../../../src/host/ports/host-ports.ts";
@@ -11,7 +12,7 @@ import { record, targetRecord, wanted } from "../../lib/builders/plan-world.ts";
 import { virtualSystem } from "../kube/virtual-system.ts";
 import { FakeHost } from "./fake-host.ts";
 
-const volume = "node.volume-1";
+const volume = asVolumeName("node.volume-1");
 export const kubeletDir = "/var/lib/kubelet";
 const settings = { allowedPrefixes: ["/mnt"], stateDir: "/state", hostRoot: "/", csiDir: "/csi", kubeletDir };
 export const child = { pid: 77, startTime: 5 };

@@ -8,6 +8,7 @@ import { Journal } from "../../../src/agent/journal/journal.ts";
 import { Loop } from "../../../src/agent/loop.ts";
 import type { ServerUnresponsive } from "../../../src/agent/model/actual-volume.ts";
 import type { Failure } from "../../../src/agent/model/failure.ts";
+import { asVolumeName, type VolumeName } from "../../../src/agent/model/identities.ts";
 import { type Observation, observationOf, type PlanSettings } from "../../../src/agent/model/plan-input.ts";
 import type { Plan } from "../../../src/agent/model/volume-plan.ts";
 import { Planner } from "../../../src/agent/planner/incremental/incremental-planner.ts";
@@ -33,11 +34,11 @@ export class FakeAgent {
   /** Each failure, as it was told. */
   readonly failures: Failure[] = [];
   readonly memory = new Backoff(this.system);
-  readonly observed = new Map<string, Observation>();
+  readonly observed = new Map<VolumeName, Observation>();
   drivers: CSIDrivers = noDrivers;
   /** All content that there is. */
   secret: ObjectContent | undefined;
-  readonly unresponsive = new Map<string, ServerUnresponsive>();
+  readonly unresponsive = new Map<VolumeName, ServerUnresponsive>();
   intents: readonly NodeVolumeIntent[] = [];
   plan: Plan | undefined;
 
@@ -78,7 +79,9 @@ export class FakeAgent {
       backoff: this.memory,
       planner: new Planner(),
       gather: () => {
-        const volumes = new Map(this.intents.map((i) => [i.metadata.name, desiredVolume(i, i.metadata.name)]));
+        const volumes = new Map(
+          this.intents.map((i) => [asVolumeName(i.metadata.name), desiredVolume(i, i.metadata.name)]),
+        );
         return { volumes, synced: true };
       },
       contents: () => {

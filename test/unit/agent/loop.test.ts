@@ -1,4 +1,5 @@
 import { expect } from "chai";
+import { asVolumeName } from "../../../src/agent/model/identities.ts";
 import type { VolumeRecord } from "../../../src/agent/model/volume-record.ts";
 import { VolumeError } from "../../../src/errors.ts";
 import type { OperationContext } from "../../../src/host/ports/host-ports.ts";
@@ -56,7 +57,7 @@ describe("Loop", () => {
     await agent.want(two("slow"), two("fast"));
     for (let i = 0; i < 10; i += 1) await agent.look();
     expect(agent.mounted.sort()).to.deep.equal(["/mnt/fast-a", "/mnt/fast-b"]);
-    expect(agent.plan?.volumes.get("slow")?.running).to.equal("stage");
+    expect(agent.plan?.volumes.get(asVolumeName("slow"))?.running).to.equal("stage");
     expect(agent.host.calls.filter((call) => call.includes("slow"))).to.have.length(1);
     release();
     await agent.look();
@@ -89,13 +90,13 @@ describe("Loop", () => {
     agent.host.alive.add(77);
     await agent.journal.put(record({ key: "node.volume-1", targets: [], child: { pid: 77, startTime: 5 } }));
     await agent.want(at("a"));
-    const seen = agent.plan?.volumes.get("node.volume-1");
+    const seen = agent.plan?.volumes.get(asVolumeName("node.volume-1"));
     expect([seen?.running, seen?.operation, seen?.actualState.inUse]).to.deep.equal(["stage", undefined, true]);
     expect(agent.host.calls).to.deep.equal([]);
     agent.host.alive.delete(77);
     await agent.system.advance(5_000);
     await agent.look();
-    expect(agent.journal.records.get("node.volume-1")?.child).to.equal(undefined);
+    expect(agent.journal.records.get(asVolumeName("node.volume-1"))?.child).to.equal(undefined);
     expect(agent.mounted).to.deep.equal(["/mnt/a"]);
   });
 
@@ -107,9 +108,9 @@ describe("Loop", () => {
     };
     Object.assign(agent.host.journal, { append: full, replace: full });
     await agent.want(at("a"), at("b", "other"));
-    expect(agent.plan?.volumes.get("node.volume-1")?.running).to.equal("stage");
+    expect(agent.plan?.volumes.get(asVolumeName("node.volume-1"))?.running).to.equal("stage");
     await agent.system.advance(5_000);
-    expect(agent.plan?.volumes.get("other")?.failure?.reason).to.equal("JournalFailed");
+    expect(agent.plan?.volumes.get(asVolumeName("other"))?.failure?.reason).to.equal("JournalFailed");
     Object.assign(agent.host.journal, { append, replace });
     await agent.system.advance(600_000);
     expect(agent.mounted.sort()).to.deep.equal(["/mnt/a", "/mnt/b"]);
@@ -156,7 +157,7 @@ describe("Loop", () => {
     await agent.look();
     expect(agent.mounted).to.deep.equal(["/mnt/a"]);
     expect(agent.host.calls.filter((call) => call === "bind /mnt/a")).to.have.length(1);
-    expect(agent.journal.records.get("node.volume-1")?.targets[0]?.mountID).to.be.a("number");
+    expect(agent.journal.records.get(asVolumeName("node.volume-1"))?.targets[0]?.mountID).to.be.a("number");
   });
 
   it("a look at a source that hangs is not begun again while its process is there", async () => {

@@ -1,5 +1,4 @@
 import { expect } from "chai";
-import { slotOf } from "../../../src/agent/backoff/backoff.ts";
 import { type IntentEntry, understand } from "../../../src/agent/desired/intents.ts";
 import { HealthChecks } from "../../../src/agent/health/health-checks.ts";
 import type { Failure } from "../../../src/agent/model/failure.ts";
@@ -7,7 +6,7 @@ import { Reporter } from "../../../src/agent/status/status-reporter.ts";
 import type { NodeVolumeIntent } from "../../../src/api/types.gen.ts";
 import type { KubeClient } from "../../../src/kube/client/client.ts";
 import { createObjectStore } from "../../../src/kube/watch/object-store.ts";
-import { planWorld, volume, wanted } from "../../lib/builders/plan-world.ts";
+import { failuresAt, planWorld, volume, wanted } from "../../lib/builders/plan-world.ts";
 import { virtualSystem } from "../kube/virtual-system.ts";
 
 /** JSON merge patch (RFC 7386). */
@@ -75,7 +74,7 @@ export function reportStory({ epoch = 1 } = {}) {
       time: system.clock.now(),
       nextTime: system.clock.now() + 1e9,
     };
-    const failures = new Map([[slotOf({ kind: "stage", volume }), failure]]);
+    const failures = failuresAt([{ volume }, failure]);
     reporter.planned(planWorld({ intents: [intent], failures, input: { now } }));
     await system.advance(seconds * 1_000);
   };

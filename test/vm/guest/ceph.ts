@@ -3,6 +3,8 @@ import { readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { expect } from "chai";
 import { intent } from "../../../hack/lib/agent-on-kernel/intent.ts";
 import { until } from "../../../hack/lib/until.ts";
+import { noProblems } from "../../../src/agent/model/actual-volume.ts";
+import { asVolumeName } from "../../../src/agent/model/identities.ts";
 import type { VolumePlan } from "../../../src/agent/model/volume-plan.ts";
 import type { RBDVolumeSource } from "../../../src/api/types.gen.ts";
 import { addedText } from "../../../src/host/linux/rbd/rbd-text.ts";
@@ -35,7 +37,7 @@ describe("rbd by the kernel's client", () => {
 
   async function settled(): Promise<VolumePlan> {
     await node.converge();
-    return node.volume("node.image");
+    return node.volume(asVolumeName("node.image"));
   }
 
   it("waits while another client writes to the image, and has it when that one has given it back", async () => {
@@ -104,7 +106,7 @@ describe("rbd by the kernel's client", () => {
     node.want(volume(source("plain", { readOnly: true })));
     const { failure, problems } = await settled();
     expect(failure?.message).to.equal(undefined);
-    expect([...problems]).to.deep.equal([]);
+    expect(problems).to.deep.equal(noProblems);
     expect(node.mountAt(node.target("image"))?.options).to.include("ro");
     expect(readFileSync(`/sys/block/rbd${devices()[0]}/ro`, "utf8")).to.equal("1\n");
   });

@@ -4,6 +4,7 @@ import { expect } from "chai";
 import { intent } from "../../../hack/lib/agent-on-kernel/intent.ts";
 import { silent } from "../../../hack/lib/silent-log.ts";
 import { until } from "../../../hack/lib/until.ts";
+import { asVolumeName } from "../../../src/agent/model/identities.ts";
 import type { VolumePlan } from "../../../src/agent/model/volume-plan.ts";
 import type { CephFSVolumeSource } from "../../../src/api/types.gen.ts";
 import { LinuxServers } from "../../../src/host/linux/mount/linux-servers.ts";
@@ -43,7 +44,7 @@ describe("cephfs by the kernel's client", () => {
 
   async function settled(name: string): Promise<VolumePlan> {
     await node.converge();
-    return node.volume(`node.${name}`);
+    return node.volume(asVolumeName(`node.${name}`));
   }
   async function mounted(name: string): Promise<void> {
     expect((await settled(name)).failure?.message).to.equal(undefined);

@@ -2,6 +2,7 @@ import { execFileSync } from "node:child_process";
 import { closeSync, openSync, readdirSync, statSync } from "node:fs";
 import { expect } from "chai";
 import { intent } from "../../../hack/lib/agent-on-kernel/intent.ts";
+import { asVolumeName } from "../../../src/agent/model/identities.ts";
 import { deviceNumberOf } from "../../../src/host/linux/syscall/block-device.ts";
 import { need } from "../../lib/asserts/requirements.ts";
 import { QuickHeaderNode } from "../../lib/fakes/quick-header-node.ts";
@@ -47,7 +48,7 @@ describe("a disk of device-mapper's flakey", () => {
     const mounts = [{ path: node.target("a") }];
     node.want(intent({ source: { local }, mounts, deleting, generation: deleting ? 2 : 1, ...more }));
     node.forgetFailures();
-    return node.volume("node.volume-1");
+    return node.volume(asVolumeName("node.volume-1"));
   };
 
   it("a disk that cannot be read is a ReadError, and works again when it can be", async () => {

@@ -3,6 +3,7 @@ import { existsSync, readFileSync, statfsSync, writeFileSync } from "node:fs";
 import { expect } from "chai";
 import { type IntentInput, intent } from "../../../hack/lib/agent-on-kernel/intent.ts";
 import { until } from "../../../hack/lib/until.ts";
+import { asVolumeName } from "../../../src/agent/model/identities.ts";
 import type { FCVolumeSource, ISCSIVolumeSource } from "../../../src/api/types.gen.ts";
 import { isAt, type MultipathMap, type ScsiDisk } from "../../../src/host/ports/scsi.ts";
 import { full } from "../../lib/asserts/requirements.ts";
@@ -10,7 +11,7 @@ import { soonMs } from "../../lib/kernel/agents/vm-world.ts";
 import { RealNode } from "../../lib/kernel/real-node.ts";
 
 const MiB = 1024 * 1024;
-const name = "node.volume-1";
+const name = asVolumeName("node.volume-1");
 /** What both of tgt's portals show as LUN 1 (test/vm/iscsi.sh). */
 const backing = "/run/iscsi/open-1";
 /** A portal of each tgtd. */
@@ -55,7 +56,7 @@ describe("a LUN of two paths under multipathd", function () {
   async function want(more: Partial<IntentInput> = {}): Promise<string | undefined> {
     node.want(intent({ name, source: { iscsi }, mounts: [{ path: target() }], ...more }));
     node.forgetFailures();
-    return (await node.volume(more.name ?? name)).failure?.message;
+    return (await node.volume(asVolumeName(more.name ?? name))).failure?.message;
   }
   /** Until something is written to the disk itself. */
   const put = (text: string) => {
@@ -153,7 +154,7 @@ describe("a LUN of two paths under multipathd", function () {
     }
     const gone = [device, ...(await paths("fc")).map((disk) => disk.name)];
     expect(await want({ ...of, deleting: true, generation: 2 })).to.equal(undefined);
-    expect((await node.volume(of.name)).phase).to.equal("released");
+    expect((await node.volume(asVolumeName(of.name))).phase).to.equal("released");
     expect(gone.filter((one) => existsSync(`/sys/block/${one}`))).to.deep.equal([]);
   });
 });

@@ -2,11 +2,12 @@ import { execFileSync } from "node:child_process";
 import { closeSync, mkdirSync, openSync, readdirSync, statfsSync, statSync } from "node:fs";
 import { expect } from "chai";
 import { intent } from "../../../hack/lib/agent-on-kernel/intent.ts";
+import { asVolumeName } from "../../../src/agent/model/identities.ts";
 import { loadQuotaCalls } from "../../../src/host/linux/syscall/quota-calls.ts";
 import { loopDevice } from "../../lib/kernel/disks/loop-device.ts";
 import { RealNode } from "../../lib/kernel/real-node.ts";
 
-const name = "node.volume-1";
+const name = asVolumeName("node.volume-1");
 const kinds = [
   { fsType: "xfs", megabytes: 320, mkfs: ["mkfs.xfs", "-q"] },
   { fsType: "ext4", megabytes: 64, mkfs: ["mkfs.ext4", "-q", "-O", "quota,project"] },

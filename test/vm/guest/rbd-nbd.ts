@@ -4,6 +4,7 @@ import { expect } from "chai";
 import { intent } from "../../../hack/lib/agent-on-kernel/intent.ts";
 import { until } from "../../../hack/lib/until.ts";
 import type { ClientWatch } from "../../../src/agent/health/fuse-client-watch.ts";
+import { asVolumeName } from "../../../src/agent/model/identities.ts";
 import { summaryOf } from "../../../src/agent/status/volume-summary.ts";
 import type { RBDVolumeSource } from "../../../src/api/types.gen.ts";
 import { addedText } from "../../../src/host/linux/rbd/rbd-text.ts";
@@ -55,7 +56,7 @@ describe("rbd by rbd-nbd", () => {
     const ended = once(heard, "end");
     process.kill(first.pid, "SIGKILL");
     await ended;
-    const seen = (await node.plan()).volumes.get("node.image");
+    const seen = (await node.plan()).volumes.get(asVolumeName("node.image"));
     expect(seen && summaryOf(seen).drift).to.include({ class: "Stale" });
     const next = await mountedBy(node, watch, "image");
     expect(next.pid).not.to.equal(first.pid);

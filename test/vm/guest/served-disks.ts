@@ -1,6 +1,7 @@
 import { execFileSync } from "node:child_process";
 import { expect } from "chai";
 import { intent } from "../../../hack/lib/agent-on-kernel/intent.ts";
+import { asVolumeName } from "../../../src/agent/model/identities.ts";
 import { soonMs } from "../../lib/kernel/agents/vm-world.ts";
 import { loopDevice } from "../../lib/kernel/disks/loop-device.ts";
 import { RealNode } from "../../lib/kernel/real-node.ts";
@@ -56,7 +57,7 @@ describe("a disk that the kernel serves to other machines", function () {
   const signature = () => execFileSync("sh", ["-c", `blkid -p -o value -s TYPE ${disk} || true`], { encoding: "utf8" });
   async function failure() {
     node.forgetFailures();
-    return (await node.volume("node.volume-1")).failure;
+    return (await node.volume(asVolumeName("node.volume-1"))).failure;
   }
 
   for (const { by, start, stop, place } of servers) {

@@ -3,6 +3,7 @@ import { realpathSync } from "node:fs";
 import { basename } from "node:path";
 import { expect } from "chai";
 import { intent } from "../../../hack/lib/agent-on-kernel/intent.ts";
+import { asVolumeName } from "../../../src/agent/model/identities.ts";
 import { decideDisk } from "../../../src/controller/grants/decide-disk.ts";
 import { soonMs } from "../../lib/kernel/agents/vm-world.ts";
 import { RealNode } from "../../lib/kernel/real-node.ts";
@@ -13,7 +14,7 @@ const sources = [
   { iscsi: { targetPortal: "127.0.0.1:3262", iqn: "iqn.2024-01.example:shared", lun: 2, fsType: "ext4" } },
   { fc: { targetWWNs, lun: 2, fsType: "ext4" } },
 ] as const;
-const volume = "node.volume-1";
+const volume = asVolumeName("node.volume-1");
 
 /** test/real/shared-lun.test.ts has two agents and a controller, with what stands for the ways. */
 describe("one LUN that two nodes find, by iSCSI and by Fibre Channel", function () {

@@ -1,6 +1,7 @@
 import type { NodeService, RegisteredDriver } from "../../../csi/ports.ts";
 import { VolumeError } from "../../../errors.ts";
 import { answered, awaitsAnswer, type Calls, sending, stillActingMs, unanswered } from "../../model/csi-call-record.ts";
+import type { VolumeName } from "../../model/identities.ts";
 import type { CSIRecord, StageRecord, VolumeRecord } from "../../model/volume-record.ts";
 import { type ActionContext, recordOf } from "../operation-context.ts";
 
@@ -57,7 +58,7 @@ export function withAnswer({ csi }: ActionContext, record: VolumeRecord): Volume
  * Has the driver answer anything where a call is open and the release makes no other that would, as of a driver that
  * stages nothing after the last target went: the time of the open call runs from an answer (safety rule 8).
  */
-export async function hearDriver(context: ActionContext, volume: string): Promise<void> {
+export async function hearDriver(context: ActionContext, volume: VolumeName): Promise<void> {
   const { driver, calls } = csiStageOf(recordOf(context, volume)).csi;
   const { csi, journal } = context;
   if (!awaitsAnswer(calls, csi.now())) return;

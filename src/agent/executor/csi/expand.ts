@@ -2,6 +2,7 @@ import type { Reason } from "../../../api/reasons.ts";
 import { VolumeError } from "../../../errors.ts";
 import type { CSIVolume } from "../../../plugins/api/volume-plugin.ts";
 import { stillPublished } from "../../actual/published-mount.ts";
+import type { VolumeName } from "../../model/identities.ts";
 import { type ActionContext, recordOf, wanted } from "../operation-context.ts";
 import { capabilityOf } from "./capability.ts";
 import { callDriver, csiStageOf, driverNamed, withAnswer, withCSI } from "./driver-call.ts";
@@ -52,7 +53,7 @@ const lasting: readonly Reason[] = ["VolumeInUse", "ExpansionInfeasible"];
 
 async function rememberRefusal(
   context: ActionContext,
-  volume: string,
+  volume: VolumeName,
   capacityBytes: string,
   error: unknown,
 ): Promise<void> {
@@ -62,7 +63,7 @@ async function rememberRefusal(
 }
 
 /** A publish path that is not read-only: CSI has it grown by where it is published. */
-async function pathToGrow(context: ActionContext, volume: string): Promise<string> {
+async function pathToGrow(context: ActionContext, volume: VolumeName): Promise<string> {
   const table = await context.host.mountTable.read();
   const found = recordOf(context, volume).targets.find(
     ({ published }) => published?.readOnly === false && stillPublished(published, table) !== undefined,

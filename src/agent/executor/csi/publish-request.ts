@@ -3,6 +3,7 @@ import { tokensKey } from "../../../csi/client/secrets-of.ts";
 import type { NodeCapabilities, PublishRequest } from "../../../csi/ports.ts";
 import type { CSIVolume } from "../../../plugins/api/volume-plugin.ts";
 import { identityFor } from "../../content/pod-tokens.ts";
+import type { VolumeName } from "../../model/identities.ts";
 import type { Published, TargetRecord } from "../../model/volume-record.ts";
 import { type ActionContext, recordOf } from "../operation-context.ts";
 import { capabilityOf } from "./capability.ts";
@@ -25,7 +26,7 @@ export async function publishCall(
   context: ActionContext,
   volume: CSIVolume,
   of: {
-    readonly name: string;
+    readonly name: VolumeName;
     readonly capabilities: NodeCapabilities;
     readonly target: Pick<TargetRecord, "path" | "pod">;
     readonly published: Published;

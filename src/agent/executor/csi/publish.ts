@@ -2,6 +2,7 @@ import { VolumeError } from "../../../errors.ts";
 import { type MountIdentity, type MountTable, mountIdentity } from "../../../host/mount-table/mount-table.ts";
 import type { CSIVolume } from "../../../plugins/api/volume-plugin.ts";
 import type { DesiredVolume } from "../../model/desired.ts";
+import type { VolumeName } from "../../model/identities.ts";
 import { type Published, type TargetRecord, type VolumeRecord, withTarget } from "../../model/volume-record.ts";
 import { type ActionContext, recordOf } from "../operation-context.ts";
 import { callDriver, csiStageOf, driverNamed, withAnswer, withCSI } from "./driver-call.ts";
@@ -59,7 +60,7 @@ export async function publishByDriver(
  * A driver that refuses NodePublishVolume may not have staged, although it returned OK, or its earlier version had no
  * NodeStageVolume. If no mount on the staging path proves the opposite, NodeStageVolume is called again first.
  */
-async function doubtStage(context: ActionContext, volume: string, error: unknown): Promise<void> {
+async function doubtStage(context: ActionContext, volume: VolumeName, error: unknown): Promise<void> {
   const record = recordOf(context, volume);
   const stage = csiStageOf(record);
   const refused = error instanceof VolumeError && error.errorClass === "final";

@@ -1,5 +1,6 @@
 import { type MountIdentity, mountIdentity, sameIdentity } from "../../../host/mount-table/mount-table.ts";
 import { coveredMount, stillPublished } from "../../actual/published-mount.ts";
+import type { VolumeName } from "../../model/identities.ts";
 import { type Published, type TargetRecord, withTarget } from "../../model/volume-record.ts";
 import { applyFSGroup } from "../apply-fsgroup.ts";
 import { type ActionContext, recordOf, wanted } from "../operation-context.ts";
@@ -78,7 +79,7 @@ function republished(
  */
 async function uncover(
   context: ActionContext,
-  volume: string,
+  volume: VolumeName,
   { path, below }: { readonly path: string; readonly below: number },
 ): Promise<boolean> {
   const { effects, host, journal, settings } = context;

@@ -3,6 +3,7 @@ import { VolumeError } from "../../../errors.ts";
 import { mountIdentity } from "../../../host/mount-table/mount-table.ts";
 import type { CSIVolume } from "../../../plugins/api/volume-plugin.ts";
 import type { DesiredVolume } from "../../model/desired.ts";
+import type { VolumeName } from "../../model/identities.ts";
 import type { CSIRecord, StageRecord, VolumeRecord } from "../../model/volume-record.ts";
 import { toldOwnership } from "../../ownership/fsgroup-policy.ts";
 import { type ActionContext, recordOf } from "../operation-context.ts";
@@ -64,7 +65,7 @@ export async function stageByDriver(context: ActionContext, desired: DesiredVolu
  * A volume has one staging path on a node (CSI), and so one intent: of two that name it, by a claim and by its handle
  * perhaps, the first is its user, and another would unstage it under that one (safety rule 13).
  */
-function takeAlone({ journal, csi }: ActionContext, volume: string, directory: string): void {
+function takeAlone({ journal, csi }: ActionContext, volume: VolumeName, directory: string): void {
   const other =
     [...journal.records.values()].find(({ name, stage }) => name !== volume && stage?.csi?.directory === directory)
       ?.name ?? csi.takeDirectory(directory);
@@ -80,7 +81,11 @@ function takeAlone({ journal, csi }: ActionContext, volume: string, directory: s
  * Where nothing is attached, a volume that has to be is not begun, however it came by its grant. What is set up stays
  * in use. (kubelet: enableControllerAttachDetach; by itself neither attaches)
  */
-function refuseAttached({ journal, settings }: ActionContext, volume: string, { attached, driver }: CSIVolume): void {
+function refuseAttached(
+  { journal, settings }: ActionContext,
+  volume: VolumeName,
+  { attached, driver }: CSIVolume,
+): void {
   const { controllerAttachDetach = true } = settings;
   if (controllerAttachDetach || !attached || journal.records.get(volume)?.stage !== undefined) return;
   const message = `driver ${driver} attaches volumes, and the agent of this node runs with --controller-attach-detach=false`;

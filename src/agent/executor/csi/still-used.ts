@@ -2,6 +2,7 @@ import { basename, dirname } from "node:path";
 import { joinPath, type MountIdentity } from "../../../host/mount-table/mount-table.ts";
 import { KeptUnknown } from "../../../host/ports/evidence.ts";
 import type { Holder } from "../../../host/ports/host-ports.ts";
+import type { VolumeName } from "../../model/identities.ts";
 import type { DriverMounts } from "../../model/volume-record.ts";
 import { refuseWhileHeld } from "../holders/held.ts";
 import { heldBy, names, refuseClaimed, refuseOpen } from "../holders/mount-holders.ts";
@@ -15,7 +16,7 @@ import type { ActionContext } from "../operation-context.ts";
  */
 export async function refuseWhileShown(
   context: ActionContext,
-  volume: string,
+  volume: VolumeName,
   of: { readonly shown: DriverMounts; readonly block: boolean; readonly shared: boolean },
 ): Promise<boolean> {
   const { block, shared, shown } = of;

@@ -1,5 +1,6 @@
 import { VolumeError } from "../../../errors.ts";
 import type { MountEntry } from "../../../host/mount-table/mountinfo.ts";
+import type { VolumeName } from "../../model/identities.ts";
 import { type CSIRecord, type TargetRecord, withoutStage } from "../../model/volume-record.ts";
 import { noteCopies, refuseWhileDetached } from "../holders/detached-copies.ts";
 import { type ActionContext, isGiven, recordOf } from "../operation-context.ts";
@@ -18,7 +19,11 @@ import { falseReply } from "./reply.ts";
 import { copiesOf, refuseWhileCopied, refuseWhileShown, refuseWhileUsed } from "./still-used.ts";
 
 /** Has the driver take back what it published for a target, for good: no earlier call may still take effect. */
-export async function unpublishByDriver(context: ActionContext, volume: string, target: TargetRecord): Promise<void> {
+export async function unpublishByDriver(
+  context: ActionContext,
+  volume: VolumeName,
+  target: TargetRecord,
+): Promise<void> {
   refuseBeforeTime(context, recordOf(context, volume));
   const { published, pod } = target;
   if (published !== undefined && pod !== undefined)
@@ -31,7 +36,7 @@ export async function unpublishByDriver(context: ActionContext, volume: string, 
 /** Has the driver take back what it published for a target. Done already, and never begun, are OK to it (CSI). */
 export async function takeBack(
   context: ActionContext,
-  volume: string,
+  volume: VolumeName,
   { published, kind }: Pick<TargetRecord, "published" | "kind">,
 ): Promise<void> {
   if (published === undefined) return;
@@ -55,7 +60,7 @@ export async function takeBack(
  * the node shows it. Cut off anywhere, it begins again: NodeUnstageVolume is OK to a driver that has nothing staged.
  * The record goes last.
  */
-export async function unstageByDriver(context: ActionContext, volume: string): Promise<void> {
+export async function unstageByDriver(context: ActionContext, volume: VolumeName): Promise<void> {
   const { journal, host, effects, settings } = context;
   const before = recordOf(context, volume);
   const { path, csi } = csiStageOf(before);
@@ -91,7 +96,7 @@ export async function unstageByDriver(context: ActionContext, volume: string): P
 }
 
 /** Publish paths without a record, or that a late call has filled: nobody else mounts there (safety rule 24). */
-async function takeBackStray(context: ActionContext, volume: string): Promise<void> {
+async function takeBackStray(context: ActionContext, volume: VolumeName): Promise<void> {
   const { csi } = csiStageOf(recordOf(context, volume));
   const paths = (await context.host.mountTable.read()).beneath(mountsIn(csi.directory)).map(({ point }) => point);
   for (const path of new Set(paths)) {

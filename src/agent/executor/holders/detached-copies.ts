@@ -1,6 +1,7 @@
 import { VolumeError } from "../../../errors.ts";
 import { KeptUnknown, NamespacesUnknown, sameNamespace } from "../../../host/ports/evidence.ts";
 import type { Holder } from "../../../host/ports/host-ports.ts";
+import type { VolumeName } from "../../model/identities.ts";
 import type { DetachedCopy, VolumeRecord } from "../../model/volume-record.ts";
 import { type ActionContext, recordOf } from "../operation-context.ts";
 import { heldBy, names } from "./mount-holders.ts";
@@ -14,7 +15,7 @@ import { heldBy, names } from "./mount-holders.ts";
  */
 export async function noteCopies(
   context: ActionContext,
-  volume: string,
+  volume: VolumeName,
   path: string,
   copies: () => Promise<readonly Holder[]>,
 ): Promise<void> {

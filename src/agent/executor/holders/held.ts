@@ -1,5 +1,6 @@
 import { VolumeError } from "../../../errors.ts";
 import { isBeneath, type MountIdentity } from "../../../host/mount-table/mount-table.ts";
+import type { VolumeName } from "../../model/identities.ts";
 import type { VolumeRecord } from "../../model/volume-record.ts";
 import type { ActionContext } from "../operation-context.ts";
 import { heldBy, names } from "./mount-holders.ts";
@@ -11,7 +12,7 @@ import { heldBy, names } from "./mount-holders.ts";
  */
 export async function refuseWhileHeld(
   context: ActionContext,
-  volume: string,
+  volume: VolumeName,
   identity: MountIdentity,
   shared: boolean,
 ): Promise<void> {
@@ -43,6 +44,6 @@ function ownerOf({ journal }: ActionContext, path: string): VolumeRecord | undef
   return [...journal.records.values()].find(has);
 }
 
-function isCSI({ journal }: ActionContext, volume: string): boolean {
+function isCSI({ journal }: ActionContext, volume: VolumeName): boolean {
   return journal.records.get(volume)?.stage?.csi !== undefined;
 }

@@ -1,8 +1,8 @@
 import { isDeepStrictEqual } from "node:util";
 import type { MountTable } from "../../../host/mount-table/mount-table.ts";
-import { volumeOf } from "../../backoff/backoff.ts";
 import { isInvalid } from "../../model/desired.ts";
-import type { Failure, Slot } from "../../model/failure.ts";
+import type { Failures } from "../../model/failure.ts";
+import type { VolumeName } from "../../model/identities.ts";
 import type { Operation } from "../../model/operation.ts";
 import type { PlanInput } from "../../model/plan-input.ts";
 import type { Plan, VolumePlan } from "../../model/volume-plan.ts";
@@ -33,27 +33,27 @@ import { changedStuck, isSame, type PlannedFrom, plannedFrom } from "./plan-depe
  */
 export class Planner {
   #input: PlanInput | undefined;
-  #failures: ReadonlyMap<Slot, Failure> = new Map();
-  readonly #volumes = new Map<string, VolumePlan>();
-  readonly #known = new Map<string, PlannedFrom>();
+  #failures: Failures = new Map();
+  readonly #volumes = new Map<VolumeName, VolumePlan>();
+  readonly #known = new Map<VolumeName, PlannedFrom>();
   readonly #owners = new PathOwners();
   readonly #interests = new Interests();
   /**
    * Volumes whose plan also depends on the time, or on inputs that are not compared: they are replanned at each
    * iteration, or at the time given.
    */
-  readonly #restless = new Map<string, number>();
+  readonly #restless = new Map<VolumeName, number>();
   /** Volumes with more inputs than intent and record, as an operation or a content: they are compared each time. */
-  readonly #compared = new Set<string>();
+  readonly #compared = new Set<VolumeName>();
   /** Volumes with a step that may start: each plan lists it until it has started. */
-  readonly #ready = new Set<string>();
+  readonly #ready = new Set<VolumeName>();
   #recheck = false;
 
   plan(input: PlanInput): Plan {
     const stale = this.#stale(input);
     this.forget(); // should it throw
     this.#failures = new Map(input.failures);
-    const changed = new Map<string, VolumePlan | undefined>();
+    const changed = new Map<VolumeName, VolumePlan | undefined>();
     for (const name of stale) {
       changed.set(name, this.#volumes.get(name));
       this.#planAnew(name, input);
@@ -94,9 +94,9 @@ export class Planner {
    * Replans the remaining volumes.
    * @returns those whose plan has changed
    */
-  #planOthers(input: PlanInput, changed: Map<string, VolumePlan | undefined>): string[] {
+  #planOthers(input: PlanInput, changed: Map<VolumeName, VolumePlan | undefined>): VolumeName[] {
     const all = this.#all(input);
-    const found = new Set<string>(); // all of it is among those that are planned anew here
+    const found = new Set<VolumeName>(); // all of it is among those that are planned anew here
     for (const name of all) this.#compare(name, input, found);
     return [...all].filter((name) => {
       if (changed.has(name)) return false;
@@ -111,7 +111,7 @@ export class Planner {
     });
   }
 
-  #planAnew(name: string, input: PlanInput): VolumePlan | undefined {
+  #planAnew(name: VolumeName, input: PlanInput): VolumePlan | undefined {
     if (!this.#known.has(name)) {
       this.#volumes.delete(name);
       this.#interests.set(name, undefined);
@@ -131,8 +131,8 @@ export class Planner {
   }
 
   /** The names of volumes whose plan may be another one now; those that are gone are among them. */
-  #stale(input: PlanInput): Set<string> {
-    const stale = new Set<string>();
+  #stale(input: PlanInput): Set<VolumeName> {
+    const stale = new Set<VolumeName>();
     this.#compareInputs(input, stale);
     const before = this.#input;
     if (before === undefined || !isComparable(before, input)) return addAll(stale, this.#known.keys());
@@ -148,7 +148,7 @@ export class Planner {
   }
 
   /** Intents and records are compared of all volumes, all other inputs of those that have any, or had. */
-  #compareInputs(input: PlanInput, stale: Set<string>): void {
+  #compareInputs(input: PlanInput, stale: Set<VolumeName>): void {
     const { desired, records, pendingOperations, observed, health, unresponsive, ended, swaps, closingPods } = input;
     const names = new Set(this.#compared);
     for (const [name, known] of this.#known) {
@@ -163,18 +163,18 @@ export class Planner {
     for (const name of names) this.#compare(name, input, stale);
   }
 
-  #all({ desired, records }: PlanInput): Set<string> {
+  #all({ desired, records }: PlanInput): Set<VolumeName> {
     return new Set([...this.#known.keys(), ...desired.keys(), ...records.keys()]);
   }
 
-  #compare(name: string, input: PlanInput, stale: Set<string>): void {
+  #compare(name: VolumeName, input: PlanInput, stale: Set<VolumeName>): void {
     const known = this.#known.get(name);
     const now = plannedFrom(name, input);
     if (!isSame(known, now)) this.#learn(name, now, stale);
   }
 
   /** @param from undefined: the volume is gone */
-  #learn(name: string, from: PlannedFrom | undefined, stale: Set<string>): void {
+  #learn(name: VolumeName, from: PlannedFrom | undefined, stale: Set<VolumeName>): void {
     stale.add(name);
     addAll(stale, this.#owners.set(name, from?.desired, from?.record));
     if (from === undefined) this.#known.delete(name);
@@ -184,14 +184,13 @@ export class Planner {
     else this.#compared.add(name);
   }
 
-  #compareFailures({ failures }: PlanInput, stale: Set<string>): void {
-    for (const [slot, failure] of failures) if (this.#failures.get(slot) !== failure) this.#addFailed(slot, stale);
-    for (const slot of this.#failures.keys()) if (!failures.has(slot)) this.#addFailed(slot, stale);
+  #compareFailures({ failures }: PlanInput, stale: Set<VolumeName>): void {
+    for (const [name, now] of failures) if (this.#failures.get(name) !== now) this.#addFailed(name, stale);
+    for (const name of this.#failures.keys()) if (!failures.has(name)) this.#addFailed(name, stale);
   }
 
   /** A failure may be of a volume that is gone. */
-  #addFailed(slot: Slot, stale: Set<string>): void {
-    const name = volumeOf(slot);
+  #addFailed(name: VolumeName, stale: Set<VolumeName>): void {
     if (this.#known.has(name)) stale.add(name);
   }
 
@@ -228,7 +227,7 @@ function isRestless({ desired, actualState, operation, failure }: VolumePlan, { 
   return table !== undefined && actualState.targets.some(({ foreign }) => foreign !== undefined);
 }
 
-function addAll(to: Set<string>, names: Iterable<string>): Set<string> {
+function addAll(to: Set<VolumeName>, names: Iterable<VolumeName>): Set<VolumeName> {
   for (const name of names) to.add(name);
   return to;
 }

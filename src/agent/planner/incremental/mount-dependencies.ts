@@ -2,6 +2,7 @@ import { ancestorsOf } from "../../../api/values/path.ts";
 import { isBeneath } from "../../../host/mount-table/mount-table.ts";
 import type { MountEntry } from "../../../host/mount-table/mountinfo.ts";
 import { isInvalid } from "../../model/desired.ts";
+import type { VolumeName } from "../../model/identities.ts";
 import { type PlanInput, stagingPath } from "../../model/plan-input.ts";
 import type { VolumePlan } from "../../model/volume-plan.ts";
 
@@ -19,14 +20,14 @@ export interface Interest {
 
 /** Which volumes a change of the mount tables may matter to. */
 export class Interests {
-  readonly #ofVolume = new Map<string, Interest>();
+  readonly #ofVolume = new Map<VolumeName, Interest>();
   readonly #points = new PointIndex();
   readonly #onNode = new PointIndex();
-  readonly #byID = new Map<number, Set<string>>();
-  readonly #byGroup = new Map<number, Set<string>>();
+  readonly #byID = new Map<number, Set<VolumeName>>();
+  readonly #byGroup = new Map<number, Set<VolumeName>>();
 
   /** What one volume depends on from now on; undefined: it is gone. */
-  set(volume: string, interest: Interest | undefined): void {
+  set(volume: VolumeName, interest: Interest | undefined): void {
     const before = this.#ofVolume.get(volume);
     if (before !== undefined && interest !== undefined && isSame(before, interest)) return;
     if (before !== undefined) this.#remove(volume, before);
@@ -35,18 +36,18 @@ export class Interests {
   }
 
   /** Volumes to which it matters that this mount of the agent's table came, went or changed. */
-  *of({ point, id }: MountEntry): Generator<string> {
+  *of({ point, id }: MountEntry): Generator<VolumeName> {
     yield* this.#byID.get(id) ?? [];
     yield* this.#points.at(point);
   }
 
   /** The same for a mount of the node's table. */
-  *onNode({ shared, point }: MountEntry): Generator<string> {
+  *onNode({ shared, point }: MountEntry): Generator<VolumeName> {
     yield* this.#onNode.at(point);
     if (shared !== undefined) yield* this.#byGroup.get(shared) ?? [];
   }
 
-  #add(volume: string, interest: Interest): void {
+  #add(volume: VolumeName, interest: Interest): void {
     this.#ofVolume.set(volume, interest);
     for (const point of interest.points) this.#points.add(point, volume);
     for (const point of interest.onNode ?? []) this.#onNode.add(point, volume);
@@ -54,7 +55,7 @@ export class Interests {
     for (const group of interest.groups) add(this.#byGroup, group, volume);
   }
 
-  #remove(volume: string, interest: Interest): void {
+  #remove(volume: VolumeName, interest: Interest): void {
     for (const point of interest.points) this.#points.remove(point, volume);
     for (const point of interest.onNode ?? []) this.#onNode.remove(point, volume);
     for (const id of interest.ids) remove(this.#byID, id, volume);
@@ -71,13 +72,13 @@ function isEqual<T>(a: readonly T[], b: readonly T[]): boolean {
   return a.length === b.length && a.every((value, i) => value === b[i]);
 }
 
-function add<K>(map: Map<K, Set<string>>, key: K, volume: string): void {
+function add<K>(map: Map<K, Set<VolumeName>>, key: K, volume: VolumeName): void {
   const volumes = map.get(key);
   if (volumes === undefined) map.set(key, new Set([volume]));
   else volumes.add(volume);
 }
 
-function remove<K>(map: Map<K, Set<string>>, key: K, volume: string): void {
+function remove<K>(map: Map<K, Set<VolumeName>>, key: K, volume: VolumeName): void {
   const volumes = map.get(key);
   volumes?.delete(volume);
   if (volumes?.size === 0) map.delete(key);
@@ -85,18 +86,18 @@ function remove<K>(map: Map<K, Set<string>>, key: K, volume: string): void {
 
 /** Which volumes look at which paths of a mount table. */
 class PointIndex {
-  readonly #byPoint = new Map<string, Set<string>>();
+  readonly #byPoint = new Map<string, Set<VolumeName>>();
   /** How many points lie beneath a directory. */
   readonly #above = new Map<string, number>();
 
-  add(point: string, volume: string): void {
+  add(point: string, volume: VolumeName): void {
     const volumes = this.#byPoint.get(point);
     if (volumes === undefined) this.#byPoint.set(point, new Set([volume]));
     else volumes.add(volume);
     for (const above of ancestorsOf(point)) this.#above.set(above, (this.#above.get(above) ?? 0) + 1);
   }
 
-  remove(point: string, volume: string): void {
+  remove(point: string, volume: VolumeName): void {
     const volumes = this.#byPoint.get(point);
     volumes?.delete(volume);
     if (volumes?.size === 0) this.#byPoint.delete(point);
@@ -108,7 +109,7 @@ class PointIndex {
   }
 
   /** Those that look at this path, or at one beneath it. */
-  *at(point: string): Generator<string> {
+  *at(point: string): Generator<VolumeName> {
     yield* this.#byPoint.get(point) ?? [];
     if (point !== "/" && !this.#above.has(point)) return;
     for (const [path, volumes] of this.#byPoint) if (isBeneath(path, point)) yield* volumes;

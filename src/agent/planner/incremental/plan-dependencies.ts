@@ -2,6 +2,7 @@ import type { ChildProcessID } from "../../../host/ports/types.ts";
 import { contentStateOf, refsOf } from "../../content/content-of.ts";
 import { tokensOf } from "../../content/pod-tokens.ts";
 import { isInvalid } from "../../model/desired.ts";
+import type { VolumeName } from "../../model/identities.ts";
 import type { Begun } from "../../model/operation.ts";
 import type { ContentState, PlanInput } from "../../model/plan-input.ts";
 import type { SwapState } from "../../model/swap-states.ts";
@@ -32,7 +33,7 @@ export interface PlannedFrom {
 }
 
 /** PURE. A volume's inputs; undefined if there is no such volume. */
-export function plannedFrom(name: string, input: PlanInput): PlannedFrom | undefined {
+export function plannedFrom(name: VolumeName, input: PlanInput): PlannedFrom | undefined {
   const desired = input.desired.get(name);
   const record = input.records.get(name);
   if (desired === undefined && record === undefined) return undefined;
@@ -74,7 +75,7 @@ type Stuck = ReturnType<StuckOperations["get"]>;
 /**
  * PURE. Volumes of which something else hangs than before, or of which the mount table has to say what it waits for.
  */
-export function changedStuck(before: StuckOperations = new Map(), now: StuckOperations = new Map()): Set<string> {
+export function changedStuck(before: StuckOperations = new Map(), now: StuckOperations = new Map()): Set<VolumeName> {
   const all = new Set([...before.keys(), ...now.keys()]);
   return new Set([...all].filter((name) => !isSameStuck(before.get(name), now.get(name))));
 }

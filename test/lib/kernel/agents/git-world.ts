@@ -1,6 +1,7 @@
 import { existsSync, readdirSync } from "node:fs";
 import { expect } from "chai";
 import { intent } from "../../../../hack/lib/agent-on-kernel/intent.ts";
+import { asVolumeName } from "../../../../src/agent/model/identities.ts";
 import type { NodeVolumeIntent } from "../../../../src/api/types.gen.ts";
 import { GitServer, type RawEntry, TestRepository } from "../../servers/git-server.ts";
 import { RealNode } from "../real-node.ts";
@@ -41,7 +42,7 @@ export class GitWorld implements AsyncDisposable {
   /** @returns the path where the commit is shown */
   async shown(revision: string, more: object = {}): Promise<string> {
     this.node.want(this.intent(revision, more));
-    const volume = await this.node.volume(this.volume);
+    const volume = await this.node.volume(asVolumeName(this.volume));
     expect(volume.failure?.message).to.equal(undefined);
     return this.node.target("app");
   }
@@ -50,7 +51,7 @@ export class GitWorld implements AsyncDisposable {
   async failure(revision: string, more: object = {}) {
     this.node.forgetFailures();
     this.node.want(this.intent(revision, more));
-    const { failure } = await this.node.volume(this.volume);
+    const { failure } = await this.node.volume(asVolumeName(this.volume));
     expect(existsSync(this.node.target("app")), "nothing is mounted").to.equal(false);
     return failure;
   }

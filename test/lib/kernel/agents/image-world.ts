@@ -1,6 +1,7 @@
 import { existsSync, readdirSync } from "node:fs";
 import { expect } from "chai";
 import { intent } from "../../../../hack/lib/agent-on-kernel/intent.ts";
+import { asVolumeName } from "../../../../src/agent/model/identities.ts";
 import { ContractRegistry, type Described } from "../../servers/contract-registry.ts";
 import { RealNode } from "../real-node.ts";
 
@@ -19,7 +20,7 @@ export class ImageWorld implements AsyncDisposable {
   /** @returns the path where the image is shown */
   async shown(image: Described): Promise<string> {
     this.#want(image);
-    const volume = await this.node.volume(this.volume);
+    const volume = await this.node.volume(asVolumeName(this.volume));
     expect(volume.failure?.message).to.equal(undefined);
     return this.node.target("model");
   }
@@ -28,7 +29,7 @@ export class ImageWorld implements AsyncDisposable {
   async failure(image: Described, more: object = {}): Promise<string> {
     this.node.forgetFailures();
     this.#want(image, more);
-    const { failure } = await this.node.volume(this.volume);
+    const { failure } = await this.node.volume(asVolumeName(this.volume));
     expect(existsSync(this.node.target("model")), "nothing is mounted").to.equal(false);
     return `${failure?.reason}: ${failure?.message}`;
   }

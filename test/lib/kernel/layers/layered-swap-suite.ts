@@ -3,12 +3,13 @@ import { existsSync, readFileSync } from "node:fs";
 import { expect } from "chai";
 import { intent } from "../../../../hack/lib/agent-on-kernel/intent.ts";
 import { slowSuite } from "../../../../hack/lib/lanes/slow.ts";
+import { asVolumeName } from "../../../../src/agent/model/identities.ts";
 import type { RealNode } from "../real-node.ts";
 import type { LayersWorld } from "./layers-world.ts";
 import { areaOn, swapOn, turnOffSwapIn } from "./swap-of.ts";
 import { layeredDevice, passphrase } from "./volume-group.ts";
 
-const name = "node.volume-1";
+const name = asVolumeName("node.volume-1");
 const mebi = 1024 * 1024;
 const secretRef = { namespace: "default", name: "disk" };
 

@@ -66,7 +66,7 @@ describe("what the node sees of a mount", () => {
   it("a prefix that is not shared with the node: nothing is tried, the reason says what to do", () => {
     const { plan } = seen(new MountTable([entry({ id: 100, point: "/var/mnt/nodevolume", shared: 9 })]));
     expect(plan.operation).to.equal(undefined);
-    expect(plan.problems.get(path)?.reason).to.equal("NotPropagated");
+    expect(plan.problems.targets.get(path)?.reason).to.equal("NotPropagated");
     const released = seen(new MountTable([]), wanted({ deleting: true, generation: 2 }));
     expect(released.plan.operation, "and it can be taken down").to.deep.include({ kind: "unpublish", path });
   });

@@ -1,6 +1,7 @@
 import { expect } from "chai";
 import { understand } from "../../../../src/agent/desired/intents.ts";
 import { volumeKey } from "../../../../src/agent/desired/volume-key.ts";
+import { asVolumeName } from "../../../../src/agent/model/identities.ts";
 import type { PlanInput } from "../../../../src/agent/model/plan-input.ts";
 import { podTargetPath } from "../../../../src/agent/model/pod-path.ts";
 import { statusOf } from "../../../../src/agent/status/intent-status.ts";
@@ -45,7 +46,7 @@ function look({ intent = later(), mounts = [], mayHaveLost = true, records = [] 
   const input: Partial<PlanInput> = { desired: new Map([[volume, intent.desired]]), mayHaveLost, settings };
   const plan = planned({ mounts, records, input });
   const { inUse, state } = statusOf(intent.raw, plan, { agent: { bootID: "b", epoch: 1 }, now: 0 });
-  return { phase: plan.phase, inUse, state, operation: plan.operation, problem: plan.problems.get("") };
+  return { phase: plan.phase, inUse, state, operation: plan.operation, problem: plan.problems.volume };
 }
 
 describe("an intent that is not understood, whose record may be lost", () => {
@@ -105,7 +106,9 @@ describe("an intent that is not understood, whose record may be lost", () => {
 
   it("has nothing on its target that a whole journal does not tell of, or that another volume has on record", () => {
     expect(look({ mounts: [onTarget], mayHaveLost: false })).to.include({ phase: "released", inUse: false });
-    const records = [record({ name: "node.volume-2", key: "other", targets: [targetRecord({ mountID: 30 })] })];
+    const records = [
+      record({ name: asVolumeName("node.volume-2"), key: "other", targets: [targetRecord({ mountID: 30 })] }),
+    ];
     expect(look({ mounts: [onTarget], records })).to.include({ phase: "released", inUse: false });
     const stacked = [onTarget, entry({ id: 31, parent: 30, point: path })];
     expect(look({ mounts: stacked, records })).to.include({ phase: "tearDown", inUse: true });

@@ -1,6 +1,8 @@
 import { expect } from "chai";
-import { Backoff, slotOf } from "../../../../src/agent/backoff/backoff.ts";
+import { Backoff } from "../../../../src/agent/backoff/backoff.ts";
 import { RetryTriggers } from "../../../../src/agent/backoff/retry-triggers.ts";
+import { failureOf } from "../../../../src/agent/model/failure.ts";
+import { asVolumeName } from "../../../../src/agent/model/identities.ts";
 import type { Operation } from "../../../../src/agent/model/operation.ts";
 import { VolumeError } from "../../../../src/errors.ts";
 import { MountTable } from "../../../../src/host/mount-table/mount-table.ts";
@@ -13,7 +15,7 @@ import { FakeWakes } from "../fake-wakes.ts";
 const settings = { allowedPrefixes: [prefix], stateDir: "/state", hostRoot: "/host", csiDir: "/csi" };
 const intentOf = (name: string, path: string) =>
   wanted({ name, source: { hostPath: { path } }, mounts: [{ path: `${prefix}/${name}` }] });
-const stage = (volume = "v"): Operation => ({ volume, kind: "stage" });
+const stage = (volume = "v"): Operation => ({ volume: asVolumeName(volume), kind: "stage" });
 const missing = new VolumeError("SourceNotFound", "final", "there is no /srv/x");
 
 describe("RetryTriggers", () => {
@@ -49,13 +51,14 @@ describe("RetryTriggers", () => {
 
   const table = (...points: string[]) =>
     new MountTable(["/", ...points].map((point, i) => entry({ id: i + 1, parent: i === 0 ? 0 : 1, point })));
-  const follow = (mounts = table()) => retryTriggers.planned(planWorld({ intents, failures: backoff.bySlot }), mounts);
+  const follow = (mounts = table()) =>
+    retryTriggers.planned(planWorld({ intents, failures: backoff.failures }), mounts);
   const fail = (operation = stage(), error = missing) => {
     backoff.failed(operation, 1, error);
     follow();
   };
   const delay = (operation = stage()) =>
-    (backoff.bySlot.get(slotOf(operation))?.nextAt ?? 0) - system.clock.monotonic();
+    (failureOf(backoff.failures, operation)?.nextAt ?? 0) - system.clock.monotonic();
 
   it("listens to nothing while nothing has failed", () => {
     follow();
@@ -175,7 +178,7 @@ describe("RetryTriggers", () => {
 
   it("ends the delay of what waits for a mount when that mount goes, and of nothing else", () => {
     const path = `${prefix}/v`;
-    const unpublish: Operation = { volume: "v", kind: "unpublish", path, unmountMode: "Normal" };
+    const unpublish: Operation = { volume: asVolumeName("v"), kind: "unpublish", path, unmountMode: "Normal" };
     backoff.failed(unpublish, 1, new VolumeError("TargetBusy", "transient", "in use"));
     follow(table(`${path}/beneath`));
     follow(table(`${path}/beneath`, "/elsewhere"));

@@ -1,5 +1,5 @@
 import { expect } from "chai";
-import { Backoff, slotOf } from "../../../../src/agent/backoff/backoff.ts";
+import { Backoff } from "../../../../src/agent/backoff/backoff.ts";
 import { changedMounts, concerns, triggersFor, type Waiter } from "../../../../src/agent/backoff/triggers-for.ts";
 import type { Operation } from "../../../../src/agent/model/operation.ts";
 import type { Reason } from "../../../../src/api/reasons.ts";
@@ -24,7 +24,8 @@ function waiter(operation: Operation, reason: Reason, more: { on?: WaitingOn; ch
   const error = new VolumeError(reason, "transient", "why", { heldBy: [41, 42, 43, 44, 45], ...(on && { on }) });
   const failure = new Backoff(virtualSystem()).failed(operation, 1, error);
   const records = child === true ? [record({ child: { pid: 7, startTime: 9 } })] : [];
-  return { slot: slotOf(operation), failure, volume: planned({ intents: [wanted({ source: hostPath })], records }) };
+  const path = "path" in operation ? operation.path : undefined;
+  return { key: "", path, failure, volume: planned({ intents: [wanted({ source: hostPath })], records }) };
 }
 
 const source = { kind: "path", place: { root: "/host", path: "/srv/x", links: "follow" } };

@@ -1,6 +1,7 @@
 import { expect } from "chai";
 import { DesiredStateOfWorld } from "../../../../src/agent/desired/desired-state-of-world.ts";
 import { type IntentEntry, understand } from "../../../../src/agent/desired/intents.ts";
+import { asVolumeName } from "../../../../src/agent/model/identities.ts";
 import { createObjectStore } from "../../../../src/kube/watch/object-store.ts";
 import { wanted } from "../../../lib/builders/plan-world.ts";
 import { virtualSystem } from "../../kube/virtual-system.ts";
@@ -19,13 +20,13 @@ describe("DesiredStateOfWorld", () => {
     const stop = world.start();
     store.upsert(entryOf("a"));
     store.upsert(entryOf("b"));
-    const first = world.volumes.get("b");
+    const first = world.volumes.get(asVolumeName("b"));
     store.upsert(entryOf("b", 2, "2"));
-    const second = world.volumes.get("b");
+    const second = world.volumes.get(asVolumeName("b"));
     expect([first?.generation, second?.generation]).to.deep.equal([1, 2]);
     const before = store.get("b") ?? expect.fail("no b");
     store.upsert({ ...before, metadata: { ...before.metadata, resourceVersion: "3" } });
-    expect(world.volumes.get("b"), "another status").to.equal(second);
+    expect(world.volumes.get(asVolumeName("b")), "another status").to.equal(second);
     store.delete(entryOf("a", 1, "4"));
     expect([...world.volumes.keys()]).to.deep.equal(["b"]);
     stop();

@@ -1,28 +1,36 @@
 import { expect } from "chai";
 import { disksOf } from "../../../../src/agent/executor/disks.ts";
 import type { ActionContext } from "../../../../src/agent/executor/operation-context.ts";
+import { asVolumeName, type VolumeName } from "../../../../src/agent/model/identities.ts";
 import type { VolumeRecord } from "../../../../src/agent/model/volume-record.ts";
 import type { Grant } from "../../../../src/api/types.gen.ts";
 
 /** The journal is a fake. */
 describe("a disk that other nodes may reach", () => {
-  const record = { name: "v", key: "k", type: "local", uid: "u", generation: 1, targets: [] } as VolumeRecord;
+  const record = {
+    name: asVolumeName("v"),
+    key: "k",
+    type: "local",
+    uid: "u",
+    generation: 1,
+    targets: [],
+  } as VolumeRecord;
 
   async function ask(grant: Partial<Grant> | undefined, before: Partial<VolumeRecord> = {}) {
-    const records = new Map<string, VolumeRecord>([["v", { ...record, ...before }]]);
+    const records = new Map<VolumeName, VolumeRecord>([[record.name, { ...record, ...before }]]);
     let puts = 0;
     const put = async (now: VolumeRecord) => {
       puts++;
-      records.set("v", now);
+      records.set(asVolumeName("v"), now);
     };
     const context = { journal: { records, put } } as unknown as ActionContext;
-    const answer = await disksOf(context, "v", grant as Grant | undefined)
+    const answer = await disksOf(context, asVolumeName("v"), grant as Grant | undefined)
       .requireDiskGrant("36001")
       .then(
         () => "had",
         ({ reason }) => reason,
       );
-    return { answer, puts, disk: records.get("v")?.sharedDisk };
+    return { answer, puts, disk: records.get(asVolumeName("v"))?.sharedDisk };
   }
 
   it("is on record, for the status, before it is waited for", async () => {
@@ -48,7 +56,7 @@ describe("the question which volumes are attached to the node", () => {
 
   /** The journal is a fake. */
   class Asking {
-    readonly records = new Map<string, VolumeRecord>();
+    readonly records = new Map<VolumeName, VolumeRecord>();
     ms = 0;
     epoch = 3;
     counted = true;
@@ -56,12 +64,12 @@ describe("the question which volumes are attached to the node", () => {
     probesMs = 0;
 
     async ask(grant: Partial<Grant> | undefined, ...disks: string[]): Promise<unknown> {
-      const put = async (now: VolumeRecord) => void this.records.set("v", now);
+      const put = async (now: VolumeRecord) => void this.records.set(asVolumeName("v"), now);
       const desired = { uid: "u", generation: 1, type: "local", spec: { key: "k" } };
       this.ms += 1;
       const csi = { now: () => ({ epoch: this.epoch, ms: this.ms }) };
       const context = { journal: { records: this.records, put }, desired, csi } as unknown as ActionContext;
-      const { attachedVolumes } = disksOf(context, "v", grant as Grant | undefined);
+      const { attachedVolumes } = disksOf(context, asVolumeName("v"), grant as Grant | undefined);
       this.ms += this.probesMs;
       return attachedVolumes === undefined
         ? "not asked"
@@ -69,7 +77,7 @@ describe("the question which volumes are attached to the node", () => {
     }
 
     get asked(): unknown {
-      return this.records.get("v")?.attachmentsAsked;
+      return this.records.get(asVolumeName("v"))?.attachmentsAsked;
     }
   }
 

@@ -2,17 +2,18 @@ import { expect } from "chai";
 import { desiredVolume } from "../../../../src/agent/desired/desired-volume.ts";
 import { OwnershipChanges } from "../../../../src/agent/executor/fsgroup-progress.ts";
 import type { Desired } from "../../../../src/agent/model/desired.ts";
+import { asVolumeName } from "../../../../src/agent/model/identities.ts";
 import { wanted } from "../../../lib/builders/plan-world.ts";
 import { virtualSystem } from "../../kube/virtual-system.ts";
 
-const name = "node.volume-1";
+const name = asVolumeName("node.volume-1");
 
 describe("OwnershipChanges", () => {
   it("tells of files that are being given for long, as long as they are, and of nothing when they were", async () => {
     const system = virtualSystem();
     let told = 0;
     const changes = new OwnershipChanges(system.timers, () => told++);
-    const change = changes.begin("v", { path: "/mnt/a", fsGroup: 2000 });
+    const change = changes.begin(asVolumeName("v"), { path: "/mnt/a", fsGroup: 2000 });
     change.reached(7);
     await system.advance(29_000);
     expect([...changes.told]).to.deep.equal([]);

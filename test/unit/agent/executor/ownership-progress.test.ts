@@ -1,5 +1,6 @@
 import { expect } from "chai";
 import { noDrivers } from "../../../../hack/lib/no-drivers.ts";
+import { asVolumeName } from "../../../../src/agent/model/identities.ts";
 import type { VolumePlan } from "../../../../src/agent/model/volume-plan.ts";
 import { statusOf } from "../../../../src/agent/status/intent-status.ts";
 import { transitions } from "../../../../src/agent/status/transitions.ts";
@@ -8,7 +9,7 @@ import { entry } from "../../../lib/builders/mount-entries.ts";
 import { wanted } from "../../../lib/builders/plan-world.ts";
 import { FakeAgent, held } from "../fake-agent.ts";
 
-const name = "node.volume-1";
+const name = asVolumeName("node.volume-1");
 const source = { csi: { driver: "a.example", volumeHandle: "v" } };
 const grant = { id: "g", csi: { ...source.csi, accessMode: "ReadWriteOnce" as const, supportsFSGroup: true } };
 

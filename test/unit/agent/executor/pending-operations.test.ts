@@ -1,8 +1,9 @@
 import { expect } from "chai";
+import { asVolumeName } from "../../../../src/agent/model/identities.ts";
 import { record } from "../../../lib/builders/plan-world.ts";
 import { at, FakeAgent, held } from "../fake-agent.ts";
 
-const name = "node.volume-1";
+const name = asVolumeName("node.volume-1");
 const child = { pid: 77, startTime: 5 };
 
 describe("what is in flight", () => {

@@ -1,5 +1,6 @@
 import { expect } from "chai";
 import { ClientWatch } from "../../../../src/agent/health/fuse-client-watch.ts";
+import { asVolumeName } from "../../../../src/agent/model/identities.ts";
 import type { Plan } from "../../../../src/agent/model/volume-plan.ts";
 import type { StageRecord } from "../../../../src/agent/model/volume-record.ts";
 import { VolumeError } from "../../../../src/errors.ts";
@@ -41,7 +42,7 @@ describe("ClientWatch", () => {
 
   function show(record: { readonly stage?: Pick<StageRecord, "client" | "undo"> }): void {
     const volumes = new Map([["v", { record }]]) as unknown as Plan["volumes"];
-    watch.planned({ changed: new Map([["v", undefined]]), volumes });
+    watch.planned({ changed: new Map([[asVolumeName("v"), undefined]]), volumes });
   }
 
   const first = { pid: 7, startTime: 1 };

@@ -1,5 +1,6 @@
 import { expect } from "chai";
 import { desiredVolume } from "../../../../src/agent/desired/desired-volume.ts";
+import type { VolumeName } from "../../../../src/agent/model/identities.ts";
 import { Planner } from "../../../../src/agent/planner/incremental/incremental-planner.ts";
 import { statusOf } from "../../../../src/agent/status/intent-status.ts";
 import { transitions } from "../../../../src/agent/status/transitions.ts";
@@ -31,7 +32,7 @@ const normal = new Map([[volume, { abnormal: false, message: "" }]]);
 describe("what a driver says of the state of a volume", () => {
   it("is a condition while it is bad, beside a volume that is Ready, and an Event when it changes", () => {
     const planner = new Planner();
-    const events = (health: ReadonlyMap<string, { abnormal: boolean; message: string }>, more: object = {}) => {
+    const events = (health: ReadonlyMap<VolumeName, { abnormal: boolean; message: string }>, more: object = {}) => {
       const plan = planner.plan({ ...base, health, ...more });
       const volumePlan = plan.volumes.get(volume);
       if (volumePlan === undefined) throw new Error("not planned");

@@ -1,5 +1,7 @@
 import { expect } from "chai";
 import { ServerWatch } from "../../../../src/agent/health/server-probe.ts";
+import { noProblems } from "../../../../src/agent/model/actual-volume.ts";
+import { asVolumeName, type VolumeName } from "../../../../src/agent/model/identities.ts";
 import type { OperationKind } from "../../../../src/agent/model/operation.ts";
 import type { VolumePlan } from "../../../../src/agent/model/volume-plan.ts";
 import { obstacleOf, summaryOf } from "../../../../src/agent/status/volume-summary.ts";
@@ -14,7 +16,7 @@ function planned(name: string, more: Partial<Record<"fsType" | "source" | "phase
   return {
     name,
     phase,
-    problems: new Map(),
+    problems: noProblems,
     pending: [],
     actualState: {
       stage: { truth, mount, record: { kind: "filesystem", path: mount.point, ...brought } },
@@ -31,9 +33,9 @@ describe("ServerWatch", () => {
   let changes: number;
   let diskAnswer: (deviceNumber: string) => ServerAnswer;
   let errors: FileSystemErrors | undefined;
-  let running: Map<string, OperationKind>;
+  let running: Map<VolumeName, OperationKind>;
   let watch: ServerWatch;
-  const volumes = new Map<string, VolumePlan>();
+  const volumes = new Map<VolumeName, VolumePlan>();
 
   beforeEach(() => {
     system = virtualSystem();
@@ -78,7 +80,7 @@ describe("ServerWatch", () => {
     expect([watch.unresponsive.size, changes, asked.length]).to.deep.equal([0, 0, 0]);
     errors = { count: 1, code: "EIO", where: "ext4_find_entry" };
     await system.advance(20_000);
-    const problem = watch.unresponsive.get("v");
+    const problem = watch.unresponsive.get(asVolumeName("v"));
     expect(problem?.reason).to.equal("ReadError");
     expect(problem?.message).to.match(
       /^the kernel has met 1 error in .*, the last one EIO in ext4_find_entry: .*replace it/,
@@ -88,7 +90,7 @@ describe("ServerWatch", () => {
     );
     errors = { count: 2, code: "EFSCORRUPTED", where: "ext4_iget" };
     await system.advance(20_000);
-    expect(watch.unresponsive.get("v")?.reason).to.equal("FilesystemDamaged");
+    expect(watch.unresponsive.get(asVolumeName("v"))?.reason).to.equal("FilesystemDamaged");
     errors = undefined;
     await system.advance(20_000);
     expect([watch.unresponsive.size, changes]).to.deep.equal([0, 3]);
@@ -98,11 +100,11 @@ describe("ServerWatch", () => {
     answer = async () => ({ answers: false });
     show(planned("v"));
     await system.advance(60_000);
-    const problem = watch.unresponsive.get("v");
+    const problem = watch.unresponsive.get(asVolumeName("v"));
     expect(problem?.reason).to.equal("ServerUnreachable");
     expect(problem?.message).to.match(/^the server of nfs4 \(nas:\/a\) at \/staging\/v has not answered within 10 s/);
     await system.advance(60_000);
-    expect(watch.unresponsive.get("v"), "the same object").to.equal(problem);
+    expect(watch.unresponsive.get(asVolumeName("v")), "the same object").to.equal(problem);
     expect(changes).to.equal(1);
     answer = async () => ({ answers: true });
     await system.advance(10_000);
@@ -113,18 +115,18 @@ describe("ServerWatch", () => {
     answer = async () => ({ answers: false, said: "Stale file handle" });
     show(planned("v"));
     await system.advance(60_000);
-    expect(watch.unresponsive.get("v")?.message).to.contain("is unreachable: Stale file handle.");
-    expect(watch.unresponsive.get("v")?.said).to.equal("Stale file handle");
+    expect(watch.unresponsive.get(asVolumeName("v"))?.message).to.contain("is unreachable: Stale file handle.");
+    expect(watch.unresponsive.get(asVolumeName("v"))?.said).to.equal("Stale file handle");
     answer = async () => ({ answers: false });
     await system.advance(60_000);
-    expect(watch.unresponsive.get("v"), "a plain time-out is no refusal").to.not.have.property("said");
+    expect(watch.unresponsive.get(asVolumeName("v")), "a plain time-out is no refusal").to.not.have.property("said");
   });
 
   it("gives up what it asked, and asks no more, while the volume is being unmounted to be mounted anew", async () => {
     answer = () => new Promise(() => {});
     show(planned("v"));
     await system.advance(20_000);
-    running = new Map([["v", "unstage"]]);
+    running = new Map([[asVolumeName("v"), "unstage"]]);
     show(planned("v"));
     expect(givenUp).to.deep.equal(["/staging/v"]);
     await system.advance(600_000);
@@ -141,7 +143,7 @@ describe("ServerWatch", () => {
       answer = async () => ({ answers: false, ...(said && { said }) });
       show(planned("v"));
       await system.advance(60_000);
-      messages.push(watch.unresponsive.get("v")?.message ?? "");
+      messages.push(watch.unresponsive.get(asVolumeName("v"))?.message ?? "");
       show();
     }
     const [hung, stale, disconnected, down] = messages;
@@ -169,7 +171,7 @@ describe("ServerWatch", () => {
     show(planned("v", { fsType: "ext4", source: "/dev/sda", disk: "8:0" }), planned("local", { fsType: "xfs" }));
     for (let step = 0; step < 3; step++) {
       await system.advance(30_000);
-      said.push(watch.unresponsive.get("v")?.message);
+      said.push(watch.unresponsive.get(asVolumeName("v"))?.message);
       answers.shift();
     }
     expect(said[0]).to.match(/^the disk of ext4 \(\/dev\/sda\) at \/staging\/v waits for its target\./);

@@ -3,6 +3,7 @@ import { Registry } from "prom-client";
 import { type PolledVolume, polledVolume } from "../../../../src/agent/health/polled-volume.ts";
 import { VolumeStatsPoller } from "../../../../src/agent/health/volume-stats.ts";
 import { registerVolumeStatsMetrics } from "../../../../src/agent/metrics/volume-stats-metrics.ts";
+import { asVolumeName, type VolumeName } from "../../../../src/agent/model/identities.ts";
 import type { VolumePlan } from "../../../../src/agent/model/volume-plan.ts";
 import type { NodeService, RegisteredDriver, StatsRequest, VolumeStats } from "../../../../src/csi/ports.ts";
 import { settle, virtualSystem } from "../../kube/virtual-system.ts";
@@ -36,7 +37,7 @@ describe("VolumeStatsPoller (kubelet behaviour 118)", () => {
   let told: number;
   let poller: VolumeStatsPoller;
   let registry: Registry;
-  const volumes = new Map<string, VolumePlan>();
+  const volumes = new Map<VolumeName, VolumePlan>();
 
   beforeEach(() => {
     system = virtualSystem();
@@ -147,12 +148,12 @@ describe("VolumeStatsPoller (kubelet behaviour 118)", () => {
     answer = condition(true);
     show(planned("v", { claim: true }));
     await system.advance(300_000);
-    const first = poller.health.get("v");
+    const first = poller.health.get(asVolumeName("v"));
     expect([told, first]).to.deep.equal([1, { abnormal: true, message: "disk" }]);
     expect((await samples()).find((line) => line.includes("abnormal"))).to.match(/_health_status_abnormal\{.*\} 1$/);
     answer = condition(false);
     await system.advance(80_000);
-    expect([told, poller.health.get("v")?.abnormal]).to.deep.equal([2, false]);
+    expect([told, poller.health.get(asVolumeName("v"))?.abnormal]).to.deep.equal([2, false]);
     show();
     expect([told, poller.health.size]).to.deep.equal([3, 0]);
   });

@@ -1,8 +1,9 @@
 import { formatJournal } from "../../../../src/agent/journal/journal-format.ts";
+import type { VolumeName } from "../../../../src/agent/model/identities.ts";
 import type { VolumeRecord } from "../../../../src/agent/model/volume-record.ts";
 import type { JournalFile } from "../../../../src/host/ports/host-ports.ts";
 
-export const record = (name: string, generation = 1): VolumeRecord => ({
+export const record = (name: VolumeName, generation = 1): VolumeRecord => ({
   name,
   key: `key-${name}`,
   type: "emptyDir",

@@ -1,22 +1,23 @@
 import { expect } from "chai";
 import { formatForget, formatJournal, formatPut, parseJournal } from "../../../../src/agent/journal/journal-format.ts";
+import { asVolumeName } from "../../../../src/agent/model/identities.ts";
 import { formatOf, lineOf, record } from "./fake-journal-file.ts";
 
 describe("journal format", () => {
   it("gives back what was written, the newest of each volume", () => {
     const text =
-      formatJournal({ bootID: "b", epoch: 3, records: new Map([["a", record("a")]]) }) +
-      formatPut(record("a", 2)) +
-      formatPut(record("c")) +
-      formatForget("c");
+      formatJournal({ bootID: "b", epoch: 3, records: new Map([[asVolumeName("a"), record(asVolumeName("a"))]]) }) +
+      formatPut(record(asVolumeName("a"), 2)) +
+      formatPut(record(asVolumeName("c"))) +
+      formatForget(asVolumeName("c"));
     const parsed = parseJournal(text);
     expect(parsed).to.include({ bootID: "b", epoch: 3, damaged: 0 });
-    expect([...parsed.records.values()]).to.deep.equal([record("a", 2)]);
+    expect([...parsed.records.values()]).to.deep.equal([record(asVolumeName("a"), 2)]);
   });
 
   it("passes over a last line that was cut off at any character", () => {
-    const whole = formatJournal({ bootID: "b", epoch: 1, records: new Map() }) + formatPut(record("a"));
-    const last = formatPut(record("z", 9));
+    const whole = formatJournal({ bootID: "b", epoch: 1, records: new Map() }) + formatPut(record(asVolumeName("a")));
+    const last = formatPut(record(asVolumeName("z"), 9));
     for (let length = 0; length < last.length; length++) {
       const parsed = parseJournal(whole + last.slice(0, length));
       expect([...parsed.records.keys()], `cut at ${length}`).to.deep.equal(["a"]);
@@ -29,13 +30,16 @@ describe("journal format", () => {
     ["megabytes of rubbish", "x".repeat(4 * 1024 * 1024)],
   ] as const)
     it(`reads what stands before ${what}`, () => {
-      const whole = formatJournal({ bootID: "b", epoch: 1, records: new Map() }) + formatPut(record("a"));
+      const whole = formatJournal({ bootID: "b", epoch: 1, records: new Map() }) + formatPut(record(asVolumeName("a")));
       const { records, bootID, damaged } = parseJournal(whole + rest);
       expect([[...records.keys()], bootID, damaged]).to.deep.equal([["a"], "b", 0]);
     });
 
   it("counts a line that was damaged, and reads the others", () => {
-    const text = formatPut(record("a")) + formatPut(record("b")).replace("u1", "u2") + formatPut(record("c"));
+    const text =
+      formatPut(record(asVolumeName("a"))) +
+      formatPut(record(asVolumeName("b"))).replace("u1", "u2") +
+      formatPut(record(asVolumeName("c")));
     const parsed = parseJournal(text);
     expect([...parsed.records.keys()]).to.deep.equal(["a", "c"]);
     expect(parsed.damaged).to.equal(1);
@@ -59,7 +63,7 @@ describe("journal format", () => {
     '{"journal":1}',
   ]) {
     it(`counts a line that no agent writes, with a right checksum: ${json}`, () => {
-      const text = formatPut(record("a")) + lineOf(json) + formatPut(record("c"));
+      const text = formatPut(record(asVolumeName("a"))) + lineOf(json) + formatPut(record(asVolumeName("c")));
       const parsed = parseJournal(text);
       expect([...parsed.records.keys()]).to.deep.equal(["a", "c"]);
       expect(parsed.damaged).to.equal(1);

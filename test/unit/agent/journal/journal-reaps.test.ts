@@ -3,6 +3,7 @@ import { silent } from "../../../../hack/lib/silent-log.ts";
 import { Journal } from "../../../../src/agent/journal/journal.ts";
 import { formatReap } from "../../../../src/agent/journal/journal-format.ts";
 import type { ReapRecord } from "../../../../src/agent/journal/reap-record.ts";
+import { asVolumeName } from "../../../../src/agent/model/identities.ts";
 import { FakeJournalFile, record } from "./fake-journal-file.ts";
 
 const reap = (path: string): ReapRecord => ({
@@ -43,7 +44,7 @@ describe("what the journal has beside the records, and tells", () => {
     const file = new FakeJournalFile();
     const journal = await open(file);
     file.failNext = true;
-    await journal.put(record("a")).catch(() => {});
+    await journal.put(record(asVolumeName("a"))).catch(() => {});
     expect(journal.failures).to.equal(1);
   });
 });

@@ -2,6 +2,7 @@ import { expect } from "chai";
 import { silent } from "../../../../hack/lib/silent-log.ts";
 import { Journal } from "../../../../src/agent/journal/journal.ts";
 import { formatJournal, formatPut } from "../../../../src/agent/journal/journal-format.ts";
+import { asVolumeName } from "../../../../src/agent/model/identities.ts";
 import type { JournalFile } from "../../../../src/host/ports/host-ports.ts";
 import { FakeJournalFile, formatOf, record } from "./fake-journal-file.ts";
 
@@ -10,18 +11,18 @@ describe("Journal", () => {
 
   it("grows its epoch with each start and keeps its records", async () => {
     const file = new FakeJournalFile();
-    await (await open(file)).put(record("a"));
+    await (await open(file)).put(record(asVolumeName("a")));
     const again = await open(file);
     expect(again.epoch).to.equal(2);
-    expect(again.records.get("a")).to.deep.equal(record("a"));
+    expect(again.records.get(asVolumeName("a"))).to.deep.equal(record(asVolumeName("a")));
   });
 
   it("writes changes that come in one turn, and those that wait for the disk, together as one append", async () => {
     const file = new FakeJournalFile();
     const journal = await open(file);
-    const first = Promise.all(["a", "b", "c", "d"].map((name) => journal.put(record(name))));
+    const first = Promise.all(["a", "b", "c", "d"].map((name) => journal.put(record(asVolumeName(name)))));
     while (file.appends === 0) await undefined;
-    await Promise.all([first, ...["e", "f"].map((name) => journal.put(record(name)))]);
+    await Promise.all([first, ...["e", "f"].map((name) => journal.put(record(asVolumeName(name))))]);
     expect(file.appends).to.equal(2);
     expect((await open(file)).records.size).to.equal(6);
   });
@@ -30,11 +31,11 @@ describe("Journal", () => {
     const file = new FakeJournalFile();
     const journal = await open(file);
     const child = { pid: 7, startTime: 9 };
-    await journal.put({ ...record("a"), child });
-    await journal.put(record("b"));
+    await journal.put({ ...record(asVolumeName("a")), child });
+    await journal.put(record(asVolumeName("b")));
     expect([...journal.children]).to.deep.equal([["a", child]]);
     expect([...(await open(file)).children]).to.deep.equal([["a", child]]);
-    await journal.put(record("a"));
+    await journal.put(record(asVolumeName("a")));
     expect([...journal.children]).to.deep.equal([]);
   });
 
@@ -43,34 +44,34 @@ describe("Journal", () => {
     const journal = await open(file);
     file.failNext = true;
     let reason: unknown;
-    await journal.put(record("a")).catch((error: { reason: string }) => {
+    await journal.put(record(asVolumeName("a"))).catch((error: { reason: string }) => {
       reason = error.reason;
     });
     expect(reason).to.equal("JournalFailed");
-    expect(journal.records.has("a"), "a record that a crash would lose").to.equal(false);
-    await journal.put(record("b"));
+    expect(journal.records.has(asVolumeName("a")), "a record that a crash would lose").to.equal(false);
+    await journal.put(record(asVolumeName("b")));
     const again = await open(file);
     expect(again.damage).to.equal(undefined);
-    expect(again.records.has("b")).to.equal(true);
+    expect(again.records.has(asVolumeName("b"))).to.equal(true);
   });
 
   it("has the record that is on disk after a change of it could not be written", async () => {
     const file = new FakeJournalFile();
     const journal = await open(file);
-    await journal.put(record("a", 1));
+    await journal.put(record(asVolumeName("a"), 1));
     file.failNext = true;
     const appends = file.appends;
-    const fails = journal.put(record("a", 2));
+    const fails = journal.put(record(asVolumeName("a"), 2));
     while (file.appends === appends) await undefined;
-    const results = await Promise.allSettled([fails, journal.put(record("a", 3))]);
+    const results = await Promise.allSettled([fails, journal.put(record(asVolumeName("a"), 3))]);
     expect(results.map((result) => result.status)).to.deep.equal(["rejected", "fulfilled"]);
-    expect(journal.records.get("a")?.generation).to.equal(3);
+    expect(journal.records.get(asVolumeName("a"))?.generation).to.equal(3);
     file.failNext = true;
-    const forgotten = await Promise.allSettled([journal.forget("a")]);
+    const forgotten = await Promise.allSettled([journal.forget(asVolumeName("a"))]);
     expect(forgotten.map((result) => result.status)).to.deep.equal(["rejected"]);
-    expect(journal.records.get("a")?.generation).to.equal(3);
-    await journal.put(record("b"));
-    expect((await open(file)).records.get("a")?.generation).to.equal(3);
+    expect(journal.records.get(asVolumeName("a"))?.generation).to.equal(3);
+    await journal.put(record(asVolumeName("b")));
+    expect((await open(file)).records.get(asVolumeName("a"))?.generation).to.equal(3);
   });
 
   for (const [what, damage] of [
@@ -81,27 +82,35 @@ describe("Journal", () => {
       const file = new FakeJournalFile();
       const identity = { device: "8:1", root: "/" };
       const mounted = {
-        ...record("a"),
+        ...record(asVolumeName("a")),
         stage: { kind: "path", path: "/src", ready: true, options: [], identity },
       } as const;
       await (await open(file)).put(mounted);
       file.text = damage(file.text ?? "");
-      expect((await open(file)).records.get("a")).to.deep.equal(mounted);
+      expect((await open(file)).records.get(asVolumeName("a"))).to.deep.equal(mounted);
     });
   }
 
   describe("mayHaveLost", () => {
-    const whole = formatJournal({ bootID: "b1", epoch: 1, records: new Map([["a", record("a")]]) });
-    const before = formatJournal({ bootID: "b0", epoch: 1, records: new Map([["a", record("a")]]) });
+    const whole = formatJournal({
+      bootID: "b1",
+      epoch: 1,
+      records: new Map([[asVolumeName("a"), record(asVolumeName("a"))]]),
+    });
+    const before = formatJournal({
+      bootID: "b0",
+      epoch: 1,
+      records: new Map([[asVolumeName("a"), record(asVolumeName("a"))]]),
+    });
     const cases: [string, string | undefined, boolean][] = [
       ["the first start", undefined, false],
       ["a whole journal", whole, false],
-      ["a line that was cut off", whole + formatPut(record("b")).slice(0, -5), false],
+      ["a line that was cut off", whole + formatPut(record(asVolumeName("b"))).slice(0, -5), false],
       ["a journal that is gone", "", true],
       ["a damaged line", whole.replace("u1", "u2"), true],
       ["a damaged line of the boot before", before.replace("u1", "u2"), false],
       ["a damaged header", whole.replace("epoch", "epocH"), true],
-      ["no header", formatPut(record("a")), true],
+      ["no header", formatPut(record(asVolumeName("a"))), true],
     ];
     for (const [what, text, expected] of cases) {
       it(`${what}: ${expected}, until the next boot, through restarts and when it is written anew`, async () => {
@@ -109,7 +118,7 @@ describe("Journal", () => {
         file.text = text;
         const journal = await open(file);
         expect(journal.mayHaveLost).to.equal(expected);
-        for (let i = 0; i < 1100; i++) await journal.put(record("a", i));
+        for (let i = 0; i < 1100; i++) await journal.put(record(asVolumeName("a"), i));
         expect(file.replaces, "written anew").to.equal(2);
         expect((await open(file)).mayHaveLost).to.equal(expected);
         expect((await open(file, "b2")).mayHaveLost).to.equal(false);
@@ -119,7 +128,7 @@ describe("Journal", () => {
 
   it("keeps a damaged file as it was before it writes it anew, and says so", async () => {
     const file = new FakeJournalFile();
-    await (await open(file)).put(record("a"));
+    await (await open(file)).put(record(asVolumeName("a")));
     const found = (file.text ?? "").replace("u1", "u2");
     file.text = found;
     const again = await open(file);
@@ -130,7 +139,7 @@ describe("Journal", () => {
 
   it("is not opened, nor written, if the damaged file cannot be kept", async () => {
     const file = new FakeJournalFile();
-    await (await open(file)).put(record("a"));
+    await (await open(file)).put(record(asVolumeName("a")));
     file.text = (file.text ?? "").replace("u1", "u2");
     const [text, written] = [file.text, file.replaces];
     file.keepCopy = async () => {
@@ -154,9 +163,9 @@ describe("Journal", () => {
   it("is written anew when most of its lines are old", async () => {
     const file = new FakeJournalFile();
     const journal = await open(file);
-    for (let i = 0; i < 1100; i++) await journal.put(record("a", i));
+    for (let i = 0; i < 1100; i++) await journal.put(record(asVolumeName("a"), i));
     expect(file.replaces).to.equal(2);
-    expect((await open(file)).records.get("a")?.generation).to.equal(1099);
+    expect((await open(file)).records.get(asVolumeName("a"))?.generation).to.equal(1099);
   });
 
   it("after a reboot nothing on record is mounted, but data directories, mount points and owners of paths are", async () => {
@@ -168,14 +177,14 @@ describe("Journal", () => {
       { path: "/t", name: "t", uid: "u1", kind: "directory" as const, made: true, identity, attributes },
     ];
     const staged = { path: "/s", ready: true, options: [], identity };
-    await journal.put({ ...record("fs"), stage: { ...staged, kind: "filesystem" }, targets });
+    await journal.put({ ...record(asVolumeName("fs")), stage: { ...staged, kind: "filesystem" }, targets });
     const directory = { device: 1, inode: 2 };
-    await journal.put({ ...record("dir"), stage: { ...staged, kind: "directory", directory }, targets });
+    await journal.put({ ...record(asVolumeName("dir")), stage: { ...staged, kind: "directory", directory }, targets });
     const rebooted = await open(file, "b2");
     const nothing = { device: "", root: "" };
     const unmounted = targets.map((target) => ({ ...target, identity: nothing }));
     for (const kind of ["filesystem", "directory"] as const) {
-      const found = rebooted.records.get(kind === "filesystem" ? "fs" : "dir");
+      const found = rebooted.records.get(asVolumeName(kind === "filesystem" ? "fs" : "dir"));
       expect(found?.targets).to.deep.equal(unmounted);
       const inode = kind === "directory" ? { inode: 2 } : {};
       expect(found?.stage).to.deep.equal({ kind, path: "/s", ready: false, options: [], ...inode });

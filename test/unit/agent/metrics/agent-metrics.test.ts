@@ -1,6 +1,7 @@
 import { expect } from "chai";
 import { Registry } from "prom-client";
 import { AgentMetrics } from "../../../../src/agent/metrics/agent-metrics.ts";
+import { asVolumeName } from "../../../../src/agent/model/identities.ts";
 import type { Action, OperationKind } from "../../../../src/agent/model/operation.ts";
 import { mounted, planWorld, record, staged, volume, wanted } from "../../../lib/builders/plan-world.ts";
 
@@ -47,8 +48,8 @@ describe("AgentMetrics", () => {
   it("orphans are counted by reason: what is left on purpose is no alarm, what is about to be forgotten none either", async () => {
     const registry = new Registry();
     const metrics = new AgentMetrics(registry);
-    const { stage: _stage, ...nothing } = record({ name: "nothing", key: "other", targets: [] });
-    const records = [record(), record({ name: "kept", retained: true }), nothing];
+    const { stage: _stage, ...nothing } = record({ name: asVolumeName("nothing"), key: "other", targets: [] });
+    const records = [record(), record({ name: asVolumeName("kept"), retained: true }), nothing];
     const text = async (synced: boolean) => {
       metrics.planned(planWorld({ records, mounts: [staged, mounted], input: { synced } }), undefined);
       return (await registry.metrics()).split("\n").filter((line) => line.startsWith("nodevolume_agent_orphans{"));

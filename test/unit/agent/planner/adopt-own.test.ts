@@ -59,7 +59,7 @@ describe("adopt: Never, beside a mount of somebody else that has the same file s
     it(`leaves it alone while the volume is wanted, and says so: ${named}`, () => {
       const { operation, problems } = withEqual(shown, how);
       expect(operation).to.equal(undefined);
-      expect(problems.get(path)?.reason).to.equal("ForeignMount");
+      expect(problems.targets.get(path)?.reason).to.equal("ForeignMount");
     });
 
     it(`leaves it alone when the volume is released: ${named}`, () => {

@@ -1,5 +1,6 @@
 import { expect } from "chai";
 import { targetPath } from "../../../../src/agent/executor/operation-context.ts";
+import { asVolumeName } from "../../../../src/agent/model/identities.ts";
 import { entry } from "../../../lib/builders/mount-entries.ts";
 import {
   planned,
@@ -27,7 +28,7 @@ describe("paths that a volume may be mounted on", () => {
     const mounts = object.spec.mounts.map((mount) => ({ ...mount, path })); // what the schema refuses, too
     const intents = [{ ...object, spec: { ...object.spec, mounts } }];
     const plan = planned({ intents, records, mounts: [staged], input: { settings } });
-    return plan.problems.get(path)?.reason ?? plan.operation?.kind;
+    return plan.problems.targets.get(path)?.reason ?? plan.operation?.kind;
   };
 
   it("are beneath an allowed prefix, without dots, and not kubelet's", () => {
@@ -42,7 +43,7 @@ describe("paths that a volume may be mounted on", () => {
     const path = "/kubelet/pods/a/volumes";
     const input = { settings: { ...settings, allowedPrefixes: ["/kubelet"] } };
     const plan = planned({ intents: [wanted({ mounts: [{ path }] })], records, mounts: [staged], input });
-    expect(plan.problems.get(path)?.message).to.equal(`${path} is kubelet's: name a path that is no pod's`);
+    expect(plan.problems.targets.get(path)?.message).to.equal(`${path} is kubelet's: name a path that is no pod's`);
     expect(plan.operation).to.equal(undefined);
   });
 
@@ -56,7 +57,7 @@ describe("paths that a volume may be mounted on", () => {
     const source = (path: string) => ({ intents: [wanted({ source: { hostPath: { path } } })] });
     for (const path of ["/state", "/state/data/key"]) {
       const plan = planned(source(path));
-      expect([plan.problems.get("")?.reason, plan.operation]).to.deep.equal(["SourceNotAllowed", undefined]);
+      expect([plan.problems.volume?.reason, plan.operation]).to.deep.equal(["SourceNotAllowed", undefined]);
     }
     expect(planned(source("/states")).operation?.kind).to.equal("stage");
   });
@@ -65,7 +66,7 @@ describe("paths that a volume may be mounted on", () => {
     const input = { settings: { ...settings, allowedPrefixes: ["/state/mounts", prefix] } };
     const reasonOf = (path: string) => {
       const plan = planned({ intents: [wanted({ source: { hostPath: { path } } })], input });
-      return plan.problems.get("")?.reason ?? plan.operation?.kind;
+      return plan.problems.volume?.reason ?? plan.operation?.kind;
     };
     expect(reasonOf("/state/mounts/a")).to.equal("stage");
     for (const path of ["/state", "/state/mounts-other", "/state/data/key"])
@@ -75,7 +76,7 @@ describe("paths that a volume may be mounted on", () => {
       intents: [wanted({ source: { hostPath: { path: "/state/data" } } })],
       input: all,
     });
-    expect(plan.problems.get("")?.reason, "a prefix around the state opens none of it").to.equal("SourceNotAllowed");
+    expect(plan.problems.volume?.reason, "a prefix around the state opens none of it").to.equal("SourceNotAllowed");
   });
 
   describe("of a prefix that is allowed no more", () => {
@@ -90,13 +91,13 @@ describe("paths that a volume may be mounted on", () => {
     ] as const)
       it(`stay as they are, and are told: ${where}`, () => {
         const plan = planned({ intents: [wanted({ mounts: [{ path }] })], records: own, mounts, input });
-        expect(plan.problems.get(path)?.reason).to.equal("PathNotAllowed");
+        expect(plan.problems.targets.get(path)?.reason).to.equal("PathNotAllowed");
         expect(plan.operation).to.equal(undefined);
       });
   });
 
   describe("are one volume's", () => {
-    const other = "node.volume-2";
+    const other = asVolumeName("node.volume-2");
     const world = (theirs: string, mine: string, recorded: boolean) => {
       const stage = stageRecord({ path: "/state/staging/other", identity: { device: "0:51", root: "/" } });
       const targets = recorded ? [targetRecord({ path: theirs })] : [];
@@ -110,8 +111,8 @@ describe("paths that a volume may be mounted on", () => {
     const reasons = (theirs: string, mine: string, recorded = false) => {
       const { volumes } = world(theirs, mine, recorded);
       return [
-        volumes.get("node.volume-1")?.problems.get(mine)?.reason,
-        volumes.get(other)?.problems.get(theirs)?.reason,
+        volumes.get(asVolumeName("node.volume-1"))?.problems.targets.get(mine)?.reason,
+        volumes.get(other)?.problems.targets.get(theirs)?.reason,
       ];
     };
     const [a, b] = [`${prefix}/a`, `${prefix}/a/b`];
@@ -130,7 +131,7 @@ describe("paths that a volume may be mounted on", () => {
 
     it("and each is told what the other wants", () => {
       const messages = (theirs: string, mine: string) =>
-        world(theirs, mine, false).volumes.get("node.volume-1")?.problems.get(mine)?.message;
+        world(theirs, mine, false).volumes.get(asVolumeName("node.volume-1"))?.problems.targets.get(mine)?.message;
       const end = "neither is mounted until one of the paths changes";
       expect(messages(a, a)).to.equal(`${a}: ${other} uses it, too: ${end}`);
       expect(messages(a, b)).to.equal(`${b}: ${other} uses a path above it (${a}): ${end}`);

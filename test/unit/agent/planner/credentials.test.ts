@@ -52,7 +52,7 @@ describe("a volume that is mounted with a Secret", () => {
     const problem = { reason: "SecretNotFound", message: "no files" } as const;
     const input: Partial<PlanInput> = { contents: () => ({ known: false, problem }) };
     const plan = planned({ intents: [wanted({ source })], input });
-    expect([plan.operation, plan.problems.get("")?.reason]).to.deep.equal([undefined, "SecretNotFound"]);
+    expect([plan.operation, plan.problems.volume?.reason]).to.deep.equal([undefined, "SecretNotFound"]);
   });
 
   it("stays while its session goes on, whatever becomes of the Secret", () => {
@@ -102,7 +102,7 @@ describe("a volume that is mounted with a Secret", () => {
     };
     const plan = planned({ ...world, input: inputOf("u/2", "refuses") });
     expect(plan.operation).to.equal(undefined);
-    expect(plan.problems.get(path)?.reason).to.equal("ConsumerStillRunning");
+    expect(plan.problems.targets.get(path)?.reason).to.equal("ConsumerStillRunning");
     expect(plan.behind?.message).to.contain("credentials of before").and.not.to.contain("options");
     const { reason, message } = obstacleOf(plan) ?? {};
     expect(reason).to.equal("ServerUnreachable");

@@ -1,8 +1,6 @@
 import { expect } from "chai";
-import { slotOf } from "../../../../src/agent/backoff/backoff.ts";
 import { desiredVolume } from "../../../../src/agent/desired/desired-volume.ts";
 import type { DesiredVolume } from "../../../../src/agent/model/desired.ts";
-import type { Failure } from "../../../../src/agent/model/failure.ts";
 import { afterReboot, type VolumeRecord } from "../../../../src/agent/model/volume-record.ts";
 import { fsGroupFor, fsGroupPlan, fsGroupToWrite } from "../../../../src/agent/ownership/fsgroup-policy.ts";
 import { sourceTraits, sourceTypes } from "../../../../src/api/source-traits.ts";
@@ -10,7 +8,15 @@ import type { VolumeSource } from "../../../../src/api/types.gen.ts";
 import type { VolumeSpec } from "../../../../src/plugins/api/volume-plugin.ts";
 import { plugins } from "../../../../src/plugins/registry.ts";
 import { entry } from "../../../lib/builders/mount-entries.ts";
-import { planned, prefix, record, stageRecord, targetRecord, wanted } from "../../../lib/builders/plan-world.ts";
+import {
+  failuresAt,
+  planned,
+  prefix,
+  record,
+  stageRecord,
+  targetRecord,
+  wanted,
+} from "../../../lib/builders/plan-world.ts";
 
 const disk: VolumeSource = { emptyDir: {} };
 const image: VolumeSource = { image: { reference: `registry.example/a@sha256:${"a".repeat(64)}` } };
@@ -91,7 +97,7 @@ describe("the group of a volume without a driver", () => {
   }
 
   it("comes before a mount that asks for it, and changes under one that is there", () => {
-    const world = (of: VolumeRecord, mounts: Mounts, failures: ReadonlyMap<string, Failure> = new Map()) => {
+    const world = (of: VolumeRecord, mounts: Mounts, failures = failuresAt()) => {
       const points = of.targets.map(({ path }, index) =>
         entry({ id: 20 + index, point: path, options: ["ro", "nosuid", "nodev", "relatime"], ...identity }),
       );
@@ -111,7 +117,7 @@ describe("the group of a volume without a driver", () => {
       attempts: 1,
     } as const;
     const full = { ...failure, reason: "SetUpFailed", errorClass: "transient", message: "ENOSPC" } as const;
-    const failures = new Map([[slotOf({ volume: known({}).name, kind: "refresh" }), full]]);
+    const failures = failuresAt([{ volume: known({}).name }, full]);
     expect(world(known({}), { a: { fsGroup: 1 } }, failures), "could not be written").to.equal(undefined);
     expect(world(known({}, 1), { a: { fsGroup: 1 } })).to.equal(`publish ${prefix}/a`);
     expect(world(known({ a: undefined }, 1), { a: { fsGroup: 1 }, b: { fsGroup: 2 } }), "waits").to.equal(undefined);

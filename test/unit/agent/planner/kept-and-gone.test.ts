@@ -1,10 +1,10 @@
 import { expect } from "chai";
-import { slotOf } from "../../../../src/agent/backoff/backoff.ts";
 import type { Failure } from "../../../../src/agent/model/failure.ts";
 import type { VolumeRecord } from "../../../../src/agent/model/volume-record.ts";
 import type { TearDownData } from "../../../../src/plugins/api/teardown-data.ts";
 import { entry } from "../../../lib/builders/mount-entries.ts";
 import {
+  failuresAt,
   mounted,
   planned,
   prefix,
@@ -56,7 +56,7 @@ describe("what is kept, and what goes", () => {
     const unmountPolicy = { max: "Lazy", timeoutSeconds: 10 } as const;
     const failed = (kind: Failure["kind"]) => {
       const failure = { kind, generation: 1, firstAt: -60_000, nextAt: 0, attempts: 9 } as unknown as Failure;
-      return new Map([[slotOf({ volume, kind: "unpublish", path, unmountMode: "Normal" }), failure]]);
+      return failuresAt([{ volume, path }, failure]);
     };
     const rungAfter = (kind: Failure["kind"]) =>
       next({ ...settled, intents: deleting({ unmountPolicy }), failures: failed(kind) });
@@ -86,7 +86,7 @@ describe("what there is of a volume", () => {
 
   it("may not be told without a mount table, and says so; a volume without a grant is not in use all the same", () => {
     const plan = planned({ ...settled, intents: [wanted()], mounts: "unreadable" });
-    expect(plan.problems.get("")?.reason).to.equal("MountTableUnreadable");
+    expect(plan.problems.volume?.reason).to.equal("MountTableUnreadable");
     expect(plan.actualState.inUse).to.equal(true);
     const object = wanted();
     const { grant: _grant, ...spec } = object.spec;

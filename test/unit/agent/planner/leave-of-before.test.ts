@@ -1,5 +1,6 @@
 import { expect } from "chai";
 import { type ActionContext, recordOf } from "../../../../src/agent/executor/operation-context.ts";
+import { asVolumeName } from "../../../../src/agent/model/identities.ts";
 import type { VolumeRecord } from "../../../../src/agent/model/volume-record.ts";
 
 /** The journal is a fake. */
@@ -8,11 +9,19 @@ describe("leave to write over what an mkfs that was cut off has left (decision 0
   const stage = { kind: "filesystem", path: "/staging", ready: false, options: [] } as const;
 
   function leaveOf(uid: string, undo: { readonly [name: string]: string } | undefined) {
-    const begun = { name: "v", key: "k", type: "local", uid: "u1", generation: 1, targets: [], formatting: identity };
+    const begun = {
+      name: asVolumeName("v"),
+      key: "k",
+      type: "local",
+      uid: "u1",
+      generation: 1,
+      targets: [],
+      formatting: identity,
+    };
     const before = { ...begun, stage: { ...stage, ...(undo && { undo }) } } as VolumeRecord;
     const desired = { name: "v", uid, generation: 2, type: "local", spec: { key: "k" } };
     const context = { journal: { records: new Map([["v", before]]) }, desired } as unknown as ActionContext;
-    const { formatting, stage: now, uid: of } = recordOf(context, "v");
+    const { formatting, stage: now, uid: of } = recordOf(context, asVolumeName("v"));
     return { of, formatting, undo: now?.undo };
   }
 

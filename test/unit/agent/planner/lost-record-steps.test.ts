@@ -1,5 +1,6 @@
 import { expect } from "chai";
 import type { IntentInput } from "../../../../hack/lib/agent-on-kernel/intent.ts";
+import { asVolumeName } from "../../../../src/agent/model/identities.ts";
 import type { Observation } from "../../../../src/agent/model/plan-input.ts";
 import type { MountEntry } from "../../../../src/host/mount-table/mountinfo.ts";
 import { entry } from "../../../lib/builders/mount-entries.ts";
@@ -28,7 +29,7 @@ describe("the release of a volume without a record", () => {
     expect(planned(nothing).phase).to.equal("released");
     const unreadable = planned({ ...nothing, mounts: "unreadable" });
     expect(unreadable.phase).to.equal("tearDown");
-    expect(unreadable.problems.get("")?.reason).to.equal("MountTableUnreadable");
+    expect(unreadable.problems.volume?.reason).to.equal("MountTableUnreadable");
     expect(unreadable.actualState.inUse).to.equal(true);
     const { stage: _stage, ...empty } = record({ targets: [] });
     const emptied = planned({ ...nothing, records: [empty], mounts: "unreadable" });
@@ -68,7 +69,7 @@ describe("the release of a volume without a record", () => {
     for (const root of ["/data/x", "/data/renamed", "/data/x//deleted"]) {
       const { phase, operation, problems, actualState } = released(source, { ...onRoot, root });
       expect([phase, operation, actualState.inUse], root).to.deep.equal(["tearDown", undefined, true]);
-      expect(problems.get(path)?.message, root)
+      expect(problems.targets.get(path)?.message, root)
         .to.contain("Unmount it, and the volume is released")
         .and.contain(`kubectl annotate nvi ${volume} nodevolume.dev/release=`);
     }
@@ -127,7 +128,7 @@ describe("the release of a volume without a record", () => {
     const source = { hostPath: { path: "/data/x" } };
     const identity = { ...onRoot, root: "/data/x" };
     const targets = [targetRecord({ identity, mountID: 30 })];
-    const other = record({ name: "node.volume-2", key: "other", targets });
+    const other = record({ name: asVolumeName("node.volume-2"), key: "other", targets });
     const input = {
       mayHaveLost: true,
       observed: new Map([[volume, { at: 1_000, uid: "uid-1", generation: 2 }]]),

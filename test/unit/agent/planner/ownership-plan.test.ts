@@ -55,7 +55,7 @@ function planFor(
 }
 
 const told = ({ problems }: ReturnType<typeof planFor>) =>
-  [...problems].map(([path, { reason, on }]) => `${path} ${reason} ${on?.name}`);
+  [...problems.targets].map(([path, { reason, on }]) => `${path} ${reason} ${on?.name}`);
 const starts = ({ operation }: ReturnType<typeof planFor>) =>
   operation && `${operation.kind} ${"path" in operation ? operation.path : ""}`.trim();
 

@@ -4,6 +4,7 @@ import type { Failure } from "../../../../src/agent/model/failure.ts";
 import type { Operation } from "../../../../src/agent/model/operation.ts";
 import type { VolumeRecord } from "../../../../src/agent/model/volume-record.ts";
 import {
+  failuresAt,
   mounted,
   planned,
   planWorld,
@@ -94,7 +95,7 @@ describe("plan", () => {
   it("does not act for a generation that the journal has passed (safety rule 4)", () => {
     const plan = planned({ intents: [wanted()], records: [record({ generation: 5, targets: [] })], mounts: [staged] });
     expect(plan.operation).to.equal(undefined);
-    expect(plan.problems.get("")?.reason).to.equal("StaleRead");
+    expect(plan.problems.volume?.reason).to.equal("StaleRead");
     const other = planned({
       intents: [wanted({ uid: "uid-2" })],
       records: [record({ generation: 5 })],
@@ -159,7 +160,7 @@ describe("plan", () => {
     const intents = [wanted({ source })];
     const fresh = planned({ intents, input: { contents: unknown } });
     expect(fresh.operation).to.equal(undefined);
-    expect(fresh.problems.get("")?.reason).to.equal("ConfigMapNotFound");
+    expect(fresh.problems.volume?.reason).to.equal("ConfigMapNotFound");
     const old = stageRecord({ kind: "directory", options: [], contentVersion: "u/0" });
     const world = { intents, records: [record({ type: "configMap", stage: old, targets: [] })] };
     expect(next({ ...world, input: { contents: unknown } })).to.deep.equal({ kind: "publish", path });
@@ -182,7 +183,6 @@ describe("plan", () => {
       if (failure === undefined) throw new Error("never");
       return { ...failure, ...more };
     };
-    const slot = `${volume}\n`;
 
     it("waits 500 ms, doubling to 2 min 2 s (behaviour 53)", () => {
       const delays = [1, 2, 3, 8, 9, 30].map((times) => failed({}, times).nextAt - 1_000);
@@ -190,13 +190,13 @@ describe("plan", () => {
     });
 
     it("plans to wake up for the next attempt", () => {
-      const plan = planWorld({ intents: [wanted()], failures: new Map([[slot, failed()]]) });
+      const plan = planWorld({ intents: [wanted()], failures: failuresAt([{ volume }, failed()]) });
       expect(plan.operations).to.deep.equal([]);
       expect(plan.wakeAt).to.equal(1_500);
     });
 
     it("tries again at once when the spec has changed, or another step is due (behaviour 52)", () => {
-      const failures = new Map([[slot, failed()]]);
+      const failures = failuresAt([{ volume }, failed()]);
       expect(next({ intents: [wanted({ generation: 2 })], failures })?.kind).to.equal("stage");
       expect(
         next({
@@ -210,7 +210,7 @@ describe("plan", () => {
 
     it("one target that fails keeps no other waiting", () => {
       const intents = [wanted({ mounts: [{ path }, { path: `${prefix}/b` }] })];
-      const failures = new Map([[`${volume}\n${path}`, failed({ kind: "publish" })]]);
+      const failures = failuresAt([{ volume, path }, failed({ kind: "publish" })]);
       const plan = planned({ intents, records: [record({ targets: [] })], mounts: [staged], failures });
       expect(plan.operation).to.deep.include({ kind: "publish", path: `${prefix}/b` });
       expect(plan.failure?.kind).to.equal("publish");
@@ -224,7 +224,7 @@ describe("plan", () => {
           ...settled,
           records,
           intents: [wanted({ deleting: true, generation: 2, unmountPolicy })],
-          failures: new Map([[`${volume}\n${path}`, failure]]),
+          failures: failuresAt([{ volume, path }, failure]),
         };
         const operation = next({ ...world, input: { now: seconds * 1_000 } });
         return operation?.kind === "unpublish" && "unmountMode" in operation ? operation.unmountMode : undefined;

@@ -45,7 +45,7 @@ describe("the plan of a volume with pods", () => {
     for (const intent of [withPodsOf(["b"]), withPodsOf(["a"], { deleting: true, generation: 2 })]) {
       const plan = planned({ ...input(intent, ["a"]), ...world });
       expect(plan.operation).to.equal(undefined);
-      expect(plan.problems.get(pathOf("a"))).to.deep.include({
+      expect(plan.problems.targets.get(pathOf("a"))).to.deep.include({
         reason: "ConsumerStillRunning",
         on: { kind: "Pod", namespace: "team", name: "pod-a" },
       });
@@ -58,7 +58,7 @@ describe("the plan of a volume with pods", () => {
     const records = [{ ...withTargets("a"), stage: { ...record().stage, options: ["size=1k"] } }] as never[];
     const plan = planned({ ...input(withPodsOf(["a"]), ["a"]), records, mounts: [staged, bound("a")] });
     expect(plan.operation?.kind).to.not.equal("unpublish");
-    expect(plan.problems.get(pathOf("a"))?.reason).to.equal("ConsumerStillRunning");
+    expect(plan.problems.targets.get(pathOf("a"))?.reason).to.equal("ConsumerStillRunning");
     const { message, ...standing } = summaryOf(plan);
     expect(standing).to.deep.equal({ state: "Updating", ready: "True", reason: "ConsumerStillRunning" });
     expect(message).to.contain("mounted with the options of before").and.contain("pod-a");
@@ -80,7 +80,7 @@ describe("the plan of a volume with pods", () => {
     };
     const plan = planned({ ...input(intent, ["a"]), ...world });
     expect(plan.operation).to.equal(undefined);
-    expect(plan.problems.get(pathOf("a"))?.reason).to.equal("ConsumerStillRunning");
+    expect(plan.problems.targets.get(pathOf("a"))?.reason).to.equal("ConsumerStillRunning");
     const next = planned({ ...input(withPodsOf(["a", "b"], { mounts: [{ path: host.path }] }), ["a", "b"]), ...world });
     expect(next.operation).to.deep.include({ kind: "publish", path: pathOf("b") });
     const alone = planned({ ...input(intent, []), ...world, records: [record({ stage, targets: [host] })] });
@@ -104,7 +104,7 @@ describe("the plan of a volume with pods", () => {
     it(`takes down what kubelet has given back, with an intent ${what}`, () => {
       const plan = planned({ ...input(intent, [], { ...closing("a"), ...more }), ...world });
       expect(plan.operation).to.deep.equal(unpublish);
-      expect(plan.problems.get(pathOf("a"))).to.equal(undefined);
+      expect(plan.problems.targets.get(pathOf("a"))).to.equal(undefined);
     });
   }
 
@@ -125,7 +125,7 @@ describe("the plan of a volume with pods", () => {
     const mounts = [...world.mounts, entry({ id: 31, parent: 30, point: pathOf("a"), device: "0:99" })];
     const plan = planned({ ...input(withPodsOf(["a"]), [], closing("a")), ...world, mounts });
     expect(plan.operation).to.equal(undefined);
-    expect(plan.problems.get(pathOf("a"))?.reason).to.equal("ForeignMountOnTarget");
+    expect(plan.problems.targets.get(pathOf("a"))?.reason).to.equal("ForeignMountOnTarget");
   });
 
   it("has no pod any more after a reboot, but a mount point to remove", () => {
@@ -140,7 +140,7 @@ describe("the plan of a volume with pods", () => {
     const allowed = { settings: { ...settings, allowedPrefixes: [prefix, "/var/lib"] } };
     const plan = planned({ ...input(intent, [], allowed), records: [record({ targets: [] })], mounts: [staged] });
     expect(plan.operation).to.equal(undefined);
-    expect(plan.problems.get(pathOf("a"))?.reason).to.equal("PathNotAllowed");
+    expect(plan.problems.targets.get(pathOf("a"))?.reason).to.equal("PathNotAllowed");
   });
 
   it("binds no block device, and nothing of what kubelet manages", () => {

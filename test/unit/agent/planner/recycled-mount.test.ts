@@ -1,5 +1,6 @@
 import { expect } from "chai";
 import { isOwnMount, movedMount } from "../../../../src/agent/actual/build-actual-state.ts";
+import { asVolumeName } from "../../../../src/agent/model/identities.ts";
 import { exactly } from "../../../../src/agent/model/operation.ts";
 import { afterReboot } from "../../../../src/agent/model/volume-record.ts";
 import { MountTable } from "../../../../src/host/mount-table/mount-table.ts";
@@ -47,10 +48,12 @@ describe("a mount that got the id of another", () => {
 
   it("exactly() adds nothing where no mount is named, or its id is not known", () => {
     const table = new MountTable([entry({ id: 20, point: path })]);
-    expect(exactly({ volume: "v", kind: "stage" }, table)).to.deep.equal({ volume: "v", kind: "stage" });
-    const operation = { volume: "v", kind: "note", path, mountID: 20 } as const;
+    expect(exactly({ volume: asVolumeName("v"), kind: "stage" }, table)).to.deep.equal({ volume: "v", kind: "stage" });
+    const operation = { volume: asVolumeName("v"), kind: "note", path, mountID: 20 } as const;
     expect(exactly(operation, table)).to.deep.equal(operation);
-    expect(exactly({ volume: "v", kind: "publish", path, replaces: 20 }, new MountTable([mount]))).to.include({
+    expect(
+      exactly({ volume: asVolumeName("v"), kind: "publish", path, replaces: 20 }, new MountTable([mount])),
+    ).to.include({
       uniqueID: 501,
     });
   });

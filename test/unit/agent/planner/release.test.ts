@@ -1,4 +1,5 @@
 import { expect } from "chai";
+import { asVolumeName } from "../../../../src/agent/model/identities.ts";
 import { wanted } from "../../../lib/builders/plan-world.ts";
 import { FakeAgent } from "../fake-agent.ts";
 
@@ -15,7 +16,7 @@ async function released(source: typeof exported | typeof memory, holders: FakeAg
   expect(agent.mounted).to.deep.equal(["/mnt/a"]);
   agent.host.holders = holders;
   await agent.want(intent({ deleting: true, generation: 2 }));
-  const volume = agent.plan?.volumes.get("node.volume-1");
+  const volume = agent.plan?.volumes.get(asVolumeName("node.volume-1"));
   await agent.loop.stop();
   return { phase: volume?.phase, message: volume?.failure?.message };
 }

@@ -1,4 +1,5 @@
 import { expect } from "chai";
+import { asVolumeName } from "../../../../src/agent/model/identities.ts";
 import { VolumeError } from "../../../../src/errors.ts";
 import type { DeviceInfo, SourceInfo } from "../../../../src/host/ports/host-ports.ts";
 import type { Swap } from "../../../../src/host/ports/swaps.ts";
@@ -40,8 +41,12 @@ async function nodeWithDisk(turnOn: (devices: Map<string, Swap>) => void) {
   const want = async (deleting = false) => {
     generation += 1;
     await agent.want(wanted({ source: { local: { path } }, fsType: "swap", mounts: [], deleting, generation }));
-    const volume = agent.plan?.volumes.get("node.volume-1");
-    return { phase: volume?.phase, failure: volume?.failure, stage: agent.journal.records.get("node.volume-1")?.stage };
+    const volume = agent.plan?.volumes.get(asVolumeName("node.volume-1"));
+    return {
+      phase: volume?.phase,
+      failure: volume?.failure,
+      stage: agent.journal.records.get(asVolumeName("node.volume-1"))?.stage,
+    };
   };
   return { agent, devices, off, want };
 }

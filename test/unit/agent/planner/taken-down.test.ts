@@ -1,10 +1,11 @@
 import { expect } from "chai";
+import { asVolumeName } from "../../../../src/agent/model/identities.ts";
 import { VolumeError } from "../../../../src/errors.ts";
 import type { Effects, Holder } from "../../../../src/host/ports/host-ports.ts";
 import { wanted } from "../../../lib/builders/plan-world.ts";
 import { FakeAgent } from "../fake-agent.ts";
 
-const name = "node.volume-1";
+const name = asVolumeName("node.volume-1");
 const nginx: Holder = { pid: 70, command: "nginx", mountPoint: "/mnt/a" };
 const intent = (more: object = {}) => wanted({ mounts: [{ path: "/mnt/a" }], ...more });
 const deleted = () => intent({ deleting: true, generation: 2 });

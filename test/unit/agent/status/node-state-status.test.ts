@@ -1,4 +1,5 @@
 import { expect } from "chai";
+import { asVolumeName } from "../../../../src/agent/model/identities.ts";
 import { type NodeStateInput, nodeStateOf } from "../../../../src/agent/status/node-state-status.ts";
 import { waitingOf } from "../../../../src/agent/status/volume-summary.ts";
 import { findCondition } from "../../../../src/api/conditions.ts";
@@ -42,8 +43,8 @@ describe("nodeStateOf", () => {
   });
 
   it("volumesInUse names what may be staged or mounted, sorted, before the intents were read as well as afterwards", () => {
-    const { stage: _stage, ...nothing } = record({ name: "m", targets: [] });
-    const records = [record({ name: "z" }), record({ name: "a" }), nothing];
+    const { stage: _stage, ...nothing } = record({ name: asVolumeName("m"), targets: [] });
+    const records = [record({ name: asVolumeName("z") }), record({ name: asVolumeName("a") }), nothing];
     const intents = [wanted({ name: "z" }), wanted({ name: "new" })];
     for (const mounts of [[], "unreadable"] as const) {
       const before = seen({ records, mounts }, { synced: false });

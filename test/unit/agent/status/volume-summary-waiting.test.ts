@@ -1,7 +1,7 @@
 import { expect } from "chai";
 import { statusOf } from "../../../../src/agent/status/intent-status.ts";
 import type { NodeVolumeIntent } from "../../../../src/api/types.gen.ts";
-import { planned, type World, wanted } from "../../../lib/builders/plan-world.ts";
+import { planned, volume, type World, wanted } from "../../../lib/builders/plan-world.ts";
 
 const source = { csi: { driver: "a.example", volumeHandle: "v" } };
 const csi = { ...source.csi, accessMode: "ReadWriteOnce" as const };
@@ -44,8 +44,8 @@ describe("what a CSI volume waits for", () => {
 
   it("a driver that takes long is named with what it was asked for", () => {
     const intent = wanted({ source, grant: { id: "g", csi } });
-    const stuckOperations = new Map([["node.volume-1", { driver: "a.example", method: "NodeStageVolume" }]]);
-    const pendingOperations = new Map([["node.volume-1", "stage" as const]]);
+    const stuckOperations = new Map([[volume, { driver: "a.example", method: "NodeStageVolume" }]]);
+    const pendingOperations = new Map([[volume, "stage" as const]]);
     const { waiting } = status(intent, { input: { stuckOperations, pendingOperations } });
     expect(waiting).to.include({ reason: "NotAnswering" });
     expect(waiting?.message).to.match(/a\.example has not answered NodeStageVolume/);
@@ -69,7 +69,7 @@ describe("what a CSI volume waits for", () => {
       },
     };
     const record = {
-      name: "node.volume-1",
+      name: volume,
       key: "key",
       type: "csi",
       uid: "uid-1",

@@ -1,4 +1,5 @@
 import { expect } from "chai";
+import { asVolumeName } from "../../../../../src/agent/model/identities.ts";
 import type { CSIDrivers, NodeService } from "../../../../../src/csi/ports.ts";
 import { VolumeError } from "../../../../../src/errors.ts";
 import { entry } from "../../../../lib/builders/mount-entries.ts";
@@ -7,7 +8,7 @@ import { FakeAgent } from "../../fake-agent.ts";
 
 const source = { csi: { driver: "a.example", volumeHandle: "v" } };
 const csi = { ...source.csi, accessMode: "ReadWriteOnce" as const };
-const first = "node.volume-1";
+const first = asVolumeName("node.volume-1");
 /** Longer than any target waits for the next publish. */
 const aMinute = 76_000;
 

@@ -1,14 +1,13 @@
 import { expect } from "chai";
-import { slotOf } from "../../../../../src/agent/backoff/backoff.ts";
 import { desiredVolume } from "../../../../../src/agent/desired/desired-volume.ts";
-import type { Failure } from "../../../../../src/agent/model/failure.ts";
+import type { Failure, Failures } from "../../../../../src/agent/model/failure.ts";
 import type { PlanInput } from "../../../../../src/agent/model/plan-input.ts";
 import type { VolumeRecord } from "../../../../../src/agent/model/volume-record.ts";
 import type { Reason } from "../../../../../src/api/reasons.ts";
 import { MountTable } from "../../../../../src/host/mount-table/mount-table.ts";
 import { entry } from "../../../../lib/builders/mount-entries.ts";
 import { plan } from "../../../../lib/builders/plan-whole.ts";
-import { prefix, targetRecord, volume, wanted } from "../../../../lib/builders/plan-world.ts";
+import { failuresAt, prefix, targetRecord, volume, wanted } from "../../../../lib/builders/plan-world.ts";
 
 const identity = { device: "0:50", root: "/", source: "tmpfs" };
 const source = { csi: { driver: "a.example", volumeHandle: "v" } };
@@ -50,7 +49,7 @@ function planned(wantedBytes: string, { failed, refused }: Before = {}): string[
     },
     targets: [targetRecord({ identity, published, mountID: 12 })],
   };
-  const failures = new Map<string, Failure>();
+  let failures: Failures = new Map();
   if (failed !== undefined) {
     const times = { attempts: 1, firstAt: 0, nextAt: 1, time: 0, nextTime: 1 };
     const failure: Failure = {
@@ -61,7 +60,7 @@ function planned(wantedBytes: string, { failed, refused }: Before = {}): string[
       generation: 1,
       ...times,
     };
-    failures.set(slotOf({ volume, kind: "expand" }), failure);
+    failures = failuresAt([{ volume }, failure]);
   }
   const input: PlanInput = {
     desired: new Map([[volume, desiredVolume(wanted({ source, grant, capacityBytes: wantedBytes }), "key")]]),

@@ -1,11 +1,12 @@
 import { expect } from "chai";
 import { noDrivers } from "../../../../../hack/lib/no-drivers.ts";
+import { asVolumeName } from "../../../../../src/agent/model/identities.ts";
 import { obstacleOf } from "../../../../../src/agent/status/volume-summary.ts";
 import type { NodeService } from "../../../../../src/csi/ports.ts";
 import { wanted } from "../../../../lib/builders/plan-world.ts";
 import { at, FakeAgent, held } from "../../fake-agent.ts";
 
-const name = "node.hung";
+const name = asVolumeName("node.hung");
 const source = { csi: { driver: "a.example", volumeHandle: "v" } };
 const grant = { id: "g", csi: { ...source.csi, accessMode: "ReadWriteOnce" as const } };
 const hung = (more: object = {}) => wanted({ name, source, grant, mounts: [{ path: "/mnt/hung" }], ...more });

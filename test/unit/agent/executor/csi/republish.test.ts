@@ -1,5 +1,4 @@
 import { expect } from "chai";
-import { slotOf } from "../../../../../src/agent/backoff/backoff.ts";
 import { desiredVolume } from "../../../../../src/agent/desired/desired-volume.ts";
 import type { Failure } from "../../../../../src/agent/model/failure.ts";
 import type { PlanInput } from "../../../../../src/agent/model/plan-input.ts";
@@ -9,7 +8,7 @@ import { Planner } from "../../../../../src/agent/planner/incremental/incrementa
 import { statusOf } from "../../../../../src/agent/status/intent-status.ts";
 import { MountTable } from "../../../../../src/host/mount-table/mount-table.ts";
 import { entry } from "../../../../lib/builders/mount-entries.ts";
-import { prefix, targetRecord, volume, wanted } from "../../../../lib/builders/plan-world.ts";
+import { failuresAt, prefix, targetRecord, volume, wanted } from "../../../../lib/builders/plan-world.ts";
 
 const identity = { device: "0:50", root: "/", source: "tmpfs" };
 const source = { csi: { driver: "a.example", volumeHandle: "v" } };
@@ -105,7 +104,10 @@ describe("NodePublishVolume again, as the driver asks (kubelet behaviours 19 and
       generation: 1,
     } as const;
     const times = { attempts: 1, firstAt: 0, nextAt: 90_000, time: 0, nextTime: 0 };
-    const failures = new Map([[slotOf({ volume, kind: "publish", path: target }), { ...failed, ...times }]]);
+    const failures = failuresAt([
+      { volume, path: target },
+      { ...failed, ...times },
+    ]);
     const differently = input(60_000, { desired: new Map([[volume, readOnly]]), failures });
     expect(kinds(new Planner().plan(differently)), "as it was, when it is to be in another way").to.deep.equal([]);
     const suspended = { ...desired, suspend: true };
@@ -154,7 +156,7 @@ describe("NodePublishVolume again, as the driver asks (kubelet behaviours 19 and
       generation: 1,
       ...{ attempts: 3, firstAt: 60_000, nextAt: 64_000, time: 0, nextTime: 4_000 },
     };
-    const failures = new Map([[slotOf({ volume, kind: "republish", path: target }), failure]]);
+    const failures = failuresAt([{ volume, path: target }, failure]);
     const plan = new Planner().plan(input(61_000, { failures }));
     expect([kinds(plan), plan.wakeAt]).to.deep.equal([[], 64_000]);
     expect(kinds(new Planner().plan(input(64_000, { failures })))).to.deep.equal(["republish"]);

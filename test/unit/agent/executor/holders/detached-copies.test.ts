@@ -1,4 +1,5 @@
 import { expect } from "chai";
+import { asVolumeName } from "../../../../../src/agent/model/identities.ts";
 import type { DetachedCopy } from "../../../../../src/agent/model/volume-record.ts";
 import { VolumeError } from "../../../../../src/errors.ts";
 import {
@@ -11,7 +12,7 @@ import {
 import { wanted } from "../../../../lib/builders/plan-world.ts";
 import { FakeAgent } from "../../fake-agent.ts";
 
-const name = "node.volume-1";
+const name = asVolumeName("node.volume-1");
 const path = "/mnt/a";
 const pod = { uid: "a", namespace: "team", name: "pod-a", volume: "data" };
 const first: Holder = { pid: 70, command: "nginx", mountPoint: path, namespace: "mnt:[1]", namespaceID: "5" };

@@ -1,12 +1,13 @@
 import { expect } from "chai";
+import { asVolumeName } from "../../../../../src/agent/model/identities.ts";
 import { Interests } from "../../../../../src/agent/planner/incremental/mount-dependencies.ts";
 import { entry } from "../../../../lib/builders/mount-entries.ts";
 
 describe("Interests", () => {
   const interests = () => {
     const all = new Interests();
-    all.set("a", { points: ["/mnt/a", "/staging/a"], ids: [41], groups: [7] });
-    all.set("b", { points: ["/mnt/b/c"], ids: [], groups: [] });
+    all.set(asVolumeName("a"), { points: ["/mnt/a", "/staging/a"], ids: [41], groups: [7] });
+    all.set(asVolumeName("b"), { points: ["/mnt/b/c"], ids: [], groups: [] });
     return all;
   };
   const of = (mount: Parameters<typeof entry>[0]) => [...new Set(interests().of(entry(mount)))];
@@ -25,7 +26,7 @@ describe("Interests", () => {
 
   it("forgets a volume that is gone", () => {
     const all = interests();
-    all.set("a", undefined);
+    all.set(asVolumeName("a"), undefined);
     expect([...all.of(entry({ id: 41, point: "/mnt/a" }))]).to.deep.equal([]);
     expect([...all.of(entry({ id: 1, point: "/mnt" }))]).to.deep.equal(["b"]);
   });
